@@ -1,0 +1,104 @@
+import { findOperation } from '../catalog/index.ts'
+import { databasePath, type SettingFlags } from '../config.ts'
+import { UsageError } from '../errors.ts'
+import { type ExportKind, exportKinds } from '../report/columns.ts'
+import type { Row } from '../report/rank-rows.ts'
+import { type RowFormat, rowsOut } from '../report/rows-out.ts'
+import { openStore } from '../store/sqlite/open.ts'
+import type { RowFilter } from '../store/store.ts'
+import type { Terminal } from '../terminal.ts'
+import { nearest } from '../words.ts'
+import { deliver } from './output.ts'
+import { wholeNumber } from './wire.ts'
+
+export interface ExportFlags extends SettingFlags {
+  readonly kind: string
+  readonly format?: string
+  readonly json?: boolean
+  readonly out?: string
+  readonly raw?: boolean
+  readonly job?: string
+  readonly run?: string
+  readonly query?: string
+  readonly operation?: string
+  readonly from?: string
+  readonly until?: string
+}
+
+/** `rankline export`: results in bulk, streamed. */
+export async function exportRows(flags: ExportFlags, terminal: Terminal): Promise<number> {
+  const { view, columns, labels } = exportKinds[chosenKind(flags.kind)]
+  const format = chosenFormat(flags.json === true ? 'json' : flags.format, ['csv', 'jsonl', 'json'])
+  const filter = rowFilter(flags)
+  await using store = await openStore(databasePath(flags))
+  const names = labels ? await store.labelNames(filter) : []
+  const rows = store.rows(view, filter)
+  await deliver(
+    rowsOut(names.length === 0 ? rows : withLabels(rows, names), {
+      columns: [...columns, ...names.map(labelColumn)],
+      format,
+      raw: flags.raw === true,
+    }),
+    flags.out,
+    terminal,
+  )
+  return 0
+}
+
+function labelColumn(name: string): string {
+  return `label_${name}`
+}
+
+function* withLabels(rows: Iterable<Row>, names: readonly string[]): Generator<Row> {
+  for (const row of rows) {
+    const labels = JSON.parse(String(row.labels ?? '{}')) as Record<string, string>
+    const cells = names.map((name) => [labelColumn(name), labels[name] ?? null])
+    yield { ...row, ...Object.fromEntries(cells) }
+  }
+}
+
+function chosenKind(kind: string): ExportKind {
+  if (Object.hasOwn(exportKinds, kind)) return kind as ExportKind
+  const known = Object.keys(exportKinds)
+  const near = nearest(kind, known)
+  throw new UsageError(
+    `There is nothing called '${kind}' to export. ${near === null ? `Write one of ${known.join(', ')}` : `Write ${near}`}`,
+  )
+}
+
+/** The format that was asked for, the first one where none was; throws one sentence for others. */
+export function chosenFormat<T extends RowFormat | 'table'>(
+  format: string | undefined,
+  known: readonly T[],
+): T {
+  if (format === undefined) return known[0] as T
+  const chosen = known.find((one) => one === format)
+  if (chosen !== undefined) return chosen
+  throw new UsageError(`--format cannot be '${format}'; write one of ${known.join(', ')}`)
+}
+
+function rowFilter(flags: ExportFlags): RowFilter {
+  const { job, query, operation, from, until } = flags
+  if (operation !== undefined && findOperation(operation) === undefined)
+    throw new UsageError(`There is no operation '${operation}'. List them with: rankline operations`)
+  const run = wholeNumber('--run', flags.run, { min: 1 })
+  const given = {
+    job,
+    run,
+    query,
+    operation,
+    from: instant('--from', from),
+    until: instant('--until', until),
+  }
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}
+
+/** A day or an instant; text that sorts as the stored instants do. */
+function instant(flag: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  if (/^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text))) return text
+  if (/^\d{4}-\d{2}-\d{2}T/.test(text) && !Number.isNaN(Date.parse(text))) return new Date(text).toISOString()
+  throw new UsageError(
+    `${flag} cannot be '${text}'; write a day such as 2026-01-31 or an ISO 8601 instant (UTC)`,
+  )
+}

@@ -1,0 +1,130 @@
+import { existsSync } from 'node:fs'
+import { relative, resolve } from 'node:path'
+import { billableOperation } from '../catalog/index.ts'
+import type { JobFlags } from '../jobfile/flags.ts'
+import { type JobFile, openJob } from '../jobfile/open.ts'
+import { formatProblem } from '../jobfile/problem.ts'
+import type { JobQuery, JobSettings, Problem } from '../model/job.ts'
+import { planQuery } from '../plan/plan.ts'
+import type { PlanDraft, RunStore } from '../store/store.ts'
+
+/** Flags of the commands that take job files, as typed. */
+export interface JobFileFlags {
+  readonly job: readonly string[]
+  readonly name?: string
+  readonly operation?: readonly string[]
+  readonly param?: readonly string[]
+  readonly depth?: string
+  readonly pages?: string
+  readonly paging?: string
+  readonly until?: string
+  readonly style?: string
+  readonly async?: string
+  readonly freshness?: string
+  readonly timezone?: string
+  readonly target?: readonly string[]
+  readonly competitor?: readonly string[]
+  readonly match?: string
+  readonly 'max-credits'?: string
+  readonly keep?: string
+}
+
+/** A job whose queries are staged in a draft. */
+export interface StagedJob {
+  readonly settings: JobSettings
+  /** Targets are watched, but some query does not say where it is asked from. */
+  readonly originOpen: boolean
+}
+
+const staged = 500
+
+/**
+ * Reads every job file whole into the draft. Answers null when there was any mistake; each was then told as one
+ * line, and nothing of the draft may be used.
+ */
+export async function stageJobs(
+  flags: JobFileFlags,
+  draft: PlanDraft,
+  store: Pick<RunStore, 'jobFile'>,
+  say: (line: string) => void,
+): Promise<readonly StagedJob[] | null> {
+  let mistakes = 0
+  const report = (problem: Problem): void => {
+    mistakes += 1
+    say(formatProblem(problem))
+  }
+  const jobs: StagedJob[] = []
+  for (const path of new Set(flags.job)) {
+    const file = await openJob(path, jobFlags(flags), report)
+    if (file === null) continue
+    const clash = await nameClash(file.settings, jobs, store)
+    if (clash !== null) report({ where: path, line: null, column: null, ...clash })
+    jobs.push({ settings: file.settings, originOpen: await stage(file, draft) })
+  }
+  return mistakes === 0 ? jobs : null
+}
+
+async function stage({ settings, queries }: JobFile, draft: PlanDraft): Promise<boolean> {
+  let originOpen = false
+  let batch: JobQuery[] = []
+  const flush = async (): Promise<void> => {
+    await draft.add(settings.name, batch.map(planQuery))
+    batch = []
+  }
+  for await (const query of queries()) {
+    const watched = settings.targets.length > 0 || query.targets.length > 0
+    originOpen ||= watched && isOriginOpen(query)
+    batch.push(query)
+    if (batch.length >= staged) await flush()
+  }
+  await flush()
+  return originOpen
+}
+
+const originParams = ['location', 'uule', 'lat', 'lon']
+
+function isOriginOpen({ operation, params }: JobQuery): boolean {
+  const known = billableOperation(operation).params
+  return originParams.some((name) => name in known) && !originParams.some((name) => name in params)
+}
+
+/** Two files of one name would continue each other's runs. */
+async function nameClash(
+  { name, file }: JobSettings,
+  others: readonly StagedJob[],
+  store: Pick<RunStore, 'jobFile'>,
+): Promise<Pick<Problem, 'what' | 'instead'> | null> {
+  const stored = await store.jobFile(name)
+  const other = others.find(({ settings }) => settings.name === name)?.settings.file ?? stored
+  if (other === null || resolve(other) === resolve(file) || !existsSync(other)) return null
+  return {
+    what: `the job name '${name}' belongs to ${relative('', other)} already`,
+    instead: 'give one of them another name with name: (or --name)',
+  }
+}
+
+function jobFlags(flags: JobFileFlags): JobFlags {
+  const { job: _, 'max-credits': maxCredits, ...rest } = flags
+  const { name, operation, param, depth, pages, paging, until, style, freshness, timezone } = rest
+  const { target, competitor, match, keep } = rest
+  return Object.fromEntries(
+    Object.entries({
+      name,
+      operation,
+      param,
+      depth,
+      pages,
+      paging,
+      until,
+      style,
+      async: rest.async,
+      freshness,
+      timezone,
+      target,
+      competitor,
+      match,
+      maxCredits,
+      keep,
+    }).filter(([, value]) => value !== undefined),
+  )
+}

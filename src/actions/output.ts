@@ -1,0 +1,16 @@
+import { writeWhole } from '../report/whole-file.ts'
+import type { Terminal } from '../terminal.ts'
+
+/** Writes pieces of text to the file that was named, or to stdout. */
+export async function deliver(
+  pieces: AsyncIterable<string>,
+  path: string | undefined,
+  terminal: Terminal,
+): Promise<void> {
+  if (path === undefined) {
+    for await (const piece of pieces) await terminal.out(piece)
+    return
+  }
+  await writeWhole(path, pieces)
+  terminal.say(`Written: ${path}`)
+}

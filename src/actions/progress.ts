@@ -1,0 +1,71 @@
+import type { Clock } from '../model/clock.ts'
+import type { Progress } from '../run/collect.ts'
+import type { Terminal } from '../terminal.ts'
+import { duration } from './plan.ts'
+
+/** Shows how far a collection is: a live line on a terminal, elsewhere a plain line now and then. */
+export interface ProgressDisplay {
+  readonly show: (progress: Progress) => void
+  /** Takes the live line away. */
+  readonly end: () => void
+}
+
+const liveEveryMs = 100
+const plainEveryMs = 30_000
+/** Rates are taken over this long. */
+const rateWindowMs = 10_000
+
+export function progressDisplay(terminal: Terminal, clock: Pick<Clock, 'monotonic'>): ProgressDisplay {
+  const { live, say } = terminal
+  const every = live === null ? plainEveryMs : liveEveryMs
+  const write = live ?? say
+  const rate = slidingRate(clock)
+  let shown = live === null ? clock.monotonic() : Number.NEGATIVE_INFINITY
+  return {
+    show: (progress) => {
+      const now = clock.monotonic()
+      rate.note(progress.done + progress.failed)
+      if (now - shown < every) return
+      shown = now
+      write(progressLine(progress, rate.perSecond()))
+    },
+    end: () => live?.(''),
+  }
+}
+
+/** One line: done, rate, credits, balance, time left. */
+export function progressLine(progress: Progress, perSecond: number | null): string {
+  const { planned, done, failed, spent, balance } = progress
+  const settled = done + failed
+  const percent = planned === 0 ? 100 : Math.floor((settled / planned) * 100)
+  const left = perSecond === null || perSecond === 0 ? null : (planned - settled) / perSecond
+  return [
+    `${settled.toLocaleString('en-US')}/${planned.toLocaleString('en-US')} tasks (${percent} %)`,
+    failed === 0 ? null : `${failed.toLocaleString('en-US')} failed`,
+    perSecond === null ? null : `${perSecond.toFixed(1)}/s`,
+    `${spent.toLocaleString('en-US')} credits`,
+    balance === null ? null : `balance ${balance.toLocaleString('en-US')}`,
+    left === null ? null : `${duration(left)} left`,
+  ]
+    .filter((part) => part !== null)
+    .join(' · ')
+}
+
+function slidingRate(clock: Pick<Clock, 'monotonic'>) {
+  let marks: { readonly at: number; readonly settled: number }[] = []
+  return {
+    note: (settled: number): void => {
+      const at = clock.monotonic()
+      const last = marks.at(-1)
+      if (last !== undefined && at - last.at < liveEveryMs) return
+      marks.push({ at, settled })
+      marks = marks.filter((mark) => at - mark.at <= rateWindowMs)
+    },
+    perSecond: (): number | null => {
+      const [first] = marks
+      const last = marks.at(-1)
+      if (first === undefined || last === undefined || last.at === first.at) return null
+      return ((last.settled - first.settled) / (last.at - first.at)) * 1000
+    },
+  }
+}

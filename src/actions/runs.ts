@@ -1,0 +1,97 @@
+import { databasePath, type SettingFlags } from '../config.ts'
+import { UsageError } from '../errors.ts'
+import type { Run } from '../model/run.ts'
+import { formatTable } from '../report/table.ts'
+import { runDocument } from '../run/summary.ts'
+import { openStore } from '../store/sqlite/open.ts'
+import type { Store } from '../store/store.ts'
+import { harmless, type Terminal } from '../terminal.ts'
+import { summaryLine } from './summary-lines.ts'
+import { wholeNumber } from './wire.ts'
+
+export interface RunsFlags extends SettingFlags {
+  readonly run?: string
+  readonly job?: string
+  readonly limit?: string
+  readonly json?: boolean
+}
+
+const listedByDefault = 20
+
+/** `rankline runs`: lists runs, or shows one with every failed task. */
+export async function runs(flags: RunsFlags, terminal: Terminal): Promise<number> {
+  await using store = await openStore(databasePath(flags))
+  const id = wholeNumber('run', flags.run, { min: 1 })
+  if (id !== undefined) return await showRun(store, id, flags, terminal)
+  const limit = wholeNumber('--limit', flags.limit, { min: 1 }) ?? listedByDefault
+  const listed = await store.runs({ limit, ...(flags.job === undefined ? {} : { job: flags.job }) })
+  const documents = await Promise.all(listed.map((run) => documentOf(store, run)))
+  if (flags.json === true) await terminal.out(`${JSON.stringify(documents, null, 2)}\n`)
+  else if (documents.length === 0)
+    terminal.say('There are no runs yet. Start one with: rankline run <job file>')
+  else await terminal.out(formatTable(columns, documents.map(cells), terminal.columns))
+  return 0
+}
+
+async function documentOf(store: Store, run: Run) {
+  return runDocument(run, await store.tally(run.id), null)
+}
+
+const columns = [
+  { title: 'run', align: 'right' },
+  { title: 'job', shrinks: true },
+  { title: 'started' },
+  { title: 'ended as' },
+  { title: 'done', align: 'right' },
+  { title: 'failed', align: 'right' },
+  { title: 'left', align: 'right' },
+  { title: 'credits', align: 'right' },
+  { title: 'ambiguous', align: 'right' },
+] as const
+
+function cells(one: ReturnType<typeof runDocument>): readonly string[] {
+  return [
+    String(one.run),
+    harmless(one.job),
+    one.started_at.slice(0, 16).replace('T', ' '),
+    one.finish_reason ?? 'unfinished',
+    one.tasks.done.toLocaleString('en-US'),
+    one.tasks.failed.toLocaleString('en-US'),
+    one.tasks.pending.toLocaleString('en-US'),
+    one.credits.spent.toLocaleString('en-US'),
+    one.credits.ambiguous.toLocaleString('en-US'),
+  ]
+}
+
+async function showRun(store: Store, id: number, flags: RunsFlags, terminal: Terminal): Promise<number> {
+  const run = await store.run(id)
+  if (run === null) throw new UsageError(`There is no run ${id}. List them with: rankline runs`)
+  const document = await documentOf(store, run)
+  const failures = await store.failures(id)
+  if (flags.json === true) {
+    const failed = failures.map(({ taskId, ...rest }) => ({ task_id: taskId, ...rest }))
+    await terminal.out(`${JSON.stringify({ ...document, failures: failed }, null, 2)}\n`)
+    return 0
+  }
+  await terminal.out(`${summaryLine(document)}\n`)
+  if (failures.length > 0)
+    await terminal.out(
+      formatTable(
+        [
+          { title: 'task', align: 'right' },
+          { title: 'operation' },
+          { title: 'query' },
+          { title: 'page', align: 'right' },
+          { title: 'cause' },
+        ],
+        failures.map((one) => [
+          String(one.taskId),
+          one.operation,
+          harmless(one.query),
+          String(one.page),
+          harmless(one.cause),
+        ]),
+      ),
+    )
+  return 0
+}

@@ -1,0 +1,79 @@
+import type { RunDocument } from '../run/summary.ts'
+import type { RunStore, TaskFailure } from '../store/store.ts'
+import { harmless } from '../terminal.ts'
+import { count } from '../words.ts'
+import { duration } from './plan.ts'
+
+const causesShown = 3
+
+/** What came of each run in one line, and under it why tasks failed and how to go on. */
+export async function summaryLines(
+  store: Pick<RunStore, 'failures'>,
+  documents: readonly RunDocument[],
+): Promise<readonly string[]> {
+  const blocks = documents.map(async (one) => {
+    const failures = one.tasks.failed === 0 ? [] : await store.failures(one.run)
+    return [summaryLine(one), ...causeLines(one.run, failures), ...goingOn(one)]
+  })
+  return (await Promise.all(blocks)).flat()
+}
+
+/** One line that says what happened in a run. */
+export function summaryLine({
+  run,
+  job,
+  finish_reason,
+  tasks,
+  credits,
+  results,
+  duration_ms,
+}: RunDocument): string {
+  const found = Object.values(results).reduce((sum, n) => sum + n, 0)
+  const { ambiguous, balance_after, unexplained } = credits
+  return [
+    `${harmless(job)} (run ${run}): ${reasonWords[finish_reason ?? ''] ?? 'unfinished'}`,
+    `${tasks.done.toLocaleString('en-US')} of ${count(tasks.planned, 'task')} done`,
+    tasks.failed === 0 ? null : `${tasks.failed.toLocaleString('en-US')} failed`,
+    tasks.reused === 0 ? null : `${tasks.reused.toLocaleString('en-US')} from stored answers`,
+    count(credits.spent, 'credit'),
+    ambiguous === 0 ? null : `${ambiguous.toLocaleString('en-US')} more may have been billed`,
+    unexplained === null || unexplained === 0
+      ? null
+      : unexplained > 0
+        ? `${unexplained.toLocaleString('en-US')} spent by others`
+        : `${(-unexplained).toLocaleString('en-US')} topped up`,
+    balance_after === null ? null : `balance ${balance_after.toLocaleString('en-US')}`,
+    count(found, 'result'),
+    duration_ms === null ? null : duration(duration_ms / 1000),
+  ]
+    .filter((part) => part !== null)
+    .join(', ')
+}
+
+const reasonWords: Readonly<Record<string, string>> = {
+  completed: 'completed',
+  completed_with_failures: 'completed with failures',
+  budget: 'stopped at its budget',
+  balance: 'stopped, the balance covers no more',
+  quota: 'stopped, the quota is used up',
+  auth: 'stopped, the key was refused',
+  unavailable: 'stopped, the service is unavailable',
+  interrupted: 'interrupted',
+  crashed: 'crashed',
+}
+
+function causeLines(run: number, failures: readonly TaskFailure[]): readonly string[] {
+  const causes = new Map<string, number>()
+  for (const { cause } of failures) causes.set(cause, (causes.get(cause) ?? 0) + 1)
+  const most = [...causes].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
+  const lines = most.slice(0, causesShown).map(([cause, n]) => `  ${count(n, 'task')}: ${harmless(cause)}`)
+  return failures.length === 0
+    ? []
+    : [...lines, `  Each: rankline runs ${run} · buy them again: rankline retry ${run}`]
+}
+
+function goingOn({ run, status, tasks }: RunDocument): readonly string[] {
+  return status === 'stopped'
+    ? [`  ${count(tasks.pending, 'task')} left. Go on with the same command, or: rankline resume ${run}`]
+    : []
+}

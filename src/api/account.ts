@@ -1,0 +1,50 @@
+import { asFields, boolean, integer, text } from '../catalog/normalise/fields.ts'
+import type { RateLimits } from './gate.ts'
+
+/** What a usage record says, in both of its shapes. Credits are whole; null is "not said" or "no limit". */
+export interface Account {
+  /** Left across subscription, packs and credits. */
+  readonly remaining: number | null
+  readonly totalUsed: number | null
+  readonly limits: RateLimits
+  readonly keyActive: boolean | null
+  /** When the key expires, as sent. */
+  readonly keyExpires: string | null
+  readonly quotas: Readonly<Record<'total' | 'daily' | 'weekly' | 'monthly', number | null>>
+}
+
+/** Reads a usage record; null where the body is none. */
+export function readAccount(body: Buffer): Account | null {
+  const record = parse(body)
+  if (record === null) return null
+  const limit = asFields(record.rate_limit) ?? {}
+  const key = asFields(record.api_key) ?? {}
+  const quotas = asFields(key.quotas) ?? {}
+  return {
+    remaining: integer(record.remaining),
+    totalUsed: integer(record.total_used),
+    limits: { perSecond: positive(limit.per_second), perMinute: positive(limit.per_minute) },
+    keyActive: boolean(key.active),
+    keyExpires: text(key.expires),
+    quotas: {
+      total: integer(quotas.total),
+      daily: integer(quotas.daily),
+      weekly: integer(quotas.weekly),
+      monthly: integer(quotas.monthly),
+    },
+  }
+}
+
+function parse(body: Buffer): Readonly<Record<string, unknown>> | null {
+  try {
+    return asFields(JSON.parse(body.toString('utf8')))
+  } catch {
+    return null
+  }
+}
+
+/** A limit of nothing at all would wait for ever; it is taken as one. */
+function positive(value: unknown): number | null {
+  const limit = integer(value)
+  return limit === null ? null : Math.max(limit, 1)
+}

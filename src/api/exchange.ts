@@ -1,0 +1,149 @@
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
+import { Pool } from 'undici'
+import type { ApiRequest } from './request.ts'
+
+/** One HTTP exchange: what came back, whole, or how it failed. Never rejected. */
+export type Exchange =
+  | { readonly status: number; readonly headers: Headers; readonly body: Buffer }
+  | { readonly failure: ExchangeFailure; readonly status: number | null; readonly error: string }
+
+/** `unreachable`: no byte left. `ambiguous`: it may have arrived. `too-large`: more came than is read. */
+export type ExchangeFailure = 'unreachable' | 'ambiguous' | 'too-large'
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>
+
+export interface Wire {
+  /** Sends once, follows nothing, repeats nothing. `onSent` is called when the first byte leaves. */
+  exchange(request: ApiRequest, onSent: () => void): Promise<Exchange>
+  close(): Promise<void>
+}
+
+export interface WireOptions {
+  readonly origin: string
+  readonly apiKey: string
+  /** Connections at most; as many as there can be requests at once, for one that waits inside the pool has no timeout. */
+  readonly connections: number
+  /** For a whole exchange. A closed connection is still billed, so this is long. */
+  readonly timeoutMs: number
+  readonly userAgent: string
+}
+
+/** Answers larger than this are not read. */
+const largestBody = 20_000_000
+const connectTimeoutMs = 10_000
+
+/** Connections to the service. The key goes into the `x-api-key` header and nowhere else. */
+export function openWire({ origin, apiKey, connections, timeoutMs, userAgent }: WireOptions): Wire {
+  const pool = new Pool(origin, {
+    connections,
+    pipelining: 1,
+    allowH2: false,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    connect: { timeout: connectTimeoutMs },
+    // A connection that the service closes while a request is on its way is a call that nobody knows the end of.
+    keepAliveTimeout: 1_000,
+    keepAliveMaxTimeout: 25_000,
+    keepAliveTimeoutThreshold: 2_000,
+  })
+  const headers = { 'x-api-key': apiKey, accept: 'application/json', 'user-agent': userAgent }
+  return {
+    exchange: (request, onSent) => exchange(pool, { request, headers, timeoutMs, onSent }),
+    close: () => pool.close(),
+  }
+}
+
+interface Sending {
+  readonly request: ApiRequest
+  readonly headers: Readonly<Record<string, string>>
+  readonly timeoutMs: number
+  readonly onSent: () => void
+}
+
+function exchange(pool: Pool, { request, headers, timeoutMs, onSent }: Sending): Promise<Exchange> {
+  return new Promise((resolve) => {
+    let sent = false
+    let status: number | null = null
+    let received: Headers = {}
+    let size = 0
+    let tooLarge = false
+    const chunks: Buffer[] = []
+    let abort: ((reason: Error) => void) | null = null
+    const deadline = setTimeout(
+      () => abort?.(new Error(`no whole answer within ${timeoutMs / 1000} s`)),
+      timeoutMs,
+    )
+    const finish = (exchange: Exchange): void => {
+      clearTimeout(deadline)
+      resolve(exchange)
+    }
+    const { method, path, body } = request
+    const sending = body === null ? headers : { ...headers, 'content-type': 'application/json' }
+    pool.dispatch(
+      { method, path, body, headers: sending },
+      {
+        onRequestStart: (controller) => {
+          abort = (reason) => controller.abort(reason)
+          if (sent) return
+          sent = true
+          onSent()
+        },
+        onResponseStart: (_, statusCode, fields) => {
+          status = statusCode
+          received = fields
+        },
+        onResponseData: (controller, chunk) => {
+          size += chunk.length
+          if (size <= largestBody) chunks.push(chunk)
+          else {
+            tooLarge = true
+            controller.abort(new Error('too large'))
+          }
+        },
+        onResponseEnd: () => finish(whole(status ?? 0, received, chunks)),
+        onResponseError: (_, error) => {
+          const failure = tooLarge ? 'too-large' : sent ? 'ambiguous' : 'unreachable'
+          finish({ failure, status, error: tooLarge ? tooLargeWords : failureWords(error) })
+        },
+      },
+    )
+  })
+}
+
+function whole(status: number, headers: Headers, chunks: readonly Buffer[]): Exchange {
+  const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
+  const decode = decoders[String(headers['content-encoding'] ?? 'identity').toLowerCase()]
+  if (decode === undefined) return { status, headers, body }
+  try {
+    return { status, headers, body: decode(body, { maxOutputLength: largestBody }) }
+  } catch {
+    return { failure: 'too-large', status, error: 'the compressed answer is damaged or too large' }
+  }
+}
+
+/** Not asked for, but some intermediaries compress all the same. */
+const decoders: Readonly<Record<string, (body: Buffer, limit: { maxOutputLength: number }) => Buffer>> = {
+  gzip: gunzipSync,
+  deflate: inflateSync,
+  br: brotliDecompressSync,
+}
+
+const tooLargeWords = `the answer is larger than ${largestBody / 1_000_000} MB`
+
+const wordsByCode: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'the host name is not known',
+  EAI_AGAIN: 'the host name could not be looked up',
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was reset',
+  EPIPE: 'the connection was closed',
+  UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection was not made in time',
+  UND_ERR_HEADERS_TIMEOUT: 'no answer came in time',
+  UND_ERR_BODY_TIMEOUT: 'the answer stopped coming',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer was cut off',
+}
+
+function failureWords(error: Error): string {
+  const code = (error as { code?: unknown }).code
+  return (typeof code === 'string' ? wordsByCode[code] : undefined) ?? error.message
+}

@@ -1,0 +1,54 @@
+import type { BillableOperation, Operation } from './operation.ts'
+import { alphaAi } from './operations/alpha-ai.ts'
+import { alphaAutocomplete } from './operations/alpha-autocomplete.ts'
+import { alphaImages } from './operations/alpha-images.ts'
+import { alphaLight } from './operations/alpha-light.ts'
+import { alphaNews } from './operations/alpha-news.ts'
+import { alphaSearch } from './operations/alpha-search.ts'
+import { alphaVideos } from './operations/alpha-videos.ts'
+import { betaSearch } from './operations/beta-search.ts'
+import { finderCountries } from './operations/finder-countries.ts'
+import { finderLanguages } from './operations/finder-languages.ts'
+import { gammaImages } from './operations/gamma-images.ts'
+import { gammaSearch } from './operations/gamma-search.ts'
+import { jobsPoll } from './operations/jobs-poll.ts'
+import { stats } from './operations/stats.ts'
+import { usage } from './operations/usage.ts'
+
+/** Every operation of the service. To add one, write its file and name it here. */
+export const operations: readonly Operation[] = [
+  alphaSearch,
+  alphaLight,
+  alphaAutocomplete,
+  alphaAi,
+  alphaNews,
+  alphaVideos,
+  alphaImages,
+  betaSearch,
+  gammaSearch,
+  gammaImages,
+  finderCountries,
+  finderLanguages,
+  usage,
+  stats,
+  jobsPoll,
+]
+
+/** The operations that cost credits: what a job can ask for. */
+export const billableOperations: readonly BillableOperation[] = operations.filter(
+  (operation) => operation.billable,
+)
+
+const byName = new Map(operations.map((operation) => [operation.name, operation]))
+
+/** The operation of that name, or undefined. */
+export function findOperation(name: string): Operation | undefined {
+  return byName.get(name)
+}
+
+/** The billable operation of that name; throws where the name was not checked before. */
+export function billableOperation(name: string): BillableOperation {
+  const operation = byName.get(name)
+  if (operation?.billable !== true) throw new Error(`'${name}' is no billable operation`)
+  return operation
+}

@@ -1,0 +1,32 @@
+import { imageAnswer } from '../normalise/answers.ts'
+import type { BillableOperation } from '../operation.ts'
+import { gl, hl } from '../params.ts'
+import { gammaImageItem } from '../shapes.ts'
+
+export const gammaImages: BillableOperation = {
+  name: 'gamma.images',
+  title: 'image search on the third engine, 50 a page',
+  billable: true,
+  engine: 'gamma',
+  echoEngine: 'gamma_images',
+  styles: ['get'],
+  path: '/v1/gamma/images',
+  params: {
+    gl,
+    hl,
+    safe: {
+      type: 'string',
+      meaning: 'filter of explicit images; active means strict',
+      values: ['active', 'off', 'moderate', 'strict'],
+    },
+  },
+  cost: 1,
+  paging: { pageSize: 50 },
+  response: {
+    required: ['images', 'search_parameters'],
+    items: 'images',
+    itemFields: gammaImageItem,
+  },
+  kind: 'image',
+  normalise: imageAnswer,
+}

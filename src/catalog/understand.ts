@@ -1,0 +1,47 @@
+import type { Understood } from '../model/result.ts'
+import { asFields } from './normalise/fields.ts'
+import type { BillableOperation } from './operation.ts'
+
+/** Raised with every change of a normaliser, so that results derived by an older one can be told. */
+export const normaliserVersion = 1
+
+/** Why a body is no answer: one sentence for people. */
+export interface NotUnderstood {
+  readonly reason: string
+}
+
+/**
+ * Results and facts of a stored body. A list of results that is missing or null counts as empty
+ * where anything else of the documented answer is there; a body that shares nothing with it is no answer.
+ */
+export function understand(
+  operation: BillableOperation,
+  body: Buffer,
+  fetchedAt: number,
+): Understood | NotUnderstood {
+  const json = parse(body)
+  if (json === undefined) return { reason: `the answer is no JSON (${excerpt(body)})` }
+  const fields = asFields(json)
+  if (fields === null) return { reason: `the answer is no JSON object (${excerpt(body)})` }
+  const { items, required } = operation.response
+  const list = items === null ? null : fields[items]
+  if (list != null && !Array.isArray(list)) return { reason: `'${items}' of the answer is no list` }
+  if (list == null && !required.some((name) => name !== items && fields[name] != null))
+    return { reason: `the answer has no '${items}' (${excerpt(body)})` }
+  return operation.normalise(fields, fetchedAt)
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+function excerpt(body: Buffer): string {
+  if (body.length === 0) return 'it is empty'
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+  const start = body.toString('utf8', 0, 80).replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
+  return `it begins: ${start.trim()}`
+}

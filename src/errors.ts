@@ -1,0 +1,20 @@
+/** Something that the program foresaw: its message says what, where and what to do. */
+export class RanklineError extends Error {
+  override readonly name: string = 'RanklineError'
+  /** The exit code that it leads to. */
+  readonly exitCode: number
+
+  constructor(message: string, exitCode: number, options?: ErrorOptions) {
+    super(message, options)
+    this.exitCode = exitCode
+  }
+}
+
+/** The user can put it right: flags, settings or a job file are wrong, and nothing ran. */
+export class UsageError extends RanklineError {
+  override readonly name = 'UsageError'
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, 2, options)
+  }
+}

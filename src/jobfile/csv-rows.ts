@@ -1,0 +1,147 @@
+import { billableOperation } from '../catalog/index.ts'
+import type { BillableOperation } from '../catalog/operation.ts'
+import type { Target } from '../model/target.ts'
+import type { Columns } from './csv-columns.ts'
+import type { Row } from './expand.ts'
+import { type Mistake, type Place, quoted, type Read, type Report } from './problem.ts'
+import { operationName } from './schema.ts'
+import type { JobPlan } from './settings.ts'
+import { site, target } from './sites.ts'
+import * as values from './values.ts'
+
+const none: readonly never[] = Object.freeze([])
+const noLabels: Row['labels'] = Object.freeze(Object.create(null))
+const maxCell = 64 * 1024
+
+const readDepth = values.wholeNumber(1)
+const readPriority = values.wholeNumber(Number.MIN_SAFE_INTEGER)
+const readVolume = values.wholeNumber(0)
+
+/** Makes a row of the cells below a header; null where they hold nothing to look at. Every mistake is reported. */
+export type ReadRow = (
+  cells: readonly string[],
+  line: number,
+  report: Report,
+) => { readonly row: Row; readonly good: boolean } | null
+
+/** The reader of the rows below a header, for a file that problems call `where`. */
+export function rowReader(columns: Columns, plan: JobPlan, where: string): ReadRow {
+  const { own } = columns
+  const known = new Map<string, Read<readonly BillableOperation[]>>()
+  const readOperation = (name: string) => {
+    let read = known.get(name)
+    if (read === undefined) {
+      const checked = operationName(name)
+      read = 'value' in checked ? { value: [billableOperation(checked.value)] } : checked
+      known.set(name, read)
+    }
+    return read
+  }
+  return (cells, line, report) => {
+    if (cells.every((cell) => cell === '' || cell.trim() === '')) return null
+    let good = true
+    const place: Place = { where, line, column: null }
+    const tell = ({ what, instead }: Mistake) => {
+      good = false
+      report({ ...place, what, instead })
+    }
+    if (cells.length !== columns.width) {
+      tell(ragged(cells.length, columns.width))
+      return null
+    }
+    if (!checkCells(cells, tell)) return null
+    const written = (name: keyof Columns['own']) => cells[own[name] ?? -1]?.trim() ?? ''
+    const cell = <T>(name: keyof Columns['own'], read: (text: string) => Read<T>): T | undefined => {
+      const text = written(name)
+      if (text === '') return undefined
+      const result = read(text)
+      if ('value' in result) return result.value
+      tell({ what: `${name} ${result.what}`, instead: result.instead })
+      return undefined
+    }
+    const text = values.queryText(cells[own.query ?? -1] ?? '')
+    if (!('value' in text)) tell({ what: `query ${text.what}`, instead: text.instead })
+    const operations = cell('operation', readOperation)
+    const depth = cell('depth', readDepth)
+    const row: Row = {
+      text: 'value' in text ? text.value : '',
+      // Without its operation nothing can be said about the params of a row.
+      operations: operations ?? (written('operation') === '' ? plan.operations : none),
+      depth: depth ?? plan.depth,
+      pages: depth === undefined ? plan.pages : null,
+      tags: cell('tags', readTags) ?? none,
+      targets: cell('target', readSites) ?? none,
+      priority: cell('priority', readPriority) ?? 0,
+      volume: cell('volume', readVolume) ?? null,
+      url: cell('url', values.pageUrl) ?? null,
+      labels: labelsOf(columns, cells),
+      own: ownParams(columns, cells),
+      at: () => place,
+      source: { file: where, line },
+    }
+    return { row, good }
+  }
+}
+
+function ragged(found: number, width: number): Mistake {
+  const what = `the row has ${found} ${found === 1 ? 'cell' : 'cells'}, the header has ${width}`
+  return {
+    what,
+    instead: found > width ? 'put quotes around a cell that holds the separator' : 'add the missing cells',
+  }
+}
+
+function checkCells(cells: readonly string[], tell: (mistake: Mistake) => void): boolean {
+  let good = true
+  for (const cell of cells) {
+    const dirty: Mistake | null =
+      cell.length > maxCell
+        ? { what: `${quoted(cell)} is longer than 64 KB`, instead: 'write one query per line' }
+        : values.unclean(cell, true)
+    if (dirty === null) continue
+    tell(dirty)
+    good = false
+  }
+  return good
+}
+
+function readTags(text: string): Read<readonly string[]> {
+  return { value: parts(text) }
+}
+
+function readSites(text: string): Read<readonly Target[]> {
+  const targets: Target[] = []
+  for (const part of parts(text)) {
+    const read = site(part)
+    if (!('value' in read)) return read
+    const made = target({ site: read.value }, true, 'domain', 'prefix')
+    if (!('value' in made)) return made
+    targets.push(made.value)
+  }
+  return { value: targets }
+}
+
+function parts(text: string): readonly string[] {
+  const all = text.split(';').map((part) => part.trim())
+  return [...new Set(all)].filter((part) => part !== '')
+}
+
+function ownParams(columns: Columns, cells: readonly string[]): Row['own'] {
+  if (columns.params.length === 0) return none
+  const own: [string, string][] = []
+  for (const [name, index] of columns.params) {
+    const text = cells[index]?.trim() ?? ''
+    if (text !== '') own.push([name, text])
+  }
+  return own
+}
+
+function labelsOf(columns: Columns, cells: readonly string[]): Row['labels'] {
+  if (columns.labels.length === 0) return noLabels
+  const labels: Record<string, string> = Object.create(null)
+  for (const [name, index] of columns.labels) {
+    const text = cells[index] ?? ''
+    if (text.trim() !== '') labels[name] = text
+  }
+  return labels
+}

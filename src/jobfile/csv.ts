@@ -1,0 +1,143 @@
+import { type CsvError, type InfoRecord, Parser } from 'csv-parse'
+import { delimiterOf, notText, readLines } from './csv-bytes.ts'
+import { openQuote } from './csv-quotes.ts'
+import { type Mistake, quoted } from './problem.ts'
+
+/** One row with the line it begins on, or what is wrong there; no line where the whole file is meant. */
+export type CsvItem =
+  | { readonly line: number; readonly cells: readonly string[] }
+  | { readonly line: number | null; readonly mistake: Mistake }
+
+const maxRecord = 1024 * 1024
+
+/**
+ * The rows of a CSV file, the header first, some at a time; lines without any text are left out.
+ * After a row that cannot be told from the next one the reading ends. Rejects where the file cannot be read.
+ */
+export async function* readCsv(
+  path: string,
+  seen: (chunk: Buffer) => void,
+): AsyncGenerator<readonly CsvItem[]> {
+  const chunks = readLines(path, seen)
+  const { head, done } = await readHead(chunks)
+  const wrong = notText(head)
+  if (wrong !== null) {
+    yield [{ line: null, mistake: wrong }]
+    return
+  }
+  const delimiter = delimiterOf(head.toString('utf8', 0, endOfLine(head)))
+  const { write, end, lastLine } = startParser(delimiter)
+  let { items, error } = await write(head)
+  if (items.length > 0) yield items
+  if (!done && error === null)
+    for await (const chunk of chunks) {
+      ;({ items, error } = await write(chunk))
+      if (items.length > 0) yield items
+      if (error !== null) break
+    }
+  if (error === null) {
+    ;({ items, error } = await end())
+    if (items.length > 0) yield items
+  }
+  if (error !== null) yield [await structural(path, error, lastLine(), delimiter)]
+}
+
+async function readHead(chunks: AsyncGenerator<Buffer>): Promise<{ head: Buffer; done: boolean }> {
+  const parts: Buffer[] = []
+  let length = 0
+  while (length <= maxRecord) {
+    const next = await chunks.next()
+    if (next.done) return { head: Buffer.concat(parts), done: true }
+    parts.push(next.value)
+    length += next.value.length
+    if (next.value.includes(10)) break
+  }
+  return { head: Buffer.concat(parts), done: false }
+}
+
+function endOfLine(bytes: Buffer): number {
+  const end = bytes.indexOf(10)
+  return end === -1 ? Math.min(bytes.length, maxRecord) : end
+}
+
+interface Written {
+  readonly items: readonly CsvItem[]
+  readonly error: CsvError | null
+}
+
+function startParser(delimiter: string) {
+  let items: CsvItem[] = []
+  let last = 0
+  const parser = new Parser({
+    bom: true,
+    delimiter,
+    record_delimiter: '\n',
+    max_record_size: maxRecord,
+    relax_column_count: true,
+    skip_empty_lines: true,
+    skip_records_with_error: true,
+    on_record: (cells: string[], { lines }: InfoRecord) => {
+      items.push({ line: lines - lineFeeds(cells), cells })
+      last = lines
+      return null
+    },
+    on_skip: (error) => {
+      if (error?.code !== 'INVALID_OPENING_QUOTE') throw error
+      const line = Number(error.lines)
+      const mistake = {
+        what: 'a quote stands inside a cell without quotes',
+        instead: 'write "15"" desk" for 15" desk',
+      }
+      if (items.at(-1)?.line !== line) items.push({ line, mistake })
+      return undefined
+    },
+  })
+  parser.on('error', () => {})
+  parser.resume()
+  const taken = (error: Error | null | undefined): Written => {
+    const written = { items, error: (error ?? null) as CsvError | null }
+    items = []
+    return written
+  }
+  return {
+    write: (chunk: Buffer) =>
+      new Promise<Written>((done) => parser.write(chunk, (error) => done(taken(error)))),
+    end: () =>
+      new Promise<Written>((done) =>
+        parser.on('error', (error) => done(taken(error))).end(() => done(taken(null))),
+      ),
+    /** Line of the end of the last whole row. */
+    lastLine: () => last,
+  }
+}
+
+function lineFeeds(cells: readonly string[]): number {
+  let count = 0
+  for (const cell of cells)
+    for (let at = cell.indexOf('\n'); at !== -1; at = cell.indexOf('\n', at + 1)) count++
+  return count
+}
+
+async function structural(path: string, error: CsvError, last: number, delimiter: string): Promise<CsvItem> {
+  const lastLine = Number(error.lines)
+  const line = await openQuote(path, { firstLine: last + 1, lastLine, delimiter })
+  if (error.code === 'CSV_INVALID_CLOSING_QUOTE')
+    return {
+      line: line ?? lastLine,
+      mistake: {
+        what: 'the quote that opens here closes inside a cell',
+        instead: 'write "15"" desk" for 15" desk',
+      },
+    }
+  if (line !== null)
+    return { line, mistake: { what: 'the quote that opens here is not closed', instead: 'close it with "' } }
+  if (error.code === 'CSV_MAX_RECORD_SIZE')
+    return {
+      line: last + 1,
+      mistake: { what: 'the row is longer than 1 MB', instead: 'write one query per line' },
+    }
+  return {
+    line: lastLine,
+    mistake: { what: `the row cannot be read (${quoted(error.message)})`, instead: 'look at its quotes' },
+  }
+}

@@ -1,0 +1,145 @@
+import type { z } from 'zod'
+import { nearest } from '../words.ts'
+import { paramNames } from './params.ts'
+import { type Mistake, quoted, type Report } from './problem.ts'
+import { isMap, type Path, partAt, type Source, type Tree, type TreeMap } from './tree.ts'
+
+type Issue = z.core.$ZodIssue
+
+/** What a schema made of a map: every key that was right, and the keys that were not. */
+export interface Parsed<T> {
+  readonly data: Partial<T>
+  readonly failed: ReadonlySet<string>
+}
+
+/** Reads the map at `path` of the source; each mistake is reported, and the keys without one are still read. */
+export function readMap<S extends z.ZodRawShape>(
+  schema: z.ZodObject<S>,
+  source: Source,
+  path: Path,
+  report: Report,
+): Parsed<z.output<z.ZodObject<S>>> {
+  const tree = partAt(source.tree, path) as TreeMap
+  const result = schema.safeParse(tree)
+  if (result.success) return { data: result.data, failed: new Set() }
+  const failed = new Set<string>()
+  for (const issue of result.error.issues) {
+    if (issue.path.length > 0) failed.add(String(issue.path[0]))
+    reportIssue(issue, source, path, report)
+  }
+  const data: Record<string, unknown> = {}
+  for (const [key, part] of Object.entries(schema.shape)) {
+    const bad = result.error.issues.filter((issue) => issue.path[0] === key)
+    const rest = bad.length === 0 ? tree[key] : withoutBad(tree[key], bad)
+    if (rest !== undefined) data[key] = (part as unknown as z.ZodType).safeParse(rest).data
+  }
+  return { data: data as Partial<z.output<z.ZodObject<S>>>, failed }
+}
+
+/** What is left of a map without the parts that are wrong, so that the others can still be looked at. */
+function withoutBad(tree: Tree | undefined, issues: readonly Issue[]): Tree | undefined {
+  const bad = new Set(
+    issues.flatMap((issue) => [issue.path[1], ...(issue.code === 'unrecognized_keys' ? issue.keys : [])]),
+  )
+  if (!isMap(tree) || issues.some((issue) => issue.code === 'invalid_union' && issue.path.length < 2))
+    return undefined
+  return Object.fromEntries(Object.entries(tree).filter(([key]) => !bad.has(key)))
+}
+
+/** Reads the single value at `path` of the source; undefined after a mistake, which is reported. */
+export function readValue<T>(
+  schema: z.ZodType<T>,
+  source: Source,
+  path: Path,
+  report: Report,
+): T | undefined {
+  const result = schema.safeParse(partAt(source.tree, path))
+  if (result.success) return result.data
+  for (const issue of result.error.issues) reportIssue(issue, source, path, report)
+  return undefined
+}
+
+function reportIssue(issue: Issue, source: Source, base: Path, report: Report): void {
+  const path = [...base, ...issue.path]
+  const input = partAt(source.tree, path)
+  if (issue.code === 'unrecognized_keys') {
+    for (const key of issue.keys)
+      report({ ...source.at([...path, key], 'key'), ...unknownKey(key, issue.message.split(' '), input) })
+  } else if (issue.code === 'invalid_union') {
+    const branch = branchFor(issue.errors)
+    if (branch === null) report({ ...source.at(path), ...wrongKind(path, input, issue.message) })
+    else for (const inner of branch) reportIssue(inner, source, path, report)
+  } else if (!coveredByUnknownKey(issue, source, path)) {
+    report({ ...source.at(path), ...mistake(issue, path, input) })
+  }
+}
+
+function branchFor(branches: readonly (readonly Issue[])[]): readonly Issue[] | null {
+  const fitting = branches.filter((issues) => !issues.some(isWrongKind))
+  return fitting[0] ?? null
+}
+
+function isWrongKind(issue: Issue): boolean {
+  return issue.path.length === 0 && (issue.code === 'invalid_type' || issue.code === 'invalid_union')
+}
+
+// A required key that is missing because it was misspelt is told once, at the misspelt key.
+function coveredByUnknownKey(issue: Issue, source: Source, path: Path): boolean {
+  const key = path.at(-1)
+  const parent = partAt(source.tree, path.slice(0, -1))
+  if (issue.code !== 'invalid_type' || typeof key !== 'string' || !isMap(parent) || key in parent)
+    return false
+  const keys = Object.keys(parent)
+  return keys.length === 1 || keys.some((name) => nearest(name, [key]) !== null)
+}
+
+function unknownKey(key: string, known: readonly string[], map: Tree | undefined): Mistake {
+  const what = `unknown key ${quoted(key)}`
+  if (known.includes('params') && paramNames.has(key))
+    return { what, instead: `write it below 'params:', such as params: { ${key}: … }` }
+  const near = nearest(key, known)
+  if (near !== null) return { what, instead: `write '${near}'` }
+  if (known.length === 1) return { what, instead: 'remove it' }
+  const value = isMap(map) && Object.keys(map).length === 1 ? map[key] : undefined
+  if (known.includes('query') && typeof value === 'string')
+    return { what, instead: `write "${key}: ${value}" with quotes if it is the text of a query` }
+  return { what, instead: `write one of ${known.join(', ')}` }
+}
+
+function mistake(issue: Issue, path: Path, input: Tree | undefined): Mistake {
+  const name = nameOf(path)
+  if (issue.code === 'custom')
+    return { what: `${name} ${issue.message}`, instead: String(issue.params?.instead) }
+  if (issue.code === 'too_small')
+    return { what: `${name} is an empty list`, instead: 'write at least one entry, or leave it out' }
+  const expected = issue.code === 'invalid_type' ? issue.expected : ''
+  return wrongKind(path, input, kinds[expected] ?? 'one value')
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  string: 'one value',
+  array: 'a list such as [a, b]',
+  object: 'a map such as { key: value }',
+  record: 'a map such as { key: value }',
+}
+
+function wrongKind(path: Path, input: Tree | undefined, expected: string): Mistake {
+  const name = nameOf(path)
+  if (input === undefined) return { what: `${name} is missing`, instead: `add '${name}:'` }
+  if (input === null) return { what: `${name} is empty`, instead: 'give it a value or leave it out' }
+  const found = typeof input === 'string' ? quoted(input) : Array.isArray(input) ? 'a list' : 'a map'
+  return { what: `${name} cannot be ${found}`, instead: `write ${expected}` }
+}
+
+const singular: Readonly<Record<string, string>> = {
+  queries: 'query',
+  targets: 'target',
+  competitors: 'competitor',
+  tags: 'tag',
+}
+
+/** What a person calls the part at a path. */
+function nameOf(path: Path): string {
+  const key = String(path.findLast((step) => typeof step === 'string'))
+  return typeof path.at(-1) === 'number' ? (singular[key] ?? key) : key
+}

@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { JobQuery, JobSettings } from '../model/job.ts'
+import { operationsOfEntries } from './entries.ts'
+import { makeExpand } from './expand.ts'
+import { fileMistake, yamlText } from './files.ts'
+import type { JobFlags } from './flags.ts'
+import { inFileOrder, type Report } from './problem.ts'
+import { type Reading, readQueries } from './queries.ts'
+import { readSettings } from './settings.ts'
+import type { Source } from './tree.ts'
+import { parseYaml } from './yaml.ts'
+
+/** A job file whose settings were checked. */
+export interface JobFile {
+  readonly settings: JobSettings
+  /**
+   * Every query in the order of the file, checked, for each operation and each combination of the matrix. A mistake
+   * is reported and its row left out. Each call reads the files anew.
+   */
+  readonly queries: () => AsyncGenerator<JobQuery, void>
+  /** SHA-256 (hex) of all bytes that the latest whole reading met, null before: two readings of the same files agree. */
+  readonly digest: () => string | null
+}
+
+/**
+ * Opens a job file, YAML or CSV by its extension; flags win over what it says. Null after a mistake in file or
+ * settings: then every mistake of the queries was reported, too. The other mistakes are reported while the queries are read.
+ */
+export async function openJob(file: string, flags: JobFlags, tell: Report): Promise<JobFile | null> {
+  const { report, silence } = withoutEchoes(tell)
+  const mistake = await fileMistake(file)
+  if (mistake !== null) {
+    report({ where: file, line: null, column: null, ...mistake })
+    return null
+  }
+  const yaml = isYaml(file) ? await readFile(file) : null
+  const { take, release } = inFileOrder(report)
+  const text = yaml === null ? null : yamlText(yaml, file, take)
+  const source: Source | null = text === null ? null : parseYaml(text, file, take)
+  if (yaml !== null && source === null) {
+    release()
+    return null
+  }
+  silence()
+  const entryOperations = source === null ? [] : operationsOfEntries(source)
+  const plan = readSettings({ path: file, source }, flags, entryOperations, take)
+  const sound = release() === 0
+  const reading: Reading = { file, source, plan, expand: makeExpand(plan.wide), report }
+
+  let digest: string | null = null
+  async function* queries(): AsyncGenerator<JobQuery, void> {
+    const hash = createHash('sha256')
+    if (yaml !== null) hash.update(await unchanged(file, yaml, report))
+    yield* readQueries(reading, (chunk) => hash.update(chunk), sound)
+    digest = hash.digest('hex')
+  }
+  if (sound) return { settings: plan.settings, queries, digest: () => digest }
+  for await (const _ of queries());
+  return null
+}
+
+function isYaml(file: string): boolean {
+  return /^\.ya?ml$/i.test(path.extname(file))
+}
+
+async function unchanged(file: string, bytes: Buffer, report: Report): Promise<Buffer> {
+  const now = await readFile(file).catch(() => null)
+  if (now?.equals(bytes)) return now
+  const what = 'the file changed while it was being read'
+  report({ where: file, line: null, column: null, what, instead: 'run the command again' })
+  return now ?? Buffer.alloc(0)
+}

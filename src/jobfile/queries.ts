@@ -1,0 +1,133 @@
+import path from 'node:path'
+import type { JobQuery } from '../model/job.ts'
+import { count } from '../words.ts'
+import { readCsv } from './csv.ts'
+import { type Columns, readColumns } from './csv-columns.ts'
+import { type ReadRow, rowReader } from './csv-rows.ts'
+import { entriesOf, readEntry } from './entries.ts'
+import type { Expand } from './expand.ts'
+import { fileMistake } from './files.ts'
+import { inFileOrder, type Report } from './problem.ts'
+import type { JobPlan } from './settings.ts'
+import type { Source } from './tree.ts'
+
+/** All that a reading of the queries needs. */
+export interface Reading {
+  readonly file: string
+  /** The YAML; null for a CSV. */
+  readonly source: Source | null
+  readonly plan: JobPlan
+  readonly expand: Expand
+  readonly report: Report
+}
+
+/** What the end of a reading says of the whole. */
+interface Tally {
+  queries: number
+  problems: number
+  withTarget: number
+  withoutTarget: number
+}
+
+/** Reads all queries once; `whole` says that the settings are right, so that what they ask of the queries is told, too. */
+export async function* readQueries(
+  { report, ...given }: Reading,
+  seen: (chunk: Buffer) => void,
+  whole: boolean,
+): AsyncGenerator<JobQuery, void> {
+  const tally: Tally = { queries: 0, problems: 0, withTarget: 0, withoutTarget: 0 }
+  const reading: Reading = {
+    ...given,
+    report: (problem) => {
+      tally.problems++
+      report(problem)
+    },
+  }
+  const batches =
+    reading.source === null
+      ? readTable(reading, reading.file, seen)
+      : readEntries(reading, reading.source, seen)
+  for await (const batch of batches)
+    for (const query of batch) {
+      tally.queries++
+      if (query.targets.length > 0) tally.withTarget++
+      else tally.withoutTarget++
+      yield query
+    }
+  if (whole) reportWhole(reading, tally)
+}
+
+async function* readEntries(
+  reading: Reading,
+  source: Source,
+  seen: (chunk: Buffer) => void,
+): AsyncGenerator<readonly JobQuery[]> {
+  const { plan, expand, report } = reading
+  const { take, release } = inFileOrder(report)
+  for (const index of entriesOf(source).keys()) {
+    const entry = readEntry(plan, source, index, take)
+    const queries = entry !== null && 'row' in entry ? expand(entry.row, take) : []
+    const good = release() === 0
+    if (good && queries.length > 0) yield queries
+    if (entry === null || 'row' in entry) continue
+    const file = path.isAbsolute(entry.file) ? entry.file : path.join(path.dirname(reading.file), entry.file)
+    const mistake = await fileMistake(file, ['.csv', '.tsv'])
+    if (mistake === null) yield* readTable(reading, file, seen)
+    else {
+      const what = `${file} cannot be read: ${mistake.what}`
+      report({ ...source.at(['queries', index, 'file']), what, instead: mistake.instead })
+    }
+  }
+}
+
+async function* readTable(
+  { plan, expand, report }: Reading,
+  file: string,
+  seen: (chunk: Buffer) => void,
+): AsyncGenerator<readonly JobQuery[]> {
+  let read: ReadRow | null = null
+  let broken = false
+  for await (const items of readCsv(file, seen)) {
+    const queries: JobQuery[] = []
+    for (const item of items) {
+      const place = { where: file, line: item.line, column: null }
+      if ('mistake' in item) {
+        broken = true
+        report({ ...place, ...item.mistake })
+      } else if (read === null) {
+        const columns: Columns | null = readColumns(item.cells, (mistake) => report({ ...place, ...mistake }))
+        if (columns === null) return
+        read = rowReader(columns, plan, file)
+      } else {
+        const made = read(item.cells, item.line, report)
+        if (made === null) continue
+        for (const query of expand(made.row, report)) if (made.good) queries.push(query)
+      }
+    }
+    if (queries.length > 0) yield queries
+  }
+  if (read === null && !broken)
+    report({
+      where: file,
+      line: null,
+      column: null,
+      what: 'the file is empty',
+      instead: "write a first line with a column 'query'",
+    })
+}
+
+function reportWhole({ file, plan, report }: Reading, tally: Tally): void {
+  const { settings, pagingPlace } = plan
+  if (tally.queries === 0 && tally.problems === 0) {
+    const what = 'there is no query'
+    report({ where: file, line: null, column: null, what, instead: 'write at least one' })
+  }
+  const waited = settings.targets.some((target) => target.own || settings.until === 'all')
+  if (settings.paging === 'all' || waited || tally.withoutTarget === 0) return
+  const none = tally.withTarget === 0
+  report({
+    ...pagingPlace,
+    what: `paging ${settings.paging} has no target to find${none ? '' : ` for ${count(tally.withoutTarget, 'query', 'queries')}`}`,
+    instead: "name your site under 'targets:', or write 'paging: all'",
+  })
+}

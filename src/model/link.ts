@@ -1,0 +1,22 @@
+import { getDomain } from 'tldts'
+
+/** What a link says of itself once it is parsed as WHATWG does. */
+export interface ParsedLink {
+  /** The link without its fragment: two results are the same when these are equal. */
+  readonly canonical: string
+  /** Lower case, punycode, without port. */
+  readonly host: string
+}
+
+/** Parses a link of a result; null where it is relative or no link at all. */
+export function parseLink(link: string): ParsedLink | null {
+  if (!URL.canParse(link)) return null
+  const url = new URL(link)
+  url.hash = ''
+  return { canonical: url.href, host: url.hostname.toLowerCase().replace(/\.$/, '') }
+}
+
+/** Registrable domain of a host, private suffixes counted as suffixes; null for addresses and bare names. */
+export function siteOf(host: string): string | null {
+  return getDomain(host, { allowPrivateDomains: true })
+}

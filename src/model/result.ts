@@ -1,0 +1,79 @@
+/** The kinds of results that answers are normalised into. */
+export type ResultKind = 'organic' | 'news' | 'video' | 'image' | 'reference' | 'suggestion' | 'related'
+
+/** Kind -> the number that stands for it in the database. Never reused. */
+export const kindCodes = {
+  organic: 1,
+  news: 2,
+  video: 3,
+  image: 4,
+  reference: 5,
+  suggestion: 6,
+  related: 7,
+} as const satisfies Record<ResultKind, number>
+
+/** One normalised item of an answer. Text and numbers are as the service sent them; `null` is "not sent". */
+export interface Result {
+  readonly kind: ResultKind
+  /** The number that the service sent, for AI references their index; never ours. */
+  readonly position: number | null
+  /** Title; for suggestions and related searches their whole text. */
+  readonly title: string | null
+  readonly link: string | null
+  readonly source: string | null
+  readonly snippet: string | null
+  readonly displayedLink: string | null
+  readonly snippetMatched: readonly string[] | null
+  readonly news: NewsDetails | null
+  readonly video: VideoDetails | null
+  readonly image: ImageDetails | null
+}
+
+/** What a news result has beside the shared fields. */
+export interface NewsDetails {
+  /** As sent, for instance `3 hours ago`. */
+  readonly date: string | null
+  /** The instant that `date` names, as ISO 8601 in UTC; null where it cannot be told. */
+  readonly publishedAt: string | null
+}
+
+/** What a video result has beside the shared fields. */
+export interface VideoDetails extends NewsDetails {
+  readonly channel: string | null
+  /** As sent, `M:SS` or `H:MM:SS`. */
+  readonly duration: string | null
+  readonly durationSeconds: number | null
+  readonly videoId: string | null
+}
+
+/** What an image result has beside the shared fields; its `link` is the page that shows it. */
+export interface ImageDetails {
+  readonly imageUrl: string | null
+  readonly thumbnail: string | null
+  readonly width: number | null
+  readonly height: number | null
+}
+
+/** Everything that is understood of one answer. */
+export interface Understood {
+  readonly results: readonly Result[]
+  /** Items that were no items: kept as sent, counted, never a reason to lose the others. */
+  readonly malformed: readonly unknown[]
+  readonly facts: AnswerFacts
+}
+
+/** What an answer says beside its results. JSON fields are objects as sent; `null` is "not sent". */
+export interface AnswerFacts {
+  readonly totalResults: number | null
+  readonly timeTaken: number | null
+  /** The service's own remark, for instance that results were removed. */
+  readonly notice: string | null
+  readonly hasNextPage: boolean | null
+  readonly nextPage: number | null
+  /** Page that the service says this is; in the older style that may be an offset. */
+  readonly currentPage: number | null
+  readonly searchParameters: unknown
+  readonly knowledgeGraph: unknown
+  readonly aiMarkdown: string | null
+  readonly aiBlocks: unknown
+}

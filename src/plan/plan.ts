@@ -1,0 +1,57 @@
+import { billableOperation } from '../catalog/index.ts'
+import type { JobQuery } from '../model/job.ts'
+import type { PlannedQuery } from '../model/plan.ts'
+import { pageRange } from './pages.ts'
+import { canonicalParams, queryKey } from './query-key.ts'
+
+/** A query of a job file as it is planned: keyed, priced, with the pages that it may need. */
+export function planQuery(query: JobQuery): PlannedQuery {
+  const operation = billableOperation(query.operation)
+  const range = pageRange(operation, query)
+  return {
+    key: queryKey(query),
+    operation: query.operation,
+    text: query.text,
+    params: JSON.stringify(Object.fromEntries(canonicalParams(query.params))),
+    credits: operation.cost,
+    pages: range.max,
+    pageSize: range.pageSize,
+    depth: range.depth,
+    priority: query.priority,
+    volume: query.volume,
+    url: query.url,
+    tags: query.tags,
+    labels: query.labels,
+    targets: query.targets,
+  }
+}
+
+/** Two rows that ask for the same query are one: the deeper and the more urgent wins, tags, labels and targets join. */
+export function mergeQueries(a: PlannedQuery, b: PlannedQuery): PlannedQuery {
+  return {
+    ...a,
+    pages: Math.max(a.pages, b.pages),
+    depth: a.pages >= b.pages ? a.depth : b.depth,
+    priority: Math.max(a.priority, b.priority),
+    volume: a.volume ?? b.volume,
+    url: a.url ?? b.url,
+    tags: [...new Set([...a.tags, ...b.tags])],
+    labels: mergeLabels(a.labels, b.labels),
+    targets: [
+      ...a.targets,
+      ...b.targets.filter((t) => !a.targets.some((s) => s.site === t.site && s.match === t.match)),
+    ],
+  }
+}
+
+function mergeLabels(a: PlannedQuery['labels'], b: PlannedQuery['labels']): PlannedQuery['labels'] {
+  const names = [...new Set([...Object.keys(a), ...Object.keys(b)])]
+  return Object.fromEntries(
+    names.map((name) => {
+      const values = [a[name], b[name]].filter(
+        (value): value is string => value !== undefined && value !== '',
+      )
+      return [name, [...new Set(values.flatMap((value) => value.split('; ')))].join('; ')]
+    }),
+  )
+}

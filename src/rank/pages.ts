@@ -1,0 +1,88 @@
+/** What became of one page of a query. */
+export type PageState =
+  /** Answered: its results are known. */
+  | 'done'
+  /** Asked for, without an answer. */
+  | 'failed'
+  /** Still to be asked. */
+  | 'open'
+  /** Not asked, by the paging policy. */
+  | 'passed'
+  /** The results ended before it. */
+  | 'ended'
+
+/** One result of a page, as far as ranks go. */
+export interface RankedItem {
+  /** The same number for the same link (after WHATWG parsing, without its fragment); null where there is no link. */
+  readonly sameAs: number | null
+  readonly link: string | null
+}
+
+/** One page of a query in one run. */
+export interface Page {
+  readonly page: number
+  readonly state: PageState
+  /** In the order of the page; empty where it was not answered. */
+  readonly items: readonly RankedItem[]
+}
+
+/** Ranks of the results of one page, in their order. */
+export interface PageRanks {
+  readonly page: number
+  /** Distinct results before the page. */
+  readonly base: number
+  readonly ranks: readonly number[]
+}
+
+const assumedPageSize = 10
+
+/**
+ * Ranks over all pages of a query: 1 + the number of distinct results before a result. A result that repeats
+ * an earlier one keeps the rank of the first. A page that was not fetched counts with its documented size.
+ *
+ * @param pages in order, from page 1, without holes
+ * @param pageSize documented size of a page; where none is documented, ten are assumed
+ */
+export function rankPages(pages: readonly Page[], pageSize: number | null): readonly PageRanks[] {
+  const seen = new Map<number, number>()
+  let before = 0
+  return pages.map((page) => {
+    const base = before
+    if (page.state !== 'done') {
+      before += pageSize ?? assumedPageSize
+      return { page: page.page, base, ranks: [] }
+    }
+    const ranks = page.items.map(({ sameAs }) => {
+      const first = sameAs === null ? undefined : seen.get(sameAs)
+      if (first !== undefined) return first
+      before += 1
+      if (sameAs !== null) seen.set(sameAs, before)
+      return before
+    })
+    return { page: page.page, base, ranks }
+  })
+}
+
+/** Distinct results of the pages that were answered. */
+export function distinctResults(pages: readonly Page[]): number {
+  const seen = new Set<number>()
+  let unlinked = 0
+  for (const { items } of pages) {
+    for (const { sameAs } of items) {
+      if (sameAs === null) unlinked += 1
+      else seen.add(sameAs)
+    }
+  }
+  return seen.size + unlinked
+}
+
+/** Whether the later page brings the results of the earlier one again, all of them and in the same order. */
+export function repeats(earlier: Page, later: Page): boolean {
+  return (
+    later.items.length > 0 &&
+    later.items.length === earlier.items.length &&
+    later.items.every(
+      ({ sameAs }, index) => sameAs !== null && sameAs === (earlier.items[index] as RankedItem).sameAs,
+    )
+  )
+}

@@ -1,0 +1,43 @@
+import type { ObservationState } from '../model/observation.ts'
+
+/** One observation as far as comparisons go. */
+export interface Observed {
+  readonly state: ObservationState
+  readonly rank: number | null
+  /** Distinct results looked at. */
+  readonly depth: number
+}
+
+export type Movement = 'improved' | 'declined' | 'same' | 'entered' | 'left' | 'new' | 'unknown'
+
+export interface Change {
+  readonly movement: Movement
+  /** Ranks gained, negative when lost; null where either side has no rank. */
+  readonly change: number | null
+}
+
+/**
+ * Compares two observations of the same query and target. Only what both looked at is compared: a rank below the
+ * depth of the other side says neither `entered` nor `left`.
+ *
+ * @param previous null where the target was never observed before
+ */
+export function compare(current: Observed, previous: Observed | null): Change {
+  if (previous === null) return { movement: current.state === 'unknown' ? 'unknown' : 'new', change: null }
+  if (current.state === 'unknown' || previous.state === 'unknown')
+    return { movement: 'unknown', change: null }
+  if (current.rank !== null && previous.rank !== null) {
+    const change = previous.rank - current.rank
+    return { movement: change > 0 ? 'improved' : change < 0 ? 'declined' : 'same', change }
+  }
+  if (current.rank !== null)
+    return { movement: seenBy(current.rank, previous) ? 'entered' : 'unknown', change: null }
+  if (previous.rank !== null)
+    return { movement: seenBy(previous.rank, current) ? 'left' : 'unknown', change: null }
+  return { movement: 'same', change: null }
+}
+
+/** Whether somebody who looked that deep would have seen the rank; results that ended were looked at to their end. */
+function seenBy(rank: number, { depth }: Observed): boolean {
+  return rank <= depth
+}

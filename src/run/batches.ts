@@ -1,0 +1,148 @@
+import type { Account } from '../api/account.ts'
+import type { RateLimits } from '../api/gate.ts'
+import type { Clock } from '../model/clock.ts'
+import type { Run } from '../model/run.ts'
+import type { Task } from '../model/task.ts'
+import type { Store } from '../store/store.ts'
+import type { Books } from './books.ts'
+import { readUsage } from './read-account.ts'
+import type { Service } from './service.ts'
+import type { Stop } from './stop.ts'
+
+export interface BatchParts {
+  readonly store: Store
+  readonly service: Service
+  readonly clock: Clock
+  readonly random: () => number
+  readonly keyHash: string
+  readonly stop: Stop
+}
+
+/** Lets tasks through, a batch after each reading of the account. */
+export interface Batches {
+  /** Reads the account for the first batch. */
+  start(): Promise<void>
+  /** Tasks that may be sent; none while all that is left waits for others; null when nothing is left or covered. */
+  next(busy: () => boolean): Promise<readonly Task[] | null>
+  /** Calls in the air at once that the limits make sense of. */
+  concurrency(): number
+  overBudget(): ReadonlySet<number>
+  /** Reads the account for the last time. */
+  end(): Promise<{ readonly balanceBefore: number | null; readonly balanceAfter: number | null }>
+}
+
+/** Seconds of work in a batch; unlimited accounts get the largest. */
+const batchSeconds = 10
+const smallestBatch = 100
+const largestBatch = 2_000
+const largestLease = 256
+/** Time that a last reading may wait for room in the rate limit once the user has asked to stop. */
+const lastReadingPatienceMs = 1_500
+
+export function openBatches(parts: BatchParts, runs: readonly Run[], books: Books): Batches {
+  const { store, stop } = parts
+  let account: Account | null = null
+  let balanceBefore: number | null = null
+  /** Tasks that the last reading still lets through. */
+  let left = 0
+  let reading: Promise<void> | null = null
+  let overBudget = new Set<number>()
+
+  const read = async (): Promise<void> => {
+    const take = books.ask()
+    account = await readUsage({ ...parts, signal: stop.signal }, runs[0]?.id ?? null)
+    take(account)
+    left = batchSize(account.limits)
+  }
+  /** One reading at a time; whoever needs it waits for the same one. */
+  const readOnce = (): Promise<void> => {
+    reading ??= read().finally(() => {
+      reading = null
+    })
+    return reading
+  }
+  const lease = async (): Promise<readonly Task[]> => {
+    const tasks = await store.lease({
+      runs: runs.map(({ id, settings }) => ({
+        runId: id,
+        credits: books.coveredFor(id),
+        freshSince: settings.freshnessMs === null ? null : parts.clock.wall() - settings.freshnessMs,
+      })),
+      credits: books.covered(),
+      limit: Math.min(left, largestLease),
+      groupRunIds: runs.map(({ id }) => id),
+    })
+    left -= tasks.length
+    return tasks
+  }
+
+  const next = async (busy: () => boolean): Promise<readonly Task[] | null> => {
+    if (left === 0) await readOnce()
+    const tasks = await lease()
+    // Early, so that the queue never waits for it.
+    if (account !== null && left < batchSize(account.limits) / 2) readOnce().catch(() => {})
+    if (tasks.length > 0 || busy()) return tasks
+    const cheapest = await store.cheapestPending(runs.map(({ id }) => id))
+    if (cheapest === null) return null
+    // Somebody may have topped up: only a new reading says that nothing is covered.
+    await readOnce()
+    const again = await lease()
+    if (again.length > 0) return again
+    overBudget = new Set(runs.map(({ id }) => id).filter((id) => books.limitedByBudget(id, cheapest)))
+    return null
+  }
+
+  return {
+    start: async () => {
+      await readOnce()
+      balanceBefore = account?.remaining ?? null
+    },
+    next,
+    concurrency: () => sensibleConcurrency(account?.limits ?? { perSecond: null, perMinute: null }),
+    overBudget: () => overBudget,
+    end: async () => {
+      const balanceAfter = account === null ? null : await lastReading(parts, runs[0]?.id ?? null)
+      return { balanceBefore, balanceAfter: balanceAfter ?? books.balance() }
+    },
+  }
+}
+
+async function lastReading(parts: BatchParts, runId: number | null): Promise<number | null> {
+  const asked = parts.stop.cause()?.reason
+  if (asked === 'auth' || asked === 'unavailable' || asked === 'crashed') return null
+  const patience = new AbortController()
+  const timer =
+    asked === 'interrupted'
+      ? setTimeout(() => patience.abort(new Error('no room')), lastReadingPatienceMs)
+      : null
+  try {
+    return (await readUsage({ ...parts, signal: patience.signal }, runId)).remaining
+  } catch {
+    // The run is over and its books are whole without it.
+    return null
+  } finally {
+    if (timer !== null) clearTimeout(timer)
+  }
+}
+
+/** Tasks that one reading of the account lets through: some seconds of work, so that readings are few and fresh. */
+export function batchSize({ perSecond, perMinute }: RateLimits): number {
+  const perSecondAtMost = Math.min(
+    perSecond ?? Number.POSITIVE_INFINITY,
+    perMinute === null ? Number.POSITIVE_INFINITY : perMinute / 60,
+  )
+  return Math.round(Math.min(largestBatch, Math.max(smallestBatch, perSecondAtMost * batchSeconds)))
+}
+
+const callsWhenUnlimited = 64
+const fewestCalls = 16
+const mostCalls = 256
+/** Seconds that an answer may take without the rate limit going to waste. */
+const longestAnswerSeconds = 5
+
+/** As many calls at once as the limits allow to be started while slow ones are still awaited. */
+export function sensibleConcurrency({ perSecond, perMinute }: RateLimits): number {
+  if (perSecond === null && perMinute === null) return callsWhenUnlimited
+  const wanted = perSecond === null ? (perMinute as number) : perSecond * longestAnswerSeconds
+  return Math.min(mostCalls, Math.max(fewestCalls, wanted))
+}

@@ -1,0 +1,106 @@
+import type { Account } from '../api/account.ts'
+import type { Clock } from '../model/clock.ts'
+import type { Run } from '../model/run.ts'
+import type { Task } from '../model/task.ts'
+import { coveredByBalance, coveredByBudget } from './covered.ts'
+
+/** What may still be spent, kept to the credit between two readings of the account. */
+export interface Books {
+  /** To be called when a reading is asked for; the function it answers takes the reading when it came. */
+  ask(): (account: Account) => void
+  /** Credits that the last known balance covers beyond what is reserved. */
+  covered(): number
+  /** Credits that a run may let through: its budget, and the balance above what it keeps. */
+  coveredFor(runId: number): number
+  /** Whether it is the run's own budget, not the balance, that covers less than that. */
+  limitedByBudget(runId: number, credits: number): boolean
+  reserve(task: Task): void
+  /** Gives back what is reserved for the task, if anything still is. */
+  release(task: Task): void
+  /** What was reserved was billed. */
+  billed(task: Task): void
+  /** A call was lost: it counts as spent, and the reservation stays for the next one. */
+  ambiguous(task: Task): void
+  readonly spent: () => number
+  readonly balance: () => number | null
+}
+
+interface RunBook {
+  readonly run: Run
+  spent: number
+  ambiguous: number
+  reserved: number
+}
+
+/** A call whose end is not known may still be billed this long after it ended. */
+const settlingMs = 120_000
+
+/** @param before what each run spent earlier, and what of it is not known */
+export function openBooks(
+  runs: readonly Run[],
+  before: ReadonlyMap<number, { readonly spent: number; readonly ambiguous: number }>,
+  clock: Pick<Clock, 'monotonic'>,
+): Books {
+  const books = new Map<number, RunBook>(
+    runs.map((run) => [run.id, { run, reserved: 0, ...(before.get(run.id) ?? { spent: 0, ambiguous: 0 }) }]),
+  )
+  let remaining: number | null = null
+  let billedTotal = 0
+  let billedWhenAsked = 0
+  let reserved = 0
+  /** Tasks whose credits are reserved. */
+  const held = new Set<number>()
+  let unsure: { readonly credits: number; readonly at: number }[] = []
+
+  const book = (runId: number): RunBook => books.get(runId) as RunBook
+  const covered = (): number =>
+    coveredByBalance({
+      remaining: remaining ?? 0,
+      billedSince: billedTotal - billedWhenAsked,
+      ambiguous: unsure.reduce((sum, { credits }) => sum + credits, 0),
+      reserved,
+    })
+  const budgetOf = (runId: number): number => {
+    const { run, ...state } = book(runId)
+    return coveredByBudget({ maxCredits: run.settings.budget.maxCredits, ...state })
+  }
+  const release = (task: Task): void => {
+    if (!held.delete(task.id)) return
+    reserved -= task.credits
+    book(task.runId).reserved -= task.credits
+  }
+
+  return {
+    ask: () => {
+      const asked = billedTotal
+      const askedAt = clock.monotonic()
+      return (account) => {
+        remaining = account.remaining
+        billedWhenAsked = asked
+        unsure = unsure.filter(({ at }) => at > askedAt - settlingMs)
+      }
+    },
+    covered,
+    coveredFor: (runId) =>
+      Math.min(budgetOf(runId), Math.max(0, covered() - (book(runId).run.settings.budget.keep ?? 0))),
+    limitedByBudget: (runId, credits) => budgetOf(runId) < credits,
+    reserve: (task) => {
+      if (held.has(task.id)) return
+      held.add(task.id)
+      reserved += task.credits
+      book(task.runId).reserved += task.credits
+    },
+    release,
+    billed: (task) => {
+      release(task)
+      billedTotal += task.credits
+      book(task.runId).spent += task.credits
+    },
+    ambiguous: (task) => {
+      unsure.push({ credits: task.credits, at: clock.monotonic() })
+      book(task.runId).ambiguous += task.credits
+    },
+    spent: () => [...books.values()].reduce((sum, { spent }) => sum + spent, 0),
+    balance: () => (remaining === null ? null : remaining - (billedTotal - billedWhenAsked)),
+  }
+}

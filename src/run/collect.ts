@@ -1,0 +1,151 @@
+import type { Clock } from '../model/clock.ts'
+import type { Run } from '../model/run.ts'
+import type { Task } from '../model/task.ts'
+import type { Store } from '../store/store.ts'
+import { openBatches } from './batches.ts'
+import { openBooks } from './books.ts'
+import { weigh } from './follow.ts'
+import { openPool } from './pool.ts'
+import { AccountUnknown } from './read-account.ts'
+import type { Service } from './service.ts'
+import { type Stop, Stopped } from './stop.ts'
+import { inFlightTwins } from './twins.ts'
+import { type TaskEnd, worker } from './work.ts'
+
+export interface CollectParts {
+  readonly store: Store
+  readonly service: Service
+  readonly clock: Clock
+  readonly random: () => number
+  /** Names the key without giving it away. */
+  readonly keyHash: string
+  readonly stop: Stop
+  /** Calls in the air at once; null leaves it to the rate limit. */
+  readonly concurrency: number | null
+  readonly onProgress: (progress: Progress) => void
+}
+
+/** How far a collection is. */
+export interface Progress {
+  readonly planned: number
+  readonly done: number
+  readonly failed: number
+  /** Credits billed to these runs, earlier continuations counted. */
+  readonly spent: number
+  /** Credits left, as far as known. */
+  readonly balance: number | null
+}
+
+/** What a collection came to, beside what the store says of its runs. */
+export interface Collected {
+  readonly balanceBefore: number | null
+  readonly balanceAfter: number | null
+  /** Runs that stopped because their own budget covers nothing more. */
+  readonly overBudget: ReadonlySet<number>
+}
+
+/**
+ * Works through the open tasks of these runs until none is left, nothing more is covered, or the stop is asked
+ * for. What was paid for is awaited and stored in every case. Rejected only for what nobody foresaw.
+ */
+export async function collect(parts: CollectParts, runs: readonly Run[]): Promise<Collected> {
+  const { store, stop } = parts
+  const runIds = runs.map(({ id }) => id)
+  const books = openBooks(runs, await creditsBefore(store, runIds), parts.clock)
+  const batches = openBatches(parts, runs, books)
+  const counters = await openCounters(store, runIds)
+  const progress = () => parts.onProgress({ ...counters, spent: books.spent(), balance: books.balance() })
+  const pool = openPool(stop)
+  const work = worker({
+    ...parts,
+    books,
+    runs: new Map(runs.map((run) => [run.id, run])),
+    onSettled: (end, effect) => {
+      counters[end] += 1
+      counters.planned += effect.added - effect.skipped
+      progress()
+    },
+    background: pool.background,
+  })
+  const twins = inFlightTwins(runIds.length > 1, work)
+
+  const attempt = async (task: Task): Promise<TaskEnd> => {
+    try {
+      return stop.cause() === null ? await twins.run(task) : 'open'
+    } catch (error) {
+      if (error instanceof Stopped) return 'open'
+      throw error
+    }
+  }
+  const perform = async (task: Task): Promise<void> => {
+    try {
+      if ((await attempt(task)) === 'open') await store.release([task.id])
+    } finally {
+      books.release(task)
+    }
+  }
+
+  try {
+    await catchUp(store, runIds, work.readStored)
+    await batches.start()
+    pool.setConcurrency(parts.concurrency ?? batches.concurrency())
+    progress()
+    await feed()
+  } catch (error) {
+    if (error instanceof AccountUnknown) stop.request(error.stop)
+    else if (!(error instanceof Stopped)) pool.fail(error)
+  }
+  const left = await pool.drain()
+  await store.release(left.map(({ id }) => id))
+  pool.rethrow()
+  return { ...(await batches.end()), overBudget: batches.overBudget() }
+
+  /** Hands tasks to the pool as they are let through, never far ahead of what it can take. */
+  async function feed(): Promise<void> {
+    while (stop.cause() === null) {
+      const changes = pool.changes()
+      const tasks = await batches.next(pool.busy)
+      if (tasks === null) return
+      if (tasks.length === 0) await pool.changeAfter(changes)
+      for (const task of tasks) {
+        if (task.reusable === null) books.reserve(task)
+        pool.add(task, () => perform(task))
+      }
+      await pool.room()
+    }
+  }
+}
+
+async function creditsBefore(store: Store, runIds: readonly number[]) {
+  const entries = runIds.map(async (id) => [id, await store.creditsOf([id])] as const)
+  return new Map(await Promise.all(entries))
+}
+
+interface Counters {
+  planned: number
+  done: number
+  failed: number
+}
+
+async function openCounters(store: Store, runIds: readonly number[]): Promise<Counters> {
+  const tallies = await Promise.all(runIds.map((id) => store.tally(id)))
+  const sum = (of: keyof Counters): number => tallies.reduce((total, { tasks }) => total + tasks[of], 0)
+  return { planned: sum('planned'), done: sum('done'), failed: sum('failed') }
+}
+
+/** Reads the answers that a dead process had stored, and weighs the stored pages for targets that are new. */
+async function catchUp(
+  store: Store,
+  runIds: readonly number[],
+  readStored: (task: Awaited<ReturnType<Store['answeredTasks']>>[number]) => Promise<void>,
+): Promise<void> {
+  for (const task of await store.answeredTasks(runIds)) await readStored(task)
+  for (const { runId, queryId } of await store.unobserved(runIds))
+    await store.understand({
+      taskId: null,
+      runId,
+      queryId,
+      outcome: 'as-stored',
+      follow: (query) => ({ ...weigh(query), paging: null }),
+    })
+}

@@ -1,0 +1,52 @@
+import type { FinishReason, Run } from '../model/run.ts'
+import type { Store } from '../store/store.ts'
+import type { Collected } from './collect.ts'
+import type { StopCause } from './stop.ts'
+
+/** Exit code of a run that ended so; 130 and 143 depend on the signal and stand for `interrupted`. */
+export const exitCodes = {
+  completed: 0,
+  completed_with_failures: 3,
+  budget: 4,
+  balance: 4,
+  quota: 4,
+  auth: 5,
+  unavailable: 6,
+  interrupted: 130,
+  crashed: 1,
+} as const satisfies Record<FinishReason, number>
+
+/** Reasons of several runs of one command, the one that decides its exit code first. */
+const gravest: readonly FinishReason[] = [
+  'crashed',
+  'interrupted',
+  'auth',
+  'unavailable',
+  'quota',
+  'balance',
+  'budget',
+  'completed_with_failures',
+  'completed',
+]
+
+/** The reason that speaks for all of them. */
+export function gravestReason(reasons: readonly FinishReason[]): FinishReason {
+  return gravest.find((reason) => reasons.includes(reason)) ?? 'completed'
+}
+
+/** Ends the runs of a collection, each with its own reason. */
+export async function finishRuns(
+  store: Store,
+  runs: readonly Run[],
+  { stop, overBudget }: { readonly stop: StopCause | null; readonly overBudget: Collected['overBudget'] },
+  now: number,
+): Promise<void> {
+  for (const { id } of runs) {
+    const { tasks } = await store.tally(id)
+    await store.finishRun(id, reasonOf(tasks), now)
+    function reasonOf({ pending, failed }: { pending: number; failed: number }): FinishReason {
+      if (pending === 0) return failed === 0 ? 'completed' : 'completed_with_failures'
+      return stop?.reason ?? (overBudget.has(id) ? 'budget' : 'balance')
+    }
+  }
+}

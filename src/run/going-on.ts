@@ -1,0 +1,50 @@
+import type { JobSettings } from '../model/job.ts'
+import { isComplete, type Run } from '../model/run.ts'
+import type { RunStore } from '../store/store.ts'
+
+/** What one `run` command does with one of its jobs. */
+export type Course =
+  | { readonly do: 'begin' }
+  | { readonly do: 'continue'; readonly run: Run }
+  /** It finished in a piece of work that another job of the same command did not finish. */
+  | { readonly do: 'show'; readonly run: Run }
+
+export interface CourseOptions {
+  /** Local day of each job, in their order. */
+  readonly dates: readonly string[]
+  readonly fresh: boolean
+  readonly now: number
+}
+
+/**
+ * Decides for each job whether it begins anew or goes on. A job with targets is continued on the same local day
+ * only; what can no longer be continued is closed as it stands.
+ */
+export async function plotCourse(
+  store: Pick<RunStore, 'latestRun' | 'groupRuns' | 'closeRun'>,
+  jobs: readonly JobSettings[],
+  { dates, fresh, now }: CourseOptions,
+  change: boolean,
+): Promise<readonly Course[]> {
+  const latest = await Promise.all(jobs.map(({ name }) => store.latestRun(name)))
+  const unfinished = latest.map((run) => run !== null && !isComplete(run.finishReason))
+  const continued = jobs.map(
+    (job, index) =>
+      unfinished[index] === true &&
+      !fresh &&
+      (job.targets.length === 0 || latest[index]?.date === dates[index]),
+  )
+  if (change)
+    for (const [index, run] of latest.entries())
+      if (run !== null && unfinished[index] === true && continued[index] !== true)
+        await store.closeRun(run.id, now)
+
+  const goingOn = new Set(
+    latest.flatMap((run, index) => (continued[index] === true && run !== null ? [run.groupId] : [])),
+  )
+  return latest.map((run, index): Course => {
+    if (run === null || fresh) return { do: 'begin' }
+    if (continued[index] === true) return { do: 'continue', run }
+    return !(unfinished[index] ?? false) && goingOn.has(run.groupId) ? { do: 'show', run } : { do: 'begin' }
+  })
+}

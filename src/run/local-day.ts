@@ -1,0 +1,11 @@
+/** The day (YYYY-MM-DD) that an instant (epoch ms) falls on in a time zone, daylight saving counted. */
+export function localDay(instant: number, timezone: string): string {
+  const parts = new Intl.DateTimeFormat('en-CA', {
+    timeZone: timezone,
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+  }).formatToParts(instant)
+  const part = (type: string): string => parts.find((one) => one.type === type)?.value ?? ''
+  return `${part('year').padStart(4, '0')}-${part('month')}-${part('day')}`
+}

@@ -1,0 +1,81 @@
+import PQueue from 'p-queue'
+import type { Task } from '../model/task.ts'
+import { type Stop, Stopped } from './stop.ts'
+
+/** The queue of tasks in work, and the work that goes on behind freed slots. */
+export function openPool(stop: Stop) {
+  const queue = new PQueue({ concurrency: 1 })
+  const waiting = new Map<number, Task>()
+  const behind = new Set<Promise<void>>()
+  let failure: { readonly error: unknown } | null = null
+  /** Tasks added that did not end; the queue's own count changes only after its promises are fulfilled. */
+  let inWork = 0
+  let changes = 0
+  let wake: () => void = () => {}
+
+  const fail = (error: unknown): void => {
+    failure ??= { error }
+    stop.request({ reason: 'crashed', message: 'rankline met an error of its own.' })
+  }
+  const guarded = async (work: () => Promise<void>): Promise<void> => {
+    try {
+      await work()
+    } catch (error) {
+      if (!(error instanceof Stopped)) fail(error)
+    }
+  }
+  const changed = (): void => {
+    changes += 1
+    wake()
+  }
+  stop.signal.addEventListener('abort', changed, { once: true })
+
+  return {
+    fail,
+    setConcurrency: (concurrency: number): void => {
+      queue.concurrency = concurrency
+    },
+    add: (task: Task, work: () => Promise<void>): void => {
+      waiting.set(task.id, task)
+      inWork += 1
+      const start = (): Promise<void> => {
+        waiting.delete(task.id)
+        return guarded(work)
+      }
+      // Everything is caught inside: the queue starts, and pays for, the next task before a handler outside would run.
+      void queue.add(start, { priority: task.priority }).then(() => {
+        inWork -= 1
+        changed()
+      })
+    },
+    background: (work: Promise<void>): void => {
+      const watched = guarded(() => work).then(() => {
+        behind.delete(watched)
+        changed()
+      })
+      behind.add(watched)
+    },
+    busy: (): boolean => inWork + behind.size > 0,
+    /** Counts tasks that ended, work behind them that ended, and the stop. */
+    changes: (): number => changes,
+    /** Fulfilled when there was a change after that many. */
+    changeAfter: (seen: number): Promise<void> =>
+      new Promise((resolve) => {
+        wake = resolve
+        if (changes > seen) resolve()
+      }),
+    /** Fulfilled when the queue can take more, at once when the stop is asked for. */
+    room: (): Promise<void> =>
+      stop.cause() === null ? queue.onSizeLessThan(queue.concurrency + 1) : Promise.resolve(),
+    /** Waits for what is in work, and answers the tasks that it did not come to. */
+    drain: async (): Promise<readonly Task[]> => {
+      queue.clear()
+      await queue.onIdle()
+      while (behind.size > 0) await Promise.all(behind)
+      return [...waiting.values()]
+    },
+    rethrow: (): void => {
+      if (failure !== null) throw failure.error
+    },
+  }
+}

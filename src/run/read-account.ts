@@ -1,0 +1,91 @@
+import { type Account, readAccount } from '../api/account.ts'
+import { decideRetry } from '../api/retry.ts'
+import { usage } from '../catalog/operations/usage.ts'
+import type { Outcome } from '../model/call.ts'
+import type { CallStore } from '../store/store.ts'
+import type { SentCall, Service } from './service.ts'
+import { type StopCause, sleep } from './stop.ts'
+
+export interface AccountParts {
+  readonly service: Service
+  readonly store: CallStore
+  readonly keyHash: string
+  readonly random: () => number
+  readonly signal: AbortSignal
+}
+
+/** The usage record could not be had: why, and with which reason a run that needs it stops. */
+export class AccountUnknown extends Error {
+  override readonly name = 'AccountUnknown'
+  readonly stop: StopCause
+
+  constructor(stop: StopCause) {
+    super(stop.message)
+    this.stop = stop
+  }
+}
+
+/** How long rate refusals of the free usage record itself are waited out. */
+const patienceMs = 600_000
+
+/**
+ * Reads `/v1/usage`, stores the reading, and sets the gate to its limits. Refusals of the rate are waited for,
+ * passing troubles tried again. Rejected with `AccountUnknown`, or with `Stopped`.
+ */
+export async function readUsage(
+  { service, store, keyHash, random, signal }: AccountParts,
+  runId: number | null,
+): Promise<Account> {
+  for (let tries = 0; ; ) {
+    const sent = await service.lookup(usage, {}, { runId, signal })
+    const { outcome, finishedAt } = sent.settlement
+    if (outcome === 'answered') {
+      const account = understood(sent)
+      service.gate.setLimits(account.limits)
+      await store.keepUsage({
+        runId,
+        keyHash,
+        readAt: finishedAt,
+        remaining: account.remaining,
+        totalUsed: account.totalUsed,
+        record: sent.body.toString('utf8'),
+      })
+      return account
+    }
+    if (outcome === 'throttled') {
+      if ((service.gate.refusedFor() ?? 0) > patienceMs) throw new AccountUnknown(stopOf(sent, 'quota'))
+      continue
+    }
+    const passing = outcome === 'server-error' || outcome === 'unreachable' || outcome === 'ambiguous'
+    tries += 1
+    const decision = passing ? decideRetry(tries, random()) : { giveUp: true as const }
+    if (!('wait' in decision)) throw new AccountUnknown(stopOf(sent, reasonOf(outcome)))
+    await sleep(decision.wait, signal)
+  }
+}
+
+function understood(sent: SentCall): Account {
+  const account = readAccount(sent.body)
+  if (account === null || account.remaining === null)
+    throw new AccountUnknown({
+      reason: 'unavailable',
+      message:
+        'The usage record of the service names no balance. Check that RANKLINE_BASE_URL is the address of the service.',
+    })
+  return account
+}
+
+function reasonOf(outcome: Outcome): StopCause['reason'] {
+  if (outcome === 'refused') return 'auth'
+  return outcome === 'out-of-credit' ? 'balance' : 'unavailable'
+}
+
+function stopOf({ settlement }: SentCall, reason: StopCause['reason']): StopCause {
+  const words = settlement.error ?? 'no reason given'
+  const messages: Partial<Record<StopCause['reason'], string>> = {
+    auth: `The service refused the key (${words}). Check RANKLINE_API_KEY.`,
+    quota: `The service has refused every call for ${patienceMs / 60_000} minutes (${words}). Try again later.`,
+    balance: `The service says that nothing is left to spend (${words}).`,
+  }
+  return { reason, message: messages[reason] ?? `The service cannot be used: ${words}.` }
+}

@@ -1,0 +1,98 @@
+import { classify, serviceWords } from '../api/classify.ts'
+import type { Exchange, Wire } from '../api/exchange.ts'
+import type { Gate, Token } from '../api/gate.ts'
+import { billing } from '../api/outcome.ts'
+import { type ApiRequest, lookupRequest } from '../api/request.ts'
+import type { FreeOperation } from '../catalog/operation.ts'
+import { usage } from '../catalog/operations/usage.ts'
+import type { Outcome, Settlement } from '../model/call.ts'
+import type { Clock } from '../model/clock.ts'
+import type { CallStore, NewCall } from '../store/store.ts'
+
+/** A call that is over: how it ended, and the body that came. It is in the ledger, but not yet settled there. */
+export interface SentCall {
+  readonly callId: number
+  readonly settlement: Settlement
+  readonly body: Buffer
+}
+
+/** The service as the rest of the program sees it: every call passes the gate and stands in the ledger. */
+export interface Service {
+  /** Sends once. Written into the ledger before; to be settled by the caller. Rejected only when `signal` is aborted before. */
+  send(request: ApiRequest, call: Omit<NewCall, 'sentAt'>, signal?: AbortSignal): Promise<SentCall>
+  /** A free lookup, settled. */
+  lookup(
+    operation: FreeOperation,
+    params: Readonly<Record<string, string>>,
+    options?: LookupOptions,
+  ): Promise<SentCall>
+  readonly baseUrl: string
+  readonly gate: Gate
+}
+
+export interface LookupOptions {
+  readonly runId?: number | null
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface ServiceParts {
+  readonly baseUrl: string
+  readonly wire: Wire
+  readonly gate: Gate
+  readonly store: CallStore
+  readonly clock: Clock
+}
+
+/** Joins wire, gate and ledger. */
+export function openService({ baseUrl, wire, gate, store, clock }: ServiceParts): Service {
+  const send: Service['send'] = async (request, call, signal) => {
+    const token = await gate.acquire({ signal, first: call.credits === 0 })
+    const callId = await begin(token, { ...call, sentAt: clock.wall() })
+    const started = clock.monotonic()
+    const exchange = await wire.exchange(request, token.sent)
+    const latencyMs = Math.round(clock.monotonic() - started)
+    const meaning = 'failure' in exchange ? exchange.failure : classify(exchange.status, exchange.body)
+    token.over(meaning === 'throttled' || meaning === 'unauthorised')
+    const outcome = meaning === 'unauthorised' ? await askWhy(call, signal) : meaning
+    const settlement = {
+      ...settle(exchange, outcome),
+      billed: call.credits === 0 ? 0 : billing[outcome],
+      finishedAt: clock.wall(),
+      latencyMs,
+    } as const
+    return { callId, settlement, body: 'failure' in exchange ? Buffer.alloc(0) : exchange.body }
+  }
+
+  const begin = async (token: Token, call: NewCall): Promise<number> => {
+    try {
+      return await store.beginCall(call)
+    } catch (error) {
+      token.released()
+      throw error
+    }
+  }
+
+  /** Where a 401 does not say whether the key or the rate is meant, the free usage record does: a good key gets it. */
+  const askWhy = async (call: Omit<NewCall, 'sentAt'>, signal?: AbortSignal): Promise<Outcome> => {
+    if (call.operation === usage.name) return 'refused'
+    const { settlement } = await lookup(usage, {}, { runId: call.runId, signal })
+    return settlement.outcome === 'refused' ? 'refused' : 'throttled'
+  }
+
+  const lookup: Service['lookup'] = async (operation, params, { runId = null, signal } = {}) => {
+    const request = lookupRequest(baseUrl, operation, params)
+    const call = { runId, taskId: null, operation: operation.name, credits: 0 }
+    const sent = await send(request, call, signal)
+    await store.settleCall(sent.callId, sent.settlement, null)
+    return sent
+  }
+
+  return { send, lookup, baseUrl, gate }
+}
+
+function settle(exchange: Exchange, outcome: Outcome) {
+  if ('failure' in exchange) return { outcome, httpStatus: exchange.status, error: exchange.error }
+  const said = outcome === 'answered' || outcome === 'accepted' ? null : serviceWords(exchange.body)
+  const error = outcome === 'answered' || outcome === 'accepted' ? null : (said ?? `HTTP ${exchange.status}`)
+  return { outcome, httpStatus: exchange.status, error }
+}

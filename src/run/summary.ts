@@ -1,0 +1,66 @@
+import { type FinishReason, isComplete, type Run, type Tally } from '../model/run.ts'
+
+/** The document that `run --json` prints for a run. Instants are ISO 8601, credits whole numbers. */
+export interface RunDocument {
+  readonly run: number
+  readonly job: string
+  readonly status: 'finished' | 'stopped' | 'running'
+  readonly finish_reason: FinishReason | null
+  readonly tasks: Tally['tasks']
+  readonly calls: Tally['calls']
+  readonly credits: {
+    readonly planned_min: number
+    readonly planned_max: number
+    readonly spent: number
+    readonly ambiguous: number
+    readonly balance_before: number | null
+    readonly balance_after: number | null
+    /** What the balance lost beyond what was billed here and what is ambiguous; null where a reading is missing. */
+    readonly unexplained: number | null
+  }
+  readonly results: Tally['results']
+  readonly started_at: string
+  readonly finished_at: string | null
+  readonly duration_ms: number | null
+}
+
+/** @param balance readings around the last collection and what was billed in it; null where there was none */
+export function runDocument(run: Run, tally: Tally, balance: BalanceChange | null): RunDocument {
+  const { finishReason, startedAt, finishedAt } = run
+  return {
+    run: run.id,
+    job: run.job,
+    status: finishReason === null ? 'running' : isComplete(finishReason) ? 'finished' : 'stopped',
+    finish_reason: finishReason,
+    tasks: tally.tasks,
+    calls: tally.calls,
+    credits: {
+      planned_min: run.plannedMin,
+      planned_max: run.plannedMax,
+      spent: tally.spent,
+      ambiguous: tally.ambiguous,
+      balance_before: balance?.before ?? null,
+      balance_after: balance?.after ?? null,
+      unexplained: unexplained(balance),
+    },
+    results: tally.results,
+    started_at: new Date(startedAt).toISOString(),
+    finished_at: finishedAt === null ? null : new Date(finishedAt).toISOString(),
+    duration_ms: finishedAt === null ? null : finishedAt - startedAt,
+  }
+}
+
+/** The balance around a collection, and what all its runs spent and lost sight of in between. */
+export interface BalanceChange {
+  readonly before: number | null
+  readonly after: number | null
+  readonly spent: number
+  readonly ambiguous: number
+}
+
+function unexplained(change: BalanceChange | null): number | null {
+  if (change === null || change.before === null || change.after === null) return null
+  const gone = change.before - change.after - change.spent
+  // What is ambiguous may explain up to its own amount; a top-up shows as a negative number.
+  return gone > 0 ? Math.max(0, gone - change.ambiguous) : gone
+}

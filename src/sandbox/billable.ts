@@ -1,0 +1,33 @@
+import type { BillableOperation } from '../catalog/operation.ts'
+import { release } from './account.ts'
+import { type Box, charge } from './box.ts'
+import type { OpenEntry } from './ledger.ts'
+import type { Fault } from './options.ts'
+import type { Reply } from './reply.ts'
+import type { Asked } from './validate.ts'
+
+/** The answer of a billable call: charged now, or queued as a job that is charged when it completes. */
+export function billableReply(
+  box: Box,
+  entry: OpenEntry,
+  operation: BillableOperation,
+  asked: Asked,
+  fault: Fault | null,
+): Reply {
+  const { pages, positions, asyncMs } = box.settings
+  const body = box.world(operation, asked, { now: box.worldClock.now(), pages, positions })
+  if (!asked.isAsync) {
+    charge(box, entry, operation.cost)
+    return { status: 200, body }
+  }
+  const id = box.jobs.accept({
+    endsAt: box.clock() + asyncMs,
+    end: fault !== null && 'job' in fault ? fault.job : 'complete',
+    result: body,
+    onEnd: (end) => {
+      if (end === 'complete') charge(box, entry, operation.cost)
+      else release(box.account, operation.cost)
+    },
+  })
+  return { status: 202, body: { job_id: id, status: 'accepted' } }
+}

@@ -1,0 +1,60 @@
+import { hashText, mix } from './world/hash.ts'
+
+/** How a job ends; `stuck` never does. */
+export type JobEnd = 'complete' | 'fail' | 'stuck'
+
+interface Job {
+  readonly id: string
+  /** Monotonic ms. */
+  readonly endsAt: number
+  readonly end: JobEnd
+  readonly result: unknown
+  readonly onEnd: (end: JobEnd) => void
+  ended: boolean
+}
+
+/** Asynchronous jobs: they end by time, whether or not anybody asks. */
+export interface Jobs {
+  /** Queues a job; `onEnd` is called once, with what it came to. */
+  accept(job: Pick<Job, 'endsAt' | 'end' | 'result' | 'onEnd'>): string
+  /** Ends the jobs whose time has come. */
+  settle(): void
+  /** The record of a job as polling shows it; undefined for an unknown id. */
+  poll(id: string): { readonly status: string; readonly [field: string]: unknown } | undefined
+}
+
+/** No jobs yet; ids follow from the seed, `clock` is monotonic ms. */
+export function createJobs(seed: string, clock: () => number): Jobs {
+  const jobs = new Map<string, Job>()
+  let waiting: Job[] = []
+  const settle = () => {
+    if (waiting.length === 0) return
+    const now = clock()
+    const due = waiting.filter((job) => job.endsAt <= now).sort((a, b) => a.endsAt - b.endsAt)
+    if (due.length === 0) return
+    waiting = waiting.filter((job) => job.endsAt > now)
+    for (const job of due) {
+      job.ended = true
+      job.onEnd(job.end)
+    }
+  }
+  return {
+    accept(job) {
+      const hash = mix(hashText(seed), jobs.size)
+      const id = `job_${hash.toString(16).padStart(8, '0')}${jobs.size.toString(16).padStart(6, '0')}`
+      const queued = { ...job, id, ended: false }
+      jobs.set(id, queued)
+      if (job.end !== 'stuck') waiting.push(queued)
+      return id
+    },
+    settle,
+    poll(id) {
+      settle()
+      const job = jobs.get(id)
+      if (job === undefined) return undefined
+      if (!job.ended) return { job_id: id, status: 'processing' }
+      if (job.end === 'fail') return { job_id: id, status: 'failed', error: 'Internal Error' }
+      return { job_id: id, status: 'completed', result: job.result }
+    },
+  }
+}

@@ -1,0 +1,136 @@
+import type { Database } from 'better-sqlite3'
+import type { Settlement } from '../../model/call.ts'
+import type { Task } from '../../model/task.ts'
+import type { CallStore, LeaseRequest, NewCall, UsageReading } from '../store.ts'
+import type { Writer } from './writer.ts'
+
+interface TaskRow extends Omit<Task, 'params'> {
+  readonly params: string
+  readonly round: number
+}
+
+const taskColumns = `t.id, t.run_id AS runId, t.query_id AS queryId, q.operation, q.text, q.params, t.page, t.credits,
+  t.tries, t.round, t.priority`
+
+/** The ledger, and the tasks on their way, in SQLite. */
+export function callStore(db: Database, writer: Writer): CallStore {
+  const leaseOf = leaser(db)
+  const setState = db.prepare('UPDATE tasks_ SET state = ? WHERE id = ?')
+  const insertCall = db.prepare(
+    'INSERT INTO calls_ (run_id, task_id, operation, sent_at, credits) VALUES (@runId, @taskId, @operation, @sentAt, @credits)',
+  )
+  const settle = callSettler(db)
+  const sendAgain = db.prepare(
+    "UPDATE tasks_ SET state = 'pending', round = round + (? > tries), tries = ? WHERE id = ?",
+  )
+  const since = db.prepare<[number], { sentAt: number }>(
+    'SELECT sent_at AS sentAt FROM calls_ WHERE sent_at >= ? ORDER BY sent_at',
+  )
+  const keepReading = db.prepare(
+    `INSERT INTO usage_readings (run_id, key_hash, read_at, remaining, total_used, record)
+    VALUES (@runId, @keyHash, @readAt, @remaining, @totalUsed, @record)`,
+  )
+
+  return {
+    lease: (request) => writer.write(() => leaseOf(request)),
+    release: (taskIds) =>
+      writer.write(() => {
+        for (const id of taskIds) setState.run('pending', id)
+      }),
+    cheapestPending: async (runIds) => cheapest(db, runIds),
+    beginCall: (call: NewCall) =>
+      writer.write(() => {
+        if (call.taskId !== null) setState.run('sent', call.taskId)
+        return Number(insertCall.run(call).lastInsertRowid)
+      }),
+    settleCall: (callId, settlement, again) =>
+      writer.write(() => {
+        settle(callId, settlement)
+        if (again !== null) sendAgain.run(again.tries, again.tries, again.taskId)
+      }),
+    callsSince: async (instant) => since.all(instant).map(({ sentAt }) => sentAt),
+    creditsOf: async (runIds) => creditsOf(db, runIds),
+    keepUsage: (reading: UsageReading) =>
+      writer.write(() => {
+        keepReading.run(reading)
+      }),
+    lastUsage: async (keyHash) =>
+      db
+        .prepare<[string], UsageReading>(
+          `SELECT run_id AS runId, key_hash AS keyHash, read_at AS readAt, remaining, total_used AS totalUsed, record
+          FROM usage_readings WHERE key_hash = ? ORDER BY read_at DESC, id DESC LIMIT 1`,
+        )
+        .get(keyHash) ?? null,
+  }
+}
+
+/** Writes what became of a call into its row of the ledger. */
+export function callSettler(db: Database): (callId: number, settlement: Settlement) => void {
+  const update = db.prepare(
+    `UPDATE calls_ SET finished_at = @finishedAt, http_status = @httpStatus, outcome = @outcome, billed = @billed,
+      latency_ms = @latencyMs, error = @error WHERE id = @callId`,
+  )
+  return (callId, settlement) => {
+    update.run({ callId, ...settlement })
+  }
+}
+
+/** Lets through what comes first and is covered, over several runs, cheaper tasks where a dearer one is not covered. */
+function leaser(db: Database): (request: LeaseRequest) => readonly Task[] {
+  const next = (reusable: string) =>
+    db.prepare<unknown[], TaskRow>(
+      `SELECT ${taskColumns}, ${reusable} AS reusable FROM tasks_ t JOIN queries q ON q.id = t.query_id
+      WHERE t.run_id = @run AND t.state = 'pending' AND t.ready = 1
+        AND (t.credits <= @credits OR ${reusable} IS NOT NULL)
+      ORDER BY t.round, t.priority DESC, t.id LIMIT @limit`,
+    )
+  const nextBought = next('NULL')
+  const nextReusable = next(
+    `(SELECT a.id FROM answers_ a WHERE a.query_id = t.query_id AND a.page = t.page
+      AND (a.fetched_at >= @fresh OR a.run_id IN (SELECT value FROM json_each(@group)))
+      ORDER BY a.fetched_at DESC LIMIT 1)`,
+  )
+  const lease = db.prepare("UPDATE tasks_ SET state = 'leased' WHERE id = ?")
+
+  return ({ runs, limit, credits, groupRunIds }) => {
+    const group = JSON.stringify(groupRunIds)
+    const covered = new Map(runs.map((run) => [run.runId, run.credits]))
+    const rows = runs.flatMap(({ runId: run, credits: own, freshSince }) => {
+      const request = { run, credits: Math.min(credits, own), limit }
+      if (freshSince === null && groupRunIds.length < 2) return nextBought.all(request)
+      return nextReusable.all({ ...request, group, fresh: freshSince ?? Number.MAX_SAFE_INTEGER })
+    })
+    if (runs.length > 1) rows.sort((a, b) => a.round - b.round || b.priority - a.priority)
+    const taken: Task[] = []
+    let left = credits
+    for (const { round: _, params, ...row } of rows) {
+      if (taken.length >= limit) break
+      const cost = row.reusable === null ? row.credits : 0
+      const ownLeft = covered.get(row.runId) ?? 0
+      if (cost > 0 && cost > Math.min(left, ownLeft)) continue
+      left -= cost
+      covered.set(row.runId, ownLeft - cost)
+      lease.run(row.id)
+      taken.push({ ...row, params: JSON.parse(params) as Task['params'] })
+    }
+    return taken
+  }
+}
+
+function cheapest(db: Database, runIds: readonly number[]): number | null {
+  const least = db.prepare<[string], { credits: number | null }>(
+    `SELECT min(credits) AS credits FROM tasks_ WHERE run_id IN (SELECT value FROM json_each(?))
+      AND state = 'pending' AND ready = 1`,
+  )
+  return least.get(JSON.stringify(runIds))?.credits ?? null
+}
+
+function creditsOf(db: Database, runIds: readonly number[]): { spent: number; ambiguous: number } {
+  return db
+    .prepare<[string], { spent: number; ambiguous: number }>(
+      `SELECT coalesce(sum(CASE WHEN billed = 1 THEN credits ELSE 0 END), 0) AS spent,
+        coalesce(sum(CASE WHEN billed IS NULL AND outcome IS NOT NULL THEN credits ELSE 0 END), 0) AS ambiguous
+      FROM calls_ WHERE run_id IN (SELECT value FROM json_each(?))`,
+    )
+    .get(JSON.stringify(runIds)) as { spent: number; ambiguous: number }
+}

@@ -1,0 +1,140 @@
+import type { Database } from 'better-sqlite3'
+import type { Target } from '../../model/target.ts'
+import type { PlannedJob } from '../store.ts'
+
+/** Turns the staged queries of these jobs into runs with tasks; answers the ids of the runs. Inside a transaction. */
+export function commitPlan(db: Database, jobs: readonly PlannedJob[], now: number): readonly number[] {
+  const newest = db.prepare<[], { id: number }>('SELECT coalesce(max(group_id), 0) AS id FROM runs_').get()
+  const groupId = (newest?.id ?? 0) + 1
+  return jobs.map((job) => {
+    const runId = job.continues === null ? addRun(db, job, groupId, now) : planAgain(db, job, groupId)
+    plan(db, job, runId)
+    return runId
+  })
+}
+
+function addRun(db: Database, { settings, date }: PlannedJob, groupId: number, now: number): number {
+  const run = db
+    .prepare(
+      `INSERT INTO runs_ (job, group_id, settings, date, started_at, plan_number, planned_min, planned_max)
+      VALUES (?, ?, ?, ?, ?, 1, 0, 0)`,
+    )
+    .run(settings.name, groupId, JSON.stringify(settings), date, now)
+  return Number(run.lastInsertRowid)
+}
+
+function planAgain(db: Database, { settings, continues }: PlannedJob, groupId: number): number {
+  db.prepare(
+    `UPDATE runs_ SET group_id = ?, settings = ?, plan_number = plan_number + 1, finished_at = NULL,
+      finish_reason = NULL WHERE id = ?`,
+  ).run(groupId, JSON.stringify(settings), continues)
+  return continues as number
+}
+
+function plan(db: Database, { settings }: PlannedJob, run: number): void {
+  const job = settings.name
+  noteTargets(db, settings.targets, run, job)
+  db.prepare(
+    `INSERT INTO queries (key, operation, text, params)
+    SELECT key, operation, text, params FROM temp.staged WHERE job = ? ORDER BY id ON CONFLICT DO NOTHING`,
+  ).run(job)
+  db.prepare(
+    `INSERT INTO run_queries (run_id, query_id, depth, pages, page_size, volume, url, tags, labels, targets, plan_number)
+    SELECT r.id, q.id, s.depth, s.pages, s.page_size, s.volume, s.url, s.tags, s.labels, s.targets, r.plan_number
+    FROM temp.staged s JOIN queries q ON q.key = s.key JOIN runs_ r ON r.id = @run WHERE s.job = @job ORDER BY s.id
+    ON CONFLICT DO UPDATE SET depth = excluded.depth, pages = excluded.pages, page_size = excluded.page_size,
+      volume = excluded.volume, url = excluded.url, tags = excluded.tags, labels = excluded.labels,
+      targets = excluded.targets, plan_number = excluded.plan_number`,
+  ).run({ run, job })
+  addTasks(db, run, job, settings.paging === 'all')
+  dropUnasked(db, run)
+  priceRun(db, run)
+}
+
+/** Pages of which it is known that they are wanted become tasks at once; others follow when the page before them is read. */
+function addTasks(db: Database, run: number, job: string, allPages: boolean): void {
+  db.prepare(
+    `WITH RECURSIVE numbers (page) AS (
+      SELECT 1 UNION ALL SELECT page + 1 FROM numbers
+      WHERE page < (SELECT max(pages) FROM temp.staged WHERE job = @job))
+    INSERT INTO tasks_ (run_id, query_id, page, state, ready, priority, credits)
+    SELECT @run, q.id, n.page, 'pending', n.page = 1, s.priority, s.credits
+    FROM temp.staged s JOIN queries q ON q.key = s.key
+      JOIN numbers n ON n.page <= CASE WHEN @all AND s.depth IS NULL THEN s.pages ELSE 1 END
+    WHERE s.job = @job ORDER BY s.id, n.page
+    ON CONFLICT (run_id, query_id, page) DO UPDATE SET priority = excluded.priority`,
+  ).run({ run, job, all: allPages ? 1 : 0 })
+  // A deeper plan goes on behind the pages that a shallower one had settled.
+  db.prepare(
+    `INSERT INTO tasks_ (run_id, query_id, page, state, ready, priority, credits)
+    SELECT t.run_id, t.query_id, max(t.page) + 1, 'pending', 1, t.priority, t.credits
+    FROM tasks_ t JOIN run_queries rq ON rq.run_id = t.run_id AND rq.query_id = t.query_id
+    WHERE t.run_id = ? AND rq.paging_end IS NULL
+    GROUP BY t.query_id HAVING max(t.page) < rq.pages AND sum(t.state IN ('pending', 'leased')) = 0
+      AND (NOT ? OR rq.depth IS NOT NULL)`,
+  ).run(run, allPages ? 1 : 0)
+  db.prepare(
+    `UPDATE tasks_ SET ready = 1 WHERE run_id = ? AND state = 'pending' AND ready = 0 AND EXISTS (
+      SELECT 1 FROM tasks_ before WHERE before.run_id = tasks_.run_id AND before.query_id = tasks_.query_id
+        AND before.page = tasks_.page - 1 AND before.state IN ('answered', 'done', 'failed'))`,
+  ).run(run)
+}
+
+/** What an edited file no longer asks is dropped, as far as it was not done. */
+function dropUnasked(db: Database, run: number): void {
+  const stale = `SELECT query_id FROM run_queries rq JOIN runs_ r ON r.id = rq.run_id
+    WHERE r.id = @run AND rq.plan_number < r.plan_number`
+  db.prepare(
+    `DELETE FROM tasks_ WHERE run_id = @run AND state IN ('pending', 'leased') AND (query_id IN (${stale})
+      OR page > (SELECT pages FROM run_queries rq WHERE rq.run_id = @run AND rq.query_id = tasks_.query_id))`,
+  ).run({ run })
+  db.prepare(
+    `DELETE FROM run_queries WHERE run_id = @run AND query_id IN (${stale})
+      AND NOT EXISTS (SELECT 1 FROM tasks_ t WHERE t.run_id = @run AND t.query_id = run_queries.query_id)`,
+  ).run({ run })
+  db.prepare(
+    `DELETE FROM observations WHERE run_id = @run AND (
+      query_id NOT IN (SELECT query_id FROM run_queries WHERE run_id = @run)
+      OR target_id NOT IN (SELECT target_id FROM run_targets WHERE run_id = @run))`,
+  ).run({ run })
+}
+
+function priceRun(db: Database, run: number): void {
+  db.prepare(
+    `UPDATE runs_ SET
+      planned_min = (SELECT coalesce(sum(credits), 0) FROM tasks_ WHERE run_id = @run AND page = 1),
+      planned_max = (SELECT coalesce(sum(t.credits * rq.pages), 0) FROM tasks_ t
+        JOIN run_queries rq ON rq.run_id = t.run_id AND rq.query_id = t.query_id
+        WHERE t.run_id = @run AND t.page = 1)
+    WHERE id = @run`,
+  ).run({ run })
+}
+
+function noteTargets(db: Database, targets: readonly Target[], run: number, job: string): void {
+  const add = db.prepare('INSERT INTO targets (site, match) VALUES (?, ?) ON CONFLICT DO NOTHING')
+  const find = db.prepare<[string, string], { id: number }>(
+    'SELECT id FROM targets WHERE site = ? AND match = ?',
+  )
+  const track = db.prepare(
+    `INSERT INTO run_targets (run_id, target_id, label, own, everywhere) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET label = excluded.label, own = excluded.own, everywhere = max(everywhere, excluded.everywhere)`,
+  )
+  const note = (target: Target, everywhere: 0 | 1): number => {
+    add.run(target.site, target.match)
+    const { id } = find.get(target.site, target.match) as { id: number }
+    track.run(run, id, target.label, target.own ? 1 : 0, everywhere)
+    return id
+  }
+  db.prepare('DELETE FROM run_targets WHERE run_id = ?').run(run)
+  for (const target of targets) note(target, 1)
+  const lists = db
+    .prepare<[string], { targets: string }>(
+      "SELECT DISTINCT targets FROM temp.staged WHERE job = ? AND targets <> '[]'",
+    )
+    .all(job)
+  const replace = db.prepare('UPDATE temp.staged SET targets = ? WHERE job = ? AND targets = ?')
+  for (const list of lists) {
+    const ids = (JSON.parse(list.targets) as Target[]).map((target) => note(target, 0))
+    replace.run(JSON.stringify(ids), job, list.targets)
+  }
+}

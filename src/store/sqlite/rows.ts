@@ -1,0 +1,55 @@
+import type { Database } from 'better-sqlite3'
+import type { Cell, ReportStore, RowFilter, RowView } from '../store.ts'
+
+interface Readable {
+  /** Column that `from` and `until` speak of. */
+  readonly time: string
+  readonly order: string
+}
+
+const result: Readable = { time: 'fetched_at', order: 'run_id, task_id, place' }
+
+const readables: Readonly<Record<RowView, Readable>> = {
+  organic_results: result,
+  news_results: result,
+  video_results: result,
+  image_results: result,
+  ai_references: result,
+  suggestions: result,
+  related_searches: result,
+  calls: { time: 'sent_at', order: 'call_id' },
+  rankings: { time: 'date', order: 'job, date, run_id, query, operation, params, target' },
+}
+
+/** Streams rows of the public views. */
+export function reportStore(db: Database): ReportStore {
+  return {
+    rows: (view, filter) => {
+      const { time, order } = readables[view]
+      const { conditions, values } = where(view, filter, time)
+      const sql = `SELECT * FROM ${view} ${conditions} ORDER BY ${order}`
+      return db.prepare<unknown[], Record<string, Cell>>(sql).iterate(...values)
+    },
+    labelNames: async ({ job, run }) =>
+      db
+        .prepare<unknown[], { name: string }>(
+          `SELECT DISTINCT l.key AS name FROM run_queries rq JOIN runs_ r ON r.id = rq.run_id, json_each(rq.labels) l
+          WHERE rq.labels <> '{}' AND (@job IS NULL OR r.job = @job) AND (@run IS NULL OR r.id = @run) ORDER BY 1`,
+        )
+        .all({ job: job ?? null, run: run ?? null })
+        .map(({ name }) => name),
+  }
+}
+
+function where(view: RowView, filter: RowFilter, time: string) {
+  const tests: [string, unknown][] = []
+  const job = view === 'calls' ? 'run_id IN (SELECT id FROM runs_ WHERE job = ?)' : 'job = ?'
+  if (filter.job !== undefined) tests.push([job, filter.job])
+  if (filter.run !== undefined) tests.push(['run_id = ?', filter.run])
+  if (filter.query !== undefined) tests.push(['query = ?', filter.query])
+  if (filter.operation !== undefined) tests.push(['operation = ?', filter.operation])
+  if (filter.from !== undefined) tests.push([`${time} >= ?`, filter.from])
+  if (filter.until !== undefined) tests.push([`${time} < ?`, filter.until])
+  const conditions = tests.length === 0 ? '' : `WHERE ${tests.map(([test]) => test).join(' AND ')}`
+  return { conditions, values: tests.map(([, value]) => value) }
+}

@@ -1,0 +1,169 @@
+import type { Database } from 'better-sqlite3'
+import type { JobSettings } from '../../model/job.ts'
+import { kindCodes } from '../../model/result.ts'
+import type { FinishReason, Run, Tally } from '../../model/run.ts'
+import type { RunStore, TaskFailure } from '../store.ts'
+import type { runs } from './schema.ts'
+import type { Writer } from './writer.ts'
+
+type RunRow = typeof runs.$inferSelect
+
+const runColumns = `id, job, group_id AS groupId, settings, date, started_at AS startedAt, finished_at AS finishedAt,
+  finish_reason AS finishReason, closed_at AS closedAt, plan_number AS planNumber, planned_min AS plannedMin,
+  planned_max AS plannedMax`
+
+/** The run of that id, or null. */
+export function runById(db: Database, id: number): Run | null {
+  const row = db.prepare<[number], RunRow>(`SELECT ${runColumns} FROM runs_ WHERE id = ?`).get(id)
+  return row === undefined ? null : toRun(row)
+}
+
+/** Runs in SQLite. */
+export function runStore(db: Database, writer: Writer): RunStore {
+  const rows = (where: string, ...values: unknown[]): readonly Run[] =>
+    db
+      .prepare<unknown[], RunRow>(`SELECT ${runColumns} FROM runs_ ${where}`)
+      .all(...values)
+      .map(toRun)
+
+  return {
+    nameJob: (name, file) =>
+      writer.write(() => {
+        const known = db.prepare<[string], { file: string }>('SELECT file FROM jobs WHERE name = ?').get(name)
+        db.prepare(
+          'INSERT INTO jobs (name, file) VALUES (?, ?) ON CONFLICT DO UPDATE SET file = excluded.file',
+        ).run(name, file)
+        return known?.file ?? null
+      }),
+    jobFile: async (name) =>
+      db.prepare<[string], { file: string }>('SELECT file FROM jobs WHERE name = ?').get(name)?.file ?? null,
+    jobNames: async () =>
+      db
+        .prepare<[], { name: string }>('SELECT name FROM jobs ORDER BY name')
+        .all()
+        .map(({ name }) => name),
+    latestRun: async (job) =>
+      rows('WHERE job = ? AND closed_at IS NULL ORDER BY id DESC LIMIT 1', job)[0] ?? null,
+    run: async (id) => runById(db, id),
+    runs: async ({ job, limit, closed }) =>
+      rows(
+        'WHERE (@job IS NULL OR job = @job) AND (@closed OR closed_at IS NULL) ORDER BY id DESC LIMIT @limit',
+        { job: job ?? null, limit: limit ?? -1, closed: closed === false ? 0 : 1 },
+      ),
+    groupRuns: async (groupId) => rows('WHERE group_id = ? ORDER BY id', groupId),
+    reopenRun: (id) =>
+      writer.write(() => {
+        db.prepare('UPDATE runs_ SET finished_at = NULL, finish_reason = NULL WHERE id = ?').run(id)
+      }),
+    retryFailed: (runId) =>
+      writer.write(
+        () =>
+          db
+            .prepare(
+              "UPDATE tasks_ SET state = 'pending', ready = 1, tries = 0, cause = NULL WHERE run_id = ? AND state = 'failed'",
+            )
+            .run(runId).changes,
+      ),
+    finishRun: (id, reason, now) => writer.write(() => finish(db, id, reason, now)),
+    closeRun: (id, now) =>
+      writer.write(() => {
+        fillUnknown(db, id, now)
+        db.prepare(
+          `UPDATE runs_ SET closed_at = @now, finished_at = coalesce(finished_at, @now),
+            finish_reason = coalesce(finish_reason, 'crashed') WHERE id = @id`,
+        ).run({ id, now })
+      }),
+    recover: (runIds, now) =>
+      writer.write(() => runIds.reduce((sum, id) => sum + recoverRun(db, id, now), 0)),
+    tally: async (runId) => tally(db, runId),
+    failures: async (runId) =>
+      db
+        .prepare<[number], TaskFailure>(
+          `SELECT t.id AS taskId, q.operation, q.text AS query, t.page, coalesce(t.cause, '') AS cause
+          FROM tasks_ t JOIN queries q ON q.id = t.query_id WHERE t.run_id = ? AND t.state = 'failed' ORDER BY t.id`,
+        )
+        .all(runId),
+  }
+}
+
+function toRun({ closedAt: _, planNumber: __, settings, ...row }: RunRow): Run {
+  return {
+    ...row,
+    settings: JSON.parse(settings) as JobSettings,
+    finishReason: row.finishReason as FinishReason | null,
+  }
+}
+
+function finish(db: Database, id: number, reason: FinishReason, now: number): void {
+  fillUnknown(db, id, now)
+  db.prepare('UPDATE runs_ SET finished_at = ?, finish_reason = ? WHERE id = ?').run(now, reason, id)
+}
+
+/** A failure is never `absent`: what no answer spoke of is `unknown`. */
+function fillUnknown(db: Database, run: number, now: number): void {
+  db.prepare(
+    `INSERT OR IGNORE INTO observations (run_id, query_id, target_id, observed_at, state, depth)
+    SELECT rq.run_id, rq.query_id, rt.target_id, @now, 'unknown', 0
+    FROM run_queries rq JOIN run_targets rt ON rt.run_id = rq.run_id
+    WHERE rq.run_id = @run AND (rt.everywhere = 1 OR rt.target_id IN (SELECT value FROM json_each(rq.targets)))`,
+  ).run({ run, now })
+}
+
+/** Calls in the air when their process died: free ones are free, of the others nobody knows. */
+function recoverRun(db: Database, run: number, now: number): number {
+  const open = db
+    .prepare(
+      `UPDATE calls_ SET outcome = 'ambiguous', billed = CASE WHEN credits = 0 THEN 0 END, finished_at = @now,
+        error = 'rankline died while the call was in the air' WHERE run_id = @run AND outcome IS NULL`,
+    )
+    .run({ run, now })
+  db.prepare("UPDATE tasks_ SET state = 'pending' WHERE run_id = ? AND state IN ('leased', 'sent')").run(run)
+  return open.changes
+}
+
+function tally(db: Database, runId: number): Tally {
+  const states = db
+    .prepare<[number], { state: string; n: number; reused: number }>(
+      'SELECT state, count(*) AS n, sum(reused) AS reused FROM tasks_ WHERE run_id = ? GROUP BY state',
+    )
+    .all(runId)
+  const tasks = (...names: string[]): number =>
+    states.reduce((sum, { state, n }) => sum + (names.includes(state) ? n : 0), 0)
+  const calls = db
+    .prepare<
+      [number],
+      { sent: number; billed: number; free: number; unknown: number; spent: number; lost: number }
+    >(
+      `SELECT count(*) AS sent, coalesce(sum(billed = 1), 0) AS billed, coalesce(sum(billed = 0), 0) AS free,
+        coalesce(sum(billed IS NULL AND outcome IS NOT NULL), 0) AS unknown,
+        coalesce(sum(CASE WHEN billed = 1 THEN credits ELSE 0 END), 0) AS spent,
+        coalesce(sum(CASE WHEN billed IS NULL AND outcome IS NOT NULL THEN credits ELSE 0 END), 0) AS lost
+      FROM calls_ WHERE run_id = ? AND credits > 0`,
+    )
+    .get(runId)
+  const kinds = db
+    .prepare<[number], { kind: number; n: number }>(
+      `SELECT x.kind, count(*) AS n FROM tasks_ t JOIN results x ON x.answer_id = t.answer_id
+      WHERE t.run_id = ? GROUP BY x.kind`,
+    )
+    .all(runId)
+  const name = new Map(Object.entries(kindCodes).map(([kind, code]) => [code as number, kind]))
+  return {
+    tasks: {
+      planned: tasks('pending', 'leased', 'sent', 'answered', 'done', 'failed'),
+      done: tasks('done'),
+      failed: tasks('failed'),
+      pending: tasks('pending', 'leased', 'sent', 'answered'),
+      reused: states.reduce((sum, { reused }) => sum + reused, 0),
+    },
+    calls: {
+      sent: calls?.sent ?? 0,
+      billed: calls?.billed ?? 0,
+      free: calls?.free ?? 0,
+      ambiguous: calls?.unknown ?? 0,
+    },
+    spent: calls?.spent ?? 0,
+    ambiguous: calls?.lost ?? 0,
+    results: Object.fromEntries(kinds.map(({ kind, n }) => [name.get(kind) ?? String(kind), n])),
+  }
+}

@@ -1,0 +1,314 @@
+import { sql } from 'drizzle-orm'
+import {
+  blob,
+  index,
+  integer,
+  primaryKey,
+  real,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/sqlite-core'
+
+/**
+ * The tables inside; programs read the views instead. Instants are epoch milliseconds in UTC, JSON is text.
+ * Text that returns every day (links, titles, snippets) is stored once in a dictionary and named by its number.
+ */
+
+export const meta = sqliteTable('meta', {
+  key: text().primaryKey(),
+  value: text().notNull(),
+})
+
+export const hosts = sqliteTable('hosts', {
+  id: integer().primaryKey(),
+  host: text().notNull().unique(),
+  /** Registrable domain, or null for an address or a name that has none. */
+  site: text(),
+})
+
+export const links = sqliteTable(
+  'links',
+  {
+    id: integer().primaryKey(),
+    hash: integer().notNull(),
+    link: text().notNull(),
+    /** The link that this one is equal to after WHATWG parsing without its fragment; null where it is its own. */
+    sameAs: integer('same_as'),
+    hostId: integer('host_id'),
+  },
+  (table) => [index('links_hash').on(table.hash)],
+)
+
+export const texts = sqliteTable(
+  'texts',
+  {
+    id: integer().primaryKey(),
+    hash: integer().notNull(),
+    text: text().notNull(),
+  },
+  (table) => [index('texts_hash').on(table.hash)],
+)
+
+export const queries = sqliteTable('queries', {
+  id: integer().primaryKey(),
+  /** Digest of operation, text and params: the same in every run and every job. */
+  key: blob({ mode: 'buffer' }).notNull().unique(),
+  operation: text().notNull(),
+  text: text().notNull(),
+  params: text().notNull(),
+})
+
+export const jobs = sqliteTable('jobs', {
+  name: text().primaryKey(),
+  file: text().notNull(),
+})
+
+export const runs = sqliteTable(
+  'runs_',
+  {
+    id: integer().primaryKey(),
+    job: text().notNull(),
+    /** Runs that one command started together. */
+    groupId: integer('group_id').notNull(),
+    settings: text().notNull(),
+    /** Local day, in the job's time zone, on which the run started. */
+    date: text().notNull(),
+    startedAt: integer('started_at').notNull(),
+    finishedAt: integer('finished_at'),
+    finishReason: text('finish_reason'),
+    /** Set when a later run took its place: it is never continued. */
+    closedAt: integer('closed_at'),
+    /** Counts the plans made for this run; queries and tasks of an older plan are no longer asked. */
+    planNumber: integer('plan_number').notNull(),
+    plannedMin: integer('planned_min').notNull(),
+    plannedMax: integer('planned_max').notNull(),
+  },
+  (table) => [index('runs_job').on(table.job, table.id), index('runs_group').on(table.groupId)],
+)
+
+export const runQueries = sqliteTable(
+  'run_queries',
+  {
+    runId: integer('run_id').notNull(),
+    queryId: integer('query_id').notNull(),
+    /** Results to look at where no page size is documented; null where `pages` says all. */
+    depth: integer(),
+    /** Pages at most. */
+    pages: integer().notNull(),
+    pageSize: integer('page_size'),
+    volume: real(),
+    url: text(),
+    tags: text().notNull(),
+    labels: text().notNull(),
+    /** Numbers of the targets that only this query has, as a JSON list. */
+    targets: text().notNull(),
+    planNumber: integer('plan_number').notNull(),
+    /** Why no page follows any more: the results ended, or enough was found; null while pages may follow. */
+    pagingEnd: text('paging_end'),
+  },
+  (table) => [primaryKey({ columns: [table.runId, table.queryId] })],
+)
+
+export const tasks = sqliteTable(
+  'tasks_',
+  {
+    id: integer().primaryKey(),
+    runId: integer('run_id').notNull(),
+    queryId: integer('query_id').notNull(),
+    page: integer().notNull(),
+    /** pending, leased, sent, answered (stored, not yet understood), done, failed, skipped (paging ended before it). */
+    state: text().notNull(),
+    /** Whether the pages before it are settled, so that it may be sent. */
+    ready: integer().notNull(),
+    priority: integer().notNull(),
+    credits: integer().notNull(),
+    tries: integer().notNull().default(0),
+    /** Raised when its tries in a row were used up: it waits behind all tasks of an earlier round. */
+    round: integer().notNull().default(0),
+    answerId: integer('answer_id'),
+    /** Answered from the store at no cost. */
+    reused: integer().notNull().default(0),
+    /** Distinct results on the pages before. */
+    rankBase: integer('rank_base').notNull().default(0),
+    /** Ranks of the results in order, as JSON, where they do not simply count on from `rank_base`. */
+    ranks: text(),
+    cause: text(),
+  },
+  (table) => [
+    uniqueIndex('tasks_query_page').on(table.runId, table.queryId, table.page),
+    index('tasks_next').on(
+      table.runId,
+      table.state,
+      table.ready,
+      table.round,
+      sql`${table.priority} desc`,
+      table.id,
+    ),
+    index('tasks_answer').on(table.answerId),
+  ],
+)
+
+export const calls = sqliteTable(
+  'calls_',
+  {
+    id: integer().primaryKey(),
+    runId: integer('run_id'),
+    taskId: integer('task_id'),
+    operation: text().notNull(),
+    sentAt: integer('sent_at').notNull(),
+    finishedAt: integer('finished_at'),
+    httpStatus: integer('http_status'),
+    /** Null while the call is in the air. */
+    outcome: text(),
+    /** 1 billed, 0 free, null not known. */
+    billed: integer(),
+    credits: integer().notNull(),
+    latencyMs: integer('latency_ms'),
+    error: text(),
+  },
+  (table) => [
+    index('calls_run').on(table.runId, table.billed),
+    index('calls_sent').on(table.sentAt),
+    index('calls_open').on(table.id).where(sql`outcome is null`),
+  ],
+)
+
+export const answers = sqliteTable(
+  'answers_',
+  {
+    id: integer().primaryKey(),
+    queryId: integer('query_id').notNull(),
+    page: integer().notNull(),
+    runId: integer('run_id').notNull(),
+    callId: integer('call_id').notNull(),
+    fetchedAt: integer('fetched_at').notNull(),
+    /** Version of the normaliser that derived the results; null before they were derived. */
+    normaliser: integer(),
+    totalResults: integer('total_results'),
+    timeTaken: real('time_taken'),
+    notice: integer(),
+    hasNextPage: integer('has_next_page'),
+    nextPage: integer('next_page'),
+    searchParameters: integer('search_parameters'),
+    knowledgeGraph: integer('knowledge_graph'),
+    aiMarkdown: integer('ai_markdown'),
+    aiBlocks: integer('ai_blocks'),
+    /** Items that were no items, as JSON. */
+    malformed: text(),
+  },
+  (table) => [index('answers_query').on(table.queryId, table.page, table.fetchedAt)],
+)
+
+export const rawAnswers = sqliteTable('raw_answers', {
+  answerId: integer('answer_id').primaryKey(),
+  encoding: text().notNull(),
+  body: blob({ mode: 'buffer' }).notNull(),
+})
+
+export const results = sqliteTable(
+  'results',
+  {
+    answerId: integer('answer_id').notNull(),
+    kind: integer().notNull(),
+    /** Place within its kind on the page, from 0. */
+    place: integer().notNull(),
+    position: integer(),
+    linkId: integer('link_id'),
+    titleId: integer('title_id'),
+    snippetId: integer('snippet_id'),
+    sourceId: integer('source_id'),
+    displayedLinkId: integer('displayed_link_id'),
+    matchedId: integer('matched_id'),
+  },
+  (table) => [primaryKey({ columns: [table.answerId, table.kind, table.place] })],
+)
+
+const mediaKey = {
+  answerId: integer('answer_id').notNull(),
+  kind: integer().notNull(),
+  place: integer().notNull(),
+}
+
+/** What news and video results have beside the shared columns. */
+export const datedDetails = sqliteTable(
+  'dated_details',
+  {
+    ...mediaKey,
+    dateId: integer('date_id'),
+    publishedAt: integer('published_at'),
+    channelId: integer('channel_id'),
+    durationId: integer('duration_id'),
+    durationSeconds: integer('duration_seconds'),
+    videoId: text('video_id'),
+  },
+  (table) => [primaryKey({ columns: [table.answerId, table.kind, table.place] })],
+)
+
+export const imageDetails = sqliteTable(
+  'image_details',
+  {
+    ...mediaKey,
+    imageLinkId: integer('image_link_id'),
+    thumbnailId: integer('thumbnail_id'),
+    width: integer(),
+    height: integer(),
+  },
+  (table) => [primaryKey({ columns: [table.answerId, table.kind, table.place] })],
+)
+
+export const targets = sqliteTable(
+  'targets',
+  {
+    id: integer().primaryKey(),
+    site: text().notNull(),
+    match: text().notNull(),
+  },
+  (table) => [uniqueIndex('targets_site').on(table.site, table.match)],
+)
+
+export const runTargets = sqliteTable(
+  'run_targets',
+  {
+    runId: integer('run_id').notNull(),
+    targetId: integer('target_id').notNull(),
+    label: text().notNull(),
+    own: integer().notNull(),
+    /** 1 for a target of the whole job, 0 for one of single queries. */
+    everywhere: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.runId, table.targetId] })],
+)
+
+export const observations = sqliteTable(
+  'observations',
+  {
+    runId: integer('run_id').notNull(),
+    queryId: integer('query_id').notNull(),
+    targetId: integer('target_id').notNull(),
+    observedAt: integer('observed_at').notNull(),
+    state: text().notNull(),
+    rank: integer(),
+    exactness: text(),
+    depth: integer().notNull(),
+    linkId: integer('link_id'),
+    titleId: integer('title_id'),
+  },
+  (table) => [primaryKey({ columns: [table.runId, table.queryId, table.targetId] })],
+)
+
+export const usageReadings = sqliteTable(
+  'usage_readings',
+  {
+    id: integer().primaryKey(),
+    runId: integer('run_id'),
+    /** Names the key without giving it away. */
+    keyHash: text('key_hash').notNull(),
+    readAt: integer('read_at').notNull(),
+    remaining: integer(),
+    totalUsed: integer('total_used'),
+    /** The usage record as received, JSON. */
+    record: text().notNull(),
+  },
+  (table) => [index('usage_key').on(table.keyHash, table.readAt)],
+)

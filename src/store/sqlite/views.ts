@@ -1,0 +1,124 @@
+import { kindCodes, type ResultKind } from '../../model/result.ts'
+
+/**
+ * The public views. They stay as they are: programs read them with any SQLite from 3.40 on.
+ * New columns come after the old ones.
+ */
+export const views: Readonly<Record<string, string>> = {
+  runs: `
+    SELECT r.id AS run_id, r.job, ${iso('r.started_at')} AS started_at, ${iso('r.finished_at')} AS finished_at,
+      r.finish_reason,
+      (SELECT count(*) FROM tasks_ t WHERE t.run_id = r.id AND t.state <> 'skipped') AS tasks_planned,
+      (SELECT count(*) FROM tasks_ t WHERE t.run_id = r.id AND t.state = 'done') AS tasks_done,
+      (SELECT count(*) FROM tasks_ t WHERE t.run_id = r.id AND t.state = 'failed') AS tasks_failed,
+      (SELECT coalesce(sum(c.credits), 0) FROM calls_ c WHERE c.run_id = r.id AND c.billed = 1) AS credits_spent,
+      (SELECT coalesce(sum(c.credits), 0) FROM calls_ c
+        WHERE c.run_id = r.id AND c.billed IS NULL AND c.outcome IS NOT NULL) AS credits_ambiguous,
+      r.date
+    FROM runs_ r`,
+
+  tasks: `
+    SELECT t.id AS task_id, t.run_id, q.text AS query, q.operation, t.page,
+      CASE t.state WHEN 'leased' THEN 'pending' ELSE t.state END AS state, t.cause,
+      t.priority, t.credits, t.reused, q.params
+    FROM tasks_ t JOIN queries q ON q.id = t.query_id`,
+
+  calls: `
+    SELECT c.id AS call_id, c.run_id, c.task_id, c.operation, ${iso('c.sent_at')} AS sent_at,
+      ${iso('c.finished_at')} AS finished_at, c.http_status, c.outcome, c.billed, c.credits, c.latency_ms, c.error
+    FROM calls_ c`,
+
+  answers: `
+    SELECT t.run_id, r.job, q.text AS query, q.operation, t.page, ${iso('a.fetched_at')} AS fetched_at,
+      a.total_results, a.time_taken, ${text('a.notice')} AS notice, a.has_next_page, a.next_page,
+      ${text('a.search_parameters')} AS search_parameters, ${text('a.knowledge_graph')} AS knowledge_graph,
+      ${text('a.ai_markdown')} AS ai_markdown, ${text('a.ai_blocks')} AS ai_blocks,
+      q.params, a.malformed AS malformed_items, t.reused, a.id AS answer_id
+    FROM tasks_ t JOIN runs_ r ON r.id = t.run_id JOIN queries q ON q.id = t.query_id
+      JOIN answers_ a ON a.id = t.answer_id`,
+
+  organic_results: resultView(
+    'organic',
+    `${text('x.displayed_link_id')} AS displayed_link, ${text('x.matched_id')} AS snippet_matched`,
+  ),
+  news_results: resultView(
+    'news',
+    `${text('d.date_id')} AS date, ${iso('d.published_at')} AS published_at`,
+    'dated_details',
+    `${text('x.displayed_link_id')} AS displayed_link, ${text('x.matched_id')} AS snippet_matched`,
+  ),
+  video_results: resultView(
+    'video',
+    `${text('d.date_id')} AS date, ${iso('d.published_at')} AS published_at, ${text('d.channel_id')} AS channel,
+      ${text('d.duration_id')} AS duration, d.duration_seconds, d.video_id`,
+    'dated_details',
+    `${text('x.displayed_link_id')} AS displayed_link, ${text('x.matched_id')} AS snippet_matched`,
+  ),
+  image_results: resultView(
+    'image',
+    `(SELECT link FROM links WHERE id = d.image_link_id) AS image_url, ${text('d.thumbnail_id')} AS thumbnail,
+      d.width AS image_width, d.height AS image_height`,
+    'image_details',
+  ),
+  ai_references: resultView('reference', 'x.position AS reference_index'),
+  suggestions: resultView('suggestion', `${text('x.title_id')} AS suggestion`),
+  related_searches: resultView('related', `${text('x.title_id')} AS related_query`),
+
+  rankings: `
+    SELECT r.job, q.text AS query, rt.label AS target, q.operation, ${asked('gl')} AS gl, ${asked('hl')} AS hl,
+      ${asked('location')} AS location,
+      (SELECT group_concat(value, ';') FROM json_each(rq.tags)) AS tags,
+      r.date, ${iso('o.observed_at')} AS observed_at, o.state, o.rank, o.exactness, o.depth,
+      (SELECT link FROM links WHERE id = o.link_id) AS url, ${text('o.title_id')} AS title, o.run_id,
+      rt.own, tg.site AS target_site, tg.match AS target_match, rq.volume, rq.url AS intended_url, q.params, rq.labels
+    FROM observations o
+      JOIN runs_ r ON r.id = o.run_id
+      JOIN queries q ON q.id = o.query_id
+      JOIN targets tg ON tg.id = o.target_id
+      JOIN run_targets rt ON rt.run_id = o.run_id AND rt.target_id = o.target_id
+      JOIN run_queries rq ON rq.run_id = o.run_id AND rq.query_id = o.query_id`,
+}
+
+/** Kinds whose text stands in a column of its own, so that it is no title. */
+const titleless: readonly ResultKind[] = ['suggestion', 'related']
+/** Kinds whose stored position is an index that has a column of its own. */
+const positionless: readonly ResultKind[] = ['reference']
+
+function resultView(kind: ResultKind, further: string, details?: string, extra?: string): string {
+  return `
+    SELECT t.run_id, r.job, q.text AS query, q.operation,
+      substr(q.operation, 1, instr(q.operation, '.') - 1) AS engine,
+      ${asked('gl')} AS gl, ${asked('hl')} AS hl, ${asked('location')} AS location,
+      t.page, ${iso('a.fetched_at')} AS fetched_at,
+      coalesce(${kind === 'related' ? 'NULL' : "json_extract(t.ranks, '$[' || x.place || ']')"},
+        ${kind === 'related' ? '0' : 't.rank_base'} + x.place + 1) AS rank,
+      ${positionless.includes(kind) ? 'NULL' : 'x.position'} AS position,
+      ${titleless.includes(kind) ? 'NULL' : text('x.title_id')} AS title,
+      l.link, h.host AS domain, h.site, ${text('x.source_id')} AS source, ${text('x.snippet_id')} AS snippet,
+      ${further}, q.params${extra === undefined ? '' : `, ${extra}`}, t.id AS task_id, a.id AS answer_id, x.place, rq.labels
+    FROM tasks_ t
+      JOIN answers_ a ON a.id = t.answer_id
+      JOIN results x ON x.answer_id = a.id AND x.kind = ${kindCodes[kind]}
+      JOIN runs_ r ON r.id = t.run_id
+      JOIN queries q ON q.id = t.query_id
+      LEFT JOIN run_queries rq ON rq.run_id = t.run_id AND rq.query_id = t.query_id
+      LEFT JOIN links l ON l.id = x.link_id
+      LEFT JOIN hosts h ON h.id = l.host_id${
+        details === undefined
+          ? ''
+          : `
+      LEFT JOIN ${details} d ON d.answer_id = x.answer_id AND d.kind = x.kind AND d.place = x.place`
+      }`
+}
+
+function iso(column: string): string {
+  return `strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch')`
+}
+
+function text(column: string): string {
+  return `(SELECT text FROM texts WHERE id = ${column})`
+}
+
+function asked(param: string): string {
+  return `json_extract(q.params, '$.${param}')`
+}

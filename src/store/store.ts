@@ -1,0 +1,256 @@
+import type { Outcome, Settlement } from '../model/call.ts'
+import type { JobSettings } from '../model/job.ts'
+import type { Observation } from '../model/observation.ts'
+import type { PlannedQuery, PlanSummary } from '../model/plan.ts'
+import type { Understood } from '../model/result.ts'
+import type { FinishReason, Run, Tally } from '../model/run.ts'
+import type { Target } from '../model/target.ts'
+import type { QueryPaging, Task } from '../model/task.ts'
+import type { Page } from '../rank/pages.ts'
+
+/**
+ * Everything that rankline remembers. Methods are whole changes: each is durable, entirely, when its promise is
+ * fulfilled, and leaves nothing behind when it is rejected. Instants are epoch milliseconds.
+ */
+export interface Store extends AsyncDisposable, RunStore, CallStore, AnswerStore, ReportStore {
+  /** Starts a plan that nothing else sees until it is committed. */
+  draft(): Promise<PlanDraft>
+}
+
+/** Plans of the jobs of one command, in the making. */
+export interface PlanDraft extends AsyncDisposable {
+  /** Adds queries of a job; the same query again joins the first. */
+  add(job: string, queries: readonly PlannedQuery[]): Promise<void>
+  /** What the plan comes to beside what is stored; `continues` as given. */
+  summary(job: PlannedJob): Promise<PlanSummary>
+  /** Makes the runs, or plans the continued ones anew, in one change. */
+  commit(jobs: readonly PlannedJob[], now: number): Promise<readonly Run[]>
+}
+
+/** A job of a draft with the run that it goes on with. */
+export interface PlannedJob {
+  readonly settings: JobSettings
+  /** Local day of the job. */
+  readonly date: string
+  readonly continues: number | null
+  /** Stored answers fetched since then are used; null where none are. */
+  readonly freshSince: number | null
+}
+
+export interface RunStore {
+  /** Notes which file a job name stands for; answers the file that it stood for before, or null. */
+  nameJob(name: string, file: string): Promise<string | null>
+  /** The file that a job name stands for, or null. */
+  jobFile(name: string): Promise<string | null>
+  jobNames(): Promise<readonly string[]>
+  /** The newest run of a job that is not closed, or null. */
+  latestRun(job: string): Promise<Run | null>
+  run(id: number): Promise<Run | null>
+  /** Runs of all jobs or of one, newest first; without those that were closed where `closed` is false. */
+  runs(filter: {
+    readonly job?: string
+    readonly limit?: number
+    readonly closed?: false
+  }): Promise<readonly Run[]>
+  groupRuns(groupId: number): Promise<readonly Run[]>
+  /** Opens a run again that had ended. */
+  reopenRun(id: number): Promise<void>
+  /** Makes failed tasks of a run pending again; answers how many. */
+  retryFailed(runId: number): Promise<number>
+  /** Ends a run: what has no observation yet is `unknown`. */
+  finishRun(id: number, reason: FinishReason, now: number): Promise<void>
+  /** Sets a run aside for good: what has no observation yet is `unknown`. */
+  closeRun(id: number, now: number): Promise<void>
+  /** Puts right what a dead process left of these runs; answers how many calls were in the air. */
+  recover(runIds: readonly number[], now: number): Promise<number>
+  tally(runId: number): Promise<Tally>
+  failures(runId: number): Promise<readonly TaskFailure[]>
+}
+
+/** A task that failed, with its cause. */
+export interface TaskFailure {
+  readonly taskId: number
+  readonly operation: string
+  readonly query: string
+  readonly page: number
+  readonly cause: string
+}
+
+export interface CallStore {
+  /** Lets tasks through, first tries before later ones, then by priority, then in file order, as far as they are covered. */
+  lease(request: LeaseRequest): Promise<readonly Task[]>
+  /** Gives back tasks that were let through and not sent. */
+  release(taskIds: readonly number[]): Promise<void>
+  /** Credits of the cheapest task that waits, or null where none does. */
+  cheapestPending(runIds: readonly number[]): Promise<number | null>
+  /** Writes a call into the ledger before it is sent; answers its id. */
+  beginCall(call: NewCall): Promise<number>
+  /** Settles a call that brought no answer; its task waits again where one is given. */
+  settleCall(callId: number, settlement: Settlement, again: TaskAgain | null): Promise<void>
+  /** When calls were sent since then, by any process. */
+  callsSince(instant: number): Promise<readonly number[]>
+  /** Credits of the runs: billed, and not known whether billed. */
+  creditsOf(runIds: readonly number[]): Promise<{ readonly spent: number; readonly ambiguous: number }>
+  keepUsage(reading: UsageReading): Promise<void>
+  lastUsage(keyHash: string): Promise<UsageReading | null>
+}
+
+export interface LeaseRequest {
+  readonly runs: readonly {
+    readonly runId: number
+    /** What this run may spend. */
+    readonly credits: number
+    /** Stored answers fetched since then are used; null where none are. */
+    readonly freshSince: number | null
+  }[]
+  /** What all of them together may spend. */
+  readonly credits: number
+  /** Tasks at most. */
+  readonly limit: number
+  /** Answers of these runs are used whatever their age. */
+  readonly groupRunIds: readonly number[]
+}
+
+export interface NewCall {
+  readonly runId: number | null
+  readonly taskId: number | null
+  readonly operation: string
+  readonly credits: number
+  readonly sentAt: number
+}
+
+/** A task that is to be sent again; one that used up its tries in a row goes behind all others. */
+export interface TaskAgain {
+  readonly taskId: number
+  readonly tries: number
+}
+
+export interface UsageReading {
+  readonly runId: number | null
+  readonly keyHash: string
+  readonly readAt: number
+  readonly remaining: number | null
+  readonly totalUsed: number | null
+  /** The record as received. */
+  readonly record: string
+}
+
+export interface AnswerStore {
+  /** Keeps a body whole, settles its call as billed; answers the id of the answer. */
+  keepAnswer(answer: NewAnswer): Promise<number>
+  /** Gives a task a stored answer instead of a call. */
+  reuseAnswer(taskId: number, answerId: number): Promise<void>
+  /** Tasks of these runs whose answer is stored and not yet understood. */
+  answeredTasks(runIds: readonly number[]): Promise<readonly AnsweredTask[]>
+  /** A stored body; null where retention has dropped it. */
+  rawAnswer(answerId: number): Promise<RawAnswer | null>
+  /** Queries of these runs that have answers, but no observation of some target that is new to them. */
+  unobserved(
+    runIds: readonly number[],
+  ): Promise<readonly { readonly runId: number; readonly queryId: number }[]>
+  /** Stores what an answer says (unless it is stored already) and what follows for its query. */
+  understand(change: Understanding): Promise<Effect>
+}
+
+export interface NewAnswer {
+  readonly callId: number
+  readonly task: Pick<Task, 'id' | 'runId' | 'queryId' | 'page'>
+  readonly settlement: Settlement & { readonly outcome: Extract<Outcome, 'answered'> }
+  /** Compressed as `encoding` says. */
+  readonly body: Buffer
+  readonly encoding: 'deflate'
+}
+
+export interface AnsweredTask {
+  readonly taskId: number
+  readonly runId: number
+  readonly queryId: number
+  readonly page: number
+  readonly operation: string
+  readonly answerId: number
+}
+
+export interface RawAnswer {
+  readonly body: Buffer
+  readonly encoding: string
+  readonly fetchedAt: number
+}
+
+/** A query of a run: how it is paged, whom it is watched for, and its pages as far as they are tasks. */
+export interface StoredQuery extends QueryPaging {
+  readonly targets: readonly (Target & { readonly id: number })[]
+  readonly pages: readonly Page[]
+}
+
+/** Everything that follows from one understood answer, from the failure of one page, or from what is stored already. */
+export interface Understanding {
+  /** The task that was answered or failed; null where nothing new came. */
+  readonly taskId: number | null
+  readonly runId: number
+  readonly queryId: number
+  readonly outcome:
+    | {
+        readonly done: {
+          readonly answerId: number
+          readonly normaliser: number
+          readonly understood: Understood
+        }
+      }
+    | { readonly failed: string }
+    | 'as-stored'
+  /** Computed inside the change, when the page's own results are stored. */
+  readonly follow: (query: StoredQuery) => Consequences
+}
+
+/** What the pages of a query, the new one among them, come to. */
+export interface Consequences {
+  readonly ranks: readonly {
+    readonly page: number
+    readonly base: number
+    readonly ranks: readonly number[]
+  }[]
+  readonly observations: readonly (Observation & { readonly targetId: number })[]
+  /**
+   * The page that may be sent now; or the reason why no further page is, `final` where a deeper plan would not
+   * change it; or null where nothing changes.
+   */
+  readonly paging: { readonly next: number } | { readonly because: string; readonly final: boolean } | null
+}
+
+/** How the number of tasks changed by what followed from a page. */
+export interface Effect {
+  readonly added: number
+  readonly skipped: number
+}
+
+export interface ReportStore {
+  /** Rows of a public view, streamed in a stable order: the order in which tasks were planned, page and place. */
+  rows(view: RowView, filter: RowFilter): Iterable<Readonly<Record<string, Cell>>>
+  /** Names of the labels that queries of these runs carry, in alphabetical order. */
+  labelNames(filter: RowFilter): Promise<readonly string[]>
+}
+
+export type Cell = string | number | null
+
+/** A view that is exported row by row. */
+export type RowView =
+  | 'organic_results'
+  | 'news_results'
+  | 'video_results'
+  | 'image_results'
+  | 'ai_references'
+  | 'suggestions'
+  | 'related_searches'
+  | 'calls'
+  | 'rankings'
+
+/** What rows to take; an absent field is no condition. */
+export interface RowFilter {
+  readonly job?: string
+  readonly run?: number
+  readonly query?: string
+  readonly operation?: string
+  /** Instants in ISO 8601, or days: from (inclusive), until (exclusive). */
+  readonly from?: string
+  readonly until?: string
+}

@@ -1,0 +1,41 @@
+import { stripVTControlCharacters } from 'node:util'
+import stringWidth from 'string-width'
+
+/** Where an action writes: data to stdout, talk to stderr. */
+export interface Terminal {
+  /** Writes data as it is; fulfilled when more may be written. */
+  readonly out: (text: string) => Promise<void>
+  /** Says one line to a person. */
+  readonly say: (line: string) => void
+  /** Rewrites the live line where there is a terminal; an empty one takes it away. */
+  readonly live: ((line: string) => void) | null
+  readonly columns: number
+  readonly color: boolean
+  readonly outIsTerminal: boolean
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+const unsafe = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g
+
+/** Text from outside, made harmless for a terminal: no escape sequences, no control or direction characters. */
+export function harmless(text: string): string {
+  return stripVTControlCharacters(text).replace(unsafe, ' ')
+}
+
+/** The text cut or padded to that many columns; wide characters count twice. */
+export function fit(text: string, columns: number, align: 'left' | 'right' = 'left'): string {
+  const cut = stringWidth(text) > columns ? shorten(text, columns) : text
+  const space = ' '.repeat(Math.max(0, columns - stringWidth(cut)))
+  return align === 'left' ? cut + space : space + cut
+}
+
+function shorten(text: string, columns: number): string {
+  let short = ''
+  let width = 0
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    width += stringWidth(segment)
+    if (width > columns - 1) break
+    short += segment
+  }
+  return `${short}…`
+}

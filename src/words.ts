@@ -1,0 +1,41 @@
+/** The known name nearest to a misspelt one, or null when none is near (Damerau-Levenshtein, at most a third of the letters). */
+export function nearest(name: string, known: Iterable<string>): string | null {
+  let best: string | null = null
+  let least = Math.max(2, Math.floor(name.length / 3)) + 1
+  for (const candidate of known) {
+    const slips = slipsBetween(name.toLowerCase(), candidate.toLowerCase())
+    if (slips < least) {
+      best = candidate
+      least = slips
+    }
+  }
+  return best
+}
+
+/** Letters changed, missing, added or swapped with their neighbour (optimal string alignment distance). */
+export function slipsBetween(a: string, b: string): number {
+  let beforeLast: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const changed = a[i - 1] === b[j - 1] ? 0 : 1
+      let slips = Math.min(
+        (last[j] as number) + 1,
+        (row[j - 1] as number) + 1,
+        (last[j - 1] as number) + changed,
+      )
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        slips = Math.min(slips, (beforeLast[j - 2] as number) + 1)
+      row.push(slips)
+    }
+    beforeLast = last
+    last = row
+  }
+  return last[b.length] as number
+}
+
+/** `1 task`, `2 tasks`, `1,200 tasks`. */
+export function count(n: number, noun: string, plural = `${noun}s`): string {
+  return `${n.toLocaleString('en-US')} ${n === 1 ? noun : plural}`
+}

@@ -1,0 +1,185 @@
+import { describe, expect, test } from 'vitest'
+import { csvProblems, csvTexts, readJob } from './reading.ts'
+
+describe('the form of the file', () => {
+  test.each<[string, string | Buffer]>([
+    ['comma', 'query,team\ndesk,a\nlamp,b\n'],
+    ['semicolon', 'query;team\ndesk;a,c\nlamp;b\n'],
+    ['tab', 'query\tteam\ndesk\ta;c,d\nlamp\tb\n'],
+    ['a byte order mark', '\ufeffquery,team\ndesk,a\nlamp,b\n'],
+    ['a byte order mark before a quote', '\ufeff"query",team\ndesk,a\nlamp,b\n'],
+    ['CRLF', 'query,team\r\ndesk,a\r\nlamp,b\r\n'],
+    ['CR alone', 'query,team\rdesk,a\rlamp,b'],
+    ['mixed line ends', 'query,team\r\ndesk,a\rlamp,b\n'],
+    ['no last line end', 'query,team\ndesk,a\nlamp,b'],
+    ['spaces around the header', ' query ,\tteam\ndesk,a\nlamp,b\n'],
+    ['spaces around cells', 'query,team\n  desk ,a\nlamp\t,b\n'],
+    ['empty lines and empty rows', '\nquery,team\n\n,\ndesk,a\n , \nlamp,b\n\n'],
+    ['quoted cells', '"query","te;am"\n"desk","a, ""b"""\n"lamp",\n'],
+    ['a quoted delimiter in the header', '"a,b,c,d";query\nx;desk\ny;lamp\n'],
+  ])('%s', async (_, text) => {
+    expect(await csvTexts(text)).toEqual(['desk', 'lamp'])
+  })
+
+  test('a record is named by its first line, also after quoted line breaks of any kind', async () => {
+    const { queries } = await readJob({ 'k.csv': 'query,note\r\na,"1\r\n2\r\n3"\r\n\r\nb,"x\ry"\nc,\n' })
+    expect(queries.map(({ text, source }) => [text, source.line])).toEqual([
+      ['a', 2],
+      ['b', 6],
+      ['c', 8],
+    ])
+  })
+
+  test.each<[string, string | Buffer, readonly string[]]>([
+    ['an empty file', '', ["k.csv: the file is empty; write a first line with a column 'query'"]],
+    ['a header alone', 'query\n', ['k.csv: there is no query; write at least one']],
+    ['no query column', 'keyword,gl\na,us\n', ["k.csv:1: there is no column 'query' among 'keyword', 'gl'; call the column of the texts 'query'"]],
+    ['a query column nearly', 'queries,gl\na,us\n', ["k.csv:1: there is no column 'query' among 'queries', 'gl'; call the column of the texts 'query'"]],
+    ['no header', 'standing desk\n', ["k.csv:1: there is no column 'query' among 'standing desk'; write 'query' in the first line, above the texts"]],
+    ['a column twice', 'query,gl,gl\na,us,de\n', ["k.csv:1: column 'gl' stands twice; keep one of them"]],
+    ['a label twice', 'query,team,team\na,1,2\n', ["k.csv:1: column 'team' stands twice; keep one of them"]],
+    ['a nameless column', 'query,\na,\n', ['k.csv:1: column 2 has no name; name it or remove it']],
+    ['too few cells', 'query,a,b\nx,1\ny,1,2\n', ['k.csv:2: the row has 2 cells, the header has 3; add the missing cells']],
+    ['too many cells', 'query\na, b\n', ['k.csv:2: the row has 2 cells, the header has 1; put quotes around a cell that holds the separator']],
+    ['an open quote', 'query,t\na,b\n"c,d\ne,f\n', ['k.csv:3: the quote that opens here is not closed; close it with "']],
+    ['an open quote after a quoted line break', 'query,t\n"a\nb","c\nd,e\n', ["k.csv:3: the quote that opens here is not closed; close it with \""]],
+    ['an open quote before another quote', 'query,t\na,"b\nc,"d"\n', ['k.csv:2: the quote that opens here closes inside a cell; write "15"" desk" for 15" desk']],
+    ['a quote that closes too early', 'query\n"15" desk\n', ['k.csv:2: the quote that opens here closes inside a cell; write "15"" desk" for 15" desk']],
+    ['quotes inside bare cells, and the rows go on', 'query,gl\n15" desk 16" x,us\nlamp,usa\n', ['k.csv:2: a quote stands inside a cell without quotes; write "15"" desk" for 15" desk', "k.csv:3: gl cannot be 'usa'; write a two-letter country code such as us"]],
+    ['a broken character', Buffer.from('query\nok\ncaf\xe9\n', 'latin1'), ["k.csv:3: 'caf\ufffd' holds a character that is no UTF-8; save the file as UTF-8"]],
+    ['a control character', 'query\na\u0000b\na\u0007b\n"a\nb"\n"a\tb"\n', [
+      'k.csv: the file is UTF-16 or no text; save it as UTF-8']],
+    ['control characters', 'query,t\na\u0007b,\n"a\nb",\n"a\tb",\nc,"x\ny"\n', [
+      "k.csv:2: 'a\ufffdb' holds a control character or a line break; remove it",
+      "k.csv:3: query 'a\ufffdb' holds a control character or a line break; remove it",
+      "k.csv:5: query 'a\ufffdb' holds a control character or a line break; remove it",
+    ]],
+    ['UTF-16', Buffer.from('\ufeffquery\na\n', 'utf16le'), ['k.csv: the file is UTF-16; save it as UTF-8']],
+    ['UTF-16, big end first', Buffer.from('\ufeffquery\na\n', 'utf16le').swap16(), ['k.csv: the file is UTF-16; save it as UTF-8']],
+    ['a workbook', Buffer.from('PK\u0003\u0004more'), ['k.csv: the file is a workbook or an archive; save the table as CSV in UTF-8']],
+    ['a compressed file', Buffer.from([0x1f, 0x8b, 8, 0]), ['k.csv: the file is compressed; unpack it first']],
+    ['a cell above 64 KB', `query\n${'a'.repeat(65_537)}\nb\n`, [`k.csv:2: '${'a'.repeat(60)}…' is longer than 64 KB; write one query per line`]],
+    ['a row above 1 MB', `query\nok\n${'a'.repeat(3_000_000)}\n`, ['k.csv:3: the row is longer than 1 MB; write one query per line']],
+    ['a header above 1 MB', 'a'.repeat(3_000_000), ['k.csv:1: the row is longer than 1 MB; write one query per line']],
+    ['an open quote far above 1 MB', `query\nok\n"x\n${'word\n'.repeat(600_000)}`, ['k.csv:3: the quote that opens here is not closed; close it with "']],
+  ])('%s', async (_, text, problems) => {
+    expect(await csvProblems(text)).toEqual(problems)
+  })
+})
+
+describe('columns', () => {
+  test('a column named after a parameter sets it, an empty cell sets nothing, any other column is a label', async () => {
+    const { queries } = await readJob(
+      { 'k.csv': 'gl,query,num,Team,note,constructor\nde,a,20,red,,x\n,b,, keep me ,"1\n2",\n' },
+      { param: ['gl=us', 'hl=en'] },
+    )
+    expect(queries.map(({ params }) => params)).toEqual([
+      { gl: 'de', hl: 'en', num: 20 },
+      { gl: 'us', hl: 'en' },
+    ])
+    expect(queries.map(({ labels }) => ({ ...labels }))).toEqual([
+      { Team: 'red', constructor: 'x' },
+      { Team: ' keep me ', note: '1\n2' },
+    ])
+  })
+
+  test('a column __proto__ is a label like any other', async () => {
+    const { queries } = await readJob({ 'k.csv': 'query,__proto__,toString\nconstructor,x,y\n__proto__,z,\n' })
+    expect(queries.map(({ text, labels }) => [text, Object.entries(labels)])).toEqual([
+      ['constructor', [['__proto__', 'x'], ['toString', 'y']]],
+      ['__proto__', [['__proto__', 'z']]],
+    ])
+    expect(({} as Record<string, unknown>).x).toBeUndefined()
+  })
+
+  test('everything that a row can say is read', async () => {
+    const { queries, problems } = await readJob({
+      'k.csv':
+        'query,operation,depth,tags,target,priority,volume,url,safe\n' +
+        'a,gamma.images,100,x; y;;x,acme.com; acme.com/shop,-3,0,https://acme.com/a,strict\nb,,,,,,,,\n',
+    })
+    expect(problems).toEqual([])
+    expect(queries).toMatchObject([
+      {
+        operation: 'gamma.images',
+        depth: 100,
+        tags: ['x', 'y'],
+        targets: [
+          { site: 'acme.com', match: 'domain', label: 'acme.com', own: true },
+          { site: 'acme.com/shop', match: 'prefix', label: 'acme.com/shop', own: true },
+        ],
+        priority: -3,
+        volume: 0,
+        url: 'https://acme.com/a',
+        params: { safe: 'strict' },
+      },
+      { operation: 'alpha.search', text: 'b', depth: null, tags: [], targets: [], priority: 0, volume: null, params: {} },
+    ])
+  })
+
+  test.each([
+    ['depht', 'depth'], ['dept', 'depth'], ['depthh', 'depth'], ['dapth', 'depth'], ['Depth', 'depth'], ['tag', 'tags'],
+    ['targets', 'target'], ['Location', 'location'], ['loaction', 'location'], ['prioritiy', 'priority'], ['opertion', 'operation'],
+    ['volumes', 'volume'], ['uulle', 'uule'], ['SAFE', 'safe'],
+  ])('%s is an error that names %s', async (header, known) => {
+    expect(await csvProblems(`query,${header}\na,1\n`)).toEqual([
+      `k.csv:1: column '${header}' is one slip away from '${known}'; write '${known}', or another name`,
+    ])
+  })
+
+  test('a misspelt query column is told once', async () => {
+    expect(await csvProblems('qery\na\n')).toEqual([
+      "k.csv:1: column 'qery' is one slip away from 'query'; write 'query', or another name",
+    ])
+  })
+
+  test.each([['team'], ['depthly'], ['pages'], ['page'], ['lang'], ['ul'], ['g1'], ['URL'], ['urll'], ['keyword']])(
+    '%s is a label',
+    async (header) => {
+      const { queries, problems } = await readJob({ 'k.csv': `query,${header}\na,1\n` })
+      expect(problems).toEqual([])
+      expect({ ...queries[0]?.labels }).toEqual({ [header]: '1' })
+    },
+  )
+})
+
+test('every mistake of every row is told', async () => {
+  const text = [
+    'query,operation,depth,gl,safe,target,priority,volume,url,location,uule,cp',
+    ',,,,,,,,,,,',
+    ',,0,,,,,,,,,',
+    'a,alpha.serch,x,usa,,,,,,,,',
+    'a,usage,,,,,,,,,,',
+    'a,,,usa,odd,,,,,,,',
+    'a,gamma.images,,,odd,,,,,,,',
+    'a,,,,,acme,1.5,-1,acme.com,,,',
+    'a,,,,,https://acme.com/*,,,,,,',
+    'a,,,,,,,,,Austin,w+CAI,',
+    'a,gamma.search,,us,,,,,,,,',
+    'a,alpha.news,,,,,,,,Austin,,',
+    'a,alpha.autocomplete,,,,,,,,,,-1',
+    'fine,,,,,,,,,,,',
+  ].join('\n')
+  const { problems, queries } = await readJob({ 'k.csv': text })
+  expect(queries.map((query) => query.text)).toEqual(['fine'])
+  const names = 'alpha.search, alpha.light, alpha.autocomplete, alpha.ai, alpha.news, alpha.videos, alpha.images, beta.search, gamma.search, gamma.images'
+  expect(problems).toEqual([
+    'k.csv:3: query is empty; write the text to search for',
+    "k.csv:3: depth cannot be '0'; write a whole number from 1 up",
+    "k.csv:4: operation cannot be 'alpha.serch'; write 'alpha.search'",
+    "k.csv:4: depth cannot be 'x'; write a whole number from 1 up",
+    `k.csv:5: operation cannot be 'usage', a free lookup that has a command of its own; write one of ${names}`,
+    "k.csv:6: alpha.search has no parameter 'safe'; write one of tbs, location, uule, gl, hl, num",
+    "k.csv:6: gl cannot be 'usa'; write a two-letter country code such as us",
+    "k.csv:7: safe cannot be 'odd'; write one of active, off, moderate, strict",
+    "k.csv:8: target cannot be 'acme'; write a site such as acme.com or acme.com/shop",
+    "k.csv:8: priority cannot be '1.5'; write a whole number",
+    "k.csv:8: volume cannot be '-1'; write a whole number from 0 up",
+    "k.csv:8: url cannot be 'acme.com'; write a whole address such as https://acme.com/desks",
+    "k.csv:9: target cannot be 'https://acme.com/*'; write the bare domain, it holds for its subdomains",
+    'k.csv:10: location and uule cannot go together for alpha.search; keep one of them',
+    "k.csv:11: gamma.search has no parameter 'gl'; leave it out",
+    "k.csv:12: alpha.news has 'location' in the post style only; write 'style: post', or leave 'location' out",
+    'k.csv:13: cp cannot be -1; write a whole number from 0 up',
+  ])
+})

@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest'
+import { jobFileJsonSchema } from '../../src/jobfile/schema.ts'
+import { readJob } from './reading.ts'
+
+const example = `name: acme-us                      # default: the file's name
+operation: alpha.search            # or a list
+params: { gl: us, hl: en }         # checked against the operation's own parameters
+matrix: { gl: [us, gb] }           # every combination
+depth: 30                          # look at 30 results: three pages of ten
+paging: all                        # all | until-found | smart
+style: get                         # get | post, where the service has both
+async: auto                        # auto | always | never, for alpha.images
+freshness: 12h                     # use a stored answer to the same call if it is younger
+timezone: America/New_York
+schedule: "0 6 * * *"
+targets: [acme.com, { site: acme.com/shop, match: prefix, label: Shop }]
+competitors: [rival.com]
+queries:
+  - standing desk
+  - { query: buy standing desk, tags: [money], priority: 10, volume: 2400, url: "https://acme.com/desks", params: { location: Austin } }
+  - file: keywords.csv
+budget: { max_credits: 500, keep: 1000 }
+`
+
+const keywords = 'query,gl,tags,team\nsit stand desk,,a; b,red\ndesk legs,de,,\n'
+
+describe('a job file with every key', () => {
+  test('gives its settings', async () => {
+    const { settings, problems } = await readJob({ 'job.yaml': example, 'keywords.csv': keywords })
+    expect(problems).toEqual([])
+    expect(settings).toEqual({
+      name: 'acme-us',
+      file: expect.stringMatching(/^\/.*\/job\.yaml$/),
+      style: 'get',
+      async: 'auto',
+      paging: 'all',
+      until: 'own',
+      freshnessMs: 43_200_000,
+      timezone: 'America/New_York',
+      schedule: '0 6 * * *',
+      targets: [
+        { site: 'acme.com', match: 'domain', label: 'acme.com', own: true },
+        { site: 'acme.com/shop', match: 'prefix', label: 'Shop', own: true },
+        { site: 'rival.com', match: 'domain', label: 'rival.com', own: false },
+      ],
+      budget: { maxCredits: 500, keep: 1000 },
+    })
+  })
+
+  test('gives its queries in the order of the file, each for every combination of the matrix', async () => {
+    const { queries } = await readJob({ 'job.yaml': example, 'keywords.csv': keywords })
+    expect(queries.map(({ text, params, source }) => [text, params, source.line])).toEqual([
+      ['standing desk', { gl: 'us', hl: 'en' }, 15],
+      ['standing desk', { gl: 'gb', hl: 'en' }, 15],
+      ['buy standing desk', { gl: 'us', hl: 'en', location: 'Austin' }, 16],
+      ['buy standing desk', { gl: 'gb', hl: 'en', location: 'Austin' }, 16],
+      ['sit stand desk', { gl: 'us', hl: 'en' }, 2],
+      ['sit stand desk', { gl: 'gb', hl: 'en' }, 2],
+      ['desk legs', { gl: 'de', hl: 'en' }, 3],
+    ])
+    expect(queries[2]).toEqual({
+      operation: 'alpha.search',
+      text: 'buy standing desk',
+      params: { gl: 'us', hl: 'en', location: 'Austin' },
+      depth: 30,
+      pages: null,
+      tags: ['money'],
+      priority: 10,
+      volume: 2400,
+      url: 'https://acme.com/desks',
+      labels: {},
+      targets: [],
+      source: { file: expect.stringMatching(/job\.yaml$/), line: 16 },
+    })
+    expect(queries[4]).toMatchObject({ tags: ['a', 'b'], labels: { team: 'red' } })
+  })
+
+  test('has all its keys in the JSON Schema, each with a description', () => {
+    const schema = jobFileJsonSchema() as { properties: Record<string, { description?: string }> }
+    const keys = [...example.matchAll(/^(\w+):/gm)].map((match) => match[1] ?? '')
+    expect(Object.keys(schema.properties)).toEqual(expect.arrayContaining(keys))
+    for (const key of Object.keys(schema.properties))
+      expect(schema.properties[key]?.description, key).toMatch(/\w{3}/)
+    expect(schema).toMatchObject({
+      additionalProperties: false,
+      required: ['queries'],
+      properties: {
+        depth: { type: 'integer', minimum: 1 },
+        paging: { enum: ['all', 'until-found', 'smart'] },
+        queries: { type: 'array', minItems: 1 },
+      },
+    })
+  })
+})
+
+test('a file with nothing but queries has the defaults', async () => {
+  const { settings, queries } = await readJob({ 'shop.yml': 'queries: [desk]\n' })
+  expect(settings).toMatchObject({
+    name: 'shop',
+    style: 'get',
+    async: 'auto',
+    paging: 'all',
+    until: 'own',
+    freshnessMs: null,
+    timezone: 'UTC',
+    schedule: null,
+    targets: [],
+    budget: { maxCredits: null, keep: null },
+  })
+  expect(queries).toMatchObject([
+    { operation: 'alpha.search', text: 'desk', params: {}, depth: null, pages: null, priority: 0, volume: null, url: null },
+  ])
+})
+
+test('two readings of the same files have the same digest, and a changed file another one', async () => {
+  const files = { 'job.yaml': example, 'keywords.csv': keywords }
+  const first = await readJob(files)
+  expect(first.digest).toMatch(/^[0-9a-f]{64}$/)
+  expect((await readJob(files)).digest).toBe(first.digest)
+  expect((await readJob({ ...files, 'keywords.csv': `${keywords}more,,,\n` })).digest).not.toBe(first.digest)
+  expect((await readJob({ ...files, 'job.yaml': `${example}#` })).digest).not.toBe(first.digest)
+})
