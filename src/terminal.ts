@@ -11,7 +11,6 @@ export interface Terminal {
   readonly live: ((line: string) => void) | null
   readonly columns: number
   readonly color: boolean
-  readonly outIsTerminal: boolean
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
@@ -23,7 +22,7 @@ export function harmless(text: string): string {
 }
 
 /** The text cut or padded to that many columns; wide characters count twice. */
-export function fit(text: string, columns: number, align: 'left' | 'right' = 'left'): string {
+export function fitColumns(text: string, columns: number, align: 'left' | 'right' = 'left'): string {
   const cut = stringWidth(text) > columns ? shorten(text, columns) : text
   const space = ' '.repeat(Math.max(0, columns - stringWidth(cut)))
   return align === 'left' ? cut + space : space + cut

@@ -150,8 +150,9 @@ function described(documents: readonly PlanDocument[], account: Account): string
   return `${table}\n${joined}Balance now ${account.remaining?.toLocaleString('en-US') ?? 'not known'}. Nothing was spent.\n`
 }
 
-/** Seconds as `45 s`, `12 min` or `3 h 20 min`. */
+/** Seconds as `0.4 s`, `45 s`, `12 min` or `3 h 20 min`. */
 export function duration(seconds: number): string {
+  if (seconds < 10) return `${seconds.toFixed(1)} s`
   if (seconds < 120) return `${Math.round(seconds)} s`
   const minutes = Math.round(seconds / 60)
   return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`

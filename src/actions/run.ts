@@ -2,9 +2,9 @@ import type { Run } from '../model/run.ts'
 import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
 import { type CollectFlags, collectRuns, type Listed } from './collecting.ts'
-import { stageJobs } from './job-files.ts'
+import { type JobFileFlags, stageJobs } from './job-files.ts'
 import { type PlanFlags, type Plotted, plan, plot } from './plan.ts'
-import { connect } from './wire.ts'
+import { type Connection, connect } from './wire.ts'
 
 export interface RunFlags extends PlanFlags, CollectFlags {
   readonly 'dry-run'?: boolean
@@ -14,21 +14,24 @@ export interface RunFlags extends PlanFlags, CollectFlags {
 export async function run(flags: RunFlags, terminal: Terminal): Promise<number> {
   if (flags['dry-run'] === true) return await plan(flags, terminal)
   await using connection = await connect(flags)
-  const { store, clock } = connection
-  const listed = await listRuns()
+  const listed = await planRuns(connection, flags, terminal.say)
   return listed === null ? 2 : await collectRuns(connection, listed, flags, terminal)
+}
 
-  /** Plans the jobs into the store; null after mistakes. The draft is gone before anything is sent. */
-  async function listRuns(): Promise<readonly Listed[] | null> {
-    await using draft = await store.draft()
-    const jobs = await stageJobs(flags, draft, store, terminal.say)
-    if (jobs === null) return null
-    const plotted = await plot(store, jobs, { fresh: flags.fresh === true, change: true }, clock.wall())
-    for (const { job } of plotted) await store.nameJob(job.settings.name, job.settings.file)
-    const planned = plotted.filter(({ course }) => course.do !== 'show').map((one) => one.planned)
-    const runs = await draft.commit(planned, clock.wall())
-    return await inOrder(store, plotted, runs)
-  }
+/** Plans jobs into the store; null after mistakes in their files, which were told. */
+export async function planRuns(
+  { store, clock }: Pick<Connection, 'store' | 'clock'>,
+  flags: JobFileFlags & { readonly fresh?: boolean },
+  say: (line: string) => void,
+): Promise<readonly Listed[] | null> {
+  await using draft = await store.draft()
+  const jobs = await stageJobs(flags, draft, store, say)
+  if (jobs === null) return null
+  const plotted = await plot(store, jobs, { fresh: flags.fresh === true, change: true }, clock.wall())
+  for (const { job } of plotted) await store.nameJob(job.settings.name, job.settings.file)
+  const planned = plotted.filter(({ course }) => course.do !== 'show').map((one) => one.planned)
+  const runs = await draft.commit(planned, clock.wall())
+  return await inOrder(store, plotted, runs)
 }
 
 /** Runs in the order of the jobs: those just planned, and those that are only shown again. */

@@ -33,7 +33,8 @@ export async function connect(flags: WireFlags, clock: Clock = systemClock): Pro
   return join(store, settings, timeoutMs * 1000, clock)
 }
 
-async function join(
+/** Joins an open store with the service at an address. */
+export async function join(
   store: Store,
   settings: ServiceSettings,
   timeoutMs: number,

@@ -26,21 +26,11 @@ export type ReadRow = (
 
 /** The reader of the rows below a header, for a file that problems call `where`. */
 export function rowReader(columns: Columns, plan: JobPlan, where: string): ReadRow {
-  const { own } = columns
-  const known = new Map<string, Read<readonly BillableOperation[]>>()
-  const readOperation = (name: string) => {
-    let read = known.get(name)
-    if (read === undefined) {
-      const checked = operationName(name)
-      read = 'value' in checked ? { value: [billableOperation(checked.value)] } : checked
-      known.set(name, read)
-    }
-    return read
-  }
+  const readOperation = operationReader()
   return (cells, line, report) => {
     if (cells.every((cell) => cell === '' || cell.trim() === '')) return null
-    let good = true
     const place: Place = { where, line, column: null }
+    let good = true
     const tell = ({ what, instead }: Mistake) => {
       good = false
       report({ ...place, what, instead })
@@ -49,37 +39,71 @@ export function rowReader(columns: Columns, plan: JobPlan, where: string): ReadR
       tell(ragged(cells.length, columns.width))
       return null
     }
-    if (!checkCells(cells, tell)) return null
-    const written = (name: keyof Columns['own']) => cells[own[name] ?? -1]?.trim() ?? ''
-    const cell = <T>(name: keyof Columns['own'], read: (text: string) => Read<T>): T | undefined => {
-      const text = written(name)
-      if (text === '') return undefined
-      const result = read(text)
-      if ('value' in result) return result.value
-      tell({ what: `${name} ${result.what}`, instead: result.instead })
-      return undefined
-    }
-    const text = values.queryText(cells[own.query ?? -1] ?? '')
-    if (!('value' in text)) tell({ what: `query ${text.what}`, instead: text.instead })
-    const operations = cell('operation', readOperation)
-    const depth = cell('depth', readDepth)
-    const row: Row = {
-      text: 'value' in text ? text.value : '',
-      // Without its operation nothing can be said about the params of a row.
-      operations: operations ?? (written('operation') === '' ? plan.operations : none),
-      depth: depth ?? plan.depth,
-      pages: depth === undefined ? plan.pages : null,
-      tags: cell('tags', readTags) ?? none,
-      targets: cell('target', readSites) ?? none,
-      priority: cell('priority', readPriority) ?? 0,
-      volume: cell('volume', readVolume) ?? null,
-      url: cell('url', values.pageUrl) ?? null,
-      labels: labelsOf(columns, cells),
-      own: ownParams(columns, cells),
-      at: () => place,
-      source: { file: where, line },
-    }
+    if (!areClean(cells, tell)) return null
+    const row = makeRow({ columns, cells, tell, readOperation }, plan, place)
     return { row, good }
+  }
+}
+
+interface Reading {
+  readonly columns: Columns
+  readonly cells: readonly string[]
+  readonly tell: (mistake: Mistake) => void
+  readonly readOperation: (name: string) => Read<readonly BillableOperation[]>
+}
+
+function makeRow(reading: Reading, plan: JobPlan, place: Place): Row {
+  const { columns, cells, readOperation } = reading
+  const written = cellText(reading, 'operation') !== ''
+  const text = values.queryText(cellText(reading, 'query'))
+  if (!('value' in text)) reading.tell({ what: `query ${text.what}`, instead: text.instead })
+  const operations = cellValue(reading, 'operation', readOperation)
+  const depth = cellValue(reading, 'depth', readDepth)
+  return {
+    text: 'value' in text ? text.value : '',
+    // Without its operation nothing can be said about the params of a row.
+    operations: operations ?? (written ? none : plan.operations),
+    depth: depth ?? plan.depth,
+    pages: depth === undefined ? plan.pages : null,
+    tags: cellValue(reading, 'tags', readTags) ?? none,
+    targets: cellValue(reading, 'target', readSites) ?? none,
+    priority: cellValue(reading, 'priority', readPriority) ?? 0,
+    volume: cellValue(reading, 'volume', readVolume) ?? null,
+    url: cellValue(reading, 'url', values.pageUrl) ?? null,
+    labels: labelsOf(columns, cells),
+    own: ownParams(columns, cells),
+    at: () => place,
+    source: { file: place.where, line: place.line ?? 1 },
+  }
+}
+
+function cellText({ columns, cells }: Reading, name: keyof Columns['own']): string {
+  return cells[columns.own[name] ?? -1]?.trim() ?? ''
+}
+
+function cellValue<T>(
+  reading: Reading,
+  name: keyof Columns['own'],
+  read: (text: string) => Read<T>,
+): T | undefined {
+  const text = cellText(reading, name)
+  if (text === '') return undefined
+  const result = read(text)
+  if ('value' in result) return result.value
+  reading.tell({ what: `${name} ${result.what}`, instead: result.instead })
+  return undefined
+}
+
+// The rows of one operation share one list of operations.
+function operationReader(): Reading['readOperation'] {
+  const known = new Map<string, Read<readonly BillableOperation[]>>()
+  return (name) => {
+    const before = known.get(name)
+    if (before !== undefined) return before
+    const checked = operationName(name)
+    const read = 'value' in checked ? { value: [billableOperation(checked.value)] } : checked
+    known.set(name, read)
+    return read
   }
 }
 
@@ -91,7 +115,7 @@ function ragged(found: number, width: number): Mistake {
   }
 }
 
-function checkCells(cells: readonly string[], tell: (mistake: Mistake) => void): boolean {
+function areClean(cells: readonly string[], tell: (mistake: Mistake) => void): boolean {
   let good = true
   for (const cell of cells) {
     const dirty: Mistake | null =

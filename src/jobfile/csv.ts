@@ -10,6 +10,18 @@ export type CsvItem =
 
 const maxRecord = 1024 * 1024
 
+const form = {
+  bom: true,
+  record_delimiter: '\n',
+  max_record_size: maxRecord,
+  relax_column_count: true,
+  skip_empty_lines: true,
+  skip_records_with_error: true,
+}
+
+const doubled = 'write "15"" desk" for 15" desk'
+const strayQuote: Mistake = { what: 'a quote stands inside a cell without quotes', instead: doubled }
+
 /**
  * The rows of a CSV file, the header first, some at a time; lines without any text are left out.
  * After a row that cannot be told from the next one the reading ends. Rejects where the file cannot be read.
@@ -69,36 +81,28 @@ function startParser(delimiter: string) {
   let items: CsvItem[] = []
   let last = 0
   const parser = new Parser({
-    bom: true,
+    ...form,
     delimiter,
-    record_delimiter: '\n',
-    max_record_size: maxRecord,
-    relax_column_count: true,
-    skip_empty_lines: true,
-    skip_records_with_error: true,
     on_record: (cells: string[], { lines }: InfoRecord) => {
       items.push({ line: lines - lineFeeds(cells), cells })
       last = lines
       return null
     },
     on_skip: (error) => {
+      // Every other mistake leaves open where the next row begins.
       if (error?.code !== 'INVALID_OPENING_QUOTE') throw error
       const line = Number(error.lines)
-      const mistake = {
-        what: 'a quote stands inside a cell without quotes',
-        instead: 'write "15"" desk" for 15" desk',
-      }
-      if (items.at(-1)?.line !== line) items.push({ line, mistake })
+      if (items.at(-1)?.line !== line) items.push({ line, mistake: strayQuote })
       return undefined
     },
   })
-  parser.on('error', () => {})
-  parser.resume()
   const taken = (error: Error | null | undefined): Written => {
     const written = { items, error: (error ?? null) as CsvError | null }
     items = []
     return written
   }
+  parser.on('error', () => {})
+  parser.resume()
   return {
     write: (chunk: Buffer) =>
       new Promise<Written>((done) => parser.write(chunk, (error) => done(taken(error)))),
@@ -126,7 +130,7 @@ async function structural(path: string, error: CsvError, last: number, delimiter
       line: line ?? lastLine,
       mistake: {
         what: 'the quote that opens here closes inside a cell',
-        instead: 'write "15"" desk" for 15" desk',
+        instead: doubled,
       },
     }
   if (line !== null)

@@ -1,4 +1,4 @@
-import type { BillableOperation } from '../catalog/operation.ts'
+import type { BillableOperation, Style } from '../catalog/operation.ts'
 import type { ParamValue } from '../catalog/param.ts'
 import type { JobQuery } from '../model/job.ts'
 import { type Combined, combine, type JobWide, type Params } from './combine.ts'
@@ -29,10 +29,10 @@ export function makeExpand(job: JobWide): Expand {
     )
 
   return (row, report) => {
-    let good = true
-    const tell = (name: string, { what, instead }: Mistake, part?: 'key') => {
-      good = false
-      report({ ...row.at(name, part), what, instead })
+    const told = new Set<string>()
+    const tell: Tell = (name, { what, instead }, part) => {
+      if (!told.has(name)) report({ ...row.at(name, part), what, instead })
+      told.add(name)
     }
     // Without an operation nothing can be said about params.
     if (row.operations.length === 0) return []
@@ -40,25 +40,30 @@ export function makeExpand(job: JobWide): Expand {
       const mistake = misfitOnce(name, row.operations)
       if (mistake !== null) tell(name, mistake, 'key')
     }
-    const told = new Set<string>()
     const queries: JobQuery[] = []
     for (const operation of row.operations) {
-      const own: Record<string, ParamValue> = {}
-      for (const [name, text] of row.own) {
-        const param = paramOf(operation, name, job.style)
-        if (param === undefined) continue
-        const read = paramValue(param, name, text)
-        if ('value' in read) own[name] = read.value
-        else if (!told.has(name)) tell(name, read)
-        if (!('value' in read)) told.add(name)
-      }
+      const own = ownParams(row, operation, job.style, tell)
       const { combinations, order, conflict } = combineOnce(operation, Object.keys(own))
       if (conflict !== null && Object.hasOwn(own, conflict.name)) tell(conflict.name, conflict)
-      if (good)
-        for (const params of combinations) queries.push(query(row, operation.name, merge(params, own, order)))
+      if (told.size > 0) continue
+      for (const params of combinations) queries.push(query(row, operation.name, merge(params, own, order)))
     }
-    return good ? queries : []
+    return told.size === 0 ? queries : []
   }
+}
+
+type Tell = (name: string, mistake: Mistake, part?: 'key') => void
+
+function ownParams(row: Row, operation: BillableOperation, style: Style, tell: Tell): Params {
+  const own: Record<string, ParamValue> = {}
+  for (const [name, text] of row.own) {
+    const param = paramOf(operation, name, style)
+    if (param === undefined) continue
+    const read = paramValue(param, name, text)
+    if ('value' in read) own[name] = read.value
+    else tell(name, read)
+  }
+  return own
 }
 
 function once<V>(known: Map<string, V>, key: string, make: () => V): V {

@@ -29,7 +29,8 @@ export async function fileMistake(
   return await access(file, constants.R_OK).then(() => null, unreadable)
 }
 
-function unreadable({ code, message }: NodeJS.ErrnoException): Mistake {
+/** What the system said of a file, for people. */
+export function unreadable({ code, message }: NodeJS.ErrnoException): Mistake {
   if (code === 'ENOENT' || code === 'ENOTDIR')
     return { what: 'there is no such file', instead: 'check the path' }
   if (code === 'EACCES' || code === 'EPERM')

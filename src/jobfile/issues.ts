@@ -25,7 +25,7 @@ export function readMap<S extends z.ZodRawShape>(
   const failed = new Set<string>()
   for (const issue of result.error.issues) {
     if (issue.path.length > 0) failed.add(String(issue.path[0]))
-    reportIssue(issue, source, path, report)
+    reportIssue(issue, result.error.issues, source, path, report)
   }
   const data: Record<string, unknown> = {}
   for (const [key, part] of Object.entries(schema.shape)) {
@@ -55,11 +55,18 @@ export function readValue<T>(
 ): T | undefined {
   const result = schema.safeParse(partAt(source.tree, path))
   if (result.success) return result.data
-  for (const issue of result.error.issues) reportIssue(issue, source, path, report)
+  const { issues } = result.error
+  for (const issue of issues) reportIssue(issue, issues, source, path, report)
   return undefined
 }
 
-function reportIssue(issue: Issue, source: Source, base: Path, report: Report): void {
+function reportIssue(
+  issue: Issue,
+  siblings: readonly Issue[],
+  source: Source,
+  base: Path,
+  report: Report,
+): void {
   const path = [...base, ...issue.path]
   const input = partAt(source.tree, path)
   if (issue.code === 'unrecognized_keys') {
@@ -68,8 +75,8 @@ function reportIssue(issue: Issue, source: Source, base: Path, report: Report): 
   } else if (issue.code === 'invalid_union') {
     const branch = branchFor(issue.errors)
     if (branch === null) report({ ...source.at(path), ...wrongKind(path, input, issue.message) })
-    else for (const inner of branch) reportIssue(inner, source, path, report)
-  } else if (!coveredByUnknownKey(issue, source, path)) {
+    else for (const inner of branch) reportIssue(inner, branch, source, path, report)
+  } else if (!coveredByUnknownKey(issue, siblings, partAt(source.tree, path.slice(0, -1)))) {
     report({ ...source.at(path), ...mistake(issue, path, input) })
   }
 }
@@ -84,13 +91,16 @@ function isWrongKind(issue: Issue): boolean {
 }
 
 // A required key that is missing because it was misspelt is told once, at the misspelt key.
-function coveredByUnknownKey(issue: Issue, source: Source, path: Path): boolean {
-  const key = path.at(-1)
-  const parent = partAt(source.tree, path.slice(0, -1))
+function coveredByUnknownKey(issue: Issue, siblings: readonly Issue[], parent: Tree | undefined): boolean {
+  const key = issue.path.at(-1)
   if (issue.code !== 'invalid_type' || typeof key !== 'string' || !isMap(parent) || key in parent)
     return false
-  const keys = Object.keys(parent)
-  return keys.length === 1 || keys.some((name) => nearest(name, [key]) !== null)
+  const at = issue.path.slice(0, -1).join(' ')
+  const unknown = siblings.flatMap((other) =>
+    other.code === 'unrecognized_keys' && other.path.join(' ') === at ? other.keys : [],
+  )
+  const only = Object.keys(parent).length === 1
+  return unknown.some((name) => only || nearest(name, [key]) !== null)
 }
 
 function unknownKey(key: string, known: readonly string[], map: Tree | undefined): Mistake {

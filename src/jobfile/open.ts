@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { JobQuery, JobSettings } from '../model/job.ts'
+import type { JobQuery, JobSettings, Problem } from '../model/job.ts'
 import { operationsOfEntries } from './entries.ts'
 import { makeExpand } from './expand.ts'
 import { fileMistake, yamlText } from './files.ts'
@@ -28,8 +28,7 @@ export interface JobFile {
  * Opens a job file, YAML or CSV by its extension; flags win over what it says. Null after a mistake in file or
  * settings: then every mistake of the queries was reported, too. The other mistakes are reported while the queries are read.
  */
-export async function openJob(file: string, flags: JobFlags, tell: Report): Promise<JobFile | null> {
-  const { report, silence } = withoutEchoes(tell)
+export async function openJob(file: string, flags: JobFlags, report: Report): Promise<JobFile | null> {
   const mistake = await fileMistake(file)
   if (mistake !== null) {
     report({ where: file, line: null, column: null, ...mistake })
@@ -37,17 +36,22 @@ export async function openJob(file: string, flags: JobFlags, tell: Report): Prom
   }
   const yaml = isYaml(file) ? await readFile(file) : null
   const { take, release } = inFileOrder(report)
-  const text = yaml === null ? null : yamlText(yaml, file, take)
-  const source: Source | null = text === null ? null : parseYaml(text, file, take)
+  const told = new Set<string>()
+  const first: Report = (problem) => {
+    told.add(placeOf(problem))
+    take(problem)
+  }
+  const text = yaml === null ? null : yamlText(yaml, file, first)
+  const source: Source | null = text === null ? null : parseYaml(text, file, first)
   if (yaml !== null && source === null) {
     release()
     return null
   }
-  silence()
   const entryOperations = source === null ? [] : operationsOfEntries(source)
-  const plan = readSettings({ path: file, source }, flags, entryOperations, take)
+  const plan = readSettings({ path: file, source }, flags, entryOperations, exceptAt(told, take))
   const sound = release() === 0
-  const reading: Reading = { file, source, plan, expand: makeExpand(plan.wide), report }
+  const expand = makeExpand(plan.wide)
+  const reading: Reading = { file, source, plan, expand, report: exceptAt(told, report) }
 
   let digest: string | null = null
   async function* queries(): AsyncGenerator<JobQuery, void> {
@@ -59,6 +63,17 @@ export async function openJob(file: string, flags: JobFlags, tell: Report): Prom
   if (sound) return { settings: plan.settings, queries, digest: () => digest }
   for await (const _ of queries());
   return null
+}
+
+// What stands where the YAML itself is wrong cannot be right: it is told once.
+function exceptAt(told: ReadonlySet<string>, report: Report): Report {
+  return (problem) => {
+    if (problem.column === null || !told.has(placeOf(problem))) report(problem)
+  }
+}
+
+function placeOf({ where, line, column }: Problem): string {
+  return `${where}:${line}:${column}`
 }
 
 function isYaml(file: string): boolean {

@@ -2,12 +2,12 @@ import path from 'node:path'
 import type { JobQuery } from '../model/job.ts'
 import { count } from '../words.ts'
 import { readCsv } from './csv.ts'
-import { type Columns, readColumns } from './csv-columns.ts'
+import { readColumns } from './csv-columns.ts'
 import { type ReadRow, rowReader } from './csv-rows.ts'
 import { entriesOf, readEntry } from './entries.ts'
 import type { Expand } from './expand.ts'
-import { fileMistake } from './files.ts'
-import { inFileOrder, type Report } from './problem.ts'
+import { fileMistake, unreadable } from './files.ts'
+import { inFileOrder, type Mistake, type Report } from './problem.ts'
 import type { JobPlan } from './settings.ts'
 import type { Source } from './tree.ts'
 
@@ -81,39 +81,51 @@ async function* readEntries(
 }
 
 async function* readTable(
-  { plan, expand, report }: Reading,
+  reading: Reading,
   file: string,
   seen: (chunk: Buffer) => void,
 ): AsyncGenerator<readonly JobQuery[]> {
+  let header = true
   let read: ReadRow | null = null
-  let broken = false
-  for await (const items of readCsv(file, seen)) {
+  const batches = readCsv(file, seen)
+  for (;;) {
+    // The file can vanish or break while it is read, after it was looked at.
+    const next = await batches.next().catch((error: NodeJS.ErrnoException) => error)
+    if (next instanceof Error) {
+      if (next.code === undefined) throw next
+      reading.report({ where: file, line: null, column: null, ...unreadable(next) })
+      return
+    }
+    if (next.done) break
     const queries: JobQuery[] = []
-    for (const item of items) {
+    for (const item of next.value) {
       const place = { where: file, line: item.line, column: null }
+      const tell = (mistake: Mistake) => reading.report({ ...place, ...mistake })
       if ('mistake' in item) {
-        broken = true
-        report({ ...place, ...item.mistake })
+        header = false
+        tell(item.mistake)
       } else if (read === null) {
-        const columns: Columns | null = readColumns(item.cells, (mistake) => report({ ...place, ...mistake }))
+        const columns = readColumns(item.cells, tell)
         if (columns === null) return
-        read = rowReader(columns, plan, file)
-      } else {
-        const made = read(item.cells, item.line, report)
-        if (made === null) continue
-        for (const query of expand(made.row, report)) if (made.good) queries.push(query)
-      }
+        read = rowReader(columns, reading.plan, file)
+      } else readRow(reading, read, item, queries)
     }
     if (queries.length > 0) yield queries
   }
-  if (read === null && !broken)
-    report({
-      where: file,
-      line: null,
-      column: null,
-      what: 'the file is empty',
-      instead: "write a first line with a column 'query'",
-    })
+  if (read !== null || !header) return
+  const instead = "write a first line with a column 'query'"
+  reading.report({ where: file, line: null, column: null, what: 'the file is empty', instead })
+}
+
+function readRow(
+  { expand, report }: Reading,
+  read: ReadRow,
+  { cells, line }: { readonly cells: readonly string[]; readonly line: number },
+  into: JobQuery[],
+): void {
+  const made = read(cells, line, report)
+  if (made === null) return
+  for (const query of expand(made.row, report)) if (made.good) into.push(query)
 }
 
 function reportWhole({ file, plan, report }: Reading, tally: Tally): void {

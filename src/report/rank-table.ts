@@ -51,7 +51,7 @@ function changeCell({ movement, change }: Row): string {
   return movement === 'unknown' ? '?' : String(movement)
 }
 
-function shortUrl(url: Row[string]): string {
+function shortUrl(url: Row[string] | undefined): string {
   return url === null || url === undefined ? '' : harmless(String(url).replace(/^https?:\/\/(www\.)?/, ''))
 }
 

@@ -1,4 +1,5 @@
 import stringWidth from 'string-width'
+import { fitColumns } from '../terminal.ts'
 
 export interface Column {
   readonly title: string
@@ -28,7 +29,7 @@ export function formatTable(
     widths[shrinking] = Math.max(minimum(columns[shrinking]), (widths[shrinking] ?? 0) - excess)
   const line = (cells: readonly string[]): string =>
     columns
-      .map(({ align }, index) => it(cells[index] ?? '', widths[index] ?? 0, align))
+      .map(({ align }, index) => fitColumns(cells[index] ?? '', widths[index] ?? 0, align))
       .join(gap)
       .trimEnd()
   return [line(columns.map(({ title }) => title)), ...rows.map(line)].join('\n').concat('\n')

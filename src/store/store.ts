@@ -234,6 +234,7 @@ export type Cell = string | number | null
 
 /** A view that is exported row by row. */
 export type RowView =
+  | 'answers'
   | 'organic_results'
   | 'news_results'
   | 'video_results'

@@ -33,35 +33,119 @@ describe('the form of the file', () => {
   test.each<[string, string | Buffer, readonly string[]]>([
     ['an empty file', '', ["k.csv: the file is empty; write a first line with a column 'query'"]],
     ['a header alone', 'query\n', ['k.csv: there is no query; write at least one']],
-    ['no query column', 'keyword,gl\na,us\n', ["k.csv:1: there is no column 'query' among 'keyword', 'gl'; call the column of the texts 'query'"]],
-    ['a query column nearly', 'queries,gl\na,us\n', ["k.csv:1: there is no column 'query' among 'queries', 'gl'; call the column of the texts 'query'"]],
-    ['no header', 'standing desk\n', ["k.csv:1: there is no column 'query' among 'standing desk'; write 'query' in the first line, above the texts"]],
+    [
+      'no query column',
+      'keyword,gl\na,us\n',
+      ["k.csv:1: there is no column 'query' among 'keyword', 'gl'; call the column of the texts 'query'"],
+    ],
+    [
+      'a query column nearly',
+      'queries,gl\na,us\n',
+      ["k.csv:1: there is no column 'query' among 'queries', 'gl'; call the column of the texts 'query'"],
+    ],
+    [
+      'no header',
+      'standing desk\n',
+      [
+        "k.csv:1: there is no column 'query' among 'standing desk'; write 'query' in the first line, above the texts",
+      ],
+    ],
     ['a column twice', 'query,gl,gl\na,us,de\n', ["k.csv:1: column 'gl' stands twice; keep one of them"]],
     ['a label twice', 'query,team,team\na,1,2\n', ["k.csv:1: column 'team' stands twice; keep one of them"]],
     ['a nameless column', 'query,\na,\n', ['k.csv:1: column 2 has no name; name it or remove it']],
-    ['too few cells', 'query,a,b\nx,1\ny,1,2\n', ['k.csv:2: the row has 2 cells, the header has 3; add the missing cells']],
-    ['too many cells', 'query\na, b\n', ['k.csv:2: the row has 2 cells, the header has 1; put quotes around a cell that holds the separator']],
-    ['an open quote', 'query,t\na,b\n"c,d\ne,f\n', ['k.csv:3: the quote that opens here is not closed; close it with "']],
-    ['an open quote after a quoted line break', 'query,t\n"a\nb","c\nd,e\n', ["k.csv:3: the quote that opens here is not closed; close it with \""]],
-    ['an open quote before another quote', 'query,t\na,"b\nc,"d"\n', ['k.csv:2: the quote that opens here closes inside a cell; write "15"" desk" for 15" desk']],
-    ['a quote that closes too early', 'query\n"15" desk\n', ['k.csv:2: the quote that opens here closes inside a cell; write "15"" desk" for 15" desk']],
-    ['quotes inside bare cells, and the rows go on', 'query,gl\n15" desk 16" x,us\nlamp,usa\n', ['k.csv:2: a quote stands inside a cell without quotes; write "15"" desk" for 15" desk', "k.csv:3: gl cannot be 'usa'; write a two-letter country code such as us"]],
-    ['a broken character', Buffer.from('query\nok\ncaf\xe9\n', 'latin1'), ["k.csv:3: 'caf\ufffd' holds a character that is no UTF-8; save the file as UTF-8"]],
-    ['a control character', 'query\na\u0000b\na\u0007b\n"a\nb"\n"a\tb"\n', [
-      'k.csv: the file is UTF-16 or no text; save it as UTF-8']],
-    ['control characters', 'query,t\na\u0007b,\n"a\nb",\n"a\tb",\nc,"x\ny"\n', [
-      "k.csv:2: 'a\ufffdb' holds a control character or a line break; remove it",
-      "k.csv:3: query 'a\ufffdb' holds a control character or a line break; remove it",
-      "k.csv:5: query 'a\ufffdb' holds a control character or a line break; remove it",
-    ]],
+    [
+      'too few cells',
+      'query,a,b\nx,1\ny,1,2\n',
+      ['k.csv:2: the row has 2 cells, the header has 3; add the missing cells'],
+    ],
+    [
+      'too many cells',
+      'query\na, b\n',
+      ['k.csv:2: the row has 2 cells, the header has 1; put quotes around a cell that holds the separator'],
+    ],
+    [
+      'an open quote',
+      'query,t\na,b\n"c,d\ne,f\n',
+      ['k.csv:3: the quote that opens here is not closed; close it with "'],
+    ],
+    [
+      'an open quote after a quoted line break',
+      'query,t\n"a\nb","c\nd,e\n',
+      ['k.csv:3: the quote that opens here is not closed; close it with "'],
+    ],
+    [
+      'an open quote before another quote',
+      'query,t\na,"b\nc,"d"\n',
+      ['k.csv:2: the quote that opens here closes inside a cell; write "15"" desk" for 15" desk'],
+    ],
+    [
+      'a quote that closes too early',
+      'query\n"15" desk\n',
+      ['k.csv:2: the quote that opens here closes inside a cell; write "15"" desk" for 15" desk'],
+    ],
+    [
+      'quotes inside bare cells, and the rows go on',
+      'query,gl\n15" desk 16" x,us\nlamp,usa\n',
+      [
+        'k.csv:2: a quote stands inside a cell without quotes; write "15"" desk" for 15" desk',
+        "k.csv:3: gl cannot be 'usa'; write a two-letter country code such as us",
+      ],
+    ],
+    [
+      'a broken character',
+      Buffer.from('query\nok\ncaf\xe9\n', 'latin1'),
+      ["k.csv:3: 'caf\ufffd' holds a character that is no UTF-8; save the file as UTF-8"],
+    ],
+    [
+      'a control character',
+      'query\na\u0000b\na\u0007b\n"a\nb"\n"a\tb"\n',
+      ['k.csv: the file is UTF-16 or no text; save it as UTF-8'],
+    ],
+    [
+      'control characters',
+      'query,t\na\u0007b,\n"a\nb",\n"a\tb",\nc,"x\ny"\n',
+      [
+        "k.csv:2: 'a\ufffdb' holds a control character or a line break; remove it",
+        "k.csv:3: query 'a\ufffdb' holds a control character or a line break; remove it",
+        "k.csv:5: query 'a\ufffdb' holds a control character or a line break; remove it",
+      ],
+    ],
     ['UTF-16', Buffer.from('\ufeffquery\na\n', 'utf16le'), ['k.csv: the file is UTF-16; save it as UTF-8']],
-    ['UTF-16, big end first', Buffer.from('\ufeffquery\na\n', 'utf16le').swap16(), ['k.csv: the file is UTF-16; save it as UTF-8']],
-    ['a workbook', Buffer.from('PK\u0003\u0004more'), ['k.csv: the file is a workbook or an archive; save the table as CSV in UTF-8']],
-    ['a compressed file', Buffer.from([0x1f, 0x8b, 8, 0]), ['k.csv: the file is compressed; unpack it first']],
-    ['a cell above 64 KB', `query\n${'a'.repeat(65_537)}\nb\n`, [`k.csv:2: '${'a'.repeat(60)}…' is longer than 64 KB; write one query per line`]],
-    ['a row above 1 MB', `query\nok\n${'a'.repeat(3_000_000)}\n`, ['k.csv:3: the row is longer than 1 MB; write one query per line']],
-    ['a header above 1 MB', 'a'.repeat(3_000_000), ['k.csv:1: the row is longer than 1 MB; write one query per line']],
-    ['an open quote far above 1 MB', `query\nok\n"x\n${'word\n'.repeat(600_000)}`, ['k.csv:3: the quote that opens here is not closed; close it with "']],
+    [
+      'UTF-16, big end first',
+      Buffer.from('\ufeffquery\na\n', 'utf16le').swap16(),
+      ['k.csv: the file is UTF-16; save it as UTF-8'],
+    ],
+    [
+      'a workbook',
+      Buffer.from('PK\u0003\u0004more'),
+      ['k.csv: the file is a workbook or an archive; save the table as CSV in UTF-8'],
+    ],
+    [
+      'a compressed file',
+      Buffer.from([0x1f, 0x8b, 8, 0]),
+      ['k.csv: the file is compressed; unpack it first'],
+    ],
+    [
+      'a cell above 64 KB',
+      `query\n${'a'.repeat(65_537)}\nb\n`,
+      [`k.csv:2: '${'a'.repeat(60)}…' is longer than 64 KB; write one query per line`],
+    ],
+    [
+      'a row above 1 MB',
+      `query\nok\n${'a'.repeat(3_000_000)}\n`,
+      ['k.csv:3: the row is longer than 1 MB; write one query per line'],
+    ],
+    [
+      'a header above 1 MB',
+      'a'.repeat(3_000_000),
+      ['k.csv:1: the row is longer than 1 MB; write one query per line'],
+    ],
+    [
+      'an open quote far above 1 MB',
+      `query\nok\n"x\n${'word\n'.repeat(600_000)}`,
+      ['k.csv:3: the quote that opens here is not closed; close it with "'],
+    ],
   ])('%s', async (_, text, problems) => {
     expect(await csvProblems(text)).toEqual(problems)
   })
@@ -77,16 +161,30 @@ describe('columns', () => {
       { gl: 'de', hl: 'en', num: 20 },
       { gl: 'us', hl: 'en' },
     ])
-    expect(queries.map(({ labels }) => ({ ...labels }))).toEqual([
-      { Team: 'red', constructor: 'x' },
-      { Team: ' keep me ', note: '1\n2' },
+    expect(queries.map(({ labels }) => Object.entries(labels))).toEqual([
+      [
+        ['Team', 'red'],
+        ['constructor', 'x'],
+      ],
+      [
+        ['Team', ' keep me '],
+        ['note', '1\n2'],
+      ],
     ])
   })
 
   test('a column __proto__ is a label like any other', async () => {
-    const { queries } = await readJob({ 'k.csv': 'query,__proto__,toString\nconstructor,x,y\n__proto__,z,\n' })
+    const { queries } = await readJob({
+      'k.csv': 'query,__proto__,toString\nconstructor,x,y\n__proto__,z,\n',
+    })
     expect(queries.map(({ text, labels }) => [text, Object.entries(labels)])).toEqual([
-      ['constructor', [['__proto__', 'x'], ['toString', 'y']]],
+      [
+        'constructor',
+        [
+          ['__proto__', 'x'],
+          ['toString', 'y'],
+        ],
+      ],
       ['__proto__', [['__proto__', 'z']]],
     ])
     expect(({} as Record<string, unknown>).x).toBeUndefined()
@@ -113,14 +211,34 @@ describe('columns', () => {
         url: 'https://acme.com/a',
         params: { safe: 'strict' },
       },
-      { operation: 'alpha.search', text: 'b', depth: null, tags: [], targets: [], priority: 0, volume: null, params: {} },
+      {
+        operation: 'alpha.search',
+        text: 'b',
+        depth: null,
+        tags: [],
+        targets: [],
+        priority: 0,
+        volume: null,
+        params: {},
+      },
     ])
   })
 
   test.each([
-    ['depht', 'depth'], ['dept', 'depth'], ['depthh', 'depth'], ['dapth', 'depth'], ['Depth', 'depth'], ['tag', 'tags'],
-    ['targets', 'target'], ['Location', 'location'], ['loaction', 'location'], ['prioritiy', 'priority'], ['opertion', 'operation'],
-    ['volumes', 'volume'], ['uulle', 'uule'], ['SAFE', 'safe'],
+    ['depht', 'depth'],
+    ['dept', 'depth'],
+    ['depthh', 'depth'],
+    ['dapth', 'depth'],
+    ['Depth', 'depth'],
+    ['tag', 'tags'],
+    ['targets', 'target'],
+    ['Location', 'location'],
+    ['loaction', 'location'],
+    ['prioritiy', 'priority'],
+    ['opertion', 'operation'],
+    ['volumes', 'volume'],
+    ['uulle', 'uule'],
+    ['SAFE', 'safe'],
   ])('%s is an error that names %s', async (header, known) => {
     expect(await csvProblems(`query,${header}\na,1\n`)).toEqual([
       `k.csv:1: column '${header}' is one slip away from '${known}'; write '${known}', or another name`,
@@ -133,14 +251,22 @@ describe('columns', () => {
     ])
   })
 
-  test.each([['team'], ['depthly'], ['pages'], ['page'], ['lang'], ['ul'], ['g1'], ['URL'], ['urll'], ['keyword']])(
-    '%s is a label',
-    async (header) => {
-      const { queries, problems } = await readJob({ 'k.csv': `query,${header}\na,1\n` })
-      expect(problems).toEqual([])
-      expect({ ...queries[0]?.labels }).toEqual({ [header]: '1' })
-    },
-  )
+  test.each([
+    ['team'],
+    ['depthly'],
+    ['pages'],
+    ['page'],
+    ['lang'],
+    ['ul'],
+    ['g1'],
+    ['URL'],
+    ['urll'],
+    ['keyword'],
+  ])('%s is a label', async (header) => {
+    const { queries, problems } = await readJob({ 'k.csv': `query,${header}\na,1\n` })
+    expect(problems).toEqual([])
+    expect({ ...queries[0]?.labels }).toEqual({ [header]: '1' })
+  })
 })
 
 test('every mistake of every row is told', async () => {
@@ -162,7 +288,8 @@ test('every mistake of every row is told', async () => {
   ].join('\n')
   const { problems, queries } = await readJob({ 'k.csv': text })
   expect(queries.map((query) => query.text)).toEqual(['fine'])
-  const names = 'alpha.search, alpha.light, alpha.autocomplete, alpha.ai, alpha.news, alpha.videos, alpha.images, beta.search, gamma.search, gamma.images'
+  const names =
+    'alpha.search, alpha.light, alpha.autocomplete, alpha.ai, alpha.news, alpha.videos, alpha.images, beta.search, gamma.search, gamma.images'
   expect(problems).toEqual([
     'k.csv:3: query is empty; write the text to search for',
     "k.csv:3: depth cannot be '0'; write a whole number from 1 up",

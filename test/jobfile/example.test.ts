@@ -108,7 +108,16 @@ test('a file with nothing but queries has the defaults', async () => {
     budget: { maxCredits: null, keep: null },
   })
   expect(queries).toMatchObject([
-    { operation: 'alpha.search', text: 'desk', params: {}, depth: null, pages: null, priority: 0, volume: null, url: null },
+    {
+      operation: 'alpha.search',
+      text: 'desk',
+      params: {},
+      depth: null,
+      pages: null,
+      priority: 0,
+      volume: null,
+      url: null,
+    },
   ])
 })
 

@@ -10,6 +10,7 @@ interface Readable {
 const result: Readable = { time: 'fetched_at', order: 'run_id, task_id, place' }
 
 const readables: Readonly<Record<RowView, Readable>> = {
+  answers: { time: 'fetched_at', order: 'run_id, answer_id' },
   organic_results: result,
   news_results: result,
   video_results: result,

@@ -138,7 +138,7 @@ function tally(db: Database, runId: number): Tally {
         coalesce(sum(billed IS NULL AND outcome IS NOT NULL), 0) AS unknown,
         coalesce(sum(CASE WHEN billed = 1 THEN credits ELSE 0 END), 0) AS spent,
         coalesce(sum(CASE WHEN billed IS NULL AND outcome IS NOT NULL THEN credits ELSE 0 END), 0) AS lost
-      FROM calls_ WHERE run_id = ? AND credits > 0`,
+      FROM calls_ WHERE run_id = ?`,
     )
     .get(runId)
   const kinds = db

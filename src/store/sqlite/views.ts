@@ -1,5 +1,10 @@
 import { kindCodes, type ResultKind } from '../../model/result.ts'
 
+/** Kinds whose text stands in a column of its own, so that it is no title. */
+const titleless: readonly ResultKind[] = ['suggestion', 'related']
+/** Kinds whose stored position is an index that has a column of its own. */
+const positionless: readonly ResultKind[] = ['reference']
+
 /**
  * The public views. They stay as they are: programs read them with any SQLite from 3.40 on.
  * New columns come after the old ones.
@@ -78,11 +83,6 @@ export const views: Readonly<Record<string, string>> = {
       JOIN run_targets rt ON rt.run_id = o.run_id AND rt.target_id = o.target_id
       JOIN run_queries rq ON rq.run_id = o.run_id AND rq.query_id = o.query_id`,
 }
-
-/** Kinds whose text stands in a column of its own, so that it is no title. */
-const titleless: readonly ResultKind[] = ['suggestion', 'related']
-/** Kinds whose stored position is an index that has a column of its own. */
-const positionless: readonly ResultKind[] = ['reference']
 
 function resultView(kind: ResultKind, further: string, details?: string, extra?: string): string {
   return `

@@ -48,7 +48,7 @@ CREATE TABLE `dated_details` (
 	`duration_seconds` integer,
 	`video_id` text,
 	PRIMARY KEY(`answer_id`, `kind`, `place`)
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `hosts` (
 	`id` integer PRIMARY KEY NOT NULL,
@@ -66,7 +66,7 @@ CREATE TABLE `image_details` (
 	`width` integer,
 	`height` integer,
 	PRIMARY KEY(`answer_id`, `kind`, `place`)
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `jobs` (
 	`name` text PRIMARY KEY NOT NULL,
@@ -99,7 +99,7 @@ CREATE TABLE `observations` (
 	`link_id` integer,
 	`title_id` integer,
 	PRIMARY KEY(`run_id`, `query_id`, `target_id`)
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `queries` (
 	`id` integer PRIMARY KEY NOT NULL,
@@ -128,7 +128,7 @@ CREATE TABLE `results` (
 	`displayed_link_id` integer,
 	`matched_id` integer,
 	PRIMARY KEY(`answer_id`, `kind`, `place`)
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `run_queries` (
 	`run_id` integer NOT NULL,
@@ -142,16 +142,18 @@ CREATE TABLE `run_queries` (
 	`labels` text NOT NULL,
 	`targets` text NOT NULL,
 	`plan_number` integer NOT NULL,
+	`paging_end` text,
 	PRIMARY KEY(`run_id`, `query_id`)
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `run_targets` (
 	`run_id` integer NOT NULL,
 	`target_id` integer NOT NULL,
 	`label` text NOT NULL,
 	`own` integer NOT NULL,
+	`everywhere` integer NOT NULL,
 	PRIMARY KEY(`run_id`, `target_id`)
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `runs_` (
 	`id` integer PRIMARY KEY NOT NULL,
@@ -187,6 +189,7 @@ CREATE TABLE `tasks_` (
 	`priority` integer NOT NULL,
 	`credits` integer NOT NULL,
 	`tries` integer DEFAULT 0 NOT NULL,
+	`round` integer DEFAULT 0 NOT NULL,
 	`answer_id` integer,
 	`reused` integer DEFAULT 0 NOT NULL,
 	`rank_base` integer DEFAULT 0 NOT NULL,
@@ -195,7 +198,7 @@ CREATE TABLE `tasks_` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `tasks_query_page` ON `tasks_` (`run_id`,`query_id`,`page`);--> statement-breakpoint
-CREATE INDEX `tasks_next` ON `tasks_` (`run_id`,`state`,`ready`,"priority" desc,`id`);--> statement-breakpoint
+CREATE INDEX `tasks_next` ON `tasks_` (`run_id`,`state`,`ready`,`round`,"priority" desc,`id`);--> statement-breakpoint
 CREATE INDEX `tasks_answer` ON `tasks_` (`answer_id`);--> statement-breakpoint
 CREATE TABLE `texts` (
 	`id` integer PRIMARY KEY NOT NULL,

@@ -1,0 +1,140 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, rm } from 'node:fs/promises'
+import { relative } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { Clock } from '../model/clock.ts'
+import { exportKinds, reportColumns } from '../report/columns.ts'
+import { rankRows } from '../report/rank-rows.ts'
+import { rankTable } from '../report/rank-table.ts'
+import { rowsOut } from '../report/rows-out.ts'
+import { writeWhole } from '../report/whole-file.ts'
+import { newStop } from '../run/stop.ts'
+import { openStore } from '../store/sqlite/open.ts'
+import type { Store } from '../store/store.ts'
+import type { Terminal } from '../terminal.ts'
+import { count } from '../words.ts'
+import { collectAndFinish } from './collecting.ts'
+import { planRuns } from './run.ts'
+import { type Connection, join, wholeNumber } from './wire.ts'
+
+export interface DemoFlags {
+  readonly days?: string
+  readonly db?: string
+}
+
+const jobFile = fileURLToPath(new URL('../jobs/rank-tracking.yaml', import.meta.url))
+const sites = ['northdesk.example', 'risewell.example', 'sitless.example']
+const dayMs = 86_400_000
+/** Hour of the day, in UTC, at which the job runs. */
+const morning = 6
+
+/** `rankline demo`: a month of a real job against a sandbox of its own, then what came of it. */
+export async function demo(flags: DemoFlags, terminal: Terminal): Promise<number> {
+  const days = wholeNumber('--days', flags.days, { min: 1, max: 366 }) ?? 30
+  const database = flags.db ?? 'data/demo.db'
+  if (flags.db === undefined) await mkdir('data', { recursive: true })
+  for (const file of [database, `${database}-wal`, `${database}-shm`]) await rm(file, { force: true })
+  const started = performance.now()
+  await using sandbox = await spawnSandbox()
+  const { clock, goTo } = simulatedClock()
+  const store = await openStore(database)
+  await using connection = await join(store, sandbox, 120_000, clock)
+  const today = Math.floor(Date.now() / dayMs) * dayMs
+  for (let day = 0; day < days; day++) {
+    const date = today - (days - 1 - day) * dayMs
+    goTo(date + morning * 3_600_000)
+    await sandbox.goTo(new Date(date).toISOString().slice(0, 10))
+    await collectDay(connection, terminal)
+    terminal.live?.(`day ${day + 1} of ${days}`)
+  }
+  terminal.live?.('')
+  await tell(store, database, terminal, { days, seconds: (performance.now() - started) / 1000 })
+  return 0
+}
+
+async function collectDay(connection: Connection, terminal: Terminal): Promise<void> {
+  const listed = await planRuns(connection, { job: [jobFile] }, terminal.say)
+  if (listed === null) throw new Error(`${jobFile} has mistakes`)
+  const runs = listed.map(({ run }) => run)
+  await collectAndFinish(connection, runs, { stop: newStop(), concurrency: null, onProgress: () => {} })
+}
+
+async function tell(
+  store: Store,
+  database: string,
+  terminal: Terminal,
+  { days, seconds }: { readonly days: number; readonly seconds: number },
+): Promise<void> {
+  const [last] = await store.runs({ limit: 1 })
+  const job = last?.job ?? ''
+  const rows = rankRows(store.rows('rankings', { job }))
+  await terminal.out(rankTable(rows, { width: terminal.columns, color: terminal.color }))
+  const folder = relative('', database).replace(/[^/]*$/, '')
+  const rankings = `${folder}demo-rankings.csv`
+  const serps = `${folder}demo-serps.csv`
+  await writeWhole(rankings, rowsOut(rows, { columns: reportColumns, format: 'csv', raw: false }))
+  const { view, columns } = exportKinds.organic
+  const latest = last === undefined ? [] : store.rows(view, { run: last.id })
+  await writeWhole(serps, rowsOut(latest, { columns, format: 'csv', raw: false }))
+  const { spent, tasks } = await totals(store, job)
+  await terminal.out(
+    `\n${count(days, 'day')} of ${job}: ${count(tasks, 'call')}, ${count(spent, 'credit')}, in ${seconds.toFixed(1)} s.
+
+  ${database}  everything: read it with sqlite3, or with rankline --db ${database}
+  ${rankings}  the ranks of the last day, beside the day before and the best ever
+  ${serps}  every result of the last day
+`,
+  )
+}
+
+async function totals(store: Store, job: string): Promise<{ spent: number; tasks: number }> {
+  const tallies = await Promise.all((await store.runs({ job })).map(({ id }) => store.tally(id)))
+  return {
+    spent: tallies.reduce((sum, tally) => sum + tally.spent, 0),
+    tasks: tallies.reduce((sum, tally) => sum + tally.tasks.done, 0),
+  }
+}
+
+/** A clock that runs as fast as the machine's, from the instant that it was last set to. */
+function simulatedClock(): { readonly clock: Clock; readonly goTo: (instant: number) => void } {
+  let base = 0
+  let since = 0
+  return {
+    clock: {
+      wall: () => Math.round(base + performance.now() - since),
+      monotonic: () => performance.now(),
+    },
+    goTo: (instant) => {
+      base = instant
+      since = performance.now()
+    },
+  }
+}
+
+/** A sandbox in a process of its own, so that it does not share this one's core. */
+async function spawnSandbox() {
+  const program = process.argv[1] as string
+  const flags = ['--port', '0', '--json', ...sites.flatMap((site) => ['--site', site])]
+  const child = spawn(process.execPath, [program, 'sandbox', ...flags], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string]
+  const { base_url: baseUrl, api_key: apiKey } = JSON.parse(line) as { base_url: string; api_key: string }
+  return {
+    baseUrl,
+    apiKey,
+    goTo: async (date: string): Promise<void> => {
+      const answer = await fetch(`${baseUrl}/_sandbox/control`, {
+        method: 'POST',
+        body: JSON.stringify({ date }),
+      })
+      if (!answer.ok) throw new Error(`the sandbox refused the date ${date}: ${await answer.text()}`)
+    },
+    [Symbol.asyncDispose]: async (): Promise<void> => {
+      child.kill('SIGTERM')
+      if (child.exitCode === null) await once(child, 'exit')
+    },
+  }
+}

@@ -1,0 +1,77 @@
+import { UsageError } from '../errors.ts'
+import type { SandboxOptions } from '../sandbox/options.ts'
+import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts'
+import type { Terminal } from '../terminal.ts'
+import { wholeNumber } from './wire.ts'
+
+export interface SandboxFlags {
+  readonly port?: string
+  readonly seed?: string
+  readonly key?: string
+  readonly balance?: string
+  readonly 'per-second'?: string
+  readonly 'per-minute'?: string
+  readonly latency?: string
+  readonly site?: readonly string[]
+  readonly date?: string
+  readonly json?: boolean
+}
+
+/** `rankline sandbox`: the whole service on this machine, until it is interrupted. */
+export async function sandbox(flags: SandboxFlags, terminal: Terminal): Promise<number> {
+  const running = await startSandbox(sandboxOptions(flags))
+  if (flags.date !== undefined) running.control({ date: flags.date })
+  await terminal.out(
+    flags.json === true
+      ? `${JSON.stringify({ base_url: running.url, api_key: running.key })}\n`
+      : greeting(running),
+  )
+  const signal = await interrupted()
+  await running.close()
+  return signal === 'SIGTERM' ? 143 : 130
+}
+
+function greeting({ url, key }: Sandbox): string {
+  return `The sandbox listens on ${url}; Ctrl-C ends it. In another terminal:
+
+  export RANKLINE_BASE_URL=${url}
+  export RANKLINE_API_KEY=${key}
+  rankline usage
+
+What it charged: ${url}/_sandbox/ledger?summary=1
+`
+}
+
+function sandboxOptions(flags: SandboxFlags): SandboxOptions {
+  const total = wholeNumber('--balance', flags.balance)
+  const date = flags.date
+  if (date !== undefined && !/^\d{4}-\d{2}-\d{2}$/.test(date))
+    throw new UsageError(`--date cannot be '${date}'; write a day such as 2026-01-31`)
+  return {
+    port: wholeNumber('--port', flags.port, { max: 65_535 }) ?? 8787,
+    ...(flags.seed === undefined ? {} : { seed: flags.seed }),
+    ...(flags.key === undefined ? {} : { key: flags.key }),
+    ...(flags.site === undefined ? {} : { sites: flags.site }),
+    ...(flags.latency === undefined ? {} : { latencyMs: latency(flags.latency) }),
+    account: {
+      ...(total === undefined ? {} : { subscription: { total } }),
+      perSecond: wholeNumber('--per-second', flags['per-second'], { min: 1 }) ?? null,
+      perMinute: wholeNumber('--per-minute', flags['per-minute'], { min: 1 }) ?? null,
+    },
+  }
+}
+
+function latency(text: string): readonly [number, number] {
+  const [from = '', to = from] = text.split('-')
+  if (/^\d+$/.test(from) && /^\d+$/.test(to) && Number(from) <= Number(to)) return [Number(from), Number(to)]
+  throw new UsageError(
+    `--latency cannot be '${text}'; write milliseconds such as 50 or a range such as 20-200`,
+  )
+}
+
+function interrupted(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    process.once('SIGINT', resolve)
+    process.once('SIGTERM', resolve)
+  })
+}

@@ -1,0 +1,94 @@
+import { inflateSync } from 'node:zlib'
+import { RanklineError } from '../errors.ts'
+import { formatProblem } from '../jobfile/problem.ts'
+import { readSingle } from '../jobfile/single.ts'
+import { planQuery } from '../plan/plan.ts'
+import { exportKinds } from '../report/columns.ts'
+import type { Row } from '../report/rank-rows.ts'
+import { formatTable } from '../report/table.ts'
+import { exitCodes } from '../run/finish.ts'
+import { localDay } from '../run/local-day.ts'
+import { newStop } from '../run/stop.ts'
+import type { Store } from '../store/store.ts'
+import { harmless, type Terminal } from '../terminal.ts'
+import { collectAndFinish } from './collecting.ts'
+import { connect, type WireFlags } from './wire.ts'
+
+export interface SearchFlags extends WireFlags {
+  readonly operation: string
+  readonly query: string
+  readonly param?: readonly string[]
+  readonly style?: string
+  readonly json?: boolean
+}
+
+/** `rankline search`: one call, shown, stored and in the ledger. */
+export async function search(flags: SearchFlags, terminal: Terminal): Promise<number> {
+  const read = readSingle(flags, searchJob, (problem) => terminal.say(formatProblem(problem)))
+  if (read === null) return 2
+  const { query, settings } = read
+  await using connection = await connect(flags)
+  const { store, clock } = connection
+  await using draft = await store.draft()
+  await draft.add(settings.name, [planQuery(query)])
+  const date = localDay(clock.wall(), settings.timezone)
+  const planned = { settings, date, continues: null, freshSince: null }
+  const [run] = await draft.commit([planned], clock.wall())
+  if (run === undefined) throw new Error('the search was not planned')
+  const stop = newStop()
+  await collectAndFinish(connection, [run], { stop, concurrency: 1, onProgress: () => {} })
+  const [failure] = await store.failures(run.id)
+  if (failure !== undefined)
+    throw new RanklineError(`${failure.operation}: ${failure.cause}`, exitCodes.completed_with_failures)
+  const cause = stop.cause()
+  if (cause !== null) throw new RanklineError(cause.message, exitCodes[cause.reason])
+  const { tasks } = await store.tally(run.id)
+  if (tasks.done === 0)
+    throw new RanklineError('The balance does not cover the call. Top up first.', exitCodes.balance)
+  await show(store, run.id, flags.json === true, terminal)
+  return 0
+}
+
+/** One-off searches are runs of a job of this name, so that they are found in every view and export. */
+const searchJob = 'search'
+
+async function show(store: Store, run: number, json: boolean, terminal: Terminal): Promise<void> {
+  if (json) {
+    await terminal.out(`${(await rawAnswer(store, run)).toString('utf8')}\n`)
+    return
+  }
+  const kinds = Object.values(exportKinds).filter(({ view }) => view !== 'calls')
+  for (const { view } of kinds) {
+    const rows = [...store.rows(view, { run })]
+    if (rows.length > 0) await terminal.out(`${resultTable(rows, terminal.columns)}\n`)
+  }
+}
+
+async function rawAnswer(store: Store, run: number): Promise<Buffer> {
+  for (const row of store.rows('answers', { run })) {
+    const raw = await store.rawAnswer(Number(row.answer_id))
+    if (raw !== null) return inflateSync(raw.body)
+  }
+  throw new Error('the answer is not stored')
+}
+
+function resultTable(rows: readonly Row[], width: number): string {
+  const [first] = rows
+  if (first !== undefined && ('suggestion' in first || 'related_query' in first)) {
+    const column = 'suggestion' in first ? 'suggestion' : 'related_query'
+    return formatTable(
+      [{ title: '', align: 'right' }, { title: column.replace('_', ' ') }],
+      rows.map((row) => [String(row.rank), harmless(String(row[column] ?? ''))]),
+      width,
+    )
+  }
+  return formatTable(
+    [{ title: 'rank', align: 'right' }, { title: 'title' }, { title: 'link', shrinks: true }],
+    rows.map((row) => [
+      String(row.rank),
+      harmless(String(row.title ?? '')).slice(0, 60),
+      harmless(String(row.link ?? '')),
+    ]),
+    width,
+  )
+}

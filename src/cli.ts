@@ -1,0 +1,152 @@
+#!/usr/bin/env node
+import { createRequire } from 'node:module'
+import yargs from 'yargs'
+import type { Action, Command, Flags } from './commands/command.ts'
+import { commands } from './commands/index.ts'
+import { outputSettings } from './config.ts'
+import { RanklineError, UsageError } from './errors.ts'
+import type { Terminal } from './terminal.ts'
+import { version } from './version.ts'
+import { nearest } from './words.ts'
+
+const terminal = openTerminal()
+process.exitCode = await main(process.argv.slice(2))
+
+/** Reads what was typed, does it, and answers the exit code. */
+async function main(args: readonly string[]): Promise<number> {
+  const asked = args.includes('--verbose')
+  try {
+    refuseUnfitSqlite()
+    let code = 0
+    const parser = yargs([...args])
+      .scriptName('rankline')
+      .usage('$0 <command>\n\nCollects search results by the batch, and tracks ranks.')
+      .locale('en')
+      .parserConfiguration({
+        'parse-numbers': false,
+        'parse-positional-numbers': false,
+        'camel-case-expansion': false,
+        'dot-notation': false,
+        'boolean-negation': false,
+        'greedy-arrays': false,
+      })
+      .options({
+        db: {
+          type: 'string',
+          requiresArg: true,
+          global: true,
+          describe: 'Database; default: RANKLINE_DB, else data/rankline.db',
+        },
+        json: { type: 'boolean', global: true, describe: 'Print JSON' },
+        verbose: { type: 'boolean', global: true, describe: 'Show stack traces' },
+      })
+      .version(version)
+      .alias('h', 'help')
+      .strict()
+      .demandCommand(1, 'Name a command; rankline --help lists them.')
+      .exitProcess(false)
+      .wrap(Math.min(terminal.columns, 100))
+      .fail((message, error) => {
+        throw error ?? new UsageError(usageMessage(message, args))
+      })
+    for (const command of commands)
+      parser.command(command.usage, command.describe, command.flags, async (flags) => {
+        code = await perform(command, flags as unknown as Flags, listOptions(parser))
+      })
+    await parser.parseAsync()
+    return code
+  } catch (error) {
+    return explain(error, asked)
+  }
+}
+
+function listOptions(parser: unknown): readonly string[] {
+  // Not in the type definitions, though documented.
+  return (parser as { getOptions(): { array: readonly string[] } }).getOptions().array
+}
+
+async function perform(command: Command, flags: Flags, lists: readonly string[]): Promise<number> {
+  refuseRepeats(command, flags, lists)
+  const action = (await command.load()) as (flags: Flags, terminal: Terminal) => ReturnType<Action>
+  return await action(flags, terminal)
+}
+
+/** yargs makes a list of whatever is given twice; only some flags are lists. */
+function refuseRepeats({ usage }: Command, flags: Flags, lists: readonly string[]): void {
+  const repeated = Object.entries(flags).find(
+    ([name, value]) =>
+      Array.isArray(value) && name !== '_' && !lists.includes(name) && !usage.includes(`<${name}..>`),
+  )
+  if (repeated !== undefined) throw new UsageError(`--${repeated[0]} is given more than once; give it once`)
+}
+
+/** One sentence for what was foreseen; for a bug of ours, how to tell it. */
+function explain(error: unknown, verbose: boolean): number {
+  const foreseen = error instanceof RanklineError
+  const message = error instanceof Error ? error.message : String(error)
+  if (foreseen) terminal.say(`rankline: ${message}`)
+  else
+    terminal.say(
+      `rankline: an error of rankline's own: ${message}${verbose ? '' : '. Run the command again with --verbose to see where it comes from.'}`,
+    )
+  if (verbose && error instanceof Error) terminal.say(error.stack ?? '')
+  return foreseen ? error.exitCode : 1
+}
+
+function usageMessage(message: string, args: readonly string[]): string {
+  const unknown = message.match(/^Unknown (?:arguments?|commands?): (.+)$/)?.[1]?.split(', ')[0]
+  if (unknown === undefined) return message.replace(/\s*\n\s*/g, ' ')
+  const names = commands.map(({ usage }) => usage.split(' ')[0] as string)
+  const isCommand = !names.some((name) => args.includes(name))
+  if (!isCommand)
+    return `There is no flag or argument '${unknown}' here. rankline ${args[0]} --help lists them.`
+  const near = nearest(unknown, names)
+  return `There is no command '${unknown}'. ${near === null ? 'rankline --help lists them.' : `Did you mean ${near}?`}`
+}
+
+/** better-sqlite3 from 13 on ends the process without a word where Node is older than it needs. */
+function refuseUnfitSqlite(): void {
+  if (Number(process.versions.napi) >= 10) return
+  const installed = createRequire(import.meta.url)('better-sqlite3/package.json') as { version: string }
+  if (Number.parseInt(installed.version, 10) >= 13)
+    throw new UsageError(
+      `better-sqlite3 ${installed.version} does not run on Node ${process.versions.node}. Install again with npm, or use Node 22.14 or newer`,
+    )
+}
+
+function openTerminal(): Terminal {
+  const { color, live } = outputSettings()
+  // Who reads us through a pipe may stop reading; what is collected is not harmed by that.
+  const ignore = (error: NodeJS.ErrnoException): void => {
+    if (error.code !== 'EPIPE') throw error
+  }
+  process.stdout.on('error', ignore)
+  process.stderr.on('error', ignore)
+  let lineShown = false
+  const clear = (): void => {
+    if (lineShown) process.stderr.write('\r\u001b[2K')
+    lineShown = false
+  }
+  return {
+    out: (text) =>
+      new Promise((resolve) => {
+        clear()
+        if (process.stdout.write(text) || process.stdout.destroyed) resolve()
+        else process.stdout.once('drain', resolve).once('close', resolve)
+      }),
+    say: (line) => {
+      clear()
+      process.stderr.write(`${line}\n`)
+    },
+    live: live
+      ? (line) => {
+          clear()
+          if (line === '') return
+          process.stderr.write(line.slice(0, Math.max(20, (process.stderr.columns ?? 80) - 1)))
+          lineShown = true
+        }
+      : null,
+    columns: process.stdout.columns ?? 120,
+    color,
+  }
+}

@@ -1,0 +1,50 @@
+import type { Argv } from 'yargs'
+import { listFlag, switchFlag, textFlag } from './command.ts'
+
+/** Flags that several commands share, worded once. */
+
+export function serviceFlags(yargs: Argv): Argv {
+  return yargs.options({
+    'base-url': textFlag('Address of the service; default: RANKLINE_BASE_URL'),
+    'api-key-file': textFlag('File that holds the API key; default: RANKLINE_API_KEY'),
+    'allow-http': switchFlag('Allow an address that is not encrypted'),
+    timeout: textFlag('Seconds until a call is given up [120]'),
+  })
+}
+
+/** What a job file says of itself can be said, and overruled, by flags. */
+export function jobFlags(yargs: Argv): Argv {
+  return yargs.options({
+    name: textFlag("Name of the job; default: the file's"),
+    operation: listFlag('Operation of all queries, for instance alpha.search'),
+    param: { ...listFlag('Parameter of all queries, for instance -p gl=us'), alias: 'p' },
+    depth: textFlag('Results to look at, per query'),
+    pages: textFlag('Pages to look at, per query'),
+    paging: textFlag('all, until-found or smart'),
+    until: textFlag('Whom until-found waits for: own or all'),
+    style: textFlag('get or post'),
+    async: textFlag('auto, always or never, for alpha.images'),
+    freshness: textFlag('Use stored answers younger than this, for instance 12h'),
+    timezone: textFlag('Time zone of the days, for instance Europe/Paris'),
+    target: listFlag('Site to track'),
+    competitor: listFlag('Site to track that is not yours'),
+    match: textFlag('How sites are matched: domain, host, prefix or url'),
+    'max-credits': textFlag('Credits that a run may cost'),
+    keep: textFlag('Credits of the balance that stay untouched'),
+    fresh: switchFlag('Begin anew instead of going on with an unfinished run'),
+  })
+}
+
+export function collectFlags(yargs: Argv): Argv {
+  return yargs.options({
+    concurrency: textFlag('Calls in the air at once; default: as the rate limit allows'),
+  })
+}
+
+export function outputFlags(formats: string, yargs: Argv): Argv {
+  return yargs.options({
+    format: textFlag(formats),
+    out: { ...textFlag('File to write; default: stdout'), alias: 'o' },
+    raw: switchFlag('CSV as it is, without the quote that keeps spreadsheets from running formulas'),
+  })
+}

@@ -1,0 +1,121 @@
+import { type Command, listFlag, switchFlag, textFlag } from './command.ts'
+import { collectFlags, jobFlags, outputFlags, serviceFlags } from './flags.ts'
+
+/** Every command: what may be typed, and where what it does is loaded from. */
+export const commands: readonly Command[] = [
+  {
+    usage: 'plan <job..>',
+    describe: 'Show what jobs would call and cost; spends nothing',
+    flags: (yargs) => serviceFlags(jobFlags(yargs)),
+    load: async () => (await import('../actions/plan.ts')).plan,
+  },
+  {
+    usage: 'run <job..>',
+    describe: 'Collect jobs, or go on with what was not finished',
+    flags: (yargs) =>
+      collectFlags(serviceFlags(jobFlags(yargs))).options({ 'dry-run': switchFlag('The same as plan') }),
+    load: async () => (await import('../actions/run.ts')).run,
+  },
+  {
+    usage: 'resume [run]',
+    describe: 'Go on with an unfinished run',
+    flags: (yargs) => collectFlags(serviceFlags(yargs)),
+    load: async () => (await import('../actions/resume.ts')).resume,
+  },
+  {
+    usage: 'retry [run]',
+    describe: 'Buy again only what failed in a run',
+    flags: (yargs) => collectFlags(serviceFlags(yargs)),
+    load: async () => (await import('../actions/resume.ts')).retry,
+  },
+  {
+    usage: 'runs [run]',
+    describe: 'List runs, or show one with every failed task',
+    flags: (yargs) =>
+      yargs.options({ job: textFlag('Runs of this job only'), limit: textFlag('Runs to list [20]') }),
+    load: async () => (await import('../actions/runs.ts')).runs,
+  },
+  {
+    usage: 'report <job>',
+    describe: 'Where the targets of a job rank, and how they moved',
+    flags: (yargs) => outputFlags('table, csv, json or jsonl [table]', yargs),
+    load: async () => (await import('../actions/report.ts')).report,
+  },
+  {
+    usage: 'export <kind>',
+    describe: 'Results in bulk: organic, news, videos, images, references, suggestions, related, calls',
+    flags: (yargs) =>
+      outputFlags('csv, jsonl or json [csv]', yargs).options({
+        job: textFlag('Of this job only'),
+        run: textFlag('Of this run only'),
+        query: textFlag('Of this query only'),
+        operation: textFlag('Of this operation only'),
+        from: textFlag('From this day or instant on (UTC)'),
+        until: textFlag('Before this day or instant (UTC)'),
+      }),
+    load: async () => (await import('../actions/export.ts')).exportRows,
+  },
+  {
+    usage: 'usage',
+    describe: 'Balance, rate limits and quotas; free',
+    flags: serviceFlags,
+    load: async () => (await import('../actions/lookups.ts')).usage,
+  },
+  {
+    usage: 'health [of]',
+    describe: 'How an engine or a path did over the last hour; free',
+    flags: serviceFlags,
+    load: async () => (await import('../actions/lookups.ts')).health,
+  },
+  {
+    usage: 'countries <text>',
+    describe: 'Codes of the countries whose name contains a text; free',
+    flags: serviceFlags,
+    load: async () => (await import('../actions/lookups.ts')).countries,
+  },
+  {
+    usage: 'languages <text>',
+    describe: 'Codes of the languages whose name contains a text; free',
+    flags: serviceFlags,
+    load: async () => (await import('../actions/lookups.ts')).languages,
+  },
+  {
+    usage: 'operations',
+    describe: 'The catalog: what can be called, with prices and parameters',
+    flags: (yargs) => yargs,
+    load: async () => (await import('../actions/lookups.ts')).operations,
+  },
+  {
+    usage: 'search <operation> <query>',
+    describe: 'One call: shown, stored, in the ledger',
+    flags: (yargs) =>
+      serviceFlags(yargs).options({
+        param: { ...listFlag('Parameter, for instance -p gl=us'), alias: 'p' },
+        style: textFlag('get or post'),
+      }),
+    load: async () => (await import('../actions/search.ts')).search,
+  },
+  {
+    usage: 'sandbox',
+    describe: 'The whole service on this machine, to try things without an account',
+    flags: (yargs) =>
+      yargs.options({
+        port: textFlag('Port on 127.0.0.1; 0 takes a free one [8787]'),
+        seed: textFlag('Same seed, same results [rankline]'),
+        key: textFlag('API key that it accepts [sandbox-key]'),
+        balance: textFlag('Credits to begin with [100000]'),
+        'per-second': textFlag('Calls allowed per second; default: no limit'),
+        'per-minute': textFlag('Calls allowed per minute; default: no limit'),
+        latency: textFlag('Milliseconds that a call takes, or a range such as 20-200 [0]'),
+        site: listFlag('Site that competes for every query'),
+        date: textFlag('Day on which its world stands still; default: today'),
+      }),
+    load: async () => (await import('../actions/sandbox.ts')).sandbox,
+  },
+  {
+    usage: 'demo',
+    describe: 'Sandbox, a month of history and the report, in seconds, with no account',
+    flags: (yargs) => yargs.options({ days: textFlag('Days to simulate [30]') }),
+    load: async () => (await import('../actions/demo.ts')).demo,
+  },
+]

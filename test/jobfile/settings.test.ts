@@ -1,0 +1,454 @@
+import { describe, expect, test } from 'vitest'
+import type { JobFlags } from '../../src/jobfile/flags.ts'
+import { csvProblems, readJob, yamlProblems } from './reading.ts'
+
+const q = 'queries: [a]\n'
+const operations =
+  'alpha.search, alpha.light, alpha.autocomplete, alpha.ai, alpha.news, alpha.videos, alpha.images, beta.search, gamma.search, gamma.images'
+
+test('forty mistakes in one file are forty lines, in the order of the file', async () => {
+  const text = `name: a/b
+operation: [alpha.search, alpha.images]
+params: { gl: usa, hll: en, num: x, location: [a], page: 2, async: "true", query: z, uule: }
+matrix: { hl: [en, e], lat: [1, 2], tbs: { a: b } }
+depht: 30
+depth: 3.5
+pages: 0
+paging: until-foud
+until: both
+async: yes
+freshness: 12
+timezone: Amerika/New_York
+schedule: daily
+targets: [acme, { site: acme.com, mach: host }, { site: acme.com, match: prefx }, { label: x }, "*.acme.com"]
+competitors: rival.com
+budget: { max_credits: 5.5, kep: 1 }
+queries:
+  - { qery: x }
+  - { query: a, tags: money, priority: high, volume: many, url: acme, target: acme }
+  - { query: "", params: { gl: uk1 } }
+  - { query: a, depth: 1, pages: 1 }
+  - [a]
+  -
+  - what: is this
+  - { file: a.csv, tags: [x] }
+  - { file: nope.csv }
+  - { query: a, operation: alpha.serch }
+  - "a\\u0007b"
+`
+  const problems = await yamlProblems(text)
+  expect(problems).toEqual([
+    "job.yaml:1:7: name cannot be 'a/b'; write a name without slashes",
+    "job.yaml:3:15: gl cannot be 'usa'; write a two-letter country code such as us",
+    "job.yaml:3:20: alpha.search and alpha.images have no parameter 'hll'; write 'hl'",
+    "job.yaml:3:34: num cannot be 'x'; write a whole number from 1 up",
+    'job.yaml:3:47: location cannot be a list; write one value',
+    "job.yaml:3:52: 'page' is not a parameter to set; use 'depth:' or 'pages:'",
+    "job.yaml:3:61: 'async' is not a parameter to set; use 'async: always' among the settings",
+    "job.yaml:3:76: 'query' is not a parameter to set; write the text under 'queries:'",
+    'job.yaml:3:86: uule is empty; give it a value or leave it out',
+    "job.yaml:4:20: hl cannot be 'e'; write a two-letter language code such as en",
+    "job.yaml:4:24: alpha.search and alpha.images have no parameter 'lat'; write one of tbs, location, uule, gl, hl, num, alpha_domains",
+    'job.yaml:4:42: tbs cannot be a map; write a list of values',
+    "job.yaml:5:1: unknown key 'depht'; write 'depth'",
+    "job.yaml:6:8: depth cannot be '3.5'; write a whole number from 1 up",
+    "job.yaml:7:8: pages cannot be '0'; write a whole number from 1 up",
+    "job.yaml:8:9: paging cannot be 'until-foud'; write 'until-found'",
+    "job.yaml:9:8: until cannot be 'both'; write one of own, all",
+    "job.yaml:10:8: async cannot be 'yes'; write one of auto, always, never",
+    "job.yaml:11:12: freshness cannot be '12'; write a span such as 30m, 12h, 7d or 2w",
+    "job.yaml:12:11: timezone cannot be 'Amerika/New_York'; write America/New_York",
+    'job.yaml:13:11: schedule cannot be \'daily\'; write five or six cron fields in quotes, such as "0 6 * * *"',
+    "job.yaml:14:11: target cannot be 'acme'; write a site such as acme.com or acme.com/shop",
+    "job.yaml:14:35: unknown key 'mach'; write 'match'",
+    "job.yaml:14:74: match cannot be 'prefx'; write 'prefix'",
+    "job.yaml:14:83: site is missing; add 'site:'",
+    "job.yaml:14:97: target cannot be '*.acme.com'; write the bare domain, it holds for its subdomains",
+    "job.yaml:15:14: competitors cannot be 'rival.com'; write a list such as [a, b]",
+    "job.yaml:16:24: max_credits cannot be '5.5'; write a whole number from 0 up",
+    "job.yaml:16:29: unknown key 'kep'; write 'keep'",
+    "job.yaml:18:7: unknown key 'qery'; write 'query'",
+    "job.yaml:19:23: tags cannot be 'money'; write a list such as [a, b]",
+    "job.yaml:19:40: priority cannot be 'high'; write a whole number",
+    "job.yaml:19:54: volume cannot be 'many'; write a whole number from 0 up",
+    "job.yaml:19:65: url cannot be 'acme'; write a whole address such as https://acme.com/desks",
+    "job.yaml:19:79: target cannot be 'acme'; write a site such as acme.com or acme.com/shop",
+    'job.yaml:20:14: query is empty; write the text to search for',
+    "job.yaml:20:32: gl cannot be 'uk1'; write a two-letter country code such as us",
+    'job.yaml:21:27: depth and pages cannot both be set; keep one of them',
+    'job.yaml:22:5: query cannot be a list; write one value',
+    'job.yaml:23:4: query is empty; give it a value or leave it out',
+    'job.yaml:24:5: unknown key \'what\'; write "what: is this" with quotes if it is the text of a query',
+    "job.yaml:25:20: unknown key 'tags'; remove it",
+    'job.yaml:25:13: a.csv cannot be read: there is no such file; check the path',
+    'job.yaml:26:13: nope.csv cannot be read: there is no such file; check the path',
+    "job.yaml:27:28: operation cannot be 'alpha.serch'; write 'alpha.search'",
+    "job.yaml:28:5: query 'a\ufffdb' holds a control character or a line break; remove it",
+  ])
+})
+
+describe('what is wrong with a setting', () => {
+  test.each<[string, readonly string[]]>([
+    [
+      'depth: 1\npages: 2\nqueries: [a]',
+      ['job.yaml:2:8: depth and pages cannot both be set; keep one of them'],
+    ],
+    ['depth: 1', ["job.yaml:1:1: queries is missing; add 'queries:'"]],
+    ['queries:', ['job.yaml:1:1: queries is empty; give it a value or leave it out']],
+    ['queries: []', ['job.yaml:1:10: queries is an empty list; write at least one entry, or leave it out']],
+    ['queries: a', ["job.yaml:1:10: queries cannot be 'a'; write a list such as [a, b]"]],
+    [`params: us\n${q}`, ["job.yaml:1:9: params cannot be 'us'; write a map such as { key: value }"]],
+    [
+      `name: "a\\nb"\n${q}`,
+      ["job.yaml:1:7: name 'a\ufffdb' holds a control character or a line break; remove it"],
+    ],
+    [`name: " "\n${q}`, ['job.yaml:1:7: name is empty; give it a value or leave it out']],
+    [
+      `operation: usage\n${q}`,
+      [
+        `job.yaml:1:12: operation cannot be 'usage', a free lookup that has a command of its own; write one of ${operations}`,
+      ],
+    ],
+    [
+      `operation: search engine\n${q}`,
+      [`job.yaml:1:12: operation cannot be 'search engine'; write one of ${operations}`],
+    ],
+    [
+      `operation: { a: b }\n${q}`,
+      ['job.yaml:1:12: operation cannot be a map; write an operation or a list of operations'],
+    ],
+    [
+      `operation: []\n${q}`,
+      ['job.yaml:1:12: operation is an empty list; write at least one entry, or leave it out'],
+    ],
+    [
+      `operation: gamma.search\nparams: { gl: us }\n${q}`,
+      ["job.yaml:2:11: gamma.search has no parameter 'gl'; leave it out"],
+    ],
+    [
+      `operation: alpha.news\nparams: { location: Austin }\n${q}`,
+      [
+        "job.yaml:2:11: alpha.news has 'location' in the post style only; write 'style: post', or leave 'location' out",
+      ],
+    ],
+    [
+      `style: post\nparams: { tbs: qdr:d }\n${q}`,
+      ["job.yaml:2:11: alpha.search has 'tbs' in the get style only; write 'style: get', or leave 'tbs' out"],
+    ],
+    [
+      `style: post\noperation: [gamma.search, alpha.ai]\n${q}`,
+      [
+        "job.yaml:1:8: gamma.search and alpha.ai cannot be called in the post style; write 'style: get' or leave it out",
+      ],
+    ],
+    [
+      `params: { location: A, uule: B }\n${q}`,
+      ['job.yaml:1:21: location and uule cannot go together for alpha.search; keep one of them'],
+    ],
+    [
+      `operation: beta.search\nparams: { cc: us }\nmatrix: { mkt: [en-US] }\n${q}`,
+      ['job.yaml:2:15: cc and mkt cannot go together for beta.search; keep one of them'],
+    ],
+    [
+      `matrix: { gl: [${Array.from({ length: 101 }, (_, i) => String.fromCharCode(97 + (i % 26), 97 + Math.floor(i / 26)))}], hl: [${Array.from({ length: 100 }, (_, i) => String.fromCharCode(97 + (i % 26), 97 + Math.floor(i / 26)))}] }\n${q}`,
+      ['job.yaml:1:1: matrix makes 10,100 queries of each; write fewer values: up to 10,000 combinations'],
+    ],
+    [
+      `targets: [acme.com/shop]\n${q}`,
+      [
+        "job.yaml:1:11: 'acme.com/shop' goes beyond a host, and match: domain looks at hosts only; write { site: …, match: prefix } or match: url, or leave only the host",
+      ],
+    ],
+    [
+      `targets: [{ site: "acme.com:8080", match: host }]\n${q}`,
+      [
+        "job.yaml:1:11: 'acme.com:8080' goes beyond a host, and match: host looks at hosts only; write { site: …, match: prefix } or match: url, or leave only the host",
+      ],
+    ],
+    [
+      `targets: [acme.com]\ncompetitors: ["https://ACME.com/"]\n${q}`,
+      ["job.yaml:2:15: 'https://ACME.com/' is a target, too; keep it in one of the lists"],
+    ],
+    [
+      `targets: [acme.com, { site: acme.com, match: host }]\n${q}`,
+      ["job.yaml:1:21: two targets are called 'acme.com'; give each a label of its own"],
+    ],
+    [
+      `targets: [[a]]\n${q}`,
+      ['job.yaml:1:11: target cannot be a list; write a site or a map with site, match and label'],
+    ],
+    [
+      `targets: [acme com, ftp://acme.com, "http://", a@acme.com]\n${q}`,
+      ['acme com', 'ftp://acme.com', 'http://', 'a@acme.com'].map(
+        (site, index) =>
+          `job.yaml:1:${[11, 21, 37, 48][index]}: target cannot be '${site}'; write a site such as acme.com or acme.com/shop`,
+      ),
+    ],
+    [
+      `paging: until-found\n${q}`,
+      [
+        "job.yaml:1:9: paging until-found has no target to find; name your site under 'targets:', or write 'paging: all'",
+      ],
+    ],
+    [
+      `paging: smart\ncompetitors: [b.com]\n${q}`,
+      [
+        "job.yaml:1:9: paging smart has no target to find; name your site under 'targets:', or write 'paging: all'",
+      ],
+    ],
+    [
+      'paging: smart\nqueries: [a, { query: b, target: b.com }, c]',
+      [
+        "job.yaml:1:9: paging smart has no target to find for 2 queries; name your site under 'targets:', or write 'paging: all'",
+      ],
+    ],
+    [
+      `timezone: Nowhere\n${q}`,
+      ["job.yaml:1:11: timezone cannot be 'Nowhere'; write a zone such as America/New_York"],
+    ],
+    [
+      `timezone: +01:00\n${q}`,
+      ["job.yaml:1:11: timezone cannot be '+01:00'; write a zone such as America/New_York"],
+    ],
+    [
+      `freshness: 0h\n${q}`,
+      ["job.yaml:1:12: freshness cannot be '0h'; write a span such as 30m, 12h, 7d or 2w"],
+    ],
+    [
+      'queries: [{ query: a, url: "javascript:x" }]',
+      ["job.yaml:1:28: url cannot be 'javascript:x'; write a whole address such as https://acme.com/desks"],
+    ],
+    [
+      'queries: [{ query: a, params: { location: A, uule: B } }]',
+      ['job.yaml:1:43: location and uule cannot go together for alpha.search; keep one of them'],
+    ],
+    [
+      'params: { location: A }\nqueries: [{ query: a, params: { uule: B } }]',
+      ['job.yaml:2:39: location and uule cannot go together for alpha.search; keep one of them'],
+    ],
+    [
+      'queries: [{ file: other.yaml }]',
+      ['job.yaml:1:19: other.yaml cannot be read: there is no such file; check the path'],
+    ],
+  ])('%s', async (text, problems) => {
+    expect(await yamlProblems(text)).toEqual(problems)
+  })
+})
+
+describe('what is right in a setting', () => {
+  test.each<[string, object]>([
+    [`freshness: 30m\n${q}`, { freshnessMs: 1_800_000 }],
+    [`freshness: 2w\n${q}`, { freshnessMs: 1_209_600_000 }],
+    [`schedule: "*/5 0 6 * * mon-fri"\n${q}`, { schedule: '*/5 0 6 * * mon-fri' }],
+    [`budget: { keep: 0 }\n${q}`, { budget: { maxCredits: null, keep: 0 } }],
+    [`paging: until-found\nuntil: all\ncompetitors: [b.com]\n${q}`, { paging: 'until-found', until: 'all' }],
+    [
+      `targets: [acme.com, ACME.com, "https://acme.com/", bücher.de, 1.2.3.4]\n${q}`,
+      {
+        targets: ['acme.com', 'bücher.de', '1.2.3.4'].map((site) => ({
+          site,
+          match: 'domain',
+          label: site,
+          own: true,
+        })),
+      },
+    ],
+    [`targets: [{ site: "https://acme.com/a?b=c", match: url }]\n${q}`, { targets: [{ match: 'url' }] }],
+  ])('%s', async (text, settings) => {
+    const read = await readJob({ 'job.yaml': text })
+    expect(read.problems).toEqual([])
+    expect(read.settings).toMatchObject(settings)
+  })
+})
+
+describe('params go to the operations that have them', () => {
+  test('operations outside, matrix inside; a param is left out where an operation lacks it', async () => {
+    const { queries, problems } = await readJob({
+      'job.yaml': `operation: [alpha.search, gamma.search, gamma.images]
+params: { safe: off, location: Austin }
+matrix: { gl: [us, gb], hl: [en, de] }
+queries: [a]
+`,
+    })
+    expect(problems).toEqual([])
+    const markets = [
+      ['us', 'en'],
+      ['us', 'de'],
+      ['gb', 'en'],
+      ['gb', 'de'],
+    ]
+    expect(queries.map(({ operation, params }) => [operation, params])).toEqual([
+      ...markets.map(([gl, hl]) => ['alpha.search', { gl, hl, location: 'Austin' }]),
+      ['gamma.search', {}],
+      ...markets.map(([gl, hl]) => ['gamma.images', { gl, hl, safe: 'off' }]),
+    ])
+    expect(queries.map(({ params }) => Object.keys(params))).toEqual(
+      queries.map(({ params }) => Object.keys(params).sort()),
+    )
+  })
+
+  test("a query's own value stands in for the list of the matrix", async () => {
+    const { queries } = await readJob({
+      'job.yaml': 'matrix: { gl: [us, gb], hl: [en, de] }\nqueries: [{ query: a, params: { gl: fr } }]',
+    })
+    expect(queries.map(({ params }) => params)).toEqual([
+      { gl: 'fr', hl: 'en' },
+      { gl: 'fr', hl: 'de' },
+    ])
+  })
+
+  test('a matrix may say one value without a list, and a repeated one counts once', async () => {
+    const { queries } = await readJob({ 'job.yaml': 'matrix: { gl: us, hl: [en, en] }\nqueries: [a]' })
+    expect(queries.map(({ params }) => params)).toEqual([{ gl: 'us', hl: 'en' }])
+  })
+
+  test('the style of the job decides, and operations without it keep theirs', async () => {
+    const { queries, problems, settings } = await readJob({
+      'job.yaml': `operation: [alpha.news, gamma.search]
+style: post
+params: { location: Austin }
+queries: [a, { query: b, operation: alpha.images, params: { alpha_domains: x } }]
+`,
+    })
+    expect(problems).toEqual([])
+    expect(settings?.style).toBe('post')
+    expect(queries.map(({ text, operation, params }) => [text, operation, params])).toEqual([
+      ['a', 'alpha.news', { location: 'Austin' }],
+      ['a', 'gamma.search', {}],
+      ['b', 'alpha.images', { alpha_domains: 'x' }],
+    ])
+  })
+
+  test('a job-wide param may be there for the operation of a query alone', async () => {
+    const { queries, problems } = await readJob({
+      'job.yaml': 'params: { lat: 1.5 }\nqueries: [a, { query: b, operation: [beta.search, beta.search] }]',
+    })
+    expect(problems).toEqual([])
+    expect(queries.map(({ operation, params }) => [operation, params])).toEqual([
+      ['alpha.search', {}],
+      ['beta.search', { lat: 1.5 }],
+    ])
+  })
+})
+
+describe('flags', () => {
+  const file = `name: a
+operation: alpha.news
+params: { gl: us, hl: en }
+matrix: { gl: [us, gb] }
+pages: 2
+targets: [acme.com]
+competitors: [rival.com]
+budget: { max_credits: 5, keep: 6 }
+queries: [x, { query: y, depth: 7 }]
+`
+
+  test('win over the file, and the file over the defaults', async () => {
+    const { settings, queries, problems } = await readJob(
+      { 'job.yaml': file },
+      {
+        name: 'b',
+        operation: ['alpha.search', 'alpha.light'],
+        param: ['gl=de', 'tbs=a=b'],
+        depth: '30',
+        style: 'post',
+        async: 'never',
+        paging: 'smart',
+        until: 'all',
+        freshness: '1d',
+        timezone: 'Europe/Berlin',
+        schedule: '0 6 * * *',
+        target: ['acme.com/shop'],
+        match: 'prefix',
+        maxCredits: '9',
+        keep: undefined,
+      },
+    )
+    expect(problems).toEqual([
+      "-p: alpha.search has 'tbs' in the get style only; write 'style: get', or leave 'tbs' out",
+    ])
+    expect(settings).toBeNull()
+    expect(queries).toEqual([])
+    const right = await readJob(
+      { 'job.yaml': file },
+      {
+        operation: ['alpha.search', 'alpha.light'],
+        param: ['gl=de', 'tbs=a=b'],
+        depth: '30',
+        target: ['acme.com/shop'],
+        match: 'prefix',
+        maxCredits: '9',
+      },
+    )
+    expect(right.settings).toMatchObject({
+      name: 'a',
+      targets: [
+        { site: 'acme.com/shop', match: 'prefix', own: true },
+        { site: 'rival.com', match: 'prefix', own: false },
+      ],
+      budget: { maxCredits: 9, keep: 6 },
+    })
+    expect(
+      right.queries.map(({ text, operation, params, depth, pages }) => [
+        text,
+        operation,
+        params,
+        depth,
+        pages,
+      ]),
+    ).toEqual([
+      ['x', 'alpha.search', { gl: 'de', hl: 'en', tbs: 'a=b' }, 30, null],
+      ['x', 'alpha.light', { gl: 'de', hl: 'en' }, 30, null],
+      ['y', 'alpha.search', { gl: 'de', hl: 'en', tbs: 'a=b' }, 7, null],
+      ['y', 'alpha.light', { gl: 'de', hl: 'en' }, 7, null],
+    ])
+  })
+
+  test('are the settings of a CSV', async () => {
+    const { settings, queries } = await readJob(
+      { 'My words.csv': 'query\na\n' },
+      { pages: '3', target: ['a.com'], competitor: ['b.com'], paging: 'until-found', keep: '1' },
+    )
+    expect(settings).toMatchObject({
+      name: 'My words',
+      paging: 'until-found',
+      targets: [{ own: true }, { own: false }],
+      budget: { keep: 1 },
+    })
+    expect(queries).toMatchObject([{ pages: 3, depth: null }])
+  })
+
+  test.each<[JobFlags, string]>([
+    [{ depth: 'x' }, "--depth: depth cannot be 'x'; write a whole number from 1 up"],
+    [{ depth: '1', pages: '1' }, '--pages: depth and pages cannot both be set; keep one of them'],
+    [{ param: ['gl'] }, "-p: cannot be 'gl'; write key=value such as gl=us"],
+    [{ param: ['gl=us', 'gl=de'] }, "-p: 'gl' is given twice; give it once"],
+    [{ param: ['gl='] }, '-p: gl is empty; give it a value or leave it out'],
+    [{ param: ['glx=a'] }, "-p: alpha.search has no parameter 'glx'; write 'gl'"],
+    [{ operation: ['alpha.serch'] }, "--operation: operation cannot be 'alpha.serch'; write 'alpha.search'"],
+    [{ match: 'hots' }, "--match: match cannot be 'hots'; write 'host'"],
+    [
+      { target: ['acme.com/a'] },
+      "--target: 'acme.com/a' goes beyond a host, and match: domain looks at hosts only; add --match prefix or --match url, or leave only the host",
+    ],
+    [
+      { competitor: ['x'] },
+      "--competitor: competitor cannot be 'x'; write a site such as acme.com or acme.com/shop",
+    ],
+    [{ maxCredits: '-1' }, "--max-credits: max_credits cannot be '-1'; write a whole number from 0 up"],
+    [{ keep: 'all' }, "--keep: keep cannot be 'all'; write a whole number from 0 up"],
+    [
+      { paging: 'smart' },
+      "--paging: paging smart has no target to find; name your site under 'targets:', or write 'paging: all'",
+    ],
+  ])('a mistake in %j has no line', async (flags, problem) => {
+    expect(await csvProblems('query\na\n', flags)).toEqual([problem])
+  })
+
+  test('that are wrong do not hide the mistakes of the file', async () => {
+    expect(await csvProblems('query,gl\na,usa\n', { depth: '0' })).toEqual([
+      "--depth: depth cannot be '0'; write a whole number from 1 up",
+      "k.csv:2: gl cannot be 'usa'; write a two-letter country code such as us",
+    ])
+  })
+})
