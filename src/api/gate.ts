@@ -104,6 +104,8 @@ export function openGate({ clock, limits, guardMs = defaultGuardMs }: GateOption
         const abort = (): void => {
           gone = true
           reject(signal?.reason)
+          // Nobody may be left to wake a timer for.
+          admit()
         }
         signal?.addEventListener('abort', abort, { once: true })
         const grant = (token: Token): void => {

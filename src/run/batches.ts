@@ -61,7 +61,7 @@ export function openBatches(parts: BatchParts, runs: readonly Run[], books: Book
     })
     return reading
   }
-  const lease = async (): Promise<readonly Task[]> => {
+  const lease = async (limit: number): Promise<readonly Task[]> => {
     const tasks = await store.lease({
       runs: runs.map(({ id, settings }) => ({
         runId: id,
@@ -69,24 +69,29 @@ export function openBatches(parts: BatchParts, runs: readonly Run[], books: Book
         freshSince: settings.freshnessMs === null ? null : parts.clock.wall() - settings.freshnessMs,
       })),
       credits: books.covered(),
-      limit: Math.min(left, largestLease),
+      limit,
       groupRunIds: runs.map(({ id }) => id),
     })
     left -= tasks.length
     return tasks
   }
 
+  const cheapestPending = () => store.cheapestPending(runs.map(({ id }) => id))
+
   const next = async (busy: () => boolean): Promise<readonly Task[] | null> => {
-    if (left === 0) await readOnce()
-    const tasks = await lease()
+    // A reading is a call, too: none for a batch that nobody waits for.
+    if (left === 0 && (await cheapestPending()) !== null) await readOnce()
+    const limit = Math.min(left, largestLease)
+    const tasks = await lease(limit)
     // Early, so that the queue never waits for it.
-    if (account !== null && left < batchSize(account.limits) / 2) readOnce().catch(() => {})
+    const early = account !== null && left < batchSize(account.limits) / 3
+    if (early && tasks.length === limit && (await cheapestPending()) !== null) readOnce().catch(() => {})
     if (tasks.length > 0 || busy()) return tasks
-    const cheapest = await store.cheapestPending(runs.map(({ id }) => id))
+    const cheapest = await cheapestPending()
     if (cheapest === null) return null
     // Somebody may have topped up: only a new reading says that nothing is covered.
     await readOnce()
-    const again = await lease()
+    const again = await lease(Math.min(left, largestLease))
     if (again.length > 0) return again
     overBudget = new Set(runs.map(({ id }) => id).filter((id) => books.limitedByBudget(id, cheapest)))
     return null
@@ -102,7 +107,7 @@ export function openBatches(parts: BatchParts, runs: readonly Run[], books: Book
     overBudget: () => overBudget,
     end: async () => {
       const balanceAfter = account === null ? null : await lastReading(parts, runs[0]?.id ?? null)
-      return { balanceBefore, balanceAfter: balanceAfter ?? books.balance() }
+      return { balanceBefore, balanceAfter }
     },
   }
 }

@@ -53,16 +53,17 @@ function relative(text: string, fetchedAt: number): number | null {
   if (text === 'just now' || text === 'now') return fetchedAt
   if (text === 'yesterday') return fetchedAt - 86_400_000
   if (text === 'today') return fetchedAt
-  const parts = text.match(/^(\d{1,4}|an?|one) ?([a-z]+?)s?(?: ago)?$/)
+  // A word needs its space: `any` is no `an y`, and `am` no `a m`.
+  const parts = text.match(/^(?:(\d{1,4}) ?|(?:an?|one) )([a-z]+?)s?(?: ago)?$/)
   if (parts === null) return null
-  const [, amount = '', word = ''] = parts
+  const [, amount = '1', word = ''] = parts
   const unit = units[word]
   // A bare `3h` is understood, but `1 may` must stay a date: only units that are in the table count.
   if (unit === undefined) return null
-  return before(fetchedAt, /^\d/.test(amount) ? Number(amount) : 1, unit)
+  return before(fetchedAt, Number(amount), unit)
 }
 
-function before(instant: number, amount: number, unit: Unit): number {
+function before(instant: number, amount: number, unit: Unit): number | null {
   const ms = fixedMs[unit]
   if (ms !== undefined) return instant - amount * ms
   const date = new Date(instant)
@@ -70,7 +71,8 @@ function before(instant: number, amount: number, unit: Unit): number {
   const year = Math.floor(months / 12)
   const month = months - year * 12
   const day = Math.min(date.getUTCDate(), daysIn(year, month))
-  return Date.UTC(year, month, day) + (instant % 86_400_000)
+  const midnight = dateOf(year, month, day)
+  return midnight === null ? null : midnight + (instant % 86_400_000)
 }
 
 function calendar(text: string): number | null {
@@ -93,7 +95,8 @@ function midnight(year = '', monthName = '', day = ''): number | null {
 }
 
 function dateOf(year: number, month: number, day: number): number | null {
-  if (month < 0 || month > 11 || day < 1 || day > daysIn(year, month)) return null
+  // Date.UTC takes a year of two digits for one of the last century.
+  if (year < 1000 || month < 0 || month > 11 || day < 1 || day > daysIn(year, month)) return null
   return Date.UTC(year, month, day)
 }
 
@@ -103,6 +106,8 @@ function daysIn(year: number, month: number): number {
 
 function timestamp(text: string): number | null {
   if (!/^\d{4}-\d{2}-\d{2}t\d{2}:\d{2}(:\d{2}(\.\d+)?)?(z|[+-]\d{2}:?\d{2})$/.test(text)) return null
+  // Date.parse would make the 2nd of March of the 30th of February.
+  if (calendar(text.slice(0, 10)) === null) return null
   const instant = Date.parse(text.toUpperCase())
   return Number.isNaN(instant) ? null : instant
 }

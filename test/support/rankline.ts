@@ -1,0 +1,89 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import Database from 'better-sqlite3'
+import type { Sandbox } from '../../src/sandbox/sandbox.ts'
+
+const program = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+
+export interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Started {
+  readonly child: ChildProcess
+  readonly ended: Promise<Ended>
+}
+
+/** A folder of its own with a `data` folder in it, where the real program is run. */
+export interface Workspace extends AsyncDisposable {
+  readonly folder: string
+  /** Writes a file and answers its name. */
+  file(name: string, text: string): Promise<string>
+  read(name: string): Promise<string>
+  start(args: readonly string[], env?: Environment): Started
+  /** Runs the program to its end. */
+  run(args: readonly string[], env?: Environment): Promise<Ended>
+  /** Rows of a query over the database of the workspace. */
+  sql<T = Record<string, unknown>>(query: string): readonly T[]
+}
+
+type Environment = Readonly<Record<string, string>>
+
+/** @param sandbox where calls go, unless the environment of a run says otherwise */
+export async function workspace(sandbox?: Pick<Sandbox, 'url' | 'key'>): Promise<Workspace> {
+  const folder = await mkdtemp(join(tmpdir(), 'rankline-'))
+  await mkdir(join(folder, 'data'))
+  const service: Environment =
+    sandbox === undefined ? {} : { RANKLINE_BASE_URL: sandbox.url, RANKLINE_API_KEY: sandbox.key }
+
+  const start: Workspace['start'] = (args, env = {}) => {
+    const child = spawn(process.execPath, [program, ...args], {
+      cwd: folder,
+      env: { PATH: process.env.PATH ?? '', NO_COLOR: '1', ...service, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let stdout = ''
+    let stderr = ''
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text
+    })
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text
+    })
+    const ended = new Promise<Ended>((resolve) => {
+      child.on('close', (code) => resolve({ code, stdout, stderr }))
+    })
+    return { child, ended }
+  }
+
+  return {
+    folder,
+    file: async (name, text) => {
+      await mkdir(dirname(join(folder, name)), { recursive: true })
+      await writeFile(join(folder, name), text)
+      return name
+    },
+    read: (name) => readFile(join(folder, name), 'utf8'),
+    start,
+    run: (args, env) => start(args, env).ended,
+    sql: <T>(query: string) => {
+      const db = new Database(join(folder, 'data/rankline.db'), { readonly: true })
+      try {
+        return db.prepare(query).all() as T[]
+      } finally {
+        db.close()
+      }
+    },
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  }
+}
+
+/** Rows of a CSV file with one column `query`. */
+export function queriesCsv(count: number, word = 'query'): string {
+  return `query\n${Array.from({ length: count }, (_, index) => `${word} ${index + 1}`).join('\n')}\n`
+}
