@@ -3,11 +3,11 @@ import { createRequire } from 'node:module'
 import yargs from 'yargs'
 import type { Action, Command, Flags } from './commands/command.ts'
 import { commands } from './commands/index.ts'
-import { outputSettings } from './config.ts'
 import { RanklineError, UsageError } from './errors.ts'
+import { mistyped } from './mistyped.ts'
+import { openTerminal } from './open-terminal.ts'
 import type { Terminal } from './terminal.ts'
 import { version } from './version.ts'
-import { nearest } from './words.ts'
 
 const terminal = openTerminal()
 process.exitCode = await main(process.argv.slice(2))
@@ -47,11 +47,11 @@ async function main(args: readonly string[]): Promise<number> {
       .exitProcess(false)
       .wrap(Math.min(terminal.columns, 100))
       .fail((message, error) => {
-        throw error ?? new UsageError(usageMessage(message, args))
+        throw error ?? new UsageError(mistyped(message, args, optionsOf(parser).key))
       })
     for (const command of commands)
       parser.command(command.usage, command.describe, command.flags, async (flags) => {
-        code = await perform(command, flags as unknown as Flags, listOptions(parser))
+        code = await perform(command, flags as unknown as Flags, optionsOf(parser).array)
       })
     await parser.parseAsync()
     return code
@@ -60,9 +60,17 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-function listOptions(parser: unknown): readonly string[] {
-  // Not in the type definitions, though documented.
-  return (parser as { getOptions(): { array: readonly string[] } }).getOptions().array
+interface Options {
+  readonly array: readonly string[]
+  readonly key: readonly string[]
+}
+
+/** What yargs knows of the command's options; documented, but not in its type definitions. */
+function optionsOf(parser: unknown): Options {
+  const { array, key } = (
+    parser as { getOptions(): { array: string[]; key: Record<string, unknown> } }
+  ).getOptions()
+  return { array, key: Object.keys(key) }
 }
 
 async function perform(command: Command, flags: Flags, lists: readonly string[]): Promise<number> {
@@ -93,17 +101,6 @@ function explain(error: unknown, verbose: boolean): number {
   return foreseen ? error.exitCode : 1
 }
 
-function usageMessage(message: string, args: readonly string[]): string {
-  const unknown = message.match(/^Unknown (?:arguments?|commands?): (.+)$/)?.[1]?.split(', ')[0]
-  if (unknown === undefined) return message.replace(/\s*\n\s*/g, ' ')
-  const names = commands.map(({ usage }) => usage.split(' ')[0] as string)
-  const isCommand = !names.some((name) => args.includes(name))
-  if (!isCommand)
-    return `There is no flag or argument '${unknown}' here. rankline ${args[0]} --help lists them.`
-  const near = nearest(unknown, names)
-  return `There is no command '${unknown}'. ${near === null ? 'rankline --help lists them.' : `Did you mean ${near}?`}`
-}
-
 /** better-sqlite3 from 13 on ends the process without a word where Node is older than it needs. */
 function refuseUnfitSqlite(): void {
   if (Number(process.versions.napi) >= 10) return
@@ -112,41 +109,4 @@ function refuseUnfitSqlite(): void {
     throw new UsageError(
       `better-sqlite3 ${installed.version} does not run on Node ${process.versions.node}. Install again with npm, or use Node 22.14 or newer`,
     )
-}
-
-function openTerminal(): Terminal {
-  const { color, live } = outputSettings()
-  // Who reads us through a pipe may stop reading; what is collected is not harmed by that.
-  const ignore = (error: NodeJS.ErrnoException): void => {
-    if (error.code !== 'EPIPE') throw error
-  }
-  process.stdout.on('error', ignore)
-  process.stderr.on('error', ignore)
-  let lineShown = false
-  const clear = (): void => {
-    if (lineShown) process.stderr.write('\r\u001b[2K')
-    lineShown = false
-  }
-  return {
-    out: (text) =>
-      new Promise((resolve) => {
-        clear()
-        if (process.stdout.write(text) || process.stdout.destroyed) resolve()
-        else process.stdout.once('drain', resolve).once('close', resolve)
-      }),
-    say: (line) => {
-      clear()
-      process.stderr.write(`${line}\n`)
-    },
-    live: live
-      ? (line) => {
-          clear()
-          if (line === '') return
-          process.stderr.write(line.slice(0, Math.max(20, (process.stderr.columns ?? 80) - 1)))
-          lineShown = true
-        }
-      : null,
-    columns: process.stdout.columns ?? 120,
-    color,
-  }
 }

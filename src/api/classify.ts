@@ -23,8 +23,8 @@ export function classify(status: number, body: Buffer): Meaning {
 function meaningOf401(body: Buffer): Meaning {
   const words = serviceWords(body)
   if (words === null) return 'unauthorised'
-  if (/rate|limit|quota|too many/i.test(words)) return 'throttled'
-  return /key|auth|token|expired|inactive/i.test(words) ? 'refused' : 'unauthorised'
+  if (/\brates?\b|limit|quota|too many/i.test(words)) return 'throttled'
+  return /\bkey\b|token|expired|inactive|invalid/i.test(words) ? 'refused' : 'unauthorised'
 }
 
 const longest = 300

@@ -39,6 +39,7 @@ const firstPauseMs = 500
 const longestPauseMs = 30_000
 
 interface Waiting {
+  readonly first: boolean
   readonly grant: (token: Token) => void
   readonly gone: () => boolean
 }
@@ -112,8 +113,8 @@ export function openGate({ clock, limits, guardMs = defaultGuardMs }: GateOption
           signal?.removeEventListener('abort', abort)
           resolve(token)
         }
-        if (first) waiting.unshift({ grant, gone: () => gone })
-        else waiting.push({ grant, gone: () => gone })
+        const behind = first ? waiting.findIndex((one) => !one.first) : -1
+        waiting.splice(behind < 0 ? waiting.length : behind, 0, { first, grant, gone: () => gone })
         if (waiting.length === 1) admit()
       }),
     setLimits: (changed) => {

@@ -34,7 +34,12 @@ async function* csv(rows: Iterable<Row>, columns: readonly string[], raw: boolea
   const stringifier = stringify({ header: true, columns: [...columns], escape_formulas: !raw })
   const source = Readable.from(rows)
   source.on('error', (error) => stringifier.destroy(error))
-  for await (const text of source.pipe(stringifier)) yield String(text)
+  try {
+    for await (const text of source.pipe(stringifier)) yield String(text)
+  } finally {
+    // Whoever stops reading early must not leave the rows open.
+    source.destroy()
+  }
 }
 
 function picked(row: Row, columns: readonly string[]): Row {

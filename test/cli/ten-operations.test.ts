@@ -106,7 +106,11 @@ test('each billable operation of one CSV file is sent once as documented, charge
     expect(Object.keys(requests[0]?.params ?? {}).sort(), path).toEqual(Object.keys(params).sort())
     const rows = place.sql(`SELECT * FROM ${view} WHERE query = '${params.query}' ORDER BY rank`)
     expect(rows.length, path).toBeGreaterThan(4)
-    for (const field of fields) expect(rows.map((row) => row[field]), `${path} ${field}`).not.toContain(null)
+    for (const field of fields)
+      expect(
+        rows.map((row) => row[field]),
+        `${path} ${field}`,
+      ).not.toContain(null)
     expect(rows.map(({ rank }) => rank)).toEqual(rows.map((_, index) => index + 1))
   }
   expect(place.sql('SELECT sum(credits) AS credits FROM calls WHERE billed = 1')).toEqual([
@@ -128,7 +132,15 @@ test('knowledge graph, AI text and totals are read from the answers view', async
   expect(graphs.length).toBeGreaterThan(0)
   for (const graph of graphs)
     expect(Object.keys(JSON.parse(String(graph))).sort()).toEqual(
-      ['attributes', 'description', 'description_link', 'description_source', 'title', 'type', 'website'].sort(),
+      [
+        'attributes',
+        'description',
+        'description_link',
+        'description_source',
+        'title',
+        'type',
+        'website',
+      ].sort(),
     )
   const [ai] = place.sql("SELECT * FROM answers WHERE operation = 'alpha.ai'")
   expect(ai?.ai_markdown).toContain('desk')

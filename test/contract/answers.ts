@@ -116,8 +116,10 @@ export const light: Shape = {
 export const autocomplete: Shape = { fields: { suggestions: { list: 'text' } } }
 
 const block: Shape = {
-  fields: { type: { only: ['paragraph', 'heading', 'list'] } },
-  optional: { snippet: 'text', list: { list: { fields: { snippet: 'text' } } } },
+  anyOf: [
+    { fields: { type: { only: ['paragraph', 'heading'] }, snippet: 'text' } },
+    { fields: { type: { only: ['list'] }, list: { list: { fields: { snippet: 'text' } } } } },
+  ],
 }
 
 export const ai: Shape = {

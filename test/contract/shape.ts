@@ -4,6 +4,7 @@ export type Shape =
   | { readonly orNull: Shape }
   | { readonly list: Shape }
   | { readonly values: Shape }
+  | { readonly anyOf: readonly Shape[] }
   | { readonly only: readonly unknown[] }
   | { readonly fields: Fields; readonly optional?: Fields }
 
@@ -22,6 +23,10 @@ const kinds = {
 export function differences(shape: Shape, value: unknown, at = 'answer'): readonly string[] {
   if (typeof shape === 'string') return kinds[shape](value) ? [] : [`${at} is no ${shape}`]
   if ('orNull' in shape) return value === null ? [] : differences(shape.orNull, value, at)
+  if ('anyOf' in shape) {
+    const tried = shape.anyOf.map((one) => differences(one, value, at))
+    return tried.some((found) => found.length === 0) ? [] : tried.flat()
+  }
   if ('only' in shape) return shape.only.includes(value) ? [] : [`${at} cannot be ${JSON.stringify(value)}`]
   if ('list' in shape) {
     if (!Array.isArray(value)) return [`${at} is no list`]

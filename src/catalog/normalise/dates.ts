@@ -71,8 +71,8 @@ function before(instant: number, amount: number, unit: Unit): number | null {
   const year = Math.floor(months / 12)
   const month = months - year * 12
   const day = Math.min(date.getUTCDate(), daysIn(year, month))
-  const midnight = dateOf(year, month, day)
-  return midnight === null ? null : midnight + (instant % 86_400_000)
+  const start = dateOf(year, month, day)
+  return start === null ? null : start + (instant % 86_400_000)
 }
 
 function calendar(text: string): number | null {

@@ -25,11 +25,12 @@ const readables: Readonly<Record<RowView, Readable>> = {
 /** Streams rows of the public views. */
 export function reportStore(db: Database): ReportStore {
   return {
-    rows: (view, filter) => {
+    // A generator, so that nothing is open before the first row is taken.
+    *rows(view, filter) {
       const { time, order } = readables[view]
       const { conditions, values } = where(view, filter, time)
       const sql = `SELECT * FROM ${view} ${conditions} ORDER BY ${order}`
-      return db.prepare<unknown[], Record<string, Cell>>(sql).iterate(...values)
+      yield* db.prepare<unknown[], Record<string, Cell>>(sql).iterate(...values)
     },
     labelNames: async ({ job, run }) =>
       db

@@ -1,0 +1,40 @@
+import { outputSettings } from './config.ts'
+import type { Terminal } from './terminal.ts'
+
+/** The terminal, or the pipes, that this process was started with. */
+export function openTerminal(): Terminal {
+  const { color, live } = outputSettings()
+  // Who reads us through a pipe may stop reading; what is collected is not harmed by that.
+  const ignore = (error: NodeJS.ErrnoException): void => {
+    if (error.code !== 'EPIPE') throw error
+  }
+  process.stdout.on('error', ignore)
+  process.stderr.on('error', ignore)
+  let lineShown = false
+  const clear = (): void => {
+    if (lineShown) process.stderr.write('\r\u001b[2K')
+    lineShown = false
+  }
+  return {
+    out: (text) =>
+      new Promise((resolve) => {
+        clear()
+        if (process.stdout.write(text) || process.stdout.destroyed) resolve()
+        else process.stdout.once('drain', resolve).once('close', resolve)
+      }),
+    say: (line) => {
+      clear()
+      process.stderr.write(`${line}\n`)
+    },
+    live: live
+      ? (line) => {
+          clear()
+          if (line === '') return
+          process.stderr.write(line.slice(0, Math.max(20, (process.stderr.columns ?? 80) - 1)))
+          lineShown = true
+        }
+      : null,
+    columns: process.stdout.columns ?? 120,
+    color,
+  }
+}

@@ -1,0 +1,100 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type Account, readAccount } from '../../src/api/account.ts'
+
+const read = (record: unknown) => readAccount(Buffer.from(JSON.stringify(record)))
+
+const nothing: Account = {
+  remaining: null,
+  totalUsed: null,
+  limits: { perSecond: null, perMinute: null },
+  keyActive: null,
+  keyExpires: null,
+  quotas: { total: null, daily: null, weekly: null, monthly: null },
+}
+
+const older = {
+  remaining: 900,
+  total_used: 100,
+  renewal_date: '2026-01-01',
+  period: { start: '2025-12-01', end: '2026-01-01' },
+  subscription: { used: 100, total: 1000, remaining: 900, percent_used: 10 },
+  credits: { given: 0, consumed: 0, remaining: 0, percent_used: 0 },
+  rate_limit: { per_minute: 600, per_second: 20 },
+  account: { name: 'Acme', slug: 'acme' },
+  api_key: {
+    alias: 'ci',
+    active: true,
+    category: 'production',
+    expires: '2026-06-01T00:00:00Z',
+    quotas: { total: null, daily: 500, weekly: null, monthly: 9000 },
+  },
+}
+
+test('the older shape, without packs, is read', () => {
+  expect(read(older)).toEqual({
+    remaining: 900,
+    totalUsed: 100,
+    limits: { perSecond: 20, perMinute: 600 },
+    keyActive: true,
+    keyExpires: '2026-06-01T00:00:00Z',
+    quotas: { total: null, daily: 500, weekly: null, monthly: 9000 },
+  })
+})
+
+test.each([
+  ['null packs', null],
+  ['packs', { count: 1, remaining: 300, items: [{ id: 'p', remaining: 300 }], current: null }],
+  ['packs of an odd type', 'none'],
+])('the newer shape with %s says the same', (_, packs) => {
+  expect(read({ ...older, packs })).toEqual(read(older))
+})
+
+describe('limits', () => {
+  test.each([
+    [{ per_minute: null, per_second: null }, null, null],
+    [{}, null, null],
+    [null, null, null],
+    ['20', null, null],
+    [{ per_minute: '600', per_second: '20' }, 20, 600],
+    [{ per_minute: 0, per_second: 0 }, 1, 1],
+    [{ per_minute: -5, per_second: 1 }, 1, 1],
+    [{ per_minute: 'many', per_second: true }, null, null],
+    [{ per_minute: [600], per_second: {} }, null, null],
+  ])('%j are %j per second and %j per minute', (rate_limit, perSecond, perMinute) => {
+    expect(read({ ...older, rate_limit })?.limits).toEqual({ perSecond, perMinute })
+  })
+})
+
+describe('odd types', () => {
+  test.each([
+    ['text for numbers', { remaining: '12', total_used: ' 7 ' }, { remaining: 12, totalUsed: 7 }],
+    ['fractions of credits', { remaining: 1.5, total_used: 2.0 }, { remaining: null, totalUsed: 2 }],
+    ['numbers beyond the exact range', { remaining: 2 ** 60 }, { remaining: null }],
+    ['a negative balance', { remaining: -3 }, { remaining: -3 }],
+    ['a key that is text', { api_key: 'abc' }, { keyActive: null, keyExpires: null }],
+    ['an activity that is text', { api_key: { active: 'yes' } }, { keyActive: null }],
+    ['a key that never expires', { api_key: { expires: null } }, { keyExpires: null }],
+  ])('%s', (_, record, expected) => {
+    expect(read(record)).toEqual({ ...nothing, ...expected })
+  })
+
+  test.each(['', 'null', '[]', '"usage"', '12', '{"remaining":', '<html></html>'])(
+    'the body %j is no usage record',
+    (body) => {
+      expect(readAccount(Buffer.from(body))).toBeNull()
+    },
+  )
+
+  test('any JSON gives an account of whole numbers or nothing, never an exception', () => {
+    fc.assert(
+      fc.property(fc.json(), fc.jsonValue(), (body, rate_limit) => {
+        readAccount(Buffer.from(body))
+        const account = read({ rate_limit, remaining: rate_limit }) as Account
+        for (const value of [account.remaining, account.limits.perMinute, account.limits.perSecond])
+          expect(value === null || Number.isSafeInteger(value)).toBe(true)
+        expect(account.limits.perSecond ?? 1).toBeGreaterThanOrEqual(1)
+      }),
+    )
+  })
+})

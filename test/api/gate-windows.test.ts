@@ -1,0 +1,333 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type GateOptions, openGate, type RateLimits, type Token } from '../../src/api/gate.ts'
+import { type FakeTime, fakeTime } from './fake-time.ts'
+
+interface Asking {
+  readonly at: number
+  /** Milliseconds between leave and the request's first byte; null where it is never sent. */
+  readonly leavesAfter: number | null
+  readonly answeredAfter: number
+}
+
+interface Leaving {
+  readonly asked: number
+  readonly granted: number
+  readonly sent: number | null
+}
+
+/** Lets requests ask a new gate at their times; answers what became of them, in the order in which they were let through. */
+async function letThrough(
+  time: FakeTime,
+  options: Omit<GateOptions, 'clock'>,
+  askings: readonly Asking[],
+): Promise<readonly Leaving[]> {
+  const start = time.now()
+  const since = () => time.now() - start
+  const gate = openGate({ clock: { monotonic: time.now }, ...options })
+  const leavings: Leaving[] = []
+  const ask = async ({ leavesAfter, answeredAfter }: Asking): Promise<void> => {
+    const asked = since()
+    const token = await gate.acquire()
+    const granted = since()
+    const leave = (sent: number | null): void => {
+      leavings.push({ asked, granted, sent })
+      if (sent === null) return token.released()
+      token.sent()
+      setTimeout(() => token.over(false), answeredAfter)
+    }
+    if (leavesAfter === null) setTimeout(() => leave(null), answeredAfter)
+    else if (leavesAfter === 0) leave(granted)
+    else setTimeout(() => leave(since()), leavesAfter)
+  }
+  for (const asking of askings) setTimeout(() => ask(asking), asking.at)
+  await time.settle()
+  expect(leavings).toHaveLength(askings.length)
+  return leavings
+}
+
+/** The most of the instants that any window [t, t + length) holds. */
+function mostIn(instants: readonly number[], length: number): number {
+  return Math.max(0, ...instants.map((t) => instants.filter((s) => s >= t && s < t + length).length))
+}
+
+const limits: fc.Arbitrary<RateLimits> = fc.record({
+  perSecond: fc.option(fc.integer({ min: 1, max: 8 }), { freq: 3 }),
+  perMinute: fc.option(fc.integer({ min: 1, max: 20 }), { freq: 2 }),
+})
+const guardMs = fc.constantFrom(0, 1, 50, 333)
+const prompt: fc.Arbitrary<Asking> = fc.record({
+  at: fc.oneof(fc.nat(50), fc.nat(5_000), fc.nat(90_000)),
+  leavesAfter: fc.constant(0),
+  answeredAfter: fc.nat(3_000),
+})
+const dawdling: fc.Arbitrary<Asking> = fc.record({
+  at: fc.oneof(fc.nat(50), fc.nat(5_000), fc.nat(90_000)),
+  leavesAfter: fc.option(fc.oneof(fc.nat(20), fc.nat(2_500))),
+  answeredAfter: fc.nat(3_000),
+})
+
+describe('for any limits and any arrivals', () => {
+  test('no second and no minute ever holds more sent requests than the limit', async () => {
+    const time = fakeTime()
+    await fc.assert(
+      fc.asyncProperty(
+        limits,
+        guardMs,
+        fc.array(dawdling, { maxLength: 40 }),
+        async (limits, guardMs, askings) => {
+          const leavings = await letThrough(time, { limits, guardMs }, askings)
+          const sent = leavings.flatMap(({ sent }) => (sent === null ? [] : [sent]))
+          expect(mostIn(sent, 1000)).toBeLessThanOrEqual(limits.perSecond ?? sent.length)
+          expect(mostIn(sent, 60_000)).toBeLessThanOrEqual(limits.perMinute ?? sent.length)
+        },
+      ),
+      { numRuns: 150 },
+    )
+  })
+
+  test('what both windows allow leaves at once, in the order asked, and nothing is spread out', async () => {
+    const time = fakeTime()
+    await fc.assert(
+      fc.asyncProperty(
+        limits,
+        guardMs,
+        fc.array(prompt, { maxLength: 40 }),
+        async (limits, guardMs, askings) => {
+          const leavings = await letThrough(time, { limits, guardMs }, askings)
+          const asked = leavings.map(({ asked }) => asked)
+          expect(asked).toEqual([...asked].sort((a, b) => a - b))
+          expect(leavings.map(({ sent }) => sent)).toEqual(earliest(asked, limits, guardMs))
+        },
+      ),
+      { numRuns: 150 },
+    )
+  })
+
+  /** The earliest instants at which requests may leave in this order. */
+  function earliest(asked: readonly number[], { perSecond, perMinute }: RateLimits, guardMs: number) {
+    const left: number[] = []
+    const after = (limit: number | null, windowMs: number): number => {
+      const blocking = limit === null ? undefined : left[left.length - limit]
+      return blocking === undefined ? 0 : blocking + windowMs + guardMs
+    }
+    for (const at of asked)
+      left.push(Math.max(at, left.at(-1) ?? 0, after(perSecond, 1000), after(perMinute, 60_000)))
+    return left
+  }
+})
+
+/** A gate at time 0, and everybody who waits in front of it by name. */
+function aGate(options: Omit<GateOptions, 'clock'> = {}) {
+  const time = fakeTime()
+  const gate = openGate({ clock: { monotonic: time.now }, guardMs: 0, ...options })
+  const through: string[] = []
+  const tokens = new Map<string, Token>()
+  const ask = (name: string, options?: Parameters<typeof gate.acquire>[0]): void => {
+    gate.acquire(options).then(
+      (token) => {
+        through.push(name)
+        tokens.set(name, token)
+      },
+      (reason) => {
+        through.push(`${name}: ${reason.message}`)
+      },
+    )
+  }
+  return { time, gate, through, ask, token: (name: string) => tokens.get(name) as Token }
+}
+
+describe('the order', () => {
+  test('is the order asked, but what is `first` goes before all the others, in its own order', async () => {
+    const { time, through, ask, token } = aGate({ limits: { perSecond: 1, perMinute: null } })
+    for (const name of ['a', 'b', 'c']) ask(name)
+    for (const name of ['poll 1', 'poll 2', 'poll 3']) ask(name, { first: true })
+    ask('d')
+    for (let turn = 0; turn < 7; turn++) {
+      await time.pass(1000)
+      token(through.at(-1) as string).sent()
+    }
+    expect(through).toEqual(['a', 'poll 1', 'poll 2', 'poll 3', 'b', 'c', 'd'])
+  })
+
+  test('of a thousand without limits is kept, and nobody waits', async () => {
+    const { time, through, ask } = aGate()
+    const names = Array.from({ length: 1000 }, (_, index) => String(index))
+    for (const name of names) ask(name)
+    await time.pass(0)
+    expect(through).toEqual(names)
+  })
+})
+
+describe('a window counts', () => {
+  test('from the moment a request leaves, not from the moment it was let through', async () => {
+    const { time, through, ask, token } = aGate({ limits: { perSecond: 1, perMinute: null } })
+    ask('a')
+    await time.pass(700)
+    token('a').sent()
+    ask('b')
+    await time.pass(999)
+    expect(through).toEqual(['a'])
+    await time.pass(1)
+    expect(through).toEqual(['a', 'b'])
+  })
+
+  test('a request that is about to leave, for as long as that takes', async () => {
+    const { time, through, ask } = aGate({ limits: { perSecond: 2, perMinute: null } })
+    for (const name of ['a', 'b', 'c']) ask(name)
+    await time.pass(5000)
+    expect(through).toEqual(['a', 'b'])
+  })
+
+  test('nothing for a request that was never sent: its place is given back at once', async () => {
+    const { time, through, ask, token } = aGate({ limits: { perSecond: 1, perMinute: 1 } })
+    for (const name of ['a', 'b', 'c']) ask(name)
+    await time.pass(0)
+    token('a').released()
+    await time.pass(0)
+    token('b').over(false)
+    await time.pass(0)
+    expect(through).toEqual(['a', 'b', 'c'])
+  })
+
+  test('a request once, however often its token is used', async () => {
+    const { time, through, ask, token } = aGate({ limits: { perSecond: 2, perMinute: null } })
+    ask('a')
+    await time.pass(0)
+    token('a').sent()
+    token('a').sent()
+    token('a').over(false)
+    for (const name of ['b', 'c']) ask(name)
+    await time.pass(0)
+    expect(through).toEqual(['a', 'b'])
+    token('b').sent()
+    await time.pass(1000)
+    expect(through).toEqual(['a', 'b', 'c'])
+  })
+
+  test('what other processes sent, by its age', async () => {
+    const { time, gate, through, ask, token } = aGate({ limits: { perSecond: null, perMinute: 3 } })
+    gate.seed([70_000, 10_000, 59_000])
+    for (const name of ['a', 'b', 'c']) ask(name)
+    await time.pass(0)
+    expect(through).toEqual(['a'])
+    token('a').sent()
+    await time.pass(999)
+    expect(through).toEqual(['a'])
+    await time.pass(1)
+    expect(through).toEqual(['a', 'b'])
+    token('b').sent()
+    await time.pass(48_999)
+    expect(through).toEqual(['a', 'b'])
+    await time.pass(1)
+    expect(through).toEqual(['a', 'b', 'c'])
+  })
+
+  test('the guard on top of each window', async () => {
+    const { time, through, ask, token } = aGate({
+      limits: { perSecond: 1, perMinute: null },
+      guardMs: 50,
+    })
+    ask('a')
+    ask('b')
+    await time.pass(0)
+    token('a').sent()
+    await time.pass(1049)
+    expect(through).toEqual(['a'])
+    await time.pass(1)
+    expect(through).toEqual(['a', 'b'])
+  })
+
+  test('thousands of old requests no more, and the last minute still', async () => {
+    const { time, through, ask, token } = aGate({ limits: { perSecond: null, perMinute: 3000 } })
+    for (let n = 0; n < 3000; n++) {
+      ask(String(n))
+      await time.pass(0)
+      token(String(n)).sent()
+      if (n === 1499) await time.pass(30_000)
+    }
+    ask('late')
+    await time.pass(29_999)
+    expect(through.at(-1)).toBe('2999')
+    await time.pass(1)
+    expect(through.at(-1)).toBe('late')
+  })
+})
+
+describe('changed limits', () => {
+  test('let through at once what they allow more', async () => {
+    const { time, gate, through, ask } = aGate({ limits: { perSecond: 1, perMinute: null } })
+    for (const name of ['a', 'b', 'c', 'd']) ask(name)
+    await time.pass(0)
+    gate.setLimits({ perSecond: 3, perMinute: null })
+    await time.pass(0)
+    expect(through).toEqual(['a', 'b', 'c'])
+    gate.setLimits({ perSecond: null, perMinute: null })
+    await time.pass(0)
+    expect(through).toEqual(['a', 'b', 'c', 'd'])
+  })
+
+  test('count what left before them', async () => {
+    const { time, gate, through, ask, token } = aGate()
+    for (const name of ['a', 'b', 'c']) ask(name)
+    await time.pass(0)
+    for (const name of ['a', 'b', 'c']) token(name).sent()
+    gate.setLimits({ perSecond: 2, perMinute: null })
+    ask('d')
+    await time.pass(999)
+    expect(through).toEqual(['a', 'b', 'c'])
+    await time.pass(1)
+    expect(through).toEqual(['a', 'b', 'c', 'd'])
+  })
+})
+
+describe('who no longer wants to wait', () => {
+  test('leaves with the reason, and those behind it move up', async () => {
+    const { time, through, ask, token } = aGate({ limits: { perSecond: 1, perMinute: null } })
+    const stop = new AbortController()
+    ask('a')
+    ask('b', { signal: stop.signal })
+    ask('c')
+    await time.pass(0)
+    token('a').sent()
+    stop.abort(new Error('enough'))
+    await time.pass(1000)
+    expect(through).toEqual(['a', 'b: enough', 'c'])
+  })
+
+  test('is refused at once where the signal is aborted already, and takes no place', async () => {
+    const { time, through, ask } = aGate({ limits: { perSecond: 1, perMinute: null } })
+    ask('a', { signal: AbortSignal.abort(new Error('too late')) })
+    ask('b')
+    await time.pass(0)
+    expect([...through].sort()).toEqual(['a: too late', 'b'])
+  })
+
+  test('keeps its token where it was let through before', async () => {
+    const { time, through, ask, token } = aGate({ limits: { perSecond: 1, perMinute: null } })
+    const stop = new AbortController()
+    ask('a', { signal: stop.signal })
+    await time.pass(0)
+    stop.abort(new Error('enough'))
+    token('a').sent()
+    ask('b')
+    await time.pass(999)
+    expect(through).toEqual(['a'])
+    await time.pass(1)
+    expect(through).toEqual(['a', 'b'])
+  })
+
+  test('leaves no timer behind', async () => {
+    const { time, through, ask, token } = aGate({ limits: { perSecond: 1, perMinute: null } })
+    const stop = new AbortController()
+    ask('a')
+    await time.pass(0)
+    token('a').sent()
+    ask('b', { signal: stop.signal })
+    stop.abort(new Error('enough'))
+    const before = time.now()
+    await time.settle()
+    expect(time.now()).toBe(before)
+    expect(through).toEqual(['a', 'b: enough'])
+  })
+})

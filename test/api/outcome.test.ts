@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest'
+import { classify } from '../../src/api/classify.ts'
+import { billing, type Consequence, consequences } from '../../src/api/outcome.ts'
+import type { Outcome } from '../../src/model/call.ts'
+
+const rules: readonly [Outcome, Consequence, 0 | 1 | null][] = [
+  ['answered', 'keep', 1],
+  ['accepted', 'poll', 0],
+  ['throttled', 'wait', 0],
+  ['refused', 'stop-run', 0],
+  ['out-of-credit', 'stop-run', 0],
+  ['rejected', 'fail-task', 0],
+  ['not-found', 'fail-task', null],
+  ['server-error', 'retry', 0],
+  ['unreachable', 'retry', 0],
+  ['ambiguous', 'retry-once', null],
+  ['redirected', 'stop-run', 0],
+  ['too-large', 'fail-task', 1],
+]
+
+test.each(rules)('%s leads to %s and is billed: %j', (outcome, consequence, billed) => {
+  expect(consequences[outcome]).toBe(consequence)
+  expect(billing[outcome]).toBe(billed)
+})
+
+test('every outcome has one consequence and one billing, and there are no others', () => {
+  const outcomes = rules.map(([outcome]) => outcome).sort()
+  expect(Object.keys(consequences).sort()).toEqual(outcomes)
+  expect(Object.keys(billing).sort()).toEqual(outcomes)
+})
+
+describe('billing rules of the service', () => {
+  const billedAt = (status: number, body = '{"error":"Invalid API Key"}') =>
+    billing[classify(status, Buffer.from(body)) as Outcome]
+
+  test.each([200, 201, 204])('a synchronous %i is billed', (status) => {
+    expect(billedAt(status, '{}')).toBe(1)
+  })
+
+  test('202 is not billed when it is accepted', () => {
+    expect(billedAt(202)).toBe(0)
+  })
+
+  test('of a 404 nobody knows', () => {
+    expect(billedAt(404)).toBeNull()
+  })
+
+  test('every other status from 300 to 599 is free', () => {
+    const statuses = Array.from({ length: 300 }, (_, index) => 300 + index).filter((one) => one !== 404)
+    expect(statuses.filter((status) => billedAt(status) !== 0)).toEqual([])
+  })
+
+  test('a rate-limit 401 is free', () => {
+    expect(billedAt(401, '{"error":"Rate limit exceeded for the API key: quota monthly"}')).toBe(0)
+  })
+})

@@ -1,0 +1,67 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { decideRetry, type RetryDecision, type RetryPolicy, retryPolicy } from '../../src/api/retry.ts'
+
+describe('by the policy of the program', () => {
+  test.each<[number, number, RetryDecision]>([
+    [1, 0, { wait: 0 }],
+    [1, 1, { wait: 500 }],
+    [1, 0.5, { wait: 250 }],
+    [2, 1, { wait: 1000 }],
+    [3, 1, { wait: 2000 }],
+    [4, 1, { later: true }],
+    [5, 1, { wait: 500 }],
+    [6, 1, { wait: 1000 }],
+    [7, 1, { wait: 2000 }],
+    [8, 0, { giveUp: true }],
+    [9, 0.5, { giveUp: true }],
+    [1000, 0, { giveUp: true }],
+  ])('after %i failed tries, random %d -> %j', (tries, random, decision) => {
+    expect(decideRetry(tries, random)).toEqual(decision)
+  })
+})
+
+const policy: fc.Arbitrary<RetryPolicy> = fc.record({
+  triesInRow: fc.integer({ min: 1, max: 10 }),
+  tries: fc.integer({ min: 1, max: 40 }),
+  firstDelayMs: fc.integer({ min: 0, max: 10_000 }),
+  longestDelayMs: fc.integer({ min: 0, max: 60_000 }),
+})
+const random = fc.double({ min: 0, max: 1, noNaN: true })
+
+test('a wait is never negative and never longer than the longest or than the doubled first delay', () => {
+  fc.assert(
+    fc.property(policy, fc.integer({ min: 1, max: 60 }), random, (policy, tries, random) => {
+      const decision = decideRetry(tries, random, policy)
+      if (!('wait' in decision)) return
+      expect(decision.wait).toBeGreaterThanOrEqual(0)
+      expect(decision.wait).toBeLessThanOrEqual(policy.longestDelayMs)
+      expect(decision.wait).toBeLessThanOrEqual(policy.firstDelayMs * 2 ** (tries - 1))
+    }),
+  )
+})
+
+test('tries end: a task that always fails is sent exactly as often as the policy says', () => {
+  fc.assert(
+    fc.property(policy, random, (policy, random) => {
+      let tries = 1
+      while (!('giveUp' in decideRetry(tries, random, policy))) tries += 1
+      expect(tries).toBe(policy.tries)
+    }),
+  )
+})
+
+test('more chance never waits less', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 7 }), random, random, (tries, a, b) => {
+      const waits = [Math.min(a, b), Math.max(a, b)].map((chance) => decideRetry(tries, chance))
+      const [less, more] = waits.map((one) => ('wait' in one ? one.wait : 0)) as [number, number]
+      expect(less).toBeLessThanOrEqual(more)
+    }),
+  )
+})
+
+test('a task never holds its slot longer than 3.5 seconds of waits in a row', () => {
+  const waits = Array.from({ length: retryPolicy.triesInRow - 1 }, (_, index) => decideRetry(index + 1, 1))
+  expect(waits.reduce((sum, one) => sum + ('wait' in one ? one.wait : 0), 0)).toBe(3500)
+})

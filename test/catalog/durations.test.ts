@@ -1,0 +1,65 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { durationSeconds } from '../../src/catalog/normalise/durations.ts'
+
+test.each<[string | null, number | null]>([
+  ['0:09', 9],
+  ['0:00', 0],
+  ['00:09', 9],
+  ['12:34', 754],
+  ['59:59', 3599],
+  ['61:00', 3660],
+  ['100:00', 6000],
+  ['1:02:03', 3723],
+  ['1:2:03', 3723],
+  ['01:02:03', 3723],
+  ['0:01:00', 60],
+  ['23:59:59', 86_399],
+  ['100:00:01', 360_001],
+  [' 12:34 ', 754],
+  ['\u00a012:34', 754],
+  ['1:60', null],
+  ['1:60:00', null],
+  ['1:00:60', null],
+  ['1:2:3', null],
+  ['1:2', null],
+  ['1:234', null],
+  [':30', null],
+  ['30', null],
+  ['1:', null],
+  ['1::30', null],
+  ['1:02:03:04', null],
+  ['-1:30', null],
+  ['1.5:30', null],
+  ['1:30.5', null],
+  ['12:34 min', null],
+  ['PT1M', null],
+  ['2h 3m', null],
+  ['LIVE', null],
+  ['１:３０', null],
+  [`${'9'.repeat(400)}:00`, null],
+  ['', null],
+  [null, null],
+])('%o has %o seconds', (duration, seconds) => {
+  expect(durationSeconds(duration)).toBe(seconds)
+})
+
+test('any length that is written in one of the two forms is read back', () => {
+  const two = (value: number) => String(value).padStart(2, '0')
+  fc.assert(
+    fc.property(fc.nat({ max: 10_000_000 }), (length) => {
+      const [hours, minutes, seconds] = [Math.floor(length / 3600), Math.floor(length / 60), length % 60]
+      expect(durationSeconds(`${hours}:${two(minutes % 60)}:${two(seconds)}`)).toBe(length)
+      expect(durationSeconds(`${minutes}:${two(seconds)}`)).toBe(length)
+    }),
+  )
+})
+
+test('whatever is written, seconds are a whole number or none', () => {
+  fc.assert(
+    fc.property(fc.stringMatching(/^[0-9:]{0,40}$/), (duration) => {
+      const seconds = durationSeconds(duration)
+      expect(seconds === null || (Number.isSafeInteger(seconds) && seconds >= 0)).toBe(true)
+    }),
+  )
+})

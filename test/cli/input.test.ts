@@ -1,0 +1,123 @@
+import { expect, test } from 'vitest'
+import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { workspace } from '../support/rankline.ts'
+
+const service = { RANKLINE_BASE_URL: 'http://127.0.0.1:9', RANKLINE_API_KEY: 'a-key' }
+
+test.each<[string, readonly string[], Readonly<Record<string, string>>, RegExp]>([
+  ['no base URL', ['usage'], { RANKLINE_API_KEY: 'k' }, /RANKLINE_BASE_URL=/],
+  ['no key', ['usage'], { RANKLINE_BASE_URL: 'http://127.0.0.1:9' }, /RANKLINE_API_KEY=/],
+  ['a blank key', ['usage'], { ...service, RANKLINE_API_KEY: '  ' }, /RANKLINE_API_KEY=/],
+  ['a key with a line break', ['usage'], { ...service, RANKLINE_API_KEY: 'a\nb' }, /line breaks/],
+  ['a key file that is not there', ['usage', '--api-key-file', 'no.txt'], service, /no\.txt cannot be read/],
+  ['a key as a flag', ['usage', '--api-key', 'secret-key'], service, /--api-key/],
+  [
+    'an address without encryption',
+    ['usage'],
+    { ...service, RANKLINE_BASE_URL: 'http://example.com' },
+    /--allow-http/,
+  ],
+  ['an address that is none', ['usage'], { ...service, RANKLINE_BASE_URL: 'example' }, /https:\/\/host/],
+  ['a database folder that is not there', ['runs', '--db', 'no/such/x.db'], {}, /mkdir -p no\/such/],
+  ['a database that is a folder', ['runs', '--db', 'data'], {}, /is a folder/],
+  ['a database that is something else', ['runs', '--db', 'job.csv'], {}, /is no SQLite database/],
+  ['a job file that is not there', ['run', 'nope.csv'], service, /nope\.csv/],
+  ['no job file', ['run'], service, /job/],
+  ['no command', [], {}, /rankline --help/],
+  ['an unknown command', ['rnu'], {}, /Did you mean run\?/],
+  ['an unknown flag', ['runs', '--limt', '3'], {}, /--limt.*--limit/],
+  ['a flag twice', ['runs', '--limit', '3', '--limit', '4'], {}, /--limit is given more than once/],
+  ['a number that is none', ['runs', '--limit', 'abc'], {}, /--limit cannot be 'abc'/],
+  ['concurrency 0', ['run', 'job.csv', '--concurrency', '0'], service, /--concurrency cannot be '0'/],
+  ['concurrency -1', ['run', 'job.csv', '--concurrency=-1'], service, /--concurrency cannot be '-1'/],
+  ['a timeout that is none', ['run', 'job.csv', '--timeout', 'x'], service, /--timeout cannot be 'x'/],
+  ['an unknown operation', ['search', 'alpha.serch', 'x'], service, /alpha\.search/],
+  ['an unknown parameter', ['search', 'alpha.search', 'x', '-p', 'locaton=Paris'], service, /location/],
+  ['a wrong parameter', ['search', 'alpha.search', 'x', '-p', 'gl=usa'], service, /two-letter country code/],
+  ['an unknown export', ['export', 'organics'], {}, /organic/],
+  ['an unknown format', ['export', 'organic', '--format', 'xml'], {}, /csv, jsonl/],
+  ['an unknown job', ['report', 'acme'], {}, /no job 'acme'/],
+  ['an unknown run', ['runs', '99'], {}, /no run 99/],
+  ['a run that is no number', ['resume', 'x'], service, /run cannot be 'x'/],
+  ['a day that is none', ['export', 'organic', '--from', '2026-13-01'], {}, /--from cannot be/],
+  ['an output folder that is not there', ['export', 'organic', '--out', 'no/x.csv'], {}, /mkdir -p no/],
+])('%s is one sentence on stderr, exit 2, and no stack trace', async (_, args, env, words) => {
+  await using place = await workspace()
+  await place.file('job.csv', 'query\na\n')
+
+  const { code, stdout, stderr } = await place.run(args, env)
+
+  expect(stderr).toMatch(words)
+  expect(stderr.trim().split('\n')).toHaveLength(1)
+  expect(stderr).not.toContain('secret-key')
+  expect(stdout).toBe('')
+  expect(code).toBe(2)
+})
+
+test('a job file with 40 mistakes is 40 lines, exit 2, and nothing is sent', async () => {
+  await using sandbox = await startSandbox()
+  await using place = await workspace(sandbox)
+  const rows = Array.from({ length: 40 }, (_, index) => `query ${index},usa`)
+  const job = await place.file('job.csv', `query,gl\nfine,us\n${rows.join('\n')}\n`)
+
+  for (const command of ['run', 'plan']) {
+    const { code, stdout, stderr } = await place.run([command, job])
+    const lines = stderr.trim().split('\n')
+    expect(lines).toHaveLength(40)
+    expect(lines[0]).toBe("job.csv:3: gl cannot be 'usa'; write a two-letter country code such as us")
+    expect(lines[39]).toMatch(/^job\.csv:42: /)
+    expect(stdout).toBe('')
+    expect(code).toBe(2)
+  }
+  expect(sandbox.ledger.requests).toEqual([])
+  expect(place.sql('SELECT * FROM runs')).toEqual([])
+})
+
+test('mistakes of all jobs of a command are told, and none of the jobs runs', async () => {
+  await using sandbox = await startSandbox()
+  await using place = await workspace(sandbox)
+  await place.file('good.csv', 'query\na\n')
+  await place.file('bad.yaml', 'queries: [a]\ndepht: 3\n')
+  await place.file('worse.yaml', 'operation: alpha.serch\nqueries: [a]\n')
+
+  const { code, stderr } = await place.run(['run', 'good.csv', 'bad.yaml', 'worse.yaml'])
+
+  expect(code).toBe(2)
+  expect(stderr.trim().split('\n')).toEqual([
+    expect.stringMatching(/^bad\.yaml:2:1: .*'depht'.*'depth'/),
+    expect.stringMatching(/^worse\.yaml:1:12: .*'alpha\.serch'.*'alpha\.search'/),
+  ])
+  expect(sandbox.ledger.requests).toEqual([])
+})
+
+test('two files of one job name are told apart before anything is sent', async () => {
+  await using sandbox = await startSandbox()
+  await using place = await workspace(sandbox)
+  await place.file('a/job.csv', 'query\na\n')
+  await place.file('b/job.csv', 'query\nb\n')
+  expect((await place.run(['run', 'a/job.csv'])).code).toBe(0)
+
+  const clash = await place.run(['run', 'b/job.csv'])
+
+  expect(clash.code).toBe(2)
+  expect(clash.stderr).toContain("the job name 'job' belongs to a/job.csv already")
+  expect((await place.run(['run', 'b/job.csv', '--name', 'other'])).code).toBe(0)
+})
+
+test('settings come from flags before the environment before .env, and the key from a file', async () => {
+  await using sandbox = await startSandbox({ key: 'right' })
+  await using place = await workspace()
+  await place.file(
+    '.env',
+    `RANKLINE_BASE_URL=${sandbox.url}\nRANKLINE_API_KEY=right\nRANKLINE_DB=data/other.db\n`,
+  )
+  await place.file('key.txt', '\ufeffright\n')
+
+  expect((await place.run(['usage'])).code).toBe(0)
+  expect(await place.read('data/other.db')).toContain('SQLite')
+  expect((await place.run(['usage'], { RANKLINE_API_KEY: 'wrong' })).code).toBe(5)
+  expect((await place.run(['usage', '--api-key-file', 'key.txt'], { RANKLINE_API_KEY: 'wrong' })).code).toBe(
+    0,
+  )
+  expect((await place.run(['usage', '--base-url', 'http://127.0.0.1:9'])).code).toBe(6)
+})

@@ -1,0 +1,166 @@
+import { expect, test } from 'vitest'
+import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { queriesCsv, workspace } from '../support/rankline.ts'
+
+test('a service that answers 500 to a fifth of all calls costs no failed task and no credit', async () => {
+  await using sandbox = await startSandbox({ rules: [{ probability: 0.2, do: { status: 500 } }] })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(150))
+
+  const { code, stdout } = await place.run(['run', job, '--json'])
+
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({
+    tasks: { done: 150, failed: 0 },
+    credits: { spent: 150, ambiguous: 0 },
+  })
+  expect(sandbox.ledger.charged).toBe(150)
+})
+
+test('refusals of the rate are waited for: no task fails and no try is used up', async () => {
+  await using sandbox = await startSandbox({
+    rules: [{ operation: 'alpha.search', after: 10, times: 4, do: { refuse: 'rate' } }],
+  })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(40))
+
+  const { code, stdout } = await place.run(['run', job, '--json', '--concurrency', '6'])
+
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ tasks: { done: 40, failed: 0 }, credits: { spent: 40 } })
+})
+
+test('a 401 that does not say what it means is a rate limit when the usage record is served', async () => {
+  await using sandbox = await startSandbox({
+    rules: [{ operation: 'alpha.search', times: 2, do: { status: 401, body: '{"error":"Unauthorized"}' } }],
+  })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(5))
+
+  expect((await place.run(['run', job])).code).toBe(0)
+})
+
+test.each([
+  ['a lost answer', { hangUp: 'after' }, 2, 1],
+  ['a connection lost before charging', { hangUp: 'before' }, 1, 1],
+  ['a cut answer', { cut: true }, 2, 1],
+] as const)('%s is ambiguous in the books and asked for once more', async (_, fault, charged, ambiguous) => {
+  await using sandbox = await startSandbox({ rules: [{ operation: 'alpha.search', times: 1, do: fault }] })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(1))
+
+  const { code, stdout } = await place.run(['run', job, '--json'])
+
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({
+    tasks: { done: 1, failed: 0 },
+    calls: { billed: 1, ambiguous: 1 },
+    credits: { spent: 1, ambiguous },
+  })
+  expect(sandbox.ledger.charged).toBe(charged)
+})
+
+test('an answer that is lost twice fails its task; the others go on', async () => {
+  await using sandbox = await startSandbox({ rules: [{ query: 'query 3', do: { hangUp: 'after' } }] })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(6))
+
+  const { code, stdout } = await place.run(['run', job, '--json'])
+
+  expect(code).toBe(3)
+  expect(JSON.parse(stdout)).toMatchObject({
+    finish_reason: 'completed_with_failures',
+    tasks: { done: 5, failed: 1 },
+    credits: { spent: 5, ambiguous: 2 },
+  })
+  expect(sandbox.ledger.charged).toBe(7)
+})
+
+test.each([
+  ['400', { status: 400 }, 'Bad Request', 0],
+  ['403', { status: 403, body: '{"error":"Forbidden here"}' }, 'Forbidden here', 0],
+  ['404', { status: 404 }, 'Not', null],
+  ['413', { status: 413, html: true }, '', 0],
+] as const)(
+  "a %s fails its task with the service's own words and is not sent again",
+  async (_, fault, words, billed) => {
+    await using sandbox = await startSandbox({ rules: [{ query: 'query 2', do: fault }] })
+    await using place = await workspace(sandbox)
+    const job = await place.file('job.csv', queriesCsv(4))
+
+    const { code, stdout } = await place.run(['run', job])
+
+    expect(code).toBe(3)
+    expect(stdout).toContain(words)
+    const calls = place.sql("SELECT c.* FROM calls c JOIN tasks t USING (task_id) WHERE t.state = 'failed'")
+    expect(calls).toMatchObject([{ billed }])
+  },
+)
+
+test.each([
+  ['an answer that is no JSON', { garble: true }, 'no JSON', 1],
+  ['an answer of another shape', { body: { error: 'nothing here' } }, "has no 'organic_results'", 1],
+  ['an answer over 20 MB', { oversize: 21_000_000 }, 'larger than 20 MB', 1],
+] as const)('%s is a clear failure of its task, counted as billed', async (_, fault, words, billed) => {
+  await using sandbox = await startSandbox({ rules: [{ query: 'query 2', do: fault }] })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(3))
+
+  const { code, stdout } = await place.run(['run', job])
+
+  expect(code).toBe(3)
+  expect(stdout).toContain(words)
+  expect(place.sql('SELECT sum(billed) AS billed FROM calls WHERE credits > 0')).toEqual([
+    { billed: 2 + billed },
+  ])
+  expect(sandbox.ledger.charged).toBe(3)
+})
+
+test('retry buys again only what failed, and the run is whole', async () => {
+  await using sandbox = await startSandbox({ rules: [{ query: 'query 2', times: 1, do: { status: 400 } }] })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(4))
+  expect((await place.run(['run', job])).code).toBe(3)
+  const shown = await place.run(['runs', '1'])
+  expect(shown.stdout).toMatch(/query 2\s+1\s+Bad Request/)
+
+  const { code, stdout } = await place.run(['retry', '--json'])
+
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({
+    run: 1,
+    finish_reason: 'completed',
+    tasks: { done: 4, failed: 0 },
+  })
+  expect(sandbox.ledger.charged).toBe(4)
+  expect((await place.run(['retry'])).stderr).toContain('No run has failed tasks')
+})
+
+test('a service that cannot be reached ends with exit 6 and a sentence, and the run can go on', async () => {
+  await using place = await workspace()
+  const job = await place.file('job.csv', queriesCsv(2))
+
+  const { code, stderr } = await place.run(['run', job], {
+    RANKLINE_BASE_URL: 'http://127.0.0.1:9',
+    RANKLINE_API_KEY: 'key',
+  })
+
+  expect(code).toBe(6)
+  expect(stderr).toContain('the connection was refused')
+  expect(stderr).not.toContain('    at ')
+})
+
+test('a redirect is not followed, and the key does not travel', async () => {
+  await using elsewhere = await startSandbox()
+  await using sandbox = await startSandbox({
+    rules: [{ operation: 'alpha.search', do: { redirect: `${elsewhere.url}/v1/alpha/search` } }],
+  })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(2))
+
+  const { code, stderr } = await place.run(['run', job])
+
+  expect(code).toBe(6)
+  expect(stderr).toContain('redirect')
+  expect(elsewhere.ledger.requests).toEqual([])
+})

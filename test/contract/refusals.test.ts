@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { SandboxOptions } from '../../src/sandbox/options.ts'
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { get, type Params, post } from '../sandbox/ask.ts'
+import { type DocumentedCall, documented, documentedCalls, exampleOf } from './interface.ts'
+import { expectRefused, type messages, rateMessage, send } from './sending.ts'
+
+type Status = keyof typeof messages
+
+/** Nothing that is sent to it is ever charged. */
+let shared: Sandbox
+beforeAll(async () => {
+  shared = await startSandbox()
+})
+afterAll(() => shared.close())
+
+const expired = '2001-01-01T00:00:00Z'
+const refusals: readonly (readonly [string, SandboxOptions, Status])[] = [
+  ['an inactive key', { account: { keyActive: false } }, 401],
+  ['an expired key', { account: { keyExpires: expired } }, 401],
+  ['no balance', { account: { subscription: { total: 0 } } }, 402],
+  ['a subscription used up', { account: { subscription: { total: 5, used: 5 } } }, 402],
+  ['an internal error', { rules: [{ do: { status: 500 } }] }, 500],
+  ['a service that is not there', { rules: [{ do: { status: 503 } }] }, 503],
+]
+
+describe.each(documentedCalls.map((call) => [call.name, call.style, call] as const))(
+  '%s by %s',
+  (_name, _style, call) => {
+    test.each(refusals)('with %s is refused, free of charge', async (_, options, status) => {
+      await using sandbox = await startSandbox(options)
+      expectRefused(await send(sandbox, call, exampleOf(call)), status)
+      expect(sandbox.ledger.charged).toBe(0)
+    })
+
+    test('with a balance below its price is refused, free of charge', async () => {
+      await using sandbox = await startSandbox({ account: { subscription: { total: call.cost - 1 } } })
+      expectRefused(await send(sandbox, call, exampleOf(call)), 402)
+      expect(sandbox.usage().remaining).toBe(call.cost - 1)
+    })
+
+    test.each<[string, (sandbox: Sandbox) => Record<string, string>]>([
+      ['no key', () => ({})],
+      ['another key', () => ({ 'x-api-key': 'other' })],
+      ['the key where none is looked for', ({ key }) => ({ authorization: `Bearer ${key}` })],
+    ])('with %s is refused, free of charge', async (_, headersOf) => {
+      await using sandbox = await startSandbox()
+      const response = await fetch(new URL(call.path, sandbox.url), {
+        method: call.style.toUpperCase(),
+        headers: { 'content-type': 'application/json', ...headersOf(sandbox) },
+        body: call.style === 'post' ? JSON.stringify(exampleOf(call)) : null,
+      })
+      expect([response.status, await response.json()]).toEqual([401, { error: 'Invalid API Key' }])
+      expect(sandbox.ledger.charged).toBe(0)
+    })
+
+    test.each<[string, SandboxOptions['account']]>([
+      ['second', { perSecond: 1 }],
+      ['minute', { perMinute: 1 }],
+      ['day', { quotas: { daily: 1 } }],
+      ['week', { quotas: { weekly: 1 } }],
+      ['month', { quotas: { monthly: 1 } }],
+      ['life of the key', { quotas: { total: 1 } }],
+    ])(
+      'beyond the limit of the %s is refused, free of charge, and the connection stays open',
+      async (_, account) => {
+        await using sandbox = await startSandbox({ account: account ?? {} })
+        const first = await send(sandbox, call, exampleOf(call))
+        const second = await send(sandbox, call, exampleOf(call))
+        expect([first.status, second.status]).toEqual([200, 401])
+        expect(second.body).toEqual({ error: rateMessage })
+        expect(second.headers.get('connection')).not.toBe('close')
+        expect(sandbox.ledger.charged).toBe(call.cost)
+      },
+    )
+
+    test.each(invalid(call))('with %s is invalid, free of charge', async (_, params) => {
+      await using sandbox = await startSandbox()
+      expectRefused(await send(sandbox, call, params), 400)
+      expect(sandbox.ledger.charged).toBe(0)
+    })
+  },
+)
+
+/** Params of the wrong number, name or type, by what is wrong with them. */
+function invalid(call: DocumentedCall): readonly (readonly [string, Params])[] {
+  const { params, exclusive, style } = call
+  const good = exampleOf(call)
+  const without = (name: string) =>
+    Object.fromEntries(Object.entries(good).filter(([other]) => other !== name))
+  const required = Object.keys(params).filter((name) => params[name]?.required)
+  const numbers = Object.keys(params).filter(
+    (name) => !['string', 'boolean'].includes(params[name]?.type ?? ''),
+  )
+  const texts = Object.keys(params).filter((name) => params[name]?.type === 'string')
+  const foreign = Object.values(documented)
+    .flatMap(({ get, post }) => Object.keys({ ...get.params, ...post?.params }))
+    .filter((name, index, all) => !(name in params) && all.indexOf(name) === index)
+  return [
+    ['no params', {}],
+    ...required.map((name) => [`no ${name}`, without(name)] as const),
+    ...numbers.map((name) => [`${name} in words`, { ...good, [name]: 'two' }] as const),
+    ...(style === 'post' ? numbers : []).map(
+      (name) => [`${name} as text`, { ...good, [name]: '2' }] as const,
+    ),
+    ...(style === 'post' ? texts : []).map(
+      (name) => [`${name} as a number`, { ...good, [name]: 2 }] as const,
+    ),
+    ...Object.entries(params)
+      .filter(([, { values, type }]) => values !== undefined || type === 'boolean')
+      .map(([name]) => [`another ${name}`, { ...good, [name]: 'other' }] as const),
+    ...foreign.map((name) => [`${name}, which it has not`, { ...good, [name]: 1 }] as const),
+    // Which status this has is not documented; that it cannot be is.
+    ...(exclusive === undefined || !exclusive.every((name) => name in params)
+      ? []
+      : [[exclusive.join(' and '), exampleOf(call, exclusive)] as const]),
+  ]
+}
+
+const posts = documentedCalls.filter(({ style }) => style === 'post')
+
+test.each(posts.map(({ name, path }) => [name, path]))(
+  '%s by POST has a limit for its body',
+  async (_, path) => {
+    await using sandbox = await startSandbox()
+    expectRefused(await post(sandbox, path, { query: 'a'.repeat(2_000_000) }), 413)
+    expect(sandbox.ledger.charged).toBe(0)
+  },
+)
+
+test.each(posts.map(({ name, path }) => [name, path]))('%s by POST wants a JSON object', async (_, path) => {
+  await using sandbox = await startSandbox()
+  for (const body of ['', '{', '[]', '"desk"', 'null']) expectRefused(await post(sandbox, path, body), 400)
+  expect(sandbox.ledger.charged).toBe(0)
+})
+
+test('a path that is not documented is not found', async () => {
+  await using sandbox = await startSandbox()
+  for (const path of [
+    '/',
+    '/v1',
+    '/v1/alpha',
+    '/v1/alpha/searches',
+    '/v2/alpha/search',
+    '/v1/beta/news',
+    '/jobs',
+  ])
+    expectRefused(await get(sandbox, path, { query: 'desk' }), 404)
+})
+
+test('every path is found by its documented method only', async () => {
+  await using sandbox = await startSandbox()
+  for (const { get: newer, post: older } of Object.values(documented)) {
+    expectRefused(await post(sandbox, newer.path, { query: 'desk' }), 404)
+    if (older !== undefined) expectRefused(await get(sandbox, older.path, { query: 'desk' }), 404)
+  }
+})
+
+test('below a base path only the newer style is found; the older one is at the root of the host', async () => {
+  await using sandbox = await startSandbox({ basePath: '/service' })
+  const origin = { ...sandbox, url: new URL(sandbox.url).origin }
+  for (const call of documentedCalls) {
+    expect((await send(sandbox, call, exampleOf(call))).status).toBe(200)
+    const elsewhere = call.style === 'post' ? { ...call, path: `/service${call.path}` } : call
+    expectRefused(await send(origin, elsewhere, exampleOf(call)), 404)
+  }
+})
