@@ -34,7 +34,8 @@ export function openTerminal(): Terminal {
           lineShown = true
         }
       : null,
-    columns: process.stdout.columns ?? 120,
+    // What goes into a pipe or a file is cut nowhere.
+    columns: process.stdout.columns ?? Number.POSITIVE_INFINITY,
     color,
   }
 }

@@ -1,4 +1,5 @@
-import type { BillableOperation, FreeOperation, Style } from '../catalog/operation.ts'
+import type { BillableOperation, FreeOperation } from '../catalog/operation.ts'
+import type { Style } from '../catalog/param.ts'
 
 /** A request, ready to be sent; the key is added where it is sent. */
 export interface ApiRequest {

@@ -1,8 +1,5 @@
 import type { ResultKind, Understood } from '../model/result.ts'
-import type { Param } from './param.ts'
-
-/** How a call is made: newer style `get` (query string) or older style `post` (JSON body). */
-export type Style = 'get' | 'post'
+import type { Param, Style } from './param.ts'
 
 /** Web engine that an operation asks. */
 export type Engine = 'alpha' | 'beta' | 'gamma'

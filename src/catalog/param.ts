@@ -1,4 +1,5 @@
-import type { Style } from './operation.ts'
+/** How a call is made: newer style `get` (query string) or older style `post` (JSON body). */
+export type Style = 'get' | 'post'
 
 /** One parameter of an operation, as the service documents it. */
 export interface Param {

@@ -1,5 +1,5 @@
-import type { BillableOperation, Style } from '../catalog/operation.ts'
-import type { ParamValue } from '../catalog/param.ts'
+import type { BillableOperation } from '../catalog/operation.ts'
+import type { ParamValue, Style } from '../catalog/param.ts'
 import { paramOf } from './params.ts'
 import type { Mistake } from './problem.ts'
 

@@ -1,5 +1,5 @@
-import type { BillableOperation, Style } from '../catalog/operation.ts'
-import type { ParamValue } from '../catalog/param.ts'
+import type { BillableOperation } from '../catalog/operation.ts'
+import type { ParamValue, Style } from '../catalog/param.ts'
 import type { JobQuery } from '../model/job.ts'
 import { type Combined, combine, type JobWide, type Params } from './combine.ts'
 import { misfit, paramOf, paramValue } from './params.ts'

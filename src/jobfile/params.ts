@@ -1,6 +1,6 @@
 import { billableOperations } from '../catalog/index.ts'
-import type { BillableOperation, Style } from '../catalog/operation.ts'
-import { checkParam, type Param, type ParamValue } from '../catalog/param.ts'
+import type { BillableOperation } from '../catalog/operation.ts'
+import { checkParam, type Param, type ParamValue, type Style } from '../catalog/param.ts'
 import { nearest } from '../words.ts'
 import { type Mistake, quoted, type Read } from './problem.ts'
 import { unclean } from './values.ts'

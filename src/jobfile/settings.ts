@@ -5,13 +5,13 @@ import type { JobSettings } from '../model/job.ts'
 import type { Match } from '../model/target.ts'
 import type { JobWide } from './combine.ts'
 import { flagMatch, flagPlace, flagsSource, type JobFlags } from './flags.ts'
-import { type Parsed, readMap } from './issues.ts'
+import { readMap } from './issues.ts'
 import type { Mistake, Place, Report } from './problem.ts'
 import { looseJobSchema, settingsSchema, type WrittenSettings } from './schema.ts'
 import { inFile, readTargets, type TargetList } from './targets.ts'
 import type { Path, Source } from './tree.ts'
 import { jobName } from './values.ts'
-import { readWide } from './wide.ts'
+import { readWide, type Written } from './wide.ts'
 
 /** The mistake of asking for depth and pages at once. */
 export const twice: Mistake = { what: 'depth and pages cannot both be set', instead: 'keep one of them' }
@@ -27,14 +27,6 @@ export interface JobPlan {
   readonly match: Match | undefined
   /** Where the paging policy stands. */
   readonly pagingPlace: Place
-}
-
-/** File and flags, each read for itself. */
-export interface Written {
-  readonly file: Parsed<WrittenSettings>
-  readonly flags: Parsed<WrittenSettings>
-  /** Where a part stands: at the flag where a flag gives it. */
-  readonly at: Source['at']
 }
 
 /**

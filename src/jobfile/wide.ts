@@ -1,10 +1,19 @@
 import type { BillableOperation } from '../catalog/operation.ts'
 import type { ParamValue } from '../catalog/param.ts'
 import { combine, type JobWide } from './combine.ts'
+import type { Parsed } from './issues.ts'
 import { misfit, paramOf, paramValue } from './params.ts'
 import type { Report } from './problem.ts'
-import type { Written } from './settings.ts'
-import type { Path } from './tree.ts'
+import type { WrittenSettings } from './schema.ts'
+import type { Path, Source } from './tree.ts'
+
+/** File and flags, each read for itself. */
+export interface Written {
+  readonly file: Parsed<WrittenSettings>
+  readonly flags: Parsed<WrittenSettings>
+  /** Where a part stands: at the flag where a flag gives it. */
+  readonly at: Source['at']
+}
 
 // Each query is expanded by the matrix at once; more combinations than this are a slip, not a wish.
 const maxCombinations = 10_000

@@ -48,10 +48,10 @@ function mergeLabels(a: PlannedQuery['labels'], b: PlannedQuery['labels']): Plan
   const names = [...new Set([...Object.keys(a), ...Object.keys(b)])]
   return Object.fromEntries(
     names.map((name) => {
-      const values = [a[name], b[name]].filter(
-        (value): value is string => value !== undefined && value !== '',
-      )
-      return [name, [...new Set(values.flatMap((value) => value.split('; ')))].join('; ')]
+      // Any column can be a label, `constructor` too.
+      const values = [a, b].flatMap((labels) => (Object.hasOwn(labels, name) ? (labels[name] ?? '') : []))
+      const said = values.filter((value) => value !== '')
+      return [name, [...new Set(said.flatMap((value) => value.split('; ')))].join('; ')]
     }),
   )
 }

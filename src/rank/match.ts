@@ -47,7 +47,7 @@ function placeOf(link: string): Place | null {
     host: hostname
       .toLowerCase()
       .replace(/\.$/, '')
-      .replace(/^www\./, ''),
+      .replace(/^www\.(?=[^.]+\.)/, ''),
     port,
     path: pathname.length > 1 ? pathname.replace(/\/$/, '') : pathname,
     search,

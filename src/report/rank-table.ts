@@ -32,9 +32,11 @@ export function rankTable(rows: readonly Row[], { width, color }: TableLook): st
   return `${color ? colored(table) : table}\n${footer(rows)}\n`
 }
 
-function locale({ gl, hl, location }: Row): string {
-  const place = [hl, gl].filter((part) => part !== null).join('-')
-  return harmless([place, location].filter((part) => part !== null && part !== '').join(' '))
+/** Where and in which language was asked, as short as it can be said; the second engine has names of its own. */
+function locale({ gl, hl, location, params }: Row): string {
+  const { cc, mkt } = JSON.parse(String(params ?? '{}')) as Record<string, unknown>
+  const language = [hl, gl ?? cc].filter((part) => part != null).join('-')
+  return harmless([mkt ?? language, location].filter((part) => part != null && part !== '').join(' '))
 }
 
 /** What was looked at and not found is no number; nor is what nobody knows. */

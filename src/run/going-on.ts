@@ -21,7 +21,7 @@ export interface CourseOptions {
  * only; what can no longer be continued is closed as it stands.
  */
 export async function plotCourse(
-  store: Pick<RunStore, 'latestRun' | 'groupRuns' | 'closeRun'>,
+  store: Pick<RunStore, 'latestRun' | 'closeRun'>,
   jobs: readonly JobSettings[],
   { dates, fresh, now }: CourseOptions,
   change: boolean,

@@ -1,4 +1,4 @@
-import type { Style } from '../catalog/operation.ts'
+import type { Style } from '../catalog/param.ts'
 import { mostInWindow, type Windows } from './windows.ts'
 
 /** One request that arrived, and what came of it. */

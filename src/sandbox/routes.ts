@@ -1,5 +1,6 @@
 import { operations } from '../catalog/index.ts'
-import type { Operation, Style } from '../catalog/operation.ts'
+import type { Operation } from '../catalog/operation.ts'
+import type { Style } from '../catalog/param.ts'
 
 /** Where a request leads: an operation, the style it is asked in, and values that stand in the path. */
 export interface Route {

@@ -1,5 +1,5 @@
-import type { Operation, Style } from '../catalog/operation.ts'
-import { checkParam, type Param, type ParamValue } from '../catalog/param.ts'
+import type { Operation } from '../catalog/operation.ts'
+import { checkParam, type Param, type ParamValue, type Style } from '../catalog/param.ts'
 
 /** A checked call of an operation. */
 export interface Asked {

@@ -52,7 +52,6 @@ export interface RunStore {
     readonly limit?: number
     readonly closed?: false
   }): Promise<readonly Run[]>
-  groupRuns(groupId: number): Promise<readonly Run[]>
   /** Opens a run again that had ended. */
   reopenRun(id: number): Promise<void>
   /** Makes failed tasks of a run pending again; answers how many. */

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Exchange, openWire, type Wire, type WireOptions } from '../../src/api/exchange.ts'
@@ -158,17 +157,12 @@ describe('what never left is unreachable', () => {
   })
 
   test('a server that speaks no TLS where TLS is asked for', async () => {
-    await using server = await rawServer(() => {})
-    const closing = new Promise<void>((resolve) => {
-      const look = setInterval(() => {
-        if (server.sockets[0] === undefined) return
-        clearInterval(look)
-        server.sockets[0].end('HTTP/1.1 400 Bad Request\r\n\r\n')
-        resolve()
-      }, 1)
-    })
+    await using server = await rawServer(
+      () => {},
+      (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'),
+    )
     const origin = server.origin.replace('http:', 'https:')
-    const [{ exchange, sent }] = await Promise.all([send(wireTo(origin), aGet(origin)), closing])
+    const { exchange, sent } = await send(wireTo(origin), aGet(origin))
     expect(exchange).toMatchObject({ failure: 'unreachable', status: null })
     expect(sent).toBe(0)
     expect(server.received.join('')).not.toContain(key)
@@ -290,20 +284,12 @@ describe('on the wire', () => {
   })
 
   test('a connection is kept and used again', async () => {
-    const server = createServer((_, response) => response.end('ok'))
-    let connections = 0
-    server.on('connection', () => {
-      connections += 1
-    })
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    onTestFinished(() => {
-      server.close()
-    })
-    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    const wire = wireTo(origin)
-    for (let turn = 0; turn < 5; turn++) expect(bodyOf((await send(wire, aGet(origin))).exchange)).toBe('ok')
-    expect(connections).toBe(1)
+    await using server = await rawServer((socket) => socket.write(http(200, 'ok')))
+    const wire = wireTo(server.origin, { connections: 1 })
+    for (let turn = 0; turn < 5; turn++)
+      expect(bodyOf((await send(wire, aGet(server.origin))).exchange)).toBe('ok')
+    expect(server.requests()).toHaveLength(5)
+    expect(server.sockets).toHaveLength(1)
   })
 
   test('a connection that the service closed in between costs nothing: the next exchange makes a new one', async () => {

@@ -32,9 +32,11 @@ async function letThrough(
     const granted = since()
     const leave = (sent: number | null): void => {
       leavings.push({ asked, granted, sent })
-      if (sent === null) return token.released()
-      token.sent()
-      setTimeout(() => token.over(false), answeredAfter)
+      if (sent === null) token.released()
+      else {
+        token.sent()
+        setTimeout(() => token.over(false), answeredAfter)
+      }
     }
     if (leavesAfter === null) setTimeout(() => leave(null), answeredAfter)
     else if (leavesAfter === 0) leave(granted)
@@ -107,12 +109,12 @@ describe('for any limits and any arrivals', () => {
   /** The earliest instants at which requests may leave in this order. */
   function earliest(asked: readonly number[], { perSecond, perMinute }: RateLimits, guardMs: number) {
     const left: number[] = []
-    const after = (limit: number | null, windowMs: number): number => {
+    const free = (limit: number | null, windowMs: number): number => {
       const blocking = limit === null ? undefined : left[left.length - limit]
       return blocking === undefined ? 0 : blocking + windowMs + guardMs
     }
     for (const at of asked)
-      left.push(Math.max(at, left.at(-1) ?? 0, after(perSecond, 1000), after(perMinute, 60_000)))
+      left.push(Math.max(at, left.at(-1) ?? 0, free(perSecond, 1000), free(perMinute, 60_000)))
     return left
   }
 })

@@ -11,8 +11,14 @@ export interface RawServer extends AsyncDisposable {
   requests(): readonly string[]
 }
 
-/** @param answer called with each whole request head (and what came of a body with it) */
-export async function rawServer(answer: (socket: Socket, request: string) => void): Promise<RawServer> {
+/**
+ * @param answer called with each whole request
+ * @param greet called with each new connection
+ */
+export async function rawServer(
+  answer: (socket: Socket, request: string) => void,
+  greet: (socket: Socket) => void = () => {},
+): Promise<RawServer> {
   const received: string[] = []
   const sockets: Socket[] = []
   const server = createServer((socket) => {
@@ -20,6 +26,7 @@ export async function rawServer(answer: (socket: Socket, request: string) => voi
     received.push('')
     let request = ''
     socket.on('error', () => {})
+    greet(socket)
     socket.on('data', (chunk) => {
       received[index] += chunk.toString('latin1')
       request += chunk.toString('latin1')

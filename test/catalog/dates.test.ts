@@ -155,20 +155,7 @@ test.each([
   ['other languages', ['hace 3 horas', 'vor 3 Stunden', 'il y a 3 heures', '3 時間前', '5 ago']],
   [
     'words that look like ages',
-    [
-      'am',
-      'ad',
-      'as',
-      'any',
-      'ones',
-      'amin',
-      'an y',
-      '3 moons ago',
-      '3 ago',
-      'ago',
-      'hours ago',
-      '3 hoursago',
-    ],
+    ['am', 'ad', 'as', 'any', 'ones', 'amin', '3 moons ago', '3 ago', 'ago', 'hours ago', '3 hoursago'],
   ],
   ['the future', ['in 3 hours', '3 hours from now', 'tomorrow', '-3 hours ago']],
   [
@@ -202,7 +189,7 @@ test.each([
     ],
   ],
 ])('nothing is made of %s', (_, dates) => {
-  const wrong = dates.filter((date) => date !== 'an y' && publishedAt(date, fetchedAt) !== null)
+  const wrong = dates.filter((date) => publishedAt(date, fetchedAt) !== null)
   expect(wrong).toEqual([])
 })
 
@@ -222,7 +209,6 @@ test('every day of four centuries is read in every calendar form', () => {
         expect(
           publishedAt(
             date.toLocaleDateString(locale, {
-              dateStyle: undefined,
               day: 'numeric',
               month,
               year: 'numeric',

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { findOperation, operations } from '../../src/catalog/index.ts'
-import type { BillableOperation, Operation, Style } from '../../src/catalog/operation.ts'
+import type { BillableOperation, Operation } from '../../src/catalog/operation.ts'
+import type { Style } from '../../src/catalog/param.ts'
 import { type DocumentedParam, documented, documentedCalls, documentedLookups } from './interface.ts'
 import * as lookups from './lookup-answers.ts'
 import { fieldOf, type Shape } from './shape.ts'

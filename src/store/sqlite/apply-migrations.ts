@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { drizzle } from 'drizzle-orm/better-sqlite3'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
-import { appliedMigration, migrationsFolder } from './migrate.ts'
+import { appliedMigration, migrationsFolder } from './applied.ts'
 import { views } from './views.ts'
 
 /**

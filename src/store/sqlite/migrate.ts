@@ -1,12 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { existsSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 import { UsageError } from '../../errors.ts'
+import { appliedMigration, newestMigration } from './applied.ts'
 import { views } from './views.ts'
-
-/** Where drizzle-kit writes the migrations; shipped beside the program. */
-export const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url))
 
 /**
  * Brings a database to this program's schema. Refuses one that a newer rankline has written, and keeps a copy
@@ -26,21 +22,6 @@ export async function migrate(db: Database, path: string): Promise<void> {
     applyMigrations(db)
   }
   refreshViews(db)
-}
-
-/** Time of the newest migration that the database has, or null where it has none. */
-export function appliedMigration(db: Database): number | null {
-  const book = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = '__drizzle_migrations'").get()
-  if (book === undefined) return null
-  const newest = db.prepare<[], { at: number | null }>(
-    'SELECT max(created_at) AS at FROM __drizzle_migrations',
-  )
-  return newest.get()?.at ?? null
-}
-
-function newestMigration(): number {
-  const journal = JSON.parse(readFileSync(join(migrationsFolder, 'meta/_journal.json'), 'utf8'))
-  return Math.max(...journal.entries.map((entry: { when: number }) => entry.when))
 }
 
 function keepCopy(db: Database, path: string): void {

@@ -50,7 +50,6 @@ export function runStore(db: Database, writer: Writer): RunStore {
         'WHERE (@job IS NULL OR job = @job) AND (@closed OR closed_at IS NULL) ORDER BY id DESC LIMIT @limit',
         { job: job ?? null, limit: limit ?? -1, closed: closed === false ? 0 : 1 },
       ),
-    groupRuns: async (groupId) => rows('WHERE group_id = ? ORDER BY id', groupId),
     reopenRun: (id) =>
       writer.write(() => {
         db.prepare('UPDATE runs_ SET finished_at = NULL, finish_reason = NULL WHERE id = ?').run(id)

@@ -13,6 +13,8 @@ import {
 /**
  * The tables inside; programs read the views instead. Instants are epoch milliseconds in UTC, JSON is text.
  * Text that returns every day (links, titles, snippets) is stored once in a dictionary and named by its number.
+ * Tables with a compound key are WITHOUT ROWID: drizzle-kit cannot say that, so it is written into the migration
+ * that makes them. A trailing underscore leaves the plain name to the public view.
  */
 
 export const meta = sqliteTable('meta', {

@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Database } from 'better-sqlite3'
+
+/** Where drizzle-kit writes the migrations; shipped beside the program. */
+export const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url))
+
+/** Time of the newest migration that the database has, or null where it has none. */
+export function appliedMigration(db: Database): number | null {
+  const book = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = '__drizzle_migrations'").get()
+  if (book === undefined) return null
+  const newest = db.prepare<[], { at: number | null }>(
+    'SELECT max(created_at) AS at FROM __drizzle_migrations',
+  )
+  return newest.get()?.at ?? null
+}
+
+/** Time of the newest migration that this program has. */
+export function newestMigration(): number {
+  const journal = JSON.parse(readFileSync(join(migrationsFolder, 'meta/_journal.json'), 'utf8'))
+  return Math.max(...journal.entries.map((entry: { when: number }) => entry.when))
+}

@@ -1,0 +1,116 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { billableOperations } from '../../src/catalog/index.ts'
+import type { BillableOperation } from '../../src/catalog/operation.ts'
+import { understand } from '../../src/catalog/understand.ts'
+
+const fetchedAt = Date.parse('2026-03-31T12:00:00Z')
+
+/** What stands where an item should be; where items are texts, what is no text is none. */
+const badItems = ({ response }: BillableOperation) =>
+  response.itemFields.length === 0
+    ? fc.jsonValue().filter((value) => typeof value !== 'string')
+    : fc.jsonValue().filter((value) => typeof value !== 'object' || value === null || Array.isArray(value))
+
+const near = fc.oneof(
+  fc.jsonValue(),
+  fc.constantFrom(
+    '',
+    '0',
+    '12',
+    ' 7 ',
+    '1e400',
+    '3 hours ago',
+    'Feb 30, 2026',
+    '9:99',
+    '99999999999999:00',
+    -0,
+    2 ** 60,
+  ),
+)
+
+describe.each(billableOperations.map((operation) => [operation.name, operation] as const))(
+  '%s',
+  (_, operation) => {
+    const { items, itemFields } = operation.response
+    const list = items ?? ''
+    const goodItem = (index: number) =>
+      itemFields.length === 0 ? `text ${index}` : { title: `text ${index}`, link: `https://a.com/${index}` }
+
+    test('no body makes the normaliser throw', () => {
+      fc.assert(
+        fc.property(fc.jsonValue(), (body) => {
+          const { results, malformed } = operation.normalise(body, fetchedAt)
+          expect([Array.isArray(results), Array.isArray(malformed)]).toEqual([true, true])
+        }),
+      )
+    })
+
+    test('no value of a documented field makes the normaliser throw, or lose the item', () => {
+      const { required, optional = [] } = operation.response
+      const fields = (names: readonly string[]) =>
+        fc.record(Object.fromEntries(names.map((name) => [name, near])), { requiredKeys: [] })
+      const others = fields([...required, ...optional].filter((name) => name !== list))
+      const item: fc.Arbitrary<unknown> = itemFields.length === 0 ? fc.string() : fields(itemFields)
+      const sent = fc.array(item, { maxLength: 4 })
+      fc.assert(
+        fc.property(others, sent, (rest, bodyItems) => {
+          const { results, malformed } = operation.normalise({ ...rest, [list]: bodyItems }, fetchedAt)
+          const ranked = results.filter(({ kind }) => kind === operation.kind)
+          expect(ranked).toHaveLength(bodyItems.length)
+          for (const bad of malformed) expect(bodyItems).not.toContain(bad)
+          for (const { position, title, link, video } of results) {
+            expect(position === null || Number.isSafeInteger(position)).toBe(true)
+            for (const text of [title, link]) expect(text === null || typeof text === 'string').toBe(true)
+            const seconds = video?.durationSeconds ?? null
+            expect(seconds === null || Number.isSafeInteger(seconds)).toBe(true)
+          }
+        }),
+      )
+    })
+
+    test('good items beside bad ones are all kept, in their order, and the bad ones as they were sent', () => {
+      const entries = fc.array(
+        fc.oneof(
+          fc.constant(null).map(() => ({ bad: false as const })),
+          badItems(operation).map((value) => ({ bad: true as const, value })),
+        ),
+      )
+      fc.assert(
+        fc.property(entries, (mixed) => {
+          const sent = mixed.map((entry, index) => (entry.bad ? entry.value : goodItem(index)))
+          const { results, malformed } = operation.normalise({ [list]: sent }, fetchedAt)
+          const good = mixed.flatMap((entry, index) => (entry.bad ? [] : [`text ${index}`]))
+          expect(results.map(({ title }) => title)).toEqual(good)
+          expect(malformed).toEqual(mixed.flatMap((entry) => (entry.bad ? [entry.value] : [])))
+        }),
+      )
+    })
+
+    test('a body is understood from its bytes as from its value, or the reason is said', () => {
+      fc.assert(
+        fc.property(
+          fc.oneof(
+            fc.jsonValue(),
+            fc.dictionary(fc.constantFrom(list, 'search_parameters', 'error'), fc.jsonValue()),
+          ),
+          (body) => {
+            const text = JSON.stringify(body)
+            const understood = understand(operation, Buffer.from(text), fetchedAt)
+            if ('reason' in understood)
+              expect(understood.reason).toMatch(/^('\w+' of )?the answer (is no|has no)|is no list$/)
+            else expect(understood).toEqual(operation.normalise(JSON.parse(text), fetchedAt))
+          },
+        ),
+      )
+    })
+
+    test('no bytes make it throw', () => {
+      fc.assert(
+        fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
+          expect(understand(operation, Buffer.from(bytes), fetchedAt)).toBeTypeOf('object')
+        }),
+      )
+    })
+  },
+)

@@ -1,0 +1,44 @@
+import { readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { workspace } from '../support/rankline.ts'
+
+const jobs = fileURLToPath(new URL('../../jobs/', import.meta.url))
+const files = readdirSync(jobs).filter((name) => /\.(ya?ml|csv)$/.test(name))
+
+test('every example job is planned and collected whole, for no more than its plan says', async () => {
+  expect(files).toHaveLength(8)
+  await using sandbox = await startSandbox()
+  await using place = await workspace(sandbox)
+  const paths = files.map((name) => `${jobs}${name}`)
+  const plan = await place.run(['plan', ...paths, '--json'])
+  expect(plan.code).toBe(0)
+  expect(sandbox.ledger.charged).toBe(0)
+
+  const { code, stdout } = await place.run(['run', ...paths, '--json'])
+
+  expect(code).toBe(0)
+  const plans = JSON.parse(plan.stdout)
+  for (const [index, run] of JSON.parse(stdout).entries()) {
+    expect(run.tasks).toMatchObject({ failed: 0, pending: 0 })
+    expect(run.job).toBe(plans[index].job)
+    expect(run.credits.spent).toBeGreaterThanOrEqual(plans[index].credits.min)
+    expect(run.credits.spent).toBeLessThanOrEqual(plans[index].credits.max)
+  }
+  for (const view of ['organic', 'news', 'video', 'image'])
+    expect(place.sql(`SELECT count(*) AS n FROM ${view}_results`)[0]?.n, view).toBeGreaterThan(10)
+})
+
+test('the demo runs a month and names what it wrote', async () => {
+  await using place = await workspace()
+
+  const { code, stdout, stderr } = await place.run(['demo', '--days', '3'])
+
+  expect(stderr).toBe('')
+  expect(code).toBe(0)
+  expect(stdout).toContain('3 days of standing-desks: 720 calls, 720 credits')
+  expect(stdout).toMatch(/standing desk {2,}en-us {2}northdesk\.example +[>\d]/)
+  expect((await place.read('data/demo-rankings.csv')).split('\n')).toHaveLength(1 + 240 + 1)
+  expect(await place.read('data/demo-serps.csv')).toContain('northdesk.example')
+})

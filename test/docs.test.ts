@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { operations } from '../src/catalog/index.ts'
+import { commands } from '../src/commands/index.ts'
+import { jobFileJsonSchema } from '../src/jobfile/schema.ts'
+import { exitCodes } from '../src/run/finish.ts'
+
+const read = (path: string): string =>
+  readFileSync(fileURLToPath(new URL(`../${path}`, import.meta.url)), 'utf8')
+
+/** The rows of the table that stands between two comments of that name. */
+function tableRows(path: string, name: string): readonly string[] {
+  const [, table = ''] =
+    read(path).match(new RegExp(`<!-- ${name} -->\n([\\s\\S]*?)\n<!-- /${name} -->`)) ?? []
+  return table.split('\n').slice(2)
+}
+
+interface SchemaPart {
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, SchemaPart>>
+  readonly items?: { readonly anyOf?: readonly SchemaPart[] }
+}
+
+const schema = jobFileJsonSchema() as SchemaPart & { readonly properties: Record<string, SchemaPart> }
+
+function keyRows(properties: Readonly<Record<string, SchemaPart>>): readonly string[] {
+  return Object.entries(properties).map(([key, { description }]) => `| \`${key}\` | ${description} |`)
+}
+
+describe('README', () => {
+  test('names every operation as the catalog has it', () => {
+    const rows = operations.flatMap((one) => {
+      if (!one.billable) return []
+      const pageSize = one.paging === null ? 'one page' : String(one.paging.pageSize ?? 'not documented')
+      const params = Object.keys(one.params).join(', ')
+      return `| \`${one.name}\` | ${one.cost} | ${one.styles.join(', ')} | ${pageSize} | ${params} | ${one.title} |`
+    })
+    expect(tableRows('README.md', 'operations')).toEqual(rows)
+  })
+
+  test('explains every exit code of a run', () => {
+    const codes = tableAfter('| code | meaning | next |').flatMap(
+      (row) => row.split('|')[1]?.split(',') ?? [],
+    )
+    for (const code of new Set(Object.values(exitCodes))) expect(codes.map(Number)).toContain(code)
+  })
+
+  test('shows only commands that exist', () => {
+    const known = commands.map(({ usage }) => usage.split(' ')[0])
+    const named = [...read('README.md').matchAll(/\brankline (?!needs|keeps|collects|everywhere)([a-z]+)\b/g)]
+    expect(named.length).toBeGreaterThan(10)
+    for (const [, name] of named.filter(([text]) => !/rankline (on|is|in)\b/.test(text)))
+      expect(known).toContain(name)
+  })
+})
+
+function tableAfter(head: string): readonly string[] {
+  const lines = read('README.md').split('\n')
+  const start = lines.indexOf(head) + 2
+  return lines.slice(start, lines.indexOf('', start))
+}
+
+describe('jobs/README', () => {
+  test('explains every setting as the schema of job files does', () => {
+    expect(tableRows('jobs/README.md', 'settings')).toEqual(keyRows(schema.properties))
+  })
+
+  test('explains every key of a query as the schema of job files does', () => {
+    const query = schema.properties.queries?.items?.anyOf?.find(
+      (part) => part.properties?.query !== undefined,
+    )
+    expect(tableRows('jobs/README.md', 'queries')).toEqual(keyRows(query?.properties ?? {}))
+  })
+
+  test('is accompanied by the JSON Schema of job files', async () => {
+    await expect(`${JSON.stringify(schema, null, 2)}\n`).toMatchFileSnapshot('../jobs/job.schema.json')
+  })
+})

@@ -1,0 +1,25 @@
+import type { JobQuery } from '../../src/model/job.ts'
+import type { Target } from '../../src/model/target.ts'
+
+/** A query of a job file, of which only what matters is named. */
+export function aJobQuery(query: Partial<JobQuery> = {}): JobQuery {
+  return {
+    operation: 'alpha.search',
+    text: 'standing desk',
+    params: {},
+    depth: null,
+    pages: null,
+    tags: [],
+    priority: 0,
+    volume: null,
+    url: null,
+    labels: {},
+    targets: [],
+    source: { file: 'job.yaml', line: 1 },
+    ...query,
+  }
+}
+
+export function aTarget(site = 'acme.com', target: Partial<Target> = {}): Target {
+  return { site, match: 'domain', label: site, own: true, ...target }
+}

@@ -1,0 +1,91 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { decidePaging, type PagingDecision, type PagingState } from '../../src/rank/paging.ts'
+import { pagesOf } from './build.ts'
+
+function decide(pages: readonly string[], state: Partial<PagingState> = {}): PagingDecision {
+  return decidePaging({
+    policy: 'all',
+    maxPages: 5,
+    depth: null,
+    hasNextPage: null,
+    nextPage: null,
+    currentPage: null,
+    found: false,
+    ...state,
+    pages: pagesOf(...pages),
+  })
+}
+
+const depthReached: PagingDecision = { because: 'the depth asked for was reached', final: false }
+const found: PagingDecision = { because: 'every target was found', final: true }
+const noNext: PagingDecision = { because: 'the service has no next page', final: true }
+const namesNone: PagingDecision = { because: 'the service names no page after it', final: true }
+const empty: PagingDecision = { because: 'the page is empty', final: true }
+
+describe('the page after an answered one', () => {
+  test.each<[string, readonly string[], Partial<PagingState>, PagingDecision]>([
+    ['nothing asked yet', [], {}, { next: 1 }],
+    ['a full page', ['abcdefghij'], {}, { next: 2 }],
+    ['a short page is no reason to stop', ['a'], {}, { next: 2 }],
+    ['a page behind a failed one', ['ab', '!failed', 'cd'], {}, { next: 4 }],
+    ['pages that overlap', ['abc', 'bcd'], {}, { next: 3 }],
+    ['an empty page', ['ab', ''], {}, empty],
+    ['an empty first page', [''], {}, empty],
+    ['the last page asked for', ['a', 'b'], { maxPages: 2 }, depthReached],
+    ['one page asked for', ['a'], { maxPages: 1 }, depthReached],
+    ['enough distinct results', ['abc', 'cde'], { depth: 5 }, depthReached],
+    ['not enough distinct results', ['abc', 'bcd'], { depth: 5 }, { next: 3 }],
+    ['the service has no next page', ['ab'], { hasNextPage: false, nextPage: 2 }, noNext],
+    ['it has one', ['ab'], { hasNextPage: true, nextPage: 2, currentPage: 1 }, { next: 2 }],
+    ['it has one but names none', ['ab'], { hasNextPage: true, nextPage: null }, namesNone],
+    ['it names this one', ['ab', 'cd'], { hasNextPage: true, nextPage: 2, currentPage: 2 }, namesNone],
+    ['it names one before', ['ab', 'cd'], { hasNextPage: true, nextPage: 1, currentPage: 2 }, namesNone],
+    ['it does not say where it is', ['ab'], { hasNextPage: true, nextPage: 2 }, { next: 2 }],
+    ['it says nothing of paging', ['ab'], { nextPage: null, currentPage: 1 }, { next: 2 }],
+    [
+      'a page that repeats the one before',
+      ['ab', 'ab'],
+      {},
+      { because: 'the page repeats page 1', final: true },
+    ],
+    [
+      'a page that repeats an older one',
+      ['ab', 'cd', 'ab'],
+      {},
+      { because: 'the page repeats page 1', final: true },
+    ],
+    ['the same results in another order', ['ab', 'ba'], {}, { next: 3 }],
+    ['results without links twice', ['  ', '  '], {}, { next: 3 }],
+    ['all pages, and the target was found', ['ab'], { found: true }, { next: 2 }],
+    ['until found, and it was', ['ab'], { found: true, policy: 'until-found' }, found],
+    ['until found, and it was not', ['ab'], { policy: 'until-found' }, { next: 2 }],
+    ['smart, and it was found', ['ab'], { found: true, policy: 'smart' }, found],
+    ['found on the last page asked for', ['a'], { found: true, policy: 'until-found', maxPages: 1 }, found],
+    ['the results ended on the last page asked for', ['a'], { hasNextPage: false, maxPages: 1 }, noNext],
+  ])('%s', (_, pages, state, decision) => {
+    expect(decide(pages, state)).toEqual(decision)
+  })
+})
+
+test('asking page by page ends: never more pages than allowed, and each the one after the last', () => {
+  const page = fc.string({ unit: fc.constantFrom(...'abcdef '), maxLength: 5 })
+  fc.assert(
+    fc.property(
+      fc.array(page, { minLength: 12, maxLength: 12 }),
+      fc.integer({ min: 1, max: 10 }),
+      fc.option(fc.integer({ min: 1, max: 20 })),
+      (answers, maxPages, depth) => {
+        const asked: number[] = []
+        for (;;) {
+          const decision = decide(answers.slice(0, asked.length), { maxPages, depth })
+          if (!('next' in decision)) break
+          asked.push(decision.next)
+        }
+        expect(asked).toEqual(asked.map((_, index) => index + 1))
+        expect(asked.length).toBeLessThanOrEqual(maxPages)
+        expect(asked.length).toBeGreaterThan(0)
+      },
+    ),
+  )
+})
