@@ -26,14 +26,14 @@ export function understand(
   const { items, required } = operation.response
   const list = items === null ? null : fields[items]
   if (list != null && !Array.isArray(list)) return { reason: `'${items}' of the answer is no list` }
-  if (list == null && !required.some((name) => name !== items && fields[name] != null))
+  if (list == null && !required.some((name) => fields[name] != null))
     return { reason: `the answer has no '${items}' (${excerpt(body)})` }
   return operation.normalise(fields, fetchedAt)
 }
 
 function parse(body: Buffer): unknown {
   try {
-    return JSON.parse(body.toString('utf8'))
+    return JSON.parse(body.toString('utf8').replace(/^\ufeff/, ''))
   } catch {
     return undefined
   }

@@ -14,7 +14,8 @@ export async function writeWhole(path: string, pieces: AsyncIterable<string>): P
   try {
     const file = await open(beside, 'w')
     try {
-      for await (const piece of pieces) await file.write(piece)
+      // Not `write`, which may take a part of it and say so to nobody.
+      for await (const piece of pieces) await file.appendFile(piece)
       await file.sync()
     } finally {
       await file.close()

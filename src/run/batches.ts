@@ -41,6 +41,7 @@ const lastReadingPatienceMs = 1_500
 
 export function openBatches(parts: BatchParts, runs: readonly Run[], books: Books): Batches {
   const { store, stop } = parts
+  const runIds = runs.map(({ id }) => id)
   let account: Account | null = null
   let balanceBefore: number | null = null
   /** Tasks that the last reading still lets through. */
@@ -70,30 +71,28 @@ export function openBatches(parts: BatchParts, runs: readonly Run[], books: Book
       })),
       credits: books.covered(),
       limit,
-      groupRunIds: runs.map(({ id }) => id),
+      groupRunIds: runIds,
     })
     left -= tasks.length
     return tasks
   }
 
-  const cheapestPending = () => store.cheapestPending(runs.map(({ id }) => id))
-
   const next = async (busy: () => boolean): Promise<readonly Task[] | null> => {
     // A reading is a call, too: none for a batch that nobody waits for.
-    if (left === 0 && (await cheapestPending()) !== null) await readOnce()
+    if (left === 0 && (await store.hasPending(runIds))) await readOnce()
     const limit = Math.min(left, largestLease)
     const tasks = await lease(limit)
     // Early, so that the queue never waits for it.
     const early = account !== null && left < batchSize(account.limits) / 3
-    if (early && tasks.length === limit && (await cheapestPending()) !== null) readOnce().catch(() => {})
+    if (early && tasks.length === limit && (await store.hasPending(runIds))) readOnce().catch(() => {})
     if (tasks.length > 0 || busy()) return tasks
-    const cheapest = await cheapestPending()
+    const cheapest = await store.cheapestPending(runIds)
     if (cheapest === null) return null
     // Somebody may have topped up: only a new reading says that nothing is covered.
     await readOnce()
     const again = await lease(Math.min(left, largestLease))
     if (again.length > 0) return again
-    overBudget = new Set(runs.map(({ id }) => id).filter((id) => books.limitedByBudget(id, cheapest)))
+    overBudget = new Set(runIds.filter((id) => books.limitedByBudget(id, cheapest)))
     return null
   }
 

@@ -80,7 +80,9 @@ export interface CallStore {
   lease(request: LeaseRequest): Promise<readonly Task[]>
   /** Gives back tasks that were let through and not sent. */
   release(taskIds: readonly number[]): Promise<void>
-  /** Credits of the cheapest task that waits, or null where none does. */
+  /** Whether any task may be sent. */
+  hasPending(runIds: readonly number[]): Promise<boolean>
+  /** Credits of the cheapest task that may be sent, or null where there is none; looks at every one of them. */
   cheapestPending(runIds: readonly number[]): Promise<number | null>
   /** Writes a call into the ledger before it is sent; answers its id. */
   beginCall(call: NewCall): Promise<number>

@@ -150,6 +150,8 @@ test.each(['/v1/finder/alpha-countries', '/v1/finder/alpha-languages'])(
     expect(upper.body).toEqual(lower.body)
     for (const item of lower.body)
       expect(`${item.country_name ?? item.language_name}`.toLowerCase()).toContain('an')
+    const begun = (await get(sandbox, path, { query: 'gErM' })).body.flatMap(Object.values)
+    expect(begun).toContain(path.endsWith('countries') ? 'Germany' : 'German')
     expect((await get(sandbox, path, { query: 'qqq' })).body).toEqual([])
   },
 )

@@ -90,7 +90,7 @@ function midnight(year = '', monthName = '', day = ''): number | null {
     month: 'long',
     timeZone: 'UTC',
   })
-  if (month < 0 || !(spelled.toLowerCase().startsWith(monthName) || monthName === 'sept')) return null
+  if (month < 0 || !spelled.toLowerCase().startsWith(monthName)) return null
   return dateOf(Number(year), month, Number(day))
 }
 

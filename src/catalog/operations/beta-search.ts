@@ -19,7 +19,7 @@ export const betaSearch: BillableOperation = {
     mkt: {
       type: 'string',
       meaning: 'market, language-region; not with cc',
-      pattern: { regexp: /^[a-z]{2,3}-[a-z]{2}$/i, words: 'a language-region pair such as en-US' },
+      pattern: { regexp: /^[a-z]{2,4}(-[a-z0-9]{2,8})+$/i, words: 'a language-region pair such as en-US' },
     },
     cc: {
       type: 'string',

@@ -26,6 +26,9 @@ export function callStore(db: Database, writer: Writer): CallStore {
   const since = db.prepare<[number], { sentAt: number }>(
     'SELECT sent_at AS sentAt FROM calls_ WHERE sent_at >= ? ORDER BY sent_at',
   )
+  const pending = db.prepare<[number]>(
+    "SELECT 1 FROM tasks_ WHERE run_id = ? AND state = 'pending' AND ready = 1 LIMIT 1",
+  )
   const keepReading = db.prepare(
     `INSERT INTO usage_readings (run_id, key_hash, read_at, remaining, total_used, record)
     VALUES (@runId, @keyHash, @readAt, @remaining, @totalUsed, @record)`,
@@ -37,6 +40,7 @@ export function callStore(db: Database, writer: Writer): CallStore {
       writer.write(() => {
         for (const id of taskIds) setState.run('pending', id)
       }),
+    hasPending: async (runIds) => runIds.some((id) => pending.get(id) !== undefined),
     cheapestPending: async (runIds) => cheapest(db, runIds),
     beginCall: (call: NewCall) =>
       writer.write(() => {

@@ -17,11 +17,6 @@ import {
  * that makes them. A trailing underscore leaves the plain name to the public view.
  */
 
-export const meta = sqliteTable('meta', {
-  key: text().primaryKey(),
-  value: text().notNull(),
-})
-
 export const hosts = sqliteTable('hosts', {
   id: integer().primaryKey(),
   host: text().notNull().unique(),

@@ -82,11 +82,6 @@ CREATE TABLE `links` (
 );
 --> statement-breakpoint
 CREATE INDEX `links_hash` ON `links` (`hash`);--> statement-breakpoint
-CREATE TABLE `meta` (
-	`key` text PRIMARY KEY NOT NULL,
-	`value` text NOT NULL
-);
---> statement-breakpoint
 CREATE TABLE `observations` (
 	`run_id` integer NOT NULL,
 	`query_id` integer NOT NULL,

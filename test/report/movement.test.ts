@@ -1,0 +1,72 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type Change, compare, type Movement, type Observed } from '../../src/report/movement.ts'
+
+const at = (rank: number, depth = 100): Observed => ({ state: 'ranked', rank, depth })
+const not = (depth: number): Observed => ({ state: 'absent', rank: null, depth })
+const unknown: Observed = { state: 'unknown', rank: null, depth: 0 }
+
+describe('two observations', () => {
+  test.each<[string, Observed, Observed | null, Movement, number | null]>([
+    ['up', at(3), at(5), 'improved', 2],
+    ['down', at(5), at(3), 'declined', -2],
+    ['where it was', at(3), at(3), 'same', 0],
+    ['not seen before', at(3), null, 'new', null],
+    ['not found, never observed before', not(100), null, 'new', null],
+    ['unknown, never observed before', unknown, null, 'unknown', null],
+    ['unknown after a rank', unknown, at(3), 'unknown', null],
+    ['a rank after unknown', at(3), unknown, 'unknown', null],
+    ['unknown twice', unknown, unknown, 'unknown', null],
+    ['absent after unknown', not(100), unknown, 'unknown', null],
+    ['in, where the one before looked', at(8), not(10), 'entered', null],
+    ['in, at the last place that the one before looked at', at(10), not(10), 'entered', null],
+    ['in, below what the one before looked at', at(11), not(10), 'unknown', null],
+    ['in at 35 of 100, absent from 20 before', at(35, 100), not(20), 'unknown', null],
+    ['absent from 20, at 35 of 100 before', not(20), at(35, 100), 'unknown', null],
+    ['out', not(100), at(8), 'left', null],
+    ['out, from the last place that is still looked at', not(10), at(10), 'left', null],
+    ['out, below what is still looked at', not(10), at(11), 'unknown', null],
+    ['absent twice', not(100), not(10), 'same', null],
+    ['absent where there were no results', not(0), at(1), 'unknown', null],
+  ])('%s', (_, current, previous, movement, change) => {
+    expect(compare(current, previous)).toEqual({ movement, change })
+  })
+})
+
+const observed: fc.Arbitrary<Observed> = fc.oneof(
+  fc.tuple(fc.integer({ min: 1, max: 60 }), fc.nat(60)).map(([rank, more]) => at(rank, rank + more)),
+  fc.nat(60).map(not),
+  fc.nat(60).map((depth) => ({ ...unknown, depth })),
+)
+
+const backwards = {
+  improved: 'declined',
+  declined: 'improved',
+  same: 'same',
+  entered: 'left',
+  left: 'entered',
+  new: 'new',
+  unknown: 'unknown',
+} as const satisfies Record<Movement, Movement>
+
+test('the way back is the opposite: improved and declined, entered and left, gains and losses', () => {
+  fc.assert(
+    fc.property(observed, observed, (a, b) => {
+      const there = compare(a, b)
+      const back = compare(b, a)
+      expect(back.movement).toBe(backwards[there.movement])
+      expect(back.change ?? 0).toBe(there.change === null || there.change === 0 ? 0 : -there.change)
+    }),
+  )
+})
+
+test('a movement is claimed only of ranks that both looked at', () => {
+  fc.assert(
+    fc.property(observed, observed, (current, previous) => {
+      const { movement, change }: Change = compare(current, previous)
+      if (movement === 'entered') expect(current.rank).toBeLessThanOrEqual(previous.depth)
+      if (movement === 'left') expect(previous.rank).toBeLessThanOrEqual(current.depth)
+      expect(change !== null).toBe(current.rank !== null && previous.rank !== null)
+    }),
+  )
+})

@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest'
+import { reportColumns } from '../../src/report/columns.ts'
+import { type Row, rankRows } from '../../src/report/rank-rows.ts'
+import { absent, aRanking, unknown } from './build.ts'
+
+const day = (n: number): string => `2026-03-0${n}`
+
+/** The report on one query and target that was observed so. */
+function reportOn(...rankings: readonly Row[]): Row {
+  const rows = rankRows(rankings.map(aRanking))
+  expect(rows).toHaveLength(1)
+  return rows[0] as Row
+}
+
+test('without observations there is nothing to report', () => {
+  expect(rankRows([])).toEqual([])
+})
+
+test('a first observation has nothing before it and is its own best', () => {
+  expect(reportOn({ date: day(1), rank: 4 })).toMatchObject({
+    date: day(1),
+    rank: 4,
+    previous_date: null,
+    previous_state: null,
+    previous_rank: null,
+    change: null,
+    movement: 'new',
+    best_rank: 4,
+    best_date: day(1),
+  })
+})
+
+test('the latest day is set against the observed day before it, however long ago that was', () => {
+  const row = reportOn({ date: day(1), rank: 2 }, { date: day(3), rank: 9 }, { date: day(8), rank: 5 })
+  expect(row).toMatchObject({
+    date: day(8),
+    rank: 5,
+    previous_date: day(3),
+    previous_state: 'ranked',
+    previous_rank: 9,
+    change: 4,
+    movement: 'improved',
+    best_rank: 2,
+    best_date: day(1),
+  })
+})
+
+test('the best is the first day on which it was reached', () => {
+  const row = reportOn({ date: day(1), rank: 5 }, { date: day(2), rank: 2 }, { date: day(3), rank: 2 })
+  expect(row).toMatchObject({ best_rank: 2, best_date: day(2) })
+})
+
+test('ranks are compared as numbers', () => {
+  expect(reportOn({ date: day(1), rank: 9 }, { date: day(2), rank: 10 })).toMatchObject({
+    best_rank: 9,
+    change: -1,
+  })
+})
+
+describe('several runs on one day', () => {
+  test('count as one: the last of them speaks for the day, and the one before is an earlier day', () => {
+    const row = reportOn(
+      { date: day(1), rank: 8, run_id: 1 },
+      { date: day(2), rank: 6, run_id: 2 },
+      { date: day(2), rank: 4, run_id: 3 },
+    )
+    expect(row).toMatchObject({ rank: 4, run_id: 3, previous_date: day(1), previous_rank: 8, change: 4 })
+  })
+
+  test('an unknown later the same day does not overwrite what was observed', () => {
+    const row = reportOn(
+      { date: day(1), rank: 8 },
+      { date: day(2), rank: 6, run_id: 2 },
+      { date: day(2), ...unknown, run_id: 3 },
+    )
+    expect(row).toMatchObject({ state: 'ranked', rank: 6, run_id: 2, change: 2, previous_rank: 8 })
+  })
+
+  test('what was observed later overwrites an unknown', () => {
+    const row = reportOn({ date: day(1), ...unknown, run_id: 1 }, { date: day(1), ...absent, run_id: 2 })
+    expect(row).toMatchObject({ state: 'absent', run_id: 2, movement: 'new' })
+  })
+
+  test('an absence later the same day speaks for it', () => {
+    const row = reportOn({ date: day(1), rank: 6 }, { date: day(1), ...absent })
+    expect(row).toMatchObject({ state: 'absent', rank: null, best_rank: null })
+  })
+})
+
+test('an unknown repeats no older rank, and the next day is not compared with it', () => {
+  expect(reportOn({ date: day(1), rank: 3 }, { date: day(2), ...unknown })).toMatchObject({
+    state: 'unknown',
+    rank: null,
+    previous_rank: 3,
+    change: null,
+    movement: 'unknown',
+    best_rank: 3,
+  })
+  expect(reportOn({ date: day(1), ...unknown }, { date: day(2), rank: 3 })).toMatchObject({
+    previous_state: 'unknown',
+    movement: 'unknown',
+  })
+})
+
+test.each<[string, Row]>([
+  ['query', { query: 'sit stand desk' }],
+  ['operation', { operation: 'beta.search' }],
+  ['params', { params: '{"gl":"us"}' }],
+  ['site', { target_site: 'rival.com' }],
+  ['match', { target_match: 'host' }],
+])('another %s is a row of its own', (_, other) => {
+  const rows = rankRows([aRanking({ date: day(1) }), aRanking({ date: day(2), ...other })])
+  expect(rows.map(({ movement }) => movement)).toEqual(['new', 'new'])
+})
+
+test('a target that got another label stays the same', () => {
+  const row = reportOn(
+    { date: day(1), rank: 3, target: 'Acme' },
+    { date: day(2), rank: 2, target: 'ACME Inc' },
+  )
+  expect(row).toMatchObject({ target: 'ACME Inc', change: 1 })
+})
+
+test('rows keep the order in which they were first observed', () => {
+  const queries = ['c', 'a', 'b', 'a', 'c'].map((query, index) => aRanking({ query, date: day(index + 1) }))
+  expect(rankRows(queries).map(({ query }) => query)).toEqual(['c', 'a', 'b'])
+})
+
+test('a row has every column of the report', () => {
+  expect(Object.keys(reportOn({}))).toEqual(expect.arrayContaining([...reportColumns]))
+})
+
+test('the report has the columns of rankings, then its own', () => {
+  expect([...reportColumns]).toEqual([
+    ...['job', 'query', 'target', 'operation', 'gl', 'hl', 'location', 'tags', 'date', 'observed_at'],
+    ...['state', 'rank', 'exactness', 'depth', 'url', 'title', 'run_id'],
+    ...['previous_date', 'previous_state', 'previous_rank', 'change', 'movement', 'best_rank', 'best_date'],
+  ])
+})

@@ -1,0 +1,213 @@
+import { stripVTControlCharacters } from 'node:util'
+import fc from 'fast-check'
+import stringWidth from 'string-width'
+import { describe, expect, test } from 'vitest'
+import { rankRows } from '../../src/report/rank-rows.ts'
+import { rankTable } from '../../src/report/rank-table.ts'
+import { formatTable } from '../../src/report/table.ts'
+import { fitColumns, harmless } from '../../src/terminal.ts'
+import { absent, aRanking, unknown } from './build.ts'
+
+const look = { width: 120, color: false }
+
+describe('a table', () => {
+  test('lines its columns up, numbers to the right, nothing behind the last word', () => {
+    const columns = [{ title: 'query' }, { title: 'n', align: 'right' as const }, { title: 'note' }]
+    expect(
+      formatTable(columns, [
+        ['desk', '5', ''],
+        ['oak desk', '120', 'x'],
+      ]),
+    ).toBe(['query       n  note', 'desk        5', 'oak desk  120  x', ''].join('\n'))
+  })
+
+  test('without rows is its head', () => {
+    expect(formatTable([{ title: 'a' }, { title: 'b' }], [])).toBe('a  b\n')
+  })
+
+  test('counts wide characters twice, and marks on letters not at all', () => {
+    const rows = [
+      ['日本語', 'x'],
+      ['😀', 'x'],
+      ['e\u0301', 'x'],
+      ['abcdef', 'x'],
+    ]
+    const table = formatTable([{ title: 'q' }, { title: '' }], rows)
+    expect(table.split('\n').slice(1, 5)).toEqual(['日本語  x', '😀      x', 'e\u0301       x', 'abcdef  x'])
+  })
+
+  test('keeps right-to-left text in its column', () => {
+    const table = formatTable(
+      [{ title: 'q' }, { title: '' }],
+      [
+        ['שולחן', 'x'],
+        ['مكتب', 'x'],
+        ['desks', 'x'],
+      ],
+    )
+    expect(table.split('\n').slice(1, 4)).toEqual(['שולחן  x', 'مكتب   x', 'desks  x'])
+  })
+
+  test('cuts only the column that shrinks, between characters, where the terminal is too narrow', () => {
+    const columns = [{ title: 'query' }, { title: 'page', shrinks: true as const }]
+    const table = formatTable(
+      columns,
+      [
+        ['desk', 'example.com/a/very/long/path'],
+        ['desk', '日本語日本語日本語'],
+      ],
+      20,
+    )
+    expect(table.split('\n')).toEqual(['query  page', 'desk   example.com/…', 'desk   日本語日本語…', ''])
+  })
+
+  test('never cuts a column to less than its title or eight columns', () => {
+    const columns = [{ title: 'query' }, { title: 'page', shrinks: true as const }]
+    expect(formatTable(columns, [['a rather long query', 'abcdefghijkl']], 10)).toBe(
+      'query                page\na rather long query  abcdefg…\n',
+    )
+  })
+
+  test('has lines of the same columns for any harmless cells', () => {
+    const cell = fc.string({ unit: 'grapheme', maxLength: 12 }).map(harmless)
+    fc.assert(
+      fc.property(fc.array(fc.tuple(cell, cell), { maxLength: 8 }), (rows) => {
+        const lines = formatTable(
+          [{ title: 'a' }, { title: 'b', align: 'right' }, { title: '|' }],
+          rows.map((cells) => [...cells, '|']),
+        ).split('\n')
+        expect(lines.pop()).toBe('')
+        expect(lines).toHaveLength(rows.length + 1)
+        expect(new Set(lines.map((line) => stringWidth(line))).size).toBe(1)
+      }),
+    )
+  })
+})
+
+describe('a text in a column', () => {
+  test.each<[string, number, 'left' | 'right', string]>([
+    ['abc', 5, 'left', 'abc  '],
+    ['abc', 5, 'right', '  abc'],
+    ['abc', 3, 'left', 'abc'],
+    ['abcd', 3, 'left', 'ab…'],
+    ['日本語', 5, 'left', '日本…'],
+    ['日本語', 4, 'left', '日… '],
+    ['日本語', 4, 'right', ' 日…'],
+    ['👩‍👩‍👧‍👦👩‍👩‍👧‍👦', 3, 'left', '👩‍👩‍👧‍👦…'],
+    ['', 2, 'left', '  '],
+  ])('%j in %i columns, %s, is %j', (text, columns, align, fitted) => {
+    expect(fitColumns(text, columns, align)).toBe(fitted)
+  })
+
+  test('takes exactly that many columns, whatever it is', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'grapheme' }).map(harmless),
+        fc.integer({ min: 1, max: 40 }),
+        (text, columns) => {
+          expect(stringWidth(fitColumns(text, columns))).toBe(columns)
+        },
+      ),
+    )
+  })
+})
+
+describe('text from outside', () => {
+  test.each([
+    ['\u001b[31mred\u001b[0m', 'red'],
+    ['\u001b]8;;https://evil.example\u0007link\u001b]8;;\u0007', 'link'],
+    ['\u009b31mred', 'red'],
+    ['a\u001b[2J\u001b[Hb', 'ab'],
+    ['a\r\n\tb', 'a b'],
+    ['bell\u0007', 'bell '],
+    ['desk\u202egnp.exe', 'desk gnp.exe'],
+    ['a\u2066b\u2069c\u200fd\u061ce', 'a b c d e'],
+    ['naïve 日本 שולחן 😀', 'naïve 日本 שולחן 😀'],
+  ])('%j is shown as %j', (text, shown) => {
+    expect(harmless(text)).toBe(shown)
+  })
+
+  test('can neither move the cursor nor change the direction of what follows', () => {
+    const nasty = fc.string({
+      unit: fc.constantFrom('\u001b', '[', ']', '0', ';', 'm', '\u009b', '\u0007', '\n', '\u202e', '\\', 'x'),
+    })
+    fc.assert(
+      fc.property(fc.oneof(nasty, fc.string({ unit: 'binary' })), (text) => {
+        expect(harmless(text)).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u)
+      }),
+    )
+  })
+})
+
+describe('the rank table', () => {
+  const rows = rankRows([
+    aRanking({ query: 'desk', gl: 'us', hl: 'en', rank: 9, date: '2026-03-01' }),
+    aRanking({ query: 'desk', gl: 'us', hl: 'en', rank: 4, date: '2026-03-02' }),
+    aRanking({ query: 'lamp', rank: 2, date: '2026-03-01' }),
+    aRanking({
+      query: 'lamp',
+      rank: 12,
+      exactness: 'estimated',
+      date: '2026-03-02',
+      url: 'http://www.acme.com/lamp',
+    }),
+    aRanking({ query: 'mat', ...absent, depth: 28, date: '2026-03-02' }),
+    aRanking({ query: 'chair', ...absent, depth: 20, exactness: 'estimated', date: '2026-03-02' }),
+    aRanking({ query: 'sofa', ...unknown, date: '2026-03-02' }),
+  ])
+
+  test('shows ranks, what changed, and what is no rank', () => {
+    expect(rankTable(rows, look)).toBe(
+      [
+        'query  locale  target    rank  change  best  best on     page',
+        'desk   en-us   acme.com     4     ▲ 5     4  2026-03-02  acme.com/',
+        'lamp           acme.com   ~12    ▼ 10     2  2026-03-01  acme.com/lamp',
+        'mat            acme.com   >28     new',
+        'chair          acme.com  ~>20     new',
+        'sofa           acme.com     ?       ?',
+        '',
+        '5 observations on 2026-03-02: 2 ranked, 2 absent, 1 unknown. >n: not among the n results looked at. ~: estimated. ?: not known.',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  test('without rows is nothing', () => {
+    expect(rankTable([], look)).toBe('')
+  })
+
+  test('says the same in colour', () => {
+    const colored = rankTable(rows, { ...look, color: true })
+    expect(colored).not.toBe(rankTable(rows, look))
+    expect(stripVTControlCharacters(colored)).toBe(rankTable(rows, look))
+  })
+
+  test('names the operation only where there are several', () => {
+    const two = rankRows([aRanking(), aRanking({ operation: 'beta.search', params: '{"cc":"us"}' })])
+    expect(rankTable(two, look).split('\n')[2]).toMatch(/^standing desk {2}beta\.search +us /)
+    expect(rankTable(rows, look)).not.toContain('operation')
+  })
+
+  test('names the first and the last day where they differ', () => {
+    const two = rankRows([aRanking({ date: '2026-03-05' }), aRanking({ query: 'lamp', date: '2026-03-01' })])
+    expect(rankTable(two, look)).toContain('2 observations between 2026-03-01 and 2026-03-05:')
+  })
+
+  test('is harmless whatever the service and the job file say', () => {
+    const evil = '\u001b]0;owned\u0007\u001b[2Jx\r\n\u202ey'
+    const table = rankTable(
+      rankRows([
+        aRanking({ query: evil, target: evil, location: evil, gl: evil, hl: evil, url: evil, title: evil }),
+      ]),
+      look,
+    )
+    expect(table.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u)
+    expect(table.split('\n')).toHaveLength(5)
+  })
+
+  test('fits the terminal by cutting the page', () => {
+    const long = rankRows([aRanking({ url: `https://acme.com/${'a'.repeat(200)}` })])
+    const lines = rankTable(long, { width: 90, color: false }).split('\n').slice(0, 2)
+    expect(Math.max(...lines.map((line) => stringWidth(line)))).toBe(90)
+  })
+})

@@ -1,0 +1,100 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { UsageError } from '../../src/errors.ts'
+import { writeWhole } from '../../src/report/whole-file.ts'
+
+async function aFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'rankline-report-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+async function* pieces(...texts: readonly string[]): AsyncGenerator<string> {
+  yield* texts
+}
+
+test('a file is written whole, in UTF-8, and nothing is left beside it', async () => {
+  const folder = await aFolder()
+  await writeWhole(join(folder, 'out.csv'), pieces('a,b\n', 'naïve,😀\n', ''))
+  expect(readdirSync(folder)).toEqual(['out.csv'])
+  expect(readFileSync(join(folder, 'out.csv'), 'utf8')).toBe('a,b\nnaïve,😀\n')
+})
+
+test('a file without pieces is empty', async () => {
+  const folder = await aFolder()
+  await writeWhole(join(folder, 'out.csv'), pieces())
+  expect(readFileSync(join(folder, 'out.csv'), 'utf8')).toBe('')
+})
+
+test('an old file is replaced at the end, and read until then as it was', async () => {
+  const path = join(await aFolder(), 'out.csv')
+  await writeFile(path, 'old and longer than the new one')
+  async function* looking(): AsyncGenerator<string> {
+    yield 'new'
+    expect(readFileSync(path, 'utf8')).toBe('old and longer than the new one')
+  }
+  await writeWhole(path, looking())
+  expect(readFileSync(path, 'utf8')).toBe('new')
+})
+
+test.each([
+  ['an old file stays as it was', 'old'],
+  ['no file appears', null],
+])('where the pieces fail half way %s, and nothing is left behind', async (_, old) => {
+  const folder = await aFolder()
+  const path = join(folder, 'out.csv')
+  if (old !== null) await writeFile(path, old)
+  async function* failing(): AsyncGenerator<string> {
+    yield 'half'
+    throw new Error('the database went away')
+  }
+  await expect(writeWhole(path, failing())).rejects.toThrow('the database went away')
+  expect(readdirSync(folder)).toEqual(old === null ? [] : ['out.csv'])
+  if (old !== null) expect(readFileSync(path, 'utf8')).toBe(old)
+})
+
+test('a missing folder is said before anything is read', async () => {
+  const folder = await aFolder()
+  let read = false
+  async function* reading(): AsyncGenerator<string> {
+    read = true
+    yield ''
+  }
+  const failed = writeWhole(join(folder, 'no/such/out.csv'), reading())
+  await expect(failed).rejects.toThrow(UsageError)
+  await expect(failed).rejects.toThrow(`mkdir -p ${join(folder, 'no/such')}`)
+  expect(read).toBe(false)
+  expect(existsSync(join(folder, 'no'))).toBe(false)
+})
+
+test('a folder in place of the file is said, and stays', async () => {
+  const folder = await aFolder()
+  await mkdir(join(folder, 'reports'))
+  const failed = writeWhole(join(folder, 'reports'), pieces('x'))
+  await expect(failed).rejects.toThrow(UsageError)
+  expect(readdirSync(folder)).toEqual(['reports'])
+})
+
+test.skipIf(process.platform === 'win32')(
+  'a disk that takes a part of a piece fails the whole file',
+  async () => {
+    const folder = await aFolder()
+    const module = new URL('../../src/report/whole-file.ts', import.meta.url)
+    const program = `
+    import { writeWhole } from '${module}'
+    async function* pieces() { yield 'x'.repeat(70_000) }
+    const failed = ({ code }) => console.log(code)
+    await writeWhole('${join(folder, 'out.csv')}', pieces()).then(() => console.log('written'), failed)`
+    // No file of this process may grow beyond 64 KB.
+    const script = `trap '' XFSZ; ulimit -f 64; exec "$0" --import tsx --input-type=module -e "$1"`
+    const cwd = fileURLToPath(new URL('../..', import.meta.url))
+    const said = execFileSync('bash', ['-c', script, process.execPath, program], { cwd, encoding: 'utf8' })
+    expect(said).toBe('EFBIG\n')
+    expect(readdirSync(folder)).toEqual([])
+  },
+)

@@ -1,0 +1,117 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { answer, aResult, aStore, lease, plan, understood, webPage } from './build.ts'
+
+/** The links of one page, and what the store makes of them. */
+async function storedLinks(links: readonly (string | null)[]) {
+  const { store, sql } = await aStore()
+  const run = await plan(store, { queries: [{}] })
+  const [task] = await lease(store, run.id)
+  if (task === undefined) throw new Error('no task')
+  await answer(store, task, run, understood(links.map((link) => aResult('organic', { link }))))
+  return sql<{ link: string | null; rank: number; domain: string | null; site: string | null }>(
+    'SELECT link, rank, domain, site FROM organic_results ORDER BY place',
+  )
+}
+
+test('a text that returns is stored once, over pages, runs and columns', async () => {
+  const { store, sql } = await aStore()
+  for (let day = 0; day < 3; day++) {
+    const run = await plan(store, { queries: [{ text: 'a' }, { text: 'b' }] })
+    for (const task of await lease(store, run.id)) {
+      const same = { title: 'Desks', snippet: 'Desks', source: 'Acme', link: 'https://acme.com/' }
+      await answer(store, task, run, understood([aResult('organic', same), aResult('organic', same)]))
+    }
+  }
+  expect(sql('SELECT text FROM texts ORDER BY text')).toEqual([{ text: 'Acme' }, { text: 'Desks' }])
+  expect(sql('SELECT link FROM links')).toEqual([{ link: 'https://acme.com/' }])
+  expect(sql('SELECT host, site FROM hosts')).toEqual([{ host: 'acme.com', site: 'acme.com' }])
+  expect(sql('SELECT count(*) AS n FROM results')).toEqual([{ n: 12 }])
+})
+
+test('a text is found again by the next process', async () => {
+  const { store, path, sql } = await aStore()
+  const { openStore } = await import('../../src/store/sqlite/open.ts')
+  const says = webPage('ab')
+  for (const one of [store, await openStore(path)]) {
+    const run = await plan(one, { queries: [{}] })
+    const [task] = await lease(one, run.id)
+    if (task !== undefined) await answer(one, task, run, says)
+    if (one !== store) await one[Symbol.asyncDispose]()
+  }
+  expect(sql('SELECT count(*) AS n FROM texts')).toEqual([{ n: 2 }])
+  expect(sql('SELECT count(*) AS n FROM links')).toEqual([{ n: 2 }])
+})
+
+describe('two results are the same where their links are equal after WHATWG parsing, without the fragment', () => {
+  test.each<[string, string, boolean]>([
+    ['https://acme.com/a', 'https://acme.com/a#b', true],
+    ['https://acme.com/a#b', 'https://acme.com/a#c', true],
+    ['https://acme.com', 'https://acme.com/', true],
+    ['https://ACME.com/', 'https://acme.com/', true],
+    ['https://acme.com:443/', 'https://acme.com/', true],
+    ['https://acme.com/a/../b', 'https://acme.com/b', true],
+    ['https://bücher.example/', 'https://xn--bcher-kva.example/', true],
+    ['https://acme.com/é', 'https://acme.com/%C3%A9', true],
+    [' https://acme.com/ ', 'https://acme.com/', true],
+    ['https://acme.com/?', 'https://acme.com/?#x', true],
+    ['https://acme.com/a', 'https://acme.com/a/', false],
+    ['https://acme.com/a', 'https://acme.com/A', false],
+    ['https://acme.com/?a=1', 'https://acme.com/?a=2', false],
+    ['https://acme.com/', 'https://www.acme.com/', false],
+    ['http://acme.com/', 'https://acme.com/', false],
+    ['no link', 'no link', true],
+    ['no link', 'no link#x', false],
+  ])('%s and %s: %s', async (a, b, same) => {
+    const rows = await storedLinks([a, b])
+    expect(rows.map(({ rank }) => rank)).toEqual(same ? [1, 1] : [1, 2])
+    expect(rows.map(({ link }) => link)).toEqual([a, b])
+  })
+
+  test('results without a link are never the same', async () => {
+    expect((await storedLinks([null, null])).map(({ rank }) => rank)).toEqual([1, 2])
+  })
+})
+
+test.each<[string, string | null, string | null]>([
+  ['https://www.shop.acme.co.uk/x', 'www.shop.acme.co.uk', 'acme.co.uk'],
+  ['https://Bücher.example/', 'xn--bcher-kva.example', 'xn--bcher-kva.example'],
+  ['https://acme.github.io/', 'acme.github.io', 'acme.github.io'],
+  ['https://acme.com.:8443/', 'acme.com', 'acme.com'],
+  ['http://127.0.0.1/', '127.0.0.1', null],
+  ['http://localhost/', 'localhost', null],
+  ['mailto:a@acme.com', null, null],
+  ['/relative', null, null],
+])('the link %s has the domain %s and the site %s', async (link, domain, site) => {
+  expect(await storedLinks([link])).toEqual([{ link, rank: 1, domain, site }])
+})
+
+describe('any text is read back', () => {
+  /** Stores results with these titles and links; answers what the views show of them. */
+  async function roundTrip(texts: readonly string[]): Promise<readonly (string | null)[]> {
+    const { store, sql } = await aStore()
+    const run = await plan(store, { queries: [{}] })
+    const [task] = await lease(store, run.id)
+    if (task === undefined) throw new Error('no task')
+    const results = texts.map((title) => aResult('organic', { title, snippet: `${title}!`, link: title }))
+    await answer(store, task, run, understood(results))
+    const rows = sql<{ title: string; snippet: string; link: string }>(
+      'SELECT title, snippet, link FROM organic_results ORDER BY place',
+    )
+    for (const { title, snippet, link } of rows) {
+      expect(snippet).toBe(`${title}!`)
+      expect(link).toBe(title)
+    }
+    return rows.map(({ title }) => title)
+  }
+
+  test('as it was, whatever characters are in it', async () => {
+    const texts = fc.sample(fc.string({ unit: 'binary' }), { numRuns: 300, seed: 7 })
+    const odd = ['\u0000', 'a\u0000b', "'", '"; DROP TABLE results; --', '\ufeff', '😀', '\r\n', '%s', ' x ']
+    expect(await roundTrip([...odd, ...texts])).toEqual([...odd, ...texts])
+  })
+
+  test('with the replacement character for half a character', async () => {
+    expect(await roundTrip(['a\ud800', 'a\ud801', '\udc00b'])).toEqual(['a\ufffd', 'a\ufffd', '\ufffdb'])
+  })
+})

@@ -1,0 +1,106 @@
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { groupWriter } from '../../src/store/sqlite/writer.ts'
+import { aFolder } from './build.ts'
+
+async function aWriter() {
+  const path = join(await aFolder(), 'w.db')
+  const db = new Database(path)
+  onTestFinished(() => void db.close())
+  db.exec('CREATE TABLE t (n INTEGER PRIMARY KEY)')
+  let rollbacks = 0
+  const writer = groupWriter(db, () => {
+    rollbacks += 1
+  })
+  const insert = db.prepare<[number]>('INSERT INTO t VALUES (?)')
+  let commits = 0
+  const begin = db.transaction.bind(db)
+  db.transaction = ((change: () => unknown) => {
+    commits += 1
+    return begin(change)
+  }) as typeof db.transaction
+  return {
+    db,
+    writer,
+    put: (n: number) => writer.write(() => insert.run(n).changes),
+    stored: () => {
+      const other = new Database(path, { readonly: true })
+      const rows = other.prepare<[], { n: number }>('SELECT n FROM t ORDER BY n').all()
+      other.close()
+      return rows.map(({ n }) => n)
+    },
+    rollbacks: () => rollbacks,
+    commits: () => commits,
+  }
+}
+
+describe('changes of one turn', () => {
+  test('are one transaction, and each is told what it returns', async () => {
+    const { put, writer, stored, commits } = await aWriter()
+    const done = await Promise.all([put(1), put(2), writer.write(() => 'three'), put(4)])
+    expect(done).toEqual([1, 1, 'three', 1])
+    expect(stored()).toEqual([1, 2, 4])
+    expect(commits()).toBe(1)
+  })
+
+  test('are durable when their promise is fulfilled, and not before', async () => {
+    const { put, stored } = await aWriter()
+    const written = put(1)
+    expect(stored()).toEqual([])
+    await written
+    expect(stored()).toEqual([1])
+  })
+
+  test('are made in the order in which they were asked for', async () => {
+    const { writer } = await aWriter()
+    const order: number[] = []
+    await Promise.all([1, 2, 3].map((n) => writer.write(() => order.push(n))))
+    expect(order).toEqual([1, 2, 3])
+  })
+})
+
+describe('a change that throws', () => {
+  test('is rolled back alone: the others of its group stay', async () => {
+    const { put, writer, stored, rollbacks } = await aWriter()
+    const half = writer.write(() => {
+      put(99).catch(() => {})
+      throw new Error('half way')
+    })
+    const ends = await Promise.allSettled([put(1), half, put(1), put(2)])
+    expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled'])
+    expect(stored()).toEqual(expect.arrayContaining([1, 2]))
+    expect(rollbacks()).toBeGreaterThan(0)
+  })
+
+  test('leaves nothing of itself behind', async () => {
+    const { db, writer, put, stored } = await aWriter()
+    const half = writer.write(() => {
+      db.prepare('INSERT INTO t VALUES (7)').run()
+      throw new Error('half way')
+    })
+    const [first, second] = await Promise.allSettled([half, put(8)])
+    expect(first).toMatchObject({ status: 'rejected', reason: new Error('half way') })
+    expect(second?.status).toBe('fulfilled')
+    expect(stored()).toEqual([8])
+  })
+
+  test('alone in its group is rejected with what it threw, and the next one is written', async () => {
+    const { put, writer, stored, rollbacks } = await aWriter()
+    await expect(
+      writer.write(() => Promise.reject(new Error('never awaited')).catch(() => {})),
+    ).rejects.toThrow('promise')
+    await put(3)
+    expect(stored()).toEqual([3])
+    expect(rollbacks()).toBe(1)
+  })
+})
+
+test('a flush waits for everything handed over, and for what follows from it in the same turn', async () => {
+  const { put, writer, stored } = await aWriter()
+  void put(1).then(() => put(2))
+  await writer.flush()
+  expect(stored()[0]).toBe(1)
+  await writer.flush()
+  expect(stored()).toEqual([1, 2])
+})
