@@ -28,9 +28,9 @@ export function openTerminal(): Terminal {
     },
     live: live
       ? (line) => {
-          clear()
-          if (line === '') return
-          process.stderr.write(line.slice(0, Math.max(20, (process.stderr.columns ?? 80) - 1)))
+          if (line === '') return clear()
+          const width = (process.stderr.columns || 80) - 1
+          process.stderr.write(`\r\u001b[2K${line.slice(0, width)}`)
           lineShown = true
         }
       : null,

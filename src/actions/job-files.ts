@@ -4,9 +4,13 @@ import { billableOperation } from '../catalog/index.ts'
 import type { JobFlags } from '../jobfile/flags.ts'
 import { type JobFile, openJob } from '../jobfile/open.ts'
 import { formatProblem } from '../jobfile/problem.ts'
+import { systemClock } from '../model/clock.ts'
 import type { JobQuery, JobSettings, Problem } from '../model/job.ts'
 import { planQuery } from '../plan/plan.ts'
 import type { PlanDraft, RunStore } from '../store/store.ts'
+import type { Terminal } from '../terminal.ts'
+import { count } from '../words.ts'
+import { display } from './progress.ts'
 
 /** Flags of the commands that take job files, as typed. */
 export interface JobFileFlags {
@@ -36,6 +40,12 @@ export interface StagedJob {
   readonly originOpen: boolean
 }
 
+/** How far a job file is read. */
+interface Read {
+  readonly job: string
+  readonly queries: number
+}
+
 const staged = 500
 
 /**
@@ -46,30 +56,43 @@ export async function stageJobs(
   flags: JobFileFlags,
   draft: PlanDraft,
   store: Pick<RunStore, 'jobFile'>,
-  say: (line: string) => void,
+  terminal: Terminal,
 ): Promise<readonly StagedJob[] | null> {
   let mistakes = 0
   const report = (problem: Problem): void => {
     mistakes += 1
-    say(formatProblem(problem))
+    terminal.say(formatProblem(problem))
   }
   const jobs: StagedJob[] = []
+  const reading = display<Read>(
+    terminal,
+    systemClock,
+    ({ job, queries }) => `Reading ${job}: ${count(queries, 'query', 'queries')}`,
+  )
   for (const path of new Set(flags.job)) {
     const file = await openJob(path, jobFlags(flags), report)
     if (file === null) continue
     const clash = await nameClash(file.settings, jobs, store)
     if (clash !== null) report({ where: path, line: null, column: null, ...clash })
-    jobs.push({ settings: file.settings, originOpen: await stage(file, draft) })
+    jobs.push({ settings: file.settings, originOpen: await stage(file, draft, reading.show) })
   }
+  reading.end()
   return mistakes === 0 ? jobs : null
 }
 
-async function stage({ settings, queries }: JobFile, draft: PlanDraft): Promise<boolean> {
+async function stage(
+  { settings, queries }: JobFile,
+  draft: PlanDraft,
+  show: (read: Read) => void,
+): Promise<boolean> {
   let originOpen = false
+  let read = 0
   let batch: JobQuery[] = []
   const flush = async (): Promise<void> => {
     await draft.add(settings.name, batch.map(planQuery))
+    read += batch.length
     batch = []
+    show({ job: settings.name, queries: read })
   }
   for await (const query of queries()) {
     const watched = settings.targets.length > 0 || query.targets.length > 0

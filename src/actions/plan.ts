@@ -9,7 +9,7 @@ import { AccountUnknown, readUsage } from '../run/read-account.ts'
 import { newStop } from '../run/stop.ts'
 import type { PlannedJob, Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
-import { count } from '../words.ts'
+import { count, duration } from '../words.ts'
 import { type JobFileFlags, type StagedJob, stageJobs } from './job-files.ts'
 import { type Connection, connect, type WireFlags } from './wire.ts'
 
@@ -30,7 +30,7 @@ export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number
   await using connection = await connect(flags)
   const { store } = connection
   await using draft = await store.draft()
-  const jobs = await stageJobs(flags, draft, store, terminal.say)
+  const jobs = await stageJobs(flags, draft, store, terminal)
   if (jobs === null) return 2
   const plotted = await plot(store, jobs, { fresh: flags.fresh === true, change: false })
   const summaries: PlanSummary[] = []
@@ -148,14 +148,6 @@ function described(documents: readonly PlanDocument[], account: Account): string
   const duplicates = documents.reduce((sum, one) => sum + one.duplicates, 0)
   const joined = duplicates === 0 ? '' : `${count(duplicates, 'duplicate row')} joined. `
   return `${table}\n${joined}Balance now ${account.remaining?.toLocaleString('en-US') ?? 'not known'}. Nothing was spent.\n`
-}
-
-/** Seconds as `0.4 s`, `45 s`, `12 min` or `3 h 20 min`. */
-export function duration(seconds: number): string {
-  if (seconds < 10) return `${seconds.toFixed(1)} s`
-  if (seconds < 120) return `${Math.round(seconds)} s`
-  const minutes = Math.round(seconds / 60)
-  return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 
 const expiryNoticeMs = 14 * 86_400_000

@@ -1,11 +1,11 @@
 import type { Clock } from '../model/clock.ts'
 import type { Progress } from '../run/collect.ts'
 import type { Terminal } from '../terminal.ts'
-import { duration } from './plan.ts'
+import { duration } from '../words.ts'
 
-/** Shows how far a collection is: a live line on a terminal, elsewhere a plain line now and then. */
-export interface ProgressDisplay {
-  readonly show: (progress: Progress) => void
+/** Shows how far long work is: a live line on a terminal, elsewhere a plain line now and then. */
+export interface Display<T> {
+  readonly show: (state: T) => void
   /** Takes the live line away. */
   readonly end: () => void
 }
@@ -15,21 +15,36 @@ const plainEveryMs = 30_000
 /** Rates are taken over this long. */
 const rateWindowMs = 10_000
 
-export function progressDisplay(terminal: Terminal, clock: Pick<Clock, 'monotonic'>): ProgressDisplay {
-  const { live, say } = terminal
+/** A display of whatever `words` makes one line of; they are asked for only when the line is shown. */
+export function display<T>(
+  { live, say }: Terminal,
+  clock: Pick<Clock, 'monotonic'>,
+  words: (state: T) => string,
+): Display<T> {
   const every = live === null ? plainEveryMs : liveEveryMs
   const write = live ?? say
-  const rate = slidingRate(clock)
   let shown = live === null ? clock.monotonic() : Number.NEGATIVE_INFINITY
   return {
-    show: (progress) => {
+    show: (state) => {
       const now = clock.monotonic()
-      rate.note(progress.done + progress.failed)
       if (now - shown < every) return
       shown = now
-      write(progressLine(progress, rate.perSecond()))
+      write(words(state))
     },
     end: () => live?.(''),
+  }
+}
+
+/** Shows how far a collection is. */
+export function progressDisplay(terminal: Terminal, clock: Pick<Clock, 'monotonic'>): Display<Progress> {
+  const rate = slidingRate(clock)
+  const line = display<Progress>(terminal, clock, (progress) => progressLine(progress, rate.perSecond()))
+  return {
+    show: (progress) => {
+      rate.note(progress.done + progress.failed)
+      line.show(progress)
+    },
+    end: line.end,
   }
 }
 

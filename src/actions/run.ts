@@ -14,7 +14,7 @@ export interface RunFlags extends PlanFlags, CollectFlags {
 export async function run(flags: RunFlags, terminal: Terminal): Promise<number> {
   if (flags['dry-run'] === true) return await plan(flags, terminal)
   await using connection = await connect(flags)
-  const listed = await planRuns(connection, flags, terminal.say)
+  const listed = await planRuns(connection, flags, terminal)
   return listed === null ? 2 : await collectRuns(connection, listed, flags, terminal)
 }
 
@@ -22,10 +22,10 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
 export async function planRuns(
   { store, clock }: Pick<Connection, 'store' | 'clock'>,
   flags: JobFileFlags & { readonly fresh?: boolean },
-  say: (line: string) => void,
+  terminal: Terminal,
 ): Promise<readonly Listed[] | null> {
   await using draft = await store.draft()
-  const jobs = await stageJobs(flags, draft, store, say)
+  const jobs = await stageJobs(flags, draft, store, terminal)
   if (jobs === null) return null
   const plotted = await plot(store, jobs, { fresh: flags.fresh === true, change: true }, clock.wall())
   for (const { job } of plotted) await store.nameJob(job.settings.name, job.settings.file)

@@ -1,8 +1,7 @@
 import type { RunDocument } from '../run/summary.ts'
 import type { RunStore, TaskFailure } from '../store/store.ts'
 import { harmless } from '../terminal.ts'
-import { count } from '../words.ts'
-import { duration } from './plan.ts'
+import { count, duration } from '../words.ts'
 
 const causesShown = 3
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { openStore } from '../../src/store/sqlite/open.ts'
 import { answer, aResult, aStore, lease, plan, understood, webPage } from './build.ts'
 
 /** The links of one page, and what the store makes of them. */
@@ -31,7 +32,6 @@ test('a text that returns is stored once, over pages, runs and columns', async (
 
 test('a text is found again by the next process', async () => {
   const { store, path, sql } = await aStore()
-  const { openStore } = await import('../../src/store/sqlite/open.ts')
   const says = webPage('ab')
   for (const one of [store, await openStore(path)]) {
     const run = await plan(one, { queries: [{}] })

@@ -73,6 +73,16 @@ function addTasks(db: Database, run: number, job: string, allPages: boolean): vo
     GROUP BY t.query_id HAVING max(t.page) < rq.pages AND sum(t.state IN ('pending', 'leased')) = 0
       AND (NOT ? OR rq.depth IS NOT NULL)`,
   ).run(run, allPages ? 1 : 0)
+  // Nor does it ask for anything where it is known that no page follows.
+  db.prepare(
+    `UPDATE tasks_ SET state = 'skipped', cause = ended.why
+    FROM (SELECT rq.query_id, coalesce(rq.paging_end, t.cause) AS why, coalesce(t.page, 0) AS page
+      FROM run_queries rq LEFT JOIN tasks_ t
+        ON t.run_id = rq.run_id AND t.query_id = rq.query_id AND t.state = 'skipped'
+      WHERE rq.run_id = @run AND (rq.paging_end IS NOT NULL OR t.id IS NOT NULL)) AS ended
+    WHERE run_id = @run AND tasks_.query_id = ended.query_id AND tasks_.page > ended.page
+      AND state = 'pending' AND ready = 0`,
+  ).run({ run })
   db.prepare(
     `UPDATE tasks_ SET ready = 1 WHERE run_id = ? AND state = 'pending' AND ready = 0 AND EXISTS (
       SELECT 1 FROM tasks_ before WHERE before.run_id = tasks_.run_id AND before.query_id = tasks_.query_id
