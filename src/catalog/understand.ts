@@ -1,5 +1,6 @@
 import type { Understood } from '../model/result.ts'
-import { asFields } from './normalise/fields.ts'
+import { holderOf } from './async-job.ts'
+import { asFields, type Fields } from './normalise/fields.ts'
 import type { BillableOperation } from './operation.ts'
 
 /** Raised with every change of a normaliser, so that results derived by an older one can be told. */
@@ -21,7 +22,7 @@ export function understand(
 ): Understood | NotUnderstood {
   const json = parse(body)
   if (json === undefined) return { reason: `the answer is no JSON (${excerpt(body)})` }
-  const fields = asFields(json)
+  const fields = unwrapped(operation, asFields(json))
   if (fields === null) return { reason: `the answer is no JSON object (${excerpt(body)})` }
   const { items, required } = operation.response
   const list = items === null ? null : fields[items]
@@ -29,6 +30,12 @@ export function understand(
   if (list == null && !required.some((name) => fields[name] != null))
     return { reason: `the answer has no '${items}' (${excerpt(body)})` }
   return operation.normalise(fields, fetchedAt)
+}
+
+/** What polling answers may be wrapped; the answer of a call never is. */
+function unwrapped({ asyncParam, response }: BillableOperation, fields: Fields | null): Fields | null {
+  if (asyncParam === undefined || fields === null || response.items === null) return fields
+  return holderOf(fields, response.items) ?? fields
 }
 
 function parse(body: Buffer): unknown {

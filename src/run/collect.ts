@@ -7,6 +7,7 @@ import { openBooks } from './books.ts'
 import { weigh } from './follow.ts'
 import { openPool } from './pool.ts'
 import { AccountUnknown } from './read-account.ts'
+import { reader } from './reading.ts'
 import type { Service } from './service.ts'
 import { type Stop, Stopped } from './stop.ts'
 import { inFlightTwins } from './twins.ts'
@@ -56,10 +57,10 @@ export async function collect(parts: CollectParts, runs: readonly Run[]): Promis
   const counters = await openCounters(store, runIds)
   const progress = () => parts.onProgress({ ...counters, spent: books.spent(), balance: books.balance() })
   const pool = openPool(stop)
-  const work = worker({
-    ...parts,
-    books,
-    runs: new Map(runs.map((run) => [run.id, run])),
+  const runsById = new Map(runs.map((run) => [run.id, run]))
+  const reads = reader({
+    store,
+    runs: runsById,
     onSettled: (end, effect) => {
       counters[end] += 1
       counters.planned += effect.added - effect.skipped
@@ -67,29 +68,37 @@ export async function collect(parts: CollectParts, runs: readonly Run[]): Promis
     },
     background: pool.background,
   })
-  const twins = inFlightTwins(runIds.length > 1, work)
+  const work = worker({ ...parts, books, runs: runsById, reader: reads })
+  const twins = inFlightTwins(runIds.length > 1, { buy: work.buy, reuse: reads.reuse })
 
-  const attempt = async (task: Task): Promise<TaskEnd> => {
+  const attempt = async (begin: () => Promise<TaskEnd>): Promise<TaskEnd> => {
     try {
-      return stop.cause() === null ? await twins.run(task) : 'open'
+      return stop.cause() === null ? await begin() : 'open'
     } catch (error) {
       if (error instanceof Stopped) return 'open'
       throw error
     }
   }
-  const perform = async (task: Task): Promise<void> => {
+  /** Works on a task in a slot of the pool; its credits are reserved until it ends. */
+  const perform = (task: Task, begin: () => Promise<TaskEnd>): void => {
+    if (task.reusable === null) books.reserve(task)
+    pool.add(task, () => settle(task, begin))
+  }
+  const settle = async (task: Task, begin: () => Promise<TaskEnd>): Promise<void> => {
     try {
-      if ((await attempt(task)) === 'open') await store.release([task.id])
+      if ((await attempt(begin)) === 'open') await store.release([task.id])
     } finally {
       books.release(task)
     }
   }
 
   try {
-    await catchUp(store, runIds, work.readStored)
+    await catchUp(store, runIds, reads.readStored)
     await batches.start()
     pool.setConcurrency(parts.concurrency ?? batches.concurrency())
     progress()
+    // Accepted jobs first: polling them is free.
+    for (const { task, ...job } of await store.acceptedJobs(runIds)) perform(task, () => work.goOn(task, job))
     await feed()
   } catch (error) {
     if (error instanceof AccountUnknown) stop.request(error.stop)
@@ -107,10 +116,7 @@ export async function collect(parts: CollectParts, runs: readonly Run[]): Promis
       const tasks = await batches.next(pool.busy)
       if (tasks === null) return
       if (tasks.length === 0) await pool.changeAfter(changes)
-      for (const task of tasks) {
-        if (task.reusable === null) books.reserve(task)
-        pool.add(task, () => perform(task))
-      }
+      for (const task of tasks) perform(task, () => twins.run(task))
       await pool.room()
     }
   }

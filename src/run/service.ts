@@ -14,7 +14,10 @@ export interface SentCall {
   readonly callId: number
   readonly settlement: Settlement
   readonly body: Buffer
+  readonly headers: Headers
 }
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 /** The service as the rest of the program sees it: every call passes the gate and stands in the ledger. */
 export interface Service {
@@ -32,6 +35,7 @@ export interface Service {
 
 export interface LookupOptions {
   readonly runId?: number | null
+  readonly taskId?: number | null
   readonly signal?: AbortSignal | undefined
 }
 
@@ -60,7 +64,8 @@ export function openService({ baseUrl, wire, gate, store, clock }: ServiceParts)
       finishedAt: clock.wall(),
       latencyMs,
     } as const
-    return { callId, settlement, body: 'failure' in exchange ? Buffer.alloc(0) : exchange.body }
+    if ('failure' in exchange) return { callId, settlement, body: Buffer.alloc(0), headers: {} }
+    return { callId, settlement, body: exchange.body, headers: exchange.headers }
   }
 
   const begin = async (token: Token, call: NewCall): Promise<number> => {
@@ -79,9 +84,13 @@ export function openService({ baseUrl, wire, gate, store, clock }: ServiceParts)
     return settlement.outcome === 'refused' ? 'refused' : 'throttled'
   }
 
-  const lookup: Service['lookup'] = async (operation, params, { runId = null, signal } = {}) => {
+  const lookup: Service['lookup'] = async (
+    operation,
+    params,
+    { runId = null, taskId = null, signal } = {},
+  ) => {
     const request = lookupRequest(baseUrl, operation, params)
-    const call = { runId, taskId: null, operation: operation.name, credits: 0 }
+    const call = { runId, taskId, operation: operation.name, credits: 0 }
     const sent = await send(request, call, signal)
     await store.settleCall(sent.callId, sent.settlement, null)
     return sent

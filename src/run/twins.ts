@@ -3,7 +3,7 @@ import type { TaskEnd } from './work.ts'
 
 interface Buyer {
   buy(task: Task): Promise<TaskEnd>
-  reuse(task: Task, answerId: number): Promise<TaskEnd>
+  reuse(task: Task, answerId: number): Promise<void>
 }
 
 /**
@@ -13,15 +13,20 @@ interface Buyer {
 export function inFlightTwins(several: boolean, { buy, reuse }: Buyer) {
   const inFlight = new Map<string, Promise<TaskEnd>>()
 
+  const take = async (task: Task, answerId: number): Promise<TaskEnd> => {
+    await reuse(task, answerId)
+    return { answerId }
+  }
+
   const run = async (task: Task): Promise<TaskEnd> => {
-    if (task.reusable !== null) return await reuse(task, task.reusable)
+    if (task.reusable !== null) return await take(task, task.reusable)
     if (!several) return await buy(task)
     const call = `${task.queryId}:${task.page}`
     const twin = inFlight.get(call)
     if (twin !== undefined) {
       const end = await twin
       // What failed for the first may still be had for the second, by its own tries.
-      return end !== 'open' && 'answerId' in end ? await reuse(task, end.answerId) : 'open'
+      return end !== 'open' && 'answerId' in end ? await take(task, end.answerId) : 'open'
     }
     const bought = buy(task)
     inFlight.set(call, bought)

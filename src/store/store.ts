@@ -78,7 +78,7 @@ export interface TaskFailure {
 export interface CallStore {
   /** Lets tasks through, first tries before later ones, then by priority, then in file order, as far as they are covered. */
   lease(request: LeaseRequest): Promise<readonly Task[]>
-  /** Gives back tasks that were let through and not sent. */
+  /** Gives back tasks that were let through and did not come to an end; accepted jobs stay what they are. */
   release(taskIds: readonly number[]): Promise<void>
   /** Whether any task may be sent. */
   hasPending(runIds: readonly number[]): Promise<boolean>
@@ -88,6 +88,12 @@ export interface CallStore {
   beginCall(call: NewCall): Promise<number>
   /** Settles a call that brought no answer; its task waits again where one is given. */
   settleCall(callId: number, settlement: Settlement, again: TaskAgain | null): Promise<void>
+  /** Notes that the service took a call as an asynchronous job: settles the call as not billed yet. */
+  acceptJob(callId: number, settlement: Settlement, job: Omit<AcceptedJob, 'acceptedAt'>): Promise<void>
+  /** Ends a job without an answer: its submission was not billed, or nobody knows. */
+  endJob(job: AcceptedJob, billed: 0 | null): Promise<void>
+  /** Jobs of these runs that wait for their answer. */
+  acceptedJobs(runIds: readonly number[]): Promise<readonly (AcceptedJob & { readonly task: Task })[]>
   /** When calls were sent since then, by any process. */
   callsSince(instant: number): Promise<readonly number[]>
   /** Credits of the runs: billed, and not known whether billed. */
@@ -126,6 +132,15 @@ export interface TaskAgain {
   readonly tries: number
 }
 
+/** An asynchronous job that the service has taken. */
+export interface AcceptedJob {
+  readonly taskId: number
+  /** The call that submitted it. */
+  readonly callId: number
+  readonly jobId: string
+  readonly acceptedAt: number
+}
+
 export interface UsageReading {
   readonly runId: number | null
   readonly keyHash: string
@@ -137,7 +152,7 @@ export interface UsageReading {
 }
 
 export interface AnswerStore {
-  /** Keeps a body whole, settles its call as billed; answers the id of the answer. */
+  /** Keeps a body whole and settles its call as billed, or the submission of the job that brought it; answers the id of the answer. */
   keepAnswer(answer: NewAnswer): Promise<number>
   /** Gives a task a stored answer instead of a call. */
   reuseAnswer(taskId: number, answerId: number): Promise<void>
@@ -154,9 +169,12 @@ export interface AnswerStore {
 }
 
 export interface NewAnswer {
+  /** The call that is billed for it. */
   readonly callId: number
   readonly task: Pick<Task, 'id' | 'runId' | 'queryId' | 'page'>
-  readonly settlement: Settlement & { readonly outcome: Extract<Outcome, 'answered'> }
+  /** How that call ended; null where it was settled before, as the submission of a job. */
+  readonly settlement: (Settlement & { readonly outcome: Extract<Outcome, 'answered'> }) | null
+  readonly fetchedAt: number
   /** Compressed as `encoding` says. */
   readonly body: Buffer
   readonly encoding: 'deflate'

@@ -182,6 +182,7 @@ export async function keep(store: Store, task: Task, at = noon): Promise<number>
     callId,
     task,
     settlement: settlement({ finishedAt: at }),
+    fetchedAt: at,
     body,
     encoding: 'deflate',
   })

@@ -266,6 +266,15 @@ describe('a continued run', () => {
     expect((await temp.store.tally(run.id)).tasks).toMatchObject({ pending: 0, done: 2 })
   })
 
+  test('that is planned deeper asks for nothing behind a last page on which the results ended', async () => {
+    const temp = await aStore()
+    const run = await plan(temp.store, { queries: [{ text: 'a', depth: 20 }] })
+    await work(temp.store, run, ({ page }) => webPage(page === 1 ? 'abc' : ''))
+    await plan(temp.store, { queries: [{ text: 'a', depth: 60 }], continues: run.id })
+    expect(await lease(temp.store, run.id)).toEqual([])
+    expect((await temp.store.tally(run.id)).tasks).toMatchObject({ pending: 0, done: 2 })
+  })
+
   test('that is planned deeper leaves no task that can never be sent where a page was refused', async () => {
     const temp = await aStore()
     const run = await plan(temp.store, { queries: [{ text: 'a', depth: 30 }] })

@@ -25,13 +25,18 @@ export function answerStore(db: Database, writer: Writer, words: Dictionary): An
   const answered = db.prepare(
     "UPDATE tasks_ SET state = 'answered', answer_id = @answer, reused = @reused WHERE id = @task",
   )
+  const jobBilled = db.prepare('UPDATE calls_ SET billed = 1 WHERE id = ?')
+  const jobEnded = db.prepare('DELETE FROM async_jobs WHERE task_id = ?')
   const understand = understander(db, words)
 
   return {
-    keepAnswer: ({ callId, task, settlement, body, encoding }) =>
+    keepAnswer: ({ callId, task, settlement, fetchedAt, body, encoding }) =>
       writer.write(() => {
-        settle(callId, settlement)
-        const row = insertAnswer.run(task.queryId, task.page, task.runId, callId, settlement.finishedAt)
+        if (settlement === null) {
+          jobBilled.run(callId)
+          jobEnded.run(task.id)
+        } else settle(callId, settlement)
+        const row = insertAnswer.run(task.queryId, task.page, task.runId, callId, fetchedAt)
         const answer = Number(row.lastInsertRowid)
         insertBody.run(answer, encoding, body)
         answered.run({ task: task.id, answer, reused: 0 })

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { Settlement } from '../../model/call.ts'
 import type { Task } from '../../model/task.ts'
-import type { CallStore, LeaseRequest, NewCall, UsageReading } from '../store.ts'
+import type { AcceptedJob, CallStore, LeaseRequest, NewCall, UsageReading } from '../store.ts'
 import type { Writer } from './writer.ts'
 
 interface TaskRow extends Omit<Task, 'params'> {
@@ -29,6 +29,12 @@ export function callStore(db: Database, writer: Writer): CallStore {
   const pending = db.prepare<[number]>(
     "SELECT 1 FROM tasks_ WHERE run_id = ? AND state = 'pending' AND ready = 1 LIMIT 1",
   )
+  const giveBack = db.prepare(
+    "UPDATE tasks_ SET state = 'pending' WHERE id = ? AND state IN ('leased', 'sent')",
+  )
+  const insertJob = db.prepare(
+    'INSERT INTO async_jobs (task_id, call_id, job_id, accepted_at) VALUES (?, ?, ?, ?)',
+  )
   const keepReading = db.prepare(
     `INSERT INTO usage_readings (run_id, key_hash, read_at, remaining, total_used, record)
     VALUES (@runId, @keyHash, @readAt, @remaining, @totalUsed, @record)`,
@@ -38,13 +44,14 @@ export function callStore(db: Database, writer: Writer): CallStore {
     lease: (request) => writer.write(() => leaseOf(request)),
     release: (taskIds) =>
       writer.write(() => {
-        for (const id of taskIds) setState.run('pending', id)
+        for (const id of taskIds) giveBack.run(id)
       }),
     hasPending: async (runIds) => runIds.some((id) => pending.get(id) !== undefined),
     cheapestPending: async (runIds) => cheapest(db, runIds),
     beginCall: (call: NewCall) =>
       writer.write(() => {
-        if (call.taskId !== null) setState.run('sent', call.taskId)
+        // A poll changes nothing of its task.
+        if (call.taskId !== null && call.credits > 0) setState.run('sent', call.taskId)
         return Number(insertCall.run(call).lastInsertRowid)
       }),
     settleCall: (callId, settlement, again) =>
@@ -52,6 +59,19 @@ export function callStore(db: Database, writer: Writer): CallStore {
         settle(callId, settlement)
         if (again !== null) sendAgain.run(again.tries, again.tries, again.taskId)
       }),
+    acceptJob: (callId, settlement, { taskId, jobId }) =>
+      writer.write(() => {
+        settle(callId, settlement)
+        setState.run('accepted', taskId)
+        insertJob.run(taskId, callId, jobId, settlement.finishedAt)
+      }),
+    endJob: ({ taskId, callId }, billed) =>
+      writer.write(() => {
+        db.prepare('UPDATE calls_ SET billed = ? WHERE id = ?').run(billed, callId)
+        db.prepare('DELETE FROM async_jobs WHERE task_id = ?').run(taskId)
+        setState.run('sent', taskId)
+      }),
+    acceptedJobs: async (runIds) => acceptedJobs(db, runIds),
     callsSince: async (instant) => since.all(instant).map(({ sentAt }) => sentAt),
     creditsOf: async (runIds) => creditsOf(db, runIds),
     keepUsage: (reading: UsageReading) =>
@@ -119,6 +139,24 @@ function leaser(db: Database): (request: LeaseRequest) => readonly Task[] {
     }
     return taken
   }
+}
+
+function acceptedJobs(db: Database, runIds: readonly number[]): readonly (AcceptedJob & { task: Task })[] {
+  const rows = db
+    .prepare<[string], TaskRow & AcceptedJob>(
+      `SELECT ${taskColumns}, NULL AS reusable, j.task_id AS taskId, j.call_id AS callId, j.job_id AS jobId,
+        j.accepted_at AS acceptedAt
+      FROM async_jobs j JOIN tasks_ t ON t.id = j.task_id JOIN queries q ON q.id = t.query_id
+      WHERE t.run_id IN (SELECT value FROM json_each(?)) ORDER BY j.task_id`,
+    )
+    .all(JSON.stringify(runIds))
+  return rows.map(({ taskId, callId, jobId, acceptedAt, round: _, params, ...task }) => ({
+    taskId,
+    callId,
+    jobId,
+    acceptedAt,
+    task: { ...task, params: JSON.parse(params) as Task['params'] },
+  }))
 }
 
 function cheapest(db: Database, runIds: readonly number[]): number | null {

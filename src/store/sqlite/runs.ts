@@ -120,6 +120,9 @@ function recoverRun(db: Database, run: number, now: number): number {
   return open.changes
 }
 
+/** States of tasks that are neither done nor failed. */
+const open = ['pending', 'leased', 'sent', 'accepted', 'answered']
+
 function tally(db: Database, runId: number): Tally {
   const states = db
     .prepare<[number], { state: string; n: number; reused: number }>(
@@ -149,10 +152,10 @@ function tally(db: Database, runId: number): Tally {
   const name = new Map(Object.entries(kindCodes).map(([kind, code]) => [code as number, kind]))
   return {
     tasks: {
-      planned: tasks('pending', 'leased', 'sent', 'answered', 'done', 'failed'),
+      planned: tasks(...open, 'done', 'failed'),
       done: tasks('done'),
       failed: tasks('failed'),
-      pending: tasks('pending', 'leased', 'sent', 'answered'),
+      pending: tasks(...open),
       reused: states.reduce((sum, { reused }) => sum + reused, 0),
     },
     calls: {

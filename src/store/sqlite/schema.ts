@@ -114,7 +114,7 @@ export const tasks = sqliteTable(
     runId: integer('run_id').notNull(),
     queryId: integer('query_id').notNull(),
     page: integer().notNull(),
-    /** pending, leased, sent, answered (stored, not yet understood), done, failed, skipped (paging ended before it). */
+    /** pending, leased, sent, accepted (an asynchronous job), answered (stored, not yet understood), done, failed, skipped (paging ended before it). */
     state: text().notNull(),
     /** Whether the pages before it are settled, so that it may be sent. */
     ready: integer().notNull(),
@@ -170,6 +170,14 @@ export const calls = sqliteTable(
     index('calls_open').on(table.id).where(sql`outcome is null`),
   ],
 )
+
+/** Asynchronous jobs that the service has taken and of which nothing final is known. */
+export const asyncJobs = sqliteTable('async_jobs', {
+  taskId: integer('task_id').primaryKey(),
+  callId: integer('call_id').notNull(),
+  jobId: text('job_id').notNull(),
+  acceptedAt: integer('accepted_at').notNull(),
+})
 
 export const answers = sqliteTable(
   'answers_',

@@ -19,6 +19,13 @@ CREATE TABLE `answers_` (
 );
 --> statement-breakpoint
 CREATE INDEX `answers_query` ON `answers_` (`query_id`,`page`,`fetched_at`);--> statement-breakpoint
+CREATE TABLE `async_jobs` (
+	`task_id` integer PRIMARY KEY NOT NULL,
+	`call_id` integer NOT NULL,
+	`job_id` text NOT NULL,
+	`accepted_at` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `calls_` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`run_id` integer,

@@ -1,0 +1,74 @@
+import { asFields, type Fields, text } from './normalise/fields.ts'
+
+/**
+ * Asynchronous jobs. The service documents neither what it answers when it takes one, nor what polling answers, so
+ * everything plausible is read: names in any place where they may stand.
+ */
+
+/** What a poll says of a job; anything that is not known to be an end means that it still runs. */
+export type JobState = 'running' | 'completed' | 'failed'
+
+const idNames = ['job_id', 'jobId', 'id', 'request_id', 'requestId', 'task_id', 'taskId', 'uuid']
+const idHeaders = ['x-job-id', 'job-id', 'x-request-id', 'location']
+const wrappers = ['job', 'data', 'result', 'results', 'response', 'body', 'output']
+const completedWords = /^(completed?|done|finished|success(ful)?|succeeded|ok|ready|201)$/i
+const failedWords = /^(fail(ed|ure)?|error(ed)?|cancel(l?ed)?|expired|aborted|500)$/i
+
+/** The id that the answer to a submission gives the job, from its body or its headers; null where none can be found. */
+export function jobIdOf(
+  body: Buffer,
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+): string | null {
+  const fields = asFields(parse(body))
+  const places = fields === null ? [] : [fields, ...inner(fields)]
+  for (const place of places)
+    for (const name of idNames) {
+      const id = text(place[name])
+      if (id !== null) return id
+    }
+  for (const name of idHeaders) {
+    const value = headers[name]
+    // A location ends in the id.
+    if (typeof value === 'string' && value !== '')
+      return (
+        value
+          .replace(/[?#].*$/, '')
+          .split('/')
+          .at(-1) ?? null
+      )
+  }
+  return null
+}
+
+/** What the answer to a poll says, for an operation whose results are in the field `items`. */
+export function jobStateOf(body: Buffer, items: string): JobState {
+  const fields = asFields(parse(body))
+  if (fields === null) return 'running'
+  if (Array.isArray(holderOf(fields, items)?.[items])) return 'completed'
+  for (const place of [fields, ...inner(fields)]) {
+    const status = text(place.status) ?? text(place.state)
+    if (status !== null && completedWords.test(status)) return 'completed'
+    if (status !== null && failedWords.test(status)) return 'failed'
+  }
+  return 'running'
+}
+
+/** The object that holds the results: the answer itself, or what it wraps; null where none does. */
+export function holderOf(fields: Fields, items: string): Fields | null {
+  return [fields, ...inner(fields)].find((place) => place[items] !== undefined) ?? null
+}
+
+/** What the fields wrap, two levels deep. */
+function inner(fields: Fields): readonly Fields[] {
+  const wrapped = (place: Fields): readonly Fields[] =>
+    wrappers.map((name) => asFields(place[name])).filter((one) => one !== null)
+  return wrapped(fields).flatMap((place) => [place, ...wrapped(place)])
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    return null
+  }
+}

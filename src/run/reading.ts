@@ -1,0 +1,83 @@
+import { promisify } from 'node:util'
+import { deflate, inflate } from 'node:zlib'
+import { billableOperation } from '../catalog/index.ts'
+import { normaliserVersion, understand } from '../catalog/understand.ts'
+import type { Outcome } from '../model/call.ts'
+import type { Run } from '../model/run.ts'
+import type { Task } from '../model/task.ts'
+import type { AnsweredTask, Effect, NewAnswer, Store } from '../store/store.ts'
+import { followPage } from './follow.ts'
+
+export interface ReadingParts {
+  readonly store: Store
+  readonly runs: ReadonlyMap<number, Run>
+  /** Told what became of a task, once that is stored. */
+  readonly onSettled: (end: 'done' | 'failed', effect: Effect) => void
+  /** Takes over what goes on when a slot is free again. */
+  readonly background: (work: Promise<void>) => void
+}
+
+type PageTask = Pick<AnsweredTask, 'taskId' | 'runId' | 'queryId' | 'page'>
+
+const compress = promisify<Buffer, Buffer>(deflate)
+const decompress = promisify<Buffer, Buffer>(inflate)
+
+/** Keeps answers, then understands them; what follows for the query is stored with the results. */
+export function reader({ store, runs, onSettled, background }: ReadingParts) {
+  const settingsOf = (runId: number) => (runs.get(runId) as Run).settings
+
+  const fail = async (task: PageTask, outcome: Outcome | 'malformed', cause: string): Promise<void> => {
+    const { taskId, runId, queryId, page } = task
+    const effect = await store.understand({
+      taskId,
+      runId,
+      queryId,
+      outcome: { failed: cause },
+      follow: (query) => followPage(query, page, { failed: outcome }, settingsOf(runId)),
+    })
+    onSettled('failed', effect)
+  }
+
+  const read = async (task: AnsweredTask, body: Buffer, fetchedAt: number): Promise<void> => {
+    const understood = understand(billableOperation(task.operation), body, fetchedAt)
+    if ('reason' in understood) return await fail(task, 'malformed', understood.reason)
+    const { taskId, runId, queryId, page, answerId } = task
+    const effect = await store.understand({
+      taskId,
+      runId,
+      queryId,
+      outcome: { done: { answerId, normaliser: normaliserVersion, understood } },
+      follow: (query) => followPage(query, page, understood, settingsOf(runId)),
+    })
+    onSettled('done', effect)
+  }
+
+  return {
+    fail,
+    /** Keeps a body whole; it is read when it is safe, and nobody waits for that. Answers the id of the answer. */
+    keep: async (
+      task: Task,
+      body: Buffer,
+      answer: Pick<NewAnswer, 'callId' | 'settlement' | 'fetchedAt'>,
+    ) => {
+      const stored = { ...answer, task, body: await compress(body), encoding: 'deflate' as const }
+      const answerId = await store.keepAnswer(stored)
+      background(read({ ...task, taskId: task.id, answerId }, body, answer.fetchedAt))
+      return answerId
+    },
+    /** Gives a task a stored answer instead of a call. */
+    reuse: async (task: Task, answerId: number): Promise<void> => {
+      const raw = await store.rawAnswer(answerId)
+      if (raw === null) throw new Error(`answer ${answerId} has no body`)
+      await store.reuseAnswer(task.id, answerId)
+      background(read({ ...task, taskId: task.id, answerId }, await decompress(raw.body), raw.fetchedAt))
+    },
+    /** Reads an answer that an earlier process stored and did not come to read. */
+    readStored: async (task: AnsweredTask): Promise<void> => {
+      const raw = await store.rawAnswer(task.answerId)
+      if (raw !== null) await read(task, await decompress(raw.body), raw.fetchedAt)
+    },
+  }
+}
+
+export type Reader = ReturnType<typeof reader>

@@ -1,0 +1,28 @@
+import type { Settlement } from '../model/call.ts'
+import type { StopCause } from './stop.ts'
+
+/** How long refusals of the rate are waited out before the run stops. */
+export const stallMs = 600_000
+
+/** The stop after the service refused everything for too long. */
+export function stalled(words: string): StopCause {
+  return {
+    reason: 'quota',
+    message: `The service has refused every call for ${stallMs / 60_000} minutes (${words}). The same command goes on where this one stopped.`,
+  }
+}
+
+/** The stop after a call that ended so, for the outcomes after which nothing more is sent. */
+export function stopCause({ outcome, error }: Settlement): StopCause {
+  if (outcome === 'refused')
+    return { reason: 'auth', message: `The service refused the key (${error}). Check RANKLINE_API_KEY.` }
+  if (outcome === 'out-of-credit')
+    return {
+      reason: 'balance',
+      message: `The service has no balance left (${error}). Top up, then run the same command again.`,
+    }
+  return {
+    reason: 'unavailable',
+    message: `The service answers with a redirect, which is not followed (${error}). Check RANKLINE_BASE_URL.`,
+  }
+}

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest'
+import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { workspace } from '../support/rankline.ts'
+
+const imagesJob = (count: number) =>
+  `operation: alpha.images\nasync: always\nqueries:\n${Array.from({ length: count }, (_, index) => `  - image ${index}\n`).join('')}`
+
+const isSubmission = ({ operation }: { operation: string | null }) => operation === 'alpha.images'
+
+test('asynchronous jobs are submitted once, polled for nothing, and billed when they complete', async () => {
+  await using sandbox = await startSandbox({ asyncMs: 300 })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.yaml', imagesJob(6))
+
+  const { code, stdout } = await place.run(['run', job, '--json'])
+
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({
+    tasks: { done: 6, failed: 0 },
+    calls: { billed: 6, ambiguous: 0 },
+    credits: { spent: 6, ambiguous: 0, unexplained: 0 },
+  })
+  expect(sandbox.ledger.requestsFor(isSubmission).map(({ status }) => status)).toEqual(Array(6).fill(202))
+  expect(sandbox.ledger.charged).toBe(6)
+  expect(place.sql("SELECT DISTINCT outcome, billed FROM calls WHERE operation = 'alpha.images'")).toEqual([
+    { outcome: 'accepted', billed: 1 },
+  ])
+  expect(place.sql("SELECT max(credits) AS credits FROM calls WHERE operation = 'jobs.poll'")).toEqual([
+    { credits: 0 },
+  ])
+  expect(place.sql('SELECT count(DISTINCT query) AS n FROM image_results')).toEqual([{ n: 6 }])
+})
+
+test('a job that fails is free and submitted again', async () => {
+  await using sandbox = await startSandbox({
+    rules: [{ operation: 'alpha.images', times: 1, do: { job: 'fail' } }],
+  })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.yaml', imagesJob(1))
+
+  const { code, stdout } = await place.run(['run', job, '--json'])
+
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ tasks: { done: 1 }, credits: { spent: 1, ambiguous: 0 } })
+  expect(sandbox.ledger.requestsFor(isSubmission)).toHaveLength(2)
+  expect(sandbox.ledger.charged).toBe(1)
+})
+
+test('a killed run polls the jobs that were accepted and does not submit them again', async () => {
+  await using sandbox = await startSandbox({ asyncMs: 1500 })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.yaml', imagesJob(5))
+  const { child, ended } = place.start(['run', job])
+  while (sandbox.ledger.requestsFor(({ path }) => path.includes('/jobs/')).length < 5)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  child.kill('SIGKILL')
+  await ended
+
+  const { code, stdout } = await place.run(['run', job, '--json'])
+
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({
+    run: 1,
+    tasks: { done: 5 },
+    credits: { spent: 5, ambiguous: 0 },
+  })
+  expect(sandbox.ledger.requestsFor(isSubmission)).toHaveLength(5)
+  expect(sandbox.ledger.charged).toBe(5)
+})
+
+test('async: never and auto make plain calls while answers are quick', async () => {
+  await using sandbox = await startSandbox()
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.yaml', imagesJob(3).replace('always', 'auto'))
+
+  expect((await place.run(['run', job])).code).toBe(0)
+  expect((await place.run(['run', job, '--async', 'never'])).code).toBe(0)
+
+  expect(sandbox.ledger.requestsFor(isSubmission).map(({ status }) => status)).toEqual(Array(6).fill(200))
+})
