@@ -4,9 +4,10 @@ import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
 import { count } from '../words.ts'
 import { type CollectFlags, collectRuns } from './collecting.ts'
-import { connect, type WireFlags, wholeNumber } from './wire.ts'
+import { collectorLock, type LockFlags } from './collector-lock.ts'
+import { connect, wholeNumber } from './wire.ts'
 
-export interface ResumeFlags extends CollectFlags, WireFlags {
+export interface ResumeFlags extends CollectFlags, LockFlags {
   readonly run?: string
 }
 
@@ -14,6 +15,8 @@ export interface ResumeFlags extends CollectFlags, WireFlags {
 export async function resume(flags: ResumeFlags, terminal: Terminal): Promise<number> {
   await using connection = await connect(flags)
   const { store } = connection
+  using lock = collectorLock(flags, connection, terminal)
+  await lock.acquire()
   const run = await chosenRun(store, flags.run, isOpen)
   if (run === null) {
     terminal.say('No run is unfinished.')
@@ -29,6 +32,8 @@ export async function resume(flags: ResumeFlags, terminal: Terminal): Promise<nu
 export async function retry(flags: ResumeFlags, terminal: Terminal): Promise<number> {
   await using connection = await connect(flags)
   const { store } = connection
+  using lock = collectorLock(flags, connection, terminal)
+  await lock.acquire()
   const run = await chosenRun(
     store,
     flags.run,

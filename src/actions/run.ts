@@ -2,11 +2,12 @@ import type { Run } from '../model/run.ts'
 import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
 import { type CollectFlags, collectRuns, type Listed } from './collecting.ts'
+import { collectorLock, type LockFlags } from './collector-lock.ts'
 import { type JobFileFlags, stageJobs } from './job-files.ts'
 import { type PlanFlags, type Plotted, plan, plot } from './plan.ts'
 import { type Connection, connect } from './wire.ts'
 
-export interface RunFlags extends PlanFlags, CollectFlags {
+export interface RunFlags extends PlanFlags, CollectFlags, LockFlags {
   readonly 'dry-run'?: boolean
 }
 
@@ -14,19 +15,22 @@ export interface RunFlags extends PlanFlags, CollectFlags {
 export async function run(flags: RunFlags, terminal: Terminal): Promise<number> {
   if (flags['dry-run'] === true) return await plan(flags, terminal)
   await using connection = await connect(flags)
-  const listed = await planRuns(connection, flags, terminal)
+  using lock = collectorLock(flags, connection, terminal)
+  const listed = await planRuns(connection, flags, terminal, lock.acquire)
   return listed === null ? 2 : await collectRuns(connection, listed, flags, terminal)
 }
 
-/** Plans jobs into the store; null after mistakes in their files, which were told. */
+/** Plans jobs into the store when it is this process's turn; null after mistakes in their files, which were told. */
 export async function planRuns(
   { store, clock }: Pick<Connection, 'store' | 'clock'>,
   flags: JobFileFlags & { readonly fresh?: boolean },
   terminal: Terminal,
+  turn: () => Promise<void>,
 ): Promise<readonly Listed[] | null> {
   await using draft = await store.draft()
   const jobs = await stageJobs(flags, draft, store, terminal)
   if (jobs === null) return null
+  await turn()
   const plotted = await plot(store, jobs, { fresh: flags.fresh === true, change: true }, clock.wall())
   for (const { job } of plotted) await store.nameJob(job.settings.name, job.settings.file)
   const planned = plotted.filter(({ course }) => course.do !== 'show').map((one) => one.planned)

@@ -12,9 +12,10 @@ import { newStop } from '../run/stop.ts'
 import type { Store } from '../store/store.ts'
 import { harmless, type Terminal } from '../terminal.ts'
 import { collectAndFinish } from './collecting.ts'
-import { connect, type WireFlags } from './wire.ts'
+import { collectorLock, type LockFlags } from './collector-lock.ts'
+import { connect } from './wire.ts'
 
-export interface SearchFlags extends WireFlags {
+export interface SearchFlags extends LockFlags {
   readonly operation: string
   readonly query: string
   readonly param?: readonly string[]
@@ -28,6 +29,8 @@ export async function search(flags: SearchFlags, terminal: Terminal): Promise<nu
   if (read === null) return 2
   const { query, settings } = read
   await using connection = await connect(flags)
+  using lock = collectorLock(flags, connection, terminal)
+  await lock.acquire()
   const { store, clock } = connection
   await using draft = await store.draft()
   await draft.add(settings.name, [planQuery(query)])

@@ -41,6 +41,12 @@ export function collectFlags(yargs: Argv): Argv {
   })
 }
 
+export function waitFlag(yargs: Argv): Argv {
+  return yargs.options({
+    wait: textFlag('How long to wait while another process collects, for instance 90s; 0 does not wait [1h]'),
+  })
+}
+
 export function outputFlags(formats: string, yargs: Argv): Argv {
   return yargs.options({
     format: textFlag(formats),

@@ -1,5 +1,5 @@
 import { type Command, listFlag, switchFlag, textFlag } from './command.ts'
-import { collectFlags, jobFlags, outputFlags, serviceFlags } from './flags.ts'
+import { collectFlags, jobFlags, outputFlags, serviceFlags, waitFlag } from './flags.ts'
 
 /** Every command: what may be typed, and where what it does is loaded from. */
 export const commands: readonly Command[] = [
@@ -13,19 +13,21 @@ export const commands: readonly Command[] = [
     usage: 'run <job..>',
     describe: 'Collect jobs, or go on with what was not finished',
     flags: (yargs) =>
-      collectFlags(serviceFlags(jobFlags(yargs))).options({ 'dry-run': switchFlag('The same as plan') }),
+      waitFlag(collectFlags(serviceFlags(jobFlags(yargs)))).options({
+        'dry-run': switchFlag('The same as plan'),
+      }),
     load: async () => (await import('../actions/run.ts')).run,
   },
   {
     usage: 'resume [run]',
     describe: 'Go on with an unfinished run',
-    flags: (yargs) => collectFlags(serviceFlags(yargs)),
+    flags: (yargs) => waitFlag(collectFlags(serviceFlags(yargs))),
     load: async () => (await import('../actions/resume.ts')).resume,
   },
   {
     usage: 'retry [run]',
     describe: 'Buy again only what failed in a run',
-    flags: (yargs) => collectFlags(serviceFlags(yargs)),
+    flags: (yargs) => waitFlag(collectFlags(serviceFlags(yargs))),
     load: async () => (await import('../actions/resume.ts')).retry,
   },
   {
@@ -89,7 +91,7 @@ export const commands: readonly Command[] = [
     usage: 'search <operation> <query>',
     describe: 'One call: shown, stored, in the ledger',
     flags: (yargs) =>
-      serviceFlags(yargs).options({
+      waitFlag(serviceFlags(yargs)).options({
         param: { ...listFlag('Parameter, for instance -p gl=us'), alias: 'p' },
         style: textFlag('get or post'),
       }),

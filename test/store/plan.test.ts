@@ -15,6 +15,7 @@ import {
   noon,
   plan,
   plannedJob,
+  read,
   type TempStore,
   webPage,
   work,
@@ -286,6 +287,25 @@ describe('a continued run', () => {
     await work(temp.store, run, ({ page }) => webPage(String(page)))
     expect((await temp.store.tally(run.id)).tasks).toMatchObject({ pending: 0 })
   })
+
+  test.each<[string, Parameters<typeof plan>[1]['job'], Partial<JobQuery>]>([
+    ['all pages', {}, { depth: 30 }],
+    ['pages one by one', { paging: 'until-found' }, { depth: 30 }],
+    ['as many pages as it takes', {}, { depth: 30, operation: 'gamma.search' }],
+  ])(
+    'that asks for %s sends none before the answer of the page before it was read',
+    async (_, job, query) => {
+      const temp = await aStore()
+      const run = await plan(temp.store, { job: job ?? {}, queries: [query] })
+      const [first] = await lease(temp.store, run.id)
+      if (first === undefined) throw new Error('no task')
+      const answerId = await keep(temp.store, first)
+      await plan(temp.store, { job: job ?? {}, queries: [query], continues: run.id })
+      expect(await lease(temp.store, run.id)).toEqual([])
+      await read(temp.store, first, run, answerId, webPage('abc'))
+      expect((await lease(temp.store, run.id)).map(({ page }) => page)).toEqual([2])
+    },
+  )
 
   test('that is planned shallower drops the pages that were not sent', async () => {
     const { run, ...temp } = await halfDone([{ text: 'a', depth: 40 }])

@@ -70,7 +70,7 @@ function addTasks(db: Database, run: number, job: string, allPages: boolean): vo
     SELECT t.run_id, t.query_id, max(t.page) + 1, 'pending', 1, t.priority, t.credits
     FROM tasks_ t JOIN run_queries rq ON rq.run_id = t.run_id AND rq.query_id = t.query_id
     WHERE t.run_id = ? AND rq.paging_end IS NULL
-    GROUP BY t.query_id HAVING max(t.page) < rq.pages AND sum(t.state IN ('pending', 'leased')) = 0
+    GROUP BY t.query_id HAVING max(t.page) < rq.pages AND sum(t.state NOT IN ('done', 'failed')) = 0
       AND (NOT ? OR rq.depth IS NOT NULL)`,
   ).run(run, allPages ? 1 : 0)
   // Nor does it ask for anything where it is known that no page follows.
@@ -86,7 +86,7 @@ function addTasks(db: Database, run: number, job: string, allPages: boolean): vo
   db.prepare(
     `UPDATE tasks_ SET ready = 1 WHERE run_id = ? AND state = 'pending' AND ready = 0 AND EXISTS (
       SELECT 1 FROM tasks_ before WHERE before.run_id = tasks_.run_id AND before.query_id = tasks_.query_id
-        AND before.page = tasks_.page - 1 AND before.state IN ('answered', 'done', 'failed'))`,
+        AND before.page = tasks_.page - 1 AND before.state IN ('done', 'failed'))`,
   ).run(run)
 }
 

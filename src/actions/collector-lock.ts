@@ -1,0 +1,87 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { databasePath } from '../config.ts'
+import { RanklineError, UsageError } from '../errors.ts'
+import { type Lock, tryLock } from '../store/sqlite/lock.ts'
+import { harmless, type Terminal } from '../terminal.ts'
+import { duration } from '../words.ts'
+import type { Connection, WireFlags } from './wire.ts'
+
+export interface LockFlags extends WireFlags {
+  readonly wait?: string
+}
+
+/** The right to collect: one process at a time has it for a database, and one for a key. */
+export interface CollectorLock extends Disposable {
+  /** Waits for its turn, saying for whom; rejected with exit code 7 when that takes longer than allowed. */
+  acquire(): Promise<void>
+}
+
+const defaultWaitMs = 3_600_000
+const lookEveryMs = 200
+const busyExitCode = 7
+
+export function collectorLock(
+  flags: LockFlags,
+  { keyHash }: Pick<Connection, 'keyHash'>,
+  terminal: Terminal,
+): CollectorLock {
+  const waitMs = readWait(flags.wait)
+  const paths = [`${databasePath(flags)}.lock`, join(tmpdir(), `rankline-${keyHash}.lock`)]
+  const held: { readonly lock: Lock; readonly owner: string }[] = []
+
+  const acquireOne = async (path: string): Promise<void> => {
+    const owner = `${path}.owner`
+    const until = performance.now() + waitMs
+    for (let told = false; ; told = true) {
+      const lock = tryLock(path)
+      if (lock !== null) {
+        held.push({ lock, owner })
+        writeFileSync(owner, `process ${process.pid}, since ${new Date().toISOString()}`)
+        return
+      }
+      if (performance.now() >= until)
+        throw new RanklineError(
+          `Another process collects for this database or key (${ownerOf(owner)}). Nothing was sent; let it finish, or allow a longer --wait`,
+          busyExitCode,
+        )
+      if (!told)
+        terminal.say(
+          `Waiting at most ${duration(waitMs / 1000)} for another process to finish (${ownerOf(owner)}).`,
+        )
+      await sleep(lookEveryMs)
+    }
+  }
+
+  return {
+    // Always in this order, so that two processes never wait for each other.
+    acquire: async () => {
+      for (const path of paths) await acquireOne(path)
+    },
+    [Symbol.dispose]: () => {
+      for (const { lock, owner } of held) {
+        rmSync(owner, { force: true })
+        lock.release()
+      }
+    },
+  }
+}
+
+function ownerOf(path: string): string {
+  try {
+    return harmless(readFileSync(path, 'utf8'))
+  } catch {
+    return 'not known which'
+  }
+}
+
+const unitMs: Readonly<Record<string, number>> = { '': 1000, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+function readWait(text: string | undefined): number {
+  if (text === undefined) return defaultWaitMs
+  const [, amount, unit = ''] = text.match(/^(\d{1,9})([smhd]?)$/) ?? []
+  if (amount !== undefined) return Number(amount) * (unitMs[unit] ?? 1000)
+  throw new UsageError(`--wait cannot be '${text}'; write a time such as 90s, 30m or 1h, or 0`)
+}

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { queriesCsv, workspace } from '../support/rankline.ts'
+
+const isSearch = ({ operation }: { operation: string | null }) => operation === 'alpha.search'
+
+test('a second process waits its turn; with --wait 0 it exits 7 and has sent nothing; reports run beside', async () => {
+  await using sandbox = await startSandbox({ latencyMs: 100 })
+  await using place = await workspace(sandbox)
+  const a = await place.file('a.csv', queriesCsv(30, 'first'))
+  const b = await place.file('b.csv', queriesCsv(5, 'second'))
+  const first = place.start(['run', a, '--concurrency', '2'])
+  while (sandbox.ledger.requestsFor(isSearch).length < 2)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+
+  const refused = await place.run(['run', b, '--wait', '0'])
+  const listed = await place.run(['runs', '--json'])
+  const search = await place.run(['search', 'alpha.search', 'x', '--wait', '0'])
+  const waiting = await place.run(['run', b])
+
+  expect(refused).toMatchObject({ code: 7, stdout: '' })
+  expect(refused.stderr).toContain(`process ${first.child.pid}`)
+  expect(search.code).toBe(7)
+  expect(JSON.parse(listed.stdout)).toMatchObject([{ job: 'a', status: 'running' }])
+  expect((await first.ended).code).toBe(0)
+  expect(waiting.code).toBe(0)
+  expect(waiting.stderr).toContain('Waiting')
+  const sent = sandbox.ledger.requestsFor(isSearch).map(({ params }) => String(params.query).split(' ')[0])
+  expect(sent).toEqual([...Array(30).fill('first'), ...Array(5).fill('second')])
+})
+
+test('the turn of a killed process is over at once', async () => {
+  await using sandbox = await startSandbox({ latencyMs: 200 })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(20))
+  const { child, ended } = place.start(['run', job, '--concurrency', '2'])
+  while (sandbox.ledger.requestsFor(isSearch).length < 2)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  child.kill('SIGKILL')
+  await ended
+
+  expect((await place.run(['run', job, '--wait', '0'])).code).toBe(0)
+})
+
+test('two databases with one key take turns, too; another key does not wait', async () => {
+  await using sandbox = await startSandbox({ latencyMs: 100 })
+  await using other = await startSandbox({ key: 'another' })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(20))
+  const { ended } = place.start(['run', job, '--concurrency', '2'])
+  while (sandbox.ledger.requestsFor(isSearch).length < 2)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+
+  const sameKey = await place.run(['run', job, '--db', 'data/second.db', '--wait', '0'])
+  const otherKey = await place.run(['run', job, '--db', 'data/third.db', '--wait', '0'], {
+    RANKLINE_BASE_URL: other.url,
+    RANKLINE_API_KEY: 'another',
+  })
+
+  expect(sameKey.code).toBe(7)
+  expect(otherKey.code).toBe(0)
+  expect((await ended).code).toBe(0)
+})

@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'vitest'
+import type { Outcome } from '../../src/model/call.ts'
+import type { Page } from '../../src/rank/pages.ts'
+import { followPage, type PageEnd, weigh } from '../../src/run/follow.ts'
+import type { Consequences, StoredQuery } from '../../src/store/store.ts'
+import { aTarget } from '../plan/build.ts'
+import { pagesOf } from '../rank/build.ts'
+import { webPage } from '../store/build.ts'
+
+const answered: PageEnd = webPage('')
+const last: PageEnd = webPage('', { hasNextPage: false })
+const failed = (how: Outcome | 'malformed'): PageEnd => ({ failed: how })
+
+function aQuery(pages: readonly string[], query: Partial<StoredQuery> = {}): StoredQuery {
+  return {
+    maxPages: pages.length,
+    pageSize: 10,
+    depth: null,
+    targets: [{ ...aTarget('x.example'), id: 7 }],
+    pages: pagesOf(...pages),
+    ...query,
+  }
+}
+
+function follow(
+  query: StoredQuery,
+  page: number,
+  end: PageEnd,
+  paging: 'all' | 'until-found' = 'all',
+): Consequences {
+  return followPage(query, page, end, { paging, until: 'own' })
+}
+
+const stateOf = ({ observations }: Consequences) => observations[0]?.state
+
+describe('the page after one that ended', () => {
+  test.each<[string, readonly string[], number, PageEnd, Consequences['paging']]>([
+    ['answered', ['ab', '!open'], 1, answered, { next: 2 }],
+    [
+      'answered, and there is no next page',
+      ['ab', '!open'],
+      1,
+      last,
+      { because: 'the service has no next page', final: true },
+    ],
+    ['failed for a passing reason', ['!failed', '!open'], 1, failed('server-error'), { next: 2 }],
+    ['was lost', ['!failed', '!open'], 1, failed('ambiguous'), { next: 2 }],
+    ['was not understood', ['!failed', '!open'], 1, failed('malformed'), { next: 2 }],
+    [
+      'was refused for a reason that all share',
+      ['!failed', '!open'],
+      1,
+      failed('rejected'),
+      { because: 'page 1 failed', final: false },
+    ],
+    [
+      'was not found',
+      ['!failed', '!open'],
+      1,
+      failed('not-found'),
+      { because: 'page 1 failed', final: false },
+    ],
+    [
+      'failed as the last',
+      ['ab', '!failed'],
+      2,
+      failed('server-error'),
+      { because: 'no page is left', final: false },
+    ],
+  ])('that %s', (_, pages, page, end, paging) => {
+    expect(follow(aQuery(pages), page, end).paging).toEqual(paging)
+  })
+
+  test('is decided by the pages up to it, not by later ones that came in an earlier try', () => {
+    const query = aQuery(['ab', 'cx', 'ef'])
+    expect(follow(query, 1, answered, 'until-found').paging).toEqual({ next: 2 })
+    expect(follow(query, 2, answered, 'until-found').paging).toEqual({
+      because: 'every target was found',
+      final: true,
+    })
+  })
+
+  test('is asked for where no target is watched, whatever the policy', () => {
+    const query = aQuery(['ab', '!open'], { targets: [] })
+    expect(follow(query, 1, answered, 'until-found').paging).toEqual({ next: 2 })
+  })
+})
+
+describe('what is observed', () => {
+  test.each<[string, readonly string[], number, PageEnd, string]>([
+    [
+      'is absent where the results ended, though pages were planned',
+      ['ab', '!open', '!open'],
+      1,
+      last,
+      'absent',
+    ],
+    ['is unknown while a page follows', ['ab', '!open'], 1, answered, 'unknown'],
+    ['is unknown where a page was refused', ['ab', '!failed', '!open'], 2, failed('rejected'), 'unknown'],
+    ['is a rank as soon as an answer shows it', ['ax', '!open'], 1, answered, 'ranked'],
+    ['is absent where the last page was looked at', ['ab', 'cd'], 2, answered, 'absent'],
+  ])('%s', (_, pages, page, end, state) => {
+    expect(stateOf(follow(aQuery(pages), page, end))).toBe(state)
+  })
+
+  test('is unknown while a page that nobody has planned yet follows', () => {
+    const query = aQuery(['ab'], { maxPages: 3 })
+    const consequences = follow(query, 1, answered)
+    expect(consequences.paging).toEqual({ next: 2 })
+    expect(stateOf(consequences)).toBe('unknown')
+  })
+})
+
+test('the ranks of all pages follow from each page that ends', () => {
+  const { ranks } = follow(aQuery(['ab', '!failed', 'bc', '!open']), 3, answered)
+  expect(ranks).toEqual([
+    { page: 1, base: 0, ranks: [1, 2] },
+    { page: 3, base: 12, ranks: [2, 13] },
+  ])
+})
+
+test('what is stored is weighed for every target of its own', () => {
+  const targets = ['x.example', 'a.example', 'nowhere.example'].map((site, id) => ({ ...aTarget(site), id }))
+  const pages: readonly Page[] = pagesOf('abx')
+  const { observations } = weigh(aQuery([], { targets, pages }))
+  expect(observations.map(({ targetId, state, rank }) => [targetId, state, rank])).toEqual([
+    [0, 'ranked', 3],
+    [1, 'ranked', 1],
+    [2, 'absent', null],
+  ])
+})
