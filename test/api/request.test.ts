@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { lookupRequest, type PageCall, pageRequest } from '../../src/api/request.ts'
 import { billableOperation, billableOperations, findOperation } from '../../src/catalog/index.ts'
 import type { FreeOperation } from '../../src/catalog/operation.ts'
+import { anyText } from './any-text.ts'
 
 const base = 'https://api.example'
 
@@ -97,7 +98,7 @@ describe('texts', () => {
   })
 
   test('any text, in any param, is read back from the query string and from the body', () => {
-    const text = fc.string({ unit: 'binary' })
+    const text = anyText()
     fc.assert(
       fc.property(text, text, fc.integer({ min: 1, max: 99 }), (query, location, page) => {
         const call = { text: query, params: { location }, page }

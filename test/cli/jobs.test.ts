@@ -38,7 +38,7 @@ test('the demo runs a month and names what it wrote', async () => {
   expect(stderr).toBe('')
   expect(code).toBe(0)
   expect(stdout).toContain('3 days of standing-desks: 720 calls, 720 credits')
-  expect(stdout).toMatch(/standing desk {2,}en-us {2}northdesk\.example +[>\d]/)
+  expect(stdout).toMatch(/^standing desk +en-us +northdesk\.example +[>\d]/m)
   expect((await place.read('data/demo-rankings.csv')).split('\n')).toHaveLength(1 + 240 + 1)
   expect(await place.read('data/demo-serps.csv')).toContain('northdesk.example')
 })

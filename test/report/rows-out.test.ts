@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Row } from '../../src/report/rank-rows.ts'
 import { type RowFormat, rowsOut } from '../../src/report/rows-out.ts'
+import { anyText } from '../api/any-text.ts'
 
 const columns = ['query', 'rank', 'title']
 
@@ -101,7 +102,7 @@ describe('text that a spreadsheet would take for a formula', () => {
 
 describe('any rows come back as they were', () => {
   const text = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    anyText(),
     fc.string({ unit: fc.constantFrom(',', '"', '\n', '\r', '\t', ';', "'", '=', ' ', '\ufeff', '😀', 'x') }),
   )
   const rows = fc.array(

@@ -6,6 +6,7 @@ import { rankRows } from '../../src/report/rank-rows.ts'
 import { rankTable } from '../../src/report/rank-table.ts'
 import { formatTable } from '../../src/report/table.ts'
 import { fitColumns, harmless } from '../../src/terminal.ts'
+import { anyText } from '../api/any-text.ts'
 import { absent, aRanking, unknown } from './build.ts'
 
 const look = { width: 120, color: false }
@@ -132,7 +133,7 @@ describe('text from outside', () => {
       unit: fc.constantFrom('\u001b', '[', ']', '0', ';', 'm', '\u009b', '\u0007', '\n', '\u202e', '\\', 'x'),
     })
     fc.assert(
-      fc.property(fc.oneof(nasty, fc.string({ unit: 'binary' })), (text) => {
+      fc.property(fc.oneof(nasty, anyText()), (text) => {
         expect(harmless(text)).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u)
       }),
     )
