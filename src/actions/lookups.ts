@@ -1,7 +1,6 @@
-import { readAccount } from '../api/account.ts'
 import { operations as catalog } from '../catalog/index.ts'
 import { asFields, text } from '../catalog/normalise/fields.ts'
-import type { FreeOperation, Operation } from '../catalog/operation.ts'
+import type { FreeOperation } from '../catalog/operation.ts'
 import { finderCountries } from '../catalog/operations/finder-countries.ts'
 import { finderLanguages } from '../catalog/operations/finder-languages.ts'
 import { stats } from '../catalog/operations/stats.ts'
@@ -9,64 +8,18 @@ import { RanklineError } from '../errors.ts'
 import type { Outcome } from '../model/call.ts'
 import { formatTable } from '../report/table.ts'
 import { exitCodes } from '../run/finish.ts'
-import { AccountUnknown, readUsage } from '../run/read-account.ts'
-import { newStop } from '../run/stop.ts'
 import { harmless, type Terminal } from '../terminal.ts'
 import { connect, type WireFlags } from './wire.ts'
 
 export interface LookupFlags extends WireFlags {
   readonly json?: boolean
   readonly text?: string
-  readonly of?: string
-}
-
-/** `rankline usage`: balance, limits and quotas of the key. */
-export async function usage(flags: LookupFlags, terminal: Terminal): Promise<number> {
-  await using connection = await connect(flags)
-  const { service, store, keyHash } = connection
-  const signal = newStop().signal
-  try {
-    await readUsage({ service, store, keyHash, random: Math.random, signal }, null)
-  } catch (error) {
-    if (!(error instanceof AccountUnknown)) throw error
-    throw new RanklineError(error.message, exitCodes[error.stop.reason])
-  }
-  const record = (await store.lastUsage(keyHash))?.record ?? '{}'
-  await terminal.out(
-    flags.json === true
-      ? `${JSON.stringify(JSON.parse(record), null, 2)}\n`
-      : usageTable(Buffer.from(record)),
-  )
-  return 0
-}
-
-function usageTable(record: Buffer): string {
-  const account = readAccount(record)
-  const fields = asFields(JSON.parse(record.toString('utf8'))) ?? {}
-  const part = (name: string) => asFields(fields[name]) ?? {}
-  const number = (value: unknown): string => (typeof value === 'number' ? value.toLocaleString('en-US') : '-')
-  const limit = (value: number | null | undefined): string => value?.toLocaleString('en-US') ?? 'no limit'
-  const packs = asFields(fields.packs)
-  const rows = [
-    ['remaining', number(fields.remaining)],
-    ['used in all', number(fields.total_used)],
-    ['subscription', `${number(part('subscription').remaining)} of ${number(part('subscription').total)}`],
-    ['packs', packs === null ? 'none' : `${number(packs.remaining)} of ${number(packs.total)}`],
-    ['credits', `${number(part('credits').remaining)} of ${number(part('credits').given)}`],
-    ['calls per second', limit(account?.limits.perSecond)],
-    ['calls per minute', limit(account?.limits.perMinute)],
-    ...Object.entries(account?.quotas ?? {}).map(([name, quota]) => [`${name} quota`, limit(quota)]),
-    ['key', `${text(part('api_key').alias) ?? '-'}${account?.keyActive === false ? ' (inactive)' : ''}`],
-    ['key expires', account?.keyExpires ?? 'never'],
-    ['renewal', text(fields.renewal_date) ?? '-'],
-  ]
-  const plain = rows.map((row) => row.map(harmless))
-  return formatTable([{ title: 'account' }, { title: harmless(text(part('account').name) ?? '') }], plain)
+  readonly engine?: string
 }
 
 /** `rankline health`: how an engine, or a path, did over the last hour; all engines where none is named. */
 export async function health(flags: LookupFlags, terminal: Terminal): Promise<number> {
-  const asked = flags.of === undefined ? engines() : [flags.of]
+  const asked = flags.engine === undefined ? engines() : [flags.engine]
   await using connection = await connect(flags)
   const snapshots: Readonly<Record<string, unknown>>[] = []
   for (const one of asked)
@@ -173,65 +126,5 @@ function parsed(body: Buffer, path: string): unknown {
         cause: error,
       },
     )
-  }
-}
-
-/** `rankline operations`: the catalog. Calls nothing. */
-export async function operations(flags: LookupFlags, terminal: Terminal): Promise<number> {
-  if (flags.json === true) {
-    await terminal.out(`${JSON.stringify(catalog.map(described), null, 2)}\n`)
-    return 0
-  }
-  await terminal.out(
-    formatTable(
-      [
-        { title: 'operation' },
-        { title: 'credits', align: 'right' },
-        { title: 'style' },
-        { title: 'page size', align: 'right' },
-        { title: 'what it is', shrinks: true },
-        { title: 'parameters' },
-      ],
-      catalog.map((one) => [
-        one.name,
-        one.billable ? String(one.cost) : 'free',
-        one.billable ? one.styles.join(', ') : 'get',
-        pageSize(one),
-        one.title,
-        Object.keys(one.params).join(' '),
-      ]),
-      terminal.columns,
-    ),
-  )
-  return 0
-}
-
-function pageSize(operation: Operation): string {
-  if (!operation.billable || operation.paging === null) return 'one page'
-  return operation.paging.pageSize === null ? 'not said' : String(operation.paging.pageSize)
-}
-
-function described(operation: Operation) {
-  const { name, title, path, params, cost } = operation
-  return {
-    name,
-    title,
-    path,
-    credits: cost,
-    ...(operation.billable
-      ? {
-          engine: operation.engine,
-          styles: operation.styles,
-          post_path: operation.postPath ?? null,
-          page_size: operation.paging?.pageSize ?? null,
-          paged: operation.paging !== null,
-        }
-      : {}),
-    exclusive: operation.exclusive ?? [],
-    params: Object.entries(params).map(([param, { pattern, ...rest }]) => ({
-      name: param,
-      ...rest,
-      ...(pattern === undefined ? {} : { form: pattern.words }),
-    })),
   }
 }

@@ -61,10 +61,10 @@ export const commands: readonly Command[] = [
     usage: 'usage',
     describe: 'Balance, rate limits and quotas; free',
     flags: serviceFlags,
-    load: async () => (await import('../actions/lookups.ts')).usage,
+    load: async () => (await import('../actions/usage.ts')).usage,
   },
   {
-    usage: 'health [of]',
+    usage: 'health [engine|path]',
     describe: 'How an engine or a path did over the last hour; free',
     flags: serviceFlags,
     load: async () => (await import('../actions/lookups.ts')).health,
@@ -85,7 +85,7 @@ export const commands: readonly Command[] = [
     usage: 'operations',
     describe: 'The catalog: what can be called, with prices and parameters',
     flags: (yargs) => yargs,
-    load: async () => (await import('../actions/lookups.ts')).operations,
+    load: async () => (await import('../actions/operations.ts')).operations,
   },
   {
     usage: 'search <operation> <query>',

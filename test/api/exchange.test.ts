@@ -86,6 +86,13 @@ describe('a whole answer is handed over as it came', () => {
     expect({ sent, requests }).toEqual({ sent: 1, requests: 1 })
   })
 
+  test('and leaves nothing behind that would keep the process alive', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+    const before = timers()
+    await exchangeWith((socket) => socket.write(http(200, 'ok')), { timeoutMs: 300_000 })
+    expect(timers()).toBe(before)
+  })
+
   test('in pieces of one byte, each in its own packet', async () => {
     const { exchange } = await exchangeWith((socket) => {
       socket.setNoDelay(true)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Settlement } from '../../src/model/call.ts'
+import { openStore } from '../../src/store/sqlite/open.ts'
 import { aTarget } from '../plan/build.ts'
 import {
   answer,
@@ -168,6 +169,59 @@ describe('an answer', () => {
     expect(
       sql('SELECT title FROM organic_results ORDER BY query, place').map((row) => Object.values(row)[0]),
     ).toEqual([...'newnew'])
+  })
+})
+
+describe('an asynchronous job', () => {
+  async function accepted() {
+    const temp = await aStore()
+    const queries = [{ text: 'a', operation: 'alpha.images' }]
+    const run = await plan(temp.store, { queries })
+    const [task] = await lease(temp.store, run.id)
+    if (task === undefined) throw new Error('no task')
+    const callId = await begin(temp.store, task)
+    const job = { taskId: task.id, callId, jobId: 'j-1' }
+    await temp.store.acceptJob(callId, settlement({ outcome: 'accepted', httpStatus: 202, billed: 0 }), job)
+    return { ...temp, run, task, job: { ...job, acceptedAt: noon } }
+  }
+
+  test('that was accepted is remembered over a crash, and never submitted again', async () => {
+    const { store, sql, path, run, task, job } = await accepted()
+    expect(sql('SELECT outcome, billed FROM calls')).toEqual([{ outcome: 'accepted', billed: 0 }])
+    await store.release([task.id])
+    await using next = await openStore(path)
+    expect(await next.recover([run.id], noon + hour)).toBe(0)
+    expect(await next.acceptedJobs([run.id])).toEqual([{ ...job, task }])
+    await plan(next, { queries: [{ text: 'a', operation: 'alpha.images' }], continues: run.id })
+    expect(await lease(next, run.id)).toEqual([])
+    expect((await next.tally(run.id)).tasks).toMatchObject({ planned: 1, pending: 1 })
+  })
+
+  test('is billed by the answer that it brings', async () => {
+    const { store, run, task, job } = await accepted()
+    const body = Buffer.from('{}')
+    const kept = {
+      callId: job.callId,
+      task,
+      settlement: null,
+      fetchedAt: noon + hour,
+      body,
+      encoding: 'deflate',
+    } as const
+    const id = await store.keepAnswer(kept)
+    expect(await store.creditsOf([run.id])).toEqual({ spent: 1, ambiguous: 0 })
+    expect(await store.rawAnswer(id)).toMatchObject({ fetchedAt: noon + hour })
+    expect(await store.acceptedJobs([run.id])).toEqual([])
+  })
+
+  test.each<[0 | null, { spent: number; ambiguous: number }]>([
+    [0, { spent: 0, ambiguous: 0 }],
+    [null, { spent: 0, ambiguous: 1 }],
+  ])('that ends without an answer was billed: %j', async (billed, credits) => {
+    const { store, run, job } = await accepted()
+    await store.endJob(job, billed)
+    expect(await store.creditsOf([run.id])).toEqual(credits)
+    expect(await store.acceptedJobs([run.id])).toEqual([])
   })
 })
 

@@ -27,7 +27,9 @@ const installed = spawnSync('sqlite3', ['--version']).status === 0
 /** Rows as anybody reads them: with the plain sqlite3 program where it is installed. */
 function rowsOf({ path, sql }: TempStore, query: string): readonly Record<string, unknown>[] {
   if (!installed) return sql(query)
-  const said = execFileSync('sqlite3', ['-readonly', '-json', path, query], { encoding: 'utf8' })
+  // Whatever the time zone of whoever reads.
+  const env = { ...process.env, TZ: 'America/New_York' }
+  const said = execFileSync('sqlite3', ['-readonly', '-json', path, query], { encoding: 'utf8', env })
   return said === '' ? [] : JSON.parse(said)
 }
 
@@ -559,6 +561,20 @@ describe('observations', () => {
   ])('%s', async (_, pages, rows) => {
     const shown = rowsOf(await observed(pages), brief)
     expect(shown.map((row) => Object.values(row))).toEqual(rows)
+  })
+
+  test('count web results only, not the related searches beside them', async () => {
+    const temp = await aStore()
+    const run = await plan(temp.store, { job: { targets }, queries: [{ depth: 20 }] })
+    const related = aResult('related', { title: 'oak desk' })
+    await work(temp.store, run, ({ page }) => {
+      const { results, ...says } = webPage(page === 1 ? 'ab' : 'dc')
+      return { ...says, results: [related, ...results, related] }
+    })
+    expect(rowsOf(temp, brief).map((row) => Object.values(row))).toEqual([
+      ['Acme', 'ranked', 4, 'exact', 4],
+      ['z.example', 'absent', null, 'exact', 4],
+    ])
   })
 
   test('of targets that only one query has are made for that query alone', async () => {

@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest'
+import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { workspace } from '../support/rankline.ts'
+
+test('free lookups show what the service says, cost nothing and stand in the ledger', async () => {
+  await using sandbox = await startSandbox({
+    account: { subscription: { total: 500, used: 20 }, perSecond: 40 },
+  })
+  await using place = await workspace(sandbox)
+
+  const usage = await place.run(['usage'])
+  const countries = await place.run(['countries', 'UNITED'])
+  const languages = await place.run(['languages', 'german', '--json'])
+  const health = await place.run(['health'])
+  const path = await place.run(['health', '/v1/alpha/search', '--json'])
+
+  expect(usage.stdout).toMatch(/remaining +480/)
+  expect(usage.stdout).toMatch(/calls per second +40/)
+  expect(countries.stdout).toMatch(/^us +United States$/m)
+  expect(JSON.parse(languages.stdout)).toContainEqual({ language_code: 'de', language_name: 'German' })
+  expect(
+    health.stdout
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map((line) => line.split(' ')[0]),
+  ).toEqual(['alpha', 'beta', 'gamma'])
+  expect(JSON.parse(path.stdout)).toMatchObject({ engine: 'alpha', path: '/v1/alpha/search', window: '1h' })
+  expect(sandbox.ledger.charged).toBe(0)
+  expect(place.sql('SELECT operation, billed, credits FROM calls ORDER BY call_id')).toEqual(
+    ['usage', 'finder.countries', 'finder.languages', 'stats', 'stats', 'stats', 'stats'].map(
+      (operation) => ({
+        operation,
+        billed: 0,
+        credits: 0,
+      }),
+    ),
+  )
+})
+
+test.each([
+  ['stats that are not enabled', ['health', 'alpha'], { statsEnabled: false }, 2, /not enabled|Forbidden/],
+  ['an unknown engine', ['health', 'delta'], {}, 2, /rankline operations/],
+  ['a refused key', ['countries', 'a'], { keyActive: false }, 5, /RANKLINE_API_KEY/],
+] as const)('%s is one sentence', async (_, args, account, code, words) => {
+  await using sandbox = await startSandbox({ account })
+  await using place = await workspace(sandbox)
+
+  const ended = await place.run(args)
+
+  expect(ended.stderr).toMatch(words)
+  expect(ended.stderr.trim().split('\n')).toHaveLength(1)
+  expect(ended.code).toBe(code)
+})
+
+test('a search is one call: shown, stored and in the ledger', async () => {
+  await using sandbox = await startSandbox()
+  await using place = await workspace(sandbox)
+
+  const shown = await place.run(['search', 'alpha.search', 'standing desk', '-p', 'gl=us', '-p', 'num=5'])
+  const json = await place.run([
+    'search',
+    'alpha.news',
+    'desk',
+    '--style',
+    'post',
+    '-p',
+    'location=Paris',
+    '--json',
+  ])
+
+  expect(shown.code).toBe(0)
+  expect(shown.stdout).toMatch(/^ +1 {2}.*https:/m)
+  expect(JSON.parse(json.stdout)).toMatchObject({ search_parameters: { q: 'desk', location: 'Paris' } })
+  expect(sandbox.ledger.charged).toBe(2)
+  expect(sandbox.ledger.requestsFor(({ method }) => method === 'POST')).toHaveLength(1)
+  expect(place.sql('SELECT job, query, count(*) AS n FROM organic_results GROUP BY 1, 2')).toEqual([
+    { job: 'search', query: 'standing desk', n: 5 },
+  ])
+  expect(place.sql('SELECT sum(credits) AS credits FROM calls WHERE billed = 1')).toEqual([{ credits: 2 }])
+})
+
+test('operations are listed with prices, and every one of them with its parameters as JSON', async () => {
+  await using place = await workspace()
+
+  const table = await place.run(['operations'])
+  const json = await place.run(['operations', '--json'])
+
+  expect(table.stdout).toMatch(/^alpha\.ai +3 /m)
+  expect(JSON.parse(json.stdout)).toHaveLength(15)
+  expect(JSON.parse(json.stdout)[0]).toMatchObject({
+    name: 'alpha.search',
+    credits: 1,
+    styles: ['get', 'post'],
+  })
+})
