@@ -41,10 +41,11 @@ export async function collectRuns(
   const documents = await documentsOf(connection.store, listed, collected)
   const cause = interrupts.stop.cause()
   if (cause !== null && cause.reason !== 'interrupted') terminal.say(cause.message)
+  const shownAgain = new Set(listed.flatMap(({ run, show }) => (show === 'as-stored' ? [run.id] : [])))
   await terminal.out(
     flags.json === true
       ? `${JSON.stringify(documents.length === 1 ? documents[0] : documents, null, 2)}\n`
-      : (await summaryLines(connection.store, documents)).join('\n').concat('\n'),
+      : (await summaryLines(connection.store, documents, shownAgain)).join('\n').concat('\n'),
   )
   const reason = gravestReason(documents.map(({ finish_reason }) => finish_reason ?? 'completed'))
   return reason === 'interrupted' ? interrupts.exitCode() : exitCodes[reason]
@@ -113,7 +114,7 @@ function listenForInterrupts(terminal: Terminal) {
     code = codes[signal as keyof typeof codes]
     if (stop.cause()?.reason === 'interrupted') process.exit(code)
     terminal.say(
-      'Stopping: what is in the air is awaited and stored. Press Ctrl-C again to end at once; it is then not known what was billed.',
+      'Stopping: calls in the air are awaited and stored. A second Ctrl-C (or signal) ends at once, and then nobody knows what they were billed.',
     )
     stop.request({ reason: 'interrupted', message: 'Interrupted.' })
   }

@@ -25,7 +25,6 @@ export interface DemoFlags {
 }
 
 const jobFile = fileURLToPath(new URL('../jobs/rank-tracking.yaml', import.meta.url))
-const sites = ['northdesk.example', 'risewell.example', 'sitless.example']
 const dayMs = 86_400_000
 /** Hour of the day, in UTC, at which the job runs. */
 const morning = 6
@@ -116,7 +115,7 @@ function simulatedClock(): { readonly clock: Clock; readonly goTo: (instant: num
 /** A sandbox in a process of its own, so that it does not share this one's core. */
 async function spawnSandbox() {
   const program = process.argv[1] as string
-  const flags = ['--port', '0', '--json', ...sites.flatMap((site) => ['--site', site])]
+  const flags = ['--port', '0', '--json']
   const child = spawn(process.execPath, [program, 'sandbox', ...flags], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -3,11 +3,12 @@ import { databasePath, type SettingFlags } from '../config.ts'
 import { UsageError } from '../errors.ts'
 import { type ExportKind, exportKinds } from '../report/columns.ts'
 import type { Row } from '../report/rank-rows.ts'
-import { type RowFormat, rowsOut } from '../report/rows-out.ts'
+import { rowsOut } from '../report/rows-out.ts'
 import { openStore } from '../store/sqlite/open.ts'
 import type { RowFilter } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
 import { nearest } from '../words.ts'
+import { chosenFormat, refuseUnknownJob } from './choices.ts'
 import { deliver } from './output.ts'
 import { wholeNumber } from './wire.ts'
 
@@ -31,6 +32,7 @@ export async function exportRows(flags: ExportFlags, terminal: Terminal): Promis
   const format = chosenFormat(flags.json === true ? 'json' : flags.format, ['csv', 'jsonl', 'json'])
   const filter = rowFilter(flags)
   await using store = await openStore(databasePath(flags))
+  if (flags.job !== undefined) await refuseUnknownJob(store, flags.job)
   const names = labels ? await store.labelNames(filter) : []
   const rows = store.rows(view, filter)
   await deliver(
@@ -64,17 +66,6 @@ function chosenKind(kind: string): ExportKind {
   throw new UsageError(
     `There is nothing called '${kind}' to export. ${near === null ? `Write one of ${known.join(', ')}` : `Write ${near}`}`,
   )
-}
-
-/** The format that was asked for, the first one where none was; throws one sentence for others. */
-export function chosenFormat<T extends RowFormat | 'table'>(
-  format: string | undefined,
-  known: readonly T[],
-): T {
-  if (format === undefined) return known[0] as T
-  const chosen = known.find((one) => one === format)
-  if (chosen !== undefined) return chosen
-  throw new UsageError(`--format cannot be '${format}'; write one of ${known.join(', ')}`)
 }
 
 function rowFilter(flags: ExportFlags): RowFilter {

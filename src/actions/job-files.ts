@@ -36,6 +36,8 @@ export interface JobFileFlags {
 /** A job whose queries are staged in a draft. */
 export interface StagedJob {
   readonly settings: JobSettings
+  /** Ranks of targets are watched, of the whole job or of single queries. */
+  readonly tracked: boolean
   /** Targets are watched, but some query does not say where it is asked from. */
   readonly originOpen: boolean
 }
@@ -74,7 +76,7 @@ export async function stageJobs(
     if (file === null) continue
     const clash = await nameClash(file.settings, jobs, store)
     if (clash !== null) report({ where: path, line: null, column: null, ...clash })
-    jobs.push({ settings: file.settings, originOpen: await stage(file, draft, reading.show) })
+    jobs.push({ settings: file.settings, ...(await stage(file, draft, reading.show)) })
   }
   reading.end()
   return mistakes === 0 ? jobs : null
@@ -84,7 +86,8 @@ async function stage(
   { settings, queries }: JobFile,
   draft: PlanDraft,
   show: (read: Read) => void,
-): Promise<boolean> {
+): Promise<Omit<StagedJob, 'settings'>> {
+  let tracked = settings.targets.length > 0
   let originOpen = false
   let read = 0
   let batch: JobQuery[] = []
@@ -96,12 +99,13 @@ async function stage(
   }
   for await (const query of queries()) {
     const watched = settings.targets.length > 0 || query.targets.length > 0
+    tracked ||= watched
     originOpen ||= watched && isOriginOpen(query)
     batch.push(query)
     if (batch.length >= staged) await flush()
   }
   await flush()
-  return originOpen
+  return { tracked, originOpen }
 }
 
 const originParams = ['location', 'uule', 'lat', 'lon']

@@ -112,7 +112,7 @@ async function ask(
 const hints: Readonly<Record<number, string>> = {
   401: '. Check RANKLINE_API_KEY',
   403: '. This is not enabled for the account; ask the service to enable it',
-  404: '. Check the name: rankline operations lists engines and paths',
+  404: `. Engines are ${engines().join(', ')}; a path looks like /v1/alpha/search`,
 }
 
 function parsed(body: Buffer, path: string): unknown {

@@ -40,12 +40,12 @@ export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number
     terminal.say(account.message)
     return exitCodes[account.stop.reason]
   }
-  const documents = summaries.map((summary) => document(summary, account))
+  const documents = await documentsOf(store, plotted, summaries, account)
   for (const warning of warnings(jobs, account)) terminal.say(warning)
   await terminal.out(
     flags.json === true
       ? `${JSON.stringify(documents.length === 1 ? documents[0] : documents, null, 2)}\n`
-      : described(documents, account),
+      : described(documents, account, terminal.columns),
   )
   return 0
 }
@@ -60,7 +60,7 @@ export async function plot(
   const dates = jobs.map(({ settings }) => localDay(now, settings.timezone))
   const courses = await plotCourse(
     store,
-    jobs.map(({ settings }) => settings),
+    jobs.map(({ settings, tracked }) => ({ name: settings.name, tracked })),
     { dates, fresh, now },
     change,
   )
@@ -89,8 +89,37 @@ async function accountOf({ service, store, keyHash }: Connection): Promise<Accou
   }
 }
 
+/** Jobs share the balance: each is covered by what those before it leave. */
+async function documentsOf(
+  store: Store,
+  plotted: readonly Plotted[],
+  summaries: readonly PlanSummary[],
+  account: Account,
+): Promise<readonly PlanDocument[]> {
+  let balance = account.remaining ?? 0
+  const documents: PlanDocument[] = []
+  for (const [index, summary] of summaries.entries()) {
+    const { maxCredits, keep } = (plotted[index] as Plotted).planned.settings.budget
+    const { spent, ambiguous } = await store.creditsOf(summary.continues === null ? [] : [summary.continues])
+    const budget =
+      maxCredits === null ? Number.POSITIVE_INFINITY : Math.max(0, maxCredits - spent - ambiguous)
+    const covered = Math.min(summary.credits.expected, budget, Math.max(0, balance - (keep ?? 0)))
+    balance -= covered
+    documents.push(document(summary, { covered, balance, account }))
+  }
+  return documents
+}
+
+interface Cover {
+  /** Credits of the expected ones that budget and balance allow. */
+  readonly covered: number
+  /** Left when the job, and those before it, have spent theirs. */
+  readonly balance: number
+  readonly account: Account
+}
+
 /** What `plan --json` prints for a job. */
-function document(summary: PlanSummary, { remaining, limits }: Account) {
+function document(summary: PlanSummary, { covered, balance, account: { remaining, limits } }: Cover) {
   const { min, expected, max } = summary.credits
   const open = summary.tasks - summary.done - summary.reused
   return {
@@ -99,9 +128,9 @@ function document(summary: PlanSummary, { remaining, limits }: Account) {
     queries: summary.queries,
     duplicates: summary.duplicates,
     tasks: { planned: summary.tasks, done: summary.done, reused: summary.reused },
-    credits: { min, expected, max },
+    credits: { min, expected, max, covered },
     balance: remaining,
-    balance_after: remaining === null ? null : remaining - expected,
+    balance_after: remaining === null ? null : balance,
     seconds: secondsFor(open, limits),
   }
 }
@@ -117,7 +146,27 @@ function secondsFor(calls: number, { perSecond, perMinute }: Account['limits']):
 
 type PlanDocument = ReturnType<typeof document>
 
-function described(documents: readonly PlanDocument[], account: Account): string {
+function runWords(continues: number | null, { covered, expected }: PlanDocument['credits']): string {
+  const run = continues === null ? 'new' : `goes on with run ${continues}`
+  return covered < expected ? `${run}; would stop after ${count(covered, 'credit')}` : run
+}
+
+function totalRow(documents: readonly PlanDocument[]): string[] {
+  const sum = (of: (one: PlanDocument) => number): string =>
+    documents.reduce((total, one) => total + of(one), 0).toLocaleString('en-US')
+  return [
+    'total',
+    sum(({ queries }) => queries),
+    sum(({ tasks }) => tasks.planned),
+    sum(({ tasks }) => tasks.done + tasks.reused),
+    sum(({ credits }) => credits.min),
+    sum(({ credits }) => credits.expected),
+    sum(({ credits }) => credits.max),
+    documents.at(-1)?.balance_after?.toLocaleString('en-US') ?? '',
+  ]
+}
+
+function described(documents: readonly PlanDocument[], account: Account, width: number): string {
   const rows = documents.map(({ job, queries, tasks, credits, balance_after, seconds, continues }) => [
     job,
     queries.toLocaleString('en-US'),
@@ -128,14 +177,15 @@ function described(documents: readonly PlanDocument[], account: Account): string
     credits.max.toLocaleString('en-US'),
     balance_after?.toLocaleString('en-US') ?? '',
     seconds === null ? 'no limit' : duration(seconds),
-    continues === null ? 'new' : `goes on with run ${continues}`,
+    runWords(continues, credits),
   ])
+  if (documents.length > 1) rows.push(totalRow(documents))
   const table = formatTable(
     [
-      { title: 'job' },
-      { title: 'queries', align: 'right' },
+      { title: 'job', shrinks: true },
+      { title: 'queries', align: 'right', dropped: true },
       { title: 'tasks', align: 'right' },
-      { title: 'have', align: 'right' },
+      { title: 'have', align: 'right', dropped: true },
       { title: 'credits min', align: 'right' },
       { title: 'expected', align: 'right' },
       { title: 'max', align: 'right' },
@@ -144,6 +194,7 @@ function described(documents: readonly PlanDocument[], account: Account): string
       { title: 'run' },
     ],
     rows,
+    width,
   )
   const duplicates = documents.reduce((sum, one) => sum + one.duplicates, 0)
   const joined = duplicates === 0 ? '' : `${count(duplicates, 'duplicate row')} joined. `
@@ -157,7 +208,7 @@ function warnings(jobs: readonly StagedJob[], account: Account): readonly string
     .filter(({ originOpen }) => originOpen)
     .map(
       ({ settings }) =>
-        `${settings.name}: ranks are tracked, but no location or uule says where from; the service may then ask from anywhere. Set location:`,
+        `${settings.name}: ranks are tracked, but no location or uule says where from, so the service may ask from anywhere; set a location`,
     )
   const expires = account.keyExpires === null ? Number.NaN : Date.parse(account.keyExpires)
   const left = expires - systemClock.wall()

@@ -1,8 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
 import { databasePath, type SettingFlags } from '../config.ts'
-import { UsageError } from '../errors.ts'
-import { openJob } from '../jobfile/open.ts'
-import { formatProblem } from '../jobfile/problem.ts'
 import { reportColumns } from '../report/columns.ts'
 import { rankRows } from '../report/rank-rows.ts'
 import { rankTable } from '../report/rank-table.ts'
@@ -10,8 +6,7 @@ import { rowsOut } from '../report/rows-out.ts'
 import { openStore } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
-import { nearest } from '../words.ts'
-import { chosenFormat } from './export.ts'
+import { chosenFormat, jobName } from './choices.ts'
 import { deliver } from './output.ts'
 
 export interface ReportFlags extends SettingFlags {
@@ -43,19 +38,6 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
     terminal,
   )
   return 0
-}
-
-/** The name of the job that a file or a name stands for; null after mistakes in the file, which were told. */
-export async function jobName(store: Store, job: string, terminal: Terminal): Promise<string | null> {
-  if (existsSync(job) && statSync(job).isFile()) {
-    const file = await openJob(job, {}, (problem) => terminal.say(formatProblem(problem)))
-    return file?.settings.name ?? null
-  }
-  if ((await store.jobFile(job)) !== null || (await store.latestRun(job)) !== null) return job
-  const near = nearest(job, await store.jobNames())
-  throw new UsageError(
-    `There is no job '${job}', neither a file nor a name in the database. ${near === null ? 'List runs with: rankline runs' : `Did you mean ${near}?`}`,
-  )
 }
 
 async function whyEmpty(store: Store, job: string): Promise<string> {

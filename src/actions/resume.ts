@@ -63,7 +63,7 @@ async function chosenRun(
   named: string | undefined,
   fits: (run: Run) => boolean,
 ): Promise<Run | null> {
-  const id = wholeNumber('run', named, { min: 1 })
+  const id = wholeNumber('The run', named, { min: 1 })
   if (id === undefined) return (await store.runs({ closed: false })).find(fits) ?? null
   const run = await store.run(id)
   if (run === null) throw new UsageError(`There is no run ${id}. List them with: rankline runs`)

@@ -21,7 +21,7 @@ const listedByDefault = 20
 /** `rankline runs`: lists runs, or shows one with every failed task. */
 export async function runs(flags: RunsFlags, terminal: Terminal): Promise<number> {
   await using store = await openStore(databasePath(flags))
-  const id = wholeNumber('run', flags.run, { min: 1 })
+  const id = wholeNumber('The run', flags.run, { min: 1 })
   if (id !== undefined) return await showRun(store, id, flags, terminal)
   const limit = wholeNumber('--limit', flags.limit, { min: 1 }) ?? listedByDefault
   const listed = await store.runs({ limit, ...(flags.job === undefined ? {} : { job: flags.job }) })
@@ -40,13 +40,13 @@ async function documentOf(store: Store, run: Run) {
 const columns = [
   { title: 'run', align: 'right' },
   { title: 'job', shrinks: true },
-  { title: 'started' },
+  { title: 'started', dropped: true },
   { title: 'ended as' },
   { title: 'done', align: 'right' },
   { title: 'failed', align: 'right' },
   { title: 'left', align: 'right' },
   { title: 'credits', align: 'right' },
-  { title: 'ambiguous', align: 'right' },
+  { title: 'ambiguous', align: 'right', dropped: true },
 ] as const
 
 function cells(one: ReturnType<typeof runDocument>): readonly string[] {

@@ -24,23 +24,27 @@ export async function sandbox(flags: SandboxFlags, terminal: Terminal): Promise<
   await terminal.out(
     flags.json === true
       ? `${JSON.stringify({ base_url: running.url, api_key: running.key })}\n`
-      : greeting(running),
+      : greeting(running, flags.site ?? exampleSites),
   )
   const signal = await interrupted()
   await running.close()
   return signal === 'SIGTERM' ? 143 : 130
 }
 
-function greeting({ url, key }: Sandbox): string {
+function greeting({ url, key }: Sandbox, sites: readonly string[]): string {
   return `The sandbox listens on ${url}; Ctrl-C ends it. In another terminal:
 
   export RANKLINE_BASE_URL=${url}
   export RANKLINE_API_KEY=${key}
   rankline usage
 
+Sites that compete for every query: ${sites.join(', ')}; name yours with --site.
 What it charged: ${url}/_sandbox/ledger?summary=1
 `
 }
+
+/** Sites of the example jobs: they compete where no others are named. */
+export const exampleSites = ['northdesk.example', 'risewell.example', 'sitless.example']
 
 function sandboxOptions(flags: SandboxFlags): SandboxOptions {
   const total = wholeNumber('--balance', flags.balance)
@@ -51,7 +55,7 @@ function sandboxOptions(flags: SandboxFlags): SandboxOptions {
     port: wholeNumber('--port', flags.port, { max: 65_535 }) ?? 8787,
     ...(flags.seed === undefined ? {} : { seed: flags.seed }),
     ...(flags.key === undefined ? {} : { key: flags.key }),
-    ...(flags.site === undefined ? {} : { sites: flags.site }),
+    sites: flags.site ?? exampleSites,
     ...(flags.latency === undefined ? {} : { latencyMs: latency(flags.latency) }),
     account: {
       ...(total === undefined ? {} : { subscription: { total } }),

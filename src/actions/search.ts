@@ -11,6 +11,7 @@ import { localDay } from '../run/local-day.ts'
 import { newStop } from '../run/stop.ts'
 import type { Store } from '../store/store.ts'
 import { harmless, type Terminal } from '../terminal.ts'
+import { count } from '../words.ts'
 import { collectAndFinish } from './collecting.ts'
 import { collectorLock, type LockFlags } from './collector-lock.ts'
 import { connect } from './wire.ts'
@@ -49,6 +50,7 @@ export async function search(flags: SearchFlags, terminal: Terminal): Promise<nu
   if (tasks.done === 0)
     throw new RanklineError('The balance does not cover the call. Top up first.', exitCodes.balance)
   await show(store, run.id, flags.json === true, terminal)
+  terminal.say(`${count((await store.tally(run.id)).spent, 'credit')}.`)
   return 0
 }
 
@@ -60,6 +62,9 @@ async function show(store: Store, run: number, json: boolean, terminal: Terminal
     await terminal.out(`${(await rawAnswer(store, run)).toString('utf8')}\n`)
     return
   }
+  for (const { ai_markdown: text } of store.rows('answers', { run }))
+    if (text !== null && text !== undefined)
+      await terminal.out(`${String(text).split('\n').map(harmless).join('\n')}\n\n`)
   const kinds = Object.values(exportKinds).filter(({ view }) => view !== 'calls')
   for (const { view } of kinds) {
     const rows = [...store.rows(view, { run })]

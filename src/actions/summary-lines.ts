@@ -5,14 +5,20 @@ import { count, duration } from '../words.ts'
 
 const causesShown = 3
 
-/** What came of each run in one line, and under it why tasks failed and how to go on. */
+/**
+ * What came of each run in one line, and under it why tasks failed and how to go on.
+ *
+ * @param shownAgain runs that were finished before the command
+ */
 export async function summaryLines(
   store: Pick<RunStore, 'failures'>,
   documents: readonly RunDocument[],
+  shownAgain: ReadonlySet<number>,
 ): Promise<readonly string[]> {
   const blocks = documents.map(async (one) => {
     const failures = one.tasks.failed === 0 ? [] : await store.failures(one.run)
-    return [summaryLine(one), ...causeLines(one.run, failures), ...goingOn(one)]
+    const again = shownAgain.has(one.run) ? ' (finished before; nothing was bought now)' : ''
+    return [`${summaryLine(one)}${again}`, ...causeLines(one.run, failures), ...goingOn(one)]
   })
   return (await Promise.all(blocks)).flat()
 }
@@ -63,7 +69,11 @@ const reasonWords: Readonly<Record<string, string>> = {
 
 function causeLines(run: number, failures: readonly TaskFailure[]): readonly string[] {
   const causes = new Map<string, number>()
-  for (const { cause } of failures) causes.set(cause, (causes.get(cause) ?? 0) + 1)
+  for (const { cause } of failures) {
+    // What a bad answer begins with tells them apart, not what went wrong.
+    const kind = cause.replace(/ \(it begins: .*$/s, '')
+    causes.set(kind, (causes.get(kind) ?? 0) + 1)
+  }
   const most = [...causes].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
   const lines = most.slice(0, causesShown).map(([cause, n]) => `  ${count(n, 'task')}: ${harmless(cause)}`)
   return failures.length === 0

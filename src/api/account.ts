@@ -1,4 +1,4 @@
-import { asFields, boolean, integer, text } from '../catalog/normalise/fields.ts'
+import { asFields, boolean, integer, number, text } from '../catalog/normalise/fields.ts'
 import type { RateLimits } from './gate.ts'
 
 /** What a usage record says, in both of its shapes. Credits are whole; null is "not said" or "no limit". */
@@ -45,6 +45,6 @@ function parse(body: Buffer): Readonly<Record<string, unknown>> | null {
 
 /** A limit of nothing at all would wait for ever; it is taken as one. */
 function positive(value: unknown): number | null {
-  const limit = integer(value)
-  return limit === null ? null : Math.max(limit, 1)
+  const limit = number(value)
+  return limit === null ? null : Math.max(Math.floor(limit), 1)
 }

@@ -1,7 +1,7 @@
 import type { Outcome } from '../model/call.ts'
 
 /** What an HTTP answer means. `unauthorised` is a 401 whose body does not say whether the key or the rate is meant. */
-export type Meaning = Exclude<Outcome, 'unreachable' | 'ambiguous' | 'too-large'> | 'unauthorised'
+export type Meaning = Exclude<Outcome, 'unreachable' | 'ambiguous' | 'unreadable'> | 'unauthorised'
 
 const byStatus: Readonly<Record<number, Meaning>> = {
   202: 'accepted',
@@ -36,7 +36,7 @@ export function serviceWords(body: Buffer): string | null {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
   const clean = words.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').trim()
   if (clean === '') return null
-  return clean.length > longest ? `${clean.slice(0, longest)}…` : clean
+  return clean.length > longest ? `${clean.slice(0, longest).toWellFormed()}…` : clean
 }
 
 function errorField(text: string): string | null {

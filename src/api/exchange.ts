@@ -7,8 +7,8 @@ export type Exchange =
   | { readonly status: number; readonly headers: Headers; readonly body: Buffer }
   | { readonly failure: ExchangeFailure; readonly status: number | null; readonly error: string }
 
-/** `unreachable`: no byte left. `ambiguous`: it may have arrived. `too-large`: more came than is read. */
-export type ExchangeFailure = 'unreachable' | 'ambiguous' | 'too-large'
+/** `unreachable`: no byte left. `ambiguous`: it may have arrived. `unreadable`: it came and cannot be read: more than is read, or damaged. */
+export type ExchangeFailure = 'unreachable' | 'ambiguous' | 'unreadable'
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
@@ -102,7 +102,7 @@ function exchange(pool: Pool, { request, headers, timeoutMs, onSent }: Sending):
         },
         onResponseEnd: () => finish(whole(status ?? 0, received, chunks)),
         onResponseError: (_, error) => {
-          const failure = tooLarge ? 'too-large' : sent ? 'ambiguous' : 'unreachable'
+          const failure = tooLarge ? 'unreadable' : sent ? 'ambiguous' : 'unreachable'
           finish({ failure, status, error: tooLarge ? tooLargeWords : failureWords(error) })
         },
       },
@@ -117,7 +117,7 @@ function whole(status: number, headers: Headers, chunks: readonly Buffer[]): Exc
   try {
     return { status, headers, body: decode(body, { maxOutputLength: largestBody }) }
   } catch {
-    return { failure: 'too-large', status, error: 'the compressed answer is damaged or too large' }
+    return { failure: 'unreadable', status, error: 'the compressed answer is damaged or too large' }
   }
 }
 

@@ -30,7 +30,7 @@ export const consequences = {
   unreachable: 'retry',
   ambiguous: 'retry-once',
   redirected: 'stop-run',
-  'too-large': 'fail-task',
+  unreadable: 'fail-task',
 } as const satisfies Record<Outcome, Consequence>
 
 /** Whether a call that ended so was billed: 1 yes, 0 no, null not known. Billing rules of the service. */
@@ -46,5 +46,5 @@ export const billing = {
   unreachable: 0,
   ambiguous: null,
   redirected: 0,
-  'too-large': 1,
+  unreadable: 1,
 } as const satisfies Record<Outcome, 0 | 1 | null>

@@ -109,7 +109,7 @@ export const commands: readonly Command[] = [
         'per-second': textFlag('Calls allowed per second; default: no limit'),
         'per-minute': textFlag('Calls allowed per minute; default: no limit'),
         latency: textFlag('Milliseconds that a call takes, or a range such as 20-200 [0]'),
-        site: listFlag('Site that competes for every query'),
+        site: listFlag('Site that competes for every query; default: those of the example jobs'),
         date: textFlag('Day on which its world stands still; default: today'),
       }),
     load: async () => (await import('../actions/sandbox.ts')).sandbox,

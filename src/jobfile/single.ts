@@ -24,7 +24,8 @@ export function readSingle(
   let mistakes = 0
   const tell: Report = (problem) => {
     mistakes += 1
-    report(problem)
+    // Operation and query are no flags here.
+    report({ ...problem, where: problem.where.replace(/^--/, '') })
   }
   const plan = readSettings({ path: name, source: null }, flags, [], tell)
   const text = queryText(query)

@@ -91,10 +91,27 @@ function knownZone(name: string): boolean {
   }
 }
 
-/** Reads a cron expression by its form alone: five or six fields. */
+/** Least and greatest number of each cron field, seconds first. */
+const cronRanges = [
+  [0, 59],
+  [0, 59],
+  [0, 23],
+  [1, 31],
+  [1, 12],
+  [0, 7],
+] as const
+
+/** A cron expression of five or six fields, with single spaces; names of months and days are left to whoever runs it. */
 export function schedule(text: string): Read<string> {
   const fields = text.trim().split(/\s+/)
-  if ((fields.length === 5 || fields.length === 6) && fields.every((field) => /^[\w*,/?#-]+$/.test(field)))
+  const ranges = cronRanges.slice(-fields.length)
+  const fits = (field: string, index: number): boolean => {
+    const [least, greatest] = ranges[index] ?? [0, 0]
+    const numbers = field.split(',').flatMap((part) => part.replace(/\/.*$/, '').split('-'))
+    return numbers.every((one) => !/^\d+$/.test(one) || (Number(one) >= least && Number(one) <= greatest))
+  }
+  const formed = fields.every((field) => /^[\w*,/?#-]+$/.test(field))
+  if ((fields.length === 5 || fields.length === 6) && formed && fields.every(fits))
     return { value: fields.join(' ') }
   return {
     what: `cannot be ${quoted(text)}`,

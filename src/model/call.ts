@@ -22,8 +22,8 @@ export type Outcome =
   | 'ambiguous'
   /** 3xx: never followed. */
   | 'redirected'
-  /** A 2xx answer larger than is read. */
-  | 'too-large'
+  /** A 2xx answer that came and cannot be read: too large, or damaged. */
+  | 'unreadable'
 
 /** What the ledger learns when a call is over. */
 export interface Settlement {

@@ -40,8 +40,10 @@ function whyEnded({ pages, hasNextPage, nextPage, currentPage }: PagingState, la
   if (last.items.length === 0) return 'the page is empty'
   if (hasNextPage === false) return 'the service has no next page'
   // Only an answer that speaks of paging at all can be held to its word.
-  if (hasNextPage === true && (nextPage === null || nextPage <= (currentPage ?? 0)))
-    return 'the service names no page after it'
+  if (hasNextPage === true && nextPage === null) return 'the service names no page after it'
+  // Where it counts results instead of pages, its numbers say nothing about ours.
+  if (nextPage !== null && currentPage === last.page && nextPage <= last.page)
+    return 'the next page that the service names is no later one'
   const again = pages.find((page) => page !== last && page.state === 'done' && repeats(page, last))
   return again === undefined ? null : `the page repeats page ${again.page}`
 }

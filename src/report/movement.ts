@@ -37,7 +37,7 @@ export function compare(current: Observed, previous: Observed | null): Change {
   return { movement: 'same', change: null }
 }
 
-/** Whether somebody who looked that deep would have seen the rank; results that ended were looked at to their end. */
+/** Whether somebody who looked that deep would have seen the rank. */
 function seenBy(rank: number, { depth }: Observed): boolean {
   return rank <= depth
 }

@@ -21,8 +21,8 @@ export function rankTable(rows: readonly Row[], { width, color }: TableLook): st
     { title: 'rank', align: 'right' as const, cell: rankCell },
     { title: 'change', align: 'right' as const, cell: changeCell },
     { title: 'best', align: 'right' as const, cell: (row: Row) => String(row.best_rank ?? '') },
-    { title: 'best on', cell: (row: Row) => String(row.best_date ?? '') },
-    { title: 'page', shrinks: true as const, cell: (row: Row) => shortUrl(row.url) },
+    { title: 'best on', dropped: true as const, cell: (row: Row) => String(row.best_date ?? '') },
+    { title: 'page', shrinks: true as const, dropped: true as const, cell: (row: Row) => shortUrl(row.url) },
   ]
   const table = formatTable(
     columns,
@@ -46,11 +46,13 @@ function rankCell({ state, rank, exactness, depth }: Row): string {
   return state === 'absent' ? `${about}>${depth}` : '?'
 }
 
-function changeCell({ movement, change }: Row): string {
+function changeCell({ movement, change, state }: Row): string {
   if (movement === 'improved') return `▲ ${change}`
   if (movement === 'declined') return `▼ ${-Number(change)}`
   if (movement === 'same') return '='
-  return movement === 'unknown' ? '?' : String(movement)
+  if (movement === 'unknown') return '?'
+  // A first look that found nothing is no news.
+  return movement === 'new' && state !== 'ranked' ? '' : String(movement)
 }
 
 function shortUrl(url: Row[string] | undefined): string {

@@ -6,6 +6,8 @@ export interface Column {
   readonly align?: 'left' | 'right'
   /** Takes what the others leave when the table is wider than the terminal. */
   readonly shrinks?: true
+  /** Left out, the last one first, when even that is too wide. */
+  readonly dropped?: true
 }
 
 const gap = '  '
@@ -23,16 +25,34 @@ export function formatTable(
   const widths = columns.map(({ title }, index) =>
     rows.reduce((most, row) => Math.max(most, stringWidth(row[index] ?? '')), stringWidth(title)),
   )
-  const excess = widths.reduce((sum, one) => sum + one + gap.length, -gap.length) - width
-  const shrinking = columns.findIndex(({ shrinks }) => shrinks)
-  if (excess > 0 && shrinking >= 0)
+  const shown = fitting(columns, widths, width)
+  const excess = total(shown.map((index) => widths[index] ?? 0)) - width
+  const shrinking = shown.find((index) => columns[index]?.shrinks)
+  if (excess > 0 && shrinking !== undefined)
     widths[shrinking] = Math.max(minimum(columns[shrinking]), (widths[shrinking] ?? 0) - excess)
   const line = (cells: readonly string[]): string =>
-    columns
-      .map(({ align }, index) => fitColumns(cells[index] ?? '', widths[index] ?? 0, align))
+    shown
+      .map((index) => fitColumns(cells[index] ?? '', widths[index] ?? 0, columns[index]?.align))
       .join(gap)
       .trimEnd()
   return [line(columns.map(({ title }) => title)), ...rows.map(line)].join('\n').concat('\n')
+}
+
+/** The columns that there is room for, by their index. */
+function fitting(columns: readonly Column[], widths: readonly number[], width: number): readonly number[] {
+  const least = (index: number): number =>
+    columns[index]?.shrinks ? Math.min(widths[index] ?? 0, minimum(columns[index])) : (widths[index] ?? 0)
+  let shown = columns.map((_, index) => index)
+  while (total(shown.map(least)) > width) {
+    const last = shown.findLast((index) => columns[index]?.dropped)
+    if (last === undefined) break
+    shown = shown.filter((index) => index !== last)
+  }
+  return shown
+}
+
+function total(widths: readonly number[]): number {
+  return widths.reduce((sum, one) => sum + one + gap.length, -gap.length)
 }
 
 function minimum(column: Column | undefined): number {

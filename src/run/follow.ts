@@ -67,7 +67,7 @@ function afterFailure(
   page: number,
   { failed }: { failed: string },
 ): Consequences['paging'] {
-  if (hopeless.has(failed)) return { because: `page ${page} failed`, final: false }
+  if (hopeless.has(failed)) return { because: `page ${page} failed`, final: true }
   return page < maxPages ? { next: page + 1 } : { because: 'no page is left', final: false }
 }
 

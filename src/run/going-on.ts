@@ -1,4 +1,3 @@
-import type { JobSettings } from '../model/job.ts'
 import { isComplete, type Run } from '../model/run.ts'
 import type { RunStore } from '../store/store.ts'
 
@@ -8,6 +7,13 @@ export type Course =
   | { readonly do: 'continue'; readonly run: Run }
   /** It finished in a piece of work that another job of the same command did not finish. */
   | { readonly do: 'show'; readonly run: Run }
+
+/** A job as far as going on is concerned. */
+export interface TrackedJob {
+  readonly name: string
+  /** Ranks of targets are watched, of the whole job or of single queries. */
+  readonly tracked: boolean
+}
 
 export interface CourseOptions {
   /** Local day of each job, in their order. */
@@ -22,7 +28,7 @@ export interface CourseOptions {
  */
 export async function plotCourse(
   store: Pick<RunStore, 'latestRun' | 'closeRun'>,
-  jobs: readonly JobSettings[],
+  jobs: readonly TrackedJob[],
   { dates, fresh, now }: CourseOptions,
   change: boolean,
 ): Promise<readonly Course[]> {
@@ -30,9 +36,7 @@ export async function plotCourse(
   const unfinished = latest.map((run) => run !== null && !isComplete(run.finishReason))
   const continued = jobs.map(
     (job, index) =>
-      unfinished[index] === true &&
-      !fresh &&
-      (job.targets.length === 0 || latest[index]?.date === dates[index]),
+      unfinished[index] === true && !fresh && (!job.tracked || latest[index]?.date === dates[index]),
   )
   if (change)
     for (const [index, run] of latest.entries())

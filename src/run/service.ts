@@ -1,5 +1,5 @@
-import { classify, serviceWords } from '../api/classify.ts'
-import type { Exchange, Wire } from '../api/exchange.ts'
+import { classify, type Meaning, serviceWords } from '../api/classify.ts'
+import type { Exchange, ExchangeFailure, Wire } from '../api/exchange.ts'
 import type { Gate, Token } from '../api/gate.ts'
 import { billing } from '../api/outcome.ts'
 import { type ApiRequest, lookupRequest } from '../api/request.ts'
@@ -55,7 +55,7 @@ export function openService({ baseUrl, wire, gate, store, clock }: ServiceParts)
     const started = clock.monotonic()
     const exchange = await wire.exchange(request, token.sent)
     const latencyMs = Math.round(clock.monotonic() - started)
-    const meaning = 'failure' in exchange ? exchange.failure : classify(exchange.status, exchange.body)
+    const meaning = meaningOf(exchange)
     token.over(meaning === 'throttled' || meaning === 'unauthorised')
     const outcome = meaning === 'unauthorised' ? await askWhy(call, signal) : meaning
     const settlement = {
@@ -64,7 +64,7 @@ export function openService({ baseUrl, wire, gate, store, clock }: ServiceParts)
       finishedAt: clock.wall(),
       latencyMs,
     } as const
-    if ('failure' in exchange) return { callId, settlement, body: Buffer.alloc(0), headers: {} }
+    if ('failure' in exchange) return { callId, settlement, body: noBody, headers: {} }
     return { callId, settlement, body: exchange.body, headers: exchange.headers }
   }
 
@@ -98,6 +98,15 @@ export function openService({ baseUrl, wire, gate, store, clock }: ServiceParts)
 
   return { send, lookup, baseUrl, gate }
 }
+
+/** An error status says what it says, whatever became of its body. */
+function meaningOf(exchange: Exchange): Meaning | ExchangeFailure {
+  if (!('failure' in exchange)) return classify(exchange.status, exchange.body)
+  const { failure, status } = exchange
+  return failure === 'unreadable' && status !== null && status >= 300 ? classify(status, noBody) : failure
+}
+
+const noBody = Buffer.alloc(0)
 
 function settle(exchange: Exchange, outcome: Outcome) {
   if ('failure' in exchange) return { outcome, httpStatus: exchange.status, error: exchange.error }

@@ -41,6 +41,7 @@ export function worker({ store, service, clock, books, stop, random, runs, reade
     for (let tries = task.tries; ; ) {
       const sent = await send(task)
       const { callId, settlement } = sent
+      if (settlement.billed === null) books.ambiguous(task)
       const cause = settlement.error ?? settlement.outcome
       switch (consequences[settlement.outcome]) {
         case 'keep':
@@ -67,7 +68,6 @@ export function worker({ store, service, clock, books, stop, random, runs, reade
           continue
         }
         case 'retry-once': {
-          books.ambiguous(task)
           const again = !unsure.has(task.id)
           unsure.add(task.id)
           if (!again) return await giveUp(task, sent, `${cause}; whether it was billed is not known`)
@@ -160,6 +160,7 @@ export function worker({ store, service, clock, books, stop, random, runs, reade
   }
 
   const giveUp = async (task: Task, { callId, settlement }: SentCall, cause: string): Promise<TaskEnd> => {
+    if (settlement.billed === 1) books.billed(task)
     // Handed over together, so that both stand in one commit.
     const settled = store.settleCall(callId, settlement, null)
     const end = await fail(task, settlement.outcome, cause)

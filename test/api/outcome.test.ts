@@ -15,7 +15,7 @@ const rules: readonly [Outcome, Consequence, 0 | 1 | null][] = [
   ['unreachable', 'retry', 0],
   ['ambiguous', 'retry-once', null],
   ['redirected', 'stop-run', 0],
-  ['too-large', 'fail-task', 1],
+  ['unreadable', 'fail-task', 1],
 ]
 
 test.each(rules)('%s leads to %s and is billed: %j', (outcome, consequence, billed) => {

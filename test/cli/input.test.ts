@@ -38,7 +38,7 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, RegExp]>
   ['an unknown format', ['export', 'organic', '--format', 'xml'], {}, /csv, jsonl/],
   ['an unknown job', ['report', 'acme'], {}, /no job 'acme'/],
   ['an unknown run', ['runs', '99'], {}, /no run 99/],
-  ['a run that is no number', ['resume', 'x'], service, /run cannot be 'x'/],
+  ['a run that is no number', ['resume', 'x'], service, /The run cannot be 'x'/],
   ['a day that is none', ['export', 'organic', '--from', '2026-13-01'], {}, /--from cannot be/],
   ['an output folder that is not there', ['export', 'organic', '--out', 'no/x.csv'], {}, /mkdir -p no/],
 ])('%s is one sentence on stderr, exit 2, and no stack trace', async (_, args, env, words) => {

@@ -21,6 +21,10 @@ const depthReached: PagingDecision = { because: 'the depth asked for was reached
 const found: PagingDecision = { because: 'every target was found', final: true }
 const noNext: PagingDecision = { because: 'the service has no next page', final: true }
 const namesNone: PagingDecision = { because: 'the service names no page after it', final: true }
+const notLater: PagingDecision = {
+  because: 'the next page that the service names is no later one',
+  final: true,
+}
 const empty: PagingDecision = { because: 'the page is empty', final: true }
 
 describe('the page after an answered one', () => {
@@ -39,8 +43,14 @@ describe('the page after an answered one', () => {
     ['the service has no next page', ['ab'], { hasNextPage: false, nextPage: 2 }, noNext],
     ['it has one', ['ab'], { hasNextPage: true, nextPage: 2, currentPage: 1 }, { next: 2 }],
     ['it has one but names none', ['ab'], { hasNextPage: true, nextPage: null }, namesNone],
-    ['it names this one', ['ab', 'cd'], { hasNextPage: true, nextPage: 2, currentPage: 2 }, namesNone],
-    ['it names one before', ['ab', 'cd'], { hasNextPage: true, nextPage: 1, currentPage: 2 }, namesNone],
+    ['it names this one', ['ab', 'cd'], { hasNextPage: true, nextPage: 2, currentPage: 2 }, notLater],
+    ['it names one before', ['ab', 'cd'], { hasNextPage: true, nextPage: 1, currentPage: 2 }, notLater],
+    [
+      'it counts results, not pages',
+      ['ab', 'cd'],
+      { hasNextPage: true, nextPage: 3, currentPage: 10 },
+      { next: 3 },
+    ],
     ['it does not say where it is', ['ab'], { hasNextPage: true, nextPage: 2 }, { next: 2 }],
     ['it says nothing of paging', ['ab'], { nextPage: null, currentPage: 1 }, { next: 2 }],
     [

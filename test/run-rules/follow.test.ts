@@ -51,14 +51,14 @@ describe('the page after one that ended', () => {
       ['!failed', '!open'],
       1,
       failed('rejected'),
-      { because: 'page 1 failed', final: false },
+      { because: 'page 1 failed', final: true },
     ],
     [
       'was not found',
       ['!failed', '!open'],
       1,
       failed('not-found'),
-      { because: 'page 1 failed', final: false },
+      { because: 'page 1 failed', final: true },
     ],
     [
       'failed as the last',

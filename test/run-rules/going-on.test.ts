@@ -39,6 +39,7 @@ async function courseOf(
           plannedMax: 0,
         },
   )
+  const tracked = ({ name, targets }: JobSettings) => ({ name, tracked: targets.length > 0 })
   const closed: number[] = []
   const store = {
     latestRun: async (job: string) => runs.find((run) => run?.job === job) ?? null,
@@ -48,7 +49,7 @@ async function courseOf(
     },
   }
   const dates = jobs.map(() => today)
-  const courses = await plotCourse(store, settings, { dates, fresh, now: noon }, change)
+  const courses = await plotCourse(store, settings.map(tracked), { dates, fresh, now: noon }, change)
   return {
     course: courses.map((course) => ('run' in course ? `${course.do} ${course.run.id}` : course.do)),
     closed,

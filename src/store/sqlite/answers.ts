@@ -183,6 +183,8 @@ function follower(db: Database): (runId: number, queryId: number, consequences: 
     if ('next' in paging) {
       const planned = isTask.get(run, query, paging.next) !== undefined
       ready.run({ run, query, page: paging.next })
+      // A page that failed for good may have been bought again since.
+      end.run(null, run, query)
       return { added: planned ? 0 : 1, skipped: 0 }
     }
     if (paging.final) end.run(paging.because, run, query)

@@ -5,15 +5,9 @@ import { parseLink, siteOf } from '../../model/link.ts'
 /** Text and links that come back every day are stored once and named by a number. */
 export interface Dictionary {
   textId(text: string | null): number | null
-  /** `sameAs` is one number for all links that are equal after WHATWG parsing without the fragment. */
-  link(link: string | null): { readonly id: number; readonly sameAs: number } | null
+  linkId(link: string | null): number | null
   /** Forgets what it remembers, after a rollback. */
   forget(): void
-}
-
-interface LinkEntry {
-  readonly id: number
-  readonly sameAs: number
 }
 
 const remembered = 20_000
@@ -21,14 +15,14 @@ const remembered = 20_000
 /** The dictionary of a database; to be called inside transactions only. */
 export function dictionary(db: Database): Dictionary {
   const texts = new Map<string, number>()
-  const links = new Map<string, LinkEntry>()
+  const links = new Map<string, number>()
   const hosts = new Map<string, number>()
   const findText = db.prepare<[number, string], { id: number }>(
     'SELECT id FROM texts WHERE hash = ? AND text = ?',
   )
   const addText = db.prepare<[number, string]>('INSERT INTO texts (hash, text) VALUES (?, ?)')
-  const findLink = db.prepare<[number, string], LinkEntry>(
-    'SELECT id, coalesce(same_as, id) AS sameAs FROM links WHERE hash = ? AND link = ?',
+  const findLink = db.prepare<[number, string], { id: number }>(
+    'SELECT id FROM links WHERE hash = ? AND link = ?',
   )
   const addLink = db.prepare<[number, string, number | null, number | null]>(
     'INSERT INTO links (hash, link, same_as, host_id) VALUES (?, ?, ?, ?)',
@@ -49,21 +43,20 @@ export function dictionary(db: Database): Dictionary {
       () => findHost.get(host)?.id ?? Number(addHost.run(host, siteOf(host)).lastInsertRowid),
     )
 
-  const linkEntry = (link: string): LinkEntry =>
+  const linkId = (link: string): number =>
     recall(links, link, () => {
       const hash = hashOf(link)
       const found = findLink.get(hash, link)
-      if (found !== undefined) return found
+      if (found !== undefined) return found.id
       const parsed = parseLink(link)
-      const sameAs = parsed === null || parsed.canonical === link ? null : linkEntry(parsed.canonical).id
+      const sameAs = parsed === null || parsed.canonical === link ? null : linkId(parsed.canonical)
       const host = parsed === null || parsed.host === '' ? null : hostId(parsed.host)
-      const id = Number(addLink.run(hash, link, sameAs, host).lastInsertRowid)
-      return { id, sameAs: sameAs ?? id }
+      return Number(addLink.run(hash, link, sameAs, host).lastInsertRowid)
     })
 
   return {
     textId: (text) => (text === null ? null : textId(text.toWellFormed())),
-    link: (link) => (link === null ? null : linkEntry(link.toWellFormed())),
+    linkId: (link) => (link === null ? null : linkId(link.toWellFormed())),
     forget: () => {
       texts.clear()
       links.clear()

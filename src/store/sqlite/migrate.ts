@@ -15,6 +15,8 @@ export async function migrate(db: Database, path: string): Promise<void> {
     throw new UsageError(
       `${path} was written by a newer rankline. Update rankline, or name another database with --db.`,
     )
+  if (applied === null && holdsTables(db))
+    throw new UsageError(`${path} is the database of another program. Name another file with --db.`)
   if (applied === null || applied < newest) {
     if (applied !== null) keepCopy(db, path)
     // Loaded only here: most starts find nothing to migrate.
@@ -22,6 +24,10 @@ export async function migrate(db: Database, path: string): Promise<void> {
     applyMigrations(db)
   }
   refreshViews(db)
+}
+
+function holdsTables(db: Database): boolean {
+  return db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' LIMIT 1").get() !== undefined
 }
 
 function keepCopy(db: Database, path: string): void {

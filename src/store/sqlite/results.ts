@@ -40,7 +40,7 @@ export function resultWriter(db: Database, words: Dictionary): (read: ReadAnswer
         kind,
         place,
         result.position,
-        words.link(result.link)?.id ?? null,
+        words.linkId(result.link),
         words.textId(result.title),
         words.textId(result.snippet),
         words.textId(result.source),
@@ -84,7 +84,7 @@ function detailWriter(db: Database, words: Dictionary): (key: Key, result: Resul
       )
     if (result.image !== null) {
       const { imageUrl, thumbnail, width, height } = result.image
-      const link = words.link(imageUrl)?.id ?? null
+      const link = words.linkId(imageUrl)
       image.run(answer, kind, place, link, words.textId(thumbnail), width, height)
     }
   }

@@ -1,0 +1,38 @@
+import { existsSync, statSync } from 'node:fs'
+import { UsageError } from '../errors.ts'
+import { openJob } from '../jobfile/open.ts'
+import { formatProblem } from '../jobfile/problem.ts'
+import type { RowFormat } from '../report/rows-out.ts'
+import type { Store } from '../store/store.ts'
+import type { Terminal } from '../terminal.ts'
+import { nearest } from '../words.ts'
+
+/** The format that was asked for, the first one where none was; throws one sentence for others. */
+export function chosenFormat<T extends RowFormat | 'table'>(
+  format: string | undefined,
+  known: readonly T[],
+): T {
+  if (format === undefined) return known[0] as T
+  const chosen = known.find((one) => one === format)
+  if (chosen !== undefined) return chosen
+  throw new UsageError(`--format cannot be '${format}'; write one of ${known.join(', ')}`)
+}
+
+/** The name of the job that a file or a name stands for; null after mistakes in the file, which were told. */
+export async function jobName(store: Store, job: string, terminal: Terminal): Promise<string | null> {
+  if (existsSync(job) && statSync(job).isFile()) {
+    const file = await openJob(job, {}, (problem) => terminal.say(formatProblem(problem)))
+    return file?.settings.name ?? null
+  }
+  await refuseUnknownJob(store, job)
+  return job
+}
+
+/** Throws a sentence where the database knows no job of that name. */
+export async function refuseUnknownJob(store: Store, job: string): Promise<void> {
+  if ((await store.jobFile(job)) !== null || (await store.latestRun(job)) !== null) return
+  const near = nearest(job, await store.jobNames())
+  throw new UsageError(
+    `There is no job '${job}', neither a file nor a name in the database. ${near === null ? 'List runs with: rankline runs' : `Did you mean ${near}?`}`,
+  )
+}
