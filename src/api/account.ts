@@ -1,5 +1,5 @@
 import { asFields, boolean, integer, number, text } from '../catalog/normalise/fields.ts'
-import type { RateLimits } from './gate.ts'
+import type { RateLimits } from './windows.ts'
 
 /** What a usage record says, in both of its shapes. Credits are whole; null is "not said" or "no limit". */
 export interface Account {

@@ -1,10 +1,6 @@
 import type { Clock } from '../model/clock.ts'
-
-/** Calls per second and per minute; null is unlimited. */
-export interface RateLimits {
-  readonly perSecond: number | null
-  readonly perMinute: number | null
-}
+import { refusalPauses } from './refusals.ts'
+import { type Departure, type RateLimits, slidingWindows } from './windows.ts'
 
 /** Leave to send one request. Each token ends with exactly one of `released` or `over`. */
 export interface Token {
@@ -19,12 +15,20 @@ export interface Token {
 /** Stands in front of every request and keeps both windows. */
 export interface Gate {
   /** Fulfilled, in the order asked but `first` before all, when the windows have room; rejected with the signal's reason when it is aborted. */
-  acquire(options?: { readonly signal?: AbortSignal | undefined; readonly first?: boolean }): Promise<Token>
+  acquire(options?: Asking): Promise<Token>
   setLimits(limits: RateLimits): void
   /** Counts requests that other processes sent, as ages in milliseconds. */
   seed(ages: readonly number[]): void
   /** Milliseconds since the service began to refuse and has not passed a call since; null while it passes them. */
   refusedFor(): number | null
+}
+
+export interface Asking {
+  readonly signal?: AbortSignal | undefined
+  /** Before all that wait. */
+  readonly first?: boolean
+  /** Calls of one kind take a similar time to be answered. */
+  readonly kind?: string
 }
 
 export interface GateOptions {
@@ -34,12 +38,12 @@ export interface GateOptions {
   readonly guardMs?: number
 }
 
-const defaultGuardMs = 50
-const firstPauseMs = 500
-const longestPauseMs = 30_000
+/** Ways to the service differ by less than this from call to call where nothing stalls. */
+const defaultGuardMs = 30
 
 interface Waiting {
   readonly first: boolean
+  readonly kind: string
   readonly grant: (token: Token) => void
   readonly gone: () => boolean
 }
@@ -68,29 +72,34 @@ export function openGate({ clock, limits, guardMs = defaultGuardMs }: GateOption
         return
       }
       waiting.shift()
-      first.grant(newToken())
+      first.grant(newToken(first.kind))
     }
   }
 
-  const newToken = (): Token => {
+  const newToken = (kind: string): Token => {
     let held = true
+    let departure: Departure | null = null
     const probes = refusals.granted()
     windows.reserve()
-    const leave = (count: () => void): void => {
-      if (!held) return
+    const giveBack = (): void => {
+      if (held) windows.unreserve()
       held = false
-      count()
-      admit()
     }
     return {
-      sent: () => leave(windows.count),
+      sent: () => {
+        if (!held) return
+        held = false
+        departure = windows.depart(kind)
+        admit()
+      },
       released: () => {
-        leave(windows.unreserve)
+        giveBack()
         if (probes) refusals.probeGone()
         admit()
       },
       over: (refused) => {
-        leave(windows.unreserve)
+        giveBack()
+        if (departure !== null && !refused) windows.answered(departure)
         refusals.over(refused, probes)
         admit()
       },
@@ -98,7 +107,7 @@ export function openGate({ clock, limits, guardMs = defaultGuardMs }: GateOption
   }
 
   return {
-    acquire: ({ signal, first = false } = {}) =>
+    acquire: ({ signal, first = false, kind = '' } = {}) =>
       new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason)
         let gone = false
@@ -114,7 +123,7 @@ export function openGate({ clock, limits, guardMs = defaultGuardMs }: GateOption
           resolve(token)
         }
         const behind = first ? waiting.findIndex((one) => !one.first) : -1
-        waiting.splice(behind < 0 ? waiting.length : behind, 0, { first, grant, gone: () => gone })
+        waiting.splice(behind < 0 ? waiting.length : behind, 0, { first, kind, grant, gone: () => gone })
         if (waiting.length === 1) admit()
       }),
     setLimits: (changed) => {
@@ -123,92 +132,5 @@ export function openGate({ clock, limits, guardMs = defaultGuardMs }: GateOption
     },
     seed: (ages) => windows.seed(ages),
     refusedFor: () => refusals.since(),
-  }
-}
-
-/** Requests of the last second and minute; those about to leave count as if they left now. */
-function slidingWindows(clock: Pick<Clock, 'monotonic'>, guardMs: number) {
-  let limits: RateLimits = { perSecond: null, perMinute: null }
-  let reserved = 0
-  /** When requests left, oldest first. */
-  let sent: number[] = []
-
-  const waitFor = (limit: number | null, windowMs: number): number => {
-    if (limit === null) return 0
-    const room = limit - reserved
-    if (room <= 0) return Number.POSITIVE_INFINITY
-    const blocking = sent[sent.length - room]
-    return blocking === undefined ? 0 : blocking + windowMs + guardMs - clock.monotonic()
-  }
-
-  const forget = (): void => {
-    const oldest = clock.monotonic() - 60_000 - guardMs
-    const kept = sent.findIndex((at) => at > oldest)
-    if (kept > 1000 || kept < 0) sent = kept < 0 ? [] : sent.slice(kept)
-  }
-
-  return {
-    setLimits: (changed: RateLimits): void => {
-      limits = changed
-    },
-    /** Milliseconds until there is room; infinite while only requests about to leave stand in the way. */
-    wait: (): number => Math.max(waitFor(limits.perSecond, 1000), waitFor(limits.perMinute, 60_000)),
-    reserve: (): void => {
-      reserved += 1
-    },
-    unreserve: (): void => {
-      reserved -= 1
-    },
-    count: (): void => {
-      reserved -= 1
-      sent.push(clock.monotonic())
-      if (sent.length % 1024 === 0) forget()
-    },
-    seed: (ages: readonly number[]): void => {
-      const now = clock.monotonic()
-      sent = [...sent, ...ages.map((age) => now - age)].sort((a, b) => a - b)
-    },
-  }
-}
-
-/**
- * After a refusal everybody waits; then one request alone probes, and the others follow when it passes.
- * Refusals of requests that were already under way say nothing new.
- */
-function refusalPauses(clock: Pick<Clock, 'monotonic'>) {
-  let pauseMs = 0
-  let until = 0
-  let probing = false
-  let refusedSince: number | null = null
-
-  const hold = (): void => {
-    pauseMs = pauseMs === 0 ? firstPauseMs : Math.min(pauseMs * 2, longestPauseMs)
-    until = clock.monotonic() + pauseMs
-    refusedSince ??= clock.monotonic()
-  }
-
-  return {
-    wait: (): number => {
-      if (refusedSince === null) return 0
-      return probing ? Number.POSITIVE_INFINITY : until - clock.monotonic()
-    },
-    /** Notes that a request was let through; answers whether it is the probe. */
-    granted: (): boolean => {
-      if (refusedSince === null) return false
-      probing = true
-      return true
-    },
-    probeGone: (): void => {
-      probing = false
-    },
-    over: (refused: boolean, probe: boolean): void => {
-      if (probe) probing = false
-      if (refused && (probe || refusedSince === null)) hold()
-      if (!refused && probe) {
-        pauseMs = 0
-        refusedSince = null
-      }
-    },
-    since: (): number | null => (refusedSince === null ? null : clock.monotonic() - refusedSince),
   }
 }

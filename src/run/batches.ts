@@ -1,5 +1,5 @@
 import type { Account } from '../api/account.ts'
-import type { RateLimits } from '../api/gate.ts'
+import type { RateLimits } from '../api/windows.ts'
 import type { Clock } from '../model/clock.ts'
 import type { Run } from '../model/run.ts'
 import type { Task } from '../model/task.ts'

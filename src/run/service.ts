@@ -50,7 +50,7 @@ export interface ServiceParts {
 /** Joins wire, gate and ledger. */
 export function openService({ baseUrl, wire, gate, store, clock }: ServiceParts): Service {
   const send: Service['send'] = async (request, call, signal) => {
-    const token = await gate.acquire({ signal, first: call.credits === 0 })
+    const token = await gate.acquire({ signal, first: call.credits === 0, kind: call.operation })
     const callId = await begin(token, { ...call, sentAt: clock.wall() })
     const started = clock.monotonic()
     const exchange = await wire.exchange(request, token.sent)

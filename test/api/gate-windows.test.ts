@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type GateOptions, openGate, type RateLimits, type Token } from '../../src/api/gate.ts'
+import { type GateOptions, openGate, type Token } from '../../src/api/gate.ts'
+import type { RateLimits } from '../../src/api/windows.ts'
 import { type FakeTime, fakeTime } from './fake-time.ts'
 
 interface Asking {

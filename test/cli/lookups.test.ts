@@ -40,7 +40,7 @@ test('free lookups show what the service says, cost nothing and stand in the led
 
 test.each([
   ['stats that are not enabled', ['health', 'alpha'], { statsEnabled: false }, 2, /not enabled|Forbidden/],
-  ['an unknown engine', ['health', 'delta'], {}, 2, /rankline operations/],
+  ['an unknown engine', ['health', 'delta'], {}, 2, /Engines are alpha, beta, gamma/],
   ['a refused key', ['countries', 'a'], { keyActive: false }, 5, /RANKLINE_API_KEY/],
 ] as const)('%s is one sentence', async (_, args, account, code, words) => {
   await using sandbox = await startSandbox({ account })

@@ -1,0 +1,46 @@
+import type { Clock } from '../model/clock.ts'
+
+const firstPauseMs = 500
+const longestPauseMs = 30_000
+
+/**
+ * After a refusal everybody waits; then one request alone probes, and the others follow when it passes.
+ * Refusals of requests that were already under way say nothing new.
+ */
+export function refusalPauses(clock: Pick<Clock, 'monotonic'>) {
+  let pauseMs = 0
+  let until = 0
+  let probing = false
+  let refusedSince: number | null = null
+
+  const hold = (): void => {
+    pauseMs = pauseMs === 0 ? firstPauseMs : Math.min(pauseMs * 2, longestPauseMs)
+    until = clock.monotonic() + pauseMs
+    refusedSince ??= clock.monotonic()
+  }
+
+  return {
+    wait: (): number => {
+      if (refusedSince === null) return 0
+      return probing ? Number.POSITIVE_INFINITY : until - clock.monotonic()
+    },
+    /** Notes that a request was let through; answers whether it is the probe. */
+    granted: (): boolean => {
+      if (refusedSince === null) return false
+      probing = true
+      return true
+    },
+    probeGone: (): void => {
+      probing = false
+    },
+    over: (refused: boolean, probe: boolean): void => {
+      if (probe) probing = false
+      if (refused && (probe || refusedSince === null)) hold()
+      if (!refused && probe) {
+        pauseMs = 0
+        refusedSince = null
+      }
+    },
+    since: (): number | null => (refusedSince === null ? null : clock.monotonic() - refusedSince),
+  }
+}
