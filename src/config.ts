@@ -22,6 +22,8 @@ const defaultDatabase = 'data/rankline.db'
 
 /** Path of the database: flag, environment, `.env`, default. */
 export function databasePath(flags: SettingFlags): string {
+  if (flags.db?.trim() === '')
+    throw new UsageError('--db is empty. Name a database file, for instance data/rankline.db')
   return flags.db ?? setting('RANKLINE_DB') ?? defaultDatabase
 }
 
@@ -54,8 +56,7 @@ export function outputSettings() {
 }
 
 function setting(name: string): string | undefined {
-  const value = process.env[name] ?? dotEnv()[name]
-  return value === undefined || value.trim() === '' ? undefined : value.trim()
+  return [process.env[name], dotEnv()[name]].map((value) => value?.trim()).find((value) => value)
 }
 
 let dotEnvRead: Readonly<Record<string, string | undefined>> | null = null

@@ -19,8 +19,8 @@ export function openTerminal(): Terminal {
     out: (text) =>
       new Promise((resolve) => {
         clear()
-        if (process.stdout.write(text) || process.stdout.destroyed) resolve()
-        else process.stdout.once('drain', resolve).once('close', resolve)
+        // Called when it is handed on, and also when nobody reads any more.
+        process.stdout.write(text, () => resolve())
       }),
     say: (line) => {
       clear()

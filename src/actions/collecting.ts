@@ -1,10 +1,11 @@
 import type { Run, Tally } from '../model/run.ts'
 import { collect, type Progress } from '../run/collect.ts'
 import { exitCodes, finishRuns, gravestReason } from '../run/finish.ts'
-import { newStop, type Stop } from '../run/stop.ts'
-import { type RunDocument, runDocument } from '../run/summary.ts'
+import type { Stop } from '../run/stop.ts'
+import { type BalanceChange, type RunDocument, runDocument } from '../run/summary.ts'
 import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
+import { listenForInterrupts } from './interrupts.ts'
 import { progressDisplay } from './progress.ts'
 import { summaryLines } from './summary-lines.ts'
 import { type Connection, mostConnections, wholeNumber } from './wire.ts'
@@ -27,11 +28,10 @@ export async function collectRuns(
   flags: CollectFlags,
   terminal: Terminal,
 ): Promise<number> {
-  const concurrency =
-    wholeNumber('--concurrency', flags.concurrency, { min: 1, max: mostConnections }) ?? null
+  const concurrency = readConcurrency(flags)
   const runs = listed.filter(({ show }) => show === 'collect').map(({ run }) => run)
   const display = progressDisplay(terminal, connection.clock)
-  await using interrupts = listenForInterrupts(terminal)
+  using interrupts = listenForInterrupts(terminal)
   const collected = await collectAndFinish(connection, runs, {
     stop: interrupts.stop,
     concurrency,
@@ -51,18 +51,15 @@ export async function collectRuns(
   return reason === 'interrupted' ? interrupts.exitCode() : exitCodes[reason]
 }
 
+/** Calls in the air at once that the user asked for, null where the rate limit decides. To be asked before anything is planned. */
+export function readConcurrency({ concurrency }: CollectFlags): number | null {
+  return wholeNumber('--concurrency', concurrency, { min: 1, max: mostConnections }) ?? null
+}
+
 export interface Collection {
   readonly stop: Stop
   readonly concurrency: number | null
   readonly onProgress: (progress: Progress) => void
-}
-
-/** What the balance did while these runs were collected. */
-interface Around {
-  readonly before: number | null
-  readonly after: number | null
-  readonly spent: number
-  readonly ambiguous: number
 }
 
 /** Puts right what a dead process left, collects, and ends each run with its reason. */
@@ -70,14 +67,15 @@ export async function collectAndFinish(
   { store, service, keyHash, clock }: Connection,
   runs: readonly Run[],
   { stop, concurrency, onProgress }: Collection,
-): Promise<Around> {
+): Promise<BalanceChange> {
   const ids = runs.map(({ id }) => id)
   await store.recover(ids, clock.wall())
   const earlier = await store.creditsOf(ids)
   const parts = { store, service, clock, random: Math.random, keyHash, stop, concurrency, onProgress }
   let overBudget: ReadonlySet<number> = new Set()
   const finish = () => finishRuns(store, runs, { stop: stop.cause(), overBudget }, clock.wall())
-  const collected = await collect(parts, runs).catch(async (error: unknown) => {
+  const leftovers = await store.leftovers([...new Set(runs.map(({ job }) => job))])
+  const collected = await collect(parts, runs, leftovers).catch(async (error: unknown) => {
     await finish()
     throw error
   })
@@ -95,7 +93,7 @@ export async function collectAndFinish(
 async function documentsOf(
   store: Store,
   listed: readonly Listed[],
-  around: Around,
+  around: BalanceChange,
 ): Promise<readonly RunDocument[]> {
   const documents = listed.map(async ({ run, show }) => {
     const stored = (await store.run(run.id)) as Run
@@ -103,27 +101,4 @@ async function documentsOf(
     return runDocument(stored, tally, show === 'collect' ? around : null)
   })
   return await Promise.all(documents)
-}
-
-/** The first Ctrl-C (or SIGTERM, SIGHUP) stops cleanly; the second ends the process at once. */
-function listenForInterrupts(terminal: Terminal) {
-  const stop = newStop()
-  const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
-  let code: number = exitCodes.interrupted
-  const heard = (signal: NodeJS.Signals): void => {
-    code = codes[signal as keyof typeof codes]
-    if (stop.cause()?.reason === 'interrupted') process.exit(code)
-    terminal.say(
-      'Stopping: calls in the air are awaited and stored. A second Ctrl-C (or signal) ends at once, and then nobody knows what they were billed.',
-    )
-    stop.request({ reason: 'interrupted', message: 'Interrupted.' })
-  }
-  for (const signal of Object.keys(codes)) process.on(signal, heard)
-  return {
-    stop,
-    exitCode: () => code,
-    [Symbol.asyncDispose]: async () => {
-      for (const signal of Object.keys(codes)) process.off(signal, heard)
-    },
-  }
 }

@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { relative } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { UsageError } from '../errors.ts'
 import type { Clock } from '../model/clock.ts'
 import { exportKinds, reportColumns } from '../report/columns.ts'
 import { rankRows } from '../report/rank-rows.ts'
@@ -33,6 +35,10 @@ const morning = 6
 export async function demo(flags: DemoFlags, terminal: Terminal): Promise<number> {
   const days = wholeNumber('--days', flags.days, { min: 1, max: 366 }) ?? 30
   const database = flags.db ?? 'data/demo.db'
+  if (flags.db !== undefined && existsSync(flags.db))
+    throw new UsageError(
+      `${flags.db} exists already; the demo begins with a new database. Name another file with --db`,
+    )
   if (flags.db === undefined) await mkdir('data', { recursive: true })
   for (const file of [database, `${database}-wal`, `${database}-shm`]) await rm(file, { force: true })
   const started = performance.now()

@@ -54,7 +54,10 @@ function labelColumn(name: string): string {
 function* withLabels(rows: Iterable<Row>, names: readonly string[]): Generator<Row> {
   for (const row of rows) {
     const labels = JSON.parse(String(row.labels ?? '{}')) as Record<string, string>
-    const cells = names.map((name) => [labelColumn(name), labels[name] ?? null])
+    const cells = names.map((name) => [
+      labelColumn(name),
+      Object.hasOwn(labels, name) ? (labels[name] ?? null) : null,
+    ])
     yield { ...row, ...Object.fromEntries(cells) }
   }
 }

@@ -71,7 +71,9 @@ export async function stageJobs(
     systemClock,
     ({ job, queries }) => `Reading ${job}: ${count(queries, 'query', 'queries')}`,
   )
-  for (const path of new Set(flags.job)) {
+  // The same file by another spelling is the same job.
+  const paths = new Map(flags.job.map((path) => [resolve(path), path]))
+  for (const path of paths.values()) {
     const file = await openJob(path, jobFlags(flags), report)
     if (file === null) continue
     const clash = await nameClash(file.settings, jobs, store)

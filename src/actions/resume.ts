@@ -3,8 +3,9 @@ import { isComplete, type Run } from '../model/run.ts'
 import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
 import { count } from '../words.ts'
-import { type CollectFlags, collectRuns } from './collecting.ts'
+import { type CollectFlags, collectRuns, readConcurrency } from './collecting.ts'
 import { collectorLock, type LockFlags } from './collector-lock.ts'
+import { searchJob } from './search-job.ts'
 import { connect, wholeNumber } from './wire.ts'
 
 export interface ResumeFlags extends CollectFlags, LockFlags {
@@ -13,58 +14,74 @@ export interface ResumeFlags extends CollectFlags, LockFlags {
 
 /** `rankline resume`: goes on with an unfinished run as it was planned. */
 export async function resume(flags: ResumeFlags, terminal: Terminal): Promise<number> {
-  await using connection = await connect(flags)
-  const { store } = connection
-  using lock = collectorLock(flags, connection, terminal)
-  await lock.acquire()
-  const run = await chosenRun(store, flags.run, isOpen)
-  if (run === null) {
-    terminal.say('No run is unfinished.')
-    return 0
-  }
-  if (!isOpen(run))
-    throw new UsageError(`Run ${run.id} is finished. To buy what failed in it: rankline retry ${run.id}`)
-  await store.reopenRun(run.id)
-  return await collectRuns(connection, [{ run, show: 'collect' }], flags, terminal)
+  return await goOn(flags, terminal, {
+    fits: isOpen,
+    none: 'No run is unfinished.',
+    refusal: ({ id, closedAt }) =>
+      closedAt === null
+        ? `Run ${id} is finished. To buy what failed in it: rankline retry ${id}`
+        : `A later run took the place of run ${id}, so it cannot be continued. List runs with: rankline runs`,
+    prepare: (store, run) => store.reopenRun(run.id),
+  })
 }
 
 /** `rankline retry`: buys again what failed in a run, and only that. */
 export async function retry(flags: ResumeFlags, terminal: Terminal): Promise<number> {
+  return await goOn(flags, terminal, {
+    fits: ({ finishReason }) => finishReason === 'completed_with_failures',
+    none: 'No run has failed tasks.',
+    refusal: (run) =>
+      isOpen(run)
+        ? `Run ${run.id} is not finished. Go on with it first: rankline resume ${run.id}`
+        : `Run ${run.id} has no failed tasks.`,
+    prepare: async (store, run) => {
+      const failed = await store.retryFailed(run.id)
+      terminal.say(`Trying ${count(failed, 'failed task')} of run ${run.id} again.`)
+    },
+  })
+}
+
+/** What tells the commands apart that go on with a run. */
+interface GoingOn {
+  readonly fits: (run: Run) => boolean
+  readonly none: string
+  readonly refusal: (run: Run) => string
+  readonly prepare: (store: Store, run: Run) => Promise<void>
+}
+
+async function goOn(
+  flags: ResumeFlags,
+  terminal: Terminal,
+  { fits, none, refusal, prepare }: GoingOn,
+): Promise<number> {
+  readConcurrency(flags)
   await using connection = await connect(flags)
   const { store } = connection
   using lock = collectorLock(flags, connection, terminal)
   await lock.acquire()
-  const run = await chosenRun(
-    store,
-    flags.run,
-    ({ finishReason }) => finishReason === 'completed_with_failures',
-  )
+  const run = await chosenRun(store, flags.run, fits)
   if (run === null) {
-    terminal.say('No run has failed tasks.')
+    terminal.say(none)
     return 0
   }
-  const failed = await store.retryFailed(run.id)
-  if (failed === 0) {
-    terminal.say(`Run ${run.id} has no failed tasks.`)
-    return 0
-  }
-  terminal.say(`Trying ${count(failed, 'failed task')} of run ${run.id} again.`)
-  await store.reopenRun(run.id)
+  if (!fits(run)) throw new UsageError(refusal(run))
+  await prepare(store, run)
   return await collectRuns(connection, [{ run, show: 'collect' }], flags, terminal)
 }
 
-function isOpen({ finishReason }: Run): boolean {
-  return !isComplete(finishReason)
+function isOpen({ finishReason, closedAt }: Run): boolean {
+  return closedAt === null && !isComplete(finishReason)
 }
 
-/** The run that was named, or the newest that fits; null where none does. */
+/** The run that was named, or the newest of a job file that fits; null where none does. */
 async function chosenRun(
   store: Store,
   named: string | undefined,
   fits: (run: Run) => boolean,
 ): Promise<Run | null> {
   const id = wholeNumber('The run', named, { min: 1 })
-  if (id === undefined) return (await store.runs({ closed: false })).find(fits) ?? null
+  if (id === undefined)
+    return (await store.runs({ closed: false })).find((run) => run.job !== searchJob && fits(run)) ?? null
   const run = await store.run(id)
   if (run === null) throw new UsageError(`There is no run ${id}. List them with: rankline runs`)
   return run

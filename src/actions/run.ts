@@ -1,7 +1,7 @@
 import type { Run } from '../model/run.ts'
 import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
-import { type CollectFlags, collectRuns, type Listed } from './collecting.ts'
+import { type CollectFlags, collectRuns, type Listed, readConcurrency } from './collecting.ts'
 import { collectorLock, type LockFlags } from './collector-lock.ts'
 import { type JobFileFlags, stageJobs } from './job-files.ts'
 import { type PlanFlags, type Plotted, plan, plot } from './plan.ts'
@@ -14,6 +14,7 @@ export interface RunFlags extends PlanFlags, CollectFlags, LockFlags {
 /** `rankline run`: collects jobs, or goes on with what an earlier command did not finish. */
 export async function run(flags: RunFlags, terminal: Terminal): Promise<number> {
   if (flags['dry-run'] === true) return await plan(flags, terminal)
+  readConcurrency(flags)
   await using connection = await connect(flags)
   using lock = collectorLock(flags, connection, terminal)
   const listed = await planRuns(connection, flags, terminal, lock.acquire)
@@ -34,6 +35,11 @@ export async function planRuns(
   const plotted = await plot(store, jobs, { fresh: flags.fresh === true, change: true }, clock.wall())
   for (const { job } of plotted) await store.nameJob(job.settings.name, job.settings.file)
   const planned = plotted.filter(({ course }) => course.do !== 'show').map((one) => one.planned)
+  // What a dead process left in the air must not outlive an edited file.
+  await store.recover(
+    planned.flatMap(({ continues }) => continues ?? []),
+    clock.wall(),
+  )
   const runs = await draft.commit(planned, clock.wall())
   return await inOrder(store, plotted, runs)
 }

@@ -8,12 +8,13 @@ import type { Row } from '../report/rank-rows.ts'
 import { formatTable } from '../report/table.ts'
 import { exitCodes } from '../run/finish.ts'
 import { localDay } from '../run/local-day.ts'
-import { newStop } from '../run/stop.ts'
 import type { Store } from '../store/store.ts'
 import { harmless, type Terminal } from '../terminal.ts'
 import { count } from '../words.ts'
 import { collectAndFinish } from './collecting.ts'
 import { collectorLock, type LockFlags } from './collector-lock.ts'
+import { listenForInterrupts } from './interrupts.ts'
+import { searchJob } from './search-job.ts'
 import { connect } from './wire.ts'
 
 export interface SearchFlags extends LockFlags {
@@ -39,23 +40,23 @@ export async function search(flags: SearchFlags, terminal: Terminal): Promise<nu
   const planned = { settings, date, continues: null, freshSince: null }
   const [run] = await draft.commit([planned], clock.wall())
   if (run === undefined) throw new Error('the search was not planned')
-  const stop = newStop()
+  using interrupts = listenForInterrupts(terminal)
+  const { stop } = interrupts
   await collectAndFinish(connection, [run], { stop, concurrency: 1, onProgress: () => {} })
   const [failure] = await store.failures(run.id)
   if (failure !== undefined)
     throw new RanklineError(`${failure.operation}: ${failure.cause}`, exitCodes.completed_with_failures)
   const cause = stop.cause()
-  if (cause !== null) throw new RanklineError(cause.message, exitCodes[cause.reason])
   const { tasks } = await store.tally(run.id)
+  if (cause?.reason === 'interrupted' && tasks.done === 0) return interrupts.exitCode()
+  if (cause !== null && cause.reason !== 'interrupted')
+    throw new RanklineError(cause.message, exitCodes[cause.reason])
   if (tasks.done === 0)
     throw new RanklineError('The balance does not cover the call. Top up first.', exitCodes.balance)
   await show(store, run.id, flags.json === true, terminal)
   terminal.say(`${count((await store.tally(run.id)).spent, 'credit')}.`)
   return 0
 }
-
-/** One-off searches are runs of a job of this name, so that they are found in every view and export. */
-const searchJob = 'search'
 
 async function show(store: Store, run: number, json: boolean, terminal: Terminal): Promise<void> {
   if (json) {

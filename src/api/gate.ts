@@ -25,7 +25,7 @@ export interface Gate {
 
 export interface Asking {
   readonly signal?: AbortSignal | undefined
-  /** Before all that wait. */
+  /** A free lookup: it goes before all that wait. */
   readonly first?: boolean
   /** Calls of one kind take a similar time to be answered. */
   readonly kind?: string
@@ -72,11 +72,11 @@ export function openGate({ clock, limits, guardMs = defaultGuardMs }: GateOption
         return
       }
       waiting.shift()
-      first.grant(newToken(first.kind))
+      first.grant(newToken(first))
     }
   }
 
-  const newToken = (kind: string): Token => {
+  const newToken = ({ kind, first: free }: Waiting): Token => {
     let held = true
     let departure: Departure | null = null
     const probes = refusals.granted()
@@ -100,7 +100,7 @@ export function openGate({ clock, limits, guardMs = defaultGuardMs }: GateOption
       over: (refused) => {
         giveBack()
         if (departure !== null && !refused) windows.answered(departure)
-        refusals.over(refused, probes)
+        refusals.over({ refused, probe: probes, free })
         admit()
       },
     }

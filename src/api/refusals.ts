@@ -3,6 +3,12 @@ import type { Clock } from '../model/clock.ts'
 const firstPauseMs = 500
 const longestPauseMs = 30_000
 
+interface Passage {
+  readonly refused: boolean
+  readonly probe: boolean
+  readonly free: boolean
+}
+
 /**
  * After a refusal everybody waits; then one request alone probes, and the others follow when it passes.
  * Refusals of requests that were already under way say nothing new.
@@ -11,6 +17,7 @@ export function refusalPauses(clock: Pick<Clock, 'monotonic'>) {
   let pauseMs = 0
   let until = 0
   let probing = false
+  let othersRefused = false
   let refusedSince: number | null = null
 
   const hold = (): void => {
@@ -33,10 +40,13 @@ export function refusalPauses(clock: Pick<Clock, 'monotonic'>) {
     probeGone: (): void => {
       probing = false
     },
-    over: (refused: boolean, probe: boolean): void => {
+    /** @param free whether the request was a free lookup: that it passes says nothing of the others */
+    over: ({ refused, probe, free }: Passage): void => {
       if (probe) probing = false
+      if (refused && !free) othersRefused = true
       if (refused && (probe || refusedSince === null)) hold()
-      if (!refused && probe) {
+      if (!refused && probe && !(free && othersRefused)) {
+        othersRefused = false
         pauseMs = 0
         refusedSince = null
       }

@@ -28,6 +28,8 @@ export interface Run {
   readonly startedAt: number
   readonly finishedAt: number | null
   readonly finishReason: FinishReason | null
+  /** When a later run took its place; it is never continued. */
+  readonly closedAt: number | null
   readonly plannedMin: number
   readonly plannedMax: number
 }

@@ -19,7 +19,10 @@ export interface PagingState {
 }
 
 /** What follows after an answered page: the next one; or why none does, `final` where a deeper plan would not change it. */
-export type PagingDecision = { readonly next: number } | { readonly because: string; readonly final: boolean }
+export type PagingDecision =
+  | { readonly next: number }
+  /** `broke`: not because the results ended, but because the service no longer tells its pages apart. */
+  | { readonly because: string; readonly final: boolean; readonly broke?: true }
 
 const depthReached = 'the depth asked for was reached'
 
@@ -29,6 +32,8 @@ export function decidePaging(state: PagingState): PagingDecision {
   if (last === undefined) return { next: 1 }
   const ended = whyEnded(state, last)
   if (ended !== null) return { because: ended, final: true }
+  const broke = whyBroken(state, last)
+  if (broke !== null) return { because: broke, final: true, broke: true }
   if (state.policy !== 'all' && state.found) return { because: 'every target was found', final: true }
   if (last.page >= state.maxPages) return { because: depthReached, final: false }
   if (state.depth !== null && distinctResults(state.pages) >= state.depth)
@@ -36,9 +41,12 @@ export function decidePaging(state: PagingState): PagingDecision {
   return { next: last.page + 1 }
 }
 
-function whyEnded({ pages, hasNextPage, nextPage, currentPage }: PagingState, last: Page): string | null {
+function whyEnded({ hasNextPage }: PagingState, last: Page): string | null {
   if (last.items.length === 0) return 'the page is empty'
-  if (hasNextPage === false) return 'the service has no next page'
+  return hasNextPage === false ? 'the service has no next page' : null
+}
+
+function whyBroken({ pages, hasNextPage, nextPage, currentPage }: PagingState, last: Page): string | null {
   // Only an answer that speaks of paging at all can be held to its word.
   if (hasNextPage === true && nextPage === null) return 'the service names no page after it'
   // Where it counts results instead of pages, its numbers say nothing about ours.

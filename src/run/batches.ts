@@ -41,6 +41,7 @@ const lastReadingPatienceMs = 1_500
 
 export function openBatches(parts: BatchParts, runs: readonly Run[], books: Books): Batches {
   const { store, stop } = parts
+  const shared = groupsShared(store, runs)
   const runIds = runs.map(({ id }) => id)
   let account: Account | null = null
   let balanceBefore: number | null = null
@@ -66,12 +67,13 @@ export function openBatches(parts: BatchParts, runs: readonly Run[], books: Book
     const tasks = await store.lease({
       runs: runs.map(({ id, settings }) => ({
         runId: id,
-        credits: books.coveredFor(id),
+        budget: books.budgetFor(id),
+        keep: settings.budget.keep ?? 0,
         freshSince: settings.freshnessMs === null ? null : parts.clock.wall() - settings.freshnessMs,
       })),
       credits: books.covered(),
       limit,
-      groupRunIds: runIds,
+      shared: await shared,
     })
     left -= tasks.length
     return tasks
@@ -109,6 +111,12 @@ export function openBatches(parts: BatchParts, runs: readonly Run[], books: Book
       return { balanceBefore, balanceAfter }
     },
   }
+}
+
+/** Whether any of the runs has others in its group, with answers that it may use. */
+async function groupsShared(store: Store, runs: readonly Run[]): Promise<boolean> {
+  const sizes = await Promise.all(runs.map(({ groupId }) => store.groupSize(groupId)))
+  return sizes.some((size) => size > 1)
 }
 
 async function lastReading(parts: BatchParts, runId: number | null): Promise<number | null> {

@@ -12,6 +12,8 @@ export interface Books {
   covered(): number
   /** Credits that a run may let through: its budget, and the balance above what it keeps. */
   coveredFor(runId: number): number
+  /** Credits that a run's own budget still allows, infinite without one. */
+  budgetFor(runId: number): number
   /** Whether it is the run's own budget, not the balance, that covers less than that. */
   limitedByBudget(runId: number, credits: number): boolean
   reserve(task: Task): void
@@ -33,16 +35,22 @@ interface RunBook {
 }
 
 /** A call whose end is not known may still be billed this long after it ended. */
-const settlingMs = 120_000
+export const settlingMs = 120_000
 
-/** @param before what each run spent earlier, and what of it is not known */
-export function openBooks(
-  runs: readonly Run[],
-  before: ReadonlyMap<number, { readonly spent: number; readonly ambiguous: number }>,
-  clock: Pick<Clock, 'monotonic'>,
-): Books {
+/** What was spent before, as the ledger has it. */
+export interface Earlier {
+  /** By each run; `ambiguous` of it may have been. */
+  readonly byRun: ReadonlyMap<number, { readonly spent: number; readonly ambiguous: number }>
+  /** By calls of any run whose end is not known, with the milliseconds since they ended. */
+  readonly unsure: readonly { readonly credits: number; readonly age: number }[]
+}
+
+export function openBooks(runs: readonly Run[], before: Earlier, clock: Pick<Clock, 'monotonic'>): Books {
   const books = new Map<number, RunBook>(
-    runs.map((run) => [run.id, { run, reserved: 0, ...(before.get(run.id) ?? { spent: 0, ambiguous: 0 }) }]),
+    runs.map((run) => [
+      run.id,
+      { run, reserved: 0, ...(before.byRun.get(run.id) ?? { spent: 0, ambiguous: 0 }) },
+    ]),
   )
   let remaining: number | null = null
   let billedTotal = 0
@@ -50,7 +58,7 @@ export function openBooks(
   let reserved = 0
   /** Tasks whose credits are reserved. */
   const held = new Set<number>()
-  let unsure: { readonly credits: number; readonly at: number }[] = []
+  let unsure = before.unsure.map(({ credits, age }) => ({ credits, at: clock.monotonic() - age }))
 
   const book = (runId: number): RunBook => books.get(runId) as RunBook
   const covered = (): number =>
@@ -83,6 +91,7 @@ export function openBooks(
     covered,
     coveredFor: (runId) =>
       Math.min(budgetOf(runId), Math.max(0, covered() - (book(runId).run.settings.budget.keep ?? 0))),
+    budgetFor: budgetOf,
     limitedByBudget: (runId, credits) => budgetOf(runId) < credits,
     reserve: (task) => {
       if (held.has(task.id)) return

@@ -3,7 +3,7 @@ import type { Run } from '../model/run.ts'
 import type { Task } from '../model/task.ts'
 import type { Store } from '../store/store.ts'
 import { openBatches } from './batches.ts'
-import { openBooks } from './books.ts'
+import { type Earlier, openBooks, settlingMs } from './books.ts'
 import { weigh } from './follow.ts'
 import { openPool } from './pool.ts'
 import { AccountUnknown } from './read-account.ts'
@@ -48,16 +48,24 @@ export interface Collected {
 /**
  * Works through the open tasks of these runs until none is left, nothing more is covered, or the stop is asked
  * for. What was paid for is awaited and stored in every case. Rejected only for what nobody foresaw.
+ *
+ * @param leftovers closed runs, of which only answers are read and jobs polled
  */
-export async function collect(parts: CollectParts, runs: readonly Run[]): Promise<Collected> {
+export async function collect(
+  parts: CollectParts,
+  runs: readonly Run[],
+  leftovers: readonly Run[],
+): Promise<Collected> {
   const { store, stop } = parts
   const runIds = runs.map(({ id }) => id)
-  const books = openBooks(runs, await creditsBefore(store, runIds), parts.clock)
+  const all = [...runs, ...leftovers]
+  const allIds = all.map(({ id }) => id)
+  const books = openBooks(all, await spentBefore(parts, allIds), parts.clock)
   const batches = openBatches(parts, runs, books)
   const counters = await openCounters(store, runIds)
   const progress = () => parts.onProgress({ ...counters, spent: books.spent(), balance: books.balance() })
   const pool = openPool(stop)
-  const runsById = new Map(runs.map((run) => [run.id, run]))
+  const runsById = new Map(all.map((run) => [run.id, run]))
   const reads = reader({
     store,
     runs: runsById,
@@ -69,7 +77,11 @@ export async function collect(parts: CollectParts, runs: readonly Run[]): Promis
     background: pool.background,
   })
   const work = worker({ ...parts, books, runs: runsById, reader: reads })
-  const twins = inFlightTwins(runIds.length > 1, { buy: work.buy, reuse: reads.reuse })
+  const twins = inFlightTwins(runIds.length > 1, {
+    buy: work.buy,
+    reuse: reads.reuse,
+    stored: store.groupAnswer,
+  })
 
   const attempt = async (begin: () => Promise<TaskEnd>): Promise<TaskEnd> => {
     try {
@@ -85,20 +97,20 @@ export async function collect(parts: CollectParts, runs: readonly Run[]): Promis
     pool.add(task, () => settle(task, begin))
   }
   const settle = async (task: Task, begin: () => Promise<TaskEnd>): Promise<void> => {
-    try {
-      if ((await attempt(begin)) === 'open') await store.release([task.id])
-    } finally {
-      books.release(task)
-    }
+    const end = await attempt(begin)
+    // What was given back may be in work again already.
+    if (end === 'given-back') return
+    books.release(task)
+    if (end === 'open') await store.release([task.id])
   }
 
   try {
-    await catchUp(store, runIds, reads.readStored)
+    await catchUp(store, allIds, reads.readStored)
     await batches.start()
     pool.setConcurrency(parts.concurrency ?? batches.concurrency())
     progress()
     // Accepted jobs first: polling them is free.
-    for (const { task, ...job } of await store.acceptedJobs(runIds)) perform(task, () => work.goOn(task, job))
+    for (const { task, ...job } of await store.acceptedJobs(allIds)) perform(task, () => work.goOn(task, job))
     await feed()
   } catch (error) {
     if (error instanceof AccountUnknown) stop.request(error.stop)
@@ -122,9 +134,14 @@ export async function collect(parts: CollectParts, runs: readonly Run[]): Promis
   }
 }
 
-async function creditsBefore(store: Store, runIds: readonly number[]) {
+async function spentBefore({ store, clock }: CollectParts, runIds: readonly number[]): Promise<Earlier> {
+  const now = clock.wall()
   const entries = runIds.map(async (id) => [id, await store.creditsOf([id])] as const)
-  return new Map(await Promise.all(entries))
+  const unsure = await store.ambiguousSince(now - settlingMs)
+  return {
+    byRun: new Map(await Promise.all(entries)),
+    unsure: unsure.map(({ credits, endedAt }) => ({ credits, age: Math.max(0, now - endedAt) })),
+  }
 }
 
 interface Counters {

@@ -72,10 +72,19 @@ function afterFailure(
 }
 
 /** The pages as they will be: those that are passed over no longer open, the next one open. */
-function expected({ pages }: StoredQuery, page: number, paging: Consequences['paging']): readonly Page[] {
+function expected(
+  { pages, maxPages }: StoredQuery,
+  page: number,
+  paging: Consequences['paging'],
+): readonly Page[] {
   if (paging === null) return pages
-  if ('because' in paging)
-    return pages.map((one) => (one.page > page && one.state === 'open' ? { ...one, state: 'ended' } : one))
+  if ('because' in paging) {
+    const known = pages.filter((one) => one.page <= page || one.state !== 'open')
+    // What a page would have brought that cannot be had is not known.
+    return paging.broke && page < maxPages
+      ? [...known, { page: page + 1, state: 'failed', items: [] }]
+      : known
+  }
   const planned = pages.some((one) => one.page === paging.next)
   return planned ? pages : [...pages, { page: paging.next, state: 'open', items: [] }]
 }

@@ -1,3 +1,4 @@
+import { consequences } from '../api/outcome.ts'
 import { jobStateOf } from '../catalog/async-job.ts'
 import { billableOperation } from '../catalog/index.ts'
 import { jobsPoll } from '../catalog/operations/jobs-poll.ts'
@@ -5,7 +6,8 @@ import type { Clock } from '../model/clock.ts'
 import type { Task } from '../model/task.ts'
 import type { AcceptedJob } from '../store/store.ts'
 import type { SentCall, Service } from './service.ts'
-import { type Stop, sleep } from './stop.ts'
+import { type Stop, Stopped, sleep } from './stop.ts'
+import { stopCause } from './stop-causes.ts'
 
 /** How an asynchronous job ended. */
 export type JobEnd =
@@ -23,9 +25,9 @@ export interface PollParts {
 
 const firstPauseMs = 250
 const longestPauseMs = 30_000
-/** A job that has not ended this long after it was accepted is given up. */
+/** A job that has not ended after so much polling is given up. */
 const deadlineMs = 900_000
-/** Polls in a row that may fail before the job is taken for failed. */
+/** 500s in a row before the job is taken for failed. */
 const failuresInRow = 5
 
 /**
@@ -49,20 +51,26 @@ export function poller({ service, clock, stop }: PollParts) {
     return second
   }
 
-  return async function poll(task: Task, { jobId, acceptedAt }: AcceptedJob): Promise<JobEnd> {
+  return async function poll(task: Task, { jobId }: AcceptedJob): Promise<JobEnd> {
     const items = billableOperation(task.operation).response.items ?? ''
+    // Counted from here, not from the submission: nobody may have asked for a long time.
+    const until = clock.monotonic() + deadlineMs
     let pause = firstPauseMs
-    for (let failures = 0; clock.wall() - acceptedAt < deadlineMs; ) {
+    for (let failures = 0; clock.monotonic() < until; ) {
       await sleep(pause, stop.signal)
       pause = Math.min(pause * 1.5, longestPauseMs)
       const polled = await ask(task, jobId)
       const { outcome, error } = polled.settlement
+      if (consequences[outcome] === 'stop-run') {
+        stop.request(stopCause(polled.settlement))
+        throw new Stopped()
+      }
       const state = jobStateOf(polled.body, items)
       if (outcome === 'answered' && state === 'completed') return { answer: polled }
       if (state === 'failed') return { failed: error ?? 'the asynchronous job failed' }
       if (outcome === 'not-found') return { lost: `the service knows no asynchronous job ${jobId}` }
-      if (outcome === 'throttled' || outcome === 'answered' || outcome === 'accepted') continue
-      failures += 1
+      // A failed job is reported as a 500; so is a bad moment of the service, which passes.
+      failures = outcome === 'server-error' ? failures + 1 : 0
       if (failures >= failuresInRow) return { failed: `the asynchronous job failed: ${error ?? outcome}` }
     }
     return { lost: `the asynchronous job ${jobId} did not end within ${deadlineMs / 60_000} minutes` }

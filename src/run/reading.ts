@@ -22,6 +22,15 @@ type PageTask = Pick<AnsweredTask, 'taskId' | 'runId' | 'queryId' | 'page'>
 const compress = promisify<Buffer, Buffer>(deflate)
 const decompress = promisify<Buffer, Buffer>(inflate)
 
+/** An error of ours on one answer costs that task alone; its body stays stored. */
+function understoodOf(task: AnsweredTask, body: Buffer, fetchedAt: number) {
+  try {
+    return understand(billableOperation(task.operation), body, fetchedAt)
+  } catch (error) {
+    return { reason: `rankline could not read the answer: ${error instanceof Error ? error.message : error}` }
+  }
+}
+
 /** Keeps answers, then understands them; what follows for the query is stored with the results. */
 export function reader({ store, runs, onSettled, background }: ReadingParts) {
   const settingsOf = (runId: number) => (runs.get(runId) as Run).settings
@@ -39,7 +48,7 @@ export function reader({ store, runs, onSettled, background }: ReadingParts) {
   }
 
   const read = async (task: AnsweredTask, body: Buffer, fetchedAt: number): Promise<void> => {
-    const understood = understand(billableOperation(task.operation), body, fetchedAt)
+    const understood = understoodOf(task, body, fetchedAt)
     if ('reason' in understood) return await fail(task, 'malformed', understood.reason)
     const { taskId, runId, queryId, page, answerId } = task
     const effect = await store.understand({

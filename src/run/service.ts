@@ -80,8 +80,14 @@ export function openService({ baseUrl, wire, gate, store, clock }: ServiceParts)
   /** Where a 401 does not say whether the key or the rate is meant, the free usage record does: a good key gets it. */
   const askWhy = async (call: Omit<NewCall, 'sentAt'>, signal?: AbortSignal): Promise<Outcome> => {
     if (call.operation === usage.name) return 'refused'
-    const { settlement } = await lookup(usage, {}, { runId: call.runId, signal })
-    return settlement.outcome === 'refused' ? 'refused' : 'throttled'
+    try {
+      const { settlement } = await lookup(usage, {}, { runId: call.runId, signal })
+      return settlement.outcome === 'refused' ? 'refused' : 'throttled'
+    } catch (error) {
+      // The run stops; whichever of the two it was, the call was free.
+      if (signal?.aborted) return 'throttled'
+      throw error
+    }
   }
 
   const lookup: Service['lookup'] = async (

@@ -4,18 +4,26 @@ import type { TaskEnd } from './work.ts'
 interface Buyer {
   buy(task: Task): Promise<TaskEnd>
   reuse(task: Task, answerId: number): Promise<void>
+  /** The answer to the same call that a run of the same group has by now. */
+  stored(task: Task): Promise<number | null>
 }
 
 /**
  * The same call asked for by several runs is bought once: whoever comes second waits for the first and takes its
  * answer. Within one run no two tasks are the same call.
  */
-export function inFlightTwins(several: boolean, { buy, reuse }: Buyer) {
+export function inFlightTwins(several: boolean, { buy, reuse, stored }: Buyer) {
   const inFlight = new Map<string, Promise<TaskEnd>>()
 
   const take = async (task: Task, answerId: number): Promise<TaskEnd> => {
     await reuse(task, answerId)
     return { answerId }
+  }
+
+  const buyOrTake = async (task: Task): Promise<TaskEnd> => {
+    // What was bought after the task was let through.
+    const answerId = await stored(task)
+    return answerId === null ? await buy(task) : await take(task, answerId)
   }
 
   const run = async (task: Task): Promise<TaskEnd> => {
@@ -24,11 +32,11 @@ export function inFlightTwins(several: boolean, { buy, reuse }: Buyer) {
     const call = `${task.queryId}:${task.page}`
     const twin = inFlight.get(call)
     if (twin !== undefined) {
-      const end = await twin
-      // What failed for the first may still be had for the second, by its own tries.
-      return end !== 'open' && 'answerId' in end ? await take(task, end.answerId) : 'open'
+      await twin
+      // Whatever became of the first, the second looks for itself: it may find the answer, or has tries of its own.
+      return 'open'
     }
-    const bought = buy(task)
+    const bought = buyOrTake(task)
     inFlight.set(call, bought)
     try {
       return await bought

@@ -26,8 +26,11 @@ export interface WorkParts {
   readonly reader: Reader
 }
 
-/** How a task ended here; `open` tasks wait to be sent again, or for their job. */
-export type TaskEnd = { readonly answerId: number } | { readonly failed: string } | 'open'
+/**
+ * How a task ended here. `open`: it did not come to an end, and is to be given back (an accepted job stays one).
+ * `given-back`: it waits to be sent again already, and may be in work again.
+ */
+export type TaskEnd = { readonly answerId: number } | { readonly failed: string } | 'open' | 'given-back'
 
 /** Gets tasks their answers by calls, as often as the policy allows. What was reserved for them is the caller's to release. */
 export function worker({ store, service, clock, books, stop, random, runs, reader }: WorkParts) {
@@ -169,8 +172,9 @@ export function worker({ store, service, clock, books, stop, random, runs, reade
   }
 
   const leaveOpen = async (task: Task, { callId, settlement }: SentCall, tries: number): Promise<TaskEnd> => {
+    books.release(task)
     await store.settleCall(callId, settlement, { taskId: task.id, tries })
-    return 'open'
+    return 'given-back'
   }
 
   /** A call whose end is not known may have been billed: sending again must be covered beside it. */

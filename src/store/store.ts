@@ -7,6 +7,7 @@ import type { FinishReason, Run, Tally } from '../model/run.ts'
 import type { Target } from '../model/target.ts'
 import type { QueryPaging, Task } from '../model/task.ts'
 import type { Page } from '../rank/pages.ts'
+import type { PagingDecision } from '../rank/paging.ts'
 
 /**
  * Everything that rankline remembers. Methods are whole changes: each is durable, entirely, when its promise is
@@ -54,11 +55,15 @@ export interface RunStore {
   }): Promise<readonly Run[]>
   /** Opens a run again that had ended. */
   reopenRun(id: number): Promise<void>
-  /** Makes failed tasks of a run pending again; answers how many. */
+  /** Makes failed tasks of a run pending again and opens it; answers how many there were. */
   retryFailed(runId: number): Promise<number>
   /** Ends a run: what has no observation yet is `unknown`. */
   finishRun(id: number, reason: FinishReason, now: number): Promise<void>
-  /** Sets a run aside for good: what has no observation yet is `unknown`. */
+  /** How many runs one command started together with it, itself included. */
+  groupSize(groupId: number): Promise<number>
+  /** Closed runs of these jobs that still have answers to be read or asynchronous jobs to be polled. */
+  leftovers(jobs: readonly string[]): Promise<readonly Run[]>
+  /** Sets a run aside for good: its calls in the air are ambiguous, and what has no observation yet is `unknown`. */
   closeRun(id: number, now: number): Promise<void>
   /** Puts right what a dead process left of these runs; answers how many calls were in the air. */
   recover(runIds: readonly number[], now: number): Promise<number>
@@ -80,6 +85,10 @@ export interface CallStore {
   lease(request: LeaseRequest): Promise<readonly Task[]>
   /** Gives back tasks that were let through and did not come to an end; accepted jobs stay what they are. */
   release(taskIds: readonly number[]): Promise<void>
+  /** An answer to the same call that a run of the same group has; null where none does. */
+  groupAnswer(task: Pick<Task, 'runId' | 'queryId' | 'page'>): Promise<number | null>
+  /** Credits of calls that ended since then without anybody knowing whether they were billed, and when they ended. */
+  ambiguousSince(instant: number): Promise<readonly { readonly credits: number; readonly endedAt: number }[]>
   /** Whether any task may be sent. */
   hasPending(runIds: readonly number[]): Promise<boolean>
   /** Credits of the cheapest task that may be sent, or null where there is none; looks at every one of them. */
@@ -105,17 +114,19 @@ export interface CallStore {
 export interface LeaseRequest {
   readonly runs: readonly {
     readonly runId: number
-    /** What this run may spend. */
-    readonly credits: number
+    /** What its own budget allows. */
+    readonly budget: number
+    /** What must be left of the balance after each of its tasks. */
+    readonly keep: number
     /** Stored answers fetched since then are used; null where none are. */
     readonly freshSince: number | null
   }[]
-  /** What all of them together may spend. */
+  /** What the balance covers. */
   readonly credits: number
   /** Tasks at most. */
   readonly limit: number
-  /** Answers of these runs are used whatever their age. */
-  readonly groupRunIds: readonly number[]
+  /** Whether other runs of their group may have answers, which are used whatever their age. */
+  readonly shared: boolean
 }
 
 export interface NewCall {
@@ -233,7 +244,7 @@ export interface Consequences {
    * The page that may be sent now; or the reason why no further page is, `final` where a deeper plan would not
    * change it; or null where nothing changes.
    */
-  readonly paging: { readonly next: number } | { readonly because: string; readonly final: boolean } | null
+  readonly paging: PagingDecision | null
 }
 
 /** How the number of tasks changed by what followed from a page. */

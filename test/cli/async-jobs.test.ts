@@ -78,3 +78,52 @@ test('async: never and auto make plain calls while answers are quick', async () 
 
   expect(sandbox.ledger.requestsFor(isSubmission).map(({ status }) => status)).toEqual(Array(6).fill(200))
 })
+
+test('polls that are lost on the way say nothing of the job: it is not submitted again', async () => {
+  await using sandbox = await startSandbox({
+    asyncMs: 200,
+    rules: [{ operation: 'jobs.poll', times: 6, do: { hangUp: 'before' } }],
+  })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.yaml', imagesJob(1))
+
+  const { code, stdout } = await place.run(['run', job, '--json'])
+
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ tasks: { done: 1 }, credits: { spent: 1, ambiguous: 0 } })
+  expect(sandbox.ledger.requestsFor(isSubmission)).toHaveLength(1)
+})
+
+test('a key that is refused while a job is polled stops the run; the job is polled later', async () => {
+  await using sandbox = await startSandbox({
+    asyncMs: 300,
+    rules: [{ operation: 'jobs.poll', times: 1, do: { refuse: 'key' } }],
+  })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.yaml', imagesJob(1))
+
+  expect((await place.run(['run', job])).code).toBe(5)
+  expect((await place.run(['run', job])).code).toBe(0)
+
+  expect(sandbox.ledger.requestsFor(isSubmission)).toHaveLength(1)
+  expect(sandbox.ledger.charged).toBe(1)
+})
+
+test('jobs of a run that was set aside are still polled', async () => {
+  await using sandbox = await startSandbox({ asyncMs: 1500 })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.yaml', imagesJob(3))
+  const { child, ended } = place.start(['run', job])
+  while (sandbox.ledger.requestsFor(({ path }) => path.includes('/jobs/')).length < 3)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  child.kill('SIGKILL')
+  await ended
+
+  expect((await place.run(['run', job, '--fresh'])).code).toBe(0)
+
+  expect(sandbox.ledger.charged).toBe(6)
+  expect(place.sql('SELECT credits_spent, tasks_done FROM runs ORDER BY run_id')).toEqual([
+    { credits_spent: 3, tasks_done: 3 },
+    { credits_spent: 3, tasks_done: 3 },
+  ])
+})

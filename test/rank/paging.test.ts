@@ -20,10 +20,11 @@ function decide(pages: readonly string[], state: Partial<PagingState> = {}): Pag
 const depthReached: PagingDecision = { because: 'the depth asked for was reached', final: false }
 const found: PagingDecision = { because: 'every target was found', final: true }
 const noNext: PagingDecision = { because: 'the service has no next page', final: true }
-const namesNone: PagingDecision = { because: 'the service names no page after it', final: true }
+const namesNone: PagingDecision = { because: 'the service names no page after it', final: true, broke: true }
 const notLater: PagingDecision = {
   because: 'the next page that the service names is no later one',
   final: true,
+  broke: true,
 }
 const empty: PagingDecision = { because: 'the page is empty', final: true }
 
@@ -57,13 +58,13 @@ describe('the page after an answered one', () => {
       'a page that repeats the one before',
       ['ab', 'ab'],
       {},
-      { because: 'the page repeats page 1', final: true },
+      { because: 'the page repeats page 1', final: true, broke: true },
     ],
     [
       'a page that repeats an older one',
       ['ab', 'cd', 'ab'],
       {},
-      { because: 'the page repeats page 1', final: true },
+      { because: 'the page repeats page 1', final: true, broke: true },
     ],
     ['the same results in another order', ['ab', 'ba'], {}, { next: 3 }],
     ['results without links twice', ['  ', '  '], {}, { next: 3 }],

@@ -40,6 +40,7 @@ const aRun = (id: number, maxCredits: number | null = null, keep: number | null 
   startedAt: noon,
   finishedAt: null,
   finishReason: null,
+  closedAt: null,
   plannedMin: 0,
   plannedMax: 0,
 })
@@ -67,11 +68,13 @@ const account = (remaining: number | null): Account => ({
   quotas: { total: null, daily: null, weekly: null, monthly: null },
 })
 
+const nothingBefore = { byRun: new Map(), unsure: [] }
+
 /** Books of these runs, with a balance read at time 0. */
 function booksOf(
   runs: readonly Run[],
   balance: number | null,
-  before: Parameters<typeof openBooks>[1] = new Map(),
+  before: Parameters<typeof openBooks>[1] = nothingBefore,
 ) {
   let now = 0
   const books = openBooks(runs, before, { monotonic: () => now })
@@ -86,7 +89,7 @@ function booksOf(
 
 describe('the books', () => {
   test('cover nothing before the balance is known, or where it is not said', () => {
-    const books = openBooks([aRun(1)], new Map(), { monotonic: () => 0 })
+    const books = openBooks([aRun(1)], nothingBefore, { monotonic: () => 0 })
     expect([books.covered(), books.coveredFor(1), books.balance()]).toEqual([0, 0, null])
     expect(booksOf([aRun(1)], null).books.covered()).toBe(0)
   })
@@ -176,9 +179,18 @@ describe('the books', () => {
   })
 
   test('count what a run had come to before it was continued', () => {
-    const before = new Map([[1, { spent: 5, ambiguous: 2 }]])
+    const before = { byRun: new Map([[1, { spent: 5, ambiguous: 2 }]]), unsure: [] }
     const { books } = booksOf([aRun(1, 10), aRun(2, 10)], 100, before)
     expect([books.coveredFor(1), books.coveredFor(2), books.spent()]).toEqual([3, 10, 5])
+  })
+
+  test('hold back what a call of an earlier process may still be billed, until that is over', () => {
+    const before = { byRun: new Map(), unsure: [{ credits: 7, age: 20_000 }] }
+    const { books, pass } = booksOf([aRun(1)], 10, before)
+    expect(books.covered()).toBe(3)
+    pass(101_000)
+    books.ask()(account(10))
+    expect(books.covered()).toBe(10)
   })
 
   test('tell whether it is the budget or the balance that covers too little', () => {

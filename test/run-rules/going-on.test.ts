@@ -35,6 +35,7 @@ async function courseOf(
           startedAt: noon,
           finishedAt: latest.ended === null ? null : noon,
           finishReason: latest.ended,
+          closedAt: null,
           plannedMin: 0,
           plannedMax: 0,
         },

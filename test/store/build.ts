@@ -108,8 +108,8 @@ export function plannedJob(job: {
 
 /** Lets tasks of one run through: all that are ready, unless less is asked for. */
 export function lease(store: Store, runId: number, request: Partial<LeaseRequest> = {}) {
-  const runs = request.runs ?? [{ runId, credits: 1_000_000, freshSince: null }]
-  return store.lease({ credits: 1_000_000, limit: 10_000, groupRunIds: [runId], ...request, runs })
+  const runs = request.runs ?? [{ runId, budget: 1_000_000, keep: 0, freshSince: null }]
+  return store.lease({ credits: 1_000_000, limit: 10_000, shared: false, ...request, runs })
 }
 
 export function settlement<O extends Settlement['outcome'] = 'answered'>(

@@ -413,11 +413,10 @@ describe('letting tasks through', () => {
     const leased = async (ofOne: number, ofTwo: number, credits: number) => {
       const tasks = await lease(store, one.id, {
         runs: [
-          { runId: one.id, credits: ofOne, freshSince: null },
-          { runId: two.id, credits: ofTwo, freshSince: null },
+          { runId: one.id, budget: ofOne, keep: 0, freshSince: null },
+          { runId: two.id, budget: ofTwo, keep: 0, freshSince: null },
         ],
         credits,
-        groupRunIds: [one.id, two.id],
       })
       await store.release(tasks.map(({ id }) => id))
       return names(tasks)
@@ -480,17 +479,13 @@ describe('stored answers', () => {
     if (task === undefined) throw new Error('no task')
     const answerId = await answerOf(temp, task, run)
     const second = await plan(temp.store, { job: { name: 'second' }, queries: text('a', 'b') })
-    const reusable = async (
-      freshSince: number | null,
-      groupRunIds: readonly number[] = [second.id],
-      credits = 100,
-    ) => {
-      const runs = [{ runId: second.id, credits, freshSince }]
-      const tasks = await lease(temp.store, second.id, { runs, groupRunIds, credits })
+    const reusable = async (freshSince: number | null, shared = false, credits = 100) => {
+      const runs = [{ runId: second.id, budget: credits, keep: 0, freshSince }]
+      const tasks = await lease(temp.store, second.id, { runs, shared, credits })
       await temp.store.release(tasks.map(({ id }) => id))
       return tasks.map(({ text, reusable }) => [text, reusable])
     }
-    return { ...temp, run, second, answerId, reusable }
+    return { ...temp, second, answerId, reusable }
   }
 
   async function answerOf(
@@ -526,8 +521,13 @@ describe('stored answers', () => {
   })
 
   test('of the same piece of work are used whatever their age', async () => {
-    const { reusable, run, second, answerId } = await answered()
-    expect(await reusable(null, [run.id, second.id])).toEqual([
+    const { reusable, exec, answerId } = await answered()
+    expect(await reusable(null, true)).toEqual([
+      ['a', null],
+      ['b', null],
+    ])
+    exec('UPDATE runs_ SET group_id = 1')
+    expect(await reusable(null, true)).toEqual([
       ['a', answerId],
       ['b', null],
     ])

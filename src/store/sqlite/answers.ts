@@ -109,7 +109,7 @@ const pageStates: Readonly<Record<string, PageState>> = {
 
 /** Reads a query of a run as it stands, inside the change that is under way. */
 function queryReader(db: Database): (runId: number, queryId: number) => StoredQuery {
-  const paging = db.prepare<[number, number], Omit<StoredQuery, 'targets' | 'pages'> & { kindOf: string }>(
+  const paging = db.prepare<[number, number], Omit<StoredQuery, 'targets' | 'pages'>>(
     `SELECT pages AS maxPages, page_size AS pageSize, depth FROM run_queries WHERE run_id = ? AND query_id = ?`,
   )
   const targets = db.prepare<[number, number], Omit<Target, 'own'> & { id: number; own: number }>(
@@ -168,7 +168,9 @@ function follower(db: Database): (runId: number, queryId: number, consequences: 
   const skip = db.prepare(
     "UPDATE tasks_ SET state = 'skipped', cause = ? WHERE run_id = ? AND query_id = ? AND state = 'pending' AND ready = 0",
   )
-  const end = db.prepare('UPDATE run_queries SET paging_end = ? WHERE run_id = ? AND query_id = ?')
+  const end = db.prepare(
+    'UPDATE run_queries SET paging_end = ?, paging_final = ? WHERE run_id = ? AND query_id = ?',
+  )
 
   return (run, query, { ranks, observations, paging }) => {
     for (const { page, base, ranks: list } of ranks) {
@@ -184,10 +186,10 @@ function follower(db: Database): (runId: number, queryId: number, consequences: 
       const planned = isTask.get(run, query, paging.next) !== undefined
       ready.run({ run, query, page: paging.next })
       // A page that failed for good may have been bought again since.
-      end.run(null, run, query)
+      end.run(null, 0, run, query)
       return { added: planned ? 0 : 1, skipped: 0 }
     }
-    if (paging.final) end.run(paging.because, run, query)
+    end.run(paging.because, paging.final ? 1 : 0, run, query)
     return { added: 0, skipped: skip.run(paging.because, run, query).changes }
   }
 }

@@ -9,6 +9,9 @@ interface TaskRow extends Omit<Task, 'params'> {
   readonly round: number
 }
 
+/** An answer that made its task fail would make others fail, too. */
+const understood = "NOT EXISTS (SELECT 1 FROM tasks_ f WHERE f.answer_id = a.id AND f.state = 'failed')"
+
 const taskColumns = `t.id, t.run_id AS runId, t.query_id AS queryId, q.operation, q.text, q.params, t.page, t.credits,
   t.tries, t.round, t.priority`
 
@@ -25,6 +28,15 @@ export function callStore(db: Database, writer: Writer): CallStore {
   )
   const since = db.prepare<[number], { sentAt: number }>(
     'SELECT sent_at AS sentAt FROM calls_ WHERE sent_at >= ? ORDER BY sent_at',
+  )
+  const inGroup = db.prepare<unknown[], { id: number }>(
+    `SELECT a.id FROM answers_ a JOIN runs_ r ON r.id = a.run_id
+    WHERE a.query_id = @queryId AND a.page = @page AND ${understood}
+      AND r.group_id = (SELECT group_id FROM runs_ WHERE id = @runId) ORDER BY a.fetched_at DESC LIMIT 1`,
+  )
+  const ambiguous = db.prepare<[number], { credits: number; endedAt: number }>(
+    `SELECT credits, finished_at AS endedAt FROM calls_
+    WHERE sent_at >= ? AND billed IS NULL AND outcome IS NOT NULL AND credits > 0`,
   )
   const pending = db.prepare<[number]>(
     "SELECT 1 FROM tasks_ WHERE run_id = ? AND state = 'pending' AND ready = 1 LIMIT 1",
@@ -46,6 +58,8 @@ export function callStore(db: Database, writer: Writer): CallStore {
       writer.write(() => {
         for (const id of taskIds) giveBack.run(id)
       }),
+    groupAnswer: async ({ runId, queryId, page }) => inGroup.get({ runId, queryId, page })?.id ?? null,
+    ambiguousSince: async (instant) => ambiguous.all(instant),
     hasPending: async (runIds) => runIds.some((id) => pending.get(id) !== undefined),
     cheapestPending: async (runIds) => cheapest(db, runIds),
     beginCall: (call: NewCall) =>
@@ -110,19 +124,20 @@ function leaser(db: Database): (request: LeaseRequest) => readonly Task[] {
     )
   const nextBought = next('NULL')
   const nextReusable = next(
-    `(SELECT a.id FROM answers_ a WHERE a.query_id = t.query_id AND a.page = t.page
-      AND (a.fetched_at >= @fresh OR a.run_id IN (SELECT value FROM json_each(@group)))
+    `(SELECT a.id FROM answers_ a JOIN runs_ r ON r.id = a.run_id
+      WHERE a.query_id = t.query_id AND a.page = t.page AND ${understood}
+        AND (a.fetched_at >= @fresh OR (@shared AND r.group_id = (SELECT group_id FROM runs_ WHERE id = @run)))
       ORDER BY a.fetched_at DESC LIMIT 1)`,
   )
   const lease = db.prepare("UPDATE tasks_ SET state = 'leased' WHERE id = ?")
 
-  return ({ runs, limit, credits, groupRunIds }) => {
-    const group = JSON.stringify(groupRunIds)
-    const covered = new Map(runs.map((run) => [run.runId, run.credits]))
-    const rows = runs.flatMap(({ runId: run, credits: own, freshSince }) => {
-      const request = { run, credits: Math.min(credits, own), limit }
-      if (freshSince === null && groupRunIds.length < 2) return nextBought.all(request)
-      return nextReusable.all({ ...request, group, fresh: freshSince ?? Number.MAX_SAFE_INTEGER })
+  return ({ runs, limit, credits, shared }) => {
+    const own = new Map(runs.map((run) => [run.runId, { left: run.budget, keep: run.keep }]))
+    const rows = runs.flatMap(({ runId: run, budget, keep, freshSince }) => {
+      const request = { run, credits: Math.min(credits - keep, budget), limit }
+      if (freshSince === null && !shared) return nextBought.all(request)
+      const fresh = freshSince ?? Number.MAX_SAFE_INTEGER
+      return nextReusable.all({ ...request, fresh, shared: shared ? 1 : 0 })
     })
     if (runs.length > 1) rows.sort((a, b) => a.round - b.round || b.priority - a.priority)
     const taken: Task[] = []
@@ -130,10 +145,10 @@ function leaser(db: Database): (request: LeaseRequest) => readonly Task[] {
     for (const { round: _, params, ...row } of rows) {
       if (taken.length >= limit) break
       const cost = row.reusable === null ? row.credits : 0
-      const ownLeft = covered.get(row.runId) ?? 0
-      if (cost > 0 && cost > Math.min(left, ownLeft)) continue
+      const limits = own.get(row.runId) ?? { left: 0, keep: 0 }
+      if (cost > 0 && (cost > limits.left || left - cost < limits.keep)) continue
       left -= cost
-      covered.set(row.runId, ownLeft - cost)
+      limits.left -= cost
       lease.run(row.id)
       taken.push({ ...row, params: JSON.parse(params) as Task['params'] })
     }

@@ -4,13 +4,23 @@ import type { PlannedJob } from '../store.ts'
 
 /** Turns the staged queries of these jobs into runs with tasks; answers the ids of the runs. Inside a transaction. */
 export function commitPlan(db: Database, jobs: readonly PlannedJob[], now: number): readonly number[] {
-  const newest = db.prepare<[], { id: number }>('SELECT coalesce(max(group_id), 0) AS id FROM runs_').get()
-  const groupId = (newest?.id ?? 0) + 1
+  const groupId = groupOf(db, jobs)
   return jobs.map((job) => {
     const runId = job.continues === null ? addRun(db, job, groupId, now) : planAgain(db, job, groupId)
     plan(db, job, runId)
     return runId
   })
+}
+
+/** Jobs that go on stay in their group, with those of it that are finished; others begin one of their own. */
+function groupOf(db: Database, jobs: readonly PlannedJob[]): number {
+  const continued = jobs.find(({ continues }) => continues !== null)?.continues ?? null
+  const group = db
+    .prepare<[number | null], { id: number }>('SELECT group_id AS id FROM runs_ WHERE id = ?')
+    .get(continued)
+  if (group !== undefined) return group.id
+  const newest = db.prepare<[], { id: number }>('SELECT coalesce(max(group_id), 0) AS id FROM runs_').get()
+  return (newest?.id ?? 0) + 1
 }
 
 function addRun(db: Database, { settings, date }: PlannedJob, groupId: number, now: number): number {
@@ -44,7 +54,9 @@ function plan(db: Database, { settings }: PlannedJob, run: number): void {
     FROM temp.staged s JOIN queries q ON q.key = s.key JOIN runs_ r ON r.id = @run WHERE s.job = @job ORDER BY s.id
     ON CONFLICT DO UPDATE SET depth = excluded.depth, pages = excluded.pages, page_size = excluded.page_size,
       volume = excluded.volume, url = excluded.url, tags = excluded.tags, labels = excluded.labels,
-      targets = excluded.targets, plan_number = excluded.plan_number`,
+      targets = excluded.targets, plan_number = excluded.plan_number,
+      paging_end = CASE WHEN paging_final OR (excluded.pages <= pages AND coalesce(excluded.depth, 0) <= coalesce(depth, 0))
+        THEN paging_end END`,
   ).run({ run, job })
   addTasks(db, run, job, settings.paging === 'all')
   dropUnasked(db, run)

@@ -98,7 +98,8 @@ function summarise(db: Database, job: PlannedJob, duplicates: number): PlanSumma
           (SELECT count(DISTINCT a.page) FROM answers_ a WHERE a.query_id = q.id AND a.page <= s.pages
             AND a.fetched_at >= @fresh AND NOT EXISTS (SELECT 1 FROM tasks_ t WHERE t.run_id = @run
             AND t.query_id = q.id AND t.page = a.page AND t.state <> 'pending')) AS fresh,
-          coalesce((SELECT rq.paging_end IS NOT NULL FROM run_queries rq
+          coalesce((SELECT rq.paging_end IS NOT NULL AND (rq.paging_final OR (s.pages <= rq.pages
+              AND coalesce(s.depth, 0) <= coalesce(rq.depth, 0))) FROM run_queries rq
             WHERE rq.run_id = @run AND rq.query_id = q.id), 0) AS ended
         FROM temp.staged s LEFT JOIN queries q ON q.key = s.key WHERE s.job = @job)`,
     )

@@ -48,7 +48,11 @@ function where(view: RowView, filter: RowFilter, time: string) {
   const job = view === 'calls' ? 'run_id IN (SELECT id FROM runs_ WHERE job = ?)' : 'job = ?'
   if (filter.job !== undefined) tests.push([job, filter.job])
   if (filter.run !== undefined) tests.push(['run_id = ?', filter.run])
-  if (filter.query !== undefined) tests.push(['query = ?', filter.query])
+  const query =
+    view === 'calls'
+      ? 'task_id IN (SELECT t.id FROM queries q JOIN tasks_ t ON t.query_id = q.id WHERE q.text = ?)'
+      : 'query = ?'
+  if (filter.query !== undefined) tests.push([query, filter.query])
   if (filter.operation !== undefined) tests.push(['operation = ?', filter.operation])
   if (filter.from !== undefined) tests.push([`${time} >= ?`, filter.from])
   if (filter.until !== undefined) tests.push([`${time} < ?`, filter.until])

@@ -50,22 +50,32 @@ export function runStore(db: Database, writer: Writer): RunStore {
         'WHERE (@job IS NULL OR job = @job) AND (@closed OR closed_at IS NULL) ORDER BY id DESC LIMIT @limit',
         { job: job ?? null, limit: limit ?? -1, closed: closed === false ? 0 : 1 },
       ),
+    groupSize: async (groupId) => rows('WHERE group_id = ?', groupId).length,
+    leftovers: async (jobs) =>
+      rows(
+        `WHERE closed_at IS NOT NULL AND job IN (SELECT value FROM json_each(?)) AND EXISTS (SELECT 1 FROM tasks_ t
+          WHERE t.run_id = runs_.id AND t.state IN ('accepted', 'answered')) ORDER BY id`,
+        JSON.stringify(jobs),
+      ),
     reopenRun: (id) =>
       writer.write(() => {
         db.prepare('UPDATE runs_ SET finished_at = NULL, finish_reason = NULL WHERE id = ?').run(id)
       }),
     retryFailed: (runId) =>
-      writer.write(
-        () =>
-          db
-            .prepare(
-              "UPDATE tasks_ SET state = 'pending', ready = 1, tries = 0, cause = NULL WHERE run_id = ? AND state = 'failed'",
-            )
-            .run(runId).changes,
-      ),
+      writer.write(() => {
+        const { changes } = db
+          .prepare(
+            "UPDATE tasks_ SET state = 'pending', ready = 1, tries = 0, cause = NULL WHERE run_id = ? AND state = 'failed'",
+          )
+          .run(runId)
+        if (changes > 0)
+          db.prepare('UPDATE runs_ SET finished_at = NULL, finish_reason = NULL WHERE id = ?').run(runId)
+        return changes
+      }),
     finishRun: (id, reason, now) => writer.write(() => finish(db, id, reason, now)),
     closeRun: (id, now) =>
       writer.write(() => {
+        recoverRun(db, id, now)
         fillUnknown(db, id, now)
         db.prepare(
           `UPDATE runs_ SET closed_at = @now, finished_at = coalesce(finished_at, @now),
@@ -85,7 +95,7 @@ export function runStore(db: Database, writer: Writer): RunStore {
   }
 }
 
-function toRun({ closedAt: _, planNumber: __, settings, ...row }: RunRow): Run {
+function toRun({ planNumber: _, settings, ...row }: RunRow): Run {
   return {
     ...row,
     settings: JSON.parse(settings) as JobSettings,

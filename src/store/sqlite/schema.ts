@@ -101,8 +101,10 @@ export const runQueries = sqliteTable(
     /** Numbers of the targets that only this query has, as a JSON list. */
     targets: text().notNull(),
     planNumber: integer('plan_number').notNull(),
-    /** Why no page follows any more: the results ended, or enough was found; null while pages may follow. */
+    /** Why no page follows any more; null while pages may follow. */
     pagingEnd: text('paging_end'),
+    /** 1 where a deeper plan would not change that. */
+    pagingFinal: integer('paging_final').notNull().default(0),
   },
   (table) => [primaryKey({ columns: [table.runId, table.queryId] })],
 )

@@ -145,6 +145,7 @@ CREATE TABLE `run_queries` (
 	`targets` text NOT NULL,
 	`plan_number` integer NOT NULL,
 	`paging_end` text,
+	`paging_final` integer DEFAULT 0 NOT NULL,
 	PRIMARY KEY(`run_id`, `query_id`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
