@@ -62,7 +62,7 @@ const owners: Readonly<Record<string, RegExp>> = {
 /** What only these files may touch. */
 const effects: readonly (readonly [effect: RegExp, RegExp])[] = [
   [/\bprocess\.env\b/, /^config\.ts$/],
-  [/\bprocess\.(exit\b|exitCode|stdout|stderr)/, /^(cli|open-terminal|config|actions\/collecting)\.ts$/],
+  [/\bprocess\.(exit\b|exitCode|stdout|stderr)/, /^(cli|open-terminal|config|actions\/interrupts)\.ts$/],
   [/\bconsole\./, /^$/],
 ]
 

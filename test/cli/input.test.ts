@@ -19,6 +19,7 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, RegExp]>
   ],
   ['an address that is none', ['usage'], { ...service, RANKLINE_BASE_URL: 'example' }, /https:\/\/host/],
   ['a database folder that is not there', ['runs', '--db', 'no/such/x.db'], {}, /mkdir -p no\/such/],
+  ['an empty database name', ['runs', '--db', ''], {}, /--db is empty/],
   ['a database that is a folder', ['runs', '--db', 'data'], {}, /is a folder/],
   ['a database that is something else', ['runs', '--db', 'job.csv'], {}, /is no SQLite database/],
   ['a job file that is not there', ['run', 'nope.csv'], service, /nope\.csv/],

@@ -38,6 +38,7 @@ describe('a plan', () => {
       queries: [{ text: 'b', depth: 20 }, { text: 'a' }, { text: 'c', operation: 'alpha.ai' }],
     })
     expect(run).toEqual({
+      closedAt: null,
       id: 1,
       groupId: 1,
       job: 'acme',
@@ -192,7 +193,7 @@ describe('a continued run', () => {
   test('keeps what is done, drops what is asked no longer and adds what is new', async () => {
     const { run, ...temp } = await halfDone(text('a', 'b', 'c'))
     const again = await plan(temp.store, { queries: text('c', 'd'), continues: run.id })
-    expect(again).toMatchObject({ id: run.id, finishReason: null, finishedAt: null, groupId: 2 })
+    expect(again).toMatchObject({ id: run.id, finishReason: null, finishedAt: null, groupId: 1 })
     expect(tasksOf(temp, run.id)).toEqual(['a/1 done', 'c/1 pending', 'd/1 pending'])
   })
 
