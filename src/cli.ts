@@ -47,10 +47,12 @@ async function main(args: readonly string[]): Promise<number> {
       .exitProcess(false)
       .wrap(Math.min(terminal.columns, 100))
       .fail((message, error) => {
+        if (error?.name === 'YError') throw new UsageError(error.message)
         throw error ?? new UsageError(mistyped(message, args, optionsOf(parser).key))
       })
     for (const command of commands)
       parser.command(command.usage, command.describe, command.flags, async (flags) => {
+        refuseValues(args, optionsOf(parser).boolean)
         code = await perform(command, flags as unknown as Flags, optionsOf(parser).array)
       })
     await parser.parseAsync()
@@ -60,17 +62,31 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
+/** yargs takes any word for a switch's value: --dry-run=no would be a run. */
+function refuseValues(args: readonly string[], switches: readonly string[]): void {
+  const valued = args
+    .map((arg) => arg.match(/^--([\w-]+)=/)?.[1])
+    .find((name) => name && switches.includes(name))
+  if (valued !== undefined)
+    throw new UsageError(`--${valued} takes no value; write it alone, or leave it out`)
+}
+
 interface Options {
   readonly array: readonly string[]
+  readonly boolean: readonly string[]
   readonly key: readonly string[]
+}
+
+interface YargsOptions {
+  readonly array: readonly string[]
+  readonly boolean: readonly string[]
+  readonly key: Readonly<Record<string, unknown>>
 }
 
 /** What yargs knows of the command's options; documented, but not in its type definitions. */
 function optionsOf(parser: unknown): Options {
-  const { array, key } = (
-    parser as { getOptions(): { array: string[]; key: Record<string, unknown> } }
-  ).getOptions()
-  return { array, key: Object.keys(key) }
+  const { array, boolean, key } = (parser as { getOptions(): YargsOptions }).getOptions()
+  return { array, boolean, key: Object.keys(key) }
 }
 
 async function perform(command: Command, flags: Flags, lists: readonly string[]): Promise<number> {

@@ -17,7 +17,8 @@ export function mistyped(message: string, args: readonly string[], flags: readon
   if (unknown === undefined) return message.replace(/\s*\n\s*/g, ' ')
   const near = nearest(unknown, flags)
   const hint =
-    flagHints[unknown] ?? (near === null ? `See: rankline ${name} --help` : `Did you mean --${near}?`)
+    (Object.hasOwn(flagHints, unknown) ? flagHints[unknown] : undefined) ??
+    (near === null ? `See: rankline ${name} --help` : `Did you mean --${near}?`)
   const isFlag = args.some((arg) => arg.replace(/^-+|=.*$/g, '') === unknown && arg.startsWith('-'))
   return `rankline ${name} takes no ${isFlag ? `--${unknown}` : `'${unknown}'`}. ${hint}`
 }

@@ -6,7 +6,9 @@ export function openTerminal(): Terminal {
   const { color, live } = outputSettings()
   // Who reads us through a pipe may stop reading; what is collected is not harmed by that.
   const ignore = (error: NodeJS.ErrnoException): void => {
-    if (error.code !== 'EPIPE') throw error
+    if (error.code === 'EPIPE') return
+    process.exitCode = 1
+    process.stderr.write(`rankline: the output cannot be written (${error.code ?? error.message}).\n`)
   }
   process.stdout.on('error', ignore)
   process.stderr.on('error', ignore)

@@ -11,6 +11,7 @@ import type { PlanDraft, RunStore } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
 import { count } from '../words.ts'
 import { display } from './progress.ts'
+import { searchJob } from './search-job.ts'
 
 /** Flags of the commands that take job files, as typed. */
 export interface JobFileFlags {
@@ -123,6 +124,11 @@ async function nameClash(
   others: readonly StagedJob[],
   store: Pick<RunStore, 'jobFile'>,
 ): Promise<Pick<Problem, 'what' | 'instead'> | null> {
+  if (name === searchJob)
+    return {
+      what: `the job name '${name}' is that of one-off searches`,
+      instead: 'give it another name with name: (or --name)',
+    }
   const stored = await store.jobFile(name)
   const other = others.find(({ settings }) => settings.name === name)?.settings.file ?? stored
   if (other === null || resolve(other) === resolve(file) || !existsSync(other)) return null

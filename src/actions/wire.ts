@@ -12,6 +12,8 @@ import { version } from '../version.ts'
 /** Calls in the air at once, at most: as many connections are made ready. */
 export const mostConnections = 256
 const defaultTimeoutSeconds = 120
+/** An hour; timers of more than 24 days would fire at once. */
+const longestTimeoutSeconds = 3_600
 
 export interface WireFlags extends SettingFlags {
   readonly timeout?: string | undefined
@@ -28,7 +30,8 @@ export interface Connection extends AsyncDisposable {
 /** Opens the database and gets ready to call the service; sends nothing. */
 export async function connect(flags: WireFlags, clock: Clock = systemClock): Promise<Connection> {
   const settings = serviceSettings(flags)
-  const timeoutMs = wholeNumber('--timeout', flags.timeout, { min: 1 }) ?? defaultTimeoutSeconds
+  const timeoutMs =
+    wholeNumber('--timeout', flags.timeout, { min: 1, max: longestTimeoutSeconds }) ?? defaultTimeoutSeconds
   const store = await openStore(databasePath(flags))
   return join(store, settings, timeoutMs * 1000, clock)
 }

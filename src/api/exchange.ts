@@ -48,9 +48,18 @@ export function openWire({ origin, apiKey, connections, timeoutMs, userAgent }: 
   })
   const headers = { 'x-api-key': apiKey, accept: 'application/json', 'user-agent': userAgent }
   return {
-    exchange: (request, onSent) => exchange(pool, { request, headers, timeoutMs, onSent }),
+    exchange: async (request, onSent) =>
+      withoutKey(await exchange(pool, { request, headers, timeoutMs, onSent }), apiKey),
     close: () => pool.close(),
   }
+}
+
+const keyMark = '[the API key]'
+
+/** A service that echoes the key must not bring it into the ledger, the database or a message. */
+function withoutKey(exchange: Exchange, apiKey: string): Exchange {
+  if ('failure' in exchange || !exchange.body.includes(apiKey)) return exchange
+  return { ...exchange, body: Buffer.from(exchange.body.toString('utf8').replaceAll(apiKey, keyMark)) }
 }
 
 interface Sending {

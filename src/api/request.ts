@@ -39,7 +39,7 @@ export function lookupRequest(
 ): ApiRequest {
   const left = { ...params }
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const value = encodeURIComponent(left[name] ?? '')
+    const value = encodeURIComponent((left[name] ?? '').toWellFormed())
     delete left[name]
     return value
   })

@@ -19,7 +19,7 @@ export function jobIdOf(
   body: Buffer,
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
 ): string | null {
-  const fields = asFields(parse(body))
+  const fields = asFields(parse(exactNumbers(body)))
   const places = fields === null ? [] : [fields, ...inner(fields)]
   for (const place of places)
     for (const name of idNames) {
@@ -38,6 +38,11 @@ export function jobIdOf(
       )
   }
   return null
+}
+
+/** Long numbers as text, for an id must not lose its last digits. */
+function exactNumbers(body: Buffer): Buffer {
+  return Buffer.from(body.toString('utf8').replace(/(:\s*)(\d{16,})(?=\s*[,}\]])/g, '$1"$2"'))
 }
 
 /** What the answer to a poll says, for an operation whose results are in the field `items`. */

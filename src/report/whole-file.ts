@@ -1,15 +1,22 @@
-import { existsSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { UsageError } from '../errors.ts'
 
 /** Writes a file whole: beside its name first, then renamed, so that nobody ever reads half of it. */
-export async function writeWhole(path: string, pieces: AsyncIterable<string>): Promise<void> {
+export async function writeWhole(named: string, pieces: AsyncIterable<string>): Promise<void> {
+  if (named.trim() === '') throw new UsageError('--out is empty. Give it the name of a file')
+  // A link stays a link; what it points to is written.
+  const path = existsSync(named) ? realpathSync(named) : named
   const folder = dirname(path)
   if (!existsSync(folder))
     throw new UsageError(`The folder ${folder} does not exist. Create it with: mkdir -p ${folder}`)
   if (existsSync(path) && statSync(path).isDirectory())
     throw new UsageError(`${path} is a folder. Give --out the name of a file in it`)
+  if (existsSync(path) && !statSync(path).isFile())
+    throw new UsageError(`${path} is no plain file. Leave --out away to write to stdout, or name a file`)
+  if (holdsDatabase(path))
+    throw new UsageError(`${path} is a database, which would be lost. Give --out the name of another file`)
   const beside = `${path}.${process.pid}.partial`
   try {
     const file = await open(beside, 'w')
@@ -25,4 +32,14 @@ export async function writeWhole(path: string, pieces: AsyncIterable<string>): P
     await rm(beside, { force: true })
     throw error
   }
+}
+
+/** Whether the file begins as SQLite's do. */
+function holdsDatabase(path: string): boolean {
+  if (!existsSync(path)) return false
+  const start = Buffer.alloc(15)
+  const file = openSync(path, 'r')
+  readSync(file, start)
+  closeSync(file)
+  return start.toString('latin1') === 'SQLite format 3'
 }

@@ -51,14 +51,19 @@ export function reader({ store, runs, onSettled, background }: ReadingParts) {
     const understood = understoodOf(task, body, fetchedAt)
     if ('reason' in understood) return await fail(task, 'malformed', understood.reason)
     const { taskId, runId, queryId, page, answerId } = task
-    const effect = await store.understand({
-      taskId,
-      runId,
-      queryId,
-      outcome: { done: { answerId, normaliser: normaliserVersion, understood } },
-      follow: (query) => followPage(query, page, understood, settingsOf(runId)),
-    })
-    onSettled('done', effect)
+    try {
+      const effect = await store.understand({
+        taskId,
+        runId,
+        queryId,
+        outcome: { done: { answerId, normaliser: normaliserVersion, understood } },
+        follow: (query) => followPage(query, page, understood, settingsOf(runId)),
+      })
+      onSettled('done', effect)
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error
+      await fail(task, 'malformed', 'the answer is nested too deeply to be stored in parts')
+    }
   }
 
   return {

@@ -12,6 +12,14 @@ export function stalled(words: string): StopCause {
   }
 }
 
+/** The stop after nothing was heard of the service for too long. */
+export function unreachable(words: string): StopCause {
+  return {
+    reason: 'unavailable',
+    message: `The service cannot be reached (${words}). The same command goes on where this one stopped.`,
+  }
+}
+
 /** The stop after a call that ended so, for the outcomes after which nothing more is sent. */
 export function stopCause({ outcome, error }: Settlement): StopCause {
   if (outcome === 'refused')

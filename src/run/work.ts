@@ -13,7 +13,7 @@ import { poller } from './poll.ts'
 import type { Reader } from './reading.ts'
 import type { SentCall, Service } from './service.ts'
 import { type Stop, sleep } from './stop.ts'
-import { stalled, stallMs, stopCause } from './stop-causes.ts'
+import { stalled, stallMs, stopCause, unreachable } from './stop-causes.ts'
 
 export interface WorkParts {
   readonly store: Store
@@ -38,12 +38,16 @@ export function worker({ store, service, clock, books, stop, random, runs, reade
   const unsure = new Set<number>()
   const poll = poller({ service, clock, stop })
   const choice = asyncChoice()
+  /** When the service was last heard of, whatever it said. */
+  let heardAt = clock.monotonic()
 
   /** Sends calls for a task until it has an answer or fails, or has to wait for later. */
   const buy = async (task: Task): Promise<TaskEnd> => {
+    let silentSince: number | null = null
     for (let tries = task.tries; ; ) {
       const sent = await send(task)
       const { callId, settlement } = sent
+      if (settlement.outcome !== 'unreachable') heardAt = clock.monotonic()
       if (settlement.billed === null) books.ambiguous(task)
       const cause = settlement.error ?? settlement.outcome
       switch (consequences[settlement.outcome]) {
@@ -62,6 +66,18 @@ export function worker({ store, service, clock, books, stop, random, runs, reade
           await store.settleCall(callId, settlement, null)
           continue
         case 'retry': {
+          if (settlement.outcome === 'unreachable') silentSince ??= clock.monotonic()
+          // Where nobody is heard of, it is not the task that fails.
+          if (silentSince !== null && heardAt < silentSince) {
+            const silentFor = clock.monotonic() - silentSince
+            if (silentFor > outageMs) stop.request(unreachable(cause))
+            await store.settleCall(callId, settlement, null)
+            await sleep(
+              random() * Math.min(Math.max(silentFor, shortestSilenceMs), longestSilenceMs),
+              stop.signal,
+            )
+            continue
+          }
           tries += 1
           const decision = decideRetry(tries, random())
           if ('giveUp' in decision) return await giveUp(task, sent, `${cause} (after ${tries} tries)`)
@@ -187,6 +203,11 @@ export function worker({ store, service, clock, books, stop, random, runs, reade
 
   return { buy, goOn }
 }
+
+/** How long a service that cannot be reached at all is waited for. */
+const outageMs = 120_000
+const shortestSilenceMs = 500
+const longestSilenceMs = 20_000
 
 /** Submissions of one task whose jobs may fail before it does. */
 const jobTries = 4

@@ -164,3 +164,62 @@ test('a redirect is not followed, and the key does not travel', async () => {
   expect(stderr).toContain('redirect')
   expect(elsewhere.ledger.requests).toEqual([])
 })
+
+test('a key that the service echoes is kept nowhere', async () => {
+  await using sandbox = await startSandbox({
+    key: 'canary-0123456789',
+    rules: [{ query: 'query 1', do: { status: 400, body: '{"error":"no good: canary-0123456789"}' } }],
+  })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(1))
+
+  const { code, stdout, stderr } = await place.run(['run', job, '--verbose'])
+
+  expect(code).toBe(3)
+  expect(stdout).toContain('no good: [the API key]')
+  const written = [stdout, stderr, await place.read('data/rankline.db')].join()
+  expect(written).not.toContain('canary-0123456789')
+})
+
+test('an answer nested beyond measure fails its task and nothing else', async () => {
+  await using sandbox = await startSandbox()
+  const text = `{"organic_results":[],"search_parameters":${'{"a":'.repeat(9000)}1${'}'.repeat(9000)}}`
+  sandbox.control({ rules: [{ query: 'query 2', do: { status: 200, body: text } }] })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(3))
+
+  const { code, stdout } = await place.run(['run', job, '--json'])
+
+  expect([0, 3]).toContain(code)
+  expect(JSON.parse(stdout).tasks.done).toBeGreaterThanOrEqual(2)
+})
+
+test('an export never takes the place of a database', async () => {
+  await using sandbox = await startSandbox()
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(1))
+  await place.run(['run', job])
+
+  const { code, stderr } = await place.run(['export', 'organic', '--out', 'data/rankline.db'])
+
+  expect(code).toBe(2)
+  expect(stderr).toContain('is a database')
+  expect(place.sql('SELECT count(*) AS n FROM tasks')).toEqual([{ n: 1 }])
+})
+
+test('a service that is gone for a moment in the middle of a run costs no task', async () => {
+  const first = await startSandbox({ latencyMs: 50 })
+  const port = Number(new URL(first.url).port)
+  await using place = await workspace(first)
+  const job = await place.file('job.csv', queriesCsv(60))
+  const { ended } = place.start(['run', job, '--concurrency', '5', '--json'])
+  while (first.ledger.requests.length < 20) await new Promise((resolve) => setTimeout(resolve, 5))
+  await first.close()
+  await new Promise((resolve) => setTimeout(resolve, 3000))
+  await using _again = await startSandbox({ port })
+
+  const { code, stdout } = await ended
+
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout).tasks).toMatchObject({ done: 60, failed: 0 })
+})

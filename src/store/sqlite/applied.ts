@@ -6,6 +6,9 @@ import type { Database } from 'better-sqlite3'
 /** Where drizzle-kit writes the migrations; shipped beside the program. */
 export const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url))
 
+/** Marks a database file as rankline's: 'rnkl'. */
+export const applicationId = 0x726e6b6c
+
 /** Time of the newest migration that the database has, or null where it has none. */
 export function appliedMigration(db: Database): number | null {
   const book = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = '__drizzle_migrations'").get()

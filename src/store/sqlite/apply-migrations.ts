@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { drizzle } from 'drizzle-orm/better-sqlite3'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
-import { appliedMigration, migrationsFolder } from './applied.ts'
+import { applicationId, appliedMigration, migrationsFolder } from './applied.ts'
 import { views } from './views.ts'
 
 /**
@@ -14,6 +14,7 @@ export function applyMigrations(db: Database): void {
   const orm = drizzle(db)
   db.transaction(() => {
     const applied = appliedMigration(db) ?? 0
+    db.pragma(`application_id = ${applicationId}`)
     // A view on a table that is rebuilt would stop the migration; they are made anew afterwards.
     for (const name of Object.keys(views)) db.exec(`DROP VIEW IF EXISTS ${name}`)
     db.exec(

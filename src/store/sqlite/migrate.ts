@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 import { UsageError } from '../../errors.ts'
-import { appliedMigration, newestMigration } from './applied.ts'
+import { applicationId, appliedMigration, newestMigration } from './applied.ts'
 import { views } from './views.ts'
 
 /**
@@ -15,7 +15,7 @@ export async function migrate(db: Database, path: string): Promise<void> {
     throw new UsageError(
       `${path} was written by a newer rankline. Update rankline, or name another database with --db.`,
     )
-  if (applied === null && holdsTables(db))
+  if (db.pragma('application_id', { simple: true }) !== applicationId && holdsTables(db))
     throw new UsageError(`${path} is the database of another program. Name another file with --db.`)
   if (applied === null || applied < newest) {
     if (applied !== null) keepCopy(db, path)
