@@ -180,6 +180,16 @@ describe('what a plan comes to', () => {
 })
 
 describe('a continued run', () => {
+  test('never gives the number of a dropped task to another one', async () => {
+    const temp = await aStore()
+    const run = await plan(temp.store, { queries: text('a', 'b') })
+    const before = temp.sql<{ task_id: number }>('SELECT task_id FROM tasks')
+    await plan(temp.store, { queries: text('c', 'd'), job: { name: run.job }, continues: run.id })
+    const after = temp.sql<{ task_id: number }>('SELECT task_id FROM tasks')
+    expect(after).toHaveLength(2)
+    expect(after.filter(({ task_id }) => before.some((one) => one.task_id === task_id))).toEqual([])
+  })
+
   async function halfDone(queries: readonly Partial<JobQuery>[]) {
     const temp = await aStore()
     const run = await plan(temp.store, { queries })

@@ -112,7 +112,8 @@ export const runQueries = sqliteTable(
 export const tasks = sqliteTable(
   'tasks_',
   {
-    id: integer().primaryKey(),
+    /** Never used again, for the ledger names tasks that an edited job has dropped. */
+    id: integer().primaryKey({ autoIncrement: true }),
     runId: integer('run_id').notNull(),
     queryId: integer('query_id').notNull(),
     page: integer().notNull(),

@@ -183,7 +183,7 @@ CREATE TABLE `targets` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `targets_site` ON `targets` (`site`,`match`);--> statement-breakpoint
 CREATE TABLE `tasks_` (
-	`id` integer PRIMARY KEY NOT NULL,
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`run_id` integer NOT NULL,
 	`query_id` integer NOT NULL,
 	`page` integer NOT NULL,
