@@ -5,6 +5,7 @@ import type { Outcome } from '../model/call.ts'
 import type { CallStore } from '../store/store.ts'
 import type { SentCall, Service } from './service.ts'
 import { type StopCause, sleep } from './stop.ts'
+import { stalled, stallMs } from './stop-causes.ts'
 
 export interface AccountParts {
   readonly service: Service
@@ -24,9 +25,6 @@ export class AccountUnknown extends Error {
     this.stop = stop
   }
 }
-
-/** How long rate refusals of the free usage record itself are waited out. */
-const patienceMs = 600_000
 
 /**
  * Reads `/v1/usage`, stores the reading, and sets the gate to its limits. Refusals of the rate are waited for,
@@ -53,7 +51,7 @@ export async function readUsage(
       return account
     }
     if (outcome === 'throttled') {
-      if ((service.gate.refusedFor() ?? 0) > patienceMs) throw new AccountUnknown(stopOf(sent, 'quota'))
+      if ((service.gate.refusedFor() ?? 0) > stallMs) throw new AccountUnknown(stopOf(sent, 'quota'))
       continue
     }
     const passing = outcome === 'server-error' || outcome === 'unreachable' || outcome === 'ambiguous'
@@ -84,7 +82,7 @@ function stopOf({ settlement }: SentCall, reason: StopCause['reason']): StopCaus
   const words = settlement.error ?? 'no reason given'
   const messages: Partial<Record<StopCause['reason'], string>> = {
     auth: `The service refused the key (${words}). Check RANKLINE_API_KEY.`,
-    quota: `The service has refused every call for ${patienceMs / 60_000} minutes (${words}). Try again later.`,
+    quota: stalled(words).message,
     balance: `The service says that nothing is left to spend (${words}).`,
   }
   return { reason, message: messages[reason] ?? `The service cannot be used: ${words}.` }

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { kindCodes } from '../../model/result.ts'
 import type { Target } from '../../model/target.ts'
 import type { Page, PageState } from '../../rank/pages.ts'
 import type {
@@ -124,7 +125,7 @@ function queryReader(db: Database): (runId: number, queryId: number) => StoredQu
   // Related searches come along with web results and have no rank over pages.
   const items = db.prepare<[number], { sameAs: number | null; link: string | null }>(
     `SELECT coalesce(l.same_as, l.id) AS sameAs, l.link FROM results x LEFT JOIN links l ON l.id = x.link_id
-    WHERE x.answer_id = ? AND x.kind <> 7 ORDER BY x.kind, x.place`,
+    WHERE x.answer_id = ? AND x.kind <> ${kindCodes.related} ORDER BY x.kind, x.place`,
   )
   const readPage = ({ page, state, answerId }: PageRow): Page => ({
     page,
@@ -154,7 +155,7 @@ function follower(db: Database): (runId: number, queryId: number, consequences: 
     SELECT @run, @query, @target, max(a.fetched_at), @state, @rank, @exactness, @depth, x.link_id, x.title_id
     FROM tasks_ t JOIN answers_ a ON a.id = t.answer_id
       LEFT JOIN tasks_ f ON f.run_id = t.run_id AND f.query_id = t.query_id AND f.page = @page
-      LEFT JOIN results x ON x.answer_id = f.answer_id AND x.kind <> 7 AND x.place = @place
+      LEFT JOIN results x ON x.answer_id = f.answer_id AND x.kind <> ${kindCodes.related} AND x.place = @place
     WHERE t.run_id = @run AND t.query_id = @query HAVING count(*) > 0`,
   )
   const isTask = db.prepare('SELECT 1 FROM tasks_ WHERE run_id = ? AND query_id = ? AND page = ?')
