@@ -6,7 +6,7 @@ import { relative } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { UsageError } from '../errors.ts'
-import type { Clock } from '../model/clock.ts'
+import { type Clock, systemClock } from '../model/clock.ts'
 import { exportKinds, reportColumns } from '../report/columns.ts'
 import { rankRows } from '../report/rank-rows.ts'
 import { rankTable } from '../report/rank-table.ts'
@@ -109,7 +109,8 @@ function simulatedClock(): { readonly clock: Clock; readonly goTo: (instant: num
   return {
     clock: {
       wall: () => Math.round(base + performance.now() - since),
-      monotonic: () => performance.now(),
+      monotonic: systemClock.monotonic,
+      after: systemClock.after,
     },
     goTo: (instant) => {
       base = instant

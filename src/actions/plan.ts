@@ -83,9 +83,12 @@ export async function plot(
   })
 }
 
-async function accountOf({ service, store, keyHash }: Connection): Promise<Account | AccountUnknown> {
+async function accountOf({ service, store, clock, keyHash }: Connection): Promise<Account | AccountUnknown> {
   try {
-    return await readUsage({ service, store, keyHash, random: Math.random, signal: newStop().signal }, null)
+    return await readUsage(
+      { service, store, clock, keyHash, random: Math.random, signal: newStop().signal },
+      null,
+    )
   } catch (error) {
     if (error instanceof AccountUnknown) return error
     throw error

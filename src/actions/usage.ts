@@ -15,10 +15,10 @@ export interface UsageFlags extends WireFlags {
 /** `rankline usage`: balance, limits and quotas of the key. */
 export async function usage(flags: UsageFlags, terminal: Terminal): Promise<number> {
   await using connection = await connect(flags)
-  const { service, store, keyHash } = connection
+  const { service, store, clock, keyHash } = connection
   const signal = newStop().signal
   try {
-    await readUsage({ service, store, keyHash, random: Math.random, signal }, null)
+    await readUsage({ service, store, clock, keyHash, random: Math.random, signal }, null)
   } catch (error) {
     if (!(error instanceof AccountUnknown)) throw error
     throw new RanklineError(error.message, exitCodes[error.stop.reason])

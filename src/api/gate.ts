@@ -32,7 +32,7 @@ export interface Asking {
 }
 
 export interface GateOptions {
-  readonly clock: Pick<Clock, 'monotonic'>
+  readonly clock: Pick<Clock, 'monotonic' | 'after'>
   readonly limits?: RateLimits
   /** Milliseconds added to each window, for a request needs a varying time to arrive. */
   readonly guardMs?: number
@@ -54,11 +54,11 @@ export function openGate({ clock, limits, guardMs = defaultGuardMs }: GateOption
   if (limits !== undefined) windows.setLimits(limits)
   const refusals = refusalPauses(clock)
   const waiting: Waiting[] = []
-  let timer: NodeJS.Timeout | null = null
+  let cancel: (() => void) | null = null
 
   const admit = (): void => {
-    if (timer !== null) clearTimeout(timer)
-    timer = null
+    cancel?.()
+    cancel = null
     while (waiting.length > 0) {
       const first = waiting[0] as Waiting
       if (first.gone()) {
@@ -68,7 +68,7 @@ export function openGate({ clock, limits, guardMs = defaultGuardMs }: GateOption
       const wait = Math.max(refusals.wait(), windows.wait())
       if (wait > 0) {
         // What ends an endless wait calls `admit` itself.
-        if (Number.isFinite(wait)) timer = setTimeout(admit, Math.ceil(wait))
+        if (Number.isFinite(wait)) cancel = clock.after(Math.ceil(wait), admit)
         return
       }
       waiting.shift()

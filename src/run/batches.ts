@@ -123,9 +123,9 @@ async function lastReading(parts: BatchParts, runId: number | null): Promise<num
   const asked = parts.stop.cause()?.reason
   if (asked === 'auth' || asked === 'unavailable' || asked === 'crashed') return null
   const patience = new AbortController()
-  const timer =
+  const cancel =
     asked === 'interrupted'
-      ? setTimeout(() => patience.abort(new Error('no room')), lastReadingPatienceMs)
+      ? parts.clock.after(lastReadingPatienceMs, () => patience.abort(new Error('no room')))
       : null
   try {
     return (await readUsage({ ...parts, signal: patience.signal }, runId)).remaining
@@ -133,7 +133,7 @@ async function lastReading(parts: BatchParts, runId: number | null): Promise<num
     // The run is over and its books are whole without it.
     return null
   } finally {
-    if (timer !== null) clearTimeout(timer)
+    cancel?.()
   }
 }
 

@@ -57,7 +57,7 @@ export function poller({ service, clock, stop }: PollParts) {
     const until = clock.monotonic() + deadlineMs
     let pause = firstPauseMs
     for (let failures = 0; clock.monotonic() < until; ) {
-      await sleep(pause, stop.signal)
+      await sleep(clock, pause, stop.signal)
       pause = Math.min(pause * 1.5, longestPauseMs)
       const polled = await ask(task, jobId)
       const { outcome, error } = polled.settlement

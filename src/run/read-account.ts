@@ -2,6 +2,7 @@ import { type Account, readAccount } from '../api/account.ts'
 import { decideRetry } from '../api/retry.ts'
 import { usage } from '../catalog/operations/usage.ts'
 import type { Outcome } from '../model/call.ts'
+import type { Clock } from '../model/clock.ts'
 import type { CallStore } from '../store/store.ts'
 import type { SentCall, Service } from './service.ts'
 import { type StopCause, sleep } from './stop.ts'
@@ -10,6 +11,7 @@ import { stalled, stallMs } from './stop-causes.ts'
 export interface AccountParts {
   readonly service: Service
   readonly store: CallStore
+  readonly clock: Clock
   readonly keyHash: string
   readonly random: () => number
   readonly signal: AbortSignal
@@ -31,7 +33,7 @@ export class AccountUnknown extends Error {
  * passing troubles tried again. Rejected with `AccountUnknown`, or with `Stopped`.
  */
 export async function readUsage(
-  { service, store, keyHash, random, signal }: AccountParts,
+  { service, store, clock, keyHash, random, signal }: AccountParts,
   runId: number | null,
 ): Promise<Account> {
   for (let tries = 0; ; ) {
@@ -58,7 +60,7 @@ export async function readUsage(
     tries += 1
     const decision = passing ? decideRetry(tries, random()) : { giveUp: true as const }
     if (!('wait' in decision)) throw new AccountUnknown(stopOf(sent, reasonOf(outcome)))
-    await sleep(decision.wait, signal)
+    await sleep(clock, decision.wait, signal)
   }
 }
 

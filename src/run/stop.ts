@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import type { Clock } from '../model/clock.ts'
 import type { FinishReason } from '../model/run.ts'
 
 /** Why nothing more is sent; what is in the air is awaited all the same. */
@@ -37,17 +38,17 @@ export class Stopped extends Error {
 }
 
 /** Waits that long, or until the stop: then it is rejected with `Stopped`. */
-export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+export function sleep(clock: Pick<Clock, 'after'>, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason)
     const stopped = (): void => {
-      clearTimeout(timer)
+      cancel()
       reject(signal.reason)
     }
-    const timer = setTimeout(() => {
+    const cancel = clock.after(ms, () => {
       signal.removeEventListener('abort', stopped)
       resolve()
-    }, ms)
+    })
     signal.addEventListener('abort', stopped, { once: true })
   })
 }

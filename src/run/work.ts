@@ -73,6 +73,7 @@ export function worker({ store, service, clock, books, stop, random, runs, reade
             if (silentFor > outageMs) stop.request(unreachable(cause))
             await store.settleCall(callId, settlement, null)
             await sleep(
+              clock,
               random() * Math.min(Math.max(silentFor, shortestSilenceMs), longestSilenceMs),
               stop.signal,
             )
@@ -83,7 +84,7 @@ export function worker({ store, service, clock, books, stop, random, runs, reade
           if ('giveUp' in decision) return await giveUp(task, sent, `${cause} (after ${tries} tries)`)
           if ('later' in decision) return await leaveOpen(task, sent, tries)
           await store.settleCall(callId, settlement, null)
-          await sleep(decision.wait, stop.signal)
+          await sleep(clock, decision.wait, stop.signal)
           continue
         }
         case 'retry-once': {

@@ -1,8 +1,9 @@
-import { onTestFinished, vi } from 'vitest'
+import type { Clock } from '../../src/model/clock.ts'
 
 /** Time that stands still until it is moved, in whole milliseconds. */
 export interface FakeTime {
   readonly now: () => number
+  readonly clock: Pick<Clock, 'monotonic' | 'after'>
   /** Moves on, timer by timer, and lets promises run after each. */
   pass(ms: number): Promise<void>
   /** Moves on from timer to timer until none is left. */
@@ -14,21 +15,17 @@ interface Timer {
   readonly ring: () => void
 }
 
-/** Replaces timers for the rest of the test. As in Node, promises run between two timers of the same instant. */
+/** As in Node, promises run between two timers of the same instant. */
 export function fakeTime(): FakeTime {
   let now = 0
   let timers: Timer[] = []
-  vi.stubGlobal('setTimeout', (ring: () => void, ms = 0): Timer => {
+  const after: Clock['after'] = (ms, ring) => {
     const timer = { at: now + Math.max(1, Math.ceil(ms)), ring }
     timers.push(timer)
-    return timer
-  })
-  vi.stubGlobal('clearTimeout', (timer: unknown) => {
-    timers = timers.filter((one) => one !== timer)
-  })
-  onTestFinished(() => {
-    vi.unstubAllGlobals()
-  })
+    return () => {
+      timers = timers.filter((one) => one !== timer)
+    }
+  }
 
   const ringUntil = async (end: number): Promise<void> => {
     for (;;) {
@@ -46,6 +43,7 @@ export function fakeTime(): FakeTime {
 
   return {
     now: () => now,
+    clock: { monotonic: () => now, after },
     pass: async (ms) => {
       const end = now + ms
       await ringUntil(end)

@@ -6,7 +6,7 @@ import { type FakeTime, fakeTime } from './fake-time.ts'
 /** A gate without limits; `through` holds the tokens of those let through, in order. */
 function aGate(): { time: FakeTime; gate: Gate; through: Token[]; ask: (times?: number) => void } {
   const time = fakeTime()
-  const gate = openGate({ clock: { monotonic: time.now } })
+  const gate = openGate({ clock: time.clock })
   const through: Token[] = []
   const ask = (times = 1): void => {
     for (let n = 0; n < times; n++)
@@ -173,7 +173,7 @@ test('whatever is refused, everybody is let through in the end once the service 
       fc.integer({ min: 1, max: 60 }),
       async (fates, answeredAfter, waiting) => {
         const gate = openGate({
-          clock: { monotonic: time.now },
+          clock: time.clock,
           limits: { perSecond: 7, perMinute: null },
         })
         let through = 0
@@ -185,11 +185,11 @@ test('whatever is refused, everybody is let through in the end once the service 
           through += 1
           if (held) probing += 1
           most = Math.max(most, probing)
-          setTimeout(() => {
+          time.clock.after(answeredAfter, () => {
             if (held) probing -= 1
             if (fate === 'released') token.released()
             else end(token, fate)
-          }, answeredAfter)
+          })
         }
         for (let n = 0; n < waiting; n++) gate.acquire().then(use)
         await time.settle()

@@ -6,7 +6,7 @@ import { fakeTime } from './fake-time.ts'
 async function bursts(latencies: readonly ((index: number) => number)[]): Promise<readonly number[]> {
   const time = fakeTime()
   const gate = openGate({
-    clock: { monotonic: time.now },
+    clock: time.clock,
     limits: { perSecond: 10, perMinute: null },
     guardMs: 30,
   })
@@ -16,7 +16,7 @@ async function bursts(latencies: readonly ((index: number) => number)[]): Promis
       gate.acquire({ kind: 'search' }).then((token) => {
         token.sent()
         left.push(time.now())
-        setTimeout(() => token.over(false), latency(index))
+        time.clock.after(latency(index), () => token.over(false))
       })
   await time.settle()
   return latencies.map((_, burst) => left[burst * 10] as number)

@@ -25,7 +25,7 @@ async function letThrough(
 ): Promise<readonly Leaving[]> {
   const start = time.now()
   const since = () => time.now() - start
-  const gate = openGate({ clock: { monotonic: time.now }, ...options })
+  const gate = openGate({ clock: time.clock, ...options })
   const leavings: Leaving[] = []
   const ask = async ({ leavesAfter, answeredAfter }: Asking): Promise<void> => {
     const asked = since()
@@ -36,14 +36,14 @@ async function letThrough(
       if (sent === null) token.released()
       else {
         token.sent()
-        setTimeout(() => token.over(false), answeredAfter)
+        time.clock.after(answeredAfter, () => token.over(false))
       }
     }
-    if (leavesAfter === null) setTimeout(() => leave(null), answeredAfter)
+    if (leavesAfter === null) time.clock.after(answeredAfter, () => leave(null))
     else if (leavesAfter === 0) leave(granted)
-    else setTimeout(() => leave(since()), leavesAfter)
+    else time.clock.after(leavesAfter, () => leave(since()))
   }
-  for (const asking of askings) setTimeout(() => ask(asking), asking.at)
+  for (const asking of askings) time.clock.after(asking.at, () => ask(asking))
   await time.settle()
   expect(leavings).toHaveLength(askings.length)
   return leavings
@@ -123,7 +123,7 @@ describe('for any limits and any arrivals', () => {
 /** A gate at time 0, and everybody who waits in front of it by name. */
 function aGate(options: Omit<GateOptions, 'clock'> = {}) {
   const time = fakeTime()
-  const gate = openGate({ clock: { monotonic: time.now }, guardMs: 0, ...options })
+  const gate = openGate({ clock: time.clock, guardMs: 0, ...options })
   const through: string[] = []
   const tokens = new Map<string, Token>()
   const ask = (name: string, options?: Parameters<typeof gate.acquire>[0]): void => {
