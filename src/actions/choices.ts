@@ -36,3 +36,13 @@ export async function refuseUnknownJob(store: Store, job: string): Promise<void>
     `There is no job '${job}', neither a file nor a name in the database. ${near === null ? 'List runs with: rankline runs' : `Did you mean ${near}?`}`,
   )
 }
+
+/** A day or an instant (UTC) as text that sorts as stored instants do; undefined where the flag is not given. */
+export function dayOrInstant(flag: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  if (/^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text))) return text
+  if (/^\d{4}-\d{2}-\d{2}T/.test(text) && !Number.isNaN(Date.parse(text))) return new Date(text).toISOString()
+  throw new UsageError(
+    `${flag} cannot be '${text}'; write a day such as 2026-01-31 or an ISO 8601 instant (UTC)`,
+  )
+}

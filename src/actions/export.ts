@@ -8,7 +8,7 @@ import { openStore } from '../store/sqlite/open.ts'
 import type { RowFilter } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
 import { nearest } from '../words.ts'
-import { chosenFormat, refuseUnknownJob } from './choices.ts'
+import { chosenFormat, dayOrInstant, refuseUnknownJob } from './choices.ts'
 import { deliver } from './output.ts'
 import { wholeNumber } from './wire.ts'
 
@@ -81,18 +81,8 @@ function rowFilter(flags: ExportFlags): RowFilter {
     run,
     query,
     operation,
-    from: instant('--from', from),
-    until: instant('--until', until),
+    from: dayOrInstant('--from', from),
+    until: dayOrInstant('--until', until),
   }
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-}
-
-/** A day or an instant; text that sorts as the stored instants do. */
-function instant(flag: string, text: string | undefined): string | undefined {
-  if (text === undefined) return undefined
-  if (/^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text))) return text
-  if (/^\d{4}-\d{2}-\d{2}T/.test(text) && !Number.isNaN(Date.parse(text))) return new Date(text).toISOString()
-  throw new UsageError(
-    `${flag} cannot be '${text}'; write a day such as 2026-01-31 or an ISO 8601 instant (UTC)`,
-  )
 }

@@ -2,12 +2,12 @@ import type { Account } from '../api/account.ts'
 import type { Budget } from '../model/job.ts'
 import type { PlanSummary } from '../model/plan.ts'
 import { formatTable } from '../report/table.ts'
-import type { CallStore } from '../store/store.ts'
+import type { LedgerStore } from '../store/ledger.ts'
 import { count, duration } from '../words.ts'
 
 /** Jobs share the balance: each is covered by what those before it leave. */
 export async function planDocuments(
-  store: Pick<CallStore, 'creditsOf'>,
+  store: Pick<LedgerStore, 'creditsOf'>,
   jobs: readonly { readonly summary: PlanSummary; readonly budget: Budget }[],
   account: Account,
 ): Promise<readonly PlanDocument[]> {

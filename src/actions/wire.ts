@@ -53,7 +53,7 @@ export async function join(
   const gate = openGate({ clock })
   const hash = keyHash(settings)
   await rememberLimits()
-  const service = openService({ baseUrl: settings.baseUrl, wire, gate, store, clock })
+  const service = openService({ baseUrl: settings.baseUrl, wire, gate, store, clock, keyHash: hash })
   return {
     store,
     service,

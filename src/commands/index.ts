@@ -58,6 +58,18 @@ export const commands: readonly Command[] = [
     load: async () => (await import('../actions/export.ts')).exportRows,
   },
   {
+    usage: 'ledger [what]',
+    describe: "Credits by run, day, job or tag; 'verify' sets the books against the service's own count",
+    flags: (yargs) =>
+      yargs.options({
+        by: textFlag('run, day (UTC), job or tag [day]'),
+        job: textFlag('Calls of this job only'),
+        from: textFlag('From this day or instant on (UTC)'),
+        until: textFlag('Before this day or instant (UTC)'),
+      }),
+    load: async () => (await import('../actions/ledger.ts')).ledger,
+  },
+  {
     usage: 'usage',
     describe: 'Balance, rate limits and quotas; free',
     flags: serviceFlags,

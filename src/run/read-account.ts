@@ -3,14 +3,14 @@ import { decideRetry } from '../api/retry.ts'
 import { usage } from '../catalog/operations/usage.ts'
 import type { Outcome } from '../model/call.ts'
 import type { Clock } from '../model/clock.ts'
-import type { CallStore } from '../store/store.ts'
+import type { LedgerStore } from '../store/ledger.ts'
 import type { SentCall, Service } from './service.ts'
 import { type StopCause, sleep } from './stop.ts'
 import { stalled, stallMs } from './stop-causes.ts'
 
 export interface AccountParts {
   readonly service: Service
-  readonly store: CallStore
+  readonly store: LedgerStore
   readonly clock: Clock
   readonly keyHash: string
   readonly random: () => number
@@ -37,6 +37,7 @@ export async function readUsage(
   runId: number | null,
 ): Promise<Account> {
   for (let tries = 0; ; ) {
+    const askedAt = clock.wall()
     const sent = await service.lookup(usage, {}, { runId, signal })
     const { outcome, finishedAt } = sent.settlement
     if (outcome === 'answered') {
@@ -45,6 +46,7 @@ export async function readUsage(
       await store.keepUsage({
         runId,
         keyHash,
+        askedAt,
         readAt: finishedAt,
         remaining: account.remaining,
         totalUsed: account.totalUsed,

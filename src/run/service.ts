@@ -17,12 +17,15 @@ export interface SentCall {
   readonly headers: Headers
 }
 
+/** A call that is to be sent now, with this service's key. */
+type PlannedCall = Omit<NewCall, 'sentAt' | 'keyHash'>
+
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 /** The service as the rest of the program sees it: every call passes the gate and stands in the ledger. */
 export interface Service {
   /** Sends once. Written into the ledger before; to be settled by the caller. Rejected only when `signal` is aborted before. */
-  send(request: ApiRequest, call: Omit<NewCall, 'sentAt'>, signal?: AbortSignal): Promise<SentCall>
+  send(request: ApiRequest, call: PlannedCall, signal?: AbortSignal): Promise<SentCall>
   /** A free lookup, settled. */
   lookup(
     operation: FreeOperation,
@@ -45,13 +48,15 @@ export interface ServiceParts {
   readonly gate: Gate
   readonly store: CallStore
   readonly clock: Clock
+  /** Names the key without giving it away. */
+  readonly keyHash: string
 }
 
 /** Joins wire, gate and ledger. */
-export function openService({ baseUrl, wire, gate, store, clock }: ServiceParts): Service {
+export function openService({ baseUrl, wire, gate, store, clock, keyHash }: ServiceParts): Service {
   const send: Service['send'] = async (request, call, signal) => {
     const token = await gate.acquire({ signal, first: call.credits === 0, kind: call.operation })
-    const callId = await begin(token, { ...call, sentAt: clock.wall() })
+    const callId = await begin(token, { ...call, keyHash, sentAt: clock.wall() })
     const started = clock.monotonic()
     const exchange = await wire.exchange(request, token.sent)
     const latencyMs = Math.round(clock.monotonic() - started)
@@ -78,7 +83,7 @@ export function openService({ baseUrl, wire, gate, store, clock }: ServiceParts)
   }
 
   /** Where a 401 does not say whether the key or the rate is meant, the free usage record does: a good key gets it. */
-  const askWhy = async (call: Omit<NewCall, 'sentAt'>, signal?: AbortSignal): Promise<Outcome> => {
+  const askWhy = async (call: PlannedCall, signal?: AbortSignal): Promise<Outcome> => {
     if (call.operation === usage.name) return 'refused'
     try {
       const { settlement } = await lookup(usage, {}, { runId: call.runId, signal })

@@ -156,11 +156,11 @@ export function worker({ store, service, clock, books, stop, random, runs, reade
       return { answerId }
     }
     if ('failed' in end) {
-      await store.endJob(job, 0)
+      await store.endJob(job, 0, clock.wall())
       return 'failed'
     }
     books.ambiguous(task)
-    await store.endJob(job, null)
+    await store.endJob(job, null, clock.wall())
     return await fail(task, 'ambiguous', `${end.lost}; whether it was billed is not known`)
   }
 

@@ -8,12 +8,13 @@ import type { Target } from '../model/target.ts'
 import type { QueryPaging, Task } from '../model/task.ts'
 import type { Page } from '../rank/pages.ts'
 import type { PagingDecision } from '../rank/paging.ts'
+import type { LedgerStore } from './ledger.ts'
 
 /**
  * Everything that rankline remembers. Methods are whole changes: each is durable, entirely, when its promise is
  * fulfilled, and leaves nothing behind when it is rejected. Instants are epoch milliseconds.
  */
-export interface Store extends AsyncDisposable, RunStore, CallStore, AnswerStore, ReportStore {
+export interface Store extends AsyncDisposable, RunStore, CallStore, LedgerStore, AnswerStore, ReportStore {
   /** Starts a plan that nothing else sees until it is committed. */
   draft(): Promise<PlanDraft>
 }
@@ -65,7 +66,10 @@ export interface RunStore {
   leftovers(jobs: readonly string[]): Promise<readonly Run[]>
   /** Sets a run aside for good: its calls in the air are ambiguous, and what has no observation yet is `unknown`. */
   closeRun(id: number, now: number): Promise<void>
-  /** Puts right what a dead process left of these runs; answers how many calls were in the air. */
+  /**
+   * Puts right what dead processes left: all calls in the air, of any run, are ambiguous, and the tasks of these runs
+   * wait again; answers how many calls there were. For whoever holds the right to collect: nobody else is alive.
+   */
   recover(runIds: readonly number[], now: number): Promise<number>
   tally(runId: number): Promise<Tally>
   failures(runId: number): Promise<readonly TaskFailure[]>
@@ -87,8 +91,6 @@ export interface CallStore {
   release(taskIds: readonly number[]): Promise<void>
   /** An answer to the same call that a run of the same group has; null where none does. */
   groupAnswer(task: Pick<Task, 'runId' | 'queryId' | 'page'>): Promise<number | null>
-  /** Credits of calls that ended since then without anybody knowing whether they were billed, and when they ended. */
-  ambiguousSince(instant: number): Promise<readonly { readonly credits: number; readonly endedAt: number }[]>
   /** Whether any task may be sent. */
   hasPending(runIds: readonly number[]): Promise<boolean>
   /** Credits of the cheapest task that may be sent, or null where there is none; looks at every one of them. */
@@ -100,15 +102,9 @@ export interface CallStore {
   /** Notes that the service took a call as an asynchronous job: settles the call as not billed yet. */
   acceptJob(callId: number, settlement: Settlement, job: Omit<AcceptedJob, 'acceptedAt'>): Promise<void>
   /** Ends a job without an answer: its submission was not billed, or nobody knows. */
-  endJob(job: AcceptedJob, billed: 0 | null): Promise<void>
+  endJob(job: AcceptedJob, billed: 0 | null, now: number): Promise<void>
   /** Jobs of these runs that wait for their answer. */
   acceptedJobs(runIds: readonly number[]): Promise<readonly (AcceptedJob & { readonly task: Task })[]>
-  /** When calls were sent since then, by any process. */
-  callsSince(instant: number): Promise<readonly number[]>
-  /** Credits of the runs: billed, and not known whether billed. */
-  creditsOf(runIds: readonly number[]): Promise<{ readonly spent: number; readonly ambiguous: number }>
-  keepUsage(reading: UsageReading): Promise<void>
-  lastUsage(keyHash: string): Promise<UsageReading | null>
 }
 
 export interface LeaseRequest {
@@ -135,6 +131,8 @@ export interface NewCall {
   readonly operation: string
   readonly credits: number
   readonly sentAt: number
+  /** Names the key that pays for it. */
+  readonly keyHash: string
 }
 
 /** A task that is to be sent again; one that used up its tries in a row goes behind all others. */
@@ -150,16 +148,6 @@ export interface AcceptedJob {
   readonly callId: number
   readonly jobId: string
   readonly acceptedAt: number
-}
-
-export interface UsageReading {
-  readonly runId: number | null
-  readonly keyHash: string
-  readonly readAt: number
-  readonly remaining: number | null
-  readonly totalUsed: number | null
-  /** The record as received. */
-  readonly record: string
 }
 
 export interface AnswerStore {

@@ -81,7 +81,14 @@ describe('the ledger', () => {
     const { store, a, b } = await aRun()
     await begin(store, a, noon - hour)
     await begin(store, b, noon)
-    await store.beginCall({ runId: null, taskId: null, operation: 'usage', credits: 0, sentAt: noon - 1 })
+    await store.beginCall({
+      runId: null,
+      taskId: null,
+      operation: 'usage',
+      credits: 0,
+      sentAt: noon - 1,
+      keyHash: 'k',
+    })
     expect(await store.callsSince(noon - 1)).toEqual([noon - 1, noon])
     expect(await store.callsSince(noon + 1)).toEqual([])
   })
@@ -94,7 +101,15 @@ describe('the ledger', () => {
 
   test('keeps readings of the account, and answers the latest of a key', async () => {
     const { store } = await aRun()
-    const reading = { runId: null, keyHash: 'k', readAt: noon, remaining: 5, totalUsed: 7, record: '{"a":1}' }
+    const reading = {
+      runId: null,
+      keyHash: 'k',
+      askedAt: noon,
+      readAt: noon,
+      remaining: 5,
+      totalUsed: 7,
+      record: '{"a":1}',
+    }
     expect(await store.lastUsage('k')).toBeNull()
     await store.keepUsage(reading)
     await store.keepUsage({ ...reading, remaining: 4 })
@@ -219,7 +234,7 @@ describe('an asynchronous job', () => {
     [null, { spent: 0, ambiguous: 1 }],
   ])('that ends without an answer was billed: %j', async (billed, credits) => {
     const { store, run, job } = await accepted()
-    await store.endJob(job, billed)
+    await store.endJob(job, billed, noon)
     expect(await store.creditsOf([run.id])).toEqual(credits)
     expect(await store.acceptedJobs([run.id])).toEqual([])
   })
@@ -230,7 +245,14 @@ describe('a run', () => {
     const { store, sql, run, a, b } = await aRun()
     await answer(store, a, run, webPage('x'))
     await begin(store, b)
-    await store.beginCall({ runId: run.id, taskId: null, operation: 'usage', credits: 0, sentAt: noon })
+    await store.beginCall({
+      runId: run.id,
+      taskId: null,
+      operation: 'usage',
+      credits: 0,
+      sentAt: noon,
+      keyHash: 'k',
+    })
     expect(await store.recover([run.id], noon + hour)).toBe(2)
     expect(sql('SELECT operation, outcome, billed, finished_at FROM calls ORDER BY call_id')).toEqual([
       {
@@ -257,12 +279,12 @@ describe('a run', () => {
     expect(await store.recover([run.id], noon + hour)).toBe(0)
   })
 
-  test('of somebody else is left alone by that', async () => {
-    const { store, run, a } = await aRun()
+  test('of another job has its calls ended by that, and its tasks left alone', async () => {
+    const { store, sql, a } = await aRun()
     const other = await plan(store, { job: { name: 'other' }, queries: [{}] })
     await begin(store, a)
-    expect(await store.recover([other.id], noon)).toBe(0)
-    expect(await store.recover([run.id], noon)).toBe(1)
+    expect(await store.recover([other.id], noon)).toBe(1)
+    expect(sql("SELECT task_id FROM tasks WHERE state = 'sent'")).toEqual([{ task_id: a.id }])
   })
 
   test('is finished, opened again and finished anew', async () => {

@@ -638,7 +638,14 @@ describe('instants in the views', () => {
     ]
     await Promise.all(
       instants.map((sentAt) =>
-        temp.store.beginCall({ runId: null, taskId: null, operation: 'usage', credits: 0, sentAt }),
+        temp.store.beginCall({
+          runId: null,
+          taskId: null,
+          operation: 'usage',
+          credits: 0,
+          sentAt,
+          keyHash: 'k',
+        }),
       ),
     )
     const shown = rowsOf(temp, 'SELECT sent_at FROM calls ORDER BY call_id').map(({ sent_at }) => sent_at)

@@ -26,7 +26,7 @@ export function answerStore(db: Database, writer: Writer, words: Dictionary): An
   const answered = db.prepare(
     "UPDATE tasks_ SET state = 'answered', answer_id = @answer, reused = @reused WHERE id = @task",
   )
-  const jobBilled = db.prepare('UPDATE calls_ SET billed = 1 WHERE id = ?')
+  const jobBilled = db.prepare('UPDATE calls_ SET billed = 1, job_ended_at = ? WHERE id = ?')
   const jobEnded = db.prepare('DELETE FROM async_jobs WHERE task_id = ?')
   const understand = understander(db, words)
 
@@ -34,7 +34,7 @@ export function answerStore(db: Database, writer: Writer, words: Dictionary): An
     keepAnswer: ({ callId, task, settlement, fetchedAt, body, encoding }) =>
       writer.write(() => {
         if (settlement === null) {
-          jobBilled.run(callId)
+          jobBilled.run(fetchedAt, callId)
           jobEnded.run(task.id)
         } else settle(callId, settlement)
         const row = insertAnswer.run(task.queryId, task.page, task.runId, callId, fetchedAt)

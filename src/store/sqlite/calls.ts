@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { Settlement } from '../../model/call.ts'
 import type { Task } from '../../model/task.ts'
-import type { AcceptedJob, CallStore, LeaseRequest, NewCall, UsageReading } from '../store.ts'
+import type { AcceptedJob, CallStore, LeaseRequest, NewCall } from '../store.ts'
 import type { Writer } from './writer.ts'
 
 interface TaskRow extends Omit<Task, 'params'> {
@@ -20,23 +20,20 @@ export function callStore(db: Database, writer: Writer): CallStore {
   const leaseOf = leaser(db)
   const setState = db.prepare('UPDATE tasks_ SET state = ? WHERE id = ?')
   const insertCall = db.prepare(
-    'INSERT INTO calls_ (run_id, task_id, operation, sent_at, credits) VALUES (@runId, @taskId, @operation, @sentAt, @credits)',
+    `INSERT INTO calls_ (run_id, task_id, operation, sent_at, credits, key_id)
+    VALUES (@runId, @taskId, @operation, @sentAt, @credits, (SELECT id FROM keys WHERE hash = @keyHash))`,
   )
+  const nameKey = db.prepare('INSERT INTO keys (hash) VALUES (?) ON CONFLICT DO NOTHING')
+  const endJob = db.prepare('UPDATE calls_ SET billed = ?, job_ended_at = ? WHERE id = ?')
+  const forgetJob = db.prepare('DELETE FROM async_jobs WHERE task_id = ?')
   const settle = callSettler(db)
   const sendAgain = db.prepare(
     "UPDATE tasks_ SET state = 'pending', round = round + (? > tries), tries = ? WHERE id = ?",
-  )
-  const since = db.prepare<[number], { sentAt: number }>(
-    'SELECT sent_at AS sentAt FROM calls_ WHERE sent_at >= ? ORDER BY sent_at',
   )
   const inGroup = db.prepare<unknown[], { id: number }>(
     `SELECT a.id FROM answers_ a JOIN runs_ r ON r.id = a.run_id
     WHERE a.query_id = @queryId AND a.page = @page AND ${understood}
       AND r.group_id = (SELECT group_id FROM runs_ WHERE id = @runId) ORDER BY a.fetched_at DESC LIMIT 1`,
-  )
-  const ambiguous = db.prepare<[number], { credits: number; endedAt: number }>(
-    `SELECT credits, finished_at AS endedAt FROM calls_
-    WHERE sent_at >= ? AND billed IS NULL AND outcome IS NOT NULL AND credits > 0`,
   )
   const pending = db.prepare<[number]>(
     "SELECT 1 FROM tasks_ WHERE run_id = ? AND state = 'pending' AND ready = 1 LIMIT 1",
@@ -47,10 +44,6 @@ export function callStore(db: Database, writer: Writer): CallStore {
   const insertJob = db.prepare(
     'INSERT INTO async_jobs (task_id, call_id, job_id, accepted_at) VALUES (?, ?, ?, ?)',
   )
-  const keepReading = db.prepare(
-    `INSERT INTO usage_readings (run_id, key_hash, read_at, remaining, total_used, record)
-    VALUES (@runId, @keyHash, @readAt, @remaining, @totalUsed, @record)`,
-  )
 
   return {
     lease: (request) => writer.write(() => leaseOf(request)),
@@ -59,13 +52,13 @@ export function callStore(db: Database, writer: Writer): CallStore {
         for (const id of taskIds) giveBack.run(id)
       }),
     groupAnswer: async ({ runId, queryId, page }) => inGroup.get({ runId, queryId, page })?.id ?? null,
-    ambiguousSince: async (instant) => ambiguous.all(instant),
     hasPending: async (runIds) => runIds.some((id) => pending.get(id) !== undefined),
     cheapestPending: async (runIds) => cheapest(db, runIds),
     beginCall: (call: NewCall) =>
       writer.write(() => {
         // A poll changes nothing of its task.
         if (call.taskId !== null && call.credits > 0) setState.run('sent', call.taskId)
+        nameKey.run(call.keyHash)
         return Number(insertCall.run(call).lastInsertRowid)
       }),
     settleCall: (callId, settlement, again) =>
@@ -79,26 +72,13 @@ export function callStore(db: Database, writer: Writer): CallStore {
         setState.run('accepted', taskId)
         insertJob.run(taskId, callId, jobId, settlement.finishedAt)
       }),
-    endJob: ({ taskId, callId }, billed) =>
+    endJob: ({ taskId, callId }, billed, now) =>
       writer.write(() => {
-        db.prepare('UPDATE calls_ SET billed = ? WHERE id = ?').run(billed, callId)
-        db.prepare('DELETE FROM async_jobs WHERE task_id = ?').run(taskId)
+        endJob.run(billed, now, callId)
+        forgetJob.run(taskId)
         setState.run('sent', taskId)
       }),
     acceptedJobs: async (runIds) => acceptedJobs(db, runIds),
-    callsSince: async (instant) => since.all(instant).map(({ sentAt }) => sentAt),
-    creditsOf: async (runIds) => creditsOf(db, runIds),
-    keepUsage: (reading: UsageReading) =>
-      writer.write(() => {
-        keepReading.run(reading)
-      }),
-    lastUsage: async (keyHash) =>
-      db
-        .prepare<[string], UsageReading>(
-          `SELECT run_id AS runId, key_hash AS keyHash, read_at AS readAt, remaining, total_used AS totalUsed, record
-          FROM usage_readings WHERE key_hash = ? ORDER BY read_at DESC, id DESC LIMIT 1`,
-        )
-        .get(keyHash) ?? null,
   }
 }
 
@@ -180,14 +160,4 @@ function cheapest(db: Database, runIds: readonly number[]): number | null {
       AND state = 'pending' AND ready = 1`,
   )
   return least.get(JSON.stringify(runIds))?.credits ?? null
-}
-
-function creditsOf(db: Database, runIds: readonly number[]): { spent: number; ambiguous: number } {
-  return db
-    .prepare<[string], { spent: number; ambiguous: number }>(
-      `SELECT coalesce(sum(CASE WHEN billed = 1 THEN credits ELSE 0 END), 0) AS spent,
-        coalesce(sum(CASE WHEN billed IS NULL AND outcome IS NOT NULL THEN credits ELSE 0 END), 0) AS ambiguous
-      FROM calls_ WHERE run_id IN (SELECT value FROM json_each(?))`,
-    )
-    .get(JSON.stringify(runIds)) as { spent: number; ambiguous: number }
 }

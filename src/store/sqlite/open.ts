@@ -6,6 +6,7 @@ import type { Store } from '../store.ts'
 import { answerStore } from './answers.ts'
 import { callStore } from './calls.ts'
 import { dictionary } from './dictionary.ts'
+import { ledgerStore } from './ledger.ts'
 import { migrate } from './migrate.ts'
 import { openDraft } from './plan-draft.ts'
 import { reportStore } from './rows.ts'
@@ -27,6 +28,7 @@ export async function openStore(path: string): Promise<Store> {
   return {
     ...runStore(db, writer),
     ...callStore(db, writer),
+    ...ledgerStore(db, writer),
     ...answerStore(db, writer, words),
     ...reportStore(db),
     draft: async () => openDraft(db, writer),

@@ -75,7 +75,8 @@ export function runStore(db: Database, writer: Writer): RunStore {
     finishRun: (id, reason, now) => writer.write(() => finish(db, id, reason, now)),
     closeRun: (id, now) =>
       writer.write(() => {
-        recoverRun(db, id, now)
+        endLostCalls(db, now)
+        letWaitAgain(db, id)
         fillUnknown(db, id, now)
         db.prepare(
           `UPDATE runs_ SET closed_at = @now, finished_at = coalesce(finished_at, @now),
@@ -83,7 +84,10 @@ export function runStore(db: Database, writer: Writer): RunStore {
         ).run({ id, now })
       }),
     recover: (runIds, now) =>
-      writer.write(() => runIds.reduce((sum, id) => sum + recoverRun(db, id, now), 0)),
+      writer.write(() => {
+        for (const id of runIds) letWaitAgain(db, id)
+        return endLostCalls(db, now)
+      }),
     tally: async (runId) => tally(db, runId),
     failures: async (runId) =>
       db
@@ -119,15 +123,17 @@ function fillUnknown(db: Database, run: number, now: number): void {
 }
 
 /** Calls in the air when their process died: free ones are free, of the others nobody knows. */
-function recoverRun(db: Database, run: number, now: number): number {
-  const open = db
+function endLostCalls(db: Database, now: number): number {
+  return db
     .prepare(
-      `UPDATE calls_ SET outcome = 'ambiguous', billed = CASE WHEN credits = 0 THEN 0 END, finished_at = @now,
-        error = 'rankline died while the call was in the air' WHERE run_id = @run AND outcome IS NULL`,
+      `UPDATE calls_ SET outcome = 'ambiguous', billed = CASE WHEN credits = 0 THEN 0 END, finished_at = ?,
+        error = 'rankline died while the call was in the air' WHERE outcome IS NULL AND run_id IS NOT NULL`,
     )
-    .run({ run, now })
+    .run(now).changes
+}
+
+function letWaitAgain(db: Database, run: number): void {
   db.prepare("UPDATE tasks_ SET state = 'pending' WHERE run_id = ? AND state IN ('leased', 'sent')").run(run)
-  return open.changes
 }
 
 /** States of tasks that are neither done nor failed. */

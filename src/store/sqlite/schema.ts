@@ -149,6 +149,12 @@ export const tasks = sqliteTable(
   ],
 )
 
+/** Keys at their addresses, each named by a digest that gives nothing away. */
+export const keys = sqliteTable('keys', {
+  id: integer().primaryKey(),
+  hash: text().notNull().unique(),
+})
+
 export const calls = sqliteTable(
   'calls_',
   {
@@ -166,6 +172,10 @@ export const calls = sqliteTable(
     credits: integer().notNull(),
     latencyMs: integer('latency_ms'),
     error: text(),
+    /** The key that paid for it; null in rows of before 2026-11-20. */
+    keyId: integer('key_id'),
+    /** When the end of the asynchronous job became known that this call had submitted. */
+    jobEndedAt: integer('job_ended_at'),
   },
   (table) => [
     index('calls_run').on(table.runId, table.billed),
@@ -317,6 +327,8 @@ export const usageReadings = sqliteTable(
     totalUsed: integer('total_used'),
     /** The usage record as received, JSON. */
     record: text().notNull(),
+    /** When it was asked for; the service may have counted at any time between that and `read_at`. */
+    askedAt: integer('asked_at'),
   },
   (table) => [index('usage_key').on(table.keyHash, table.readAt)],
 )

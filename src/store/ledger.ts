@@ -1,0 +1,41 @@
+import type { Charge, LedgerGroup, LedgerSum, Reading } from '../model/ledger.ts'
+
+/** What the ledger tells of calls that were made, and the readings of the service's own count beside it. */
+export interface LedgerStore {
+  /** When calls were sent since then, by any process. */
+  callsSince(instant: number): Promise<readonly number[]>
+  /** Credits of calls that ended since then without anybody knowing whether they were billed, and when they ended. */
+  ambiguousSince(instant: number): Promise<readonly { readonly credits: number; readonly endedAt: number }[]>
+  /** Credits of the runs: billed, and not known whether billed. */
+  creditsOf(runIds: readonly number[]): Promise<{ readonly spent: number; readonly ambiguous: number }>
+  /** Calls with this key since then that were billed, may have been, or may yet be. */
+  chargeableCalls(keyHash: string, since: number): Promise<number>
+  keepUsage(reading: UsageReading): Promise<void>
+  lastUsage(keyHash: string): Promise<UsageReading | null>
+  /** Keys whose usage was ever read. */
+  keysRead(): Promise<readonly string[]>
+  /** Readings with that key, in the order in which they were taken. */
+  readings(keyHash: string): Iterable<Reading>
+  /** Calls with that key that cost, in the order in which they were sent. */
+  charges(keyHash: string): Iterable<Charge>
+  /** What the ledger comes to, by group, in the order of the groups. */
+  sums(by: LedgerGroup, filter: LedgerFilter): Promise<readonly LedgerSum[]>
+}
+
+export interface UsageReading {
+  readonly runId: number | null
+  readonly keyHash: string
+  readonly askedAt: number
+  readonly readAt: number
+  readonly remaining: number | null
+  readonly totalUsed: number | null
+  /** The record as received. */
+  readonly record: string
+}
+
+/** What calls to count; an absent field is no condition. Instants are epoch ms: from (inclusive), until (exclusive). */
+export interface LedgerFilter {
+  readonly job?: string
+  readonly from?: number
+  readonly until?: number
+}

@@ -1,0 +1,119 @@
+import type { Database } from 'better-sqlite3'
+import type { Charge, LedgerGroup, LedgerSum, Reading } from '../../model/ledger.ts'
+import type { LedgerFilter, LedgerStore, UsageReading } from '../ledger.ts'
+import type { Writer } from './writer.ts'
+
+/** A job that nobody asked after for so long has been billed by now, if ever. */
+const longestJobMs = 3_600_000
+
+/** What the ledger tells, in SQLite. */
+export function ledgerStore(db: Database, writer: Writer): LedgerStore {
+  const since = db.prepare<[number], { sentAt: number }>(
+    'SELECT sent_at AS sentAt FROM calls_ WHERE sent_at >= ? ORDER BY sent_at',
+  )
+  const ambiguous = db.prepare<[number], { credits: number; endedAt: number }>(
+    `SELECT credits, finished_at AS endedAt FROM calls_
+    WHERE sent_at >= ? AND billed IS NULL AND outcome IS NOT NULL AND credits > 0`,
+  )
+  const chargeable = db.prepare<[string, number], { n: number }>(
+    `SELECT count(*) AS n FROM calls_ c WHERE c.key_id = (SELECT id FROM keys WHERE hash = ?) AND c.sent_at >= ?
+      AND c.credits > 0 AND (c.billed = 1 OR c.billed IS NULL
+        OR (c.outcome = 'accepted' AND EXISTS (SELECT 1 FROM async_jobs j WHERE j.task_id = c.task_id)))`,
+  )
+  const keepReading = db.prepare(
+    `INSERT INTO usage_readings (run_id, key_hash, asked_at, read_at, remaining, total_used, record)
+    VALUES (@runId, @keyHash, @askedAt, @readAt, @remaining, @totalUsed, @record)`,
+  )
+  const lastReading = db.prepare<[string], UsageReading>(
+    `SELECT run_id AS runId, key_hash AS keyHash, coalesce(asked_at, read_at) AS askedAt, read_at AS readAt,
+      remaining, total_used AS totalUsed, record
+    FROM usage_readings WHERE key_hash = ? ORDER BY read_at DESC, id DESC LIMIT 1`,
+  )
+
+  return {
+    callsSince: async (instant) => since.all(instant).map(({ sentAt }) => sentAt),
+    ambiguousSince: async (instant) => ambiguous.all(instant),
+    creditsOf: async (runIds) => creditsOf(db, runIds),
+    chargeableCalls: async (keyHash, instant) => chargeable.get(keyHash, instant)?.n ?? 0,
+    keepUsage: (reading) =>
+      writer.write(() => {
+        keepReading.run(reading)
+      }),
+    lastUsage: async (keyHash) => lastReading.get(keyHash) ?? null,
+    keysRead: async () =>
+      db
+        .prepare<[], { hash: string }>(
+          'SELECT key_hash AS hash FROM usage_readings GROUP BY key_hash ORDER BY min(id)',
+        )
+        .all()
+        .map(({ hash }) => hash),
+    readings: (keyHash) => readings(db, keyHash),
+    charges: (keyHash) => charges(db, keyHash),
+    sums: async (by, filter) => sums(db, by, filter),
+  }
+}
+
+function creditsOf(db: Database, runIds: readonly number[]): { spent: number; ambiguous: number } {
+  return db
+    .prepare<[string], { spent: number; ambiguous: number }>(
+      `SELECT coalesce(sum(CASE WHEN billed = 1 THEN credits ELSE 0 END), 0) AS spent,
+        coalesce(sum(CASE WHEN billed IS NULL AND outcome IS NOT NULL THEN credits ELSE 0 END), 0) AS ambiguous
+      FROM calls_ WHERE run_id IN (SELECT value FROM json_each(?))`,
+    )
+    .get(JSON.stringify(runIds)) as { spent: number; ambiguous: number }
+}
+
+function readings(db: Database, keyHash: string): Iterable<Reading> {
+  return db
+    .prepare<[string], Reading>(
+      `SELECT coalesce(asked_at, read_at) AS askedAt, read_at AS readAt, remaining, total_used AS totalUsed
+      FROM usage_readings WHERE key_hash = ? ORDER BY read_at, id`,
+    )
+    .iterate(keyHash)
+}
+
+/** Asynchronous jobs are billed some time between their acceptance and the poll that found their end. */
+function* charges(db: Database, keyHash: string): Iterable<Charge> {
+  const rows = db
+    .prepare<[number, string], Omit<Charge, 'certain'> & { certain: number }>(
+      `SELECT c.sent_at AS "from", c.credits, c.billed IS 1 AS certain,
+        CASE WHEN j.call_id IS NULL THEN coalesce(c.job_ended_at, c.finished_at) ELSE j.accepted_at + ? END AS "until"
+      FROM calls_ c LEFT JOIN async_jobs j ON j.task_id = c.task_id AND j.call_id = c.id
+      WHERE c.key_id = (SELECT id FROM keys WHERE hash = ?) AND c.credits > 0
+        AND (c.billed IS NULL OR c.billed = 1 OR j.call_id IS NOT NULL)
+      ORDER BY c.sent_at, c.id`,
+    )
+    .iterate(longestJobMs, keyHash)
+  for (const row of rows) yield { ...row, certain: row.certain === 1 }
+}
+
+const runOf = 'LEFT JOIN runs_ r ON r.id = c.run_id'
+
+const groupings: Readonly<Record<LedgerGroup, { readonly group: string; readonly from: string }>> = {
+  run: { group: 'c.run_id', from: runOf },
+  day: { group: "date(c.sent_at / 1000, 'unixepoch')", from: runOf },
+  job: { group: 'r.job', from: runOf },
+  // A call counts for each tag of its query.
+  tag: {
+    group: 'tag.value',
+    from: `${runOf} LEFT JOIN tasks_ t ON t.id = c.task_id
+      LEFT JOIN run_queries rq ON rq.run_id = t.run_id AND rq.query_id = t.query_id
+      LEFT JOIN json_each(rq.tags) tag`,
+  },
+}
+
+function sums(db: Database, by: LedgerGroup, { job, from, until }: LedgerFilter): readonly LedgerSum[] {
+  const { group, from: tables } = groupings[by]
+  return db
+    .prepare<unknown[], LedgerSum>(
+      `SELECT ${group} AS "group", count(*) AS calls, coalesce(sum(c.billed = 1), 0) AS billed,
+        coalesce(sum(c.billed = 0), 0) AS free, coalesce(sum(c.billed IS NULL AND c.outcome IS NOT NULL), 0) AS ambiguous,
+        coalesce(sum(CASE WHEN c.billed = 1 THEN c.credits END), 0) AS credits,
+        coalesce(sum(CASE WHEN c.billed IS NULL AND c.outcome IS NOT NULL THEN c.credits END), 0) AS creditsAmbiguous
+      FROM calls_ c ${tables}
+      WHERE (@job IS NULL OR r.job = @job) AND (@from IS NULL OR c.sent_at >= @from)
+        AND (@until IS NULL OR c.sent_at < @until)
+      GROUP BY 1 ORDER BY 1`,
+    )
+    .all({ job: job ?? null, from: from ?? null, until: until ?? null })
+}
