@@ -26,14 +26,33 @@ export interface WireOptions {
   /** For a whole exchange. A closed connection is still billed, so this is long. */
   readonly timeoutMs: number
   readonly userAgent: string
+  /** Other limits than those in use, to measure them against each other. */
+  readonly keepAlive?: KeepAlive
 }
+
+/**
+ * How long a connection may be idle and still be used again. One that the service closes while a request is on its way
+ * is a call that nobody knows the end of, so it is given up before the service does it.
+ */
+export interface KeepAlive {
+  /** Where the service does not say how long it waits. */
+  readonly withoutHintMs: number
+  /** Where it does (`Keep-Alive: timeout=5`): so much less than that. At nothing or less it is not used again at all. */
+  readonly beforeHintMs: number
+  /** However long the service would wait. */
+  readonly longestMs: number
+}
+
+/** The figures for it stand in docs/connections.md. */
+export const keepAliveInUse: KeepAlive = { withoutHintMs: 300, beforeHintMs: 2_000, longestMs: 25_000 }
 
 /** Answers larger than this are not read. */
 const largestBody = 20_000_000
 const connectTimeoutMs = 10_000
 
 /** Connections to the service. The key goes into the `x-api-key` header and nowhere else. */
-export function openWire({ origin, apiKey, connections, timeoutMs, userAgent }: WireOptions): Wire {
+export function openWire(options: WireOptions): Wire {
+  const { origin, apiKey, connections, timeoutMs, userAgent, keepAlive = keepAliveInUse } = options
   const pool = new Pool(origin, {
     connections,
     pipelining: 1,
@@ -41,10 +60,9 @@ export function openWire({ origin, apiKey, connections, timeoutMs, userAgent }: 
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     connect: { timeout: connectTimeoutMs },
-    // A connection that the service closes while a request is on its way is a call that nobody knows the end of.
-    keepAliveTimeout: 1_000,
-    keepAliveMaxTimeout: 25_000,
-    keepAliveTimeoutThreshold: 2_000,
+    keepAliveTimeout: keepAlive.withoutHintMs,
+    keepAliveTimeoutThreshold: keepAlive.beforeHintMs,
+    keepAliveMaxTimeout: keepAlive.longestMs,
   })
   const headers = { 'x-api-key': apiKey, accept: 'application/json', 'user-agent': userAgent }
   return {
