@@ -47,3 +47,19 @@ export function duration(seconds: number): string {
   const minutes = Math.round(seconds / 60)
   return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
+
+const unitMs: Readonly<Record<string, number>> = {
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+}
+
+/** A span of time such as `90s`, `30m`, `12h`, `7d` or `2w` in milliseconds; null where it is none in one of these units. */
+export function span(text: string, units: string): number | null {
+  const [, amount, unit] = text.match(/^(\d+)([a-z])$/) ?? []
+  if (unit === undefined || !units.includes(unit)) return null
+  const ms = Number(amount) * (unitMs[unit] ?? Number.NaN)
+  return Number.isSafeInteger(ms) ? ms : null
+}

@@ -6,7 +6,7 @@ import { databasePath } from '../config.ts'
 import { RanklineError, UsageError } from '../errors.ts'
 import { type Lock, tryLock } from '../store/sqlite/lock.ts'
 import { harmless, type Terminal } from '../terminal.ts'
-import { duration } from '../words.ts'
+import { duration, span } from '../words.ts'
 import type { Connection, WireFlags } from './wire.ts'
 
 export interface LockFlags extends WireFlags {
@@ -77,11 +77,9 @@ function ownerOf(path: string): string {
   }
 }
 
-const unitMs: Readonly<Record<string, number>> = { '': 1000, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
 function readWait(text: string | undefined): number {
   if (text === undefined) return defaultWaitMs
-  const [, amount, unit = ''] = text.match(/^(\d{1,9})([smhd]?)$/) ?? []
-  if (amount !== undefined) return Number(amount) * (unitMs[unit] ?? 1000)
+  const waitMs = span(/\d$/.test(text) ? `${text}s` : text, 'smhd')
+  if (waitMs !== null) return waitMs
   throw new UsageError(`--wait cannot be '${text}'; write a time such as 90s, 30m or 1h, or 0`)
 }

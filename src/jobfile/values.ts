@@ -1,4 +1,4 @@
-import { nearest } from '../words.ts'
+import { nearest, span } from '../words.ts'
 import { type Mistake, quoted, type Read } from './problem.ts'
 
 /** Reads a whole number that is at least `from`. */
@@ -59,18 +59,10 @@ export function jobName(text: string): Read<string> {
   return read
 }
 
-const unitMs: Readonly<Record<string, number>> = {
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
-}
-
 /** Reads a span such as `30m`, `12h`, `7d` or `2w` as milliseconds. */
 export function freshness(text: string): Read<number> {
-  const [, amount = '', unit = ''] = text.match(/^(\d+)([mhdw])$/) ?? []
-  const value = Number(amount) * (unitMs[unit] ?? 0)
-  if (value > 0 && Number.isSafeInteger(value)) return { value }
+  const value = span(text, 'mhdw')
+  if (value !== null && value > 0) return { value }
   return { what: `cannot be ${quoted(text)}`, instead: 'write a span such as 30m, 12h, 7d or 2w' }
 }
 

@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest'
+import { span } from '../src/words.ts'
+
+describe('a span of time', () => {
+  test.each([
+    ['90s', 90_000],
+    ['30m', 1_800_000],
+    ['12h', 43_200_000],
+    ['7d', 604_800_000],
+    ['2w', 1_209_600_000],
+    ['0s', 0],
+    ['007d', 604_800_000],
+  ])('%s', (text, ms) => {
+    expect(span(text, 'smhdw')).toBe(ms)
+  })
+
+  test.each([
+    '',
+    '7',
+    'd',
+    '-7d',
+    '+7d',
+    '7.5d',
+    '7 d',
+    ' 7d',
+    '7d ',
+    '7D',
+    '7dd',
+    '7y',
+    '7d\n',
+    '9999999999999999d',
+  ])('is not %j', (text) => {
+    expect(span(text, 'smhdw')).toBeNull()
+  })
+
+  test('has only the units that are wanted', () => {
+    expect(span('7d', 'smhd')).toBe(604_800_000)
+    expect(span('2w', 'smhd')).toBeNull()
+  })
+})
