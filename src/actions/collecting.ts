@@ -1,10 +1,11 @@
+import { UsageError } from '../errors.ts'
 import type { Run, Tally } from '../model/run.ts'
-import { collect, type Progress } from '../run/collect.ts'
+import { type Collected, type CollectParts, collect } from '../run/collect.ts'
 import { exitCodes, finishRuns, gravestReason } from '../run/finish.ts'
-import type { Stop } from '../run/stop.ts'
 import { type BalanceChange, type RunDocument, runDocument } from '../run/summary.ts'
-import type { Store } from '../store/store.ts'
+import type { LeftOut, Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
+import { span } from '../words.ts'
 import { listenForInterrupts } from './interrupts.ts'
 import { progressDisplay } from './progress.ts'
 import { summaryLines } from './summary-lines.ts'
@@ -12,6 +13,8 @@ import { type Connection, mostConnections, wholeNumber } from './wire.ts'
 
 export interface CollectFlags {
   readonly concurrency?: string
+  readonly 'max-outage'?: string
+  readonly 'fit-balance'?: boolean
   readonly json?: boolean
 }
 
@@ -28,14 +31,15 @@ export async function collectRuns(
   flags: CollectFlags,
   terminal: Terminal,
 ): Promise<number> {
-  const concurrency = readConcurrency(flags)
+  const settings = readCollectFlags(flags)
   const runs = listed.filter(({ show }) => show === 'collect').map(({ run }) => run)
   const display = progressDisplay(terminal, connection.clock)
   using interrupts = listenForInterrupts(terminal)
   const collected = await collectAndFinish(connection, runs, {
+    ...settings,
     stop: interrupts.stop,
-    concurrency,
     onProgress: display.show,
+    notice: (words) => terminal.say(words),
   })
   display.end()
   const documents = await documentsOf(connection.store, listed, collected)
@@ -51,35 +55,62 @@ export async function collectRuns(
   return reason === 'interrupted' ? interrupts.exitCode() : exitCodes[reason]
 }
 
-/** Calls in the air at once that the user asked for, null where the rate limit decides. To be asked before anything is planned. */
-export function readConcurrency({ concurrency }: CollectFlags): number | null {
-  return wholeNumber('--concurrency', concurrency, { min: 1, max: mostConnections }) ?? null
+const defaultOutageMs = 60_000
+
+/** How the user wants to collect. To be asked before anything is planned, for it may be refused. */
+export function readCollectFlags(
+  flags: CollectFlags,
+): Pick<Collection, 'concurrency' | 'maxOutageMs' | 'fitBalance'> {
+  const outage = flags['max-outage']
+  const maxOutageMs = outage === undefined ? defaultOutageMs : span(outage, 'smhd')
+  if (maxOutageMs === null)
+    throw new UsageError(`--max-outage cannot be '${outage}'; write a time such as 90s, 30m or 2h`)
+  return {
+    concurrency: wholeNumber('--concurrency', flags.concurrency, { min: 1, max: mostConnections }) ?? null,
+    maxOutageMs,
+    fitBalance: flags['fit-balance'] === true,
+  }
 }
 
-export interface Collection {
-  readonly stop: Stop
-  readonly concurrency: number | null
-  readonly onProgress: (progress: Progress) => void
+/** How runs are collected. */
+export type Collection = Pick<
+  CollectParts,
+  'stop' | 'concurrency' | 'maxOutageMs' | 'fitBalance' | 'onProgress' | 'notice'
+>
+
+/** A collection for which nobody said anything. */
+export const plainCollection = {
+  concurrency: null,
+  maxOutageMs: defaultOutageMs,
+  fitBalance: false,
+  onProgress: () => {},
+  notice: () => {},
+} as const
+
+/** What came of a collection, beside what the store says of its runs. */
+export interface CollectionEnd extends BalanceChange {
+  readonly leftOut: readonly LeftOut[]
 }
 
 /** Puts right what a dead process left, collects, and ends each run with its reason. */
 export async function collectAndFinish(
   { store, service, keyHash, clock }: Connection,
   runs: readonly Run[],
-  { stop, concurrency, onProgress }: Collection,
-): Promise<BalanceChange> {
+  collection: Collection,
+): Promise<CollectionEnd> {
+  const { stop } = collection
   const ids = runs.map(({ id }) => id)
   await store.recover(ids, clock.wall())
   const earlier = await store.creditsOf(ids)
-  const parts = { store, service, clock, random: Math.random, keyHash, stop, concurrency, onProgress }
-  let overBudget: ReadonlySet<number> = new Set()
-  const finish = () => finishRuns(store, runs, { stop: stop.cause(), overBudget }, clock.wall())
+  const parts = { ...collection, store, service, clock, random: Math.random, keyHash }
+  let limits: Collected['limits'] = new Map()
+  const finish = () => finishRuns(store, runs, { stop: stop.cause(), limits }, clock.wall())
   const leftovers = await store.leftovers([...new Set(runs.map(({ job }) => job))])
   const collected = await collect(parts, runs, leftovers).catch(async (error: unknown) => {
     await finish()
     throw error
   })
-  overBudget = collected.overBudget
+  limits = collected.limits
   await finish()
   const now = await store.creditsOf(ids)
   return {
@@ -87,18 +118,20 @@ export async function collectAndFinish(
     after: collected.balanceAfter,
     spent: now.spent - earlier.spent,
     ambiguous: now.ambiguous - earlier.ambiguous,
+    leftOut: collected.leftOut,
   }
 }
 
 async function documentsOf(
   store: Store,
   listed: readonly Listed[],
-  around: BalanceChange,
+  end: CollectionEnd,
 ): Promise<readonly RunDocument[]> {
   const documents = listed.map(async ({ run, show }) => {
     const stored = (await store.run(run.id)) as Run
     const tally: Tally = await store.tally(run.id)
-    return runDocument(stored, tally, show === 'collect' ? around : null)
+    const leftOut = end.leftOut.find(({ runId }) => runId === run.id)
+    return runDocument(stored, tally, show === 'collect' ? end : null, leftOut)
   })
   return await Promise.all(documents)
 }

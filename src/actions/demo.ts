@@ -17,7 +17,7 @@ import { openStore } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
 import { count } from '../words.ts'
-import { collectAndFinish } from './collecting.ts'
+import { collectAndFinish, plainCollection } from './collecting.ts'
 import { planRuns } from './run.ts'
 import { type Connection, join, wholeNumber } from './wire.ts'
 
@@ -63,7 +63,7 @@ async function collectDay(connection: Connection, terminal: Terminal): Promise<v
   const listed = await planRuns(connection, { job: [jobFile] }, terminal, async () => {})
   if (listed === null) throw new Error(`${jobFile} has mistakes`)
   const runs = listed.map(({ run }) => run)
-  await collectAndFinish(connection, runs, { stop: newStop(), concurrency: null, onProgress: () => {} })
+  await collectAndFinish(connection, runs, { ...plainCollection, stop: newStop() })
 }
 
 async function tell(

@@ -1,28 +1,35 @@
 import type { Account } from '../api/account.ts'
-import type { Budget } from '../model/job.ts'
 import type { PlanSummary } from '../model/plan.ts'
+import type { RunMeans } from '../plan/fit.ts'
 import { formatTable } from '../report/table.ts'
-import type { LedgerStore } from '../store/ledger.ts'
+import type { FitRest, PlannedJob } from '../store/store.ts'
 import { count, duration } from '../words.ts'
 
-/** Jobs share the balance: each is covered by what those before it leave. */
-export async function planDocuments(
-  store: Pick<LedgerStore, 'creditsOf'>,
-  jobs: readonly { readonly summary: PlanSummary; readonly budget: Budget }[],
+/** A job as it is planned, with what it may spend. */
+export interface BudgetedJob {
+  readonly summary: PlanSummary
+  readonly planned: PlannedJob
+  readonly means: RunMeans
+}
+
+/**
+ * Jobs share the balance: each is covered by what those before it leave.
+ *
+ * @param leftOut what the balance does not cover and is left out, by job; null where runs would stop instead
+ */
+export function planDocuments(
+  jobs: readonly BudgetedJob[],
   account: Account,
-): Promise<readonly PlanDocument[]> {
+  leftOut: ReadonlyMap<string, FitRest> | null,
+): readonly PlanDocument[] {
   let balance = account.remaining ?? 0
-  const documents: PlanDocument[] = []
-  for (const { summary, budget: limits } of jobs) {
-    const { maxCredits, keep } = limits
-    const { spent, ambiguous } = await store.creditsOf(summary.continues === null ? [] : [summary.continues])
-    const budget =
-      maxCredits === null ? Number.POSITIVE_INFINITY : Math.max(0, maxCredits - spent - ambiguous)
-    const covered = Math.min(summary.credits.expected, budget, Math.max(0, balance - (keep ?? 0)))
+  return jobs.map(({ summary, means: { budget, keep } }) => {
+    const rest = leftOut === null ? null : (leftOut.get(summary.job) ?? { queries: 0, credits: 0 })
+    const wanted = Math.max(0, Math.min(summary.credits.expected, summary.credits.max - (rest?.credits ?? 0)))
+    const covered = Math.min(wanted, budget, Math.max(0, balance - keep))
     balance -= covered
-    documents.push(document(summary, { covered, balance, account }))
-  }
-  return documents
+    return document(summary, { covered, balance, account, rest })
+  })
 }
 
 interface Cover {
@@ -31,10 +38,11 @@ interface Cover {
   /** Left when the job, and those before it, have spent theirs. */
   readonly balance: number
   readonly account: Account
+  readonly rest: FitRest | null
 }
 
 /** What `plan --json` prints for a job. */
-function document(summary: PlanSummary, { covered, balance, account: { remaining, limits } }: Cover) {
+function document(summary: PlanSummary, { covered, balance, account: { remaining, limits }, rest }: Cover) {
   const { min, expected, max } = summary.credits
   const open = summary.tasks - summary.done - summary.reused
   return {
@@ -44,6 +52,7 @@ function document(summary: PlanSummary, { covered, balance, account: { remaining
     duplicates: summary.duplicates,
     tasks: { planned: summary.tasks, done: summary.done, reused: summary.reused },
     credits: { min, expected, max, covered },
+    ...(rest === null ? {} : { left_out: rest }),
     balance: remaining,
     balance_after: remaining === null ? null : balance,
     seconds: secondsFor(open, limits),
@@ -61,8 +70,12 @@ function secondsFor(calls: number, { perSecond, perMinute }: Account['limits']):
 
 type PlanDocument = ReturnType<typeof document>
 
-function runWords(continues: number | null, { covered, expected }: PlanDocument['credits']): string {
+function runWords({ continues, left_out, credits: { covered, expected } }: PlanDocument): string {
   const run = continues === null ? 'new' : `goes on with run ${continues}`
+  if (left_out !== undefined)
+    return left_out.queries === 0
+      ? run
+      : `${run}; leaves out ${count(left_out.queries, 'query', 'queries')} (${count(left_out.credits, 'credit')} at most)`
   return covered < expected ? `${run}; would stop after ${count(covered, 'credit')}` : run
 }
 
@@ -83,18 +96,21 @@ function totalRow(documents: readonly PlanDocument[]): string[] {
 
 /** Plans as a table for people. */
 export function described(documents: readonly PlanDocument[], account: Account, width: number): string {
-  const rows = documents.map(({ job, queries, tasks, credits, balance_after, seconds, continues }) => [
-    job,
-    queries.toLocaleString('en-US'),
-    tasks.planned.toLocaleString('en-US'),
-    (tasks.done + tasks.reused).toLocaleString('en-US'),
-    credits.min.toLocaleString('en-US'),
-    credits.expected.toLocaleString('en-US'),
-    credits.max.toLocaleString('en-US'),
-    balance_after?.toLocaleString('en-US') ?? '',
-    seconds === null ? 'no limit' : duration(seconds),
-    runWords(continues, credits),
-  ])
+  const rows = documents.map((one) => {
+    const { job, queries, tasks, credits, balance_after, seconds } = one
+    return [
+      job,
+      queries.toLocaleString('en-US'),
+      tasks.planned.toLocaleString('en-US'),
+      (tasks.done + tasks.reused).toLocaleString('en-US'),
+      credits.min.toLocaleString('en-US'),
+      credits.expected.toLocaleString('en-US'),
+      credits.max.toLocaleString('en-US'),
+      balance_after?.toLocaleString('en-US') ?? '',
+      seconds === null ? 'no limit' : duration(seconds),
+      runWords(one),
+    ]
+  })
   if (documents.length > 1) rows.push(totalRow(documents))
   const table = formatTable(
     [

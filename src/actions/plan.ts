@@ -1,20 +1,24 @@
 import type { Account } from '../api/account.ts'
 import { systemClock } from '../model/clock.ts'
 import type { PlanSummary } from '../model/plan.ts'
+import type { RunMeans } from '../plan/fit.ts'
 import { exitCodes } from '../run/finish.ts'
 import { type Course, plotCourse } from '../run/going-on.ts'
 import { localDay } from '../run/local-day.ts'
+import { type QuotaUse, quotaLeft, quotaUses, quotaWords } from '../run/quotas.ts'
 import { AccountUnknown, readUsage } from '../run/read-account.ts'
 import { newStop } from '../run/stop.ts'
-import type { PlannedJob, Store } from '../store/store.ts'
+import type { PlanDraft, PlannedJob, Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
+import { count } from '../words.ts'
 import { type JobFileFlags, type StagedJob, stageJobs } from './job-files.ts'
-import { described, planDocuments } from './plan-document.ts'
+import { type BudgetedJob, described, planDocuments } from './plan-document.ts'
 import { type Connection, connect, type WireFlags } from './wire.ts'
 
 export interface PlanFlags extends JobFileFlags, WireFlags {
   readonly fresh?: boolean
   readonly json?: boolean
+  readonly 'fit-balance'?: boolean
 }
 
 /** Jobs of a command as they would be planned, with what becomes of each. */
@@ -39,12 +43,19 @@ export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number
     terminal.say(account.message)
     return exitCodes[account.stop.reason]
   }
-  const budgeted = plotted.map(({ planned }, index) => ({
-    summary: summaries[index] as PlanSummary,
-    budget: planned.settings.budget,
-  }))
-  const documents = await planDocuments(store, budgeted, account)
-  for (const warning of warnings(jobs, account)) terminal.say(warning)
+  const budgeted = await Promise.all(
+    plotted.map(async ({ planned }, index) => ({
+      summary: summaries[index] as PlanSummary,
+      planned,
+      means: await meansOf(store, planned),
+    })),
+  )
+  const quotas = await quotaUses(store, connection.keyHash, account, connection.clock.wall())
+  const leftOut =
+    flags['fit-balance'] === true ? await unfit(draft, budgeted, account, quotaLeft(quotas)) : null
+  const documents = planDocuments(budgeted, account, leftOut)
+  for (const warning of [...warnings(jobs, account), ...quotaWarnings(quotas, documents)])
+    terminal.say(warning)
   await terminal.out(
     flags.json === true
       ? `${JSON.stringify(documents.length === 1 ? documents[0] : documents, null, 2)}\n`
@@ -81,6 +92,37 @@ export async function plot(
       },
     }
   })
+}
+
+/** What a job's own budget still allows, over all continuations of its run. */
+async function meansOf(store: Store, { settings, continues }: PlannedJob): Promise<RunMeans> {
+  const { spent, ambiguous } = await store.creditsOf(continues === null ? [] : [continues])
+  const { maxCredits, keep } = settings.budget
+  return {
+    budget: maxCredits === null ? Number.POSITIVE_INFINITY : Math.max(0, maxCredits - spent - ambiguous),
+    keep: keep ?? 0,
+  }
+}
+
+function unfit(draft: PlanDraft, jobs: readonly BudgetedJob[], { remaining }: Account, calls: number) {
+  const runs = new Map(jobs.map(({ summary, means }) => [summary.job, means]))
+  return draft.fit(
+    jobs.map(({ planned }) => planned),
+    { runs, credits: remaining ?? 0, calls },
+  )
+}
+
+function quotaWarnings(
+  quotas: readonly QuotaUse[],
+  documents: readonly { readonly tasks: { readonly planned: number; readonly done: number } }[],
+): readonly string[] {
+  const open = documents.reduce((sum, { tasks }) => sum + tasks.planned - tasks.done, 0)
+  return quotas
+    .filter(({ limit, ours }) => limit - ours < open)
+    .map(
+      (use) =>
+        `The key's ${quotaWords(use)} leaves ${count(Math.max(0, use.limit - use.ours), 'call')}; the run would stop there.`,
+    )
 }
 
 async function accountOf({ service, store, clock, keyHash }: Connection): Promise<Account | AccountUnknown> {

@@ -3,7 +3,7 @@ import { isComplete, type Run } from '../model/run.ts'
 import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
 import { count } from '../words.ts'
-import { type CollectFlags, collectRuns, readConcurrency } from './collecting.ts'
+import { type CollectFlags, collectRuns, readCollectFlags } from './collecting.ts'
 import { collectorLock, type LockFlags } from './collector-lock.ts'
 import { searchJob } from './search-job.ts'
 import { connect, wholeNumber } from './wire.ts'
@@ -54,7 +54,7 @@ async function goOn(
   terminal: Terminal,
   { fits, none, refusal, prepare }: GoingOn,
 ): Promise<number> {
-  readConcurrency(flags)
+  readCollectFlags(flags)
   await using connection = await connect(flags)
   const { store } = connection
   using lock = collectorLock(flags, connection, terminal)

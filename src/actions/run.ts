@@ -1,7 +1,7 @@
 import type { Run } from '../model/run.ts'
 import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
-import { type CollectFlags, collectRuns, type Listed, readConcurrency } from './collecting.ts'
+import { type CollectFlags, collectRuns, type Listed, readCollectFlags } from './collecting.ts'
 import { collectorLock, type LockFlags } from './collector-lock.ts'
 import { type JobFileFlags, stageJobs } from './job-files.ts'
 import { type PlanFlags, type Plotted, plan, plot } from './plan.ts'
@@ -14,7 +14,7 @@ export interface RunFlags extends PlanFlags, CollectFlags, LockFlags {
 /** `rankline run`: collects jobs, or goes on with what an earlier command did not finish. */
 export async function run(flags: RunFlags, terminal: Terminal): Promise<number> {
   if (flags['dry-run'] === true) return await plan(flags, terminal)
-  readConcurrency(flags)
+  readCollectFlags(flags)
   await using connection = await connect(flags)
   using lock = collectorLock(flags, connection, terminal)
   const listed = await planRuns(connection, flags, terminal, lock.acquire)

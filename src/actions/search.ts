@@ -11,7 +11,7 @@ import { localDay } from '../run/local-day.ts'
 import type { Store } from '../store/store.ts'
 import { harmless, type Terminal } from '../terminal.ts'
 import { count } from '../words.ts'
-import { collectAndFinish } from './collecting.ts'
+import { collectAndFinish, plainCollection } from './collecting.ts'
 import { collectorLock, type LockFlags } from './collector-lock.ts'
 import { listenForInterrupts } from './interrupts.ts'
 import { searchJob } from './search-job.ts'
@@ -42,7 +42,7 @@ export async function search(flags: SearchFlags, terminal: Terminal): Promise<nu
   if (run === undefined) throw new Error('the search was not planned')
   using interrupts = listenForInterrupts(terminal)
   const { stop } = interrupts
-  await collectAndFinish(connection, [run], { stop, concurrency: 1, onProgress: () => {} })
+  await collectAndFinish(connection, [run], { ...plainCollection, stop, concurrency: 1 })
   const [failure] = await store.failures(run.id)
   if (failure !== undefined)
     throw new RanklineError(`${failure.operation}: ${failure.cause}`, exitCodes.completed_with_failures)

@@ -18,7 +18,7 @@ export async function summaryLines(
   const blocks = documents.map(async (one) => {
     const failures = one.tasks.failed === 0 ? [] : await store.failures(one.run)
     const again = shownAgain.has(one.run) ? ' (finished before; nothing was bought now)' : ''
-    return [`${summaryLine(one)}${again}`, ...causeLines(one.run, failures), ...goingOn(one)]
+    return [`${summaryLine(one)}${again}`, ...leftOut(one), ...causeLines(one.run, failures), ...goingOn(one)]
   })
   return (await Promise.all(blocks)).flat()
 }
@@ -46,7 +46,7 @@ export function summaryLine({
       ? null
       : unexplained > 0
         ? `${unexplained.toLocaleString('en-US')} spent by others`
-        : `${(-unexplained).toLocaleString('en-US')} topped up`,
+        : `${(-unexplained).toLocaleString('en-US')} topped up or not counted yet`,
     balance_after === null ? null : `balance ${balance_after.toLocaleString('en-US')}`,
     count(found, 'result'),
     duration_ms === null ? null : duration(duration_ms / 1000),
@@ -79,6 +79,14 @@ function causeLines(run: number, failures: readonly TaskFailure[]): readonly str
   return failures.length === 0
     ? []
     : [...lines, `  Each: rankline runs ${run} · buy them again: rankline retry ${run}`]
+}
+
+function leftOut({ left_out: left }: RunDocument): readonly string[] {
+  return left === undefined
+    ? []
+    : [
+        `  Left out, for the balance does not cover them: ${count(left.queries, 'query', 'queries')} (${count(left.credits, 'credit')} at most)`,
+      ]
 }
 
 function goingOn({ run, status, tasks }: RunDocument): readonly string[] {

@@ -38,6 +38,13 @@ export function jobFlags(yargs: Argv): Argv {
 export function collectFlags(yargs: Argv): Argv {
   return yargs.options({
     concurrency: textFlag('Calls in the air at once; default: as the rate limit allows'),
+    'max-outage': textFlag('How long a service that is down is waited for, for instance 30m [60s]'),
+  })
+}
+
+export function fitFlag(yargs: Argv): Argv {
+  return yargs.options({
+    'fit-balance': switchFlag('Buy what is worth most of what the balance covers, and leave out the rest'),
   })
 }
 

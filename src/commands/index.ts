@@ -1,19 +1,19 @@
 import { type Command, listFlag, switchFlag, textFlag } from './command.ts'
-import { collectFlags, jobFlags, outputFlags, serviceFlags, waitFlag } from './flags.ts'
+import { collectFlags, fitFlag, jobFlags, outputFlags, serviceFlags, waitFlag } from './flags.ts'
 
 /** Every command: what may be typed, and where what it does is loaded from. */
 export const commands: readonly Command[] = [
   {
     usage: 'plan <job..>',
     describe: 'Show what jobs would call and cost; spends nothing',
-    flags: (yargs) => serviceFlags(jobFlags(yargs)),
+    flags: (yargs) => fitFlag(serviceFlags(jobFlags(yargs))),
     load: async () => (await import('../actions/plan.ts')).plan,
   },
   {
     usage: 'run <job..>',
     describe: 'Collect jobs, or go on with what was not finished',
     flags: (yargs) =>
-      waitFlag(collectFlags(serviceFlags(jobFlags(yargs)))).options({
+      fitFlag(waitFlag(collectFlags(serviceFlags(jobFlags(yargs))))).options({
         'dry-run': switchFlag('The same as plan'),
       }),
     load: async () => (await import('../actions/run.ts')).run,

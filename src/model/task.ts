@@ -13,6 +13,8 @@ export interface Task {
   readonly credits: number
   /** Calls that failed for it so far and count as tries. */
   readonly tries: number
+  /** Why the last call for it failed; null where none did. */
+  readonly cause: string | null
   /** A stored answer to the same call that may be used instead of a call; null where there is none. */
   readonly reusable: number | null
 }

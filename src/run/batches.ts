@@ -3,8 +3,9 @@ import type { RateLimits } from '../api/windows.ts'
 import type { Clock } from '../model/clock.ts'
 import type { Run } from '../model/run.ts'
 import type { Task } from '../model/task.ts'
-import type { Store } from '../store/store.ts'
-import type { Books } from './books.ts'
+import type { LeaseRequest, LeftOut, Store } from '../store/store.ts'
+import type { Books, MoneyLimit } from './books.ts'
+import { explainingQuota, type QuotaUse, quotaLeft, quotaUses, quotaWords } from './quotas.ts'
 import { readUsage } from './read-account.ts'
 import type { Service } from './service.ts'
 import type { Stop } from './stop.ts'
@@ -22,11 +23,18 @@ export interface BatchParts {
 export interface Batches {
   /** Reads the account for the first batch. */
   start(): Promise<void>
-  /** Tasks that may be sent; none while all that is left waits for others; null when nothing is left or covered. */
-  next(busy: () => boolean): Promise<readonly Task[] | null>
+  /** Leaves out of the runs what is worth least, until the rest is covered. */
+  fit(): Promise<readonly LeftOut[]>
+  /** Tasks of these operations that may be sent; none while all that is left waits for others; null when nothing is left or covered. */
+  next(operations: readonly string[], busy: () => boolean): Promise<readonly Task[] | null>
+  /** One task of these operations, if there is one that is covered. */
+  one(operations: readonly string[]): Promise<Task | null>
   /** Calls in the air at once that the limits make sense of. */
   concurrency(): number
-  overBudget(): ReadonlySet<number>
+  /** Which limit keeps runs from buying what they still lack. */
+  limits(): ReadonlyMap<number, MoneyLimit>
+  /** The quota that may be why the service refuses everything, in words. */
+  quota(): string | null
   /** Reads the account for the last time. */
   end(): Promise<{ readonly balanceBefore: number | null; readonly balanceAfter: number | null }>
 }
@@ -40,20 +48,23 @@ const largestLease = 256
 const lastReadingPatienceMs = 1_500
 
 export function openBatches(parts: BatchParts, runs: readonly Run[], books: Books): Batches {
-  const { store, stop } = parts
+  const { store, stop, clock, keyHash } = parts
   const shared = groupsShared(store, runs)
   const runIds = runs.map(({ id }) => id)
   let account: Account | null = null
   let balanceBefore: number | null = null
+  let quotas: readonly QuotaUse[] = []
   /** Tasks that the last reading still lets through. */
   let left = 0
   let reading: Promise<void> | null = null
-  let overBudget = new Set<number>()
+  const limits = new Map<number, MoneyLimit>()
 
   const read = async (): Promise<void> => {
     const take = books.ask()
     account = await readUsage({ ...parts, signal: stop.signal }, runs[0]?.id ?? null)
     take(account)
+    quotas = await quotaUses(store, keyHash, account, clock.wall())
+    books.quota(quotaLeft(quotas))
     left = batchSize(account.limits)
   }
   /** One reading at a time; whoever needs it waits for the same one. */
@@ -63,15 +74,19 @@ export function openBatches(parts: BatchParts, runs: readonly Run[], books: Book
     })
     return reading
   }
-  const lease = async (limit: number): Promise<readonly Task[]> => {
+  const means = (): LeaseRequest['runs'] =>
+    runs.map(({ id, settings }) => ({
+      runId: id,
+      budget: books.budgetFor(id),
+      keep: settings.budget.keep ?? 0,
+      freshSince: settings.freshnessMs === null ? null : clock.wall() - settings.freshnessMs,
+    }))
+  const lease = async (operations: readonly string[], limit: number): Promise<readonly Task[]> => {
     const tasks = await store.lease({
-      runs: runs.map(({ id, settings }) => ({
-        runId: id,
-        budget: books.budgetFor(id),
-        keep: settings.budget.keep ?? 0,
-        freshSince: settings.freshnessMs === null ? null : parts.clock.wall() - settings.freshnessMs,
-      })),
+      operations,
+      runs: means(),
       credits: books.covered(),
+      calls: books.coveredCalls(),
       limit,
       shared: await shared,
     })
@@ -79,22 +94,24 @@ export function openBatches(parts: BatchParts, runs: readonly Run[], books: Book
     return tasks
   }
 
-  const next = async (busy: () => boolean): Promise<readonly Task[] | null> => {
+  const next: Batches['next'] = async (operations, busy) => {
     // A reading is a call, too: none for a batch that nobody waits for.
-    if (left === 0 && (await store.hasPending(runIds))) await readOnce()
+    if (left <= 0 && (await store.hasPending(runIds))) await readOnce()
     const limit = Math.min(left, largestLease)
-    const tasks = await lease(limit)
+    const tasks = await lease(operations, limit)
     // Early, so that the queue never waits for it.
     const early = account !== null && left < batchSize(account.limits) / 3
     if (early && tasks.length === limit && (await store.hasPending(runIds))) readOnce().catch(() => {})
     if (tasks.length > 0 || busy()) return tasks
-    const cheapest = await store.cheapestPending(runIds)
-    if (cheapest === null) return null
+    if ((await store.cheapestPending(runIds, operations)) === null) return null
     // Somebody may have topped up: only a new reading says that nothing is covered.
     await readOnce()
-    const again = await lease(Math.min(left, largestLease))
+    const again = await lease(operations, Math.min(left, largestLease))
     if (again.length > 0) return again
-    overBudget = new Set(runIds.filter((id) => books.limitedByBudget(id, cheapest)))
+    for (const id of runIds) {
+      const cheapest = await store.cheapestPending([id], operations)
+      if (cheapest !== null) limits.set(id, books.limitOf(id, cheapest))
+    }
     return null
   }
 
@@ -103,9 +120,15 @@ export function openBatches(parts: BatchParts, runs: readonly Run[], books: Book
       await readOnce()
       balanceBefore = account?.remaining ?? null
     },
+    fit: () => store.fit({ runs: means(), credits: books.covered(), calls: books.coveredCalls() }),
     next,
+    one: async (operations) => (await lease(operations, 1))[0] ?? null,
     concurrency: () => sensibleConcurrency(account?.limits ?? { perSecond: null, perMinute: null }),
-    overBudget: () => overBudget,
+    limits: () => limits,
+    quota: () => {
+      const use = explainingQuota(quotas)
+      return use === null ? null : quotaWords(use)
+    },
     end: async () => {
       const balanceAfter = account === null ? null : await lastReading(parts, runs[0]?.id ?? null)
       return { balanceBefore, balanceAfter }

@@ -10,12 +10,16 @@ export interface Books {
   ask(): (account: Account) => void
   /** Credits that the last known balance covers beyond what is reserved. */
   covered(): number
+  /** Calls that the quotas of the key still allow beyond what is reserved, infinite without any. */
+  coveredCalls(): number
+  /** Takes what the quotas allowed when the ledger was counted last. */
+  quota(left: number): void
   /** Credits that a run may let through: its budget, and the balance above what it keeps. */
   coveredFor(runId: number): number
   /** Credits that a run's own budget still allows, infinite without one. */
   budgetFor(runId: number): number
-  /** Whether it is the run's own budget, not the balance, that covers less than that. */
-  limitedByBudget(runId: number, credits: number): boolean
+  /** Which limit of a run covers less than that, where one does. */
+  limitOf(runId: number, credits: number): MoneyLimit
   reserve(task: Task): void
   /** Gives back what is reserved for the task, if anything still is. */
   release(task: Task): void
@@ -26,6 +30,9 @@ export interface Books {
   readonly spent: () => number
   readonly balance: () => number | null
 }
+
+/** What can keep a run from buying more; the names are those of finish reasons. */
+export type MoneyLimit = 'budget' | 'quota' | 'balance'
 
 interface RunBook {
   readonly run: Run
@@ -56,6 +63,7 @@ export function openBooks(runs: readonly Run[], before: Earlier, clock: Pick<Clo
   let billedTotal = 0
   let billedWhenAsked = 0
   let reserved = 0
+  let quotaLeft = Number.POSITIVE_INFINITY
   /** Tasks whose credits are reserved. */
   const held = new Set<number>()
   let unsure = before.unsure.map(({ credits, age }) => ({ credits, at: clock.monotonic() - age }))
@@ -89,10 +97,17 @@ export function openBooks(runs: readonly Run[], before: Earlier, clock: Pick<Clo
       }
     },
     covered,
+    coveredCalls: () => Math.max(0, quotaLeft - held.size),
+    quota: (left) => {
+      quotaLeft = left
+    },
     coveredFor: (runId) =>
       Math.min(budgetOf(runId), Math.max(0, covered() - (book(runId).run.settings.budget.keep ?? 0))),
     budgetFor: budgetOf,
-    limitedByBudget: (runId, credits) => budgetOf(runId) < credits,
+    limitOf: (runId, credits) => {
+      if (budgetOf(runId) < credits) return 'budget'
+      return quotaLeft - held.size < 1 ? 'quota' : 'balance'
+    },
     reserve: (task) => {
       if (held.has(task.id)) return
       held.add(task.id)
@@ -103,10 +118,12 @@ export function openBooks(runs: readonly Run[], before: Earlier, clock: Pick<Clo
     billed: (task) => {
       release(task)
       billedTotal += task.credits
+      quotaLeft -= 1
       book(task.runId).spent += task.credits
     },
     ambiguous: (task) => {
       unsure.push({ credits: task.credits, at: clock.monotonic() })
+      quotaLeft -= 1
       book(task.runId).ambiguous += task.credits
     },
     spent: () => [...books.values()].reduce((sum, { spent }) => sum + spent, 0),

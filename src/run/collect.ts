@@ -1,17 +1,23 @@
+import { billableOperation } from '../catalog/index.ts'
 import type { Clock } from '../model/clock.ts'
 import type { Run } from '../model/run.ts'
 import type { Task } from '../model/task.ts'
-import type { Store } from '../store/store.ts'
+import type { LeftOut, Store } from '../store/store.ts'
 import { openBatches } from './batches.ts'
-import { type Earlier, openBooks, settlingMs } from './books.ts'
+import { type Earlier, type MoneyLimit, openBooks, settlingMs } from './books.ts'
+import { type Breaker, openBreaker } from './breaker.ts'
+import { feed } from './feed.ts'
 import { weigh } from './follow.ts'
+import { watchHealth } from './health.ts'
 import { openPool } from './pool.ts'
 import { AccountUnknown } from './read-account.ts'
 import { reader } from './reading.ts'
+import { watchRefusals } from './refused.ts'
 import type { Service } from './service.ts'
 import { type Stop, Stopped } from './stop.ts'
+import type { TaskEnd } from './task-end.ts'
 import { inFlightTwins } from './twins.ts'
-import { type TaskEnd, worker } from './work.ts'
+import { worker } from './work.ts'
 
 export interface CollectParts {
   readonly store: Store
@@ -23,7 +29,13 @@ export interface CollectParts {
   readonly stop: Stop
   /** Calls in the air at once; null leaves it to the rate limit. */
   readonly concurrency: number | null
+  /** How long a service, or an engine of it, that is down is waited for. */
+  readonly maxOutageMs: number
+  /** Leave out what is worth least, so that the balance covers the rest. */
+  readonly fitBalance: boolean
   readonly onProgress: (progress: Progress) => void
+  /** Tells what people should know while it goes on. */
+  readonly notice: (words: string) => void
 }
 
 /** How far a collection is. */
@@ -41,8 +53,10 @@ export interface Progress {
 export interface Collected {
   readonly balanceBefore: number | null
   readonly balanceAfter: number | null
-  /** Runs that stopped because their own budget covers nothing more. */
-  readonly overBudget: ReadonlySet<number>
+  /** Runs that lack something because a limit covers no more. */
+  readonly limits: ReadonlyMap<number, MoneyLimit>
+  /** What was left out of the runs so that the balance covers the rest. */
+  readonly leftOut: readonly LeftOut[]
 }
 
 /**
@@ -64,7 +78,12 @@ export async function collect(
   const batches = openBatches(parts, runs, books)
   const counters = await openCounters(store, runIds)
   const progress = () => parts.onProgress({ ...counters, spent: books.spent(), balance: books.balance() })
-  const pool = openPool(stop)
+  const pool = openPool(stop, parts.clock)
+  const breaker = await breakerFor(parts, runIds)
+  const { background } = pool
+  const health = watchHealth({ ...parts, breaker, signal: stop.signal, background })
+  const refusals = watchRefusals({ ...parts, quota: batches.quota })
+  let leftOut: readonly LeftOut[] = []
   const runsById = new Map(all.map((run) => [run.id, run]))
   const reads = reader({
     store,
@@ -74,9 +93,9 @@ export async function collect(
       counters.planned += effect.added - effect.skipped
       progress()
     },
-    background: pool.background,
+    background,
   })
-  const work = worker({ ...parts, books, runs: runsById, reader: reads })
+  const work = worker({ ...parts, books, runs: runsById, reader: reads, health, refusals })
   const twins = inFlightTwins(runIds.length > 1, {
     buy: work.buy,
     reuse: reads.reuse,
@@ -85,7 +104,7 @@ export async function collect(
 
   const attempt = async (begin: () => Promise<TaskEnd>): Promise<TaskEnd> => {
     try {
-      return stop.cause() === null ? await begin() : 'open'
+      return await begin()
     } catch (error) {
       if (error instanceof Stopped) return 'open'
       throw error
@@ -94,10 +113,13 @@ export async function collect(
   /** Works on a task in a slot of the pool; its credits are reserved until it ends. */
   const perform = (task: Task, begin: () => Promise<TaskEnd>): void => {
     if (task.reusable === null) books.reserve(task)
-    pool.add(task, () => settle(task, begin))
+    pool.add(task, () => settle(task, async () => (stop.cause() === null ? await begin() : 'open')))
   }
   const settle = async (task: Task, begin: () => Promise<TaskEnd>): Promise<void> => {
     const end = await attempt(begin)
+    breaker.gone(task.id)
+    // The service works on it: its slot is free, its credits stay reserved.
+    if (typeof end === 'object' && 'follows' in end) return background(settle(task, () => end.follows))
     // What was given back may be in work again already.
     if (end === 'given-back') return
     books.release(task)
@@ -110,8 +132,19 @@ export async function collect(
     pool.setConcurrency(parts.concurrency ?? batches.concurrency())
     progress()
     // Accepted jobs first: polling them is free.
-    for (const { task, ...job } of await store.acceptedJobs(allIds)) perform(task, () => work.goOn(task, job))
-    await feed()
+    for (const { task, ...job } of await store.acceptedJobs(allIds)) {
+      books.reserve(task)
+      background(settle(task, () => work.goOn(task, job)))
+    }
+    if (parts.fitBalance) leftOut = await batches.fit()
+    await feed({
+      batches,
+      breaker,
+      pool,
+      stop,
+      hasPending: () => store.hasPending(runIds),
+      perform: (task) => perform(task, () => twins.run(task)),
+    })
   } catch (error) {
     if (error instanceof AccountUnknown) stop.request(error.stop)
     else if (!(error instanceof Stopped)) pool.fail(error)
@@ -119,19 +152,25 @@ export async function collect(
   const left = await pool.drain()
   await store.release(left.map(({ id }) => id))
   pool.rethrow()
-  return { ...(await batches.end()), overBudget: batches.overBudget() }
+  return { ...(await batches.end()), limits: batches.limits(), leftOut }
+}
 
-  /** Hands tasks to the pool as they are let through, never far ahead of what it can take. */
-  async function feed(): Promise<void> {
-    while (stop.cause() === null) {
-      const changes = pool.changes()
-      const tasks = await batches.next(pool.busy)
-      if (tasks === null) return
-      if (tasks.length === 0) await pool.changeAfter(changes)
-      for (const task of tasks) perform(task, () => twins.run(task))
-      await pool.room()
-    }
-  }
+async function breakerFor(
+  { store, clock, maxOutageMs, notice }: CollectParts,
+  runIds: readonly number[],
+): Promise<Breaker> {
+  const worked = await store.operationsBilled(runIds)
+  return openBreaker({
+    clock,
+    maxOutageMs,
+    up: worked.map((operation) => billableOperation(operation).engine),
+    onChange: (engine, change) =>
+      notice(
+        change === 'up'
+          ? `${engine} is back.`
+          : `${engine} fails on the service's side. New work for it waits; one call at a time finds out when it is back.`,
+      ),
+  })
 }
 
 async function spentBefore({ store, clock }: CollectParts, runIds: readonly number[]): Promise<Earlier> {

@@ -38,7 +38,7 @@ export function gravestReason(reasons: readonly FinishReason[]): FinishReason {
 export async function finishRuns(
   store: Store,
   runs: readonly Run[],
-  { stop, overBudget }: { readonly stop: StopCause | null; readonly overBudget: Collected['overBudget'] },
+  { stop, limits }: { readonly stop: StopCause | null; readonly limits: Collected['limits'] },
   now: number,
 ): Promise<void> {
   for (const { id } of runs) {
@@ -46,7 +46,7 @@ export async function finishRuns(
     await store.finishRun(id, reasonOf(tasks), now)
     function reasonOf({ pending, failed }: { pending: number; failed: number }): FinishReason {
       if (pending === 0) return failed === 0 ? 'completed' : 'completed_with_failures'
-      return stop?.reason ?? (overBudget.has(id) ? 'budget' : 'balance')
+      return stop?.reason ?? limits.get(id) ?? 'balance'
     }
   }
 }

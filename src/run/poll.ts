@@ -1,3 +1,4 @@
+import PQueue from 'p-queue'
 import { consequences } from '../api/outcome.ts'
 import { jobStateOf } from '../catalog/async-job.ts'
 import { billableOperation } from '../catalog/index.ts'
@@ -5,9 +6,11 @@ import { jobsPoll } from '../catalog/operations/jobs-poll.ts'
 import type { Clock } from '../model/clock.ts'
 import type { Task } from '../model/task.ts'
 import type { AcceptedJob } from '../store/store.ts'
+import type { OutageWatch } from './outage.ts'
+import type { Refusals } from './refused.ts'
 import type { SentCall, Service } from './service.ts'
 import { type Stop, Stopped, sleep } from './stop.ts'
-import { stopCause } from './stop-causes.ts'
+import { stopCause, unreachable } from './stop-causes.ts'
 
 /** How an asynchronous job ended. */
 export type JobEnd =
@@ -21,20 +24,32 @@ export interface PollParts {
   readonly service: Service
   readonly clock: Clock
   readonly stop: Stop
+  readonly refusals: Refusals
+  readonly silence: OutageWatch
 }
 
-const firstPauseMs = 250
+/** Jobs that are polled by turns; the others wait, at no risk. */
+const polledAtOnce = 256
+const shortestFirstPauseMs = 250
+const longestFirstPauseMs = 10_000
 const longestPauseMs = 30_000
 /** A job that has not ended after so much polling is given up. */
 const deadlineMs = 900_000
-/** 500s in a row before the job is taken for failed. */
-const failuresInRow = 5
+/** 500s, or 404s, in a row before they are believed. */
+const believedAfter = { 'server-error': 5, 'not-found': 3 } as const
+/** How much of what is known of the time that jobs take is due to the last one. */
+const weightOfLast = 0.2
+
+type PollEnd = keyof typeof believedAfter
 
 /**
  * Polls a job, which is free, with growing pauses until it ends. Rejected with `Stopped` when the run stops; the
  * job is then polled by whoever goes on.
  */
-export function poller({ service, clock, stop }: PollParts) {
+export function poller({ service, clock, stop, refusals, silence }: PollParts) {
+  const turns = new PQueue({ concurrency: polledAtOnce })
+  /** Milliseconds that a job takes, learned from those that ended. */
+  let typicalMs: number | null = null
   /** The document names one path, its other operations suggest a second: the one that works is remembered. */
   let paths: readonly string[] = [jobsPoll.path, `/v1${jobsPoll.path}`]
 
@@ -51,12 +66,24 @@ export function poller({ service, clock, stop }: PollParts) {
     return second
   }
 
-  return async function poll(task: Task, { jobId }: AcceptedJob): Promise<JobEnd> {
+  /** The first poll comes when most jobs are done, so that few need a second one. */
+  const firstPause = (): number =>
+    Math.min(longestFirstPauseMs, Math.max(shortestFirstPauseMs, (typicalMs ?? 0) * 0.9))
+
+  const learn = (tookMs: number): void => {
+    typicalMs = typicalMs === null ? tookMs : typicalMs + (tookMs - typicalMs) * weightOfLast
+  }
+
+  const follow = async (task: Task, { jobId }: AcceptedJob): Promise<JobEnd> => {
     const items = billableOperation(task.operation).response.items ?? ''
+    const outage = silence.watch()
+    const began = clock.monotonic()
     // Counted from here, not from the submission: nobody may have asked for a long time.
-    const until = clock.monotonic() + deadlineMs
-    let pause = firstPauseMs
-    for (let failures = 0; clock.monotonic() < until; ) {
+    let until = began + deadlineMs
+    let pause = firstPause()
+    let inRow: { readonly outcome: PollEnd | null; readonly times: number } = { outcome: null, times: 0 }
+    while (clock.monotonic() < until) {
+      const asked = clock.monotonic()
       await sleep(clock, pause, stop.signal)
       pause = Math.min(pause * 1.5, longestPauseMs)
       const polled = await ask(task, jobId)
@@ -65,14 +92,32 @@ export function poller({ service, clock, stop }: PollParts) {
         stop.request(stopCause(polled.settlement))
         throw new Stopped()
       }
+      refusals.note(polled.settlement)
+      outage.note(outcome)
+      if (outage.pause()?.over === true) stop.request(unreachable(error ?? outcome))
+      // Where nobody answers, nobody says that the job takes long.
+      if (outcome === 'throttled' || outcome === 'unreachable') until += clock.monotonic() - asked
       const state = jobStateOf(polled.body, items)
-      if (outcome === 'answered' && state === 'completed') return { answer: polled }
+      if (outcome === 'answered' && state === 'completed') {
+        learn(clock.monotonic() - began)
+        return { answer: polled }
+      }
       if (state === 'failed') return { failed: error ?? 'the asynchronous job failed' }
-      if (outcome === 'not-found') return { lost: `the service knows no asynchronous job ${jobId}` }
-      // A failed job is reported as a 500; so is a bad moment of the service, which passes.
-      failures = outcome === 'server-error' ? failures + 1 : 0
-      if (failures >= failuresInRow) return { failed: `the asynchronous job failed: ${error ?? outcome}` }
+      // A failed job is reported as a 500, and so is a bad moment of the service, which passes; a job may be known late.
+      inRow = outcome in believedAfter ? counted(inRow, outcome as PollEnd) : { outcome: null, times: 0 }
+      if (inRow.outcome === null || inRow.times < believedAfter[inRow.outcome]) continue
+      if (inRow.outcome === 'not-found') return { lost: `the service knows no asynchronous job ${jobId}` }
+      return { failed: `the asynchronous job failed: ${error ?? outcome}` }
     }
     return { lost: `the asynchronous job ${jobId} did not end within ${deadlineMs / 60_000} minutes` }
   }
+
+  return async (task: Task, job: AcceptedJob): Promise<JobEnd> => {
+    const end = await turns.add(() => follow(task, job))
+    return end as JobEnd
+  }
+}
+
+function counted(inRow: { readonly outcome: PollEnd | null; readonly times: number }, outcome: PollEnd) {
+  return { outcome, times: inRow.outcome === outcome ? inRow.times + 1 : 1 }
 }

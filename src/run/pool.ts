@@ -1,9 +1,15 @@
 import PQueue from 'p-queue'
+import type { Clock } from '../model/clock.ts'
 import type { Task } from '../model/task.ts'
 import { type Stop, Stopped } from './stop.ts'
 
+/** Work behind freed slots beyond which no new task is taken: answers to be read, jobs that are polled. */
+const mostBehind = 1_024
+
+export type Pool = ReturnType<typeof openPool>
+
 /** The queue of tasks in work, and the work that goes on behind freed slots. */
-export function openPool(stop: Stop) {
+export function openPool(stop: Stop, clock: Pick<Clock, 'after'>) {
   const queue = new PQueue({ concurrency: 1 })
   const waiting = new Map<number, Task>()
   const behind = new Set<Promise<void>>()
@@ -29,6 +35,17 @@ export function openPool(stop: Stop) {
     wake()
   }
   stop.signal.addEventListener('abort', changed, { once: true })
+
+  /** Fulfilled when there was a change after that many, or after so many milliseconds. */
+  const changeAfter = (seen: number, patienceMs = Number.POSITIVE_INFINITY): Promise<void> =>
+    new Promise((resolve) => {
+      const cancel = Number.isFinite(patienceMs) ? clock.after(patienceMs, () => wake()) : () => {}
+      wake = () => {
+        cancel()
+        resolve()
+      }
+      if (changes > seen) wake()
+    })
 
   return {
     fail,
@@ -58,15 +75,12 @@ export function openPool(stop: Stop) {
     busy: (): boolean => inWork + behind.size > 0,
     /** Counts tasks that ended, work behind them that ended, and the stop. */
     changes: (): number => changes,
-    /** Fulfilled when there was a change after that many. */
-    changeAfter: (seen: number): Promise<void> =>
-      new Promise((resolve) => {
-        wake = resolve
-        if (changes > seen) resolve()
-      }),
+    changeAfter,
     /** Fulfilled when the queue can take more, at once when the stop is asked for. */
-    room: (): Promise<void> =>
-      stop.cause() === null ? queue.onSizeLessThan(queue.concurrency + 1) : Promise.resolve(),
+    room: async (): Promise<void> => {
+      while (stop.cause() === null && behind.size > mostBehind) await changeAfter(changes)
+      if (stop.cause() === null) await queue.onSizeLessThan(queue.concurrency + 1)
+    },
     /** Waits for what is in work, and answers the tasks that it did not come to. */
     drain: async (): Promise<readonly Task[]> => {
       queue.clear()

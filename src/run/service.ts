@@ -4,6 +4,7 @@ import type { Gate, Token } from '../api/gate.ts'
 import { billing } from '../api/outcome.ts'
 import { type ApiRequest, lookupRequest } from '../api/request.ts'
 import type { FreeOperation } from '../catalog/operation.ts'
+import { jobsPoll } from '../catalog/operations/jobs-poll.ts'
 import { usage } from '../catalog/operations/usage.ts'
 import type { Outcome, Settlement } from '../model/call.ts'
 import type { Clock } from '../model/clock.ts'
@@ -55,7 +56,11 @@ export interface ServiceParts {
 /** Joins wire, gate and ledger. */
 export function openService({ baseUrl, wire, gate, store, clock, keyHash }: ServiceParts): Service {
   const send: Service['send'] = async (request, call, signal) => {
-    const token = await gate.acquire({ signal, first: call.credits === 0, kind: call.operation })
+    const token = await gate.acquire({
+      signal,
+      first: call.credits === 0 && call.operation !== jobsPoll.name,
+      kind: call.operation,
+    })
     const callId = await begin(token, { ...call, keyHash, sentAt: clock.wall() })
     const started = clock.monotonic()
     const exchange = await wire.exchange(request, token.sent)

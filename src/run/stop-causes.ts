@@ -12,6 +12,22 @@ export function stalled(words: string): StopCause {
   }
 }
 
+/** The stop at a quota of the key, `quota` in words. */
+export function quotaUsedUp(quota: string, words: string): StopCause {
+  return {
+    reason: 'quota',
+    message: `The key's ${quota} is used up (${words}). The same command goes on when it begins anew or is raised.`,
+  }
+}
+
+/** The stop after engines were down for too long. */
+export function enginesDown(engines: readonly string[]): StopCause {
+  return {
+    reason: 'unavailable',
+    message: `The service fails on ${engines.join(' and ')}. The same command goes on where this one stopped.`,
+  }
+}
+
 /** The stop after nothing was heard of the service for too long. */
 export function unreachable(words: string): StopCause {
   return {

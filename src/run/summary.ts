@@ -1,4 +1,5 @@
 import { type FinishReason, isComplete, type Run, type Tally } from '../model/run.ts'
+import type { LeftOut } from '../store/store.ts'
 
 /** The document that `run --json` prints for a run. Instants are ISO 8601, credits whole numbers. */
 export interface RunDocument {
@@ -19,13 +20,20 @@ export interface RunDocument {
     readonly unexplained: number | null
   }
   readonly results: Tally['results']
+  /** Only where something was left out so that the balance covers the rest; credits at most. */
+  readonly left_out?: { readonly queries: number; readonly credits: number }
   readonly started_at: string
   readonly finished_at: string | null
   readonly duration_ms: number | null
 }
 
 /** @param balance readings around the last collection and what was billed in it; null where there was none */
-export function runDocument(run: Run, tally: Tally, balance: BalanceChange | null): RunDocument {
+export function runDocument(
+  run: Run,
+  tally: Tally,
+  balance: BalanceChange | null,
+  leftOut?: LeftOut,
+): RunDocument {
   const { finishReason, startedAt, finishedAt } = run
   return {
     run: run.id,
@@ -44,6 +52,7 @@ export function runDocument(run: Run, tally: Tally, balance: BalanceChange | nul
       unexplained: unexplained(balance),
     },
     results: tally.results,
+    ...(leftOut === undefined ? {} : { left_out: { queries: leftOut.queries, credits: leftOut.credits } }),
     started_at: new Date(startedAt).toISOString(),
     finished_at: finishedAt === null ? null : new Date(finishedAt).toISOString(),
     duration_ms: finishedAt === null ? null : finishedAt - startedAt,

@@ -1,5 +1,5 @@
 import type { Task } from '../model/task.ts'
-import type { TaskEnd } from './work.ts'
+import type { TaskEnd } from './task-end.ts'
 
 interface Buyer {
   buy(task: Task): Promise<TaskEnd>
@@ -13,7 +13,7 @@ interface Buyer {
  * answer. Within one run no two tasks are the same call.
  */
 export function inFlightTwins(several: boolean, { buy, reuse, stored }: Buyer) {
-  const inFlight = new Map<string, Promise<TaskEnd>>()
+  const inFlight = new Map<string, Promise<void>>()
 
   const take = async (task: Task, answerId: number): Promise<TaskEnd> => {
     await reuse(task, answerId)
@@ -36,12 +36,25 @@ export function inFlightTwins(several: boolean, { buy, reuse, stored }: Buyer) {
       // Whatever became of the first, the second looks for itself: it may find the answer, or has tries of its own.
       return 'open'
     }
-    const bought = buyOrTake(task)
-    inFlight.set(call, bought)
-    try {
-      return await bought
-    } finally {
+    let end = (): void => {}
+    inFlight.set(
+      call,
+      new Promise<void>((resolve) => {
+        end = resolve
+      }),
+    )
+    const forget = (): void => {
       inFlight.delete(call)
+      end()
+    }
+    try {
+      const first = await buyOrTake(task)
+      if (typeof first === 'object' && 'follows' in first) return { follows: first.follows.finally(forget) }
+      forget()
+      return first
+    } catch (error) {
+      forget()
+      throw error
     }
   }
   return { run }

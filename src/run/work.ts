@@ -1,19 +1,23 @@
 import { consequences } from '../api/outcome.ts'
 import { pageRequest } from '../api/request.ts'
-import { decideRetry } from '../api/retry.ts'
-import { jobIdOf } from '../catalog/async-job.ts'
+import { decideRetry, retryPolicy } from '../api/retry.ts'
 import { billableOperation } from '../catalog/index.ts'
 import type { Clock } from '../model/clock.ts'
 import type { Run } from '../model/run.ts'
 import type { Task } from '../model/task.ts'
-import type { AcceptedJob, Store } from '../store/store.ts'
+import type { Store, TaskAgain } from '../store/store.ts'
 import { asyncChoice } from './async-choice.ts'
+import { asyncJobs } from './async-jobs.ts'
 import type { Books } from './books.ts'
-import { poller } from './poll.ts'
+import type { Health } from './health.ts'
+import { type Outage, outageWatch } from './outage.ts'
 import type { Reader } from './reading.ts'
+import type { Refusals } from './refused.ts'
+import { retryBudget } from './retry-budget.ts'
 import type { SentCall, Service } from './service.ts'
 import { type Stop, sleep } from './stop.ts'
-import { stalled, stallMs, stopCause, unreachable } from './stop-causes.ts'
+import { stopCause, unreachable } from './stop-causes.ts'
+import type { TaskEnd } from './task-end.ts'
 
 export interface WorkParts {
   readonly store: Store
@@ -24,65 +28,56 @@ export interface WorkParts {
   readonly random: () => number
   readonly runs: ReadonlyMap<number, Run>
   readonly reader: Reader
+  readonly health: Health
+  readonly refusals: Refusals
+  readonly maxOutageMs: number
 }
 
-/**
- * How a task ended here. `open`: it did not come to an end, and is to be given back (an accepted job stays one).
- * `given-back`: it waits to be sent again already, and may be in work again.
- */
-export type TaskEnd = { readonly answerId: number } | { readonly failed: string } | 'open' | 'given-back'
-
 /** Gets tasks their answers by calls, as often as the policy allows. What was reserved for them is the caller's to release. */
-export function worker({ store, service, clock, books, stop, random, runs, reader }: WorkParts) {
+export function worker(parts: WorkParts) {
+  const { store, service, clock, books, stop, random, runs, reader, health, refusals } = parts
   /** Tasks of which one call already ended in a way that nobody knows. */
   const unsure = new Set<number>()
-  const poll = poller({ service, clock, stop })
   const choice = asyncChoice()
-  /** When the service was last heard of, whatever it said. */
-  let heardAt = clock.monotonic()
+  const repeats = retryBudget()
+  const silence = outageWatch(clock, random, parts.maxOutageMs)
 
   /** Sends calls for a task until it has an answer or fails, or has to wait for later. */
   const buy = async (task: Task): Promise<TaskEnd> => {
-    let silentSince: number | null = null
+    const outage = silence.watch()
+    if (task.tries === 0) repeats.first()
+    else if (task.tries >= retryPolicy.triesInRow && !repeats.take())
+      return await fail(task, 'server-error', `${task.cause ?? 'the service failed'}; ${noRepeatsLeft}`)
     for (let tries = task.tries; ; ) {
       const sent = await send(task)
       const { callId, settlement } = sent
-      if (settlement.outcome !== 'unreachable') heardAt = clock.monotonic()
       if (settlement.billed === null) books.ambiguous(task)
+      health.note(task, settlement.outcome)
+      refusals.note(settlement)
+      outage.note(settlement.outcome)
       const cause = settlement.error ?? settlement.outcome
       switch (consequences[settlement.outcome]) {
         case 'keep':
           choice.note(task.operation, settlement.latencyMs)
           return await keep(task, sent)
-        case 'poll': {
-          const end = await submitted(task, sent)
-          if (end !== 'failed') return end
-          tries += 1
-          if (tries < task.tries + jobTries) continue
-          return await fail(task, 'server-error', `the asynchronous job failed ${jobTries} times`)
-        }
+        case 'poll':
+          return await jobs.submitted(task, sent, (unknown, words) => giveUp(task, unknown, words))
         case 'wait':
-          if ((service.gate.refusedFor() ?? 0) > stallMs) stop.request(stalled(cause))
           await store.settleCall(callId, settlement, null)
           continue
         case 'retry': {
-          if (settlement.outcome === 'unreachable') silentSince ??= clock.monotonic()
-          // Where nobody is heard of, it is not the task that fails.
-          if (silentSince !== null && heardAt < silentSince) {
-            const silentFor = clock.monotonic() - silentSince
-            if (silentFor > outageMs) stop.request(unreachable(cause))
-            await store.settleCall(callId, settlement, null)
-            await sleep(
-              clock,
-              random() * Math.min(Math.max(silentFor, shortestSilenceMs), longestSilenceMs),
-              stop.signal,
-            )
+          const unheard = outage.pause()
+          if (unheard !== null) {
+            await waitOut(sent, unheard)
             continue
           }
+          if (health.isDown(task)) return await leaveOpen(task, sent, { tries: task.tries, behind: true })
           tries += 1
           const decision = decideRetry(tries, random())
+          if ('giveUp' in decision && health.neverUp(task)) return await leaveOpen(task, sent, atTheBack)
           if ('giveUp' in decision) return await giveUp(task, sent, `${cause} (after ${tries} tries)`)
-          if ('later' in decision) return await leaveOpen(task, sent, tries)
+          if ('later' in decision) return await leaveOpen(task, sent, { tries, behind: true })
+          if (!repeats.take()) return await spent(task, sent, tries)
           await store.settleCall(callId, settlement, null)
           await sleep(clock, decision.wait, stop.signal)
           continue
@@ -91,17 +86,30 @@ export function worker({ store, service, clock, books, stop, random, runs, reade
           const again = !unsure.has(task.id)
           unsure.add(task.id)
           if (!again) return await giveUp(task, sent, `${cause}; whether it was billed is not known`)
-          if (!coversAgain(task)) return await leaveOpen(task, sent, tries)
+          if (!coversAgain(task)) return await leaveOpen(task, sent, { tries, behind: false })
           await store.settleCall(callId, settlement, null)
           continue
         }
         case 'stop-run':
           stop.request(stopCause(settlement))
-          return await leaveOpen(task, sent, tries)
+          return await leaveOpen(task, sent, { tries, behind: false })
         default:
           return await giveUp(task, sent, cause)
       }
     }
+  }
+
+  /** No call may be repeated now: behind all first calls there may be leave again. */
+  const spent = async (task: Task, sent: SentCall, tries: number): Promise<TaskEnd> => {
+    if (tries < retryPolicy.triesInRow) return await leaveOpen(task, sent, atTheBack)
+    return await giveUp(task, sent, `${sent.settlement.error ?? sent.settlement.outcome}; ${noRepeatsLeft}`)
+  }
+
+  /** Nobody is heard of: it is not the task that fails. */
+  const waitOut = async ({ callId, settlement }: SentCall, unheard: Outage): Promise<void> => {
+    if (unheard.over) stop.request(unreachable(settlement.error ?? settlement.outcome))
+    await store.settleCall(callId, settlement, null)
+    await sleep(clock, unheard.wait, stop.signal)
   }
 
   const send = (task: Task): Promise<SentCall> => {
@@ -124,52 +132,6 @@ export function worker({ store, service, clock, books, stop, random, runs, reade
     return { answerId }
   }
 
-  /** A job that was taken is stored before anything else happens. */
-  const submitted = async (task: Task, sent: SentCall): Promise<TaskEnd | 'failed'> => {
-    const { callId, settlement, body, headers } = sent
-    const jobId = jobIdOf(body, headers)
-    if (jobId === null) {
-      books.ambiguous(task)
-      const unknown = { ...settlement, billed: null }
-      return await giveUp(
-        task,
-        { ...sent, settlement: unknown },
-        'the service took an asynchronous job and named no id for it',
-      )
-    }
-    const job = { taskId: task.id, callId, jobId }
-    await store.acceptJob(callId, settlement, job)
-    return await follow(task, { ...job, acceptedAt: settlement.finishedAt })
-  }
-
-  /** Polls a job to its end; `failed` ones cost nothing and may be submitted again. */
-  const follow = async (task: Task, job: AcceptedJob): Promise<TaskEnd | 'failed'> => {
-    const end = await poll(task, job)
-    if ('answer' in end) {
-      const fetchedAt = end.answer.settlement.finishedAt
-      const answerId = await reader.keep(task, end.answer.body, {
-        callId: job.callId,
-        settlement: null,
-        fetchedAt,
-      })
-      books.billed(task)
-      return { answerId }
-    }
-    if ('failed' in end) {
-      await store.endJob(job, 0, clock.wall())
-      return 'failed'
-    }
-    books.ambiguous(task)
-    await store.endJob(job, null, clock.wall())
-    return await fail(task, 'ambiguous', `${end.lost}; whether it was billed is not known`)
-  }
-
-  /** Goes on with a job that an earlier process had submitted: polls it, and submits it again only if it failed. */
-  const goOn = async (task: Task, job: AcceptedJob): Promise<TaskEnd> => {
-    const end = await follow(task, job)
-    return end === 'failed' ? await buy(task) : end
-  }
-
   const fail = async (
     task: Task,
     outcome: SentCall['settlement']['outcome'],
@@ -188,9 +150,13 @@ export function worker({ store, service, clock, books, stop, random, runs, reade
     return end
   }
 
-  const leaveOpen = async (task: Task, { callId, settlement }: SentCall, tries: number): Promise<TaskEnd> => {
+  const leaveOpen = async (
+    task: Task,
+    { callId, settlement }: SentCall,
+    again: Pick<TaskAgain, 'tries' | 'behind'>,
+  ): Promise<TaskEnd> => {
     books.release(task)
-    await store.settleCall(callId, settlement, { taskId: task.id, tries })
+    await store.settleCall(callId, settlement, { taskId: task.id, ...again })
     return 'given-back'
   }
 
@@ -202,13 +168,9 @@ export function worker({ store, service, clock, books, stop, random, runs, reade
     return covered
   }
 
-  return { buy, goOn }
+  const jobs = asyncJobs({ ...parts, fail, silence })
+  return { buy, goOn: jobs.goOn }
 }
 
-/** How long a service that cannot be reached at all is waited for. */
-const outageMs = 120_000
-const shortestSilenceMs = 500
-const longestSilenceMs = 20_000
-
-/** Submissions of one task whose jobs may fail before it does. */
-const jobTries = 4
+const atTheBack = { tries: retryPolicy.triesInRow, behind: true } as const
+const noRepeatsLeft = 'not tried again, for half as many calls were repeated already as there are tasks'

@@ -8,10 +8,11 @@ export interface LedgerStore {
   ambiguousSince(instant: number): Promise<readonly { readonly credits: number; readonly endedAt: number }[]>
   /** Credits of the runs: billed, and not known whether billed. */
   creditsOf(runIds: readonly number[]): Promise<{ readonly spent: number; readonly ambiguous: number }>
-  /** Calls with this key since then that were billed, may have been, or may yet be. */
-  chargeableCalls(keyHash: string, since: number): Promise<number>
+  /** Calls with this key that were sent since then and were billed, or may have been. */
+  chargedCalls(keyHash: string, since: number): Promise<number>
   keepUsage(reading: UsageReading): Promise<void>
-  lastUsage(keyHash: string): Promise<UsageReading | null>
+  /** The newest reading with that key, of those before an instant where one is given. */
+  lastUsage(keyHash: string, before?: number): Promise<UsageReading | null>
   /** Keys whose usage was ever read. */
   keysRead(): Promise<readonly string[]>
   /** Readings with that key, in the order in which they were taken. */

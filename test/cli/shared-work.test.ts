@@ -61,7 +61,7 @@ function list(count: number, word: string): string {
 
 test('tasks that go to the back of the run are never in work twice', async () => {
   await using sandbox = await startSandbox({
-    rules: [{ operation: 'alpha.search', times: 700, do: { status: 500 } }],
+    rules: [{ operation: 'alpha.search', probability: 0.4, do: { status: 500 } }],
   })
   await using place = await workspace(sandbox)
   const job = await place.file('job.csv', queriesCsv(150))

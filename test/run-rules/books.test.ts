@@ -56,6 +56,7 @@ const aTask = (id: number, credits = 1, runId = 1): Task => ({
   priority: 0,
   credits,
   tries: 0,
+  cause: null,
   reusable: null,
 })
 
@@ -193,13 +194,27 @@ describe('the books', () => {
     expect(books.covered()).toBe(10)
   })
 
-  test('tell whether it is the budget or the balance that covers too little', () => {
+  test('tell which limit covers too little', () => {
     const { books } = booksOf([aRun(1, 2), aRun(2, 50)], 2)
-    expect([books.limitedByBudget(1, 3), books.limitedByBudget(1, 2), books.limitedByBudget(2, 3)]).toEqual([
-      true,
-      false,
-      false,
-    ])
+    expect([books.limitOf(1, 3), books.limitOf(2, 3)]).toEqual(['budget', 'balance'])
+    books.quota(0)
+    expect([books.limitOf(1, 3), books.limitOf(2, 3)]).toEqual(['budget', 'quota'])
+  })
+
+  test('count a call of a quota for what is reserved, for what was billed and for what may have been', () => {
+    const { books } = booksOf([aRun(1)], 100)
+    expect(books.coveredCalls()).toBe(Number.POSITIVE_INFINITY)
+    books.quota(5)
+    const [a, b] = [aTask(1, 3), aTask(2, 3)]
+    books.reserve(a)
+    books.reserve(b)
+    expect(books.coveredCalls()).toBe(3)
+    books.billed(a)
+    expect(books.coveredCalls()).toBe(3)
+    books.ambiguous(b)
+    expect(books.coveredCalls()).toBe(2)
+    books.release(b)
+    expect(books.coveredCalls()).toBe(3)
   })
 })
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { onTestFinished } from 'vitest'
+import { billableOperations } from '../../src/catalog/index.ts'
 import type { Settlement } from '../../src/model/call.ts'
 import type { JobQuery, JobSettings } from '../../src/model/job.ts'
 import type { PlannedQuery } from '../../src/model/plan.ts'
@@ -14,6 +15,8 @@ import { followPage } from '../../src/run/follow.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import type { LeaseRequest, PlannedJob, Store } from '../../src/store/store.ts'
 import { aJobQuery } from '../plan/build.ts'
+
+export const everyOperation = billableOperations.map(({ name }) => name)
 
 /** An instant, in milliseconds that no rounding would keep by accident. */
 export const noon = Date.UTC(2026, 2, 1, 12, 0, 0, 789)
@@ -109,7 +112,15 @@ export function plannedJob(job: {
 /** Lets tasks of one run through: all that are ready, unless less is asked for. */
 export function lease(store: Store, runId: number, request: Partial<LeaseRequest> = {}) {
   const runs = request.runs ?? [{ runId, budget: 1_000_000, keep: 0, freshSince: null }]
-  return store.lease({ credits: 1_000_000, limit: 10_000, shared: false, ...request, runs })
+  return store.lease({
+    operations: everyOperation,
+    credits: 1_000_000,
+    calls: 10_000,
+    limit: 10_000,
+    shared: false,
+    ...request,
+    runs,
+  })
 }
 
 export function settlement<O extends Settlement['outcome'] = 'answered'>(

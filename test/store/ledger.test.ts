@@ -95,7 +95,11 @@ describe('the ledger', () => {
 
   test('sends a task again after a call that failed for a passing reason', async () => {
     const { store, run, a } = await aRun()
-    await store.settleCall(await begin(store, a), end('server-error', 0), { taskId: a.id, tries: 1 })
+    await store.settleCall(await begin(store, a), end('server-error', 0), {
+      taskId: a.id,
+      tries: 1,
+      behind: false,
+    })
     expect(await lease(store, run.id)).toMatchObject([{ id: a.id, tries: 1 }])
   })
 
@@ -234,7 +238,7 @@ describe('an asynchronous job', () => {
     [null, { spent: 0, ambiguous: 1 }],
   ])('that ends without an answer was billed: %j', async (billed, credits) => {
     const { store, run, job } = await accepted()
-    await store.endJob(job, billed, noon)
+    await store.endJob(job, billed, noon, null)
     expect(await store.creditsOf([run.id])).toEqual(credits)
     expect(await store.acceptedJobs([run.id])).toEqual([])
   })

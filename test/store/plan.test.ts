@@ -8,6 +8,7 @@ import {
   aQuery,
   aStore,
   begin,
+  everyOperation,
   fail,
   hour,
   keep,
@@ -384,6 +385,7 @@ describe('letting tasks through', () => {
         page: 1,
         credits: 1,
         tries: 0,
+        cause: null,
         priority: 2,
         reusable: null,
       },
@@ -395,10 +397,10 @@ describe('letting tasks through', () => {
     const queries = [{ text: 'dear', operation: 'alpha.ai', priority: 9 }, { text: 'a' }, { text: 'b' }]
     const run = await plan(store, { queries })
     expect(names(await lease(store, run.id, { credits: 2 }))).toEqual(['a/1', 'b/1'])
-    expect(await store.cheapestPending([run.id])).toBe(3)
+    expect(await store.cheapestPending([run.id], everyOperation)).toBe(3)
     expect(await lease(store, run.id, { credits: 2 })).toEqual([])
     expect(names(await lease(store, run.id, { credits: 3 }))).toEqual(['dear/1'])
-    expect(await store.cheapestPending([run.id])).toBeNull()
+    expect(await store.cheapestPending([run.id], everyOperation)).toBeNull()
   })
 
   test('never lets through more than is covered', async () => {
@@ -466,7 +468,7 @@ describe('letting tasks through', () => {
       latencyMs: 1,
       error: 'x',
     } as const
-    await store.settleCall(call, ended, { taskId: a.id, tries: 4 })
+    await store.settleCall(call, ended, { taskId: a.id, tries: 4, behind: true })
     expect((await lease(store, run.id)).map(({ text, tries }) => [text, tries])).toEqual([
       ['b', 0],
       ['a', 4],

@@ -1,7 +1,8 @@
 import type { Database } from 'better-sqlite3'
 import type { Settlement } from '../../model/call.ts'
 import type { Task } from '../../model/task.ts'
-import type { AcceptedJob, CallStore, LeaseRequest, NewCall } from '../store.ts'
+import type { AcceptedJob, CallStore, LeaseRequest, NewCall, TaskAgain } from '../store.ts'
+import { fitRuns } from './fit.ts'
 import type { Writer } from './writer.ts'
 
 interface TaskRow extends Omit<Task, 'params'> {
@@ -13,7 +14,7 @@ interface TaskRow extends Omit<Task, 'params'> {
 const understood = "NOT EXISTS (SELECT 1 FROM tasks_ f WHERE f.answer_id = a.id AND f.state = 'failed')"
 
 const taskColumns = `t.id, t.run_id AS runId, t.query_id AS queryId, q.operation, q.text, q.params, t.page, t.credits,
-  t.tries, t.round, t.priority`
+  t.tries, t.round, t.priority, t.cause`
 
 /** The ledger, and the tasks on their way, in SQLite. */
 export function callStore(db: Database, writer: Writer): CallStore {
@@ -28,7 +29,7 @@ export function callStore(db: Database, writer: Writer): CallStore {
   const forgetJob = db.prepare('DELETE FROM async_jobs WHERE task_id = ?')
   const settle = callSettler(db)
   const sendAgain = db.prepare(
-    "UPDATE tasks_ SET state = 'pending', round = round + (? > tries), tries = ? WHERE id = ?",
+    "UPDATE tasks_ SET state = 'pending', round = round + @behind, tries = @tries, cause = @cause WHERE id = @taskId",
   )
   const inGroup = db.prepare<unknown[], { id: number }>(
     `SELECT a.id FROM answers_ a JOIN runs_ r ON r.id = a.run_id
@@ -37,6 +38,9 @@ export function callStore(db: Database, writer: Writer): CallStore {
   )
   const pending = db.prepare<[number]>(
     "SELECT 1 FROM tasks_ WHERE run_id = ? AND state = 'pending' AND ready = 1 LIMIT 1",
+  )
+  const lastBilled = db.prepare<[number], { operation: string }>(
+    'SELECT operation FROM calls_ WHERE run_id = ? AND billed = 1 ORDER BY id DESC LIMIT 50',
   )
   const giveBack = db.prepare(
     "UPDATE tasks_ SET state = 'pending' WHERE id = ? AND state IN ('leased', 'sent')",
@@ -47,13 +51,17 @@ export function callStore(db: Database, writer: Writer): CallStore {
 
   return {
     lease: (request) => writer.write(() => leaseOf(request)),
+    fit: (means) => writer.write(() => fitRuns(db, means)),
     release: (taskIds) =>
       writer.write(() => {
         for (const id of taskIds) giveBack.run(id)
       }),
     groupAnswer: async ({ runId, queryId, page }) => inGroup.get({ runId, queryId, page })?.id ?? null,
     hasPending: async (runIds) => runIds.some((id) => pending.get(id) !== undefined),
-    cheapestPending: async (runIds) => cheapest(db, runIds),
+    cheapestPending: async (runIds, operations) => cheapest(db, runIds, operations),
+    operationsBilled: async (runIds) => [
+      ...new Set(runIds.flatMap((id) => lastBilled.all(id).map(({ operation }) => operation))),
+    ],
     beginCall: (call: NewCall) =>
       writer.write(() => {
         // A poll changes nothing of its task.
@@ -64,7 +72,7 @@ export function callStore(db: Database, writer: Writer): CallStore {
     settleCall: (callId, settlement, again) =>
       writer.write(() => {
         settle(callId, settlement)
-        if (again !== null) sendAgain.run(again.tries, again.tries, again.taskId)
+        if (again !== null) sendAgain.run(againRow(again, settlement.error))
       }),
     acceptJob: (callId, settlement, { taskId, jobId }) =>
       writer.write(() => {
@@ -72,14 +80,19 @@ export function callStore(db: Database, writer: Writer): CallStore {
         setState.run('accepted', taskId)
         insertJob.run(taskId, callId, jobId, settlement.finishedAt)
       }),
-    endJob: ({ taskId, callId }, billed, now) =>
+    endJob: ({ taskId, callId }, billed, now, again) =>
       writer.write(() => {
         endJob.run(billed, now, callId)
         forgetJob.run(taskId)
-        setState.run('sent', taskId)
+        if (again === null) setState.run('sent', taskId)
+        else sendAgain.run(againRow(again, 'the asynchronous job failed'))
       }),
     acceptedJobs: async (runIds) => acceptedJobs(db, runIds),
   }
+}
+
+function againRow({ behind, ...again }: TaskAgain, cause: string | null) {
+  return { ...again, behind: behind ? 1 : 0, cause }
 }
 
 /** Writes what became of a call into its row of the ledger. */
@@ -99,6 +112,7 @@ function leaser(db: Database): (request: LeaseRequest) => readonly Task[] {
     db.prepare<unknown[], TaskRow>(
       `SELECT ${taskColumns}, ${reusable} AS reusable FROM tasks_ t JOIN queries q ON q.id = t.query_id
       WHERE t.run_id = @run AND t.state = 'pending' AND t.ready = 1
+        AND q.operation IN (SELECT value FROM json_each(@operations))
         AND (t.credits <= @credits OR ${reusable} IS NOT NULL)
       ORDER BY t.round, t.priority DESC, t.id LIMIT @limit`,
     )
@@ -111,10 +125,11 @@ function leaser(db: Database): (request: LeaseRequest) => readonly Task[] {
   )
   const lease = db.prepare("UPDATE tasks_ SET state = 'leased' WHERE id = ?")
 
-  return ({ runs, limit, credits, shared }) => {
+  return ({ operations, runs, limit, calls, credits, shared }) => {
     const own = new Map(runs.map((run) => [run.runId, { left: run.budget, keep: run.keep }]))
     const rows = runs.flatMap(({ runId: run, budget, keep, freshSince }) => {
-      const request = { run, credits: Math.min(credits - keep, budget), limit }
+      const covered = calls > 0 ? Math.min(credits - keep, budget) : 0
+      const request = { run, credits: covered, limit, operations: JSON.stringify(operations) }
       if (freshSince === null && !shared) return nextBought.all(request)
       const fresh = freshSince ?? Number.MAX_SAFE_INTEGER
       return nextReusable.all({ ...request, fresh, shared: shared ? 1 : 0 })
@@ -122,11 +137,13 @@ function leaser(db: Database): (request: LeaseRequest) => readonly Task[] {
     if (runs.length > 1) rows.sort((a, b) => a.round - b.round || b.priority - a.priority)
     const taken: Task[] = []
     let left = credits
+    let callsLeft = calls
     for (const { round: _, params, ...row } of rows) {
       if (taken.length >= limit) break
       const cost = row.reusable === null ? row.credits : 0
       const limits = own.get(row.runId) ?? { left: 0, keep: 0 }
-      if (cost > 0 && (cost > limits.left || left - cost < limits.keep)) continue
+      if (cost > 0 && (callsLeft === 0 || cost > limits.left || left - cost < limits.keep)) continue
+      if (cost > 0) callsLeft -= 1
       left -= cost
       limits.left -= cost
       lease.run(row.id)
@@ -154,10 +171,11 @@ function acceptedJobs(db: Database, runIds: readonly number[]): readonly (Accept
   }))
 }
 
-function cheapest(db: Database, runIds: readonly number[]): number | null {
-  const least = db.prepare<[string], { credits: number | null }>(
-    `SELECT min(credits) AS credits FROM tasks_ WHERE run_id IN (SELECT value FROM json_each(?))
-      AND state = 'pending' AND ready = 1`,
+function cheapest(db: Database, runIds: readonly number[], operations: readonly string[]): number | null {
+  const least = db.prepare<[string, string], { credits: number | null }>(
+    `SELECT min(t.credits) AS credits FROM tasks_ t JOIN queries q ON q.id = t.query_id
+    WHERE t.run_id IN (SELECT value FROM json_each(?)) AND t.state = 'pending' AND t.ready = 1
+      AND q.operation IN (SELECT value FROM json_each(?))`,
   )
-  return least.get(JSON.stringify(runIds))?.credits ?? null
+  return least.get(JSON.stringify(runIds), JSON.stringify(operations))?.credits ?? null
 }

@@ -15,31 +15,30 @@ export function ledgerStore(db: Database, writer: Writer): LedgerStore {
     `SELECT credits, finished_at AS endedAt FROM calls_
     WHERE sent_at >= ? AND billed IS NULL AND outcome IS NOT NULL AND credits > 0`,
   )
-  const chargeable = db.prepare<[string, number], { n: number }>(
+  const charged = db.prepare<[string, number], { n: number }>(
     `SELECT count(*) AS n FROM calls_ c WHERE c.key_id = (SELECT id FROM keys WHERE hash = ?) AND c.sent_at >= ?
-      AND c.credits > 0 AND (c.billed = 1 OR c.billed IS NULL
-        OR (c.outcome = 'accepted' AND EXISTS (SELECT 1 FROM async_jobs j WHERE j.task_id = c.task_id)))`,
+      AND c.credits > 0 AND (c.billed = 1 OR (c.billed IS NULL AND c.outcome IS NOT NULL))`,
   )
   const keepReading = db.prepare(
     `INSERT INTO usage_readings (run_id, key_hash, asked_at, read_at, remaining, total_used, record)
     VALUES (@runId, @keyHash, @askedAt, @readAt, @remaining, @totalUsed, @record)`,
   )
-  const lastReading = db.prepare<[string], UsageReading>(
+  const lastReading = db.prepare<[string, number], UsageReading>(
     `SELECT run_id AS runId, key_hash AS keyHash, coalesce(asked_at, read_at) AS askedAt, read_at AS readAt,
       remaining, total_used AS totalUsed, record
-    FROM usage_readings WHERE key_hash = ? ORDER BY read_at DESC, id DESC LIMIT 1`,
+    FROM usage_readings WHERE key_hash = ? AND read_at < ? ORDER BY read_at DESC, id DESC LIMIT 1`,
   )
 
   return {
     callsSince: async (instant) => since.all(instant).map(({ sentAt }) => sentAt),
     ambiguousSince: async (instant) => ambiguous.all(instant),
     creditsOf: async (runIds) => creditsOf(db, runIds),
-    chargeableCalls: async (keyHash, instant) => chargeable.get(keyHash, instant)?.n ?? 0,
+    chargedCalls: async (keyHash, instant) => charged.get(keyHash, instant)?.n ?? 0,
     keepUsage: (reading) =>
       writer.write(() => {
         keepReading.run(reading)
       }),
-    lastUsage: async (keyHash) => lastReading.get(keyHash) ?? null,
+    lastUsage: async (keyHash, before = Number.MAX_SAFE_INTEGER) => lastReading.get(keyHash, before) ?? null,
     keysRead: async () =>
       db
         .prepare<[], { hash: string }>(

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { Target } from '../../model/target.ts'
 import type { PlannedJob } from '../store.ts'
+import { takeInAgain } from './fit.ts'
 
 /** Turns the staged queries of these jobs into runs with tasks; answers the ids of the runs. Inside a transaction. */
 export function commitPlan(db: Database, jobs: readonly PlannedJob[], now: number): readonly number[] {
@@ -38,6 +39,7 @@ function planAgain(db: Database, { settings, continues }: PlannedJob, groupId: n
     `UPDATE runs_ SET group_id = ?, settings = ?, plan_number = plan_number + 1, finished_at = NULL,
       finish_reason = NULL WHERE id = ?`,
   ).run(groupId, JSON.stringify(settings), continues)
+  takeInAgain(db, continues as number)
   return continues as number
 }
 

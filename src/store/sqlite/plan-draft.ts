@@ -1,10 +1,11 @@
 import type { Database } from 'better-sqlite3'
-import type { PlannedQuery, PlanSummary } from '../../model/plan.ts'
+import type { PlannedQuery } from '../../model/plan.ts'
 import type { Run } from '../../model/run.ts'
 import type { Target } from '../../model/target.ts'
 import { mergeQueries } from '../../plan/plan.ts'
-import type { PlanDraft, PlannedJob } from '../store.ts'
+import type { PlanDraft } from '../store.ts'
 import { commitPlan } from './plan-commit.ts'
+import { restOf, summarise } from './plan-summary.ts'
 import { runById } from './runs.ts'
 import type { Writer } from './writer.ts'
 
@@ -64,6 +65,7 @@ export function openDraft(db: Database, writer: Writer): PlanDraft {
   return {
     add: async (job, queries) => addAll(job, queries),
     summary: async (job) => summarise(db, job, duplicates.get(job.settings.name) ?? 0),
+    fit: async (jobs, means) => restOf(db, jobs, means),
     commit: async (jobs, now) => {
       const ids = await writer.write(() => commitPlan(db, jobs, now))
       return ids.map((id) => runById(db, id) as Run)
@@ -72,70 +74,6 @@ export function openDraft(db: Database, writer: Writer): PlanDraft {
       db.exec('DROP TABLE IF EXISTS temp.staged')
     },
   }
-}
-
-interface SummaryRow {
-  readonly queries: number
-  readonly tasks: number
-  readonly settled: number
-  readonly fresh: number
-  readonly min: number
-  readonly max: number
-}
-
-/** For each query: pages already settled in the continued run, and pages that a stored answer covers. */
-function summarise(db: Database, job: PlannedJob, duplicates: number): PlanSummary {
-  const row = db
-    .prepare<unknown[], SummaryRow>(
-      `SELECT count(*) AS queries, coalesce(sum(max(pages, settled)), 0) AS tasks,
-        coalesce(sum(settled), 0) AS settled, coalesce(sum(fresh), 0) AS fresh,
-        coalesce(sum(CASE WHEN settled = 0 AND fresh = 0 THEN credits ELSE 0 END), 0) AS min,
-        coalesce(sum(CASE WHEN ended THEN 0 ELSE max(pages - settled - fresh, 0) * credits END), 0) AS max
-      FROM (
-        SELECT s.pages, s.credits,
-          (SELECT count(*) FROM tasks_ t WHERE t.run_id = @run AND t.query_id = q.id
-            AND t.state IN ('answered', 'done', 'failed', 'skipped')) AS settled,
-          (SELECT count(DISTINCT a.page) FROM answers_ a WHERE a.query_id = q.id AND a.page <= s.pages
-            AND a.fetched_at >= @fresh AND NOT EXISTS (SELECT 1 FROM tasks_ t WHERE t.run_id = @run
-            AND t.query_id = q.id AND t.page = a.page AND t.state <> 'pending')) AS fresh,
-          coalesce((SELECT rq.paging_end IS NOT NULL AND (rq.paging_final OR (s.pages <= rq.pages
-              AND coalesce(s.depth, 0) <= coalesce(rq.depth, 0))) FROM run_queries rq
-            WHERE rq.run_id = @run AND rq.query_id = q.id), 0) AS ended
-        FROM temp.staged s LEFT JOIN queries q ON q.key = s.key WHERE s.job = @job)`,
-    )
-    .get({
-      job: job.settings.name,
-      run: job.continues,
-      // Later than any answer: without freshness none counts.
-      fresh: job.freshSince ?? Number.MAX_SAFE_INTEGER,
-    }) as SummaryRow
-  return {
-    job: job.settings.name,
-    continues: job.continues,
-    queries: row.queries,
-    duplicates,
-    tasks: row.tasks,
-    done: row.settled,
-    reused: row.fresh,
-    credits: { min: row.min, expected: expected(row, usedShare(db, job.settings.name)), max: row.max },
-  }
-}
-
-function expected({ min, max }: SummaryRow, share: number | null): number {
-  return share === null ? max : Math.min(max, Math.max(min, Math.round(max * share)))
-}
-
-/** The part of what it could have cost that the job's last finished run did cost, answers from the store included. */
-function usedShare(db: Database, job: string): number | null {
-  const last = db
-    .prepare<[string], { share: number | null }>(
-      `SELECT (SELECT sum(t.credits) FROM tasks_ t WHERE t.run_id = r.id AND t.state IN ('done', 'failed'))
-        * 1.0 / nullif(r.planned_max, 0) AS share
-      FROM runs_ r WHERE r.job = ? AND r.finish_reason IN ('completed', 'completed_with_failures')
-      ORDER BY r.id DESC LIMIT 1`,
-    )
-    .get(job)
-  return last?.share ?? null
 }
 
 function toRow(query: PlannedQuery): StagedRow {

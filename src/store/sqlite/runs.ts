@@ -134,6 +134,10 @@ function endLostCalls(db: Database, now: number): number {
 
 function letWaitAgain(db: Database, run: number): void {
   db.prepare("UPDATE tasks_ SET state = 'pending' WHERE run_id = ? AND state IN ('leased', 'sent')").run(run)
+  // Another time, perhaps another day: what failed then has all its tries again.
+  db.prepare(
+    "UPDATE tasks_ SET tries = 0, round = 0 WHERE run_id = ? AND state = 'pending' AND tries + round > 0",
+  ).run(run)
 }
 
 /** States of tasks that are neither done nor failed. */

@@ -1,0 +1,44 @@
+import type { Settlement } from '../model/call.ts'
+import { count } from '../words.ts'
+import type { Service } from './service.ts'
+import type { Stop } from './stop.ts'
+import { quotaUsedUp, stalled, stallMs } from './stop-causes.ts'
+
+/** Watches how long the service refuses calls for the rate. */
+export interface Refusals {
+  note(settlement: Settlement): void
+}
+
+export interface RefusalParts {
+  readonly service: Pick<Service, 'gate'>
+  readonly stop: Stop
+  readonly notice: (words: string) => void
+  /** The quota that may be the reason, in words; null where none can be. */
+  readonly quota: () => string | null
+}
+
+/** Longer than the longest window of the rate, so that it is not the rate any more. */
+const longestWindowMs = 61_000
+const toldAfterMs = 5_000
+
+/** Refusals cost no try; only when they last does the run stop. */
+export function watchRefusals({ service, stop, notice, quota }: RefusalParts): Refusals {
+  let told = false
+  return {
+    note: ({ outcome, error }) => {
+      if (outcome === 'answered') told = false
+      if (outcome !== 'throttled') return
+      const refusedFor = service.gate.refusedFor() ?? 0
+      const words = error ?? outcome
+      const explained = refusedFor > longestWindowMs ? quota() : null
+      if (explained !== null) stop.request(quotaUsedUp(explained, words))
+      else if (refusedFor > stallMs) stop.request(stalled(words))
+      else if (refusedFor > toldAfterMs && !told) {
+        told = true
+        notice(
+          `The service refuses calls (${words}). Waiting for it, ${count(stallMs / 60_000, 'minute')} at most; nothing is lost.`,
+        )
+      }
+    },
+  }
+}

@@ -1,0 +1,78 @@
+import type { Database } from 'better-sqlite3'
+import { type FitQuery, fitter } from '../../plan/fit.ts'
+import type { LeftOut, Means } from '../store.ts'
+
+/** Why a task was left out; the next plan of its run takes it in again. */
+export const leftOutCause = 'left out, for the balance does not cover it'
+
+interface Candidate extends FitQuery {
+  readonly run: number
+  readonly queryId: number
+  readonly priority: number
+  readonly stale: number
+}
+
+/**
+ * Leaves out of runs what is not covered. The most valuable queries come first: by priority, then those that were
+ * not asked for longest (never, before all), then as they stand in the file. Inside a transaction.
+ */
+export function fitRuns(db: Database, means: Means): readonly LeftOut[] {
+  const takes = fitter({ ...means, runs: new Map(means.runs.map((run) => [run.runId, run])) })
+  const left = new Map<number, { readonly queryIds: number[]; credits: number }>()
+  for (const candidate of candidates(db, means.runs)) {
+    if (takes(candidate)) continue
+    const ofRun = left.get(candidate.run) ?? { queryIds: [], credits: 0 }
+    left.set(candidate.run, ofRun)
+    ofRun.queryIds.push(candidate.queryId)
+    ofRun.credits += candidate.credits
+  }
+  const skip = db.prepare(
+    "UPDATE tasks_ SET state = 'skipped', cause = ? WHERE run_id = ? AND query_id = ? AND state = 'pending'",
+  )
+  const end = db.prepare('UPDATE run_queries SET paging_end = ? WHERE run_id = ? AND query_id = ?')
+  return [...left].map(([runId, { queryIds, credits }]) => {
+    for (const queryId of queryIds) {
+      skip.run(leftOutCause, runId, queryId)
+      end.run(leftOutCause, runId, queryId)
+    }
+    return { runId, queries: queryIds.length, credits }
+  })
+}
+
+/** Makes what was left out of a run a part of it again. Inside a transaction. */
+export function takeInAgain(db: Database, run: number): void {
+  db.prepare(
+    "UPDATE tasks_ SET state = 'pending', cause = NULL WHERE run_id = ? AND state = 'skipped' AND cause = ?",
+  ).run(run, leftOutCause)
+  db.prepare('UPDATE run_queries SET paging_end = NULL WHERE run_id = ? AND paging_end = ?').run(
+    run,
+    leftOutCause,
+  )
+}
+
+/** Pages are counted as many as a query may need at most; those that stored answers cover cost nothing. */
+function* candidates(db: Database, runs: Means['runs']): Iterable<Candidate> {
+  const ofRun = db.prepare<unknown[], Candidate>(
+    `SELECT run, queryId, priority, stale, calls, calls * price AS credits FROM (
+      SELECT t.run_id AS run, t.query_id AS queryId, max(t.priority) AS priority, min(t.id) AS first,
+        max(t.credits) AS price,
+        coalesce((SELECT max(a.fetched_at) FROM answers_ a WHERE a.query_id = t.query_id), 0) AS stale,
+        max(0, CASE WHEN rq.paging_end IS NULL THEN rq.pages - sum(t.state <> 'pending') ELSE sum(t.state = 'pending') END
+          - (SELECT count(DISTINCT a.page) FROM answers_ a WHERE a.query_id = t.query_id AND a.page <= rq.pages
+            AND a.fetched_at >= @fresh AND NOT EXISTS (SELECT 1 FROM tasks_ s WHERE s.run_id = @run
+              AND s.query_id = a.query_id AND s.page = a.page AND s.state <> 'pending'))) AS calls
+      FROM tasks_ t JOIN run_queries rq ON rq.run_id = t.run_id AND rq.query_id = t.query_id
+      WHERE t.run_id = @run GROUP BY t.query_id HAVING sum(t.state = 'pending') > 0)
+    ORDER BY priority DESC, stale, first`,
+  )
+  const asked = (run: Means['runs'][number]) => ({
+    run: run.runId,
+    fresh: run.freshSince ?? Number.MAX_SAFE_INTEGER,
+  })
+  const [only, ...others] = runs
+  if (only !== undefined && others.length === 0) yield* ofRun.iterate(asked(only))
+  else
+    yield* runs
+      .flatMap((run) => ofRun.all(asked(run)))
+      .sort((a, b) => b.priority - a.priority || a.stale - b.stale)
+}

@@ -1,0 +1,105 @@
+import type { Database } from 'better-sqlite3'
+import type { PlanSummary } from '../../model/plan.ts'
+import { type FitMeans, type FitQuery, fitter } from '../../plan/fit.ts'
+import type { FitRest, PlannedJob } from '../store.ts'
+
+interface FitRow extends FitQuery {
+  readonly run: string
+  readonly priority: number
+  readonly stale: number
+}
+
+/** What of the staged queries does not fit, in the order in which a run would leave it out. */
+export function restOf(
+  db: Database,
+  jobs: readonly PlannedJob[],
+  means: FitMeans,
+): ReadonlyMap<string, FitRest> {
+  const ofJob = db.prepare<unknown[], FitRow>(
+    `SELECT run, priority, stale, calls, calls * credits AS credits FROM (
+      SELECT s.id, s.job AS run, s.priority, s.credits,
+        coalesce((SELECT max(a.fetched_at) FROM answers_ a WHERE a.query_id = q.id), 0) AS stale,
+        max(0, s.pages - (SELECT count(*) FROM tasks_ t WHERE t.run_id = @run AND t.query_id = q.id
+            AND t.state IN ('answered', 'done', 'failed', 'skipped'))
+          - (SELECT count(DISTINCT a.page) FROM answers_ a WHERE a.query_id = q.id AND a.page <= s.pages
+            AND a.fetched_at >= @fresh)) AS calls
+      FROM temp.staged s LEFT JOIN queries q ON q.key = s.key WHERE s.job = @job)
+    ORDER BY priority DESC, stale, id`,
+  )
+  const takes = fitter(means)
+  const rest = new Map<string, FitRest>()
+  const queries = jobs.flatMap(({ settings, continues, freshSince }) =>
+    ofJob.all({ job: settings.name, run: continues, fresh: freshSince ?? Number.MAX_SAFE_INTEGER }),
+  )
+  if (jobs.length > 1) queries.sort((a, b) => b.priority - a.priority || a.stale - b.stale)
+  for (const query of queries) {
+    if (takes(query)) continue
+    const { queries: n, credits } = rest.get(query.run) ?? { queries: 0, credits: 0 }
+    rest.set(query.run, { queries: n + 1, credits: credits + query.credits })
+  }
+  return rest
+}
+
+interface SummaryRow {
+  readonly queries: number
+  readonly tasks: number
+  readonly settled: number
+  readonly fresh: number
+  readonly min: number
+  readonly max: number
+}
+
+/** For each query: pages already settled in the continued run, and pages that a stored answer covers. */
+export function summarise(db: Database, job: PlannedJob, duplicates: number): PlanSummary {
+  const row = db
+    .prepare<unknown[], SummaryRow>(
+      `SELECT count(*) AS queries, coalesce(sum(max(pages, settled)), 0) AS tasks,
+        coalesce(sum(settled), 0) AS settled, coalesce(sum(fresh), 0) AS fresh,
+        coalesce(sum(CASE WHEN settled = 0 AND fresh = 0 THEN credits ELSE 0 END), 0) AS min,
+        coalesce(sum(CASE WHEN ended THEN 0 ELSE max(pages - settled - fresh, 0) * credits END), 0) AS max
+      FROM (
+        SELECT s.pages, s.credits,
+          (SELECT count(*) FROM tasks_ t WHERE t.run_id = @run AND t.query_id = q.id
+            AND t.state IN ('answered', 'done', 'failed', 'skipped')) AS settled,
+          (SELECT count(DISTINCT a.page) FROM answers_ a WHERE a.query_id = q.id AND a.page <= s.pages
+            AND a.fetched_at >= @fresh AND NOT EXISTS (SELECT 1 FROM tasks_ t WHERE t.run_id = @run
+            AND t.query_id = q.id AND t.page = a.page AND t.state <> 'pending')) AS fresh,
+          coalesce((SELECT rq.paging_end IS NOT NULL AND (rq.paging_final OR (s.pages <= rq.pages
+              AND coalesce(s.depth, 0) <= coalesce(rq.depth, 0))) FROM run_queries rq
+            WHERE rq.run_id = @run AND rq.query_id = q.id), 0) AS ended
+        FROM temp.staged s LEFT JOIN queries q ON q.key = s.key WHERE s.job = @job)`,
+    )
+    .get({
+      job: job.settings.name,
+      run: job.continues,
+      // Later than any answer: without freshness none counts.
+      fresh: job.freshSince ?? Number.MAX_SAFE_INTEGER,
+    }) as SummaryRow
+  return {
+    job: job.settings.name,
+    continues: job.continues,
+    queries: row.queries,
+    duplicates,
+    tasks: row.tasks,
+    done: row.settled,
+    reused: row.fresh,
+    credits: { min: row.min, expected: expected(row, usedShare(db, job.settings.name)), max: row.max },
+  }
+}
+
+function expected({ min, max }: SummaryRow, share: number | null): number {
+  return share === null ? max : Math.min(max, Math.max(min, Math.round(max * share)))
+}
+
+/** The part of what it could have cost that the job's last finished run did cost, answers from the store included. */
+function usedShare(db: Database, job: string): number | null {
+  const last = db
+    .prepare<[string], { share: number | null }>(
+      `SELECT (SELECT sum(t.credits) FROM tasks_ t WHERE t.run_id = r.id AND t.state IN ('done', 'failed'))
+        * 1.0 / nullif(r.planned_max, 0) AS share
+      FROM runs_ r WHERE r.job = ? AND r.finish_reason IN ('completed', 'completed_with_failures')
+      ORDER BY r.id DESC LIMIT 1`,
+    )
+    .get(job)
+  return last?.share ?? null
+}
