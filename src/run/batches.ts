@@ -5,7 +5,7 @@ import type { Run } from '../model/run.ts'
 import type { Task } from '../model/task.ts'
 import type { LeaseRequest, LeftOut, Store } from '../store/store.ts'
 import type { Books, MoneyLimit } from './books.ts'
-import { explainingQuota, type QuotaUse, quotaLeft, quotaUses, quotaWords } from './quotas.ts'
+import { explainingQuota, type QuotaUse, quotaLeft, quotaReached, quotaUses, quotaWords } from './quotas.ts'
 import { readUsage } from './read-account.ts'
 import type { Service } from './service.ts'
 import type { Stop } from './stop.ts'
@@ -17,6 +17,7 @@ export interface BatchParts {
   readonly random: () => number
   readonly keyHash: string
   readonly stop: Stop
+  readonly notice: (words: string) => void
 }
 
 /** Lets tasks through, a batch after each reading of the account. */
@@ -112,6 +113,7 @@ export function openBatches(parts: BatchParts, runs: readonly Run[], books: Book
       const cheapest = await store.cheapestPending([id], operations)
       if (cheapest !== null) limits.set(id, books.limitOf(id, cheapest))
     }
+    if ([...limits.values()].includes('quota')) parts.notice(quotaReached(quotas))
     return null
   }
 

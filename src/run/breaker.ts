@@ -39,7 +39,7 @@ export interface BreakerOptions {
 
 /** Tasks looked back at, each with its last call. */
 const recentTasks = 20
-const fewestTasks = 10
+const fewestTasks = 6
 const suspectTasks = 3
 const firstPauseMs = 1_000
 const longestPauseMs = 30_000

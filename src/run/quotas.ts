@@ -66,3 +66,11 @@ export function explainingQuota(uses: readonly QuotaUse[]): QuotaUse | null {
 export function quotaWords({ period, limit }: QuotaUse): string {
   return `${period} quota of ${limit.toLocaleString('en-US')} ${limit === 1 ? 'call' : 'calls'}`
 }
+
+/** What to tell where our own calls have used up a quota. */
+export function quotaReached(uses: readonly QuotaUse[]): string {
+  const [least] = [...uses].sort((a, b) => a.limit - a.ours - (b.limit - b.ours))
+  return least === undefined
+    ? ''
+    : `The key's ${quotaWords(least)} is used up by the calls in the ledger. The same command goes on when it begins anew or is raised.`
+}

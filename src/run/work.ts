@@ -45,7 +45,7 @@ export function worker(parts: WorkParts) {
   /** Sends calls for a task until it has an answer or fails, or has to wait for later. */
   const buy = async (task: Task): Promise<TaskEnd> => {
     const outage = silence.watch()
-    if (task.tries === 0) repeats.first()
+    if (task.cause === null) repeats.first()
     else if (task.tries >= retryPolicy.triesInRow && !repeats.take())
       return await fail(task, 'server-error', `${task.cause ?? 'the service failed'}; ${noRepeatsLeft}`)
     for (let tries = task.tries; ; ) {
@@ -71,7 +71,10 @@ export function worker(parts: WorkParts) {
             await waitOut(sent, unheard)
             continue
           }
-          if (health.isDown(task)) return await leaveOpen(task, sent, { tries: task.tries, behind: true })
+          if (health.isDown(task)) {
+            repeats.forced()
+            return await leaveOpen(task, sent, { tries: task.tries, behind: true })
+          }
           tries += 1
           const decision = decideRetry(tries, random())
           if ('giveUp' in decision && health.neverUp(task)) return await leaveOpen(task, sent, atTheBack)

@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest'
+import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { queriesCsv, workspace } from '../support/rankline.ts'
+
+const isSearch = ({ operation }: { operation: string | null }) => operation === 'alpha.search'
+
+test.each([1, 40])(
+  'a service that fails on all of %i tasks ends with exit 6, and no task is spent on it',
+  async (n) => {
+    await using sandbox = await startSandbox({ rules: [{ do: { status: 500 } }] })
+    await using place = await workspace(sandbox)
+    const job = await place.file('job.csv', queriesCsv(n))
+
+    const down = await place.run(['run', job, '--json', '--max-outage', '2s'])
+
+    expect(down.code).toBe(6)
+    expect(JSON.parse(down.stdout)).toMatchObject({
+      finish_reason: 'unavailable',
+      tasks: { planned: n, done: 0, failed: 0, pending: n },
+    })
+    expect(down.stderr).toContain('The service fails on alpha')
+    // One probe at a time, with pauses that grow: far from eight calls for each task.
+    if (n > 1) expect(sandbox.ledger.requestsFor(isSearch).length).toBeLessThan(2.5 * n)
+
+    sandbox.control({ rules: [] })
+    const up = await place.run(['run', job, '--json'])
+    expect(up.code).toBe(0)
+    expect(JSON.parse(up.stdout)).toMatchObject({ run: 1, tasks: { done: n, failed: 0 } })
+    expect(sandbox.ledger.charged).toBe(n)
+  },
+)
+
+test('an engine that is down stops no other engine, and is asked again when it is back', async () => {
+  await using sandbox = await startSandbox({ rules: [{ operation: 'gamma.search', do: { status: 500 } }] })
+  await using place = await workspace(sandbox)
+  const rows = Array.from(
+    { length: 60 },
+    (_, index) => `query ${index},${index % 2 ? 'gamma' : 'alpha'}.search`,
+  )
+  const job = await place.file('job.csv', `query,operation\n${rows.join('\n')}\n`)
+
+  const { ended } = place.start(['run', job, '--json', '--concurrency', '8'])
+  while (sandbox.ledger.requestsFor(isSearch).length < 30)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  sandbox.control({ rules: [] })
+  const { code, stdout, stderr } = await ended
+
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout).tasks).toMatchObject({ done: 60, failed: 0 })
+  expect(stderr).toContain('gamma fails')
+  expect(stderr).toContain('gamma is back')
+})
+
+test('an engine that stays down ends the run with exit 6 once the others are done', async () => {
+  await using sandbox = await startSandbox({ rules: [{ operation: 'gamma.search', do: { status: 500 } }] })
+  await using place = await workspace(sandbox)
+  const rows = Array.from(
+    { length: 40 },
+    (_, index) => `query ${index},${index % 2 ? 'gamma' : 'alpha'}.search`,
+  )
+  const job = await place.file('job.csv', `query,operation\n${rows.join('\n')}\n`)
+
+  const { code, stdout } = await place.run(['run', job, '--json', '--max-outage', '2s'])
+
+  expect(code).toBe(6)
+  expect(JSON.parse(stdout).tasks).toMatchObject({ done: 20, failed: 0, pending: 20 })
+})
+
+test('queries that the service cannot stand fail by themselves; the others go on', async () => {
+  await using sandbox = await startSandbox({ rules: [{ query: 'bad', do: { status: 500 } }] })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', `${queriesCsv(30)}bad one\nbad two\n`)
+
+  const { code, stdout } = await place.run(['run', job, '--json'])
+
+  expect(code).toBe(3)
+  expect(JSON.parse(stdout).tasks).toMatchObject({ done: 30, failed: 2 })
+})
+
+test('the snapshot of an engine that is down stops new work for it before most calls have failed', async () => {
+  await using sandbox = await startSandbox({
+    rules: [{ probability: 0.35, times: 30, do: { status: 500 } }],
+  })
+  sandbox.control({ stats: { alpha: { successRate: 20 } } })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(200))
+
+  const { code, stderr } = await place.run(['run', job, '--concurrency', '4'])
+
+  expect(code).toBe(0)
+  expect(sandbox.ledger.requestsFor(({ operation }) => operation === 'stats')).toHaveLength(1)
+  expect(stderr).toContain('alpha fails')
+})

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { queriesCsv, workspace } from '../support/rankline.ts'
+
+test.each(['total', 'daily', 'weekly', 'monthly'] as const)(
+  'a %s quota is kept to the call by the ledger, over runs, without a refusal',
+  async (period) => {
+    await using sandbox = await startSandbox({ account: { quotas: { [period]: 25 } } })
+    await using place = await workspace(sandbox)
+    const first = await place.file('first.csv', queriesCsv(10, 'first'))
+    const second = await place.file('second.csv', queriesCsv(40, 'second'))
+
+    expect((await place.run(['run', first])).code).toBe(0)
+    const stopped = await place.run(['run', second, '--json'])
+
+    expect(stopped.code).toBe(4)
+    expect(JSON.parse(stopped.stdout)).toMatchObject({
+      finish_reason: 'quota',
+      tasks: { done: 15, pending: 25, failed: 0 },
+    })
+    expect(stopped.stderr).toContain(`${period} quota of 25 calls`)
+    expect(sandbox.ledger.refusals).toBe(0)
+
+    sandbox.control({ account: { quotas: { [period]: null } } })
+    const raised = await place.run(['run', second, '--json'])
+    expect(JSON.parse(raised.stdout)).toMatchObject({
+      run: 2,
+      finish_reason: 'completed',
+      tasks: { done: 40 },
+    })
+  },
+)
+
+test('plan says what a quota leaves', async () => {
+  await using sandbox = await startSandbox({ account: { quotas: { daily: 25 } } })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(40))
+
+  const { code, stderr } = await place.run(['plan', job])
+
+  expect(code).toBe(0)
+  expect(stderr).toContain('daily quota of 25 calls leaves 25 calls')
+})
