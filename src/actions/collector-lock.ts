@@ -32,14 +32,13 @@ export function collectorLock(
   const paths = [`${databasePath(flags)}.lock`, join(tmpdir(), `rankline-${keyHash}.lock`)]
   const held: { readonly lock: Lock; readonly owner: string }[] = []
 
-  const acquireOne = async (path: string): Promise<void> => {
+  const acquireOne = async (path: string, until: number): Promise<void> => {
     const owner = `${path}.owner`
-    const until = performance.now() + waitMs
     for (let told = false; ; told = true) {
       const lock = tryLock(path)
       if (lock !== null) {
         held.push({ lock, owner })
-        writeFileSync(owner, `process ${process.pid}, since ${new Date().toISOString()}`)
+        nameOwner(owner)
         return
       }
       if (performance.now() >= until)
@@ -58,14 +57,32 @@ export function collectorLock(
   return {
     // Always in this order, so that two processes never wait for each other.
     acquire: async () => {
-      for (const path of paths) await acquireOne(path)
+      const until = performance.now() + waitMs
+      for (const path of paths) await acquireOne(path, until)
     },
     [Symbol.dispose]: () => {
       for (const { lock, owner } of held) {
-        rmSync(owner, { force: true })
+        forgetOwner(owner)
         lock.release()
       }
     },
+  }
+}
+
+/** For those who wait; the lock holds without it. */
+function nameOwner(path: string): void {
+  try {
+    writeFileSync(path, `process ${process.pid}, since ${new Date().toISOString()}`)
+  } catch {
+    // A full disk, or a file of another user's.
+  }
+}
+
+function forgetOwner(path: string): void {
+  try {
+    rmSync(path, { force: true })
+  } catch {
+    // Another user's.
   }
 }
 

@@ -62,7 +62,7 @@ const reasonWords: Readonly<Record<string, string>> = {
   balance: 'stopped, the balance covers no more',
   quota: 'stopped, the quota is used up',
   auth: 'stopped, the key was refused',
-  unavailable: 'stopped, the service is unavailable',
+  unavailable: 'stopped, something that it needs is not available',
   interrupted: 'interrupted',
   crashed: 'crashed',
 }

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { UsageError } from '../errors.ts'
+import { RanklineError, UsageError } from '../errors.ts'
 
 /** Writes a file whole: beside its name first, then renamed, so that nobody ever reads half of it. */
 export async function writeWhole(named: string, pieces: AsyncIterable<string>): Promise<void> {
@@ -30,8 +30,24 @@ export async function writeWhole(named: string, pieces: AsyncIterable<string>): 
     await rename(beside, path)
   } catch (error) {
     await rm(beside, { force: true })
-    throw error
+    throw explained(error, named)
   }
+}
+
+/** Exit code for what may pass: the same command can be run again. */
+const tryAgain = 6
+
+function explained(error: unknown, named: string): unknown {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return new RanklineError(
+      `${named} cannot be written, for the disk is full. Make room, or name a file elsewhere`,
+      tryAgain,
+      { cause: error },
+    )
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
+    return new UsageError(`${named} cannot be written. Check the permissions of its folder`, { cause: error })
+  return error
 }
 
 /** Whether the file begins as SQLite's do. */

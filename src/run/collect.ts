@@ -129,7 +129,9 @@ export async function collect(
   try {
     await catchUp(store, allIds, reads.readStored)
     await batches.start()
-    pool.setConcurrency(parts.concurrency ?? batches.concurrency())
+    const slots = parts.concurrency ?? batches.concurrency()
+    store.space.hold(slots)
+    pool.setConcurrency(slots)
     progress()
     // Accepted jobs first: polling them is free.
     for (const { task, ...job } of await store.acceptedJobs(allIds)) {
@@ -143,6 +145,7 @@ export async function collect(
       pool,
       stop,
       hasPending: () => store.hasPending(runIds),
+      isDiskFull: store.space.isLow,
       perform: (task) => perform(task, () => twins.run(task)),
     })
   } catch (error) {
@@ -150,6 +153,8 @@ export async function collect(
     else if (!(error instanceof Stopped)) pool.fail(error)
   }
   const left = await pool.drain()
+  // Nothing is in the air any more: what is left of the reserve is for ending well.
+  store.space.letGo()
   await store.release(left.map(({ id }) => id))
   pool.rethrow()
   return { ...(await batches.end()), limits: batches.limits(), leftOut }

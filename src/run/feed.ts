@@ -4,7 +4,7 @@ import type { Batches } from './batches.ts'
 import type { Breaker } from './breaker.ts'
 import type { Pool } from './pool.ts'
 import type { Stop } from './stop.ts'
-import { enginesDown } from './stop-causes.ts'
+import { diskFull, enginesDown } from './stop-causes.ts'
 
 export interface FeedParts {
   readonly batches: Batches
@@ -12,12 +12,16 @@ export interface FeedParts {
   readonly pool: Pool
   readonly stop: Stop
   readonly hasPending: () => Promise<boolean>
+  /** Whether what is bought could hardly be kept. */
+  readonly isDiskFull: () => boolean
   readonly perform: (task: Task) => void
 }
 
 /** Hands tasks to the pool as they are let through, never far ahead of what it can take; ends when nothing more is. */
-export async function feed({ batches, breaker, pool, stop, hasPending, perform }: FeedParts): Promise<void> {
+export async function feed(parts: FeedParts): Promise<void> {
+  const { batches, breaker, pool, stop, hasPending, isDiskFull, perform } = parts
   while (stop.cause() === null) {
+    if (isDiskFull()) return stop.request(diskFull)
     const changes = pool.changes()
     const probe = await letProbe()
     if (probe !== null) perform(probe)

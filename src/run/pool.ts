@@ -1,4 +1,5 @@
 import PQueue from 'p-queue'
+import { RanklineError } from '../errors.ts'
 import type { Clock } from '../model/clock.ts'
 import type { Task } from '../model/task.ts'
 import { type Stop, Stopped } from './stop.ts'
@@ -20,6 +21,8 @@ export function openPool(stop: Stop, clock: Pick<Clock, 'after'>) {
   let wake: () => void = () => {}
 
   const fail = (error: unknown): void => {
+    // What was foreseen has its sentence, and the run can go on when it has passed.
+    if (error instanceof RanklineError) return stop.request({ reason: 'unavailable', message: error.message })
     failure ??= { error }
     stop.request({ reason: 'crashed', message: 'rankline met an error of its own.' })
   }

@@ -61,6 +61,8 @@ export function reader({ store, runs, onSettled, background }: ReadingParts) {
       })
       onSettled('done', effect)
     } catch (error) {
+      // The answer is safe, and read by whoever goes on when there is room again.
+      if (store.space.isExhausted()) return
       if (!(error instanceof RangeError)) throw error
       await fail(task, 'malformed', 'the answer is nested too deeply to be stored in parts')
     }
@@ -76,7 +78,9 @@ export function reader({ store, runs, onSettled, background }: ReadingParts) {
     ) => {
       const stored = { ...answer, task, body: await compress(body), encoding: 'deflate' as const }
       const answerId = await store.keepAnswer(stored)
-      background(read({ ...task, taskId: task.id, answerId }, body, answer.fetchedAt))
+      // What room is left is for answers that are still in the air.
+      if (!store.space.isExhausted())
+        background(read({ ...task, taskId: task.id, answerId }, body, answer.fetchedAt))
       return answerId
     },
     /** Gives a task a stored answer instead of a call. */

@@ -28,6 +28,13 @@ export function enginesDown(engines: readonly string[]): StopCause {
   }
 }
 
+/** The stop where an answer could hardly be kept. */
+export const diskFull: StopCause = {
+  reason: 'unavailable',
+  message:
+    'The disk that holds the database is full. Nothing more is sent, and what was paid for is stored. Make room, then run the same command again.',
+}
+
 /** The stop after nothing was heard of the service for too long. */
 export function unreachable(words: string): StopCause {
   return {

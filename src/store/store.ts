@@ -16,8 +16,20 @@ import type { LedgerStore } from './ledger.ts'
  * fulfilled, and leaves nothing behind when it is rejected. Instants are epoch milliseconds.
  */
 export interface Store extends AsyncDisposable, RunStore, CallStore, LedgerStore, AnswerStore, ReportStore {
+  readonly space: Space
   /** Starts a plan that nothing else sees until it is committed. */
   draft(): Promise<PlanDraft>
+}
+
+/** The room that the database has on its disk. */
+export interface Space {
+  /** Keeps room in reserve for so many answers; it makes way for them when the disk is full. */
+  hold(answers: number): void
+  letGo(): void
+  /** Whether nothing new should be bought, for there is hardly room to keep it. */
+  isLow(): boolean
+  /** Whether the disk was full and the reserve had to make way: what remains is for answers alone. */
+  isExhausted(): boolean
 }
 
 /** Plans of the jobs of one command, in the making. */

@@ -10,8 +10,12 @@ async function aWriter() {
   onTestFinished(() => void db.close())
   db.exec('CREATE TABLE t (n INTEGER PRIMARY KEY)')
   let rollbacks = 0
-  const writer = groupWriter(db, () => {
-    rollbacks += 1
+  const writer = groupWriter(db, {
+    rolledBack: () => {
+      rollbacks += 1
+    },
+    full: () => {},
+    makeRoom: () => false,
   })
   const insert = db.prepare<[number]>('INSERT INTO t VALUES (?)')
   let commits = 0

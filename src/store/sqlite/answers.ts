@@ -32,7 +32,7 @@ export function answerStore(db: Database, writer: Writer, words: Dictionary): An
 
   return {
     keepAnswer: ({ callId, task, settlement, fetchedAt, body, encoding }) =>
-      writer.write(() => {
+      writer.keep(() => {
         if (settlement === null) {
           jobBilled.run(fetchedAt, callId)
           jobEnded.run(task.id)

@@ -70,18 +70,18 @@ export function callStore(db: Database, writer: Writer): CallStore {
         return Number(insertCall.run(call).lastInsertRowid)
       }),
     settleCall: (callId, settlement, again) =>
-      writer.write(() => {
+      writer.keep(() => {
         settle(callId, settlement)
         if (again !== null) sendAgain.run(againRow(again, settlement.error))
       }),
     acceptJob: (callId, settlement, { taskId, jobId }) =>
-      writer.write(() => {
+      writer.keep(() => {
         settle(callId, settlement)
         setState.run('accepted', taskId)
         insertJob.run(taskId, callId, jobId, settlement.finishedAt)
       }),
     endJob: ({ taskId, callId }, billed, now, again) =>
-      writer.write(() => {
+      writer.keep(() => {
         endJob.run(billed, now, callId)
         forgetJob.run(taskId)
         if (again === null) setState.run('sent', taskId)

@@ -8,9 +8,12 @@ import { callStore } from './calls.ts'
 import { dictionary } from './dictionary.ts'
 import { ledgerStore } from './ledger.ts'
 import { migrate } from './migrate.ts'
+import { refuseNetworkFolder } from './network.ts'
 import { openDraft } from './plan-draft.ts'
 import { reportStore } from './rows.ts'
 import { runStore } from './runs.ts'
+import { watchSpace } from './space.ts'
+import { explained, explaining } from './troubles.ts'
 import { groupWriter } from './writer.ts'
 
 /** Opens the database at that path, making or migrating it where needed. `:memory:` is one that nobody else sees. */
@@ -19,24 +22,29 @@ export async function openStore(path: string): Promise<Store> {
   try {
     setPragmas(db)
     await migrate(db, path)
+    // From here on whoever waits does so without keeping everything else from going on.
+    db.pragma(`busy_timeout = ${busyMs}`)
   } catch (error) {
     db.close()
     throw explained(error, path)
   }
   const words = dictionary(db)
-  const writer = groupWriter(db, words.forget)
-  return {
+  const space = watchSpace(path, () => db.pragma('wal_checkpoint(TRUNCATE)'))
+  const writer = groupWriter(db, { rolledBack: words.forget, full: space.full, makeRoom: space.release })
+  const store: Store = {
+    space,
     ...runStore(db, writer),
     ...callStore(db, writer),
     ...ledgerStore(db, writer),
     ...answerStore(db, writer, words),
     ...reportStore(db),
-    draft: async () => openDraft(db, writer),
+    draft: async () => explaining(openDraft(db, writer), path),
     [Symbol.asyncDispose]: async () => {
       await writer.flush()
       db.close()
     },
   }
+  return explaining(store, path)
 }
 
 function openFile(path: string): Database.Database {
@@ -50,11 +58,14 @@ function openFile(path: string): Database.Database {
       `${path} is a folder. Name a database file with --db, for instance ${path}/rankline.db`,
     )
   try {
+    if (path !== ':memory:') refuseNetworkFolder(folder)
     return new Database(path, { timeout: 10_000 })
   } catch (error) {
     throw explained(error, path)
   }
 }
+
+const busyMs = 250
 
 /** To be set on every open: a reopened WAL file would otherwise be synced less than a new one. */
 function setPragmas(db: Database.Database): void {
@@ -62,17 +73,4 @@ function setPragmas(db: Database.Database): void {
   db.pragma('synchronous = FULL')
   db.pragma('journal_size_limit = 67108864')
   db.pragma('cache_size = -32000')
-}
-
-const explanations: Readonly<Record<string, string>> = {
-  SQLITE_NOTADB: 'is no SQLite database. Name another file with --db',
-  SQLITE_CORRUPT: 'is damaged. Restore it from a backup, or name another file with --db',
-  SQLITE_CANTOPEN: 'cannot be opened. Check that the file and its folder may be read and written',
-  SQLITE_READONLY: 'cannot be written. Check the permissions of the file and its folder',
-}
-
-function explained(error: unknown, path: string): unknown {
-  const code = error instanceof Database.SqliteError ? error.code : ''
-  const known = Object.entries(explanations).find(([start]) => code.startsWith(start))
-  return known === undefined ? error : new UsageError(`${path} ${known[1]}.`, { cause: error })
 }

@@ -1,29 +1,48 @@
 import type { Database } from 'better-sqlite3'
+import { isDiskFull, isLocked } from './troubles.ts'
 
 /** Commits changes in groups. */
 export interface Writer {
   /** Fulfilled with what the change returns once it is durable; rejected, alone, with what it throws. */
   write<T>(change: () => T): Promise<T>
+  /** The same for what was paid for: it has the reserve, and waits where even that is too little. */
+  keep<T>(change: () => T): Promise<T>
   /** Fulfilled when everything handed over so far is durable. */
   flush(): Promise<void>
 }
 
+export interface WriterHooks {
+  /** Called whenever rows written before may be gone again. */
+  readonly rolledBack: () => void
+  /** Called when the disk is full. */
+  readonly full: () => void
+  /** Makes room on a full disk; false where it cannot. */
+  readonly makeRoom: () => boolean
+}
+
 interface Waiting {
   readonly change: () => unknown
+  readonly paidFor: boolean
   readonly done: (value: never) => void
   readonly failed: (error: unknown) => void
 }
 
+/** What another program holds, or fills, it may give back: changes wait this long for it. */
+const patienceMs = 20_000
+const lookEveryMs = 100
+
 /**
  * Puts all changes of one turn of the event loop into one transaction: one fsync for all that is ready, and
- * never a timer in the way of a single one. A change that throws is rolled back alone.
- *
- * @param rolledBack called whenever rows written before may be gone again
+ * never a timer in the way of a single one. A change that throws is rolled back alone. Where the file is locked,
+ * changes wait in memory; where the disk is full, those that were paid for do.
  */
-export function groupWriter(db: Database, rolledBack: () => void): Writer {
+export function groupWriter(db: Database, { rolledBack, full, makeRoom }: WriterHooks): Writer {
   const immediately = <T>(change: () => T): T => db.transaction(change).immediate()
   let waiting: Waiting[] = []
   let scheduled = false
+  let troubledSince: number | null = null
+  /** The disk was full once: what is written since has the reserve alone. */
+  let isFull = false
 
   const commit = (): void => {
     scheduled = false
@@ -36,30 +55,63 @@ export function groupWriter(db: Database, rolledBack: () => void): Writer {
       })
     } catch (error) {
       rolledBack()
-      if (group.length === 1) group[0]?.failed(error)
+      if (isDiskFull(error)) findRoom(group, error)
+      else if (isLocked(error) && mayWait()) waitAgain(group, lookEveryMs)
       else for (const one of group) commitAlone(one)
       return
     }
+    if (!isFull) troubledSince = null
     for (const [index, { done }] of group.entries()) done(values[index] as never)
   }
 
-  const commitAlone = ({ change, done, failed }: Waiting): void => {
+  const commitAlone = (one: Waiting): void => {
     try {
-      done(immediately(change) as never)
+      one.done(immediately(one.change) as never)
     } catch (error) {
       rolledBack()
-      failed(error)
+      if (isDiskFull(error)) findRoom([one], error)
+      else if (isLocked(error) && mayWait()) waitAgain([one], lookEveryMs)
+      else one.failed(error)
     }
   }
 
+  /** What was paid for comes first; nothing else may take its room. */
+  const findRoom = (group: readonly Waiting[], error: unknown): void => {
+    full()
+    isFull = true
+    for (const { failed } of group.filter(({ paidFor }) => !paidFor)) failed(error)
+    const paidFor = group.filter((one) => one.paidFor)
+    if (paidFor.length === 0) return
+    const patient = mayWait()
+    if (makeRoom()) waitAgain(paidFor, 0)
+    else if (patient) waitAgain(paidFor, lookEveryMs)
+    else for (const { failed } of paidFor) failed(error)
+  }
+
+  const mayWait = (): boolean => {
+    troubledSince ??= performance.now()
+    return performance.now() - troubledSince < patienceMs
+  }
+
+  const waitAgain = (group: readonly Waiting[], ms: number): void => {
+    waiting = [...waiting, ...group]
+    if (!scheduled) setTimeout(commit, ms)
+    scheduled = true
+  }
+
+  const enqueue = <T>(change: () => T, paidFor: boolean): Promise<T> =>
+    new Promise<T>((done, failed) => {
+      waiting.push({ change, paidFor, done, failed })
+      if (scheduled) return
+      scheduled = true
+      // In trouble, the fewer commits the better.
+      if (troubledSince === null) setImmediate(commit)
+      else setTimeout(commit, lookEveryMs)
+    })
+
   return {
-    write: <T>(change: () => T) =>
-      new Promise<T>((done, failed) => {
-        waiting.push({ change, done, failed })
-        if (scheduled) return
-        scheduled = true
-        setImmediate(commit)
-      }),
+    write: (change) => enqueue(change, false),
+    keep: (change) => enqueue(change, true),
     flush: async () => {
       while (waiting.length > 0) await new Promise((resolve) => setImmediate(resolve))
     },

@@ -1,0 +1,98 @@
+import { randomFillSync } from 'node:crypto'
+import { closeSync, fsyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Space } from '../store.ts'
+
+/** What one answer in the air may want, with its share of the database's log. */
+const bytesForAnswer = 64_000
+const bytesInAnyCase = 1_000_000
+/** The reserve takes no more than this part of what is free, and is of no use below a part of what is wanted. */
+const shareOfFree = 0.5
+const leastOfWanted = 0.25
+/** With less than this free, or than this part of the reserve of a tiny disk, nothing new is let through. */
+const leastFreeBytes = 2_000_000
+const leastOfReserve = 0.25
+const chunkBytes = 1_000_000
+
+/** What the writer does with the reserve. */
+export interface Reserve {
+  /** Notes that the disk was full. */
+  full(): void
+  /** Gives the reserve up for what has to be written now; false where there is none. */
+  release(): boolean
+}
+
+/**
+ * Keeps watch over the room that the database has. While runs are collected, a file beside it holds some in
+ * reserve: when the disk is full it makes way for the answers that are paid for already.
+ *
+ * @param shrink gives back what the database's log holds and does not need
+ */
+export function watchSpace(path: string, shrink: () => void): Space & Reserve {
+  const file = `${path}.reserve`
+  let held = 0
+  let exhausted = false
+
+  const remove = (): boolean => {
+    if (held === 0) return false
+    held = 0
+    rmSync(file, { force: true })
+    return true
+  }
+  const tooLittle = (): boolean => freeBytes(path) < Math.min(leastFreeBytes, held * leastOfReserve)
+
+  return {
+    hold: (answers) => {
+      const wanted = bytesInAnyCase + answers * bytesForAnswer
+      if (path === ':memory:') return
+      held = Math.min(wanted, Math.floor(freeBytes(path) * shareOfFree))
+      if (held < wanted * leastOfWanted || !fill(file, held)) {
+        exhausted = true
+        remove()
+      }
+    },
+    letGo: () => void remove(),
+    isLow: () => {
+      if (exhausted || held === 0 || !tooLittle()) return exhausted
+      shrink()
+      return tooLittle()
+    },
+    isExhausted: () => exhausted,
+    full: () => {
+      exhausted = true
+    },
+    release: () => {
+      const released = remove()
+      try {
+        // The log repeats pages that every commit changes; written back, they take their room once.
+        shrink()
+      } catch {
+        // It may need room itself.
+      }
+      return released
+    },
+  }
+}
+
+function freeBytes(path: string): number {
+  const { bavail, bsize } = statfsSync(dirname(path))
+  return bavail * bsize
+}
+
+const full: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT'])
+
+/** Writes what no file system can store in less; false where there was no room for all of it. */
+function fill(file: string, size: number): boolean {
+  const fd = openSync(file, 'w')
+  try {
+    for (let written = 0; written < size; written += chunkBytes)
+      writeSync(fd, randomFillSync(Buffer.alloc(Math.min(chunkBytes, size - written))))
+    fsyncSync(fd)
+    return true
+  } catch (error) {
+    if (full.has((error as NodeJS.ErrnoException).code)) return false
+    throw error
+  } finally {
+    closeSync(fd)
+  }
+}

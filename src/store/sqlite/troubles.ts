@@ -1,0 +1,112 @@
+import Database from 'better-sqlite3'
+import { RanklineError, UsageError } from '../../errors.ts'
+
+/** Exit code for what may pass: the same command can be run again. */
+const tryAgain = 6
+
+interface Trouble {
+  /** How SQLite's name of the error begins. */
+  readonly code: string
+  readonly words: string
+  /** The disk, not a setting, is to blame. */
+  readonly passes?: true
+}
+
+const troubles: readonly Trouble[] = [
+  { code: 'SQLITE_NOTADB', words: 'is no SQLite database. Name another file with --db' },
+  {
+    code: 'SQLITE_CORRUPT',
+    words: 'is damaged. Restore it from a backup, or name another file with --db',
+  },
+  {
+    code: 'SQLITE_CANTOPEN',
+    words: 'cannot be opened. Check that the file and its folder may be read and written',
+  },
+  {
+    code: 'SQLITE_READONLY',
+    words: 'cannot be written. Check the permissions of the file and its folder',
+  },
+  {
+    code: 'SQLITE_FULL',
+    words:
+      'cannot grow, for the disk (or the one for temporary files) is full. Make room, then run the same command again',
+    passes: true,
+  },
+  {
+    code: 'SQLITE_IOERR_SHMSIZE',
+    words: 'cannot grow, for the disk is full. Make room, then run the same command again',
+    passes: true,
+  },
+  {
+    code: 'SQLITE_IOERR',
+    words:
+      'cannot be read or written, for the disk reports an error. Check the disk, then run the same command again',
+    passes: true,
+  },
+  {
+    code: 'SQLITE_BUSY',
+    words: 'is locked by another program. Close it there, then run the same command again',
+    passes: true,
+  },
+]
+
+/** An error of the database in one sentence with what to do; other errors as they are. */
+export function explained(error: unknown, path: string): unknown {
+  const code = codeOf(error)
+  const known = troubles.find((one) => code.startsWith(one.code))
+  if (known === undefined) return error
+  const sentence = `${path} ${known.words}.`
+  return known.passes
+    ? new RanklineError(sentence, tryAgain, { cause: error })
+    : new UsageError(sentence, { cause: error })
+}
+
+/** Whether the database wants space that the disk does not have. */
+export function isDiskFull(error: unknown): boolean {
+  return ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE'].includes(codeOf(error))
+}
+
+/** Whether another connection is writing. */
+export function isLocked(error: unknown): boolean {
+  return codeOf(error).startsWith('SQLITE_BUSY')
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Database.SqliteError ? error.code : ''
+}
+
+/** The same object, whose methods explain the errors of the database. */
+export function explaining<T extends object>(target: T, path: string): T {
+  const methods = Reflect.ownKeys(target).map((name) => {
+    const member = target[name as keyof T]
+    return [name, typeof member === 'function' ? explainingMethod(member.bind(target), path) : member]
+  })
+  return Object.fromEntries(methods) as T
+}
+
+type Method = (...args: readonly unknown[]) => unknown
+
+function explainingMethod(method: Method, path: string): Method {
+  return (...args) => {
+    try {
+      const value = method(...args)
+      if (value instanceof Promise)
+        return value.catch((error: unknown) => Promise.reject(explained(error, path)))
+      return isIterator(value) ? explainingRows(value, path) : value
+    } catch (error) {
+      throw explained(error, path)
+    }
+  }
+}
+
+function isIterator(value: unknown): value is Iterable<unknown> {
+  return typeof value === 'object' && value !== null && 'next' in value && Symbol.iterator in value
+}
+
+function* explainingRows(rows: Iterable<unknown>, path: string): Generator<unknown> {
+  try {
+    yield* rows
+  } catch (error) {
+    throw explained(error, path)
+  }
+}
