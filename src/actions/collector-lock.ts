@@ -25,7 +25,7 @@ const busyExitCode = 7
 
 export function collectorLock(
   flags: LockFlags,
-  { keyHash }: Pick<Connection, 'keyHash'>,
+  { keyHash, store }: Pick<Connection, 'keyHash' | 'store'>,
   terminal: Terminal,
 ): CollectorLock {
   const waitMs = readWait(flags.wait)
@@ -59,6 +59,7 @@ export function collectorLock(
     acquire: async () => {
       const until = performance.now() + waitMs
       for (const path of paths) await acquireOne(path, until)
+      await store.refuseDamage()
     },
     [Symbol.dispose]: () => {
       for (const { lock, owner } of held) {

@@ -29,11 +29,22 @@ export interface Connection extends AsyncDisposable {
 
 /** Opens the database and gets ready to call the service; sends nothing. */
 export async function connect(flags: WireFlags, clock: Clock = systemClock): Promise<Connection> {
+  refuseWrongClock(clock)
   const settings = serviceSettings(flags)
   const timeoutMs =
     wholeNumber('--timeout', flags.timeout, { min: 1, max: longestTimeoutSeconds }) ?? defaultTimeoutSeconds
   const store = await openStore(databasePath(flags))
   return join(store, settings, timeoutMs * 1000, clock)
+}
+
+/** Nothing of this program is older. */
+const earliest = Date.UTC(2024, 0, 1)
+
+/** Machines without a battery begin in 1970: every day and every period would be wrong. */
+function refuseWrongClock(clock: Clock): void {
+  if (clock.wall() >= earliest) return
+  const date = new Date(clock.wall()).toISOString().slice(0, 10)
+  throw new UsageError(`The clock of this machine says ${date}, which cannot be. Set it first`)
 }
 
 /** Joins an open store with the service at an address. */

@@ -144,7 +144,8 @@ function whole(status: number, headers: Headers, chunks: readonly Buffer[]): Exc
   try {
     return { status, headers, body: decode(body, { maxOutputLength: largestBody }) }
   } catch {
-    return { failure: 'unreadable', status, error: 'the compressed answer is damaged or too large' }
+    // Paid for all the same, and kept as it came.
+    return { status, headers, body }
   }
 }
 
@@ -163,6 +164,7 @@ const wordsByCode: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',
   EPIPE: 'the connection was closed',
+  EMFILE: 'this machine allows no more open files; allow more with ulimit -n, or set a lower --concurrency',
   UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
   UND_ERR_CONNECT_TIMEOUT: 'the connection was not made in time',
   UND_ERR_HEADERS_TIMEOUT: 'no answer came in time',

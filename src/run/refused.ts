@@ -19,7 +19,7 @@ export interface RefusalParts {
 
 /** Longer than the longest window of the rate, so that it is not the rate any more. */
 const longestWindowMs = 61_000
-const toldAfterMs = 5_000
+const toldAfterMs = 3_000
 
 /** Refusals cost no try; only when they last does the run stop. */
 export function watchRefusals({ service, stop, notice, quota }: RefusalParts): Refusals {

@@ -17,6 +17,8 @@ import type { LedgerStore } from './ledger.ts'
  */
 export interface Store extends AsyncDisposable, RunStore, CallStore, LedgerStore, AnswerStore, ReportStore {
   readonly space: Space
+  /** Rejected with a sentence where the file is damaged; large files are only looked at as far as they are read. */
+  refuseDamage(): Promise<void>
   /** Starts a plan that nothing else sees until it is committed. */
   draft(): Promise<PlanDraft>
 }

@@ -5,16 +5,18 @@ import { queriesCsv, workspace } from '../support/rankline.ts'
 test('a service that answers 500 to a fifth of all calls costs no failed task and no credit', async () => {
   await using sandbox = await startSandbox({ rules: [{ probability: 0.2, do: { status: 500 } }] })
   await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(150))
+  const job = await place.file('job.csv', queriesCsv(1_000))
 
   const { code, stdout } = await place.run(['run', job, '--json'])
 
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({
-    tasks: { done: 150, failed: 0 },
-    credits: { spent: 150, ambiguous: 0 },
+    tasks: { done: 1_000, failed: 0 },
+    credits: { spent: 1_000, ambiguous: 0 },
   })
-  expect(sandbox.ledger.charged).toBe(150)
+  expect(sandbox.ledger.charged).toBe(1_000)
+  const searches = sandbox.ledger.requestsFor(({ operation }) => operation === 'alpha.search')
+  expect(searches.length).toBeLessThanOrEqual(1_400)
 })
 
 test('refusals of the rate are waited for: no task fails and no try is used up', async () => {

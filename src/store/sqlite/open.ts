@@ -33,6 +33,7 @@ export async function openStore(path: string): Promise<Store> {
   const writer = groupWriter(db, { rolledBack: words.forget, full: space.full, makeRoom: space.release })
   const store: Store = {
     space,
+    refuseDamage: async () => refuseDamage(db, path),
     ...runStore(db, writer),
     ...callStore(db, writer),
     ...ledgerStore(db, writer),
@@ -66,6 +67,20 @@ function openFile(path: string): Database.Database {
 }
 
 const busyMs = 250
+
+/** Files up to this size are looked through before money is spent; larger ones would keep people waiting. */
+const checkedBytes = 64_000_000
+
+function refuseDamage(db: Database.Database, path: string): void {
+  const size =
+    Number(db.pragma('page_count', { simple: true })) * Number(db.pragma('page_size', { simple: true }))
+  if (size > checkedBytes) return
+  const found = db.pragma('quick_check(1)', { simple: true })
+  if (found !== 'ok')
+    throw new UsageError(
+      `${path} is damaged. Nothing was sent. Restore it from a backup, or name another file with --db`,
+    )
+}
 
 /** To be set on every open: a reopened WAL file would otherwise be synced less than a new one. */
 function setPragmas(db: Database.Database): void {

@@ -1,0 +1,58 @@
+import { closeSync, openSync, statSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { queriesCsv, workspace } from '../support/rankline.ts'
+
+test('a damaged database is refused before anything is sent', async () => {
+  await using sandbox = await startSandbox()
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(50))
+  await place.run(['run', job])
+  const path = join(place.folder, 'data/rankline.db')
+  const before = sandbox.ledger.requests.length
+  const file = openSync(path, 'r+')
+  // Pages in the middle, their headers included.
+  for (let page = 20; page < statSync(path).size / 4096 - 1; page += 7)
+    writeSync(file, Buffer.alloc(4096, 0x5a), 0, 4096, page * 4096)
+  closeSync(file)
+
+  const { code, stderr } = await place.run(['run', job])
+
+  expect(code).toBe(2)
+  expect(stderr).toMatch(/^rankline: data\/rankline\.db is damaged\..*backup.*\n$/)
+  expect(sandbox.ledger.requests).toHaveLength(before)
+})
+
+test('a database that another program has locked is waited for', async () => {
+  await using sandbox = await startSandbox({ latencyMs: 5 })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(300))
+  const { ended } = place.start(['run', job, '--json'])
+  while (sandbox.ledger.requests.length < 50) await new Promise((resolve) => setTimeout(resolve, 5))
+  const other = new Database(join(place.folder, 'data/rankline.db'), { timeout: 5_000 })
+  other.exec('BEGIN IMMEDIATE')
+  await new Promise((resolve) => setTimeout(resolve, 1_500))
+  other.exec('COMMIT')
+  other.close()
+
+  const { code, stdout } = await ended
+
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ tasks: { done: 300 }, credits: { spent: 300, ambiguous: 0 } })
+  expect(sandbox.ledger.charged).toBe(300)
+})
+
+test('a folder for temporary files that does not exist is said, and nothing is sent', async () => {
+  await using sandbox = await startSandbox()
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(1))
+
+  const { code, stderr } = await place.run(['run', job], { TMPDIR: join(place.folder, 'nowhere') })
+
+  expect(code).toBe(2)
+  expect(stderr).toContain('nowhere')
+  expect(stderr).toContain('lock file')
+  expect(sandbox.ledger.requests).toEqual([])
+})
