@@ -6,8 +6,9 @@ import type { LeftOut, Store } from '../store/store.ts'
 import { openBatches } from './batches.ts'
 import { type Earlier, type MoneyLimit, openBooks, settlingMs } from './books.ts'
 import { type Breaker, openBreaker } from './breaker.ts'
+import { catchUp } from './catch-up.ts'
+import { openCounters } from './counters.ts'
 import { feed } from './feed.ts'
-import { weigh } from './follow.ts'
 import { watchHealth } from './health.ts'
 import { openPool } from './pool.ts'
 import { AccountUnknown } from './read-account.ts'
@@ -186,33 +187,4 @@ async function spentBefore({ store, clock }: CollectParts, runIds: readonly numb
     byRun: new Map(await Promise.all(entries)),
     unsure: unsure.map(({ credits, endedAt }) => ({ credits, age: Math.max(0, now - endedAt) })),
   }
-}
-
-interface Counters {
-  planned: number
-  done: number
-  failed: number
-}
-
-async function openCounters(store: Store, runIds: readonly number[]): Promise<Counters> {
-  const tallies = await Promise.all(runIds.map((id) => store.tally(id)))
-  const sum = (of: keyof Counters): number => tallies.reduce((total, { tasks }) => total + tasks[of], 0)
-  return { planned: sum('planned'), done: sum('done'), failed: sum('failed') }
-}
-
-/** Reads the answers that a dead process had stored, and weighs the stored pages for targets that are new. */
-async function catchUp(
-  store: Store,
-  runIds: readonly number[],
-  readStored: (task: Awaited<ReturnType<Store['answeredTasks']>>[number]) => Promise<void>,
-): Promise<void> {
-  for (const task of await store.answeredTasks(runIds)) await readStored(task)
-  for (const { runId, queryId } of await store.unobserved(runIds))
-    await store.understand({
-      taskId: null,
-      runId,
-      queryId,
-      outcome: 'as-stored',
-      follow: (query) => ({ ...weigh(query), paging: null }),
-    })
 }

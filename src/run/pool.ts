@@ -22,7 +22,10 @@ export function openPool(stop: Stop, clock: Pick<Clock, 'after'>) {
 
   const fail = (error: unknown): void => {
     // What was foreseen has its sentence, and the run can go on when it has passed.
-    if (error instanceof RanklineError) return stop.request({ reason: 'unavailable', message: error.message })
+    if (error instanceof RanklineError) {
+      stop.request({ reason: 'unavailable', message: error.message })
+      return
+    }
     failure ??= { error }
     stop.request({ reason: 'crashed', message: 'rankline met an error of its own.' })
   }
