@@ -48,6 +48,16 @@ export function duration(seconds: number): string {
   return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 
+/** Bytes as `512 bytes`, `4.1 kB`, `12.3 MB` or `2.0 GB`. */
+export function size(bytes: number): string {
+  if (bytes < 1000) return count(bytes, 'byte')
+  const [unit, name] = [[1e9, 'GB'] as const, [1e6, 'MB'] as const].find(([least]) => bytes >= least) ?? [
+    1e3,
+    'kB',
+  ]
+  return `${(bytes / unit).toFixed(1)} ${name}`
+}
+
 const unitMs: Readonly<Record<string, number>> = {
   s: 1000,
   m: 60_000,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { span } from '../src/words.ts'
+import { size, span } from '../src/words.ts'
 
 describe('a span of time', () => {
   test.each([
@@ -37,4 +37,15 @@ describe('a span of time', () => {
     expect(span('7d', 'smhd')).toBe(604_800_000)
     expect(span('2w', 'smhd')).toBeNull()
   })
+})
+
+test.each([
+  [0, '0 bytes'],
+  [1, '1 byte'],
+  [999, '999 bytes'],
+  [1_000, '1.0 kB'],
+  [12_345_678, '12.3 MB'],
+  [2_000_000_000, '2.0 GB'],
+])('%d bytes are written as %s', (bytes, text) => {
+  expect(size(bytes)).toBe(text)
 })

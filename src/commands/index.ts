@@ -110,6 +110,12 @@ export const commands: readonly Command[] = [
     load: async () => (await import('../actions/search.ts')).search,
   },
   {
+    usage: 'db <what> [file]',
+    describe: 'Keep the database: backup <file>',
+    flags: (yargs) => yargs,
+    load: async () => (await import('../actions/db.ts')).db,
+  },
+  {
     usage: 'sandbox',
     describe: 'The whole service on this machine, to try things without an account',
     flags: (yargs) =>
