@@ -1,6 +1,7 @@
 import { databasePath, type SettingFlags } from '../config.ts'
 import { UsageError } from '../errors.ts'
 import { backUp } from '../store/sqlite/backup.ts'
+import { checkDatabase, type Finding } from '../store/sqlite/check.ts'
 import { harmless, type Terminal } from '../terminal.ts'
 import { count, nearest, size } from '../words.ts'
 
@@ -10,9 +11,10 @@ export interface DbFlags extends SettingFlags {
   readonly json?: boolean
 }
 
-const works = { backup }
+const works = { backup, check }
+const brokenExitCode = 3
 
-/** `rankline db`: what keeps the database: copies of it. */
+/** `rankline db`: what keeps the database: copies and checks. */
 export async function db(flags: DbFlags, terminal: Terminal): Promise<number> {
   return await works[chosenWork(flags.what)](flags, terminal)
 }
@@ -36,4 +38,35 @@ async function backup(flags: DbFlags, terminal: Terminal): Promise<number> {
       : `Backed up to ${harmless(flags.file)}: ${size(bytes)}, ${count(runs, 'run')}.\n`,
   )
   return 0
+}
+
+/** `rankline db check`: whether the file is whole, and says what it must; changes nothing. */
+async function check(flags: DbFlags, terminal: Terminal): Promise<number> {
+  refuseFile(flags)
+  const database = databasePath(flags)
+  const { findings, ...looked } = await checkDatabase(database)
+  const whole = findings.length === 0
+  if (flags.json === true)
+    await terminal.out(`${JSON.stringify({ database, whole, ...looked, findings }, null, 2)}\n`)
+  else if (whole)
+    await terminal.out(
+      `${harmless(database)} is whole: ${count(looked.runs ?? 0, 'run')}, ${count(looked.calls ?? 0, 'call')}, ${count(looked.answers ?? 0, 'answer')} checked.\n`,
+    )
+  else
+    await terminal.out(
+      `${[`${harmless(database)} is not whole.`, ...findings.map(told), advice].join('\n')}\n`,
+    )
+  return whole ? 0 : brokenExitCode
+}
+
+function told({ what, count: n, first }: Finding): string {
+  return `  ${what}: ${n.toLocaleString('en-US')}${first === null ? '' : `, first ${harmless(first)}`}.`
+}
+
+const advice =
+  'Keep the file as it is, and go on with the newest backup that is whole: rankline --db <backup> db check'
+
+function refuseFile({ what, file }: DbFlags): void {
+  if (file !== undefined)
+    throw new UsageError(`rankline db ${what} takes no '${file}'. Name the database with --db`)
 }

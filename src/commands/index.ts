@@ -111,7 +111,7 @@ export const commands: readonly Command[] = [
   },
   {
     usage: 'db <what> [file]',
-    describe: 'Keep the database: backup <file>',
+    describe: 'Keep the database: backup <file>, or check',
     flags: (yargs) => yargs,
     load: async () => (await import('../actions/db.ts')).db,
   },

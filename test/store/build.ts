@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { deflateSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import { onTestFinished } from 'vitest'
 import { billableOperations } from '../../src/catalog/index.ts'
@@ -185,16 +186,18 @@ export function webPage(letters: string, facts: Partial<AnswerFacts> = {}): Unde
   )
 }
 
+/** A body as it is stored. */
+export const aBody = deflateSync('{}')
+
 /** Sends a task's call and keeps a body; answers the answer's id. */
 export async function keep(store: Store, task: Task, at = noon): Promise<number> {
   const callId = await begin(store, task, at - 500)
-  const body = Buffer.from('{}')
   return await store.keepAnswer({
     callId,
     task,
     settlement: settlement({ finishedAt: at }),
     fetchedAt: at,
-    body,
+    body: aBody,
     encoding: 'deflate',
   })
 }

@@ -3,6 +3,7 @@ import type { JobQuery } from '../../src/model/job.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { aTarget } from '../plan/build.ts'
 import {
+  aBody,
   aJob,
   answer,
   aQuery,
@@ -574,7 +575,7 @@ describe('stored answers', () => {
   test('keep their body as it came', async () => {
     const { store, answerId } = await answered()
     expect(await store.rawAnswer(answerId)).toEqual({
-      body: Buffer.from('{}'),
+      body: aBody,
       encoding: 'deflate',
       fetchedAt: noon,
     })

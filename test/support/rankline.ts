@@ -30,6 +30,8 @@ export interface Workspace extends AsyncDisposable {
   run(args: readonly string[], env?: Environment): Promise<Ended>
   /** Rows of a query over the database of the workspace. */
   sql<T = Record<string, unknown>>(query: string): readonly T[]
+  /** Changes the database of the workspace by hand. */
+  change(statement: string): void
 }
 
 type Environment = Readonly<Record<string, string>>
@@ -78,6 +80,11 @@ export async function workspace(sandbox?: Pick<Sandbox, 'url' | 'key'>): Promise
       } finally {
         db.close()
       }
+    },
+    change: (statement) => {
+      const db = new Database(join(folder, 'data/rankline.db'))
+      db.exec(statement)
+      db.close()
     },
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   }

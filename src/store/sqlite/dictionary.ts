@@ -75,6 +75,6 @@ function recall<T>(memory: Map<string, T>, key: string, find: () => T): T {
 }
 
 /** 48 bits: what SQLite stores in six bytes and JavaScript holds exactly. Equal hashes are told apart by the text. */
-function hashOf(text: string): number {
+export function hashOf(text: string): number {
   return createHash('md5').update(text).digest().readUIntBE(0, 6)
 }

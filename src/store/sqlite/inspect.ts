@@ -32,3 +32,8 @@ export function refuseMissing(path: string): void {
       `${path} is a folder. Name a database file with --db, for instance ${path}/rankline.db`,
     )
 }
+
+/** Whether SQLite says that the file, or the disk that it is on, is damaged. */
+export function isDamage(error: unknown): boolean {
+  return error instanceof Database.SqliteError && /^SQLITE_(CORRUPT|IOERR)/.test(error.code)
+}

@@ -1,0 +1,137 @@
+import { chmod, readFile, stat, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { UsageError } from '../../src/errors.ts'
+import { backUp } from '../../src/store/sqlite/backup.ts'
+import { checkDatabase } from '../../src/store/sqlite/check.ts'
+import { aBody, aFolder, aStore, hour, noon, plan } from './build.ts'
+import { breakPage, overwrite } from './damage.ts'
+import { aFinishedRun, aRunUnderWay, aWholeDatabase } from './whole-database.ts'
+
+test('what rankline has written is whole, also in the middle of a run', async () => {
+  const { path } = await aWholeDatabase()
+  expect(await checkDatabase(path)).toEqual({ runs: 3, calls: 12, answers: 7, findings: [] })
+})
+
+test('what a dead process left, and what was put right or closed after it, is whole', async () => {
+  const { store, path } = await aStore()
+  await aFinishedRun(store)
+  await aRunUnderWay(store)
+  expect((await checkDatabase(path)).findings).toEqual([])
+  await store.finishRun(2, 'crashed', noon)
+  expect((await checkDatabase(path)).findings).toEqual([])
+  await store.recover([2], noon + hour)
+  await store.closeRun(2, noon + hour)
+  expect((await checkDatabase(path)).findings).toEqual([])
+})
+
+test('a backup of what is whole is whole', async () => {
+  const { path } = await aWholeDatabase()
+  const copy = join(await aFolder(), 'copy.db')
+  await backUp(path, copy)
+  expect(await checkDatabase(copy)).toEqual(await checkDatabase(path))
+})
+
+test('a check changes nothing, and sees what stands in the write-ahead log only', async () => {
+  const { store, path } = await aStore()
+  await aFinishedRun(store)
+  const read = () => Promise.all([path, `${path}-wal`].map((file) => readFile(file)))
+  const before = await read()
+  expect(before[1]?.length).toBeGreaterThan(0)
+
+  expect((await checkDatabase(path)).runs).toBe(1)
+
+  expect(await read()).toEqual(before)
+  await plan(store, { queries: [{}] })
+  expect((await checkDatabase(path)).runs).toBe(2)
+})
+
+describe('damage to the file', () => {
+  const torn = 'Places where SQLite finds the file damaged'
+
+  test.each(['results', 'answers_', 'tasks_', 'calls_', 'texts', 'links_hash', 'observations'])(
+    'in a page of %s is found',
+    async (table) => {
+      const { path } = await aWholeDatabase()
+      await breakPage(path, table)
+      const { findings } = await checkDatabase(path)
+      expect(findings[0]).toMatchObject({ what: torn, first: expect.stringMatching(/^(Tree|Page) /) })
+    },
+  )
+
+  test('in a page of bodies is found, and that it hides more', async () => {
+    const { path } = await aWholeDatabase()
+    await breakPage(path, 'raw_answers')
+    const whats = (await checkDatabase(path)).findings.map(({ what }) => what)
+    expect(whats).toContain(torn)
+    expect(whats).toContain('Checks that the damage keeps from coming to an end')
+  })
+
+  test.each([
+    ['a body', aBody, 'Stored bodies that cannot be unpacked'],
+    ['a text', Buffer.from('1 hour ago'), 'Texts that are not what was stored'],
+    ['a link', Buffer.from('https://f.example/#part'), 'Links that are not what was stored'],
+  ])('of one bit in %s is found, which SQLite does not see', async (_, bytes, what) => {
+    const { path } = await aWholeDatabase()
+    const at = (await readFile(path)).lastIndexOf(bytes) + bytes.length - 1
+    await overwrite(path, at, Buffer.from([(bytes.at(-1) as number) ^ 1]))
+    expect((await checkDatabase(path)).findings).toMatchObject([{ what, count: 1 }])
+  })
+})
+
+describe('what cannot be checked is refused in one sentence, with exit code 2', () => {
+  async function refusal(path: string): Promise<string> {
+    const error = await checkDatabase(path).then(
+      () => null,
+      (error: unknown) => error,
+    )
+    expect(error).toBeInstanceOf(UsageError)
+    return (error as UsageError).message
+  }
+
+  test('a file that is cut off', async () => {
+    const { path } = await aWholeDatabase()
+    await truncate(path, (await stat(path)).size / 2)
+    expect(await refusal(path)).toBe(
+      `${path} is damaged. Restore it from a backup, or name another file with --db.`,
+    )
+  })
+
+  test('a file whose head is spoiled', async () => {
+    const { path } = await aWholeDatabase()
+    await overwrite(path, 0, Buffer.alloc(16))
+    expect(await refusal(path)).toContain('is no SQLite database')
+  })
+
+  test('a file that is not there, and is not made', async () => {
+    const path = join(await aFolder(), 'rankline.db')
+    expect(await refusal(path)).toBe(`There is no database ${path}. Name the file with --db`)
+    await expect(stat(path)).rejects.toThrow('ENOENT')
+  })
+
+  test('a file with nothing in it', async () => {
+    const path = join(await aFolder(), 'rankline.db')
+    await writeFile(path, '')
+    expect(await refusal(path)).toContain('is empty')
+    expect((await stat(path)).size).toBe(0)
+  })
+
+  test('one that an older rankline has written, which stays as it is', async () => {
+    const { path, exec, sql } = await aWholeDatabase()
+    exec('UPDATE __drizzle_migrations SET created_at = 1; DROP VIEW rankings')
+    expect(await refusal(path)).toContain('was last written by an older rankline')
+    expect(sql("SELECT name FROM sqlite_schema WHERE name = 'rankings'")).toEqual([])
+  })
+
+  test('one that a newer rankline has written', async () => {
+    const { path, exec } = await aWholeDatabase()
+    exec("INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('x', 9e15)")
+    expect(await refusal(path)).toContain('was written by a newer rankline')
+  })
+
+  test.skipIf(process.getuid?.() === 0)('one that may not be read', async () => {
+    const { path } = await aWholeDatabase()
+    await chmod(path, 0)
+    expect(await refusal(path)).toContain('cannot be opened')
+  })
+})

@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest'
+import { checkDatabase } from '../../src/store/sqlite/check.ts'
+import { invariants } from '../../src/store/sqlite/invariants.ts'
+import { summed } from '../../src/store/sqlite/spoiled.ts'
+import { aWholeDatabase } from './whole-database.ts'
+
+const task = (state: string) => `(SELECT id FROM tasks_ WHERE state = '${state}' ORDER BY id LIMIT 1)`
+const asked = 'INSERT INTO calls_ (run_id, task_id, operation, sent_at, credits, outcome, billed)'
+const missingAnswer = 'Tasks that are done or answered, and have no answer to their page'
+const missingCall = 'Answers without the call that was billed for them'
+const lostAnswer = 'Calls that were billed for an answer that is not stored'
+const unread = 'Tasks that are done with an answer that was never read'
+const unreadResults = 'Results without an answer that was read'
+const bodyless = 'Tasks whose answer is still to be read, and has no body any more'
+const homelessBody = 'Stored bodies without an answer'
+const sentAgain = 'Tasks that were sent again when they had their answer'
+const homelessTask = 'Tasks whose run or query is not stored'
+const openTask = 'Runs that ended as completed, and have tasks that are not done'
+const missingJob = 'Tasks that wait for an asynchronous job that is not stored'
+const homelessJob = 'Asynchronous jobs that no task waits for'
+const unsentJob = 'Asynchronous jobs that no call has submitted'
+const sharedCall = 'Answers that share their call with another'
+const endless = 'Calls that have no end although their run has'
+const homelessDetails = 'Details without the result that they belong to'
+const wordless = 'Results and answers with a title, link or text that is not stored'
+const hostless = 'Links whose host, or whose equal, is not stored'
+const homelessObservation = 'Observations whose query, target, link or title is not stored'
+const rankless = 'Observations with a rank that are not ranked, or without one that are'
+const unpacked = 'Stored bodies that cannot be unpacked'
+const spoiledText = 'Texts that are not what was stored'
+const spoiledLink = 'Links that are not what was stored'
+const spoiledQuery = 'Queries that are not what was stored'
+
+/** What is done to a whole database, and all that must then be found. */
+const breaks: readonly (readonly [statement: string, found: Readonly<Record<string, number>>])[] = [
+  [`UPDATE tasks_ SET answer_id = NULL WHERE id = ${task('done')}`, { [missingAnswer]: 1 }],
+  ['UPDATE tasks_ SET answer_id = 2 WHERE answer_id = 1', { [missingAnswer]: 2 }],
+  [`UPDATE tasks_ SET answer_id = 999 WHERE state = 'answered'`, { [missingAnswer]: 1, [bodyless]: 1 }],
+  ['UPDATE answers_ SET page = 2 WHERE id = 1', { [missingAnswer]: 2 }],
+  ['UPDATE answers_ SET normaliser = NULL WHERE id = 1', { [unread]: 2, [unreadResults]: 5 }],
+  [
+    `DELETE FROM raw_answers WHERE answer_id = (SELECT answer_id FROM tasks_ WHERE state = 'answered')`,
+    { [bodyless]: 1 },
+  ],
+  [`${asked} VALUES (1, ${task('done')}, 'alpha.search', 0, 1, 'server-error', 0)`, { [sentAgain]: 1 }],
+  [`${asked} VALUES (1, ${task('done')}, 'alpha.search', 0, 1, 'unreadable', 1)`, { [sentAgain]: 1 }],
+  [`${asked} VALUES (3, ${task('answered')}, 'alpha.search', 0, 1, NULL, NULL)`, { [sentAgain]: 1 }],
+  ['DELETE FROM run_queries WHERE run_id = 3 AND query_id > 1', { [homelessTask]: 6 }],
+  [`DELETE FROM queries WHERE text = 'waits'`, { [homelessTask]: 1 }],
+  ["UPDATE tasks_ SET run_id = 9 WHERE run_id = 3 AND state = 'pending'", { [homelessTask]: 1 }],
+  [`UPDATE runs_ SET finish_reason = 'completed' WHERE id = 1`, { [openTask]: 1 }],
+  [`UPDATE tasks_ SET state = 'pending' WHERE run_id = 2`, { [openTask]: 1 }],
+  ['DELETE FROM async_jobs', { [missingJob]: 1 }],
+  [`UPDATE tasks_ SET state = 'pending' WHERE state = 'accepted'`, { [homelessJob]: 1 }],
+  [`UPDATE calls_ SET outcome = 'ambiguous' WHERE outcome = 'accepted'`, { [unsentJob]: 1 }],
+  ['UPDATE calls_ SET billed = 0 WHERE id = 1', { [missingCall]: 1 }],
+  ['UPDATE calls_ SET billed = NULL WHERE id = 1', { [missingCall]: 1 }],
+  ['UPDATE calls_ SET run_id = 2 WHERE id = 1', { [missingCall]: 1 }],
+  ['DELETE FROM calls_ WHERE id = 1', { [missingCall]: 1 }],
+  ['UPDATE answers_ SET call_id = 1 WHERE id = 2', { [sharedCall]: 1, [lostAnswer]: 1 }],
+  [`${asked} VALUES (1, NULL, 'alpha.search', 0, 1, 'answered', 1)`, { [lostAnswer]: 1 }],
+  [`${asked} VALUES (1, NULL, 'alpha.search', 0, 1, NULL, NULL)`, { [endless]: 1 }],
+  [`${asked} VALUES (9, NULL, 'alpha.search', 0, 1, NULL, NULL)`, { [endless]: 1 }],
+  [`UPDATE runs_ SET finished_at = 1, finish_reason = 'interrupted' WHERE id = 3`, { [endless]: 1 }],
+  ['INSERT INTO results (answer_id, kind, place) VALUES (999, 1, 0)', { [unreadResults]: 1 }],
+  ['UPDATE dated_details SET place = 7', { [homelessDetails]: 1 }],
+  ['UPDATE image_details SET kind = 1', { [homelessDetails]: 1 }],
+  [`INSERT INTO raw_answers VALUES (999, 'deflate', x'789c030000000001')`, { [homelessBody]: 1 }],
+  ['UPDATE results SET title_id = 999 WHERE kind = 1 AND place = 2', { [wordless]: 2 }],
+  ['UPDATE results SET link_id = 999 WHERE kind = 4', { [wordless]: 1 }],
+  ['UPDATE dated_details SET date_id = 999', { [wordless]: 1 }],
+  ['UPDATE image_details SET image_link_id = 999', { [wordless]: 1 }],
+  ['UPDATE answers_ SET knowledge_graph = 999 WHERE id < 3', { [wordless]: 2 }],
+  [`DELETE FROM texts WHERE text = 'thumb'`, { [wordless]: 1 }],
+  [`DELETE FROM hosts WHERE host = 'p.example'`, { [hostless]: 2 }],
+  [`UPDATE links SET same_as = 999 WHERE same_as IS NOT NULL`, { [hostless]: 1 }],
+  [`DELETE FROM run_targets WHERE target_id = 2`, { [homelessObservation]: 5 }],
+  ['UPDATE observations SET link_id = 999 WHERE rank IS NOT NULL', { [homelessObservation]: 1 }],
+  [`UPDATE observations SET rank = 3 WHERE state = 'unknown' AND target_id = 1`, { [rankless]: 1 }],
+  ['UPDATE observations SET rank = NULL', { [rankless]: 1 }],
+  [`UPDATE raw_answers SET body = x'789c00' WHERE answer_id = 1`, { [unpacked]: 1 }],
+  [`UPDATE raw_answers SET body = 'text' WHERE answer_id < 3`, { [unpacked]: 2 }],
+  [`UPDATE raw_answers SET encoding = 'zstd' WHERE answer_id = 1`, { [unpacked]: 1 }],
+  [`UPDATE texts SET text = 'Thumb' WHERE text = 'thumb'`, { [spoiledText]: 1 }],
+  [`UPDATE links SET link = 'https://q.example/' WHERE link = 'https://p.example/'`, { [spoiledLink]: 1 }],
+  [`UPDATE queries SET text = 'wep' WHERE text = 'web'`, { [spoiledQuery]: 1 }],
+  [`UPDATE queries SET params = '{"gl":' WHERE text = 'web'`, { [spoiledQuery]: 1 }],
+]
+
+describe('a database that is broken by hand is found out', () => {
+  test.each(breaks)('%s', async (statement, found) => {
+    const { path, exec } = await aWholeDatabase()
+    exec(statement)
+    const { findings } = await checkDatabase(path)
+    expect(Object.fromEntries(findings.map(({ what, count }) => [what, count]))).toEqual(found)
+  })
+
+  test('in everything that is looked at', () => {
+    const broken = breaks.flatMap(([, found]) => Object.keys(found))
+    expect(new Set(broken)).toEqual(new Set([...invariants, ...summed].map((one) => one.broken)))
+  })
+
+  test('with the first place named', async () => {
+    const { path, exec } = await aWholeDatabase()
+    exec('DELETE FROM async_jobs; UPDATE calls_ SET billed = 0 WHERE id IN (4, 2)')
+    expect((await checkDatabase(path)).findings).toEqual([
+      { what: missingJob, count: 1, first: 'task 13' },
+      { what: missingCall, count: 2, first: 'answer 2' },
+    ])
+  })
+})

@@ -1,0 +1,91 @@
+import type { Store } from '../../src/store/store.ts'
+import { aTarget } from '../plan/build.ts'
+import {
+  aResult,
+  aStore,
+  begin,
+  fail,
+  keep,
+  lease,
+  noon,
+  plan,
+  read,
+  settlement,
+  type TempStore,
+  understood,
+  webPage,
+  work,
+} from './build.ts'
+
+const says: Readonly<Record<string, ReturnType<typeof understood>>> = {
+  web: webPage('abcde'),
+  fragments: understood([aResult('organic', { title: 'f', link: 'https://f.example/#part' })]),
+  news: understood([
+    aResult('news', { title: 'n', news: { date: '1 hour ago', publishedAt: new Date(noon).toISOString() } }),
+  ]),
+  pictures: understood([
+    aResult('image', {
+      link: 'https://p.example/',
+      image: { imageUrl: 'https://p.example/p.png', thumbnail: 'thumb', width: 1, height: 2 },
+    }),
+  ]),
+}
+
+/** A run with every kind of answer, and one task that failed. */
+export async function aFinishedRun(store: Store) {
+  const queries = [
+    { text: 'web' },
+    { text: 'fragments' },
+    { text: 'nothing' },
+    { text: 'news', operation: 'alpha.news' },
+    { text: 'pictures', operation: 'alpha.images' },
+  ]
+  const run = await plan(store, { job: { targets: [aTarget('c.example'), aTarget('z.example')] }, queries })
+  await work(store, run, ({ text }) => says[text] ?? null)
+  await store.finishRun(run.id, 'completed_with_failures', noon)
+  return run
+}
+
+/** A run whose task was billed twice: its first answer could not be read. */
+async function aRetriedRun(store: Store): Promise<void> {
+  const run = await plan(store, { job: { name: 'retried' }, queries: [{ text: 'again' }] })
+  const [task] = await lease(store, run.id)
+  if (task === undefined) throw new Error('no task')
+  await keep(store, task)
+  const { id: taskId, runId, queryId } = task
+  const nothing = { ranks: [], observations: [], paging: null }
+  await store.understand({ taskId, runId, queryId, outcome: { failed: 'no JSON' }, follow: () => nothing })
+  await store.finishRun(run.id, 'completed_with_failures', noon)
+  await store.retryFailed(run.id)
+  await work(store, run, () => webPage('xyz'))
+  await store.finishRun(run.id, 'completed', noon)
+}
+
+/** A run with a task in every state in which it can be while it is collected. */
+export async function aRunUnderWay(store: Store): Promise<void> {
+  const texts = ['web', 'unread', 'in the air', 'failed once', 'let through', 'waits']
+  const queries = [...texts.map((text) => ({ text })), { text: 'job', operation: 'alpha.images' }]
+  const run = await plan(store, { job: { name: 'under way' }, queries })
+  const [web, unread, air, once, , waits, job] = await lease(store, run.id)
+  if (!web || !unread || !air || !once || !waits || !job) throw new Error('no task')
+  await store.reuseAnswer(web.id, 1)
+  await read(store, web, run, 1, webPage('abcde'))
+  await keep(store, unread)
+  await begin(store, air)
+  await fail(store, once, run, 'server-error')
+  await store.release([waits.id])
+  const callId = await begin(store, job)
+  const submitted = settlement({ outcome: 'accepted', httpStatus: 202, billed: 0 })
+  await store.acceptJob(callId, submitted, { taskId: job.id, callId, jobId: 'j-1' })
+}
+
+/** A closed file with all that rankline stores in it. */
+export async function aWholeDatabase(): Promise<TempStore> {
+  const temp = await aStore()
+  await aFinishedRun(temp.store)
+  await aRetriedRun(temp.store)
+  await aRunUnderWay(temp.store)
+  await temp.store.beginCall({ runId: 1, taskId: null, operation: 'usage', credits: 0, sentAt: noon })
+  await temp.store[Symbol.asyncDispose]()
+  return temp
+}
