@@ -18,3 +18,6 @@ export class UsageError extends RanklineError {
     super(message, 2, options)
   }
 }
+
+/** Exit code where another process is at work and is not waited for any longer. */
+export const busyExitCode = 7

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { databasePath } from '../config.ts'
-import { RanklineError, UsageError } from '../errors.ts'
-import { type Lock, tryLock } from '../store/sqlite/lock.ts'
+import { busyExitCode, RanklineError, UsageError } from '../errors.ts'
+import { tryLock } from '../store/sqlite/lock.ts'
 import { harmless, type Terminal } from '../terminal.ts'
 import { duration, span } from '../words.ts'
 import type { Connection, WireFlags } from './wire.ts'
@@ -21,7 +21,6 @@ export interface CollectorLock extends Disposable {
 
 const defaultWaitMs = 3_600_000
 const lookEveryMs = 200
-const busyExitCode = 7
 
 export function collectorLock(
   flags: LockFlags,
@@ -29,26 +28,24 @@ export function collectorLock(
   terminal: Terminal,
 ): CollectorLock {
   const waitMs = readWait(flags.wait)
-  const paths = [`${databasePath(flags)}.lock`, join(tmpdir(), `rankline-${keyHash}.lock`)]
-  const held: { readonly lock: Lock; readonly owner: string }[] = []
+  const paths = [databaseTurn(databasePath(flags)), join(tmpdir(), `rankline-${keyHash}.lock`)]
+  const held: Disposable[] = []
 
   const acquireOne = async (path: string, until: number): Promise<void> => {
-    const owner = `${path}.owner`
     for (let told = false; ; told = true) {
-      const lock = tryLock(path)
-      if (lock !== null) {
-        held.push({ lock, owner })
-        nameOwner(owner)
+      const turn = tryTurn(path)
+      if (turn !== null) {
+        held.push(turn)
         return
       }
       if (performance.now() >= until)
         throw new RanklineError(
-          `Another process collects for this database or key (${ownerOf(owner)}). Nothing was sent; let it finish, or allow a longer --wait`,
+          `Another process collects for this database or key (${ownerOf(path)}). Nothing was sent; let it finish, or allow a longer --wait`,
           busyExitCode,
         )
       if (!told)
         terminal.say(
-          `Waiting at most ${duration(waitMs / 1000)} for another process to finish (${ownerOf(owner)}).`,
+          `Waiting at most ${duration(waitMs / 1000)} for another process to finish (${ownerOf(path)}).`,
         )
       await sleep(lookEveryMs)
     }
@@ -62,10 +59,26 @@ export function collectorLock(
       await store.refuseDamage()
     },
     [Symbol.dispose]: () => {
-      for (const { lock, owner } of held) {
-        forgetOwner(owner)
-        lock.release()
-      }
+      for (const turn of held) turn[Symbol.dispose]()
+    },
+  }
+}
+
+/** The file that stands for the right to collect into a database. */
+export function databaseTurn(database: string): string {
+  return `${database}.lock`
+}
+
+/** Takes the right that a file stands for, and says beside it who has it; null where another process does. */
+export function tryTurn(path: string): Disposable | null {
+  const lock = tryLock(path)
+  if (lock === null) return null
+  const owner = ownerFile(path)
+  nameOwner(owner)
+  return {
+    [Symbol.dispose]: () => {
+      forgetOwner(owner)
+      lock.release()
     },
   }
 }
@@ -87,9 +100,13 @@ function forgetOwner(path: string): void {
   }
 }
 
+function ownerFile(path: string): string {
+  return `${path}.owner`
+}
+
 function ownerOf(path: string): string {
   try {
-    return harmless(readFileSync(path, 'utf8'))
+    return harmless(readFileSync(ownerFile(path), 'utf8'))
   } catch {
     return 'not known which'
   }

@@ -1,22 +1,29 @@
-import { databasePath, type SettingFlags } from '../config.ts'
+import { databasePath } from '../config.ts'
 import { UsageError } from '../errors.ts'
 import { backUp } from '../store/sqlite/backup.ts'
 import { checkDatabase, type Finding } from '../store/sqlite/check.ts'
 import { harmless, type Terminal } from '../terminal.ts'
 import { count, nearest, size } from '../words.ts'
+import { type PruneFlags, prune } from './prune.ts'
 
-export interface DbFlags extends SettingFlags {
+export interface DbFlags extends PruneFlags {
   readonly what: string
   readonly file?: string
-  readonly json?: boolean
 }
 
-const works = { backup, check }
+const works = { backup, check, prune }
+const flagsOfPrune = ['answers', 'dry-run', 'vacuum'] as const
 const brokenExitCode = 3
 
-/** `rankline db`: what keeps the database: copies and checks. */
+/** `rankline db`: what keeps the database: copies, checks, and room. */
 export async function db(flags: DbFlags, terminal: Terminal): Promise<number> {
-  return await works[chosenWork(flags.what)](flags, terminal)
+  const what = chosenWork(flags.what)
+  if (what !== 'backup' && flags.file !== undefined)
+    throw new UsageError(`rankline db ${what} takes no '${flags.file}'. Name the database with --db`)
+  const stray = flagsOfPrune.find((name) => flags[name] !== undefined)
+  if (what !== 'prune' && stray !== undefined)
+    throw new UsageError(`rankline db ${what} takes no --${stray}. It belongs to: rankline db prune`)
+  return await works[what](flags, terminal)
 }
 
 function chosenWork(what: string): keyof typeof works {
@@ -42,7 +49,6 @@ async function backup(flags: DbFlags, terminal: Terminal): Promise<number> {
 
 /** `rankline db check`: whether the file is whole, and says what it must; changes nothing. */
 async function check(flags: DbFlags, terminal: Terminal): Promise<number> {
-  refuseFile(flags)
   const database = databasePath(flags)
   const { findings, ...looked } = await checkDatabase(database)
   const whole = findings.length === 0
@@ -65,8 +71,3 @@ function told({ what, count: n, first }: Finding): string {
 
 const advice =
   'Keep the file as it is, and go on with the newest backup that is whole: rankline --db <backup> db check'
-
-function refuseFile({ what, file }: DbFlags): void {
-  if (file !== undefined)
-    throw new UsageError(`rankline db ${what} takes no '${file}'. Name the database with --db`)
-}

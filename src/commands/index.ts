@@ -111,8 +111,13 @@ export const commands: readonly Command[] = [
   },
   {
     usage: 'db <what> [file]',
-    describe: 'Keep the database: backup <file>, or check',
-    flags: (yargs) => yargs,
+    describe: 'Keep the database: backup <file>, check, or prune --answers <age>',
+    flags: (yargs) =>
+      yargs.options({
+        answers: textFlag('prune: drop stored bodies of answers older than this, for instance 90d'),
+        'dry-run': switchFlag('prune: say what would be dropped'),
+        vacuum: switchFlag('prune: write the file anew, so that it becomes smaller'),
+      }),
     load: async () => (await import('../actions/db.ts')).db,
   },
   {

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
@@ -7,7 +7,7 @@ import { queriesCsv, workspace } from '../support/rankline.ts'
 const isSearch = ({ operation }: { operation: string | null }) => operation === 'alpha.search'
 
 test('a backup is made while another process collects, which does not notice', async () => {
-  await using sandbox = await startSandbox({ latencyMs: 20 })
+  await using sandbox = await startSandbox({ latencyMs: 40 })
   await using place = await workspace(sandbox)
   const job = await place.file('job.csv', queriesCsv(300))
   const { ended } = place.start(['run', job, '--concurrency', '4', '--json'])
@@ -47,7 +47,7 @@ test('a backup says what it wrote as JSON, and writes over nothing', async () =>
 })
 
 test('a check says that all is whole, also in the middle of a run, and of the copy', async () => {
-  await using sandbox = await startSandbox({ latencyMs: 20 })
+  await using sandbox = await startSandbox({ latencyMs: 40 })
   await using place = await workspace(sandbox)
   const job = await place.file('job.csv', queriesCsv(200))
   const { ended } = place.start(['run', job, '--concurrency', '4'])
@@ -115,6 +115,92 @@ test('a check of what is no database is refused', async () => {
   expect(stderr).toContain('notes.txt is no SQLite database')
 })
 
+/** Lets everything that is stored have come that many days earlier. */
+const aged = (days: number) => `UPDATE answers_ SET fetched_at = fetched_at - ${days * 86_400_000}`
+
+test('a report says the same when the stored bodies are gone, and so does an export', async () => {
+  await using sandbox = await startSandbox({ sites: ['acme.com'] })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(8))
+  await place.run(['run', job, '--target', 'acme.com', '--pages', '2'])
+  place.change(aged(100))
+  const read = async () =>
+    await Promise.all([
+      place.run(['report', 'job', '--format', 'csv']),
+      place.run(['export', 'organic', '--format', 'jsonl']),
+      place.run(['runs', '1', '--json']),
+    ])
+  const before = await read()
+
+  const planned = await place.run(['db', 'prune', '--answers', '90d', '--dry-run', '--json'])
+  const pruned = await place.run(['db', 'prune', '--answers', '90d'])
+
+  expect(before[0]?.stdout.split('\n').length).toBeGreaterThan(8)
+  expect(JSON.parse(planned.stdout)).toEqual({
+    dry_run: true,
+    bodies: 16,
+    bytes: expect.any(Number),
+    kept: 0,
+  })
+  expect(pruned.stdout).toMatch(/^Dropped 16 stored bodies, \d+\.\d kB\.\n$/)
+  expect(pruned.stderr).toContain('--vacuum')
+  expect(place.sql('SELECT count(*) AS n FROM raw_answers')).toEqual([{ n: 0 }])
+  expect(await read()).toEqual(before)
+  expect((await place.run(['db', 'check'])).code).toBe(0)
+})
+
+test('a job that uses stored answers still has them, and buys nothing', async () => {
+  await using sandbox = await startSandbox()
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(5))
+  await place.run(['run', job, '--freshness', '30d'])
+  place.change(aged(10))
+
+  const pruned = await place.run(['db', 'prune', '--answers', '7d'])
+  const again = await place.run(['run', job, '--freshness', '30d', '--json'])
+
+  expect(pruned.stdout).toBe('Dropped 0 stored bodies, 0 bytes.\n')
+  expect(pruned.stderr).toContain('5 bodies of that age stay')
+  expect(JSON.parse(again.stdout)).toMatchObject({ tasks: { done: 5, reused: 5 }, credits: { spent: 0 } })
+  expect(sandbox.ledger.charged).toBe(5)
+})
+
+test('bodies are dropped while another process collects; the file is made smaller only when none does', async () => {
+  await using sandbox = await startSandbox({ latencyMs: 40 })
+  await using place = await workspace(sandbox)
+  const old = await place.file('old.csv', queriesCsv(50, 'old'))
+  await place.run(['run', old])
+  place.change(`${aged(100)}; UPDATE raw_answers SET body = randomblob(50000)`)
+  const job = await place.file('job.csv', queriesCsv(300))
+  const { ended } = place.start(['run', job, '--concurrency', '4', '--json'])
+  while (sandbox.ledger.requestsFor(isSearch).length < 70)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+
+  const refused = await place.run(['db', 'prune', '--answers', '90d', '--vacuum'])
+  const left = place.sql('SELECT count(*) AS n FROM raw_answers WHERE answer_id <= 50')
+  const pruned = await place.run(['db', 'prune', '--answers', '90d', '--json'])
+  const sentByThen = sandbox.ledger.requestsFor(isSearch).length
+  const collected = await ended
+
+  expect(refused).toMatchObject({ code: 7, stdout: '' })
+  expect(refused.stderr).toContain('Nothing was dropped')
+  expect(left).toEqual([{ n: 50 }])
+  expect(JSON.parse(pruned.stdout)).toMatchObject({ dry_run: false, bodies: 50, bytes: 2_500_000, kept: 0 })
+  expect(sentByThen).toBeLessThan(350)
+  expect(JSON.parse(collected.stdout)).toMatchObject({
+    tasks: { done: 300, failed: 0 },
+    calls: { ambiguous: 0 },
+  })
+  expect(place.sql('SELECT count(*) AS n FROM raw_answers')).toEqual([{ n: 300 }])
+
+  const before = (await stat(join(place.folder, 'data/rankline.db'))).size
+  const shrunk = await place.run(['db', 'prune', '--answers', '90d', '--vacuum', '--json'])
+  const after = (await stat(join(place.folder, 'data/rankline.db'))).size
+  expect(JSON.parse(shrunk.stdout)).toMatchObject({ bodies: 0, file_bytes: after, free_bytes: 0 })
+  expect(after).toBeLessThan(before)
+  expect((await place.run(['db', 'check'])).code).toBe(0)
+})
+
 test.each([
   [['db'], 'rankline db <what> [file]: something is missing'],
   [['db', 'bakcup', 'copy.db'], "does not know 'bakcup'. Did you mean backup?"],
@@ -122,6 +208,15 @@ test.each([
   [['db', 'backup'], 'rankline db backup <file>'],
   [['db', 'backup', 'a.db', 'b.db'], "takes no 'b.db'"],
   [['db', 'check', 'copy.db'], "rankline db check takes no 'copy.db'. Name the database with --db"],
+  [['db', 'prune'], 'rankline db prune --answers 90d'],
+  [['db', 'prune', '--answers', '90'], "--answers cannot be '90'; write a span such as 12h, 90d or 26w"],
+  [['db', 'prune', '--answers', '0d'], "--answers cannot be '0d'"],
+  [['db', 'prune', '--answers', '7d', '--answers', '9d'], '--answers is given more than once'],
+  [['db', 'prune', 'x.db', '--answers', '7d'], "rankline db prune takes no 'x.db'"],
+  [['db', 'prune', '--answers', '7d'], 'There is no database data/rankline.db'],
+  [['db', 'prune', '--answers', '7d', '--dry-run'], 'There is no database data/rankline.db'],
+  [['db', 'check', '--answers', '7d'], 'rankline db check takes no --answers'],
+  [['db', 'backup', 'copy.db', '--vacuum'], 'rankline db backup takes no --vacuum'],
   [['db', 'check'], 'There is no database data/rankline.db'],
   [['db', 'backup', 'copy.db'], 'There is no database data/rankline.db'],
 ])('rankline %j is refused in one line, and nothing is made', async (args, words) => {

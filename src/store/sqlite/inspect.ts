@@ -24,8 +24,7 @@ export async function inspect<T>(path: string, use: (db: Database.Database) => T
   }
 }
 
-/** Throws a sentence where there is no file at that path. */
-export function refuseMissing(path: string): void {
+function refuseMissing(path: string): void {
   if (!existsSync(path)) throw new UsageError(`There is no database ${path}. Name the file with --db`)
   if (statSync(path).isDirectory())
     throw new UsageError(

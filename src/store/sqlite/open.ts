@@ -48,7 +48,7 @@ export async function openStore(path: string): Promise<Store> {
   return explaining(store, path)
 }
 
-function openFile(path: string): Database.Database {
+export function openFile(path: string): Database.Database {
   const folder = dirname(path)
   if (path !== ':memory:' && !existsSync(folder))
     throw new UsageError(
@@ -83,7 +83,7 @@ function refuseDamage(db: Database.Database, path: string): void {
 }
 
 /** To be set on every open: a reopened WAL file would otherwise be synced less than a new one. */
-function setPragmas(db: Database.Database): void {
+export function setPragmas(db: Database.Database): void {
   db.pragma('journal_mode = WAL')
   db.pragma('synchronous = FULL')
   db.pragma('journal_size_limit = 67108864')
