@@ -11,7 +11,7 @@ export interface Span {
   readonly billed: number
   /** Of calls of which nobody knows whether they were billed. */
   readonly ambiguous: number
-  /** As much of that as the service did count. */
+  /** As much of that, and of what was lost shortly before, as the service did count. */
   readonly ambiguousBilled: number
   /** What none of our calls explains: spent by others with the same key. */
   readonly byOthers: number
@@ -22,7 +22,7 @@ export interface Span {
 /** The books of one key set against the service's own count. */
 export interface Verification {
   readonly spans: readonly Span[]
-  /** All spans together; what one counts late and the next makes good cancels out. Null without any. */
+  /** All spans together; what one counts late and a later one makes good cancels out. Null without any. */
   readonly total: Span | null
   /** Credits of calls before the first reading, and since the last one that no call of ours straddles. */
   readonly unverified: { readonly before: number; readonly after: number }
@@ -34,13 +34,18 @@ const settlingMs = 120_000
 interface Sums {
   billed: number
   ambiguous: number
-  /** Part of `ambiguous` that ended too late to be settled when it was read. */
-  readonly unsettled: { readonly until: number; readonly credits: number }[]
+}
+
+/** Ambiguous credits, and when the call ended. */
+interface Unsettled {
+  readonly until: number
+  readonly credits: number
 }
 
 /**
- * Explains every credit between the readings of one key. Readings that were taken while a call of ours was in the
- * air cannot say on which side of it that call was counted; they are passed over, so that every span is exact.
+ * Explains every credit between the readings of one key. A reading that was taken while a call of ours was in the
+ * air cannot say on which side of it that call was counted, nor can one that was asked for before the last had come
+ * say which of the two counted first; they are passed over, so that every span is exact.
  *
  * @param readings in the order in which they were taken
  * @param charges in the order in which they were sent
@@ -50,64 +55,51 @@ export function verifyBooks(readings: Iterable<Reading>, charges: Iterable<Charg
   const spans: Span[] = []
   let start: Reading | null = null
   let before = 0
-  let sums = noSums()
+  let sums: Sums = { billed: 0, ambiguous: 0 }
+  let unsettled: Unsettled[] = []
+  /** Ambiguous credits of before `start`, not counted by then, that the service may still count. */
   let carried = 0
   let latestEnd = Number.NEGATIVE_INFINITY
 
-  for (const reading of readings) {
-    for (let charge = next.peek(); charge !== null && charge.from < reading.readAt; charge = next.peek()) {
-      latestEnd = Math.max(latestEnd, charge.until ?? Number.POSITIVE_INFINITY)
-      add(sums, charge)
-      next.skip()
-    }
-    if (latestEnd > reading.askedAt) continue
-    if (start === null) before = sums.billed + sums.ambiguous
-    else {
-      const span = explain(start, reading, { ...sums, carried })
-      spans.push(span)
-      carried = Math.max(0, unsettledAt(reading, sums) - span.ambiguousBilled)
-    }
-    start = reading
-    sums = noSums()
-  }
-  for (let charge = next.peek(); charge !== null; charge = next.peek()) {
-    add(sums, charge)
+  const take = ({ certain, credits, until }: Charge): void => {
+    latestEnd = Math.max(latestEnd, until ?? Number.POSITIVE_INFINITY)
+    sums[certain ? 'billed' : 'ambiguous'] += credits
+    if (!certain && until !== null) unsettled.push({ until, credits })
     next.skip()
   }
+
+  for (const reading of readings) {
+    for (let charge = next.peek(); charge !== null && charge.from < reading.readAt; charge = next.peek())
+      take(charge)
+    if (latestEnd > reading.askedAt) continue
+    let open = sums.ambiguous + carried
+    if (start === null) before = sums.billed + sums.ambiguous
+    else {
+      const span = explain(start, reading, sums, carried)
+      spans.push(span)
+      open -= span.ambiguousBilled
+    }
+    unsettled = unsettled.filter(({ until }) => until > reading.askedAt - settlingMs)
+    carried = Math.min(
+      open,
+      unsettled.reduce((sum, { credits }) => sum + credits, 0),
+    )
+    latestEnd = reading.readAt
+    start = reading
+    sums = { billed: 0, ambiguous: 0 }
+  }
+  for (let charge = next.peek(); charge !== null; charge = next.peek()) take(charge)
   return { spans, total: together(spans), unverified: { before, after: sums.billed + sums.ambiguous } }
 }
 
-function noSums(): Sums {
-  return { billed: 0, ambiguous: 0, unsettled: [] }
-}
-
-function add(sums: Sums, { credits, certain, until }: Charge): void {
-  if (certain) {
-    sums.billed += credits
-    return
-  }
-  sums.ambiguous += credits
-  if (until !== null) sums.unsettled.push({ until, credits })
-}
-
-function unsettledAt({ askedAt }: Reading, { unsettled }: Sums): number {
-  return unsettled.reduce((sum, { until, credits }) => sum + (until > askedAt - settlingMs ? credits : 0), 0)
-}
-
-function explain(
-  start: Reading,
-  end: Reading,
-  { billed, ambiguous, carried }: Pick<Sums, 'billed' | 'ambiguous'> & { readonly carried: number },
-): Span {
-  const used = usedBetween(start, end)
-  return { from: start.readAt, until: end.readAt, ...classify(used, billed, ambiguous, carried) }
-}
-
 /** @param carried ambiguous credits of before, which the service may have counted only now */
-function classify(used: number | null, billed: number, ambiguous: number, carried = 0) {
+function explain(start: Reading, end: Reading, { billed, ambiguous }: Sums, carried: number): Span {
+  const used = usedBetween(start, end)
   const rest = used === null ? 0 : used - billed
   const ambiguousBilled = Math.min(Math.max(rest, 0), ambiguous + carried)
   return {
+    from: start.readAt,
+    until: end.readAt,
     used,
     billed,
     ambiguous,
@@ -125,18 +117,24 @@ function usedBetween(start: Reading, end: Reading): number | null {
   return start.remaining >= end.remaining ? start.remaining - end.remaining : null
 }
 
+/** What a span counts too much makes good what one before it lacked, never one after it: nothing is counted early. */
 function together(spans: readonly Span[]): Span | null {
-  const counted = spans.filter(({ used }) => used !== null)
-  const [first] = counted
-  const last = counted.at(-1)
-  if (first === undefined || last === undefined) return null
-  const sum = (of: 'used' | 'billed' | 'ambiguous'): number =>
-    counted.reduce((total, span) => total + (span[of] ?? 0), 0)
-  return {
-    from: first.from,
-    until: last.until,
-    ...classify(sum('used'), sum('billed'), sum('ambiguous')),
-  }
+  const [first, ...others] = spans.filter(({ used }) => used !== null)
+  if (first === undefined) return null
+  return others.reduce((total, span) => {
+    const late = Math.min(total.notCounted, span.byOthers + span.ambiguousBilled)
+    const fromOthers = Math.min(late, span.byOthers)
+    return {
+      from: total.from,
+      until: span.until,
+      used: (total.used ?? 0) + (span.used ?? 0),
+      billed: total.billed + span.billed,
+      ambiguous: total.ambiguous + span.ambiguous,
+      ambiguousBilled: total.ambiguousBilled + span.ambiguousBilled - (late - fromOthers),
+      byOthers: total.byOthers + span.byOthers - fromOthers,
+      notCounted: total.notCounted + span.notCounted - late,
+    }
+  }, first)
 }
 
 function peekable<T>(items: Iterable<T>) {
