@@ -62,11 +62,12 @@ function creditsOf(db: Database, runIds: readonly number[]): { spent: number; am
     .get(JSON.stringify(runIds)) as { spent: number; ambiguous: number }
 }
 
+/** Not those of before calls named the key that paid: beside them, our own calls would look like those of others. */
 function readings(db: Database, keyHash: string): Iterable<Reading> {
   return db
     .prepare<[string], Reading>(
-      `SELECT coalesce(asked_at, read_at) AS askedAt, read_at AS readAt, remaining, total_used AS totalUsed
-      FROM usage_readings WHERE key_hash = ? ORDER BY read_at, id`,
+      `SELECT asked_at AS askedAt, read_at AS readAt, remaining, total_used AS totalUsed
+      FROM usage_readings WHERE key_hash = ? AND asked_at IS NOT NULL ORDER BY read_at, id`,
     )
     .iterate(keyHash)
 }
