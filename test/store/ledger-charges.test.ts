@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest'
+import type { Settlement } from '../../src/model/call.ts'
+import type { Task } from '../../src/model/task.ts'
+import { aStore, begin, hour, lease, noon, plan, settlement } from './build.ts'
+
+/** A store with one task of each query, all let through. */
+async function aRun(...operations: readonly string[]) {
+  const temp = await aStore()
+  const queries = operations.map((operation, index) => ({ text: `query ${index}`, operation }))
+  const run = await plan(temp.store, { queries })
+  return { ...temp, run, tasks: await lease(temp.store, run.id) }
+}
+
+const operations = ['alpha.search', 'alpha.ai', 'alpha.images', 'alpha.images'] as const
+
+async function aLedger() {
+  const { tasks, ...rest } = await aRun(...operations)
+  const [search, ai, images, others] = tasks
+  if (!search || !ai || !images || !others) throw new Error('no task')
+  const { store } = rest
+  const settle = async (callId: number, outcome: Settlement['outcome'], billed: 0 | 1 | null, at: number) =>
+    await store.settleCall(callId, settlement({ outcome, billed, finishedAt: at }), null)
+  const accept = async (task: Task, sentAt: number, acceptedAt: number) => {
+    const callId = await begin(store, task, sentAt)
+    const job = { taskId: task.id, callId, jobId: `j-${callId}` }
+    await store.acceptJob(callId, settlement({ outcome: 'accepted', billed: 0, finishedAt: acceptedAt }), job)
+    return { ...job, acceptedAt }
+  }
+  const charges = () => [...store.charges('k')]
+  return { ...rest, search, ai, images, others, settle, accept, charges }
+}
+
+describe('among what may have been charged to a key', () => {
+  test('are calls that were billed, lost ones, and those in the air, in the order in which they were sent', async () => {
+    const { store, search, ai, settle, charges } = await aLedger()
+    await begin(store, search, noon + 30)
+    await settle(await begin(store, search, noon + 20), 'ambiguous', null, noon + 900)
+    await settle(await begin(store, ai, noon), 'answered', 1, noon + 50)
+    await settle(await begin(store, search, noon + 40), 'unreadable', 1, noon + 60)
+    expect(charges()).toEqual([
+      { from: noon, until: noon + 50, credits: 3, certain: true },
+      { from: noon + 20, until: noon + 900, credits: 1, certain: false },
+      { from: noon + 30, until: null, credits: 1, certain: false },
+      { from: noon + 40, until: noon + 60, credits: 1, certain: true },
+    ])
+  })
+
+  test('are none that were free, nor lookups, not even in the air', async () => {
+    const { store, search, settle, charges } = await aLedger()
+    await settle(await begin(store, search), 'server-error', 0, noon)
+    const lookup = { runId: null, taskId: null, operation: 'usage', credits: 0, keyHash: 'k', sentAt: noon }
+    await store.beginCall(lookup)
+    await settle(await store.beginCall(lookup), 'answered', 0, noon)
+    expect(charges()).toEqual([])
+  })
+
+  test('are none that another key paid for, nor those of which no key is known', async () => {
+    const { store, exec, search, ai, settle, charges } = await aLedger()
+    const { runId, id: taskId, operation, credits } = ai
+    const call = { runId, taskId, operation, credits, sentAt: noon }
+    await settle(await store.beginCall({ ...call, keyHash: 'other' }), 'answered', 1, noon)
+    const old = await begin(store, search)
+    await settle(old, 'answered', 1, noon)
+    exec(`UPDATE calls_ SET key_id = NULL WHERE id = ${old}`)
+    expect(charges()).toEqual([])
+    expect([...store.charges('other')]).toMatchObject([{ credits: 3 }])
+    expect([...store.charges('nobody')]).toEqual([])
+  })
+
+  test('is an asynchronous job from its submission to when its answer came', async () => {
+    const { store, images, accept, charges } = await aLedger()
+    const { callId } = await accept(images, noon, noon + 100)
+    const body = Buffer.from('{}')
+    const answer = { settlement: null, fetchedAt: noon + hour, body, encoding: 'deflate' } as const
+    await store.keepAnswer({ ...answer, callId, task: images })
+    expect(charges()).toEqual([{ from: noon, until: noon + hour, credits: 1, certain: true }])
+  })
+
+  test('may be one that waits for its answer, for an hour', async () => {
+    const { images, accept, charges } = await aLedger()
+    await accept(images, noon, noon + 100)
+    expect(charges()).toEqual([{ from: noon, until: noon + 100 + hour, credits: 1, certain: false }])
+  })
+
+  test('may be one of which nobody knows the end, but none that failed', async () => {
+    const { store, images, others, accept, charges } = await aLedger()
+    await store.endJob(await accept(images, noon, noon + 100), null, noon + 5_000)
+    await store.endJob(await accept(others, noon, noon + 100), 0, noon + 6_000)
+    expect(charges()).toEqual([{ from: noon, until: noon + 5_000, credits: 1, certain: false }])
+  })
+
+  test('may be the second submission of a job, not the first, which failed', async () => {
+    const { store, images, accept, charges } = await aLedger()
+    await store.endJob(await accept(images, noon, noon + 100), 0, noon + 6_000)
+    await accept(images, noon + 7_000, noon + 7_100)
+    expect(charges().map(({ from }) => from)).toEqual([noon + 7_000])
+    expect(await store.chargeableCalls('k', noon)).toBe(1)
+  })
+})
+
+test('chargeable calls are those that were billed, may have been or may yet be, of one key and since then', async () => {
+  const { store, search, ai, images, others, settle, accept } = await aLedger()
+  await settle(await begin(store, search, noon - 1), 'answered', 1, noon)
+  await settle(await begin(store, search, noon), 'answered', 1, noon)
+  await settle(await begin(store, ai, noon + 1), 'ambiguous', null, noon + 2)
+  await begin(store, search, noon + 2)
+  await accept(images, noon + 3, noon + 4)
+  await store.endJob(await accept(others, noon + 3, noon + 4), 0, noon + 5)
+  await settle(await begin(store, search, noon + 3), 'server-error', 0, noon + 4)
+  await store.beginCall({
+    ...{ runId: null, taskId: null, operation: 'usage', credits: 0 },
+    ...{ sentAt: noon + 3, keyHash: 'k' },
+  })
+  expect(await store.chargeableCalls('k', noon)).toBe(4)
+  expect(await store.chargeableCalls('k', noon - 1)).toBe(5)
+  expect(await store.chargeableCalls('other', noon)).toBe(0)
+})
+
+test('readings come in the order in which they were taken, for each key that ever was read', async () => {
+  const { store } = await aStore()
+  const reading = { runId: null, keyHash: 'k', askedAt: noon, readAt: noon + 5, remaining: 9, totalUsed: 1 }
+  const record = '{}'
+  expect(await store.keysRead()).toEqual([])
+  await store.keepUsage({ ...reading, record, readAt: noon + 20, totalUsed: 3 })
+  await store.keepUsage({ ...reading, record, keyHash: 'a' })
+  await store.keepUsage({ ...reading, record, remaining: null })
+  await store.keepUsage({ ...reading, record, totalUsed: null })
+  expect(await store.keysRead()).toEqual(['k', 'a'])
+  expect([...store.readings('k')]).toEqual([
+    { askedAt: noon, readAt: noon + 5, remaining: null, totalUsed: 1 },
+    { askedAt: noon, readAt: noon + 5, remaining: 9, totalUsed: null },
+    { askedAt: noon, readAt: noon + 20, remaining: 9, totalUsed: 3 },
+  ])
+  expect([...store.readings('nobody')]).toEqual([])
+})

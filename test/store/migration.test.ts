@@ -1,0 +1,117 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { applicationId, migrationsFolder } from '../../src/store/sqlite/applied.ts'
+import journal from '../../src/store/sqlite/migrations/meta/_journal.json' with { type: 'json' }
+import { openStore } from '../../src/store/sqlite/open.ts'
+import { aFolder, aJob, begin, hour, lease, noon, settlement } from './build.ts'
+
+/** A database as it was after that many migrations, with a row in each of its tables. */
+async function earlier(migrations: number): Promise<string> {
+  const path = join(await aFolder(), 'rankline.db')
+  const db = new Database(path)
+  db.pragma(`application_id = ${applicationId}`)
+  db.exec('CREATE TABLE __drizzle_migrations (id INTEGER PRIMARY KEY, hash TEXT, created_at NUMERIC)')
+  for (const { tag, when } of journal.entries.slice(0, migrations)) {
+    db.exec(readFileSync(join(migrationsFolder, `${tag}.sql`), 'utf8'))
+    db.prepare('INSERT INTO __drizzle_migrations (hash, created_at) VALUES (?, ?)').run(tag, when)
+  }
+  fill(db)
+  db.close()
+  return path
+}
+
+/** What an earlier rankline had stored: a run with a billed call, a call in the air and an asynchronous job. */
+function fill(db: Database.Database): void {
+  const settings = JSON.stringify(aJob()).replaceAll("'", "''")
+  db.exec(`
+    INSERT INTO jobs VALUES ('acme', '/jobs/acme.yaml');
+    INSERT INTO runs_ (id, job, group_id, settings, date, started_at, plan_number, planned_min, planned_max)
+      VALUES (1, 'acme', 1, '${settings}', '2026-03-01', ${noon}, 1, 3, 3);
+    INSERT INTO queries VALUES (1, x'01', 'alpha.search', 'a', '{}'), (2, x'02', 'alpha.search', 'b', '{}'),
+      (3, x'03', 'alpha.images', 'c', '{}');
+    INSERT INTO run_queries (run_id, query_id, pages, tags, labels, targets, plan_number)
+      SELECT 1, id, 1, '["head"]', '{}', '[]', 1 FROM queries;
+    INSERT INTO tasks_ (id, run_id, query_id, page, state, ready, priority, credits, answer_id)
+      VALUES (1, 1, 1, 1, 'done', 1, 0, 1, 1), (2, 1, 2, 1, 'sent', 1, 0, 1, NULL), (3, 1, 3, 1, 'accepted', 1, 0, 1, NULL);
+    INSERT INTO calls_ (id, run_id, task_id, operation, sent_at, finished_at, http_status, outcome, billed, credits)
+      VALUES (1, 1, 1, 'alpha.search', ${noon}, ${noon + 9}, 200, 'answered', 1, 1),
+        (2, 1, 2, 'alpha.search', ${noon}, NULL, NULL, NULL, NULL, 1),
+        (3, 1, 3, 'alpha.images', ${noon}, ${noon + 9}, 202, 'accepted', 0, 1);
+    INSERT INTO async_jobs VALUES (3, 3, 'j-1', ${noon + 9});
+    INSERT INTO hosts VALUES (1, 'a.example', 'a.example');
+    INSERT INTO links VALUES (1, 7, 'https://a.example/', NULL, 1);
+    INSERT INTO texts VALUES (1, 8, 'A');
+    INSERT INTO answers_ (id, query_id, page, run_id, call_id, fetched_at, normaliser) VALUES (1, 1, 1, 1, 1, ${noon + 9}, 1);
+    INSERT INTO raw_answers VALUES (1, 'deflate', x'00ff');
+    INSERT INTO results (answer_id, kind, place, position, link_id, title_id) VALUES (1, 1, 1, 1, 1, 1);
+    INSERT INTO dated_details (answer_id, kind, place) VALUES (1, 1, 1);
+    INSERT INTO image_details (answer_id, kind, place, width) VALUES (1, 1, 1, 640);
+    INSERT INTO targets VALUES (1, 'a.example', 'domain');
+    INSERT INTO run_targets VALUES (1, 1, 'a.example', 1, 1);
+    INSERT INTO observations VALUES (1, 1, 1, ${noon + 9}, 'ranked', 1, 'exact', 10, 1, 1);
+    INSERT INTO usage_readings (run_id, key_hash, read_at, remaining, total_used, record)
+      VALUES (1, 'k', ${noon - 9}, 50, 7, '{}'), (1, 'k', ${noon + 99}, 49, 8, '{}');
+  `)
+}
+
+/** Every row of every table, as its columns name it. */
+function everything(path: string): Map<string, Record<string, unknown>[]> {
+  const db = new Database(path, { readonly: true })
+  try {
+    const tables = db
+      .prepare<[], { name: string }>(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB '__drizzle*' AND name NOT GLOB 'sqlite_*'",
+      )
+      .all()
+    return new Map(
+      tables.map(({ name }) => [
+        name,
+        db.prepare<[], Record<string, unknown>>(`SELECT * FROM "${name}"`).all(),
+      ]),
+    )
+  } finally {
+    db.close()
+  }
+}
+
+test('a database of the first migration keeps every row, and a copy of what it was', async () => {
+  const path = await earlier(1)
+  const before = everything(path)
+  expect([...before].filter(([, rows]) => rows.length === 0)).toEqual([])
+
+  await (await openStore(path))[Symbol.asyncDispose]()
+
+  const after = everything(path)
+  for (const [table, rows] of before) {
+    expect(after.get(table)).toHaveLength(rows.length)
+    for (const [index, row] of rows.entries()) expect(after.get(table)?.[index]).toMatchObject(row)
+  }
+  expect(existsSync(`${path}.before-migration`)).toBe(true)
+  expect(everything(`${path}.before-migration`)).toEqual(before)
+})
+
+test('what was collected before goes on and is added up; nothing is said of who paid for it', async () => {
+  const path = await earlier(1)
+  await using store = await openStore(path)
+  expect(await store.sums('tag', {})).toEqual([
+    { group: 'head', calls: 3, billed: 1, free: 1, ambiguous: 0, credits: 1, creditsAmbiguous: 0 },
+  ])
+  expect(await store.lastUsage('k')).toMatchObject({ askedAt: noon + 99, readAt: noon + 99, totalUsed: 8 })
+  expect(await store.keysRead()).toEqual(['k'])
+  expect([...store.charges('k')]).toEqual([])
+  expect([...store.readings('k')]).toEqual([])
+  expect(await store.recover([1], noon + hour)).toBe(1)
+  expect(await store.acceptedJobs([1])).toMatchObject([{ jobId: 'j-1', acceptedAt: noon + 9 }])
+
+  const [task] = await lease(store, 1)
+  if (task === undefined) throw new Error('no task')
+  await store.settleCall(await begin(store, task, noon + hour), settlement({ finishedAt: noon + hour }), null)
+  await store.keepUsage({
+    ...{ runId: 1, keyHash: 'k', askedAt: noon + 2 * hour, readAt: noon + 2 * hour },
+    ...{ remaining: 40, totalUsed: 17, record: '{}' },
+  })
+  expect([...store.charges('k')]).toMatchObject([{ from: noon + hour, certain: true }])
+  expect([...store.readings('k')]).toMatchObject([{ totalUsed: 17 }])
+})
