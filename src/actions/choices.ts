@@ -40,9 +40,19 @@ export async function refuseUnknownJob(store: Store, job: string): Promise<void>
 /** A day or an instant (UTC) as text that sorts as stored instants do; undefined where the flag is not given. */
 export function dayOrInstant(flag: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined
-  if (/^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text))) return text
-  if (/^\d{4}-\d{2}-\d{2}T/.test(text) && !Number.isNaN(Date.parse(text))) return new Date(text).toISOString()
+  if (/^\d{4}-\d{2}-\d{2}$/.test(text) && isDay(text)) return text
+  if (/^\d{4}-\d{2}-\d{2}T/.test(text)) {
+    // Without an offset it would be taken for the time of this machine.
+    const instant = Date.parse(/(Z|[+-]\d{2}:?\d{2})$/i.test(text) ? text : `${text}Z`)
+    if (!Number.isNaN(instant)) return new Date(instant).toISOString()
+  }
   throw new UsageError(
     `${flag} cannot be '${text}'; write a day such as 2026-01-31 or an ISO 8601 instant (UTC)`,
   )
+}
+
+/** The 30th of February is none. */
+function isDay(text: string): boolean {
+  const instant = Date.parse(text)
+  return !Number.isNaN(instant) && new Date(instant).toISOString().startsWith(text)
 }

@@ -16,7 +16,7 @@ export async function verify(store: LedgerStore, json: boolean, terminal: Termin
   )
   if (json) await terminal.out(`${JSON.stringify(keys.map(document), null, 2)}\n`)
   else if (keys.length === 0) terminal.say('The usage record was never read, so there is nothing to compare.')
-  else for (const one of keys) await terminal.out(`${described(one)}\n`)
+  else await terminal.out(keys.map(described).join('\n'))
   const short = keys.some(({ verification }) => (verification.total?.notCounted ?? 0) > 0)
   return short ? exitCodes.completed_with_failures : exitCodes.completed
 }
@@ -56,54 +56,87 @@ function spanDocument({ from, until, used, billed, ambiguous, ambiguousBilled, b
   }
 }
 
+/** Fits into 80 columns while credits have five digits. */
 const columns = [
   { title: 'from (UTC)' },
   { title: 'until' },
   { title: 'counted', align: 'right' },
   { title: 'billed', align: 'right' },
   { title: 'ambiguous', align: 'right' },
-  { title: 'of it billed', align: 'right' },
-  { title: 'by others', align: 'right' },
+  { title: 'others', align: 'right' },
   { title: 'not counted', align: 'right' },
 ] as const
 
-/** The verdict in a sentence, and every span in which not all is simply billed. */
+const uncounted = 'The service began to count anew, or does not say what it counted.'
+
+/** What all comes to, line by line, and every span in which not all is simply billed. */
 function described({ key, verification: { spans, total, unverified } }: Verified): string {
+  const lines = [harmless(key), verdict(spans, total), ...explained(total)]
+  const words = unverifiedWords(unverified)
+  if (words !== null) lines.push(words)
   const odd = spans.filter(({ used, billed }) => used !== billed)
-  const table =
-    odd.length === 0 || total === null ? '' : `\n${formatTable(columns, [...odd, total].map(cells))}`
-  return `${harmless(key)}: ${verdict(total)}.${unverifiedWords(unverified)}${table}`
+  if (total !== null && odd.length > 0) lines.push('', formatTable(columns, odd.map(cells)).trimEnd())
+  if (total !== null && odd.some(({ used }) => used === null)) lines.push(`-: ${uncounted}`)
+  return `${lines.join('\n')}\n`
 }
 
-function verdict(total: Span | null): string {
-  if (total === null) return 'no two readings of the usage record to compare yet'
-  const { used, billed, ambiguous, ambiguousBilled, byOthers, notCounted } = total
-  const parts = [
-    `${count(billed, 'credit')} billed here`,
-    ambiguous === 0
-      ? null
-      : `${ambiguousBilled.toLocaleString('en-US')} of ${ambiguous.toLocaleString('en-US')} ambiguous`,
-    byOthers === 0 ? null : `${byOthers.toLocaleString('en-US')} spent by others with the same key`,
-    notCounted === 0
-      ? null
-      : `${notCounted.toLocaleString('en-US')} more in our books than the service has counted (it may count late: verify again after the next run)`,
-  ]
-  return `the service counted ${count(used ?? 0, 'credit')}: ${parts.filter((part) => part !== null).join(', ')}`
+function verdict(spans: readonly Span[], total: Span | null): string {
+  if (total !== null) {
+    const counted = `The service counted ${count(total.used ?? 0, 'credit')}`
+    return explained(total).length === 0 ? `${counted}, and so do these books.` : `${counted}:`
+  }
+  return spans.length === 0 ? 'There are no two readings of the usage record to compare yet.' : uncounted
 }
 
-function unverifiedWords({ before, after }: Verification['unverified']): string {
+/** What the count is made of; nothing where all of it is billed. */
+function explained(total: Span | null): readonly string[] {
+  if (total === null) return []
+  const { billed, ambiguous, ambiguousBilled, byOthers, notCounted } = total
   const parts = [
-    before === 0 ? null : `${count(before, 'credit')} before the first reading`,
-    after === 0 ? null : `${count(after, 'credit')} since the last one`,
+    [ambiguous + ambiguousBilled, `${partOf(ambiguousBilled, ambiguous)} ambiguous`],
+    [byOthers, `${number(byOthers)} spent by others with the same key`],
+    [
+      notCounted,
+      `${number(notCounted)} in these books and not counted (if only late, the next run shows it)`,
+    ],
+  ] as const
+  const lines = parts.filter(([credits]) => credits > 0).map(([, words]) => `  ${words}`)
+  return lines.length === 0 ? [] : [`  ${number(billed)} billed here`, ...lines]
+}
+
+/** What was lost in one span may be counted in the next. */
+function partOf(part: number, whole: number): string {
+  return part > whole
+    ? `${number(whole)} + ${number(part - whole)} late`
+    : `${number(part)} of ${number(whole)}`
+}
+
+function unverifiedWords({ before, after }: Verification['unverified']): string | null {
+  const parts = [
+    before === 0 ? null : `${number(before)} before the first reading`,
+    after === 0 ? null : `${number(after)} after the last reading`,
   ].filter((part) => part !== null)
-  return parts.length === 0 ? '' : ` Not compared: ${parts.join(', ')}.`
+  return parts.length === 0 ? null : `Credits not compared: ${parts.join(', ')}.`
 }
 
 function cells({ from, until, used, billed, ambiguous, ambiguousBilled, byOthers, notCounted }: Span) {
-  const numbers = [billed, ambiguous, ambiguousBilled, byOthers, notCounted]
+  const [start, end] = [minute(from), minute(until)]
+  const sameDay = start.slice(0, 10) === end.slice(0, 10)
   return [
-    ...[from, until].map((instant) => new Date(instant).toISOString().slice(0, 19).replace('T', ' ')),
-    used === null ? 'began anew' : used.toLocaleString('en-US'),
-    ...numbers.map((number) => number.toLocaleString('en-US')),
+    start,
+    end.slice(sameDay ? 'yyyy-mm-dd '.length : 'yyyy-'.length),
+    used === null ? '-' : number(used),
+    number(billed),
+    ambiguous + ambiguousBilled === 0 ? '0' : partOf(ambiguousBilled, ambiguous),
+    number(byOthers),
+    number(notCounted),
   ]
+}
+
+function minute(instant: number): string {
+  return new Date(instant).toISOString().slice(0, 16).replace('T', ' ')
+}
+
+function number(n: number): string {
+  return n.toLocaleString('en-US')
 }

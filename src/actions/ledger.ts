@@ -4,7 +4,6 @@ import { type LedgerGroup, type LedgerSum, ledgerGroups } from '../model/ledger.
 import { type Column, formatTable } from '../report/table.ts'
 import { openStore } from '../store/sqlite/open.ts'
 import { harmless, type Terminal } from '../terminal.ts'
-import { nearest } from '../words.ts'
 import { dayOrInstant, refuseUnknownJob } from './choices.ts'
 import { verify } from './ledger-verify.ts'
 
@@ -20,10 +19,12 @@ export interface LedgerFlags extends SettingFlags {
 /** `rankline ledger`: what calls came to in credits; `ledger verify` sets that against the service's own count. */
 export async function ledger(flags: LedgerFlags, terminal: Terminal): Promise<number> {
   const { what, job } = flags
-  if (what !== undefined && what !== 'verify')
+  if (what !== undefined && what !== 'verify') {
+    const by = ledgerGroups.find((one) => one === what) ?? 'run'
     throw new UsageError(
-      `rankline ledger ${what}: there is only 'verify'. For credits by ${ledgerGroups.join(', ')}, write: rankline ledger --by run`,
+      `There is no 'ledger ${what}', only 'ledger verify'. For credits by ${by}, write: rankline ledger --by ${by}`,
     )
+  }
   const filtered = (['by', 'job', 'from', 'until'] as const).find((flag) => flags[flag] !== undefined)
   if (what === 'verify' && filtered !== undefined)
     throw new UsageError(
@@ -45,18 +46,17 @@ export async function ledger(flags: LedgerFlags, terminal: Terminal): Promise<nu
       )}\n`,
     )
   else if (sums.length === 0) terminal.say('The ledger holds no such calls.')
-  else await terminal.out(formatTable(columns(by), sums.map(cells), terminal.columns))
-  if (by === 'tag') terminal.say('A call counts for each tag of its query.')
+  else {
+    await terminal.out(formatTable(columns(by), sums.map(cells), terminal.columns))
+    if (by === 'tag') terminal.say('A call counts for each tag of its query.')
+  }
   return 0
 }
 
 function chosenGroup(by: string): LedgerGroup {
   const known = ledgerGroups.find((one) => one === by)
   if (known !== undefined) return known
-  const near = nearest(by, ledgerGroups)
-  throw new UsageError(
-    `--by cannot be '${by}'; write ${near === null ? `one of ${ledgerGroups.join(', ')}` : near}`,
-  )
+  throw new UsageError(`--by cannot be '${by}'; write one of ${ledgerGroups.join(', ')}`)
 }
 
 /** Epoch ms; a day begins in UTC. */
