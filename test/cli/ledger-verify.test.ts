@@ -1,0 +1,199 @@
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { queriesCsv, type Workspace, workspace } from '../support/rankline.ts'
+
+async function verified(place: Workspace) {
+  const { code, stdout, stderr } = await place.run(['ledger', 'verify', '--json'])
+  expect(stderr).toBe('')
+  const [{ total, spans, unverified }, ...others] = JSON.parse(stdout)
+  expect(others).toEqual([])
+  const { from: _, until: __, ...numbers } = total ?? {}
+  return { code, total: numbers, spans, unverified }
+}
+
+const clean = { ambiguous: 0, ambiguous_billed: 0, by_others: 0, not_counted: 0 }
+const everything = { before: 0, after: 0 }
+
+/** Spends credits with the same key, as somebody else would. */
+async function spendElsewhere(sandbox: Sandbox, calls: number): Promise<void> {
+  for (let call = 0; call < calls; call++) {
+    const response = await fetch(`${sandbox.url}/v1/alpha/search?query=elsewhere`, {
+      headers: { 'x-api-key': sandbox.key },
+    })
+    expect(response.status).toBe(200)
+    await response.arrayBuffer()
+  }
+}
+
+test('after clean runs all that the service counted is billed here, batch by batch', async () => {
+  // A batch is 100 calls under this limit, so that the account is read in mid-run.
+  await using sandbox = await startSandbox({ account: { perMinute: 600 } })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(250))
+  expect((await place.run(['run', job])).code).toBe(0)
+  // What is bought between them changes the balance, not the count.
+  sandbox.control({ topUp: { credits: 70 } })
+  expect((await place.run(['run', job])).code).toBe(0)
+
+  expect(sandbox.ledger.charged).toBe(500)
+  expect(await verified(place)).toMatchObject({
+    code: 0,
+    total: { used: 500, billed: 500, ...clean },
+    unverified: everything,
+  })
+  const { code, stdout } = await place.run(['ledger', 'verify'])
+  expect(code).toBe(0)
+  expect(stdout).toMatch(
+    /^sandbox \(key [0-9a-f]{8}\)\nThe service counted 500 credits, and so do these books\.\n$/,
+  )
+})
+
+test('a reading is kept with when it was asked for, for it may be counted at any time from then on', async () => {
+  await using sandbox = await startSandbox({ rules: [{ operation: 'usage', do: { latency: 300 } }] })
+  await using place = await workspace(sandbox)
+  expect((await place.run(['usage'])).code).toBe(0)
+  const [reading] = place.sql<{ ms: number }>('SELECT read_at - asked_at AS ms FROM usage_readings')
+  expect(reading?.ms).toBeGreaterThanOrEqual(290)
+})
+
+test('calls that others make with the same key are told apart, between runs and beside them', async () => {
+  await using sandbox = await startSandbox({ latencyMs: 20 })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(100))
+  expect((await place.run(['run', job])).code).toBe(0)
+  await spendElsewhere(sandbox, 3)
+  const { ended } = place.start(['run', job, '--concurrency', '4'])
+  while (sandbox.ledger.charged < 120) await new Promise((resolve) => setTimeout(resolve, 5))
+  await spendElsewhere(sandbox, 4)
+  expect((await ended).code).toBe(0)
+
+  const { code, total, spans, unverified } = await verified(place)
+  expect(sandbox.ledger.charged).toBe(207)
+  expect({ code, total, unverified }).toEqual({
+    code: 0,
+    total: { ...clean, used: 207, billed: 200, by_others: 7 },
+    unverified: everything,
+  })
+  expect(spans[1]).toMatchObject({ used: 3, billed: 0, by_others: 3 })
+})
+
+test('of lost connections it tells how many were charged', async () => {
+  await using sandbox = await startSandbox({
+    rules: [
+      { do: { hangUp: 'after' }, times: 2 },
+      { do: { hangUp: 'before' }, times: 1 },
+    ],
+  })
+  await using place = await workspace(sandbox)
+  const run = await place.run(['run', await place.file('job.csv', queriesCsv(60)), '--json'])
+  const { credits } = JSON.parse(run.stdout)
+
+  const lost = sandbox.ledger.requestsFor(({ fault }) => fault === 'hangUp')
+  expect(lost.map(({ charged }) => charged).sort()).toEqual([0, 1, 1])
+  expect(credits.ambiguous).toBe(3)
+  const { code, total } = await verified(place)
+  expect({ code, total }).toEqual({
+    code: 0,
+    total: {
+      ...clean,
+      used: sandbox.ledger.charged,
+      billed: credits.spent,
+      ambiguous: 3,
+      ambiguous_billed: 2,
+    },
+  })
+})
+
+test('an asynchronous job is billed where its answer is, whatever was read while it went on', async () => {
+  await using sandbox = await startSandbox({ asyncMs: 1_500 })
+  await using place = await workspace(sandbox)
+  const job = await place.file(
+    'job.yaml',
+    'operation: alpha.images\nasync: always\nqueries: [one, two, three]\n',
+  )
+  const { child, ended } = place.start(['run', job])
+  while (sandbox.ledger.requestsFor(({ path }) => path.includes('/jobs/')).length < 3)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  child.kill('SIGKILL')
+  await ended
+  expect((await place.run(['usage'])).code).toBe(0)
+  expect(await verified(place)).toMatchObject({ code: 0, total: {}, unverified: { before: 0, after: 3 } })
+
+  expect((await place.run(['run', job])).code).toBe(0)
+  expect(sandbox.ledger.charged).toBe(3)
+  const { code, total, spans, unverified } = await verified(place)
+  expect({ code, total, unverified }).toEqual({
+    code: 0,
+    total: { ...clean, used: 3, billed: 3 },
+    unverified: everything,
+  })
+  expect(spans).toHaveLength(1)
+})
+
+test.each([
+  ['charges', true, 1],
+  ['does not charge', false, 0],
+])(
+  'a 404 is ambiguous, and is known to be billed where the account %s for it',
+  async (_, chargeFor404, n) => {
+    await using sandbox = await startSandbox({
+      account: { chargeFor404 },
+      rules: [{ query: 'query 7', do: { status: 404 } }],
+    })
+    await using place = await workspace(sandbox)
+    expect((await place.run(['run', await place.file('job.csv', queriesCsv(9))])).code).toBe(3)
+
+    expect(sandbox.ledger.charged).toBe(8 + n)
+    const { code, total } = await verified(place)
+    expect({ code, total }).toEqual({
+      code: 0,
+      total: { ...clean, used: 8 + n, billed: 8, ambiguous: 1, ambiguous_billed: n },
+    })
+  },
+)
+
+test('a killed run is not compared until it goes on; then nothing of it is taken for others', async () => {
+  await using sandbox = await startSandbox({ latencyMs: 60 })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(120))
+  const { child, ended } = place.start(['run', job, '--concurrency', '8'])
+  while (sandbox.ledger.charged < 40) await new Promise((resolve) => setTimeout(resolve, 5))
+  child.kill('SIGKILL')
+  await ended
+  expect((await place.run(['usage'])).code).toBe(0)
+  const before = await verified(place)
+  expect(before).toMatchObject({ code: 0, total: {} })
+  expect(before.unverified.after).toBeGreaterThanOrEqual(40)
+
+  const { stdout } = await place.run(['run', job, '--json'])
+  const { credits } = JSON.parse(stdout)
+  const { charged } = sandbox.ledger
+  expect(await verified(place)).toMatchObject({
+    code: 0,
+    total: {
+      ...clean,
+      used: charged,
+      billed: 120,
+      ambiguous: credits.ambiguous,
+      ambiguous_billed: charged - 120,
+    },
+    unverified: everything,
+  })
+})
+
+test('what the books hold and the service did not count is told, with exit code 3', async () => {
+  await using sandbox = await startSandbox()
+  await using place = await workspace(sandbox)
+  await place.run(['run', await place.file('job.csv', queriesCsv(10))])
+  const db = new Database(join(place.folder, 'data/rankline.db'))
+  db.exec('UPDATE calls_ SET credits = 5 WHERE id = (SELECT max(id) FROM calls_ WHERE billed = 1)')
+  db.close()
+
+  const { code, total } = await verified(place)
+  expect({ code, total }).toEqual({ code: 3, total: { ...clean, used: 10, billed: 14, not_counted: 4 } })
+  const printed = await place.run(['ledger', 'verify'])
+  expect(printed.code).toBe(3)
+  expect(printed.stdout).toContain('  4 in these books and not counted')
+})

@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest'
+import { verify } from '../../src/actions/ledger-verify.ts'
+import type { Charge, Reading } from '../../src/model/ledger.ts'
+import type { LedgerStore } from '../../src/store/ledger.ts'
+import { billed, lost, read } from './build.ts'
+
+/** What is printed of one key, with readings and charges that begin on a day of November, and the exit code. */
+async function printed(readings: readonly Reading[], charges: readonly Charge[]) {
+  const start = Date.UTC(2026, 10, 20, 6)
+  const record = JSON.stringify({ api_key: { alias: 'shared\u001b[2J' } })
+  const store = {
+    keysRead: async () => ['0123456789abcdef'],
+    lastUsage: async () => ({ record }),
+    readings: () =>
+      readings.map((one) => ({ ...one, askedAt: start + one.askedAt, readAt: start + one.readAt })),
+    charges: () =>
+      charges.map((one) => ({
+        ...one,
+        from: start + one.from,
+        until: one.until === null ? null : start + one.until,
+      })),
+  } as Partial<Record<keyof LedgerStore, unknown>> as LedgerStore
+  let text = ''
+  const terminal = {
+    out: async (more: string) => {
+      text += more
+    },
+    say: (line: string) => {
+      text += `(${line})`
+    },
+    live: null,
+    columns: 80,
+    color: false,
+  }
+  const code = await verify(store, false, terminal)
+  for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
+  return { code, lines: text.replace('shared (key 01234567)', 'KEY').split('\n') }
+}
+
+test('where all is billed, one sentence says so', async () => {
+  expect(await printed([read(0, 100), read(60, 1_300)], [billed(1, 2, 1_200)])).toEqual({
+    code: 0,
+    lines: ['KEY', 'The service counted 1,200 credits, and so do these books.', ''],
+  })
+})
+
+test('where not, every part has its line, and every span in which it is not so', async () => {
+  const day = 24 * 3_600
+  const readings = [
+    ...[read(0, 100), read(60, 110), read(600, 5_112), read(day, 5_115)],
+    ...[read(day + 60, 5_118), read(day + 600, 5_118)],
+  ]
+  const charges = [
+    ...[lost(-3, -2, 2), billed(1, 2, 10), billed(61, 62, 5_000), lost(63, 64, 3)],
+    ...[lost(598, 599), billed(day + 1, day + 2, 7), billed(day + 601, day + 602, 7)],
+  ]
+  expect(await printed(readings, charges)).toEqual({
+    code: 3,
+    lines: [
+      'KEY',
+      'The service counted 5,018 credits:',
+      '  5,017 billed here',
+      '  3 of 4 ambiguous',
+      '  2 spent by others with the same key',
+      '  4 in these books and not counted (if only late, the next run shows it)',
+      'Credits not compared: 2 before the first reading, 7 after the last reading.',
+      '',
+      'from (UTC)        until        counted  billed   ambiguous  others  not counted',
+      '2026-11-20 06:01  06:10          5,002   5,000      2 of 4       0            0',
+      '2026-11-20 06:10  11-21 06:00        3       0  0 + 1 late       2            0',
+      '2026-11-21 06:00  06:01              3       7           0       0            4',
+      '',
+    ],
+  })
+})
+
+test('where the count is not known of a span, it says why', async () => {
+  const readings = [read(0, 100), read(60, 2), read(120, 3)]
+  expect(await printed(readings, [billed(1, 2), billed(61, 62)])).toEqual({
+    code: 0,
+    lines: [
+      'KEY',
+      'The service counted 1 credit, and so do these books.',
+      '',
+      'from (UTC)        until  counted  billed  ambiguous  others  not counted',
+      '2026-11-20 06:00  06:01        -       1          0       0            0',
+      '-: The service began to count anew, or does not say what it counted.',
+      '',
+    ],
+  })
+  expect(await printed(readings.slice(0, 2), [])).toEqual({
+    code: 0,
+    lines: ['KEY', 'The service began to count anew, or does not say what it counted.', ''],
+  })
+})
+
+test('where nothing can be compared, it says what would have to be', async () => {
+  expect(await printed([read(0, 100)], [billed(1, 2)])).toEqual({
+    code: 0,
+    lines: [
+      'KEY',
+      'There are no two readings of the usage record to compare yet.',
+      'Credits not compared: 1 after the last reading.',
+      '',
+    ],
+  })
+})
