@@ -54,5 +54,5 @@ export function fakeTime(): FakeTime {
 }
 
 async function promisesRun(): Promise<void> {
-  for (let turn = 0; turn < 4; turn++) await Promise.resolve()
+  await new Promise((resolve) => setImmediate(resolve))
 }
