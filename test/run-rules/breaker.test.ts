@@ -1,0 +1,181 @@
+import { describe, expect, test } from 'vitest'
+import { openBreaker } from '../../src/run/breaker.ts'
+import { fakeTime } from '../api/fake-time.ts'
+
+const maxOutageMs = 60_000
+
+/** A breaker with what it told, in time that stands still until it is moved. */
+function aBreaker(up: readonly string[] = []) {
+  const time = fakeTime()
+  const told: string[] = []
+  const onChange = (engine: string, change: string) => told.push(`${engine} ${change}`)
+  const breaker = openBreaker({ clock: time.clock, maxOutageMs, up, onChange })
+  /** Notes one call each of tasks numbered on from `first`: `+` was answered, `-` failed. */
+  const calls = (ends: string, first = 1, engine = 'alpha') => {
+    for (const [index, end] of [...ends].entries())
+      breaker.note(engine, first + index, end === '+' ? 'up' : 'down')
+  }
+  /** Waits for the probe that is due and lets a task through for it. */
+  const probe = async (taskId: number) => {
+    await time.pass(breaker.nextProbeIn() ?? 0)
+    expect(breaker.due()).toBe('alpha')
+    breaker.probing('alpha', taskId)
+  }
+  return { breaker, time, told, calls, probe }
+}
+
+/** As `aBreaker`, with alpha down. */
+function anOpenBreaker() {
+  const parts = aBreaker()
+  parts.breaker.trip('alpha')
+  return parts
+}
+
+describe('a breaker opens', () => {
+  test.each<[string, string, boolean]>([
+    ['five failures are too few to tell', '-----', false],
+    ['six failures', '------', true],
+    ['half of the tasks', '+-+-+-', false],
+    ['more than half of them', '++----', true],
+    ['half of the last twenty, and one before', `-${'+'.repeat(10)}${'-'.repeat(10)}`, false],
+    ['half of the last twenty', `${'+'.repeat(20)}${'-'.repeat(10)}`, false],
+    ['more than half of the last twenty, whatever was before', `${'+'.repeat(40)}${'-'.repeat(11)}`, true],
+    ['more than half of six, but the last one was answered', '-----+', false],
+    ['seven of thirteen', '++++++-------', true],
+  ])('%s: %s → %s', (_, ends, opens) => {
+    const { breaker, calls, told } = aBreaker()
+    calls(ends)
+    expect(breaker.isOpen('alpha')).toBe(opens)
+    expect(breaker.paused()).toEqual(opens ? ['alpha'] : [])
+    expect(told).toEqual(opens ? ['alpha down'] : [])
+  })
+
+  test('for tasks that fail, not for calls: one that is tried again and again counts once', () => {
+    const { breaker, calls } = aBreaker()
+    for (let tries = 0; tries < 8; tries++) for (const poison of [101, 102, 103, 104]) calls('-', poison)
+    expect(breaker.isOpen('alpha')).toBe(false)
+    calls('++++')
+    for (let tries = 0; tries < 8; tries++) calls('-', 101)
+    expect(breaker.isOpen('alpha')).toBe(false)
+    calls('-', 105)
+    expect(breaker.isOpen('alpha')).toBe(true)
+  })
+
+  test('by how the last call of each task ended', () => {
+    const { breaker, calls } = aBreaker()
+    calls('-----')
+    calls('+++')
+    calls('-', 6)
+    expect(breaker.isOpen('alpha')).toBe(false)
+    calls('-', 7)
+    expect(breaker.isOpen('alpha')).toBe(true)
+  })
+
+  test('by the tasks that were tried last, not by those that were begun last', () => {
+    const { breaker, calls } = aBreaker()
+    calls(`-${'+'.repeat(10)}${'-'.repeat(9)}`)
+    calls('-', 1)
+    expect(breaker.isOpen('alpha')).toBe(false)
+    calls('-', 21)
+    expect(breaker.isOpen('alpha')).toBe(true)
+  })
+
+  test('where it is told to, once', () => {
+    const { breaker, told } = aBreaker()
+    breaker.trip('alpha')
+    breaker.trip('alpha')
+    expect([breaker.isOpen('alpha'), told]).toEqual([true, ['alpha down']])
+  })
+
+  test('for one engine alone', () => {
+    const { breaker, calls } = aBreaker()
+    calls('------')
+    calls('-----', 11, 'gamma')
+    expect([breaker.isOpen('gamma'), breaker.paused()]).toEqual([false, ['alpha']])
+    calls('-', 16, 'gamma')
+    expect(breaker.paused()).toEqual(['alpha', 'gamma'])
+  })
+})
+
+describe('an engine', () => {
+  test('is suspect when three of its tasks failed', () => {
+    const { breaker, calls } = aBreaker()
+    calls('++--')
+    calls('-', 3)
+    expect(breaker.isSuspect('alpha')).toBe(false)
+    calls('-', 5)
+    expect([breaker.isSuspect('alpha'), breaker.isSuspect('gamma')]).toEqual([true, false])
+  })
+
+  test('was up where it is known to have been, or a call of it was answered', () => {
+    const { breaker, calls } = aBreaker(['gamma'])
+    calls('-')
+    expect([breaker.everUp('gamma'), breaker.everUp('alpha')]).toEqual([true, false])
+    calls('+')
+    expect(breaker.everUp('alpha')).toBe(true)
+  })
+
+  test('was up where a straggler was answered while it is down', () => {
+    const { breaker, calls } = anOpenBreaker()
+    calls('+')
+    expect([breaker.everUp('alpha'), breaker.isOpen('alpha')]).toEqual([true, true])
+  })
+})
+
+describe('while a breaker is open', () => {
+  test('the first probe is due after a second', async () => {
+    const { breaker, time } = anOpenBreaker()
+    expect([breaker.nextProbeIn(), breaker.due()]).toEqual([1_000, null])
+    await time.pass(999)
+    expect([breaker.nextProbeIn(), breaker.due()]).toEqual([1, null])
+    await time.pass(1)
+    expect([breaker.nextProbeIn(), breaker.due()]).toEqual([0, 'alpha'])
+    await time.pass(500)
+    expect(breaker.nextProbeIn()).toBe(0)
+  })
+
+  test('nothing is due beside the probe, which alone judges', async () => {
+    const { breaker, calls, probe, told } = anOpenBreaker()
+    await probe(50)
+    expect([breaker.due(), breaker.nextProbeIn()]).toEqual([null, null])
+    calls('+++---+', 1)
+    breaker.gone(3)
+    expect([breaker.isOpen('alpha'), breaker.due()]).toEqual([true, null])
+    calls('+', 50)
+    expect([breaker.isOpen('alpha'), breaker.paused()]).toEqual([false, []])
+    expect(told).toEqual(['alpha down', 'alpha up'])
+  })
+
+  test('stragglers that fail do not lengthen the pause', async () => {
+    const { breaker, calls, time } = anOpenBreaker()
+    await time.pass(400)
+    calls('----------')
+    expect(breaker.nextProbeIn()).toBe(600)
+  })
+
+  test('each probe that fails doubles the pause, up to half a minute', async () => {
+    const { breaker, calls, probe } = anOpenBreaker()
+    const pauses: (number | null)[] = []
+    for (let task = 1; task <= 5; task++) {
+      await probe(task)
+      calls('-', task)
+      pauses.push(breaker.nextProbeIn())
+      breaker.gone(task)
+    }
+    expect(pauses).toEqual([2_000, 4_000, 8_000, 16_000, 30_000])
+  })
+
+  test('a probe that is gone without a verdict lets another one follow at once', async () => {
+    const { breaker, probe } = anOpenBreaker()
+    await probe(1)
+    breaker.gone(1)
+    expect([breaker.due(), breaker.nextProbeIn()]).toEqual(['alpha', 0])
+  })
+
+  test('a probe for which there is no task waits for longer', async () => {
+    const { breaker, time } = anOpenBreaker()
+    await time.pass(1_000)
+    breaker.postpone('alpha')
+    expect([breaker.due(), breaker.nextProbeIn()]).toEqual([null, 2_000])
+  })
+})
