@@ -29,7 +29,9 @@ export function outageWatch(clock: Pick<Clock, 'monotonic'>, random: () => numbe
         },
         /** How to wait, or null where somebody was heard of since this task found nobody. */
         pause: (): Outage | null => {
-          if (silentSince === null || heardAt >= silentSince) return null
+          // The next silence is another one, or it could never be over.
+          if (silentSince !== null && heardAt >= silentSince) silentSince = null
+          if (silentSince === null) return null
           const silentFor = clock.monotonic() - silentSince
           const bound = Math.min(Math.max(silentFor, shortestMs), longestMs)
           return { wait: random() * bound, over: silentFor > maxOutageMs }
