@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest'
+import type { Outcome } from '../../src/model/call.ts'
+import { watchRefusals } from '../../src/run/refused.ts'
+import type { Service } from '../../src/run/service.ts'
+import { newStop } from '../../src/run/stop.ts'
+import { settlement } from '../store/build.ts'
+
+/** A watch of refusals, with what it told and why it stopped the run. */
+function aWatch(quota: string | null = null) {
+  const told: string[] = []
+  const stop = newStop()
+  let asked = 0
+  let refusedFor: number | null = null
+  const gate: Pick<Service['gate'], 'refusedFor'> = { refusedFor: () => refusedFor }
+  const refusals = watchRefusals({
+    service: { gate: gate as Service['gate'] },
+    stop,
+    notice: (words) => told.push(words),
+    quota: () => {
+      asked += 1
+      return quota
+    },
+  })
+  return {
+    told,
+    stop,
+    asked: () => asked,
+    /** Notes a call that ended so while the service has refused everything for so long. */
+    call: (outcome: Outcome, ms: number | null, error: string | null = 'Rate limit exceeded') => {
+      refusedFor = ms
+      refusals.note(settlement({ outcome, billed: 0, error }))
+      return stop.cause()?.message ?? null
+    },
+  }
+}
+
+const waiting =
+  'The service refuses calls (Rate limit exceeded). Waiting for it, 10 minutes at most; nothing is lost.'
+
+describe('refusals are told', () => {
+  test('once, when they last for more than five seconds', () => {
+    const { call, told } = aWatch()
+    for (const ms of [0, 500, 5_000]) call('throttled', ms)
+    expect(told).toEqual([])
+    call('throttled', 5_001)
+    expect(told).toEqual([waiting])
+    for (const ms of [9_000, 60_000]) call('throttled', ms)
+    expect(told).toHaveLength(1)
+  })
+
+  test('again when they come back after an answer', () => {
+    const { call, told } = aWatch()
+    call('throttled', 6_000)
+    call('answered', null, null)
+    call('throttled', 100)
+    expect(told).toHaveLength(1)
+    call('throttled', 6_000)
+    expect(told).toEqual([waiting, waiting])
+  })
+
+  test('not again after what is no answer', () => {
+    const { call, told } = aWatch()
+    for (const outcome of ['throttled', 'server-error', 'unreachable', 'throttled'] as const)
+      call(outcome, 6_000)
+    expect(told).toHaveLength(1)
+  })
+
+  test('in the words of the outcome where the service has none', () => {
+    const { call, told } = aWatch()
+    call('throttled', 6_000, null)
+    expect(told[0]).toContain('(throttled)')
+  })
+
+  test.each<Outcome>(['answered', 'server-error', 'rejected', 'unreachable'])(
+    'only by refusals: `%s` says nothing, however long they last',
+    (outcome) => {
+      const { call, told } = aWatch('daily quota of 5 calls')
+      expect([call(outcome, 700_000), told]).toEqual([null, []])
+    },
+  )
+})
+
+describe('the run stops', () => {
+  test('for a quota once refusals last longer than any window of the rate, where one explains them', () => {
+    const { call, stop } = aWatch('daily quota of 25 calls')
+    expect(call('throttled', 61_000)).toBe(null)
+    expect(call('throttled', 61_001)).toBe(
+      "The key's daily quota of 25 calls is used up (Rate limit exceeded). The same command goes on when it begins anew or is raised.",
+    )
+    expect(stop.cause()?.reason).toBe('quota')
+    expect(stop.signal.aborted).toBe(true)
+  })
+
+  test('by no quota before, for the rate alone may be the reason', () => {
+    const { call, asked } = aWatch('daily quota of 25 calls')
+    for (const ms of [0, 6_000, 61_000]) call('throttled', ms)
+    expect(asked()).toBe(0)
+  })
+
+  test('after ten minutes where no quota explains them', () => {
+    const { call, stop } = aWatch()
+    expect(call('throttled', 61_001)).toBe(null)
+    expect(call('throttled', 600_000)).toBe(null)
+    expect(call('throttled', 600_001)).toContain(
+      'has refused every call for 10 minutes (Rate limit exceeded)',
+    )
+    expect(stop.cause()?.reason).toBe('quota')
+  })
+
+  test('not while the service passes calls', () => {
+    const { call, stop, told } = aWatch('daily quota of 25 calls')
+    for (let refusal = 0; refusal < 100; refusal++) call('throttled', null)
+    expect([stop.cause(), told]).toEqual([null, []])
+  })
+})
