@@ -30,12 +30,15 @@ export interface FitQuery {
 export function fitter({ runs, credits, calls }: FitMeans): (query: FitQuery) => boolean {
   let balance = credits
   let callsLeft = calls
+  /** What those of which something is taken want to keep: nobody knows which of them is sent last. */
+  let kept = 0
   const budgets = new Map([...runs].map(([run, { budget }]) => [run, budget]))
   return (query) => {
     const budget = budgets.get(query.run) ?? 0
-    const keep = runs.get(query.run)?.keep ?? 0
+    const keep = Math.max(kept, runs.get(query.run)?.keep ?? 0)
     const covered = query.credits <= Math.min(budget, balance - keep) && query.calls <= callsLeft
     if (query.credits > 0 && !covered) return false
+    if (query.credits > 0) kept = keep
     balance -= query.credits
     callsLeft -= query.calls
     budgets.set(query.run, budget - query.credits)
