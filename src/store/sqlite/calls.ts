@@ -3,15 +3,13 @@ import type { Settlement } from '../../model/call.ts'
 import type { Task } from '../../model/task.ts'
 import type { AcceptedJob, CallStore, LeaseRequest, NewCall, TaskAgain } from '../store.ts'
 import { fitRuns } from './fit.ts'
+import { understood } from './reusable.ts'
 import type { Writer } from './writer.ts'
 
 interface TaskRow extends Omit<Task, 'params'> {
   readonly params: string
   readonly round: number
 }
-
-/** An answer that made its task fail would make others fail, too. */
-const understood = "NOT EXISTS (SELECT 1 FROM tasks_ f WHERE f.answer_id = a.id AND f.state = 'failed')"
 
 const taskColumns = `t.id, t.run_id AS runId, t.query_id AS queryId, q.operation, q.text, q.params, t.page, t.credits,
   t.tries, t.round, t.priority, t.cause`

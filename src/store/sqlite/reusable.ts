@@ -1,0 +1,6 @@
+/**
+ * Condition on an answer `a` for other tasks to use it: one that made its task fail would make others fail, too. That
+ * task may have been made to wait again since.
+ */
+export const understood =
+  "NOT EXISTS (SELECT 1 FROM tasks_ f WHERE f.answer_id = a.id AND f.state NOT IN ('answered', 'done'))"
