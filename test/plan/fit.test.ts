@@ -116,10 +116,10 @@ describe('whatever is asked for', () => {
           expect(one.credits).toBeGreaterThan(0)
           const own = chosen.filter(({ run }) => run === one.run)
           const kept = [one, ...chosen.filter(({ credits }) => credits > 0)].map(
-            ({ run }) => runs[run - 1]?.keep ?? 0,
+            ({ run }) => runs[Number(run) - 1]?.keep ?? 0,
           )
           const left = Math.min(
-            (runs[one.run - 1]?.budget ?? 0) - sum(own, 'credits'),
+            (runs[Number(one.run) - 1]?.budget ?? 0) - sum(own, 'credits'),
             credits - sum(chosen, 'credits') - Math.max(...kept),
           )
           expect(one.credits > left || one.calls > calls - sum(chosen, 'calls')).toBe(true)
