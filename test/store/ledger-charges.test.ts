@@ -84,36 +84,35 @@ describe('among what may have been charged to a key', () => {
 
   test('may be one of which nobody knows the end, but none that failed', async () => {
     const { store, images, others, accept, charges } = await aLedger()
-    await store.endJob(await accept(images, noon, noon + 100), null, noon + 5_000)
-    await store.endJob(await accept(others, noon, noon + 100), 0, noon + 6_000)
+    await store.endJob(await accept(images, noon, noon + 100), null, noon + 5_000, null)
+    await store.endJob(await accept(others, noon, noon + 100), 0, noon + 6_000, null)
     expect(charges()).toEqual([{ from: noon, until: noon + 5_000, credits: 1, certain: false }])
   })
 
   test('may be the second submission of a job, not the first, which failed', async () => {
     const { store, images, accept, charges } = await aLedger()
-    await store.endJob(await accept(images, noon, noon + 100), 0, noon + 6_000)
+    await store.endJob(await accept(images, noon, noon + 100), 0, noon + 6_000, null)
     await accept(images, noon + 7_000, noon + 7_100)
     expect(charges().map(({ from }) => from)).toEqual([noon + 7_000])
-    expect(await store.chargeableCalls('k', noon)).toBe(1)
   })
 })
 
-test('chargeable calls are those that were billed, may have been or may yet be, of one key and since then', async () => {
+test('charged calls are those that were billed or may have been, of one key and since then', async () => {
   const { store, search, ai, images, others, settle, accept } = await aLedger()
   await settle(await begin(store, search, noon - 1), 'answered', 1, noon)
   await settle(await begin(store, search, noon), 'answered', 1, noon)
   await settle(await begin(store, ai, noon + 1), 'ambiguous', null, noon + 2)
   await begin(store, search, noon + 2)
   await accept(images, noon + 3, noon + 4)
-  await store.endJob(await accept(others, noon + 3, noon + 4), 0, noon + 5)
+  await store.endJob(await accept(others, noon + 3, noon + 4), 0, noon + 5, null)
   await settle(await begin(store, search, noon + 3), 'server-error', 0, noon + 4)
   await store.beginCall({
     ...{ runId: null, taskId: null, operation: 'usage', credits: 0 },
     ...{ sentAt: noon + 3, keyHash: 'k' },
   })
-  expect(await store.chargeableCalls('k', noon)).toBe(4)
-  expect(await store.chargeableCalls('k', noon - 1)).toBe(5)
-  expect(await store.chargeableCalls('other', noon)).toBe(0)
+  expect(await store.chargedCalls('k', noon)).toBe(2)
+  expect(await store.chargedCalls('k', noon - 1)).toBe(3)
+  expect(await store.chargedCalls('other', noon)).toBe(0)
 })
 
 test('readings come in the order in which they were taken, for each key that ever was read', async () => {

@@ -85,7 +85,14 @@ export async function aWholeDatabase(): Promise<TempStore> {
   await aFinishedRun(temp.store)
   await aRetriedRun(temp.store)
   await aRunUnderWay(temp.store)
-  await temp.store.beginCall({ runId: 1, taskId: null, operation: 'usage', credits: 0, sentAt: noon })
+  await temp.store.beginCall({
+    runId: 1,
+    taskId: null,
+    operation: 'usage',
+    credits: 0,
+    sentAt: noon,
+    keyHash: 'k',
+  })
   await temp.store[Symbol.asyncDispose]()
   return temp
 }

@@ -4,7 +4,8 @@ import { busyExitCode, RanklineError, UsageError } from '../../errors.ts'
 import { inspect } from './inspect.ts'
 import { migrate } from './migrate.ts'
 import { type Judge, judgeOf } from './needed.ts'
-import { explained, openFile, setPragmas } from './open.ts'
+import { openFile, setPragmas } from './open.ts'
+import { explained } from './troubles.ts'
 
 export interface PruneRequest {
   /** Bodies of answers fetched before this instant are dropped. */
