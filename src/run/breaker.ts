@@ -42,7 +42,7 @@ const recentTasks = 20
 const fewestTasks = 6
 const suspectTasks = 3
 const firstPauseMs = 1_000
-const longestPauseMs = 30_000
+const longestPauseMs = 15_000
 
 interface Outage {
   readonly since: number
@@ -50,6 +50,8 @@ interface Outage {
   until: number
   /** The task that finds out; null while none is under way. */
   probe: number | null
+  /** It has lasted for longer than is waited for, and the last probe failed, too. */
+  over: boolean
 }
 
 /**
@@ -65,13 +67,20 @@ export function openBreaker({ clock, maxOutageMs, up, onChange }: BreakerOptions
 
   const failuresOf = (tasks: ReadonlyMap<number, boolean>): number =>
     [...tasks.values()].filter((failed) => failed).length
-  const isGivenUp = ({ since, probe }: Outage): boolean =>
-    probe === null && clock.monotonic() - since > maxOutageMs
+  const waiting = (): readonly (readonly [string, Outage])[] =>
+    [...outages].filter(([, { probe, over }]) => probe === null && !over)
+
+  /** The last probe comes when the time is up, not before. */
+  const pause = (outage: Outage): void => {
+    outage.until = Math.min(clock.monotonic() + outage.pauseMs, outage.since + maxOutageMs)
+  }
 
   const trip = (engine: string): void => {
     if (outages.has(engine)) return
     const now = clock.monotonic()
-    outages.set(engine, { since: now, pauseMs: firstPauseMs, until: now + firstPauseMs, probe: null })
+    const outage = { since: now, pauseMs: firstPauseMs, until: now, probe: null, over: false }
+    pause(outage)
+    outages.set(engine, outage)
     onChange(engine, 'down')
   }
 
@@ -88,8 +97,9 @@ export function openBreaker({ clock, maxOutageMs, up, onChange }: BreakerOptions
   }
 
   const lengthen = (outage: Outage): void => {
+    outage.over = clock.monotonic() - outage.since >= maxOutageMs
     outage.pauseMs = Math.min(outage.pauseMs * 2, longestPauseMs)
-    outage.until = clock.monotonic() + outage.pauseMs
+    pause(outage)
   }
 
   const judge = (engine: string, outage: Outage, end: 'up' | 'down'): void => {
@@ -118,8 +128,7 @@ export function openBreaker({ clock, maxOutageMs, up, onChange }: BreakerOptions
     paused: () => [...outages.keys()],
     due: () => {
       const now = clock.monotonic()
-      const ready = [...outages].find(([, one]) => one.probe === null && one.until <= now && !isGivenUp(one))
-      return ready?.[0] ?? null
+      return waiting().find(([, { until }]) => until <= now)?.[0] ?? null
     },
     postpone: (engine) => {
       const outage = outages.get(engine)
@@ -133,10 +142,9 @@ export function openBreaker({ clock, maxOutageMs, up, onChange }: BreakerOptions
       for (const outage of outages.values()) if (outage.probe === taskId) outage.probe = null
     },
     nextProbeIn: () => {
-      const waiting = [...outages.values()].filter((one) => one.probe === null && !isGivenUp(one))
-      if (waiting.length === 0) return null
-      return Math.max(0, Math.min(...waiting.map(({ until }) => until)) - clock.monotonic())
+      const next = Math.min(...waiting().map(([, { until }]) => until))
+      return Number.isFinite(next) ? Math.max(0, next - clock.monotonic()) : null
     },
-    givenUp: () => [...outages].filter(([, outage]) => isGivenUp(outage)).map(([engine]) => engine),
+    givenUp: () => [...outages].filter(([, { over }]) => over).map(([engine]) => engine),
   }
 }

@@ -25,24 +25,26 @@ function aBreaker(maxOutageMs = 60_000) {
 }
 
 describe('an engine that stays down', () => {
-  test('is given up once it was down for longer than is waited for', async () => {
-    const { breaker, time, failProbes } = aBreaker()
+  test('is given up when the last probe, at the end of the time that it is waited for, fails, too', async () => {
+    const { breaker, failProbes } = aBreaker()
     breaker.trip('alpha')
-    expect(await failProbes(5)).toEqual([1_000, 3_000, 7_000, 15_000, 31_000])
-    await time.pass(29_000)
-    expect([time.now(), breaker.givenUp()]).toEqual([60_000, []])
-    await time.pass(1)
+    expect(await failProbes(6)).toEqual([1_000, 3_000, 7_000, 15_000, 30_000, 45_000])
+    expect(breaker.givenUp()).toEqual([])
+    expect(await failProbes(1)).toEqual([60_000])
     expect([breaker.givenUp(), breaker.due(), breaker.nextProbeIn()]).toEqual([['alpha'], null, null])
     expect([breaker.isOpen('alpha'), breaker.paused()]).toEqual([true, ['alpha']])
   })
 
-  test('is given up where its probe found nothing out', async () => {
+  test('is probed once more where its last probe found nothing out', async () => {
     const { breaker, time } = aBreaker()
     breaker.trip('alpha')
     await time.pass(1_000)
     breaker.probing('alpha', 1)
     await time.pass(59_001)
     breaker.gone(1)
+    expect([breaker.givenUp(), breaker.due()]).toEqual([[], 'alpha'])
+    breaker.probing('alpha', 2)
+    breaker.note('alpha', 2, 'down')
     expect([breaker.givenUp(), breaker.due()]).toEqual([['alpha'], null])
   })
 
@@ -63,6 +65,8 @@ describe('an engine that stays down', () => {
     await time.pass(59_500)
     breaker.trip('gamma')
     await time.pass(1_000)
+    breaker.probing('alpha', 1)
+    breaker.note('alpha', 1, 'down')
     expect([breaker.givenUp(), breaker.due()]).toEqual([['alpha'], 'gamma'])
   })
 })

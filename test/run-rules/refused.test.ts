@@ -38,11 +38,11 @@ const waiting =
   'The service refuses calls (Rate limit exceeded). Waiting for it, 10 minutes at most; nothing is lost.'
 
 describe('refusals are told', () => {
-  test('once, when they last for more than five seconds', () => {
+  test('once, when they last for more than three seconds', () => {
     const { call, told } = aWatch()
-    for (const ms of [0, 500, 5_000]) call('throttled', ms)
+    for (const ms of [0, 500, 3_000]) call('throttled', ms)
     expect(told).toEqual([])
-    call('throttled', 5_001)
+    call('throttled', 3_001)
     expect(told).toEqual([waiting])
     for (const ms of [9_000, 60_000]) call('throttled', ms)
     expect(told).toHaveLength(1)
