@@ -10,7 +10,7 @@ test('what a balance covers is bought by priority, then by staleness; what was l
   await using sandbox = await startSandbox({ account: { subscription: { total: 12 } } })
   await using place = await workspace(sandbox)
   const some = await place.file('some.csv', 'query\nquery 0\nquery 1\nquery 2\nquery 3\n')
-  expect((await place.run(['run', some])).code).toBe(0)
+  expect((await place.run(['run', some, '--concurrency', '1'])).code).toBe(0)
   const job = await place.file('job.csv', csv(9))
 
   const planned = await place.run(['plan', job, '--fit-balance', '--json'])
