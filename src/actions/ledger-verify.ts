@@ -93,7 +93,10 @@ function explained(total: Span | null): readonly string[] {
   if (total === null) return []
   const { billed, ambiguous, ambiguousBilled, byOthers, notCounted } = total
   const parts = [
-    [ambiguous + ambiguousBilled, `${partOf(ambiguousBilled, ambiguous)} ambiguous`],
+    [
+      ambiguous + ambiguousBilled,
+      `${partOf(ambiguousBilled, ambiguous)} ambiguous (nobody knew whether they were billed)`,
+    ],
     [byOthers, `${number(byOthers)} spent by others with the same key`],
     [
       notCounted,
