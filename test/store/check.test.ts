@@ -1,4 +1,4 @@
-import { chmod, readFile, stat, truncate, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, readFile, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { UsageError } from '../../src/errors.ts'
@@ -10,7 +10,7 @@ import { aFinishedRun, aRunUnderWay, aWholeDatabase } from './whole-database.ts'
 
 test('what rankline has written is whole, also in the middle of a run', async () => {
   const { path } = await aWholeDatabase()
-  expect(await checkDatabase(path)).toEqual({ runs: 3, calls: 12, answers: 7, findings: [] })
+  expect(await checkDatabase(path)).toEqual({ runs: 4, calls: 15, answers: 8, findings: [] })
 })
 
 test('what a dead process left, and what was put right or closed after it, is whole', async () => {
@@ -44,6 +44,19 @@ test('a check changes nothing, and sees what stands in the write-ahead log only'
   expect(await read()).toEqual(before)
   await plan(store, { queries: [{}] })
   expect((await checkDatabase(path)).runs).toBe(2)
+})
+
+test('a check leaves the write-ahead log of a dead process to whoever goes on', async () => {
+  const { store, path } = await aStore()
+  await aFinishedRun(store)
+  const left = join(await aFolder(), 'left.db')
+  for (const end of ['', '-wal']) await copyFile(`${path}${end}`, `${left}${end}`)
+  const read = () => Promise.all([left, `${left}-wal`].map((file) => readFile(file)))
+  const before = await read()
+
+  expect((await checkDatabase(left)).runs).toBe(1)
+
+  expect(await read()).toEqual(before)
 })
 
 describe('damage to the file', () => {

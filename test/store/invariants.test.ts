@@ -52,7 +52,7 @@ const breaks: readonly (readonly [statement: string, found: Readonly<Record<stri
   [`UPDATE tasks_ SET state = 'pending' WHERE run_id = 2`, { [openTask]: 1 }],
   ['DELETE FROM async_jobs', { [missingJob]: 1 }],
   [`UPDATE tasks_ SET state = 'pending' WHERE state = 'accepted'`, { [homelessJob]: 1 }],
-  [`UPDATE calls_ SET outcome = 'ambiguous' WHERE outcome = 'accepted'`, { [unsentJob]: 1 }],
+  [`UPDATE calls_ SET outcome = 'ambiguous' WHERE outcome = 'accepted' AND billed = 0`, { [unsentJob]: 1 }],
   ['UPDATE calls_ SET billed = 0 WHERE id = 1', { [missingCall]: 1 }],
   ['UPDATE calls_ SET billed = NULL WHERE id = 1', { [missingCall]: 1 }],
   ['UPDATE calls_ SET run_id = 2 WHERE id = 1', { [missingCall]: 1 }],
@@ -93,6 +93,18 @@ describe('a database that is broken by hand is found out', () => {
     exec(statement)
     const { findings } = await checkDatabase(path)
     expect(Object.fromEntries(findings.map(({ what, count }) => [what, count]))).toEqual(found)
+  })
+
+  test.each([
+    "UPDATE runs_ SET finished_at = 1, finish_reason = 'interrupted', closed_at = 1 WHERE id = 3",
+    `UPDATE answers_ SET normaliser = 1 WHERE run_id = 2;
+    UPDATE tasks_ SET reused = 1, answer_id = (SELECT min(id) FROM answers_ WHERE run_id = 2) WHERE run_id = 2`,
+    "DELETE FROM raw_answers WHERE answer_id NOT IN (SELECT answer_id FROM tasks_ WHERE state = 'answered')",
+    'UPDATE calls_ SET outcome = NULL WHERE credits = 0',
+  ])('but not where all may be well: %s', async (statement) => {
+    const { path, exec } = await aWholeDatabase()
+    exec(statement)
+    expect((await checkDatabase(path)).findings).toEqual([])
   })
 
   test('in everything that is looked at', () => {

@@ -1,6 +1,7 @@
 import type { Store } from '../../src/store/store.ts'
 import { aTarget } from '../plan/build.ts'
 import {
+  aBody,
   aResult,
   aStore,
   begin,
@@ -61,6 +62,29 @@ async function aRetriedRun(store: Store): Promise<void> {
   await store.finishRun(run.id, 'completed', noon)
 }
 
+/** A run whose task was answered by an asynchronous job, which was asked for twice and polled after that. */
+async function aPolledRun(store: Store): Promise<void> {
+  const run = await plan(store, { job: { name: 'polled' }, queries: [{ operation: 'alpha.images' }] })
+  const [task] = await lease(store, run.id)
+  if (task === undefined) throw new Error('no task')
+  await store.settleCall(await begin(store, task), settlement({ outcome: 'server-error', billed: 0 }), null)
+  const callId = await begin(store, task)
+  const job = { taskId: task.id, callId, jobId: 'j-2' }
+  await store.acceptJob(callId, settlement({ outcome: 'accepted', httpStatus: 202, billed: 0 }), job)
+  const poll = { runId: run.id, taskId: task.id, operation: 'jobs.poll', credits: 0, sentAt: noon }
+  await store.settleCall(await store.beginCall(poll), settlement({ billed: 0 }), null)
+  const answerId = await store.keepAnswer({
+    callId,
+    task,
+    settlement: null,
+    fetchedAt: noon,
+    body: aBody,
+    encoding: 'deflate',
+  })
+  await read(store, task, run, answerId, understood([]))
+  await store.finishRun(run.id, 'completed', noon)
+}
+
 /** A run with a task in every state in which it can be while it is collected. */
 export async function aRunUnderWay(store: Store): Promise<void> {
   const texts = ['web', 'unread', 'in the air', 'failed once', 'let through', 'waits']
@@ -85,6 +109,7 @@ export async function aWholeDatabase(): Promise<TempStore> {
   await aFinishedRun(temp.store)
   await aRetriedRun(temp.store)
   await aRunUnderWay(temp.store)
+  await aPolledRun(temp.store)
   await temp.store.beginCall({
     runId: 1,
     taskId: null,
