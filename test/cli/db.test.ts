@@ -42,6 +42,8 @@ test('a backup says what it wrote as JSON, and writes over nothing', async () =>
   const second = await place.run(['db', 'backup', 'copy.db'])
 
   expect(JSON.parse(first.stdout)).toEqual({ file: 'copy.db', bytes: expect.any(Number), runs: 1 })
+  const odd = await place.run(['db', 'backup', 'red\u001b[31m.db'])
+  expect(odd.stdout).toMatch(/^Backed up to red\.db: /)
   expect(second).toMatchObject({ code: 2, stdout: '' })
   expect(second.stderr).toContain('copy.db exists already')
 })

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { RanklineError, UsageError } from '../../src/errors.ts'
 import { checkDatabase } from '../../src/store/sqlite/check.ts'
 import { countOld, dropOld, shrink } from '../../src/store/sqlite/prune.ts'
@@ -215,6 +215,15 @@ describe('a large store', () => {
     expect((await temp.store.jobNames()).length).toBeGreaterThanOrEqual(4)
   })
 
+  test('is pruned to its end however few bodies there is time for in one change', async () => {
+    const temp = await aLargeStore(30, 100)
+    let time = 0
+    vi.spyOn(performance, 'now').mockImplementation(() => (time += 5))
+    onTestFinished(() => void vi.restoreAllMocks())
+    expect(await dropOld(temp.path, tenDaysLater)).toMatchObject({ bodies: 30, bytes: 3_000 })
+    expect(bodies(temp)).toEqual([])
+  })
+
   test('keeps its size and fills the room again, or becomes smaller where that is asked for', async () => {
     const { path, store } = await aLargeStore(200, 20_000)
     const before = (await stat(path)).size
@@ -226,6 +235,9 @@ describe('a large store', () => {
     await store[Symbol.asyncDispose]()
     expect((await stat(path)).size).toBeLessThanOrEqual(Math.max(before, dropped.fileBytes))
 
+    const beside = new Database(path)
+    onTestFinished(() => void beside.close())
+    beside.prepare('SELECT count(*) FROM runs').get()
     const room = await shrink(path)
     expect(room.freeBytes).toBe(0)
     expect((await stat(path)).size).toBe(room.fileBytes)
