@@ -1,6 +1,7 @@
 import { readAccount } from '../api/account.ts'
 import { openWire } from '../api/exchange.ts'
-import { openGate } from '../api/gate.ts'
+import { type Gate, openGate } from '../api/gate.ts'
+import { latestMs } from '../api/windows.ts'
 import { databasePath, keyHash, type ServiceSettings, type SettingFlags, serviceSettings } from '../config.ts'
 import { UsageError } from '../errors.ts'
 import { type Clock, systemClock } from '../model/clock.ts'
@@ -63,8 +64,24 @@ export async function join(
   })
   const gate = openGate({ clock })
   const hash = keyHash(settings)
-  await rememberLimits()
-  const service = openService({ baseUrl: settings.baseUrl, wire, gate, store, clock, keyHash: hash })
+  let remembered: Promise<void> | null = null
+  const remembering: Gate = {
+    ...gate,
+    // Not before the first request: others may send while this process waits for its turn.
+    acquire: async (asking) => {
+      remembered ??= rememberLimits()
+      await remembered
+      return await gate.acquire(asking)
+    },
+  }
+  const service = openService({
+    baseUrl: settings.baseUrl,
+    wire,
+    gate: remembering,
+    store,
+    clock,
+    keyHash: hash,
+  })
   return {
     store,
     service,
@@ -82,7 +99,10 @@ export async function join(
     const last = await store.lastUsage(hash)
     const limits = last === null ? undefined : readAccount(Buffer.from(last.record))?.limits
     if (limits !== undefined) gate.setLimits(limits)
-    gate.seed((await store.callsSince(now - 60_000)).map((sentAt) => Math.max(0, now - sentAt)))
+    const calls = await store.callsSince(now - 60_000 - latestMs)
+    // They left when their row was on disk, at an instant that nobody noted: the latest possible one counts.
+    const left = calls.map(({ sentAt, endedAt }) => Math.min(endedAt ?? now, sentAt + latestMs))
+    gate.seed(left.map((instant) => Math.max(0, now - instant)))
   }
 }
 

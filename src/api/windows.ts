@@ -21,7 +21,7 @@ const neighbours = 7
 const nearbyMs = 100
 const fewestAnswers = 8
 /** More than this is the service's own time, not the way there. */
-const latestMs = 250
+export const latestMs = 250
 
 /**
  * Requests of the last second and minute; those about to leave count as if they left now. The windows are kept as

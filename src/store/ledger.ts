@@ -2,8 +2,10 @@ import type { Charge, LedgerGroup, LedgerSum, Reading } from '../model/ledger.ts
 
 /** What the ledger tells of calls that were made, and the readings of the service's own count beside it. */
 export interface LedgerStore {
-  /** When calls were sent since then, by any process. */
-  callsSince(instant: number): Promise<readonly number[]>
+  /** When calls were sent since then, by any process, and when they ended; null where they are in the air. */
+  callsSince(
+    instant: number,
+  ): Promise<readonly { readonly sentAt: number; readonly endedAt: number | null }[]>
   /** Credits of calls that ended since then without anybody knowing whether they were billed, and when they ended. */
   ambiguousSince(instant: number): Promise<readonly { readonly credits: number; readonly endedAt: number }[]>
   /** Credits of the runs: billed, and not known whether billed. */

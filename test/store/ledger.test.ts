@@ -89,8 +89,17 @@ describe('the ledger', () => {
       sentAt: noon - 1,
       keyHash: 'k',
     })
-    expect(await store.callsSince(noon - 1)).toEqual([noon - 1, noon])
-    expect(await store.callsSince(noon + 1)).toEqual([])
+    await store.settleCall(
+      await begin(store, a, noon + 1),
+      { ...end('server-error', 0), finishedAt: noon + 2 },
+      null,
+    )
+    expect(await store.callsSince(noon - 1)).toEqual([
+      { sentAt: noon - 1, endedAt: null },
+      { sentAt: noon, endedAt: null },
+      { sentAt: noon + 1, endedAt: noon + 2 },
+    ])
+    expect(await store.callsSince(noon + 2)).toEqual([])
   })
 
   test('sends a task again after a call that failed for a passing reason', async () => {

@@ -71,7 +71,14 @@ async function aPolledRun(store: Store): Promise<void> {
   const callId = await begin(store, task)
   const job = { taskId: task.id, callId, jobId: 'j-2' }
   await store.acceptJob(callId, settlement({ outcome: 'accepted', httpStatus: 202, billed: 0 }), job)
-  const poll = { runId: run.id, taskId: task.id, operation: 'jobs.poll', credits: 0, sentAt: noon }
+  const poll = {
+    runId: run.id,
+    taskId: task.id,
+    operation: 'jobs.poll',
+    credits: 0,
+    sentAt: noon,
+    keyHash: 'k',
+  }
   await store.settleCall(await store.beginCall(poll), settlement({ billed: 0 }), null)
   const answerId = await store.keepAnswer({
     callId,

@@ -8,8 +8,8 @@ const longestJobMs = 3_600_000
 
 /** What the ledger tells, in SQLite. */
 export function ledgerStore(db: Database, writer: Writer): LedgerStore {
-  const since = db.prepare<[number], { sentAt: number }>(
-    'SELECT sent_at AS sentAt FROM calls_ WHERE sent_at >= ? ORDER BY sent_at',
+  const since = db.prepare<[number], { sentAt: number; endedAt: number | null }>(
+    'SELECT sent_at AS sentAt, finished_at AS endedAt FROM calls_ WHERE sent_at >= ? ORDER BY sent_at',
   )
   const ambiguous = db.prepare<[number], { credits: number; endedAt: number }>(
     `SELECT credits, finished_at AS endedAt FROM calls_
@@ -30,7 +30,7 @@ export function ledgerStore(db: Database, writer: Writer): LedgerStore {
   )
 
   return {
-    callsSince: async (instant) => since.all(instant).map(({ sentAt }) => sentAt),
+    callsSince: async (instant) => since.all(instant),
     ambiguousSince: async (instant) => ambiguous.all(instant),
     creditsOf: async (runIds) => creditsOf(db, runIds),
     chargedCalls: async (keyHash, instant) => charged.get(keyHash, instant)?.n ?? 0,
