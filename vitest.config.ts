@@ -10,7 +10,7 @@ export default defineConfig({
           ...common,
           name: 'suite',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/alone/**'],
+          exclude: ['test/alone/**', 'test/long/**'],
           sequence: { groupOrder: 0 },
         },
       },
@@ -22,6 +22,17 @@ export default defineConfig({
           include: ['test/alone/**/*.test.ts'],
           fileParallelism: false,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        // Kills and crowds of processes: each file needs the machine for itself.
+        test: {
+          ...common,
+          name: 'long',
+          include: ['test/long/**/*.test.ts'],
+          fileParallelism: false,
+          testTimeout: 300_000,
+          sequence: { groupOrder: 2 },
         },
       },
     ],

@@ -1,2 +1,2 @@
-/** Long tests run in full; otherwise a short form of each shows that it works. */
-export const long = process.env.RANKLINE_TEST_LONG === '1'
+/** Whether tests that grow with the time they are given take their long form: see `npm run test:long`. */
+export const long: boolean = process.env.RANKLINE_TEST_LONG === '1'
