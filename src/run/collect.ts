@@ -137,7 +137,9 @@ export async function collect(
     // Accepted jobs first: polling them is free.
     for (const { task, ...job } of await store.acceptedJobs(allIds)) {
       books.reserve(task)
-      background(settle(task, () => work.goOn(task, job)))
+      const goOn = () => work.goOn(task, job)
+      // What closed runs still get is theirs alone.
+      background(settle(task, () => (runIds.includes(task.runId) ? twins.goOn(task, goOn) : goOn())))
     }
     if (parts.fitBalance) leftOut = await batches.fit()
     await feed({

@@ -26,36 +26,50 @@ export function inFlightTwins(several: boolean, { buy, reuse, stored }: Buyer) {
     return answerId === null ? await buy(task) : await take(task, answerId)
   }
 
+  /** Notes that somebody is at this call; answers what ends that. */
+  const begin = (call: string): (() => void) => {
+    let end = (): void => {}
+    const ended = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    inFlight.set(call, ended)
+    return () => {
+      if (inFlight.get(call) === ended) inFlight.delete(call)
+      end()
+    }
+  }
+
   const run = async (task: Task): Promise<TaskEnd> => {
     if (task.reusable !== null) return await take(task, task.reusable)
     if (!several) return await buy(task)
-    const call = `${task.queryId}:${task.page}`
-    const twin = inFlight.get(call)
+    const twin = inFlight.get(callOf(task))
     if (twin !== undefined) {
       await twin
       // Whatever became of the first, the second looks for itself: it may find the answer, or has tries of its own.
       return 'open'
     }
-    let end = (): void => {}
-    inFlight.set(
-      call,
-      new Promise<void>((resolve) => {
-        end = resolve
-      }),
-    )
-    const forget = (): void => {
-      inFlight.delete(call)
-      end()
-    }
+    const end = begin(callOf(task))
     try {
       const first = await buyOrTake(task)
-      if (typeof first === 'object' && 'follows' in first) return { follows: first.follows.finally(forget) }
-      forget()
+      if (typeof first === 'object' && 'follows' in first) return { follows: first.follows.finally(end) }
+      end()
       return first
     } catch (error) {
-      forget()
+      end()
       throw error
     }
   }
-  return { run }
+
+  return {
+    run,
+    /** Goes on with a call that an earlier process had begun. */
+    goOn: async (task: Task, follow: () => Promise<TaskEnd>): Promise<TaskEnd> => {
+      const end = begin(callOf(task))
+      return await follow().finally(end)
+    },
+  }
+}
+
+function callOf({ queryId, page }: Task): string {
+  return `${queryId}:${page}`
 }
