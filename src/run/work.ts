@@ -146,10 +146,9 @@ export function worker(parts: WorkParts) {
 
   const giveUp = async (task: Task, { callId, settlement }: SentCall, cause: string): Promise<TaskEnd> => {
     if (settlement.billed === 1) books.billed(task)
-    // Handed over together, so that both stand in one commit.
+    // Handed over together, so that both stand in one commit, and are heard of together should that fail.
     const settled = store.settleCall(callId, settlement, null)
-    const end = await fail(task, settlement.outcome, cause)
-    await settled
+    const [end] = await Promise.all([fail(task, settlement.outcome, cause), settled])
     return end
   }
 
