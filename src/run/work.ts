@@ -165,7 +165,7 @@ export function worker(parts: WorkParts) {
   /** A call whose end is not known may have been billed: sending again must be covered beside it. */
   const coversAgain = (task: Task): boolean => {
     books.release(task)
-    const covered = books.coveredFor(task.runId) >= task.credits
+    const covered = books.coveredFor(task.runId) >= task.credits && books.coveredCalls() >= 1
     books.reserve(task)
     return covered
   }

@@ -31,6 +31,25 @@ test.each(['total', 'daily', 'weekly', 'monthly'] as const)(
   },
 )
 
+test('a lost answer is not asked for again where the quota covers only the other calls', async () => {
+  await using sandbox = await startSandbox({
+    account: { quotas: { daily: 2 } },
+    rules: [{ operation: 'alpha.search', times: 1, do: { hangUp: 'after' } }],
+  })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(2))
+
+  const { code, stdout } = await place.run(['run', job, '--json', '--concurrency', '1'])
+
+  expect(code).toBe(4)
+  expect(JSON.parse(stdout)).toMatchObject({
+    finish_reason: 'quota',
+    tasks: { done: 1, pending: 1, failed: 0 },
+    calls: { billed: 1, ambiguous: 1 },
+  })
+  expect(sandbox.ledger.refusals).toBe(0)
+})
+
 test('plan says what a quota leaves', async () => {
   await using sandbox = await startSandbox({ account: { quotas: { daily: 25 } } })
   await using place = await workspace(sandbox)
