@@ -57,6 +57,7 @@ export function groupWriter(db: Database, { rolledBack, full, makeRoom }: Writer
       rolledBack()
       if (isDiskFull(error)) findRoom(group, error)
       else if (isLocked(error) && mayWait()) waitAgain(group, lookEveryMs)
+      else if (group.length === 1) group[0]?.failed(error)
       else for (const one of group) commitAlone(one)
       return
     }
