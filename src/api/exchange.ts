@@ -96,11 +96,14 @@ function exchange(pool: Pool, { request, headers, timeoutMs, onSent }: Sending):
     let tooLarge = false
     const chunks: Buffer[] = []
     let abort: ((reason: Error) => void) | null = null
-    const deadline = setTimeout(
-      () => abort?.(new Error(`no whole answer within ${timeoutMs / 1000} s`)),
-      timeoutMs,
-    )
+    let over = false
+    const deadline = setTimeout(() => {
+      const words = `no whole answer within ${timeoutMs / 1000} s`
+      if (abort !== null) abort(new Error(words))
+      else finish({ failure: 'unreachable', status: null, error: 'no connection became free in time' })
+    }, timeoutMs)
     const finish = (exchange: Exchange): void => {
+      over = true
       clearTimeout(deadline)
       resolve(exchange)
     }
@@ -110,6 +113,8 @@ function exchange(pool: Pool, { request, headers, timeoutMs, onSent }: Sending):
       { method, path, body, headers: sending },
       {
         onRequestStart: (controller) => {
+          // Nobody waits for it any more, and nothing of it has left.
+          if (over) return controller.abort(new Error('too late'))
           abort = (reason) => controller.abort(reason)
           if (sent) return
           sent = true
