@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { type FitQuery, fitter } from '../../plan/fit.ts'
 import type { LeftOut, Means } from '../store.ts'
+import { understood } from './reusable.ts'
 
 /** Why a task was left out; the next plan of its run takes it in again. */
 export const leftOutCause = 'left out, for the balance does not cover it'
@@ -29,12 +30,8 @@ export function fitRuns(db: Database, means: Means): readonly LeftOut[] {
   const skip = db.prepare(
     "UPDATE tasks_ SET state = 'skipped', cause = ? WHERE run_id = ? AND query_id = ? AND state = 'pending'",
   )
-  const end = db.prepare('UPDATE run_queries SET paging_end = ? WHERE run_id = ? AND query_id = ?')
   return [...left].map(([runId, { queryIds, credits }]) => {
-    for (const queryId of queryIds) {
-      skip.run(leftOutCause, runId, queryId)
-      end.run(leftOutCause, runId, queryId)
-    }
+    for (const queryId of queryIds) skip.run(leftOutCause, runId, queryId)
     return { runId, queries: queryIds.length, credits }
   })
 }
@@ -44,25 +41,31 @@ export function takeInAgain(db: Database, run: number): void {
   db.prepare(
     "UPDATE tasks_ SET state = 'pending', cause = NULL WHERE run_id = ? AND state = 'skipped' AND cause = ?",
   ).run(run, leftOutCause)
-  db.prepare('UPDATE run_queries SET paging_end = NULL WHERE run_id = ? AND paging_end = ?').run(
-    run,
-    leftOutCause,
-  )
 }
 
-/** Pages are counted as many as a query may need at most; those that stored answers cover cost nothing. */
+/**
+ * Pages are counted as many as a query may need at most; those that stored answers cover cost nothing. Behind its last
+ * page that waits others may follow, though they were given up when it failed.
+ */
 function* candidates(db: Database, runs: Means['runs']): Iterable<Candidate> {
   const ofRun = db.prepare<unknown[], Candidate>(
     `SELECT run, queryId, priority, stale, calls, calls * price AS credits FROM (
-      SELECT t.run_id AS run, t.query_id AS queryId, max(t.priority) AS priority, min(t.id) AS first,
-        max(t.credits) AS price,
-        coalesce((SELECT max(a.fetched_at) FROM answers_ a WHERE a.query_id = t.query_id), 0) AS stale,
-        max(0, CASE WHEN rq.paging_end IS NULL THEN rq.pages - sum(t.state <> 'pending') ELSE sum(t.state = 'pending') END
-          - (SELECT count(DISTINCT a.page) FROM answers_ a WHERE a.query_id = t.query_id AND a.page <= rq.pages
-            AND a.fetched_at >= @fresh AND NOT EXISTS (SELECT 1 FROM tasks_ s WHERE s.run_id = @run
-              AND s.query_id = a.query_id AND s.page = a.page AND s.state <> 'pending'))) AS calls
-      FROM tasks_ t JOIN run_queries rq ON rq.run_id = t.run_id AND rq.query_id = t.query_id
-      WHERE t.run_id = @run GROUP BY t.query_id HAVING sum(t.state = 'pending') > 0)
+      SELECT o.*,
+        coalesce((SELECT max(a.fetched_at) FROM answers_ a WHERE a.query_id = o.queryId), 0) AS stale,
+        CASE WHEN follows THEN pages - settled ELSE waiting END
+          - (SELECT count(DISTINCT a.page) FROM answers_ a WHERE a.query_id = o.queryId AND a.page <= o.pages
+            AND a.fetched_at >= @fresh AND ${understood}
+            AND coalesce((SELECT s.state IN ('pending', 'skipped') AND (o.follows OR s.state = 'pending') FROM tasks_ s
+              WHERE s.run_id = @run AND s.query_id = a.query_id AND s.page = a.page), o.follows)) AS calls
+      FROM (
+        SELECT t.run_id AS run, t.query_id AS queryId, rq.pages, max(t.credits) AS price, min(t.id) AS first,
+          max(CASE WHEN t.state = 'pending' THEN t.priority END) AS priority,
+          sum(t.state = 'pending') AS waiting,
+          sum(t.state NOT IN ('pending', 'skipped') AND t.page <= rq.pages) AS settled,
+          rq.paging_end IS NULL OR max(t.page * (t.state = 'pending'))
+            > max(t.page * (t.state NOT IN ('pending', 'skipped'))) AS follows
+        FROM tasks_ t JOIN run_queries rq ON rq.run_id = t.run_id AND rq.query_id = t.query_id
+        WHERE t.run_id = @run GROUP BY t.query_id HAVING waiting > 0) o)
     ORDER BY priority DESC, stale, first`,
   )
   const asked = (run: Means['runs'][number]) => ({
