@@ -40,6 +40,11 @@ function planAgain(db: Database, { settings, continues }: PlannedJob, groupId: n
       finish_reason = NULL WHERE id = ?`,
   ).run(groupId, JSON.stringify(settings), continues)
   takeInAgain(db, continues as number)
+  // Of all its pages: one that follows takes the priority of the page before it.
+  db.prepare(
+    `UPDATE tasks_ SET priority = s.priority FROM temp.staged s JOIN queries q ON q.key = s.key
+    WHERE s.job = @job AND tasks_.run_id = @run AND tasks_.query_id = q.id AND tasks_.priority <> s.priority`,
+  ).run({ job: settings.name, run: continues })
   return continues as number
 }
 
@@ -76,7 +81,7 @@ function addTasks(db: Database, run: number, job: string, allPages: boolean): vo
     FROM temp.staged s JOIN queries q ON q.key = s.key
       JOIN numbers n ON n.page <= CASE WHEN @all AND s.depth IS NULL THEN s.pages ELSE 1 END
     WHERE s.job = @job ORDER BY s.id, n.page
-    ON CONFLICT (run_id, query_id, page) DO UPDATE SET priority = excluded.priority`,
+    ON CONFLICT (run_id, query_id, page) DO NOTHING`,
   ).run({ run, job, all: allPages ? 1 : 0 })
   // A deeper plan goes on behind the pages that a shallower one had settled.
   db.prepare(
