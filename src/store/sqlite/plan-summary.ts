@@ -2,12 +2,22 @@ import type { Database } from 'better-sqlite3'
 import type { PlanSummary } from '../../model/plan.ts'
 import { type FitMeans, type FitQuery, fitter } from '../../plan/fit.ts'
 import type { FitRest, PlannedJob } from '../store.ts'
+import { leftOutCause } from './fit.ts'
+import { understood } from './reusable.ts'
 
 interface FitRow extends FitQuery {
   readonly run: string
   readonly priority: number
   readonly stale: number
 }
+
+/** Conditions on a task of the run that goes on: it is taken in again when its run is planned; it waits; its page is over. */
+const leftOut = `(t.state = 'skipped' AND t.cause = '${leftOutCause}')`
+const waits = `(t.state IN ('pending', 'leased', 'sent', 'accepted') OR ${leftOut})`
+const settles = "(t.state IN ('answered', 'done', 'failed'))"
+/** Whether the paging of a query is over for good, as far as it is planned. */
+const ended = `(rq.paging_end IS NOT NULL AND (rq.paging_final OR (s.pages <= rq.pages
+  AND coalesce(s.depth, 0) <= coalesce(rq.depth, 0))))`
 
 /** What of the staged queries does not fit, in the order in which a run would leave it out. */
 export function restOf(
@@ -17,14 +27,25 @@ export function restOf(
 ): ReadonlyMap<string, FitRest> {
   const ofJob = db.prepare<unknown[], FitRow>(
     `SELECT run, priority, stale, calls, calls * credits AS credits FROM (
-      SELECT s.id, s.job AS run, s.priority, s.credits,
-        coalesce((SELECT max(a.fetched_at) FROM answers_ a WHERE a.query_id = q.id), 0) AS stale,
-        max(0, s.pages - (SELECT count(*) FROM tasks_ t WHERE t.run_id = @run AND t.query_id = q.id
-            AND t.state IN ('answered', 'done', 'failed', 'skipped'))
-          - (SELECT count(DISTINCT a.page) FROM answers_ a WHERE a.query_id = q.id AND a.page <= s.pages
-            AND a.fetched_at >= @fresh)) AS calls
-      FROM temp.staged s LEFT JOIN queries q ON q.key = s.key WHERE s.job = @job)
-    ORDER BY priority DESC, stale, id`,
+      SELECT o.*, coalesce((SELECT max(a.fetched_at) FROM answers_ a WHERE a.query_id = o.query), 0) AS stale,
+        CASE WHEN follows THEN pages - settled ELSE waiting END
+          - (SELECT count(DISTINCT a.page) FROM answers_ a WHERE a.query_id = o.query AND a.page <= o.pages
+            AND a.fetched_at >= @fresh AND ${understood}
+            AND coalesce((SELECT CASE WHEN o.follows THEN NOT ${settles} ELSE ${waits} END FROM tasks_ t
+              WHERE t.run_id = @run AND t.query_id = a.query_id AND t.page = a.page), o.follows)) AS calls
+      FROM (
+        SELECT s.id, s.job AS run, s.priority, s.credits, s.pages, q.id AS query, min(t.id) AS first,
+          coalesce(sum(${waits} AND t.page <= s.pages), 0) AS waiting,
+          coalesce(sum(${settles} AND t.page <= s.pages), 0) AS settled,
+          NOT coalesce(${ended}, 0) OR max(t.page * (${waits} AND t.page <= s.pages)) > max(t.page * ${settles})
+            AS follows,
+          -- Where nothing waits, something may only follow behind pages that are all settled.
+          max(t.page) >= s.pages OR sum(NOT ${settles}) > 0 AS whole
+        FROM temp.staged s LEFT JOIN queries q ON q.key = s.key
+          LEFT JOIN run_queries rq ON rq.run_id = @run AND rq.query_id = q.id
+          LEFT JOIN tasks_ t ON t.run_id = @run AND t.query_id = q.id
+        WHERE s.job = @job GROUP BY s.id HAVING waiting > 0 OR NOT coalesce(whole, 0)) o)
+    ORDER BY priority DESC, stale, first IS NULL, first, id`,
   )
   const takes = fitter(means)
   const rest = new Map<string, FitRest>()
@@ -60,13 +81,11 @@ export function summarise(db: Database, job: PlannedJob, duplicates: number): Pl
       FROM (
         SELECT s.pages, s.credits,
           (SELECT count(*) FROM tasks_ t WHERE t.run_id = @run AND t.query_id = q.id
-            AND t.state IN ('answered', 'done', 'failed', 'skipped')) AS settled,
+            AND t.state IN ('answered', 'done', 'failed', 'skipped') AND NOT ${leftOut}) AS settled,
           (SELECT count(DISTINCT a.page) FROM answers_ a WHERE a.query_id = q.id AND a.page <= s.pages
-            AND a.fetched_at >= @fresh AND NOT EXISTS (SELECT 1 FROM tasks_ t WHERE t.run_id = @run
-            AND t.query_id = q.id AND t.page = a.page AND t.state <> 'pending')) AS fresh,
-          coalesce((SELECT rq.paging_end IS NOT NULL AND (rq.paging_final OR (s.pages <= rq.pages
-              AND coalesce(s.depth, 0) <= coalesce(rq.depth, 0))) FROM run_queries rq
-            WHERE rq.run_id = @run AND rq.query_id = q.id), 0) AS ended
+            AND a.fetched_at >= @fresh AND ${understood} AND NOT EXISTS (SELECT 1 FROM tasks_ t WHERE t.run_id = @run
+            AND t.query_id = q.id AND t.page = a.page AND t.state <> 'pending' AND NOT ${leftOut})) AS fresh,
+          coalesce((SELECT ${ended} FROM run_queries rq WHERE rq.run_id = @run AND rq.query_id = q.id), 0) AS ended
         FROM temp.staged s LEFT JOIN queries q ON q.key = s.key WHERE s.job = @job)`,
     )
     .get({
