@@ -1,0 +1,100 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Run } from '../../src/model/run.ts'
+import type { PlannedJob, Store } from '../../src/store/store.ts'
+import { aStore, everyOperation, noon, read } from './build.ts'
+import { askedBefore, aWorld, end, fullPage, randomJob } from './random-jobs.ts'
+
+const limit = fc.oneof(fc.nat(15), fc.constant(1_000))
+const anything = fc.record({
+  jobs: fc.array(
+    fc.record({ job: randomJob, means: fc.record({ budget: limit, keep: fc.constantFrom(0, 0, 3) }) }),
+    { minLength: 1, maxLength: 2 },
+  ),
+  asked: askedBefore,
+  credits: limit,
+  calls: limit,
+})
+type Example = typeof anything extends fc.Arbitrary<infer E> ? E : never
+
+let examples = 0
+
+/** Plays what was before, plans the jobs, and fits them; answers what was foretold and what was left out. */
+async function fitted(store: Store, { jobs, asked, credits, calls }: Example) {
+  examples += 1
+  const world = aWorld(store, examples)
+  for (const one of asked) await world.ask(one)
+  const plans: (PlannedJob & Example['jobs'][number])[] = []
+  for (const [index, one] of jobs.entries()) {
+    const name = `job ${index}`
+    plans.push({ ...one, ...world.planned(name, one.job, await world.begin(name, one.job)) })
+  }
+  await using draft = await store.draft()
+  for (const { settings, job } of plans) await draft.add(settings.name, world.own(job.queries))
+  const byJob = new Map(plans.map(({ settings, means }) => [settings.name, means]))
+  const foretold = await draft.fit(plans, { runs: byJob, credits, calls })
+
+  await store.recover(
+    plans.flatMap(({ continues }) => continues ?? []),
+    noon,
+  )
+  const runs = await draft.commit(plans, noon)
+  const means = plans.map(({ means, freshSince }, index) => ({
+    runId: (runs[index] as Run).id,
+    freshSince,
+    ...means,
+  }))
+  const left = await store.fit({ runs: means, credits, calls })
+  return { world, runs, means, foretold, left }
+}
+
+describe('whatever was planned, asked and left before', () => {
+  test('what a plan says is left out is what the run leaves out', async () => {
+    const { store } = await aStore()
+    await fc.assert(
+      fc.asyncProperty(anything, async (example) => {
+        const { runs, foretold, left } = await fitted(store, example)
+        const nameOf = (runId: number) => (runs.find(({ id }) => id === runId) as Run).job
+        expect(new Map(left.map(({ runId, ...rest }) => [nameOf(runId), rest]))).toEqual(foretold)
+      }),
+      { numRuns: 25 },
+    )
+  })
+
+  test('what is not left out is bought to its end', async () => {
+    const { store } = await aStore()
+    const turns = fc.infiniteStream(fc.record({ tasks: fc.integer({ min: 1, max: 3 }), end }))
+    await fc.assert(
+      fc.asyncProperty(anything, turns, async (example, turns) => {
+        let { credits, calls } = example
+        const { world, runs, means } = await fitted(store, example)
+        for (const turn of turns) {
+          const tasks = await store.lease({
+            operations: everyOperation,
+            runs: means,
+            credits,
+            calls,
+            limit: turn.tasks,
+            shared: false,
+          })
+          if (tasks.length === 0) break
+          for (const task of tasks) {
+            const run = runs.find(({ id }) => id === task.runId) as Run
+            const own = means.find(({ runId }) => runId === run.id) as { budget: number }
+            if (task.reusable !== null) {
+              await store.reuseAnswer(task.id, task.reusable)
+              await read(store, task, run, task.reusable, fullPage(task))
+              continue
+            }
+            await world.endTask(task, run, turn.end)
+            credits -= task.credits
+            own.budget -= task.credits
+            calls -= 1
+          }
+        }
+        for (const { id } of runs) expect((await store.tally(id)).tasks.pending).toBe(0)
+      }),
+      { numRuns: 25 },
+    )
+  })
+})
