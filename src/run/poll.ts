@@ -1,6 +1,6 @@
 import PQueue from 'p-queue'
 import { consequences } from '../api/outcome.ts'
-import { jobStateOf } from '../catalog/async-job.ts'
+import { jobIdOf, jobStateOf } from '../catalog/async-job.ts'
 import { billableOperation } from '../catalog/index.ts'
 import { jobsPoll } from '../catalog/operations/jobs-poll.ts'
 import type { Clock } from '../model/clock.ts'
@@ -97,7 +97,10 @@ export function poller({ service, clock, stop, refusals, silence }: PollParts) {
       if (outage.pause()?.over === true) stop.request(unreachable(error ?? outcome))
       // Where nobody answers, nobody says that the job takes long.
       if (outcome === 'throttled' || outcome === 'unreachable') until += clock.monotonic() - asked
-      const state = jobStateOf(polled.body, items)
+      // The error of a call is none of the job's, unless it names the job: what is taken for failed is bought again.
+      const ofJob =
+        outcome === 'answered' || (outcome === 'server-error' && jobIdOf(polled.body, {}) === jobId)
+      const state = ofJob ? jobStateOf(polled.body, items) : 'running'
       if (outcome === 'answered' && state === 'completed') {
         learn(clock.monotonic() - began)
         return { answer: polled }
