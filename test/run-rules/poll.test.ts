@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest'
+import type { Outcome } from '../../src/model/call.ts'
+import { aPoller, completed, failed, inTurn, type Polled, running } from './polling.ts'
+
+const minute = 60_000
+
+/** What became of a job, and the number of polls that it took. */
+async function endOf(answers: readonly Polled[], passMs = 60 * minute) {
+  const { time, follow, polls, stop } = aPoller(inTurn(...answers))
+  const job = follow()
+  await time.pass(passMs)
+  return { end: job.end, polls: polls.length, stopped: stop.cause()?.reason ?? null }
+}
+
+const times = (count: number, polled: Polled) => Array<Polled>(count).fill(polled)
+
+describe('a job is over', () => {
+  test('when it is completed: the answer is that of the poll', async () => {
+    const { end, polls } = await endOf([running, running, completed])
+    expect(end).toMatchObject({ answer: { callId: 3, settlement: { outcome: 'answered' } } })
+    expect(polls).toBe(3)
+  })
+
+  test.each<[string, readonly Polled[], number]>([
+    ['when it says that it failed', [running, { body: { status: 'failed', error: 'no memory' } }], 2],
+    [
+      'when it says so in a 500',
+      [running, { outcome: 'server-error', body: { job_id: 'j1', status: 'failed' } }],
+      2,
+    ],
+    ['after five 500s in a row', [running, ...times(5, failed('server-error'))], 6],
+    [
+      'after five 500s that repeat their status',
+      times(5, { outcome: 'server-error', body: { status: 500 } }),
+      5,
+    ],
+    [
+      'after five 500s in a row, whatever was before',
+      [...times(4, failed('server-error')), running, ...times(5, failed('server-error'))],
+      10,
+    ],
+  ])('as failed %s', async (_, answers, polls) => {
+    expect(await endOf(answers)).toMatchObject({ end: { failed: expect.any(String) }, polls })
+  })
+
+  test('as lost after three 404s in a row on both paths', async () => {
+    const { end, polls } = await endOf([failed('not-found')])
+    expect(end).toEqual({ lost: 'the service knows no asynchronous job j1' })
+    expect(polls).toBe(6)
+  })
+})
+
+describe('a job is not over', () => {
+  test.each<[string, readonly Polled[]]>([
+    ['after four 500s', times(4, failed('server-error'))],
+    [
+      'after four 500s twice',
+      [...times(4, failed('server-error')), running, ...times(4, failed('server-error'))],
+    ],
+    // Both paths are asked where the first knows nothing.
+    ['after two 404s', times(4, failed('not-found'))],
+    [
+      'where 404s and 500s take turns',
+      Array.from({ length: 12 }, (_, index) => failed(index % 3 === 2 ? 'server-error' : 'not-found')),
+    ],
+    ['while its polls are lost on the way', times(20, failed('ambiguous'))],
+    ['while its polls are taken for later', times(20, { outcome: 'accepted', body: { status: 'accepted' } })],
+    [
+      'where a refusal speaks of an error',
+      [{ outcome: 'throttled', body: { status: 'error', error: 'rate limit' } }],
+    ],
+    ['where a refusal names it', [{ outcome: 'throttled', body: { job_id: 'j1', status: 'error' } }]],
+    [
+      'where a 500 says that it is done',
+      [{ outcome: 'server-error', body: { job_id: 'j1', status: 'done' } }],
+    ],
+    ['where a 503 speaks of an error', [{ outcome: 'server-error', body: { status: 'error' } }]],
+    ['where a 404 speaks of an error', times(2, { outcome: 'not-found', body: { status: 'failed' } })],
+    [
+      'where a bad moment speaks of another job',
+      [{ outcome: 'server-error', body: { id: 'x', status: 'failed' } }],
+    ],
+  ])('%s', async (_, answers) => {
+    expect((await endOf([...answers, completed])).end).toMatchObject({
+      answer: { callId: answers.length + 1 },
+    })
+  })
+})
+
+describe('the run stops', () => {
+  test.each<[Outcome, string]>([
+    ['refused', 'auth'],
+    ['out-of-credit', 'balance'],
+    ['redirected', 'unavailable'],
+  ])('where a poll ends `%s`', async (outcome, reason) => {
+    const { end, polls, stopped } = await endOf([running, failed(outcome)])
+    expect([stopped, polls]).toEqual([reason, 2])
+    expect(end).toMatchObject({ name: 'Stopped' })
+  })
+
+  test('and with it the polls: the job is polled by whoever goes on', async () => {
+    const { time, follow, polls, stop } = aPoller(() => running)
+    const jobs = [follow('j1'), follow('j2')]
+    await time.pass(10_000)
+    const before = polls.length
+    stop.request({ reason: 'interrupted', message: '' })
+    await time.pass(minute)
+    expect(jobs.map(({ end }) => end)).toMatchObject([{ name: 'Stopped' }, { name: 'Stopped' }])
+    expect([polls.length, jobs[0]?.endedAt]).toEqual([before, 10_000])
+  })
+
+  test('where the last poll of a job is refused: it is not lost', async () => {
+    const { time, follow } = aPoller(({ at }) => (at < 15 * minute ? running : failed('refused')))
+    const job = follow()
+    await time.pass(16 * minute)
+    expect(job.end).toMatchObject({ name: 'Stopped' })
+  })
+
+  test('before a job was polled at all', async () => {
+    const { time, follow, polls, stop } = aPoller(() => running)
+    stop.request({ reason: 'interrupted', message: '' })
+    const job = follow()
+    await time.pass(minute)
+    expect([job.end, polls]).toMatchObject([{ name: 'Stopped' }, []])
+  })
+})
+
+describe('the path of polls', () => {
+  test('is the one that the document names, and no other where that works', async () => {
+    const { time, follow, polls } = aPoller(() => running)
+    follow()
+    await time.pass(minute)
+    expect(new Set(polls.map(({ path }) => path))).toEqual(new Set(['/jobs/{job_id}']))
+  })
+
+  test('is the other one where that works, for all jobs from then on', async () => {
+    const { time, follow, polls } = aPoller(({ path }) =>
+      path.startsWith('/v1') ? running : failed('not-found'),
+    )
+    follow('j1')
+    await time.pass(260)
+    expect(polls.map(({ path }) => path)).toEqual(['/jobs/{job_id}', '/v1/jobs/{job_id}'])
+    follow('j2')
+    await time.pass(minute)
+    expect(new Set(polls.slice(2).map(({ path }) => path))).toEqual(new Set(['/v1/jobs/{job_id}']))
+  })
+
+  test('is not given up for a job that is unknown later', async () => {
+    const { time, follow, polls } = aPoller(inTurn(running, failed('not-found')))
+    const job = follow()
+    await time.pass(minute)
+    expect(job.end).toMatchObject({ lost: expect.any(String) })
+    expect(polls.map(({ path }) => path)).toEqual(Array(4).fill('/jobs/{job_id}'))
+  })
+})

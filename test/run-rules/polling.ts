@@ -1,0 +1,94 @@
+import { onTestFinished } from 'vitest'
+import type { Outcome } from '../../src/model/call.ts'
+import type { Task } from '../../src/model/task.ts'
+import { outageWatch } from '../../src/run/outage.ts'
+import { type JobEnd, poller } from '../../src/run/poll.ts'
+import type { Service } from '../../src/run/service.ts'
+import { newStop } from '../../src/run/stop.ts'
+import { fakeTime } from '../api/fake-time.ts'
+import { settlement } from '../store/build.ts'
+
+/** What the service answers to a poll. */
+export interface Polled {
+  readonly outcome?: Outcome
+  readonly body?: unknown
+  /** Milliseconds that the answer takes. */
+  readonly takes?: number
+}
+
+export const running: Polled = { body: { status: 'processing' } }
+export const completed: Polled = { body: { status: 'completed', result: { images: [] } } }
+export const failed = (outcome: Outcome): Polled => ({ outcome, body: { error: 'Oops' } })
+
+interface Poll {
+  readonly jobId: string
+  readonly path: string
+  readonly at: number
+}
+
+/** A poller of a service that answers as it is told, in time that stands still until it is moved. */
+export function aPoller(answers: (poll: Poll, polls: readonly Poll[]) => Polled, maxOutageMs = 60_000) {
+  const time = fakeTime()
+  const clock = { ...time.clock, wall: time.now }
+  const stop = newStop()
+  const polls: Poll[] = []
+  const refusals: Outcome[] = []
+
+  const lookup: Service['lookup'] = async (operation, params, options) => {
+    const poll = { jobId: params.job_id as string, path: operation.path, at: time.now() }
+    polls.push(poll)
+    const { outcome = 'answered', body = '', takes = 0 } = answers(poll, polls)
+    if (takes > 0) await new Promise<void>((resolve) => time.clock.after(takes, resolve))
+    if (options?.signal?.aborted) throw options.signal.reason
+    const error = outcome === 'answered' ? null : 'Oops'
+    return {
+      callId: polls.length,
+      settlement: settlement({ outcome, billed: 0, error }),
+      body: Buffer.from(JSON.stringify(body)),
+      headers: {},
+    }
+  }
+
+  const poll = poller({
+    service: { lookup } as Service,
+    clock,
+    stop,
+    refusals: { note: ({ outcome }) => refusals.push(outcome) },
+    silence: outageWatch(clock, () => 1, maxOutageMs),
+  })
+  // Nobody is left to wait for a job that is still polled.
+  onTestFinished(() => stop.request({ reason: 'interrupted', message: 'The test is over.' }))
+
+  /** Begins to poll a job; what became of it can be looked at any time. */
+  const follow = (jobId = 'j1') => {
+    const job: { end: JobEnd | Error | null; endedAt: number | null } = { end: null, endedAt: null }
+    const ended = (end: JobEnd | Error) => {
+      job.end = end
+      job.endedAt = time.now()
+    }
+    poll(aTask, { taskId: aTask.id, callId: 1, jobId, acceptedAt: 0 }).then(ended, ended)
+    return job
+  }
+  return { time, stop, polls, refusals, follow }
+}
+
+/** Answers polls in turn, the last answer ever again. */
+export const inTurn =
+  (...answers: readonly Polled[]) =>
+  (_: Poll, polls: readonly Poll[]): Polled =>
+    answers[Math.min(polls.length, answers.length) - 1] as Polled
+
+const aTask: Task = {
+  id: 7,
+  runId: 3,
+  queryId: 1,
+  operation: 'alpha.images',
+  text: 'desk',
+  params: {},
+  page: 1,
+  priority: 0,
+  credits: 1,
+  tries: 0,
+  cause: null,
+  reusable: null,
+}
