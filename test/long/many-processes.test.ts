@@ -28,6 +28,11 @@ function jobsAsked(ledger: Sandbox['ledger']): readonly string[] {
   return ledger.requestsFor(isBillable).map(({ params }) => String(params.query).split(' ')[0] ?? '')
 }
 
+/** Whoever has to wait says so first. */
+function spokenOrEnded({ child, ended }: Started): Promise<unknown> {
+  return Promise.race([ended, new Promise((resolve) => child.stderr?.once('data', resolve))])
+}
+
 const moment = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 2))
 
 test(`of ${processes} processes with --wait 0 one collects; the others exit 7 and have sent nothing`, async () => {
@@ -60,9 +65,7 @@ test(`${processes} processes that wait collect in turn, keep the rate together, 
   // Nobody begins until all are there: what they took from the database when they started is old by then.
   const turn = tryLock(join(place.folder, 'data/rankline.db.lock'))
   const all = await crowd(place, [])
-  let waiting = 0
-  for (const { child } of all) child.stderr?.once('data', () => waiting++)
-  while (waiting < processes) await moment()
+  await Promise.all(all.map(spokenOrEnded))
   turn?.release()
 
   const ended = await Promise.all(all.map((one) => one.ended))
@@ -90,11 +93,11 @@ test('when the one that collects is killed, the next one sends within a second',
   const owner = place.start(['run', mine, '--concurrency', '2'])
   while (!jobsAsked(sandbox.ledger).includes('first')) await moment()
   const waiting = place.start(['run', next])
-  await new Promise((resolve) => waiting.child.stderr?.once('data', resolve))
+  await spokenOrEnded(waiting)
 
   const killedAt = performance.now()
   owner.child.kill('SIGKILL')
-  while (!jobsAsked(sandbox.ledger).includes('next')) await moment()
+  while (!jobsAsked(sandbox.ledger).includes('next') && waiting.child.exitCode === null) await moment()
   const tookMs = performance.now() - killedAt
 
   expect(tookMs).toBeLessThan(1000)
