@@ -83,16 +83,21 @@ export function openBatches(parts: BatchParts, runs: readonly Run[], books: Book
       freshSince: settings.freshnessMs === null ? null : clock.wall() - settings.freshnessMs,
     }))
   const lease = async (operations: readonly string[], limit: number): Promise<readonly Task[]> => {
-    const tasks = await store.lease({
-      operations,
-      runs: means(),
-      credits: books.covered(),
-      calls: books.coveredCalls(),
-      limit,
-      shared: await shared,
-    })
-    left -= tasks.length
-    return tasks
+    const letThrough = books.letting(limit)
+    try {
+      const tasks = await store.lease({
+        operations,
+        runs: means(),
+        credits: books.covered(),
+        calls: books.coveredCalls(),
+        limit,
+        shared: await shared,
+      })
+      left -= tasks.length
+      return tasks
+    } finally {
+      letThrough()
+    }
   }
 
   const next: Batches['next'] = async (operations, busy) => {

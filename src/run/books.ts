@@ -1,4 +1,5 @@
 import type { Account } from '../api/account.ts'
+import { billableOperations } from '../catalog/index.ts'
 import type { Clock } from '../model/clock.ts'
 import type { Run } from '../model/run.ts'
 import type { Task } from '../model/task.ts'
@@ -20,6 +21,10 @@ export interface Books {
   budgetFor(runId: number): number
   /** Which limit of a run covers less than that, where one does. */
   limitOf(runId: number, credits: number): MoneyLimit
+  /** Notes that so many tasks at most are being let through and not reserved yet; what it answers takes that back. */
+  letting(tasks: number): () => void
+  /** Whether one more call for a task is covered, whose last one was lost and may have been billed. */
+  coversAgain(task: Task): boolean
   reserve(task: Task): void
   /** Gives back what is reserved for the task, if anything still is. */
   release(task: Task): void
@@ -41,6 +46,7 @@ interface RunBook {
   reserved: number
 }
 
+const dearest = Math.max(...billableOperations.map(({ cost }) => cost))
 /** A call whose end is not known may still be billed this long after it ended. */
 export const settlingMs = 120_000
 
@@ -64,6 +70,8 @@ export function openBooks(runs: readonly Run[], before: Earlier, clock: Pick<Clo
   let billedWhenAsked = 0
   let reserved = 0
   let quotaLeft = Number.POSITIVE_INFINITY
+  /** Tasks that may be let through by what was covered when that was asked for. */
+  let coming = 0
   /** Tasks whose credits are reserved. */
   const held = new Set<number>()
   let unsure = before.unsure.map(({ credits, age }) => ({ credits, at: clock.monotonic() - age }))
@@ -86,6 +94,16 @@ export function openBooks(runs: readonly Run[], before: Earlier, clock: Pick<Clo
     book(task.runId).reserved -= task.credits
   }
 
+  const reserve = (task: Task): void => {
+    if (held.has(task.id)) return
+    held.add(task.id)
+    reserved += task.credits
+    book(task.runId).reserved += task.credits
+  }
+  const coveredFor = (runId: number): number =>
+    Math.min(budgetOf(runId), Math.max(0, covered() - (book(runId).run.settings.budget.keep ?? 0)))
+  const coveredCalls = (): number => Math.max(0, quotaLeft - held.size)
+
   return {
     ask: () => {
       const asked = billedTotal
@@ -97,23 +115,30 @@ export function openBooks(runs: readonly Run[], before: Earlier, clock: Pick<Clo
       }
     },
     covered,
-    coveredCalls: () => Math.max(0, quotaLeft - held.size),
+    coveredCalls,
     quota: (left) => {
       quotaLeft = left
     },
-    coveredFor: (runId) =>
-      Math.min(budgetOf(runId), Math.max(0, covered() - (book(runId).run.settings.budget.keep ?? 0))),
+    coveredFor,
     budgetFor: budgetOf,
     limitOf: (runId, credits) => {
       if (budgetOf(runId) < credits) return 'budget'
       return quotaLeft - held.size < 1 ? 'quota' : 'balance'
     },
-    reserve: (task) => {
-      if (held.has(task.id)) return
-      held.add(task.id)
-      reserved += task.credits
-      book(task.runId).reserved += task.credits
+    letting: (tasks) => {
+      coming += tasks
+      return () => {
+        coming -= tasks
+      }
     },
+    coversAgain: (task) => {
+      release(task)
+      const credits = coveredFor(task.runId) - coming * dearest
+      const covers = credits >= task.credits && coveredCalls() - coming >= 1
+      reserve(task)
+      return covers
+    },
+    reserve,
     release,
     billed: (task) => {
       release(task)

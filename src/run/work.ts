@@ -89,7 +89,7 @@ export function worker(parts: WorkParts) {
           const again = !unsure.has(task.id)
           unsure.add(task.id)
           if (!again) return await giveUp(task, sent, `${cause}; whether it was billed is not known`)
-          if (!coversAgain(task)) return await leaveOpen(task, sent, { tries, behind: false })
+          if (!books.coversAgain(task)) return await leaveOpen(task, sent, { tries, behind: false })
           await store.settleCall(callId, settlement, null)
           continue
         }
@@ -160,14 +160,6 @@ export function worker(parts: WorkParts) {
     books.release(task)
     await store.settleCall(callId, settlement, { taskId: task.id, ...again })
     return 'given-back'
-  }
-
-  /** A call whose end is not known may have been billed: sending again must be covered beside it. */
-  const coversAgain = (task: Task): boolean => {
-    books.release(task)
-    const covered = books.coveredFor(task.runId) >= task.credits && books.coveredCalls() >= 1
-    books.reserve(task)
-    return covered
   }
 
   const jobs = asyncJobs({ ...parts, fail, silence })

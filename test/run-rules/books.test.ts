@@ -216,6 +216,35 @@ describe('the books', () => {
     books.release(b)
     expect(books.coveredCalls()).toBe(3)
   })
+
+  test('cover a second call for a lost one only beside the lost one and beside all that is reserved', () => {
+    const { books } = booksOf([aRun(1)], 4)
+    const [a, b] = [aTask(1), aTask(2)]
+    books.reserve(a)
+    books.reserve(b)
+    books.ambiguous(a)
+    expect(books.coversAgain(a)).toBe(true)
+    books.ambiguous(a)
+    expect(books.coversAgain(a)).toBe(true)
+    books.ambiguous(a)
+    expect(books.coversAgain(a)).toBe(false)
+    expect(books.covered()).toBe(0)
+  })
+
+  test('cover no second call with what tasks may take that are just being let through', () => {
+    const { books } = booksOf([aRun(1)], 4)
+    const task = aTask(1)
+    books.reserve(task)
+    books.ambiguous(task)
+    const letThrough = books.letting(1)
+    expect(books.coversAgain(task)).toBe(false)
+    letThrough()
+    expect(books.coversAgain(task)).toBe(true)
+    books.quota(1)
+    expect(books.coversAgain(task)).toBe(true)
+    books.letting(1)
+    expect(books.coversAgain(task)).toBe(false)
+  })
 })
 
 /** A service that bills, and a run that sends only what the books cover, step by step at random. */
