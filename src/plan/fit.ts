@@ -19,6 +19,8 @@ export interface FitMeans {
 export interface FitQuery {
   /** Its run, or its job where it has none yet. */
   readonly run: number | string
+  /** What is asked: the same in every run, and bought once; null where nobody asked for it before. */
+  readonly query: number | string | null
   readonly calls: number
   readonly credits: number
 }
@@ -33,15 +35,30 @@ export function fitter({ runs, credits, calls }: FitMeans): (query: FitQuery) =>
   /** What those of which something is taken want to keep: nobody knows which of them is sent last. */
   let kept = 0
   const budgets = new Map([...runs].map(([run, { budget }]) => [run, budget]))
-  return (query) => {
+  /** Credits and calls of queries that another run takes already. */
+  const taken = new Map<number | string, FitQuery>()
+  return (asked) => {
+    // Each run pays for itself where the other's call fails.
+    const query = beyond(asked, asked.query === null ? undefined : taken.get(asked.query))
     const budget = budgets.get(query.run) ?? 0
     const keep = Math.max(kept, runs.get(query.run)?.keep ?? 0)
-    const covered = query.credits <= Math.min(budget, balance - keep) && query.calls <= callsLeft
-    if (query.credits > 0 && !covered) return false
+    const covered = asked.credits <= budget && query.credits <= balance - keep && query.calls <= callsLeft
+    if (asked.credits > 0 && !covered) return false
     if (query.credits > 0) kept = keep
     balance -= query.credits
     callsLeft -= query.calls
-    budgets.set(query.run, budget - query.credits)
+    budgets.set(query.run, budget - asked.credits)
+    if (asked.query !== null && query.calls > 0) taken.set(asked.query, asked)
     return true
+  }
+}
+
+/** What a query costs beside one that asks for the same and is bought. */
+function beyond(query: FitQuery, same: FitQuery | undefined): FitQuery {
+  if (same === undefined) return query
+  return {
+    ...query,
+    calls: Math.max(0, query.calls - same.calls),
+    credits: Math.max(0, query.credits - same.credits),
   }
 }

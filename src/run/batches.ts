@@ -18,6 +18,8 @@ export interface BatchParts {
   readonly keyHash: string
   readonly stop: Stop
   readonly notice: (words: string) => void
+  /** How long a service that is down is waited for. */
+  readonly maxOutageMs: number
 }
 
 /** Lets tasks through, a batch after each reading of the account. */
@@ -34,8 +36,10 @@ export interface Batches {
   concurrency(): number
   /** Which limit keeps runs from buying what they still lack. */
   limits(): ReadonlyMap<number, MoneyLimit>
-  /** The quota that may be why the service refuses everything, in words. */
+  /** The quota that may be why the service refuses everything, in words, by the last reading. */
   quota(): string | null
+  /** Takes a reading beside everything else. */
+  readAgain(): void
   /** Reads the account for the last time. */
   end(): Promise<{ readonly balanceBefore: number | null; readonly balanceAfter: number | null }>
 }
@@ -50,7 +54,8 @@ const lastReadingPatienceMs = 1_500
 
 export function openBatches(parts: BatchParts, runs: readonly Run[], books: Books): Batches {
   const { store, stop, clock, keyHash } = parts
-  const shared = groupsShared(store, runs)
+  /** Whether other runs of a group may have answers. */
+  let shared = false
   const runIds = runs.map(({ id }) => id)
   let account: Account | null = null
   let balanceBefore: number | null = null
@@ -62,10 +67,12 @@ export function openBatches(parts: BatchParts, runs: readonly Run[], books: Book
 
   const read = async (): Promise<void> => {
     const take = books.ask()
-    account = await readUsage({ ...parts, signal: stop.signal }, runs[0]?.id ?? null)
+    // Once it runs, it waits for the usage record as it waits for answers.
+    const patienceMs = account === null ? 0 : parts.maxOutageMs
+    account = await readUsage({ ...parts, patienceMs, signal: stop.signal }, runs[0]?.id ?? null)
     take(account)
     quotas = await quotaUses(store, keyHash, account, clock.wall())
-    books.quota(quotaLeft(quotas))
+    books.quota(quotaLeft(quotas) - (await store.openJobsBeside(runIds)).calls)
     left = batchSize(account.limits)
   }
   /** One reading at a time; whoever needs it waits for the same one. */
@@ -91,7 +98,7 @@ export function openBatches(parts: BatchParts, runs: readonly Run[], books: Book
         credits: books.covered(),
         calls: books.coveredCalls(),
         limit,
-        shared: await shared,
+        shared,
       })
       left -= tasks.length
       return tasks
@@ -124,6 +131,7 @@ export function openBatches(parts: BatchParts, runs: readonly Run[], books: Book
 
   return {
     start: async () => {
+      shared = await groupsShared(store, runs)
       await readOnce()
       balanceBefore = account?.remaining ?? null
     },
@@ -135,6 +143,9 @@ export function openBatches(parts: BatchParts, runs: readonly Run[], books: Book
     quota: () => {
       const use = explainingQuota(quotas)
       return use === null ? null : quotaWords(use)
+    },
+    readAgain: () => {
+      readOnce().catch(() => {})
     },
     end: async () => {
       const balanceAfter = account === null ? null : await lastReading(parts, runs[0]?.id ?? null)

@@ -16,6 +16,7 @@ import { reader } from './reading.ts'
 import { watchRefusals } from './refused.ts'
 import type { Service } from './service.ts'
 import { type Stop, Stopped } from './stop.ts'
+import { diskFull } from './stop-causes.ts'
 import type { TaskEnd } from './task-end.ts'
 import { inFlightTwins } from './twins.ts'
 import { worker } from './work.ts'
@@ -83,7 +84,7 @@ export async function collect(
   const breaker = await breakerFor(parts, runIds)
   const { background } = pool
   const health = watchHealth({ ...parts, breaker, signal: stop.signal, background })
-  const refusals = watchRefusals({ ...parts, quota: batches.quota })
+  const refusals = watchRefusals({ ...parts, quota: batches.quota, lookAgain: batches.readAgain })
   let leftOut: readonly LeftOut[] = []
   const runsById = new Map(all.map((run) => [run.id, run]))
   const reads = reader({
@@ -114,7 +115,11 @@ export async function collect(
   /** Works on a task in a slot of the pool; its credits are reserved until it ends. */
   const perform = (task: Task, begin: () => Promise<TaskEnd>): void => {
     if (task.reusable === null) books.reserve(task)
-    pool.add(task, () => settle(task, async () => (stop.cause() === null ? await begin() : 'open')))
+    // Let through before the engine went down: it waits with the others.
+    const admitted = (): boolean =>
+      stop.cause() === null &&
+      (task.reusable !== null || breaker.admits(billableOperation(task.operation).engine, task.id))
+    pool.add(task, () => settle(task, async () => (admitted() ? await begin() : 'open')))
   }
   const settle = async (task: Task, begin: () => Promise<TaskEnd>): Promise<void> => {
     const end = await attempt(begin)
@@ -131,6 +136,7 @@ export async function collect(
     await catchUp(store, allIds, reads.readStored)
     await batches.start()
     const slots = parts.concurrency ?? batches.concurrency()
+    store.space.whenFull(() => stop.request(diskFull))
     store.space.hold(slots)
     pool.setConcurrency(slots)
     progress()
@@ -185,8 +191,12 @@ async function spentBefore({ store, clock }: CollectParts, runIds: readonly numb
   const now = clock.wall()
   const entries = runIds.map(async (id) => [id, await store.creditsOf([id])] as const)
   const unsure = await store.ambiguousSince(now - settlingMs)
+  const { credits: inJobs } = await store.openJobsBeside(runIds)
   return {
     byRun: new Map(await Promise.all(entries)),
-    unsure: unsure.map(({ credits, endedAt }) => ({ credits, age: Math.max(0, now - endedAt) })),
+    unsure: [
+      ...unsure.map(({ credits, endedAt }) => ({ credits, age: Math.max(0, now - endedAt) })),
+      { credits: inJobs, age: 0 },
+    ],
   }
 }

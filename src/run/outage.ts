@@ -22,15 +22,27 @@ export function outageWatch(clock: Pick<Clock, 'monotonic'>, random: () => numbe
     /** For the calls of one task. */
     watch: () => {
       let silentSince: number | null = null
+      let firstSilence: number | null = null
       return {
         note: (outcome: Outcome): void => {
-          if (outcome !== 'unreachable') heardAt = clock.monotonic()
-          else silentSince ??= clock.monotonic()
+          if (outcome !== 'unreachable') {
+            heardAt = clock.monotonic()
+            firstSilence = null
+            silentSince = null
+          } else {
+            firstSilence ??= clock.monotonic()
+            silentSince ??= clock.monotonic()
+          }
         },
-        /** How to wait, or null where somebody was heard of since this task found nobody. */
-        pause: (): Outage | null => {
-          // The next silence is another one, or it could never be over.
-          if (silentSince !== null && heardAt >= silentSince) silentSince = null
+        /** How to wait, or null where the task alone is not let through though others are, for as long as an outage may last. */
+        pause: (outcome: Outcome): Outage | null => {
+          if (outcome !== 'unreachable' || firstSilence === null) return null
+          // Somebody was heard of: the next silence is another one.
+          if (silentSince !== null && heardAt >= silentSince) {
+            silentSince = null
+            const own = clock.monotonic() - firstSilence
+            return own > maxOutageMs ? null : { wait: random() * shortestMs * 2, over: false }
+          }
           if (silentSince === null) return null
           const silentFor = clock.monotonic() - silentSince
           const bound = Math.min(Math.max(silentFor, shortestMs), longestMs)

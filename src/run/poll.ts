@@ -35,8 +35,9 @@ const longestFirstPauseMs = 10_000
 const longestPauseMs = 30_000
 /** A job that has not ended after so much polling is given up. */
 const deadlineMs = 900_000
-/** 500s, or 404s, in a row before they are believed. */
+/** 500s, or 404s, in a row before they are believed; many more where nothing shows that the service itself is well. */
 const believedAfter = { 'server-error': 5, 'not-found': 3 } as const
+const believedAnyway = 15
 /** How much of what is known of the time that jobs take is due to the last one. */
 const weightOfLast = 0.2
 
@@ -51,6 +52,8 @@ export function poller({ service, clock, stop, refusals, silence }: PollParts) {
   /** Milliseconds that a job takes, learned from those that ended. */
   let typicalMs: number | null = null
   /** The document names one path, its other operations suggest a second: the one that works is remembered. */
+  /** When a poll was answered last. */
+  let wellAt = Number.NEGATIVE_INFINITY
   let paths: readonly string[] = [jobsPoll.path, `/v1${jobsPoll.path}`]
 
   const ask = async (task: Task, jobId: string): Promise<SentCall> => {
@@ -81,7 +84,7 @@ export function poller({ service, clock, stop, refusals, silence }: PollParts) {
     // Counted from here, not from the submission: nobody may have asked for a long time.
     let until = began + deadlineMs
     let pause = firstPause()
-    let inRow: { readonly outcome: PollEnd | null; readonly times: number } = { outcome: null, times: 0 }
+    let inRow: InRow = noneInRow
     while (clock.monotonic() < until) {
       const asked = clock.monotonic()
       await sleep(clock, pause, stop.signal)
@@ -92,9 +95,10 @@ export function poller({ service, clock, stop, refusals, silence }: PollParts) {
         stop.request(stopCause(polled.settlement))
         throw new Stopped()
       }
+      if (outcome === 'answered') wellAt = clock.monotonic()
       refusals.note(polled.settlement)
       outage.note(outcome)
-      if (outage.pause()?.over === true) stop.request(unreachable(error ?? outcome))
+      if (outage.pause(outcome)?.over === true) stop.request(unreachable(error ?? outcome))
       // Where nobody answers, nobody says that the job takes long.
       if (outcome === 'throttled' || outcome === 'unreachable') until += clock.monotonic() - asked
       // The error of a call is none of the job's, unless it names the job: what is taken for failed is bought again.
@@ -107,8 +111,9 @@ export function poller({ service, clock, stop, refusals, silence }: PollParts) {
       }
       if (state === 'failed') return { failed: error ?? 'the asynchronous job failed' }
       // A failed job is reported as a 500, and so is a bad moment of the service, which passes; a job may be known late.
-      inRow = outcome in believedAfter ? counted(inRow, outcome as PollEnd) : { outcome: null, times: 0 }
+      inRow = speaksOfJob(polled) ? counted(inRow, outcome as PollEnd, clock.monotonic()) : noneInRow
       if (inRow.outcome === null || inRow.times < believedAfter[inRow.outcome]) continue
+      if (inRow.outcome === 'server-error' && wellAt < inRow.since && inRow.times < believedAnyway) continue
       if (inRow.outcome === 'not-found') return { lost: `the service knows no asynchronous job ${jobId}` }
       return { failed: `the asynchronous job failed: ${error ?? outcome}` }
     }
@@ -121,6 +126,20 @@ export function poller({ service, clock, stop, refusals, silence }: PollParts) {
   }
 }
 
-function counted(inRow: { readonly outcome: PollEnd | null; readonly times: number }, outcome: PollEnd) {
-  return { outcome, times: inRow.outcome === outcome ? inRow.times + 1 : 1 }
+interface InRow {
+  readonly outcome: PollEnd | null
+  readonly times: number
+  readonly since: number
+}
+
+const noneInRow: InRow = { outcome: null, times: 0, since: 0 }
+
+function counted(inRow: InRow, outcome: PollEnd, now: number): InRow {
+  const more = inRow.outcome === outcome
+  return { outcome, times: more ? inRow.times + 1 : 1, since: more ? inRow.since : now }
+}
+
+/** A failed job is reported as a 500; other 5xx are of whatever stands before the service. */
+function speaksOfJob({ settlement: { outcome, httpStatus } }: SentCall): boolean {
+  return outcome === 'not-found' || httpStatus === 500
 }

@@ -1,5 +1,5 @@
 import { type Account, readAccount } from '../api/account.ts'
-import { decideRetry } from '../api/retry.ts'
+import { decideRetry, retryPolicy } from '../api/retry.ts'
 import { usage } from '../catalog/operations/usage.ts'
 import type { Outcome } from '../model/call.ts'
 import type { Clock } from '../model/clock.ts'
@@ -15,6 +15,8 @@ export interface AccountParts {
   readonly keyHash: string
   readonly random: () => number
   readonly signal: AbortSignal
+  /** How long passing troubles are waited for beyond a few tries; nothing where nobody waits for more. */
+  readonly patienceMs?: number
 }
 
 /** The usage record could not be had: why, and with which reason a run that needs it stops. */
@@ -33,9 +35,10 @@ export class AccountUnknown extends Error {
  * passing troubles tried again. Rejected with `AccountUnknown`, or with `Stopped`.
  */
 export async function readUsage(
-  { service, store, clock, keyHash, random, signal }: AccountParts,
+  { service, store, clock, keyHash, random, signal, patienceMs = 0 }: AccountParts,
   runId: number | null,
 ): Promise<Account> {
+  const began = clock.monotonic()
   for (let tries = 0; ; ) {
     const askedAt = clock.wall()
     const sent = await service.lookup(usage, {}, { runId, signal })
@@ -60,11 +63,15 @@ export async function readUsage(
     }
     const passing = outcome === 'server-error' || outcome === 'unreachable' || outcome === 'ambiguous'
     tries += 1
-    const decision = passing ? decideRetry(tries, random()) : { giveUp: true as const }
-    if (!('wait' in decision)) throw new AccountUnknown(stopOf(sent, reasonOf(outcome)))
+    const patient = clock.monotonic() - began < patienceMs
+    const decision = passing ? decideRetry(Math.min(tries, patient ? slowest : tries), random()) : null
+    if (decision === null || !('wait' in decision)) throw new AccountUnknown(stopOf(sent, reasonOf(outcome)))
     await sleep(clock, decision.wait, signal)
   }
 }
+
+/** The try in a row after which the pause is longest. */
+const slowest = retryPolicy.triesInRow - 1
 
 function understood(sent: SentCall): Account {
   const account = readAccount(sent.body)

@@ -15,6 +15,8 @@ export interface RefusalParts {
   readonly notice: (words: string) => void
   /** The quota that may be the reason, in words; null where none can be. */
   readonly quota: () => string | null
+  /** Looks anew at what others have used. */
+  readonly lookAgain: () => void
 }
 
 /** Longer than the longest window of the rate, so that it is not the rate any more. */
@@ -22,15 +24,22 @@ const longestWindowMs = 61_000
 const toldAfterMs = 3_000
 
 /** Refusals cost no try; only when they last does the run stop. */
-export function watchRefusals({ service, stop, notice, quota }: RefusalParts): Refusals {
+export function watchRefusals({ service, stop, notice, quota, lookAgain }: RefusalParts): Refusals {
   let told = false
+  let looked = false
   return {
     note: ({ outcome, error }) => {
-      if (outcome === 'answered') told = false
+      if (outcome === 'answered') {
+        told = false
+        looked = false
+      }
       if (outcome !== 'throttled') return
       const refusedFor = service.gate.refusedFor() ?? 0
       const words = error ?? outcome
-      const explained = refusedFor > longestWindowMs ? quota() : null
+      const lasts = refusedFor > longestWindowMs
+      const explained = lasts ? quota() : null
+      if (lasts && !looked) lookAgain()
+      looked ||= lasts
       if (explained !== null) stop.request(quotaUsedUp(explained, words))
       else if (refusedFor > stallMs) stop.request(stalled(words))
       else if (refusedFor > toldAfterMs && !told) {

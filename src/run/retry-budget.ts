@@ -3,8 +3,6 @@ export interface RetryBudget {
   first(): void
   /** Takes leave for one repeated call; false where there is none. */
   take(): boolean
-  /** Notes a call that will be repeated whatever is left, for it was not its task that failed. */
-  forced(): void
 }
 
 /** A run of few tasks may repeat this many calls all the same. */
@@ -22,9 +20,6 @@ export function retryBudget(): RetryBudget {
       if (repeated >= Math.max(always, Math.floor(first * shareOfFirst))) return false
       repeated += 1
       return true
-    },
-    forced: () => {
-      repeated += 1
     },
   }
 }

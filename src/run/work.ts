@@ -46,8 +46,11 @@ export function worker(parts: WorkParts) {
   const buy = async (task: Task): Promise<TaskEnd> => {
     const outage = silence.watch()
     if (task.cause === null) repeats.first()
-    else if (task.tries >= retryPolicy.triesInRow && !repeats.take())
-      return await fail(task, 'server-error', `${task.cause ?? 'the service failed'}; ${noRepeatsLeft}`)
+    // A task that finds out whether its engine is back needs no leave.
+    else if (task.tries >= retryPolicy.triesInRow && !health.isDown(task) && !repeats.take()) {
+      if (health.neverUp(task)) return 'open'
+      return await fail(task, 'server-error', `${task.cause}; ${noRepeatsLeft}`)
+    }
     for (let tries = task.tries; ; ) {
       const sent = await send(task)
       const { callId, settlement } = sent
@@ -66,15 +69,12 @@ export function worker(parts: WorkParts) {
           await store.settleCall(callId, settlement, null)
           continue
         case 'retry': {
-          const unheard = outage.pause()
+          const unheard = outage.pause(settlement.outcome)
           if (unheard !== null) {
             await waitOut(sent, unheard)
             continue
           }
-          if (health.isDown(task)) {
-            repeats.forced()
-            return await leaveOpen(task, sent, { tries: task.tries, behind: true })
-          }
+          if (health.isDown(task)) return await leaveOpen(task, sent, { tries: task.tries, behind: true })
           tries += 1
           const decision = decideRetry(tries, random())
           if ('giveUp' in decision && health.neverUp(task)) return await leaveOpen(task, sent, atTheBack)
@@ -88,7 +88,8 @@ export function worker(parts: WorkParts) {
         case 'retry-once': {
           const again = !unsure.has(task.id)
           unsure.add(task.id)
-          if (!again) return await giveUp(task, sent, `${cause}; whether it was billed is not known`)
+          if (!again || !repeats.take())
+            return await giveUp(task, sent, `${cause}; whether it was billed is not known`)
           if (!books.coversAgain(task)) return await leaveOpen(task, sent, { tries, behind: false })
           await store.settleCall(callId, settlement, null)
           continue
@@ -104,7 +105,7 @@ export function worker(parts: WorkParts) {
 
   /** No call may be repeated now: behind all first calls there may be leave again. */
   const spent = async (task: Task, sent: SentCall, tries: number): Promise<TaskEnd> => {
-    if (tries < retryPolicy.triesInRow) return await leaveOpen(task, sent, atTheBack)
+    if (tries < retryPolicy.triesInRow || health.neverUp(task)) return await leaveOpen(task, sent, atTheBack)
     return await giveUp(task, sent, `${sent.settlement.error ?? sent.settlement.outcome}; ${noRepeatsLeft}`)
   }
 

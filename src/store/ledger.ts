@@ -8,6 +8,8 @@ export interface LedgerStore {
   ): Promise<readonly { readonly sentAt: number; readonly endedAt: number | null }[]>
   /** Credits of calls that ended since then without anybody knowing whether they were billed, and when they ended. */
   ambiguousSince(instant: number): Promise<readonly { readonly credits: number; readonly endedAt: number }[]>
+  /** Asynchronous jobs of other runs than these that are not known to have ended, and may be billed any time. */
+  openJobsBeside(runIds: readonly number[]): Promise<{ readonly calls: number; readonly credits: number }>
   /** Credits of the runs: billed, and not known whether billed. */
   creditsOf(runIds: readonly number[]): Promise<{ readonly spent: number; readonly ambiguous: number }>
   /** Calls with this key that were sent since then and were billed, or may have been. */

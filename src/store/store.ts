@@ -28,6 +28,8 @@ export interface Space {
   /** Keeps room in reserve for so many answers; it makes way for them when the disk is full. */
   hold(answers: number): void
   letGo(): void
+  /** Told at once when the disk is full. */
+  whenFull(told: () => void): void
   /** Whether nothing new should be bought, for there is hardly room to keep it. */
   isLow(): boolean
   /** Whether the disk was full and the reserve had to make way: what remains is for answers alone. */

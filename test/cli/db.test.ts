@@ -167,6 +167,21 @@ test('a job that uses stored answers still has them, and buys nothing', async ()
   expect(sandbox.ledger.charged).toBe(5)
 })
 
+test('a stored answer whose body is gone is not used: the call is planned, and bought', async () => {
+  await using sandbox = await startSandbox()
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(5))
+  await place.run(['run', job])
+  place.change(aged(10))
+  await place.run(['db', 'prune', '--answers', '7d'])
+
+  const planned = await place.run(['plan', job, '--freshness', '30d', '--json'])
+  const again = await place.run(['run', job, '--freshness', '30d', '--json'])
+
+  expect(JSON.parse(planned.stdout)).toMatchObject({ credits: { min: 5, max: 5 } })
+  expect(JSON.parse(again.stdout)).toMatchObject({ tasks: { done: 5, reused: 0 }, credits: { spent: 5 } })
+})
+
 test('bodies are dropped while another process collects; the file is made smaller only when none does', async () => {
   await using sandbox = await startSandbox({ latencyMs: 40 })
   await using place = await workspace(sandbox)

@@ -19,6 +19,7 @@ const means = (
 /** A query of run 1 that needs so many calls of one credit each, unless it says otherwise. */
 const query = (calls: number, change: Partial<FitQuery> = {}): FitQuery => ({
   run: 1,
+  query: null,
   calls,
   credits: calls,
   ...change,
@@ -78,7 +79,7 @@ describe('whatever is asked for', () => {
   const queries = fc.array(
     fc
       .record({ run: fc.integer({ min: 1, max: 3 }), calls: fc.nat(5), price: fc.constantFrom(1, 1, 3) })
-      .map(({ run, calls, price }): FitQuery => ({ run, calls, credits: calls * price })),
+      .map(({ run, calls, price }): FitQuery => ({ run, query: null, calls, credits: calls * price })),
     { maxLength: 40 },
   )
   const anything = fc.tuple(runs, fc.nat(60), some, queries)

@@ -16,7 +16,7 @@ async function aWatch(random = 1) {
   const call = async (outcome: Outcome, after = 0) => {
     await time.pass(after)
     own.note(outcome)
-    return own.pause()
+    return own.pause(outcome)
   }
   return { time, own, other, call }
 }
@@ -46,13 +46,16 @@ describe('while nobody is heard of', () => {
 
 describe('a call that found nobody', () => {
   test.each<Outcome>(['answered', 'server-error', 'throttled', 'rejected', 'ambiguous'])(
-    'failed by itself where a call of another task ended `%s` since',
+    'is repeated soon where a call of another task ended `%s` since, for as long as an outage may last',
     async (outcome) => {
       const { time, other, call } = await aWatch()
       await call('unreachable')
       await time.pass(10)
       other.note(outcome)
-      expect(await call('unreachable', 10)).toBe(null)
+      expect(await call('unreachable', 10)).toEqual({ wait: 1_000, over: false })
+      await call('unreachable', maxOutageMs)
+      other.note(outcome)
+      expect(await call('unreachable')).toBe(null)
     },
   )
 
@@ -76,12 +79,12 @@ describe('a call that found nobody', () => {
     expect((await call('unreachable', maxOutageMs + 1))?.over).toBe(true)
   })
 
-  test('counts once where others were heard of; when all fall silent, the task waits again', async () => {
+  test('is repeated soon where others were heard of; when all fall silent, the task waits again', async () => {
     const { time, other, call } = await aWatch()
     await call('unreachable')
     await time.pass(10)
     other.note('answered')
-    expect(await call('unreachable', 10)).toBe(null)
+    expect(await call('unreachable', 10)).toEqual({ wait: 1_000, over: false })
     expect(await call('unreachable', 10)).toEqual({ wait: 500, over: false })
     expect((await call('unreachable', maxOutageMs + 1))?.over).toBe(true)
   })

@@ -28,16 +28,20 @@ describe('a job is over', () => {
       [running, { outcome: 'server-error', body: { job_id: 'j1', status: 'failed' } }],
       2,
     ],
-    ['after five 500s in a row', [running, ...times(5, failed('server-error'))], 6],
     [
-      'after five 500s that repeat their status',
-      times(5, { outcome: 'server-error', body: { status: 500 } }),
-      5,
+      'after fifteen 500s in a row, where nothing else is heard of',
+      [running, ...times(15, failed('server-error'))],
+      16,
     ],
     [
-      'after five 500s in a row, whatever was before',
-      [...times(4, failed('server-error')), running, ...times(5, failed('server-error'))],
-      10,
+      'after fifteen 500s that repeat their status',
+      times(15, { outcome: 'server-error', body: { status: 500 } }),
+      15,
+    ],
+    [
+      'after fifteen 500s in a row, whatever was before',
+      [...times(4, failed('server-error')), running, ...times(15, failed('server-error'))],
+      20,
     ],
   ])('as failed %s', async (_, answers, polls) => {
     expect(await endOf(answers)).toMatchObject({ end: { failed: expect.any(String) }, polls })

@@ -43,7 +43,12 @@ export function aPoller(answers: (poll: Poll, polls: readonly Poll[]) => Polled,
     const error = outcome === 'answered' ? null : 'Oops'
     return {
       callId: polls.length,
-      settlement: settlement({ outcome, billed: 0, error }),
+      settlement: settlement({
+        outcome,
+        billed: 0,
+        error,
+        httpStatus: outcome === 'server-error' ? 500 : 200,
+      }),
       body: Buffer.from(JSON.stringify(body)),
       headers: {},
     }

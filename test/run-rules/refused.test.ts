@@ -20,6 +20,7 @@ function aWatch(quota: string | null = null) {
       asked += 1
       return quota
     },
+    lookAgain: () => {},
   })
   return {
     told,

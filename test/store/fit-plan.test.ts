@@ -75,7 +75,7 @@ describe('whatever was planned, asked and left before', () => {
             credits,
             calls,
             limit: turn.tasks,
-            shared: false,
+            shared: true,
           })
           if (tasks.length === 0) break
           for (const task of tasks) {

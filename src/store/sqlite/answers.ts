@@ -13,6 +13,7 @@ import type {
 } from '../store.ts'
 import { callSettler } from './calls.ts'
 import type { Dictionary } from './dictionary.ts'
+import { leftOutCause } from './fit.ts'
 import { resultWriter } from './results.ts'
 import type { Writer } from './writer.ts'
 
@@ -120,7 +121,9 @@ function queryReader(db: Database): (runId: number, queryId: number) => StoredQu
       AND (rt.everywhere = 1 OR tg.id IN (SELECT value FROM json_each(rq.targets))) ORDER BY tg.id`,
   )
   const pages = db.prepare<[number, number], PageRow>(
-    `SELECT page, state, answer_id AS answerId FROM tasks_ WHERE run_id = ? AND query_id = ? ORDER BY page`,
+    // What was left out was not looked at.
+    `SELECT page, CASE WHEN cause = '${leftOutCause}' THEN 'pending' ELSE state END AS state, answer_id AS answerId
+    FROM tasks_ WHERE run_id = ? AND query_id = ? ORDER BY page`,
   )
   // Related searches come along with web results and have no rank over pages.
   const items = db.prepare<[number], { sameAs: number | null; link: string | null }>(

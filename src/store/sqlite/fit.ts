@@ -49,7 +49,7 @@ export function takeInAgain(db: Database, run: number): void {
  */
 function* candidates(db: Database, runs: Means['runs']): Iterable<Candidate> {
   const ofRun = db.prepare<unknown[], Candidate>(
-    `SELECT run, queryId, priority, stale, calls, calls * price AS credits FROM (
+    `SELECT run, queryId, queryId AS query, priority, stale, calls, calls * price AS credits FROM (
       SELECT o.*,
         coalesce((SELECT max(a.fetched_at) FROM answers_ a WHERE a.query_id = o.queryId), 0) AS stale,
         CASE WHEN follows THEN pages - settled ELSE waiting END
@@ -65,7 +65,9 @@ function* candidates(db: Database, runs: Means['runs']): Iterable<Candidate> {
           rq.paging_end IS NULL OR max(t.page * (t.state = 'pending'))
             > max(t.page * (t.state NOT IN ('pending', 'skipped'))) AS follows
         FROM tasks_ t JOIN run_queries rq ON rq.run_id = t.run_id AND rq.query_id = t.query_id
-        WHERE t.run_id = @run GROUP BY t.query_id HAVING waiting > 0) o)
+        WHERE t.run_id = @run GROUP BY t.query_id
+        -- What the service works on already is not left out half.
+        HAVING waiting > 0 AND sum(t.state IN ('accepted', 'answered')) = 0) o)
     ORDER BY priority DESC, stale, first`,
   )
   const asked = (run: Means['runs'][number]) => ({

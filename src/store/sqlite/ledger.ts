@@ -5,6 +5,8 @@ import type { Writer } from './writer.ts'
 
 /** A job that nobody asked after for so long has been billed by now, if ever. */
 const longestJobMs = 3_600_000
+/** No call is waited for longer than a user may say. */
+const longestCallMs = 3_600_000
 
 /** What the ledger tells, in SQLite. */
 export function ledgerStore(db: Database, writer: Writer): LedgerStore {
@@ -13,11 +15,16 @@ export function ledgerStore(db: Database, writer: Writer): LedgerStore {
   )
   const ambiguous = db.prepare<[number], { credits: number; endedAt: number }>(
     `SELECT credits, finished_at AS endedAt FROM calls_
-    WHERE sent_at >= ? AND billed IS NULL AND outcome IS NOT NULL AND credits > 0`,
+    WHERE sent_at >= ?1 - ${longestCallMs} AND finished_at >= ?1 AND billed IS NULL AND outcome IS NOT NULL AND credits > 0`,
   )
   const charged = db.prepare<[string, number], { n: number }>(
     `SELECT count(*) AS n FROM calls_ c WHERE c.key_id = (SELECT id FROM keys WHERE hash = ?) AND c.sent_at >= ?
       AND c.credits > 0 AND (c.billed = 1 OR (c.billed IS NULL AND c.outcome IS NOT NULL))`,
+  )
+  const openJobs = db.prepare<[string], { calls: number; credits: number }>(
+    `SELECT count(*) AS calls, coalesce(sum(c.credits), 0) AS credits
+    FROM async_jobs j JOIN calls_ c ON c.id = j.call_id
+    WHERE c.run_id NOT IN (SELECT value FROM json_each(?))`,
   )
   const keepReading = db.prepare(
     `INSERT INTO usage_readings (run_id, key_hash, asked_at, read_at, remaining, total_used, record)
@@ -32,6 +39,7 @@ export function ledgerStore(db: Database, writer: Writer): LedgerStore {
   return {
     callsSince: async (instant) => since.all(instant),
     ambiguousSince: async (instant) => ambiguous.all(instant),
+    openJobsBeside: async (runIds) => openJobs.get(JSON.stringify(runIds)) ?? { calls: 0, credits: 0 },
     creditsOf: async (runIds) => creditsOf(db, runIds),
     chargedCalls: async (keyHash, instant) => charged.get(keyHash, instant)?.n ?? 0,
     keepUsage: (reading) =>

@@ -13,7 +13,7 @@ export function tryLock(path: string): Lock | null {
   const db = openLock(path)
   try {
     // Nothing is ever written under it, so that no journal has to find room either.
-    db.pragma('journal_mode = OFF')
+    db.pragma('journal_mode = MEMORY')
     // SQLite's exclusive lock is one of the operating system's on the file.
     db.exec('BEGIN EXCLUSIVE')
     return { release: () => db.close() }

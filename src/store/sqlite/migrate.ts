@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, renameSync, rmSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 import { UsageError } from '../../errors.ts'
 import { applicationId, appliedMigration, newestMigration } from './applied.ts'
@@ -36,7 +36,12 @@ function holdsTables(db: Database): boolean {
 
 function keepCopy(db: Database, path: string): void {
   const copy = `${path}.before-migration`
-  if (path !== ':memory:' && !existsSync(copy)) db.prepare('VACUUM INTO ?').run(copy)
+  if (path === ':memory:' || existsSync(copy)) return
+  // Beside it first: half a copy would be taken for a whole one.
+  const beside = `${copy}.partial`
+  rmSync(beside, { force: true })
+  db.prepare('VACUUM INTO ?').run(beside)
+  renameSync(beside, copy)
 }
 
 /** Makes the public views anew where their text has changed. */

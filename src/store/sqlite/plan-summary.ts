@@ -26,7 +26,7 @@ export function restOf(
   means: FitMeans,
 ): ReadonlyMap<string, FitRest> {
   const ofJob = db.prepare<unknown[], FitRow>(
-    `SELECT run, priority, stale, calls, calls * credits AS credits FROM (
+    `SELECT run, key AS query, priority, stale, calls, calls * credits AS credits FROM (
       SELECT o.*, coalesce((SELECT max(a.fetched_at) FROM answers_ a WHERE a.query_id = o.query), 0) AS stale,
         CASE WHEN follows THEN pages - settled ELSE waiting END
           - (SELECT count(DISTINCT a.page) FROM answers_ a WHERE a.query_id = o.query AND a.page <= o.pages
@@ -34,7 +34,7 @@ export function restOf(
             AND coalesce((SELECT CASE WHEN o.follows THEN NOT ${settles} ELSE ${waits} END FROM tasks_ t
               WHERE t.run_id = @run AND t.query_id = a.query_id AND t.page = a.page), o.follows)) AS calls
       FROM (
-        SELECT s.id, s.job AS run, s.priority, s.credits, s.pages, q.id AS query, min(t.id) AS first,
+        SELECT s.id, hex(s.key) AS key, s.job AS run, s.priority, s.credits, s.pages, q.id AS query, min(t.id) AS first,
           coalesce(sum(${waits} AND t.page <= s.pages), 0) AS waiting,
           coalesce(sum(${settles} AND t.page <= s.pages), 0) AS settled,
           NOT coalesce(${ended}, 0) OR max(t.page * (${waits} AND t.page <= s.pages)) > max(t.page * ${settles})

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import type { Space } from '../store.ts'
 
 /** What one answer in the air may want, with its share of the database's log. */
-const bytesForAnswer = 64_000
+const bytesForAnswer = 128_000
 const bytesInAnyCase = 1_000_000
 /** The reserve takes no more than this part of what is free, and is of no use below a part of what is wanted. */
 const shareOfFree = 0.5
@@ -32,6 +32,7 @@ export function watchSpace(path: string, shrink: () => void): Space & Reserve {
   const file = `${path}.reserve`
   let held = 0
   let exhausted = false
+  let tell: () => void = () => {}
 
   const remove = (): boolean => {
     if (held === 0) return false
@@ -39,12 +40,22 @@ export function watchSpace(path: string, shrink: () => void): Space & Reserve {
     rmSync(file, { force: true })
     return true
   }
+  /** The log repeats pages that every commit changes; written back, they take their room once. */
+  const shrinkIfItCan = (): void => {
+    try {
+      shrink()
+    } catch {
+      // It may need room itself.
+    }
+  }
   const tooLittle = (): boolean => freeBytes(path) < Math.min(leastFreeBytes, held * leastOfReserve)
 
   return {
     hold: (answers) => {
       const wanted = bytesInAnyCase + answers * bytesForAnswer
       if (path === ':memory:') return
+      // What a process that died has left there is no part of what is taken.
+      rmSync(file, { force: true })
       held = Math.min(wanted, Math.floor(freeBytes(path) * shareOfFree))
       if (held < wanted * leastOfWanted || !fill(file, held)) {
         exhausted = true
@@ -54,21 +65,20 @@ export function watchSpace(path: string, shrink: () => void): Space & Reserve {
     letGo: () => void remove(),
     isLow: () => {
       if (exhausted || held === 0 || !tooLittle()) return exhausted
-      shrink()
+      shrinkIfItCan()
       return tooLittle()
     },
     isExhausted: () => exhausted,
+    whenFull: (told) => {
+      tell = told
+    },
     full: () => {
       exhausted = true
+      tell()
     },
     release: () => {
       const released = remove()
-      try {
-        // The log repeats pages that every commit changes; written back, they take their room once.
-        shrink()
-      } catch {
-        // It may need room itself.
-      }
+      shrinkIfItCan()
       return released
     },
   }

@@ -63,7 +63,8 @@ export function explained(error: unknown, path: string): unknown {
 
 /** Whether the database wants space that the disk does not have. */
 export function isDiskFull(error: unknown): boolean {
-  return ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE'].includes(codeOf(error))
+  // A quota of the file system is told as an error of writing.
+  return ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'SQLITE_IOERR_WRITE'].includes(codeOf(error))
 }
 
 /** Whether another connection is writing. */

@@ -27,7 +27,7 @@ interface Waiting {
   readonly failed: (error: unknown) => void
 }
 
-/** What another program holds, or fills, it may give back: changes wait this long for it. */
+/** What another program holds, or fills, it may give back: changes wait this long for it. Nothing is sent meanwhile. */
 const patienceMs = 20_000
 const lookEveryMs = 100
 
@@ -56,7 +56,7 @@ export function groupWriter(db: Database, { rolledBack, full, makeRoom }: Writer
     } catch (error) {
       rolledBack()
       if (isDiskFull(error)) findRoom(group, error)
-      else if (isLocked(error) && mayWait()) waitAgain(group, lookEveryMs)
+      else if (isLocked(error)) waitForOthers(group, error)
       else if (group.length === 1) group[0]?.failed(error)
       else for (const one of group) commitAlone(one)
       return
@@ -71,9 +71,17 @@ export function groupWriter(db: Database, { rolledBack, full, makeRoom }: Writer
     } catch (error) {
       rolledBack()
       if (isDiskFull(error)) findRoom([one], error)
-      else if (isLocked(error) && mayWait()) waitAgain([one], lookEveryMs)
+      else if (isLocked(error)) waitForOthers([one], error)
       else one.failed(error)
     }
+  }
+
+  /** What was paid for waits as long as it takes. */
+  const waitForOthers = (group: readonly Waiting[], error: unknown): void => {
+    const patient = mayWait()
+    const waits = group.filter(({ paidFor }) => paidFor || patient)
+    for (const one of group) if (!waits.includes(one)) one.failed(error)
+    if (waits.length > 0) waitAgain(waits, lookEveryMs)
   }
 
   /** What was paid for comes first; nothing else may take its room. */
