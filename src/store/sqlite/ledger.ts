@@ -13,9 +13,9 @@ export function ledgerStore(db: Database, writer: Writer): LedgerStore {
   const since = db.prepare<[number], { sentAt: number; endedAt: number | null }>(
     'SELECT sent_at AS sentAt, finished_at AS endedAt FROM calls_ WHERE sent_at >= ? ORDER BY sent_at',
   )
-  const ambiguous = db.prepare<[number], { credits: number; endedAt: number }>(
+  const ambiguous = db.prepare<[{ since: number }], { credits: number; endedAt: number }>(
     `SELECT credits, finished_at AS endedAt FROM calls_
-    WHERE sent_at >= ?1 - ${longestCallMs} AND finished_at >= ?1 AND billed IS NULL AND outcome IS NOT NULL AND credits > 0`,
+    WHERE sent_at >= @since - ${longestCallMs} AND finished_at >= @since AND billed IS NULL AND outcome IS NOT NULL AND credits > 0`,
   )
   const charged = db.prepare<[string, number], { n: number }>(
     `SELECT count(*) AS n FROM calls_ c WHERE c.key_id = (SELECT id FROM keys WHERE hash = ?) AND c.sent_at >= ?
@@ -38,7 +38,7 @@ export function ledgerStore(db: Database, writer: Writer): LedgerStore {
 
   return {
     callsSince: async (instant) => since.all(instant),
-    ambiguousSince: async (instant) => ambiguous.all(instant),
+    ambiguousSince: async (instant) => ambiguous.all({ since: instant }),
     openJobsBeside: async (runIds) => openJobs.get(JSON.stringify(runIds)) ?? { calls: 0, credits: 0 },
     creditsOf: async (runIds) => creditsOf(db, runIds),
     chargedCalls: async (keyHash, instant) => charged.get(keyHash, instant)?.n ?? 0,
