@@ -7,8 +7,8 @@ export interface Breaker {
   /** Stops new work for an engine, whatever its calls said; its first probe follows after a pause. */
   trip(engine: string): void
   isOpen(engine: string): boolean
-  /** Whether a task may be sent: its engine works, or it is the one that finds out. */
-  admits(engine: string, taskId: number): boolean
+  /** Whether the task is one that finds out. */
+  isProbe(taskId: number): boolean
   /** Whether the engine was ever seen to work. */
   everUp(engine: string): boolean
   /** Enough tasks failed to wonder whether the engine is down. */
@@ -125,10 +125,7 @@ export function openBreaker({ clock, maxOutageMs, up, onChange }: BreakerOptions
     },
     trip,
     isOpen: (engine) => outages.has(engine),
-    admits: (engine, taskId) => {
-      const outage = outages.get(engine)
-      return outage === undefined || outage.probe === taskId
-    },
+    isProbe: (taskId) => [...outages.values()].some(({ probe }) => probe === taskId),
     everUp: (engine) => worked.has(engine),
     isSuspect: (engine) => failuresOf(recent.get(engine) ?? new Map()) >= suspectTasks,
     paused: () => [...outages.keys()],

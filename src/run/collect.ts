@@ -117,8 +117,7 @@ export async function collect(
     if (task.reusable === null) books.reserve(task)
     // Let through before the engine went down: it waits with the others.
     const admitted = (): boolean =>
-      stop.cause() === null &&
-      (task.reusable !== null || breaker.admits(billableOperation(task.operation).engine, task.id))
+      stop.cause() === null && (task.reusable !== null || !health.isDown(task) || breaker.isProbe(task.id))
     pool.add(task, () => settle(task, async () => (admitted() ? await begin() : 'open')))
   }
   const settle = async (task: Task, begin: () => Promise<TaskEnd>): Promise<void> => {

@@ -138,11 +138,12 @@ describe('while a breaker is open', () => {
     const { breaker, calls, probe, told } = anOpenBreaker()
     await probe(50)
     expect([breaker.due(), breaker.nextProbeIn()]).toEqual([null, null])
+    expect([breaker.isProbe(50), breaker.isProbe(1)]).toEqual([true, false])
     calls('+++---+', 1)
     breaker.gone(3)
     expect([breaker.isOpen('alpha'), breaker.due()]).toEqual([true, null])
     calls('+', 50)
-    expect([breaker.isOpen('alpha'), breaker.paused()]).toEqual([false, []])
+    expect([breaker.isOpen('alpha'), breaker.paused(), breaker.isProbe(50)]).toEqual([false, [], false])
     expect(told).toEqual(['alpha down', 'alpha up'])
   })
 
@@ -169,7 +170,7 @@ describe('while a breaker is open', () => {
     const { breaker, probe } = anOpenBreaker()
     await probe(1)
     breaker.gone(1)
-    expect([breaker.due(), breaker.nextProbeIn()]).toEqual(['alpha', 0])
+    expect([breaker.due(), breaker.nextProbeIn(), breaker.isProbe(1)]).toEqual(['alpha', 0, false])
   })
 
   test('a probe for which there is no task waits for longer', async () => {

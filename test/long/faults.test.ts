@@ -1,0 +1,43 @@
+import fc from 'fast-check'
+import { test, vi } from 'vitest'
+import { wrongBooks } from '../support/books.ts'
+import { faultCase } from '../support/fault-cases.ts'
+import type { Story } from '../support/fault-run.ts'
+import { playOut } from '../support/fault-story.ts'
+import { long } from '../support/long.ts'
+import { wrongOutcomes } from '../support/outcomes.ts'
+import { wrongFile } from '../support/stored-file.ts'
+
+vi.mock('../../src/store/sqlite/writer.ts', async (original) => {
+  const { mortalWriter } = await import('../support/mortal.ts')
+  const { groupWriter } = await original<typeof import('../../src/store/sqlite/writer.ts')>()
+  return { groupWriter: mortalWriter(groupWriter) }
+})
+vi.mock('../../src/api/exchange.ts', async (original) => {
+  const { mortalWire } = await import('../support/mortal.ts')
+  const { openWire } = await original<typeof import('../../src/api/exchange.ts')>()
+  return { openWire: mortalWire(openWire) }
+})
+
+const judge = async (story: Story, complete: boolean) => [
+  ...wrongBooks(story),
+  ...wrongOutcomes(story, complete),
+  ...(await wrongFile(story)),
+]
+
+const cases = long ? 400 : 25
+const seed = process.env.RANKLINE_TEST_SEED
+
+test('whatever fails and whenever it dies, a run loses nothing, buys nothing twice and accounts for every credit', {
+  timeout: 900_000,
+}, async () => {
+  await fc.assert(
+    fc.asyncProperty(faultCase, async (one) => {
+      const { problems, story } = await playOut(one, judge)
+      if (problems.length === 0) return
+      const goes = story.goes.map(({ end, sent, reasons }) => `${end}:${sent}:${reasons}`).join(' | ')
+      throw new Error(`${problems.join('\n')}\nafter ${goes}`)
+    }),
+    { numRuns: cases, endOnFailure: true, ...(seed === undefined ? {} : { seed: Number(seed) }) },
+  )
+})

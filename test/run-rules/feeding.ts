@@ -1,0 +1,150 @@
+import { billableOperation } from '../../src/catalog/index.ts'
+import type { Task } from '../../src/model/task.ts'
+import type { Batches } from '../../src/run/batches.ts'
+import { openBreaker } from '../../src/run/breaker.ts'
+import { feed } from '../../src/run/feed.ts'
+import { openPool } from '../../src/run/pool.ts'
+import { newStop, sleep } from '../../src/run/stop.ts'
+import { fakeTime } from '../api/fake-time.ts'
+
+export interface FeedSetup {
+  /** Operation of each task. */
+  readonly tasks: readonly string[]
+  /** Whether a call of the engine fails at that instant. */
+  readonly down?: (engine: string, at: number) => boolean
+  readonly latencyMs?: number
+  readonly concurrency?: number
+  readonly maxOutageMs?: number
+  /** Tasks that one batch holds at most. */
+  readonly batch?: number
+  /** Engines of which nothing is covered. */
+  readonly uncovered?: readonly string[]
+}
+
+/** More turns than any of these tests needs: whoever takes them spins. */
+const mostTurns = 5_000
+
+const engineOf = ({ operation }: Pick<Task, 'operation'>) => billableOperation(operation).engine
+
+/** Feeds tasks to a real pool under a real breaker; what they get from the service is made up. */
+export function aFeed(setup: FeedSetup) {
+  const { down = () => false, latencyMs = 100, concurrency = 4, maxOutageMs = 60_000, batch = 10 } = setup
+  const time = fakeTime()
+  const stop = newStop()
+  const pool = openPool(stop, time.clock)
+  pool.setConcurrency(concurrency)
+  const told: string[] = []
+  const breaker = openBreaker({
+    clock: time.clock,
+    maxOutageMs,
+    up: [],
+    onChange: (engine, change) => told.push(`${engine} ${change} at ${time.now()}`),
+  })
+  const pending = setup.tasks.map((operation, index) => aTask(index + 1, operation))
+  const sent: {
+    readonly engine: string
+    readonly at: number
+    readonly probe: boolean
+    readonly open: boolean
+  }[] = []
+  const done = new Set<number>()
+  const failures = new Map<number, number>()
+  let turns = 0
+  let inWork = 0
+
+  const take = (operations: readonly string[], limit: number): readonly Task[] => {
+    const fits = pending.filter(
+      (task) => operations.includes(task.operation) && !setup.uncovered?.includes(engineOf(task)),
+    )
+    const taken = fits.slice(0, limit)
+    for (const task of taken) pending.splice(pending.indexOf(task), 1)
+    return taken
+  }
+  const batches: Pick<Batches, 'next' | 'one'> = {
+    next: async (operations, busy) => {
+      turns += 1
+      if (turns > mostTurns) throw new Error('it spins')
+      const tasks = take(operations, batch)
+      return tasks.length > 0 || busy() ? tasks : null
+    },
+    one: async (operations) => take(operations, 1)[0] ?? null,
+  }
+
+  const perform = (task: Task): void => {
+    inWork += 1
+    pool.add(task, async () => {
+      try {
+        const waits = breaker.isOpen(engineOf(task)) && !breaker.isProbe(task.id)
+        if (stop.cause() === null && !waits) await call(task)
+        else pending.push(task)
+      } finally {
+        inWork -= 1
+        breaker.gone(task.id)
+      }
+    })
+  }
+  const call = async (task: Task): Promise<void> => {
+    const engine = engineOf(task)
+    sent.push({ engine, at: time.now(), probe: breaker.isProbe(task.id), open: breaker.isOpen(engine) })
+    await sleep(time.clock, latencyMs, stop.signal)
+    const fails = down(engine, time.now())
+    breaker.note(engine, task.id, fails ? 'down' : 'up')
+    const tries = (failures.get(task.id) ?? 0) + 1
+    if (fails && !breaker.isOpen(engine)) failures.set(task.id, tries)
+    // As the worker has it: a task that fails too often is over, unless its engine never worked.
+    if (tries >= 8 && !breaker.everUp(engine)) breaker.trip(engine)
+    if (fails && (tries < 8 || breaker.isOpen(engine))) pending.push(task)
+    else done.add(task.id)
+  }
+
+  let endedAt: number | null = null
+  let error: unknown = null
+  feed({
+    batches: batches as Batches,
+    breaker,
+    pool,
+    stop,
+    isDiskFull: () => false,
+    hasPending: async () => pending.length > 0,
+    perform,
+  }).then(
+    () => {
+      endedAt = time.now()
+    },
+    (thrown) => {
+      error = thrown
+    },
+  )
+  return {
+    time,
+    stop,
+    breaker,
+    told,
+    sent,
+    done,
+    pending,
+    turns: () => turns,
+    inWork: () => inWork,
+    endedAt: () => {
+      if (error !== null) throw error
+      return endedAt
+    },
+  }
+}
+
+function aTask(id: number, operation: string): Task {
+  return {
+    id,
+    runId: 1,
+    queryId: id,
+    operation,
+    text: 'q',
+    params: {},
+    page: 1,
+    priority: 0,
+    credits: 1,
+    tries: 0,
+    cause: null,
+    reusable: null,
+  }
+}

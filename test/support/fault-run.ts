@@ -1,0 +1,149 @@
+import { writeFile } from 'node:fs/promises'
+import { join as joinPath } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { collectAndFinish, plainCollection } from '../../src/actions/collecting.ts'
+import { planRuns } from '../../src/actions/run.ts'
+import { type Connection, join } from '../../src/actions/wire.ts'
+import { RanklineError } from '../../src/errors.ts'
+import type { FinishReason } from '../../src/model/run.ts'
+import { newStop, type Stop } from '../../src/run/stop.ts'
+import type { LedgerEntry } from '../../src/sandbox/ledger.ts'
+import type { Sandbox } from '../../src/sandbox/sandbox.ts'
+import { openStore } from '../../src/store/sqlite/open.ts'
+import type { Terminal } from '../../src/terminal.ts'
+import type { FastClock } from './fast-clock.ts'
+import { apiKey, type FaultCase, type Go, type JobFile } from './fault-cases.ts'
+import { type Life, newLife } from './life.ts'
+import { liveAs, mortalClock, mortalStore } from './mortal.ts'
+import { query } from './stored-rows.ts'
+
+/** What became of one process. */
+export interface GoEnd {
+  readonly end: 'died' | 'full' | 'ended' | 'hung'
+  /** Numbers of its requests among those that the sandbox saw. */
+  readonly requests: { readonly from: number; readonly until: number }
+  /** Requests that left, as far as the process knew. */
+  readonly sent: number
+  /** Numbers of its calls in the ledger. */
+  readonly calls: { readonly from: number; readonly until: number }
+  /** Why each run of it ended; null for those that did not. */
+  readonly reasons: readonly (FinishReason | null)[]
+}
+
+/** Everything that happened in a case so far. */
+export interface Story {
+  readonly case: FaultCase
+  /** The database. */
+  readonly path: string
+  /** As they were written last. */
+  readonly jobs: readonly JobFile[]
+  readonly goes: readonly GoEnd[]
+  readonly requests: readonly LedgerEntry[]
+  /** Credits. */
+  readonly charged: number
+}
+
+export interface Stage {
+  readonly case: FaultCase
+  readonly folder: string
+  readonly sandbox: Sandbox
+  readonly clock: FastClock
+  /** Exchanges so far, by all processes. */
+  readonly isUnreachable: () => boolean
+}
+
+const timeoutMs = 120
+/** Of real time; a process that takes longer waits for something that never comes. */
+const longestGoMs = 20_000
+const silent: Terminal = { out: async () => {}, say: () => {}, live: null, columns: 80, color: false }
+
+export const databaseOf = ({ folder }: Pick<Stage, 'folder'>): string => joinPath(folder, 'rankline.db')
+
+/** Lets one process work on the jobs, as `rankline run` does, until it ends or is killed. */
+export async function letGo(stage: Stage, jobs: readonly JobFile[], go: Go): Promise<GoEnd> {
+  const { sandbox } = stage
+  const path = databaseOf(stage)
+  const stop = newStop()
+  const life = newLife({
+    path,
+    interruption: go.interruption,
+    stop: () => stop.request({ reason: 'interrupted', message: 'Interrupted.' }),
+    isUnreachable: stage.isUnreachable,
+  })
+  const [firstRequest, firstCall] = [sandbox.ledger.requests.length, lastCall(path)]
+  const files = await writeJobs(stage.folder, jobs)
+  const end = await Promise.race([
+    work(stage, { life, stop, files, fresh: go.fresh }),
+    life.death,
+    sleep(longestGoMs, 'hung' as const, { ref: false }),
+  ])
+  liveAs(null)
+  if (end === 'died' || end === 'hung') await life.bury()
+  await arrived(sandbox, firstRequest + life.sent())
+  return {
+    end: life.wasFull() ? 'full' : end,
+    requests: { from: firstRequest, until: sandbox.ledger.requests.length },
+    sent: life.sent(),
+    calls: { from: firstCall + 1, until: lastCall(path) },
+    reasons: newestRuns(path).map(({ reason }) => reason),
+  }
+}
+
+interface Work {
+  readonly life: Life
+  readonly stop: Stop
+  readonly files: readonly string[]
+  readonly fresh: boolean
+}
+
+async function work(stage: Stage, { life, stop, files, fresh }: Work): Promise<'ended'> {
+  const connection = await connectAs(life, stage)
+  try {
+    const listed = await life.guard(planRuns(connection, { job: files, fresh }, silent, async () => {}))
+    if (listed === null) throw new Error('the job files are not accepted')
+    const runs = listed.flatMap(({ run, show }) => (show === 'collect' ? [run] : []))
+    const { concurrency } = stage.case
+    await life.guard(collectAndFinish(connection, runs, { ...plainCollection, concurrency, stop }))
+  } catch (error) {
+    if (!(error instanceof RanklineError && life.wasFull())) throw error
+  } finally {
+    if (!life.isDead()) await connection[Symbol.asyncDispose]()
+  }
+  return 'ended'
+}
+
+async function connectAs(life: Life, { sandbox, clock, ...stage }: Stage): Promise<Connection> {
+  liveAs(life)
+  const store = mortalStore(await openStore(databaseOf(stage)), life)
+  const settings = { baseUrl: sandbox.url, apiKey }
+  return await join(store, settings, timeoutMs, mortalClock(clock, life))
+}
+
+async function writeJobs(folder: string, jobs: readonly JobFile[]): Promise<readonly string[]> {
+  const written = jobs.map(async (job) => {
+    const file = joinPath(folder, `${job.name}.yaml`)
+    await writeFile(file, JSON.stringify(job))
+    return file
+  })
+  return await Promise.all(written)
+}
+
+/** Waits, not for ever, until the sandbox has seen as many requests. */
+async function arrived({ ledger }: Sandbox, requests: number): Promise<void> {
+  for (let patience = 200; patience > 0 && ledger.requests.length < requests; patience--) await sleep(1)
+}
+
+function lastCall(path: string): number {
+  const [last] = query<{ id: number | null }>(path, 'SELECT max(id) AS id FROM calls_')
+  return last?.id ?? 0
+}
+
+/** The newest run of each job. */
+export function newestRuns(path: string) {
+  return query<{ id: number; job: string; reason: FinishReason | null; spent: number }>(
+    path,
+    `SELECT id, job, finish_reason AS reason, (SELECT coalesce(sum(credits), 0) FROM calls_ c
+      WHERE c.run_id = runs_.id AND (billed = 1 OR (billed IS NULL AND outcome IS NOT NULL))) AS spent
+    FROM runs_ WHERE id IN (SELECT max(id) FROM runs_ GROUP BY job) ORDER BY job`,
+  )
+}

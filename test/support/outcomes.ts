@@ -1,0 +1,146 @@
+import { inflateSync } from 'node:zlib'
+import { holderOf } from '../../src/catalog/async-job.ts'
+import { billableOperation } from '../../src/catalog/index.ts'
+import { asFields } from '../../src/catalog/normalise/fields.ts'
+import { isCutShort } from './books.ts'
+import type { Story } from './fault-run.ts'
+import { groupBy, groups } from './groups.ts'
+import { wrongObservations } from './sightings.ts'
+import { type CallRow, callRows, query, type TaskRow, taskRows } from './stored-rows.ts'
+
+type Problems = readonly string[]
+
+/** What is wrong with the tasks, their answers and what was made of them. @param complete whether the runs are at their end */
+export function wrongOutcomes(story: Story, complete: boolean): Problems {
+  const tasks = taskRows(story.path)
+  const ended = story.goes.at(-1)?.end === 'ended'
+  return [
+    ...(ended ? tasks.flatMap(leftInWork) : []),
+    ...tasks.flatMap(({ id, state }) => wrongJob(story, id, state)),
+    ...failures(story, tasks),
+    ...tasks.flatMap(answered),
+    ...groups(
+      tasks,
+      ({ groupId, operation, text, page }) => `${groupId} ${operation} ${page} ${text}`,
+    ).flatMap(boughtOnce),
+    ...(complete ? atTheEnd(story, tasks) : []),
+  ]
+}
+
+const nameOf = ({ runId, operation, page, text, state }: TaskRow): string =>
+  `${state} ${operation} page ${page} of '${text}' in run ${runId}`
+
+/** Whoever stops in order leaves nothing half done. */
+function leftInWork(task: TaskRow): Problems {
+  return ['leased', 'sent', 'answered'].includes(task.state) ? [`left in work: ${nameOf(task)}`] : []
+}
+
+function wrongJob({ path }: Story, task: number, state: string): Problems {
+  const jobs = query(path, 'SELECT 1 FROM async_jobs WHERE task_id = ?', task).length
+  return (jobs === 1) === (state === 'accepted') ? [] : [`task ${task} is ${state}, with ${jobs} jobs`]
+}
+
+function failures({ path, goes }: Story, tasks: readonly TaskRow[]): Problems {
+  const callsOf = groupBy(callRows(path), ({ taskId }) => taskId)
+  // Where the disk was full, the end of a task may be stored without that of its call.
+  const isTorn = goes.some(({ end }) => end === 'full')
+  const isWrong = (task: TaskRow): boolean => {
+    const calls = (callsOf.get(task.id) ?? []).filter(({ credits }) => credits > 0)
+    return task.state === 'failed' && !isExplained(task, calls) && !(isTorn && isCutShort(calls.at(-1)))
+  }
+  return tasks.filter(isWrong).map((task) => `nothing explains: ${nameOf(task)} (${task.cause})`)
+}
+
+/** Its last call says why a task failed, or the answer that it has. */
+function isExplained({ cause, answerId, body, operation }: TaskRow, calls: readonly CallRow[]): boolean {
+  const last = calls.at(-1)
+  if (cause === null || cause === '') return false
+  if (answerId !== null) return itemsOf(operation, body) === null
+  switch (last?.outcome) {
+    case 'rejected':
+      return [400, 403, 413].includes(last.status ?? 0)
+    case 'not-found':
+    case 'unreadable':
+    case 'ambiguous':
+    case 'server-error':
+    case 'unreachable':
+      return true
+    case 'accepted':
+      // Lost, or the last of several that failed.
+      return last.billed === null || calls.filter(({ outcome }) => outcome === 'accepted').length >= 4
+    default:
+      return false
+  }
+}
+
+/** Results as the answer itself lists them; null where it is none. */
+function itemsOf(operation: string, body: Buffer | null): number | null {
+  const { items } = billableOperation(operation).response
+  if (body === null || items === null) return null
+  try {
+    const fields = asFields(JSON.parse(inflateSync(body).toString('utf8')))
+    const list = fields === null ? null : holderOf(fields, items)?.[items]
+    return Array.isArray(list) ? list.length : null
+  } catch {
+    return null
+  }
+}
+
+function answered(task: TaskRow): Problems {
+  const { state, answerId, normaliser, body, operation, results } = task
+  if (state === 'pending' || state === 'skipped')
+    return answerId === null ? [] : [`has an answer: ${nameOf(task)}`]
+  if (state !== 'done') return []
+  if (answerId === null || normaliser === null) return [`has no answer: ${nameOf(task)}`]
+  const items = itemsOf(operation, body)
+  return items === results ? [] : [`${results} of ${items} results are stored: ${nameOf(task)}`]
+}
+
+/** What one run of a group has bought, the others use. */
+function boughtOnce(tasks: readonly TaskRow[]): Problems {
+  const bought = tasks.filter(({ state, reused }) => state === 'done' && reused === 0)
+  return bought.length <= 1 ? [] : [`bought ${bought.length} times: ${nameOf(bought[0] as TaskRow)}`]
+}
+
+/** What was asked for is there, or it is told why not. */
+function atTheEnd(story: Story, tasks: readonly TaskRow[]): Problems {
+  const newest = new Map(tasks.filter(({ closed }) => closed === 0).map(({ job, runId }) => [job, runId]))
+  const ofQuery = groupBy(tasks, ({ runId, operation, text }) => `${runId} ${operation} ${text}`)
+  const missing = story.jobs.flatMap((job) =>
+    job.queries.flatMap(({ operation, query: text, pages }) => {
+      const found = ofQuery.get(`${newest.get(job.name)} ${operation} ${text}`) ?? []
+      return wrongPages(found, pages, job.paging).map(
+        (what) => `${job.name}, ${operation} '${text}': ${what}`,
+      )
+    }),
+  )
+  const jobs = query(story.path, 'SELECT 1 FROM async_jobs').length
+  return [
+    ...missing,
+    ...tasks
+      .filter(({ state, closed }) => isOpen(state, closed === 1))
+      .map((task) => `left open: ${nameOf(task)}`),
+    ...(jobs === 0 ? [] : [`${jobs} jobs are waited for`]),
+    ...wrongObservations(story.path, tasks),
+  ]
+}
+
+/** What a closed run did not come to is never bought; what it had bought is read. */
+function isOpen(state: string, closed: boolean): boolean {
+  if (['done', 'failed', 'skipped'].includes(state)) return false
+  return !(closed && state === 'pending')
+}
+
+function wrongPages(tasks: readonly TaskRow[], pages: number, paging: string): Problems {
+  if (tasks.some(({ page }, index) => page !== index + 1)) return ['pages are missing']
+  const asked = tasks.filter(({ state }) => state !== 'skipped')
+  if (tasks.length > pages || asked.length === 0) return [`${tasks.length} tasks for ${pages} pages`]
+  if (asked.length === pages) return []
+  const last = asked.at(-1) as TaskRow
+  if (last.pagingEnd === null) return [`nothing says why page ${asked.length + 1} was not asked for`]
+  // Where a page failed for a reason that passes, the next one is asked for all the same.
+  const hopeless = last.state === 'failed' && ['rejected', 'not-found'].includes(last.outcome ?? '')
+  const ended = last.state === 'done' && (last.results === 0 || last.hasNextPage === 0)
+  const found = paging !== 'all' && /found/.test(last.pagingEnd)
+  return hopeless || ended || found ? [] : [`page ${asked.length + 1} was not asked for (${last.pagingEnd})`]
+}
