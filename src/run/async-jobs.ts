@@ -44,8 +44,7 @@ export function asyncJobs(parts: AsyncJobParts) {
     }
     if ('lost' in end) {
       books.ambiguous(task)
-      await store.endJob(job, null, clock.wall(), null)
-      return await fail(task, 'ambiguous', `${end.lost}; whether it was billed is not known`)
+      return await failWith(task, job, null, 'ambiguous', `${end.lost}; whether it was billed is not known`)
     }
     const tries = task.tries + 1
     if (tries < jobTries) {
@@ -53,8 +52,19 @@ export function asyncJobs(parts: AsyncJobParts) {
       await store.endJob(job, 0, clock.wall(), { taskId: task.id, tries, behind: false })
       return 'given-back'
     }
-    await store.endJob(job, 0, clock.wall(), null)
-    return await fail(task, 'server-error', `the asynchronous job failed ${jobTries} times`)
+    return await failWith(task, job, 0, 'server-error', `the asynchronous job failed ${jobTries} times`)
+  }
+
+  /** Handed over together, so that both stand in one commit: a job that is forgotten alone would be submitted again. */
+  const failWith = async (
+    task: Task,
+    job: AcceptedJob,
+    billed: 0 | null,
+    ...why: readonly [outcome: Outcome, cause: string]
+  ): Promise<TaskEnd> => {
+    const ended = store.endJob(job, billed, clock.wall(), null)
+    const [end] = await Promise.all([fail(task, ...why), ended])
+    return end
   }
 
   return {
