@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
@@ -17,21 +17,16 @@ function mount(folder: string, size: string): Disposable | null {
   return { [Symbol.dispose]: () => void spawnSync('umount', ['-l', folder]) }
 }
 
-/** Takes every byte that is free. */
+/** Takes all that is free, in one go: who goes on taking takes also what the program gives up for its answers. */
 function fillUp(folder: string): void {
+  const { bavail, bsize } = statfsSync(folder)
   const file = openSync(join(folder, 'filler'), 'a')
   try {
-    for (let size = 65_536; size >= 1; size = Math.floor(size / 2)) fillBy(file, Buffer.alloc(size))
-  } finally {
-    closeSync(file)
-  }
-}
-
-function fillBy(file: number, chunk: Buffer): void {
-  try {
-    for (;;) writeSync(file, chunk)
+    writeSync(file, Buffer.alloc(bavail * bsize))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+  } finally {
+    closeSync(file)
   }
 }
 
