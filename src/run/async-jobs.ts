@@ -1,3 +1,4 @@
+import { decideRetry } from '../api/retry.ts'
 import { jobIdOf } from '../catalog/async-job.ts'
 import type { Outcome } from '../model/call.ts'
 import type { Clock } from '../model/clock.ts'
@@ -24,15 +25,12 @@ export interface AsyncJobParts {
   readonly fail: (task: Task, outcome: Outcome, cause: string) => Promise<TaskEnd>
 }
 
-/** Submissions of one task whose jobs may fail before it does. */
-const jobTries = 4
-
 /** Follows asynchronous jobs from their acceptance to their end. */
 export function asyncJobs(parts: AsyncJobParts) {
   const { store, clock, books, reader, fail } = parts
   const poll = poller(parts)
 
-  /** Polls a job to its end. One that failed cost nothing: its task is submitted again, a few times. */
+  /** Polls a job to its end. One that failed cost nothing: it is a failed try of its task. */
   const follow = async (task: Task, job: AcceptedJob): Promise<TaskEnd> => {
     const end = await poll(task, job)
     if ('answer' in end) {
@@ -47,12 +45,18 @@ export function asyncJobs(parts: AsyncJobParts) {
       return await failWith(task, job, null, 'ambiguous', `${end.lost}; whether it was billed is not known`)
     }
     const tries = task.tries + 1
-    if (tries < jobTries) {
-      books.release(task)
-      await store.endJob(job, 0, clock.wall(), { taskId: task.id, tries, behind: false })
-      return 'given-back'
-    }
-    return await failWith(task, job, 0, 'server-error', `the asynchronous job failed ${jobTries} times`)
+    const decision = decideRetry(tries, 0)
+    if ('giveUp' in decision)
+      return await failWith(
+        task,
+        job,
+        0,
+        'server-error',
+        `the asynchronous job failed (after ${tries} tries)`,
+      )
+    books.release(task)
+    await store.endJob(job, 0, clock.wall(), { taskId: task.id, tries, behind: 'later' in decision })
+    return 'given-back'
   }
 
   /** Handed over together, so that both stand in one commit: a job that is forgotten alone would be submitted again. */

@@ -74,6 +74,7 @@ const stages: readonly Stage[] = [
   { size: '16m', after: 200 },
   { size: '16m', after: 600 },
   { size: '6m', after: 2 },
+  { size: '6m', after: 150 },
 ]
 
 test.each(long ? stages : stages.filter(({ after }) => after === null || after === 200))(

@@ -66,8 +66,8 @@ function isExplained({ cause, answerId, body, operation }: TaskRow, calls: reado
     case 'unreachable':
       return true
     case 'accepted':
-      // Lost, or the last of several that failed.
-      return last.billed === null || calls.filter(({ outcome }) => outcome === 'accepted').length >= 4
+      // Lost, or the last of several tries.
+      return last.billed === null || calls.length > 4
     default:
       return false
   }

@@ -12,7 +12,7 @@ import { refuseNetworkFolder } from './network.ts'
 import { openDraft } from './plan-draft.ts'
 import { reportStore } from './rows.ts'
 import { runStore } from './runs.ts'
-import { watchSpace } from './space.ts'
+import { type Log, watchSpace } from './space.ts'
 import { explained, explaining } from './troubles.ts'
 import { groupWriter } from './writer.ts'
 
@@ -29,7 +29,7 @@ export async function openStore(path: string): Promise<Store> {
     throw explained(error, path)
   }
   const words = dictionary(db)
-  const space = watchSpace(path, () => db.pragma('wal_checkpoint(TRUNCATE)'))
+  const space = watchSpace(path, logOf(db))
   const writer = groupWriter(db, { rolledBack: words.forget, full: space.full, makeRoom: space.release })
   const store: Store = {
     space,
@@ -63,6 +63,19 @@ export function openFile(path: string): Database.Database {
     return new Database(path, { timeout: 10_000 })
   } catch (error) {
     throw explained(error, path)
+  }
+}
+
+const largestLogPages = 1_000
+const smallestLogPages = 32
+
+function logOf(db: Database.Database): Log {
+  return {
+    shrink: () => db.pragma('wal_checkpoint(TRUNCATE)'),
+    limit: (bytes) => {
+      const pages = Math.floor(bytes / Number(db.pragma('page_size', { simple: true })))
+      db.pragma(`wal_autocheckpoint = ${Math.min(largestLogPages, Math.max(smallestLogPages, pages))}`)
+    },
   }
 }
 

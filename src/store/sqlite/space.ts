@@ -12,6 +12,8 @@ const leastOfWanted = 0.25
 /** With less than this free, or than this part of the reserve of a tiny disk, nothing new is let through. */
 const leastFreeBytes = 2_000_000
 const leastOfReserve = 0.25
+/** The log is written back before it takes more than this part of what is free beside the reserve. */
+const logOfFree = 0.25
 const chunkBytes = 1_000_000
 
 /** What the writer does with the reserve. */
@@ -22,13 +24,19 @@ export interface Reserve {
   release(): boolean
 }
 
+/** The database's log, which repeats pages that every commit changes. */
+export interface Log {
+  /** Writes it back and gives its room back to the disk. */
+  shrink(): void
+  /** Lets it grow no further than that, as far as commits are small. */
+  limit(bytes: number): void
+}
+
 /**
  * Keeps watch over the room that the database has. While runs are collected, a file beside it holds some in
  * reserve: when the disk is full it makes way for the answers that are paid for already.
- *
- * @param shrink gives back what the database's log holds and does not need
  */
-export function watchSpace(path: string, shrink: () => void): Space & Reserve {
+export function watchSpace(path: string, log: Log): Space & Reserve {
   const file = `${path}.reserve`
   let held = 0
   let exhausted = false
@@ -40,10 +48,9 @@ export function watchSpace(path: string, shrink: () => void): Space & Reserve {
     rmSync(file, { force: true })
     return true
   }
-  /** The log repeats pages that every commit changes; written back, they take their room once. */
   const shrinkIfItCan = (): void => {
     try {
-      shrink()
+      log.shrink()
     } catch {
       // It may need room itself.
     }
@@ -60,7 +67,7 @@ export function watchSpace(path: string, shrink: () => void): Space & Reserve {
       if (held < wanted * leastOfWanted || !fill(file, held)) {
         exhausted = true
         remove()
-      }
+      } else log.limit(freeBytes(path) * logOfFree)
     },
     letGo: () => void remove(),
     isLow: () => {
