@@ -32,10 +32,9 @@ export async function collectRuns(
   terminal: Terminal,
 ): Promise<number> {
   const settings = readCollectFlags(flags)
-  const runs = listed.filter(({ show }) => show === 'collect').map(({ run }) => run)
   const display = progressDisplay(terminal, connection.clock)
   using interrupts = listenForInterrupts(terminal)
-  const collected = await collectAndFinish(connection, runs, {
+  const collected = await collectAndFinish(connection, listed, {
     ...settings,
     stop: interrupts.stop,
     onProgress: display.show,
@@ -92,20 +91,24 @@ export interface CollectionEnd extends BalanceChange {
   readonly leftOut: readonly LeftOut[]
 }
 
-/** Puts right what a dead process left, collects, and ends each run with its reason. */
+/**
+ * Puts right what a dead process left, collects, and ends each run with its reason. What closed runs of the listed jobs
+ * still wait for is polled, also where a job's own newest run is only shown.
+ */
 export async function collectAndFinish(
   { store, service, keyHash, clock }: Connection,
-  runs: readonly Run[],
+  listed: readonly Listed[],
   collection: Collection,
 ): Promise<CollectionEnd> {
   const { stop } = collection
+  const runs = listed.filter(({ show }) => show === 'collect').map(({ run }) => run)
   const ids = runs.map(({ id }) => id)
   await store.recover(ids, clock.wall())
   const earlier = await store.creditsOf(ids)
   const parts = { ...collection, store, service, clock, random: Math.random, keyHash }
   let limits: Collected['limits'] = new Map()
   const finish = () => finishRuns(store, runs, { stop: stop.cause(), limits }, clock.wall())
-  const leftovers = await store.leftovers([...new Set(runs.map(({ job }) => job))])
+  const leftovers = await store.leftovers([...new Set(listed.map(({ run }) => run.job))])
   const collected = await collect(parts, runs, leftovers).catch(async (error: unknown) => {
     await finish()
     throw error

@@ -62,8 +62,7 @@ export async function demo(flags: DemoFlags, terminal: Terminal): Promise<number
 async function collectDay(connection: Connection, terminal: Terminal): Promise<void> {
   const listed = await planRuns(connection, { job: [jobFile] }, terminal, async () => {})
   if (listed === null) throw new Error(`${jobFile} has mistakes`)
-  const runs = listed.map(({ run }) => run)
-  await collectAndFinish(connection, runs, { ...plainCollection, stop: newStop() })
+  await collectAndFinish(connection, listed, { ...plainCollection, stop: newStop() })
 }
 
 async function tell(

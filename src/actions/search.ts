@@ -42,7 +42,7 @@ export async function search(flags: SearchFlags, terminal: Terminal): Promise<nu
   if (run === undefined) throw new Error('the search was not planned')
   using interrupts = listenForInterrupts(terminal)
   const { stop } = interrupts
-  await collectAndFinish(connection, [run], { ...plainCollection, stop, concurrency: 1 })
+  await collectAndFinish(connection, [{ run, show: 'collect' }], { ...plainCollection, stop, concurrency: 1 })
   const [failure] = await store.failures(run.id)
   if (failure !== undefined)
     throw new RanklineError(`${failure.operation}: ${failure.cause}`, exitCodes.completed_with_failures)

@@ -101,9 +101,8 @@ async function work(stage: Stage, { life, stop, files, fresh }: Work): Promise<'
   try {
     const listed = await life.guard(planRuns(connection, { job: files, fresh }, silent, async () => {}))
     if (listed === null) throw new Error('the job files are not accepted')
-    const runs = listed.flatMap(({ run, show }) => (show === 'collect' ? [run] : []))
     const { concurrency } = stage.case
-    await life.guard(collectAndFinish(connection, runs, { ...plainCollection, concurrency, stop }))
+    await life.guard(collectAndFinish(connection, listed, { ...plainCollection, concurrency, stop }))
   } catch (error) {
     if (!(error instanceof RanklineError && life.wasFull())) throw error
   } finally {

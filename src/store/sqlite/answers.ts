@@ -75,8 +75,14 @@ export function answerStore(db: Database, writer: Writer, words: Dictionary): An
               AND o.target_id = rt.target_id AND (o.state <> 'unknown' OR o.depth > 0))`,
         )
         .all(JSON.stringify(runIds)),
-    understand: (change) => writer.write(() => understand(change)),
+    // Forgotten, a failure would be paid for again; what an answer says is read again from it.
+    understand: (change) =>
+      isFailure(change) ? writer.keep(() => understand(change)) : writer.write(() => understand(change)),
   }
+}
+
+function isFailure({ outcome }: Understanding): boolean {
+  return outcome !== 'as-stored' && 'failed' in outcome
 }
 
 function understander(db: Database, words: Dictionary): (change: Understanding) => Effect {
