@@ -23,6 +23,7 @@ export interface JobFileFlags {
   readonly pages?: string
   readonly paging?: string
   readonly until?: string
+  readonly 'deep-every'?: string
   readonly style?: string
   readonly async?: string
   readonly freshness?: string
@@ -139,7 +140,7 @@ async function nameClash(
 }
 
 function jobFlags(flags: JobFileFlags): JobFlags {
-  const { job: _, 'max-credits': maxCredits, ...rest } = flags
+  const { job: _, 'max-credits': maxCredits, 'deep-every': deepEvery, ...rest } = flags
   const { name, operation, param, depth, pages, paging, until, style, freshness, timezone } = rest
   const { target, competitor, match, keep } = rest
   return Object.fromEntries(
@@ -151,6 +152,7 @@ function jobFlags(flags: JobFileFlags): JobFlags {
       pages,
       paging,
       until,
+      deepEvery,
       style,
       async: rest.async,
       freshness,

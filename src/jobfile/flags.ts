@@ -17,6 +17,7 @@ export interface JobFlags {
   readonly pages?: Text
   readonly paging?: Text
   readonly until?: Text
+  readonly deepEvery?: Text
   readonly style?: Text
   readonly async?: Text
   readonly freshness?: Text
@@ -37,6 +38,7 @@ const spelled: Readonly<Record<string, string>> = {
   targets: '--target',
   competitors: '--competitor',
   max_credits: '--max-credits',
+  deep_every: '--deep-every',
 }
 
 /** Where a mistake in a flag stands. */
@@ -55,6 +57,7 @@ export function flagsSource(flags: JobFlags, report: Report): Source {
     pages,
     paging,
     until,
+    deep_every: flags.deepEvery,
     style,
     async,
     freshness,

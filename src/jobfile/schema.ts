@@ -96,13 +96,16 @@ export const settingsSchema = strict({
   until: oneOf(['own', 'all'])
     .optional()
     .describe('Whose targets until-found waits for: own, or all with competitors; own if not given'),
+  deep_every: scalar(values.timeSpan, { type: 'string', pattern: '^[0-9]+[mhdw]$' })
+    .optional()
+    .describe('How often smart looks in depth for targets that were not found for weeks; 7d if not given'),
   style: oneOf(['get', 'post'])
     .optional()
     .describe('Style of the calls where the service has both; get if not given'),
   async: oneOf(['auto', 'always', 'never'])
     .optional()
     .describe('Whether alpha.images is asked for asynchronously; auto if not given'),
-  freshness: scalar(values.freshness, { type: 'string', pattern: '^[0-9]+[mhdw]$' })
+  freshness: scalar(values.timeSpan, { type: 'string', pattern: '^[0-9]+[mhdw]$' })
     .optional()
     .describe('Use a stored answer to the same call if it is younger, for instance 12h; never if not given'),
   timezone: scalar(values.timezone, { type: 'string' })

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { billableOperation } from '../catalog/index.ts'
 import type { BillableOperation } from '../catalog/operation.ts'
-import type { JobSettings } from '../model/job.ts'
+import { defaultDeepEveryMs, type JobSettings } from '../model/job.ts'
 import type { Match } from '../model/target.ts'
 import type { JobWide } from './combine.ts'
 import { flagMatch, flagPlace, flagsSource, type JobFlags } from './flags.ts'
@@ -96,7 +96,7 @@ function settingsOf(
   file: string,
   report: Report,
 ): JobSettings {
-  const { style, async, paging, until, freshness, timezone, schedule } = merged(written)
+  const { style, async, paging, until, deep_every, freshness, timezone, schedule } = merged(written)
   const budget = { ...written.file.data.budget, ...written.flags.data.budget }
   const lists = [targetList(written, 'targets', true), targetList(written, 'competitors', false)]
   return {
@@ -106,6 +106,7 @@ function settingsOf(
     async: async ?? 'auto',
     paging: paging ?? 'all',
     until: until ?? 'own',
+    deepEveryMs: deep_every ?? defaultDeepEveryMs,
     freshnessMs: freshness ?? null,
     timezone: timezone ?? 'UTC',
     schedule: schedule ?? null,

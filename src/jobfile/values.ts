@@ -60,7 +60,7 @@ export function jobName(text: string): Read<string> {
 }
 
 /** Reads a span such as `30m`, `12h`, `7d` or `2w` as milliseconds. */
-export function freshness(text: string): Read<number> {
+export function timeSpan(text: string): Read<number> {
   const value = span(text, 'mhdw')
   if (value !== null && value > 0) return { value }
   return { what: `cannot be ${quoted(text)}`, instead: 'write a span such as 30m, 12h, 7d or 2w' }

@@ -13,6 +13,8 @@ export interface JobSettings {
   readonly paging: PagingPolicy
   /** Whose ranks `until-found` waits for: the own targets, or competitors too. */
   readonly until: 'own' | 'all'
+  /** How often `smart` paging looks in depth for targets that were not found for weeks, in milliseconds. */
+  readonly deepEveryMs: number
   /** A stored answer to the same call is used while it is younger than this many milliseconds; null is never. */
   readonly freshnessMs: number | null
   /** IANA time zone whose days are the job's days. */
@@ -23,6 +25,9 @@ export interface JobSettings {
   readonly targets: readonly Target[]
   readonly budget: Budget
 }
+
+/** How often `smart` looks in depth where nobody says. */
+export const defaultDeepEveryMs = 7 * 86_400_000
 
 /** Limits in credits; null is no limit. */
 export interface Budget {

@@ -10,6 +10,18 @@ export interface Observation {
   readonly exactness: Exactness | null
   /** Distinct results really looked at. */
   readonly depth: number
-  /** Page and place of the result that ranks; null where none does. */
-  readonly found: { readonly page: number; readonly place: number } | null
+  /** Distinct results looked at without a gap from the first page on: nothing better than that was missed. */
+  readonly unbrokenDepth: number
+  /** Pages looked at without a gap from the first one on; all that were asked for where the results ended before. */
+  readonly unbrokenPages: number
+  /** All results of the target, the best first; empty where none ranks. */
+  readonly places: readonly RankedPlace[]
+}
+
+/** A result that ranks, where it stands. */
+export interface RankedPlace {
+  readonly rank: number
+  readonly page: number
+  /** Place on the page, from 0. */
+  readonly place: number
 }

@@ -1,36 +1,49 @@
-import type { Observation } from '../model/observation.ts'
+import type { Observation, RankedPlace } from '../model/observation.ts'
 import type { Matcher } from './match.ts'
-import { distinctResults, type Page, rankPages } from './pages.ts'
+import { distinctResults, type Page, rankPages, unbrokenPages } from './pages.ts'
+
+/** The pages of a query, as far as they were looked at. */
+export interface LookedAt {
+  /** In order, from page 1, without holes. */
+  readonly pages: readonly Page[]
+  /** Documented size of a page, or null. */
+  readonly pageSize: number | null
+  /** Pages that were asked for at most. */
+  readonly maxPages: number
+}
 
 /**
  * What the pages of a query say of one target. Only answers make a rank: where a page failed or is still open and
  * nothing was found, the state is `unknown`; a page that the policy passed over makes `absent` an estimate.
  */
-export function observe(pages: readonly Page[], pageSize: number | null, matches: Matcher): Observation {
-  const depth = distinctResults(pages)
-  const ranked = firstMatch(pages, pageSize, matches)
-  if (ranked !== null) return { ...ranked, state: 'ranked', depth }
-  const missed = { rank: null, depth, found: null }
+export function observe({ pages, pageSize, maxPages }: LookedAt, matches: Matcher): Observation {
+  const whole = unbrokenPages(pages)
+  const looked = {
+    depth: distinctResults(pages),
+    unbrokenDepth: distinctResults(whole),
+    unbrokenPages: pages[whole.length]?.state === 'ended' ? maxPages : whole.length,
+    places: placesOf(pages, pageSize, matches),
+  }
+  const [best] = looked.places
+  if (best !== undefined) {
+    const exactness = best.page <= whole.length ? 'exact' : 'estimated'
+    return { ...looked, state: 'ranked', rank: best.rank, exactness }
+  }
   if (pages.length === 0 || pages.some(({ state }) => state === 'failed' || state === 'open'))
-    return { ...missed, state: 'unknown', exactness: null }
+    return { ...looked, state: 'unknown', rank: null, exactness: null }
   const gap = pages.some(({ state }) => state === 'passed')
-  return { ...missed, state: 'absent', exactness: gap ? 'estimated' : 'exact' }
+  return { ...looked, state: 'absent', rank: null, exactness: gap ? 'estimated' : 'exact' }
 }
 
-function firstMatch(pages: readonly Page[], pageSize: number | null, matches: Matcher) {
+/** Every result of the target once, the best first: where a later page repeats it, it has its place already. */
+function placesOf(pages: readonly Page[], pageSize: number | null, matches: Matcher): readonly RankedPlace[] {
   const ranks = rankPages(pages, pageSize)
-  let complete = true
-  for (const [index, { page, state, items }] of pages.entries()) {
-    if (state !== 'done') complete = false
-    const place = items.findIndex(({ link }) => link !== null && matches(link))
-    if (place >= 0) {
-      const rank = ranks[index]?.ranks[place] as number
-      return {
-        rank,
-        exactness: complete ? ('exact' as const) : ('estimated' as const),
-        found: { page, place },
-      }
+  const places = new Map<number, RankedPlace>()
+  for (const [index, { page, items }] of pages.entries())
+    for (const [place, { link }] of items.entries()) {
+      const rank = ranks[index]?.ranks[place]
+      if (rank === undefined || link === null || places.has(rank) || !matches(link)) continue
+      places.set(rank, { rank, page, place })
     }
-  }
-  return null
+  return [...places.values()]
 }

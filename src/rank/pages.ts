@@ -24,6 +24,8 @@ export interface Page {
   readonly state: PageState
   /** In the order of the page; empty where it was not answered. */
   readonly items: readonly RankedItem[]
+  /** The service says that no page follows it. */
+  readonly isLast?: true
 }
 
 /** Ranks of the results of one page, in their order. */
@@ -61,6 +63,22 @@ export function rankPages(pages: readonly Page[], pageSize: number | null): read
     })
     return { page: page.page, base, ranks }
   })
+}
+
+/** Pages in order without holes: what lies between them was passed over. */
+export function withGaps(pages: readonly Page[]): readonly Page[] {
+  const byNumber = new Map(pages.map((page) => [page.page, page]))
+  const last = pages.at(-1)?.page ?? 0
+  return Array.from(
+    { length: last },
+    (_, index) => byNumber.get(index + 1) ?? { page: index + 1, state: 'passed', items: [] },
+  )
+}
+
+/** The pages from the first on that were all answered. */
+export function unbrokenPages(pages: readonly Page[]): readonly Page[] {
+  const gap = pages.findIndex(({ state, page }, index) => state !== 'done' || page !== index + 1)
+  return gap < 0 ? pages : pages.slice(0, gap)
 }
 
 /** Distinct results of the pages that were answered. */

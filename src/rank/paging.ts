@@ -1,10 +1,47 @@
 import type { PagingPolicy } from '../model/job.ts'
 import { distinctResults, type Page, repeats } from './pages.ts'
+import { type Sought, smartPage } from './smart.ts'
+
+/** Why no page follows. */
+export type EndKind =
+  /** Every target that the policy waits for was seen. */
+  | 'found'
+  /** The results ended. */
+  | 'ended'
+  /** The service no longer tells its pages apart. */
+  | 'broke'
+  /** As much was looked at as was asked for. */
+  | 'depth'
+  /** The targets were not found for weeks, and are not looked for in depth today. */
+  | 'dormant'
+  /** A page failed for a reason that all others share. */
+  | 'failed'
+
+/** Whether a deeper plan would still ask for nothing. */
+export const isFinal: Readonly<Record<EndKind, boolean>> = {
+  found: true,
+  ended: true,
+  broke: true,
+  depth: false,
+  dormant: true,
+  failed: true,
+}
+
+/** The end of a query's pages, in words for people. */
+export interface PagingEnd {
+  readonly because: string
+  readonly kind: EndKind
+}
+
+/** What follows after an answered page: the next one; or why none does. */
+export type PagingDecision = { readonly next: number } | PagingEnd
 
 /** What is known of a query when one of its pages was answered. */
 export interface PagingState {
   readonly policy: PagingPolicy
-  /** Pages from 1 to the one just answered, in order. */
+  /** The page that was answered. */
+  readonly page: number
+  /** All pages of the query that were asked for, in order. */
   readonly pages: readonly Page[]
   /** Pages at most. */
   readonly maxPages: number
@@ -14,39 +51,63 @@ export interface PagingState {
   readonly hasNextPage: boolean | null
   readonly nextPage: number | null
   readonly currentPage: number | null
-  /** Every target that the policy waits for was seen. */
-  readonly found: boolean
+  /** The targets that the policy waits for. */
+  readonly sought: readonly Sought[]
 }
 
-/** What follows after an answered page: the next one; or why none does, `final` where a deeper plan would not change it. */
-export type PagingDecision =
-  | { readonly next: number }
-  /** `broke`: not because the results ended, but because the service no longer tells its pages apart. */
-  | { readonly because: string; readonly final: boolean; readonly broke?: true }
+const depthReached: PagingEnd = { because: 'the depth asked for was reached', kind: 'depth' }
+const allFound: PagingEnd = { because: 'every target was found', kind: 'found' }
+const allDormant: PagingEnd = {
+  because: 'the targets were not found for weeks, and are looked for in depth only now and then',
+  kind: 'dormant',
+}
 
-const depthReached = 'the depth asked for was reached'
-
-/** Decides on the page after the last of `pages`. A short page is no reason to stop. */
+/** Decides on the page after one that was answered. A short page is no reason to stop. */
 export function decidePaging(state: PagingState): PagingDecision {
-  const last = state.pages.at(-1)
+  const { policy, sought } = state
+  const pages = policy === 'smart' ? state.pages : state.pages.filter(({ page }) => page <= state.page)
+  const last = pages.find(({ page }) => page === state.page)
   if (last === undefined) return { next: 1 }
-  const ended = whyEnded(state, last)
-  if (ended !== null) return { because: ended, final: true }
-  const broke = whyBroken(state, last)
-  if (broke !== null) return { because: broke, final: true, broke: true }
-  if (state.policy !== 'all' && state.found) return { because: 'every target was found', final: true }
-  if (last.page >= state.maxPages) return { because: depthReached, final: false }
-  if (state.depth !== null && distinctResults(state.pages) >= state.depth)
-    return { because: depthReached, final: false }
+  const broke = whyBroken(state, pages, last)
+  if (broke !== null && whyEnded(last) === null) return { because: broke, kind: 'broke' }
+  const waits = policy !== 'all' && sought.length > 0
+  const next = policy === 'smart' && waits ? smart({ ...state, pages }) : inOrder({ ...state, pages }, last)
+  if (waits && sought.every(({ found }) => found))
+    return 'kind' in next && next.kind === 'ended' ? next : allFound
+  return next
+}
+
+function inOrder({ pages, maxPages, depth }: PagingState, last: Page): PagingDecision {
+  const ended = whyEnded(last)
+  if (ended !== null) return { because: ended, kind: 'ended' }
+  if (last.page >= maxPages || isDeepEnough(pages, depth)) return depthReached
   return { next: last.page + 1 }
 }
 
-function whyEnded({ hasNextPage }: PagingState, last: Page): string | null {
-  if (last.items.length === 0) return 'the page is empty'
-  return hasNextPage === false ? 'the service has no next page' : null
+function smart({ pages, maxPages, depth, sought }: PagingState): PagingDecision {
+  if (isDeepEnough(pages, depth)) return depthReached
+  const end = pages.find((page) => whyEnded(page) !== null)
+  const next = smartPage(pages, Math.min(maxPages, end?.page ?? maxPages), sought)
+  if (next === 'dormant') return allDormant
+  if (next !== null) return { next }
+  return end === undefined ? depthReached : { because: whyEnded(end) as string, kind: 'ended' }
 }
 
-function whyBroken({ pages, hasNextPage, nextPage, currentPage }: PagingState, last: Page): string | null {
+function isDeepEnough(pages: readonly Page[], depth: number | null): boolean {
+  return depth !== null && distinctResults(pages) >= depth
+}
+
+function whyEnded({ state, items, isLast }: Page): string | null {
+  if (state !== 'done') return null
+  if (items.length === 0) return 'the page is empty'
+  return isLast ? 'the service has no next page' : null
+}
+
+function whyBroken(
+  { hasNextPage, nextPage, currentPage }: PagingState,
+  pages: readonly Page[],
+  last: Page,
+): string | null {
   // Only an answer that speaks of paging at all can be held to its word.
   if (hasNextPage === true && nextPage === null) return 'the service names no page after it'
   // Where it counts results instead of pages, its numbers say nothing about ours.

@@ -1,14 +1,27 @@
 import type { Outcome } from '../model/call.ts'
 import type { JobSettings } from '../model/job.ts'
 import type { AnswerFacts } from '../model/result.ts'
+import type { Run } from '../model/run.ts'
 import { matcherOf } from '../rank/match.ts'
 import { observe } from '../rank/observe.ts'
-import { type Page, rankPages } from '../rank/pages.ts'
-import { decidePaging } from '../rank/paging.ts'
+import { type Page, rankPages, withGaps } from '../rank/pages.ts'
+import { decidePaging, type PagingDecision, type PagingEnd } from '../rank/paging.ts'
+import { isDormant, type Sightings, type Sought } from '../rank/smart.ts'
 import type { Consequences, StoredQuery } from '../store/store.ts'
 
 /** How a page ended: with an answer that says these facts, or failed. */
 export type PageEnd = { readonly facts: AnswerFacts } | { readonly failed: Outcome | 'malformed' }
+
+/** How the pages of a query are bought. */
+export type PagingRules = Pick<JobSettings, 'paging' | 'until' | 'deepEveryMs'> & {
+  /** When the run started. */
+  readonly startedAt: number
+}
+
+/** The rules by which a run buys pages. */
+export function pagingRules({ settings, startedAt }: Pick<Run, 'settings' | 'startedAt'>): PagingRules {
+  return { ...settings, startedAt }
+}
 
 /** Pages that would fail for the same reason are not worth asking for. */
 const hopeless: ReadonlySet<string> = new Set(['rejected', 'not-found'])
@@ -17,74 +30,89 @@ const hopeless: ReadonlySet<string> = new Set(['rejected', 'not-found'])
  * What follows for a query once one of its pages ended: the ranks of all its pages, what is observed of its
  * targets, and the next page. A page that failed for a passing reason does not keep the next one back.
  */
-export function followPage(
-  query: StoredQuery,
-  page: number,
-  end: PageEnd,
-  settings: Pick<JobSettings, 'paging' | 'until'>,
-): Consequences {
-  const settled = query.pages.filter((one) => one.page <= page)
-  const paging =
-    'facts' in end ? afterAnswer(query, settled, end.facts, settings) : afterFailure(query, page, end)
-  return { ...weigh(query, expected(query, page, paging)), paging }
+export function followPage(query: StoredQuery, page: number, end: PageEnd, rules: PagingRules): Consequences {
+  const paging = decide(query, page, end, rules)
+  return { ...weigh(query, paging), paging }
 }
 
-/** What the stored pages of a query come to, when nothing new came. */
+/**
+ * What the pages of a query come to.
+ *
+ * @param paging what follows after them; as it was stored where nothing new came
+ */
 export function weigh(
   query: StoredQuery,
-  pages: readonly Page[] = query.pages,
+  paging: PagingDecision | null = query.end,
 ): Pick<Consequences, 'ranks' | 'observations'> {
+  const { pageSize, maxPages } = query
+  const pages = withGaps(toCome(query, paging))
   return {
-    ranks: rankPages(pages, query.pageSize).filter(({ ranks }) => ranks.length > 0),
+    ranks: rankPages(pages, pageSize).filter(({ ranks }) => ranks.length > 0),
     observations: query.targets.map((target) => ({
       targetId: target.id,
-      ...observe(pages, query.pageSize, matcherOf(target)),
+      ...observe({ pages, pageSize, maxPages }, matcherOf(target)),
     })),
   }
 }
 
-function afterAnswer(
-  query: StoredQuery,
-  pages: readonly Page[],
-  facts: AnswerFacts,
-  { paging, until }: Pick<JobSettings, 'paging' | 'until'>,
-): Consequences['paging'] {
-  const awaited = query.targets.filter(({ own }) => own || until === 'all')
-  const links = pages.flatMap(({ items }) => items.flatMap(({ link }) => (link === null ? [] : [link])))
-  const found = awaited.length > 0 && awaited.every((target) => links.some(matcherOf(target)))
+function decide(query: StoredQuery, page: number, end: PageEnd, rules: PagingRules): PagingDecision {
+  if ('failed' in end && hopeless.has(end.failed)) return { because: `page ${page} failed`, kind: 'failed' }
+  const { hasNextPage, nextPage, currentPage } = 'facts' in end ? end.facts : saysNothing
+  const { pages, maxPages, depth } = query
   return decidePaging({
-    policy: paging,
+    policy: rules.paging,
+    page,
     pages,
-    maxPages: query.maxPages,
-    depth: query.depth,
-    found,
-    ...facts,
+    maxPages,
+    depth,
+    hasNextPage,
+    nextPage,
+    currentPage,
+    sought: rules.paging === 'all' ? [] : soughtTargets(query, page, rules),
   })
 }
 
-function afterFailure(
-  { maxPages }: StoredQuery,
-  page: number,
-  { failed }: { failed: string },
-): Consequences['paging'] {
-  if (hopeless.has(failed)) return { because: `page ${page} failed`, final: true }
-  return page < maxPages ? { next: page + 1 } : { because: 'no page is left', final: false }
+const saysNothing = { hasNextPage: null, nextPage: null, currentPage: null }
+const neverSeen: Sightings = { lastPage: null, lastRankedAt: null, firstAt: null, lastDeepAt: null }
+
+function soughtTargets(query: StoredQuery, page: number, rules: PagingRules): readonly Sought[] {
+  const { paging, until, startedAt, deepEveryMs } = rules
+  const smart = paging === 'smart'
+  const before = smart ? query.sightings() : new Map<number, Sightings>()
+  // Later pages that came in an earlier try are not looked at yet where pages follow in order.
+  const looked = query.pages.filter((one) => smart || one.page <= page)
+  const links = looked.flatMap(({ items }) => items.flatMap(({ link }) => (link === null ? [] : [link])))
+  return query.targets
+    .filter(({ own }) => own || until === 'all')
+    .map((target) => {
+      const seen = before.get(target.id) ?? neverSeen
+      return {
+        found: links.some(matcherOf(target)),
+        lastPage: seen.lastPage,
+        dormant: isDormant(seen, startedAt, deepEveryMs),
+      }
+    })
 }
 
 /** The pages as they will be: those that are passed over no longer open, the next one open. */
-function expected(
-  { pages, maxPages }: StoredQuery,
-  page: number,
-  paging: Consequences['paging'],
-): readonly Page[] {
+function toCome({ pages, maxPages }: StoredQuery, paging: PagingDecision | null): readonly Page[] {
   if (paging === null) return pages
-  if ('because' in paging) {
-    const known = pages.filter((one) => one.page <= page || one.state !== 'open')
-    // What a page would have brought that cannot be had is not known.
-    return paging.broke && page < maxPages
-      ? [...known, { page: page + 1, state: 'failed', items: [] }]
-      : known
+  if ('next' in paging) {
+    const planned = pages.some(({ page }) => page === paging.next)
+    return planned ? pages : inOrder([...pages, { page: paging.next, state: 'open', items: [] }])
   }
-  const planned = pages.some((one) => one.page === paging.next)
-  return planned ? pages : [...pages, { page: paging.next, state: 'open', items: [] }]
+  return atTheEnd(pages, maxPages, paging)
+}
+
+function atTheEnd(pages: readonly Page[], maxPages: number, { kind }: PagingEnd): readonly Page[] {
+  const known = pages.filter(({ state }) => state === 'done' || state === 'failed')
+  const after = (known.at(-1)?.page ?? 0) + 1
+  if (after > maxPages) return known
+  // What a page would have brought that cannot be had is not known.
+  if (kind === 'broke') return [...known, { page: after, state: 'failed', items: [] }]
+  return kind === 'ended' ? [...known, { page: after, state: 'ended', items: [] }] : known
+}
+
+function inOrder(pages: readonly Page[]): readonly Page[] {
+  return [...pages].sort((a, b) => a.page - b.page)
 }

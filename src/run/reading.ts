@@ -6,7 +6,7 @@ import type { Outcome } from '../model/call.ts'
 import type { Run } from '../model/run.ts'
 import type { Task } from '../model/task.ts'
 import type { AnsweredTask, Effect, NewAnswer, Store } from '../store/store.ts'
-import { followPage } from './follow.ts'
+import { followPage, pagingRules } from './follow.ts'
 
 export interface ReadingParts {
   readonly store: Store
@@ -33,7 +33,7 @@ function understoodOf(task: AnsweredTask, body: Buffer, fetchedAt: number) {
 
 /** Keeps answers, then understands them; what follows for the query is stored with the results. */
 export function reader({ store, runs, onSettled, background }: ReadingParts) {
-  const settingsOf = (runId: number) => (runs.get(runId) as Run).settings
+  const rulesOf = (runId: number) => pagingRules(runs.get(runId) as Run)
 
   const fail = async (task: PageTask, outcome: Outcome | 'malformed', cause: string): Promise<void> => {
     const { taskId, runId, queryId, page } = task
@@ -42,7 +42,7 @@ export function reader({ store, runs, onSettled, background }: ReadingParts) {
       runId,
       queryId,
       outcome: { failed: cause },
-      follow: (query) => followPage(query, page, { failed: outcome }, settingsOf(runId)),
+      follow: (query) => followPage(query, page, { failed: outcome }, rulesOf(runId)),
     })
     onSettled('failed', effect)
   }
@@ -57,7 +57,7 @@ export function reader({ store, runs, onSettled, background }: ReadingParts) {
         runId,
         queryId,
         outcome: { done: { answerId, normaliser: normaliserVersion, understood } },
-        follow: (query) => followPage(query, page, understood, settingsOf(runId)),
+        follow: (query) => followPage(query, page, understood, rulesOf(runId)),
       })
       onSettled('done', effect)
     } catch (error) {

@@ -8,7 +8,8 @@ import type { Target } from '../model/target.ts'
 import type { QueryPaging, Task } from '../model/task.ts'
 import type { FitMeans } from '../plan/fit.ts'
 import type { Page } from '../rank/pages.ts'
-import type { PagingDecision } from '../rank/paging.ts'
+import type { PagingDecision, PagingEnd } from '../rank/paging.ts'
+import type { Sightings } from '../rank/smart.ts'
 import type { LedgerStore } from './ledger.ts'
 
 /**
@@ -242,6 +243,10 @@ export interface RawAnswer {
 export interface StoredQuery extends QueryPaging {
   readonly targets: readonly (Target & { readonly id: number })[]
   readonly pages: readonly Page[]
+  /** Why no page follows any more; null while pages may follow. */
+  readonly end: PagingEnd | null
+  /** What runs before this one saw of each target for the same query; read when it is asked for. */
+  readonly sightings: () => ReadonlyMap<number, Sightings>
 }
 
 /** Everything that follows from one understood answer, from the failure of one page, or from what is stored already. */
@@ -272,10 +277,7 @@ export interface Consequences {
     readonly ranks: readonly number[]
   }[]
   readonly observations: readonly (Observation & { readonly targetId: number })[]
-  /**
-   * The page that may be sent now; or the reason why no further page is, `final` where a deeper plan would not
-   * change it; or null where nothing changes.
-   */
+  /** The page that may be sent now; or why no further page is; or null where nothing changes. */
   readonly paging: PagingDecision | null
 }
 

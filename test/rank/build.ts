@@ -1,13 +1,14 @@
 import type { Page, PageState } from '../../src/rank/pages.ts'
 
-/** Links of results by one letter; a space is a result without a link. */
-export function donePage(page: number, letters: string): Page {
+/** Links of results by one letter; a space is a result without a link; `$` at the end says that no page follows. */
+export function donePage(page: number, text: string): Page {
+  const letters = text.replace('$', '')
   const items = [...letters].map((letter) =>
     letter === ' '
       ? { sameAs: null, link: null }
       : { sameAs: letter.codePointAt(0) as number, link: `https://${letter}.example/` },
   )
-  return { page, state: 'done', items }
+  return { page, state: 'done', items, ...(letters === text ? {} : { isLast: true }) }
 }
 
 /**

@@ -2,50 +2,59 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Observation } from '../../src/model/observation.ts'
 import { observe } from '../../src/rank/observe.ts'
-import { distinctResults, rankPages } from '../../src/rank/pages.ts'
+import { distinctResults, type Page, rankPages, unbrokenPages } from '../../src/rank/pages.ts'
 import { pagesOf } from './build.ts'
 
 /** Is the target the site of this letter? */
 const site = (letter: string) => (link: string) => link === `https://${letter}.example/`
 
-const ranked = (rank: number, depth: number, page: number, place: number): Observation => ({
+/** What is said of the target, without what holds for the query whatever the target. */
+type Said = Pick<Observation, 'state' | 'rank' | 'exactness' | 'depth' | 'places'>
+
+const look = (pages: readonly Page[], pageSize = 10): Observation =>
+  observe({ pages, pageSize, maxPages: pages.length }, site('x'))
+
+const ranked = (
+  depth: number,
+  ...places: readonly (readonly [rank: number, page: number, place: number])[]
+): Said => ({
   state: 'ranked',
-  rank,
+  rank: places[0]?.[0] ?? null,
   exactness: 'exact',
   depth,
-  found: { page, place },
+  places: places.map(([rank, page, place]) => ({ rank, page, place })),
 })
-const estimated = (...args: Parameters<typeof ranked>): Observation => ({
+const estimated = (...args: Parameters<typeof ranked>): Said => ({
   ...ranked(...args),
   exactness: 'estimated',
 })
-const absent = (depth: number, exactness: 'exact' | 'estimated' = 'exact'): Observation => ({
+const absent = (depth: number, exactness: 'exact' | 'estimated' = 'exact'): Said => ({
   state: 'absent',
   rank: null,
   exactness,
   depth,
-  found: null,
+  places: [],
 })
-const unknown = (depth: number): Observation => ({
+const unknown = (depth: number): Said => ({
   state: 'unknown',
   rank: null,
   exactness: null,
   depth,
-  found: null,
+  places: [],
 })
 
 describe('what the pages say of a target', () => {
-  test.each<[string, readonly string[], Observation]>([
-    ['it ranks on the first page', ['abxc'], ranked(3, 4, 1, 2)],
-    ['it ranks on a later page', ['abc', 'dx'], ranked(5, 5, 2, 1)],
-    ['it ranks behind a short page', ['a', 'bx'], ranked(3, 3, 2, 1)],
-    ['it ranks behind an overlap', ['abc', 'bcx'], ranked(4, 4, 2, 2)],
-    ['its best place counts where it is twice on a page', ['axbx'], ranked(2, 3, 1, 1)],
-    ['its best place counts where it returns', ['axb', 'xc'], ranked(2, 4, 1, 1)],
-    ['it ranks, and what follows does not matter', ['ax', '!failed', '!open'], ranked(2, 2, 1, 1)],
-    ['it ranks below a failed page', ['ab', '!failed', 'cx'], estimated(14, 4, 3, 1)],
-    ['it ranks below a page that was passed over', ['ab', '!passed', 'x'], estimated(13, 3, 3, 0)],
-    ['it ranks below an open page', ['!open', 'x'], estimated(11, 1, 2, 0)],
+  test.each<[string, readonly string[], Said]>([
+    ['it ranks on the first page', ['abxc'], ranked(4, [3, 1, 2])],
+    ['it ranks on a later page', ['abc', 'dx'], ranked(5, [5, 2, 1])],
+    ['it ranks behind a short page', ['a', 'bx'], ranked(3, [3, 2, 1])],
+    ['it ranks behind an overlap', ['abc', 'bcx'], ranked(4, [4, 2, 2])],
+    ['its best place counts where it is twice on a page', ['axbx'], ranked(3, [2, 1, 1])],
+    ['its best place counts where it returns', ['axb', 'xc'], ranked(4, [2, 1, 1])],
+    ['it ranks, and what follows does not matter', ['ax', '!failed', '!open'], ranked(2, [2, 1, 1])],
+    ['it ranks below a failed page', ['ab', '!failed', 'cx'], estimated(4, [14, 3, 1])],
+    ['it ranks below a page that was passed over', ['ab', '!passed', 'x'], estimated(3, [13, 3, 0])],
+    ['it ranks below an open page', ['!open', 'x'], estimated(1, [11, 2, 0])],
     ['every page was looked at', ['abc', 'de'], absent(5)],
     ['the results ended', ['abc', '!ended'], absent(3)],
     ['there are no results at all', [''], absent(0)],
@@ -58,11 +67,11 @@ describe('what the pages say of a target', () => {
     ['nothing was asked', [], unknown(0)],
     ['every page failed', ['!failed', '!failed'], unknown(0)],
   ])('%s', (_, pages, observation) => {
-    expect(observe(pagesOf(...pages), 10, site('x'))).toEqual(observation)
+    expect(look(pagesOf(...pages))).toMatchObject(observation)
   })
 
   test('a missing page counts with its documented size', () => {
-    expect(observe(pagesOf('!failed', 'x'), 50, site('x'))).toEqual(estimated(51, 1, 2, 0))
+    expect(look(pagesOf('!failed', 'x'), 50)).toMatchObject(estimated(1, [51, 2, 0]))
   })
 })
 
@@ -80,13 +89,13 @@ describe('for any pages', () => {
   test('only an answer makes a rank, and it is the lowest among the results that match', () => {
     fc.assert(
       fc.property(anyPages, (pages) => {
-        const { state, rank, found } = observe(pages, 10, site('x'))
+        const { state, rank, places } = look(pages)
         const ranks = rankPages(pages, 10).flatMap(({ ranks }, index) =>
           ranks.filter((_, place) => site('x')(pages[index]?.items[place]?.link ?? '')),
         )
         expect(state === 'ranked').toBe(ranks.length > 0)
         expect(rank).toBe(ranks.length === 0 ? null : Math.min(...ranks))
-        expect(found === null).toBe(ranks.length === 0)
+        expect(places.map(({ rank }) => rank)).toEqual([...new Set(ranks)])
       }),
     )
   })
@@ -94,7 +103,7 @@ describe('for any pages', () => {
   test('a failure is never `absent`', () => {
     fc.assert(
       fc.property(anyPages, (pages) => {
-        const { state, exactness } = observe(pages, 10, site('x'))
+        const { state, exactness } = look(pages)
         if (state !== 'absent') return
         expect(pages.every(({ state }) => state !== 'failed' && state !== 'open')).toBe(true)
         expect(exactness).toBe(pages.some(({ state }) => state === 'passed') ? 'estimated' : 'exact')
@@ -105,7 +114,23 @@ describe('for any pages', () => {
   test('the depth is what was really looked at, found or not', () => {
     fc.assert(
       fc.property(anyPages, (pages) => {
-        expect(observe(pages, 10, site('x')).depth).toBe(distinctResults(pages))
+        expect(look(pages).depth).toBe(distinctResults(pages))
+      }),
+    )
+  })
+
+  test('what was looked at without a gap ends before the first page that was not answered', () => {
+    fc.assert(
+      fc.property(anyPages, fc.integer({ min: 0, max: 4 }), (pages, more) => {
+        const maxPages = pages.length + more
+        const observed = observe({ pages, pageSize: 10, maxPages }, site('x'))
+        const whole = unbrokenPages(pages)
+        expect(whole.every(({ state }) => state === 'done')).toBe(true)
+        expect(pages[whole.length]?.state).not.toBe('done')
+        const ended = pages[whole.length]?.state === 'ended'
+        expect(observed.unbrokenPages).toBe(ended ? maxPages : whole.length)
+        expect(observed.unbrokenDepth).toBe(distinctResults(whole))
+        expect(observed.unbrokenDepth).toBeLessThanOrEqual(observed.depth)
       }),
     )
   })
@@ -113,9 +138,10 @@ describe('for any pages', () => {
   test('a rank is exact only where every page above it was answered', () => {
     fc.assert(
       fc.property(anyPages, (pages) => {
-        const { exactness, found } = observe(pages, 10, site('x'))
-        if (found === null) return
-        const gap = pages.slice(0, found.page).some(({ state }) => state !== 'done')
+        const { exactness, places } = look(pages)
+        const [best] = places
+        if (best === undefined) return
+        const gap = pages.slice(0, best.page).some(({ state }) => state !== 'done')
         expect(exactness).toBe(gap ? 'estimated' : 'exact')
       }),
     )

@@ -11,22 +11,25 @@ function decide(pages: readonly string[], state: Partial<PagingState> = {}): Pag
     hasNextPage: null,
     nextPage: null,
     currentPage: null,
-    found: false,
+    sought: [],
     ...state,
+    page: pages.length,
     pages: pagesOf(...pages),
   })
 }
 
-const depthReached: PagingDecision = { because: 'the depth asked for was reached', final: false }
-const found: PagingDecision = { because: 'every target was found', final: true }
-const noNext: PagingDecision = { because: 'the service has no next page', final: true }
-const namesNone: PagingDecision = { because: 'the service names no page after it', final: true, broke: true }
+const seen = [{ found: true, lastPage: null, dormant: false }]
+const unseen = [{ found: false, lastPage: null, dormant: false }]
+
+const depthReached: PagingDecision = { because: 'the depth asked for was reached', kind: 'depth' }
+const found: PagingDecision = { because: 'every target was found', kind: 'found' }
+const noNext: PagingDecision = { because: 'the service has no next page', kind: 'ended' }
+const namesNone: PagingDecision = { because: 'the service names no page after it', kind: 'broke' }
 const notLater: PagingDecision = {
   because: 'the next page that the service names is no later one',
-  final: true,
-  broke: true,
+  kind: 'broke',
 }
-const empty: PagingDecision = { because: 'the page is empty', final: true }
+const empty: PagingDecision = { because: 'the page is empty', kind: 'ended' }
 
 describe('the page after an answered one', () => {
   test.each<[string, readonly string[], Partial<PagingState>, PagingDecision]>([
@@ -41,7 +44,7 @@ describe('the page after an answered one', () => {
     ['one page asked for', ['a'], { maxPages: 1 }, depthReached],
     ['enough distinct results', ['abc', 'cde'], { depth: 5 }, depthReached],
     ['not enough distinct results', ['abc', 'bcd'], { depth: 5 }, { next: 3 }],
-    ['the service has no next page', ['ab'], { hasNextPage: false, nextPage: 2 }, noNext],
+    ['the service has no next page', ['ab$'], { hasNextPage: false, nextPage: 2 }, noNext],
     ['it has one', ['ab'], { hasNextPage: true, nextPage: 2, currentPage: 1 }, { next: 2 }],
     ['it has one but names none', ['ab'], { hasNextPage: true, nextPage: null }, namesNone],
     ['it names this one', ['ab', 'cd'], { hasNextPage: true, nextPage: 2, currentPage: 2 }, notLater],
@@ -58,22 +61,22 @@ describe('the page after an answered one', () => {
       'a page that repeats the one before',
       ['ab', 'ab'],
       {},
-      { because: 'the page repeats page 1', final: true, broke: true },
+      { because: 'the page repeats page 1', kind: 'broke' },
     ],
     [
       'a page that repeats an older one',
       ['ab', 'cd', 'ab'],
       {},
-      { because: 'the page repeats page 1', final: true, broke: true },
+      { because: 'the page repeats page 1', kind: 'broke' },
     ],
     ['the same results in another order', ['ab', 'ba'], {}, { next: 3 }],
     ['results without links twice', ['  ', '  '], {}, { next: 3 }],
-    ['all pages, and the target was found', ['ab'], { found: true }, { next: 2 }],
-    ['until found, and it was', ['ab'], { found: true, policy: 'until-found' }, found],
-    ['until found, and it was not', ['ab'], { policy: 'until-found' }, { next: 2 }],
-    ['smart, and it was found', ['ab'], { found: true, policy: 'smart' }, found],
-    ['found on the last page asked for', ['a'], { found: true, policy: 'until-found', maxPages: 1 }, found],
-    ['the results ended on the last page asked for', ['a'], { hasNextPage: false, maxPages: 1 }, noNext],
+    ['all pages, and the target was found', ['ab'], { sought: seen }, { next: 2 }],
+    ['until found, and it was', ['ab'], { sought: seen, policy: 'until-found' }, found],
+    ['until found, and it was not', ['ab'], { sought: unseen, policy: 'until-found' }, { next: 2 }],
+    ['smart, and it was found', ['ab'], { sought: seen, policy: 'smart' }, found],
+    ['found on the last page asked for', ['a'], { sought: seen, policy: 'until-found', maxPages: 1 }, found],
+    ['the results ended on the last page asked for', ['a$'], { hasNextPage: false, maxPages: 1 }, noNext],
   ])('%s', (_, pages, state, decision) => {
     expect(decide(pages, state)).toEqual(decision)
   })

@@ -18,6 +18,8 @@ function aQuery(pages: readonly string[], query: Partial<StoredQuery> = {}): Sto
     depth: null,
     targets: [{ ...aTarget('x.example'), id: 7 }],
     pages: pagesOf(...pages),
+    end: null,
+    sightings: () => new Map(),
     ...query,
   }
 }
@@ -28,7 +30,7 @@ function follow(
   end: PageEnd,
   paging: 'all' | 'until-found' = 'all',
 ): Consequences {
-  return followPage(query, page, end, { paging, until: 'own' })
+  return followPage(query, page, end, { paging, until: 'own', deepEveryMs: 1, startedAt: 0 })
 }
 
 const stateOf = ({ observations }: Consequences) => observations[0]?.state
@@ -38,10 +40,10 @@ describe('the page after one that ended', () => {
     ['answered', ['ab', '!open'], 1, answered, { next: 2 }],
     [
       'answered, and there is no next page',
-      ['ab', '!open'],
+      ['ab$', '!open'],
       1,
       last,
-      { because: 'the service has no next page', final: true },
+      { because: 'the service has no next page', kind: 'ended' },
     ],
     ['failed for a passing reason', ['!failed', '!open'], 1, failed('server-error'), { next: 2 }],
     ['was lost', ['!failed', '!open'], 1, failed('ambiguous'), { next: 2 }],
@@ -51,21 +53,21 @@ describe('the page after one that ended', () => {
       ['!failed', '!open'],
       1,
       failed('rejected'),
-      { because: 'page 1 failed', final: true },
+      { because: 'page 1 failed', kind: 'failed' },
     ],
     [
       'was not found',
       ['!failed', '!open'],
       1,
       failed('not-found'),
-      { because: 'page 1 failed', final: true },
+      { because: 'page 1 failed', kind: 'failed' },
     ],
     [
       'failed as the last',
       ['ab', '!failed'],
       2,
       failed('server-error'),
-      { because: 'no page is left', final: false },
+      { because: 'the depth asked for was reached', kind: 'depth' },
     ],
   ])('that %s', (_, pages, page, end, paging) => {
     expect(follow(aQuery(pages), page, end).paging).toEqual(paging)
@@ -76,7 +78,7 @@ describe('the page after one that ended', () => {
     expect(follow(query, 1, answered, 'until-found').paging).toEqual({ next: 2 })
     expect(follow(query, 2, answered, 'until-found').paging).toEqual({
       because: 'every target was found',
-      final: true,
+      kind: 'found',
     })
   })
 
@@ -90,7 +92,7 @@ describe('what is observed', () => {
   test.each<[string, readonly string[], number, PageEnd, string]>([
     [
       'is absent where the results ended, though pages were planned',
-      ['ab', '!open', '!open'],
+      ['ab$', '!open', '!open'],
       1,
       last,
       'absent',

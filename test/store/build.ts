@@ -12,7 +12,7 @@ import type { AnswerFacts, Result, ResultKind, Understood } from '../../src/mode
 import type { Run } from '../../src/model/run.ts'
 import type { Task } from '../../src/model/task.ts'
 import { planQuery } from '../../src/plan/plan.ts'
-import { followPage } from '../../src/run/follow.ts'
+import { followPage, pagingRules } from '../../src/run/follow.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import type { LeaseRequest, PlannedJob, Store } from '../../src/store/store.ts'
 import { aJobQuery } from '../plan/build.ts'
@@ -70,6 +70,7 @@ export function aJob(settings: Partial<JobSettings> = {}): JobSettings {
     async: 'auto',
     paging: 'all',
     until: 'own',
+    deepEveryMs: 7 * 86_400_000,
     freshnessMs: null,
     timezone: 'UTC',
     schedule: null,
@@ -214,7 +215,7 @@ export function read(store: Store, task: Task, run: Run, answerId: number, says:
     runId: task.runId,
     queryId: task.queryId,
     outcome: { done: { answerId, normaliser: 1, understood: says } },
-    follow: (query) => followPage(query, task.page, says, run.settings),
+    follow: (query) => followPage(query, task.page, says, pagingRules(run)),
   })
 }
 
@@ -232,7 +233,7 @@ export async function fail(store: Store, task: Task, run: Run, outcome: 'rejecte
     runId: task.runId,
     queryId: task.queryId,
     outcome: { failed: 'Oops' },
-    follow: (query) => followPage(query, task.page, { failed: outcome }, run.settings),
+    follow: (query) => followPage(query, task.page, { failed: outcome }, pagingRules(run)),
   })
 }
 

@@ -1,7 +1,7 @@
 import type { JobQuery } from '../../src/model/job.ts'
 import type { Run } from '../../src/model/run.ts'
 import type { Task } from '../../src/model/task.ts'
-import { followPage } from '../../src/run/follow.ts'
+import { followPage, pagingRules } from '../../src/run/follow.ts'
 import type { Means, Store } from '../../src/store/store.ts'
 import {
   answer,
@@ -66,7 +66,7 @@ export async function firstTask(store: Store, { id }: Run): Promise<Task> {
 }
 
 /** Keeps a body for a task that nobody can read: the task fails. */
-export async function malformed(store: Store, task: Task, { settings }: Run, at = noon): Promise<void> {
+export async function malformed(store: Store, task: Task, run: Run, at = noon): Promise<void> {
   await keep(store, task, at)
   const { id: taskId, runId, queryId, page } = task
   await store.understand({
@@ -74,7 +74,7 @@ export async function malformed(store: Store, task: Task, { settings }: Run, at 
     runId,
     queryId,
     outcome: { failed: 'no JSON' },
-    follow: (query) => followPage(query, page, { failed: 'malformed' }, settings),
+    follow: (query) => followPage(query, page, { failed: 'malformed' }, pagingRules(run)),
   })
 }
 

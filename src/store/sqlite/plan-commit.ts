@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { Target } from '../../model/target.ts'
 import type { PlannedJob } from '../store.ts'
+import { finalKinds } from './ends.ts'
 import { takeInAgain } from './fit.ts'
 
 /** Turns the staged queries of these jobs into runs with tasks; answers the ids of the runs. Inside a transaction. */
@@ -62,7 +63,7 @@ function plan(db: Database, { settings }: PlannedJob, run: number): void {
     ON CONFLICT DO UPDATE SET depth = excluded.depth, pages = excluded.pages, page_size = excluded.page_size,
       volume = excluded.volume, url = excluded.url, tags = excluded.tags, labels = excluded.labels,
       targets = excluded.targets, plan_number = excluded.plan_number,
-      paging_end = CASE WHEN paging_final OR (excluded.pages <= pages AND coalesce(excluded.depth, 0) <= coalesce(depth, 0))
+      paging_end = CASE WHEN paging_kind IN ${finalKinds} OR (excluded.pages <= pages AND coalesce(excluded.depth, 0) <= coalesce(depth, 0))
         THEN paging_end END`,
   ).run({ run, job })
   addTasks(db, run, job, settings.paging === 'all')

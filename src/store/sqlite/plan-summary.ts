@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3'
 import type { PlanSummary } from '../../model/plan.ts'
 import { type FitMeans, type FitQuery, fitter } from '../../plan/fit.ts'
 import type { FitRest, PlannedJob } from '../store.ts'
+import { finalKinds } from './ends.ts'
 import { leftOutCause } from './fit.ts'
 import { understood } from './reusable.ts'
 
@@ -16,7 +17,7 @@ const leftOut = `(t.state = 'skipped' AND t.cause = '${leftOutCause}')`
 const waits = `(t.state IN ('pending', 'leased', 'sent', 'accepted') OR ${leftOut})`
 const settles = "(t.state IN ('answered', 'done', 'failed'))"
 /** Whether the paging of a query is over for good, as far as it is planned. */
-const ended = `(rq.paging_end IS NOT NULL AND (rq.paging_final OR (s.pages <= rq.pages
+const ended = `(rq.paging_end IS NOT NULL AND (rq.paging_kind IN ${finalKinds} OR (s.pages <= rq.pages
   AND coalesce(s.depth, 0) <= coalesce(rq.depth, 0))))`
 
 /** What of the staged queries does not fit, in the order in which a run would leave it out. */

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import type { JobSettings } from '../../model/job.ts'
+import { defaultDeepEveryMs, type JobSettings } from '../../model/job.ts'
 import { kindCodes } from '../../model/result.ts'
 import type { FinishReason, Run, Tally } from '../../model/run.ts'
 import type { RunStore, TaskFailure } from '../store.ts'
@@ -99,10 +99,13 @@ export function runStore(db: Database, writer: Writer): RunStore {
   }
 }
 
+type StoredSettings = Omit<JobSettings, 'deepEveryMs'> & Partial<Pick<JobSettings, 'deepEveryMs'>>
+
 function toRun({ planNumber: _, settings, ...row }: RunRow): Run {
   return {
     ...row,
-    settings: JSON.parse(settings) as JobSettings,
+    // Runs of before it was a setting do not name it.
+    settings: { deepEveryMs: defaultDeepEveryMs, ...(JSON.parse(settings) as StoredSettings) },
     finishReason: row.finishReason as FinishReason | null,
   }
 }

@@ -103,8 +103,8 @@ export const runQueries = sqliteTable(
     planNumber: integer('plan_number').notNull(),
     /** Why no page follows any more; null while pages may follow. */
     pagingEnd: text('paging_end'),
-    /** 1 where a deeper plan would not change that. */
-    pagingFinal: integer('paging_final').notNull().default(0),
+    /** What kind of end that is. */
+    pagingKind: text('paging_kind'),
   },
   (table) => [primaryKey({ columns: [table.runId, table.queryId] })],
 )
@@ -255,6 +255,8 @@ export const datedDetails = sqliteTable(
     ...mediaKey,
     dateId: integer('date_id'),
     publishedAt: integer('published_at'),
+    /** How exactly the date says that: second, minute, hour, day, week, month or year. */
+    precision: text(),
     channelId: integer('channel_id'),
     durationId: integer('duration_id'),
     durationSeconds: integer('duration_seconds'),
@@ -281,8 +283,10 @@ export const targets = sqliteTable(
     id: integer().primaryKey(),
     site: text().notNull(),
     match: text().notNull(),
+    /** Other forms of its pages that count, as a JSON list. */
+    also: text().notNull().default('[]'),
   },
-  (table) => [uniqueIndex('targets_site').on(table.site, table.match)],
+  (table) => [uniqueIndex('targets_site').on(table.site, table.match, table.also)],
 )
 
 export const runTargets = sqliteTable(
@@ -311,8 +315,18 @@ export const observations = sqliteTable(
     depth: integer().notNull(),
     linkId: integer('link_id'),
     titleId: integer('title_id'),
+    /** Page on which it ranks. */
+    page: integer(),
+    /** Distinct results, and pages, looked at without a gap from the first page on. */
+    unbrokenDepth: integer('unbroken_depth'),
+    unbrokenPages: integer('unbroken_pages'),
+    /** Where several results are the target's: the rank and the link of each, as JSON. */
+    places: text(),
   },
-  (table) => [primaryKey({ columns: [table.runId, table.queryId, table.targetId] })],
+  (table) => [
+    primaryKey({ columns: [table.runId, table.queryId, table.targetId] }),
+    index('observations_query').on(table.queryId, table.targetId, table.runId),
+  ],
 )
 
 export const usageReadings = sqliteTable(

@@ -1,0 +1,104 @@
+import type { Database } from 'better-sqlite3'
+import { kindCodes } from '../../model/result.ts'
+import type { Target } from '../../model/target.ts'
+import type { Page, PageState } from '../../rank/pages.ts'
+import type { EndKind } from '../../rank/paging.ts'
+import type { Sightings } from '../../rank/smart.ts'
+import type { StoredQuery } from '../store.ts'
+import { leftOutCause } from './fit.ts'
+
+interface PagingRow {
+  readonly maxPages: number
+  readonly pageSize: number | null
+  readonly depth: number | null
+  readonly because: string | null
+  readonly kind: EndKind | null
+}
+
+interface PageRow {
+  readonly page: number
+  readonly state: string
+  readonly answerId: number | null
+  readonly isLast: number | null
+}
+
+type TargetRow = Omit<Target, 'own'> & { id: number; own: number }
+
+const unplanned: PagingRow = { maxPages: 1, pageSize: null, depth: null, because: null, kind: null }
+
+const pageStates: Readonly<Record<string, PageState>> = {
+  done: 'done',
+  failed: 'failed',
+  skipped: 'ended',
+}
+
+/** Reads a query of a run as it stands, inside the change that is under way. */
+export function queryReader(db: Database): (runId: number, queryId: number) => StoredQuery {
+  const paging = db.prepare<[number, number], PagingRow>(
+    `SELECT pages AS maxPages, page_size AS pageSize, depth, paging_end AS because, paging_kind AS kind
+    FROM run_queries WHERE run_id = ? AND query_id = ?`,
+  )
+  const targets = db.prepare<[number, number], TargetRow>(
+    `SELECT tg.id, tg.site, tg.match, rt.label, rt.own
+    FROM run_queries rq JOIN run_targets rt ON rt.run_id = rq.run_id JOIN targets tg ON tg.id = rt.target_id
+    WHERE rq.run_id = ? AND rq.query_id = ?
+      AND (rt.everywhere = 1 OR tg.id IN (SELECT value FROM json_each(rq.targets))) ORDER BY tg.id`,
+  )
+  const pages = db.prepare<[number, number], PageRow>(
+    // What was left out was not looked at.
+    `SELECT t.page, CASE WHEN t.cause = '${leftOutCause}' THEN 'pending' ELSE t.state END AS state,
+      t.answer_id AS answerId, a.has_next_page = 0 AS isLast
+    FROM tasks_ t LEFT JOIN answers_ a ON a.id = t.answer_id WHERE t.run_id = ? AND t.query_id = ? ORDER BY t.page`,
+  )
+  // Related searches come along with web results and have no rank over pages.
+  const items = db.prepare<[number], { sameAs: number | null; link: string | null }>(
+    `SELECT coalesce(l.same_as, l.id) AS sameAs, l.link FROM results x LEFT JOIN links l ON l.id = x.link_id
+    WHERE x.answer_id = ? AND x.kind <> ${kindCodes.related} ORDER BY x.kind, x.place`,
+  )
+  const readSightings = sightingsReader(db)
+  const readPage = ({ page, state, answerId, isLast }: PageRow): Page => ({
+    page,
+    state: pageStates[state] ?? 'open',
+    items: state === 'done' && answerId !== null ? items.all(answerId) : [],
+    ...(isLast === 1 ? { isLast: true } : {}),
+  })
+  return (runId, queryId) => {
+    const { because, kind, ...asked } = paging.get(runId, queryId) ?? unplanned
+    return {
+      ...asked,
+      targets: targets.all(runId, queryId).map(toTarget),
+      pages: pages.all(runId, queryId).map(readPage),
+      end: because === null || kind === null ? null : { because, kind },
+      sightings: () => readSightings(runId, queryId, asked.maxPages),
+    }
+  }
+}
+
+function toTarget({ own, ...target }: TargetRow): Target & { readonly id: number } {
+  return { ...target, own: own === 1 }
+}
+
+/** What runs before this one saw of the targets of a query. */
+function sightingsReader(
+  db: Database,
+): (runId: number, queryId: number, pages: number) => ReadonlyMap<number, Sightings> {
+  const all = db.prepare<unknown[], Sightings & { targetId: number }>(
+    `SELECT target_id AS targetId, min(observed_at) AS firstAt,
+      max(CASE WHEN unbroken_pages >= @pages THEN observed_at END) AS lastDeepAt,
+      max(CASE WHEN state = 'ranked' THEN observed_at END) AS lastRankedAt, NULL AS lastPage
+    FROM observations WHERE query_id = @query AND run_id < @run AND state <> 'unknown' GROUP BY target_id`,
+  )
+  // SQLite takes the other columns from the row that holds the maximum.
+  const lastPage = db.prepare<unknown[], { targetId: number; page: number | null }>(
+    `SELECT target_id AS targetId, page, max(observed_at) FROM observations
+    WHERE query_id = @query AND run_id < @run AND state = 'ranked' GROUP BY target_id`,
+  )
+  return (run, query, pages) => {
+    const pageOf = new Map(lastPage.all({ query, run }).map(({ targetId, page }) => [targetId, page]))
+    return new Map(
+      all
+        .all({ query, run, pages })
+        .map(({ targetId, ...seen }) => [targetId, { ...seen, lastPage: pageOf.get(targetId) ?? null }]),
+    )
+  }
+}
