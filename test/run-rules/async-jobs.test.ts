@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { retryPolicy } from '../../src/api/retry.ts'
 import type { Clock } from '../../src/model/clock.ts'
 import type { Task } from '../../src/model/task.ts'
 import { type AsyncJobParts, asyncJobs } from '../../src/run/async-jobs.ts'
@@ -6,6 +7,7 @@ import { outageWatch } from '../../src/run/outage.ts'
 import { newStop } from '../../src/run/stop.ts'
 import { settlement } from '../store/build.ts'
 
+/** One more failed job is one too many. */
 const task: Task = {
   id: 7,
   runId: 3,
@@ -16,7 +18,7 @@ const task: Task = {
   page: 1,
   priority: 0,
   credits: 1,
-  tries: 3,
+  tries: retryPolicy.tries - 1,
   cause: null,
   reusable: null,
 }
