@@ -5,7 +5,9 @@ import type { Run } from '../../src/model/run.ts'
 import type { Task } from '../../src/model/task.ts'
 import { type Books, openBooks } from '../../src/run/books.ts'
 import { coveredByBalance, coveredByBudget } from '../../src/run/covered.ts'
-import { aJob, noon } from '../store/build.ts'
+import { aJob } from '../store/build.ts'
+import { aRun } from '../support/run.ts'
+import { aTask } from '../support/task.ts'
 
 describe('the balance covers what is left of it', () => {
   test.each([
@@ -31,34 +33,8 @@ describe('a budget covers what the run has not come to yet', () => {
   })
 })
 
-const aRun = (id: number, maxCredits: number | null = null, keep: number | null = null): Run => ({
-  id,
-  groupId: 1,
-  job: `job ${id}`,
-  settings: aJob({ budget: { maxCredits, keep } }),
-  date: '2026-03-01',
-  startedAt: noon,
-  finishedAt: null,
-  finishReason: null,
-  closedAt: null,
-  plannedMin: 0,
-  plannedMax: 0,
-})
-
-const aTask = (id: number, credits = 1, runId = 1): Task => ({
-  id,
-  runId,
-  queryId: id,
-  operation: 'alpha.search',
-  text: 'q',
-  params: {},
-  page: 1,
-  priority: 0,
-  credits,
-  tries: 0,
-  cause: null,
-  reusable: null,
-})
+const budgeted = (id: number, maxCredits: number | null = null, keep: number | null = null): Run =>
+  aRun({ id, job: `job ${id}`, settings: aJob({ budget: { maxCredits, keep } }) })
 
 const account = (remaining: number | null): Account => ({
   remaining,
@@ -90,14 +66,14 @@ function booksOf(
 
 describe('the books', () => {
   test('cover nothing before the balance is known, or where it is not said', () => {
-    const books = openBooks([aRun(1)], nothingBefore, { monotonic: () => 0 })
+    const books = openBooks([budgeted(1)], nothingBefore, { monotonic: () => 0 })
     expect([books.covered(), books.coveredFor(1), books.balance()]).toEqual([0, 0, null])
-    expect(booksOf([aRun(1)], null).books.covered()).toBe(0)
+    expect(booksOf([budgeted(1)], null).books.covered()).toBe(0)
   })
 
   test('count what is reserved, and what is given back no more', () => {
-    const { books } = booksOf([aRun(1)], 10)
-    const [a, b] = [aTask(1, 3), aTask(2, 1)]
+    const { books } = booksOf([budgeted(1)], 10)
+    const [a, b] = [aTask({ id: 1, credits: 3 }), aTask({ id: 2, credits: 1 })]
     books.reserve(a)
     books.reserve(b)
     expect(books.covered()).toBe(6)
@@ -106,8 +82,8 @@ describe('the books', () => {
   })
 
   test('reserve a task once and release it once, however often they are told', () => {
-    const { books } = booksOf([aRun(1, 10)], 10)
-    const task = aTask(1, 3)
+    const { books } = booksOf([budgeted(1, 10)], 10)
+    const task = aTask({ id: 1, credits: 3 })
     books.reserve(task)
     books.reserve(task)
     expect([books.covered(), books.coveredFor(1)]).toEqual([7, 7])
@@ -117,8 +93,8 @@ describe('the books', () => {
   })
 
   test('turn a reservation into what was billed', () => {
-    const { books } = booksOf([aRun(1, 10)], 20)
-    const task = aTask(1, 3)
+    const { books } = booksOf([budgeted(1, 10)], 20)
+    const task = aTask({ id: 1, credits: 3 })
     books.reserve(task)
     books.billed(task)
     books.release(task)
@@ -126,8 +102,8 @@ describe('the books', () => {
   })
 
   test('count a lost call as spent while the reservation stays for the next one', () => {
-    const { books } = booksOf([aRun(1, 10)], 20)
-    const task = aTask(1, 3)
+    const { books } = booksOf([budgeted(1, 10)], 20)
+    const task = aTask({ id: 1, credits: 3 })
     books.reserve(task)
     books.ambiguous(task)
     expect([books.covered(), books.coveredFor(1)]).toEqual([14, 4])
@@ -136,8 +112,8 @@ describe('the books', () => {
   })
 
   test('believe a new reading, and count beside it what was billed after it was asked for', () => {
-    const { books } = booksOf([aRun(1)], 20)
-    const [early, late] = [aTask(1, 3), aTask(2, 1)]
+    const { books } = booksOf([budgeted(1)], 20)
+    const [early, late] = [aTask({ id: 1, credits: 3 }), aTask({ id: 2, credits: 1 })]
     books.reserve(early)
     books.billed(early)
     books.reserve(late)
@@ -148,7 +124,7 @@ describe('the books', () => {
   })
 
   test('see a top-up, and somebody else who spends', () => {
-    const { books } = booksOf([aRun(1)], 5)
+    const { books } = booksOf([budgeted(1)], 5)
     books.ask()(account(500))
     expect(books.covered()).toBe(500)
     books.ask()(account(2))
@@ -156,8 +132,8 @@ describe('the books', () => {
   })
 
   test('count a lost call against the balance until a reading two minutes later must hold it', () => {
-    const { books, pass } = booksOf([aRun(1, 10)], 20)
-    const task = aTask(1, 3)
+    const { books, pass } = booksOf([budgeted(1, 10)], 20)
+    const task = aTask({ id: 1, credits: 3 })
     books.reserve(task)
     books.ambiguous(task)
     books.release(task)
@@ -173,21 +149,21 @@ describe('the books', () => {
   })
 
   test('keep untouched what a job wants to keep', () => {
-    const { books } = booksOf([aRun(1, null, 6), aRun(2, null, null)], 10)
+    const { books } = booksOf([budgeted(1, null, 6), budgeted(2, null, null)], 10)
     expect([books.coveredFor(1), books.coveredFor(2)]).toEqual([4, 10])
-    books.reserve(aTask(1, 5, 2))
+    books.reserve(aTask({ id: 1, credits: 5, runId: 2 }))
     expect([books.coveredFor(1), books.coveredFor(2)]).toEqual([0, 5])
   })
 
   test('count what a run had come to before it was continued', () => {
     const before = { byRun: new Map([[1, { spent: 5, ambiguous: 2 }]]), unsure: [] }
-    const { books } = booksOf([aRun(1, 10), aRun(2, 10)], 100, before)
+    const { books } = booksOf([budgeted(1, 10), budgeted(2, 10)], 100, before)
     expect([books.coveredFor(1), books.coveredFor(2), books.spent()]).toEqual([3, 10, 5])
   })
 
   test('hold back what a call of an earlier process may still be billed, until that is over', () => {
     const before = { byRun: new Map(), unsure: [{ credits: 7, age: 20_000 }] }
-    const { books, pass } = booksOf([aRun(1)], 10, before)
+    const { books, pass } = booksOf([budgeted(1)], 10, before)
     expect(books.covered()).toBe(3)
     pass(101_000)
     books.ask()(account(10))
@@ -195,17 +171,17 @@ describe('the books', () => {
   })
 
   test('tell which limit covers too little', () => {
-    const { books } = booksOf([aRun(1, 2), aRun(2, 50)], 2)
+    const { books } = booksOf([budgeted(1, 2), budgeted(2, 50)], 2)
     expect([books.limitOf(1, 3), books.limitOf(2, 3)]).toEqual(['budget', 'balance'])
     books.quota(0)
     expect([books.limitOf(1, 3), books.limitOf(2, 3)]).toEqual(['budget', 'quota'])
   })
 
   test('count a call of a quota for what is reserved, for what was billed and for what may have been', () => {
-    const { books } = booksOf([aRun(1)], 100)
+    const { books } = booksOf([budgeted(1)], 100)
     expect(books.coveredCalls()).toBe(Number.POSITIVE_INFINITY)
     books.quota(5)
-    const [a, b] = [aTask(1, 3), aTask(2, 3)]
+    const [a, b] = [aTask({ id: 1, credits: 3 }), aTask({ id: 2, credits: 3 })]
     books.reserve(a)
     books.reserve(b)
     expect(books.coveredCalls()).toBe(3)
@@ -218,8 +194,8 @@ describe('the books', () => {
   })
 
   test('cover a second call for a lost one only beside the lost one and beside all that is reserved', () => {
-    const { books } = booksOf([aRun(1)], 4)
-    const [a, b] = [aTask(1), aTask(2)]
+    const { books } = booksOf([budgeted(1)], 4)
+    const [a, b] = [aTask({ id: 1 }), aTask({ id: 2 })]
     books.reserve(a)
     books.reserve(b)
     books.ambiguous(a)
@@ -232,8 +208,8 @@ describe('the books', () => {
   })
 
   test('cover no second call with what tasks may take that are just being let through', () => {
-    const { books } = booksOf([aRun(1)], 4)
-    const task = aTask(1)
+    const { books } = booksOf([budgeted(1)], 4)
+    const task = aTask({ id: 1 })
     books.reserve(task)
     books.ambiguous(task)
     const letThrough = books.letting(1)
@@ -303,7 +279,7 @@ describe('whatever happens in whatever order', () => {
         reading?.take(account(reading.says))
         reading = null
       } else if (one.do === 'send') {
-        const task = aTask(nextId++, one.credits, one.run)
+        const task = aTask({ id: nextId++, credits: one.credits, runId: one.run })
         if (Math.min(books.covered(), books.coveredFor(one.run)) < task.credits) continue
         books.reserve(task)
         open.push(task)
@@ -332,7 +308,7 @@ describe('whatever happens in whatever order', () => {
   test('the service never bills more than the balance, nor more than leaves what is to be kept', () => {
     fc.assert(
       fc.property(steps, credits, fc.nat(20), (steps, balance, keep) => {
-        const { total, inTheAir } = play(steps, balance, [aRun(1, null, keep), aRun(2, null, keep)])
+        const { total, inTheAir } = play(steps, balance, [budgeted(1, null, keep), budgeted(2, null, keep)])
         expect(total + inTheAir).toBeLessThanOrEqual(Math.max(0, balance - keep))
       }),
       { numRuns: 500 },
@@ -342,7 +318,7 @@ describe('whatever happens in whatever order', () => {
   test('no run is ever billed more than its own budget', () => {
     fc.assert(
       fc.property(steps, credits, credits, (steps, one, two) => {
-        const { billed } = play(steps, 1_000, [aRun(1, one), aRun(2, two)])
+        const { billed } = play(steps, 1_000, [budgeted(1, one), budgeted(2, two)])
         expect(billed.get(1)).toBeLessThanOrEqual(one)
         expect(billed.get(2)).toBeLessThanOrEqual(two)
       }),
@@ -358,7 +334,7 @@ describe('whatever happens in whatever order', () => {
           { do: 'send', run: 1, credits },
           { do: 'end', which: 0, how: 'billed' },
         ])
-        const { total, books } = play(steps, balance, [aRun(1)])
+        const { total, books } = play(steps, balance, [budgeted(1)])
         expect(books.covered()).toBe(balance - total)
       }),
     )

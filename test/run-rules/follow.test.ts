@@ -5,7 +5,7 @@ import { followPage, type PageEnd, weigh } from '../../src/run/follow.ts'
 import type { Consequences, StoredQuery } from '../../src/store/store.ts'
 import { aTarget } from '../plan/build.ts'
 import { pagesOf } from '../rank/build.ts'
-import { webPage } from '../store/build.ts'
+import { webPage } from '../store/answers.ts'
 
 const answered: PageEnd = webPage('')
 const last: PageEnd = webPage('', { hasNextPage: false })

@@ -3,19 +3,19 @@ import type { Settlement } from '../../src/model/call.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { aTarget } from '../plan/build.ts'
 import {
+  aLookup,
   answer,
-  aStore,
   begin,
+  conclude,
+  done,
   fail,
-  hour,
   keep,
-  lease,
-  noon,
-  plan,
   settlement,
+  submit,
   webPage,
   work,
-} from './build.ts'
+} from './answers.ts'
+import { aStore, firstTask, hour, lease, noon, plan } from './build.ts'
 
 const end = (outcome: Settlement['outcome'], billed: 0 | 1 | null): Settlement =>
   settlement({ outcome, billed, httpStatus: null, error: 'x' })
@@ -81,14 +81,7 @@ describe('the ledger', () => {
     const { store, a, b } = await aRun()
     await begin(store, a, noon - hour)
     await begin(store, b, noon)
-    await store.beginCall({
-      runId: null,
-      taskId: null,
-      operation: 'usage',
-      credits: 0,
-      sentAt: noon - 1,
-      keyHash: 'k',
-    })
+    await store.beginCall(aLookup({ sentAt: noon - 1 }))
     await store.settleCall(
       await begin(store, a, noon + 1),
       { ...end('server-error', 0), finishedAt: noon + 2 },
@@ -153,13 +146,7 @@ describe('an answer', () => {
   test('that cannot be understood fails its task and stays stored and billed', async () => {
     const { store, sql, run, a } = await aRun()
     const id = await keep(store, a)
-    await store.understand({
-      taskId: a.id,
-      runId: run.id,
-      queryId: a.queryId,
-      outcome: { failed: 'the answer is no JSON' },
-      follow: () => ({ ranks: [], observations: [], paging: null }),
-    })
+    await conclude(store, a, { failed: 'the answer is no JSON' })
     expect(await store.rawAnswer(id)).not.toBeNull()
     expect(await store.creditsOf([run.id])).toEqual({ spent: 1, ambiguous: 0 })
     expect(sql('SELECT state, cause FROM tasks WHERE task_id = ?', a.id)).toEqual([
@@ -170,22 +157,10 @@ describe('an answer', () => {
   test('whose consequences cannot be worked out leaves nothing half done, and others of its group stay', async () => {
     const { store, sql, run, a, b } = await aRun()
     const [first, second] = [await keep(store, a), await keep(store, b)]
-    const change = (task: typeof a, answerId: number, follow: () => never) => ({
-      taskId: task.id,
-      runId: run.id,
-      queryId: task.queryId,
-      outcome: { done: { answerId, normaliser: 1, understood: webPage('new') } },
-      follow,
+    const broken = conclude(store, a, done(first, webPage('new')), () => {
+      throw new Error('a bug')
     })
-    const broken = store.understand(
-      change(a, first, () => {
-        throw new Error('a bug')
-      }),
-    )
-    const fine = store.understand({
-      ...change(b, second, null as never),
-      follow: () => ({ ranks: [], observations: [], paging: null }),
-    })
+    const fine = conclude(store, b, done(second, webPage('new')))
     await expect(broken).rejects.toThrow('a bug')
     await fine
     expect(sql('SELECT query, state FROM tasks ORDER BY task_id LIMIT 2')).toEqual([
@@ -205,12 +180,8 @@ describe('an asynchronous job', () => {
     const temp = await aStore()
     const queries = [{ text: 'a', operation: 'alpha.images' }]
     const run = await plan(temp.store, { queries })
-    const [task] = await lease(temp.store, run.id)
-    if (task === undefined) throw new Error('no task')
-    const callId = await begin(temp.store, task)
-    const job = { taskId: task.id, callId, jobId: 'j-1' }
-    await temp.store.acceptJob(callId, settlement({ outcome: 'accepted', httpStatus: 202, billed: 0 }), job)
-    return { ...temp, run, task, job: { ...job, acceptedAt: noon } }
+    const task = await firstTask(temp.store, run)
+    return { ...temp, run, task, job: await submit(temp.store, task) }
   }
 
   test('that was accepted is remembered over a crash, and never submitted again', async () => {
@@ -258,14 +229,7 @@ describe('a run', () => {
     const { store, sql, run, a, b } = await aRun()
     await answer(store, a, run, webPage('x'))
     await begin(store, b)
-    await store.beginCall({
-      runId: run.id,
-      taskId: null,
-      operation: 'usage',
-      credits: 0,
-      sentAt: noon,
-      keyHash: 'k',
-    })
+    await store.beginCall(aLookup({ runId: run.id }))
     expect(await store.recover([run.id], noon + hour)).toBe(2)
     expect(sql('SELECT operation, outcome, billed, finished_at FROM calls ORDER BY call_id')).toEqual([
       {

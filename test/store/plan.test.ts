@@ -4,23 +4,32 @@ import { openStore } from '../../src/store/sqlite/open.ts'
 import { aTarget } from '../plan/build.ts'
 import {
   aBody,
-  aJob,
   answer,
-  aQuery,
-  aStore,
   begin,
-  everyOperation,
+  conclude,
+  done,
   fail,
-  hour,
   keep,
-  lease,
-  noon,
-  plan,
-  plannedJob,
   read,
-  type TempStore,
+  settlement,
   webPage,
   work,
+} from './answers.ts'
+import {
+  aJob,
+  aQuery,
+  aStore,
+  everyOperation,
+  firstTask,
+  hour,
+  lease,
+  meansOf,
+  noon,
+  plan,
+  planJobs,
+  plannedJob,
+  type TempStore,
+  text,
 } from './build.ts'
 
 /** Tasks of a run as `query/page state`, in the order in which they were planned. */
@@ -30,8 +39,6 @@ function tasksOf({ sql }: Pick<TempStore, 'sql'>, run: number): readonly string[
     run,
   ).map(({ task }) => task)
 }
-
-const text = (...texts: readonly string[]): Partial<JobQuery>[] => texts.map((text) => ({ text }))
 
 describe('a plan', () => {
   test('becomes a run of the job, with a task for each page of each query, in the order of the file', async () => {
@@ -93,11 +100,7 @@ describe('a plan', () => {
 
   test('of several jobs is one group, and each job has its own run and its own copy of a query', async () => {
     const temp = await aStore()
-    await using draft = await temp.store.draft()
-    await draft.add('one', text('a', 'b').map(aQuery))
-    await draft.add('two', text('b').map(aQuery))
-    const jobs = ['one', 'two'].map((name) => plannedJob({ settings: aJob({ name }) }))
-    const runs = await draft.commit(jobs, noon)
+    const runs = await planJobs(temp.store, { one: text('a', 'b'), two: text('b') })
     expect(runs.map(({ job, groupId }) => [job, groupId])).toEqual([
       ['one', 1],
       ['two', 1],
@@ -195,8 +198,7 @@ describe('a continued run', () => {
   async function halfDone(queries: readonly Partial<JobQuery>[]) {
     const temp = await aStore()
     const run = await plan(temp.store, { queries })
-    const [first] = await lease(temp.store, run.id, { limit: 1 })
-    if (first === undefined) throw new Error('no task')
+    const first = await firstTask(temp.store, run)
     await answer(temp.store, first, run, webPage('abc'))
     await temp.store.finishRun(run.id, 'interrupted', noon)
     return { ...temp, run }
@@ -292,8 +294,7 @@ describe('a continued run', () => {
   test('that is planned deeper leaves no task that can never be sent where a page was refused', async () => {
     const temp = await aStore()
     const run = await plan(temp.store, { queries: [{ text: 'a', depth: 30 }] })
-    const [first] = await lease(temp.store, run.id)
-    if (first === undefined) throw new Error('no task')
+    const first = await firstTask(temp.store, run)
     await fail(temp.store, first, run, 'rejected')
     expect(tasksOf(temp, run.id)).toEqual(['a/1 failed', 'a/2 skipped', 'a/3 skipped'])
     await plan(temp.store, { queries: [{ text: 'a', depth: 60 }], continues: run.id })
@@ -310,8 +311,7 @@ describe('a continued run', () => {
     async (_, job, query) => {
       const temp = await aStore()
       const run = await plan(temp.store, { job: job ?? {}, queries: [query] })
-      const [first] = await lease(temp.store, run.id)
-      if (first === undefined) throw new Error('no task')
+      const first = await firstTask(temp.store, run)
       const answerId = await keep(temp.store, first)
       await plan(temp.store, { job: job ?? {}, queries: [query], continues: run.id })
       expect(await lease(temp.store, run.id)).toEqual([])
@@ -342,8 +342,7 @@ describe('a continued run', () => {
   test('says which queries have a target that is new to them', async () => {
     const temp = await aStore()
     const run = await plan(temp.store, { job: { targets: [aTarget('a.example')] }, queries: text('q', 'r') })
-    const [q] = await lease(temp.store, run.id, { limit: 1 })
-    if (q === undefined) throw new Error('no task')
+    const q = await firstTask(temp.store, run)
     await answer(temp.store, q, run, webPage('ab'))
     expect(await temp.store.unobserved([run.id])).toEqual([])
     const targets = [aTarget('a.example'), aTarget('b.example')]
@@ -426,10 +425,7 @@ describe('letting tasks through', () => {
     const two = await plan(store, { job: { name: 'two' }, queries: text('d', 'e', 'f') })
     const leased = async (ofOne: number, ofTwo: number, credits: number) => {
       const tasks = await lease(store, one.id, {
-        runs: [
-          { runId: one.id, budget: ofOne, keep: 0, freshSince: null },
-          { runId: two.id, budget: ofTwo, keep: 0, freshSince: null },
-        ],
+        runs: [meansOf(one.id, { budget: ofOne }), meansOf(two.id, { budget: ofTwo })],
         credits,
       })
       await store.release(tasks.map(({ id }) => id))
@@ -444,13 +440,11 @@ describe('letting tasks through', () => {
   test('sends a page only when the page before it is settled, whatever became of it', async () => {
     const { store } = await aStore()
     const run = await plan(store, { queries: [{ text: 'a', depth: 40 }] })
-    const [first] = await lease(store, run.id)
+    const first = await firstTask(store, run)
     expect(await lease(store, run.id)).toEqual([])
-    if (first === undefined) throw new Error('no task')
     await answer(store, first, run, webPage('abc'))
-    const [second] = await lease(store, run.id)
-    expect(second?.page).toBe(2)
-    if (second === undefined) throw new Error('no task')
+    const second = await firstTask(store, run)
+    expect(second.page).toBe(2)
     await fail(store, second, run, 'server-error')
     expect(names(await lease(store, run.id))).toEqual(['a/3'])
   })
@@ -458,17 +452,9 @@ describe('letting tasks through', () => {
   test('puts what used up its tries in a row behind all others', async () => {
     const { store } = await aStore()
     const run = await plan(store, { queries: [{ text: 'a', priority: 9 }, { text: 'b' }] })
-    const [a] = await lease(store, run.id, { limit: 1 })
-    if (a === undefined) throw new Error('no task')
+    const a = await firstTask(store, run)
     const call = await begin(store, a)
-    const ended = {
-      outcome: 'server-error',
-      httpStatus: 500,
-      billed: 0,
-      finishedAt: noon,
-      latencyMs: 1,
-      error: 'x',
-    } as const
+    const ended = settlement({ outcome: 'server-error', httpStatus: 500, billed: 0, error: 'x' })
     await store.settleCall(call, ended, { taskId: a.id, tries: 4, behind: true })
     expect((await lease(store, run.id)).map(({ text, tries }) => [text, tries])).toEqual([
       ['b', 0],
@@ -489,33 +475,17 @@ describe('stored answers', () => {
   async function answered() {
     const temp = await aStore()
     const run = await plan(temp.store, { job: { name: 'first' }, queries: text('a') })
-    const [task] = await lease(temp.store, run.id)
-    if (task === undefined) throw new Error('no task')
-    const answerId = await answerOf(temp, task, run)
+    const task = await firstTask(temp.store, run)
+    const answerId = await keep(temp.store, task)
+    await conclude(temp.store, task, done(answerId, webPage('xyz')))
     const second = await plan(temp.store, { job: { name: 'second' }, queries: text('a', 'b') })
     const reusable = async (freshSince: number | null, shared = false, credits = 100) => {
-      const runs = [{ runId: second.id, budget: credits, keep: 0, freshSince }]
+      const runs = [meansOf(second.id, { budget: credits, freshSince })]
       const tasks = await lease(temp.store, second.id, { runs, shared, credits })
       await temp.store.release(tasks.map(({ id }) => id))
       return tasks.map(({ text, reusable }) => [text, reusable])
     }
     return { ...temp, second, answerId, reusable }
-  }
-
-  async function answerOf(
-    { store }: TempStore,
-    task: Parameters<typeof answer>[1],
-    run: Parameters<typeof answer>[2],
-  ) {
-    const answerId = await keep(store, task)
-    await store.understand({
-      taskId: task.id,
-      runId: run.id,
-      queryId: task.queryId,
-      outcome: { done: { answerId, normaliser: 1, understood: webPage('xyz') } },
-      follow: () => ({ ranks: [], observations: [], paging: null }),
-    })
-    return answerId
   }
 
   test('are used while they are fresh', async () => {
@@ -554,17 +524,10 @@ describe('stored answers', () => {
 
   test('make a task done without a call, and are counted apart', async () => {
     const { store, sql, second, answerId } = await answered()
-    const [task] = await lease(store, second.id, { limit: 1 })
-    if (task === undefined) throw new Error('no task')
+    const task = await firstTask(store, second)
     await store.reuseAnswer(task.id, answerId)
     expect(await store.answeredTasks([second.id])).toMatchObject([{ taskId: task.id, answerId, page: 1 }])
-    await store.understand({
-      taskId: task.id,
-      runId: second.id,
-      queryId: task.queryId,
-      outcome: { done: { answerId, normaliser: 1, understood: webPage('xyz') } },
-      follow: () => ({ ranks: [], observations: [], paging: null }),
-    })
+    await conclude(store, task, done(answerId, webPage('xyz')))
     const { tasks, calls, spent } = await store.tally(second.id)
     expect(tasks).toMatchObject({ done: 1, reused: 1, pending: 1 })
     expect({ sent: calls.sent, spent }).toEqual({ sent: 0, spent: 0 })
@@ -585,8 +548,7 @@ describe('stored answers', () => {
   test('that nobody has read yet are found by the next process', async () => {
     const { store, path } = await aStore()
     const run = await plan(store, { queries: text('a', 'b') })
-    const [a] = await lease(store, run.id, { limit: 1 })
-    if (a === undefined) throw new Error('no task')
+    const a = await firstTask(store, run)
     const answerId = await keep(store, a)
     await using next = await openStore(path)
     expect(await next.recover([run.id], noon)).toBe(0)

@@ -6,21 +6,19 @@ import type { Understood } from '../../src/model/result.ts'
 import type { RowView } from '../../src/store/store.ts'
 import { aTarget } from '../plan/build.ts'
 import {
+  aLookup,
   answer,
   aResult,
-  aStore,
   begin,
+  conclude,
+  done,
   fail,
-  hour,
-  lease,
-  noon,
-  plan,
   settlement,
-  type TempStore,
   understood,
   webPage,
   work,
-} from './build.ts'
+} from './answers.ts'
+import { aStore, firstTask, hour, lease, noon, plan, type TempStore } from './build.ts'
 
 const installed = spawnSync('sqlite3', ['--version']).status === 0
 
@@ -106,8 +104,7 @@ describe('the public views have the columns that were promised, in their order',
 async function stored(operation: string, says: Understood, params: Record<string, string | number> = {}) {
   const temp = await aStore()
   const run = await plan(temp.store, { queries: [{ operation, params, labels: { team: 'a' } }] })
-  const [task] = await lease(temp.store, run.id)
-  if (task === undefined) throw new Error('no task')
+  const task = await firstTask(temp.store, run)
   await answer(temp.store, task, run, says)
   return temp
 }
@@ -336,28 +333,13 @@ describe('an answer that is read again', () => {
   async function readTwice(normalisers: readonly [number, number]) {
     const temp = await aStore()
     const run = await plan(temp.store, { queries: [{ operation: 'alpha.news' }] })
-    const [task] = await lease(temp.store, run.id)
-    if (task === undefined) throw new Error('no task')
+    const task = await firstTask(temp.store, run)
     const news = { date: 'today', publishedAt: null }
     await answer(temp.store, task, run, understood([aResult('news', { title: 'old', news })]))
     const [stored] = temp.sql<{ answer_id: number }>('SELECT answer_id FROM answers')
     temp.exec(`UPDATE answers_ SET normaliser = ${normalisers[0]}`)
-    await temp.store.understand({
-      taskId: task.id,
-      runId: run.id,
-      queryId: task.queryId,
-      outcome: {
-        done: {
-          answerId: stored?.answer_id ?? 0,
-          normaliser: normalisers[1],
-          understood: understood([
-            aResult('news', { title: 'new', news }),
-            aResult('news', { title: 'more' }),
-          ]),
-        },
-      },
-      follow: () => ({ ranks: [], observations: [], paging: null }),
-    })
+    const anew = understood([aResult('news', { title: 'new', news }), aResult('news', { title: 'more' })])
+    await conclude(temp.store, task, done(stored?.answer_id ?? 0, anew, normalisers[1]))
     return rowsOf(temp, 'SELECT title, date FROM news_results ORDER BY rank')
   }
 
@@ -424,8 +406,7 @@ describe('the pages that follow from an answer', () => {
   test('are passed over where the results ended, with the reason', async () => {
     const temp = await aStore()
     const run = await plan(temp.store, { queries: [{ depth: 40 }] })
-    const [first] = await lease(temp.store, run.id)
-    if (first === undefined) throw new Error('no task')
+    const first = await firstTask(temp.store, run)
     const effect = await answer(temp.store, first, run, webPage('ab', { hasNextPage: false }))
     expect(effect).toEqual({ added: 0, skipped: 3 })
     const because = 'skipped: the service has no next page'
@@ -471,8 +452,7 @@ describe('the pages that follow from an answer', () => {
   test('are passed over where a page was refused for a reason that they share', async () => {
     const temp = await aStore()
     const run = await plan(temp.store, { queries: [{ depth: 30 }] })
-    const [first] = await lease(temp.store, run.id)
-    if (first === undefined) throw new Error('no task')
+    const first = await firstTask(temp.store, run)
     expect(await fail(temp.store, first, run, 'rejected')).toEqual({ added: 0, skipped: 2 })
     expect(tasks(temp)).toEqual(['1 failed: Oops', '2 skipped: page 1 failed', '3 skipped: page 1 failed'])
     expect(await temp.store.failures(run.id)).toEqual([
@@ -598,8 +578,7 @@ describe('observations', () => {
   test('are unknown for what was never sent when the run ends, and stay what they are elsewhere', async () => {
     const temp = await aStore()
     const run = await plan(temp.store, { job: { targets }, queries: [{ text: 'q' }, { text: 'r' }] })
-    const [q] = await lease(temp.store, run.id, { limit: 1 })
-    if (q === undefined) throw new Error('no task')
+    const q = await firstTask(temp.store, run)
     await answer(temp.store, q, run, webPage('abc'))
     await temp.store.finishRun(run.id, 'interrupted', noon + hour)
     const rows = rowsOf(
@@ -636,18 +615,7 @@ describe('instants in the views', () => {
       noon,
       ...fc.sample(fc.integer({ min: 0, max: 4e12 }), { numRuns: 500, seed: 1 }),
     ]
-    await Promise.all(
-      instants.map((sentAt) =>
-        temp.store.beginCall({
-          runId: null,
-          taskId: null,
-          operation: 'usage',
-          credits: 0,
-          sentAt,
-          keyHash: 'k',
-        }),
-      ),
-    )
+    await Promise.all(instants.map((sentAt) => temp.store.beginCall(aLookup({ sentAt }))))
     const shown = rowsOf(temp, 'SELECT sent_at FROM calls ORDER BY call_id').map(({ sent_at }) => sent_at)
     expect(shown).toEqual(instants.map((instant) => new Date(instant).toISOString()))
   })
