@@ -4,7 +4,9 @@ import type { AnswerFacts, Result, ResultKind, Understood } from '../../src/mode
 import type { Run } from '../../src/model/run.ts'
 import type { Task } from '../../src/model/task.ts'
 import { followPage } from '../../src/run/follow.ts'
-import type { AcceptedJob, NewCall, Store, Understanding } from '../../src/store/store.ts'
+import type { Understanding } from '../../src/store/answers.ts'
+import type { AcceptedJob, NewCall } from '../../src/store/calls.ts'
+import type { Store } from '../../src/store/store.ts'
 import { lease, noon } from './build.ts'
 
 export function settlement<O extends Settlement['outcome'] = 'answered'>(

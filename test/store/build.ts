@@ -9,8 +9,9 @@ import type { PlannedQuery } from '../../src/model/plan.ts'
 import type { Run } from '../../src/model/run.ts'
 import type { Task } from '../../src/model/task.ts'
 import { planQuery } from '../../src/plan/plan.ts'
+import type { LeaseRequest, Means } from '../../src/store/calls.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
-import type { LeaseRequest, Means, PlannedJob, Store } from '../../src/store/store.ts'
+import type { PlannedJob, Store } from '../../src/store/store.ts'
 import { aJobQuery } from '../plan/build.ts'
 
 export const everyOperation = billableOperations.map(({ name }) => name)
@@ -142,6 +143,14 @@ export function lease(store: Store, runId: number, request: Partial<LeaseRequest
     ...request,
     runs,
   })
+}
+
+/** Tasks of a run as `query/page state`, in the order in which they were planned. */
+export function tasksOf({ sql }: Pick<TempStore, 'sql'>, run: number): readonly string[] {
+  return sql<{ task: string }>(
+    "SELECT query || '/' || page || ' ' || state AS task FROM tasks WHERE run_id = ? ORDER BY task_id",
+    run,
+  ).map(({ task }) => task)
 }
 
 /** The first task of a run, let through. */

@@ -1,6 +1,6 @@
 import type { JobQuery } from '../../src/model/job.ts'
 import type { Run } from '../../src/model/run.ts'
-import type { Means } from '../../src/store/store.ts'
+import type { Means } from '../../src/store/calls.ts'
 import { answer, fail, webPage, work } from './answers.ts'
 import {
   aQuery,
