@@ -5,7 +5,7 @@ import { matcherOf } from '../rank/match.ts'
 import { observe } from '../rank/observe.ts'
 import { type Page, rankPages } from '../rank/pages.ts'
 import { decidePaging } from '../rank/paging.ts'
-import type { Consequences, StoredQuery } from '../store/store.ts'
+import type { Consequences, StoredQuery } from '../store/answers.ts'
 
 /** How a page ended: with an answer that says these facts, or failed. */
 export type PageEnd = { readonly facts: AnswerFacts } | { readonly failed: Outcome | 'malformed' }

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Run } from '../../src/model/run.ts'
 import type { PlannedJob, Store } from '../../src/store/store.ts'
-import { aStore, everyOperation, noon, read } from './build.ts'
+import { read } from './answers.ts'
+import { aStore, everyOperation, noon } from './build.ts'
 import { askedBefore, aWorld, end, fullPage, randomJob } from './random-jobs.ts'
 
 const limit = fc.oneof(fc.nat(15), fc.constant(1_000))

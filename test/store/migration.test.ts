@@ -5,7 +5,8 @@ import { expect, test } from 'vitest'
 import { applicationId, migrationsFolder } from '../../src/store/sqlite/applied.ts'
 import journal from '../../src/store/sqlite/migrations/meta/_journal.json' with { type: 'json' }
 import { openStore } from '../../src/store/sqlite/open.ts'
-import { aFolder, aJob, begin, hour, lease, noon, settlement } from './build.ts'
+import { begin, settlement } from './answers.ts'
+import { aFolder, aJob, hour, lease, noon } from './build.ts'
 
 /** A database as it was after that many migrations, with a row in each of its tables. */
 async function earlier(migrations: number): Promise<string> {

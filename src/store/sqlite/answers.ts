@@ -10,7 +10,7 @@ import type {
   RawAnswer,
   StoredQuery,
   Understanding,
-} from '../store.ts'
+} from '../answers.ts'
 import { callSettler } from './calls.ts'
 import type { Dictionary } from './dictionary.ts'
 import { leftOutCause } from './fit.ts'

@@ -1,7 +1,8 @@
 import type { Database } from 'better-sqlite3'
 import type { PlanSummary } from '../../model/plan.ts'
 import { type FitMeans, type FitQuery, fitter } from '../../plan/fit.ts'
-import type { FitRest, PlannedJob } from '../store.ts'
+import type { FitRest } from '../calls.ts'
+import type { PlannedJob } from '../store.ts'
 import { leftOutCause } from './fit.ts'
 import { understood } from './reusable.ts'
 
