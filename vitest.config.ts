@@ -1,7 +1,14 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import type { InlineConfig } from 'vitest/node'
 
-const common = { environment: 'node', pool: 'forks', testTimeout: 30_000, hookTimeout: 30_000 } as const
+const common = {
+  environment: 'node',
+  pool: 'forks',
+  testTimeout: 30_000,
+  hookTimeout: 30_000,
+  setupFiles: ['test/support/seed.ts'],
+} as const satisfies InlineConfig
 const long = process.env.RANKLINE_TEST_LONG === '1'
 
 export default defineConfig({
