@@ -1,6 +1,15 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import type { InlineConfig } from 'vitest/node'
 
-const common = { environment: 'node', pool: 'forks', testTimeout: 30_000 } as const
+const common = {
+  environment: 'node',
+  pool: 'forks',
+  testTimeout: 30_000,
+  hookTimeout: 30_000,
+  setupFiles: ['test/support/seed.ts'],
+} as const satisfies InlineConfig
+const long = process.env.RANKLINE_TEST_LONG === '1'
 
 export default defineConfig({
   test: {
@@ -11,11 +20,13 @@ export default defineConfig({
           name: 'suite',
           include: ['test/**/*.test.ts'],
           exclude: ['test/alone/**', 'test/long/**'],
+          // One more than there are cores, for the slow ones mostly wait for processes and pauses.
+          maxWorkers: availableParallelism() + 1,
           sequence: { groupOrder: 0 },
         },
       },
       {
-        // What is judged by the clock of a server would be disturbed by tests beside it.
+        // What is judged by the clock would be disturbed by tests beside it.
         test: {
           ...common,
           name: 'alone',
@@ -25,12 +36,12 @@ export default defineConfig({
         },
       },
       {
-        // Kills and crowds of processes: each file needs the machine for itself.
+        // Kills and crowds of processes: in its long form each file needs the machine for itself.
         test: {
           ...common,
           name: 'long',
           include: ['test/long/**/*.test.ts'],
-          fileParallelism: false,
+          maxWorkers: long ? 1 : availableParallelism(),
           testTimeout: 300_000,
           sequence: { groupOrder: 2 },
         },

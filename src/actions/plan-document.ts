@@ -2,7 +2,8 @@ import type { Account } from '../api/account.ts'
 import type { PlanSummary } from '../model/plan.ts'
 import type { RunMeans } from '../plan/fit.ts'
 import { formatTable } from '../report/table.ts'
-import type { FitRest, PlannedJob } from '../store/store.ts'
+import type { FitRest } from '../store/calls.ts'
+import type { PlannedJob } from '../store/store.ts'
 import { count, duration } from '../words.ts'
 
 /** A job as it is planned, with what it may spend. */

@@ -1,4 +1,4 @@
-import type { Charge, Reading } from '../model/ledger.ts'
+import { type Charge, type Reading, settlingMs } from '../model/ledger.ts'
 
 /** What the service counted between two readings of its usage record, explained by our ledger. In credits. */
 export interface Span {
@@ -27,9 +27,6 @@ export interface Verification {
   /** Credits of calls before the first reading, and since the last one that no call of ours straddles. */
   readonly unverified: { readonly before: number; readonly after: number }
 }
-
-/** A connection that was lost may still be billed this long after. */
-const settlingMs = 120_000
 
 interface Sums {
   billed: number

@@ -1,3 +1,6 @@
+/** A call whose end is not known may still be billed this long after it ended. */
+export const settlingMs = 120_000
+
 /** The service's own count, as one reading of its usage record gives it. Credits are whole, instants epoch ms. */
 export interface Reading {
   /** It was counted at some time between these two. */

@@ -1,4 +1,4 @@
-import type { RowView } from '../store/store.ts'
+import type { RowView } from '../store/rows.ts'
 
 const shared = [
   'run_id',

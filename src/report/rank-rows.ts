@@ -1,5 +1,5 @@
 import type { ObservationState } from '../model/observation.ts'
-import type { Cell } from '../store/store.ts'
+import type { Cell } from '../store/rows.ts'
 import { compare } from './movement.ts'
 
 export type Row = Readonly<Record<string, Cell>>

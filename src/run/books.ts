@@ -1,6 +1,7 @@
 import type { Account } from '../api/account.ts'
 import { billableOperations } from '../catalog/index.ts'
 import type { Clock } from '../model/clock.ts'
+import { settlingMs } from '../model/ledger.ts'
 import type { Run } from '../model/run.ts'
 import type { Task } from '../model/task.ts'
 import { coveredByBalance, coveredByBudget } from './covered.ts'
@@ -47,8 +48,6 @@ interface RunBook {
 }
 
 const dearest = Math.max(...billableOperations.map(({ cost }) => cost))
-/** A call whose end is not known may still be billed this long after it ended. */
-export const settlingMs = 120_000
 
 /** What was spent before, as the ledger has it. */
 export interface Earlier {

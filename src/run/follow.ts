@@ -7,7 +7,7 @@ import { observe } from '../rank/observe.ts'
 import { type Page, rankPages, withGaps } from '../rank/pages.ts'
 import { decidePaging, type PagingDecision, type PagingEnd } from '../rank/paging.ts'
 import { isDormant, type Sightings, type Sought } from '../rank/smart.ts'
-import type { Consequences, StoredQuery } from '../store/store.ts'
+import type { Consequences, StoredQuery } from '../store/answers.ts'
 
 /** How a page ended: with an answer that says these facts, or failed. */
 export type PageEnd = { readonly facts: AnswerFacts } | { readonly failed: Outcome | 'malformed' }

@@ -5,7 +5,8 @@ import { normaliserVersion, understand } from '../catalog/understand.ts'
 import type { Outcome } from '../model/call.ts'
 import type { Run } from '../model/run.ts'
 import type { Task } from '../model/task.ts'
-import type { AnsweredTask, Effect, NewAnswer, Store } from '../store/store.ts'
+import type { AnsweredTask, Effect, NewAnswer } from '../store/answers.ts'
+import type { Store } from '../store/store.ts'
 import { followPage, pagingRules } from './follow.ts'
 
 export interface ReadingParts {

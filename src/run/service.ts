@@ -8,7 +8,7 @@ import { jobsPoll } from '../catalog/operations/jobs-poll.ts'
 import { usage } from '../catalog/operations/usage.ts'
 import type { Outcome, Settlement } from '../model/call.ts'
 import type { Clock } from '../model/clock.ts'
-import type { CallStore, NewCall } from '../store/store.ts'
+import type { CallStore, NewCall } from '../store/calls.ts'
 
 /** A call that is over: how it ended, and the body that came. It is in the ledger, but not yet settled there. */
 export interface SentCall {

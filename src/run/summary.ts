@@ -1,5 +1,5 @@
 import { type FinishReason, isComplete, type Run, type Tally } from '../model/run.ts'
-import type { LeftOut } from '../store/store.ts'
+import type { LeftOut } from '../store/calls.ts'
 
 /** The document that `run --json` prints for a run. Instants are ISO 8601, credits whole numbers. */
 export interface RunDocument {

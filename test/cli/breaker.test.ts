@@ -79,7 +79,7 @@ test('queries that the service cannot stand fail by themselves; the others go on
 
 test('the snapshot of an engine that is down stops new work for it before most calls have failed', async () => {
   await using sandbox = await startSandbox({
-    rules: [{ probability: 0.35, times: 30, do: { status: 500 } }],
+    rules: [{ probability: 0.35, times: 12, do: { status: 500 } }],
   })
   sandbox.control({ stats: { alpha: { successRate: 20 } } })
   await using place = await workspace(sandbox)

@@ -4,10 +4,13 @@ import { expect, test } from 'vitest'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { queriesCsv, workspace } from '../support/rankline.ts'
 
+/** Slow, so that a run is under way until all else has been done beside it; then no longer. */
+const slow = { latencyMs: 100 }
+
 const isSearch = ({ operation }: { operation: string | null }) => operation === 'alpha.search'
 
 test('a backup is made while another process collects, which does not notice', async () => {
-  await using sandbox = await startSandbox({ latencyMs: 40 })
+  await using sandbox = await startSandbox(slow)
   await using place = await workspace(sandbox)
   const job = await place.file('job.csv', queriesCsv(400))
   const { ended } = place.start(['run', job, '--concurrency', '4', '--json'])
@@ -16,6 +19,7 @@ test('a backup is made while another process collects, which does not notice', a
 
   const backup = await place.run(['db', 'backup', 'copies.db'])
   const sentByThen = sandbox.ledger.requestsFor(isSearch).length
+  sandbox.control({ latencyMs: 0 })
   const collected = await ended
 
   expect(backup).toMatchObject({ code: 0, stderr: '' })
@@ -49,7 +53,7 @@ test('a backup says what it wrote as JSON, and writes over nothing', async () =>
 })
 
 test('a check says that all is whole, also in the middle of a run, and of the copy', async () => {
-  await using sandbox = await startSandbox({ latencyMs: 40 })
+  await using sandbox = await startSandbox(slow)
   await using place = await workspace(sandbox)
   const job = await place.file('job.csv', queriesCsv(400))
   const { ended } = place.start(['run', job, '--concurrency', '4'])
@@ -59,6 +63,7 @@ test('a check says that all is whole, also in the middle of a run, and of the co
   const during = await place.run(['db', 'check'])
   await place.run(['db', 'backup', 'copy.db'])
   const sentByThen = sandbox.ledger.requestsFor(isSearch).length
+  sandbox.control({ latencyMs: 0 })
   await ended
   const after = await place.run(['db', 'check', '--json'])
   const copy = await place.run(['--db', 'copy.db', 'db', 'check'])
@@ -183,7 +188,7 @@ test('a stored answer whose body is gone is not used: the call is planned, and b
 })
 
 test('bodies are dropped while another process collects; the file is made smaller only when none does', async () => {
-  await using sandbox = await startSandbox({ latencyMs: 40 })
+  await using sandbox = await startSandbox(slow)
   await using place = await workspace(sandbox)
   const old = await place.file('old.csv', queriesCsv(50, 'old'))
   await place.run(['run', old])
@@ -197,6 +202,7 @@ test('bodies are dropped while another process collects; the file is made smalle
   const left = place.sql('SELECT count(*) AS n FROM raw_answers WHERE answer_id <= 50')
   const pruned = await place.run(['db', 'prune', '--answers', '90d', '--json'])
   const sentByThen = sandbox.ledger.requestsFor(isSearch).length
+  sandbox.control({ latencyMs: 0 })
   const collected = await ended
 
   expect(refused).toMatchObject({ code: 7, stdout: '' })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { queriesCsv, type Workspace, workspace } from '../support/rankline.ts'
 
@@ -29,8 +29,13 @@ async function collected() {
 }
 
 describe('the ledger', () => {
+  let all: Awaited<ReturnType<typeof collected>>
+  beforeAll(async () => {
+    all = await collected()
+  })
+  afterAll(() => all[Symbol.asyncDispose]())
+
   test('is added up by run, day, job and tag', async () => {
-    await using all = await collected()
     const { place } = all
     const lookup = { ...numbers, calls: 1, free: 1 }
     const tagged = { calls: 6, billed: 3, free: 2, ambiguous: 1, credits: 3, credits_ambiguous: 1 }
@@ -59,7 +64,6 @@ describe('the ledger', () => {
   })
 
   test('is added up for a job, and for a time', async () => {
-    await using all = await collected()
     const { place } = all
     expect(
       (await sums(place, '--by', 'run', '--job', 'other')).map(({ run }: { run: number }) => run),
@@ -77,7 +81,6 @@ describe('the ledger', () => {
   })
 
   test('is a table for a person, that fits the terminal', async () => {
-    await using all = await collected()
     const { place } = all
     const { stdout, stderr } = await place.run(['ledger', '--by', 'tag'])
     expect(stdout).toBe(
@@ -123,22 +126,29 @@ test('every key is compared by itself', async () => {
   expect(text.match(/^sandbox \(key /gm)).toHaveLength(2)
 })
 
-test.each<[string, readonly string[], string]>([
-  ['a word that means nothing', ['check'], "There is no 'ledger check', only 'ledger verify'."],
-  ['a group in place of the flag', ['job'], 'For credits by job, write: rankline ledger --by job'],
-  ['a group that is none', ['--by', 'foo'], "--by cannot be 'foo'; write one of run, day, job, tag"],
-  ['a job to verify', ['verify', '--job', 'queries'], '--job has no meaning for ledger verify'],
-  ['groups to verify', ['verify', '--by', 'run'], '--by has no meaning for ledger verify'],
-  ['a time to verify', ['verify', '--from', '2026-01-01'], '--from has no meaning for ledger verify'],
-  ['a job that is not there', ['--job', 'querys'], 'Did you mean queries?'],
-  ['a day that is none', ['--from', '2026-02-30'], "--from cannot be '2026-02-30'; write a day such as"],
-  ['an instant that is none', ['--until', '2026-02-01T25:00'], "--until cannot be '2026-02-01T25:00'"],
-])('%s is refused in a sentence, with exit code 2', async (_, args, words) => {
-  await using sandbox = await startSandbox()
-  await using place = await workspace(sandbox)
-  await place.run(['run', await place.file('queries.csv', queriesCsv(1))])
-  const { code, stdout, stderr } = await place.run(['ledger', ...args])
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-  expect(stderr).toContain(words)
-  expect(stderr.trim().split('\n')).toHaveLength(1)
+describe('asking the ledger with', () => {
+  let place: Workspace
+  beforeAll(async () => {
+    await using sandbox = await startSandbox()
+    place = await workspace(sandbox)
+    await place.run(['run', await place.file('queries.csv', queriesCsv(1))])
+  })
+  afterAll(() => place[Symbol.asyncDispose]())
+
+  test.each<[string, readonly string[], string]>([
+    ['a word that means nothing', ['check'], "There is no 'ledger check', only 'ledger verify'."],
+    ['a group in place of the flag', ['job'], 'For credits by job, write: rankline ledger --by job'],
+    ['a group that is none', ['--by', 'foo'], "--by cannot be 'foo'; write one of run, day, job, tag"],
+    ['a job to verify', ['verify', '--job', 'queries'], '--job has no meaning for ledger verify'],
+    ['groups to verify', ['verify', '--by', 'run'], '--by has no meaning for ledger verify'],
+    ['a time to verify', ['verify', '--from', '2026-01-01'], '--from has no meaning for ledger verify'],
+    ['a job that is not there', ['--job', 'querys'], 'Did you mean queries?'],
+    ['a day that is none', ['--from', '2026-02-30'], "--from cannot be '2026-02-30'; write a day such as"],
+    ['an instant that is none', ['--until', '2026-02-01T25:00'], "--until cannot be '2026-02-01T25:00'"],
+  ])('%s is refused in a sentence, with exit code 2', async (_, args, words) => {
+    const { code, stdout, stderr } = await place.run(['ledger', ...args])
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(words)
+    expect(stderr.trim().split('\n')).toHaveLength(1)
+  })
 })

@@ -4,8 +4,8 @@ import { faults } from '../support/judge.ts'
 import { commandOf, type KillJob, noonZone, stage, undisturbed } from '../support/kill-job.ts'
 import { type KilledRun, type Phase, phases, runAndKill } from '../support/killed-run.ts'
 import { long } from '../support/long.ts'
+import { seed } from '../support/seed.ts'
 
-const seed = process.env.RANKLINE_TEST_SEED ?? String(Date.now())
 const killsOfAJob = long ? 30 : 2
 const killsOfARun = 5
 

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { performance } from 'node:perf_hooks'
 import { expect, test } from 'vitest'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
@@ -7,6 +6,7 @@ import { tryLock } from '../../src/store/sqlite/lock.ts'
 import { isBillable } from '../support/judge.ts'
 import { long } from '../support/long.ts'
 import { queriesCsv, type Started, type Workspace, workspace } from '../support/rankline.ts'
+import { jobsAsked, moment, spokenOrEnded } from '../support/turns.ts'
 
 const processes = long ? 20 : 6
 const queriesOfAJob = 8
@@ -23,17 +23,6 @@ async function crowd(place: Workspace, flags: readonly string[]): Promise<readon
 function turns({ ledger }: Sandbox): readonly string[] {
   return jobsAsked(ledger).filter((name, index, all) => name !== all[index - 1])
 }
-
-function jobsAsked(ledger: Sandbox['ledger']): readonly string[] {
-  return ledger.requestsFor(isBillable).map(({ params }) => String(params.query).split(' ')[0] ?? '')
-}
-
-/** Whoever has to wait says so first. */
-function spokenOrEnded({ child, ended }: Started): Promise<unknown> {
-  return Promise.race([ended, new Promise((resolve) => child.stderr?.once('data', resolve))])
-}
-
-const moment = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 2))
 
 test(`of ${processes} processes with --wait 0 one collects; the others exit 7 and have sent nothing`, async () => {
   // Slow, so that the one that collects is there until all others have looked; then no longer.
@@ -81,27 +70,4 @@ test(`${processes} processes that wait collect in turn, keep the rate together, 
     { n: processes },
   ])
   expect(place.sql('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
-})
-
-test('when the one that collects is killed, the next one sends within a second', async () => {
-  await using sandbox = await startSandbox({ latencyMs: 200 })
-  await using place = await workspace(sandbox)
-  const [mine, next] = [
-    await place.file('a.csv', queriesCsv(50, 'first')),
-    await place.file('b.csv', queriesCsv(3, 'next')),
-  ]
-  const owner = place.start(['run', mine, '--concurrency', '2'])
-  while (!jobsAsked(sandbox.ledger).includes('first')) await moment()
-  const waiting = place.start(['run', next])
-  await spokenOrEnded(waiting)
-
-  const killedAt = performance.now()
-  owner.child.kill('SIGKILL')
-  while (!jobsAsked(sandbox.ledger).includes('next') && waiting.child.exitCode === null) await moment()
-  const tookMs = performance.now() - killedAt
-
-  expect(tookMs).toBeLessThan(1000)
-  const { code, stderr } = await waiting.ended
-  expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('Waiting') })
-  expect(owner.child.signalCode).toBe('SIGKILL')
 })

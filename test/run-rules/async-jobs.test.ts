@@ -1,25 +1,15 @@
 import { expect, test } from 'vitest'
+import { retryPolicy } from '../../src/api/retry.ts'
 import type { Clock } from '../../src/model/clock.ts'
-import type { Task } from '../../src/model/task.ts'
 import { type AsyncJobParts, asyncJobs } from '../../src/run/async-jobs.ts'
 import { outageWatch } from '../../src/run/outage.ts'
 import { newStop } from '../../src/run/stop.ts'
-import { settlement } from '../store/build.ts'
+import { settlement } from '../store/answers.ts'
+import { openPromise } from '../support/open-promise.ts'
+import { aTask } from '../support/task.ts'
 
-const task: Task = {
-  id: 7,
-  runId: 3,
-  queryId: 1,
-  operation: 'alpha.images',
-  text: 'desk',
-  params: {},
-  page: 1,
-  priority: 0,
-  credits: 1,
-  tries: 3,
-  cause: null,
-  reusable: null,
-}
+/** One more failed job is one too many. */
+const task = aTask({ id: 7, operation: 'alpha.images', tries: retryPolicy.tries - 1 })
 
 const polls = {
   lost: { outcome: 'not-found', httpStatus: 404, body: {} },
@@ -39,7 +29,7 @@ test.each(['lost', 'failed'] as const)(
       },
     }
     const handedOver: string[] = []
-    let stored = (): void => {}
+    const storing = openPromise()
     const jobs = asyncJobs({
       clock,
       stop: newStop(),
@@ -57,9 +47,7 @@ test.each(['lost', 'failed'] as const)(
       store: {
         endJob: () => {
           handedOver.push('job')
-          return new Promise<void>((resolve) => {
-            stored = resolve
-          })
+          return storing.promise
         },
       },
       fail: async () => {
@@ -69,10 +57,9 @@ test.each(['lost', 'failed'] as const)(
     } as unknown as AsyncJobParts)
 
     const ended = jobs.goOn(task, { taskId: 7, callId: 1, jobId: 'j1', acceptedAt: 0 })
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await expect.poll(() => handedOver).toEqual(['job', 'task'])
 
-    expect(handedOver).toEqual(['job', 'task'])
-    stored()
+    storing.fulfil()
     expect(await ended).toEqual({ failed: 'lost' })
   },
 )

@@ -4,7 +4,8 @@ import { collect } from '../../src/run/collect.ts'
 import type { SentCall, Service } from '../../src/run/service.ts'
 import { newStop } from '../../src/run/stop.ts'
 import { fakeTime } from '../api/fake-time.ts'
-import { aStore, noon, plan, settlement, webPage, work } from '../store/build.ts'
+import { settlement, webPage, work } from '../store/answers.ts'
+import { aStore, noon, plan } from '../store/build.ts'
 
 const account = JSON.stringify({ remaining: 1_000, total_used: 0, rate_limit: {} })
 

@@ -6,6 +6,7 @@ import { feed } from '../../src/run/feed.ts'
 import { openPool } from '../../src/run/pool.ts'
 import { newStop, sleep } from '../../src/run/stop.ts'
 import { fakeTime } from '../api/fake-time.ts'
+import { aTask } from '../support/task.ts'
 
 export interface FeedSetup {
   /** Operation of each task. */
@@ -40,7 +41,7 @@ export function aFeed(setup: FeedSetup) {
     up: [],
     onChange: (engine, change) => told.push(`${engine} ${change} at ${time.now()}`),
   })
-  const pending = setup.tasks.map((operation, index) => aTask(index + 1, operation))
+  const pending = setup.tasks.map((operation, index) => aTask({ id: index + 1, operation }))
   const sent: {
     readonly engine: string
     readonly at: number
@@ -129,22 +130,5 @@ export function aFeed(setup: FeedSetup) {
       if (error !== null) throw error
       return endedAt
     },
-  }
-}
-
-function aTask(id: number, operation: string): Task {
-  return {
-    id,
-    runId: 1,
-    queryId: id,
-    operation,
-    text: 'q',
-    params: {},
-    page: 1,
-    priority: 0,
-    credits: 1,
-    tries: 0,
-    cause: null,
-    reusable: null,
   }
 }

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest'
 import type { Outcome } from '../../src/model/call.ts'
 import type { Page } from '../../src/rank/pages.ts'
 import { followPage, type PageEnd, weigh } from '../../src/run/follow.ts'
-import type { Consequences, StoredQuery } from '../../src/store/store.ts'
+import type { Consequences, StoredQuery } from '../../src/store/answers.ts'
 import { aTarget } from '../plan/build.ts'
 import { pagesOf } from '../rank/build.ts'
-import { webPage } from '../store/build.ts'
+import { webPage } from '../store/answers.ts'
 
 const answered: PageEnd = webPage('')
 const last: PageEnd = webPage('', { hasNextPage: false })

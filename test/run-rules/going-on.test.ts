@@ -4,6 +4,7 @@ import type { FinishReason, Run } from '../../src/model/run.ts'
 import { plotCourse } from '../../src/run/going-on.ts'
 import { aTarget } from '../plan/build.ts'
 import { aJob, noon } from '../store/build.ts'
+import { aRun } from '../support/run.ts'
 
 const today = '2026-03-02'
 const yesterday = '2026-03-01'
@@ -26,19 +27,15 @@ async function courseOf(
   const runs = jobs.map(({ latest }, index): Run | null =>
     latest === null
       ? null
-      : {
+      : aRun({
           id: index + 1,
           groupId: latest.group ?? 1,
           job: 'abcdef'[index] as string,
           settings: settings[index] as JobSettings,
           date: latest.date ?? today,
-          startedAt: noon,
           finishedAt: latest.ended === null ? null : noon,
           finishReason: latest.ended,
-          closedAt: null,
-          plannedMin: 0,
-          plannedMax: 0,
-        },
+        }),
   )
   const tracked = ({ name, targets }: JobSettings) => ({ name, tracked: targets.length > 0 })
   const closed: number[] = []

@@ -5,7 +5,7 @@ import { openBreaker } from '../../src/run/breaker.ts'
 import { watchHealth } from '../../src/run/health.ts'
 import type { Service } from '../../src/run/service.ts'
 import { fakeTime } from '../api/fake-time.ts'
-import { settlement } from '../store/build.ts'
+import { settlement } from '../store/answers.ts'
 
 interface Snapshot {
   readonly outcome?: Outcome

@@ -1,12 +1,12 @@
 import { onTestFinished } from 'vitest'
 import type { Outcome } from '../../src/model/call.ts'
-import type { Task } from '../../src/model/task.ts'
 import { outageWatch } from '../../src/run/outage.ts'
 import { type JobEnd, poller } from '../../src/run/poll.ts'
 import type { Service } from '../../src/run/service.ts'
 import { newStop } from '../../src/run/stop.ts'
 import { fakeTime } from '../api/fake-time.ts'
-import { settlement } from '../store/build.ts'
+import { settlement } from '../store/answers.ts'
+import { aTask } from '../support/task.ts'
 
 /** What the service answers to a poll. */
 export interface Polled {
@@ -25,6 +25,8 @@ interface Poll {
   readonly path: string
   readonly at: number
 }
+
+const task = aTask({ operation: 'alpha.images' })
 
 /** A poller of a service that answers as it is told, in time that stands still until it is moved. */
 export function aPoller(answers: (poll: Poll, polls: readonly Poll[]) => Polled, maxOutageMs = 60_000) {
@@ -71,7 +73,7 @@ export function aPoller(answers: (poll: Poll, polls: readonly Poll[]) => Polled,
       job.end = end
       job.endedAt = time.now()
     }
-    poll(aTask, { taskId: aTask.id, callId: 1, jobId, acceptedAt: 0 }).then(ended, ended)
+    poll(task, { taskId: task.id, callId: 1, jobId, acceptedAt: 0 }).then(ended, ended)
     return job
   }
   return { time, stop, polls, refusals, follow }
@@ -82,18 +84,3 @@ export const inTurn =
   (...answers: readonly Polled[]) =>
   (_: Poll, polls: readonly Poll[]): Polled =>
     answers[Math.min(polls.length, answers.length) - 1] as Polled
-
-const aTask: Task = {
-  id: 7,
-  runId: 3,
-  queryId: 1,
-  operation: 'alpha.images',
-  text: 'desk',
-  params: {},
-  page: 1,
-  priority: 0,
-  credits: 1,
-  tries: 0,
-  cause: null,
-  reusable: null,
-}

@@ -3,7 +3,7 @@ import type { Outcome } from '../../src/model/call.ts'
 import { watchRefusals } from '../../src/run/refused.ts'
 import type { Service } from '../../src/run/service.ts'
 import { newStop } from '../../src/run/stop.ts'
-import { settlement } from '../store/build.ts'
+import { settlement } from '../store/answers.ts'
 
 /** A watch of refusals, with what it told and why it stopped the run. */
 function aWatch(quota: string | null = null) {

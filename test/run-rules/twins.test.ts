@@ -1,24 +1,11 @@
 import { expect, test } from 'vitest'
-import type { Task } from '../../src/model/task.ts'
 import type { TaskEnd } from '../../src/run/task-end.ts'
 import { inFlightTwins } from '../../src/run/twins.ts'
+import { openPromise } from '../support/open-promise.ts'
+import { aTask } from '../support/task.ts'
 
-function aTask(id: number, queryId: number): Task {
-  return {
-    id,
-    runId: id,
-    queryId,
-    operation: 'alpha.images',
-    text: 'desk',
-    params: {},
-    page: 1,
-    priority: 0,
-    credits: 1,
-    tries: 0,
-    cause: null,
-    reusable: null,
-  }
-}
+/** Each task is of a run of its own. */
+const taskOf = (runId: number, queryId: number) => aTask({ id: runId, runId, queryId })
 
 test('a job that an earlier process had submitted is waited for by the other runs that ask for the same', async () => {
   const bought: number[] = []
@@ -30,22 +17,16 @@ test('a job that an earlier process had submitted is waited for by the other run
     reuse: async () => {},
     stored: async () => null,
   })
-  let end: (end: TaskEnd) => void = () => {}
-  const followed = twins.goOn(
-    aTask(1, 7),
-    () =>
-      new Promise((resolve) => {
-        end = resolve
-      }),
-  )
-  const twin = twins.run(aTask(2, 7))
-  await twins.run(aTask(3, 8))
+  const waited = openPromise<TaskEnd>()
+  const followed = twins.goOn(taskOf(1, 7), () => waited.promise)
+  const twin = twins.run(taskOf(2, 7))
+  await twins.run(taskOf(3, 8))
   expect(bought).toEqual([3])
 
-  end({ answerId: 1 })
+  waited.fulfil({ answerId: 1 })
 
   expect(await followed).toEqual({ answerId: 1 })
   expect(await twin).toBe('open')
-  await twins.run(aTask(2, 7))
+  await twins.run(taskOf(2, 7))
   expect(bought).toEqual([3, 2])
 })

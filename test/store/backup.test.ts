@@ -6,7 +6,8 @@ import { UsageError } from '../../src/errors.ts'
 import { backUp } from '../../src/store/sqlite/backup.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { aTarget } from '../plan/build.ts'
-import { aFolder, aStore, plan, webPage, work } from './build.ts'
+import { webPage, work } from './answers.ts'
+import { aFolder, aStore, plan } from './build.ts'
 import { breakPage } from './damage.ts'
 
 /** A store with a run in it, and an empty folder for copies. */

@@ -1,20 +1,17 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { deflateSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import { onTestFinished } from 'vitest'
 import { billableOperations } from '../../src/catalog/index.ts'
-import type { Settlement } from '../../src/model/call.ts'
 import type { JobQuery, JobSettings } from '../../src/model/job.ts'
 import type { PlannedQuery } from '../../src/model/plan.ts'
-import type { AnswerFacts, Result, ResultKind, Understood } from '../../src/model/result.ts'
 import type { Run } from '../../src/model/run.ts'
 import type { Task } from '../../src/model/task.ts'
 import { planQuery } from '../../src/plan/plan.ts'
-import { followPage, pagingRules } from '../../src/run/follow.ts'
+import type { LeaseRequest, Means } from '../../src/store/calls.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
-import type { LeaseRequest, PlannedJob, Store } from '../../src/store/store.ts'
+import type { PlannedJob, Store } from '../../src/store/store.ts'
 import { aJobQuery } from '../plan/build.ts'
 
 export const everyOperation = billableOperations.map(({ name }) => name)
@@ -84,9 +81,15 @@ export function aQuery(query: Partial<JobQuery> = {}): PlannedQuery {
   return planQuery(aJobQuery(query))
 }
 
+/** Queries, of which only what matters is named. */
+export type Queries = readonly Partial<JobQuery>[]
+
+/** Web searches for these texts. */
+export const text = (...texts: readonly string[]): Queries => texts.map((text) => ({ text }))
+
 interface Plan {
   readonly job?: Partial<JobSettings>
-  readonly queries: readonly Partial<JobQuery>[]
+  readonly queries: Queries
   readonly continues?: number | null
   readonly date?: string
   readonly now?: number
@@ -101,6 +104,17 @@ export async function plan(store: Store, { job, queries, continues, date, now = 
   return run as Run
 }
 
+/** Plans several jobs, given by their names, as one command does. */
+export async function planJobs(
+  store: Store,
+  jobs: Readonly<Record<string, Queries>>,
+): Promise<readonly Run[]> {
+  await using draft = await store.draft()
+  for (const [name, queries] of Object.entries(jobs)) await draft.add(name, queries.map(aQuery))
+  const planned = Object.keys(jobs).map((name) => plannedJob({ settings: aJob({ name }) }))
+  return await draft.commit(planned, noon)
+}
+
 export function plannedJob(job: {
   readonly settings?: JobSettings
   readonly continues?: number | null
@@ -111,9 +125,16 @@ export function plannedJob(job: {
   return { settings, continues, date, freshSince }
 }
 
+type RunMeans = Means['runs'][number]
+
+/** What a run may spend; what is not said is no limit. */
+export function meansOf(runId: number, means: Partial<RunMeans> = {}): RunMeans {
+  return { runId, budget: 1_000_000, keep: 0, freshSince: null, ...means }
+}
+
 /** Lets tasks of one run through: all that are ready, unless less is asked for. */
 export function lease(store: Store, runId: number, request: Partial<LeaseRequest> = {}) {
-  const runs = request.runs ?? [{ runId, budget: 1_000_000, keep: 0, freshSince: null }]
+  const { runs = [meansOf(runId)] } = request
   return store.lease({
     operations: everyOperation,
     credits: 1_000_000,
@@ -125,132 +146,17 @@ export function lease(store: Store, runId: number, request: Partial<LeaseRequest
   })
 }
 
-export function settlement<O extends Settlement['outcome'] = 'answered'>(
-  change: Partial<Settlement> & { readonly outcome?: O } = {},
-): Settlement & { readonly outcome: O } {
-  return {
-    outcome: 'answered' as O,
-    httpStatus: 200,
-    billed: 1,
-    finishedAt: noon,
-    latencyMs: 321,
-    error: null,
-    ...change,
-  }
+/** Tasks of a run as `query/page state`, in the order in which they were planned. */
+export function tasksOf({ sql }: Pick<TempStore, 'sql'>, run: number): readonly string[] {
+  return sql<{ task: string }>(
+    "SELECT query || '/' || page || ' ' || state AS task FROM tasks WHERE run_id = ? ORDER BY task_id",
+    run,
+  ).map(({ task }) => task)
 }
 
-export function aResult(kind: ResultKind, result: Partial<Result> = {}): Result {
-  return {
-    kind,
-    position: null,
-    title: null,
-    link: null,
-    source: null,
-    snippet: null,
-    displayedLink: null,
-    snippetMatched: null,
-    news: null,
-    video: null,
-    image: null,
-    ...result,
-  }
-}
-
-/** What is understood of an answer with these results. */
-export function understood(results: readonly Result[], facts: Partial<AnswerFacts> = {}): Understood {
-  return {
-    results,
-    malformed: [],
-    facts: {
-      totalResults: null,
-      timeTaken: null,
-      notice: null,
-      hasNextPage: null,
-      nextPage: null,
-      currentPage: null,
-      searchParameters: null,
-      knowledgeGraph: null,
-      aiMarkdown: null,
-      aiBlocks: null,
-      ...facts,
-    },
-  }
-}
-
-/** An answer of web results, one a letter: `https://a.example/` for `a`. */
-export function webPage(letters: string, facts: Partial<AnswerFacts> = {}): Understood {
-  return understood(
-    [...letters].map((letter, index) =>
-      aResult('organic', { position: index + 1, title: letter, link: `https://${letter}.example/` }),
-    ),
-    facts,
-  )
-}
-
-/** A body as it is stored. */
-export const aBody = deflateSync('{}')
-
-/** Sends a task's call and keeps a body; answers the answer's id. */
-export async function keep(store: Store, task: Task, at = noon): Promise<number> {
-  const callId = await begin(store, task, at - 500)
-  return await store.keepAnswer({
-    callId,
-    task,
-    settlement: settlement({ finishedAt: at }),
-    fetchedAt: at,
-    body: aBody,
-    encoding: 'deflate',
-  })
-}
-
-export function begin(store: Store, task: Task, sentAt = noon): Promise<number> {
-  const { runId, id: taskId, operation, credits } = task
-  return store.beginCall({ runId, taskId, operation, credits, sentAt, keyHash: 'k' })
-}
-
-/** Stores what an answer says and everything that follows for its query. */
-export function read(store: Store, task: Task, run: Run, answerId: number, says: Understood) {
-  return store.understand({
-    taskId: task.id,
-    runId: task.runId,
-    queryId: task.queryId,
-    outcome: { done: { answerId, normaliser: 1, understood: says } },
-    follow: (query) => followPage(query, task.page, says, pagingRules(run)),
-  })
-}
-
-/** Sends a task, keeps and reads its answer. */
-export async function answer(store: Store, task: Task, run: Run, says: Understood, at = noon) {
-  return await read(store, task, run, await keep(store, task, at), says)
-}
-
-/** Sends a task that fails for good. */
-export async function fail(store: Store, task: Task, run: Run, outcome: 'rejected' | 'server-error') {
-  const callId = await begin(store, task)
-  await store.settleCall(callId, settlement({ outcome, billed: 0, httpStatus: 500, error: 'Oops' }), null)
-  return await store.understand({
-    taskId: task.id,
-    runId: task.runId,
-    queryId: task.queryId,
-    outcome: { failed: 'Oops' },
-    follow: (query) => followPage(query, task.page, { failed: outcome }, pagingRules(run)),
-  })
-}
-
-/** Works through a run: each page is answered by what `pages` says of it, a missing one fails. */
-export async function work(
-  store: Store,
-  run: Run,
-  pages: (task: Task) => Understood | null,
-  at = noon,
-): Promise<void> {
-  for (;;) {
-    const tasks = await lease(store, run.id)
-    if (tasks.length === 0) return
-    for (const task of tasks) {
-      const says = pages(task)
-      if (says === null) await fail(store, task, run, 'server-error')
-      else await answer(store, task, run, says, at)
-    }
-  }
+/** The first task of a run, let through. */
+export async function firstTask(store: Store, { id }: Pick<Run, 'id'>): Promise<Task> {
+  const [task] = await lease(store, id, { limit: 1 })
+  if (task === undefined) throw new Error('no task')
+  return task
 }

@@ -2,14 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { anyText } from '../api/any-text.ts'
-import { answer, aResult, aStore, lease, plan, understood, webPage } from './build.ts'
+import { answer, aResult, understood, webPage } from './answers.ts'
+import { aStore, firstTask, lease, plan } from './build.ts'
 
 /** The links of one page, and what the store makes of them. */
 async function storedLinks(links: readonly (string | null)[]) {
   const { store, sql } = await aStore()
   const run = await plan(store, { queries: [{}] })
-  const [task] = await lease(store, run.id)
-  if (task === undefined) throw new Error('no task')
+  const task = await firstTask(store, run)
   await answer(store, task, run, understood(links.map((link) => aResult('organic', { link }))))
   return sql<{ link: string | null; rank: number; domain: string | null; site: string | null }>(
     'SELECT link, rank, domain, site FROM organic_results ORDER BY place',
@@ -92,8 +92,7 @@ describe('any text is read back', () => {
   async function roundTrip(texts: readonly string[]): Promise<readonly (string | null)[]> {
     const { store, sql } = await aStore()
     const run = await plan(store, { queries: [{}] })
-    const [task] = await lease(store, run.id)
-    if (task === undefined) throw new Error('no task')
+    const task = await firstTask(store, run)
     const results = texts.map((title) => aResult('organic', { title, snippet: `${title}!`, link: title }))
     await answer(store, task, run, understood(results))
     const rows = sql<{ title: string; snippet: string; link: string }>(

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { aStore, lease, noon, plan, webPage, work } from './build.ts'
-import { askedAt, begun, fitInto, foretold, pages, planAgain, text } from './fitting.ts'
+import { webPage, work } from './answers.ts'
+import { aStore, lease, noon, plan, text } from './build.ts'
+import { askedAt, begun, fitInto, foretold, pages, planAgain } from './fitting.ts'
 
 describe('what was left out of a run', () => {
   test('is not asked for while the run goes on as it was planned', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { aStore, hour, noon, plan, webPage, work } from './build.ts'
-import { askedAt, begun, firstTask, fitInto, foretold, malformed, pages, planAgain, text } from './fitting.ts'
+import { malformed, webPage, work } from './answers.ts'
+import { aStore, firstTask, hour, noon, plan, text } from './build.ts'
+import { askedAt, begun, fitInto, foretold, pages, planAgain } from './fitting.ts'
 
 describe('what a plan foretells of a run that goes on', () => {
   test('counts what was left out as still to be bought', async () => {

@@ -1,31 +1,20 @@
 import { describe, expect, test } from 'vitest'
 import type { JobSettings } from '../../src/model/job.ts'
 import type { Run } from '../../src/model/run.ts'
+import { answer, webPage, work } from './answers.ts'
 import {
-  aJob,
-  answer,
-  aQuery,
   aStore,
+  firstTask,
   hour,
   lease,
+  meansOf,
   noon,
   plan,
-  plannedJob,
+  planJobs,
   type TempStore,
-  webPage,
-  work,
+  text,
 } from './build.ts'
-import { askedAt, fitInto, pages, text } from './fitting.ts'
-
-type Queries = Parameters<typeof plan>[1]['queries']
-
-/** Plans several jobs as one command does. */
-async function planJobs({ store }: TempStore, ...jobs: readonly Queries[]): Promise<readonly Run[]> {
-  await using draft = await store.draft()
-  const planned = jobs.map((_, index) => plannedJob({ settings: aJob({ name: `job ${index}` }) }))
-  for (const [index, queries] of jobs.entries()) await draft.add(`job ${index}`, queries.map(aQuery))
-  return await draft.commit(planned, noon)
-}
+import { askedAt, fitInto, pages } from './fitting.ts'
 
 const pending = (temp: TempStore, runs: readonly Run[]) => runs.map((run) => pages(temp, run, 'pending'))
 
@@ -33,11 +22,10 @@ describe('several runs at once', () => {
   test('share one balance in the order of all their queries', async () => {
     const temp = await aStore()
     await askedAt(temp, { b: noon - hour, d: noon - 2 * hour })
-    const runs = await planJobs(
-      temp,
-      [{ text: 'a' }, { text: 'b' }, { text: 'c', priority: 1 }],
-      [{ text: 'd' }, { text: 'e' }, { text: 'f', priority: 1 }],
-    )
+    const runs = await planJobs(temp.store, {
+      one: [{ text: 'a' }, { text: 'b' }, { text: 'c', priority: 1 }],
+      two: [{ text: 'd' }, { text: 'e' }, { text: 'f', priority: 1 }],
+    })
     const orders = ['c f', 'c f a', 'c f a e', 'c f a e d', 'c f a e d b']
     for (const order of orders) {
       const stay = order.split(' ')
@@ -51,7 +39,11 @@ describe('several runs at once', () => {
 
   test('answer for each what was left out of it', async () => {
     const temp = await aStore()
-    const runs = await planJobs(temp, [{ text: 'a', depth: 30 }, { text: 'b' }], text('c'), text('d', 'e'))
+    const runs = await planJobs(temp.store, {
+      one: [{ text: 'a', depth: 30 }, { text: 'b' }],
+      two: text('c'),
+      three: text('d', 'e'),
+    })
     expect(await fitInto(temp, 2, runs)).toEqual([
       { runId: 1, queries: 1, credits: 3 },
       { runId: 3, queries: 2, credits: 2 },
@@ -62,26 +54,18 @@ describe('several runs at once', () => {
   test('have each its own budget and stored answers of its own freshness', async () => {
     const temp = await aStore()
     await askedAt(temp, { a: noon, c: noon })
-    const runs = await planJobs(temp, text('a', 'b'), text('c', 'd', 'e'))
-    const means = runs.map(({ id }, index) => ({
-      runId: id,
-      budget: index,
-      keep: 0,
-      freshSince: index === 0 ? noon : null,
-    }))
+    const runs = await planJobs(temp.store, { one: text('a', 'b'), two: text('c', 'd', 'e') })
+    const means = runs.map(({ id }, index) =>
+      meansOf(id, { budget: index, freshSince: index === 0 ? noon : null }),
+    )
     await temp.store.fit({ runs: means, credits: 99, calls: 99 })
     expect(pending(temp, runs)).toEqual(['a/1', 'd/1'])
   })
 
   test('are covered to their last page though one of them keeps some of the balance', async () => {
     const temp = await aStore()
-    const runs = await planJobs(temp, [{ text: 'a', depth: 20 }], text('b', 'c', 'd'))
-    const means = runs.map(({ id }, index) => ({
-      runId: id,
-      budget: 99,
-      keep: index === 0 ? 3 : 0,
-      freshSince: null,
-    }))
+    const runs = await planJobs(temp.store, { one: [{ text: 'a', depth: 20 }], two: text('b', 'c', 'd') })
+    const means = runs.map(({ id }, index) => meansOf(id, { keep: index === 0 ? 3 : 0 }))
     await temp.store.fit({ runs: means, credits: 6, calls: 99 })
     expect(pending(temp, runs)).toEqual(['a/1 a/2', 'b/1'])
     let credits = 6
@@ -105,9 +89,7 @@ describe('the priority of an edited file', () => {
       job,
       queries: [{ text: 'a', depth: 30, priority: 5 }, { text: 'b' }],
     })
-    const [first] = await lease(temp.store, run.id, { limit: 1 })
-    if (first === undefined) throw new Error('no task')
-    await answer(temp.store, first, run, webPage('abc'))
+    await answer(temp.store, await firstTask(temp.store, run), run, webPage('abc'))
     const again = (priority: number) =>
       plan(temp.store, {
         job,

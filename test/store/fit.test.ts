@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { JobQuery, JobSettings } from '../../src/model/job.ts'
-import { answer, aStore, hour, lease, noon, plan, webPage } from './build.ts'
-import { askedAt, firstTask, fitInto, malformed, pages, text } from './fitting.ts'
+import { answer, malformed, webPage } from './answers.ts'
+import { aStore, firstTask, hour, lease, noon, plan, text } from './build.ts'
+import { askedAt, fitInto, pages } from './fitting.ts'
 
 describe('what is worth most stays', () => {
   test('in the order of the file where nothing else tells queries apart', async () => {

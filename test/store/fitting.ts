@@ -1,39 +1,28 @@
 import type { JobQuery } from '../../src/model/job.ts'
 import type { Run } from '../../src/model/run.ts'
-import type { Task } from '../../src/model/task.ts'
-import { followPage, pagingRules } from '../../src/run/follow.ts'
-import type { Means, Store } from '../../src/store/store.ts'
+import type { Means } from '../../src/store/calls.ts'
+import { answer, fail, webPage, work } from './answers.ts'
 import {
-  answer,
   aQuery,
   aStore,
-  fail,
-  keep,
-  lease,
-  noon,
+  firstTask,
+  meansOf,
   plan,
   plannedJob,
+  type Queries,
   type TempStore,
-  webPage,
-  work,
 } from './build.ts'
 
-export type Queries = readonly Partial<JobQuery>[]
-
-export const text = (...texts: readonly string[]): readonly Partial<JobQuery>[] =>
-  texts.map((text) => ({ text }))
-
-type RunMeans = Partial<Means['runs'][number]> & { readonly calls?: number }
+type FitMeans = Partial<Means['runs'][number]> & { readonly calls?: number }
 
 /** Fits runs into a balance, each by these means; what is not said is no limit. */
 export function fitInto(
   { store }: Pick<TempStore, 'store'>,
   credits: number,
   runs: readonly Run[],
-  { calls = 10_000, ...change }: RunMeans = {},
+  { calls = 10_000, ...means }: FitMeans = {},
 ) {
-  const means = { budget: 10_000, keep: 0, freshSince: null, ...change }
-  return store.fit({ runs: runs.map(({ id }) => ({ runId: id, ...means })), credits, calls })
+  return store.fit({ runs: runs.map(({ id }) => meansOf(id, means)), credits, calls })
 }
 
 /** Pages of a run in that state, as `query/page`, in the order in which they were planned. */
@@ -56,26 +45,6 @@ export async function askedAt(
     const run = await plan(store, { job: { name: `of ${text}` }, queries: [{ ...query, text }] })
     await work(store, run, ({ page }) => webPage(`${text}${page}`), at)
   }
-}
-
-/** The first task of a run, let through. */
-export async function firstTask(store: Store, { id }: Run): Promise<Task> {
-  const [task] = await lease(store, id, { limit: 1 })
-  if (task === undefined) throw new Error('no task')
-  return task
-}
-
-/** Keeps a body for a task that nobody can read: the task fails. */
-export async function malformed(store: Store, task: Task, run: Run, at = noon): Promise<void> {
-  await keep(store, task, at)
-  const { id: taskId, runId, queryId, page } = task
-  await store.understand({
-    taskId,
-    runId,
-    queryId,
-    outcome: { failed: 'no JSON' },
-    follow: (query) => followPage(query, page, { failed: 'malformed' }, pagingRules(run)),
-  })
 }
 
 /** Plans a run again as it is, or with other queries. */

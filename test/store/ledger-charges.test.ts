@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Settlement } from '../../src/model/call.ts'
-import type { Task } from '../../src/model/task.ts'
-import { aStore, begin, hour, lease, noon, plan, settlement } from './build.ts'
+import { aLookup, begin, settlement, submit } from './answers.ts'
+import { aStore, hour, lease, noon, plan } from './build.ts'
 
 /** A store with one task of each query, all let through. */
 async function aRun(...operations: readonly string[]) {
@@ -20,14 +20,8 @@ async function aLedger() {
   const { store } = rest
   const settle = async (callId: number, outcome: Settlement['outcome'], billed: 0 | 1 | null, at: number) =>
     await store.settleCall(callId, settlement({ outcome, billed, finishedAt: at }), null)
-  const accept = async (task: Task, sentAt: number, acceptedAt: number) => {
-    const callId = await begin(store, task, sentAt)
-    const job = { taskId: task.id, callId, jobId: `j-${callId}` }
-    await store.acceptJob(callId, settlement({ outcome: 'accepted', billed: 0, finishedAt: acceptedAt }), job)
-    return { ...job, acceptedAt }
-  }
   const charges = () => [...store.charges('k')]
-  return { ...rest, search, ai, images, others, settle, accept, charges }
+  return { ...rest, search, ai, images, others, settle, charges }
 }
 
 describe('among what may have been charged to a key', () => {
@@ -48,9 +42,8 @@ describe('among what may have been charged to a key', () => {
   test('are none that were free, nor lookups, not even in the air', async () => {
     const { store, search, settle, charges } = await aLedger()
     await settle(await begin(store, search), 'server-error', 0, noon)
-    const lookup = { runId: null, taskId: null, operation: 'usage', credits: 0, keyHash: 'k', sentAt: noon }
-    await store.beginCall(lookup)
-    await settle(await store.beginCall(lookup), 'answered', 0, noon)
+    await store.beginCall(aLookup())
+    await settle(await store.beginCall(aLookup()), 'answered', 0, noon)
     expect(charges()).toEqual([])
   })
 
@@ -68,8 +61,8 @@ describe('among what may have been charged to a key', () => {
   })
 
   test('is an asynchronous job from its submission to when its answer came', async () => {
-    const { store, images, accept, charges } = await aLedger()
-    const { callId } = await accept(images, noon, noon + 100)
+    const { store, images, charges } = await aLedger()
+    const { callId } = await submit(store, images, noon, noon + 100)
     const body = Buffer.from('{}')
     const answer = { settlement: null, fetchedAt: noon + hour, body, encoding: 'deflate' } as const
     await store.keepAnswer({ ...answer, callId, task: images })
@@ -77,39 +70,36 @@ describe('among what may have been charged to a key', () => {
   })
 
   test('may be one that waits for its answer, for an hour', async () => {
-    const { images, accept, charges } = await aLedger()
-    await accept(images, noon, noon + 100)
+    const { store, images, charges } = await aLedger()
+    await submit(store, images, noon, noon + 100)
     expect(charges()).toEqual([{ from: noon, until: noon + 100 + hour, credits: 1, certain: false }])
   })
 
   test('may be one of which nobody knows the end, but none that failed', async () => {
-    const { store, images, others, accept, charges } = await aLedger()
-    await store.endJob(await accept(images, noon, noon + 100), null, noon + 5_000, null)
-    await store.endJob(await accept(others, noon, noon + 100), 0, noon + 6_000, null)
+    const { store, images, others, charges } = await aLedger()
+    await store.endJob(await submit(store, images, noon, noon + 100), null, noon + 5_000, null)
+    await store.endJob(await submit(store, others, noon, noon + 100), 0, noon + 6_000, null)
     expect(charges()).toEqual([{ from: noon, until: noon + 5_000, credits: 1, certain: false }])
   })
 
   test('may be the second submission of a job, not the first, which failed', async () => {
-    const { store, images, accept, charges } = await aLedger()
-    await store.endJob(await accept(images, noon, noon + 100), 0, noon + 6_000, null)
-    await accept(images, noon + 7_000, noon + 7_100)
+    const { store, images, charges } = await aLedger()
+    await store.endJob(await submit(store, images, noon, noon + 100), 0, noon + 6_000, null)
+    await submit(store, images, noon + 7_000, noon + 7_100)
     expect(charges().map(({ from }) => from)).toEqual([noon + 7_000])
   })
 })
 
 test('charged calls are those that were billed or may have been, of one key and since then', async () => {
-  const { store, search, ai, images, others, settle, accept } = await aLedger()
+  const { store, search, ai, images, others, settle } = await aLedger()
   await settle(await begin(store, search, noon - 1), 'answered', 1, noon)
   await settle(await begin(store, search, noon), 'answered', 1, noon)
   await settle(await begin(store, ai, noon + 1), 'ambiguous', null, noon + 2)
   await begin(store, search, noon + 2)
-  await accept(images, noon + 3, noon + 4)
-  await store.endJob(await accept(others, noon + 3, noon + 4), 0, noon + 5, null)
+  await submit(store, images, noon + 3, noon + 4)
+  await store.endJob(await submit(store, others, noon + 3, noon + 4), 0, noon + 5, null)
   await settle(await begin(store, search, noon + 3), 'server-error', 0, noon + 4)
-  await store.beginCall({
-    ...{ runId: null, taskId: null, operation: 'usage', credits: 0 },
-    ...{ sentAt: noon + 3, keyHash: 'k' },
-  })
+  await store.beginCall(aLookup({ sentAt: noon + 3 }))
   expect(await store.chargedCalls('k', noon)).toBe(2)
   expect(await store.chargedCalls('k', noon - 1)).toBe(3)
   expect(await store.chargedCalls('other', noon)).toBe(0)

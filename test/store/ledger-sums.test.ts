@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { LedgerFilter } from '../../src/store/ledger.ts'
-import { aStore, begin, hour, keep, lease, noon, plan, settlement } from './build.ts'
+import { aLookup, begin, keep, settlement, submit } from './answers.ts'
+import { aStore, hour, lease, noon, plan } from './build.ts'
 
 /** Numbers of a sum in the order of the table: calls, billed, free, ambiguous, credits, credits that are ambiguous. */
 type Numbers = readonly [number, number, number, number, number, number]
@@ -45,11 +46,8 @@ async function aLedger() {
   await keep(store, c, nextDay)
   await begin(store, c, nextDay)
   await keep(store, otherA, nextDay)
-  const callId = await begin(store, d, nextDay)
-  const job = { taskId: d.id, callId, jobId: 'j-1' }
-  await store.acceptJob(callId, settlement({ outcome: 'accepted', billed: 0 }), job)
-  const lookup = { runId: null, taskId: null, operation: 'usage', credits: 0, keyHash: 'k' }
-  const free = await store.beginCall({ ...lookup, sentAt: noon })
+  await submit(store, d, nextDay)
+  const free = await store.beginCall(aLookup())
   await store.settleCall(free, settlement({ billed: 0 }), null)
 
   const sums = async (by: Parameters<typeof store.sums>[0], filter: LedgerFilter = {}) =>

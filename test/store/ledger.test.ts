@@ -1,38 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import type { Settlement } from '../../src/model/call.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
-import { aTarget } from '../plan/build.ts'
-import {
-  answer,
-  aStore,
-  begin,
-  fail,
-  hour,
-  keep,
-  lease,
-  noon,
-  plan,
-  settlement,
-  webPage,
-  work,
-} from './build.ts'
+import { aLookup, answer, begin, conclude, done, keep, settlement, submit, webPage } from './answers.ts'
+import { aStore, firstTask, hour, lease, noon, plan } from './build.ts'
+import { aRunOfThree } from './three-tasks.ts'
 
 const end = (outcome: Settlement['outcome'], billed: 0 | 1 | null): Settlement =>
   settlement({ outcome, billed, httpStatus: null, error: 'x' })
 
-/** A run of three queries, of which the third costs 3 credits, all let through. */
-async function aRun() {
-  const temp = await aStore()
-  const queries = [{ text: 'a' }, { text: 'b' }, { text: 'c', operation: 'alpha.ai' }]
-  const run = await plan(temp.store, { job: { targets: [aTarget('x.example')] }, queries })
-  const [a, b, c] = await lease(temp.store, run.id)
-  if (a === undefined || b === undefined || c === undefined) throw new Error('no task')
-  return { ...temp, run, a, b, c }
-}
-
 describe('the ledger', () => {
   test('holds a call before it is over, and tells what it came to', async () => {
-    const { store, sql, a } = await aRun()
+    const { store, sql, a } = await aRunOfThree()
     const id = await begin(store, a, noon - 500)
     expect(sql('SELECT call_id, task_id, run_id, operation, outcome, billed, credits FROM calls')).toEqual([
       {
@@ -58,7 +36,7 @@ describe('the ledger', () => {
   })
 
   test('counts what was billed and what nobody knows apart, and a call in the air as neither', async () => {
-    const { store, sql, run, a, b, c } = await aRun()
+    const { store, sql, run, a, b, c } = await aRunOfThree()
     await keep(store, a)
     await store.settleCall(await begin(store, b), end('ambiguous', null), null)
     await store.settleCall(await begin(store, b), end('server-error', 0), null)
@@ -78,17 +56,10 @@ describe('the ledger', () => {
   })
 
   test('knows when calls were sent, by whatever run', async () => {
-    const { store, a, b } = await aRun()
+    const { store, a, b } = await aRunOfThree()
     await begin(store, a, noon - hour)
     await begin(store, b, noon)
-    await store.beginCall({
-      runId: null,
-      taskId: null,
-      operation: 'usage',
-      credits: 0,
-      sentAt: noon - 1,
-      keyHash: 'k',
-    })
+    await store.beginCall(aLookup({ sentAt: noon - 1 }))
     await store.settleCall(
       await begin(store, a, noon + 1),
       { ...end('server-error', 0), finishedAt: noon + 2 },
@@ -103,7 +74,7 @@ describe('the ledger', () => {
   })
 
   test('sends a task again after a call that failed for a passing reason', async () => {
-    const { store, run, a } = await aRun()
+    const { store, run, a } = await aRunOfThree()
     await store.settleCall(await begin(store, a), end('server-error', 0), {
       taskId: a.id,
       tries: 1,
@@ -113,7 +84,7 @@ describe('the ledger', () => {
   })
 
   test('keeps readings of the account, and answers the latest of a key', async () => {
-    const { store } = await aRun()
+    const { store } = await aRunOfThree()
     const reading = {
       runId: null,
       keyHash: 'k',
@@ -134,7 +105,7 @@ describe('the ledger', () => {
 
 describe('an answer', () => {
   test('is kept whole and settled as billed in one change', async () => {
-    const { store, sql, a } = await aRun()
+    const { store, sql, a } = await aRunOfThree()
     const callId = await begin(store, a)
     const body = Buffer.from([0, 255, 1, 254])
     const id = await store.keepAnswer({
@@ -151,15 +122,9 @@ describe('an answer', () => {
   })
 
   test('that cannot be understood fails its task and stays stored and billed', async () => {
-    const { store, sql, run, a } = await aRun()
+    const { store, sql, run, a } = await aRunOfThree()
     const id = await keep(store, a)
-    await store.understand({
-      taskId: a.id,
-      runId: run.id,
-      queryId: a.queryId,
-      outcome: { failed: 'the answer is no JSON' },
-      follow: () => ({ ranks: [], observations: [], paging: null }),
-    })
+    await conclude(store, a, { failed: 'the answer is no JSON' })
     expect(await store.rawAnswer(id)).not.toBeNull()
     expect(await store.creditsOf([run.id])).toEqual({ spent: 1, ambiguous: 0 })
     expect(sql('SELECT state, cause FROM tasks WHERE task_id = ?', a.id)).toEqual([
@@ -168,24 +133,12 @@ describe('an answer', () => {
   })
 
   test('whose consequences cannot be worked out leaves nothing half done, and others of its group stay', async () => {
-    const { store, sql, run, a, b } = await aRun()
+    const { store, sql, run, a, b } = await aRunOfThree()
     const [first, second] = [await keep(store, a), await keep(store, b)]
-    const change = (task: typeof a, answerId: number, follow: () => never) => ({
-      taskId: task.id,
-      runId: run.id,
-      queryId: task.queryId,
-      outcome: { done: { answerId, normaliser: 1, understood: webPage('new') } },
-      follow,
+    const broken = conclude(store, a, done(first, webPage('new')), () => {
+      throw new Error('a bug')
     })
-    const broken = store.understand(
-      change(a, first, () => {
-        throw new Error('a bug')
-      }),
-    )
-    const fine = store.understand({
-      ...change(b, second, null as never),
-      follow: () => ({ ranks: [], observations: [], paging: null }),
-    })
+    const fine = conclude(store, b, done(second, webPage('new')))
     await expect(broken).rejects.toThrow('a bug')
     await fine
     expect(sql('SELECT query, state FROM tasks ORDER BY task_id LIMIT 2')).toEqual([
@@ -205,12 +158,8 @@ describe('an asynchronous job', () => {
     const temp = await aStore()
     const queries = [{ text: 'a', operation: 'alpha.images' }]
     const run = await plan(temp.store, { queries })
-    const [task] = await lease(temp.store, run.id)
-    if (task === undefined) throw new Error('no task')
-    const callId = await begin(temp.store, task)
-    const job = { taskId: task.id, callId, jobId: 'j-1' }
-    await temp.store.acceptJob(callId, settlement({ outcome: 'accepted', httpStatus: 202, billed: 0 }), job)
-    return { ...temp, run, task, job: { ...job, acceptedAt: noon } }
+    const task = await firstTask(temp.store, run)
+    return { ...temp, run, task, job: await submit(temp.store, task) }
   }
 
   test('that was accepted is remembered over a crash, and never submitted again', async () => {
@@ -250,128 +199,5 @@ describe('an asynchronous job', () => {
     await store.endJob(job, billed, noon, null)
     expect(await store.creditsOf([run.id])).toEqual(credits)
     expect(await store.acceptedJobs([run.id])).toEqual([])
-  })
-})
-
-describe('a run', () => {
-  test('that a process left behind is put right: open calls are ambiguous, their tasks wait again', async () => {
-    const { store, sql, run, a, b } = await aRun()
-    await answer(store, a, run, webPage('x'))
-    await begin(store, b)
-    await store.beginCall({
-      runId: run.id,
-      taskId: null,
-      operation: 'usage',
-      credits: 0,
-      sentAt: noon,
-      keyHash: 'k',
-    })
-    expect(await store.recover([run.id], noon + hour)).toBe(2)
-    expect(sql('SELECT operation, outcome, billed, finished_at FROM calls ORDER BY call_id')).toEqual([
-      {
-        operation: 'alpha.search',
-        outcome: 'answered',
-        billed: 1,
-        finished_at: new Date(noon).toISOString(),
-      },
-      {
-        operation: 'alpha.search',
-        outcome: 'ambiguous',
-        billed: null,
-        finished_at: new Date(noon + hour).toISOString(),
-      },
-      {
-        operation: 'usage',
-        outcome: 'ambiguous',
-        billed: 0,
-        finished_at: new Date(noon + hour).toISOString(),
-      },
-    ])
-    expect(await store.creditsOf([run.id])).toEqual({ spent: 1, ambiguous: 1 })
-    expect((await lease(store, run.id)).map(({ text }) => text)).toEqual(['b', 'c'])
-    expect(await store.recover([run.id], noon + hour)).toBe(0)
-  })
-
-  test('of another job has its calls ended by that, and its tasks left alone', async () => {
-    const { store, sql, a } = await aRun()
-    const other = await plan(store, { job: { name: 'other' }, queries: [{}] })
-    await begin(store, a)
-    expect(await store.recover([other.id], noon)).toBe(1)
-    expect(sql("SELECT task_id FROM tasks WHERE state = 'sent'")).toEqual([{ task_id: a.id }])
-  })
-
-  test('is finished, opened again and finished anew', async () => {
-    const { store, run } = await aRun()
-    await store.finishRun(run.id, 'balance', noon + hour)
-    expect(await store.run(run.id)).toMatchObject({ finishReason: 'balance', finishedAt: noon + hour })
-    await store.reopenRun(run.id)
-    expect(await store.run(run.id)).toMatchObject({ finishReason: null, finishedAt: null })
-    await store.finishRun(run.id, 'completed', noon + 2 * hour)
-    expect(await store.run(run.id)).toMatchObject({ finishReason: 'completed' })
-    expect(await store.run(99)).toBeNull()
-  })
-
-  test('that is closed is never the latest again, and what it did not observe is unknown', async () => {
-    const { store, sql, run } = await aRun()
-    expect(await store.latestRun('acme')).toMatchObject({ id: run.id })
-    await store.closeRun(run.id, noon + hour)
-    expect(await store.latestRun('acme')).toBeNull()
-    expect(await store.run(run.id)).toMatchObject({ finishReason: 'crashed', finishedAt: noon + hour })
-    expect(sql('SELECT DISTINCT state FROM rankings')).toEqual([{ state: 'unknown' }])
-    expect(await store.runs({ closed: false })).toEqual([])
-    expect(await store.runs({})).toHaveLength(1)
-  })
-
-  test('that had finished keeps its reason when it is closed', async () => {
-    const { store, run } = await aRun()
-    await store.finishRun(run.id, 'quota', noon)
-    await store.closeRun(run.id, noon + hour)
-    expect(await store.run(run.id)).toMatchObject({ finishReason: 'quota', finishedAt: noon })
-  })
-
-  test('is counted from what is stored', async () => {
-    const { store, run, a, b } = await aRun()
-    await answer(store, a, run, webPage('xyz'))
-    await fail(store, b, run, 'server-error')
-    expect(await store.tally(run.id)).toEqual({
-      tasks: { planned: 3, done: 1, failed: 1, pending: 1, reused: 0 },
-      calls: { sent: 2, billed: 1, free: 1, ambiguous: 0 },
-      spent: 1,
-      ambiguous: 0,
-      results: { organic: 3 },
-    })
-  })
-
-  test('buys again only what failed', async () => {
-    const { store, run } = await aRun()
-    await store.recover([run.id], noon)
-    await work(store, run, ({ text }) => (text === 'b' ? null : webPage('x')))
-    expect(await store.retryFailed(run.id)).toBe(1)
-    expect((await lease(store, run.id)).map(({ text, tries }) => [text, tries])).toEqual([['b', 0]])
-    expect(await store.retryFailed(run.id)).toBe(0)
-  })
-})
-
-describe('runs are listed', () => {
-  test('newest first, of one job or of all, as many as asked for', async () => {
-    const { store } = await aStore()
-    for (const name of ['one', 'two', 'one']) await plan(store, { job: { name }, queries: [{}] })
-    const ids = async (filter: Parameters<typeof store.runs>[0]) =>
-      (await store.runs(filter)).map(({ id }) => id)
-    expect(await ids({})).toEqual([3, 2, 1])
-    expect(await ids({ job: 'one' })).toEqual([3, 1])
-    expect(await ids({ limit: 1 })).toEqual([3])
-    expect(await store.latestRun('one')).toMatchObject({ id: 3 })
-    expect(await store.latestRun('three')).toBeNull()
-  })
-
-  test('and a job name stands for one file, the last that was named', async () => {
-    const { store } = await aStore()
-    expect(await store.jobFile('acme')).toBeNull()
-    expect(await store.nameJob('acme', '/a.yaml')).toBeNull()
-    expect(await store.nameJob('acme', '/b.yaml')).toBe('/a.yaml')
-    expect(await store.nameJob('abc', '/c.yaml')).toBeNull()
-    expect(await store.jobFile('acme')).toBe('/b.yaml')
-    expect(await store.jobNames()).toEqual(['abc', 'acme'])
   })
 })

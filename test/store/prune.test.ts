@@ -4,27 +4,22 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { RanklineError, UsageError } from '../../src/errors.ts'
+import type { Run } from '../../src/model/run.ts'
 import { checkDatabase } from '../../src/store/sqlite/check.ts'
 import { countOld, dropOld, shrink } from '../../src/store/sqlite/prune.ts'
 import { views } from '../../src/store/sqlite/views.ts'
-import type { Store } from '../../src/store/store.ts'
+import { aBody, answer, fail, keep, webPage, work } from './answers.ts'
 import {
-  aBody,
   aFolder,
-  aJob,
-  answer,
-  aQuery,
   aStore,
-  fail,
+  firstTask,
   hour,
-  keep,
   lease,
   noon,
   plan,
-  plannedJob,
+  planJobs,
   type TempStore,
-  webPage,
-  work,
+  text,
 } from './build.ts'
 import { aFinishedRun, aWholeDatabase } from './whole-database.ts'
 
@@ -36,30 +31,10 @@ function bodies({ sql }: TempStore): readonly number[] {
   return sql<{ id: number }>('SELECT answer_id AS id FROM raw_answers ORDER BY 1').map(({ id }) => id)
 }
 
-/** Two jobs of one group, neither with an answer yet. */
-async function aGroup(store: Store, first: readonly string[], second: readonly string[]) {
-  const jobs = [aJob({ name: 'first' }), aJob({ name: 'second' })]
-  await using draft = await store.draft()
-  await draft.add(
-    'first',
-    first.map((text) => aQuery({ text })),
-  )
-  await draft.add(
-    'second',
-    second.map((text) => aQuery({ text })),
-  )
-  const [a, b] = await draft.commit(
-    jobs.map((settings) => plannedJob({ settings })),
-    noon,
-  )
-  if (a === undefined || b === undefined) throw new Error('no run')
-  return [a, b] as const
-}
-
 describe('bodies are dropped', () => {
   test('of answers that are older, and of no others', async () => {
     const temp = await aStore()
-    const run = await plan(temp.store, { queries: ['a', 'b', 'c', 'd'].map((text) => ({ text })) })
+    const run = await plan(temp.store, { queries: text('a', 'b', 'c', 'd') })
     const at: Readonly<Record<string, number>> = {
       a: noon,
       b: noon + 3 * day - 1,
@@ -96,8 +71,7 @@ describe('bodies are dropped', () => {
   test('also of answers that could not be read', async () => {
     const temp = await aStore()
     const run = await plan(temp.store, { queries: [{}] })
-    const [task] = await lease(temp.store, run.id)
-    if (task === undefined) throw new Error('no task')
+    const task = await firstTask(temp.store, run)
     await keep(temp.store, task)
     await fail(temp.store, task, run, 'rejected')
     await temp.store.closeRun(run.id, noon)
@@ -121,8 +95,7 @@ describe('a body stays, however old,', () => {
   test('until it has been read', async () => {
     const temp = await aStore()
     const run = await plan(temp.store, { queries: [{}] })
-    const [task] = await lease(temp.store, run.id)
-    if (task === undefined) throw new Error('no task')
+    const task = await firstTask(temp.store, run)
     await keep(temp.store, task)
     await temp.store.closeRun(run.id, noon)
     expect(await dropOld(temp.path, tenDaysLater)).toMatchObject({ bodies: 0, kept: 1 })
@@ -134,8 +107,7 @@ describe('a body stays, however old,', () => {
     const first = await plan(temp.store, { queries: [{}] })
     await work(temp.store, first, () => webPage('a'))
     const second = await plan(temp.store, { queries: [{}] })
-    const [task] = await lease(temp.store, second.id)
-    if (task === undefined) throw new Error('no task')
+    const task = await firstTask(temp.store, second)
     await temp.store.reuseAnswer(task.id, 1)
     for (const { id } of [first, second]) await temp.store.closeRun(id, noon)
     expect(await dropOld(temp.path, tenDaysLater)).toMatchObject({ bodies: 0, kept: 1 })
@@ -143,7 +115,8 @@ describe('a body stays, however old,', () => {
 
   test('while a task of its group asks the same and has no answer, be it that it failed', async () => {
     const temp = await aStore()
-    const [a, b] = await aGroup(temp.store, ['same', 'other'], ['same'])
+    const runs = await planJobs(temp.store, { first: text('same', 'other'), second: text('same') })
+    const [a, b] = runs as readonly [Run, Run]
     await work(temp.store, a, () => webPage('a'))
     await work(temp.store, b, () => null)
     await temp.store.finishRun(a.id, 'completed', noon)
@@ -156,9 +129,9 @@ describe('a body stays, however old,', () => {
 
   test('while a run is under way that asks the same', async () => {
     const temp = await aStore()
-    const first = await plan(temp.store, { queries: [{ text: 'same' }, { text: 'other' }] })
+    const first = await plan(temp.store, { queries: text('same', 'other') })
     await work(temp.store, first, () => webPage('a'))
-    const second = await plan(temp.store, { job: { name: 'second' }, queries: [{ text: 'same' }] })
+    const second = await plan(temp.store, { job: { name: 'second' }, queries: text('same') })
     await lease(temp.store, second.id)
     expect(await dropOld(temp.path, tenDaysLater)).toMatchObject({ bodies: 1, kept: 1 })
     await temp.store.finishRun(second.id, 'interrupted', noon)

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Account } from '../../src/api/account.ts'
 import { quotaUses } from '../../src/run/quotas.ts'
-import { aStore, settlement, type TempStore } from './build.ts'
+import { settlement } from './answers.ts'
+import { aStore, type TempStore } from './build.ts'
 
 /** A Wednesday: its day, week and month began on three different days. */
 const now = Date.parse('2026-03-04T12:00:00.789Z')

@@ -3,8 +3,8 @@ import type { JobQuery } from '../../src/model/job.ts'
 import type { Run } from '../../src/model/run.ts'
 import type { Task } from '../../src/model/task.ts'
 import type { PlannedJob, Store } from '../../src/store/store.ts'
-import { aJob, answer, aQuery, fail, hour, lease, noon, plannedJob, webPage } from './build.ts'
-import { malformed } from './fitting.ts'
+import { answer, fail, malformed, webPage } from './answers.ts'
+import { aJob, aQuery, hour, lease, meansOf, noon, plannedJob } from './build.ts'
 
 /** A job as it was planned first and left, and as it is planned again; at random. */
 export interface RandomJob {
@@ -107,7 +107,7 @@ export function aWorld(store: Store, example: number) {
     begin: async (name: string, { before, retried, ...job }: RandomJob): Promise<number | null> => {
       if (before === null) return null
       const run = await commit(planned(name, job, null), before.queries)
-      const means = { runId: run.id, budget: 1_000, keep: 0, freshSince: null }
+      const means = meansOf(run.id)
       await store.fit({ runs: [means], credits: before.credits, calls: 1_000 })
       for (const end of before.ends) {
         const [task] = await lease(store, run.id, { limit: 1 })

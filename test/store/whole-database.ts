@@ -2,21 +2,20 @@ import type { Store } from '../../src/store/store.ts'
 import { aTarget } from '../plan/build.ts'
 import {
   aBody,
+  aLookup,
   aResult,
-  aStore,
   begin,
   fail,
   keep,
-  lease,
-  noon,
-  plan,
+  malformed,
   read,
   settlement,
-  type TempStore,
+  submit,
   understood,
   webPage,
   work,
-} from './build.ts'
+} from './answers.ts'
+import { aStore, firstTask, lease, noon, plan, type TempStore } from './build.ts'
 
 const says: Readonly<Record<string, ReturnType<typeof understood>>> = {
   web: webPage('abcde'),
@@ -50,12 +49,8 @@ export async function aFinishedRun(store: Store) {
 /** A run whose task was billed twice: its first answer could not be read. */
 async function aRetriedRun(store: Store): Promise<void> {
   const run = await plan(store, { job: { name: 'retried' }, queries: [{ text: 'again' }] })
-  const [task] = await lease(store, run.id)
-  if (task === undefined) throw new Error('no task')
-  await keep(store, task)
-  const { id: taskId, runId, queryId } = task
-  const nothing = { ranks: [], observations: [], paging: null }
-  await store.understand({ taskId, runId, queryId, outcome: { failed: 'no JSON' }, follow: () => nothing })
+  const task = await firstTask(store, run)
+  await malformed(store, task, run)
   await store.finishRun(run.id, 'completed_with_failures', noon)
   await store.retryFailed(run.id)
   await work(store, run, () => webPage('xyz'))
@@ -65,20 +60,10 @@ async function aRetriedRun(store: Store): Promise<void> {
 /** A run whose task was answered by an asynchronous job, which was asked for twice and polled after that. */
 async function aPolledRun(store: Store): Promise<void> {
   const run = await plan(store, { job: { name: 'polled' }, queries: [{ operation: 'alpha.images' }] })
-  const [task] = await lease(store, run.id)
-  if (task === undefined) throw new Error('no task')
+  const task = await firstTask(store, run)
   await store.settleCall(await begin(store, task), settlement({ outcome: 'server-error', billed: 0 }), null)
-  const callId = await begin(store, task)
-  const job = { taskId: task.id, callId, jobId: 'j-2' }
-  await store.acceptJob(callId, settlement({ outcome: 'accepted', httpStatus: 202, billed: 0 }), job)
-  const poll = {
-    runId: run.id,
-    taskId: task.id,
-    operation: 'jobs.poll',
-    credits: 0,
-    sentAt: noon,
-    keyHash: 'k',
-  }
+  const { callId } = await submit(store, task)
+  const poll = aLookup({ runId: run.id, taskId: task.id, operation: 'jobs.poll' })
   await store.settleCall(await store.beginCall(poll), settlement({ billed: 0 }), null)
   const answerId = await store.keepAnswer({
     callId,
@@ -105,9 +90,7 @@ export async function aRunUnderWay(store: Store): Promise<void> {
   await begin(store, air)
   await fail(store, once, run, 'server-error')
   await store.release([waits.id])
-  const callId = await begin(store, job)
-  const submitted = settlement({ outcome: 'accepted', httpStatus: 202, billed: 0 })
-  await store.acceptJob(callId, submitted, { taskId: job.id, callId, jobId: 'j-1' })
+  await submit(store, job)
 }
 
 /** A closed file with all that rankline stores in it. */
@@ -117,14 +100,7 @@ export async function aWholeDatabase(): Promise<TempStore> {
   await aRetriedRun(temp.store)
   await aRunUnderWay(temp.store)
   await aPolledRun(temp.store)
-  await temp.store.beginCall({
-    runId: 1,
-    taskId: null,
-    operation: 'usage',
-    credits: 0,
-    sentAt: noon,
-    keyHash: 'k',
-  })
+  await temp.store.beginCall(aLookup({ runId: 1 }))
   await temp.store[Symbol.asyncDispose]()
   return temp
 }

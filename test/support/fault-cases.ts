@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import type { FaultRule } from '../../src/sandbox/options.ts'
+import { type JobFile, job, plausible } from './fault-jobs.ts'
 import type { Interruption } from './interruption.ts'
 
 /** One run from its plan to its end, with everything that goes wrong on the way. */
@@ -32,77 +33,13 @@ export interface Go {
   readonly fresh: boolean
 }
 
-/** A job file, as it is written. */
-export interface JobFile {
-  readonly name: string
-  readonly async: 'never' | 'always'
-  readonly paging: 'all' | 'until-found' | 'smart'
-  readonly style: 'get' | 'post'
-  readonly targets: readonly string[]
-  readonly competitors: readonly string[]
-  readonly budget: { readonly max_credits?: number }
-  readonly queries: readonly FileQuery[]
-}
-
-export interface FileQuery {
-  readonly query: string
-  readonly operation: string
-  readonly pages: number
-  readonly priority: number
-  readonly tags: readonly string[]
-}
-
 /** The key is looked for in every byte that is stored, and a service may echo it. */
 export const apiKey = 'sk-7f3e9d15c2aa40b8-never-to-be-stored'
-export const ownSite = 'own.example'
 
 const sometimes = <T>(one: fc.Arbitrary<T>) => fc.oneof(fc.constant(null), one)
+
 const rarely = <T>(one: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: one })
-
-const operations = [
-  'alpha.search',
-  'alpha.images',
-  'alpha.ai',
-  'alpha.autocomplete',
-  'alpha.news',
-  'beta.search',
-  'gamma.search',
-  'gamma.images',
-] as const
-/** The fifth is one that nothing is ever found for. */
-const texts = ['desk', 'oak desk', 'pine desk', 'desk lamp', 'zxqv', 'desk mat'] as const
-const unpaged: readonly string[] = ['alpha.ai', 'alpha.autocomplete']
-
-const query = fc
-  .record({
-    query: fc.constantFrom(...texts),
-    operation: fc.oneof(
-      { weight: 2, arbitrary: fc.constantFrom('alpha.search', 'alpha.images') },
-      { weight: 2, arbitrary: fc.constantFrom(...operations) },
-    ),
-    pages: fc.integer({ min: 1, max: 3 }),
-    priority: fc.integer({ min: 0, max: 2 }),
-    tags: fc.subarray(['head', 'tail']),
-  })
-  .map((one) => (unpaged.includes(one.operation) ? { ...one, pages: 1 } : one))
-
-const job = fc.record({
-  async: fc.constantFrom('never', 'always'),
-  paging: fc.constantFrom('all', 'all', 'until-found', 'smart'),
-  style: fc.constantFrom('get', 'post'),
-  targets: fc.constantFrom([], [ownSite]),
-  competitors: fc.constantFrom([], ['rival.example']),
-  budget: fc.oneof(
-    { weight: 4, arbitrary: fc.constant({}) },
-    { weight: 1, arbitrary: fc.record({ max_credits: fc.integer({ min: 1, max: 12 }) }) },
-  ),
-  queries: fc.uniqueArray(query, {
-    minLength: 1,
-    maxLength: 9,
-    selector: (one) => `${one.operation} ${one.query}`,
-  }),
-})
 
 const status = fc.oneof(
   fc.constantFrom(400, 402, 403, 404, 404, 413, 500, 503).map((code) => ({ status: code })),
@@ -110,6 +47,7 @@ const status = fc.oneof(
   fc.constantFrom(401, 404, 500).map((code) => ({ status: code, empty: true as const })),
   fc.constant({ status: 400, body: JSON.stringify({ error: `no such key: ${apiKey}` }) }),
 )
+
 const lost = fc.constantFrom(
   { hangUp: 'before' as const },
   { hangUp: 'after' as const },
@@ -117,12 +55,14 @@ const lost = fc.constantFrom(
   { stall: 'after' as const },
   { cut: true as const },
 )
+
 const damaged = fc.constantFrom(
   { garble: true as const },
   { oversize: 60_000 },
   { oversize: 20_500_000 },
   { body: { error: apiKey } },
 )
+
 const fault = fc.oneof(
   { weight: 4, arbitrary: status },
   { weight: 5, arbitrary: lost },
@@ -133,7 +73,9 @@ const fault = fc.oneof(
 )
 
 const times = fc.integer({ min: 1, max: 8 })
+
 const after = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 9 }))
+
 const billableRule = fc.record(
   {
     do: fault,
@@ -145,6 +87,7 @@ const billableRule = fc.record(
   },
   { requiredKeys: ['do', 'times', 'after'] },
 )
+
 /** Fewer errors of polls than are believed: what is believed of a job may be wrong, but never of a call. */
 const pollRule = fc.record({
   operation: fc.constant('jobs.poll'),
@@ -156,6 +99,7 @@ const pollRule = fc.record({
   times: fc.integer({ min: 1, max: 4 }),
   after,
 })
+
 const usageRule = fc.record({
   operation: fc.constant('usage'),
   do: fc.oneof(
@@ -181,8 +125,11 @@ const jobRule = fc.record({
 })
 
 const moment = fc.constantFrom('before', 'sent', 'answered')
+
 const commit = fc.oneof(fc.integer({ min: 1, max: 10 }), fc.integer({ min: 1, max: 70 }))
+
 const exchange = fc.oneof(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 1, max: 30 }))
+
 const interruption: fc.Arbitrary<Interruption> = fc.oneof(
   {
     weight: 7,
@@ -207,11 +154,6 @@ const interruption: fc.Arbitrary<Interruption> = fc.oneof(
     }),
   },
 )
-
-/** Without a target there is nothing to be found. */
-function plausible<T extends Pick<JobFile, 'paging' | 'targets'>>(job: T): T {
-  return job.targets.length > 0 || job.paging === 'all' ? job : { ...job, paging: 'all' }
-}
 
 export const faultCase: fc.Arbitrary<FaultCase> = fc.record({
   jobs: fc

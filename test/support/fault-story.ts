@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { isComplete } from '../../src/model/run.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { fastClock } from './fast-clock.ts'
-import { apiKey, type FaultCase, type Go, type JobFile, ownSite } from './fault-cases.ts'
+import { apiKey, type FaultCase, type Go } from './fault-cases.ts'
+import { type JobFile, ownSite } from './fault-jobs.ts'
 import { databaseOf, type GoEnd, letGo, newestRuns, type Stage, type Story } from './fault-run.ts'
 
 /** After so many processes nothing goes wrong any more and nothing is scarce: the next ones must come to the end. */

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import type { Exchange, Wire } from '../../src/api/exchange.ts'
 import { countdown, type Interruption } from './interruption.ts'
+import { openPromise } from './open-promise.ts'
 
 /** One process, as far as it can be killed. From its death on nothing that it does arrives anywhere. */
 export interface Life {
@@ -41,17 +42,14 @@ export function newLife({ path, interruption, stop, isUnreachable }: LifeOptions
   const flights: { sent: boolean; over: boolean }[] = []
   let dead = false
   let full = false
-  let tell: (end: 'died') => void = () => {}
-  const death = new Promise<'died'>((resolve) => {
-    tell = resolve
-  })
+  const death = openPromise<'died'>()
   let handle: Database.Database | null = null
 
   /** What is not on the disk now never was. */
   const die = (): void => {
     dead = true
     for (const file of files) if (existsSync(path + file)) copyFileSync(path + file, `${path}.dead${file}`)
-    tell('died')
+    death.fulfil('died')
   }
   const interrupt = (): void => (interruption?.how === 'crash' ? die() : stop())
 
@@ -85,7 +83,7 @@ export function newLife({ path, interruption, stop, isUnreachable }: LifeOptions
   }
 
   const exchange: Life['exchange'] = (wire) => {
-    death.then(() => wire.close())
+    death.promise.then(() => wire.close())
     return async (request, onSent) => {
       if (dead) return await never
       const moment = count.exchange()
@@ -104,7 +102,7 @@ export function newLife({ path, interruption, stop, isUnreachable }: LifeOptions
 
   return {
     isDead: () => dead,
-    death,
+    death: death.promise,
     guard: (work) =>
       new Promise((resolve, reject) => {
         work.then(

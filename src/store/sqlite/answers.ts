@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import type { AnsweredTask, AnswerStore, Effect, RawAnswer, Understanding } from '../store.ts'
+import type { AnsweredTask, AnswerStore, Effect, RawAnswer, Understanding } from '../answers.ts'
 import { callSettler } from './calls.ts'
 import type { Dictionary } from './dictionary.ts'
 import { follower } from './follower.ts'

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { Settlement } from '../../model/call.ts'
 import type { Task } from '../../model/task.ts'
-import type { AcceptedJob, CallStore, LeaseRequest, NewCall, TaskAgain } from '../store.ts'
+import type { AcceptedJob, CallStore, LeaseRequest, NewCall, TaskAgain } from '../calls.ts'
 import { fitRuns } from './fit.ts'
 import { understood } from './reusable.ts'
 import type { Writer } from './writer.ts'

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { type FitQuery, fitter } from '../../plan/fit.ts'
-import type { LeftOut, Means } from '../store.ts'
+import type { LeftOut, Means } from '../calls.ts'
 import { understood } from './reusable.ts'
 
 /** Why a task was left out; the next plan of its run takes it in again. */

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { kindCodes } from '../../model/result.ts'
-import type { Consequences, Effect } from '../store.ts'
+import type { Consequences, Effect } from '../answers.ts'
 
 /** Writes what follows from a page: ranks, observations, and which page may be sent next. */
 export function follower(

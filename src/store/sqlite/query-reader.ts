@@ -4,7 +4,7 @@ import type { Target } from '../../model/target.ts'
 import type { Page, PageState } from '../../rank/pages.ts'
 import type { EndKind } from '../../rank/paging.ts'
 import type { Sightings } from '../../rank/smart.ts'
-import type { StoredQuery } from '../store.ts'
+import type { StoredQuery } from '../answers.ts'
 import { leftOutCause } from './fit.ts'
 
 interface PagingRow {

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import type { Cell, ReportStore, RowFilter, RowView } from '../store.ts'
+import type { Cell, ReportStore, RowFilter, RowView } from '../rows.ts'
 
 interface Readable {
   /** Column that `from` and `until` speak of. */

@@ -5,6 +5,19 @@ const titleless: readonly ResultKind[] = ['suggestion', 'related']
 /** Kinds whose stored position is an index that has a column of its own. */
 const positionless: readonly ResultKind[] = ['reference']
 
+/** What dated results have beside their own columns; the precision says how exactly the date names the instant. */
+const dated = `${text('x.displayed_link_id')} AS displayed_link, ${text('x.matched_id')} AS snippet_matched,
+      d.precision AS published_precision`
+
+/** Every result of the target with its rank, as a JSON list; null where none ranks. */
+const places = `CASE
+      WHEN o.places IS NOT NULL THEN (
+        SELECT json_group_array(json_object('rank', json_extract(p.value, '$[0]'), 'url',
+          (SELECT link FROM links WHERE id = json_extract(p.value, '$[1]')))) FROM json_each(o.places) p)
+      WHEN o.rank IS NOT NULL THEN json_array(json_object('rank', o.rank, 'url',
+        (SELECT link FROM links WHERE id = o.link_id)))
+      END`
+
 /**
  * The public views. They stay as they are: programs read them with any SQLite from 3.40 on.
  * New columns come after the old ones.
@@ -50,14 +63,14 @@ export const views: Readonly<Record<string, string>> = {
     'news',
     `${text('d.date_id')} AS date, ${iso('d.published_at')} AS published_at`,
     'dated_details',
-    `${text('x.displayed_link_id')} AS displayed_link, ${text('x.matched_id')} AS snippet_matched`,
+    dated,
   ),
   video_results: resultView(
     'video',
     `${text('d.date_id')} AS date, ${iso('d.published_at')} AS published_at, ${text('d.channel_id')} AS channel,
       ${text('d.duration_id')} AS duration, d.duration_seconds, d.video_id`,
     'dated_details',
-    `${text('x.displayed_link_id')} AS displayed_link, ${text('x.matched_id')} AS snippet_matched`,
+    dated,
   ),
   image_results: resultView(
     'image',
@@ -75,7 +88,8 @@ export const views: Readonly<Record<string, string>> = {
       (SELECT group_concat(value, ';') FROM json_each(rq.tags)) AS tags,
       r.date, ${iso('o.observed_at')} AS observed_at, o.state, o.rank, o.exactness, o.depth,
       (SELECT link FROM links WHERE id = o.link_id) AS url, ${text('o.title_id')} AS title, o.run_id,
-      rt.own, tg.site AS target_site, tg.match AS target_match, rq.volume, rq.url AS intended_url, q.params, rq.labels
+      rt.own, tg.site AS target_site, tg.match AS target_match, rq.volume, rq.url AS intended_url, q.params, rq.labels,
+      o.page, coalesce(o.unbroken_depth, o.depth) AS unbroken_depth, ${places} AS urls
     FROM observations o
       JOIN runs_ r ON r.id = o.run_id
       JOIN queries q ON q.id = o.query_id

@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest'
+import { aStore } from './build.ts'
+import { rowsOf } from './rows-of.ts'
+
+const shared = [
+  ...['run_id', 'job', 'query', 'operation', 'engine', 'gl', 'hl', 'location', 'page', 'fetched_at'],
+  ...['rank', 'position', 'title', 'link', 'domain', 'site', 'source', 'snippet'],
+]
+
+describe('the public views have the columns that were promised, in their order', () => {
+  test.each<[string, readonly string[]]>([
+    [
+      'runs',
+      [
+        ...['run_id', 'job', 'started_at', 'finished_at', 'finish_reason', 'tasks_planned', 'tasks_done'],
+        ...['tasks_failed', 'credits_spent', 'credits_ambiguous'],
+      ],
+    ],
+    ['tasks', ['task_id', 'run_id', 'query', 'operation', 'page', 'state', 'cause']],
+    [
+      'calls',
+      [
+        ...['call_id', 'run_id', 'task_id', 'operation', 'sent_at', 'finished_at', 'http_status', 'outcome'],
+        ...['billed', 'credits', 'latency_ms', 'error'],
+      ],
+    ],
+    [
+      'answers',
+      [
+        ...[
+          'run_id',
+          'job',
+          'query',
+          'operation',
+          'page',
+          'fetched_at',
+          'total_results',
+          'time_taken',
+          'notice',
+        ],
+        ...['has_next_page', 'next_page', 'search_parameters', 'knowledge_graph', 'ai_markdown', 'ai_blocks'],
+      ],
+    ],
+    ['organic_results', [...shared, 'displayed_link', 'snippet_matched', 'params']],
+    ['news_results', [...shared, 'date', 'published_at', 'params']],
+    [
+      'video_results',
+      [...shared, 'date', 'published_at', 'channel', 'duration', 'duration_seconds', 'video_id', 'params'],
+    ],
+    ['image_results', [...shared, 'image_url', 'thumbnail', 'image_width', 'image_height', 'params']],
+    ['ai_references', [...shared, 'reference_index', 'params']],
+    ['suggestions', [...shared, 'suggestion', 'params']],
+    ['related_searches', [...shared, 'related_query', 'params']],
+    [
+      'rankings',
+      [
+        ...['job', 'query', 'target', 'operation', 'gl', 'hl', 'location', 'tags', 'date', 'observed_at'],
+        ...['state', 'rank', 'exactness', 'depth', 'url', 'title', 'run_id'],
+      ],
+    ],
+  ])('%s', async (view, columns) => {
+    const temp = await aStore()
+    const names = rowsOf(temp, `SELECT name FROM pragma_table_info('${view}') ORDER BY cid`)
+    expect(names.map(({ name }) => name).slice(0, columns.length)).toEqual(columns)
+    expect(rowsOf(temp, `SELECT * FROM ${view}`)).toEqual([])
+  })
+
+  test('and there are no others', async () => {
+    const temp = await aStore()
+    expect(rowsOf(temp, "SELECT name FROM sqlite_schema WHERE type = 'view'")).toHaveLength(12)
+  })
+})
