@@ -114,7 +114,7 @@ function queryReader(db: Database): (runId: number, queryId: number) => StoredQu
   const paging = db.prepare<[number, number], Omit<StoredQuery, 'targets' | 'pages'>>(
     `SELECT pages AS maxPages, page_size AS pageSize, depth FROM run_queries WHERE run_id = ? AND query_id = ?`,
   )
-  const targets = db.prepare<[number, number], Omit<Target, 'own'> & { id: number; own: number }>(
+  const targets = db.prepare<[number, number], Omit<Target, 'own' | 'also'> & { id: number; own: number }>(
     `SELECT tg.id, tg.site, tg.match, rt.label, rt.own
     FROM run_queries rq JOIN run_targets rt ON rt.run_id = rq.run_id JOIN targets tg ON tg.id = rt.target_id
     WHERE rq.run_id = ? AND rq.query_id = ?
@@ -141,7 +141,9 @@ function queryReader(db: Database): (runId: number, queryId: number) => StoredQu
       maxPages: row?.maxPages ?? 1,
       pageSize: row?.pageSize ?? null,
       depth: row?.depth ?? null,
-      targets: targets.all(runId, queryId).map(({ own, ...target }) => ({ ...target, own: own === 1 })),
+      targets: targets
+        .all(runId, queryId)
+        .map(({ own, ...target }) => ({ ...target, also: [], own: own === 1 })),
       pages: pages.all(runId, queryId).map(readPage),
     }
   }
