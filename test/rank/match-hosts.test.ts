@@ -74,10 +74,12 @@ describe('domain: below a public suffix lie the sites of others', () => {
       ['amazonaws.com', 'https://docs.amazonaws.com/', yes, 'in-domain'],
       ['amazonaws.com', 'https://acme.s3.amazonaws.com/a.pdf', near, 'other-owner'],
       ['amazonaws.com', 'https://s3.amazonaws.com/acme/a.pdf', yes, 'in-domain'],
+      ['amazonaws.com', 'https://-acme-.s3.amazonaws.com/a.pdf', near, 'other-owner'],
       ['acme.s3.amazonaws.com', 'https://acme.s3.amazonaws.com/a.pdf', yes, 'in-domain'],
       ['acme.s3.amazonaws.com', 'https://rival.s3.amazonaws.com/a.pdf', near, 'other-owner'],
       ['a.ck', 'https://acme.a.ck/', near, 'other-owner'],
       ['www.ck', 'https://shop.www.ck/', yes, 'in-domain'],
+      ['www.test', 'https://rival.test/', no, 'other-site'],
     ],
   )
 })
@@ -95,6 +97,7 @@ describe('domain: hosts in every spelling, and hosts that are no names', () => {
       ['пример.рф', 'https://магазин.пример.рф/', yes, 'in-domain'],
       ['127.0.0.1', 'http://127.0.0.1:8787/', yes, 'in-domain'],
       ['127.0.0.1', 'http://0x7f.1/', yes, 'in-domain'],
+      ['127.0.0.1', 'http://0x7f.0x01/', yes, 'in-domain'],
       ['127.0.0.1', 'http://127.0.0.10/', near, 'name-within'],
       ['127.0.0.1', 'http://1.127.0.0.1.example/', near, 'name-within'],
       ['0.0.1', 'http://127.0.0.1/', no, 'other-site'],
@@ -132,6 +135,7 @@ describe('host: that host alone', () => {
       ['example.com:8443', 'https://example.com/', near, 'other-port'],
       ['example.com/shop', 'https://example.com/other', yes, 'on-host'],
       ['github.io', 'https://github.io/', yes, 'on-host'],
+      ['acme.github.io', 'https://docs.acme.github.io/', near, 'same-site'],
       ['github.io', 'https://www.github.io/', near, 'other-owner'],
       ['[::1]:3000', 'http://[::1]:3000/a', yes, 'on-host'],
       ['[::1]:3000', 'http://[::1]:3001/a', near, 'other-port'],

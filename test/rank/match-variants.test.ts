@@ -37,6 +37,10 @@ describe('AMP where a target says so', () => {
       ['example.com/d', 'https://google.rival.net/amp/s/example.com/d', no, 'other-site'],
       ['example.com/d', 'https://example.com/d?amp=2', near, 'other-query'],
       ['example.com/d', 'https://example.com/dam/amp', near, 'other-path'],
+      ['example.com/d', 'https://example.com/dxamp', near, 'other-path'],
+      ['example.com/d', 'https://example.com/amp/d/amp', yes, 'amp-variant'],
+      ['example.com/amp/d', 'https://example.com/amp/d?amp=1', yes, 'amp-variant'],
+      ['example.com/amp/d/amp', 'https://example.com/amp/d/amp?amp=1', yes, 'amp-variant'],
       ['example.com/d', 'https://example.com/amplify/d', near, 'other-path'],
       ['example.com/d', 'https://m.example.com/d', near, 'mobile-not-asked'],
       ['example.com/d', 'https://m.example.com/d/amp', near, 'mobile-not-asked'],
@@ -67,6 +71,7 @@ describe('AMP where a target says so', () => {
     [
       ['example.com', `${cache}/c/s/shop.example.com/x`, yes, 'amp-variant'],
       ['example.com', 'https://www.google.com\\amp\\s\\example.com/x', yes, 'amp-variant'],
+      ['example.com', 'https://www.google.com/amp\\s\\example.com/x', yes, 'amp-variant'],
       ['example.com', 'https://amp.example.com/x', yes, 'in-domain'],
       ['github.io', 'https://amp.github.io/x', near, 'other-owner'],
       ['ampproject.org', `${cache}/c/s/example.com/x`, yes, 'in-domain'],
