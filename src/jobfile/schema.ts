@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { billableOperations, findOperation } from '../catalog/index.ts'
-import { matches } from '../model/target.ts'
+import { matches, variants } from '../model/target.ts'
 import { nearest } from '../words.ts'
 import { paramNames } from './params.ts'
 import { quoted, type Read } from './problem.ts'
@@ -67,6 +67,10 @@ const writtenTarget = z.union(
     strict({
       site: siteText.describe('Host or address whose rank is tracked'),
       match: oneOf(matches).optional().describe('How the site is compared with links; domain if not given'),
+      also: z
+        .array(oneOf(variants))
+        .optional()
+        .describe('Variants that count as the site, too: amp, mobile; none if not given'),
       label: text.optional().describe('Name in reports; the site if not given'),
     }),
   ],

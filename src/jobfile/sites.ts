@@ -1,4 +1,4 @@
-import type { Match, Target } from '../model/target.ts'
+import { type Match, type Target, type Variant, variants } from '../model/target.ts'
 import { type Mistake, quoted, type Read } from './problem.ts'
 import { plainText } from './values.ts'
 
@@ -6,6 +6,7 @@ import { plainText } from './values.ts'
 export interface WrittenTarget {
   readonly site: string
   readonly match?: Match | undefined
+  readonly also?: readonly Variant[] | undefined
   readonly label?: string | undefined
 }
 
@@ -39,7 +40,8 @@ export function target(
   const deep = goesBeyondHost(written.site)
   const match = written.match ?? (deep ? forPath : undefined) ?? fallback
   if (deep && (match === 'domain' || match === 'host')) return needsMatch(written.site, match)
-  return { value: { site: written.site, match, label: written.label ?? written.site, own } }
+  const also = variants.filter((variant) => written.also?.includes(variant))
+  return { value: { site: written.site, match, also, label: written.label ?? written.site, own } }
 }
 
 function needsMatch(text: string, match: Match): Mistake {

@@ -30,9 +30,9 @@ export function readTargets(
         report({ ...at(index), what: read.what, instead: `${matchHint}, or leave only the host` })
         continue
       }
-      const { site, label } = read.value
+      const { site, label, also } = read.value
       const plain = siteKey(site)
-      const key = `${read.value.match} ${plain}`
+      const key = `${[read.value.match, ...also]} ${plain}`
       if (owners.get(plain) === !own)
         report({
           ...at(index),

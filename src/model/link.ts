@@ -1,4 +1,4 @@
-import { getDomain } from 'tldts'
+import { getDomain, parse } from 'tldts'
 
 /** What a link says of itself once it is parsed as WHATWG does. */
 export interface ParsedLink {
@@ -19,4 +19,22 @@ export function parseLink(link: string): ParsedLink | null {
 /** Registrable domain of a host, private suffixes counted as suffixes; null for addresses and bare names. */
 export function siteOf(host: string): string | null {
   return getDomain(host, { allowPrivateDomains: true })
+}
+
+/** A name below which everybody may have a site of their own. */
+export interface PublicSuffix {
+  readonly name: string
+  /** Run by a company, such as github.io, and not by a registry, such as co.uk. */
+  readonly isPrivate: boolean
+}
+
+/** The public suffix that a host ends in, or is; null where the list of public suffixes knows none. */
+export function publicSuffixOf(host: string): PublicSuffix | null {
+  // Engines show hosts that no registry would take: they lie below their suffix all the same.
+  const { publicSuffix, isIcann, isPrivate } = parse(host, {
+    allowPrivateDomains: true,
+    validateHostname: false,
+  })
+  if (publicSuffix === null || !(isIcann || isPrivate)) return null
+  return { name: publicSuffix, isPrivate: isPrivate === true }
 }

@@ -1,6 +1,7 @@
 import { billableOperation } from '../catalog/index.ts'
 import type { JobQuery } from '../model/job.ts'
 import type { PlannedQuery } from '../model/plan.ts'
+import type { Target } from '../model/target.ts'
 import { pageRange } from './pages.ts'
 import { canonicalParams, queryKey } from './query-key.ts'
 
@@ -39,9 +40,13 @@ export function mergeQueries(a: PlannedQuery, b: PlannedQuery): PlannedQuery {
     labels: mergeLabels(a.labels, b.labels),
     targets: [
       ...a.targets,
-      ...b.targets.filter((t) => !a.targets.some((s) => s.site === t.site && s.match === t.match)),
+      ...b.targets.filter((target) => !a.targets.some((other) => isSame(target, other))),
     ],
   }
+}
+
+function isSame(a: Target, b: Target): boolean {
+  return a.site === b.site && a.match === b.match && a.also.join() === b.also.join()
 }
 
 function mergeLabels(a: PlannedQuery['labels'], b: PlannedQuery['labels']): PlannedQuery['labels'] {

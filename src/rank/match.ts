@@ -1,55 +1,37 @@
-import type { Match, Target } from '../model/target.ts'
+import { missOf } from './match-rules.ts'
+import { type Pattern, type Tracked, trackedOf } from './tracked.ts'
+import { mayWrap, unwrap } from './unwrap.ts'
+import { mayBeCached } from './variants.ts'
 
 /** Tells whether a link belongs to a target. */
 export type Matcher = (link: string) => boolean
 
-interface Place {
-  readonly host: string
-  readonly port: string
-  readonly path: string
-  readonly search: string
-}
-
 /**
  * A matcher for the target: `domain` takes the host and all below it, `host` that host alone (with or without `www.`),
- * `prefix` everything below a path, `url` one page. Scheme, `www.`, fragment and a trailing slash make no difference.
- * A target that is no site matches nothing.
+ * `prefix` everything below a path, `url` one page. A target that is no site matches nothing.
  */
-export function matcherOf({ site, match }: Pick<Target, 'site' | 'match'>): Matcher {
-  const target = placeOf(/^[a-z][a-z0-9+.-]*:\/\//i.test(site) ? site : `https://${site}`)
-  if (target === null) return () => false
-  const rule = rules[match]
+export function matcherOf(target: Pattern): Matcher {
+  const tracked = trackedOf(target)
+  if (tracked === null) return () => false
+  const isForeign = foreignTo(tracked)
   return (link) => {
-    const place = placeOf(link)
-    return place !== null && rule(place, target)
+    if (isForeign(link)) return false
+    const { url } = unwrap(link)
+    return url !== null && missOf(url, tracked) === null
   }
 }
 
-const rules: Readonly<Record<Match, (place: Place, target: Place) => boolean>> = {
-  domain: (place, target) => place.host === target.host || place.host.endsWith(`.${target.host}`),
-  host: (place, target) => place.host === target.host && place.port === target.port,
-  prefix: (place, target) =>
-    place.host === target.host &&
-    place.port === target.port &&
-    (place.path === target.path || place.path.startsWith(`${target.path.replace(/\/$/, '')}/`)),
-  url: (place, target) =>
-    place.host === target.host &&
-    place.port === target.port &&
-    place.path === target.path &&
-    place.search === target.search,
-}
+// A host as nearly all links have it: what parsing would make of it is the same in lower case. A last label of letters
+// alone cannot be part of an IP address.
+const plainHost = /^https?:\/\/([a-z0-9.-]*\.[a-z]{2,})(?:[/?#]|$)/i
 
-function placeOf(link: string): Place | null {
-  if (!URL.canParse(link)) return null
-  const { protocol, hostname, port, pathname, search } = new URL(link)
-  if (protocol !== 'http:' && protocol !== 'https:') return null
-  return {
-    host: hostname
-      .toLowerCase()
-      .replace(/\.$/, '')
-      .replace(/^www\.(?=[^.]+\.)/, ''),
-    port,
-    path: pathname.length > 1 ? pathname.replace(/\/$/, '') : pathname,
-    search,
+/** Most links are of others, which their host tells at once: only the rest is worth parsing. */
+function foreignTo({ hosts, site, also }: Tracked): (link: string) => boolean {
+  const ending = `.${site.host}`
+  const amp = also.includes('amp')
+  return (link) => {
+    const host = plainHost.exec(link)?.[1]?.toLowerCase()
+    if (host === undefined || hosts.has(host) || host.endsWith(ending)) return false
+    return !mayWrap(link) && !(amp && mayBeCached(link))
   }
 }

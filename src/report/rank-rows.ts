@@ -13,7 +13,14 @@ export type Row = Readonly<Record<string, Cell>>
 export function rankRows(rankings: Iterable<Row>): readonly Row[] {
   const series = new Map<string, Row[]>()
   for (const row of rankings) {
-    const key = JSON.stringify([row.query, row.operation, row.params, row.target_site, row.target_match])
+    const key = JSON.stringify([
+      row.query,
+      row.operation,
+      row.params,
+      row.target_site,
+      row.target_match,
+      row.target_also,
+    ])
     const days = series.get(key)
     if (days === undefined) series.set(key, [row])
     else addDay(days, row)

@@ -203,8 +203,8 @@ describe('columns', () => {
         depth: 100,
         tags: ['x', 'y'],
         targets: [
-          { site: 'acme.com', match: 'domain', label: 'acme.com', own: true },
-          { site: 'acme.com/shop', match: 'prefix', label: 'acme.com/shop', own: true },
+          { site: 'acme.com', match: 'domain', also: [], label: 'acme.com', own: true },
+          { site: 'acme.com/shop', match: 'prefix', also: [], label: 'acme.com/shop', own: true },
         ],
         priority: -3,
         volume: 0,

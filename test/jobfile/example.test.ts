@@ -40,9 +40,9 @@ describe('a job file with every key', () => {
       timezone: 'America/New_York',
       schedule: '0 6 * * *',
       targets: [
-        { site: 'acme.com', match: 'domain', label: 'acme.com', own: true },
-        { site: 'acme.com/shop', match: 'prefix', label: 'Shop', own: true },
-        { site: 'rival.com', match: 'domain', label: 'rival.com', own: false },
+        { site: 'acme.com', match: 'domain', also: [], label: 'acme.com', own: true },
+        { site: 'acme.com/shop', match: 'prefix', also: [], label: 'Shop', own: true },
+        { site: 'rival.com', match: 'domain', also: [], label: 'rival.com', own: false },
       ],
       budget: { maxCredits: 500, keep: 1000 },
     })

@@ -174,6 +174,20 @@ describe('what is wrong with a setting', () => {
       ["job.yaml:1:21: two targets are called 'acme.com'; give each a label of its own"],
     ],
     [
+      `targets: [acme.com, { site: acme.com, also: [amp] }]\n${q}`,
+      ["job.yaml:1:21: two targets are called 'acme.com'; give each a label of its own"],
+    ],
+    [
+      `targets: [{ site: a.com, also: amp }, { site: b.com, also: [mobil, desktop, [amp]] }, { site: c.com, alos: [] }]\n${q}`,
+      [
+        "job.yaml:1:32: also cannot be 'amp'; write a list such as [a, b]",
+        "job.yaml:1:61: also cannot be 'mobil'; write 'mobile'",
+        "job.yaml:1:68: also cannot be 'desktop'; write one of amp, mobile",
+        'job.yaml:1:77: also cannot be a list; write one value',
+        "job.yaml:1:102: unknown key 'alos'; write 'also'",
+      ],
+    ],
+    [
       `targets: [[a]]\n${q}`,
       ['job.yaml:1:11: target cannot be a list; write a site or a map with site, match and label'],
     ],
@@ -248,12 +262,26 @@ describe('what is right in a setting', () => {
         targets: ['acme.com', 'bücher.de', '1.2.3.4'].map((site) => ({
           site,
           match: 'domain',
+          also: [],
           label: site,
           own: true,
         })),
       },
     ],
     [`targets: [{ site: "https://acme.com/a?b=c", match: url }]\n${q}`, { targets: [{ match: 'url' }] }],
+    [
+      `targets: [{ site: acme.com, also: [mobile, amp, mobile] }]\ncompetitors: [{ site: b.com, also: [] }]\n${q}`,
+      {
+        targets: [
+          { site: 'acme.com', also: ['amp', 'mobile'] },
+          { site: 'b.com', also: [] },
+        ],
+      },
+    ],
+    [
+      `targets: [acme.com, { site: acme.com, also: [amp], label: with AMP }]\n${q}`,
+      { targets: [{ also: [] }, { also: ['amp'], label: 'with AMP' }] },
+    ],
   ])('%s', async (text, settings) => {
     const read = await readJob({ 'job.yaml': text })
     expect(read.problems).toEqual([])

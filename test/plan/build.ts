@@ -21,5 +21,5 @@ export function aJobQuery(query: Partial<JobQuery> = {}): JobQuery {
 }
 
 export function aTarget(site = 'acme.com', target: Partial<Target> = {}): Target {
-  return { site, match: 'domain', label: site, own: true, ...target }
+  return { site, match: 'domain', also: [], label: site, own: true, ...target }
 }

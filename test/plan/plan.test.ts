@@ -175,13 +175,15 @@ describe('two rows that ask for the same query', () => {
     },
   )
 
-  test('have each target once, told apart by site and match', () => {
+  test('have each target once, told apart by site, match and variants', () => {
     const rival = aTarget('rival.com', { own: false })
     const prefix = aTarget('acme.com', { match: 'prefix' })
-    expect(merged({ targets: [aTarget(), rival] }, { targets: [rival, prefix] }).targets).toEqual([
+    const mobile = aTarget('acme.com', { also: ['mobile'] })
+    expect(merged({ targets: [aTarget(), rival] }, { targets: [rival, prefix, mobile] }).targets).toEqual([
       aTarget(),
       rival,
       prefix,
+      mobile,
     ])
   })
 

@@ -141,17 +141,18 @@ function priceRun(db: Database, run: number): void {
 }
 
 function noteTargets(db: Database, targets: readonly Target[], run: number, job: string): void {
-  const add = db.prepare('INSERT INTO targets (site, match) VALUES (?, ?) ON CONFLICT DO NOTHING')
-  const find = db.prepare<[string, string], { id: number }>(
-    'SELECT id FROM targets WHERE site = ? AND match = ?',
+  const add = db.prepare('INSERT INTO targets (site, match, also) VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
+  const find = db.prepare<[string, string, string], { id: number }>(
+    'SELECT id FROM targets WHERE site = ? AND match = ? AND also = ?',
   )
   const track = db.prepare(
     `INSERT INTO run_targets (run_id, target_id, label, own, everywhere) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET label = excluded.label, own = excluded.own, everywhere = max(everywhere, excluded.everywhere)`,
   )
   const note = (target: Target, everywhere: 0 | 1): number => {
-    add.run(target.site, target.match)
-    const { id } = find.get(target.site, target.match) as { id: number }
+    const also = JSON.stringify(target.also)
+    add.run(target.site, target.match, also)
+    const { id } = find.get(target.site, target.match, also) as { id: number }
     track.run(run, id, target.label, target.own ? 1 : 0, everywhere)
     return id
   }

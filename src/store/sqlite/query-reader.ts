@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { kindCodes } from '../../model/result.ts'
-import type { Target } from '../../model/target.ts'
+import type { Target, Variant } from '../../model/target.ts'
 import type { Page, PageState } from '../../rank/pages.ts'
 import type { EndKind } from '../../rank/paging.ts'
 import type { Sightings } from '../../rank/smart.ts'
@@ -22,7 +22,7 @@ interface PageRow {
   readonly isLast: number | null
 }
 
-type TargetRow = Omit<Target, 'own'> & { id: number; own: number }
+type TargetRow = Omit<Target, 'own' | 'also'> & { id: number; own: number; also: string }
 
 const unplanned: PagingRow = { maxPages: 1, pageSize: null, depth: null, because: null, kind: null }
 
@@ -39,7 +39,7 @@ export function queryReader(db: Database): (runId: number, queryId: number) => S
     FROM run_queries WHERE run_id = ? AND query_id = ?`,
   )
   const targets = db.prepare<[number, number], TargetRow>(
-    `SELECT tg.id, tg.site, tg.match, rt.label, rt.own
+    `SELECT tg.id, tg.site, tg.match, tg.also, rt.label, rt.own
     FROM run_queries rq JOIN run_targets rt ON rt.run_id = rq.run_id JOIN targets tg ON tg.id = rt.target_id
     WHERE rq.run_id = ? AND rq.query_id = ?
       AND (rt.everywhere = 1 OR tg.id IN (SELECT value FROM json_each(rq.targets))) ORDER BY tg.id`,
@@ -74,8 +74,8 @@ export function queryReader(db: Database): (runId: number, queryId: number) => S
   }
 }
 
-function toTarget({ own, ...target }: TargetRow): Target & { readonly id: number } {
-  return { ...target, own: own === 1 }
+function toTarget({ own, also, ...target }: TargetRow): Target & { readonly id: number } {
+  return { ...target, own: own === 1, also: JSON.parse(also) as Variant[] }
 }
 
 /** What runs before this one saw of the targets of a query. */

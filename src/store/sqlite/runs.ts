@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { defaultDeepEveryMs, type JobSettings } from '../../model/job.ts'
 import { kindCodes } from '../../model/result.ts'
 import type { FinishReason, Run, Tally } from '../../model/run.ts'
+import type { Target } from '../../model/target.ts'
 import type { RunStore, TaskFailure } from '../store.ts'
 import type { runs } from './schema.ts'
 import type { Writer } from './writer.ts'
@@ -99,13 +100,20 @@ export function runStore(db: Database, writer: Writer): RunStore {
   }
 }
 
-type StoredSettings = Omit<JobSettings, 'deepEveryMs'> & Partial<Pick<JobSettings, 'deepEveryMs'>>
+/** Settings as they were stored; runs of before something was a setting do not name it. */
+function readSettings(text: string): JobSettings {
+  const settings = JSON.parse(text) as Omit<JobSettings, 'deepEveryMs' | 'targets'> & {
+    readonly deepEveryMs?: number
+    readonly targets: readonly (Omit<Target, 'also'> & Partial<Target>)[]
+  }
+  const targets = settings.targets.map((target) => ({ also: [], ...target }))
+  return { deepEveryMs: defaultDeepEveryMs, ...settings, targets }
+}
 
 function toRun({ planNumber: _, settings, ...row }: RunRow): Run {
   return {
     ...row,
-    // Runs of before it was a setting do not name it.
-    settings: { deepEveryMs: defaultDeepEveryMs, ...(JSON.parse(settings) as StoredSettings) },
+    settings: readSettings(settings),
     finishReason: row.finishReason as FinishReason | null,
   }
 }
