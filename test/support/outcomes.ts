@@ -132,15 +132,22 @@ function isOpen(state: string, closed: boolean): boolean {
 }
 
 function wrongPages(tasks: readonly TaskRow[], pages: number, paging: string): Problems {
-  if (tasks.some(({ page }, index) => page !== index + 1)) return ['pages are missing']
+  const inOrder = tasks.every(({ page }, index) => page === index + 1)
   const asked = tasks.filter(({ state }) => state !== 'skipped')
-  if (tasks.length > pages || asked.length === 0) return [`${tasks.length} tasks for ${pages} pages`]
+  if (asked[0]?.page !== 1 || (paging !== 'smart' && !inOrder)) return ['pages are missing']
+  if ((tasks.at(-1)?.page ?? 0) > pages) return [`a page beyond page ${pages} was asked for`]
   if (asked.length === pages) return []
-  const last = asked.at(-1) as TaskRow
-  if (last.pagingEnd === null) return [`nothing says why page ${asked.length + 1} was not asked for`]
+  const end = asked[0].pagingEnd
+  if (end === null) return ['nothing says why no further page was asked for']
+  if (paging !== 'all' && /found/.test(end)) return []
   // Where a page failed for a reason that passes, the next one is asked for all the same.
-  const hopeless = last.state === 'failed' && ['rejected', 'not-found'].includes(last.outcome ?? '')
-  const ended = last.state === 'done' && (last.results === 0 || last.hasNextPage === 0)
-  const found = paging !== 'all' && /found/.test(last.pagingEnd)
-  return hopeless || ended || found ? [] : [`page ${asked.length + 1} was not asked for (${last.pagingEnd})`]
+  const isLast = (task: TaskRow): boolean =>
+    task.state === 'failed'
+      ? ['rejected', 'not-found'].includes(task.outcome ?? '')
+      : task.state === 'done' && (task.results === 0 || task.hasNextPage === 0)
+  const last = asked.find(isLast)
+  const before = asked.filter(({ page }) => page <= (last?.page ?? 0))
+  return before.length > 0 && (before.length === last?.page || last?.state === 'failed')
+    ? []
+    : [`further pages were not asked for (${end})`]
 }
