@@ -229,6 +229,7 @@ export interface AnsweredTask {
   readonly queryId: number
   readonly page: number
   readonly operation: string
+  readonly params: Task['params']
   readonly answerId: number
 }
 

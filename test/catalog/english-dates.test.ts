@@ -1,8 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { publishedAt } from '../../src/catalog/normalise/dates.ts'
+import { readDate } from '../../src/catalog/normalise/dates/read-date.ts'
 
 const fetchedAt = Date.parse('2026-03-31T12:34:56.789Z')
+
+function publishedAt(date: string, fetchedAt: number): string | null {
+  const read = readDate(date, { fetchedAt, language: 'en' })
+  return read === null ? null : new Date(read.at).toISOString()
+}
 
 describe('ages count back from when the answer came', () => {
   test.each<[string, string]>([
@@ -82,21 +87,23 @@ describe('days of the calendar begin at midnight in UTC', () => {
     ['Jan 5, 2026 —', '2026-01-05'],
     ['January 1st, 2026', '2026-01-01'],
     ['March 22nd, 2026', '2026-03-22'],
-    ['May 3, 2026', '2026-05-03'],
-    ['Sept 9, 2026', '2026-09-09'],
-    ['Sep. 9, 2026', '2026-09-09'],
+    ['May 3, 2025', '2025-05-03'],
+    ['Sept 9, 2025', '2025-09-09'],
+    ['Sep. 9, 2025', '2025-09-09'],
     ['Dec 31, 1999', '1999-12-31'],
     ['5 Jan 2026', '2026-01-05'],
     ['5 January 2026', '2026-01-05'],
     ['05 Jan. 2026', '2026-01-05'],
     ['5 Jan, 2026', '2026-01-05'],
-    ['3rd May 2026', '2026-05-03'],
-    ['12th August 2026', '2026-08-12'],
-    ['31 Oct 2026', '2026-10-31'],
-    ['Feb 29, 2028', '2028-02-29'],
+    ['3rd May 2025', '2025-05-03'],
+    ['12th August 2025', '2025-08-12'],
+    ['31 Oct 2025', '2025-10-31'],
+    ['Feb 29, 2024', '2024-02-29'],
     ['29 Feb 2000', '2000-02-29'],
+    ['Mon, Jan 5, 2026', '2026-01-05'],
+    ['2026/01/05', '2026-01-05'],
     ['2026-01-05', '2026-01-05'],
-    ['2028-02-29', '2028-02-29'],
+    ['2024-02-29', '2024-02-29'],
   ])('%o -> %s', (date, day) => {
     expect(publishedAt(date, fetchedAt)).toBe(`${day}T00:00:00.000Z`)
   })
@@ -120,6 +127,7 @@ test.each([
       'Feb 30, 2026',
       'Feb 29, 2026',
       'Feb 29, 2100',
+      'Feb 29, 1900',
       '31 April 2026',
       'Jan 0, 2026',
       'Jan 32, 2026',
@@ -142,25 +150,22 @@ test.each([
   ['a time without its zone', ['2026-01-05T10:20:30', '2026-01-05 10:20:30']],
   [
     'days and months in an order that cannot be told',
-    ['04/03/2025', '31/04/2026', '1/2/26', '04.03.2025', '04-03-2025', '2026/01/05'],
+    ['04/03/2025', '31/04/2026', '1/2/26', '04.03.2025', '04-03-2025'],
   ],
-  [
-    'a day without its year, a month without its day',
-    ['May', 'May 2026', 'May 5', '5 May', '1 may', '2026', 'Jan 5, 26', 'Jan 5, 12026'],
-  ],
+  ['a month or a year alone, a year that is short or long', ['May', '2026', 'Jan 5, 26', 'Jan 5, 12026']],
   [
     'other months',
-    ['Mayo 5, 2026', 'Mars 5, 2026', '5 juin 2026', 'Foo 5, 2026', 'Ma 5, 2026', 'Decembre 5, 2026'],
+    ['Mayo 5, 2025', 'Mars 5, 2025', '5 juin 2025', 'Foo 5, 2025', 'Ma 5, 2025', 'Decembre 5, 2025'],
   ],
   ['other languages', ['hace 3 horas', 'vor 3 Stunden', 'il y a 3 heures', '3 時間前', '5 ago']],
   [
     'words that look like ages',
     ['am', 'ad', 'as', 'any', 'ones', 'amin', '3 moons ago', '3 ago', 'ago', 'hours ago', '3 hoursago'],
   ],
-  ['the future', ['in 3 hours', '3 hours from now', 'tomorrow', '-3 hours ago']],
+  ['the future', ['in 3 hours', '3 hours from now', 'tomorrow', '-3 hours ago', 'May 5, 2026', '2026-04-03']],
   [
     'what is no number',
-    ['1.5 hours ago', '½ hour ago', '3,000 hours ago', 'a few hours ago', 'two hours ago', '٣ hours ago'],
+    ['1.5 hours ago', '½ hour ago', '3,000 hours ago', 'a few hours ago', 'two hours ago'],
   ],
   [
     'more than a date',
@@ -168,7 +173,7 @@ test.each([
       'Updated 3 hours ago',
       '3 hours ago by Ann',
       '3 hours and 2 minutes ago',
-      'Mon, Jan 5, 2026',
+      'Tue, Jan 5, 2026',
       'yesterday at 5 pm',
       'soon',
       'LIVE',
@@ -193,14 +198,10 @@ test.each([
   expect(wrong).toEqual([])
 })
 
-test('no date is no instant', () => {
-  expect(publishedAt(null, fetchedAt)).toBe(null)
-})
-
-test('every day of four centuries is read in every calendar form', () => {
+test('every day since 1990 is read in every calendar form', () => {
   const days = fc.integer({
-    min: Date.UTC(1800, 0, 1) / 86_400_000,
-    max: Date.UTC(2199, 11, 31) / 86_400_000,
+    min: Date.UTC(1990, 0, 1) / 86_400_000,
+    max: Date.UTC(2026, 2, 31) / 86_400_000,
   })
   fc.assert(
     fc.property(days, fc.constantFrom('short' as const, 'long' as const), (day, month) => {
@@ -227,7 +228,7 @@ test('ages never lie in the future, and more of a unit is longer ago', () => {
   const units = fc.constantFrom('second', 'minute', 'hour', 'day', 'week', 'month', 'year')
   const now = fc.date({ min: new Date('2020-01-01Z'), max: new Date('2040-01-01Z'), noInvalidDate: true })
   fc.assert(
-    fc.property(units, fc.integer({ min: 1, max: 500 }), now, (unit, amount, date) => {
+    fc.property(units, fc.integer({ min: 1, max: 25 }), now, (unit, amount, date) => {
       const less = publishedAt(`${amount} ${unit}s ago`, date.getTime()) ?? ''
       const more = publishedAt(`${amount + 1} ${unit}s ago`, date.getTime()) ?? ''
       expect(more < less && less < date.toISOString()).toBe(true)
@@ -235,7 +236,7 @@ test('ages never lie in the future, and more of a unit is longer ago', () => {
   )
 })
 
-test('whatever is written, an instant is one of the four-digit years or none', () => {
+test('whatever is written, an instant is one of our time or none', () => {
   const pieces = fc.constantFrom(
     '3',
     '29',
@@ -261,7 +262,7 @@ test('whatever is written, an instant is one of the four-digit years or none', (
   fc.assert(
     fc.property(dates, (date) => {
       const instant = publishedAt(date, fetchedAt)
-      if (instant !== null) expect(instant).toMatch(/^[1-9]\d{3}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
+      if (instant !== null) expect(instant >= '1990' && instant < '2026-04-03').toBe(true)
     }),
     { numRuns: 500 },
   )

@@ -34,7 +34,7 @@ test.each(billableOperations.map((operation) => [operation.name, operation] as c
   async (name, { path, normalise, cost }) => {
     await using sandbox = await startSandbox()
     const { body } = await get(sandbox, path, { query: 'standing desk', ...pageParam(name) })
-    const { results, malformed } = normalise(body, Date.now())
+    const { results, malformed } = normalise(body, { fetchedAt: Date.now(), language: null, country: null })
     expect(malformed).toEqual([])
     expect(results.length).toBeGreaterThan(4)
     expect(results.every(({ title }) => (title?.length ?? 0) > 0)).toBe(true)

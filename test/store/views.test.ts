@@ -174,8 +174,11 @@ describe('every kind of result is shown with everything that was sent', () => {
     const temp = await stored(
       'alpha.news',
       understood([
-        aResult('news', { title: 'A', news: { date: '3 hours ago', publishedAt: published } }),
-        aResult('news', { title: 'B', news: { date: 'some day', publishedAt: null } }),
+        aResult('news', {
+          title: 'A',
+          news: { date: '3 hours ago', publishedAt: published, precision: 'hour' },
+        }),
+        aResult('news', { title: 'B', news: { date: 'some day', publishedAt: null, precision: null } }),
         aResult('news', { title: 'C' }),
       ]),
     )
@@ -200,6 +203,7 @@ describe('every kind of result is shown with everything that was sent', () => {
     const video = {
       date: 'Mar 1, 2025',
       publishedAt: '2025-03-01T00:00:00.000Z',
+      precision: 'day' as const,
       channel: 'Acme TV',
       duration: '1:02:03',
       durationSeconds: 3723,
@@ -338,7 +342,7 @@ describe('an answer that is read again', () => {
     const run = await plan(temp.store, { queries: [{ operation: 'alpha.news' }] })
     const [task] = await lease(temp.store, run.id)
     if (task === undefined) throw new Error('no task')
-    const news = { date: 'today', publishedAt: null }
+    const news = { date: 'today', publishedAt: null, precision: null }
     await answer(temp.store, task, run, understood([aResult('news', { title: 'old', news })]))
     const [stored] = temp.sql<{ answer_id: number }>('SELECT answer_id FROM answers')
     temp.exec(`UPDATE answers_ SET normaliser = ${normalisers[0]}`)
