@@ -191,6 +191,7 @@ test.each([
       '0076-01-05',
       '0076-01-05T00:00:00Z',
       '99999 days ago',
+      `${'9'.repeat(150)} years ago`,
     ],
   ],
 ])('nothing is made of %s', (_, dates) => {

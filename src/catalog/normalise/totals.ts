@@ -41,10 +41,13 @@ const cutOff = /(?:^|[ .,'])-$|[.,']$|\d $/
 
 const grouped = /^[1-9]\d{0,2}(?:([.,'])\d{3})(?:\1\d{3})*$|^[1-9]\d?(?:,\d{2})+,\d{3}$/
 
+/** A longer text is no line with a total. */
+const longest = 200
+
 /** A number of results: a number, or the text of a line such as `About 1,230 results (0.42 seconds)`; null where unsure. */
 export function readTotal(value: unknown, language: string | null): number | null {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? value + 0 : null
-  if (typeof value !== 'string') return null
+  if (typeof value !== 'string' || value.length > longest) return null
   const marks = marksOf(language)
   const text = groupsJoined(value, marks)
     .toLowerCase()

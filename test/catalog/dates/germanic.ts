@@ -27,6 +27,8 @@ export const germanic: Table = {
     ['3 hours ago', '2026-03-17T09:00', 'hour'],
     ['04/03/2025', null],
     ['März 25', null],
+    ['May 5', null],
+    ['March 2025', null],
     ['3h', null],
     ['morgen', null],
     ['in 3 Tagen', null],

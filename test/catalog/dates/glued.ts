@@ -39,6 +39,7 @@ export const glued: Table = {
     ['NowNews', null],
     ['TodayOnline', null],
     ['— · —', null],
+    [`${'Reuters · '.repeat(30)}3 hours ago`, null],
     ['3h · 5h', null],
   ],
   de: [

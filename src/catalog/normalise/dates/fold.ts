@@ -6,7 +6,6 @@ const alike: readonly (readonly [sign: RegExp, same: string])[] = [
   [/[‐‑−]/g, '-'],
   [/['’ʼ׳`´]/g, "'"],
   [/ı/g, 'i'],
-  [/ς/g, 'σ'],
   [/[يى]/g, 'ی'],
   [/ك/g, 'ک'],
 ]

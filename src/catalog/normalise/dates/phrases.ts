@@ -29,13 +29,11 @@ const loneLetter = /(?<![\p{L}\p{M}])([mмμh])(?![\p{L}\p{M}])/u
 
 const built = new Map<string, Phrases>()
 
-/** The age that a folded text says in a language, or null; numbers of more than four digits are no ages. */
+/** The age that a folded text says in a language, or null. */
 export function ageOf(text: string, language: string): Age | null {
   const phrases = phrasesOf(language)
-  const numbers = text.match(/\d+/g) ?? []
-  if (numbers.length === 0) return fixed(phrases.get(keyOf(text))) ?? oneOf(text, language)
-  const [amount = ''] = numbers
-  if (numbers.length > 1 || amount.length > 4) return null
+  const amount = text.match(/\d+/)?.[0]
+  if (amount === undefined) return fixed(phrases.get(keyOf(text))) ?? oneOf(text, language)
   const age = phrases.get(keyOf(text.replace(amount, '#')))
   return age?.amount === null ? { unit: age.unit, amount: Number(amount) } : null
 }

@@ -25,6 +25,8 @@ export interface ReadDate {
 
 type ReadPiece = (piece: string) => Reading | null
 
+/** A longer text is no line with a date, but something else in its place. */
+const longest = 200
 const earliest = Date.UTC(1990, 0, 1)
 /** A page may be ahead of us by its time zone; what is announced for later was not published. */
 const latestAhead = 2 * dayMs
@@ -34,6 +36,7 @@ const latestAhead = 2 * dayMs
  * A date without a time is its midnight in UTC, a month its first day.
  */
 export function readDate(text: string, context: DateContext): ReadDate | null {
+  if (text.length > longest) return null
   const read = pieceReader(context)
   const whole = plain(text)
   const reading = compactAge(whole, context) ?? inPieces(whole, read) ?? inHead(whole, read)
