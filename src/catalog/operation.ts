@@ -1,4 +1,5 @@
 import type { ResultKind, Understood } from '../model/result.ts'
+import type { ReadingContext } from './normalise/locale.ts'
 import type { Param, Style } from './param.ts'
 
 /** Web engine that an operation asks. */
@@ -53,8 +54,8 @@ export interface BillableOperation extends OperationBase {
   readonly kind: ResultKind
   /** The `engine` value that the answer echoes in `search_parameters`. */
   readonly echoEngine: string
-  /** Body -> results. Never throws on odd data; `fetchedAt` (epoch ms) is what relative dates count from. */
-  readonly normalise: (body: unknown, fetchedAt: number) => Understood
+  /** Body -> results. Never throws on odd data. */
+  readonly normalise: (body: unknown, context: ReadingContext) => Understood
 }
 
 /** A lookup that consumes no credits. */

@@ -1,10 +1,11 @@
 import type { Understood } from '../model/result.ts'
 import { holderOf } from './async-job.ts'
 import { asFields, type Fields } from './normalise/fields.ts'
+import type { ReadingContext } from './normalise/locale.ts'
 import type { BillableOperation } from './operation.ts'
 
 /** Raised with every change of a normaliser, so that results derived by an older one can be told. */
-export const normaliserVersion = 1
+export const normaliserVersion = 2
 
 /** Why a body is no answer: one sentence for people. */
 export interface NotUnderstood {
@@ -18,7 +19,7 @@ export interface NotUnderstood {
 export function understand(
   operation: BillableOperation,
   body: Buffer,
-  fetchedAt: number,
+  context: ReadingContext,
 ): Understood | NotUnderstood {
   const json = parse(body)
   if (json === undefined) return { reason: `the answer is no JSON (${excerpt(body)})` }
@@ -29,7 +30,7 @@ export function understand(
   if (list != null && !Array.isArray(list)) return { reason: `'${items}' of the answer is no list` }
   if (list == null && !required.some((name) => fields[name] != null))
     return { reason: `the answer has no '${items}' (${excerpt(body)})` }
-  return operation.normalise(fields, fetchedAt)
+  return operation.normalise(fields, context)
 }
 
 /** What polling answers may be wrapped; the answer of a call never is. */

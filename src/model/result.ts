@@ -29,18 +29,23 @@ export interface Result {
   readonly image: ImageDetails | null
 }
 
+/** How exactly a text says when: `3 hours ago` to the hour, `12 March 2025` to the day. */
+export type Precision = 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year'
+
 /** What a news result has beside the shared fields. */
 export interface NewsDetails {
   /** As sent, for instance `3 hours ago`. */
   readonly date: string | null
   /** The instant that `date` names, as ISO 8601 in UTC; null where it cannot be told. */
   readonly publishedAt: string | null
+  /** How exactly `date` says it; null where `publishedAt` is. */
+  readonly precision: Precision | null
 }
 
 /** What a video result has beside the shared fields. */
 export interface VideoDetails extends NewsDetails {
   readonly channel: string | null
-  /** As sent, `M:SS` or `H:MM:SS`. */
+  /** As sent, for instance `M:SS` or `H:MM:SS`. */
   readonly duration: string | null
   readonly durationSeconds: number | null
   readonly videoId: string | null

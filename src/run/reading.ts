@@ -1,6 +1,7 @@
 import { promisify } from 'node:util'
 import { deflate, inflate } from 'node:zlib'
 import { billableOperation } from '../catalog/index.ts'
+import { localeOf } from '../catalog/normalise/locale.ts'
 import { normaliserVersion, understand } from '../catalog/understand.ts'
 import type { Outcome } from '../model/call.ts'
 import type { Run } from '../model/run.ts'
@@ -26,7 +27,7 @@ const decompress = promisify<Buffer, Buffer>(inflate)
 /** An error of ours on one answer costs that task alone; its body stays stored. */
 function understoodOf(task: AnsweredTask, body: Buffer, fetchedAt: number) {
   try {
-    return understand(billableOperation(task.operation), body, fetchedAt)
+    return understand(billableOperation(task.operation), body, { fetchedAt, ...localeOf(task.params) })
   } catch (error) {
     return { reason: `rankline could not read the answer: ${error instanceof Error ? error.message : error}` }
   }

@@ -43,7 +43,15 @@ export interface AnsweredTask {
   readonly queryId: number
   readonly page: number
   readonly operation: string
+  readonly params: Task['params']
   readonly answerId: number
+}
+
+/** What an answer says, with the answer that says it and the normaliser that read it. */
+export interface ReadAnswer {
+  readonly answerId: number
+  readonly normaliser: number
+  readonly understood: Understood
 }
 
 export interface RawAnswer {
@@ -68,16 +76,7 @@ export interface Understanding {
   readonly taskId: number | null
   readonly runId: number
   readonly queryId: number
-  readonly outcome:
-    | {
-        readonly done: {
-          readonly answerId: number
-          readonly normaliser: number
-          readonly understood: Understood
-        }
-      }
-    | { readonly failed: string }
-    | 'as-stored'
+  readonly outcome: { readonly done: ReadAnswer } | { readonly failed: string } | 'as-stored'
   /** Computed inside the change, when the page's own results are stored. */
   readonly follow: (query: StoredQuery) => Consequences
 }

@@ -33,10 +33,34 @@ test.each<[string | null, number | null]>([
   ['1.5:30', null],
   ['1:30.5', null],
   ['12:34 min', null],
-  ['PT1M', null],
+  ['PT1M', 60],
+  ['PT1H2M3S', 3723],
+  ['PT45S', 45],
+  ['pt45s', 45],
+  ['P1DT2H', 93_600],
+  ['P2D', 172_800],
+  ['PT90M', 5400],
+  ['PT0S', 0],
+  ['P', null],
+  ['PT', null],
+  ['P1DT', null],
+  ['P1Y', null],
+  ['P1M', null],
+  ['P1W', null],
+  ['PT1M2H', null],
+  ['PT1.5S', null],
+  ['-PT45S', null],
+  ['PT45', null],
   ['2h 3m', null],
   ['LIVE', null],
-  ['１:３０', null],
+  ['１:３０', 90],
+  ['１２：３４', 754],
+  ['١٢:٣٤', 754],
+  ['۱:۰۲:۰۳', 3723],
+  ['१२:३४', 754],
+  ['\u200f12:34', 754],
+  ['\u202f12:34\u00a0', 754],
+  ['1²:34', null],
   [`${'9'.repeat(400)}:00`, null],
   ['', null],
   [null, null],
@@ -44,13 +68,14 @@ test.each<[string | null, number | null]>([
   expect(durationSeconds(duration)).toBe(seconds)
 })
 
-test('any length that is written in one of the two forms is read back', () => {
+test('any length that is written in one of the three forms is read back', () => {
   const two = (value: number) => String(value).padStart(2, '0')
   fc.assert(
     fc.property(fc.nat({ max: 10_000_000 }), (length) => {
       const [hours, minutes, seconds] = [Math.floor(length / 3600), Math.floor(length / 60), length % 60]
       expect(durationSeconds(`${hours}:${two(minutes % 60)}:${two(seconds)}`)).toBe(length)
       expect(durationSeconds(`${minutes}:${two(seconds)}`)).toBe(length)
+      expect(durationSeconds(`PT${hours}H${minutes % 60}M${seconds}S`)).toBe(length)
     }),
   )
 })

@@ -3,7 +3,7 @@ import { billableOperation } from '../../src/catalog/index.ts'
 import type { AnswerFacts, Result } from '../../src/model/result.ts'
 import { aResult, facts } from './results.ts'
 
-const fetchedAt = Date.parse('2026-03-31T12:00:00Z')
+const context = { fetchedAt: Date.parse('2026-03-31T12:00:00Z'), language: 'en', country: 'us' }
 
 const item = {
   position: 4,
@@ -90,7 +90,12 @@ test.each<[string, object, readonly Result[], AnswerFacts]>([
   [
     'alpha.news',
     { pagination, organic_results: [{ ...item, date: '3 hours ago' }], search_parameters: echo },
-    [aResult('news', { ...whole, news: { date: '3 hours ago', publishedAt: '2026-03-31T09:00:00.000Z' } })],
+    [
+      aResult('news', {
+        ...whole,
+        news: { date: '3 hours ago', publishedAt: '2026-03-31T09:00:00.000Z', precision: 'hour' },
+      }),
+    ],
     facts(paged),
   ],
   [
@@ -108,6 +113,7 @@ test.each<[string, object, readonly Result[], AnswerFacts]>([
         video: {
           date: 'Jan 5, 2026',
           publishedAt: '2026-01-05T00:00:00.000Z',
+          precision: 'day',
           channel: 'C',
           duration: '1:02:03',
           durationSeconds: 3723,
@@ -119,6 +125,7 @@ test.each<[string, object, readonly Result[], AnswerFacts]>([
         video: {
           date: 'soon',
           publishedAt: null,
+          precision: null,
           channel: 'C',
           duration: 'LIVE',
           durationSeconds: null,
@@ -167,7 +174,7 @@ test.each<[string, object, readonly Result[], AnswerFacts]>([
     facts({ searchParameters: echo }),
   ],
 ])('every documented field of %s has its place', (name, body, results, said) => {
-  const understood = billableOperation(name).normalise(body, fetchedAt)
+  const understood = billableOperation(name).normalise(body, context)
   expect(understood).toEqual({ results, malformed: [], facts: said })
 })
 
@@ -197,7 +204,7 @@ test.each<[string, unknown, Partial<Result>]>([
 ])('an item with %s is kept with what can be told', (_, sent, told) => {
   const { results, malformed } = billableOperation('alpha.search').normalise(
     { organic_results: [sent] },
-    fetchedAt,
+    context,
   )
   expect([results, malformed]).toEqual([[aResult('organic', told)], []])
 })
@@ -221,11 +228,16 @@ test.each<[string, object, Partial<AnswerFacts>]>([
     { search_information: { total_results: '12', time_taken_displayed: '0.5' } },
     { totalResults: 12, timeTaken: 0.5 },
   ],
-  ['a total with separators', { search_information: { total_results: '1,200' } }, {}],
+  [
+    'a total and a time as a page shows them',
+    { search_information: { total_results: 'About 1,200 results', time_taken_displayed: '0,42' } },
+    { totalResults: 1200, timeTaken: 0.42 },
+  ],
+  ['a total in other words', { search_information: { total_results: 'very many' } }, {}],
   ['a notice beside the results', { error: 'Some were removed' }, { notice: 'Some were removed' }],
   ['two notices', { error: 'outer', search_information: { error: 'inner' } }, { notice: 'inner' }],
   ['an empty notice', { search_information: { error: '' } }, {}],
 ])('an answer with %s says what can be told', (_, body, said) => {
-  const understood = billableOperation('alpha.search').normalise({ organic_results: [], ...body }, fetchedAt)
+  const understood = billableOperation('alpha.search').normalise({ organic_results: [], ...body }, context)
   expect(understood).toEqual({ results: [], malformed: [], facts: facts(said) })
 })

@@ -4,7 +4,7 @@ import { billableOperations } from '../../src/catalog/index.ts'
 import type { BillableOperation } from '../../src/catalog/operation.ts'
 import { understand } from '../../src/catalog/understand.ts'
 
-const fetchedAt = Date.parse('2026-03-31T12:00:00Z')
+const context = { fetchedAt: Date.parse('2026-03-31T12:00:00Z'), language: null, country: null }
 
 /** What stands where an item should be; where items are texts, what is no text is none. */
 const badItems = ({ response }: BillableOperation) =>
@@ -40,7 +40,7 @@ describe.each(billableOperations.map((operation) => [operation.name, operation] 
     test('no body makes the normaliser throw', () => {
       fc.assert(
         fc.property(fc.jsonValue(), (body) => {
-          const { results, malformed } = operation.normalise(body, fetchedAt)
+          const { results, malformed } = operation.normalise(body, context)
           expect([Array.isArray(results), Array.isArray(malformed)]).toEqual([true, true])
         }),
       )
@@ -55,7 +55,7 @@ describe.each(billableOperations.map((operation) => [operation.name, operation] 
       const sent = fc.array(item, { maxLength: 4 })
       fc.assert(
         fc.property(others, sent, (rest, bodyItems) => {
-          const { results, malformed } = operation.normalise({ ...rest, [list]: bodyItems }, fetchedAt)
+          const { results, malformed } = operation.normalise({ ...rest, [list]: bodyItems }, context)
           const ranked = results.filter(({ kind }) => kind === operation.kind)
           expect(ranked).toHaveLength(bodyItems.length)
           for (const bad of malformed) expect(bodyItems).not.toContain(bad)
@@ -79,7 +79,7 @@ describe.each(billableOperations.map((operation) => [operation.name, operation] 
       fc.assert(
         fc.property(entries, (mixed) => {
           const sent = mixed.map((entry, index) => (entry.bad ? entry.value : goodItem(index)))
-          const { results, malformed } = operation.normalise({ [list]: sent }, fetchedAt)
+          const { results, malformed } = operation.normalise({ [list]: sent }, context)
           const good = mixed.flatMap((entry, index) => (entry.bad ? [] : [`text ${index}`]))
           expect(results.map(({ title }) => title)).toEqual(good)
           expect(malformed).toEqual(mixed.flatMap((entry) => (entry.bad ? [entry.value] : [])))
@@ -96,10 +96,10 @@ describe.each(billableOperations.map((operation) => [operation.name, operation] 
           ),
           (body) => {
             const text = JSON.stringify(body)
-            const understood = understand(operation, Buffer.from(text), fetchedAt)
+            const understood = understand(operation, Buffer.from(text), context)
             if ('reason' in understood)
               expect(understood.reason).toMatch(/^('\w+' of )?the answer (is no|has no)|is no list$/)
-            else expect(understood).toEqual(operation.normalise(JSON.parse(text), fetchedAt))
+            else expect(understood).toEqual(operation.normalise(JSON.parse(text), context))
           },
         ),
       )
@@ -108,7 +108,7 @@ describe.each(billableOperations.map((operation) => [operation.name, operation] 
     test('no bytes make it throw', () => {
       fc.assert(
         fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
-          expect(understand(operation, Buffer.from(bytes), fetchedAt)).toBeTypeOf('object')
+          expect(understand(operation, Buffer.from(bytes), context)).toBeTypeOf('object')
         }),
       )
     })

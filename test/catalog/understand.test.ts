@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { billableOperation, billableOperations } from '../../src/catalog/index.ts'
 import { understand } from '../../src/catalog/understand.ts'
 
-const fetchedAt = Date.parse('2026-03-31T12:00:00Z')
+const context = { fetchedAt: Date.parse('2026-03-31T12:00:00Z'), language: 'en', country: 'us' }
 const search = billableOperation('alpha.search')
 
 const read = (body: string | Buffer, operation = search) =>
-  understand(operation, Buffer.from(body as string), fetchedAt)
+  understand(operation, Buffer.from(body as string), context)
 
 test.each<[string, string, string]>([
   ['nothing', '', 'the answer is no JSON (it is empty)'],
@@ -46,7 +46,7 @@ test('of a long body only the beginning is quoted', () => {
 })
 
 test('bytes that are no text are no answer', () => {
-  expect(understand(search, Buffer.from([0xff, 0xfe, 0x00]), fetchedAt)).toHaveProperty('reason')
+  expect(understand(search, Buffer.from([0xff, 0xfe, 0x00]), context)).toHaveProperty('reason')
 })
 
 test.each([
@@ -67,7 +67,8 @@ test('items that are none are kept apart, and the others are results', () => {
 
 test('dates are told by the instant that the answer came', () => {
   const body = '{"organic_results":[{"date":"1 day ago"}]}'
-  const news = (at: string) => understand(billableOperation('alpha.news'), Buffer.from(body), Date.parse(at))
+  const news = (at: string) =>
+    understand(billableOperation('alpha.news'), Buffer.from(body), { ...context, fetchedAt: Date.parse(at) })
   expect(news('2026-03-01T00:00:00Z')).toMatchObject({
     results: [{ news: { publishedAt: '2026-02-28T00:00:00.000Z' } }],
   })

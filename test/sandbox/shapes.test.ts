@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { billableOperations } from '../../src/catalog/index.ts'
+import type { BillableOperation } from '../../src/catalog/operation.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { get, type Params, post } from './ask.ts'
 
@@ -34,7 +35,7 @@ test.each(billableOperations.map((operation) => [operation.name, operation] as c
   async (name, { path, normalise, cost }) => {
     await using sandbox = await startSandbox()
     const { body } = await get(sandbox, path, { query: 'standing desk', ...pageParam(name) })
-    const { results, malformed } = normalise(body, Date.now())
+    const { results, malformed } = normalise(body, { fetchedAt: Date.now(), language: null, country: null })
     expect(malformed).toEqual([])
     expect(results.length).toBeGreaterThan(4)
     expect(results.every(({ title }) => (title?.length ?? 0) > 0)).toBe(true)
@@ -116,6 +117,20 @@ test('dates, durations and video ids have their documented forms', async () => {
   }
   expect(new Set(videos.map(({ video_id }) => typeof video_id))).toEqual(new Set(['string', 'object']))
 })
+
+test.each(['de', 'fr', 'ja', 'xx'])(
+  'dates are in the language %s, or in English, and are read',
+  async (hl) => {
+    await using sandbox = await startSandbox()
+    const { body } = await get(sandbox, '/v1/alpha/videos', { query: 'a', page: 1, hl })
+    const { normalise } = billableOperations.find(({ name }) => name === 'alpha.videos') as BillableOperation
+    const { results } = normalise(body, { fetchedAt: Date.now(), language: hl, country: null })
+    const isRead = results.map(({ video }) => video?.publishedAt != null)
+    expect(new Set(isRead)).toEqual(new Set([true]))
+    const english = body.organic_results.filter(({ date }: { date: string }) => /ago$|^[A-Z]/.test(date))
+    expect(english.length > 0).toBe(hl === 'xx')
+  },
+)
 
 test('an AI answer counts its references from 0 and cites them in its Markdown', async () => {
   await using sandbox = await startSandbox()

@@ -10,7 +10,7 @@ describe('an answer that is read again', () => {
     const temp = await aStore()
     const run = await plan(temp.store, { queries: [{ operation: 'alpha.news' }] })
     const task = await firstTask(temp.store, run)
-    const news = { date: 'today', publishedAt: null }
+    const news = { date: 'today', publishedAt: null, precision: null }
     await answer(temp.store, task, run, understood([aResult('news', { title: 'old', news })]))
     const [stored] = temp.sql<{ answer_id: number }>('SELECT answer_id FROM answers')
     temp.exec(`UPDATE answers_ SET normaliser = ${normalisers[0]}`)

@@ -85,7 +85,15 @@ describe('stored answers', () => {
     await using next = await openStore(path)
     expect(await next.recover([run.id], noon)).toBe(0)
     expect(await next.answeredTasks([run.id])).toEqual([
-      { taskId: a.id, runId: run.id, queryId: a.queryId, page: 1, operation: 'alpha.search', answerId },
+      {
+        taskId: a.id,
+        runId: run.id,
+        queryId: a.queryId,
+        page: 1,
+        operation: 'alpha.search',
+        params: {},
+        answerId,
+      },
     ])
   })
 })

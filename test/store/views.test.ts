@@ -75,8 +75,11 @@ describe('every kind of result is shown with everything that was sent', () => {
     const temp = await stored(
       'alpha.news',
       understood([
-        aResult('news', { title: 'A', news: { date: '3 hours ago', publishedAt: published } }),
-        aResult('news', { title: 'B', news: { date: 'some day', publishedAt: null } }),
+        aResult('news', {
+          title: 'A',
+          news: { date: '3 hours ago', publishedAt: published, precision: 'hour' },
+        }),
+        aResult('news', { title: 'B', news: { date: 'some day', publishedAt: null, precision: null } }),
         aResult('news', { title: 'C' }),
       ]),
     )
@@ -101,6 +104,7 @@ describe('every kind of result is shown with everything that was sent', () => {
     const video = {
       date: 'Mar 1, 2025',
       publishedAt: '2025-03-01T00:00:00.000Z',
+      precision: 'day' as const,
       channel: 'Acme TV',
       duration: '1:02:03',
       durationSeconds: 3723,

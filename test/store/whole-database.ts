@@ -21,7 +21,10 @@ const says: Readonly<Record<string, ReturnType<typeof understood>>> = {
   web: webPage('abcde'),
   fragments: understood([aResult('organic', { title: 'f', link: 'https://f.example/#part' })]),
   news: understood([
-    aResult('news', { title: 'n', news: { date: '1 hour ago', publishedAt: new Date(noon).toISOString() } }),
+    aResult('news', {
+      title: 'n',
+      news: { date: '1 hour ago', publishedAt: new Date(noon).toISOString(), precision: 'hour' },
+    }),
   ]),
   pictures: understood([
     aResult('image', {

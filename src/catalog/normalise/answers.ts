@@ -1,35 +1,38 @@
-import type { AnswerFacts, Result, ResultKind, Understood } from '../../model/result.ts'
-import { publishedAt } from './dates.ts'
+import type { AnswerFacts, NewsDetails, Result, ResultKind, Understood } from '../../model/result.ts'
+import { readDate } from './dates/read-date.ts'
 import { durationSeconds } from './durations.ts'
-import { asFields, boolean, type Fields, integer, number, strings, text } from './fields.ts'
+import { asFields, boolean, type Fields, integer, strings, text } from './fields.ts'
+import { completed, type ReadingContext } from './locale.ts'
+import { readSeconds, readTotal } from './totals.ts'
 
 /** Makes one result of the fields of one item. */
-type ReadItem = (item: Fields, fetchedAt: number) => Result
+type ReadItem = (item: Fields, context: ReadingContext) => Result
 
 /** The normaliser of an answer whose results are in `organic_results`. */
 export function webAnswer(kind: 'organic' | 'news' | 'video') {
   const read = webItems[kind]
-  return (body: unknown, fetchedAt: number): Understood => {
+  return (body: unknown, context: ReadingContext): Understood => {
     const fields = asFields(body) ?? {}
-    return gather(fields, [
-      items(fields.organic_results, (item) => read(item, fetchedAt)),
+    const here = localised(fields, context)
+    return gather(fields, here, [
+      items(fields.organic_results, (item) => read(item, here)),
       items(fields.related_searches, related),
     ])
   }
 }
 
 /** The normaliser of an answer whose results are in `images`. */
-export function imageAnswer(body: unknown): Understood {
+export function imageAnswer(body: unknown, context: ReadingContext): Understood {
   const fields = asFields(body) ?? {}
-  return gather(fields, [items(fields.images, image)])
+  return gather(fields, context, [items(fields.images, image)])
 }
 
 /** The normaliser of a list of suggestions; they carry no position. */
-export function suggestionAnswer(body: unknown): Understood {
+export function suggestionAnswer(body: unknown, context: ReadingContext): Understood {
   const fields = asFields(body) ?? {}
   const list = Array.isArray(fields.suggestions) ? fields.suggestions : []
   const suggestions = list.filter((item): item is string => typeof item === 'string')
-  return gather(fields, [
+  return gather(fields, context, [
     {
       results: suggestions.map((suggestion) => ({ ...blank('suggestion'), title: suggestion })),
       malformed: list.filter((item) => typeof item !== 'string'),
@@ -38,9 +41,9 @@ export function suggestionAnswer(body: unknown): Understood {
 }
 
 /** The normaliser of an AI answer: its references are the results, its text stays with the answer. */
-export function aiAnswer(body: unknown): Understood {
+export function aiAnswer(body: unknown, context: ReadingContext): Understood {
   const fields = asFields(body) ?? {}
-  return gather(fields, [items(fields.references, reference)])
+  return gather(fields, context, [items(fields.references, reference)])
 }
 
 type Read = Pick<Understood, 'results' | 'malformed'>
@@ -56,20 +59,24 @@ function items(list: unknown, read: (item: Fields) => Result): Read {
   return { results, malformed }
 }
 
-function gather(fields: Fields, reads: readonly Read[]): Understood {
+function gather(fields: Fields, context: ReadingContext, reads: readonly Read[]): Understood {
   return {
     results: reads.flatMap((read) => read.results),
     malformed: reads.flatMap((read) => read.malformed),
-    facts: facts(fields),
+    facts: facts(fields, localised(fields, context).language),
   }
 }
 
-function facts(fields: Fields): AnswerFacts {
+function localised(fields: Fields, context: ReadingContext): ReadingContext {
+  return completed(context, asFields(fields.search_parameters))
+}
+
+function facts(fields: Fields, language: string | null): AnswerFacts {
   const information = asFields(fields.search_information) ?? {}
   const pagination = asFields(fields.pagination) ?? {}
   return {
-    totalResults: integer(information.total_results),
-    timeTaken: number(information.time_taken_displayed),
+    totalResults: readTotal(information.total_results, language),
+    timeTaken: readSeconds(information.time_taken_displayed),
     notice: text(information.error) ?? text(fields.error),
     hasNextPage: boolean(pagination.has_next_page),
     nextPage: integer(pagination.next),
@@ -110,20 +117,27 @@ function organic(item: Fields): Result {
   }
 }
 
-function news(item: Fields, fetchedAt: number): Result {
+function dated(item: Fields, context: ReadingContext): NewsDetails {
   const date = text(item.date)
-  return { ...organic(item), kind: 'news', news: { date, publishedAt: publishedAt(date, fetchedAt) } }
+  const read = date === null ? null : readDate(date, context)
+  return {
+    date,
+    publishedAt: read === null ? null : new Date(read.at).toISOString(),
+    precision: read?.precision ?? null,
+  }
 }
 
-function video(item: Fields, fetchedAt: number): Result {
-  const date = text(item.date)
+function news(item: Fields, context: ReadingContext): Result {
+  return { ...organic(item), kind: 'news', news: dated(item, context) }
+}
+
+function video(item: Fields, context: ReadingContext): Result {
   const duration = text(item.duration)
   return {
     ...organic(item),
     kind: 'video',
     video: {
-      date,
-      publishedAt: publishedAt(date, fetchedAt),
+      ...dated(item, context),
       channel: text(item.channel),
       duration,
       durationSeconds: durationSeconds(duration),

@@ -12,6 +12,7 @@ export interface Placed {
   readonly vertical: Vertical
   readonly day: number
   readonly year: number
+  readonly language: string
   /** Short items may come without a snippet. */
   readonly short: boolean
 }
@@ -31,8 +32,8 @@ const makers: Readonly<Record<string, (placed: Placed) => unknown>> = {
   snippet_matched: ({ candidate: { hash }, topic }) =>
     hash % 5 === 0 ? [] : topic.words.slice(0, 1 + (hash % 3)),
   displayed_link: ({ candidate, topic }) => `https://${candidate.site.host} › ${topic.words.join('-')}`,
-  date: ({ candidate: { hash }, vertical, day }) =>
-    vertical === 'news' ? newsDate(hash, day) : videoDate(hash, day),
+  date: ({ candidate: { hash }, vertical, day, language }) =>
+    vertical === 'news' ? newsDate(hash, day, language) : videoDate(hash, day, language),
   channel: ({ candidate }) =>
     candidate.site.flavour === 'video' ? pick(channels, mix(candidate.hash, 51)) : candidate.site.name,
   duration: ({ candidate }) => videoDuration(candidate.hash),

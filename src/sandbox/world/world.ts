@@ -103,7 +103,9 @@ function itemsOf(scene: Scene, vertical: Vertical, day: number): readonly unknow
   const short = !itemFields.includes('snippet_matched')
   return scene.placed.map((candidate, index) => {
     const position = scene.page.firstPosition + index
-    return itemOf({ candidate, position, topic: scene.topic, vertical, day, year, short }, itemFields)
+    const { topic, asked } = scene
+    const language = languageOf(asked)
+    return itemOf({ candidate, position, topic, vertical, day, year, language, short }, itemFields)
   })
 }
 

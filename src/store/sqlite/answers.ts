@@ -40,12 +40,14 @@ export function answerStore(db: Database, writer: Writer, words: Dictionary): An
       }),
     answeredTasks: async (runIds) =>
       db
-        .prepare<[string], AnsweredTask>(
-          `SELECT t.id AS taskId, t.run_id AS runId, t.query_id AS queryId, t.page, q.operation, t.answer_id AS answerId
+        .prepare<[string], Omit<AnsweredTask, 'params'> & { params: string }>(
+          `SELECT t.id AS taskId, t.run_id AS runId, t.query_id AS queryId, t.page, q.operation, q.params,
+            t.answer_id AS answerId
           FROM tasks_ t JOIN queries q ON q.id = t.query_id
           WHERE t.run_id IN (SELECT value FROM json_each(?)) AND t.state = 'answered' ORDER BY t.id`,
         )
-        .all(JSON.stringify(runIds)),
+        .all(JSON.stringify(runIds))
+        .map((row) => ({ ...row, params: JSON.parse(row.params) as AnsweredTask['params'] })),
     rawAnswer: async (answerId) =>
       db
         .prepare<[number], RawAnswer>(

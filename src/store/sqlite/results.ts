@@ -1,16 +1,13 @@
 import type { Database } from 'better-sqlite3'
-import { kindCodes, type Result, type Understood } from '../../model/result.ts'
+import { kindCodes, type Result } from '../../model/result.ts'
+import type { ReadAnswer } from '../answers.ts'
 import type { Dictionary } from './dictionary.ts'
 
-/** What an answer says, with the answer that says it and the normaliser that read it. */
-export interface ReadAnswer {
-  readonly answerId: number
-  readonly normaliser: number
-  readonly understood: Understood
-}
-
-/** Stores the results and facts of an answer in place of those that were derived before. Inside a transaction. */
-export function resultWriter(db: Database, words: Dictionary): (read: ReadAnswer) => void {
+/**
+ * Stores the results and facts of an answer in place of those that were derived before; `anew` also where the same
+ * normaliser had derived them. Inside a transaction.
+ */
+export function resultWriter(db: Database, words: Dictionary): (read: ReadAnswer, anew?: 'anew') => void {
   const clear = ['results', 'dated_details', 'image_details'].map((table) =>
     db.prepare(`DELETE FROM ${table} WHERE answer_id = ?`),
   )
@@ -24,10 +21,10 @@ export function resultWriter(db: Database, words: Dictionary): (read: ReadAnswer
   )
   const writeDetails = detailWriter(db, words)
 
-  return (read) => {
+  return (read, anew) => {
     const before = derived.get(read.answerId)?.normaliser ?? null
     // A reused answer was read when it came.
-    if (before === read.normaliser) return
+    if (before === read.normaliser && anew === undefined) return
     if (before !== null) for (const statement of clear) statement.run(read.answerId)
     writeFacts(read)
     const places = new Map<number, number>()
@@ -60,8 +57,8 @@ interface Key {
 
 function detailWriter(db: Database, words: Dictionary): (key: Key, result: Result) => void {
   const dated = db.prepare(
-    `INSERT INTO dated_details (answer_id, kind, place, date_id, published_at, channel_id, duration_id,
-      duration_seconds, video_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO dated_details (answer_id, kind, place, date_id, published_at, precision, channel_id, duration_id,
+      duration_seconds, video_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const image = db.prepare(
     `INSERT INTO image_details (answer_id, kind, place, image_link_id, thumbnail_id, width, height)
@@ -77,6 +74,7 @@ function detailWriter(db: Database, words: Dictionary): (key: Key, result: Resul
         place,
         words.textId(date.date),
         date.publishedAt === null ? null : Date.parse(date.publishedAt),
+        date.precision,
         words.textId(video?.channel ?? null),
         words.textId(video?.duration ?? null),
         video?.durationSeconds ?? null,
