@@ -29,6 +29,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'store/ledger',
     'store/calls',
     'store/answers',
+    'store/history',
     'errors',
     'words',
   ],

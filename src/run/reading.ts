@@ -1,14 +1,13 @@
 import { promisify } from 'node:util'
 import { deflate, inflate } from 'node:zlib'
-import { billableOperation } from '../catalog/index.ts'
-import { localeOf } from '../catalog/normalise/locale.ts'
-import { normaliserVersion, understand } from '../catalog/understand.ts'
+import { normaliserVersion } from '../catalog/understand.ts'
 import type { Outcome } from '../model/call.ts'
 import type { Run } from '../model/run.ts'
 import type { Task } from '../model/task.ts'
 import type { AnsweredTask, Effect, NewAnswer } from '../store/answers.ts'
 import type { Store } from '../store/store.ts'
 import { followPage, pagingRules } from './follow.ts'
+import { understoodOf } from './understood.ts'
 
 export interface ReadingParts {
   readonly store: Store
@@ -23,15 +22,6 @@ type PageTask = Pick<AnsweredTask, 'taskId' | 'runId' | 'queryId' | 'page'>
 
 const compress = promisify<Buffer, Buffer>(deflate)
 const decompress = promisify<Buffer, Buffer>(inflate)
-
-/** An error of ours on one answer costs that task alone; its body stays stored. */
-function understoodOf(task: AnsweredTask, body: Buffer, fetchedAt: number) {
-  try {
-    return understand(billableOperation(task.operation), body, { fetchedAt, ...localeOf(task.params) })
-  } catch (error) {
-    return { reason: `rankline could not read the answer: ${error instanceof Error ? error.message : error}` }
-  }
-}
 
 /** Keeps answers, then understands them; what follows for the query is stored with the results. */
 export function reader({ store, runs, onSettled, background }: ReadingParts) {

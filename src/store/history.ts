@@ -11,8 +11,8 @@ export interface HistoryStore {
   adoptTargets(job: string, targets: readonly Target[]): Promise<number>
   /** Watches targets that only single queries of a run have in the older runs of its job; answers in how many queries. */
   adoptQueryTargets(runId: number): Promise<number>
-  /** Queries with stored bodies, of all jobs or of one, whose results an older normaliser derived, or any. */
-  queriesToDerive(which: DeriveFilter): readonly QueryToDerive[]
+  /** The next queries after one (0 for the first) with stored bodies whose results an older normaliser derived, or any. */
+  queriesToDerive(which: DeriveFilter, after: number, limit: number): readonly QueryToDerive[]
   /** Stored bodies of the answers to a query, in the order of the runs. */
   bodiesOf(queryId: number, which: DeriveFilter): Iterable<StoredBody>
   /**
@@ -38,6 +38,7 @@ export interface AskedQuery {
 export interface DeriveFilter {
   /** Answers that were derived by this version are left alone; null takes all. */
   readonly unless: number | null
+  /** Of this job only. */
   readonly job: string | null
 }
 

@@ -4,6 +4,7 @@ import type { FinishReason, Run, Tally } from '../model/run.ts'
 import type { FitMeans } from '../plan/fit.ts'
 import type { AnswerStore } from './answers.ts'
 import type { CallStore, FitRest } from './calls.ts'
+import type { HistoryStore } from './history.ts'
 import type { LedgerStore } from './ledger.ts'
 import type { ReportStore } from './rows.ts'
 
@@ -11,7 +12,14 @@ import type { ReportStore } from './rows.ts'
  * Everything that rankline remembers. Methods are whole changes: each is durable, entirely, when its promise is
  * fulfilled, and leaves nothing behind when it is rejected. Instants are epoch milliseconds.
  */
-export interface Store extends AsyncDisposable, RunStore, CallStore, LedgerStore, AnswerStore, ReportStore {
+export interface Store
+  extends AsyncDisposable,
+    RunStore,
+    CallStore,
+    LedgerStore,
+    AnswerStore,
+    ReportStore,
+    HistoryStore {
   readonly space: Space
   /** Rejected with a sentence where the file is damaged; large files are only looked at as far as they are read. */
   refuseDamage(): Promise<void>

@@ -6,6 +6,7 @@ import type { Store } from '../store.ts'
 import { answerStore } from './answers.ts'
 import { callStore } from './calls.ts'
 import { dictionary } from './dictionary.ts'
+import { historyStore } from './history.ts'
 import { ledgerStore } from './ledger.ts'
 import { migrate } from './migrate.ts'
 import { refuseNetworkFolder } from './network.ts'
@@ -39,6 +40,7 @@ export async function openStore(path: string): Promise<Store> {
     ...ledgerStore(db, writer),
     ...answerStore(db, writer, words),
     ...reportStore(db),
+    ...historyStore(db, writer, words),
     draft: async () => explaining(openDraft(db, writer), path),
     [Symbol.asyncDispose]: async () => {
       await writer.flush()

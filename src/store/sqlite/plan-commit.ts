@@ -3,6 +3,7 @@ import type { Target } from '../../model/target.ts'
 import type { PlannedJob } from '../store.ts'
 import { finalKinds } from './ends.ts'
 import { takeInAgain } from './fit.ts'
+import { targetIds } from './targets.ts'
 
 /** Turns the staged queries of these jobs into runs with tasks; answers the ids of the runs. Inside a transaction. */
 export function commitPlan(db: Database, jobs: readonly PlannedJob[], now: number): readonly number[] {
@@ -141,18 +142,13 @@ function priceRun(db: Database, run: number): void {
 }
 
 function noteTargets(db: Database, targets: readonly Target[], run: number, job: string): void {
-  const add = db.prepare('INSERT INTO targets (site, match, also) VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
-  const find = db.prepare<[string, string, string], { id: number }>(
-    'SELECT id FROM targets WHERE site = ? AND match = ? AND also = ?',
-  )
+  const idOf = targetIds(db)
   const track = db.prepare(
     `INSERT INTO run_targets (run_id, target_id, label, own, everywhere) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET label = excluded.label, own = excluded.own, everywhere = max(everywhere, excluded.everywhere)`,
   )
   const note = (target: Target, everywhere: 0 | 1): number => {
-    const also = JSON.stringify(target.also)
-    add.run(target.site, target.match, also)
-    const { id } = find.get(target.site, target.match, also) as { id: number }
+    const id = idOf(target)
     track.run(run, id, target.label, target.own ? 1 : 0, everywhere)
     return id
   }

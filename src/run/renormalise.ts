@@ -1,0 +1,82 @@
+import { normaliserVersion } from '../catalog/understand.ts'
+import type { Task } from '../model/task.ts'
+import type { ReadAnswer } from '../store/answers.ts'
+import type { DeriveFilter, QueryToDerive } from '../store/history.ts'
+import type { Store } from '../store/store.ts'
+import { weigh } from './follow.ts'
+import { understoodOf } from './understood.ts'
+
+/** What deriving again came to. */
+export interface Renormalised {
+  readonly queries: number
+  readonly answers: number
+  /** Results that are there now. */
+  readonly results: number
+  /** Items of answers that are none and were kept as they were sent. */
+  readonly malformed: number
+  /** Answers that nobody can read: what was derived from them before stays. */
+  readonly unreadable: number
+  /** Observations that are another state or rank than before. */
+  readonly changed: number
+  /** Tasks that had failed and are done now. */
+  readonly mended: number
+}
+
+type Total = { -readonly [K in keyof Renormalised]: Renormalised[K] }
+
+/** Queries that share a commit. */
+const portion = 50
+
+/** Derives results, ranks and observations again from stored answers; calls nothing. What was done stays done. */
+export async function renormalise(
+  store: Store,
+  which: DeriveFilter,
+  onProgress: (done: Renormalised) => void,
+): Promise<Renormalised> {
+  const total = { queries: 0, answers: 0, results: 0, malformed: 0, unreadable: 0, changed: 0, mended: 0 }
+  let after = 0
+  for (;;) {
+    const queries = store.queriesToDerive(which, after, portion)
+    const last = queries.at(-1)
+    if (last === undefined) return total
+    await Promise.all(queries.map((query) => deriveOne(store, query, which, total)))
+    after = last.queryId
+    onProgress(total)
+  }
+}
+
+async function deriveOne(
+  store: Store,
+  query: QueryToDerive,
+  which: DeriveFilter,
+  total: Total,
+): Promise<void> {
+  const reads = readAll(store, query, which, total)
+  total.queries += 1
+  if (reads.length === 0) return
+  const { changed, mended } = await store.deriveAgain(query.queryId, reads, (stored) => weigh(stored))
+  total.changed += changed
+  total.mended += mended
+}
+
+function readAll(
+  store: Store,
+  { queryId, operation, params }: QueryToDerive,
+  which: DeriveFilter,
+  total: Total,
+): readonly ReadAnswer[] {
+  const reads: ReadAnswer[] = []
+  const asked = { operation, params: JSON.parse(params) as Task['params'] }
+  for (const { answerId, fetchedAt, body } of store.bodiesOf(queryId, which)) {
+    const understood = understoodOf(asked, body, fetchedAt)
+    if ('reason' in understood) {
+      total.unreadable += 1
+      continue
+    }
+    total.answers += 1
+    total.results += understood.results.length
+    total.malformed += understood.malformed.length
+    reads.push({ answerId, normaliser: normaliserVersion, understood })
+  }
+  return reads
+}

@@ -1,0 +1,15 @@
+import type { Database } from 'better-sqlite3'
+import type { Target } from '../../model/target.ts'
+
+/** Numbers of targets, given where they have none yet. Inside a transaction. */
+export function targetIds(db: Database): (target: Pick<Target, 'site' | 'match' | 'also'>) => number {
+  const add = db.prepare('INSERT INTO targets (site, match, also) VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
+  const find = db.prepare<[string, string, string], { id: number }>(
+    'SELECT id FROM targets WHERE site = ? AND match = ? AND also = ?',
+  )
+  return ({ site, match, also }) => {
+    const forms = JSON.stringify(also)
+    add.run(site, match, forms)
+    return (find.get(site, match, forms) as { id: number }).id
+  }
+}
