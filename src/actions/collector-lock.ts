@@ -27,8 +27,25 @@ export function collectorLock(
   { keyHash, store }: Pick<Connection, 'keyHash' | 'store'>,
   terminal: Terminal,
 ): CollectorLock {
-  const waitMs = readWait(flags.wait)
+  // Always in this order, so that two processes never wait for each other.
   const paths = [databaseTurn(databasePath(flags)), join(tmpdir(), `rankline-${keyHash}.lock`)]
+  const turns = waitForTurns(paths, flags.wait, terminal)
+  return {
+    acquire: async () => {
+      await turns.acquire()
+      await store.refuseDamage()
+    },
+    [Symbol.dispose]: () => turns[Symbol.dispose](),
+  }
+}
+
+/** The rights that these files stand for, taken one after the other. */
+export function waitForTurns(
+  paths: readonly string[],
+  wait: string | undefined,
+  terminal: Terminal,
+): CollectorLock {
+  const waitMs = readWait(wait)
   const held: Disposable[] = []
 
   const acquireOne = async (path: string, until: number): Promise<void> => {
@@ -52,11 +69,9 @@ export function collectorLock(
   }
 
   return {
-    // Always in this order, so that two processes never wait for each other.
     acquire: async () => {
       const until = performance.now() + waitMs
       for (const path of paths) await acquireOne(path, until)
-      await store.refuseDamage()
     },
     [Symbol.dispose]: () => {
       for (const turn of held) turn[Symbol.dispose]()

@@ -86,6 +86,19 @@ export async function stageJobs(
   return mistakes === 0 ? jobs : null
 }
 
+/** The settings of job files; null after mistakes in them, which were told. */
+export async function openJobs(
+  flags: JobFileFlags,
+  terminal: Terminal,
+): Promise<readonly JobSettings[] | null> {
+  const jobs: JobSettings[] = []
+  for (const path of flags.job) {
+    const file = await openJob(path, jobFlags(flags), (problem) => terminal.say(formatProblem(problem)))
+    if (file !== null) jobs.push(file.settings)
+  }
+  return jobs.length === flags.job.length ? jobs : null
+}
+
 async function stage(
   { settings, queries }: JobFile,
   draft: PlanDraft,

@@ -11,6 +11,7 @@ import { newStop } from '../run/stop.ts'
 import type { PlanDraft, PlannedJob, Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
 import { count } from '../words.ts'
+import { backtestJobs } from './backtest.ts'
 import { type JobFileFlags, type StagedJob, stageJobs } from './job-files.ts'
 import { type BudgetedJob, described, planDocuments } from './plan-document.ts'
 import { type Connection, connect, type WireFlags } from './wire.ts'
@@ -19,6 +20,7 @@ export interface PlanFlags extends JobFileFlags, WireFlags {
   readonly fresh?: boolean
   readonly json?: boolean
   readonly 'fit-balance'?: boolean
+  readonly backtest?: boolean
 }
 
 /** Jobs of a command as they would be planned, with what becomes of each. */
@@ -30,6 +32,7 @@ export interface Plotted {
 
 /** `rankline plan`: what would be called and what it would cost. */
 export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number> {
+  if (flags.backtest === true) return await backtestJobs(flags, terminal)
   await using connection = await connect(flags)
   const { store } = connection
   await using draft = await store.draft()

@@ -4,6 +4,7 @@ import type { Terminal } from '../terminal.ts'
 import { type CollectFlags, collectRuns, type Listed, readCollectFlags } from './collecting.ts'
 import { collectorLock, type LockFlags } from './collector-lock.ts'
 import { type JobFileFlags, stageJobs } from './job-files.ts'
+import { observeThePast } from './new-targets.ts'
 import { type PlanFlags, type Plotted, plan, plot } from './plan.ts'
 import { type Connection, connect } from './wire.ts'
 
@@ -41,6 +42,7 @@ export async function planRuns(
     clock.wall(),
   )
   const runs = await draft.commit(planned, clock.wall())
+  for (const { id, settings } of runs) await observeThePast(store, settings, id, terminal)
   return await inOrder(store, plotted, runs)
 }
 

@@ -22,7 +22,7 @@ export function jobFlags(yargs: Argv): Argv {
     pages: textFlag('Pages to look at, per query'),
     paging: textFlag('all, until-found or smart'),
     until: textFlag('Whom until-found waits for: own or all'),
-    'deep-every': textFlag('How often smart looks in depth for sites not found for weeks [7d]'),
+    'deep-every': textFlag('How often at least smart looks in depth for sites that are not found [7d]'),
     style: textFlag('get or post'),
     async: textFlag('auto, always or never, for alpha.images'),
     freshness: textFlag('Use stored answers younger than this, for instance 12h'),

@@ -6,7 +6,10 @@ export const commands: readonly Command[] = [
   {
     usage: 'plan <job..>',
     describe: 'Show what jobs would call and cost; spends nothing',
-    flags: (yargs) => fitFlag(serviceFlags(jobFlags(yargs))),
+    flags: (yargs) =>
+      fitFlag(serviceFlags(jobFlags(yargs))).options({
+        backtest: switchFlag('What each paging policy would have cost and missed over what is stored'),
+      }),
     load: async () => (await import('../actions/plan.ts')).plan,
   },
   {
@@ -68,6 +71,15 @@ export const commands: readonly Command[] = [
         until: textFlag('Before this day or instant (UTC)'),
       }),
     load: async () => (await import('../actions/ledger.ts')).ledger,
+  },
+  {
+    usage: 'renormalise [job]',
+    describe: 'Derive all results again from stored answers; calls nothing',
+    flags: (yargs) =>
+      waitFlag(yargs).options({
+        outdated: switchFlag('Only what an older normaliser derived'),
+      }),
+    load: async () => (await import('../actions/renormalise.ts')).renormaliseAnswers,
   },
   {
     usage: 'usage',

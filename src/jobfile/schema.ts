@@ -102,7 +102,7 @@ export const settingsSchema = strict({
     .describe('Whose targets until-found waits for: own, or all with competitors; own if not given'),
   deep_every: scalar(values.timeSpan, { type: 'string', pattern: '^[0-9]+[mhdw]$' })
     .optional()
-    .describe('How often smart looks in depth for targets that were not found for weeks; 7d if not given'),
+    .describe('How often at least smart looks in depth for targets that are not found; 7d if not given'),
   style: oneOf(['get', 'post'])
     .optional()
     .describe('Style of the calls where the service has both; get if not given'),

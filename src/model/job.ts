@@ -13,7 +13,7 @@ export interface JobSettings {
   readonly paging: PagingPolicy
   /** Whose ranks `until-found` waits for: the own targets, or competitors too. */
   readonly until: 'own' | 'all'
-  /** How often `smart` paging looks in depth for targets that were not found for weeks, in milliseconds. */
+  /** How often at least `smart` paging looks in depth for targets that are not found, in milliseconds. */
   readonly deepEveryMs: number
   /** A stored answer to the same call is used while it is younger than this many milliseconds; null is never. */
   readonly freshnessMs: number | null

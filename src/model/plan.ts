@@ -36,6 +36,6 @@ export interface PlanSummary {
   readonly done: number
   /** Tasks that a stored answer covers at no cost. */
   readonly reused: number
-  /** Credits for first pages only; as the job's last finished run suggests; for every page that may be bought. */
+  /** Credits for first pages only; as the job's last finished runs of the same paging suggest; for every page that may be bought. */
   readonly credits: { readonly min: number; readonly expected: number; readonly max: number }
 }

@@ -12,7 +12,7 @@ export type EndKind =
   | 'broke'
   /** As much was looked at as was asked for. */
   | 'depth'
-  /** The targets were not found for weeks, and are not looked for in depth today. */
+  /** The targets were not found for a while, and are not looked for in depth today. */
   | 'dormant'
   /** A page failed for a reason that all others share. */
   | 'failed'
@@ -58,7 +58,7 @@ export interface PagingState {
 const depthReached: PagingEnd = { because: 'the depth asked for was reached', kind: 'depth' }
 const allFound: PagingEnd = { because: 'every target was found', kind: 'found' }
 const allDormant: PagingEnd = {
-  because: 'the targets were not found for weeks, and are looked for in depth only now and then',
+  because: 'the targets were not found for a while, and are looked for in depth only now and then',
   kind: 'dormant',
 }
 

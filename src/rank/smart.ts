@@ -6,7 +6,7 @@ export interface Sought {
   readonly found: boolean
   /** Page on which it ranked last; null where it never did. */
   readonly lastPage: number | null
-  /** Not found for weeks, and not due to be looked for in depth. */
+  /** Not found for a while, and not due to be looked for in depth. */
   readonly dormant: boolean
 }
 
@@ -20,15 +20,14 @@ export interface Sightings {
   readonly lastDeepAt: number | null
 }
 
-/** Whoever was not found for that long is looked for in depth only now and then. */
-const dormantAfterMs = 14 * 86_400_000
 /** The hour of a daily job wanders a little. */
 const leewayMs = 12 * 3_600_000
 /** Results that are looked at in any case, however short the pages are. */
 const alwaysLookedAt = 10
 
 /**
- * Whether a target can be left alone below the first results for today.
+ * Whether a target can be left alone below the first results for today: the longer it was not found, the more rarely it
+ * is looked for in depth, at intervals that double up to `deepEveryMs`.
  *
  * @param now when the run started, so that it decides the same after an interruption
  */
@@ -38,8 +37,9 @@ export function isDormant(
   deepEveryMs: number,
 ): boolean {
   if (firstAt === null || lastDeepAt === null) return false
-  const leeway = Math.min(leewayMs, deepEveryMs / 2)
-  return now - (lastRankedAt ?? firstAt) >= dormantAfterMs && now - lastDeepAt < deepEveryMs - leeway
+  const notFoundFor = now - (lastRankedAt ?? firstAt)
+  const every = Math.min(deepEveryMs, notFoundFor / 2)
+  return now - lastDeepAt < every - Math.min(leewayMs, every / 2)
 }
 
 /**

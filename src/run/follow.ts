@@ -10,7 +10,9 @@ import { isDormant, type Sightings, type Sought } from '../rank/smart.ts'
 import type { Consequences, StoredQuery } from '../store/answers.ts'
 
 /** How a page ended: with an answer that says these facts, or failed. */
-export type PageEnd = { readonly facts: AnswerFacts } | { readonly failed: Outcome | 'malformed' }
+export type PageEnd =
+  | { readonly facts: Pick<AnswerFacts, 'hasNextPage' | 'nextPage' | 'currentPage'> }
+  | { readonly failed: Outcome | 'malformed' }
 
 /** How the pages of a query are bought. */
 export type PagingRules = Pick<JobSettings, 'paging' | 'until' | 'deepEveryMs'> & {
@@ -31,7 +33,7 @@ const hopeless: ReadonlySet<string> = new Set(['rejected', 'not-found'])
  * targets, and the next page. A page that failed for a passing reason does not keep the next one back.
  */
 export function followPage(query: StoredQuery, page: number, end: PageEnd, rules: PagingRules): Consequences {
-  const paging = decide(query, page, end, rules)
+  const paging = nextPage(query, page, end, rules)
   return { ...weigh(query, paging), paging }
 }
 
@@ -55,7 +57,8 @@ export function weigh(
   }
 }
 
-function decide(query: StoredQuery, page: number, end: PageEnd, rules: PagingRules): PagingDecision {
+/** The page that is bought after one that ended, or why none is. */
+export function nextPage(query: StoredQuery, page: number, end: PageEnd, rules: PagingRules): PagingDecision {
   if ('failed' in end && hopeless.has(end.failed)) return { because: `page ${page} failed`, kind: 'failed' }
   const { hasNextPage, nextPage, currentPage } = 'facts' in end ? end.facts : saysNothing
   const { pages, maxPages, depth } = query

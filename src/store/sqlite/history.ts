@@ -22,7 +22,9 @@ export function historyStore(db: Database, writer: Writer, words: Dictionary): H
         .iterate(job)
     },
     storedQuery: queryReader(db),
-    adoptTargets: (job, targets) => writer.write(() => adoptTargets(db, job, targets)),
+    // Reports ask for it, and must not write where nothing is new.
+    adoptTargets: async (job, targets) =>
+      lacks(db, job, targets) ? await writer.write(() => adoptTargets(db, job, targets)) : 0,
     adoptQueryTargets: (runId) => writer.write(() => adoptQueryTargets(db, runId)),
     queriesToDerive: (which, after, limit) =>
       db
@@ -50,6 +52,17 @@ const isToDerive = `(@unless IS NULL OR a.normaliser IS NOT @unless)
   AND (@job IS NULL OR EXISTS (SELECT 1 FROM tasks_ t JOIN runs_ r ON r.id = t.run_id
     WHERE t.answer_id = a.id AND r.job = @job))
   AND EXISTS (SELECT 1 FROM raw_answers b WHERE b.answer_id = a.id)`
+
+function lacks(db: Database, job: string, targets: readonly Target[]): boolean {
+  const run = db.prepare(
+    `SELECT 1 FROM runs_ r WHERE r.job = @job AND NOT EXISTS (
+      SELECT 1 FROM run_targets rt JOIN targets tg ON tg.id = rt.target_id WHERE rt.run_id = r.id AND rt.everywhere = 1
+        AND tg.site = @site AND tg.match = @match AND tg.also = @also) LIMIT 1`,
+  )
+  return targets.some(
+    ({ site, match, also }) => run.get({ job, site, match, also: JSON.stringify(also) }) !== undefined,
+  )
+}
 
 function adoptTargets(db: Database, job: string, targets: readonly Target[]): number {
   const idOf = targetIds(db)

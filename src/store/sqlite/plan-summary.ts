@@ -104,7 +104,7 @@ export function summarise(db: Database, job: PlannedJob, duplicates: number): Pl
     tasks: row.tasks,
     done: row.settled,
     reused: row.fresh,
-    credits: { min: row.min, expected: expected(row, usedShare(db, job.settings.name)), max: row.max },
+    credits: { min: row.min, expected: expected(row, usedShare(db, job)), max: row.max },
   }
 }
 
@@ -112,15 +112,20 @@ function expected({ min, max }: SummaryRow, share: number | null): number {
   return share === null ? max : Math.min(max, Math.max(min, Math.round(max * share)))
 }
 
-/** The part of what it could have cost that the job's last finished run did cost, answers from the store included. */
-function usedShare(db: Database, job: string): number | null {
-  const last = db
-    .prepare<[string], { share: number | null }>(
-      `SELECT (SELECT sum(t.credits) FROM tasks_ t WHERE t.run_id = r.id AND t.state IN ('done', 'failed'))
-        * 1.0 / nullif(r.planned_max, 0) AS share
-      FROM runs_ r WHERE r.job = ? AND r.finish_reason IN ('completed', 'completed_with_failures')
-      ORDER BY r.id DESC LIMIT 1`,
+/** Runs that the past of a job is taken from: with deep looks now and then, one alone may say little. */
+const pastRuns = 7
+
+/** The part of what they could have cost that the job's last finished runs did cost, answers from the store included. */
+function usedShare(db: Database, { settings }: PlannedJob): number | null {
+  const past = db
+    .prepare<unknown[], { share: number | null }>(
+      `SELECT sum(used) * 1.0 / nullif(sum(planned), 0) AS share FROM (
+        SELECT r.planned_max AS planned, (SELECT sum(t.credits) FROM tasks_ t
+          WHERE t.run_id = r.id AND t.state IN ('done', 'failed')) AS used
+        FROM runs_ r WHERE r.job = @job AND r.finish_reason IN ('completed', 'completed_with_failures')
+          AND json_extract(r.settings, '$.paging') = @paging
+        ORDER BY r.id DESC LIMIT ${pastRuns})`,
     )
-    .get(job)
-  return last?.share ?? null
+    .get({ job: settings.name, paging: settings.paging })
+  return past?.share ?? null
 }

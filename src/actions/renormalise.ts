@@ -1,0 +1,81 @@
+import { existsSync, statSync } from 'node:fs'
+import { normaliserVersion } from '../catalog/understand.ts'
+import { databasePath, type SettingFlags } from '../config.ts'
+import { openJob } from '../jobfile/open.ts'
+import { formatProblem } from '../jobfile/problem.ts'
+import { systemClock } from '../model/clock.ts'
+import { type Renormalised, renormalise } from '../run/renormalise.ts'
+import { openStore } from '../store/sqlite/open.ts'
+import type { Store } from '../store/store.ts'
+import type { Terminal } from '../terminal.ts'
+import { count } from '../words.ts'
+import { refuseUnknownJob } from './choices.ts'
+import { databaseTurn, waitForTurns } from './collector-lock.ts'
+import { observeThePast } from './new-targets.ts'
+import { display } from './progress.ts'
+
+export interface RenormaliseFlags extends SettingFlags {
+  readonly job?: string
+  readonly outdated?: boolean
+  readonly wait?: string
+  readonly json?: boolean
+}
+
+/** `rankline renormalise`: derives all results again from stored answers; calls nothing. */
+export async function renormaliseAnswers(flags: RenormaliseFlags, terminal: Terminal): Promise<number> {
+  using turn = waitForTurns([databaseTurn(databasePath(flags))], flags.wait, terminal)
+  await using store = await openStore(databasePath(flags))
+  await turn.acquire()
+  const job = flags.job === undefined ? null : await jobOf(store, flags.job, terminal)
+  if (job === undefined) return 2
+  const line = display<Renormalised>(
+    terminal,
+    systemClock,
+    ({ answers, queries }) =>
+      `${count(answers, 'answer')} of ${count(queries, 'query', 'queries')} derived again`,
+  )
+  const which = { unless: flags.outdated === true ? normaliserVersion : null, job }
+  const done = await renormalise(store, which, line.show)
+  line.end()
+  await terminal.out(
+    flags.json === true ? `${JSON.stringify(documentOf(done), null, 2)}\n` : `${sentence(done)}\n`,
+  )
+  if (done.unreadable > 0)
+    terminal.say(
+      `${count(done.unreadable, 'answer')} cannot be read; what was derived from them before stays. See: rankline runs <run>`,
+    )
+  return 0
+}
+
+/** The name of a job, whose file's new targets are looked up in what is stored; undefined after mistakes in the file, which were told. */
+async function jobOf(store: Store, job: string, terminal: Terminal): Promise<string | undefined> {
+  if (!existsSync(job) || !statSync(job).isFile()) {
+    await refuseUnknownJob(store, job)
+    return job
+  }
+  const file = await openJob(job, {}, (problem) => terminal.say(formatProblem(problem)))
+  if (file !== null) await observeThePast(store, file.settings, null, terminal)
+  return file?.settings.name
+}
+
+function documentOf({ unreadable, malformed, mended, changed, ...counted }: Renormalised) {
+  return {
+    normaliser: normaliserVersion,
+    ...counted,
+    malformed_items: malformed,
+    unreadable_answers: unreadable,
+    changed_observations: changed,
+    mended_tasks: mended,
+  }
+}
+
+function sentence({ answers, results, malformed, changed, mended }: Renormalised): string {
+  if (answers === 0) return 'Nothing to derive again.'
+  const parts = [
+    `${count(answers, 'answer')} derived again by normaliser ${normaliserVersion}: ${count(results, 'result')}`,
+    malformed === 0 ? null : count(malformed, 'malformed item'),
+    changed === 0 ? 'no observation changed' : `${count(changed, 'observation')} changed`,
+    mended === 0 ? null : `${count(mended, 'failed task')} done now`,
+  ]
+  return `${parts.filter((part) => part !== null).join(', ')}. Nothing was spent.`
+}
