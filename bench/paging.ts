@@ -16,8 +16,8 @@ for (const [shape, title] of [
 ] as const) {
   const history = simulatedHistory({ keywords, days, pages: depth / 10, shape })
   const { outcomes, looks } = backtest(history, { until: 'own', deepEveryMs: 7 * 86_400_000 })
-  console.log(`${title}: ${keywords} keywords, ${days} days, depth ${depth}, ${looks} looks\n`)
-  console.log(tableOf(outcomes))
+  print(`${title}: ${keywords} keywords, ${days} days, depth ${depth}, ${looks} looks\n`)
+  print(tableOf(outcomes))
 }
 
 function tableOf(outcomes: readonly PolicyOutcome[]): string {
@@ -33,4 +33,8 @@ function tableOf(outcomes: readonly PolicyOutcome[]): string {
 
 function percent(share: number): string {
   return `${(share * 100).toFixed(1)} %`
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`)
 }
