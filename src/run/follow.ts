@@ -34,7 +34,14 @@ const hopeless: ReadonlySet<string> = new Set(['rejected', 'not-found'])
  */
 export function followPage(query: StoredQuery, page: number, end: PageEnd, rules: PagingRules): Consequences {
   const paging = nextPage(query, page, end, rules)
+  if (query.end !== null && 'next' in paging && isSettled(query, paging.next))
+    return { ...weigh(query), paging: null }
   return { ...weigh(query, paging), paging }
+}
+
+/** A lost page may come when those behind it have ended already. */
+function isSettled({ pages }: StoredQuery, next: number): boolean {
+  return pages.some(({ page, state }) => page === next && (state === 'done' || state === 'failed'))
 }
 
 /**

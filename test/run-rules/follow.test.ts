@@ -78,6 +78,14 @@ describe('the page after one that ended', () => {
     })
   })
 
+  test('changes nothing where a lost page came later and those behind it had ended already', () => {
+    const end = { because: 'the service has no next page', kind: 'ended' } as const
+    const query = aQuery(['ab', 'cd', 'ef$'], { maxPages: 5, end })
+    const consequences = follow(query, 2, answered)
+    expect(consequences.paging).toBeNull()
+    expect(consequences.observations).toMatchObject([{ state: 'absent', unbrokenPages: 5 }])
+  })
+
   test('is asked for where no target is watched, whatever the policy', () => {
     const query = aQuery(['ab', '!open'], { targets: [] })
     expect(follow(query, 1, answered, 'until-found').paging).toEqual({ next: 2 })
