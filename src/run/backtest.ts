@@ -90,7 +90,7 @@ function replayDays(
   let memory: Memory = new Map()
   for (const [index, { query, startedAt, credits }] of days.entries()) {
     const seen = replay(query, rulesOf(total.policy, settings, startedAt), memory)
-    memory = remember(memory, seen, startedAt, query.maxPages)
+    memory = remember(memory, seen, startedAt)
     total.pages += seen.pages
     total.credits += seen.pages * credits
     for (const { id, own } of query.targets)

@@ -12,24 +12,30 @@ export interface Replay {
 }
 
 /** What earlier replays saw of each target, by its number. */
-export type Memory = ReadonlyMap<number, Sightings>
+export type Memory = ReadonlyMap<number, Remembered>
+
+interface Remembered extends Omit<Sightings, 'lastDeepAt'> {
+  /** When so many pages were looked at without a gap: the newest look of any depth, the deepest first. */
+  readonly looks: readonly { readonly at: number; readonly pages: number }[]
+}
 
 /** Whether everything is stored that any policy could ask for: no page is missing before the end. */
 export function isWhole({ pages, maxPages, end }: StoredQuery): boolean {
   const whole = unbrokenPages(pages)
-  return (
-    whole.length > 0 && (whole.length >= maxPages || (end?.kind === 'ended' && whole.length === pages.length))
-  )
+  if (whole.length === 0) return false
+  const restEnded = pages.slice(whole.length).every(({ state }) => state === 'ended')
+  return whole.length >= maxPages || (end?.kind === 'ended' && restEnded)
 }
 
 /** Buys the stored pages of a whole query again, by other rules and without a call. */
 export function replay(stored: StoredQuery, rules: PagingRules, memory: Memory): Replay {
-  const byNumber = new Map(stored.pages.map((page) => [page.page, page]))
-  let query: StoredQuery = { ...stored, pages: [], end: null, sightings: () => memory }
+  const byNumber = new Map(unbrokenPages(stored.pages).map((page) => [page.page, page]))
+  const sightings = sightingsOf(memory, stored.maxPages)
+  let query: StoredQuery = { ...stored, pages: [], end: null, sightings: () => sightings }
   let next = 1
   for (;;) {
-    const page = byNumber.get(next)
-    if (page === undefined) throw new Error(`page ${next} is not stored`)
+    // Whoever asks for a page behind the end has it empty.
+    const page = byNumber.get(next) ?? { page: next, state: 'done', items: [] }
     query = { ...query, pages: [...query.pages, page].sort((a, b) => a.page - b.page) }
     const decision = nextPage(query, next, { facts: factsOf(page) }, rules)
     if ('next' in decision) {
@@ -49,28 +55,37 @@ function factsOf({ isLast }: Page) {
 }
 
 /** What is known of the targets of a query after one more look at it. */
-export function remember(memory: Memory, { observations }: Replay, at: number, maxPages: number): Memory {
+export function remember(memory: Memory, { observations }: Replay, at: number): Memory {
   return new Map([
     ...memory,
     ...[...observations].map(
-      ([target, observed]) => [target, seen(memory.get(target), observed, at, maxPages)] as const,
+      ([target, observed]) => [target, seen(memory.get(target), observed, at)] as const,
     ),
   ])
 }
 
-const nothing: Sightings = { lastPage: null, lastRankedAt: null, firstAt: null, lastDeepAt: null }
+const nothing: Remembered = { lastPage: null, lastRankedAt: null, firstAt: null, looks: [] }
 
 function seen(
-  before: Sightings = nothing,
+  before: Remembered = nothing,
   { state, places, unbrokenPages: pages }: Observation,
   at: number,
-  maxPages: number,
-): Sightings {
+): Remembered {
   if (state === 'unknown') return before
   return {
     lastPage: places[0]?.page ?? before.lastPage,
     lastRankedAt: state === 'ranked' ? at : before.lastRankedAt,
     firstAt: before.firstAt ?? at,
-    lastDeepAt: pages >= maxPages ? at : before.lastDeepAt,
+    looks: [...before.looks.filter((look) => look.pages > pages), { at, pages }],
   }
+}
+
+/** What is remembered, where so many pages are asked for. */
+export function sightingsOf(memory: Memory, maxPages: number): ReadonlyMap<number, Sightings> {
+  return new Map(
+    [...memory].map(([target, { looks, ...known }]) => [
+      target,
+      { ...known, lastDeepAt: looks.findLast(({ pages }) => pages >= maxPages)?.at ?? null },
+    ]),
+  )
 }
