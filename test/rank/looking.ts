@@ -61,7 +61,7 @@ export function look(
   }
 }
 
-const letters = [...'abcdefghijklmnopqrstuvwyzABCDEFGHIJKLMNOPQRSTUVWYZ0123456789']
+const letters = [...'abcdefghijklmnopqrstuvwyz0123456789бвгджзиклмнптфцчшщъыьэюя']
 
 /** Pages of a service: of any sizes, overlapping, with `x` on at most one place, the last perhaps said to be the last. */
 export const services: fc.Arbitrary<readonly string[]> = fc

@@ -67,6 +67,7 @@ function plan(db: Database, { settings }: PlannedJob, run: number): void {
       paging_end = CASE WHEN paging_kind IN ${finalKinds} OR (excluded.pages <= pages AND coalesce(excluded.depth, 0) <= coalesce(depth, 0))
         THEN paging_end END`,
   ).run({ run, job })
+  if (settings.paging === 'smart') dropAhead(db, run)
   addTasks(db, run, job, settings.paging === 'all')
   dropUnasked(db, run)
   priceRun(db, run)
@@ -109,6 +110,11 @@ function addTasks(db: Database, run: number, job: string, allPages: boolean): vo
       SELECT 1 FROM tasks_ before WHERE before.run_id = tasks_.run_id AND before.query_id = tasks_.query_id
         AND before.page = tasks_.page - 1 AND before.state IN ('done', 'failed'))`,
   ).run(run)
+}
+
+/** Pages that another policy had planned ahead: which of them are worth asking for follows from those before. */
+function dropAhead(db: Database, run: number): void {
+  db.prepare("DELETE FROM tasks_ WHERE run_id = ? AND page > 1 AND state = 'pending' AND ready = 0").run(run)
 }
 
 /** What an edited file no longer asks is dropped, as far as it was not done. */
