@@ -117,3 +117,22 @@ test('what was collected before goes on and is added up; nothing is said of who 
   expect([...store.charges('k')]).toMatchObject([{ from: noon + hour, certain: true }])
   expect([...store.readings('k')]).toMatchObject([{ totalUsed: 17 }])
 })
+
+test.each([
+  ['the depth asked for was reached', 'depth'],
+  ['every target was found', 'found'],
+  ['the page is empty', 'ended'],
+  ['the service has no next page', 'ended'],
+  ['page 12 failed', 'failed'],
+  ['the page repeats page 1', 'broke'],
+  ['the service names no page after it', 'broke'],
+  ['the next page that the service names is no later one', 'broke'],
+  [null, null],
+])('paging that had ended because %s is known as %s', async (because, kind) => {
+  const path = await earlier(2)
+  const db = new Database(path)
+  db.prepare('UPDATE run_queries SET paging_end = ? WHERE query_id = 1').run(because)
+  db.close()
+  await using store = await openStore(path)
+  expect(store.storedQuery(1, 1).end).toEqual(because === null ? null : { because, kind })
+})
