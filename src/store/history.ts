@@ -52,7 +52,8 @@ export interface QueryToDerive {
 export interface StoredBody {
   readonly answerId: number
   readonly fetchedAt: number
-  readonly body: Buffer
+  /** Null where it was damaged since it was stored. */
+  readonly body: Buffer | null
 }
 
 /** What came of deriving the answers to a query again. */

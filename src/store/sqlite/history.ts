@@ -35,14 +35,23 @@ export function historyStore(db: Database, writer: Writer, words: Dictionary): H
         )
         .all({ ...which, after, limit }),
     *bodiesOf(queryId, which) {
-      const bodies = db.prepare<unknown[], StoredBody>(
+      const bodies = db.prepare<unknown[], StoredBody & { body: Buffer }>(
         `SELECT a.id AS answerId, a.fetched_at AS fetchedAt, b.body FROM answers_ a JOIN raw_answers b ON b.answer_id = a.id
         WHERE a.query_id = @queryId AND ${isToDerive} ORDER BY a.id`,
       )
       for (const { body, ...answer } of bodies.iterate({ ...which, queryId }))
-        yield { ...answer, body: inflateSync(body) }
+        yield { ...answer, body: inflated(body) }
     },
     deriveAgain: (queryId, answers, weigh) => writer.write(() => deriveAgain(queryId, answers, weigh)),
+  }
+}
+
+/** A body as it came; null where it was damaged since. */
+function inflated(body: Buffer): Buffer | null {
+  try {
+    return inflateSync(body)
+  } catch {
+    return null
   }
 }
 

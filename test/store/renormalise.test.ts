@@ -1,0 +1,184 @@
+import { deflateSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { normaliserVersion } from '../../src/catalog/understand.ts'
+import { renormalise } from '../../src/run/renormalise.ts'
+import type { DeriveFilter } from '../../src/store/history.ts'
+import { dropOld } from '../../src/store/sqlite/prune.ts'
+import { aTarget } from '../plan/build.ts'
+import { bodyOf, everythingPublic, readBody, webBody, workBodies } from './bodies.ts'
+import { aStore, firstTask, hour, noon, plan, type TempStore, text } from './build.ts'
+
+const all: DeriveFilter = { unless: null, job: null }
+const again = ({ store }: TempStore, which: Partial<DeriveFilter> = {}) =>
+  renormalise(store, { ...all, ...which }, () => {})
+const nothing = { queries: 0, answers: 0, results: 0, malformed: 0, unreadable: 0, changed: 0, mended: 0 }
+const targets = [aTarget('acme.example'), aTarget('dealorchard.com', { own: false })]
+
+/** Two runs of a job with results of every kind that has a table of its own. */
+async function collected() {
+  const temp = await aStore()
+  const queries = [
+    ...[{ text: 'standing desk', pages: 3 }, { text: 'oak desk' }],
+    ...[
+      { text: 'desks', operation: 'alpha.news' },
+      { text: 'desk photo', operation: 'alpha.images' },
+    ],
+  ]
+  for (const now of [noon, noon + 24 * hour]) {
+    const run = await plan(temp.store, { job: { targets }, queries, now })
+    await workBodies(temp.store, run, (task) => bodyOf(task, now), now)
+    await temp.store.finishRun(run.id, 'completed', now)
+  }
+  return temp
+}
+
+/** A body as SQL. */
+const hex = (body: string): string => `x'${deflateSync(body).toString('hex')}'`
+const some = `answer_id IN (SELECT id FROM answers_ WHERE id % 2 = 0)`
+
+describe('what is derived again from stored bodies is what was there', () => {
+  test.each<[string, string, boolean]>([
+    ['with nothing changed', 'SELECT 1', false],
+    ['with results that are gone', `DELETE FROM results WHERE ${some}`, false],
+    [
+      'with all results gone',
+      'DELETE FROM results; DELETE FROM dated_details; DELETE FROM image_details',
+      false,
+    ],
+    ['with other titles', 'UPDATE results SET title_id = 1', false],
+    ['with dates that are gone', 'DELETE FROM dated_details', false],
+    ['with results that nobody sent', 'UPDATE results SET place = place + 40', false],
+    ['with another normaliser', 'UPDATE answers_ SET normaliser = 1, total_results = 5, notice = 1', false],
+    ['with other ranks', "UPDATE tasks_ SET rank_base = 7, ranks = '[9]'", false],
+    ['with other observations', "UPDATE observations SET state = 'absent', rank = NULL, page = 9", true],
+    ['with no observations', 'DELETE FROM observations', true],
+  ])('%s', async (_, tampering, observed) => {
+    const temp = await collected()
+    const before = everythingPublic(temp)
+    temp.exec(tampering)
+    if (tampering !== 'SELECT 1') expect(everythingPublic(temp)).not.toBe(before)
+    const done = await again(temp)
+    expect(everythingPublic(temp)).toBe(before)
+    expect(done).toMatchObject({ queries: 4, answers: 12, unreadable: 0, mended: 0 })
+    expect(done.changed > 0).toBe(observed)
+  })
+
+  test('where the answer is used by two runs, for both', async () => {
+    const temp = await aStore()
+    const first = await plan(temp.store, { job: { name: 'first', targets }, queries: text('desk') })
+    await workBodies(temp.store, first)
+    const second = await plan(temp.store, { job: { name: 'second', targets }, queries: text('desk') })
+    const task = await firstTask(temp.store, second)
+    await temp.store.reuseAnswer(task.id, 1)
+    await readBody(temp.store, second, task, 1, Buffer.from(bodyOf(task)))
+    const before = everythingPublic(temp)
+    temp.exec("DELETE FROM results; UPDATE observations SET state = 'unknown', rank = NULL")
+
+    expect(await again(temp, { job: 'first' })).toMatchObject({ queries: 1, answers: 1 })
+
+    expect(everythingPublic(temp)).toBe(before)
+  })
+
+  test('however often it is interrupted', async () => {
+    const temp = await collected()
+    const before = everythingPublic(temp)
+    temp.exec(
+      "DELETE FROM results; UPDATE observations SET state = 'unknown'; UPDATE answers_ SET normaliser = 1",
+    )
+    const { deriveAgain } = temp.store
+    const begun: Promise<unknown>[] = []
+    const store = {
+      ...temp.store,
+      deriveAgain: (...args: Parameters<typeof deriveAgain>) => {
+        const derived = begun.length < 2 ? deriveAgain(...args) : Promise.reject(new Error('stopped'))
+        begun.push(derived)
+        return derived
+      },
+    }
+    await expect(renormalise(store, all, () => {})).rejects.toThrow('stopped')
+    await Promise.allSettled(begun)
+    expect(everythingPublic(temp)).not.toBe(before)
+
+    const rest = await again(temp, { unless: normaliserVersion })
+
+    expect(rest.queries).toBe(2)
+    expect(everythingPublic(temp)).toBe(before)
+  })
+})
+
+describe('what is left alone', () => {
+  test('are answers that this normaliser derived, where only outdated ones are asked for', async () => {
+    const temp = await collected()
+    expect(await again(temp, { unless: normaliserVersion })).toEqual(nothing)
+    temp.exec('UPDATE answers_ SET normaliser = 1 WHERE id = 1')
+    expect(await again(temp, { unless: normaliserVersion })).toMatchObject({ queries: 1, answers: 1 })
+    expect(await again(temp, { unless: normaliserVersion })).toEqual(nothing)
+  })
+
+  test('are answers of other jobs', async () => {
+    const temp = await collected()
+    expect(await again(temp, { job: 'other' })).toEqual(nothing)
+  })
+
+  test('are answers whose body is gone', async () => {
+    const temp = await collected()
+    await dropOld(temp.path, { now: noon + 30 * 24 * hour, before: noon + hour })
+    temp.exec('UPDATE results SET snippet_id = 1 WHERE answer_id <= 6')
+    const before = everythingPublic(temp)
+    expect(await again(temp)).toMatchObject({ answers: 6, changed: 0 })
+    expect(everythingPublic(temp)).toBe(before)
+  })
+
+  test('are answers that nobody has read yet', async () => {
+    const temp = await collected()
+    temp.exec("UPDATE tasks_ SET state = 'answered' WHERE answer_id = 1")
+    expect(await again(temp)).toMatchObject({ answers: 11 })
+    expect(temp.sql('SELECT state FROM tasks WHERE task_id = 1')).toEqual([{ state: 'answered' }])
+  })
+
+  test.each([
+    ['is no JSON', hex('no JSON')],
+    ['was damaged', "x'00ff'"],
+  ])('is what was derived from a body that %s since', async (_, body) => {
+    const temp = await collected()
+    const before = everythingPublic(temp)
+    temp.exec(`UPDATE raw_answers SET body = ${body} WHERE answer_id = 1`)
+    expect(await again(temp)).toMatchObject({ answers: 11, unreadable: 1, changed: 0 })
+    expect(everythingPublic(temp)).toBe(before)
+  })
+})
+
+describe('a task that had failed because nobody could read its answer', () => {
+  const asked = { job: { targets: [aTarget('x.example')] }, queries: [{ pages: 2 }] }
+
+  test('is done when somebody can, and its rank is there', async () => {
+    const temp = await aStore()
+    const run = await plan(temp.store, asked)
+    await workBodies(temp.store, run, ({ page }) => (page === 1 ? 'no JSON' : webBody('cx')))
+    expect(temp.sql('SELECT state, rank FROM rankings')).toEqual([{ state: 'ranked', rank: 12 }])
+    const good = await aStore()
+    await workBodies(good.store, await plan(good.store, asked), ({ page }) =>
+      webBody(page === 1 ? 'ab' : 'cx'),
+    )
+    temp.exec(`UPDATE raw_answers SET body = ${hex(webBody('ab'))} WHERE answer_id = 1`)
+
+    const done = await again(temp, { unless: normaliserVersion })
+
+    expect(done).toEqual({ ...nothing, queries: 1, answers: 1, results: 2, changed: 1, mended: 1 })
+    expect(everythingPublic(temp)).toBe(everythingPublic(good))
+  })
+
+  test('stays failed where nobody can, or it is nested beyond measure', async () => {
+    const temp = await aStore()
+    const run = await plan(temp.store, { queries: text('a', 'b', 'c') })
+    const deep = `{"organic_results":[],"search_parameters":${'{"a":'.repeat(9000)}1${'}'.repeat(9000)}}`
+    await workBodies(temp.store, run, (task) => (task.text === 'b' ? bodyOf(task) : 'no JSON'))
+    temp.exec(`UPDATE raw_answers SET body = ${hex(deep)} WHERE answer_id = 1`)
+    expect(await again(temp)).toMatchObject({ answers: 1, unreadable: 2, mended: 0 })
+    expect(temp.sql('SELECT state FROM tasks ORDER BY task_id').map(({ state }) => state)).toEqual([
+      'failed',
+      'done',
+      'failed',
+    ])
+  })
+})
