@@ -5,6 +5,7 @@ import type { FinishReason, Run, Tally } from '../../model/run.ts'
 import type { Target } from '../../model/target.ts'
 import type { RunStore, TaskFailure } from '../store.ts'
 import type { runs } from './schema.ts'
+import { fillUnknown } from './unknown.ts'
 import type { Writer } from './writer.ts'
 
 type RunRow = typeof runs.$inferSelect
@@ -124,15 +125,6 @@ function finish(db: Database, id: number, reason: FinishReason, now: number): vo
 }
 
 /** A failure is never `absent`: what no answer spoke of is `unknown`. */
-function fillUnknown(db: Database, run: number, now: number): void {
-  db.prepare(
-    `INSERT OR IGNORE INTO observations (run_id, query_id, target_id, observed_at, state, depth)
-    SELECT rq.run_id, rq.query_id, rt.target_id, @now, 'unknown', 0
-    FROM run_queries rq JOIN run_targets rt ON rt.run_id = rq.run_id
-    WHERE rq.run_id = @run AND (rt.everywhere = 1 OR rt.target_id IN (SELECT value FROM json_each(rq.targets)))`,
-  ).run({ run, now })
-}
-
 /** Calls in the air when their process died: free ones are free, of the others nobody knows. */
 function endLostCalls(db: Database, now: number): number {
   return db
