@@ -143,6 +143,11 @@ describe('what the job asks', () => {
     const { rows } = rankRows(two, { asked: asked({ date: day(1) }) })
     expect(rows).toMatchObject([{ state: 'ranked', rank: 3, run_id: 1, date: day(1) }])
   })
+
+  test('is as unknown as it was observed to be', () => {
+    const half = aRanking({ ...unknown, date: day(1), depth: 10, run_id: 9 })
+    expect(rankRows([half], { asked: asked({ date: day(1) }) }).rows).toMatchObject([{ depth: 10 }])
+  })
 })
 
 test('an unknown repeats no older rank, and the next day is not compared with it', () => {

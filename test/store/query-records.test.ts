@@ -112,7 +112,8 @@ describe('the record of a query', () => {
     const two = await plan(store, { job: { targets }, queries: queries.slice(1, 3), date: '2026-03-02' })
     await work(store, two, () => webPage('c'))
     await plan(store, { job: { targets }, queries, date: '2026-03-03' })
-    await plan(store, { job: { name: 'else' }, queries })
+    const other = await plan(store, { job: { name: 'else' }, queries })
+    await work(store, other, () => webPage('c'))
     const found = async (query: string, until?: string) =>
       (await records(store, query, until)).map((one) => `${one.run} ${one.operation} ${one.params.gl}`)
 

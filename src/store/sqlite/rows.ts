@@ -49,8 +49,8 @@ export function reportStore(db: Database): ReportStore {
     queryTexts: async (job) =>
       db
         .prepare<[string], { text: string }>(
-          `SELECT DISTINCT q.text FROM runs_ r JOIN run_queries rq ON rq.run_id = r.id
-            JOIN queries q ON q.id = rq.query_id WHERE r.job = ?`,
+          `SELECT DISTINCT q.text FROM queries q WHERE EXISTS (SELECT 1 FROM runs_ r
+            JOIN run_queries rq ON rq.run_id = r.id AND rq.query_id = q.id WHERE r.job = ?)`,
         )
         .all(job)
         .map(({ text }) => text),
