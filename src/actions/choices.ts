@@ -51,6 +51,12 @@ export function dayOrInstant(flag: string, text: string | undefined): string | u
   )
 }
 
+/** A local day as text; undefined where the flag is not given. */
+export function day(flag: string, text: string | undefined): string | undefined {
+  if (text === undefined || (/^\d{4}-\d{2}-\d{2}$/.test(text) && isDay(text))) return text
+  throw new UsageError(`${flag} cannot be '${text}'; write a day such as 2026-01-31`)
+}
+
 /** The 30th of February is none. */
 function isDay(text: string): boolean {
   const instant = Date.parse(text)
