@@ -4,7 +4,7 @@ import type { ObservationState } from '../model/observation.ts'
 export interface Observed {
   readonly state: ObservationState
   readonly rank: number | null
-  /** Distinct results looked at without a gap from the first page on. */
+  /** Distinct results looked at without a gap from the first page on; infinite where the results ended there. */
   readonly unbrokenDepth: number
 }
 

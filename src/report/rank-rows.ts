@@ -120,10 +120,10 @@ function dated(row: Row) {
   return { date: dateOf(row), state: row.state as ObservationState }
 }
 
-function observed({ state, rank, unbroken_depth }: Row): Observed {
+function observed({ state, rank, unbroken_depth, results_ended }: Row): Observed {
   return {
     state: state as ObservationState,
     rank: rank === null ? null : Number(rank),
-    unbrokenDepth: Number(unbroken_depth),
+    unbrokenDepth: results_ended === 1 ? Number.POSITIVE_INFINITY : Number(unbroken_depth),
   }
 }

@@ -57,6 +57,17 @@ test('ranks are compared as numbers', () => {
   })
 })
 
+test.each([
+  [1, 'left'],
+  [0, 'unknown'],
+])(
+  'absent from 20 results, of which the service has %i: what stood 35th is %s',
+  (results_ended, movement) => {
+    const gone = { ...absent, depth: 20, unbroken_depth: 20, results_ended }
+    expect(reportOn({ date: day(1), rank: 35 }, { date: day(2), ...gone })).toMatchObject({ movement })
+  },
+)
+
 describe('without an asked day', () => {
   test('the nearest earlier day of which anything is known is compared with', () => {
     const row = reportOn(

@@ -87,7 +87,7 @@ export const views: Readonly<Record<string, string>> = {
       (SELECT link FROM links WHERE id = o.link_id) AS url, ${text('o.title_id')} AS title, o.run_id,
       rt.own, tg.site AS target_site, tg.match AS target_match, rq.volume, rq.url AS intended_url, q.params, rq.labels,
       o.page, coalesce(o.unbroken_depth, o.depth) AS unbroken_depth, ${places} AS urls,
-      tg.also AS target_also
+      tg.also AS target_also, rq.paging_kind = 'ended' AND o.unbroken_pages >= rq.pages AS results_ended
     FROM observations o
       JOIN runs_ r ON r.id = o.run_id
       JOIN queries q ON q.id = o.query_id
