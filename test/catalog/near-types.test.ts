@@ -12,7 +12,7 @@ test.each<[string, unknown, Partial<Result>]>([
   ['a position beyond exact numbers', { position: 2 ** 53 }, {}],
   ['a position that is no number', { position: 'first' }, {}],
   ['an empty position', { position: ' ' }, {}],
-  ['a position in a list', { position: [4] }, { position: 4 }],
+  ['a position in a list', { position: [4] }, {}],
   ['a position that is written with a point', { position: '4.0' }, { position: 4 }],
   ['half a position as text', { position: '4.5' }, {}],
   ['a position in other digits', { position: '0x4' }, {}],

@@ -12,7 +12,7 @@ export function asFields(value: unknown): Fields | null {
  * Empty text is null, for it says nothing.
  */
 export function text(value: unknown): string | null {
-  const one = only(value)
+  const one = Array.isArray(value) && value.length === 1 ? value[0] : value
   if (typeof one === 'string') return one === '' ? null : one
   return typeof one === 'number' && Math.abs(one) <= Number.MAX_SAFE_INTEGER ? String(one) : null
 }
@@ -27,10 +27,9 @@ const decimal = /^[-+]?\d+(?:\.\d+)?$/
 
 /** A number, or text that is one in plain digits; anything else is null. */
 export function number(value: unknown): number | null {
-  const one = only(value)
-  if (typeof one === 'number') return Number.isFinite(one) ? one : null
-  if (typeof one !== 'string' || !decimal.test(one.trim())) return null
-  const read = Number(one)
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null
+  if (typeof value !== 'string' || !decimal.test(value.trim())) return null
+  const read = Number(value)
   return Number.isFinite(read) ? read : null
 }
 
@@ -72,8 +71,4 @@ export function list(value: unknown): readonly unknown[] | null {
 export function strings(value: unknown): readonly string[] | null {
   const texts = list(typeof value === 'string' && value !== '' ? [value] : value)
   return texts?.map(text).filter((one) => one !== null) ?? null
-}
-
-function only(value: unknown): unknown {
-  return Array.isArray(value) && value.length === 1 ? value[0] : value
 }
