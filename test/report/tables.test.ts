@@ -123,6 +123,8 @@ describe('text from outside', () => {
     ['bell\u0007', 'bell '],
     ['desk\u202egnp.exe', 'desk gnp.exe'],
     ['a\u2066b\u2069c\u200fd\u061ce', 'a b c d e'],
+    ['two\u2028lines\u2029or three', 'two lines or three'],
+    ['<b>A</b>&amp;B\u0000\u001b', '<b>A</b>&amp;B '],
     ['naïve 日本 שולחן 😀', 'naïve 日本 שולחן 😀'],
   ])('%j is shown as %j', (text, shown) => {
     expect(harmless(text)).toBe(shown)
