@@ -101,19 +101,29 @@ function soughtTargets(query: StoredQuery, page: number, rules: PagingRules): re
 function toCome({ pages, maxPages }: StoredQuery, paging: PagingDecision | null): readonly Page[] {
   if (paging === null) return pages
   if ('next' in paging) {
-    const planned = pages.some(({ page }) => page === paging.next)
-    return planned ? pages : inOrder([...pages, { page: paging.next, state: 'open', items: [] }])
+    // What an earlier end had passed over is to come again.
+    const asked = pages.filter(({ state }) => state !== 'ended')
+    const planned = asked.some(({ page }) => page === paging.next)
+    return planned ? asked : inOrder([...asked, { page: paging.next, state: 'open', items: [] }])
   }
   return atTheEnd(pages, maxPages, paging)
 }
 
 function atTheEnd(pages: readonly Page[], maxPages: number, { kind }: PagingEnd): readonly Page[] {
   const known = pages.filter(({ state }) => state === 'done' || state === 'failed')
-  const after = (known.at(-1)?.page ?? 0) + 1
-  if (after > maxPages) return known
   // What a page would have brought that cannot be had is not known.
-  if (kind === 'broke') return [...known, { page: after, state: 'failed', items: [] }]
-  return kind === 'ended' ? [...known, { page: after, state: 'ended', items: [] }] : known
+  if (kind === 'broke') return withLost(known, maxPages)
+  const after = (known.at(-1)?.page ?? 0) + 1
+  return kind === 'ended' && after <= maxPages
+    ? [...known, { page: after, state: 'ended', items: [] }]
+    : known
+}
+
+/** The first page that was not asked for cannot be had. */
+function withLost(known: readonly Page[], maxPages: number): readonly Page[] {
+  const gap = known.findIndex(({ page }, index) => page !== index + 1)
+  const lost = (gap < 0 ? known.length : gap) + 1
+  return lost > maxPages ? known : inOrder([...known, { page: lost, state: 'failed', items: [] }])
 }
 
 function inOrder(pages: readonly Page[]): readonly Page[] {

@@ -82,6 +82,78 @@ describe('the page after an answered one', () => {
   })
 })
 
+describe('smart, the page after a jump', () => {
+  const ten = 'abcdefghij'
+  const lastKnown = [{ found: false, lastPage: 5, dormant: false }]
+  const left = [{ found: false, lastPage: 5, dormant: true }]
+  const allDormant: PagingDecision = {
+    because: 'the targets were not found for a while, and are looked for in depth only now and then',
+    kind: 'dormant',
+  }
+
+  test.each<[string, readonly string[], number, Partial<PagingState>, PagingDecision]>([
+    ['to a page without it', [ten, '', '', '', 'k'], 5, {}, { next: 4 }],
+    ['to a page with it', [ten, '', '', '', 'k'], 5, { sought: seen }, found],
+    [
+      'to a page that repeats the first',
+      [ten, '', '', '', ten],
+      5,
+      {},
+      { because: 'the page repeats page 1', kind: 'broke' },
+    ],
+    [
+      'to a page above one that it repeats',
+      [ten, '', '', 'kl', 'kl'],
+      4,
+      {},
+      { because: 'the page repeats page 5', kind: 'broke' },
+    ],
+    ['to an empty page goes on below it', [ten, '', '', '', 'EMPTY'], 5, {}, { next: 4 }],
+    ['below an empty page never goes behind it', [ten, '', '', 'k', 'EMPTY'], 4, {}, { next: 3 }],
+    ['to the last page goes on below it', [ten, '', '', '', 'k$'], 5, { hasNextPage: false }, { next: 4 }],
+    ['between the first page and the last ends', [ten, 'k', 'EMPTY'], 2, {}, empty],
+    ['between the first page and one said to be the last ends', [ten, 'k', 'l$'], 2, {}, noNext],
+    ['to a page that failed goes on around it', [ten, '', '', '', '!failed'], 5, {}, { next: 4 }],
+    ['around a page that failed goes on behind it', [ten, '', '', 'k', '!failed'], 4, {}, { next: 6 }],
+    ['to a page that names none after it', [ten, '', '', '', 'k'], 5, { hasNextPage: true }, namesNone],
+    [
+      'to a page that names an earlier one',
+      [ten, '', '', '', 'k'],
+      5,
+      { hasNextPage: true, nextPage: 2, currentPage: 5 },
+      notLater,
+    ],
+    [
+      'ends with as many results as were asked for',
+      [ten, '', '', '', 'klmno'],
+      5,
+      { depth: 15 },
+      depthReached,
+    ],
+    ['goes on while there are fewer', [ten, '', '', '', 'klmn'], 5, { depth: 15 }, { next: 4 }],
+    ['ends where everything was asked for', [ten, 'k', '!failed'], 2, { maxPages: 3 }, depthReached],
+    ['is not bought for targets that are left alone', [ten], 1, { sought: left }, allDormant],
+    ['is bought for those where ten results are not there yet', ['abc'], 1, { sought: left }, { next: 2 }],
+    ['follows in order where no target is watched', [ten], 1, { sought: [] }, { next: 2 }],
+  ])('%s', (_, written, page, state, decision) => {
+    const pages = pagesOf(...written.map((text) => text.replace('EMPTY', '')))
+    // What stands empty above was not asked for.
+    const asked = pages.filter((_, index) => written[index] !== '')
+    const whole = { policy: 'smart', maxPages: 9, sought: lastKnown, ...state } as const
+    expect(
+      decidePaging({
+        depth: null,
+        hasNextPage: null,
+        nextPage: null,
+        currentPage: null,
+        ...whole,
+        page,
+        pages: asked,
+      }),
+    ).toEqual(decision)
+  })
+})
+
 test('asking page by page ends: never more pages than allowed, and each the one after the last', () => {
   const page = fc.string({ unit: fc.constantFrom(...'abcdef '), maxLength: 5 })
   fc.assert(

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Outcome } from '../../src/model/call.ts'
+import type { PagingPolicy } from '../../src/model/job.ts'
 import type { Page } from '../../src/rank/pages.ts'
 import { followPage, type PageEnd, weigh } from '../../src/run/follow.ts'
 import type { Consequences, StoredQuery } from '../../src/store/answers.ts'
@@ -24,12 +25,7 @@ function aQuery(pages: readonly string[], query: Partial<StoredQuery> = {}): Sto
   }
 }
 
-function follow(
-  query: StoredQuery,
-  page: number,
-  end: PageEnd,
-  paging: 'all' | 'until-found' = 'all',
-): Consequences {
+function follow(query: StoredQuery, page: number, end: PageEnd, paging: PagingPolicy = 'all'): Consequences {
   return followPage(query, page, end, { paging, until: 'own', deepEveryMs: 1, startedAt: 0 })
 }
 
@@ -103,6 +99,23 @@ describe('what is observed', () => {
     ['is absent where the last page was looked at', ['ab', 'cd'], 2, answered, 'absent'],
   ])('%s', (_, pages, page, end, state) => {
     expect(stateOf(follow(aQuery(pages), page, end))).toBe(state)
+  })
+
+  test('is unknown while a page follows that an earlier end had passed over', () => {
+    const consequences = follow(aQuery(['ab', '!ended', '!ended']), 1, answered)
+    expect(consequences.paging).toEqual({ next: 2 })
+    expect(consequences.observations).toMatchObject([{ state: 'unknown', unbrokenPages: 1 }])
+  })
+
+  test.each<[string, number]>([
+    ['the last page', 5],
+    ['a page in the middle', 9],
+  ])('is unknown where %s repeats the first and pages between them were not looked at', (_, maxPages) => {
+    const pages = pagesOf('abcdefghij', '', '', '', 'abcdefghij').filter(({ page }) => page % 4 === 1)
+    const query = aQuery([], { pages, maxPages })
+    const consequences = follow(query, 5, answered, 'smart')
+    expect(consequences.paging).toMatchObject({ kind: 'broke' })
+    expect(stateOf(consequences)).toBe('unknown')
   })
 
   test('is unknown while a page that nobody has planned yet follows', () => {
