@@ -138,7 +138,7 @@ export const askedByRun = `
     SELECT ${tracked()}, ${iso('r.started_at')} AS observed_at, 'unknown' AS state, NULL AS rank,
       NULL AS exactness, 0 AS depth, NULL AS url, NULL AS title, r.id AS run_id, rt.own, tg.site AS target_site,
       tg.match AS target_match, rq.volume, rq.url AS intended_url, q.params, rq.labels, NULL AS page,
-      0 AS unbroken_depth, NULL AS urls, tg.also AS target_also
+      0 AS unbroken_depth, NULL AS urls, tg.also AS target_also, NULL AS results_ended
     FROM runs_ r
       JOIN run_queries rq ON rq.run_id = r.id AND rq.plan_number = r.plan_number
       JOIN queries q ON q.id = rq.query_id
