@@ -14,9 +14,9 @@ export interface Terminal {
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
-const unsafe = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g
+const unsafe = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+/g
 
-/** Text from outside, made harmless for a terminal: no escape sequences, no control or direction characters. */
+/** Text from outside, made harmless for a terminal: no escape sequences, no control or direction characters, one line. */
 export function harmless(text: string): string {
   return stripVTControlCharacters(text).replace(unsafe, ' ')
 }

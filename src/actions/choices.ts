@@ -6,6 +6,7 @@ import type { RowFormat } from '../report/rows-out.ts'
 import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
 import { nearest } from '../words.ts'
+import { observeThePast } from './new-targets.ts'
 
 /** The format that was asked for, the first one where none was; throws one sentence for others. */
 export function chosenFormat<T extends RowFormat | 'table'>(
@@ -18,10 +19,14 @@ export function chosenFormat<T extends RowFormat | 'table'>(
   throw new UsageError(`--format cannot be '${format}'; write one of ${known.join(', ')}`)
 }
 
-/** The name of the job that a file or a name stands for; null after mistakes in the file, which were told. */
+/**
+ * The name of the job that a file or a name stands for; null after mistakes in the file, which were told. Targets that
+ * the file names newly get their history from what is stored.
+ */
 export async function jobName(store: Store, job: string, terminal: Terminal): Promise<string | null> {
   if (existsSync(job) && statSync(job).isFile()) {
     const file = await openJob(job, {}, (problem) => terminal.say(formatProblem(problem)))
+    if (file !== null) await observeThePast(store, file.settings, null, terminal)
     return file?.settings.name ?? null
   }
   await refuseUnknownJob(store, job)
@@ -49,6 +54,12 @@ export function dayOrInstant(flag: string, text: string | undefined): string | u
   throw new UsageError(
     `${flag} cannot be '${text}'; write a day such as 2026-01-31 or an ISO 8601 instant (UTC)`,
   )
+}
+
+/** A local day as text; undefined where the flag is not given. */
+export function day(flag: string, text: string | undefined): string | undefined {
+  if (text === undefined || (/^\d{4}-\d{2}-\d{2}$/.test(text) && isDay(text))) return text
+  throw new UsageError(`${flag} cannot be '${text}'; write a day such as 2026-01-31`)
 }
 
 /** The 30th of February is none. */

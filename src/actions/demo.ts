@@ -8,7 +8,6 @@ import { fileURLToPath } from 'node:url'
 import { UsageError } from '../errors.ts'
 import { type Clock, systemClock } from '../model/clock.ts'
 import { exportKinds, reportColumns } from '../report/columns.ts'
-import { rankRows } from '../report/rank-rows.ts'
 import { rankTable } from '../report/rank-table.ts'
 import { rowsOut } from '../report/rows-out.ts'
 import { writeWhole } from '../report/whole-file.ts'
@@ -18,6 +17,7 @@ import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
 import { count } from '../words.ts'
 import { collectAndFinish, plainCollection } from './collecting.ts'
+import { rankedJob } from './rank-report.ts'
 import { planRuns } from './run.ts'
 import { type Connection, join, wholeNumber } from './wire.ts'
 
@@ -73,12 +73,12 @@ async function tell(
 ): Promise<void> {
   const [last] = await store.runs({ limit: 1 })
   const job = last?.job ?? ''
-  const rows = rankRows(store.rows('rankings', { job }))
-  await terminal.out(rankTable(rows, { width: terminal.columns, color: terminal.color }))
+  const { report } = await rankedJob(store, job, {})
+  await terminal.out(rankTable(report, { width: terminal.columns, color: terminal.color }))
   const folder = relative('', database).replace(/[^/]*$/, '')
   const rankings = `${folder}demo-rankings.csv`
   const serps = `${folder}demo-serps.csv`
-  await writeWhole(rankings, rowsOut(rows, { columns: reportColumns, format: 'csv', raw: false }))
+  await writeWhole(rankings, rowsOut(report.rows, { columns: reportColumns, format: 'csv', raw: false }))
   const { view, columns } = exportKinds.organic
   const latest = last === undefined ? [] : store.rows(view, { run: last.id })
   await writeWhole(serps, rowsOut(latest, { columns, format: 'csv', raw: false }))

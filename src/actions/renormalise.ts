@@ -1,17 +1,12 @@
-import { existsSync, statSync } from 'node:fs'
 import { normaliserVersion } from '../catalog/understand.ts'
 import { databasePath, type SettingFlags } from '../config.ts'
-import { openJob } from '../jobfile/open.ts'
-import { formatProblem } from '../jobfile/problem.ts'
 import { systemClock } from '../model/clock.ts'
 import { type Renormalised, renormalise } from '../run/renormalise.ts'
 import { openStore } from '../store/sqlite/open.ts'
-import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
 import { count } from '../words.ts'
-import { refuseUnknownJob } from './choices.ts'
+import { jobName } from './choices.ts'
 import { databaseTurn, waitForTurns } from './collector-lock.ts'
-import { observeThePast } from './new-targets.ts'
 import { display } from './progress.ts'
 
 export interface RenormaliseFlags extends SettingFlags {
@@ -26,8 +21,8 @@ export async function renormaliseAnswers(flags: RenormaliseFlags, terminal: Term
   using turn = waitForTurns([databaseTurn(databasePath(flags))], flags.wait, terminal)
   await using store = await openStore(databasePath(flags))
   await turn.acquire()
-  const job = flags.job === undefined ? null : await jobOf(store, flags.job, terminal)
-  if (job === undefined) return 2
+  const job = flags.job === undefined ? null : await jobName(store, flags.job, terminal)
+  if (job === null && flags.job !== undefined) return 2
   const line = display<Renormalised>(
     terminal,
     systemClock,
@@ -45,17 +40,6 @@ export async function renormaliseAnswers(flags: RenormaliseFlags, terminal: Term
       `${count(done.unreadable, 'answer')} cannot be read; what was derived from them before stays. See: rankline runs <run>`,
     )
   return 0
-}
-
-/** The name of a job, whose file's new targets are looked up in what is stored; undefined after mistakes in the file, which were told. */
-async function jobOf(store: Store, job: string, terminal: Terminal): Promise<string | undefined> {
-  if (!existsSync(job) || !statSync(job).isFile()) {
-    await refuseUnknownJob(store, job)
-    return job
-  }
-  const file = await openJob(job, {}, (problem) => terminal.say(formatProblem(problem)))
-  if (file !== null) await observeThePast(store, file.settings, null, terminal)
-  return file?.settings.name
 }
 
 function documentOf({ unreadable, malformed, mended, changed, ...counted }: Renormalised) {

@@ -1,49 +1,74 @@
 import { databasePath, type SettingFlags } from '../config.ts'
+import { UsageError } from '../errors.ts'
 import { reportColumns } from '../report/columns.ts'
-import { rankRows } from '../report/rank-rows.ts'
 import { rankTable } from '../report/rank-table.ts'
 import { rowsOut } from '../report/rows-out.ts'
 import { openStore } from '../store/sqlite/open.ts'
-import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
-import { chosenFormat, jobName } from './choices.ts'
+import { chosenFormat, day, jobName } from './choices.ts'
+import { explainQuery } from './explain.ts'
 import { deliver } from './output.ts'
+import { type CompareFlags, comparisonOf, type RankedJob, rankedJob } from './rank-report.ts'
 
-export interface ReportFlags extends SettingFlags {
+export interface ReportFlags extends SettingFlags, CompareFlags {
   readonly job: string
+  readonly explain?: string
   readonly format?: string
   readonly json?: boolean
   readonly out?: string
   readonly raw?: boolean
 }
 
-/** `rankline report`: where the targets of a job stand, and how they moved. */
+/** `rankline report`: where the targets of a job stand, how they moved, and why one query says what it says. */
 export async function report(flags: ReportFlags, terminal: Terminal): Promise<number> {
   const format = chosenFormat(flags.json === true ? 'json' : flags.format, ['table', 'csv', 'json', 'jsonl'])
+  const comparison = comparisonOf(flags)
+  const date = day('--date', flags.date)
+  refuseBesideExplain(flags)
   await using store = await openStore(databasePath(flags))
   const job = await jobName(store, flags.job, terminal)
   if (job === null) return 2
-  const rows = rankRows(store.rows('rankings', { job }))
-  if (rows.length === 0) terminal.say(await whyEmpty(store, job))
+  const width = flags.out === undefined ? terminal.columns : fileColumns
+  if (flags.explain !== undefined) {
+    const look = { job, text: flags.explain, date }
+    const text = await explainQuery(store, look, { json: format === 'json', width })
+    await deliver(pieces(text), flags.out, terminal)
+    return 0
+  }
+  const ranked = await rankedJob(store, job, { date, comparison })
+  const { report, compare } = ranked
+  if (report.rows.length === 0) terminal.say(whyEmpty(job, ranked, date))
+  const color = terminal.color && flags.out === undefined
   await deliver(
     format === 'table'
-      ? pieces(
-          rankTable(rows, {
-            width: flags.out === undefined ? terminal.columns : 120,
-            color: terminal.color && flags.out === undefined,
-          }),
-        )
-      : rowsOut(rows, { columns: reportColumns, format, raw: flags.raw === true }),
+      ? pieces(rankTable(report, { width, color, compare }))
+      : rowsOut(report.rows, { columns: reportColumns, format, raw: flags.raw === true }),
     flags.out,
     terminal,
   )
   return 0
 }
 
-async function whyEmpty(store: Store, job: string): Promise<string> {
-  const run = await store.latestRun(job)
-  if (run === null) return `The job ${job} has not run yet. Start it with: rankline run <job file>`
-  return `The job ${job} has no rankings: it tracks no targets, or no run of it has finished. Results are in: rankline export organic --job ${job}`
+/** A file is as wide as most screens. */
+const fileColumns = 120
+
+/** What says how ranks are compared or written has no meaning for one query's evidence. */
+function refuseBesideExplain(flags: ReportFlags): void {
+  if (flags.explain === undefined) return
+  const others = { '--compare': flags.compare, '--raw': flags.raw, '--format': flags.format }
+  const meaningless = Object.entries(others).find(([, value]) => value !== undefined)
+  if (meaningless !== undefined)
+    throw new UsageError(
+      `${meaningless[0]} has no meaning for --explain, which prints text, or JSON with --json`,
+    )
+}
+
+function whyEmpty(job: string, { run }: RankedJob, date: string | undefined): string {
+  if (run === null)
+    return date === undefined
+      ? `The job ${job} has not run yet. Start it with: rankline run <job file>`
+      : `No run of the job ${job} had started by ${date}. List them with: rankline runs --job ${job}`
+  return `The job ${job} has no rankings: it tracks no targets. Results are in: rankline export organic --job ${job}`
 }
 
 async function* pieces(text: string): AsyncGenerator<string> {

@@ -6,7 +6,7 @@ import { runDocument } from '../run/summary.ts'
 import { openStore } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
 import { harmless, type Terminal } from '../terminal.ts'
-import { summaryLine } from './summary-lines.ts'
+import { malformedLines, summaryLine } from './summary-lines.ts'
 import { wholeNumber } from './wire.ts'
 
 export interface RunsFlags extends SettingFlags {
@@ -73,7 +73,8 @@ async function showRun(store: Store, id: number, flags: RunsFlags, terminal: Ter
     await terminal.out(`${JSON.stringify({ ...document, failures: failed }, null, 2)}\n`)
     return 0
   }
-  await terminal.out(`${summaryLine(document)}\n`)
+  const lines = [summaryLine(document), ...malformedLines(document.malformed_items)]
+  await terminal.out(`${lines.join('\n')}\n`)
   if (failures.length > 0)
     await terminal.out(
       formatTable(

@@ -15,6 +15,7 @@ import { collectAndFinish, plainCollection } from './collecting.ts'
 import { collectorLock, type LockFlags } from './collector-lock.ts'
 import { listenForInterrupts } from './interrupts.ts'
 import { searchJob } from './search-job.ts'
+import { malformedLines } from './summary-lines.ts'
 import { connect } from './wire.ts'
 
 export interface SearchFlags extends LockFlags {
@@ -54,7 +55,9 @@ export async function search(flags: SearchFlags, terminal: Terminal): Promise<nu
   if (tasks.done === 0)
     throw new RanklineError('The balance does not cover the call. Top up first.', exitCodes.balance)
   await show(store, run.id, flags.json === true, terminal)
-  terminal.say(`${count((await store.tally(run.id)).spent, 'credit')}.`)
+  const { spent, malformed } = await store.tally(run.id)
+  for (const line of malformedLines(malformed)) terminal.say(line.trim())
+  terminal.say(`${count(spent, 'credit')}.`)
   return 0
 }
 
@@ -95,7 +98,7 @@ function resultTable(rows: readonly Row[], width: number): string {
     [{ title: 'rank', align: 'right' }, { title: 'title' }, { title: 'link', shrinks: true }],
     rows.map((row) => [
       String(row.rank),
-      harmless(String(row.title ?? '')).slice(0, 60),
+      [...harmless(String(row.title ?? ''))].slice(0, 60).join(''),
       harmless(String(row.link ?? '')),
     ]),
     width,

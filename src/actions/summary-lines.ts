@@ -18,7 +18,13 @@ export async function summaryLines(
   const blocks = documents.map(async (one) => {
     const failures = one.tasks.failed === 0 ? [] : await store.failures(one.run)
     const again = shownAgain.has(one.run) ? ' (finished before; nothing was bought now)' : ''
-    return [`${summaryLine(one)}${again}`, ...leftOut(one), ...causeLines(one.run, failures), ...goingOn(one)]
+    return [
+      `${summaryLine(one)}${again}`,
+      ...leftOut(one),
+      ...malformedLines(one.malformed_items),
+      ...causeLines(one.run, failures),
+      ...goingOn(one),
+    ]
   })
   return (await Promise.all(blocks)).flat()
 }
@@ -87,6 +93,13 @@ function leftOut({ left_out: left }: RunDocument): readonly string[] {
     : [
         `  Left out, for the balance does not cover them: ${count(left.queries, 'query', 'queries')} (${count(left.credits, 'credit')} at most)`,
       ]
+}
+
+/** Says how many items of answers were no results; nothing where none was. */
+export function malformedLines(items = 0): readonly string[] {
+  if (items === 0) return []
+  const kept = `${count(items, 'malformed item')} ${items === 1 ? 'was' : 'were'} kept aside`
+  return [`  ${kept}; see the column malformed_items of the view answers`]
 }
 
 function goingOn({ run, status, tasks }: RunDocument): readonly string[] {

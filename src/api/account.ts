@@ -1,4 +1,5 @@
 import { asFields, boolean, integer, number, text } from '../catalog/normalise/fields.ts'
+import { parseJson } from '../catalog/normalise/json.ts'
 import type { RateLimits } from './windows.ts'
 
 /** What a usage record says, in both of its shapes. Credits are whole; null is "not said" or "no limit". */
@@ -15,7 +16,7 @@ export interface Account {
 
 /** Reads a usage record; null where the body is none. */
 export function readAccount(body: Buffer): Account | null {
-  const record = parse(body)
+  const record = asFields(parseJson(body))
   if (record === null) return null
   const limit = asFields(record.rate_limit) ?? {}
   const key = asFields(record.api_key) ?? {}
@@ -32,14 +33,6 @@ export function readAccount(body: Buffer): Account | null {
       weekly: integer(quotas.weekly),
       monthly: integer(quotas.monthly),
     },
-  }
-}
-
-function parse(body: Buffer): Readonly<Record<string, unknown>> | null {
-  try {
-    return asFields(JSON.parse(body.toString('utf8')))
-  } catch {
-    return null
   }
 }
 

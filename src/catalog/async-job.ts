@@ -1,4 +1,7 @@
 import { asFields, type Fields, text } from './normalise/fields.ts'
+import { parseJson } from './normalise/json.ts'
+import { listedItems } from './normalise/listed.ts'
+import type { BillableOperation } from './operation.ts'
 
 /**
  * Asynchronous jobs. The service documents neither what it answers when it takes one, nor what polling answers, so
@@ -19,7 +22,7 @@ export function jobIdOf(
   body: Buffer,
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
 ): string | null {
-  const fields = asFields(parse(exactNumbers(body)))
+  const fields = asFields(parseJson(exactNumbers(body)))
   const places = fields === null ? [] : [fields, ...inner(fields)]
   for (const place of places)
     for (const name of idNames) {
@@ -45,11 +48,13 @@ function exactNumbers(body: Buffer): Buffer {
   return Buffer.from(body.toString('utf8').replace(/(:\s*)(\d{16,})(?=\s*[,}\]])/g, '$1"$2"'))
 }
 
-/** What the answer to a poll says, for an operation whose results are in the field `items`. */
-export function jobStateOf(body: Buffer, items: string): JobState {
-  const fields = asFields(parse(body))
+/** What the answer to a poll says, for an operation whose answers have that shape. */
+export function jobStateOf(body: Buffer, response: BillableOperation['response']): JobState {
+  const fields = asFields(parseJson(body))
   if (fields === null) return 'running'
-  if (Array.isArray(holderOf(fields, items)?.[items])) return 'completed'
+  const results = holderOf(fields, response.items)?.[response.items]
+  // An empty object may stand for what is still to come.
+  if (Array.isArray(results) || (listedItems(results, response)?.length ?? 0) > 0) return 'completed'
   for (const place of [fields, ...inner(fields)]) {
     const status = text(place.status) ?? text(place.state)
     if (status !== null && completedWords.test(status)) return 'completed'
@@ -68,12 +73,4 @@ function inner(fields: Fields): readonly Fields[] {
   const wrapped = (place: Fields): readonly Fields[] =>
     wrappers.map((name) => asFields(place[name])).filter((one) => one !== null)
   return wrapped(fields).flatMap((place) => [place, ...wrapped(place)])
-}
-
-function parse(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'))
-  } catch {
-    return null
-  }
 }

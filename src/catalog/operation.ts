@@ -40,6 +40,7 @@ interface OperationBase {
 /** An operation that costs credits: what job files can ask for. */
 export interface BillableOperation extends OperationBase {
   readonly billable: true
+  readonly response: ResponseShape & { readonly items: string }
   readonly engine: Engine
   readonly styles: readonly Style[]
   /** Path of the `post` style on the host of the base URL. */

@@ -1,6 +1,8 @@
 import type { Understood } from '../model/result.ts'
 import { holderOf } from './async-job.ts'
 import { asFields, type Fields } from './normalise/fields.ts'
+import { parseJson } from './normalise/json.ts'
+import { listedItems } from './normalise/listed.ts'
 import type { ReadingContext } from './normalise/locale.ts'
 import type { BillableOperation } from './operation.ts'
 
@@ -13,7 +15,7 @@ export interface NotUnderstood {
 }
 
 /**
- * Results and facts of a stored body. A list of results that is missing or null counts as empty
+ * Results and facts of a stored body. A list of results that is missing, null or an empty object counts as empty
  * where anything else of the documented answer is there; a body that shares nothing with it is no answer.
  */
 export function understand(
@@ -21,30 +23,27 @@ export function understand(
   body: Buffer,
   context: ReadingContext,
 ): Understood | NotUnderstood {
-  const json = parse(body)
+  const json = parseJson(body)
   if (json === undefined) return { reason: `the answer is no JSON (${excerpt(body)})` }
   const fields = unwrapped(operation, asFields(json))
   if (fields === null) return { reason: `the answer is no JSON object (${excerpt(body)})` }
   const { items, required } = operation.response
-  const list = items === null ? null : fields[items]
-  if (list != null && !Array.isArray(list)) return { reason: `'${items}' of the answer is no list` }
-  if (list == null && !required.some((name) => fields[name] != null))
+  const listed = isNothing(fields[items]) ? null : listedItems(fields[items], operation.response)
+  if (listed === null && !isNothing(fields[items])) return { reason: `'${items}' of the answer is no list` }
+  if (listed === null && !required.some((name) => name !== items && fields[name] != null))
     return { reason: `the answer has no '${items}' (${excerpt(body)})` }
-  return operation.normalise(fields, context)
+  return operation.normalise({ ...fields, [items]: listed ?? [] }, context)
+}
+
+/** Where lists come as objects, an empty one does, too. */
+function isNothing(value: unknown): boolean {
+  return value == null || Object.keys(asFields(value) ?? { something: value }).length === 0
 }
 
 /** What polling answers may be wrapped; the answer of a call never is. */
 function unwrapped({ asyncParam, response }: BillableOperation, fields: Fields | null): Fields | null {
-  if (asyncParam === undefined || fields === null || response.items === null) return fields
+  if (asyncParam === undefined || fields === null) return fields
   return holderOf(fields, response.items) ?? fields
-}
-
-function parse(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8').replace(/^\ufeff/, ''))
-  } catch {
-    return undefined
-  }
 }
 
 function excerpt(body: Buffer): string {

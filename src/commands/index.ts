@@ -43,7 +43,17 @@ export const commands: readonly Command[] = [
   {
     usage: 'report <job>',
     describe: 'Where the targets of a job rank, and how they moved',
-    flags: (yargs) => outputFlags('table, csv, json or jsonl [table]', yargs),
+    flags: (yargs) =>
+      outputFlags('table, csv, json or jsonl [table]', yargs).options({
+        compare: textFlag(
+          'Compare with this day, or with so long ago, for instance 7d; default: the day before',
+        ),
+        tolerance: textFlag('How far from that day an observation may lie, for instance 1d [3d]'),
+        date: textFlag('The report as of this local day; default: the latest'),
+        explain: textFlag(
+          'One query instead: its results page by page, and which target each matches and why',
+        ),
+      }),
     load: async () => (await import('../actions/report.ts')).report,
   },
   {

@@ -1,3 +1,4 @@
+import { parseUrl } from '../model/link.ts'
 import { type Match, type Target, type Variant, variants } from '../model/target.ts'
 import { type Mistake, quoted, type Read } from './problem.ts'
 import { plainText } from './values.ts'
@@ -58,7 +59,6 @@ function goesBeyondHost(text: string): boolean {
 
 function parsed(text: string): URL | null {
   const address = /^https?:\/\//i.test(text) ? text : `https://${text}`
-  if (/[\s\\@#]/.test(text) || !URL.canParse(address)) return null
-  const url = new URL(address)
-  return /^[a-z0-9_-]+(\.[a-z0-9_-]+)+\.?$/.test(url.hostname) ? url : null
+  const url = /[\s\\@#]/.test(text) ? null : parseUrl(address)
+  return url !== null && /^[a-z0-9_-]+(\.[a-z0-9_-]+)+\.?$/.test(url.hostname) ? url : null
 }

@@ -1,3 +1,4 @@
+import { parseUrl } from '../model/link.ts'
 import { nearest, span } from '../words.ts'
 import { type Mistake, quoted, type Read } from './problem.ts'
 
@@ -115,7 +116,7 @@ export function schedule(text: string): Read<string> {
 export function pageUrl(text: string): Read<string> {
   const read = plainText(text)
   if (!('value' in read)) return read
-  const url = URL.canParse(read.value) ? new URL(read.value) : null
+  const url = parseUrl(read.value)
   if (url !== null && /^https?:\/\//i.test(read.value) && !/\s/.test(read.value)) return read
   return {
     what: `cannot be ${quoted(text)}`,

@@ -55,4 +55,6 @@ export interface Tally {
   readonly ambiguous: number
   /** Results by kind, kinds without any left out. */
   readonly results: Readonly<Record<string, number>>
+  /** Items of its answers that were no results and are kept as they were sent. */
+  readonly malformed: number
 }

@@ -1,3 +1,4 @@
+import { parseUrl } from '../model/link.ts'
 import { isTracking } from './tracking-params.ts'
 
 /** A page's address without what makes no difference; addresses of one page are equal. */
@@ -14,9 +15,8 @@ export interface Address {
 
 /** Parses the address of a web page as browsers do; null for anything else. */
 export function webUrl(text: string, base?: string): URL | null {
-  if (!URL.canParse(text, base)) return null
-  const url = new URL(text, base)
-  return url.protocol === 'https:' || url.protocol === 'http:' ? url : null
+  const url = parseUrl(text, base)
+  return url?.protocol === 'https:' || url?.protocol === 'http:' ? url : null
 }
 
 export function addressOf(url: URL): Address {

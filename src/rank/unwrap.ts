@@ -33,7 +33,7 @@ export function isOpaque(link: string): boolean {
 }
 
 function follow(link: string): { readonly first: URL | null; readonly last: URL | null } {
-  const first = webUrl(link, isRelative(link) ? engine : undefined)
+  const first = webUrl(link, /^\s*\//.test(link) ? engine : undefined)
   let last = first
   for (let step = 0; step < deepest && last !== null; step++) {
     const next = redirectTarget(last)
@@ -43,6 +43,7 @@ function follow(link: string): { readonly first: URL | null; readonly last: URL 
   return { first, last }
 }
 
+/** Without a host; `//acme.com/` has one. */
 function isRelative(link: string): boolean {
-  return /^\s*\//.test(link)
+  return /^\s*\/(?!\/)/.test(link)
 }

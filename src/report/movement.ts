@@ -4,8 +4,8 @@ import type { ObservationState } from '../model/observation.ts'
 export interface Observed {
   readonly state: ObservationState
   readonly rank: number | null
-  /** Distinct results looked at. */
-  readonly depth: number
+  /** Distinct results looked at without a gap from the first page on; infinite where the results ended there. */
+  readonly unbrokenDepth: number
 }
 
 export type Movement = 'improved' | 'declined' | 'same' | 'entered' | 'left' | 'new' | 'unknown'
@@ -17,8 +17,9 @@ export interface Change {
 }
 
 /**
- * Compares two observations of the same query and target. Only what both looked at is compared: a rank below the
- * depth of the other side says neither `entered` nor `left`.
+ * Compares two observations of the same query and target. Only what both looked at is compared: a rank that the other
+ * side would not have seen says neither `entered` nor `left`. Two ranks, estimated or not, need no such care: how deep
+ * anybody looked does not change them.
  *
  * @param previous null where the target was never observed before
  */
@@ -37,7 +38,7 @@ export function compare(current: Observed, previous: Observed | null): Change {
   return { movement: 'same', change: null }
 }
 
-/** Whether somebody who looked that deep would have seen the rank. */
-function seenBy(rank: number, { depth }: Observed): boolean {
-  return rank <= depth
+/** Whether somebody who looked so would have seen the rank; in a gap it might have been missed. */
+export function seenBy(rank: number, { unbrokenDepth }: Observed): boolean {
+  return rank <= unbrokenDepth
 }

@@ -1,16 +1,21 @@
 import { styleText } from 'node:util'
 import { harmless } from '../terminal.ts'
-import type { Row } from './rank-rows.ts'
+import { count } from '../words.ts'
+import type { AskedDay } from './baseline.ts'
+import type { RankReport, Row } from './rank-rows.ts'
 import { formatTable } from './table.ts'
 
 export interface TableLook {
   /** Columns of the terminal. */
   readonly width: number
   readonly color: boolean
+  /** The day that was asked to be compared with, or null. */
+  readonly compare?: AskedDay | null
 }
 
-/** The rank table for a terminal, with a line under it that says what was counted. */
-export function rankTable(rows: readonly Row[], { width, color }: TableLook): string {
+/** The rank table for a terminal, with lines under it that say what was counted and compared. */
+export function rankTable(report: RankReport, { width, color, compare = null }: TableLook): string {
+  const { rows } = report
   if (rows.length === 0) return ''
   const several = (column: string): boolean => new Set(rows.map((row) => row[column])).size > 1
   const columns = [
@@ -20,6 +25,7 @@ export function rankTable(rows: readonly Row[], { width, color }: TableLook): st
     { title: 'target', cell: (row: Row) => harmless(String(row.target)) },
     { title: 'rank', align: 'right' as const, cell: rankCell },
     { title: 'change', align: 'right' as const, cell: changeCell },
+    ...(baselines(rows).length > 1 ? [since] : []),
     { title: 'best', align: 'right' as const, cell: (row: Row) => String(row.best_rank ?? '') },
     { title: 'best on', dropped: true as const, cell: (row: Row) => String(row.best_date ?? '') },
     { title: 'page', shrinks: true as const, dropped: true as const, cell: (row: Row) => shortUrl(row.url) },
@@ -29,7 +35,15 @@ export function rankTable(rows: readonly Row[], { width, color }: TableLook): st
     rows.map((row) => columns.map(({ cell }) => cell(row))),
     width,
   )
-  return `${color ? colored(table) : table}\n${footer(rows)}\n`
+  return `${color ? colored(table) : table}\n${footer(report, compare).join('\n')}\n`
+}
+
+const since = { title: 'since', dropped: true as const, cell: (row: Row) => String(row.previous_date ?? '') }
+
+/** The days that rows are compared with. */
+function baselines(rows: readonly Row[]): readonly string[] {
+  const dates = rows.flatMap(({ previous_date: date }) => (date == null ? [] : [String(date)]))
+  return [...new Set(dates)].sort()
 }
 
 /** Where and in which language was asked, as short as it can be said; the second engine has names of its own. */
@@ -40,10 +54,10 @@ function locale({ gl, hl, location, params }: Row): string {
 }
 
 /** What was looked at and not found is no number; nor is what nobody knows. */
-function rankCell({ state, rank, exactness, depth }: Row): string {
+function rankCell({ state, rank, exactness, unbroken_depth: seen }: Row): string {
   const about = exactness === 'estimated' ? '~' : ''
   if (state === 'ranked') return `${about}${rank}`
-  return state === 'absent' ? `${about}>${depth}` : '?'
+  return state === 'absent' ? `${about}>${seen}` : '?'
 }
 
 function changeCell({ movement, change, state }: Row): string {
@@ -66,10 +80,32 @@ function colored(table: string): string {
     .replace(/▼ \d+/g, (down) => styleText('red', down, { validateStream: false }))
 }
 
-function footer(rows: readonly Row[]): string {
-  const count = (state: string): number => rows.filter((row) => row.state === state).length
-  const dates = [...new Set(rows.map(({ date }) => String(date)))].sort()
-  const when = dates.length === 1 ? `on ${dates[0]}` : `between ${dates[0]} and ${dates.at(-1)}`
-  const parts = [`${count('ranked')} ranked`, `${count('absent')} absent`, `${count('unknown')} unknown`]
-  return `${rows.length} observations ${when}: ${parts.join(', ')}. >n: not among the n results looked at. ~: estimated. ?: not known.`
+function footer({ rows, leftOut }: RankReport, compare: AskedDay | null): readonly string[] {
+  const number = (state: string): number => rows.filter((row) => row.state === state).length
+  const parts = ['ranked', 'absent', 'unknown'].map((state) => `${number(state)} ${state}`)
+  const days = between([...new Set(rows.map(({ date }) => String(date)))].sort())
+  return [
+    `${count(rows.length, 'observation')} ${days}: ${parts.join(', ')}. >n: not among the first n results. ~: estimated. ?: not known.`,
+    ...comparison(baselines(rows), compare),
+    ...omission(leftOut),
+  ]
+}
+
+function between(dates: readonly string[]): string {
+  return dates.length === 1 ? `on ${dates[0]}` : `between ${dates[0]} and ${dates.at(-1)}`
+}
+
+function comparison(dates: readonly string[], compare: AskedDay | null): readonly string[] {
+  const asked =
+    compare === null ? '' : ` (asked for: ${compare.day}, give or take ${count(compare.tolerance, 'day')})`
+  if (dates.length === 0) return compare === null ? [] : [`Nothing to compare with${asked}.`]
+  return [`Compared with what was observed ${between(dates)}${asked}.`]
+}
+
+function omission({ queries, targets }: RankReport['leftOut']): readonly string[] {
+  const parts = [
+    ...(queries > 0 ? [count(queries, 'query', 'queries')] : []),
+    ...(targets > 0 ? [count(targets, 'target')] : []),
+  ]
+  return parts.length === 0 ? [] : [`Left out: ${parts.join(' and ')} that the job no longer asks for.`]
 }

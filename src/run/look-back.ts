@@ -17,8 +17,10 @@ export async function lookBack(
   const ofQueries = newest === null ? 0 : await store.adoptQueryTargets(newest)
   if (adopted + ofQueries === 0) return 0
   const runs = await store.runs({ job: name })
-  return await weighStored(
+  const looked = await weighStored(
     store,
     runs.map(({ id }) => id),
   )
+  await store.fillUnknown(name)
+  return looked
 }

@@ -78,7 +78,7 @@ export function poller({ service, clock, stop, refusals, silence }: PollParts) {
   }
 
   const follow = async (task: Task, { jobId }: AcceptedJob): Promise<JobEnd> => {
-    const items = billableOperation(task.operation).response.items ?? ''
+    const { response } = billableOperation(task.operation)
     const outage = silence.watch()
     const began = clock.monotonic()
     // Counted from here, not from the submission: nobody may have asked for a long time.
@@ -104,7 +104,7 @@ export function poller({ service, clock, stop, refusals, silence }: PollParts) {
       // The error of a call is none of the job's, unless it names the job: what is taken for failed is bought again.
       const ofJob =
         outcome === 'answered' || (outcome === 'server-error' && jobIdOf(polled.body, {}) === jobId)
-      const state = ofJob ? jobStateOf(polled.body, items) : 'running'
+      const state = ofJob ? jobStateOf(polled.body, response) : 'running'
       if (outcome === 'answered' && state === 'completed') {
         learn(clock.monotonic() - began)
         return { answer: polled }

@@ -11,6 +11,8 @@ export interface HistoryStore {
   adoptTargets(job: string, targets: readonly Target[]): Promise<number>
   /** Watches targets that only single queries of a run have in the older runs of its job; answers in how many queries. */
   adoptQueryTargets(runId: number): Promise<number>
+  /** What the ended runs of a job have not observed of a target is unknown. */
+  fillUnknown(job: string): Promise<void>
   /** The next queries after one (0 for the first) with stored bodies whose results an older normaliser derived, or any. */
   queriesToDerive(which: DeriveFilter, after: number, limit: number): readonly QueryToDerive[]
   /** Stored bodies of the answers to a query, in the order of the runs. */

@@ -1,9 +1,76 @@
+import type { Exactness, ObservationState } from '../model/observation.ts'
+import type { ResultKind } from '../model/result.ts'
+import type { Target } from '../model/target.ts'
+
 /** What is stored, row by row. */
 export interface ReportStore {
   /** Rows of a public view, streamed in a stable order: the order in which tasks were planned, page and place. */
   rows(view: RowView, filter: RowFilter): Iterable<Readonly<Record<string, Cell>>>
   /** Names of the labels that queries of these runs carry, in alphabetical order. */
   labelNames(filter: RowFilter): Promise<readonly string[]>
+  /** Every query of a run with each of its targets, as rows of `rankings` on its day that know nothing. */
+  askedBy(run: number): Iterable<Readonly<Record<string, Cell>>>
+  /** Every query of that text, as the job's newest run left it that looked for one; empty where none did. */
+  queryRecords(look: QueryLook): Promise<readonly QueryRecord[]>
+  /** The texts of everything that runs of the job ever asked. */
+  queryTexts(job: string): Promise<readonly string[]>
+}
+
+export interface QueryLook {
+  readonly job: string
+  readonly text: string
+  /** Only runs of before this local day. */
+  readonly until?: string
+}
+
+/** One query of one run: what was asked, what came, and what it says of each target. */
+export interface QueryRecord {
+  readonly run: number
+  readonly job: string
+  /** Local day on which the run started. */
+  readonly date: string
+  readonly operation: string
+  readonly text: string
+  readonly params: Readonly<Record<string, string | number>>
+  /** Pages at most. */
+  readonly maxPages: number
+  /** Documented size of a page, or null. */
+  readonly pageSize: number | null
+  /** Why no page follows any more; null while pages may follow. */
+  readonly end: { readonly because: string; readonly kind: string } | null
+  /** Those that were planned, in order. */
+  readonly pages: readonly PageRecord[]
+  readonly targets: readonly TargetRecord[]
+}
+
+export interface PageRecord {
+  readonly page: number
+  /** `open`: not fetched yet; `skipped`: not asked for, as its cause says. */
+  readonly state: 'done' | 'failed' | 'open' | 'skipped'
+  readonly cause: string | null
+  /** ISO 8601, UTC. */
+  readonly fetchedAt: string | null
+  readonly results: readonly ResultRecord[]
+}
+
+export interface ResultRecord {
+  readonly kind: ResultKind
+  readonly rank: number
+  /** As the service sent it. */
+  readonly position: number | null
+  readonly title: string | null
+  readonly link: string | null
+}
+
+/** A target of a query, with what the run observed of it. */
+export interface TargetRecord extends Target {
+  readonly state: ObservationState
+  readonly rank: number | null
+  readonly exactness: Exactness | null
+  readonly depth: number
+  readonly unbrokenDepth: number
+  /** Page on which it ranks; null where that is not stored. */
+  readonly page: number | null
 }
 
 export type Cell = string | number | null

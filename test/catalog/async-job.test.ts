@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { jobIdOf, jobStateOf } from '../../src/catalog/async-job.ts'
+import { billableOperation } from '../../src/catalog/index.ts'
 
 const body = (value: unknown) => Buffer.from(JSON.stringify(value))
 
@@ -19,6 +20,11 @@ test.each<[string, unknown, Record<string, string>, string | null]>([
 
 test.each<[unknown, string]>([
   [{ images: [] }, 'completed'],
+  [{ images: { 0: {}, 1: {} } }, 'completed'],
+  [{ data: { images: { link: 'https://acme.com/' } } }, 'completed'],
+  [{ images: {} }, 'running'],
+  [{ images: 'soon' }, 'running'],
+  [{ images: null, status: 'processing' }, 'running'],
   [{ status: 'completed', result: { images: [{}] } }, 'completed'],
   [{ data: { result: { images: [] } } }, 'completed'],
   [{ status: 'Done' }, 'completed'],
@@ -30,5 +36,13 @@ test.each<[unknown, string]>([
   [[], 'running'],
   ['no object', 'running'],
 ])('a poll that answers %j says %s', (answer, state) => {
-  expect(jobStateOf(body(answer), 'images')).toBe(state)
+  expect(jobStateOf(body(answer), billableOperation('alpha.images').response)).toBe(state)
+})
+
+test('a byte order mark hides neither the id nor the state of a job', () => {
+  const marked = (text: string) => Buffer.from(`\ufeff${text}`)
+  expect(jobIdOf(marked('{"job_id":"a1"}'), {})).toBe('a1')
+  expect(jobStateOf(marked('{"status":"done"}'), billableOperation('alpha.images').response)).toBe(
+    'completed',
+  )
 })

@@ -9,8 +9,13 @@ const context = { fetchedAt: Date.parse('2026-03-31T12:00:00Z'), language: null,
 /** What stands where an item should be; where items are texts, what is no text is none. */
 const badItems = ({ response }: BillableOperation) =>
   response.itemFields.length === 0
-    ? fc.jsonValue().filter((value) => typeof value !== 'string')
+    ? fc.jsonValue().filter(isNoText)
     : fc.jsonValue().filter((value) => typeof value !== 'object' || value === null || Array.isArray(value))
+
+function isNoText(value: unknown): boolean {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return !isObject && typeof value !== 'string' && typeof value !== 'number'
+}
 
 const near = fc.oneof(
   fc.jsonValue(),

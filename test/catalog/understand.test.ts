@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { billableOperation, billableOperations } from '../../src/catalog/index.ts'
 import { understand } from '../../src/catalog/understand.ts'
+import { aResult, facts } from './results.ts'
 
 const context = { fetchedAt: Date.parse('2026-03-31T12:00:00Z'), language: 'en', country: 'us' }
 const search = billableOperation('alpha.search')
@@ -28,7 +29,21 @@ test.each<[string, string, string]>([
     '{"organic_results":null,"pagination":null}',
     `the answer has no 'organic_results' (it begins: {"organic_results":null,"pagination":null})`,
   ],
-  ['a list that is an object', '{"organic_results":{}}', "'organic_results' of the answer is no list"],
+  [
+    'an empty object alone',
+    '{"organic_results":{}}',
+    `the answer has no 'organic_results' (it begins: {"organic_results":{}})`,
+  ],
+  [
+    'an object that is neither list nor result',
+    '{"organic_results":{"0":{},"count":1}}',
+    "'organic_results' of the answer is no list",
+  ],
+  [
+    'an object without a link',
+    '{"organic_results":{"title":"No results"}}',
+    "'organic_results' of the answer is no list",
+  ],
   [
     'a list that is text',
     '{"organic_results":"[]","pagination":{}}',
@@ -54,6 +69,7 @@ test.each([
   ['no list beside a pagination', '{"pagination":{"current":1}}'],
   ['no list beside an echo', '{"search_parameters":{"q":"a"}}'],
   ['a list that is null beside an echo', '{"organic_results":null,"search_parameters":{}}'],
+  ['an empty object beside an echo', '{"organic_results":{},"search_parameters":{}}'],
 ])('%s is an answer without results', (_, body) => {
   expect(read(body)).toMatchObject({ results: [], malformed: [] })
 })
@@ -63,6 +79,56 @@ test('items that are none are kept apart, and the others are results', () => {
     results: [{ kind: 'organic', title: 'T' }],
     malformed: [null, [], 'x', 7],
   })
+})
+
+test('a list that comes as an object is read by its numbers', () => {
+  expect(
+    read('{"organic_results":{"10":{"title":"c"},"2":{"title":"b"},"1":7,"0":{"title":"a"}}}'),
+  ).toMatchObject({ results: [{ title: 'a' }, { title: 'b' }, { title: 'c' }], malformed: [7] })
+})
+
+test.each([
+  ['alpha.search', 'organic_results', { link: 'https://a.com/' }],
+  ['alpha.ai', 'references', { link: 'https://a.com/' }],
+  ['gamma.images', 'images', { url: 'https://a.com/p.jpg' }],
+])('one item of %s that comes without its list is the only one', (name, list, item) => {
+  const understood = read(JSON.stringify({ [list]: item }), billableOperation(name))
+  expect(understood).toMatchObject({ results: [{ kind: billableOperation(name).kind }], malformed: [] })
+})
+
+test.each<[string, string, object]>([
+  ['a byte order mark', '\ufeff{"organic_results":[{"title":"T"}]}', { title: 'T' }],
+  ['a field twice', '{"organic_results":[{"title":"S","title":"T"}]}', { title: 'T' }],
+  [
+    'a number that is too large',
+    '{"organic_results":[{"title":1e400,"position":1e400}]}',
+    aResult('organic'),
+  ],
+  ['a number that is not exact', '{"organic_results":[{"title":12345678901234567890}]}', aResult('organic')],
+  ['a zero below zero', '{"organic_results":[{"title":-0,"position":-0}]}', { title: '0', position: 0 }],
+  [
+    'names that objects have',
+    '{"__proto__":{"error":"x"},"toString":1,"organic_results":[{"__proto__":{"title":"x"},"constructor":1,"link":"l"}]}',
+    aResult('organic', { link: 'l' }),
+  ],
+])('%s does no harm', (_, body, result) => {
+  const understood = read(body)
+  expect(understood).toMatchObject({ results: [result], malformed: [], facts: facts() })
+})
+
+test('what is nested beyond measure is kept as far as it can be read again', () => {
+  const deep = (levels: number) => `${'{"a":['.repeat(levels / 2)}1${']}'.repeat(levels / 2)}`
+  const parts = [deep(10_000), `{"title":${deep(10_000)},"link":"l"}`, `[${deep(10_000)}]`, `"x"`]
+  const understood = read(
+    `{"organic_results":[${parts}],"search_parameters":${deep(10_000)},"knowledge_graph":${deep(200)}}`,
+  )
+  if ('reason' in understood) throw new Error(understood.reason)
+  const { results, malformed, facts: said } = understood
+  expect(results).toEqual([aResult('organic'), aResult('organic', { link: 'l' })])
+  expect(malformed).toHaveLength(2)
+  for (const kept of [malformed, said.searchParameters])
+    expect(JSON.stringify(kept)).toContain('… (nested deeper than 200 levels)')
+  expect(said.knowledgeGraph).toEqual(JSON.parse(deep(200)))
 })
 
 test('dates are told by the instant that the answer came', () => {
@@ -90,10 +156,13 @@ describe.each(billableOperations.map((operation) => [operation.name, operation] 
       expect(read(body, operation)).toHaveProperty('reason')
     })
 
-    test.each([{}, 'x', 1, true])('has no answer in a list that is %o', (wrong) => {
-      expect(read(JSON.stringify({ [list]: wrong, search_parameters: {} }), operation)).toEqual({
-        reason: `'${list}' of the answer is no list`,
-      })
-    })
+    test.each([{ count: 1 }, { 0: {}, x: {} }, 'x', 1, true])(
+      'has no answer in a list that is %o',
+      (wrong) => {
+        expect(read(JSON.stringify({ [list]: wrong, search_parameters: {} }), operation)).toEqual({
+          reason: `'${list}' of the answer is no list`,
+        })
+      },
+    )
   },
 )

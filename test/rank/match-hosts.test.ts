@@ -140,6 +140,8 @@ describe('host: that host alone', () => {
       ['[::1]:3000', 'http://[::1]:3000/a', yes, 'on-host'],
       ['[::1]:3000', 'http://[::1]:3001/a', near, 'other-port'],
       ['www.com', 'https://www.www.com/', yes, 'on-host'],
+      ['example.com', '//example.com/a', yes, 'on-host'],
+      ['example.com', '//rival.com/a', no, 'other-site'],
       ['192.168.0.1', 'http://3232235521/', yes, 'on-host'],
     ],
   )
@@ -154,7 +156,7 @@ describe('what is no web page belongs to nothing', () => {
       ['example.com', 'mailto:me@example.com', no, 'no-page'],
       ['example.com', 'javascript:location="https://example.com/"', no, 'no-page'],
       ['example.com', '/relative/path', no, 'no-page'],
-      ['example.com', '//example.com/', no, 'no-page'],
+      ['example.com', 'example.com/', no, 'no-page'],
       ['example.com', 'example.com', no, 'no-page'],
       ['example.com', 'https://', no, 'no-page'],
       ['example.com', '', no, 'no-page'],

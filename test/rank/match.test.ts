@@ -123,7 +123,6 @@ describe('what is no web page matches nothing', () => {
     'javascript:location="https://example.com/"',
     'data:text/html,example.com',
     '/relative/path',
-    '//example.com/',
     'example.com',
     'https://',
     'https:// example.com/',

@@ -27,6 +27,10 @@ export function aRanking(row: Row = {}): Row {
     intended_url: null,
     params: '{}',
     labels: '{}',
+    page: 1,
+    unbroken_depth: row.depth ?? 10,
+    urls: null,
+    target_also: '[]',
     ...row,
   }
 }

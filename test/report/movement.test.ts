@@ -2,9 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Change, compare, type Movement, type Observed } from '../../src/report/movement.ts'
 
-const at = (rank: number, depth = 100): Observed => ({ state: 'ranked', rank, depth })
-const not = (depth: number): Observed => ({ state: 'absent', rank: null, depth })
-const unknown: Observed = { state: 'unknown', rank: null, depth: 0 }
+const at = (rank: number, unbrokenDepth = 100): Observed => ({ state: 'ranked', rank, unbrokenDepth })
+/** Estimated: below a gap. */
+const about = (rank: number, unbrokenDepth = 10): Observed => at(rank, unbrokenDepth)
+const not = (unbrokenDepth: number): Observed => ({ state: 'absent', rank: null, unbrokenDepth })
+const unknown: Observed = { state: 'unknown', rank: null, unbrokenDepth: 0 }
 
 describe('two observations', () => {
   test.each<[string, Observed, Observed | null, Movement, number | null]>([
@@ -27,6 +29,12 @@ describe('two observations', () => {
     ['out, from the last place that is still looked at', not(10), at(10), 'left', null],
     ['out, below what is still looked at', not(10), at(11), 'unknown', null],
     ['absent twice', not(100), not(10), 'same', null],
+    ['an estimated rank, and one without a gap', about(45), at(41), 'declined', -4],
+    ['two estimated ranks', about(45), about(45), 'same', 0],
+    ['an estimated rank, in', about(45), not(50), 'entered', null],
+    ['an estimated rank, where the one before had not looked', about(45), not(40), 'unknown', null],
+    ['out, from an estimated rank', not(50), about(45), 'left', null],
+    ['absent with a gap, which may hold it still', not(10), about(45), 'unknown', null],
     ['absent where there were no results', not(0), at(1), 'unknown', null],
   ])('%s', (_, current, previous, movement, change) => {
     expect(compare(current, previous)).toEqual({ movement, change })
@@ -34,9 +42,9 @@ describe('two observations', () => {
 })
 
 const observed: fc.Arbitrary<Observed> = fc.oneof(
-  fc.tuple(fc.integer({ min: 1, max: 60 }), fc.nat(60)).map(([rank, more]) => at(rank, rank + more)),
+  fc.tuple(fc.integer({ min: 1, max: 60 }), fc.nat(60)).map(([rank, more]) => at(rank, more)),
   fc.nat(60).map(not),
-  fc.nat(60).map((depth) => ({ ...unknown, depth })),
+  fc.nat(60).map((unbrokenDepth) => ({ ...unknown, unbrokenDepth })),
 )
 
 const backwards = {
@@ -64,8 +72,8 @@ test('a movement is claimed only of ranks that both looked at', () => {
   fc.assert(
     fc.property(observed, observed, (current, previous) => {
       const { movement, change }: Change = compare(current, previous)
-      if (movement === 'entered') expect(current.rank).toBeLessThanOrEqual(previous.depth)
-      if (movement === 'left') expect(previous.rank).toBeLessThanOrEqual(current.depth)
+      if (movement === 'entered') expect(current.rank).toBeLessThanOrEqual(previous.unbrokenDepth)
+      if (movement === 'left') expect(previous.rank).toBeLessThanOrEqual(current.unbrokenDepth)
       expect(change !== null).toBe(current.rank !== null && previous.rank !== null)
     }),
   )

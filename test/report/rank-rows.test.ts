@@ -7,13 +7,13 @@ const day = (n: number): string => `2026-03-0${n}`
 
 /** The report on one query and target that was observed so. */
 function reportOn(...rankings: readonly Row[]): Row {
-  const rows = rankRows(rankings.map(aRanking))
+  const { rows } = rankRows(rankings.map(aRanking))
   expect(rows).toHaveLength(1)
   return rows[0] as Row
 }
 
 test('without observations there is nothing to report', () => {
-  expect(rankRows([])).toEqual([])
+  expect(rankRows([])).toEqual({ rows: [], leftOut: { queries: 0, targets: 0 } })
 })
 
 test('a first observation has nothing before it and is its own best', () => {
@@ -57,6 +57,44 @@ test('ranks are compared as numbers', () => {
   })
 })
 
+test.each([
+  [1, 'left'],
+  [0, 'unknown'],
+])(
+  'absent from 20 results, of which the service has %i: what stood 35th is %s',
+  (results_ended, movement) => {
+    const gone = { ...absent, depth: 20, unbroken_depth: 20, results_ended }
+    expect(reportOn({ date: day(1), rank: 35 }, { date: day(2), ...gone })).toMatchObject({ movement })
+  },
+)
+
+describe('without an asked day', () => {
+  test('the nearest earlier day of which anything is known is compared with', () => {
+    const row = reportOn(
+      { date: day(1), rank: 9 },
+      { date: day(2), rank: 7 },
+      { date: day(3), ...unknown },
+      { date: day(4), ...unknown },
+      { date: day(5), rank: 4 },
+    )
+    expect(row).toMatchObject({ previous_date: day(2), previous_rank: 7, change: 3, movement: 'improved' })
+  })
+
+  test('an absence is as good a day as a rank', () => {
+    const row = reportOn({ date: day(1), rank: 9 }, { date: day(2), ...absent }, { date: day(3), rank: 4 })
+    expect(row).toMatchObject({ previous_date: day(2), previous_state: 'absent', movement: 'entered' })
+  })
+
+  test('where nothing was ever known before, the latest such day is named, and nothing is claimed', () => {
+    const row = reportOn(
+      { date: day(1), ...unknown },
+      { date: day(2), ...unknown },
+      { date: day(3), rank: 4 },
+    )
+    expect(row).toMatchObject({ previous_date: day(2), previous_state: 'unknown', movement: 'unknown' })
+  })
+})
+
 describe('several runs on one day', () => {
   test('count as one: the last of them speaks for the day, and the one before is an earlier day', () => {
     const row = reportOn(
@@ -87,6 +125,42 @@ describe('several runs on one day', () => {
   })
 })
 
+describe('what the job asks', () => {
+  const asked = (...rows: readonly Row[]) => rows.map((row) => aRanking({ ...unknown, run_id: 9, ...row }))
+  const two = [aRanking({ date: day(1), rank: 3 }), aRanking({ date: day(1), query: 'lamp' })]
+
+  test('is all that is reported; the rest is counted', () => {
+    const rankings = [
+      ...two,
+      aRanking({ date: day(1), query: 'lamp', target_site: 'rival.com' }),
+      aRanking({ date: day(1), query: 'mat' }),
+      aRanking({ date: day(1), query: 'mat', target_site: 'rival.com' }),
+      aRanking({ date: day(2), query: 'lamp' }),
+    ]
+    const { rows, leftOut } = rankRows(rankings, { asked: asked({ date: day(2), query: 'lamp' }) })
+    expect(rows).toMatchObject([{ query: 'lamp', target_site: 'acme.com', date: day(2), state: 'ranked' }])
+    expect(leftOut).toEqual({ queries: 2, targets: 1 })
+  })
+
+  test('is unknown on the day of a run that has not come to it yet: no older rank stands in', () => {
+    const now = asked({ date: day(2) }, { date: day(2), query: 'sofa' })
+    expect(rankRows(two, { asked: now }).rows).toMatchObject([
+      { ...unknown, date: day(2), run_id: 9, previous_date: day(1), previous_rank: 3, movement: 'unknown' },
+      { ...unknown, query: 'sofa', date: day(2), previous_date: null, movement: 'unknown', best_rank: null },
+    ])
+  })
+
+  test('is what an earlier run of the same day says of it, until the new run knows better', () => {
+    const { rows } = rankRows(two, { asked: asked({ date: day(1) }) })
+    expect(rows).toMatchObject([{ state: 'ranked', rank: 3, run_id: 1, date: day(1) }])
+  })
+
+  test('is as unknown as it was observed to be', () => {
+    const half = aRanking({ ...unknown, date: day(1), depth: 10, run_id: 9 })
+    expect(rankRows([half], { asked: asked({ date: day(1) }) }).rows).toMatchObject([{ depth: 10 }])
+  })
+})
+
 test('an unknown repeats no older rank, and the next day is not compared with it', () => {
   expect(reportOn({ date: day(1), rank: 3 }, { date: day(2), ...unknown })).toMatchObject({
     state: 'unknown',
@@ -108,8 +182,9 @@ test.each<[string, Row]>([
   ['params', { params: '{"gl":"us"}' }],
   ['site', { target_site: 'rival.com' }],
   ['match', { target_match: 'host' }],
+  ['list of variants', { target_also: '["amp"]' }],
 ])('another %s is a row of its own', (_, other) => {
-  const rows = rankRows([aRanking({ date: day(1) }), aRanking({ date: day(2), ...other })])
+  const { rows } = rankRows([aRanking({ date: day(1) }), aRanking({ date: day(2), ...other })])
   expect(rows.map(({ movement }) => movement)).toEqual(['new', 'new'])
 })
 
@@ -123,7 +198,7 @@ test('a target that got another label stays the same', () => {
 
 test('rows keep the order in which they were first observed', () => {
   const queries = ['c', 'a', 'b', 'a', 'c'].map((query, index) => aRanking({ query, date: day(index + 1) }))
-  expect(rankRows(queries).map(({ query }) => query)).toEqual(['c', 'a', 'b'])
+  expect(rankRows(queries).rows.map(({ query }) => query)).toEqual(['c', 'a', 'b'])
 })
 
 test('a row has every column of the report', () => {

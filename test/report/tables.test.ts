@@ -123,6 +123,8 @@ describe('text from outside', () => {
     ['bell\u0007', 'bell '],
     ['desk\u202egnp.exe', 'desk gnp.exe'],
     ['a\u2066b\u2069c\u200fd\u061ce', 'a b c d e'],
+    ['two\u2028lines\u2029or three', 'two lines or three'],
+    ['<b>A</b>&amp;B\u0000\u001b', '<b>A</b>&amp;B '],
     ['naïve 日本 שולחן 😀', 'naïve 日本 שולחן 😀'],
   ])('%j is shown as %j', (text, shown) => {
     expect(harmless(text)).toBe(shown)
@@ -153,7 +155,14 @@ describe('the rank table', () => {
       url: 'http://www.acme.com/lamp',
     }),
     aRanking({ query: 'mat', ...absent, depth: 28, date: '2026-03-02' }),
-    aRanking({ query: 'chair', ...absent, depth: 20, exactness: 'estimated', date: '2026-03-02' }),
+    aRanking({
+      query: 'chair',
+      ...absent,
+      depth: 30,
+      unbroken_depth: 20,
+      exactness: 'estimated',
+      date: '2026-03-02',
+    }),
     aRanking({ query: 'sofa', ...unknown, date: '2026-03-02' }),
   ])
 
@@ -167,14 +176,15 @@ describe('the rank table', () => {
         'chair          acme.com  ~>20',
         'sofa           acme.com     ?       ?',
         '',
-        '5 observations on 2026-03-02: 2 ranked, 2 absent, 1 unknown. >n: not among the n results looked at. ~: estimated. ?: not known.',
+        '5 observations on 2026-03-02: 2 ranked, 2 absent, 1 unknown. >n: not among the first n results. ~: estimated. ?: not known.',
+        'Compared with what was observed on 2026-03-01.',
         '',
       ].join('\n'),
     )
   })
 
   test('without rows is nothing', () => {
-    expect(rankTable([], look)).toBe('')
+    expect(rankTable(rankRows([]), look)).toBe('')
   })
 
   test('says the same in colour', () => {
@@ -192,6 +202,41 @@ describe('the rank table', () => {
   test('names the first and the last day where they differ', () => {
     const two = rankRows([aRanking({ date: '2026-03-05' }), aRanking({ query: 'lamp', date: '2026-03-01' })])
     expect(rankTable(two, look)).toContain('2 observations between 2026-03-01 and 2026-03-05:')
+  })
+
+  test('says where rows are compared with different days', () => {
+    const two = rankRows([
+      aRanking({ date: '2026-03-01' }),
+      aRanking({ query: 'lamp', date: '2026-03-02' }),
+      ...['standing desk', 'lamp', 'mat'].map((query) => aRanking({ query, date: '2026-03-03' })),
+    ])
+    const table = rankTable(two, look)
+    expect(table).toContain('change  since       best')
+    expect(table).toMatch(/^standing desk .* = {2}2026-03-01/m)
+    expect(table).toMatch(/^lamp .* = {2}2026-03-02/m)
+    expect(table).toMatch(/^mat .* new {17}3/m)
+    expect(table).toContain('\nCompared with what was observed between 2026-03-01 and 2026-03-02.\n')
+  })
+
+  test('names the day that was asked for beside the one that was found', () => {
+    const compare = { day: '2026-03-02', tolerance: 1 }
+    const rankings = ['2026-03-01', '2026-03-05'].map((date) => aRanking({ date }))
+    const asked = ' (asked for: 2026-03-02, give or take 1 day).'
+    expect(rankTable(rankRows(rankings, { compare }), { ...look, compare })).toContain(
+      `Compared with what was observed on 2026-03-01${asked}`,
+    )
+    expect(rankTable(rankRows(rankings.slice(1), { compare }), { ...look, compare })).toContain(
+      `Nothing to compare with${asked}`,
+    )
+  })
+
+  test.each([
+    [1, 0, 'Left out: 1 query that the job no longer asks for.'],
+    [2, 1, 'Left out: 2 queries and 1 target that the job no longer asks for.'],
+    [0, 3, 'Left out: 3 targets that the job no longer asks for.'],
+  ])('counts %i queries and %i targets that are left out', (queries, targets, words) => {
+    const table = rankTable({ ...rankRows([aRanking()]), leftOut: { queries, targets } }, look)
+    expect(table.split('\n')).toContain(words)
   })
 
   test('is harmless whatever the service and the job file say', () => {

@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { parseLink } from '../../src/model/link.ts'
+import { checkDatabase } from '../../src/store/sqlite/check.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { anyText } from '../api/any-text.ts'
 import { answer, aResult, understood, webPage } from './answers.ts'
@@ -83,8 +85,33 @@ test.each<[string, string | null, string | null]>([
   ['http://localhost/', 'localhost', null],
   ['mailto:a@acme.com', null, null],
   ['/relative', null, null],
+  ['/url?q=https://acme.com/', null, null],
+  ['www.acme.com/x', null, null],
+  ['javascript:void 0', null, null],
+  ['data:text/html,acme.com', null, null],
+  ['//Shop.acme.com/x', 'shop.acme.com', 'acme.com'],
+  ['\n //acme.com./x', 'acme.com', 'acme.com'],
+  ['// acme.com', null, null],
+  ['///acme.com/x', null, null],
+  ['//', null, null],
+  ['\n\thttps://acme.com/x \u0000', 'acme.com', 'acme.com'],
+  ['https://acme.com:99999/', null, null],
 ])('the link %s has the domain %s and the site %s', async (link, domain, site) => {
   expect(await storedLinks([link])).toEqual([{ link, rank: 1, domain, site }])
+})
+
+test.each([
+  ['https://acme.com/a', '//acme.com/a'],
+  ['//acme.com/a', '//ACME.com/a'],
+  ['//acme.com/a', '//acme.com/a#b'],
+  ['www.acme.com/a', 'https://www.acme.com/a'],
+])('%s and %s are two results, for one of them is no whole link', async (a, b) => {
+  expect((await storedLinks([a, b, a])).map(({ rank }) => rank)).toEqual([1, 2, 1])
+})
+
+test('a host is told as often as it comes', () => {
+  const hosts = Array.from({ length: 30_000 }, () => parseLink('https://bücher.example/')?.host)
+  expect(new Set(hosts)).toEqual(new Set(['xn--bcher-kva.example']))
 })
 
 describe('any text is read back', () => {
@@ -113,5 +140,45 @@ describe('any text is read back', () => {
 
   test('with the replacement character for half a character', async () => {
     expect(await roundTrip(['a\ud800', 'a\ud801', '\udc00b'])).toEqual(['a\ufffd', 'a\ufffd', '\ufffdb'])
+  })
+  test('as the same row by every process, also where it is huge or holds half a character', async () => {
+    const { store, path, sql } = await aStore()
+    const texts = ['a\u0000b', 'a\u0000c', '\ud83d', 'x'.repeat(3_000_000), `${'x'.repeat(3_000_000)}y`]
+    const says = understood(
+      texts.map((text) => aResult('organic', { title: text, link: `https://a.com/${text}` })),
+    )
+    for (const one of [store, await openStore(path)]) {
+      const run = await plan(one, { queries: [{ text: 'a' }, { text: 'b' }] })
+      for (const task of await lease(one, run.id)) await answer(one, task, run, says)
+      if (one !== store) await one[Symbol.asyncDispose]()
+    }
+    expect(sql('SELECT count(*) AS n FROM texts')).toEqual([{ n: 5 }])
+    const stored = texts.map((text) => `https://a.com/${text.toWellFormed()}`)
+    const named = sql<{ link: string }>('SELECT DISTINCT link FROM organic_results').map(({ link }) => link)
+    expect(new Set(named)).toEqual(new Set(stored))
+    expect((await checkDatabase(path)).findings).toEqual([])
+  })
+
+  test('by programs that take text at its word', async () => {
+    const { store, sql } = await aStore()
+    const run = await plan(store, { queries: [{ operation: 'alpha.videos' }] })
+    const half = 'v\ud800'
+    const dated = { date: half, publishedAt: null, precision: null, channel: half, duration: half }
+    const video = aResult('video', { video: { ...dated, durationSeconds: null, videoId: half } })
+    await answer(store, await firstTask(store, run), run, {
+      ...understood([video], { notice: half, aiMarkdown: half, aiBlocks: [half] }),
+      malformed: [half],
+    })
+    expect(sql('SELECT hex(video_id) AS video_id, date, channel, duration FROM video_results')).toEqual([
+      { video_id: '76EFBFBD', date: 'v\ufffd', channel: 'v\ufffd', duration: 'v\ufffd' },
+    ])
+    expect(sql('SELECT notice, ai_markdown, ai_blocks, malformed_items FROM answers')).toEqual([
+      {
+        notice: 'v\ufffd',
+        ai_markdown: 'v\ufffd',
+        ai_blocks: '["v\\ud800"]',
+        malformed_items: '["v\\ud800"]',
+      },
+    ])
   })
 })

@@ -4,6 +4,22 @@ import { answer, aResult, webPage, work } from './answers.ts'
 import { aStore, firstTask, hour, noon, plan } from './build.ts'
 import { iso, rowsOf } from './rows-of.ts'
 
+test.each<[string, readonly string[], number]>([
+  ['where the service says so on the last page that was asked for', ['ab', 'cd$'], 1],
+  ['where a page is empty', ['ab', ''], 1],
+  ['not where as much was looked at as was asked for', ['ab', 'cd'], 0],
+])('the results ended %s', async (_, pages, ended) => {
+  const temp = await aStore()
+  const job = { targets: [aTarget('z.example')] }
+  const run = await plan(temp.store, { job, queries: [{ depth: pages.length * 10 }] })
+  await work(temp.store, run, ({ page }) => {
+    const letters = pages[page - 1] ?? ''
+    return webPage(letters.replace('$', ''), letters.endsWith('$') ? { hasNextPage: false } : {})
+  })
+  await temp.store.finishRun(run.id, 'completed', noon + hour)
+  expect(rowsOf(temp, 'SELECT results_ended FROM rankings')).toEqual([{ results_ended: ended }])
+})
+
 describe('observations', () => {
   const targets = [aTarget('c.example', { label: 'Acme' }), aTarget('z.example', { own: false })]
 

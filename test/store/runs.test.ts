@@ -74,7 +74,7 @@ describe('a run', () => {
 
   test('is counted from what is stored', async () => {
     const { store, run, a, b } = await aRunOfThree()
-    await answer(store, a, run, webPage('xyz'))
+    await answer(store, a, run, { ...webPage('xyz'), malformed: ['\ud800', null, [[]]] })
     await fail(store, b, run, 'server-error')
     expect(await store.tally(run.id)).toEqual({
       tasks: { planned: 3, done: 1, failed: 1, pending: 1, reused: 0 },
@@ -82,6 +82,7 @@ describe('a run', () => {
       spent: 1,
       ambiguous: 0,
       results: { organic: 3 },
+      malformed: 3,
     })
   })
 

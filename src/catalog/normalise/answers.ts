@@ -1,7 +1,8 @@
 import type { AnswerFacts, NewsDetails, Result, ResultKind, Understood } from '../../model/result.ts'
 import { readDate } from './dates/read-date.ts'
 import { durationSeconds } from './durations.ts'
-import { asFields, boolean, type Fields, integer, strings, text } from './fields.ts'
+import { asFields, boolean, type Fields, integer, link, list, strings, text } from './fields.ts'
+import { asSent } from './json.ts'
 import { completed, type ReadingContext } from './locale.ts'
 import { readSeconds, readTotal } from './totals.ts'
 
@@ -15,8 +16,8 @@ export function webAnswer(kind: 'organic' | 'news' | 'video') {
     const fields = asFields(body) ?? {}
     const here = localised(fields, context)
     return gather(fields, here, [
-      items(fields.organic_results, (item) => read(item, here)),
-      items(fields.related_searches, related),
+      items(fields.organic_results, (item) => described(item, (one) => read(one, here))),
+      items(fields.related_searches, (item) => worded('related', item)),
     ])
   }
 }
@@ -24,39 +25,39 @@ export function webAnswer(kind: 'organic' | 'news' | 'video') {
 /** The normaliser of an answer whose results are in `images`. */
 export function imageAnswer(body: unknown, context: ReadingContext): Understood {
   const fields = asFields(body) ?? {}
-  return gather(fields, context, [items(fields.images, image)])
+  return gather(fields, context, [items(fields.images, (item) => described(item, image))])
 }
 
 /** The normaliser of a list of suggestions; they carry no position. */
 export function suggestionAnswer(body: unknown, context: ReadingContext): Understood {
   const fields = asFields(body) ?? {}
-  const list = Array.isArray(fields.suggestions) ? fields.suggestions : []
-  const suggestions = list.filter((item): item is string => typeof item === 'string')
-  return gather(fields, context, [
-    {
-      results: suggestions.map((suggestion) => ({ ...blank('suggestion'), title: suggestion })),
-      malformed: list.filter((item) => typeof item !== 'string'),
-    },
-  ])
+  return gather(fields, context, [items(fields.suggestions, (item) => worded('suggestion', item))])
 }
 
 /** The normaliser of an AI answer: its references are the results, its text stays with the answer. */
 export function aiAnswer(body: unknown, context: ReadingContext): Understood {
   const fields = asFields(body) ?? {}
-  return gather(fields, context, [items(fields.references, reference)])
+  return gather(fields, context, [items(fields.references, (item) => described(item, reference))])
 }
 
 type Read = Pick<Understood, 'results' | 'malformed'>
 
-function items(list: unknown, read: (item: Fields) => Result): Read {
+/** Results of a list, and what in it is none. Something else in place of the list is one malformed item. */
+function items(value: unknown, read: (item: unknown) => Result | null): Read {
   const results: Result[] = []
   const malformed: unknown[] = []
-  for (const item of Array.isArray(list) ? list : []) {
-    const fields = asFields(item)
-    if (fields === null) malformed.push(item)
-    else results.push(read(fields))
+  for (const item of value == null ? [] : (list(value) ?? [value])) {
+    const result = read(item)
+    if (result === null) malformed.push(asSent(item))
+    else results.push(result)
   }
   return { results, malformed }
+}
+
+/** The result that an object describes; whatever it lacks, it is one. */
+function described(item: unknown, read: (item: Fields) => Result): Result | null {
+  const fields = asFields(item)
+  return fields === null ? null : read(fields)
 }
 
 function gather(fields: Fields, context: ReadingContext, reads: readonly Read[]): Understood {
@@ -77,15 +78,20 @@ function facts(fields: Fields, language: string | null): AnswerFacts {
   return {
     totalResults: readTotal(information.total_results, language),
     timeTaken: readSeconds(information.time_taken_displayed),
-    notice: text(information.error) ?? text(fields.error),
+    notice: notice(information.error) ?? notice(fields.error),
     hasNextPage: boolean(pagination.has_next_page),
     nextPage: integer(pagination.next),
     currentPage: integer(pagination.current),
-    searchParameters: fields.search_parameters ?? null,
-    knowledgeGraph: fields.knowledge_graph ?? null,
+    searchParameters: asSent(fields.search_parameters ?? null),
+    knowledgeGraph: asSent(fields.knowledge_graph ?? null),
     aiMarkdown: text(fields.reconstructed_markdown),
-    aiBlocks: fields.text_blocks ?? null,
+    aiBlocks: asSent(fields.text_blocks ?? null),
   }
+}
+
+/** No error, said as a number, is no remark. */
+function notice(error: unknown): string | null {
+  return error === 0 ? null : text(error)
 }
 
 function blank(kind: ResultKind): Result {
@@ -109,7 +115,7 @@ function organic(item: Fields): Result {
     ...blank('organic'),
     position: integer(item.position),
     title: text(item.title),
-    link: text(item.link),
+    link: link(item.link),
     source: text(item.source),
     snippet: text(item.snippet),
     displayedLink: text(item.displayed_link),
@@ -153,10 +159,10 @@ function image(item: Fields): Result {
     ...blank('image'),
     position: integer(item.position),
     title: text(item.title),
-    link: text(item.link),
+    link: link(item.link),
     source: text(item.source),
     image: {
-      imageUrl: text(item.url),
+      imageUrl: link(item.url),
       thumbnail: text(item.thumbnail),
       width: integer(item.image_width),
       height: integer(item.image_height),
@@ -169,11 +175,25 @@ function reference(item: Fields): Result {
     ...blank('reference'),
     position: integer(item.index),
     title: text(item.title),
-    link: text(item.link),
+    link: link(item.link),
     source: text(item.source),
   }
 }
 
-function related(item: Fields): Result {
-  return { ...blank('related'), title: text(item.query) }
+/** Kind of results that are nothing but a text -> the names that it may have in an object, the documented one first. */
+const textNames = {
+  suggestion: ['suggestion', 'value', 'text', 'query', 'phrase'],
+  related: ['query', 'text', 'value', 'phrase'],
+} as const
+
+function worded(kind: keyof typeof textNames, item: unknown): Result | null {
+  const title = typeof item === 'object' ? onlyText(asFields(item) ?? {}, textNames[kind]) : text(item)
+  return title === null && item !== '' ? null : { ...blank(kind), title }
+}
+
+/** The text of the first name, else that of the others where they agree. */
+function onlyText(fields: Fields, [documented, ...others]: readonly [string, ...string[]]): string | null {
+  const texts = new Set(others.map((name) => text(fields[name])).filter((one) => one !== null))
+  const [one = null] = texts
+  return text(fields[documented]) ?? (texts.size === 1 ? one : null)
 }

@@ -11,6 +11,8 @@ export interface Dictionary {
 }
 
 const remembered = 20_000
+/** Longer ones are looked up each time, for so many of them would fill the memory. */
+const longestRemembered = 4096
 
 /** The dictionary of a database; to be called inside transactions only. */
 export function dictionary(db: Database): Dictionary {
@@ -69,6 +71,7 @@ function recall<T>(memory: Map<string, T>, key: string, find: () => T): T {
   const known = memory.get(key)
   if (known !== undefined) return known
   const found = find()
+  if (key.length > longestRemembered) return found
   if (memory.size >= remembered) memory.clear()
   memory.set(key, found)
   return found

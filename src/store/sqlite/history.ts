@@ -6,6 +6,7 @@ import { deriver } from './derive.ts'
 import type { Dictionary } from './dictionary.ts'
 import { queryReader } from './query-reader.ts'
 import { targetIds } from './targets.ts'
+import { fillUnknown } from './unknown.ts'
 import type { Writer } from './writer.ts'
 
 /** Looks again at what is stored, in SQLite. */
@@ -26,6 +27,15 @@ export function historyStore(db: Database, writer: Writer, words: Dictionary): H
     adoptTargets: async (job, targets) =>
       lacks(db, job, targets) ? await writer.write(() => adoptTargets(db, job, targets)) : 0,
     adoptQueryTargets: (runId) => writer.write(() => adoptQueryTargets(db, runId)),
+    fillUnknown: (job) =>
+      writer.write(() => {
+        const ended = db
+          .prepare<[string], { id: number; finishedAt: number }>(
+            'SELECT id, finished_at AS finishedAt FROM runs_ WHERE job = ? AND finished_at IS NOT NULL',
+          )
+          .all(job)
+        for (const { id, finishedAt } of ended) fillUnknown(db, id, finishedAt)
+      }),
     queriesToDerive: (which, after, limit) =>
       db
         .prepare<unknown[], QueryToDerive>(

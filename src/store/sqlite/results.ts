@@ -78,7 +78,8 @@ function detailWriter(db: Database, words: Dictionary): (key: Key, result: Resul
         words.textId(video?.channel ?? null),
         words.textId(video?.duration ?? null),
         video?.durationSeconds ?? null,
-        video?.videoId ?? null,
+        // Half a character is no text in other programs.
+        video?.videoId?.toWellFormed() ?? null,
       )
     if (result.image !== null) {
       const { imageUrl, thumbnail, width, height } = result.image

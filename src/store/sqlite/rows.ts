@@ -1,5 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { Cell, ReportStore, RowFilter, RowView } from '../rows.ts'
+import { queryRecorder } from './query-record.ts'
+import { askedByRun } from './views.ts'
 
 interface Readable {
   /** Column that `from` and `until` speak of. */
@@ -40,6 +42,18 @@ export function reportStore(db: Database): ReportStore {
         )
         .all({ job: job ?? null, run: run ?? null })
         .map(({ name }) => name),
+    *askedBy(run) {
+      yield* db.prepare<[number], Record<string, Cell>>(askedByRun).iterate(run)
+    },
+    queryRecords: async (look) => queryRecorder(db)(look),
+    queryTexts: async (job) =>
+      db
+        .prepare<[string], { text: string }>(
+          `SELECT DISTINCT q.text FROM queries q WHERE EXISTS (SELECT 1 FROM runs_ r
+            JOIN run_queries rq ON rq.run_id = r.id AND rq.query_id = q.id WHERE r.job = ?)`,
+        )
+        .all(job)
+        .map(({ text }) => text),
   }
 }
 

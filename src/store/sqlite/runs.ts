@@ -1,10 +1,11 @@
 import type { Database } from 'better-sqlite3'
 import { defaultDeepEveryMs, type JobSettings } from '../../model/job.ts'
-import { kindCodes } from '../../model/result.ts'
-import type { FinishReason, Run, Tally } from '../../model/run.ts'
+import type { FinishReason, Run } from '../../model/run.ts'
 import type { Target } from '../../model/target.ts'
 import type { RunStore, TaskFailure } from '../store.ts'
 import type { runs } from './schema.ts'
+import { tally } from './tally.ts'
+import { fillUnknown } from './unknown.ts'
 import type { Writer } from './writer.ts'
 
 type RunRow = typeof runs.$inferSelect
@@ -124,15 +125,6 @@ function finish(db: Database, id: number, reason: FinishReason, now: number): vo
 }
 
 /** A failure is never `absent`: what no answer spoke of is `unknown`. */
-function fillUnknown(db: Database, run: number, now: number): void {
-  db.prepare(
-    `INSERT OR IGNORE INTO observations (run_id, query_id, target_id, observed_at, state, depth)
-    SELECT rq.run_id, rq.query_id, rt.target_id, @now, 'unknown', 0
-    FROM run_queries rq JOIN run_targets rt ON rt.run_id = rq.run_id
-    WHERE rq.run_id = @run AND (rt.everywhere = 1 OR rt.target_id IN (SELECT value FROM json_each(rq.targets)))`,
-  ).run({ run, now })
-}
-
 /** Calls in the air when their process died: free ones are free, of the others nobody knows. */
 function endLostCalls(db: Database, now: number): number {
   return db
@@ -149,54 +141,4 @@ function letWaitAgain(db: Database, run: number): void {
   db.prepare(
     "UPDATE tasks_ SET tries = 0, round = 0 WHERE run_id = ? AND state = 'pending' AND tries + round > 0",
   ).run(run)
-}
-
-/** States of tasks that are neither done nor failed. */
-const open = ['pending', 'leased', 'sent', 'accepted', 'answered']
-
-function tally(db: Database, runId: number): Tally {
-  const states = db
-    .prepare<[number], { state: string; n: number; reused: number }>(
-      'SELECT state, count(*) AS n, sum(reused) AS reused FROM tasks_ WHERE run_id = ? GROUP BY state',
-    )
-    .all(runId)
-  const tasks = (...names: string[]): number =>
-    states.reduce((sum, { state, n }) => sum + (names.includes(state) ? n : 0), 0)
-  const calls = db
-    .prepare<
-      [number],
-      { sent: number; billed: number; free: number; unknown: number; spent: number; lost: number }
-    >(
-      `SELECT count(*) AS sent, coalesce(sum(billed = 1), 0) AS billed, coalesce(sum(billed = 0), 0) AS free,
-        coalesce(sum(billed IS NULL AND outcome IS NOT NULL), 0) AS unknown,
-        coalesce(sum(CASE WHEN billed = 1 THEN credits ELSE 0 END), 0) AS spent,
-        coalesce(sum(CASE WHEN billed IS NULL AND outcome IS NOT NULL THEN credits ELSE 0 END), 0) AS lost
-      FROM calls_ WHERE run_id = ?`,
-    )
-    .get(runId)
-  const kinds = db
-    .prepare<[number], { kind: number; n: number }>(
-      `SELECT x.kind, count(*) AS n FROM tasks_ t JOIN results x ON x.answer_id = t.answer_id
-      WHERE t.run_id = ? GROUP BY x.kind`,
-    )
-    .all(runId)
-  const name = new Map(Object.entries(kindCodes).map(([kind, code]) => [code as number, kind]))
-  return {
-    tasks: {
-      planned: tasks(...open, 'done', 'failed'),
-      done: tasks('done'),
-      failed: tasks('failed'),
-      pending: tasks(...open),
-      reused: states.reduce((sum, { reused }) => sum + reused, 0),
-    },
-    calls: {
-      sent: calls?.sent ?? 0,
-      billed: calls?.billed ?? 0,
-      free: calls?.free ?? 0,
-      ambiguous: calls?.unknown ?? 0,
-    },
-    spent: calls?.spent ?? 0,
-    ambiguous: calls?.lost ?? 0,
-    results: Object.fromEntries(kinds.map(({ kind, n }) => [name.get(kind) ?? String(kind), n])),
-  }
 }

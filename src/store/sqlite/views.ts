@@ -83,20 +83,24 @@ export const views: Readonly<Record<string, string>> = {
   related_searches: resultView('related', `${text('x.title_id')} AS related_query`),
 
   rankings: `
-    SELECT r.job, q.text AS query, rt.label AS target, q.operation, ${asked('gl')} AS gl, ${asked('hl')} AS hl,
-      ${asked('location')} AS location,
-      (SELECT group_concat(value, ';') FROM json_each(rq.tags)) AS tags,
-      r.date, ${iso('o.observed_at')} AS observed_at, o.state, o.rank, o.exactness, o.depth,
+    SELECT ${tracked()}, ${iso('o.observed_at')} AS observed_at, o.state, o.rank, o.exactness, o.depth,
       (SELECT link FROM links WHERE id = o.link_id) AS url, ${text('o.title_id')} AS title, o.run_id,
       rt.own, tg.site AS target_site, tg.match AS target_match, rq.volume, rq.url AS intended_url, q.params, rq.labels,
       o.page, coalesce(o.unbroken_depth, o.depth) AS unbroken_depth, ${places} AS urls,
-      tg.also AS target_also
+      tg.also AS target_also, rq.paging_kind = 'ended' AND o.unbroken_pages >= rq.pages AS results_ended
     FROM observations o
       JOIN runs_ r ON r.id = o.run_id
       JOIN queries q ON q.id = o.query_id
       JOIN targets tg ON tg.id = o.target_id
       JOIN run_targets rt ON rt.run_id = o.run_id AND rt.target_id = o.target_id
       JOIN run_queries rq ON rq.run_id = o.run_id AND rq.query_id = o.query_id`,
+}
+
+/** What is asked for, as columns of `rankings`: first what it is, then how it is watched. */
+function tracked(): string {
+  return `r.job, q.text AS query, rt.label AS target, q.operation, ${asked('gl')} AS gl, ${asked('hl')} AS hl,
+      ${asked('location')} AS location,
+      (SELECT group_concat(value, ';') FROM json_each(rq.tags)) AS tags, r.date`
 }
 
 function resultView(kind: ResultKind, further: string, details?: string, extra?: string): string {
@@ -125,6 +129,23 @@ function resultView(kind: ResultKind, further: string, details?: string, extra?:
       LEFT JOIN ${details} d ON d.answer_id = x.answer_id AND d.kind = x.kind AND d.place = x.place`
       }`
 }
+
+/**
+ * Everything that a run asks, each query with each of its targets, in the columns of `rankings`, as if nothing were
+ * known of it. What an edited file took back while the run went on is no longer asked.
+ */
+export const askedByRun = `
+    SELECT ${tracked()}, ${iso('r.started_at')} AS observed_at, 'unknown' AS state, NULL AS rank,
+      NULL AS exactness, 0 AS depth, NULL AS url, NULL AS title, r.id AS run_id, rt.own, tg.site AS target_site,
+      tg.match AS target_match, rq.volume, rq.url AS intended_url, q.params, rq.labels, NULL AS page,
+      0 AS unbroken_depth, NULL AS urls, tg.also AS target_also, NULL AS results_ended
+    FROM runs_ r
+      JOIN run_queries rq ON rq.run_id = r.id AND rq.plan_number = r.plan_number
+      JOIN queries q ON q.id = rq.query_id
+      JOIN run_targets rt ON rt.run_id = r.id
+        AND (rt.everywhere = 1 OR rt.target_id IN (SELECT value FROM json_each(rq.targets)))
+      JOIN targets tg ON tg.id = rt.target_id
+    WHERE r.id = ? ORDER BY q.text, q.operation, q.params, rt.label`
 
 function iso(column: string): string {
   return `strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch')`

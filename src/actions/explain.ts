@@ -1,0 +1,37 @@
+import { UsageError } from '../errors.ts'
+import { addDays } from '../report/days.ts'
+import { explanationOf } from '../report/explain.ts'
+import { explainText } from '../report/explain-text.ts'
+import type { Store } from '../store/store.ts'
+import { harmless } from '../terminal.ts'
+import { nearest } from '../words.ts'
+
+/** The query to be explained, and the day of the last run that may do so. */
+export interface Asked {
+  readonly job: string
+  readonly text: string
+  readonly date: string | undefined
+}
+
+/** Why the queries of that text say what they say of each target, as text or JSON. */
+export async function explainQuery(
+  store: Store,
+  { job, text, date }: Asked,
+  { json, width }: { readonly json: boolean; readonly width: number },
+): Promise<string> {
+  const until = date === undefined ? {} : { until: addDays(date, 1) }
+  const explanations = (await store.queryRecords({ job, text, ...until })).map(explanationOf)
+  if (explanations.length === 0) throw new UsageError(await whyNothing(store, { job, text, date }))
+  if (json) return `${JSON.stringify(explanations, null, 2)}\n`
+  return explanations.map((one) => explainText(one, width)).join('\n')
+}
+
+async function whyNothing(store: Store, { job, text, date }: Asked): Promise<string> {
+  const known = await store.queryTexts(job)
+  if (known.includes(text))
+    return `No run of the job ${job} has looked for '${harmless(text)}'${date === undefined ? ' yet' : ` by ${date}`}`
+  const near = nearest(text, known)
+  const hint =
+    near === null ? `List its queries with: rankline report ${job}` : `Did you mean '${harmless(near)}'?`
+  return `The job ${job} never asked for '${harmless(text)}'. ${hint}`
+}

@@ -1,0 +1,81 @@
+import { UsageError } from '../errors.ts'
+import type { Run } from '../model/run.ts'
+import type { AskedDay } from '../report/baseline.ts'
+import { addDays, daysBetween } from '../report/days.ts'
+import { type RankReport, rankRows } from '../report/rank-rows.ts'
+import type { Store } from '../store/store.ts'
+import { span } from '../words.ts'
+import { day } from './choices.ts'
+
+export interface CompareFlags {
+  readonly date?: string
+  readonly compare?: string
+  readonly tolerance?: string
+}
+
+/** What is to be compared, as far as the flags say it: a day, or so many days before the report's own. */
+export interface Comparison {
+  readonly day: string | number
+  readonly tolerance: number
+}
+
+const defaultTolerance = 3
+/** A century: dates stay dates. */
+const mostDays = 36_525
+
+/** Reads the flags that say what to compare with; null where there are none. Throws a sentence where they are wrong. */
+export function comparisonOf({ compare, tolerance }: CompareFlags): Comparison | null {
+  const days = tolerance === undefined ? defaultTolerance : daysOf(tolerance)
+  if (days === null)
+    throw new UsageError(`--tolerance cannot be '${tolerance}'; write days such as 0d, 3d or 1w`)
+  if (compare === undefined) {
+    if (tolerance === undefined) return null
+    throw new UsageError('--tolerance has no meaning without --compare')
+  }
+  const back = daysOf(compare)
+  if (back !== null && back > 0) return { day: back, tolerance: days }
+  try {
+    return { day: day('--compare', compare) as string, tolerance: days }
+  } catch (error) {
+    throw new UsageError(
+      `--compare cannot be '${compare}'; write a day such as 2026-01-31, or how long ago, such as 7d or 4w`,
+      { cause: error },
+    )
+  }
+}
+
+function daysOf(text: string): number | null {
+  const ms = span(text, 'dw')
+  const days = ms === null ? Number.NaN : ms / 86_400_000
+  return days <= mostDays ? days : null
+}
+
+export interface RankedJob {
+  readonly report: RankReport
+  readonly compare: AskedDay | null
+  /** The run whose queries and targets are reported; null where there was none yet. */
+  readonly run: Run | null
+}
+
+/** The ranks of a job as of a day: what its newest run until then asks for, and how that moved. */
+export async function rankedJob(
+  store: Store,
+  job: string,
+  {
+    date,
+    comparison = null,
+  }: { readonly date?: string | undefined; readonly comparison?: Comparison | null },
+): Promise<RankedJob> {
+  const runs = await store.runs({ job })
+  const run = runs.find((one) => date === undefined || one.date <= date) ?? null
+  if (run === null) return { report: { rows: [], leftOut: { queries: 0, targets: 0 } }, compare: null, run }
+  const compare = comparison === null ? null : askedDay(comparison, run.date)
+  const rankings = store.rows('rankings', { job, ...(date === undefined ? {} : { until: addDays(date, 1) }) })
+  return { report: rankRows(rankings, { asked: store.askedBy(run.id), compare }), compare, run }
+}
+
+function askedDay({ day, tolerance }: Comparison, latest: string): AskedDay {
+  if (typeof day === 'number') return { day: addDays(latest, -day), tolerance }
+  if (daysBetween(day, latest) > 0) return { day, tolerance }
+  throw new UsageError(`--compare cannot be '${day}'; write a day before ${latest}, the day that is reported`)
+}

@@ -1,0 +1,89 @@
+import type { PageRecord, QueryRecord, TargetRecord } from '../store/rows.ts'
+
+/** A page of a query, those among them that the paging policy passed over. */
+export interface LookedPage extends Omit<PageRecord, 'state'> {
+  readonly state: PageRecord['state'] | 'passed'
+}
+
+/** The pages of a record in order without holes: what lies between them was passed over. */
+export function lookedPages({ pages }: Pick<QueryRecord, 'pages'>): readonly LookedPage[] {
+  const byNumber = new Map(pages.map((page) => [page.page, page]))
+  return Array.from(
+    { length: pages.at(-1)?.page ?? 0 },
+    (_, index) =>
+      byNumber.get(index + 1) ?? {
+        page: index + 1,
+        state: 'passed',
+        cause: null,
+        fetchedAt: null,
+        results: [],
+      },
+  )
+}
+
+/** Why a target is in the state that it is in, as a sentence. */
+export function whyState(record: QueryRecord, target: Pick<TargetRecord, 'state' | 'page'>): string {
+  const pages = lookedPages(record)
+  if (target.state === 'ranked') return whyRanked(record, pages, target.page)
+  return target.state === 'absent' ? whyAbsent(record, pages) : whyUnknown(record, pages)
+}
+
+function whyRanked({ pageSize }: QueryRecord, pages: readonly LookedPage[], page: number | null): string {
+  if (page === null) return 'It is on one of the pages that were looked at.'
+  const before = gaps(pages.filter((one) => one.page < page))
+  if (before.length === 0)
+    return `It is on page ${page}${page === 1 ? '' : ', and every page before it was looked at'}.`
+  const size = pageSize === null ? 'ten results, as none is documented' : `${pageSize} results`
+  return `It is on page ${page}. Estimated, for ${listed(before)}: such a page counts as ${size}.`
+}
+
+function whyAbsent({ end }: QueryRecord, pages: readonly LookedPage[]): string {
+  const looked = numbers(pages.filter(({ state }) => state === 'done'))
+  const passed = gaps(pages.filter(({ state }) => state === 'passed'))
+  if (passed.length > 0) return `It is not on ${looked}. Estimated, for ${listed(passed)}.`
+  return `It is not on ${looked}.${end === null ? '' : ` No page follows, for ${end.because}.`}`
+}
+
+function whyUnknown({ end }: QueryRecord, pages: readonly LookedPage[]): string {
+  const seen = pages.some(({ state }) => state === 'done')
+  const missing = gaps(pages.filter(({ state, cause }) => state !== 'skipped' || cause !== end?.because))
+  if (end?.kind === 'broke') missing.push(`the pages could not be told apart any more: ${end.because}`)
+  const because = missing.length === 0 ? 'nothing was fetched' : listed(missing)
+  return `${seen ? 'It is on no page that was fetched, but ' : 'Nobody knows: '}${because}.`
+}
+
+const unseen: readonly (readonly [LookedPage['state'], string, string])[] = [
+  ['failed', 'failed', 'failed'],
+  ['open', 'was not fetched', 'were not fetched'],
+  ['skipped', 'was not asked for', 'were not asked for'],
+  ['passed', 'was passed over', 'were passed over'],
+]
+
+/** What became of the pages that were not looked at: pages of the same fate and cause in one part. */
+function gaps(pages: readonly LookedPage[]): string[] {
+  return unseen.flatMap(([state, one, several]) => {
+    const such = pages.filter((page) => page.state === state)
+    const causes = new Set(such.map(({ cause }) => cause))
+    return [...causes].map((cause) => {
+      const same = such.filter((page) => page.cause === cause)
+      const fate = same.length === 1 ? one : several
+      return `${numbers(same)} ${fate}${cause === null || cause === '' ? '' : ` (${cause})`}`
+    })
+  })
+}
+
+/** `page 3`, `pages 1 to 3`, `pages 1, 4 to 6`. */
+export function numbers(pages: readonly Pick<LookedPage, 'page'>[]): string {
+  const ranges: [number, number][] = []
+  for (const { page } of pages) {
+    const last = ranges.at(-1)
+    if (last !== undefined && last[1] === page - 1) last[1] = page
+    else ranges.push([page, page])
+  }
+  const texts = ranges.map(([from, to]) => (from === to ? String(from) : `${from} to ${to}`))
+  return `${pages.length === 1 ? 'page' : 'pages'} ${texts.join(', ')}`
+}
+
+function listed(parts: readonly string[]): string {
+  return parts.length < 2 ? (parts[0] ?? '') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`
+}

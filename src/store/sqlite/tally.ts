@@ -1,0 +1,74 @@
+import type { Database } from 'better-sqlite3'
+import { kindCodes } from '../../model/result.ts'
+import type { Tally } from '../../model/run.ts'
+
+/** States of tasks that are neither done nor failed. */
+const open = ['pending', 'leased', 'sent', 'accepted', 'answered']
+
+/** What a run comes to so far. */
+export function tally(db: Database, runId: number): Tally {
+  const states = db
+    .prepare<[number], { state: string; n: number; reused: number }>(
+      'SELECT state, count(*) AS n, sum(reused) AS reused FROM tasks_ WHERE run_id = ? GROUP BY state',
+    )
+    .all(runId)
+  const tasks = (...names: string[]): number =>
+    states.reduce((sum, { state, n }) => sum + (names.includes(state) ? n : 0), 0)
+  const { sent, billed, free, unknown, spent, lost } = callsOf(db, runId)
+  return {
+    tasks: {
+      planned: tasks(...open, 'done', 'failed'),
+      done: tasks('done'),
+      failed: tasks('failed'),
+      pending: tasks(...open),
+      reused: states.reduce((sum, { reused }) => sum + reused, 0),
+    },
+    calls: { sent, billed, free, ambiguous: unknown },
+    spent,
+    ambiguous: lost,
+    results: resultsOf(db, runId),
+    malformed: malformedOf(db, runId),
+  }
+}
+
+interface Calls {
+  readonly sent: number
+  readonly billed: number
+  readonly free: number
+  readonly unknown: number
+  readonly spent: number
+  readonly lost: number
+}
+
+function callsOf(db: Database, runId: number): Calls {
+  return db
+    .prepare<[number], Calls>(
+      `SELECT count(*) AS sent, coalesce(sum(billed = 1), 0) AS billed, coalesce(sum(billed = 0), 0) AS free,
+        coalesce(sum(billed IS NULL AND outcome IS NOT NULL), 0) AS unknown,
+        coalesce(sum(CASE WHEN billed = 1 THEN credits ELSE 0 END), 0) AS spent,
+        coalesce(sum(CASE WHEN billed IS NULL AND outcome IS NOT NULL THEN credits ELSE 0 END), 0) AS lost
+      FROM calls_ WHERE run_id = ?`,
+    )
+    .get(runId) as Calls
+}
+
+function resultsOf(db: Database, runId: number): Tally['results'] {
+  const kinds = db
+    .prepare<[number], { kind: number; n: number }>(
+      `SELECT x.kind, count(*) AS n FROM tasks_ t JOIN results x ON x.answer_id = t.answer_id
+      WHERE t.run_id = ? GROUP BY x.kind`,
+    )
+    .all(runId)
+  const name = new Map(Object.entries(kindCodes).map(([kind, code]) => [code as number, kind]))
+  return Object.fromEntries(kinds.map(({ kind, n }) => [name.get(kind) ?? String(kind), n]))
+}
+
+function malformedOf(db: Database, runId: number): number {
+  return db
+    .prepare<[number], number>(
+      `SELECT coalesce(sum(json_array_length(a.malformed)), 0) FROM tasks_ t JOIN answers_ a ON a.id = t.answer_id
+      WHERE t.run_id = ?`,
+    )
+    .pluck()
+    .get(runId) as number
+}

@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { type Workspace, workspace } from '../support/rankline.ts'
+
+const jobOf = (queries: readonly string[], targets = ['acme.com', 'rival.com']) =>
+  `name: acme\npages: 2\ntargets: [${targets.join(', ')}]\nqueries: [${queries.join(', ')}]\n`
+
+/** Sets the days of runs so far back by hand: nobody waits for them here. */
+const aged = (days: number) =>
+  `UPDATE runs_ SET date = date(date, '-${days} days'); UPDATE observations SET observed_at = observed_at - ${days * 86_400_000}`
+
+interface Setting extends AsyncDisposable {
+  readonly place: Workspace
+  readonly sandbox: Sandbox
+}
+
+async function setting(options: Parameters<typeof startSandbox>[0] = {}): Promise<Setting> {
+  const sandbox = await startSandbox({ sites: ['acme.com', 'rival.com'], ...options })
+  const place = await workspace(sandbox)
+  return {
+    place,
+    sandbox,
+    [Symbol.asyncDispose]: async () => {
+      await place[Symbol.asyncDispose]()
+      await sandbox.close()
+    },
+  }
+}
+
+async function rowsOf(place: Workspace, ...flags: readonly string[]): Promise<Record<string, unknown>[]> {
+  const { code, stdout, stderr } = await place.run(['report', 'acme', '--json', ...flags])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  return JSON.parse(stdout)
+}
+
+describe('what the job no longer asks', () => {
+  test('is in no report, and the table says how much that is', async () => {
+    await using set = await setting()
+    const { place } = set
+    const file = await place.file('acme.yaml', jobOf(['desk', 'lamp', 'chair']))
+    await place.run(['run', file])
+    place.change(aged(1))
+    await place.file('acme.yaml', jobOf(['desk', 'sofa'], ['acme.com']))
+    await place.run(['run', file])
+
+    const rows = await rowsOf(place)
+    expect(rows.map(({ query, target }) => `${query} ${target}`)).toEqual(['desk acme.com', 'sofa acme.com'])
+    expect(rows[0]).toMatchObject({ previous_state: expect.stringMatching('ranked|absent') })
+    expect(rows[1]).toMatchObject({ previous_date: null, previous_rank: null, movement: 'new' })
+    const csv = await place.run(['report', 'acme', '--format', 'csv'])
+    expect(csv.stdout.trim().split('\n')).toHaveLength(1 + 2)
+    const table = await place.run(['report', 'acme'])
+    expect(table.stdout).toContain('Left out: 2 queries and 1 target that the job no longer asks for.')
+    expect((await rowsOf(place, '--date', String(rows[0]?.previous_date))).length).toBe(6)
+  })
+
+  test('is everything where it tracks no targets any more', async () => {
+    await using set = await setting()
+    const { place } = set
+    const file = await place.file('acme.yaml', jobOf(['desk']))
+    await place.run(['run', file])
+    await place.file('acme.yaml', 'name: acme\nqueries: [desk]\n')
+    await place.run(['run', file])
+    const { code, stdout, stderr } = await place.run(['report', 'acme'])
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
+    expect(stderr).toContain('it tracks no targets')
+  })
+})
+
+test('what a run did not come to is unknown today, beside what was known before', async () => {
+  await using set = await setting({ account: { subscription: { total: 5 } } })
+  const { place } = set
+  const file = await place.file('acme.yaml', jobOf(['desk', 'lamp']))
+  expect((await place.run(['run', file])).code).toBe(0)
+  place.change(aged(1))
+  expect((await place.run(['run', file])).code).toBe(4)
+
+  const rows = await rowsOf(place)
+  expect(new Set(rows.map(({ date }) => date)).size).toBe(1)
+  const unfetched = rows.filter(({ query }) => query === 'lamp')
+  expect(unfetched).toHaveLength(2)
+  for (const row of unfetched) {
+    expect(row).toMatchObject({ state: 'unknown', rank: null, change: null, movement: 'unknown' })
+    expect(row.previous_state).toMatch(/ranked|absent/)
+  }
+  // As a process leaves it that was killed before it came to that query.
+  place.change("DELETE FROM observations WHERE run_id = 2 AND state = 'unknown'")
+  expect((await rowsOf(place)).map(({ observed_at, ...row }) => ({ ...row, depth: 0 }))).toEqual(
+    rows.map(({ observed_at, ...row }) => ({ ...row, depth: 0 })),
+  )
+})
+
+describe('a query', () => {
+  let set: Setting
+  let place: Workspace
+  beforeAll(async () => {
+    set = await setting({ rules: [{ query: 'lamp', after: 1, do: { status: 400 } }] })
+    place = set.place
+    const job = jobOf(['desk', 'lamp']).replace('pages', 'operation: [alpha.search, alpha.news]\npages')
+    await place.run(['run', await place.file('acme.yaml', job)])
+  })
+  afterAll(() => set[Symbol.asyncDispose]())
+
+  test('is explained for a person, once for each operation', async () => {
+    const { code, stdout, stderr } = await place.run(['report', 'acme', '--explain', 'desk'])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout.match(/^"desk" {2}alpha\.\w+$/gm)).toEqual(['"desk"  alpha.news', '"desk"  alpha.search'])
+    const [found] = place.sql<{ url: string }>(
+      "SELECT url FROM rankings WHERE query = 'desk' AND operation = 'alpha.search' AND rank IS NOT NULL",
+    )
+    const url = String(found?.url).replace(/[.?]/g, '\\$&')
+    expect(stdout).toMatch(new RegExp(` {2}${url}\n +(acme|rival)\\.com: it is on `))
+    expect(stdout).toMatch(/^Page 2, fetched \d{4}-\d\d-\d\d \d\d:\d\d UTC$/m)
+  })
+
+  test('of which a page failed says so', async () => {
+    const { stdout } = await place.run(['report', 'acme', '--explain', 'lamp', '--out', 'lamp.txt'])
+    expect(stdout).toBe('')
+    expect(await place.read('lamp.txt')).toMatch(/^Page 2: failed, /m)
+  })
+
+  test('is explained as JSON with the ranks that exports have', async () => {
+    const { stdout } = await place.run(['report', 'acme', '--explain', 'desk', '--json'])
+    const explained = JSON.parse(stdout)
+    expect(explained.map(({ operation }: { operation: string }) => operation)).toEqual([
+      'alpha.news',
+      'alpha.search',
+    ])
+    for (const { operation, targets, pages } of explained) {
+      const view = operation === 'alpha.news' ? 'news_results' : 'organic_results'
+      const stored = place.sql(
+        `SELECT rank, position, link FROM ${view} WHERE query = 'desk' ORDER BY page, place`,
+      )
+      type Result = { rank: number; position: number; link: string; matches: { target: string }[] }
+      const results: readonly Result[] = pages.flatMap(({ results }: { results: Result[] }) => results)
+      expect(results.map(({ rank, position, link }) => ({ rank, position, link }))).toEqual(stored)
+      for (const { target, rank } of targets) {
+        const own = results.filter(({ matches }) => matches.some((match) => match.target === target))
+        expect(own[0]?.rank ?? null).toBe(rank)
+      }
+    }
+  })
+})
+
+describe('asking for a report with', () => {
+  let place: Workspace
+  beforeAll(async () => {
+    await using sandbox = await startSandbox()
+    place = await workspace(sandbox)
+    await place.run(['run', await place.file('acme.yaml', jobOf(['standing desk', 'lamp']))])
+  })
+  afterAll(() => place[Symbol.asyncDispose]())
+
+  test.each<[string, readonly string[], string]>([
+    [
+      'a day that is none',
+      ['--compare', '2026-02-30'],
+      "--compare cannot be '2026-02-30'; write a day such as",
+    ],
+    ['a span of hours', ['--compare', '12h'], "--compare cannot be '12h'; write a day such as"],
+    ['no time at all', ['--compare', '0d'], "--compare cannot be '0d'"],
+    ['more days than there are', ['--compare', '99999999w'], "--compare cannot be '99999999w'"],
+    ['a day to come', ['--compare', '2999-01-01'], "--compare cannot be '2999-01-01'; write a day before 2"],
+    [
+      'a tolerance of hours',
+      ['--compare', '7d', '--tolerance', '12h'],
+      "--tolerance cannot be '12h'; write days",
+    ],
+    ['a tolerance without a number', ['--compare', '7d', '--tolerance', 'd'], "--tolerance cannot be 'd'"],
+    ['a tolerance of nothing', ['--tolerance', '3d'], '--tolerance has no meaning without --compare'],
+    ['a date that is none', ['--date', '7d'], "--date cannot be '7d'; write a day such as 2026-01-31"],
+    ['a query that was never asked', ['--explain', 'standing desc'], "Did you mean 'standing desk'?"],
+    ['a query like no other', ['--explain', 'xyzzy plugh'], 'rankline report acme'],
+    [
+      'a query of a day before',
+      ['--explain', 'lamp', '--date', '2020-01-01'],
+      "looked for 'lamp' by 2020-01-01",
+    ],
+    ['a query and a day', ['--explain', 'lamp', '--compare', '7d'], '--compare has no meaning for --explain'],
+    [
+      'a query and a format',
+      ['--explain', 'lamp', '--format', 'csv'],
+      '--format has no meaning for --explain',
+    ],
+  ])('%s is refused in a sentence, with exit code 2', async (_, args, words) => {
+    const { code, stdout, stderr } = await place.run(['report', 'acme', ...args])
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(words)
+    expect(stderr.trim().split('\n')).toHaveLength(1)
+  })
+
+  test('a day before the first is told to be too early', async () => {
+    const { code, stdout, stderr } = await place.run(['report', 'acme', '--date', '2020-01-01'])
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
+    expect(stderr).toContain('No run of the job acme had started by 2020-01-01')
+  })
+
+  test('a span of which nothing is stored names the day in the table', async () => {
+    const { stdout } = await place.run(['report', 'acme', '--compare', '4w', '--tolerance', '1d'])
+    expect(stdout).toMatch(/^Nothing to compare with \(asked for: \d{4}-\d\d-\d\d, give or take 1 day\)\.$/m)
+  })
+})

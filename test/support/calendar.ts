@@ -1,0 +1,86 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { collectAndFinish, plainCollection } from '../../src/actions/collecting.ts'
+import type { JobFileFlags } from '../../src/actions/job-files.ts'
+import { type ReportFlags, report } from '../../src/actions/report.ts'
+import { planRuns } from '../../src/actions/run.ts'
+import { join as connect } from '../../src/actions/wire.ts'
+import { type Clock, systemClock } from '../../src/model/clock.ts'
+import { newStop } from '../../src/run/stop.ts'
+import type { FaultRule } from '../../src/sandbox/options.ts'
+import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { openStore } from '../../src/store/sqlite/open.ts'
+import type { Terminal } from '../../src/terminal.ts'
+import { query } from './stored-rows.ts'
+
+/** One run of the job at an instant (ISO 8601), unlike the others where more is said. */
+export interface CalendarEntry {
+  readonly at: string
+  readonly flags?: Omit<JobFileFlags, 'job'>
+  readonly rules?: readonly FaultRule[]
+}
+
+/** A job that was run again and again, without waiting for the days to pass. */
+export interface Calendar extends AsyncDisposable {
+  run(entry: CalendarEntry): Promise<void>
+  /** The report as JSON. */
+  report(flags?: Omit<ReportFlags, 'job' | 'db' | 'json'>): Promise<readonly ReportRow[]>
+  /** Rows of the database as another program sees them. */
+  sql<T>(text: string): readonly T[]
+}
+
+export type ReportRow = Readonly<Record<string, string | number | null>>
+
+/** @param jobFile YAML whose `name` is `year` */
+export async function calendar(jobFile: string, sites: readonly string[]): Promise<Calendar> {
+  const folder = await mkdtemp(join(tmpdir(), 'rankline-year-'))
+  const file = join(folder, 'year.yaml')
+  const db = join(folder, 'rankline.db')
+  await writeFile(file, jobFile)
+  const sandbox = await startSandbox({ sites })
+  const time = { base: 0, since: 0 }
+  const clock: Clock = {
+    wall: () => Math.round(time.base + performance.now() - time.since),
+    monotonic: systemClock.monotonic,
+    after: systemClock.after,
+  }
+  const connection = await connect(
+    await openStore(db),
+    { baseUrl: sandbox.url, apiKey: sandbox.key },
+    10_000,
+    clock,
+  )
+  return {
+    run: async ({ at, flags = {}, rules = [] }) => {
+      Object.assign(time, { base: Date.parse(at), since: performance.now() })
+      sandbox.control({ now: time.base, rules })
+      const listed = await planRuns(
+        connection,
+        { job: [file], ...flags },
+        listener().terminal,
+        async () => {},
+      )
+      await collectAndFinish(connection, listed ?? [], { ...plainCollection, stop: newStop() })
+    },
+    report: async (flags = {}) => {
+      const { terminal, heard } = listener()
+      await report({ job: 'year', db, json: true, ...flags }, terminal)
+      return JSON.parse(heard())
+    },
+    sql: <T>(text: string) => query<T>(db, text),
+    [Symbol.asyncDispose]: async () => {
+      await connection[Symbol.asyncDispose]()
+      await sandbox.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function listener(): { readonly terminal: Terminal; readonly heard: () => string } {
+  let text = ''
+  const out: Terminal['out'] = async (piece) => {
+    text += piece
+  }
+  return { terminal: { out, say: () => {}, live: null, columns: 100, color: false }, heard: () => text }
+}
