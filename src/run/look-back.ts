@@ -1,9 +1,10 @@
 import type { JobSettings } from '../model/job.ts'
 import type { Store } from '../store/store.ts'
-import { weighStored } from './catch-up.ts'
+import { weigh } from './follow.ts'
 
 /**
- * Gives targets that are new to a job their whole history, from what is stored and at no cost.
+ * Gives targets that are new to a job their whole history, from what is stored and at no cost. Each run is done at once,
+ * so that the next process goes on with what one left that died.
  *
  * @param newest a run whose queries may have targets of their own; null where none was planned
  * @returns how many queries of earlier runs were looked at again
@@ -13,14 +14,8 @@ export async function lookBack(
   { name, targets }: Pick<JobSettings, 'name' | 'targets'>,
   newest: number | null,
 ): Promise<number> {
-  const adopted = await store.adoptTargets(name, targets)
-  const ofQueries = newest === null ? 0 : await store.adoptQueryTargets(newest)
-  if (adopted + ofQueries === 0) return 0
-  const runs = await store.runs({ job: name })
-  const looked = await weighStored(
-    store,
-    runs.map(({ id }) => id),
-  )
-  await store.fillUnknown(name)
+  let looked = 0
+  for (const run of store.runsToAdopt(name, targets, newest))
+    looked += await store.adopt(run, targets, newest, (query) => weigh(query))
   return looked
 }

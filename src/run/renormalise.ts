@@ -1,5 +1,4 @@
 import { normaliserVersion } from '../catalog/understand.ts'
-import type { Understood } from '../model/result.ts'
 import type { Task } from '../model/task.ts'
 import type { ReadAnswer } from '../store/answers.ts'
 import type { DeriveFilter, QueryToDerive } from '../store/history.ts'
@@ -70,7 +69,7 @@ function readAll(
   const asked = { operation, params: JSON.parse(params) as Task['params'] }
   for (const { answerId, fetchedAt, body } of store.bodiesOf(queryId, which)) {
     const understood = body === null ? null : understoodOf(asked, body, fetchedAt)
-    if (understood === null || 'reason' in understood || !canBeStored(understood)) {
+    if (understood === null || 'reason' in understood) {
       total.unreadable += 1
       continue
     }
@@ -80,14 +79,4 @@ function readAll(
     reads.push({ answerId, normaliser: normaliserVersion, understood })
   }
   return reads
-}
-
-/** What is nested too deeply cannot be written down in parts. */
-function canBeStored(understood: Understood): boolean {
-  try {
-    return JSON.stringify(understood) !== undefined
-  } catch (error) {
-    if (error instanceof RangeError) return false
-    throw error
-  }
 }

@@ -7,12 +7,13 @@ export interface HistoryStore {
   askedQueries(job: string): Iterable<AskedQuery>
   /** A query of a run with its pages as they are stored. */
   storedQuery(runId: number, queryId: number): StoredQuery
-  /** Watches targets in all runs of a job, the older ones too; answers how many run and target pairs are new. */
-  adoptTargets(job: string, targets: readonly Target[]): Promise<number>
-  /** Watches targets that only single queries of a run have in the older runs of its job; answers in how many queries. */
-  adoptQueryTargets(runId: number): Promise<number>
-  /** What the ended runs of a job have not observed of a target is unknown. */
-  fillUnknown(job: string): Promise<void>
+  /** Runs of a job that do not watch all of these targets, or those that single queries of its newest run have. */
+  runsToAdopt(job: string, targets: readonly Target[], newest: number | null): readonly number[]
+  /**
+   * Watches targets in a run, also those that single queries of a newer run have, and stores what its pages say of
+   * them, in one change; answers how many queries were looked at again.
+   */
+  adopt(runId: number, targets: readonly Target[], newest: number | null, weigh: Weigh): Promise<number>
   /** The next queries after one (0 for the first) with stored bodies whose results an older normaliser derived, or any. */
   queriesToDerive(which: DeriveFilter, after: number, limit: number): readonly QueryToDerive[]
   /** Stored bodies of the answers to a query, in the order of the runs. */
@@ -21,12 +22,11 @@ export interface HistoryStore {
    * Stores what its answers say in place of what was derived before, and what follows for each run that asked for the
    * query, in one change; tasks that had failed because nobody could read their answer are done.
    */
-  deriveAgain(
-    queryId: number,
-    answers: readonly ReadAnswer[],
-    weigh: (query: StoredQuery) => Pick<Consequences, 'ranks' | 'observations'>,
-  ): Promise<Derived>
+  deriveAgain(queryId: number, answers: readonly ReadAnswer[], weigh: Weigh): Promise<Derived>
 }
+
+/** What the stored pages of a query come to. */
+export type Weigh = (query: StoredQuery) => Pick<Consequences, 'ranks' | 'observations'>
 
 /** A query that a run asked for. Instants are epoch milliseconds. */
 export interface AskedQuery {

@@ -168,12 +168,10 @@ describe('a task that had failed because nobody could read its answer', () => {
     expect(everythingPublic(temp)).toBe(everythingPublic(good))
   })
 
-  test('stays failed where nobody can, or it is nested beyond measure', async () => {
+  test('stays failed where nobody can', async () => {
     const temp = await aStore()
     const run = await plan(temp.store, { queries: text('a', 'b', 'c') })
-    const deep = `{"organic_results":[],"search_parameters":${'{"a":'.repeat(9000)}1${'}'.repeat(9000)}}`
     await workBodies(temp.store, run, (task) => (task.text === 'b' ? bodyOf(task) : 'no JSON'))
-    temp.exec(`UPDATE raw_answers SET body = ${hex(deep)} WHERE answer_id = 1`)
     expect(await again(temp)).toMatchObject({ answers: 1, unreadable: 2, mended: 0 })
     expect(temp.sql('SELECT state FROM tasks ORDER BY task_id').map(({ state }) => state)).toEqual([
       'failed',

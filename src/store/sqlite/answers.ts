@@ -5,6 +5,7 @@ import type { Dictionary } from './dictionary.ts'
 import { follower } from './follower.ts'
 import { queryReader } from './query-reader.ts'
 import { resultWriter } from './results.ts'
+import { unobserved } from './unknown.ts'
 import type { Writer } from './writer.ts'
 
 /** Answers and what they say, in SQLite. */
@@ -55,18 +56,7 @@ export function answerStore(db: Database, writer: Writer, words: Dictionary): An
           JOIN answers_ a ON a.id = r.answer_id WHERE r.answer_id = ?`,
         )
         .get(answerId) ?? null,
-    unobserved: async (runIds) =>
-      db
-        .prepare<[string], { runId: number; queryId: number }>(
-          `SELECT DISTINCT rq.run_id AS runId, rq.query_id AS queryId
-          FROM run_queries rq JOIN run_targets rt ON rt.run_id = rq.run_id
-          WHERE rq.run_id IN (SELECT value FROM json_each(?))
-            AND (rt.everywhere = 1 OR rt.target_id IN (SELECT value FROM json_each(rq.targets)))
-            AND EXISTS (SELECT 1 FROM tasks_ t WHERE t.run_id = rq.run_id AND t.query_id = rq.query_id AND t.state = 'done')
-            AND NOT EXISTS (SELECT 1 FROM observations o WHERE o.run_id = rq.run_id AND o.query_id = rq.query_id
-              AND o.target_id = rt.target_id AND (o.state <> 'unknown' OR o.depth > 0))`,
-        )
-        .all(JSON.stringify(runIds)),
+    unobserved: async (runIds) => unobserved(db, runIds),
     // Forgotten, a failure would be paid for again; what an answer says is read again from it.
     understand: (change) =>
       isFailure(change) ? writer.keep(() => understand(change)) : writer.write(() => understand(change)),

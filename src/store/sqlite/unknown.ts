@@ -9,3 +9,21 @@ export function fillUnknown(db: Database, run: number, at: number): void {
     WHERE rq.run_id = @run AND (rt.everywhere = 1 OR rt.target_id IN (SELECT value FROM json_each(rq.targets)))`,
   ).run({ run, at })
 }
+
+/** Queries of these runs that have answers, but no observation of some target that is watched for them. */
+export function unobserved(
+  db: Database,
+  runIds: readonly number[],
+): readonly { readonly runId: number; readonly queryId: number }[] {
+  return db
+    .prepare<[string], { runId: number; queryId: number }>(
+      `SELECT DISTINCT rq.run_id AS runId, rq.query_id AS queryId
+      FROM run_queries rq JOIN run_targets rt ON rt.run_id = rq.run_id
+      WHERE rq.run_id IN (SELECT value FROM json_each(?))
+        AND (rt.everywhere = 1 OR rt.target_id IN (SELECT value FROM json_each(rq.targets)))
+        AND EXISTS (SELECT 1 FROM tasks_ t WHERE t.run_id = rq.run_id AND t.query_id = rq.query_id AND t.state = 'done')
+        AND NOT EXISTS (SELECT 1 FROM observations o WHERE o.run_id = rq.run_id AND o.query_id = rq.query_id
+          AND o.target_id = rt.target_id AND (o.state <> 'unknown' OR o.depth > 0))`,
+    )
+    .all(JSON.stringify(runIds))
+}

@@ -1,0 +1,189 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { JobSettings } from '../../src/model/job.ts'
+import type { Target } from '../../src/model/target.ts'
+import { catchUp } from '../../src/run/catch-up.ts'
+import { lookBack } from '../../src/run/look-back.ts'
+import { aTarget } from '../plan/build.ts'
+import { answer, fail, webPage } from './answers.ts'
+import { aStore, hour, lease, noon, plan, type TempStore } from './build.ts'
+
+const day = 24 * hour
+const own = aTarget('x.example')
+const added: Readonly<Record<string, Target>> = {
+  competitor: aTarget('a.example', { own: false }),
+  'another match of the same site': aTarget('x.example', { match: 'host', own: false, label: 'X' }),
+  'one that is nowhere': aTarget('nowhere.example', { own: false }),
+  'a page': aTarget('b.example/', { match: 'url', own: false }),
+}
+
+/** What the service has on one day, by query and page; null where it fails, `!` where the run stops before it. */
+type Served = Readonly<Record<'q' | 'r', readonly (string | null)[]>>
+
+const results = fc.string({ unit: fc.constantFrom(...'abcdefghijx'), minLength: 1, maxLength: 6 })
+const page = fc.oneof({ weight: 6, arbitrary: results }, fc.constantFrom(null, '!', ''))
+const pages = fc.array(page, { minLength: 3, maxLength: 3 })
+const history = fc.array(fc.record({ q: pages, r: pages }), { minLength: 1, maxLength: 3 })
+const paging = fc.constantFrom<JobSettings['paging']>('all', 'until-found', 'smart')
+
+interface Watched {
+  readonly everywhere: readonly Target[]
+  /** Targets of the query `r` alone. */
+  readonly ofR: readonly Target[]
+}
+
+/** Collects one day as a process would, new targets looked up in what is stored; answers the number of the run. */
+async function aDay(
+  { store }: Pick<TempStore, 'store'>,
+  job: Partial<JobSettings> & { readonly name: string },
+  { everywhere, ofR }: Watched,
+  served: Served,
+  { now, continues = null }: { now: number; continues?: number | null },
+): Promise<number> {
+  const settings = { ...job, targets: everywhere }
+  const queries = ['q', 'r'].map((text) => ({
+    ...{ text: `${text} ${job.name}`, pages: 3, targets: text === 'r' ? ofR : [] },
+  }))
+  const run = await plan(store, { job: settings, queries, now, continues })
+  await lookBack(store, { name: job.name, targets: everywhere }, run.id)
+  await catchUp(store, [run.id], async () => {})
+  for (;;) {
+    const tasks = (await lease(store, run.id)).filter((task) => textOf(served, task) !== '!')
+    if (tasks.length === 0) break
+    for (const task of tasks) {
+      const text = textOf(served, task)
+      if (text === null) await fail(store, task, run, 'server-error')
+      else await answer(store, task, run, webPage(text), now)
+    }
+  }
+  await store.finishRun(run.id, 'interrupted', now)
+  return run.id
+}
+
+const textOf = (served: Served, { text, page }: { text: string; page: number }) =>
+  served[text[0] as keyof Served][page - 1] ?? null
+
+/** What the history of a job says, whatever the numbers of its runs. */
+const rankings = ({ sql }: Pick<TempStore, 'sql'>, job: string) =>
+  sql(
+    `SELECT substr(query, 1, 1) AS query, target, target_match, own, observed_at, state, rank, exactness, depth, unbroken_depth, page, url,
+      urls, title FROM rankings WHERE job = ? ORDER BY run_id, query, target, target_match`,
+    job,
+  )
+
+describe('a new target has the history that it would have had from the beginning', () => {
+  const kinds = fc.constantFrom(...Object.keys(added))
+  let example = 0
+
+  test.each(['of the job', 'of a single query'])('%s', async (of) => {
+    const temp = await aStore()
+    await fc.assert(
+      fc.asyncProperty(history, paging, kinds, async (days, paging, kind) => {
+        example += 1
+        const target = added[kind] as Target
+        const before: Watched = { everywhere: [own], ofR: [] }
+        const after: Watched =
+          of === 'of the job' ? { everywhere: [own, target], ofR: [] } : { everywhere: [own], ofR: [target] }
+        const [early, late] = [`early ${example}`, `late ${example}`]
+        for (const [index, served] of days.entries()) {
+          const now = noon + index * day
+          const isLast = index === days.length - 1
+          await aDay(temp, { name: early, paging }, after, served, { now })
+          const run = await aDay(temp, { name: late, paging }, isLast ? after : before, served, { now })
+          expect((await temp.store.tally(run)).calls).toEqual((await temp.store.tally(run - 1)).calls)
+        }
+        expect(rankings(temp, late)).toEqual(rankings(temp, early))
+      }),
+      { numRuns: 25 },
+    )
+  })
+
+  test('in a run that goes on, too', async () => {
+    const temp = await aStore()
+    await fc.assert(
+      fc.asyncProperty(history, kinds, async (days, kind) => {
+        fc.pre(days.length > 1)
+        example += 1
+        const [early, late] = [`early ${example}`, `late ${example}`]
+        const after: Watched = { everywhere: [own, added[kind] as Target], ofR: [] }
+        for (const [name, first] of [
+          [early, after],
+          [late, { everywhere: [own], ofR: [] }],
+        ] as const) {
+          let continues: number | null = null
+          for (const [index, served] of days.entries())
+            continues = await aDay(temp, { name }, index === 0 ? first : after, served, {
+              now: noon,
+              continues,
+            })
+        }
+        expect(rankings(temp, late)).toEqual(rankings(temp, early))
+      }),
+      { numRuns: 25 },
+    )
+  })
+})
+
+describe('targets that change', () => {
+  const served: Served = { q: ['abx', 'cd', 'ef'], r: ['ab', 'cx', 'ef'] }
+  const shown = (temp: TempStore) =>
+    temp
+      .sql<{ row: string }>(
+        "SELECT run_id || substr(query, 1, 1) || ' ' || target || ' ' || coalesce(rank, state) AS row FROM rankings ORDER BY row",
+      )
+      .map(({ row }) => row)
+
+  test('keep the history that they had when they are removed', async () => {
+    const temp = await aStore()
+    await aDay(temp, { name: 'acme' }, { everywhere: [own, aTarget('a.example')], ofR: [] }, served, {
+      now: noon,
+    })
+    await aDay(temp, { name: 'acme' }, { everywhere: [own], ofR: [] }, served, { now: noon + day })
+    expect(shown(temp)).toEqual([
+      ...['1q a.example 1', '1q x.example 3', '1r a.example 1', '1r x.example 4'],
+      ...['2q x.example 3', '2r x.example 4'],
+    ])
+  })
+
+  test('of a single query have a history of that query alone', async () => {
+    const temp = await aStore()
+    await aDay(temp, { name: 'acme' }, { everywhere: [], ofR: [] }, served, { now: noon })
+    await aDay(temp, { name: 'acme' }, { everywhere: [], ofR: [own] }, served, { now: noon + day })
+    expect(shown(temp)).toEqual(['1r x.example 4', '2r x.example 4'])
+  })
+
+  test('from a single query to the whole job are looked up for all queries', async () => {
+    const temp = await aStore()
+    await aDay(temp, { name: 'acme' }, { everywhere: [], ofR: [own] }, served, { now: noon })
+    await aDay(temp, { name: 'acme' }, { everywhere: [own], ofR: [] }, served, { now: noon + day })
+    expect(shown(temp)).toEqual(['1q x.example 3', '1r x.example 4', '2q x.example 3', '2r x.example 4'])
+  })
+
+  test('are looked up by the next process where one died over it', async () => {
+    const temp = await aStore()
+    for (const now of [noon, noon + day])
+      await aDay(temp, { name: 'acme' }, { everywhere: [], ofR: [] }, served, { now })
+    const job = { name: 'acme', targets: [own] }
+    const { adopt } = temp.store
+    let left = 1
+    const dying = {
+      ...temp.store,
+      adopt: (...args: Parameters<typeof adopt>) =>
+        left-- > 0 ? adopt(...args) : Promise.reject(new Error('died')),
+    }
+    await expect(lookBack(dying, job, null)).rejects.toThrow('died')
+    expect(shown(temp)).toEqual(['1q x.example 3', '1r x.example 4'])
+    expect(await lookBack(temp.store, job, null)).toBe(2)
+    expect(shown(temp)).toEqual(['1q x.example 3', '1r x.example 4', '2q x.example 3', '2r x.example 4'])
+  })
+
+  test('are looked up once, without a new run, in this job alone', async () => {
+    const temp = await aStore()
+    for (const name of ['acme', 'other'])
+      await aDay(temp, { name }, { everywhere: [], ofR: [] }, served, { now: noon })
+    const job = { name: 'acme', targets: [own] }
+    expect(await lookBack(temp.store, job, null)).toBe(2)
+    expect(shown(temp)).toEqual(['1q x.example 3', '1r x.example 4'])
+    expect(await lookBack(temp.store, job, null)).toBe(0)
+  })
+})
