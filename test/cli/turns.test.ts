@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { queriesCsv, workspace } from '../support/rankline.ts'
+import { spokenOrEnded } from '../support/turns.ts'
 
 const isSearch = ({ operation }: { operation: string | null }) => operation === 'alpha.search'
 
 test('a second process waits its turn; with --wait 0 it exits 7 and has sent nothing; reports run beside', async () => {
-  await using sandbox = await startSandbox({ latencyMs: 100 })
+  await using sandbox = await startSandbox({ latencyMs: 2_000 })
   await using place = await workspace(sandbox)
   const a = await place.file('a.csv', queriesCsv(30, 'first'))
   const b = await place.file('b.csv', queriesCsv(5, 'second'))
@@ -16,7 +17,10 @@ test('a second process waits its turn; with --wait 0 it exits 7 and has sent not
   const refused = await place.run(['run', b, '--wait', '0'])
   const listed = await place.run(['runs', '--json'])
   const search = await place.run(['search', 'alpha.search', 'x', '--wait', '0'])
-  const waiting = await place.run(['run', b])
+  const next = place.start(['run', b])
+  await spokenOrEnded(next)
+  sandbox.control({ latencyMs: 0 })
+  const waiting = await next.ended
 
   expect(refused).toMatchObject({ code: 7, stdout: '' })
   expect(refused.stderr).toContain(`process ${first.child.pid}`)
@@ -43,7 +47,7 @@ test('the turn of a killed process is over at once', async () => {
 })
 
 test('two databases with one key take turns, too; another key does not wait', async () => {
-  await using sandbox = await startSandbox({ latencyMs: 100 })
+  await using sandbox = await startSandbox({ latencyMs: 2_000 })
   await using other = await startSandbox({ key: 'another' })
   await using place = await workspace(sandbox)
   const job = await place.file('job.csv', queriesCsv(20))
@@ -56,6 +60,7 @@ test('two databases with one key take turns, too; another key does not wait', as
     RANKLINE_BASE_URL: other.url,
     RANKLINE_API_KEY: 'another',
   })
+  sandbox.control({ latencyMs: 0 })
 
   expect(sameKey.code).toBe(7)
   expect(otherKey.code).toBe(0)
