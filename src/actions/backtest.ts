@@ -4,6 +4,7 @@ import type { JobSettings } from '../model/job.ts'
 import type { Target } from '../model/target.ts'
 import { formatTable } from '../report/table.ts'
 import { type Backtest, backtest, type Day, type PolicyOutcome } from '../run/backtest.ts'
+import type { StoredQuery } from '../store/answers.ts'
 import type { AskedQuery } from '../store/history.ts'
 import { openStore } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
@@ -34,6 +35,7 @@ export async function backtestJobs(flags: BacktestFlags, terminal: Terminal): Pr
 
 /** Days of one query after the other, watched for the targets that the job names now. */
 function* histories(store: Store, settings: JobSettings): Generator<readonly Day[]> {
+  const named = settings.targets.map((target, index) => ({ ...target, id: -1 - index }))
   let days: Day[] = []
   let queryId: number | null = null
   for (const asked of store.askedQueries(settings.name)) {
@@ -42,25 +44,24 @@ function* histories(store: Store, settings: JobSettings): Generator<readonly Day
       days = []
     }
     queryId = asked.queryId
-    days.push(dayOf(store, asked, settings.targets))
+    days.push(dayOf(store, asked, named))
   }
   if (days.length > 0) yield days
 }
 
+/** @param named have the same numbers on all days, also on those that were not watched for them */
 function dayOf(
   store: Store,
   { runId, queryId, startedAt, operation }: AskedQuery,
-  named: readonly Target[],
+  named: StoredQuery['targets'],
 ): Day {
   const query = store.storedQuery(runId, queryId)
-  const known = new Set(query.targets.map(keyOf))
-  const added = named
-    .filter((target) => !known.has(keyOf(target)))
-    .map((target, index) => ({ ...target, id: -1 - index }))
+  const known = new Set(named.map(keyOf))
+  const others = query.targets.filter((target) => !known.has(keyOf(target)))
   return {
     startedAt,
     credits: billableOperation(operation).cost,
-    query: { ...query, targets: [...query.targets, ...added] },
+    query: { ...query, targets: [...named, ...others] },
   }
 }
 

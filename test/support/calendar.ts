@@ -12,6 +12,8 @@ import type { FaultRule } from '../../src/sandbox/options.ts'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import type { Terminal } from '../../src/terminal.ts'
+import { groupBy } from './groups.ts'
+import { isBillable } from './judge.ts'
 import { query } from './stored-rows.ts'
 
 /** One run of the job at an instant (ISO 8601), unlike the others where more is said. */
@@ -24,6 +26,8 @@ export interface CalendarEntry {
 /** A job that was run again and again, without waiting for the days to pass. */
 export interface Calendar extends AsyncDisposable {
   run(entry: CalendarEntry): Promise<void>
+  /** Pages that the service was asked for in the newest run, by query, in their order. */
+  asked(): ReadonlyMap<string, readonly number[]>
   /** The report as JSON. */
   report(flags?: Omit<ReportFlags, 'job' | 'db' | 'json'>): Promise<readonly ReportRow[]>
   /** Rows of the database as another program sees them. */
@@ -40,6 +44,7 @@ export async function calendar(jobFile: string, sites: readonly string[]): Promi
   await writeFile(file, jobFile)
   const sandbox = await startSandbox({ sites })
   const time = { base: 0, since: 0 }
+  let before = 0
   const clock: Clock = {
     wall: () => Math.round(time.base + performance.now() - time.since),
     monotonic: systemClock.monotonic,
@@ -55,6 +60,7 @@ export async function calendar(jobFile: string, sites: readonly string[]): Promi
     run: async ({ at, flags = {}, rules = [] }) => {
       Object.assign(time, { base: Date.parse(at), since: performance.now() })
       sandbox.control({ now: time.base, rules })
+      before = sandbox.ledger.requestsFor(isBillable).length
       const listed = await planRuns(
         connection,
         { job: [file], ...flags },
@@ -62,6 +68,11 @@ export async function calendar(jobFile: string, sites: readonly string[]): Promi
         async () => {},
       )
       await collectAndFinish(connection, listed ?? [], { ...plainCollection, stop: newStop() })
+    },
+    asked: () => {
+      const entries = sandbox.ledger.requestsFor(isBillable).slice(before)
+      const ofQuery = groupBy(entries, ({ params }) => String(params.query))
+      return new Map([...ofQuery].map(([query, sent]) => [query, sent.map(({ page }) => Number(page ?? 1))]))
     },
     report: async (flags = {}) => {
       const { terminal, heard } = listener()
