@@ -17,9 +17,10 @@ export function runsToAdopt(
   newest: number | null,
 ): readonly number[] {
   const named = JSON.stringify(targets.map((target) => ({ ...target, also: JSON.stringify(target.also) })))
-  return db
-    .prepare<unknown[], { id: number }>(
-      `SELECT r.id FROM runs_ r WHERE r.job = @job AND (
+  return (
+    db
+      .prepare<unknown[], { id: number }>(
+        `SELECT r.id FROM runs_ r WHERE r.job = @job AND (
         EXISTS (SELECT 1 FROM json_each(@named) w WHERE NOT EXISTS (
           SELECT 1 FROM run_targets rt JOIN targets tg ON tg.id = rt.target_id
           WHERE rt.run_id = r.id AND rt.everywhere = 1 AND tg.site = w.value ->> 'site'
@@ -27,9 +28,17 @@ export function runsToAdopt(
         OR r.id < @newest AND EXISTS (SELECT 1 FROM run_queries n JOIN run_queries rq ON rq.query_id = n.query_id
           WHERE n.run_id = @newest AND n.targets <> '[]' AND rq.run_id = r.id AND ${fewer}))
       ORDER BY r.id`,
-    )
-    .all({ job, named, newest })
-    .map(({ id }) => id)
+      )
+      // Most jobs have no such targets, and need not look through a million queries for them.
+      .all({ job, named, newest: hasQueryTargets(db, newest) ? newest : null })
+      .map(({ id }) => id)
+  )
+}
+
+function hasQueryTargets(db: Database, run: number | null): boolean {
+  return (
+    db.prepare('SELECT 1 FROM run_targets WHERE run_id = ? AND everywhere = 0 LIMIT 1').get(run) !== undefined
+  )
 }
 
 /** Watches targets in a run that is there already, and looks for them in what it stored. Inside a transaction. */
