@@ -34,14 +34,19 @@ const hopeless: ReadonlySet<string> = new Set(['rejected', 'not-found'])
  */
 export function followPage(query: StoredQuery, page: number, end: PageEnd, rules: PagingRules): Consequences {
   const paging = nextPage(query, page, end, rules)
-  if (query.end !== null && 'next' in paging && isSettled(query, paging.next))
+  if (query.end !== null && 'next' in paging && isUnderWay(query, paging.next))
     return { ...weigh(query), paging: null }
   return { ...weigh(query, paging), paging }
 }
 
-/** A lost page may come when those behind it have ended already. */
-function isSettled({ pages }: StoredQuery, next: number): boolean {
-  return pages.some(({ page, state }) => page === next && (state === 'done' || state === 'failed'))
+/** Lost pages may come when those behind them have ended already. */
+function isUnderWay({ pages }: StoredQuery, next: number): boolean {
+  const wasAsked = pages.some((page) => page.page === next && (isSettled(page) || page.state === 'open'))
+  return wasAsked && pages.some((page) => page.page >= next && isSettled(page))
+}
+
+function isSettled({ state }: Page): boolean {
+  return state === 'done' || state === 'failed'
 }
 
 /**
@@ -113,11 +118,16 @@ function toCome({ pages, maxPages }: StoredQuery, paging: PagingDecision | null)
     const planned = asked.some(({ page }) => page === paging.next)
     return planned ? asked : inOrder([...asked, { page: paging.next, state: 'open', items: [] }])
   }
-  return atTheEnd(pages, maxPages, paging)
+  return atTheEnd(pages.filter(stillCounts(pages, paging)), maxPages, paging)
 }
 
-function atTheEnd(pages: readonly Page[], maxPages: number, { kind }: PagingEnd): readonly Page[] {
-  const known = pages.filter(({ state }) => state === 'done' || state === 'failed')
+/** Lost pages that are asked for again count as such, but for those behind an end that others have shown. */
+function stillCounts(pages: readonly Page[], { kind }: PagingEnd): (page: Page) => boolean {
+  const last = kind === 'depth' || kind === 'failed' ? Infinity : (pages.findLast(isSettled)?.page ?? 0)
+  return (page) => isSettled(page) || (page.state === 'open' && page.page < last)
+}
+
+function atTheEnd(known: readonly Page[], maxPages: number, { kind }: PagingEnd): readonly Page[] {
   // What a page would have brought that cannot be had is not known.
   if (kind === 'broke') return withLost(known, maxPages)
   const after = (known.at(-1)?.page ?? 0) + 1

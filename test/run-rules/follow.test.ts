@@ -86,6 +86,15 @@ describe('the page after one that ended', () => {
     expect(consequences.observations).toMatchObject([{ state: 'absent', unbrokenPages: 5 }])
   })
 
+  test('changes nothing either while another lost page is still to come, and nothing is absent', () => {
+    const end = { because: 'the service has no next page', kind: 'ended' } as const
+    const query = aQuery(['ab', '!open', 'ef$'], { maxPages: 5, end })
+    const consequences = follow(query, 1, answered)
+    expect(consequences.paging).toBeNull()
+    expect(stateOf(consequences)).toBe('unknown')
+    expect(weigh(query).observations).toEqual(consequences.observations)
+  })
+
   test('is asked for where no target is watched, whatever the policy', () => {
     const query = aQuery(['ab', '!open'], { targets: [] })
     expect(follow(query, 1, answered, 'until-found').paging).toEqual({ next: 2 })
