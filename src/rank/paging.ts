@@ -68,7 +68,7 @@ export function decidePaging(state: PagingState): PagingDecision {
   const pages = policy === 'smart' ? state.pages : state.pages.filter(({ page }) => page <= state.page)
   const last = pages.find(({ page }) => page === state.page)
   if (last === undefined) return { next: 1 }
-  const broke = whyBroken(state, pages, last)
+  const broke = whyBroken(state, last)
   if (broke !== null && whyEnded(last) === null) return { because: broke, kind: 'broke' }
   const waits = policy !== 'all' && sought.length > 0
   const next = policy === 'smart' && waits ? smart({ ...state, pages }) : inOrder({ ...state, pages }, last)
@@ -80,6 +80,11 @@ export function decidePaging(state: PagingState): PagingDecision {
 function inOrder({ pages, maxPages, depth }: PagingState, last: Page): PagingDecision {
   const ended = whyEnded(last)
   if (ended !== null) return { because: ended, kind: 'ended' }
+  const again = repetition(
+    pages.filter((page) => page !== last),
+    last,
+  )
+  if (again !== null) return { because: again.because, kind: 'broke' }
   if (last.page >= maxPages || isDeepEnough(pages, depth)) return depthReached
   return { next: last.page + 1 }
 }
@@ -87,10 +92,35 @@ function inOrder({ pages, maxPages, depth }: PagingState, last: Page): PagingDec
 function smart({ pages, maxPages, depth, sought }: PagingState): PagingDecision {
   if (isDeepEnough(pages, depth)) return depthReached
   const end = pages.find((page) => whyEnded(page) !== null)
-  const next = smartPage(pages, Math.min(maxPages, end?.page ?? maxPages), sought)
+  const again = lowestRepetition(pages)
+  const limit = Math.min(maxPages, end?.page ?? maxPages, again?.limit ?? maxPages)
+  const next = smartPage(pages, limit, sought)
   if (next === 'dormant') return allDormant
   if (next !== null) return { next }
+  if (again !== null) return { because: again.because, kind: 'broke' }
   return end === undefined ? depthReached : { because: whyEnded(end) as string, kind: 'ended' }
+}
+
+interface Repetition {
+  readonly because: string
+  /** No page behind that tells anything new. */
+  readonly limit: number
+}
+
+/** After a jump, pages behind the end may all be the last one again, or the first: those before them may still differ. */
+function lowestRepetition(pages: readonly Page[]): Repetition | null {
+  const found = pages.flatMap((page, index) => repetition(pages.slice(0, index), page) ?? [])
+  return found.reduce<Repetition | null>(
+    (lowest, one) => (lowest === null || one.limit < lowest.limit ? one : lowest),
+    null,
+  )
+}
+
+function repetition(others: readonly Page[], later: Page): Repetition | null {
+  const same = others.find((page) => page.state === 'done' && repeats(page, later))
+  if (same === undefined) return null
+  const limit = same.page === 1 && later.page > 2 ? later.page - 1 : same.page
+  return { because: `page ${later.page} repeats page ${same.page}`, limit }
 }
 
 function isDeepEnough(pages: readonly Page[], depth: number | null): boolean {
@@ -103,16 +133,11 @@ function whyEnded({ state, items, isLast }: Page): string | null {
   return isLast ? 'the service has no next page' : null
 }
 
-function whyBroken(
-  { hasNextPage, nextPage, currentPage }: PagingState,
-  pages: readonly Page[],
-  last: Page,
-): string | null {
+function whyBroken({ hasNextPage, nextPage, currentPage }: PagingState, last: Page): string | null {
   // Only an answer that speaks of paging at all can be held to its word.
   if (hasNextPage === true && nextPage === null) return 'the service names no page after it'
   // Where it counts results instead of pages, its numbers say nothing about ours.
   if (nextPage !== null && currentPage === last.page && nextPage <= last.page)
     return 'the next page that the service names is no later one'
-  const again = pages.find((page) => page !== last && page.state === 'done' && repeats(page, last))
-  return again === undefined ? null : `the page repeats page ${again.page}`
+  return null
 }

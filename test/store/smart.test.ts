@@ -87,10 +87,16 @@ describe('smart paging through the store', () => {
       { state: 'unknown', rank: null, unbroken_pages: 4, unbroken_depth: 13 },
     ],
     [
-      'to a page that repeats the first, and no further',
-      [ten, 'k', 'l', 'm', ten],
-      [1, 5],
-      { state: 'unknown', rank: null, unbroken_pages: 1, unbroken_depth: 10 },
+      'to a page that repeats the first, and on below it',
+      [ten, 'k', 'lx', 'm', ten],
+      [1, 5, 4, 3],
+      { state: 'ranked', rank: 22, exactness: 'estimated', unbroken_pages: 1, unbroken_depth: 10 },
+    ],
+    [
+      'behind the end, where the last page comes again, and on below it',
+      [ten, 'kx', 'l', 'l', 'l'],
+      [1, 5, 4, 3, 2],
+      { state: 'ranked', rank: 12, exactness: 'exact', unbroken_pages: 5, unbroken_depth: 13 },
     ],
     [
       'to the last page, and over all above it',
