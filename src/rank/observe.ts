@@ -10,18 +10,22 @@ export interface LookedAt {
   readonly pageSize: number | null
   /** Pages that were asked for at most. */
   readonly maxPages: number
+  /** Results that were asked for where no page size is documented; null where the number of pages says all. */
+  readonly depth: number | null
 }
 
 /**
  * What the pages of a query say of one target. Only answers make a rank: where a page failed or is still open and
  * nothing was found, the state is `unknown`; a page that the policy passed over makes `absent` an estimate.
  */
-export function observe({ pages, pageSize, maxPages }: LookedAt, matches: Matcher): Observation {
+export function observe({ pages, pageSize, maxPages, depth }: LookedAt, matches: Matcher): Observation {
   const whole = unbrokenPages(pages)
+  const unbrokenDepth = distinctResults(whole)
+  const isAll = pages[whole.length]?.state === 'ended' || (depth !== null && unbrokenDepth >= depth)
   const looked = {
     depth: distinctResults(pages),
-    unbrokenDepth: distinctResults(whole),
-    unbrokenPages: pages[whole.length]?.state === 'ended' ? maxPages : whole.length,
+    unbrokenDepth,
+    unbrokenPages: isAll ? maxPages : whole.length,
     places: placesOf(pages, pageSize, matches),
   }
   const [best] = looked.places

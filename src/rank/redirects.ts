@@ -72,12 +72,9 @@ function isOn(url: URL, hosts: readonly string[] | undefined): boolean {
 }
 
 function firstAddress({ searchParams }: URL, { params, decode = asWritten }: Wrapper): URL | null {
-  for (const name of params) {
-    const value = searchParams.get(name)
-    const target = value === null ? null : absolute(decode(value))
-    if (target !== null) return target
-  }
-  return null
+  // The first that says anything decides: with `url=`, what stands in `q=` is what was searched for.
+  const value = params.map((name) => searchParams.get(name)).find((one) => one !== null && one !== '')
+  return value == null ? null : absolute(decode(value))
 }
 
 // An engine writes its redirects as one path: `/RV=2/RE=…/RU=https%3a%2f%2facme.com%2f/RK=2/RS=…`.

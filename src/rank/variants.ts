@@ -1,4 +1,4 @@
-import { siteOf } from '../model/link.ts'
+import { publicSuffixOf, siteOf } from '../model/link.ts'
 import type { Variant } from '../model/target.ts'
 import { type Address, addressOf, hostOf, webUrl } from './address.ts'
 
@@ -47,6 +47,8 @@ function cacheBeginning(host: string, path: string): string | null {
     return cachePaths.exec(path)?.[0] ?? null
   const beginning = enginePaths.exec(path)?.[0]
   if (beginning === undefined) return null
+  // Below a private suffix such as github.io everybody may take an engine's name.
+  if (publicSuffixOf(host)?.isPrivate !== false) return null
   return ampEngines.has(siteOf(host)?.split('.')[0] ?? '') ? beginning : null
 }
 

@@ -5,6 +5,11 @@ export function daysBetween(from: string, to: string): number {
   return (Date.parse(to) - Date.parse(from)) / dayMs
 }
 
+const lastDay = '9999-12-31'
+
+/** So many days later, as text that sorts as days do: behind the year 9999 nothing comes. */
 export function addDays(day: string, days: number): string {
-  return new Date(Date.parse(day) + days * dayMs).toISOString().slice(0, 10)
+  const at = Date.parse(day) + days * dayMs
+  if (at > Date.parse(lastDay)) return lastDay
+  return new Date(at).toISOString().slice(0, 10)
 }

@@ -58,13 +58,13 @@ export function weigh(
   query: StoredQuery,
   paging: PagingDecision | null = query.end,
 ): Pick<Consequences, 'ranks' | 'observations'> {
-  const { pageSize, maxPages } = query
+  const { pageSize, maxPages, depth } = query
   const pages = withGaps(toCome(query, paging))
   return {
     ranks: rankPages(pages, pageSize).filter(({ ranks }) => ranks.length > 0),
     observations: query.targets.map((target) => ({
       targetId: target.id,
-      ...observe({ pages, pageSize, maxPages }, matcherOf(target)),
+      ...observe({ pages, pageSize, maxPages, depth }, matcherOf(target)),
     })),
   }
 }

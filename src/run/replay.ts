@@ -1,5 +1,5 @@
 import type { Observation } from '../model/observation.ts'
-import { type Page, unbrokenPages } from '../rank/pages.ts'
+import { distinctResults, type Page, unbrokenPages } from '../rank/pages.ts'
 import type { Sightings } from '../rank/smart.ts'
 import type { StoredQuery } from '../store/answers.ts'
 import { nextPage, type PagingRules, weigh } from './follow.ts'
@@ -20,10 +20,11 @@ interface Remembered extends Omit<Sightings, 'lastDeepAt'> {
 }
 
 /** Whether everything is stored that any policy could ask for: no page is missing before the end. */
-export function isWhole({ pages, maxPages, end }: StoredQuery): boolean {
+export function isWhole({ pages, maxPages, depth, end }: StoredQuery): boolean {
   const whole = unbrokenPages(pages)
   if (whole.length === 0) return false
   const restEnded = pages.slice(whole.length).every(({ state }) => state === 'ended')
+  if (depth !== null && distinctResults(whole) >= depth) return true
   return whole.length >= maxPages || (end?.kind === 'ended' && restEnded)
 }
 

@@ -66,6 +66,7 @@ describe('redirects that carry their target', () => {
         'other-site',
       ],
       ['acme.com', '/url?q=acme.com', no, 'no-page'],
+      ['acme.com', 'https://www.google.com/url?q=https://acme.com&url=/travel/x', no, 'other-site'],
       ['acme.com', '/url?q=javascript%3Ahttps%3A%2F%2Facme.com', no, 'no-page'],
       ['acme.com', '/search?q=https%3A%2F%2Facme.com', no, 'no-page'],
       ['acme.com', `https://www.bing.com/ck/a?u=${coded}`, near, 'opaque-redirect'],

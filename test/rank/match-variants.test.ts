@@ -35,6 +35,7 @@ describe('AMP where a target says so', () => {
       ['example.com/d', 'https://rival-net.cdn.ampproject.org/c/s/example.com.rival.net/d', no, 'other-site'],
       ['example.com/d', 'https://rival.net/amp/s/example.com/d', no, 'other-site'],
       ['example.com/d', 'https://google.rival.net/amp/s/example.com/d', no, 'other-site'],
+      ['example.com/d', 'https://google.github.io/amp/s/example.com/d', no, 'other-site'],
       ['example.com/d', 'https://example.com/d?amp=2', near, 'other-query'],
       ['example.com/d', 'https://example.com/dam/amp', near, 'other-path'],
       ['example.com/d', 'https://example.com/dxamp', near, 'other-path'],

@@ -12,7 +12,7 @@ const site = (letter: string) => (link: string) => link === `https://${letter}.e
 type Said = Pick<Observation, 'state' | 'rank' | 'exactness' | 'depth' | 'places'>
 
 const look = (pages: readonly Page[], pageSize = 10): Observation =>
-  observe({ pages, pageSize, maxPages: pages.length }, site('x'))
+  observe({ pages, pageSize, maxPages: pages.length, depth: null }, site('x'))
 
 const ranked = (
   depth: number,
@@ -75,6 +75,12 @@ describe('what the pages say of a target', () => {
   })
 })
 
+test('all is looked at where as many results were seen as were asked for', () => {
+  const deep = (depth: number) =>
+    observe({ pages: pagesOf('abc', 'de'), pageSize: null, maxPages: 6, depth }, site('x')).unbrokenPages
+  expect([deep(5), deep(6)]).toEqual([6, 2])
+})
+
 const anyPages = fc
   .array(
     fc.oneof(
@@ -123,7 +129,7 @@ describe('for any pages', () => {
     fc.assert(
       fc.property(anyPages, fc.integer({ min: 0, max: 4 }), (pages, more) => {
         const maxPages = pages.length + more
-        const observed = observe({ pages, pageSize: 10, maxPages }, site('x'))
+        const observed = observe({ pages, pageSize: 10, maxPages, depth: null }, site('x'))
         const whole = unbrokenPages(pages)
         expect(whole.every(({ state }) => state === 'done')).toBe(true)
         expect(pages[whole.length]?.state).not.toBe('done')

@@ -109,7 +109,7 @@ test('state, rank, exactness and depth of any target are those that counting by 
   fc.assert(
     fc.property(serp, pageSizes, fc.constantFrom(...'abcz'), (written, pageSize, name) => {
       const site = `${name}.example`
-      const looked = { pages: toPages(written), pageSize, maxPages: written.length }
+      const looked = { pages: toPages(written), pageSize, maxPages: written.length, depth: null }
       const observed = observe(looked, matcherOf({ site, match: 'host', also: [] }))
       expect(observed).toMatchObject(byHand(written, pageSize, site))
     }),
@@ -123,7 +123,7 @@ test('every result of a target is listed once with its own rank, where it is see
       const site = `${name}.example`
       const pages = toPages(written)
       const { places } = observe(
-        { pages, pageSize, maxPages: 9 },
+        { pages, pageSize, maxPages: 9, depth: null },
         matcherOf({ site, match: 'host', also: [] }),
       )
       const listed = places.map(({ page, place }) => bare(pages[page - 1]?.items[place]?.link ?? ''))

@@ -145,6 +145,17 @@ describe('targets that change', () => {
     ])
   })
 
+  test('do not make a run that goes on buy more pages', async () => {
+    const { store, sql } = await aStore()
+    await plan(store, {
+      job: { name: 'acme', targets: [own], paging: 'until-found' },
+      queries: [{ pages: 3 }],
+    })
+    const targets = [own, aTarget('nowhere.example')]
+    expect(await lookBack(store, { name: 'acme', targets }, null)).toBe(0)
+    expect(sql('SELECT count(*) AS n FROM run_targets')).toEqual([{ n: 1 }])
+  })
+
   test('of a single query have a history of that query alone', async () => {
     const temp = await aStore()
     await aDay(temp, { name: 'acme' }, { everywhere: [], ofR: [] }, served, { now: noon })

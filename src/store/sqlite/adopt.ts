@@ -20,7 +20,8 @@ export function runsToAdopt(
   return (
     db
       .prepare<unknown[], { id: number }>(
-        `SELECT r.id FROM runs_ r WHERE r.job = @job AND (
+        // A run that goes on buys pages until the targets that it was planned for are found.
+        `SELECT r.id FROM runs_ r WHERE r.job = @job AND r.finished_at IS NOT NULL AND (
         EXISTS (SELECT 1 FROM json_each(@named) w WHERE NOT EXISTS (
           SELECT 1 FROM run_targets rt JOIN targets tg ON tg.id = rt.target_id
           WHERE rt.run_id = r.id AND rt.everywhere = 1 AND tg.site = w.value ->> 'site'

@@ -83,11 +83,20 @@ function monthsJoined(text: string, { months }: CalendarWords): string {
   return name === undefined ? text : text.replace(name, name.replaceAll(' ', ''))
 }
 
+const englishStarts: ReadonlySet<string> = new Set(
+  Array.from({ length: 12 }, (_, month) =>
+    new Intl.DateTimeFormat('en', { month: 'short', timeZone: 'UTC' })
+      .format(Date.UTC(2025, month))
+      .toLowerCase(),
+  ),
+)
+
 /** The month of a name or of its beginning, from three letters on, where no other month begins so. */
 function monthOf(word: string, { months }: CalendarWords): number | null {
   const exact = months.get(word)
   if (exact !== undefined) return exact
-  if (!/^\p{L}{3}/u.test(word)) return null
+  // What English begins so may be meant in any language: `Mar` is no November, though Finnish has its marraskuu.
+  if (!/^\p{L}{3}/u.test(word) || englishStarts.has(word)) return null
   const found = new Set([...months].filter(([name]) => name.startsWith(word)).map(([, month]) => month))
   return found.size === 1 ? ([...found][0] ?? null) : null
 }
