@@ -1,0 +1,51 @@
+import type { Exactness } from '../model/observation.ts'
+import type { Observed } from './movement.ts'
+
+/**
+ * What one day came to for one keyword and target, as a number, so that a year of them is small: null where nothing was
+ * observed, 0 for `unknown`, a rank for `ranked`, and minus one more than the depth for `absent` (-31: the 30 results
+ * looked at are others'). A half more, away from zero, says `estimated`.
+ */
+export type DayCell = number | null
+
+/** Day -> distinct results looked at without a gap; -1 where the results ended, so that nothing was missed at all. */
+export type SeenDepths = Readonly<Record<number, number>>
+
+/** What a day came to. */
+export interface DayValue extends Observed {
+  /** Null where `unknown`. */
+  readonly exactness: Exactness | null
+  /** Distinct results looked at; null where `ranked`, for a rank says itself how deep it lies. */
+  readonly depth: number | null
+}
+
+const unknown: DayValue = { state: 'unknown', rank: null, exactness: null, depth: 0, unbrokenDepth: 0 }
+
+/** The number that stands for what was observed. */
+export function dayCell({
+  state,
+  rank,
+  exactness,
+  depth,
+}: Pick<DayValue, 'state' | 'rank' | 'exactness'> & { readonly depth: number }): number {
+  if (state === 'unknown') return 0
+  const half = exactness === 'estimated' ? 0.5 : 0
+  return state === 'ranked' ? Number(rank) + half : -(depth + 1 + half)
+}
+
+/**
+ * What the number stands for; null where nothing was observed.
+ *
+ * @param seen what {@link SeenDepths} says of the day
+ */
+export function dayValue(cell: DayCell, seen: number | undefined): DayValue | null {
+  if (cell === null) return null
+  if (cell === 0) return unknown
+  const whole = Math.trunc(cell)
+  const exactness = whole === cell ? 'exact' : 'estimated'
+  if (whole > 0)
+    return { state: 'ranked', rank: whole, exactness, depth: null, unbrokenDepth: Number.POSITIVE_INFINITY }
+  const depth = -whole - 1
+  const unbrokenDepth = seen === -1 ? Number.POSITIVE_INFINITY : (seen ?? depth)
+  return { state: 'absent', rank: null, exactness, depth, unbrokenDepth }
+}
