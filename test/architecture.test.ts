@@ -33,7 +33,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'errors',
     'words',
   ],
-  report: ['model', 'rank', 'store/rows', 'errors', 'words', 'terminal'],
+  report: ['model', 'rank', 'store/rows', 'store/tracking', 'errors', 'words', 'terminal'],
   sandbox: ['model', 'catalog', 'errors'],
   actions: [
     'model',

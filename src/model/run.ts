@@ -58,3 +58,15 @@ export interface Tally {
   /** Items of its answers that were no results and are kept as they were sent. */
   readonly malformed: number
 }
+
+/** How a run went, and what it cost. */
+export interface RunQuality {
+  readonly run: number
+  /** Local day of the job. */
+  readonly date: string
+  readonly finishReason: FinishReason | null
+  readonly tasks: { readonly planned: number; readonly done: number; readonly failed: number }
+  /** In credits. */
+  readonly spent: number
+  readonly ambiguous: number
+}

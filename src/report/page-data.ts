@@ -1,4 +1,4 @@
-import type { FinishReason } from '../model/run.ts'
+import type { RunQuality } from '../model/run.ts'
 import type { AskedDay } from './baseline.ts'
 import type { CtrCurve } from './ctr/curve.ts'
 import type { RankHistory } from './rank-history.ts'
@@ -19,18 +19,6 @@ export interface PageData {
   readonly sites: readonly string[]
   /** Links of `serps`, apart from those of the history. */
   readonly links: readonly string[]
-}
-
-/** How a run went, and what it cost. */
-export interface RunQuality {
-  readonly run: number
-  /** Local day of the job. */
-  readonly date: string
-  readonly finishReason: FinishReason | null
-  readonly tasks: { readonly planned: number; readonly done: number; readonly failed: number }
-  /** In credits. */
-  readonly spent: number
-  readonly ambiguous: number
 }
 
 /** The first ten results of a keyword on a day. */

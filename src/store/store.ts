@@ -7,6 +7,7 @@ import type { CallStore, FitRest } from './calls.ts'
 import type { HistoryStore } from './history.ts'
 import type { LedgerStore } from './ledger.ts'
 import type { ReportStore } from './rows.ts'
+import type { TrackingStore } from './tracking.ts'
 
 /**
  * Everything that rankline remembers. Methods are whole changes: each is durable, entirely, when its promise is
@@ -19,6 +20,7 @@ export interface Store
     LedgerStore,
     AnswerStore,
     ReportStore,
+    TrackingStore,
     HistoryStore {
   readonly space: Space
   /** Rejected with a sentence where the file is damaged; large files are only looked at as far as they are read. */

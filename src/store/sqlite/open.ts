@@ -14,6 +14,7 @@ import { openDraft } from './plan-draft.ts'
 import { reportStore } from './rows.ts'
 import { runStore } from './runs.ts'
 import { type Log, watchSpace } from './space.ts'
+import { trackingStore } from './tracking.ts'
 import { explained, explaining } from './troubles.ts'
 import { groupWriter } from './writer.ts'
 
@@ -40,6 +41,7 @@ export async function openStore(path: string): Promise<Store> {
     ...ledgerStore(db, writer),
     ...answerStore(db, writer, words),
     ...reportStore(db),
+    ...trackingStore(db),
     ...historyStore(db, writer, words),
     draft: async () => explaining(openDraft(db, writer), path),
     [Symbol.asyncDispose]: async () => {

@@ -1,0 +1,141 @@
+import type { Database } from 'better-sqlite3'
+import { kindCodes } from '../../model/result.ts'
+import type { RunQuality } from '../../model/run.ts'
+import type { Variant } from '../../model/target.ts'
+import type {
+  AskedKeyword,
+  AskedRun,
+  AskedTarget,
+  FirstResult,
+  ObservedRow,
+  QueryText,
+  TrackingStore,
+} from '../tracking.ts'
+
+/** Reads what runs asked and observed, by numbers: nothing is joined that is not needed row by row. */
+export function trackingStore(db: Database): TrackingStore {
+  const link = db.prepare<[number], string>('SELECT link FROM links WHERE id = ?').pluck()
+  const query = db.prepare<[number], QueryRow>(
+    'SELECT id, text AS query, operation, params FROM queries WHERE id = ?',
+  )
+  const observed = db.prepare<[number], string>(observedInRun).pluck()
+  const unbroken = db
+    .prepare<[number, number], number | null>(
+      `SELECT max(CASE WHEN ${ended('o')} THEN 1e999 ELSE coalesce(o.unbroken_depth, o.depth) END)
+      FROM observations o WHERE o.run_id = ? AND o.query_id = ?`,
+    )
+    .pluck()
+  const quality = db.prepare<[number], QualityRow>(
+    `SELECT run_id AS run, date, finish_reason AS finishReason, tasks_planned AS planned, tasks_done AS done,
+      tasks_failed AS failed, credits_spent AS spent, credits_ambiguous AS ambiguous FROM runs WHERE run_id = ?`,
+  )
+  return {
+    askedIn: askedReader(db),
+    observedIn: (run) => JSON.parse(observed.get(run) as string) as ObservedRow[],
+    queries: (ids) => ids.map((id) => queryText(query.get(id) as QueryRow)),
+    links: (ids) => ids.map((id) => link.get(id) as string),
+    firstResults: resultReader(db),
+    unbrokenDepth: (run, id) => unbroken.get(run, id) ?? 0,
+    runQuality: (run) => {
+      const { planned, done, failed, ...about } = quality.get(run) as QualityRow
+      return { ...about, tasks: { planned, done, failed } }
+    },
+  }
+}
+
+/** Whether the results ended where the pages of an observation did, so that none is behind them. */
+function ended(observation: string): string {
+  return `(SELECT rq.paging_kind = 'ended' AND ${observation}.unbroken_pages >= rq.pages FROM run_queries rq
+        WHERE rq.run_id = ${observation}.run_id AND rq.query_id = ${observation}.query_id)`
+}
+
+/**
+ * How far a target was looked for matters only where it was not found. All rows of a run come as one text, which is
+ * read in half the time that as many rows take.
+ */
+const observedInRun = `
+    SELECT json_group_array(json_array(o.query_id, o.target_id, o.state, o.rank, o.exactness, o.depth,
+      coalesce(o.unbroken_depth, o.depth), CASE o.state WHEN 'absent' THEN ${ended('o')} END, o.link_id, o.places))
+    FROM (SELECT * FROM observations WHERE run_id = ? ORDER BY query_id, target_id) o`
+
+interface QueryRow extends Omit<QueryText, 'params'> {
+  readonly params: string
+}
+
+interface QualityRow extends Omit<RunQuality, 'tasks'> {
+  readonly planned: number
+  readonly done: number
+  readonly failed: number
+}
+
+interface KeywordRow extends QueryRow, Pick<AskedKeyword, 'volume' | 'url'> {
+  readonly tags: string
+  readonly labels: string
+}
+
+interface TargetRow extends Omit<AskedTarget, 'own' | 'also'> {
+  readonly own: number
+  readonly also: string
+}
+
+function queryText({ params, ...text }: QueryRow): QueryText {
+  return { ...text, params: JSON.parse(params) as QueryText['params'] }
+}
+
+function askedReader(db: Database): (run: number) => AskedRun {
+  const queries = db.prepare<[number], KeywordRow>(
+    `SELECT q.id, q.text AS query, q.operation, q.params, rq.tags, rq.volume, rq.url, rq.labels
+    FROM runs_ r JOIN run_queries rq ON rq.run_id = r.id AND rq.plan_number = r.plan_number
+      JOIN queries q ON q.id = rq.query_id
+    WHERE r.id = ? ORDER BY q.text, q.operation, q.params`,
+  )
+  const targets = db.prepare<[number], TargetRow>(
+    `SELECT tg.id, tg.site, tg.match, tg.also, rt.label, rt.own FROM run_targets rt JOIN targets tg ON tg.id = rt.target_id
+    WHERE rt.run_id = ? ORDER BY rt.own DESC, rt.label, tg.id`,
+  )
+  const pairs = db
+    .prepare<[number], [number, number]>(
+      `SELECT rq.query_id, rt.target_id
+      FROM runs_ r JOIN run_queries rq ON rq.run_id = r.id AND rq.plan_number = r.plan_number
+        JOIN queries q ON q.id = rq.query_id
+        JOIN run_targets rt ON rt.run_id = r.id
+          AND (rt.everywhere = 1 OR rt.target_id IN (SELECT value FROM json_each(rq.targets)))
+      WHERE r.id = ? ORDER BY q.text, q.operation, q.params, rt.own DESC, rt.label, rt.target_id`,
+    )
+    .raw()
+  return (run) => ({
+    queries: queries.all(run).map(({ params, tags, labels, ...keyword }) => ({
+      ...keyword,
+      params: JSON.parse(params) as AskedKeyword['params'],
+      tags: JSON.parse(tags) as string[],
+      labels: JSON.parse(labels) as AskedKeyword['labels'],
+    })),
+    targets: targets.all(run).map(({ own, also, ...target }) => ({
+      ...target,
+      own: own === 1,
+      also: JSON.parse(also) as Variant[],
+    })),
+    pairs: pairs.all(run),
+  })
+}
+
+function resultReader(db: Database): TrackingStore['firstResults'] {
+  // A result that repeats an earlier one has its rank, and is not a further one.
+  const results = db.prepare<unknown[], FirstResult>(
+    `SELECT coalesce(json_extract(t.ranks, '$[' || x.place || ']'), t.rank_base + x.place + 1) AS rank,
+      x.position, (SELECT text FROM texts WHERE id = x.title_id) AS title, l.link, coalesce(h.site, h.host) AS site
+    FROM tasks_ t JOIN results x ON x.answer_id = t.answer_id AND x.kind = @kind
+      LEFT JOIN links l ON l.id = x.link_id LEFT JOIN hosts h ON h.id = l.host_id
+    WHERE t.run_id = @run AND t.query_id = @query AND t.state = 'done'
+    ORDER BY t.page, x.place`,
+  )
+  return ({ run, query, kind, top }) => {
+    const first = new Map<number, FirstResult>()
+    for (const one of results.iterate({ run, query, kind: kindCodes[kind] })) {
+      // Ranks rise from result to result, but for repeats, which have that of the first one.
+      if (one.rank > top) break
+      if (!first.has(one.rank)) first.set(one.rank, one)
+    }
+    return [...first.values()]
+  }
+}
