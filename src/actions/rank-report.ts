@@ -1,8 +1,10 @@
+import { billableOperation } from '../catalog/index.ts'
 import { UsageError } from '../errors.ts'
 import type { Run } from '../model/run.ts'
 import type { AskedDay } from '../report/baseline.ts'
+import { type BuiltHistory, buildHistory } from '../report/build-history.ts'
 import { addDays, daysBetween } from '../report/days.ts'
-import { type RankReport, rankRows } from '../report/rank-rows.ts'
+import { type RankReport, type Row, rankRows } from '../report/rank-rows.ts'
 import type { Store } from '../store/store.ts'
 import { span } from '../words.ts'
 import { day } from './choices.ts'
@@ -52,9 +54,11 @@ function daysOf(text: string): number | null {
 
 export interface RankedJob {
   readonly report: RankReport
+  /** What the report is made of; null where nothing has run yet. */
+  readonly built: BuiltHistory | null
   readonly compare: AskedDay | null
-  /** The run whose queries and targets are reported; null where there was none yet. */
-  readonly run: Run | null
+  /** Runs that are reported, the newest first; it says what is asked. */
+  readonly runs: readonly Run[]
 }
 
 /** The ranks of a job as of a day: what its newest run until then asks for, and how that moved. */
@@ -66,12 +70,29 @@ export async function rankedJob(
     comparison = null,
   }: { readonly date?: string | undefined; readonly comparison?: Comparison | null },
 ): Promise<RankedJob> {
-  const runs = await store.runs({ job })
-  const run = runs.find((one) => date === undefined || one.date <= date) ?? null
-  if (run === null) return { report: { rows: [], leftOut: { queries: 0, targets: 0 } }, compare: null, run }
-  const compare = comparison === null ? null : askedDay(comparison, run.date)
-  const rankings = store.rows('rankings', { job, ...(date === undefined ? {} : { until: addDays(date, 1) }) })
-  return { report: rankRows(rankings, { asked: store.askedBy(run.id), compare }), compare, run }
+  const runs = (await store.runs({ job })).filter((one) => date === undefined || one.date <= date)
+  const [newest] = runs
+  if (newest === undefined)
+    return { report: { rows: [], leftOut: { queries: 0, targets: 0 } }, built: null, compare: null, runs }
+  const kindOf = (operation: string) => billableOperation(operation).kind
+  const built = buildHistory({ job, runs, store, kindOf })
+  const { history, removedTargets } = built
+  const latest = history.days.at(-1) as string
+  const compare = comparison === null ? null : askedDay(comparison, latest)
+  const day = { asked: store.askedBy(newest.id), observed: observedOn(store, runs, latest) }
+  return {
+    report: {
+      rows: rankRows(history, day, compare),
+      leftOut: { queries: history.removed.length, targets: removedTargets },
+    },
+    built,
+    compare,
+    runs,
+  }
+}
+
+function* observedOn(store: Store, runs: readonly Run[], day: string): Generator<Row> {
+  for (const { id, date } of runs.toReversed()) if (date === day) yield* store.rows('rankings', { run: id })
 }
 
 function askedDay({ day, tolerance }: Comparison, latest: string): AskedDay {

@@ -63,8 +63,8 @@ function refuseBesideExplain(flags: ReportFlags): void {
     )
 }
 
-function whyEmpty(job: string, { run }: RankedJob, date: string | undefined): string {
-  if (run === null)
+function whyEmpty(job: string, { runs }: RankedJob, date: string | undefined): string {
+  if (runs.length === 0)
     return date === undefined
       ? `The job ${job} has not run yet. Start it with: rankline run <job file>`
       : `No run of the job ${job} had started by ${date}. List them with: rankline runs --job ${job}`

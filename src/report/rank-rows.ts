@@ -1,8 +1,11 @@
 import type { ObservationState } from '../model/observation.ts'
 import type { Cell } from '../store/rows.ts'
-import { type AskedDay, isBetterBaseline, movementSince } from './baseline.ts'
+import type { AskedDay } from './baseline.ts'
+import { cohort, type Standing } from './cohort.ts'
 import { speaksForDay } from './day-value.ts'
+import { bestRank } from './metrics/best-rank.ts'
 import type { Observed } from './movement.ts'
+import type { Keyword, RankHistory, TrackedTarget } from './rank-history.ts'
 
 export type Row = Readonly<Record<string, Cell>>
 
@@ -13,114 +16,69 @@ export interface RankReport {
   readonly leftOut: { readonly queries: number; readonly targets: number }
 }
 
-export interface RankOptions {
-  /**
-   * What the job asks now: every query and target of its newest run, as a row of the `rankings` view on the day of
-   * that run that knows nothing. Only these are reported; a run that has not observed them yet is `unknown`, and
-   * no older rank stands in for it. Without it, everything is reported that was ever observed.
-   */
-  readonly asked?: Iterable<Row>
-  /** The day to compare with; the nearest one before where none was asked for. */
-  readonly compare?: AskedDay | null
-}
-
-/** What one query and target came to, day by day. */
-interface Series {
-  readonly first: string
-  current: Row
-  baseline: Row | null
-  best: Row | null
+/** The last day of a history, as rows of the `rankings` view. */
+export interface LatestDay {
+  /** What the newest run asks, as if nothing were known of it. */
+  readonly asked: Iterable<Row>
+  /** What the runs of that day observed, in the order of the runs. */
+  readonly observed: Iterable<Row>
 }
 
 /**
- * One row per query and target of a job: its latest day beside the day that it is compared with and the best ever.
+ * One row per query and target that the newest run asks for, in its order: the latest day beside the day that it is
+ * compared with and the best ever. What that run has not observed yet is `unknown`, and no older rank stands in for it.
  *
- * @param rankings rows of the `rankings` view, in the order of date and run
+ * @param compare the day to compare with; null for the nearest one before
  */
-export function rankRows(rankings: Iterable<Row>, { asked, compare = null }: RankOptions = {}): RankReport {
-  const all = new Map<string, Series>()
-  for (const row of rankings) add(all, row, compare)
-  if (asked === undefined)
-    return {
-      rows: [...all.values()].map((one) => reportRow(one, compare)),
-      leftOut: { queries: 0, targets: 0 },
-    }
-  const wanted = new Map<string, Row>()
-  for (const row of asked) {
-    const key = keyOf(row)
-    wanted.set(key, row)
-    const known = all.get(key)
-    if (known === undefined || dateOf(known.current) < dateOf(row)) add(all, row, compare)
+export function rankRows(
+  history: RankHistory,
+  { asked, observed }: LatestDay,
+  compare: AskedDay | null = null,
+): readonly Row[] {
+  const latest = new Map<string, Row>()
+  for (const row of observed) {
+    const key = keyOfRow(row)
+    const before = latest.get(key)
+    if (before === undefined || speaksForDay(observedIn(row), observedIn(before))) latest.set(key, row)
   }
-  const kept = [...all].filter(([key]) => wanted.has(key))
-  const left = [...all].flatMap(([key, { current }]) => (wanted.has(key) ? [] : [current]))
-  return { rows: kept.map(([, one]) => reportRow(one, compare)), leftOut: countLeft(left, wanted.values()) }
+  const standings = new Map(
+    cohort(history, compare).map((one) => [
+      keyOf(one.keyword, history.targets[one.series.target] as TrackedTarget),
+      one,
+    ]),
+  )
+  return [...asked].flatMap((row) => {
+    const key = keyOfRow(row)
+    const standing = standings.get(key)
+    // A run that goes on may have been planned anew between the two readings.
+    return standing === undefined ? [] : [reportRow(latest.get(key) ?? row, standing, history)]
+  })
 }
 
-function add(all: Map<string, Series>, row: Row, compare: AskedDay | null): void {
-  const key = keyOf(row)
-  const series = all.get(key)
-  if (series === undefined) all.set(key, { first: dateOf(row), current: row, baseline: null, best: null })
-  else if (series.current.date !== row.date) {
-    const { current, baseline } = series
-    if (isBetterBaseline(dated(current), baseline === null ? null : dated(baseline), compare))
-      series.baseline = current
-    series.best = better(series.best, current)
-    series.current = row
-  } else if (speaksForDay(observed(row), observed(series.current))) series.current = row
-}
-
-function reportRow({ first, current, baseline, best: before }: Series, asked: AskedDay | null): Row {
-  const best = better(before, current)
-  const previous = baseline === null ? null : observed(baseline)
-  const { movement, change } = movementSince(observed(current), previous, { first, asked })
+function reportRow(latest: Row, { series, baseline, change }: Standing, { days }: RankHistory): Row {
+  const best = bestRank(series.cells)
   return {
-    ...current,
-    previous_date: baseline?.date ?? null,
-    previous_state: baseline?.state ?? null,
-    previous_rank: baseline?.rank ?? null,
-    change,
-    movement,
+    ...latest,
+    previous_date: baseline === null ? null : (days[baseline.day] ?? null),
+    previous_state: baseline?.value.state ?? null,
+    previous_rank: baseline?.value.rank ?? null,
+    change: change.change,
+    movement: change.movement,
     best_rank: best?.rank ?? null,
-    best_date: best?.date ?? null,
+    best_date: best === null ? null : (days[best.day] ?? null),
   }
-}
-
-/** The first of the days with the best rank. */
-function better(best: Row | null, day: Row): Row | null {
-  if (day.rank === null) return best
-  return best === null || Number(day.rank) < Number(best.rank) ? day : best
-}
-
-function countLeft(left: readonly Row[], asked: Iterable<Row>): RankReport['leftOut'] {
-  const queries = new Set([...asked].map(queryOf))
-  const gone = left.filter((row) => !queries.has(queryOf(row)))
-  const others = left.filter((row) => queries.has(queryOf(row)))
-  return { queries: new Set(gone.map(queryOf)).size, targets: new Set(others.map(targetOf)).size }
 }
 
 /** The same operation, text and params, and the same target matched in the same way: like is compared with like. */
-function keyOf(row: Row): string {
-  return `${queryOf(row)}${targetOf(row)}`
+function keyOfRow({ query, operation, params, target_site, target_match, target_also }: Row): string {
+  return JSON.stringify([query, operation, params, target_site, target_match, target_also])
 }
 
-function queryOf({ query, operation, params }: Row): string {
-  return JSON.stringify([query, operation, params])
+function keyOf({ query, operation, params }: Keyword, { site, match, also }: TrackedTarget): string {
+  return JSON.stringify([query, operation, JSON.stringify(params), site, match, JSON.stringify(also)])
 }
 
-function targetOf({ target_site, target_match, target_also }: Row): string {
-  return JSON.stringify([target_site, target_match, target_also])
-}
-
-function dateOf({ date }: Row): string {
-  return String(date)
-}
-
-function dated(row: Row) {
-  return { date: dateOf(row), state: row.state as ObservationState }
-}
-
-function observed({ state, rank, unbroken_depth, results_ended }: Row): Observed {
+function observedIn({ state, rank, unbroken_depth, results_ended }: Row): Observed {
   return {
     state: state as ObservationState,
     rank: rank === null ? null : Number(rank),

@@ -1,15 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { addDays, daysBetween } from '../../src/report/days.ts'
-import { type Row, rankRows } from '../../src/report/rank-rows.ts'
+import type { Row } from '../../src/report/rank-rows.ts'
 import { absent, aRanking, unknown } from './build.ts'
+import { reportOn } from './reporting.ts'
 
 const march = (day: number): string => addDays('2026-03-01', day - 1)
 
 /** The report on one query and target, compared with the 10th of March, three days off at most. */
 function comparedWith10th(...rankings: readonly Row[]): Row {
   const compare = { day: march(10), tolerance: 3 }
-  return rankRows(rankings.map(aRanking), { compare }).rows[0] as Row
+  return reportOn(rankings.map(aRanking), { compare }).rows[0] as Row
 }
 
 const latest = { date: march(20), rank: 5 }
@@ -67,7 +68,7 @@ test('the day compared with is an earlier one, within the tolerance, and none th
       (some, states, day, tolerance) => {
         const sorted = some.toSorted((a, b) => a - b).map((one, index) => on(one, states[index]))
         const asked = march(day)
-        const [row] = rankRows(sorted.map(aRanking), { compare: { day: asked, tolerance } }).rows
+        const [row] = reportOn(sorted.map(aRanking), { compare: { day: asked, tolerance } }).rows
         const away = ({ date }: Row): number => Math.abs(daysBetween(asked, String(date)))
         const possible = sorted.slice(0, -1).filter((one) => away(one) <= tolerance)
         const known = possible.filter((one) => one.state !== 'unknown')

@@ -1,23 +1,24 @@
 import { describe, expect, test } from 'vitest'
 import { reportColumns } from '../../src/report/columns.ts'
-import { type Row, rankRows } from '../../src/report/rank-rows.ts'
+import type { Row } from '../../src/report/rank-rows.ts'
 import { absent, aRanking, unknown } from './build.ts'
+import { reportOn } from './reporting.ts'
 
 const day = (n: number): string => `2026-03-0${n}`
 
 /** The report on one query and target that was observed so. */
-function reportOn(...rankings: readonly Row[]): Row {
-  const { rows } = rankRows(rankings.map(aRanking))
+function rowOf(...rankings: readonly Row[]): Row {
+  const { rows } = reportOn(rankings.map(aRanking))
   expect(rows).toHaveLength(1)
   return rows[0] as Row
 }
 
 test('without observations there is nothing to report', () => {
-  expect(rankRows([])).toEqual({ rows: [], leftOut: { queries: 0, targets: 0 } })
+  expect(reportOn([])).toMatchObject({ rows: [], leftOut: { queries: 0, targets: 0 } })
 })
 
 test('a first observation has nothing before it and is its own best', () => {
-  expect(reportOn({ date: day(1), rank: 4 })).toMatchObject({
+  expect(rowOf({ date: day(1), rank: 4 })).toMatchObject({
     date: day(1),
     rank: 4,
     previous_date: null,
@@ -31,7 +32,7 @@ test('a first observation has nothing before it and is its own best', () => {
 })
 
 test('the latest day is set against the observed day before it, however long ago that was', () => {
-  const row = reportOn({ date: day(1), rank: 2 }, { date: day(3), rank: 9 }, { date: day(8), rank: 5 })
+  const row = rowOf({ date: day(1), rank: 2 }, { date: day(3), rank: 9 }, { date: day(8), rank: 5 })
   expect(row).toMatchObject({
     date: day(8),
     rank: 5,
@@ -46,12 +47,12 @@ test('the latest day is set against the observed day before it, however long ago
 })
 
 test('the best is the first day on which it was reached', () => {
-  const row = reportOn({ date: day(1), rank: 5 }, { date: day(2), rank: 2 }, { date: day(3), rank: 2 })
+  const row = rowOf({ date: day(1), rank: 5 }, { date: day(2), rank: 2 }, { date: day(3), rank: 2 })
   expect(row).toMatchObject({ best_rank: 2, best_date: day(2) })
 })
 
 test('ranks are compared as numbers', () => {
-  expect(reportOn({ date: day(1), rank: 9 }, { date: day(2), rank: 10 })).toMatchObject({
+  expect(rowOf({ date: day(1), rank: 9 }, { date: day(2), rank: 10 })).toMatchObject({
     best_rank: 9,
     change: -1,
   })
@@ -64,13 +65,13 @@ test.each([
   'absent from 20 results, of which the service has %i: what stood 35th is %s',
   (results_ended, movement) => {
     const gone = { ...absent, depth: 20, unbroken_depth: 20, results_ended }
-    expect(reportOn({ date: day(1), rank: 35 }, { date: day(2), ...gone })).toMatchObject({ movement })
+    expect(rowOf({ date: day(1), rank: 35 }, { date: day(2), ...gone })).toMatchObject({ movement })
   },
 )
 
 describe('without an asked day', () => {
   test('the nearest earlier day of which anything is known is compared with', () => {
-    const row = reportOn(
+    const row = rowOf(
       { date: day(1), rank: 9 },
       { date: day(2), rank: 7 },
       { date: day(3), ...unknown },
@@ -81,23 +82,19 @@ describe('without an asked day', () => {
   })
 
   test('an absence is as good a day as a rank', () => {
-    const row = reportOn({ date: day(1), rank: 9 }, { date: day(2), ...absent }, { date: day(3), rank: 4 })
+    const row = rowOf({ date: day(1), rank: 9 }, { date: day(2), ...absent }, { date: day(3), rank: 4 })
     expect(row).toMatchObject({ previous_date: day(2), previous_state: 'absent', movement: 'entered' })
   })
 
   test('where nothing was ever known before, the latest such day is named, and nothing is claimed', () => {
-    const row = reportOn(
-      { date: day(1), ...unknown },
-      { date: day(2), ...unknown },
-      { date: day(3), rank: 4 },
-    )
+    const row = rowOf({ date: day(1), ...unknown }, { date: day(2), ...unknown }, { date: day(3), rank: 4 })
     expect(row).toMatchObject({ previous_date: day(2), previous_state: 'unknown', movement: 'unknown' })
   })
 })
 
 describe('several runs on one day', () => {
   test('count as one: the last of them speaks for the day, and the one before is an earlier day', () => {
-    const row = reportOn(
+    const row = rowOf(
       { date: day(1), rank: 8, run_id: 1 },
       { date: day(2), rank: 6, run_id: 2 },
       { date: day(2), rank: 4, run_id: 3 },
@@ -106,7 +103,7 @@ describe('several runs on one day', () => {
   })
 
   test('an unknown later the same day does not overwrite what was observed', () => {
-    const row = reportOn(
+    const row = rowOf(
       { date: day(1), rank: 8 },
       { date: day(2), rank: 6, run_id: 2 },
       { date: day(2), ...unknown, run_id: 3 },
@@ -115,12 +112,12 @@ describe('several runs on one day', () => {
   })
 
   test('what was observed later overwrites an unknown', () => {
-    const row = reportOn({ date: day(1), ...unknown, run_id: 1 }, { date: day(1), ...absent, run_id: 2 })
+    const row = rowOf({ date: day(1), ...unknown, run_id: 1 }, { date: day(1), ...absent, run_id: 2 })
     expect(row).toMatchObject({ state: 'absent', run_id: 2, movement: 'new' })
   })
 
   test('an absence later the same day speaks for it', () => {
-    const row = reportOn({ date: day(1), rank: 6 }, { date: day(1), ...absent })
+    const row = rowOf({ date: day(1), rank: 6 }, { date: day(1), ...absent })
     expect(row).toMatchObject({ state: 'absent', rank: null, best_rank: null })
   })
 })
@@ -137,32 +134,32 @@ describe('what the job asks', () => {
       aRanking({ date: day(1), query: 'mat', target_site: 'rival.com' }),
       aRanking({ date: day(2), query: 'lamp' }),
     ]
-    const { rows, leftOut } = rankRows(rankings, { asked: asked({ date: day(2), query: 'lamp' }) })
+    const { rows, leftOut } = reportOn(rankings, { asked: asked({ date: day(2), query: 'lamp' }) })
     expect(rows).toMatchObject([{ query: 'lamp', target_site: 'acme.com', date: day(2), state: 'ranked' }])
     expect(leftOut).toEqual({ queries: 2, targets: 1 })
   })
 
   test('is unknown on the day of a run that has not come to it yet: no older rank stands in', () => {
     const now = asked({ date: day(2) }, { date: day(2), query: 'sofa' })
-    expect(rankRows(two, { asked: now }).rows).toMatchObject([
+    expect(reportOn(two, { asked: now }).rows).toMatchObject([
       { ...unknown, date: day(2), run_id: 9, previous_date: day(1), previous_rank: 3, movement: 'unknown' },
       { ...unknown, query: 'sofa', date: day(2), previous_date: null, movement: 'unknown', best_rank: null },
     ])
   })
 
   test('is what an earlier run of the same day says of it, until the new run knows better', () => {
-    const { rows } = rankRows(two, { asked: asked({ date: day(1) }) })
+    const { rows } = reportOn(two, { asked: asked({ date: day(1) }) })
     expect(rows).toMatchObject([{ state: 'ranked', rank: 3, run_id: 1, date: day(1) }])
   })
 
   test('is as unknown as it was observed to be', () => {
     const half = aRanking({ ...unknown, date: day(1), depth: 10, run_id: 9 })
-    expect(rankRows([half], { asked: asked({ date: day(1) }) }).rows).toMatchObject([{ depth: 10 }])
+    expect(reportOn([half], { asked: asked({ date: day(1) }) }).rows).toMatchObject([{ depth: 10 }])
   })
 })
 
 test('an unknown repeats no older rank, and the next day is not compared with it', () => {
-  expect(reportOn({ date: day(1), rank: 3 }, { date: day(2), ...unknown })).toMatchObject({
+  expect(rowOf({ date: day(1), rank: 3 }, { date: day(2), ...unknown })).toMatchObject({
     state: 'unknown',
     rank: null,
     previous_rank: 3,
@@ -170,7 +167,7 @@ test('an unknown repeats no older rank, and the next day is not compared with it
     movement: 'unknown',
     best_rank: 3,
   })
-  expect(reportOn({ date: day(1), ...unknown }, { date: day(2), rank: 3 })).toMatchObject({
+  expect(rowOf({ date: day(1), ...unknown }, { date: day(2), rank: 3 })).toMatchObject({
     previous_state: 'unknown',
     movement: 'unknown',
   })
@@ -184,25 +181,23 @@ test.each<[string, Row]>([
   ['match', { target_match: 'host' }],
   ['list of variants', { target_also: '["amp"]' }],
 ])('another %s is a row of its own', (_, other) => {
-  const { rows } = rankRows([aRanking({ date: day(1) }), aRanking({ date: day(2), ...other })])
+  const { rows } = reportOn([aRanking({ date: day(1) }), aRanking({ date: day(1), ...other })])
   expect(rows.map(({ movement }) => movement)).toEqual(['new', 'new'])
 })
 
 test('a target that got another label stays the same', () => {
-  const row = reportOn(
-    { date: day(1), rank: 3, target: 'Acme' },
-    { date: day(2), rank: 2, target: 'ACME Inc' },
-  )
+  const row = rowOf({ date: day(1), rank: 3, target: 'Acme' }, { date: day(2), rank: 2, target: 'ACME Inc' })
   expect(row).toMatchObject({ target: 'ACME Inc', change: 1 })
 })
 
-test('rows keep the order in which they were first observed', () => {
-  const queries = ['c', 'a', 'b', 'a', 'c'].map((query, index) => aRanking({ query, date: day(index + 1) }))
-  expect(rankRows(queries).rows.map(({ query }) => query)).toEqual(['c', 'a', 'b'])
+test('rows have the order in which the newest run asks for them', () => {
+  const observed = ['c', 'a', 'b', 'a', 'c'].map((query, index) => aRanking({ query, date: day(index + 1) }))
+  const asked = ['b', 'a', 'c'].map((query) => aRanking({ ...unknown, query, date: day(5) }))
+  expect(reportOn(observed, { asked }).rows.map(({ query }) => query)).toEqual(['b', 'a', 'c'])
 })
 
 test('a row has every column of the report', () => {
-  expect(Object.keys(reportOn({}))).toEqual(expect.arrayContaining([...reportColumns]))
+  expect(Object.keys(rowOf({}))).toEqual(expect.arrayContaining([...reportColumns]))
 })
 
 test('the report has the columns of rankings, then its own', () => {

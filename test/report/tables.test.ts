@@ -2,12 +2,12 @@ import { stripVTControlCharacters } from 'node:util'
 import fc from 'fast-check'
 import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
-import { rankRows } from '../../src/report/rank-rows.ts'
 import { rankTable } from '../../src/report/rank-table.ts'
 import { formatTable } from '../../src/report/table.ts'
 import { fitColumns, harmless } from '../../src/terminal.ts'
 import { anyText } from '../api/any-text.ts'
 import { absent, aRanking, unknown } from './build.ts'
+import { reportOn } from './reporting.ts'
 
 const look = { width: 120, color: false }
 
@@ -143,7 +143,7 @@ describe('text from outside', () => {
 })
 
 describe('the rank table', () => {
-  const rows = rankRows([
+  const rows = reportOn([
     aRanking({ query: 'desk', gl: 'us', hl: 'en', rank: 9, date: '2026-03-01' }),
     aRanking({ query: 'desk', gl: 'us', hl: 'en', rank: 4, date: '2026-03-02' }),
     aRanking({ query: 'lamp', rank: 2, date: '2026-03-01' }),
@@ -184,7 +184,7 @@ describe('the rank table', () => {
   })
 
   test('without rows is nothing', () => {
-    expect(rankTable(rankRows([]), look)).toBe('')
+    expect(rankTable(reportOn([]), look)).toBe('')
   })
 
   test('says the same in colour', () => {
@@ -194,18 +194,13 @@ describe('the rank table', () => {
   })
 
   test('names the operation only where there are several', () => {
-    const two = rankRows([aRanking(), aRanking({ operation: 'beta.search', params: '{"cc":"us"}' })])
+    const two = reportOn([aRanking(), aRanking({ operation: 'beta.search', params: '{"cc":"us"}' })])
     expect(rankTable(two, look).split('\n')[2]).toMatch(/^standing desk {2}beta\.search +us /)
     expect(rankTable(rows, look)).not.toContain('operation')
   })
 
-  test('names the first and the last day where they differ', () => {
-    const two = rankRows([aRanking({ date: '2026-03-05' }), aRanking({ query: 'lamp', date: '2026-03-01' })])
-    expect(rankTable(two, look)).toContain('2 observations between 2026-03-01 and 2026-03-05:')
-  })
-
   test('says where rows are compared with different days', () => {
-    const two = rankRows([
+    const two = reportOn([
       aRanking({ date: '2026-03-01' }),
       aRanking({ query: 'lamp', date: '2026-03-02' }),
       ...['standing desk', 'lamp', 'mat'].map((query) => aRanking({ query, date: '2026-03-03' })),
@@ -222,10 +217,10 @@ describe('the rank table', () => {
     const compare = { day: '2026-03-02', tolerance: 1 }
     const rankings = ['2026-03-01', '2026-03-05'].map((date) => aRanking({ date }))
     const asked = ' (asked for: 2026-03-02, give or take 1 day).'
-    expect(rankTable(rankRows(rankings, { compare }), { ...look, compare })).toContain(
+    expect(rankTable(reportOn(rankings, { compare }), { ...look, compare })).toContain(
       `Compared with what was observed on 2026-03-01${asked}`,
     )
-    expect(rankTable(rankRows(rankings.slice(1), { compare }), { ...look, compare })).toContain(
+    expect(rankTable(reportOn(rankings.slice(1), { compare }), { ...look, compare })).toContain(
       `Nothing to compare with${asked}`,
     )
   })
@@ -235,14 +230,14 @@ describe('the rank table', () => {
     [2, 1, 'Left out: 2 queries and 1 target that the job no longer asks for.'],
     [0, 3, 'Left out: 3 targets that the job no longer asks for.'],
   ])('counts %i queries and %i targets that are left out', (queries, targets, words) => {
-    const table = rankTable({ ...rankRows([aRanking()]), leftOut: { queries, targets } }, look)
+    const table = rankTable({ ...reportOn([aRanking()]), leftOut: { queries, targets } }, look)
     expect(table.split('\n')).toContain(words)
   })
 
   test('is harmless whatever the service and the job file say', () => {
     const evil = '\u001b]0;owned\u0007\u001b[2Jx\r\n\u202ey'
     const table = rankTable(
-      rankRows([
+      reportOn([
         aRanking({ query: evil, target: evil, location: evil, gl: evil, hl: evil, url: evil, title: evil }),
       ]),
       look,
@@ -252,7 +247,7 @@ describe('the rank table', () => {
   })
 
   test('fits the terminal by cutting the page', () => {
-    const long = rankRows([aRanking({ url: `https://acme.com/${'a'.repeat(200)}` })])
+    const long = reportOn([aRanking({ url: `https://acme.com/${'a'.repeat(200)}` })])
     const lines = rankTable(long, { width: 90, color: false }).split('\n').slice(0, 2)
     expect(Math.max(...lines.map((line) => stringWidth(line)))).toBe(90)
   })

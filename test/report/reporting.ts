@@ -1,0 +1,120 @@
+import type { ObservationState } from '../../src/model/observation.ts'
+import type { Match, Variant } from '../../src/model/target.ts'
+import type { AskedDay } from '../../src/report/baseline.ts'
+import { type BuiltHistory, buildHistory, type HistorySource } from '../../src/report/build-history.ts'
+import { type RankReport, type Row, rankRows } from '../../src/report/rank-rows.ts'
+import type { AskedTarget, ObservedRow } from '../../src/store/tracking.ts'
+import { unknown } from './build.ts'
+
+interface Reporting {
+  /** What the newest run asks, on its day; all that was ever observed where nothing else is said. */
+  readonly asked?: readonly Row[]
+  readonly compare?: AskedDay | null
+}
+
+/** The report on rows of the `rankings` view, in the order of their days and runs. */
+export function reportOn(
+  rankings: readonly Row[],
+  { asked, compare = null }: Reporting = {},
+): RankReport & { readonly built: BuiltHistory } {
+  const last =
+    [...rankings, ...(asked ?? [])]
+      .map(({ date }) => String(date))
+      .sort()
+      .at(-1) ?? '2026-03-01'
+  const now = asked ?? distinct(rankings).map((row) => ({ ...row, ...unknown, date: last }))
+  const built = buildHistory(source(rankings, now, last))
+  const observed = rankings.filter(({ date }) => date === last)
+  return {
+    rows: rankRows(built.history, { asked: now, observed }, compare),
+    leftOut: { queries: built.history.removed.length, targets: built.removedTargets },
+    built,
+  }
+}
+
+/** The last row of each query and target. */
+function distinct(rows: readonly Row[]): readonly Row[] {
+  return [...new Map(rows.map((row) => [`${queryOf(row)}${targetOf(row)}`, row])).values()]
+}
+
+const queryOf = ({ query, operation, params }: Row) => JSON.stringify([query, operation, params])
+const targetOf = ({ target_site, target_match, target_also }: Row) =>
+  JSON.stringify([target_site, target_match, target_also])
+
+/** A store that holds these rows, each row of one day and key as a run of its own. */
+function source(rankings: readonly Row[], asked: readonly Row[], last: string): HistorySource {
+  const links = numbers()
+  const queries = numbers()
+  const targets = numbers()
+  const query = (row: Row) => queries.of(queryOf(row))
+  const target = (row: Row) => targets.of(targetOf(row))
+  const runs = [...rankings.map(({ date }, index) => ({ id: index + 1, date: String(date) }))]
+  const newest = { id: rankings.length + 1, date: last }
+  const textOf = (id: number) => {
+    const [text, operation, params] = JSON.parse(queries.name(id)) as [string, string, string]
+    return { id, query: text, operation, params: JSON.parse(params) as Record<string, string> }
+  }
+  return {
+    job: 'acme',
+    runs: [...runs, newest],
+    kindOf: () => 'organic',
+    store: {
+      askedIn: () => ({
+        queries: [...new Set(asked.map(query))].map((id) => ({
+          ...textOf(id),
+          tags: [],
+          volume: null,
+          url: null,
+          labels: {},
+        })),
+        targets: distinct(asked)
+          .filter((row, index, all) => all.findIndex((one) => target(one) === target(row)) === index)
+          .map((row) => targetFrom(row, target(row))),
+        pairs: asked.map((row) => [query(row), target(row)]),
+      }),
+      observedIn: (run) =>
+        rankings.slice(run - 1, run).map((row) => rowOf(row, [query(row), target(row)], links)),
+      queries: (ids) => ids.map(textOf),
+      links: (ids) => ids.map(links.name),
+    },
+  }
+}
+
+function targetFrom(row: Row, id: number): AskedTarget {
+  return {
+    id,
+    site: String(row.target_site),
+    match: row.target_match as Match,
+    also: JSON.parse(String(row.target_also)) as Variant[],
+    label: String(row.target),
+    own: row.own === 1,
+  }
+}
+
+function rowOf(row: Row, [query, target]: readonly [number, number], links: Numbers): ObservedRow {
+  return [
+    query,
+    target,
+    row.state as ObservationState,
+    row.rank as number | null,
+    row.exactness as ObservedRow[4],
+    Number(row.depth),
+    Number(row.unbroken_depth),
+    row.results_ended === undefined ? null : Number(row.results_ended),
+    row.url === null ? null : links.of(String(row.url)),
+    null,
+  ]
+}
+
+interface Numbers {
+  of(name: string): number
+  name(id: number): string
+}
+
+function numbers(): Numbers {
+  const names: string[] = []
+  return {
+    of: (name) => (names.includes(name) ? names.indexOf(name) : names.push(name) - 1) + 1,
+    name: (id) => names[id - 1] as string,
+  }
+}
