@@ -11,15 +11,29 @@ const targets = [aTarget('x.example'), aTarget('a.example', { own: false })]
 const kindOf = () => 'organic' as const
 
 /** Pages by the letters of their sites; null is a page that fails. Repeated letters repeat a result. */
-const pageLetters = fc.option(fc.string({ unit: fc.constantFrom(...'abcxyz'), minLength: 1, maxLength: 6 }), {
-  freq: 5,
-})
+const pageLetters = fc.option(
+  fc.string({ unit: fc.constantFrom(...'abcxyzX'), minLength: 1, maxLength: 6 }),
+  {
+    freq: 5,
+  },
+)
 const aRun = fc.record({
   queries: fc.subarray(['desk', 'lamp'], { minLength: 1 }),
   pages: fc.array(pageLetters, { minLength: 1, maxLength: 3 }),
   paging: fc.constantFrom('all', 'until-found', 'smart'),
   sameDay: fc.boolean(),
+  ends: fc.boolean(),
 })
+
+/** `X` is a deeper page of `x.example`. */
+function pageOf(letters: string, isLast: boolean) {
+  const page = webPage(letters, isLast ? { hasNextPage: false } : {})
+  const deeper = { link: 'https://x.example/deep' }
+  return {
+    ...page,
+    results: page.results.map((one) => (one.title === 'X' ? { ...one, ...deeper } : one)),
+  }
+}
 
 interface ViewRow {
   readonly query: string
@@ -40,15 +54,15 @@ test('a history says of each day what the views say of its runs', async () => {
     fc.asyncProperty(fc.array(aRun, { minLength: 1, maxLength: 5 }), async (days) => {
       const temp = await aStore()
       let day = 0
-      for (const { queries, pages, paging, sameDay } of days) {
+      for (const { queries, pages, paging, sameDay, ends } of days) {
         if (!sameDay) day += 1
         const date = `2026-03-${String(day + 1).padStart(2, '0')}`
         const job = { name: 'acme', targets, paging } as const
-        const asked = text(...queries).map((query) => ({ ...query, pages: pages.length }))
+        const asked = text(...queries).map((query) => ({ ...query, pages: pages.length + (ends ? 1 : 0) }))
         const run = await plan(temp.store, { job, queries: asked, date })
         await work(temp.store, run, ({ page }) => {
           const letters = pages[page - 1]
-          return letters == null ? null : webPage(letters)
+          return letters == null ? null : pageOf(letters, page === pages.length && ends)
         })
         await temp.store.finishRun(run.id, 'completed', noon)
       }
