@@ -1,0 +1,118 @@
+import type { Run } from '../model/run.ts'
+import type { FirstResult, TrackingStore } from '../store/tracking.ts'
+import type { AskedDay } from './baseline.ts'
+import type { BuiltHistory } from './build-history.ts'
+import { baselineOrder } from './cohort.ts'
+import type { CtrCurve } from './ctr/curve.ts'
+import { addDays } from './days.ts'
+import type { Citation, PageData, Serp } from './page-data.ts'
+import type { Keyword, RankHistory, RankSeries } from './rank-history.ts'
+import { type Owners, ownersOf } from './serp-owners.ts'
+import { wordList } from './word-list.ts'
+
+/** Where the data of a page come from. */
+export interface PageSource {
+  readonly built: BuiltHistory
+  readonly compare: AskedDay | null
+  readonly curve: CtrCurve
+  /** Runs that are reported, the newest first. */
+  readonly runs: readonly Run[]
+  readonly store: Pick<TrackingStore, 'firstResults' | 'unbrokenDepth' | 'runQuality'>
+  /** Days before the last one whose SERPs go along, beside those of the compared days. */
+  readonly serpDays: number
+}
+
+/** Runs of which a page says how they went. */
+const mostRuns = 30
+const shownResults = 10
+/** No AI answer has as many references. */
+const mostReferences = 1_000
+
+/** Everything that the report as a page shows. */
+export function buildPageData({ built, compare, curve, runs, store, serpDays }: PageSource): PageData {
+  const { history, queryIds } = built
+  const [texts, links, sites] = [wordList(), wordList(), wordList()]
+  const runsOn = new Map<string, number[]>()
+  for (const { id, date } of runs) runsOn.set(date, [...(runsOn.get(date) ?? []), id])
+  const seriesOf = seriesByKeyword(history)
+  const serps: Serp[] = []
+  const citations: Citation[] = []
+  for (const { keyword, day } of looks(history, { seriesOf, compare, serpDays })) {
+    const query = queryIds[keyword] as number
+    const { kind } = history.keywords[keyword] as Keyword
+    const run = (runsOn.get(history.days[day] as string) ?? []).find(
+      (id) => store.unbrokenDepth(id, query) > 0,
+    )
+    if (run === undefined) continue
+    const owner = ownersOf(history, seriesOf[keyword] ?? [], day)
+    const top = kind === 'reference' ? mostReferences : shownResults
+    const results = store.firstResults({ run, query, kind, top })
+    if (kind === 'reference') citations.push({ keyword, day, ...citationOf(results, owner) })
+    serps.push({
+      keyword,
+      day,
+      depth: Math.min(shownResults, store.unbrokenDepth(run, query)),
+      results: results
+        .slice(0, shownResults)
+        .map((one) => [
+          one.rank,
+          texts.place(one.title),
+          links.place(one.link),
+          sites.place(one.site),
+          owner(one.link)[0] ?? null,
+        ]),
+    })
+  }
+  return {
+    history,
+    compare,
+    curve,
+    runs: runs
+      .slice(0, mostRuns)
+      .map(({ id }) => store.runQuality(id))
+      .reverse(),
+    serps,
+    citations,
+    texts: texts.words,
+    links: links.words,
+    sites: sites.words,
+  }
+}
+
+type SeriesOf = readonly (readonly RankSeries[])[]
+
+function seriesByKeyword({ keywords, series }: RankHistory): SeriesOf {
+  const all: RankSeries[][] = keywords.map(() => [])
+  for (const one of series) all[one.keyword]?.push(one)
+  return all
+}
+
+interface Choice {
+  readonly seriesOf: SeriesOf
+  readonly compare: AskedDay | null
+  readonly serpDays: number
+}
+
+/** Keywords with the days on which anything is known of them: the last, the one that it is compared with, and those asked for. */
+function* looks({ days }: RankHistory, { seriesOf, compare, serpDays }: Choice) {
+  const last = days.length - 1
+  const order = baselineOrder(days, compare)
+  const since = addDays(days[last] ?? '', -serpDays)
+  const recent = days.flatMap((date, day) => (date > since ? [day] : []))
+  for (const [keyword, series] of seriesOf.entries()) {
+    const isKnown = (day: number): boolean => series.some(({ cells }) => (cells[day] ?? 0) !== 0)
+    const compared = order.find(isKnown)
+    const wanted = new Set([...recent, ...(compared === undefined ? [] : [compared]), last])
+    for (const day of [...wanted].sort((a, b) => a - b)) if (isKnown(day)) yield { keyword, day }
+  }
+}
+
+function citationOf(results: readonly FirstResult[], owner: Owners): Omit<Citation, 'keyword' | 'day'> {
+  const indexes = new Map<number, number[]>()
+  for (const { link, position, rank } of results)
+    for (const target of owner(link)) indexes.set(target, [...(indexes.get(target) ?? []), position ?? rank])
+  return {
+    references: results.length,
+    cited: [...indexes].sort(([a], [b]) => a - b).map(([target, those]) => ({ target, indexes: those })),
+  }
+}
