@@ -18,11 +18,11 @@ export function openTerminal(): Terminal {
     lineShown = false
   }
   return {
-    out: (text) =>
+    out: (data) =>
       new Promise((resolve) => {
         clear()
         // Called when it is handed on, and also when nobody reads any more.
-        process.stdout.write(text, () => resolve())
+        process.stdout.write(data, () => resolve())
       }),
     say: (line) => {
       clear()

@@ -4,13 +4,18 @@ import stringWidth from 'string-width'
 /** Where an action writes: data to stdout, talk to stderr. */
 export interface Terminal {
   /** Writes data as it is; fulfilled when more may be written. */
-  readonly out: (text: string) => Promise<void>
+  readonly out: (data: string | Uint8Array) => Promise<void>
   /** Says one line to a person. */
   readonly say: (line: string) => void
   /** Rewrites the live line where there is a terminal; an empty one takes it away. */
   readonly live: ((line: string) => void) | null
   readonly columns: number
   readonly color: boolean
+}
+
+/** Whether data goes to a person's eyes, not into a pipe or a file: those have no width. */
+export function isScreen({ columns }: Pick<Terminal, 'columns'>): boolean {
+  return Number.isFinite(columns)
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out

@@ -33,7 +33,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'errors',
     'words',
   ],
-  report: ['model', 'rank', 'store/rows', 'store/tracking', 'errors', 'words', 'terminal'],
+  xlsx: [],
+  report: ['model', 'rank', 'store/rows', 'store/tracking', 'xlsx', 'errors', 'words', 'terminal'],
   sandbox: ['model', 'catalog', 'errors'],
   actions: [
     'model',
@@ -66,6 +67,7 @@ const owners: Readonly<Record<string, RegExp>> = {
   'drizzle-orm': /^store\/sqlite\//,
   'csv-parse': /^jobfile\//,
   'csv-stringify': /^report\//,
+  'hyparquet-writer': /^report\//,
   yaml: /^jobfile\//,
   zod: /^jobfile\//,
   tldts: /^model\/link\.ts$/,

@@ -2,17 +2,13 @@ import { existsSync, statSync } from 'node:fs'
 import { UsageError } from '../errors.ts'
 import { openJob } from '../jobfile/open.ts'
 import { formatProblem } from '../jobfile/problem.ts'
-import type { RowFormat } from '../report/rows-out.ts'
 import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
 import { nearest } from '../words.ts'
 import { observeThePast } from './new-targets.ts'
 
 /** The format that was asked for, the first one where none was; throws one sentence for others. */
-export function chosenFormat<T extends RowFormat | 'table'>(
-  format: string | undefined,
-  known: readonly T[],
-): T {
+export function chosenFormat<T extends string>(format: string | undefined, known: readonly T[]): T {
   if (format === undefined) return known[0] as T
   const chosen = known.find((one) => one === format)
   if (chosen !== undefined) return chosen

@@ -81,7 +81,10 @@ async function tell(
   await writeWhole(rankings, rowsOut(report.rows, { columns: reportColumns, format: 'csv', raw: false }))
   const { view, columns } = exportKinds.organic
   const latest = last === undefined ? [] : store.rows(view, { run: last.id })
-  await writeWhole(serps, rowsOut(latest, { columns, format: 'csv', raw: false }))
+  await writeWhole(
+    serps,
+    rowsOut(latest, { columns: columns.map(({ name }) => name), format: 'csv', raw: false }),
+  )
   const { spent, tasks } = await totals(store, job)
   await terminal.out(
     `\n${count(days, 'day')} of ${job}: ${count(tasks, 'call')}, ${count(spent, 'credit')}, in ${seconds.toFixed(1)} s.

@@ -1,15 +1,20 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { findOperation } from '../catalog/index.ts'
 import { databasePath, type SettingFlags } from '../config.ts'
 import { UsageError } from '../errors.ts'
-import { type ExportKind, exportKinds } from '../report/columns.ts'
+import { systemClock } from '../model/clock.ts'
+import { type Column, type ExportKind, exportKinds } from '../report/columns.ts'
+import { cursorText, readCursor } from '../report/cursor.ts'
+import { type ExportFormat, exportFormats, exportOut, isBinary } from '../report/export-out.ts'
 import type { Row } from '../report/rank-rows.ts'
-import { rowsOut } from '../report/rows-out.ts'
-import type { RowFilter } from '../store/rows.ts'
+import { writablePath, writeWhole } from '../report/whole-file.ts'
+import type { RowFilter, Snapshot } from '../store/rows.ts'
 import { openStore } from '../store/sqlite/open.ts'
-import type { Terminal } from '../terminal.ts'
+import { isScreen, type Terminal } from '../terminal.ts'
 import { nearest } from '../words.ts'
 import { chosenFormat, dayOrInstant, refuseUnknownJob } from './choices.ts'
 import { deliver } from './output.ts'
+import { exportProgress } from './progress.ts'
 import { wholeNumber } from './wire.ts'
 
 export interface ExportFlags extends SettingFlags {
@@ -24,27 +29,79 @@ export interface ExportFlags extends SettingFlags {
   readonly operation?: string
   readonly from?: string
   readonly until?: string
+  readonly since?: string
+  readonly 'cursor-file'?: string
 }
 
-/** `rankline export`: results in bulk, streamed. */
+/** `rankline export`: results in bulk, streamed; all of them, or what came after a cursor. */
 export async function exportRows(flags: ExportFlags, terminal: Terminal): Promise<number> {
-  const { view, columns, labels } = exportKinds[chosenKind(flags.kind)]
-  const format = chosenFormat(flags.json === true ? 'json' : flags.format, ['csv', 'jsonl', 'json'])
+  const kind = chosenKind(flags.kind)
+  const format = chosenFormat(flags.json === true ? 'json' : flags.format, exportFormats)
+  refuseUnfit(flags, format, terminal)
   const filter = rowFilter(flags)
+  const since = cursorOf(flags)
   await using store = await openStore(databasePath(flags))
   if (flags.job !== undefined) await refuseUnknownJob(store, flags.job)
-  const names = labels ? await store.labelNames(filter) : []
-  const rows = store.rows(view, filter)
-  await deliver(
-    rowsOut(names.length === 0 ? rows : withLabels(rows, names), {
-      columns: [...columns, ...names.map(labelColumn)],
-      format,
-      raw: flags.raw === true,
-    }),
-    flags.out,
-    terminal,
-  )
+  using snapshot = store.snapshot()
+  const newest = snapshot.newest(exportKinds[kind].view)
+  const after = since === null ? 0 : readCursor(since, kind, newest)
+  const { rows, columns } = labelled(snapshot, kind, { ...filter, after })
+  const progress = exportProgress(terminal, systemClock, flags.out)
+  const raw = flags.raw === true
+  await deliver(exportOut(progress.count(rows), { kind, columns, format, raw }), flags.out, terminal)
+  progress.end()
+  const cursor = cursorText(kind, newest)
+  await keepCursor(flags, cursor)
+  terminal.say(`Next cursor: ${cursor}`)
   return 0
+}
+
+function refuseUnfit(flags: ExportFlags, format: ExportFormat, terminal: Terminal): void {
+  const { out, since, 'cursor-file': file } = flags
+  if (isBinary(format) && out === undefined && isScreen(terminal))
+    throw new UsageError(`A terminal cannot show ${format}. Name a file with --out, or write into a pipe`)
+  if (file === undefined) return
+  if (since !== undefined)
+    throw new UsageError('--since and --cursor-file both say where to begin. Leave one of them out')
+  // Nobody can tell whether what goes into a pipe arrived.
+  if (out === undefined) throw new UsageError('--cursor-file needs a file for the rows. Name it with --out')
+  if (writablePath(file, '--cursor-file') === writablePath(out, '--out'))
+    throw new UsageError('--cursor-file and --out name the same file. Give each one of its own')
+}
+
+/** Where to begin, as it was given or as the last export left it; null at the beginning. */
+function cursorOf({ since, 'cursor-file': file }: ExportFlags): string | null {
+  if (file === undefined || !existsSync(file)) return since ?? null
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new UsageError(`The cursor file ${file} cannot be read. Check its permissions`, { cause: error })
+  }
+}
+
+/** Notes how far the rows go that are written by now; an export that dies before begins where this one did. */
+async function keepCursor({ 'cursor-file': file }: ExportFlags, cursor: string): Promise<void> {
+  if (file === undefined) return
+  async function* line() {
+    yield `${cursor}\n`
+  }
+  await writeWhole(file, line(), '--cursor-file')
+}
+
+/** Rows, and the labels of their queries as columns of their own. */
+function labelled(
+  snapshot: Snapshot,
+  kind: ExportKind,
+  filter: RowFilter & { readonly after: number },
+): { readonly rows: Iterable<Row>; readonly columns: readonly Column[] } {
+  const { view, columns, labels } = exportKinds[kind]
+  const names = columns.map(({ name }) => name)
+  const labelNames = labels ? snapshot.labelNames(filter) : []
+  if (labelNames.length === 0) return { rows: snapshot.rows(view, names, filter), columns }
+  return {
+    rows: withLabels(snapshot.rows(view, [...names, 'labels'], filter), labelNames),
+    columns: [...columns, ...labelNames.map((name) => ({ name: labelColumn(name), type: 'text' }) as const)],
+  }
 }
 
 function labelColumn(name: string): string {

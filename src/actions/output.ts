@@ -1,9 +1,9 @@
 import { writeWhole } from '../report/whole-file.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** Writes pieces of text to the file that was named, or to stdout. */
+/** Writes pieces of data to the file that was named, or to stdout. */
 export async function deliver(
-  pieces: AsyncIterable<string>,
+  pieces: AsyncIterable<string | Uint8Array>,
   path: string | undefined,
   terminal: Terminal,
 ): Promise<void> {

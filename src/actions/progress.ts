@@ -1,7 +1,7 @@
 import type { Clock } from '../model/clock.ts'
 import type { Progress } from '../run/collect.ts'
-import type { Terminal } from '../terminal.ts'
-import { duration } from '../words.ts'
+import { isScreen, type Terminal } from '../terminal.ts'
+import { count, duration } from '../words.ts'
 
 /** Shows how far long work is: a live line on a terminal, elsewhere a plain line now and then. */
 export interface Display<T> {
@@ -46,6 +46,36 @@ export function progressDisplay(terminal: Terminal, clock: Pick<Clock, 'monotoni
     },
     end: line.end,
   }
+}
+
+const quietMs = 1000
+
+/**
+ * Counts rows as they are taken, and shows how many they are: on a terminal, where the work is long, and where the rows
+ * themselves do not go there.
+ */
+export function exportProgress(terminal: Terminal, clock: Pick<Clock, 'monotonic'>, out: string | undefined) {
+  const began = clock.monotonic()
+  const shows = terminal.live !== null && (out !== undefined || !isScreen(terminal))
+  const line = display<number>(terminal, clock, (rows) => exportLine(rows, clock.monotonic() - began))
+  return {
+    *count<T>(rows: Iterable<T>): Generator<T> {
+      let taken = 0
+      for (const row of rows) {
+        yield row
+        taken += 1
+        // The clock is not asked for every row.
+        if (shows && taken % 1000 === 0 && clock.monotonic() - began >= quietMs) line.show(taken)
+      }
+    },
+    end: line.end,
+  }
+}
+
+/** One line: rows so far, and rows a second. */
+export function exportLine(rows: number, ms: number): string {
+  const perSecond = Math.round(rows / (ms / 1000))
+  return `${count(rows, 'row')} · ${perSecond.toLocaleString('en-US')}/s`
 }
 
 /** One line: done, rate, credits, balance, time left. */

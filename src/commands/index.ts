@@ -60,13 +60,19 @@ export const commands: readonly Command[] = [
     usage: 'export <kind>',
     describe: 'Results in bulk: organic, news, videos, images, references, suggestions, related, calls',
     flags: (yargs) =>
-      outputFlags('csv, jsonl or json [csv]', yargs).options({
+      outputFlags('csv, jsonl, json, parquet or xlsx [csv]', yargs).options({
         job: textFlag('Of this job only'),
         run: textFlag('Of this run only'),
         query: textFlag('Of this query only'),
         operation: textFlag('Of this operation only'),
         from: textFlag('From this day or instant on (UTC)'),
         until: textFlag('Before this day or instant (UTC)'),
+        since: textFlag(
+          'Only what was stored or changed after this cursor; every export ends by naming the next',
+        ),
+        'cursor-file': textFlag(
+          'File that holds the cursor: read where it exists, replaced when --out is written',
+        ),
       }),
     load: async () => (await import('../actions/export.ts')).exportRows,
   },

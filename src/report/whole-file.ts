@@ -1,22 +1,19 @@
 import { closeSync, existsSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { RanklineError, UsageError } from '../errors.ts'
 
-/** Writes a file whole: beside its name first, then renamed, so that nobody ever reads half of it. */
-export async function writeWhole(named: string, pieces: AsyncIterable<string>): Promise<void> {
-  if (named.trim() === '') throw new UsageError('--out is empty. Give it the name of a file')
-  // A link stays a link; what it points to is written.
-  const path = existsSync(named) ? realpathSync(named) : named
-  const folder = dirname(path)
-  if (!existsSync(folder))
-    throw new UsageError(`The folder ${folder} does not exist. Create it with: mkdir -p ${folder}`)
-  if (existsSync(path) && statSync(path).isDirectory())
-    throw new UsageError(`${path} is a folder. Give --out the name of a file in it`)
-  if (existsSync(path) && !statSync(path).isFile())
-    throw new UsageError(`${path} is no plain file. Leave --out away to write to stdout, or name a file`)
-  if (holdsDatabase(path))
-    throw new UsageError(`${path} is a database, which would be lost. Give --out the name of another file`)
+/**
+ * Writes a file whole: beside its name first, then renamed, so that nobody ever reads half of it.
+ *
+ * @param flag what named the file
+ */
+export async function writeWhole(
+  named: string,
+  pieces: AsyncIterable<string | Uint8Array>,
+  flag = '--out',
+): Promise<void> {
+  const path = writablePath(named, flag)
   const beside = `${path}.${process.pid}.partial`
   try {
     const file = await open(beside, 'w')
@@ -28,9 +25,39 @@ export async function writeWhole(named: string, pieces: AsyncIterable<string>): 
       await file.close()
     }
     await rename(beside, path)
+    await syncFolder(dirname(path))
   } catch (error) {
     await rm(beside, { force: true })
     throw explained(error, named)
+  }
+}
+
+/** Where a file of that name would be written; throws one sentence where none can be. */
+export function writablePath(named: string, flag: string): string {
+  if (named.trim() === '') throw new UsageError(`${flag} is empty. Give it the name of a file`)
+  // A link stays a link; what it points to is written.
+  const path = existsSync(named) ? realpathSync(named) : resolve(named)
+  const folder = dirname(named)
+  if (!existsSync(folder))
+    throw new UsageError(`The folder ${folder} does not exist. Create it with: mkdir -p ${folder}`)
+  if (existsSync(path) && statSync(path).isDirectory())
+    throw new UsageError(`${path} is a folder. Give ${flag} the name of a file in it`)
+  if (existsSync(path) && !statSync(path).isFile())
+    throw new UsageError(`${path} is no plain file. Leave ${flag} away to write to stdout, or name a file`)
+  if (holdsDatabase(path))
+    throw new UsageError(`${path} is a database, which would be lost. Give ${flag} the name of another file`)
+  return path
+}
+
+/** So that the name survives the power as the file does: what is written after it relies on that. */
+async function syncFolder(folder: string): Promise<void> {
+  // Windows opens no folders.
+  if (process.platform === 'win32') return
+  const opened = await open(folder)
+  try {
+    await opened.sync()
+  } finally {
+    await opened.close()
   }
 }
 

@@ -6,14 +6,41 @@ import type { Target } from '../model/target.ts'
 export interface ReportStore {
   /** Rows of a public view, streamed in a stable order: the order in which tasks were planned, page and place. */
   rows(view: RowView, filter: RowFilter): Iterable<Readonly<Record<string, Cell>>>
-  /** Names of the labels that queries of these runs carry, in alphabetical order. */
-  labelNames(filter: RowFilter): Promise<readonly string[]>
+  /** What is stored now, to be read while others go on writing; nothing is written through this store meanwhile. */
+  snapshot(): Snapshot
   /** Every query of a run with each of its targets, as rows of `rankings` on its day that know nothing. */
   askedBy(run: number): Iterable<Readonly<Record<string, Cell>>>
   /** Every query of that text, as the job's newest run left it that looked for one; empty where none did. */
   queryRecords(look: QueryLook): Promise<readonly QueryRecord[]>
   /** The texts of everything that runs of the job ever asked. */
   queryTexts(job: string): Promise<readonly string[]>
+}
+
+/** What was stored at one moment. */
+export interface Snapshot extends Disposable {
+  /**
+   * Number of what was stored or changed last: results of a task, or a call. Everything that comes later has a higher
+   * one. 0 where there is nothing.
+   */
+  newest(view: ExportView): number
+  /** Names of the labels that queries of these runs carry, in alphabetical order. */
+  labelNames(filter: Pick<RowFilter, 'job' | 'run'>): readonly string[]
+  /**
+   * These columns of the results of tasks that are done, or of calls, in the order in which they were planned, page and
+   * place. Of results, those of a whole task are always taken.
+   */
+  rows(
+    view: ExportView,
+    columns: readonly string[],
+    filter: ExportFilter,
+  ): Iterable<Readonly<Record<string, Cell>>>
+}
+
+export type ExportView = Exclude<RowView, 'answers' | 'rankings'>
+
+export interface ExportFilter extends RowFilter {
+  /** Only what was stored or changed after what had this number; 0 takes all. */
+  readonly after: number
 }
 
 export interface QueryLook {

@@ -22,7 +22,7 @@ async function printed(readings: readonly Reading[], charges: readonly Charge[])
   } as Partial<Record<keyof LedgerStore, unknown>> as LedgerStore
   let text = ''
   const terminal = {
-    out: async (more: string) => {
+    out: async (more: string | Uint8Array) => {
       text += more
     },
     say: (line: string) => {

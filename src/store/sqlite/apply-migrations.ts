@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { drizzle } from 'drizzle-orm/better-sqlite3'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import { applicationId, appliedMigration, migrationsFolder } from './applied.ts'
+import { triggers } from './triggers.ts'
 import { views } from './views.ts'
 
 /**
@@ -17,6 +18,8 @@ export function applyMigrations(db: Database): void {
     db.pragma(`application_id = ${applicationId}`)
     // A view on a table that is rebuilt would stop the migration; they are made anew afterwards.
     for (const name of Object.keys(views)) db.exec(`DROP VIEW IF EXISTS ${name}`)
+    // Nor does a migration deliver what it touches.
+    for (const name of Object.keys(triggers)) db.exec(`DROP TRIGGER IF EXISTS ${name}`)
     db.exec(
       'CREATE TABLE IF NOT EXISTS __drizzle_migrations (id INTEGER PRIMARY KEY, hash TEXT NOT NULL, created_at NUMERIC)',
     )

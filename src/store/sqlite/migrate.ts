@@ -2,6 +2,7 @@ import { existsSync, renameSync, rmSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 import { UsageError } from '../../errors.ts'
 import { applicationId, appliedMigration, newestMigration } from './applied.ts'
+import { triggers } from './triggers.ts'
 import { views } from './views.ts'
 
 /**
@@ -17,7 +18,7 @@ export async function migrate(db: Database, path: string): Promise<void> {
     const { applyMigrations } = await import('./apply-migrations.ts')
     applyMigrations(db)
   }
-  refreshViews(db)
+  refresh(db)
 }
 
 /** Refuses the database of another program, and one that a newer rankline has written. */
@@ -44,20 +45,27 @@ function keepCopy(db: Database, path: string): void {
   renameSync(beside, copy)
 }
 
-/** Makes the public views anew where their text has changed. */
-function refreshViews(db: Database): void {
-  const stored = db.prepare<[], { sql: string }>("SELECT sql FROM sqlite_schema WHERE type = 'view'").all()
+/** Makes views and triggers anew where their text has changed. */
+function refresh(db: Database): void {
+  const stored = db
+    .prepare<[], { sql: string }>("SELECT sql FROM sqlite_schema WHERE type IN ('view', 'trigger')")
+    .all()
   const current = new Set(stored.map(({ sql }) => sql))
-  const stale = Object.entries(views).filter(([name, body]) => !current.has(viewSql(name, body)))
+  const stale = [...madeOf('VIEW', views, ' AS'), ...madeOf('TRIGGER', triggers)].filter(
+    ({ sql }) => !current.has(sql),
+  )
   if (stale.length === 0) return
   db.transaction(() => {
-    for (const [name, body] of stale) {
-      db.exec(`DROP VIEW IF EXISTS ${name}`)
-      db.exec(viewSql(name, body))
+    for (const { drop, sql } of stale) {
+      db.exec(drop)
+      db.exec(sql)
     }
   }).immediate()
 }
 
-function viewSql(name: string, body: string): string {
-  return `CREATE VIEW ${name} AS${body}`
+function madeOf(type: 'VIEW' | 'TRIGGER', bodies: Readonly<Record<string, string>>, as = '') {
+  return Object.entries(bodies).map(([name, body]) => ({
+    drop: `DROP ${type} IF EXISTS ${name}`,
+    sql: `CREATE ${type} ${name}${as}${body}`,
+  }))
 }

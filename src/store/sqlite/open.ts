@@ -13,6 +13,7 @@ import { refuseNetworkFolder } from './network.ts'
 import { openDraft } from './plan-draft.ts'
 import { reportStore } from './rows.ts'
 import { runStore } from './runs.ts'
+import { openSnapshot } from './snapshot.ts'
 import { type Log, watchSpace } from './space.ts'
 import { trackingStore } from './tracking.ts'
 import { explained, explaining } from './troubles.ts'
@@ -42,6 +43,7 @@ export async function openStore(path: string): Promise<Store> {
     ...answerStore(db, writer, words),
     ...reportStore(db),
     ...trackingStore(db),
+    snapshot: () => explaining(openSnapshot(db), path),
     ...historyStore(db, writer, words),
     draft: async () => explaining(openDraft(db, writer), path),
     [Symbol.asyncDispose]: async () => {

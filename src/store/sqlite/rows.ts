@@ -25,23 +25,16 @@ const readables: Readonly<Record<RowView, Readable>> = {
 }
 
 /** Streams rows of the public views. */
-export function reportStore(db: Database): ReportStore {
+export function reportStore(db: Database): Omit<ReportStore, 'snapshot'> {
   return {
     // A generator, so that nothing is open before the first row is taken.
     *rows(view, filter) {
       const { time, order } = readables[view]
-      const { conditions, values } = where(view, filter, time)
-      const sql = `SELECT * FROM ${view} ${conditions} ORDER BY ${order}`
+      const { conditions, values } = conditionsOf(view, filter, time)
+      const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
+      const sql = `SELECT * FROM ${view} ${where} ORDER BY ${order}`
       yield* db.prepare<unknown[], Record<string, Cell>>(sql).iterate(...values)
     },
-    labelNames: async ({ job, run }) =>
-      db
-        .prepare<unknown[], { name: string }>(
-          `SELECT DISTINCT l.key AS name FROM run_queries rq JOIN runs_ r ON r.id = rq.run_id, json_each(rq.labels) l
-          WHERE rq.labels <> '{}' AND (@job IS NULL OR r.job = @job) AND (@run IS NULL OR r.id = @run) ORDER BY 1`,
-        )
-        .all({ job: job ?? null, run: run ?? null })
-        .map(({ name }) => name),
     *askedBy(run) {
       yield* db.prepare<[number], Record<string, Cell>>(askedByRun).iterate(run)
     },
@@ -57,7 +50,8 @@ export function reportStore(db: Database): ReportStore {
   }
 }
 
-function where(view: RowView, filter: RowFilter, time: string) {
+/** What a filter asks of the rows of a view, as conditions with a value each. */
+export function conditionsOf(view: RowView, filter: RowFilter, time: string) {
   const tests: [string, unknown][] = []
   const job = view === 'calls' ? 'run_id IN (SELECT id FROM runs_ WHERE job = ?)' : 'job = ?'
   if (filter.job !== undefined) tests.push([job, filter.job])
@@ -70,6 +64,5 @@ function where(view: RowView, filter: RowFilter, time: string) {
   if (filter.operation !== undefined) tests.push(['operation = ?', filter.operation])
   if (filter.from !== undefined) tests.push([`${time} >= ?`, filter.from])
   if (filter.until !== undefined) tests.push([`${time} < ?`, filter.until])
-  const conditions = tests.length === 0 ? '' : `WHERE ${tests.map(([test]) => test).join(' AND ')}`
-  return { conditions, values: tests.map(([, value]) => value) }
+  return { conditions: tests.map(([test]) => test), values: tests.map(([, value]) => value) }
 }

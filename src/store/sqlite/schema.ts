@@ -346,3 +346,18 @@ export const usageReadings = sqliteTable(
   },
   (table) => [index('usage_key').on(table.keyHash, table.readAt)],
 )
+
+/**
+ * Tasks whose results can be read, in the order in which they were stored or changed last: triggers keep it.
+ * A number is never used again, so that whoever has read up to one finds everything that came after it.
+ */
+export const deliveries = sqliteTable('deliveries', {
+  id: integer().primaryKey({ autoIncrement: true }),
+  taskId: integer('task_id').notNull().unique(),
+})
+
+/** The same for calls: each in the order in which it was sent, or changed last. */
+export const callDeliveries = sqliteTable('call_deliveries', {
+  id: integer().primaryKey({ autoIncrement: true }),
+  callId: integer('call_id').notNull().unique(),
+})

@@ -1,0 +1,103 @@
+import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer'
+import type { Column, ColumnType } from './columns.ts'
+import type { Row } from './rank-rows.ts'
+
+/** A row group is held in memory, several times over while it is packed: it ends at whichever comes first. */
+export const groupRows = 10_000
+const groupCharacters = 4_000_000
+
+type Cell = Row[string]
+
+interface ParquetType {
+  readonly physical: Omit<SchemaElement, 'name'>
+  readonly value: (cell: NonNullable<Cell>) => string | number | bigint
+  /** Least and greatest value of each group, which let a reader leave groups out; of long texts they would fill memory. */
+  readonly statistics: boolean
+}
+
+const types: Readonly<Record<ColumnType, ParquetType>> = {
+  text: { physical: { type: 'BYTE_ARRAY', converted_type: 'UTF8' }, value: String, statistics: false },
+  integer: { physical: { type: 'INT32' }, value: int32, statistics: true },
+  long: { physical: { type: 'INT64' }, value: BigInt, statistics: true },
+  instant: {
+    physical: {
+      type: 'INT64',
+      converted_type: 'TIMESTAMP_MILLIS',
+      logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
+    },
+    value: (cell) => BigInt(Date.parse(String(cell))),
+    statistics: true,
+  },
+}
+
+/** What does not fit would be cut to its last bits without a word. */
+function int32(cell: NonNullable<Cell>): number {
+  if (typeof cell === 'number' && (cell | 0) === cell) return cell
+  throw new RangeError(`${cell} is no integer of 32 bits`)
+}
+
+/** Rows as the bytes of a Parquet file; every column may be null. */
+export async function* parquetOut(
+  rows: Iterable<Row>,
+  columns: readonly Column[],
+): AsyncGenerator<Uint8Array> {
+  const writer = new ByteWriter()
+  const file = new ParquetWriter({ writer, schema: schemaOf(columns), createdBy: 'rankline' })
+  const group = groupOf(columns)
+  const writeGroup = async (): Promise<Uint8Array> => {
+    await file.write({ columnData: group.take(), rowGroupSize: groupRows })
+    return taken(writer)
+  }
+  for (const row of rows) {
+    group.add(row)
+    if (group.isFull()) yield await writeGroup()
+  }
+  if (!group.isEmpty()) yield await writeGroup()
+  await file.finish()
+  yield taken(writer)
+}
+
+function schemaOf(columns: readonly Column[]): SchemaElement[] {
+  const elements = columns.map(
+    ({ name, type }): SchemaElement => ({ name, repetition_type: 'OPTIONAL', ...types[type].physical }),
+  )
+  return [{ name: 'root', num_children: columns.length }, ...elements]
+}
+
+/** What was written since the last time. */
+function taken(writer: ByteWriter): Uint8Array {
+  const bytes = writer.getBytes().slice()
+  writer.index = 0
+  return bytes
+}
+
+/** Values of a row group, column by column. */
+function groupOf(columns: readonly Column[]) {
+  let values: ReturnType<ParquetType['value']>[][] = columns.map(() => [])
+  let count = 0
+  let characters = 0
+  return {
+    add: (row: Row): void => {
+      for (const [index, { name, type }] of columns.entries()) {
+        const cell = row[name] ?? null
+        values[index]?.push(cell === null ? (null as never) : types[type].value(cell))
+        if (typeof cell === 'string') characters += cell.length
+      }
+      count += 1
+    },
+    isEmpty: () => count === 0,
+    isFull: () => count >= groupRows || characters >= groupCharacters,
+    take: () => {
+      const data = columns.map(({ name, type }, index) => ({
+        name,
+        data: values[index] ?? [],
+        statistics: types[type].statistics,
+        offsetIndex: false,
+      }))
+      values = columns.map(() => [])
+      count = 0
+      characters = 0
+      return data
+    },
+  }
+}
