@@ -17,13 +17,16 @@ const tellMemory = `data:text/javascript,${encodeURIComponent(
 export async function measured(...args: readonly string[]): Promise<Measured> {
   const started = performance.now()
   const child = spawn(process.execPath, ['--import', tellMemory, 'dist/cli.js', ...args], {
-    stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
   })
-  let kilobytes = ''
+  let [said, kilobytes] = ['', '']
+  child.stderr?.on('data', (piece) => {
+    said += piece
+  })
   child.stdio[3]?.on('data', (piece) => {
     kilobytes += piece
   })
   const [code] = (await once(child, 'close')) as [number | null]
-  if (code !== 0) throw new Error(`rankline ${args.join(' ')} ended with ${code}`)
+  if (code !== 0) throw new Error(`rankline ${args.join(' ')} ended with ${code}: ${said}`)
   return { seconds: (performance.now() - started) / 1000, megabytes: (Number(kilobytes) * 1024) / 1e6 }
 }
