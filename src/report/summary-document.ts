@@ -19,8 +19,6 @@ export function summaryDocument(summary: Summary) {
   }
 }
 
-export type SummaryDocument = ReturnType<typeof summaryDocument>
-
 function targetDocument(one: TargetSummary) {
   const { target, figures, against } = one
   const { distribution, top_ranks, movements, gain, head_to_head } = metrics

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AskedDay } from '../../src/report/baseline.ts'
-import { alike, cohort } from '../../src/report/cohort.ts'
+import { alike, standingsOf } from '../../src/report/cohort.ts'
 import { type DayValue, dayValue } from '../../src/report/day-cell.ts'
 import { averagePosition } from '../../src/report/metrics/average-position.ts'
 import { bestRank } from '../../src/report/metrics/best-rank.ts'
@@ -63,7 +63,7 @@ test('what a history comes to is what the rank table says of the same observatio
         }),
       )
       const { rows } = rankRows(rowsOf(history), { asked: wanted, compare: compared })
-      const said = cohort(history, compared).map(({ series: one, current, baseline, change }) => {
+      const said = standingsOf(history, compared).map(({ series: one, current, baseline, change }) => {
         const best = bestRank(one.cells)
         return {
           ...identity(keywords[one.keyword]?.query, targets[one.target]?.label),
@@ -87,7 +87,7 @@ test('what a history comes to is what the rank table says of the same observatio
 })
 
 test('where nothing stands on the last day it is unknown, and yesterday does not stand in for it', () => {
-  const [one] = cohort(aHistory([{ cells: [3, null] }]), null)
+  const [one] = standingsOf(aHistory([{ cells: [3, null] }]), null)
   expect(one).toMatchObject({
     current: { state: 'unknown', rank: null },
     baseline: { day: 0, value: { rank: 3 } },

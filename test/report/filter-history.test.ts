@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { cohort, valueOn } from '../../src/report/cohort.ts'
+import { standingsOf, valueOn } from '../../src/report/cohort.ts'
 import { defaultCurve } from '../../src/report/ctr/default.ts'
 import { filterHistory, filterPage, type HistoryFilter } from '../../src/report/filter-history.ts'
 import { rankingLink } from '../../src/report/metrics/ranking-link.ts'
@@ -129,7 +129,7 @@ describe('a history is restricted', () => {
             expect(before && rankingLink(before, day + from)).toEqual(rankingLink(one, day))
           })
         }
-        expect(cohort(less, null)).toHaveLength(less.series.length)
+        expect(standingsOf(less, null)).toHaveLength(less.series.length)
       }),
     )
   })

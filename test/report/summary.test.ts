@@ -115,10 +115,11 @@ describe('keywords added and removed', () => {
         { query: 'with a new competitor', cells: [1, 1, 1] },
         { query: 'with a new competitor', of: 'rival.com', cells: [null, null, 1] },
         { query: 'not observed yet', cells: [null, null, 0] },
+        { query: 'last known long ago', cells: [1, 0, 1] },
       ],
       { removed: [gone(1), gone(2)] },
     )
-    expect({ added, removed, keywords }).toEqual({ added: 1, removed: 1, keywords: 4 })
+    expect({ added, removed, keywords }).toEqual({ added: 1, removed: 1, keywords: 5 })
   })
 
   test('are all where every keyword is another one', () => {
@@ -227,10 +228,10 @@ describe('tags', () => {
   test('each has the figures of its keywords, and what has none comes last', () => {
     const all = segments(
       aHistory([
+        { query: 'r', cells: [3, 3] },
         { query: 'p', tags: ['b', 'a', 'b'], cells: [2, 1] },
         { query: 'q', tags: ['b'], cells: [-11, -11] },
         { query: 'q', tags: ['b'], of: 'rival.com', cells: [1, 1] },
-        { query: 'r', cells: [3, 3] },
       ]),
       options,
     )

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { cohort } from '../../../src/report/cohort.ts'
+import { standingsOf } from '../../../src/report/cohort.ts'
 import { headToHead } from '../../../src/report/metrics/head-to-head.ts'
 import { countMovements, movementNames } from '../../../src/report/metrics/movements.ts'
 import { type Mover, winnersAndLosers } from '../../../src/report/metrics/winners.ts'
@@ -8,7 +8,8 @@ import type { RankHistory } from '../../../src/report/rank-history.ts'
 import { standingsByTarget } from '../../../src/report/summary.ts'
 import { type ASeries, aCell, aHistory, curve, histories } from './history.ts'
 
-const counted = (history: RankHistory) => countMovements(cohort(history, null).map(({ change }) => change))
+const counted = (history: RankHistory) =>
+  countMovements(standingsOf(history, null).map(({ change }) => change))
 
 describe('movements', () => {
   test('are counted by what they are', () => {
@@ -67,7 +68,7 @@ function turned(history: RankHistory): RankHistory {
 
 describe('winners and losers', () => {
   const movers = (...all: readonly ASeries[]) => {
-    const { winners, losers } = winnersAndLosers(cohort(aHistory(all), null), curve)
+    const { winners, losers } = winnersAndLosers(standingsOf(aHistory(all), null), curve)
     const told = ({ standing, gain }: Mover) => [standing.keyword.query, Number(gain.toFixed(9))]
     return { winners: winners.map(told), losers: losers.map(told) }
   }
@@ -134,7 +135,7 @@ describe('head to head', () => {
     ['neither ranks', -11, -31, 'neither'],
   ])('%s', (_, one, other, outcome) => {
     const history = aHistory([{ cells: [one] }, { of: 'rival.com', cells: [other] }])
-    const [own = [], theirs = []] = [...standingsByTarget(cohort(history, null)).values()]
+    const [own = [], theirs = []] = [...standingsByTarget(standingsOf(history, null)).values()]
     const none = { won: 0, lost: 0, tied: 0, neither: 0, undecided: 0 }
     expect(headToHead(own, theirs)).toEqual({ ...none, [outcome]: 1 })
   })
@@ -143,7 +144,7 @@ describe('head to head', () => {
     fc.assert(
       fc.property(histories(), fc.nat(5), (history, left) => {
         const some = { ...history, series: history.series.filter((_, index) => index !== left) }
-        const all = standingsByTarget(cohort(some, null))
+        const all = standingsByTarget(standingsOf(some, null))
         const [own, theirs] = [all.get(0) ?? [], all.get(1) ?? []]
         const [there, back] = [headToHead(own, theirs), headToHead(theirs, own)]
         expect(back).toEqual({ ...there, won: there.lost, lost: there.won })

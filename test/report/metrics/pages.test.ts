@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { cohort } from '../../../src/report/cohort.ts'
+import { standingsOf } from '../../../src/report/cohort.ts'
 import { cannibalisation } from '../../../src/report/metrics/cannibalisation.ts'
 import { countLanding, landingPages } from '../../../src/report/metrics/landing-page.ts'
 import { pagesOf } from '../../../src/report/metrics/page-of.ts'
@@ -221,7 +221,7 @@ describe('landing page', () => {
     ],
   ])('%s', (_, series, state, intendedRank) => {
     const history = aHistory([series], { links })
-    expect(landingPages(cohort(history, null), history)).toMatchObject([{ state, intendedRank }])
+    expect(landingPages(standingsOf(history, null), history)).toMatchObject([{ state, intendedRank }])
   })
 
   test('every keyword is in one state', () => {
@@ -234,7 +234,7 @@ describe('landing page', () => {
       ],
       { links },
     )
-    expect(countLanding(landingPages(cohort(history, null), history))).toEqual({
+    expect(countLanding(landingPages(standingsOf(history, null), history))).toEqual({
       right: 1,
       'wrong page': 2,
       'not ranked': 0,

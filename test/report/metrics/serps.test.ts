@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { cohort } from '../../../src/report/cohort.ts'
+import { standingsOf } from '../../../src/report/cohort.ts'
 import { discoverCompetitors } from '../../../src/report/metrics/discovery.ts'
 import { citationShare, ownership } from '../../../src/report/metrics/ownership.ts'
 import { serpShareOfVoice } from '../../../src/report/metrics/serp-share-of-voice.ts'
@@ -180,20 +180,21 @@ describe('competitor discovery', () => {
     const serps = [
       aSerp([1, 2, 3], { day: 0 }),
       aSerp([1, 4, 5], { day: 1, depth: 1 }),
-      aSerp([2], { keyword: 1, day: 0 }),
-      aSerp([1], { keyword: 1, day: 1 }),
+      aSerp([2, 3], { keyword: 1, day: 0 }),
+      aSerp([1, 1], { keyword: 1, day: 1 }),
       aSerp([6], { keyword: 2, day: 0 }),
       aSerp([6], { keyword: 2, day: 1 }),
     ]
-    // Now (100 * 0.5 + 300 * 0.5) / 200, before 50 / 200 and 150 / 200; the third has no volume.
+    // Now 100 * 0.5 + 300 * (0.5 + 0.2), all of site 1; before as much, of which 50, 150 and 60. One has no volume.
     expect(discovered(serps, 100, 300, null)).toMatchObject({
       weight: 'volume',
       uncounted: 1,
       serps: 3,
       sites: [
-        { site: 1, share: 1, shareBefore: 0.25, change: 0.75, appearances: 2, appearancesBefore: 1 },
+        { site: 1, share: 1, shareBefore: 0.192308, appearances: 2, appearancesBefore: 1 },
         { site: 6, share: 0, shareBefore: 0, change: 0, appearances: 1, appearancesBefore: 1 },
-        { site: 2, share: 0, shareBefore: 0.75, change: -0.75 },
+        { site: 3, share: 0, shareBefore: 0.230769, change: -0.230769, appearancesBefore: 1 },
+        { site: 2, share: 0, shareBefore: 0.576923, change: -0.576923, appearancesBefore: 1 },
       ],
     })
   })
@@ -223,7 +224,7 @@ describe('ownership', () => {
       aSerp([1, 2, 3, 4], { keyword: 1 }),
       aSerp([1, 7], { keyword: 2, targets }),
     ]
-    expect(ownership(cohort(history, null), 0, serps)).toEqual([
+    expect(ownership(standingsOf(history, null), 0, serps)).toEqual([
       {
         kind: 'news',
         coverage: { ranked: 1, observed: 1, expected: 2 },
@@ -264,7 +265,7 @@ describe('citations of AI answers', () => {
   })
 
   test('are counted by answer and by reference', () => {
-    const share = citationShare([answer(5, 1, 4), answer(3, 2), answer(2)], 0, 4)
+    const share = citationShare([answer(5, 4, 1), answer(3, 2), answer(2)], 0, 4)
     const coverage = { ranked: 2, observed: 3, expected: 4 }
     expect(share).toEqual({
       // 2 of 3 answers
