@@ -1,7 +1,7 @@
 import type { ObservationState } from '../model/observation.ts'
 import type { Cell } from '../store/rows.ts'
 import type { AskedDay } from './baseline.ts'
-import { cohort, type Standing } from './cohort.ts'
+import { type Standing, standingsOf } from './cohort.ts'
 import { speaksForDay } from './day-value.ts'
 import { bestRank } from './metrics/best-rank.ts'
 import type { Observed } from './movement.ts'
@@ -42,7 +42,7 @@ export function rankRows(
     if (before === undefined || speaksForDay(observedIn(row), observedIn(before))) latest.set(key, row)
   }
   const standings = new Map(
-    cohort(history, compare).map((one) => [
+    standingsOf(history, compare).map((one) => [
       keyOf(one.keyword, history.targets[one.series.target] as TrackedTarget),
       one,
     ]),

@@ -7,9 +7,10 @@ import { averagePosition } from '../../src/report/metrics/average-position.ts'
 import { bestRank } from '../../src/report/metrics/best-rank.ts'
 import { compare } from '../../src/report/movement.ts'
 import type { RankHistory } from '../../src/report/rank-history.ts'
-import { type Row, rankRows } from '../../src/report/rank-rows.ts'
+import type { Row } from '../../src/report/rank-rows.ts'
 import { aRanking, unknown } from './build.ts'
 import { aHistory, aKnownCell, histories, march } from './metrics/history.ts'
+import { reportOn } from './reporting.ts'
 
 const value = (cell: number, seen?: number): DayValue => dayValue(cell, seen) as DayValue
 
@@ -62,7 +63,7 @@ test('what a history comes to is what the rank table says of the same observatio
           date: last,
         }),
       )
-      const { rows } = rankRows(rowsOf(history), { asked: wanted, compare: compared })
+      const { rows } = reportOn(rowsOf(history), { asked: wanted, compare: compared })
       const said = standingsOf(history, compared).map(({ series: one, current, baseline, change }) => {
         const best = bestRank(one.cells)
         return {
