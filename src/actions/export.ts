@@ -1,4 +1,3 @@
-import { findOperation } from '../catalog/index.ts'
 import { databasePath, type SettingFlags } from '../config.ts'
 import { UsageError } from '../errors.ts'
 import { type ExportKind, exportKinds } from '../report/columns.ts'
@@ -8,7 +7,7 @@ import type { RowFilter } from '../store/rows.ts'
 import { openStore } from '../store/sqlite/open.ts'
 import type { Terminal } from '../terminal.ts'
 import { nearest } from '../words.ts'
-import { chosenFormat, dayOrInstant, refuseUnknownJob } from './choices.ts'
+import { chosenFormat, dayOrInstant, operationName, refuseUnknownJob } from './choices.ts'
 import { deliver } from './output.ts'
 import { wholeNumber } from './wire.ts'
 
@@ -72,15 +71,13 @@ function chosenKind(kind: string): ExportKind {
 }
 
 function rowFilter(flags: ExportFlags): RowFilter {
-  const { job, query, operation, from, until } = flags
-  if (operation !== undefined && findOperation(operation) === undefined)
-    throw new UsageError(`There is no operation '${operation}'. List them with: rankline operations`)
+  const { job, query, from, until } = flags
   const run = wholeNumber('--run', flags.run, { min: 1 })
   const given = {
     job,
     run,
     query,
-    operation,
+    operation: operationName(flags.operation),
     from: dayOrInstant('--from', from),
     until: dayOrInstant('--until', until),
   }

@@ -1,5 +1,6 @@
 import { UsageError } from '../errors.ts'
 import type { Run } from '../model/run.ts'
+import type { Target } from '../model/target.ts'
 import type { AskedDay } from '../report/baseline.ts'
 import { addDays, daysBetween } from '../report/days.ts'
 import { type RankReport, rankRows } from '../report/rank-rows.ts'
@@ -66,15 +67,40 @@ export async function rankedJob(
     comparison = null,
   }: { readonly date?: string | undefined; readonly comparison?: Comparison | null },
 ): Promise<RankedJob> {
-  const runs = await store.runs({ job })
-  const run = runs.find((one) => date === undefined || one.date <= date) ?? null
+  const run = await newestRun(store, job, date)
   if (run === null) return { report: { rows: [], leftOut: { queries: 0, targets: 0 } }, compare: null, run }
   const compare = comparison === null ? null : askedDay(comparison, run.date)
   const rankings = store.rows('rankings', { job, ...(date === undefined ? {} : { until: addDays(date, 1) }) })
   return { report: rankRows(rankings, { asked: store.askedBy(run.id), compare }), compare, run }
 }
 
-function askedDay({ day, tolerance }: Comparison, latest: string): AskedDay {
+/** Why there is nothing to be said of a job. */
+export function notYetRun(job: string, date: string | undefined): string {
+  return date === undefined
+    ? `The job ${job} has not run yet. Start it with: rankline run <job file>`
+    : `No run of the job ${job} had started by ${date}. List them with: rankline runs --job ${job}`
+}
+
+/** The newest run that had started by a day, or at all; null where there was none. */
+export async function newestRun(store: Store, job: string, date: string | undefined): Promise<Run | null> {
+  const runs = await store.runs({ job })
+  return runs.find((one) => date === undefined || one.date <= date) ?? null
+}
+
+/**
+ * The targets of the whole job that are reported: those that its file names now; those of the run where a day was asked
+ * for, where the job was named without its file, or where the file names none, for flags may have named them.
+ */
+export function reportedTargets(
+  file: readonly Target[] | undefined,
+  { settings }: Pick<Run, 'settings'>,
+  date: string | undefined,
+): readonly Target[] {
+  return date === undefined && file !== undefined && file.length > 0 ? file : settings.targets
+}
+
+/** The day that is to be compared with, as a day. */
+export function askedDay({ day, tolerance }: Comparison, latest: string): AskedDay {
   if (typeof day === 'number') return { day: addDays(latest, -day), tolerance }
   if (daysBetween(day, latest) > 0) return { day, tolerance }
   throw new UsageError(`--compare cannot be '${day}'; write a day before ${latest}, the day that is reported`)

@@ -45,7 +45,8 @@ export function queryRecorder(db: Database): (look: QueryLook) => readonly Query
     }))
 }
 
-function pageReader(db: Database): (run: number, query: number) => readonly PageRecord[] {
+/** Reads the pages of a query as a run left them. */
+export function pageReader(db: Database): (run: number, query: number) => readonly PageRecord[] {
   const pages = db.prepare<[number, number], PageRow>(
     `SELECT t.page, t.state, t.cause, strftime('%Y-%m-%dT%H:%M:%fZ', a.fetched_at / 1000.0, 'unixepoch') AS fetchedAt
     FROM tasks_ t LEFT JOIN answers_ a ON a.id = t.answer_id WHERE t.run_id = ? AND t.query_id = ? ORDER BY t.page`,
@@ -54,8 +55,9 @@ function pageReader(db: Database): (run: number, query: number) => readonly Page
   const results = db.prepare<unknown[], ResultRow>(
     `SELECT x.kind, coalesce(json_extract(t.ranks, '$[' || x.place || ']'), t.rank_base + x.place + 1) AS rank,
       x.position, (SELECT text FROM texts WHERE id = x.title_id) AS title,
-      (SELECT link FROM links WHERE id = x.link_id) AS link
+      (SELECT text FROM texts WHERE id = x.snippet_id) AS snippet, l.link, coalesce(l.same_as, l.id) AS sameAs
     FROM tasks_ t JOIN results x ON x.answer_id = t.answer_id AND x.kind <> ${kindCodes.related}
+      LEFT JOIN links l ON l.id = x.link_id
     WHERE t.run_id = ? AND t.query_id = ? AND t.page = ? AND t.state = 'done' ORDER BY x.kind, x.place`,
   )
   return (run, query) =>

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { Cell, ReportStore, RowFilter, RowView } from '../rows.ts'
 import { queryRecorder } from './query-record.ts'
+import { serpReader } from './serps.ts'
 import { askedByRun } from './views.ts'
 
 interface Readable {
@@ -54,6 +55,7 @@ export function reportStore(db: Database): ReportStore {
         )
         .all(job)
         .map(({ text }) => text),
+    ...serpReader(db),
   }
 }
 
