@@ -65,13 +65,20 @@ export async function rankedJob(
   {
     date,
     comparison = null,
-  }: { readonly date?: string | undefined; readonly comparison?: Comparison | null },
+    targets,
+  }: {
+    readonly date?: string | undefined
+    readonly comparison?: Comparison | null
+    /** Those that the file of the job names now. */
+    readonly targets?: readonly Target[] | undefined
+  },
 ): Promise<RankedJob> {
   const run = await newestRun(store, job, date)
   if (run === null) return { report: { rows: [], leftOut: { queries: 0, targets: 0 } }, compare: null, run }
   const compare = comparison === null ? null : askedDay(comparison, run.date)
   const rankings = store.rows('rankings', { job, ...(date === undefined ? {} : { until: addDays(date, 1) }) })
-  return { report: rankRows(rankings, { asked: store.askedBy(run.id), compare }), compare, run }
+  const asked = store.askedBy(run.id, reportedTargets(targets, run, date))
+  return { report: rankRows(rankings, { asked, compare }), compare, run }
 }
 
 /** Why there is nothing to be said of a job. */

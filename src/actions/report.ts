@@ -38,7 +38,7 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
     await deliver(whole(text), flags.out, terminal)
     return 0
   }
-  const ranked = await rankedJob(store, job, { date, comparison })
+  const ranked = await rankedJob(store, job, { date, comparison, targets: settings?.targets })
   const { report, compare } = ranked
   if (report.rows.length === 0) terminal.say(whyEmpty(job, ranked, date))
   const color = terminal.color && flags.out === undefined

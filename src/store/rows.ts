@@ -8,8 +8,11 @@ export interface ReportStore {
   rows(view: RowView, filter: RowFilter): Iterable<Readonly<Record<string, Cell>>>
   /** Names of the labels that queries of these runs carry, in alphabetical order. */
   labelNames(filter: RowFilter): Promise<readonly string[]>
-  /** Every query of a run with each of its targets, as rows of `rankings` on its day that know nothing. */
-  askedBy(run: number): Iterable<Readonly<Record<string, Cell>>>
+  /**
+   * Every query of a run with each of these targets of the whole job and those of its own, as rows of `rankings` on the
+   * run's day that know nothing.
+   */
+  askedBy(run: number, targets: readonly Target[]): Iterable<Readonly<Record<string, Cell>>>
   /** Every query of that text, as the job's newest run left it that looked for one; empty where none did. */
   queryRecords(look: QueryLook): Promise<readonly QueryRecord[]>
   /** The texts of everything that runs of the job ever asked. */

@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3'
 import type { Cell, ReportStore, RowFilter, RowView } from '../rows.ts'
 import { queryRecorder } from './query-record.ts'
 import { serpReader } from './serps.ts'
+import { namedTargets } from './targets.ts'
 import { askedByRun } from './views.ts'
 
 interface Readable {
@@ -43,8 +44,9 @@ export function reportStore(db: Database): ReportStore {
         )
         .all({ job: job ?? null, run: run ?? null })
         .map(({ name }) => name),
-    *askedBy(run) {
-      yield* db.prepare<[number], Record<string, Cell>>(askedByRun).iterate(run)
+    *askedBy(run, targets) {
+      const named = namedTargets(targets)
+      yield* db.prepare<unknown[], Record<string, Cell>>(askedByRun).iterate({ run, named })
     },
     queryRecords: async (look) => queryRecorder(db)(look),
     queryTexts: async (job) =>

@@ -13,3 +13,8 @@ export function targetIds(db: Database): (target: Pick<Target, 'site' | 'match' 
     return (find.get(site, match, forms) as { id: number }).id
   }
 }
+
+/** Targets as a JSON list, for SQL that holds them against the columns `site`, `match` and `also`. */
+export function namedTargets(targets: readonly Target[]): string {
+  return JSON.stringify(targets.map((target) => ({ ...target, also: JSON.stringify(target.also) })))
+}
