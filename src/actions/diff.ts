@@ -141,10 +141,8 @@ async function askedQueries(
     throw new UsageError(await whyNothing(store, { job, text, date }))
   const meant = asked.filter(fits)
   if (meant.length > 0 || asked.length === 0) return meant
-  const which = text === undefined ? 'nothing' : `'${harmless(text)}'`
-  throw new UsageError(
-    `The job ${job} asks for ${which} with that --operation and -p, but with: ${waysOf(asked)}`,
-  )
+  const which = text === undefined ? 'nothing such, but' : `'${harmless(text)}' otherwise`
+  throw new UsageError(`The job ${job} asks for ${which}: ${waysOf(asked)}`)
 }
 
 /** The operations and params that were asked with. */

@@ -161,8 +161,8 @@ function texts(result: ChangedResult): readonly (readonly [string, string | null
     ...(title === oldTitle
       ? []
       : ([
-          ['title before: ', oldTitle],
-          ['title now:    ', title],
+          ['title before:', oldTitle],
+          ['title now:   ', title],
         ] as const)),
     ...(snippet === oldSnippet
       ? []

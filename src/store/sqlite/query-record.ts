@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { kindCodes, type ResultKind } from '../../model/result.ts'
-import type { Variant } from '../../model/target.ts'
 import type { PageRecord, QueryLook, QueryRecord, ResultRecord, TargetRecord } from '../rows.ts'
+import { type TargetRow, toTarget } from './targets.ts'
 
 interface QueryRow extends Omit<QueryRecord, 'params' | 'end' | 'pages' | 'targets'> {
   readonly queryId: number
@@ -12,7 +12,6 @@ interface QueryRow extends Omit<QueryRecord, 'params' | 'end' | 'pages' | 'targe
 
 type PageRow = Omit<PageRecord, 'state' | 'results'> & { readonly state: string }
 type ResultRow = Omit<ResultRecord, 'kind'> & { readonly kind: number }
-type TargetRow = Omit<TargetRecord, 'own' | 'also'> & { readonly own: number; readonly also: string }
 
 const settled: readonly string[] = ['done', 'failed', 'skipped']
 const kinds = new Map<number, ResultKind>(
@@ -71,15 +70,12 @@ export function pageReader(db: Database): (run: number, query: number) => readon
 }
 
 function targetReader(db: Database): (run: number, query: number) => readonly TargetRecord[] {
-  const targets = db.prepare<[number, number], TargetRow>(
+  const targets = db.prepare<[number, number], TargetRow<TargetRecord>>(
     `SELECT tg.site, tg.match, tg.also, rt.label, rt.own, o.state, o.rank, o.exactness, o.depth, o.page,
       coalesce(o.unbroken_depth, o.depth) AS unbrokenDepth
     FROM observations o JOIN targets tg ON tg.id = o.target_id
       JOIN run_targets rt ON rt.run_id = o.run_id AND rt.target_id = o.target_id
     WHERE o.run_id = ? AND o.query_id = ? ORDER BY rt.own DESC, rt.label`,
   )
-  return (run, query) =>
-    targets
-      .all(run, query)
-      .map(({ own, also, ...target }) => ({ ...target, own: own === 1, also: JSON.parse(also) as Variant[] }))
+  return (run, query) => targets.all(run, query).map(toTarget)
 }

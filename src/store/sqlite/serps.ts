@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
-import type { Target, Variant } from '../../model/target.ts'
 import type { ReportStore, SerpAt, SerpQuery, SerpRecord } from '../rows.ts'
 import { pageReader } from './query-record.ts'
+import { type TargetRow, toTarget } from './targets.ts'
 
 interface AskedRow extends Omit<SerpQuery, 'params'> {
   readonly params: string
@@ -11,8 +11,6 @@ interface RunRow extends SerpAt {
   readonly because: string | null
   readonly kind: string | null
 }
-
-type TargetRow = Omit<Target, 'own' | 'also'> & { readonly own: number; readonly also: string }
 
 /** Reads the results of queries, run by run. */
 export function serpReader(
@@ -76,8 +74,5 @@ function targetReader(db: Database): ReportStore['queryTargets'] {
       JOIN targets tg ON tg.id = rt.target_id
     WHERE rq.run_id = ? AND rq.query_id = ? ORDER BY rt.own DESC, rt.label`,
   )
-  return (run, queryId) =>
-    targets
-      .all(run, queryId)
-      .map(({ own, also, ...target }) => ({ ...target, own: own === 1, also: JSON.parse(also) as Variant[] }))
+  return (run, queryId) => targets.all(run, queryId).map(toTarget)
 }
