@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Target } from '../../src/model/target.ts'
 import { lookBack } from '../../src/run/look-back.ts'
+import { aResult } from '../catalog/results.ts'
 import { aTarget } from '../plan/build.ts'
-import { answer, aResult, understood, webPage, work } from './answers.ts'
+import { answer, understood, webPage, work } from './answers.ts'
 import { aStore, firstTask, hour, noon, plan, text } from './build.ts'
 import { iso, rowsOf } from './rows-of.ts'
 
