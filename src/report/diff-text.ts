@@ -109,7 +109,7 @@ function tableRows({ from, to, entered, left, moved }: DiffDocument): readonly T
 
 /** Below a gap a page counts with its documented size. */
 function isEstimated(rank: number, side: DiffSide | null): boolean {
-  return side !== null && !side.results_ended && rank > side.unbroken_depth
+  return side !== null && rank > side.unbroken_depth
 }
 
 function diffTable(rows: readonly TableRow[], width: number): string {

@@ -140,6 +140,13 @@ describe('between two looks', () => {
       ])
   })
 
+  test('turnover is that of the first ten, whatever becomes of those below and of their order', () => {
+    const turnover = (to: string) => diffSerps(looked('abcdefghijkl'), looked(to)).turnover
+    expect(turnover('jihgfedcbaxy')).toBe(0)
+    expect(turnover('abcdefghikjl')).toBe(1 / 10)
+    expect(turnover('xyzdefghijab')).toBe(3 / 10)
+  })
+
   test('keys that are numbers and keys that are text are not mixed up', () => {
     const keyed = (key: string | number): Serp => ({
       ...looked('a'),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { aTarget } from '../plan/build.ts'
-import { webPage, work } from './answers.ts'
-import { aStore, hour, noon, plan } from './build.ts'
+import { answer, malformed, webPage, work } from './answers.ts'
+import { aStore, firstTask, hour, noon, plan } from './build.ts'
 
 const day = (number: number): string => `2026-03-0${number}`
 
@@ -23,7 +23,7 @@ test('what the newest run asks is listed with the runs that have its first page'
   await ran(day(2), queries, (text, page) => text === 'b' && page === 2)
   await ran(day(3), queries, (text) => text === 'b')
   await ran(day(4), queries.slice(0, 2), () => false)
-  await plan(store, { job: { name: 'else' }, queries, date: day(5) })
+  await work(store, await plan(store, { job: { name: 'else' }, queries, date: day(2) }), () => webPage('a'))
 
   const listed = (look: { text?: string; until?: string }) =>
     store.serpQueries({ job: 'acme', text: null, ...look }).map((query) => {
@@ -48,6 +48,23 @@ test('a query that the job no longer asks is listed as the newest run had it tha
   expect(store.serpQueries({ job: 'acme', text: 'a' })).toMatchObject([
     { text: 'a', operation: 'alpha.search' },
   ])
+})
+
+test('what an edited file took back while the run went on is not listed, though it was bought', async () => {
+  const { store } = await aStore()
+  const run = await plan(store, { queries: [{ text: 'a' }, { text: 'b' }] })
+  await answer(store, await firstTask(store, run), run, webPage('a'))
+  await plan(store, { queries: [{ text: 'b' }], continues: run.id })
+  expect(store.serpQueries({ job: 'acme', text: null })).toMatchObject([{ text: 'b' }])
+  expect(store.serpQueries({ job: 'acme', text: 'a' })).toEqual([])
+})
+
+test('a first page that nobody could read is no look at the results', async () => {
+  const { store } = await aStore()
+  const run = await plan(store, { queries: [{}] })
+  await malformed(store, await firstTask(store, run), run)
+  const [query] = store.serpQueries({ job: 'acme', text: null })
+  expect(store.serpLooks({ job: 'acme' }, query?.queryId ?? 0)).toEqual([])
 })
 
 test('results have the number of their link, which equal links share, and their snippet', async () => {
