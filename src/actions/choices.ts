@@ -1,11 +1,12 @@
 import { existsSync, statSync } from 'node:fs'
+import { findOperation } from '../catalog/index.ts'
 import { UsageError } from '../errors.ts'
 import { openJob } from '../jobfile/open.ts'
 import { formatProblem } from '../jobfile/problem.ts'
+import type { JobSettings } from '../model/job.ts'
 import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
 import { nearest } from '../words.ts'
-import { observeThePast } from './new-targets.ts'
 
 /** The format that was asked for, the first one where none was; throws one sentence for others. */
 export function chosenFormat<T extends string>(format: string | undefined, known: readonly T[]): T {
@@ -15,18 +16,21 @@ export function chosenFormat<T extends string>(format: string | undefined, known
   throw new UsageError(`--format cannot be '${format}'; write one of ${known.join(', ')}`)
 }
 
-/**
- * The name of the job that a file or a name stands for; null after mistakes in the file, which were told. Targets that
- * the file names newly get their history from what is stored.
- */
-export async function jobName(store: Store, job: string, terminal: Terminal): Promise<string | null> {
+/** A job that was named on the command line, by its file or by its name. */
+export interface NamedJob {
+  readonly name: string
+  /** What its file says now; null where it was named without one. */
+  readonly settings: JobSettings | null
+}
+
+/** The job that a file or a name stands for; null after mistakes in the file, which were told. */
+export async function namedJob(store: Store, job: string, terminal: Terminal): Promise<NamedJob | null> {
   if (existsSync(job) && statSync(job).isFile()) {
     const file = await openJob(job, {}, (problem) => terminal.say(formatProblem(problem)))
-    if (file !== null) await observeThePast(store, file.settings, null, terminal)
-    return file?.settings.name ?? null
+    return file === null ? null : { name: file.settings.name, settings: file.settings }
   }
   await refuseUnknownJob(store, job)
-  return job
+  return { name: job, settings: null }
 }
 
 /** Throws a sentence where the database knows no job of that name. */
@@ -62,4 +66,11 @@ export function day(flag: string, text: string | undefined): string | undefined 
 function isDay(text: string): boolean {
   const instant = Date.parse(text)
   return !Number.isNaN(instant) && new Date(instant).toISOString().startsWith(text)
+}
+
+/** An operation of the catalog; undefined where the flag is not given. */
+export function operationName(text: string | undefined): string | undefined {
+  if (text !== undefined && findOperation(text) === undefined)
+    throw new UsageError(`There is no operation '${text}'. List them with: rankline operations`)
+  return text
 }

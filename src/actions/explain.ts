@@ -26,7 +26,8 @@ export async function explainQuery(
   return explanations.map((one) => explainText(one, width)).join('\n')
 }
 
-async function whyNothing(store: Store, { job, text, date }: Asked): Promise<string> {
+/** Why nothing is known of a query. */
+export async function whyNothing(store: Store, { job, text, date }: Asked): Promise<string> {
   const known = await store.queryTexts(job)
   if (known.includes(text))
     return `No run of the job ${job} has looked for '${harmless(text)}'${date === undefined ? ' yet' : ` by ${date}`}`

@@ -1,5 +1,4 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { findOperation } from '../catalog/index.ts'
 import { databasePath, type SettingFlags } from '../config.ts'
 import { UsageError } from '../errors.ts'
 import { systemClock } from '../model/clock.ts'
@@ -12,7 +11,7 @@ import type { RowFilter, Snapshot } from '../store/rows.ts'
 import { openStore } from '../store/sqlite/open.ts'
 import { isScreen, type Terminal } from '../terminal.ts'
 import { nearest } from '../words.ts'
-import { chosenFormat, dayOrInstant, refuseUnknownJob } from './choices.ts'
+import { chosenFormat, dayOrInstant, operationName, refuseUnknownJob } from './choices.ts'
 import { deliver } from './output.ts'
 import { exportProgress } from './progress.ts'
 import { wholeNumber } from './wire.ts'
@@ -129,15 +128,13 @@ function chosenKind(kind: string): ExportKind {
 }
 
 function rowFilter(flags: ExportFlags): RowFilter {
-  const { job, query, operation, from, until } = flags
-  if (operation !== undefined && findOperation(operation) === undefined)
-    throw new UsageError(`There is no operation '${operation}'. List them with: rankline operations`)
+  const { job, query, from, until } = flags
   const run = wholeNumber('--run', flags.run, { min: 1 })
   const given = {
     job,
     run,
     query,
-    operation,
+    operation: operationName(flags.operation),
     from: dayOrInstant('--from', from),
     until: dayOrInstant('--until', until),
   }

@@ -14,3 +14,11 @@ export async function deliver(
   await writeWhole(path, pieces)
   terminal.say(`Written: ${path}`)
 }
+
+/** A file is as wide as most screens. */
+export const fileColumns = 120
+
+/** A text as one piece of output. */
+export async function* whole(text: string): AsyncGenerator<string> {
+  yield text
+}

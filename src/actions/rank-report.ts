@@ -1,6 +1,7 @@
 import { billableOperation } from '../catalog/index.ts'
 import { UsageError } from '../errors.ts'
 import type { Run } from '../model/run.ts'
+import type { Target } from '../model/target.ts'
 import type { AskedDay } from '../report/baseline.ts'
 import { type BuiltHistory, buildHistory } from '../report/build-history.ts'
 import { addDays, daysBetween } from '../report/days.ts'
@@ -68,18 +69,25 @@ export async function rankedJob(
   {
     date,
     comparison = null,
-  }: { readonly date?: string | undefined; readonly comparison?: Comparison | null },
+    targets,
+  }: {
+    readonly date?: string | undefined
+    readonly comparison?: Comparison | null
+    /** Those that the file of the job names now. */
+    readonly targets?: readonly Target[] | undefined
+  },
 ): Promise<RankedJob> {
   const runs = (await store.runs({ job })).filter((one) => date === undefined || one.date <= date)
   const [newest] = runs
   if (newest === undefined)
     return { report: { rows: [], leftOut: { queries: 0, targets: 0 } }, built: null, compare: null, runs }
   const kindOf = (operation: string) => billableOperation(operation).kind
-  const built = buildHistory({ job, runs, store, kindOf })
+  const reported = reportedTargets(targets, newest, date)
+  const built = buildHistory({ job, runs, targets: reported, store, kindOf })
   const { history, removedTargets } = built
   const latest = history.days.at(-1) as string
   const compare = comparison === null ? null : askedDay(comparison, latest)
-  const day = { asked: store.askedBy(newest.id), observed: observedOn(store, runs, latest) }
+  const day = { asked: store.askedBy(newest.id, reported), observed: observedOn(store, runs, latest) }
   return {
     report: {
       rows: rankRows(history, day, compare),
@@ -95,7 +103,33 @@ function* observedOn(store: Store, runs: readonly Run[], day: string): Generator
   for (const { id, date } of runs.toReversed()) if (date === day) yield* store.rows('rankings', { run: id })
 }
 
-function askedDay({ day, tolerance }: Comparison, latest: string): AskedDay {
+/** Why there is nothing to be said of a job. */
+export function notYetRun(job: string, date: string | undefined): string {
+  return date === undefined
+    ? `The job ${job} has not run yet. Start it with: rankline run <job file>`
+    : `No run of the job ${job} had started by ${date}. List them with: rankline runs --job ${job}`
+}
+
+/** The newest run that had started by a day, or at all; null where there was none. */
+export async function newestRun(store: Store, job: string, date: string | undefined): Promise<Run | null> {
+  const runs = await store.runs({ job })
+  return runs.find((one) => date === undefined || one.date <= date) ?? null
+}
+
+/**
+ * The targets of the whole job that are reported: those that its file names now; those of the run where a day was asked
+ * for, where the job was named without its file, or where the file names none, for flags may have named them.
+ */
+export function reportedTargets(
+  file: readonly Target[] | undefined,
+  { settings }: Pick<Run, 'settings'>,
+  date: string | undefined,
+): readonly Target[] {
+  return date === undefined && file !== undefined && file.length > 0 ? file : settings.targets
+}
+
+/** The day that is to be compared with, as a day. */
+export function askedDay({ day, tolerance }: Comparison, latest: string): AskedDay {
   if (typeof day === 'number') return { day: addDays(latest, -day), tolerance }
   if (daysBetween(day, latest) > 0) return { day, tolerance }
   throw new UsageError(`--compare cannot be '${day}'; write a day before ${latest}, the day that is reported`)

@@ -5,8 +5,9 @@ import { type Renormalised, renormalise } from '../run/renormalise.ts'
 import { openStore } from '../store/sqlite/open.ts'
 import type { Terminal } from '../terminal.ts'
 import { count } from '../words.ts'
-import { jobName } from './choices.ts'
+import { namedJob } from './choices.ts'
 import { databaseTurn, waitForTurns } from './collector-lock.ts'
+import { observeThePast } from './new-targets.ts'
 import { display } from './progress.ts'
 
 export interface RenormaliseFlags extends SettingFlags {
@@ -21,15 +22,16 @@ export async function renormaliseAnswers(flags: RenormaliseFlags, terminal: Term
   using turn = waitForTurns([databaseTurn(databasePath(flags))], flags.wait, terminal)
   await using store = await openStore(databasePath(flags))
   await turn.acquire()
-  const job = flags.job === undefined ? null : await jobName(store, flags.job, terminal)
-  if (job === null && flags.job !== undefined) return 2
+  const named = flags.job === undefined ? null : await namedJob(store, flags.job, terminal)
+  if (named === null && flags.job !== undefined) return 2
+  if (named?.settings) await observeThePast(store, named.settings, null, terminal)
   const line = display<Renormalised>(
     terminal,
     systemClock,
     ({ answers, queries }) =>
       `${count(answers, 'answer')} of ${count(queries, 'query', 'queries')} derived again`,
   )
-  const which = { unless: flags.outdated === true ? normaliserVersion : null, job }
+  const which = { unless: flags.outdated === true ? normaliserVersion : null, job: named?.name ?? null }
   const done = await renormalise(store, which, line.show)
   line.end()
   await terminal.out(

@@ -5,10 +5,11 @@ import { rankTable } from '../report/rank-table.ts'
 import { rowsOut } from '../report/rows-out.ts'
 import { openStore } from '../store/sqlite/open.ts'
 import type { Terminal } from '../terminal.ts'
-import { chosenFormat, day, jobName } from './choices.ts'
+import { chosenFormat, day, namedJob } from './choices.ts'
 import { explainQuery } from './explain.ts'
-import { deliver } from './output.ts'
-import { type CompareFlags, comparisonOf, type RankedJob, rankedJob } from './rank-report.ts'
+import { observeThePast } from './new-targets.ts'
+import { deliver, fileColumns, whole } from './output.ts'
+import { type CompareFlags, comparisonOf, notYetRun, type RankedJob, rankedJob } from './rank-report.ts'
 
 export interface ReportFlags extends SettingFlags, CompareFlags {
   readonly job: string
@@ -26,31 +27,30 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
   const date = day('--date', flags.date)
   refuseBesideExplain(flags)
   await using store = await openStore(databasePath(flags))
-  const job = await jobName(store, flags.job, terminal)
-  if (job === null) return 2
+  const named = await namedJob(store, flags.job, terminal)
+  if (named === null) return 2
+  const { name: job, settings } = named
+  if (settings !== null) await observeThePast(store, settings, null, terminal)
   const width = flags.out === undefined ? terminal.columns : fileColumns
   if (flags.explain !== undefined) {
     const look = { job, text: flags.explain, date }
     const text = await explainQuery(store, look, { json: format === 'json', width })
-    await deliver(pieces(text), flags.out, terminal)
+    await deliver(whole(text), flags.out, terminal)
     return 0
   }
-  const ranked = await rankedJob(store, job, { date, comparison })
+  const ranked = await rankedJob(store, job, { date, comparison, targets: settings?.targets })
   const { report, compare } = ranked
   if (report.rows.length === 0) terminal.say(whyEmpty(job, ranked, date))
   const color = terminal.color && flags.out === undefined
   await deliver(
     format === 'table'
-      ? pieces(rankTable(report, { width, color, compare }))
+      ? whole(rankTable(report, { width, color, compare }))
       : rowsOut(report.rows, { columns: reportColumns, format, raw: flags.raw === true }),
     flags.out,
     terminal,
   )
   return 0
 }
-
-/** A file is as wide as most screens. */
-const fileColumns = 120
 
 /** What says how ranks are compared or written has no meaning for one query's evidence. */
 function refuseBesideExplain(flags: ReportFlags): void {
@@ -64,13 +64,6 @@ function refuseBesideExplain(flags: ReportFlags): void {
 }
 
 function whyEmpty(job: string, { runs }: RankedJob, date: string | undefined): string {
-  if (runs.length === 0)
-    return date === undefined
-      ? `The job ${job} has not run yet. Start it with: rankline run <job file>`
-      : `No run of the job ${job} had started by ${date}. List them with: rankline runs --job ${job}`
+  if (runs.length === 0) return notYetRun(job, date)
   return `The job ${job} has no rankings: it tracks no targets. Results are in: rankline export organic --job ${job}`
-}
-
-async function* pieces(text: string): AsyncGenerator<string> {
-  yield text
 }

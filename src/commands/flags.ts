@@ -55,10 +55,18 @@ export function waitFlag(yargs: Argv): Argv {
   })
 }
 
+export const compareFlags = {
+  compare: textFlag('Compare with this day, or with so long ago, for instance 7d; default: the day before'),
+  tolerance: textFlag('How far from that day an observation may lie, for instance 1d [3d]'),
+}
+
+export function outFlag(yargs: Argv): Argv {
+  return yargs.options({ out: { ...textFlag('File to write; default: stdout'), alias: 'o' } })
+}
+
 export function outputFlags(formats: string, yargs: Argv): Argv {
-  return yargs.options({
+  return outFlag(yargs).options({
     format: textFlag(formats),
-    out: { ...textFlag('File to write; default: stdout'), alias: 'o' },
     raw: switchFlag('CSV as it is, without the quote that keeps spreadsheets from running formulas'),
   })
 }

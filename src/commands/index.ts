@@ -1,5 +1,14 @@
 import { type Command, listFlag, switchFlag, textFlag } from './command.ts'
-import { collectFlags, fitFlag, jobFlags, outputFlags, serviceFlags, waitFlag } from './flags.ts'
+import {
+  collectFlags,
+  compareFlags,
+  fitFlag,
+  jobFlags,
+  outFlag,
+  outputFlags,
+  serviceFlags,
+  waitFlag,
+} from './flags.ts'
 
 /** Every command: what may be typed, and where what it does is loaded from. */
 export const commands: readonly Command[] = [
@@ -45,16 +54,27 @@ export const commands: readonly Command[] = [
     describe: 'Where the targets of a job rank, and how they moved',
     flags: (yargs) =>
       outputFlags('table, csv, json or jsonl [table]', yargs).options({
-        compare: textFlag(
-          'Compare with this day, or with so long ago, for instance 7d; default: the day before',
-        ),
-        tolerance: textFlag('How far from that day an observation may lie, for instance 1d [3d]'),
+        ...compareFlags,
         date: textFlag('The report as of this local day; default: the latest'),
         explain: textFlag(
           'One query instead: its results page by page, and which target each matches and why',
         ),
       }),
     load: async () => (await import('../actions/report.ts')).report,
+  },
+  {
+    usage: 'diff <job>',
+    describe: 'Who entered, left and moved among the results of a query, or of every query',
+    flags: (yargs) =>
+      outFlag(yargs).options({
+        query: textFlag('This query, result by result; default: one line for every query of the job'),
+        operation: textFlag('As asked with this operation only'),
+        param: { ...listFlag('As asked with this parameter only, for instance -p gl=us'), alias: 'p' },
+        depth: textFlag('Only results among the first so many on either day; default: all'),
+        ...compareFlags,
+        date: textFlag('The results of this local day, or the latest before it; default: the latest'),
+      }),
+    load: async () => (await import('../actions/diff.ts')).diff,
   },
   {
     usage: 'export <kind>',

@@ -1,5 +1,6 @@
 import type { ResultKind } from '../model/result.ts'
 import type { Run } from '../model/run.ts'
+import type { Target } from '../model/target.ts'
 import type { AskedRun, ObservedRow, QueryText, TrackingStore } from '../store/tracking.ts'
 import type { RankHistory, RemovedKeyword } from './rank-history.ts'
 import { type SeriesDraft, seriesDraft } from './series-draft.ts'
@@ -9,6 +10,8 @@ export interface HistorySource {
   readonly job: string
   /** Runs of the job, in any order; what the newest of them asks is reported. */
   readonly runs: readonly Pick<Run, 'id' | 'date'>[]
+  /** Targets of the whole job that are reported. */
+  readonly targets: readonly Target[]
   readonly store: Pick<TrackingStore, 'askedIn' | 'observedIn' | 'queries' | 'links'>
   /** Kind of the results that an operation ranks. */
   readonly kindOf: (operation: string) => ResultKind
@@ -24,11 +27,11 @@ export interface BuiltHistory {
 }
 
 /** Puts together what the runs of a job observed of what its newest run asks. */
-export function buildHistory({ job, runs, store, kindOf }: HistorySource): BuiltHistory {
+export function buildHistory({ job, runs, targets, store, kindOf }: HistorySource): BuiltHistory {
   const inOrder = [...runs].sort((a, b) => (a.date === b.date ? a.id - b.id : a.date < b.date ? -1 : 1))
   const days = [...new Set(inOrder.map(({ date }) => date))]
   const newest = runs.reduce((newest, { id }) => Math.max(newest, id), 0)
-  const asked = store.askedIn(newest)
+  const asked = store.askedIn(newest, targets)
   const { drafts, others } = gather(inOrder, { asked, days, store })
   const { place: linkPlace, ids: linkIds } = places()
   const series = asked.pairs.map((pair) => (drafts.get(keyOf(...pair)) as SeriesDraft).finish(linkPlace))

@@ -73,7 +73,8 @@ function shortUrl(url: Row[string] | undefined): string {
   return url === null || url === undefined ? '' : harmless(String(url).replace(/^https?:\/\/(www\.)?/, ''))
 }
 
-function colored(table: string): string {
+/** The table with a bold head, gains green and losses red. */
+export function colored(table: string): string {
   return table
     .replace(/^.*$/m, (head) => styleText('bold', head, { validateStream: false }))
     .replace(/▲ \d+/g, (up) => styleText('green', up, { validateStream: false }))
@@ -95,7 +96,8 @@ function between(dates: readonly string[]): string {
   return dates.length === 1 ? `on ${dates[0]}` : `between ${dates[0]} and ${dates.at(-1)}`
 }
 
-function comparison(dates: readonly string[], compare: AskedDay | null): readonly string[] {
+/** Says which days were compared with. */
+export function comparison(dates: readonly string[], compare: AskedDay | null): readonly string[] {
   const asked =
     compare === null ? '' : ` (asked for: ${compare.day}, give or take ${count(compare.tolerance, 'day')})`
   if (dates.length === 0) return compare === null ? [] : [`Nothing to compare with${asked}.`]

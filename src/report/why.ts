@@ -44,9 +44,14 @@ function whyAbsent({ end }: QueryRecord, pages: readonly LookedPage[]): string {
   return `It is not on ${looked}.${end === null ? '' : ` No page follows, for ${end.because}.`}`
 }
 
+/** What became of the pages that were to be looked at and were not; those after the end of the paging are none. */
+export function missedPages({ end }: Pick<QueryRecord, 'end'>, pages: readonly LookedPage[]): string[] {
+  return gaps(pages.filter(({ state, cause }) => state !== 'skipped' || cause !== end?.because))
+}
+
 function whyUnknown({ end }: QueryRecord, pages: readonly LookedPage[]): string {
   const seen = pages.some(({ state }) => state === 'done')
-  const missing = gaps(pages.filter(({ state, cause }) => state !== 'skipped' || cause !== end?.because))
+  const missing = missedPages({ end }, pages)
   if (end?.kind === 'broke') missing.push(`the pages could not be told apart any more: ${end.because}`)
   const because = missing.length === 0 ? 'nothing was fetched' : listed(missing)
   return `${seen ? 'It is on no page that was fetched, but ' : 'Nobody knows: '}${because}.`
@@ -84,6 +89,6 @@ export function numbers(pages: readonly Pick<LookedPage, 'page'>[]): string {
   return `${pages.length === 1 ? 'page' : 'pages'} ${texts.join(', ')}`
 }
 
-function listed(parts: readonly string[]): string {
+export function listed(parts: readonly string[]): string {
   return parts.length < 2 ? (parts[0] ?? '') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`
 }

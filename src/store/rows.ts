@@ -8,12 +8,23 @@ export interface ReportStore {
   rows(view: RowView, filter: RowFilter): Iterable<Readonly<Record<string, Cell>>>
   /** What is stored now, to be read while others go on writing; nothing is written through this store meanwhile. */
   snapshot(): Snapshot
-  /** Every query of a run with each of its targets, as rows of `rankings` on its day that know nothing. */
-  askedBy(run: number): Iterable<Readonly<Record<string, Cell>>>
+  /**
+   * Every query of a run with each of these targets of the whole job and those of its own, as rows of `rankings` on the
+   * run's day that know nothing.
+   */
+  askedBy(run: number, targets: readonly Target[]): Iterable<Readonly<Record<string, Cell>>>
   /** Every query of that text, as the job's newest run left it that looked for one; empty where none did. */
   queryRecords(look: QueryLook): Promise<readonly QueryRecord[]>
   /** The texts of everything that runs of the job ever asked. */
   queryTexts(job: string): Promise<readonly string[]>
+  /** What the newest run of the job asks that asks any such query, in alphabetical order. */
+  serpQueries(look: SerpLook): readonly SerpQuery[]
+  /** Runs of the job that have the first page of a query, by day and run. */
+  serpLooks(look: Omit<SerpLook, 'text'>, queryId: number): readonly SerpAt[]
+  /** The pages of a query as a run left them. */
+  serpRecord(run: number, queryId: number): SerpRecord
+  /** Targets that a query has in a run beside those of the whole job. */
+  queryTargets(run: number, queryId: number): readonly Target[]
 }
 
 /** What was stored at one moment. */
@@ -49,6 +60,31 @@ export interface QueryLook {
   /** Only runs of before this local day. */
   readonly until?: string
 }
+
+export interface SerpLook {
+  readonly job: string
+  /** Queries of this text alone; null takes all. */
+  readonly text: string | null
+  /** Only runs of before this local day. */
+  readonly until?: string
+}
+
+export interface SerpQuery {
+  readonly queryId: number
+  readonly operation: string
+  readonly text: string
+  readonly params: Readonly<Record<string, string | number>>
+}
+
+/** A run that looked at the results of a query. */
+export interface SerpAt {
+  readonly run: number
+  /** Local day on which the run started. */
+  readonly date: string
+}
+
+/** The results of a query in one run. */
+export type SerpRecord = Pick<QueryRecord, 'run' | 'date' | 'end' | 'pages'>
 
 /** One query of one run: what was asked, what came, and what it says of each target. */
 export interface QueryRecord {
@@ -87,6 +123,9 @@ export interface ResultRecord {
   readonly position: number | null
   readonly title: string | null
   readonly link: string | null
+  /** The same number for the same link (after WHATWG parsing, without its fragment); null where there is no link. */
+  readonly sameAs: number | null
+  readonly snippet: string | null
 }
 
 /** A target of a query, with what the run observed of it. */

@@ -5,8 +5,11 @@ import type { Target } from '../model/target.ts'
 
 /** What runs asked and observed, by the numbers of queries, targets and links: a year of it is read in a second. */
 export interface TrackingStore {
-  /** What a run asks for: its queries by text, operation and params, its targets with the own ones first. */
-  askedIn(run: number): AskedRun
+  /**
+   * What a run asks for: its queries by text, operation and params, and those of these targets of the whole job that it
+   * has, with those of single queries; own ones first.
+   */
+  askedIn(run: number, targets: readonly Target[]): AskedRun
   /** Everything that a run observed, in the order of query and target. */
   observedIn(run: number): readonly ObservedRow[]
   /** Texts of queries that some run asked. */

@@ -67,6 +67,36 @@ describe('what the job no longer asks', () => {
   })
 })
 
+test('a target that is matched otherwise now is one row: by its file the new one, by name or day what the run asked', async () => {
+  await using set = await setting()
+  const { place } = set
+  const file = await place.file('acme.yaml', jobOf(['desk'], ['acme.com']))
+  await place.run(['run', file])
+  const [run] = place.sql<{ date: string }>('SELECT date FROM runs')
+  await place.file(
+    'acme.yaml',
+    jobOf(['desk'], ['{ site: acme.com/nowhere, match: prefix, label: acme.com }']),
+  )
+
+  const states = async (...args: readonly string[]) => {
+    const { stdout } = await place.run(['report', ...args, '--json'])
+    return JSON.parse(stdout).map(({ state }: { state: string }) => state)
+  }
+  expect(await states(file)).toEqual(['absent'])
+  expect(await states('acme')).toEqual(['ranked'])
+  expect(await states(file, '--date', String(run?.date))).toEqual(['ranked'])
+})
+
+test('of a file that names no targets those are reported that flags named', async () => {
+  await using set = await setting()
+  const { place } = set
+  const file = await place.file('acme.csv', 'query\ndesk\n')
+  await place.run(['run', file, '--target', 'acme.com'])
+  expect(JSON.parse((await place.run(['report', file, '--json'])).stdout)).toMatchObject([
+    { target: 'acme.com' },
+  ])
+})
+
 test('what a run did not come to is unknown today, beside what was known before', async () => {
   await using set = await setting({ account: { subscription: { total: 5 } } })
   const { place } = set

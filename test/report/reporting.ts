@@ -57,6 +57,7 @@ function source(rankings: readonly Row[], asked: readonly Row[], last: string): 
   return {
     job: 'acme',
     runs: [...runs, newest],
+    targets: [],
     kindOf: () => 'organic',
     store: {
       askedIn: () => ({

@@ -1,12 +1,13 @@
 import { deflateSync } from 'node:zlib'
 import type { Settlement } from '../../src/model/call.ts'
-import type { AnswerFacts, Result, ResultKind, Understood } from '../../src/model/result.ts'
+import type { AnswerFacts, Result, Understood } from '../../src/model/result.ts'
 import type { Run } from '../../src/model/run.ts'
 import type { Task } from '../../src/model/task.ts'
 import { followPage, pagingRules } from '../../src/run/follow.ts'
 import type { Understanding } from '../../src/store/answers.ts'
 import type { AcceptedJob, NewCall } from '../../src/store/calls.ts'
 import type { Store } from '../../src/store/store.ts'
+import { aResult, facts } from '../catalog/results.ts'
 import { lease, noon } from './build.ts'
 
 export function settlement<O extends Settlement['outcome'] = 'answered'>(
@@ -23,51 +24,22 @@ export function settlement<O extends Settlement['outcome'] = 'answered'>(
   }
 }
 
-export function aResult(kind: ResultKind, result: Partial<Result> = {}): Result {
-  return {
-    kind,
-    position: null,
-    title: null,
-    link: null,
-    source: null,
-    snippet: null,
-    displayedLink: null,
-    snippetMatched: null,
-    news: null,
-    video: null,
-    image: null,
-    ...result,
-  }
-}
-
 /** What is understood of an answer with these results. */
-export function understood(results: readonly Result[], facts: Partial<AnswerFacts> = {}): Understood {
+export function understood(results: readonly Result[], said: Partial<AnswerFacts> = {}): Understood {
   return {
     results,
     malformed: [],
-    facts: {
-      totalResults: null,
-      timeTaken: null,
-      notice: null,
-      hasNextPage: null,
-      nextPage: null,
-      currentPage: null,
-      searchParameters: null,
-      knowledgeGraph: null,
-      aiMarkdown: null,
-      aiBlocks: null,
-      ...facts,
-    },
+    facts: facts(said),
   }
 }
 
 /** An answer of web results, one a letter: `https://a.example/` for `a`. */
-export function webPage(letters: string, facts: Partial<AnswerFacts> = {}): Understood {
+export function webPage(letters: string, said: Partial<AnswerFacts> = {}): Understood {
   return understood(
     [...letters].map((letter, index) =>
       aResult('organic', { position: index + 1, title: letter, link: `https://${letter}.example/` }),
     ),
-    facts,
+    said,
   )
 }
 

@@ -4,7 +4,8 @@ import { parseLink } from '../../src/model/url.ts'
 import { checkDatabase } from '../../src/store/sqlite/check.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { anyText } from '../api/any-text.ts'
-import { answer, aResult, understood, webPage } from './answers.ts'
+import { aResult } from '../catalog/results.ts'
+import { answer, understood, webPage } from './answers.ts'
 import { aStore, firstTask, lease, plan } from './build.ts'
 
 /** The links of one page, and what the store makes of them. */

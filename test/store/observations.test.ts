@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { aResult } from '../catalog/results.ts'
 import { aTarget } from '../plan/build.ts'
-import { answer, aResult, webPage, work } from './answers.ts'
+import { answer, webPage, work } from './answers.ts'
 import { aStore, firstTask, hour, noon, plan } from './build.ts'
 import { iso, rowsOf } from './rows-of.ts'
 

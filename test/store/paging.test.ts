@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { JobSettings } from '../../src/model/job.ts'
+import { aResult } from '../catalog/results.ts'
 import { aTarget } from '../plan/build.ts'
-import { answer, aResult, conclude, done, fail, understood, webPage, work } from './answers.ts'
+import { answer, conclude, done, fail, understood, webPage, work } from './answers.ts'
 import { aStore, firstTask, lease, plan, type TempStore } from './build.ts'
 import { rowsOf } from './rows-of.ts'
 

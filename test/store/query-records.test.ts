@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import type { Target } from '../../src/model/target.ts'
+import { lookBack } from '../../src/run/look-back.ts'
+import { aResult } from '../catalog/results.ts'
 import { aTarget } from '../plan/build.ts'
-import { answer, aResult, understood, webPage, work } from './answers.ts'
+import { answer, understood, webPage, work } from './answers.ts'
 import { aStore, firstTask, hour, noon, plan, text } from './build.ts'
 import { iso, rowsOf } from './rows-of.ts'
 
@@ -17,7 +20,7 @@ describe('what a run asks', () => {
     ]
     const run = await plan(temp.store, { job: { targets }, queries, date: '2026-02-28' })
 
-    const rows = [...temp.store.askedBy(run.id)]
+    const rows = [...temp.store.askedBy(run.id, targets)]
 
     expect(brief(rows)).toEqual([
       'a Acme unknown',
@@ -37,8 +40,23 @@ describe('what a run asks', () => {
     const run = await plan(store, { job: { targets }, queries: text('a', 'b') })
     await answer(store, await firstTask(store, run), run, webPage('c'))
     await plan(store, { job: { targets: targets.slice(0, 1) }, queries: text('b', 'd'), continues: run.id })
-    expect(brief(store.askedBy(run.id))).toEqual(['b Acme unknown', 'd Acme unknown'])
+    expect(brief(store.askedBy(run.id, targets))).toEqual(['b Acme unknown', 'd Acme unknown'])
   })
+})
+
+test('what a run asks has no targets that it watches for a later file alone', async () => {
+  const { store } = await aStore()
+  const run = await plan(store, {
+    job: { targets },
+    queries: [{ text: 'a', targets: [aTarget('q.example')] }],
+  })
+  await store.finishRun(run.id, 'budget', noon)
+  const changed = aTarget('c.example', { label: 'Acme', match: 'host' })
+  await lookBack(store, { name: 'acme', targets: [changed] }, null)
+  const matched = (named: readonly Target[]) =>
+    [...store.askedBy(run.id, named)].map(({ target, target_match }) => `${target} ${target_match}`)
+  expect(matched(targets)).toEqual(['Acme domain', 'q.example domain', 'z.example domain'])
+  expect(matched([changed])).toEqual(['Acme host', 'q.example domain'])
 })
 
 describe('the record of a query', () => {

@@ -67,7 +67,13 @@ test('a history says of each day what the views say of its runs', async () => {
         await temp.store.finishRun(run.id, 'completed', noon)
       }
       const runs = await temp.store.runs({ job: 'acme' })
-      const { history, queryIds } = buildHistory({ job: 'acme', runs, store: temp.store, kindOf })
+      const { history, queryIds } = buildHistory({
+        job: 'acme',
+        runs,
+        targets,
+        store: temp.store,
+        kindOf,
+      })
       expect(history.keywords.map(({ query }) => query)).toEqual([...(days.at(-1)?.queries ?? [])].sort())
       expect(history.series).toHaveLength(history.keywords.length * targets.length)
       for (const series of history.series) expectAsViewed(series, history, temp)

@@ -4,8 +4,9 @@ import type { JobSettings } from '../../src/model/job.ts'
 import type { Result } from '../../src/model/result.ts'
 import type { EndKind } from '../../src/rank/paging.ts'
 import { lookBack } from '../../src/run/look-back.ts'
+import { aResult } from '../catalog/results.ts'
 import { aTarget } from '../plan/build.ts'
-import { aResult, understood, webPage, work } from './answers.ts'
+import { understood, webPage, work } from './answers.ts'
 import { aStore, noon, plan, type TempStore } from './build.ts'
 
 const targets = [aTarget('x.example')]

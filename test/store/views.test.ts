@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Understood } from '../../src/model/result.ts'
-import { aLookup, answer, aResult, begin, settlement, understood } from './answers.ts'
+import { aResult } from '../catalog/results.ts'
+import { aLookup, answer, begin, settlement, understood } from './answers.ts'
 import { aStore, firstTask, lease, noon, plan } from './build.ts'
 import { iso, rowsOf } from './rows-of.ts'
 

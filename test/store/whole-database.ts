@@ -1,9 +1,9 @@
 import type { Store } from '../../src/store/store.ts'
+import { aResult } from '../catalog/results.ts'
 import { aTarget } from '../plan/build.ts'
 import {
   aBody,
   aLookup,
-  aResult,
   begin,
   fail,
   keep,

@@ -3,7 +3,7 @@ import type { Target } from '../../model/target.ts'
 import type { Weigh } from '../history.ts'
 import { follower } from './follower.ts'
 import { queryReader } from './query-reader.ts'
-import { targetIds } from './targets.ts'
+import { namedTargets, targetIds } from './targets.ts'
 import { fillUnknown, unobserved } from './unknown.ts'
 
 /** Targets of single queries of the run `n` that the same queries of the run `rq` do not have. */
@@ -16,7 +16,7 @@ export function runsToAdopt(
   targets: readonly Target[],
   newest: number | null,
 ): readonly number[] {
-  const named = JSON.stringify(targets.map((target) => ({ ...target, also: JSON.stringify(target.also) })))
+  const named = namedTargets(targets)
   return (
     db
       .prepare<unknown[], { id: number }>(

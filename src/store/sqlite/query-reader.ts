@@ -1,11 +1,12 @@
 import type { Database } from 'better-sqlite3'
 import { kindCodes } from '../../model/result.ts'
-import type { Target, Variant } from '../../model/target.ts'
+import type { Target } from '../../model/target.ts'
 import type { Page, PageState } from '../../rank/pages.ts'
 import type { EndKind } from '../../rank/paging.ts'
 import type { Sightings } from '../../rank/smart.ts'
 import type { StoredQuery } from '../answers.ts'
 import { leftOutCause } from './fit.ts'
+import { type TargetRow, toTarget } from './targets.ts'
 
 interface PagingRow {
   readonly maxPages: number
@@ -22,8 +23,6 @@ interface PageRow {
   readonly isLast: number | null
 }
 
-type TargetRow = Omit<Target, 'own' | 'also'> & { id: number; own: number; also: string }
-
 const unplanned: PagingRow = { maxPages: 1, pageSize: null, depth: null, because: null, kind: null }
 
 const pageStates: Readonly<Record<string, PageState>> = {
@@ -38,7 +37,7 @@ export function queryReader(db: Database): (runId: number, queryId: number) => S
     `SELECT pages AS maxPages, page_size AS pageSize, depth, paging_end AS because, paging_kind AS kind
     FROM run_queries WHERE run_id = ? AND query_id = ?`,
   )
-  const targets = db.prepare<[number, number], TargetRow>(
+  const targets = db.prepare<[number, number], TargetRow<Target & { readonly id: number }>>(
     `SELECT tg.id, tg.site, tg.match, tg.also, rt.label, rt.own
     FROM run_queries rq JOIN run_targets rt ON rt.run_id = rq.run_id JOIN targets tg ON tg.id = rt.target_id
     WHERE rq.run_id = ? AND rq.query_id = ?
@@ -72,10 +71,6 @@ export function queryReader(db: Database): (runId: number, queryId: number) => S
       sightings: () => readSightings(runId, queryId, asked.maxPages),
     }
   }
-}
-
-function toTarget({ own, also, ...target }: TargetRow): Target & { readonly id: number } {
-  return { ...target, own: own === 1, also: JSON.parse(also) as Variant[] }
 }
 
 /** What runs before this one saw of the targets of a query. */

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { kindCodes, type ResultKind } from '../../model/result.ts'
-import type { Variant } from '../../model/target.ts'
 import type { PageRecord, QueryLook, QueryRecord, ResultRecord, TargetRecord } from '../rows.ts'
+import { type TargetRow, toTarget } from './targets.ts'
 
 interface QueryRow extends Omit<QueryRecord, 'params' | 'end' | 'pages' | 'targets'> {
   readonly queryId: number
@@ -12,7 +12,6 @@ interface QueryRow extends Omit<QueryRecord, 'params' | 'end' | 'pages' | 'targe
 
 type PageRow = Omit<PageRecord, 'state' | 'results'> & { readonly state: string }
 type ResultRow = Omit<ResultRecord, 'kind'> & { readonly kind: number }
-type TargetRow = Omit<TargetRecord, 'own' | 'also'> & { readonly own: number; readonly also: string }
 
 const settled: readonly string[] = ['done', 'failed', 'skipped']
 const kinds = new Map<number, ResultKind>(
@@ -45,7 +44,8 @@ export function queryRecorder(db: Database): (look: QueryLook) => readonly Query
     }))
 }
 
-function pageReader(db: Database): (run: number, query: number) => readonly PageRecord[] {
+/** Reads the pages of a query as a run left them. */
+export function pageReader(db: Database): (run: number, query: number) => readonly PageRecord[] {
   const pages = db.prepare<[number, number], PageRow>(
     `SELECT t.page, t.state, t.cause, strftime('%Y-%m-%dT%H:%M:%fZ', a.fetched_at / 1000.0, 'unixepoch') AS fetchedAt
     FROM tasks_ t LEFT JOIN answers_ a ON a.id = t.answer_id WHERE t.run_id = ? AND t.query_id = ? ORDER BY t.page`,
@@ -54,8 +54,9 @@ function pageReader(db: Database): (run: number, query: number) => readonly Page
   const results = db.prepare<unknown[], ResultRow>(
     `SELECT x.kind, coalesce(json_extract(t.ranks, '$[' || x.place || ']'), t.rank_base + x.place + 1) AS rank,
       x.position, (SELECT text FROM texts WHERE id = x.title_id) AS title,
-      (SELECT link FROM links WHERE id = x.link_id) AS link
+      (SELECT text FROM texts WHERE id = x.snippet_id) AS snippet, l.link, coalesce(l.same_as, l.id) AS sameAs
     FROM tasks_ t JOIN results x ON x.answer_id = t.answer_id AND x.kind <> ${kindCodes.related}
+      LEFT JOIN links l ON l.id = x.link_id
     WHERE t.run_id = ? AND t.query_id = ? AND t.page = ? AND t.state = 'done' ORDER BY x.kind, x.place`,
   )
   return (run, query) =>
@@ -69,15 +70,12 @@ function pageReader(db: Database): (run: number, query: number) => readonly Page
 }
 
 function targetReader(db: Database): (run: number, query: number) => readonly TargetRecord[] {
-  const targets = db.prepare<[number, number], TargetRow>(
+  const targets = db.prepare<[number, number], TargetRow<TargetRecord>>(
     `SELECT tg.site, tg.match, tg.also, rt.label, rt.own, o.state, o.rank, o.exactness, o.depth, o.page,
       coalesce(o.unbroken_depth, o.depth) AS unbrokenDepth
     FROM observations o JOIN targets tg ON tg.id = o.target_id
       JOIN run_targets rt ON rt.run_id = o.run_id AND rt.target_id = o.target_id
     WHERE o.run_id = ? AND o.query_id = ? ORDER BY rt.own DESC, rt.label`,
   )
-  return (run, query) =>
-    targets
-      .all(run, query)
-      .map(({ own, also, ...target }) => ({ ...target, own: own === 1, also: JSON.parse(also) as Variant[] }))
+  return (run, query) => targets.all(run, query).map(toTarget)
 }

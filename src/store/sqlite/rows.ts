@@ -1,6 +1,8 @@
 import type { Database } from 'better-sqlite3'
 import type { Cell, ReportStore, RowFilter, RowView } from '../rows.ts'
 import { queryRecorder } from './query-record.ts'
+import { serpReader } from './serps.ts'
+import { namedTargets } from './targets.ts'
 import { askedByRun } from './views.ts'
 
 interface Readable {
@@ -35,8 +37,9 @@ export function reportStore(db: Database): Omit<ReportStore, 'snapshot'> {
       const sql = `SELECT * FROM ${view} ${where} ORDER BY ${order}`
       yield* db.prepare<unknown[], Record<string, Cell>>(sql).iterate(...values)
     },
-    *askedBy(run) {
-      yield* db.prepare<[number], Record<string, Cell>>(askedByRun).iterate(run)
+    *askedBy(run, targets) {
+      const named = namedTargets(targets)
+      yield* db.prepare<unknown[], Record<string, Cell>>(askedByRun).iterate({ run, named })
     },
     queryRecords: async (look) => queryRecorder(db)(look),
     queryTexts: async (job) =>
@@ -47,6 +50,7 @@ export function reportStore(db: Database): Omit<ReportStore, 'snapshot'> {
         )
         .all(job)
         .map(({ text }) => text),
+    ...serpReader(db),
   }
 }
 

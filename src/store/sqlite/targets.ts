@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import type { Target } from '../../model/target.ts'
+import type { Target, Variant } from '../../model/target.ts'
 
 /** Numbers of targets, given where they have none yet. Inside a transaction. */
 export function targetIds(db: Database): (target: Pick<Target, 'site' | 'match' | 'also'>) => number {
@@ -12,4 +12,23 @@ export function targetIds(db: Database): (target: Pick<Target, 'site' | 'match' 
     add.run(site, match, forms)
     return (find.get(site, match, forms) as { id: number }).id
   }
+}
+
+/** Targets as a JSON list, for SQL that holds them against the columns `site`, `match` and `also`. */
+export function namedTargets(targets: readonly Target[]): string {
+  return JSON.stringify(targets.map((target) => ({ ...target, also: JSON.stringify(target.also) })))
+}
+
+/** A row with a target as it is stored. */
+export type TargetRow<Row extends Target = Target> = Omit<Row, 'own' | 'also'> & {
+  readonly own: number
+  readonly also: string
+}
+
+export function toTarget<Row extends { readonly own: number; readonly also: string }>({
+  own,
+  also,
+  ...row
+}: Row) {
+  return { ...row, own: own === 1, also: JSON.parse(also) as Variant[] }
 }

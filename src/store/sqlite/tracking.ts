@@ -4,13 +4,14 @@ import type { RunQuality } from '../../model/run.ts'
 import type { Variant } from '../../model/target.ts'
 import type {
   AskedKeyword,
-  AskedRun,
   AskedTarget,
   FirstResult,
   ObservedRow,
   QueryText,
   TrackingStore,
 } from '../tracking.ts'
+import { namedTargets } from './targets.ts'
+import { isAsked } from './views.ts'
 
 /** Reads what runs asked and observed, by numbers: nothing is joined that is not needed row by row. */
 export function trackingStore(db: Database): TrackingStore {
@@ -82,7 +83,7 @@ function queryText({ params, ...text }: QueryRow): QueryText {
   return { ...text, params: JSON.parse(params) as QueryText['params'] }
 }
 
-function askedReader(db: Database): (run: number) => AskedRun {
+function askedReader(db: Database): TrackingStore['askedIn'] {
   const queries = db.prepare<[number], KeywordRow>(
     `SELECT q.id, q.text AS query, q.operation, q.params, rq.tags, rq.volume, rq.url, rq.labels
     FROM runs_ r JOIN run_queries rq ON rq.run_id = r.id AND rq.plan_number = r.plan_number
@@ -94,29 +95,35 @@ function askedReader(db: Database): (run: number) => AskedRun {
     WHERE rt.run_id = ? ORDER BY rt.own DESC, rt.label, tg.id`,
   )
   const pairs = db
-    .prepare<[number], [number, number]>(
+    .prepare<unknown[], [number, number]>(
       `SELECT rq.query_id, rt.target_id
       FROM runs_ r JOIN run_queries rq ON rq.run_id = r.id AND rq.plan_number = r.plan_number
         JOIN queries q ON q.id = rq.query_id
-        JOIN run_targets rt ON rt.run_id = r.id
-          AND (rt.everywhere = 1 OR rt.target_id IN (SELECT value FROM json_each(rq.targets)))
-      WHERE r.id = ? ORDER BY q.text, q.operation, q.params, rt.own DESC, rt.label, rt.target_id`,
+        JOIN run_targets rt ON rt.run_id = r.id JOIN targets tg ON tg.id = rt.target_id
+      WHERE r.id = @run AND ${isAsked} ORDER BY q.text, q.operation, q.params, rt.own DESC, rt.label, rt.target_id`,
     )
     .raw()
-  return (run) => ({
-    queries: queries.all(run).map(({ params, tags, labels, ...keyword }) => ({
-      ...keyword,
-      params: JSON.parse(params) as AskedKeyword['params'],
-      tags: JSON.parse(tags) as string[],
-      labels: JSON.parse(labels) as AskedKeyword['labels'],
-    })),
-    targets: targets.all(run).map(({ own, also, ...target }) => ({
-      ...target,
-      own: own === 1,
-      also: JSON.parse(also) as Variant[],
-    })),
-    pairs: pairs.all(run),
-  })
+  return (run, named) => {
+    const asked = pairs.all({ run, named: namedTargets(named) })
+    const watched = new Set(asked.map(([, target]) => target))
+    return {
+      queries: queries.all(run).map(({ params, tags, labels, ...keyword }) => ({
+        ...keyword,
+        params: JSON.parse(params) as AskedKeyword['params'],
+        tags: JSON.parse(tags) as string[],
+        labels: JSON.parse(labels) as AskedKeyword['labels'],
+      })),
+      targets: targets
+        .all(run)
+        .filter(({ id }) => watched.has(id))
+        .map(({ own, also, ...target }) => ({
+          ...target,
+          own: own === 1,
+          also: JSON.parse(also) as Variant[],
+        })),
+      pairs: asked,
+    }
+  }
 }
 
 function resultReader(db: Database): TrackingStore['firstResults'] {

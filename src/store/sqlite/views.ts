@@ -130,9 +130,15 @@ function resultView(kind: ResultKind, further: string, details?: string, extra?:
       }`
 }
 
+/** Whether a query of a run is to be looked at for a target: one of its own, or one that `@named` has for the whole job. */
+export const isAsked = `(tg.id IN (SELECT value FROM json_each(rq.targets))
+      OR rt.everywhere = 1 AND (tg.site, tg.match, tg.also) IN (
+        SELECT value ->> 'site', value ->> 'match', value ->> 'also' FROM json_each(@named)))`
+
 /**
- * Everything that a run asks, each query with each of its targets, in the columns of `rankings`, as if nothing were
- * known of it. What an edited file took back while the run went on is no longer asked.
+ * Everything that the run @run asks, each query with each target that @named has or that is its own, in the columns of
+ * `rankings`, as if nothing were known of it. What an edited file took back while the run went on is no longer asked; nor
+ * are targets that the run watches only because a later file named them.
  */
 export const askedByRun = `
     SELECT ${tracked()}, ${iso('r.started_at')} AS observed_at, 'unknown' AS state, NULL AS rank,
@@ -143,9 +149,9 @@ export const askedByRun = `
       JOIN run_queries rq ON rq.run_id = r.id AND rq.plan_number = r.plan_number
       JOIN queries q ON q.id = rq.query_id
       JOIN run_targets rt ON rt.run_id = r.id
-        AND (rt.everywhere = 1 OR rt.target_id IN (SELECT value FROM json_each(rq.targets)))
       JOIN targets tg ON tg.id = rt.target_id
-    WHERE r.id = ? ORDER BY q.text, q.operation, q.params, rt.label`
+    WHERE r.id = @run AND ${isAsked}
+    ORDER BY q.text, q.operation, q.params, rt.label`
 
 function iso(column: string): string {
   return `strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch')`

@@ -35,6 +35,22 @@ export function calendarDate(
   return weekdayAlone(text, words, fetchedAt)
 }
 
+/**
+ * Whether a folded text is nothing but a day of some month, as `Mon 4`, `4.` or `8日` are, or a weekday that is not the one of
+ * the reading: beside a date it is the other end of a range.
+ */
+export function endsRange(text: string, reading: Reading, language: string): boolean {
+  if (reading.precision !== 'day') return false
+  const words = calendarWordsOf(language)
+  return withoutWeekday(text, words).some(({ rest, weekday }) => {
+    const tokens = rest.match(/\d+|[\p{L}\p{M}'-]+|[^ ]/gu) ?? []
+    const telling = tokens.filter((token) => !words.fillers.has(token) && !/^[.,،、日号號일]$/.test(token))
+    if (telling.length === 0) return weekday !== null && !isOn(reading, weekday)
+    const [day = ''] = telling
+    return telling.length === 1 && /^\d{1,2}$/.test(day) && Number(day) <= 31
+  })
+}
+
 /** The text as it is, then without the weekday that it begins or ends with. */
 function withoutWeekday(text: string, { weekdays }: CalendarWords) {
   const readings: { readonly rest: string; readonly weekday: number | null }[] = [

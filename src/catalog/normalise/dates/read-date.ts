@@ -1,5 +1,5 @@
 import type { Precision } from '../../../model/result.ts'
-import { calendarDate, type Reading } from './calendar.ts'
+import { calendarDate, endsRange, type Reading } from './calendar.ts'
 import { fold, plain } from './fold.ts'
 import { before, dayMs } from './instants.ts'
 import { unlabelled } from './labels.ts'
@@ -23,7 +23,11 @@ export interface ReadDate {
   readonly precision: Precision
 }
 
-type ReadPiece = (piece: string) => Reading | null
+interface Reader {
+  readonly read: (piece: string) => Reading | null
+  /** Whether a piece that names no date makes a range of the one beside it. */
+  readonly isOtherEnd: (piece: string, reading: Reading) => boolean
+}
 
 /** A longer text is no line with a date, but something else in its place. */
 const longest = 200
@@ -37,22 +41,23 @@ const latestAhead = 2 * dayMs
  */
 export function readDate(text: string, context: DateContext): ReadDate | null {
   if (text.length > longest) return null
-  const read = pieceReader(context)
+  const reader = pieceReader(context)
   const whole = plain(text)
-  const reading = compactAge(whole, context) ?? inPieces(whole, read) ?? inHead(whole, read)
+  const reading = compactAge(whole, context) ?? inPieces(whole, reader) ?? inHead(whole, reader)
   if (reading === null || reading.at < earliest || reading.at > context.fetchedAt + latestAhead) return null
   return { at: reading.at, precision: reading.precision }
 }
 
 /** The one date among the pieces of a text; two that differ are none. */
-function inPieces(text: string, read: ReadPiece): Reading | null {
+function inPieces(text: string, { read, isOtherEnd }: Reader): Reading | null {
   const pieces = piecesOf(text)
   const readings = pieces.map((piece) => read(piece))
   const at = readings.findIndex((reading) => reading !== null)
   const first = readings[at] ?? null
   if (first === null || readings.some((other) => other !== null && !isSame(first, other))) return null
   // A number alone beside a date may be the first half of `3 – 4 weeks ago`.
-  if (pieces.some((piece, index) => readings[index] === null && /^\d{1,4}$/.test(piece))) return null
+  const undated = pieces.filter((_, index) => readings[index] === null)
+  if (undated.some((piece) => /^\d{1,4}$/.test(piece) || isOtherEnd(piece, first))) return null
   if (first.whole) return first
   // `Mar 4 – 8, 2024` and `March – May 2024` are neither this year's March nor May.
   const others = pieces.filter((_, index) => index !== at)
@@ -62,7 +67,7 @@ function inPieces(text: string, read: ReadPiece): Reading | null {
 }
 
 /** The date that a text begins with, where what follows is glued to it. */
-function inHead(text: string, read: ReadPiece): Reading | null {
+function inHead(text: string, { read }: Reader): Reading | null {
   for (const head of gluedHeads(text)) {
     const reading = read(head)
     if (reading?.whole) return reading
@@ -70,10 +75,10 @@ function inHead(text: string, read: ReadPiece): Reading | null {
   return null
 }
 
-function pieceReader({ fetchedAt, language: code, country = null }: DateContext): ReadPiece {
+function pieceReader({ fetchedAt, language: code, country = null }: DateContext): Reader {
   const { language, region } = askedOf(code, country)
-  return (piece) => {
-    const text = unlabelled(fold(piece)).replace(/[,;:…]+$/, '')
+  const read = (piece: string): Reading | null => {
+    const text = bare(piece)
     const isDated = /\d/.test(text)
     const english = (): Reading | null => readIn('en', null, text, fetchedAt)
     if (language === null) return english() ?? (isDated ? agreed(text, fetchedAt) : null)
@@ -83,6 +88,16 @@ function pieceReader({ fetchedAt, language: code, country = null }: DateContext)
     const other = english()
     return other?.whole ? other : null
   }
+  const isOtherEnd: Reader['isOtherEnd'] = (piece, reading) => {
+    const text = bare(piece)
+    const possible = language === null ? languagesOf(text) : [language]
+    return ['en', ...possible].some((one) => endsRange(text, reading, one))
+  }
+  return { read, isOtherEnd }
+}
+
+function bare(piece: string): string {
+  return unlabelled(fold(piece)).replace(/[,;:…]+$/, '')
 }
 
 /** What all languages make of a text that can read it; null where two of them differ. */

@@ -1,0 +1,129 @@
+/** One result of a snapshot, as far as comparing goes. */
+export interface SerpResult {
+  /** 1 + the distinct results before it. */
+  readonly rank: number
+  /** Equal for the same result: of its link where it has one. */
+  readonly key: string | number
+  readonly title: string | null
+  readonly snippet: string | null
+}
+
+/** What one run saw of a query, as plain data. */
+export interface Serp<Result extends SerpResult = SerpResult> {
+  readonly results: readonly Result[]
+  /** Distinct results looked at without a gap from the first one on. */
+  readonly unbrokenDepth: number
+  /** Whether there were no more: then it is known of every rank what stands there. */
+  readonly resultsEnded: boolean
+}
+
+/** The same result, then and now. */
+export interface Pair<Result extends SerpResult = SerpResult> {
+  readonly before: Result
+  readonly after: Result
+}
+
+/** What became of the results between two snapshots, in the order of ranks. */
+export interface SerpDiff<Result extends SerpResult = SerpResult> {
+  /** Down to here both looked without a gap. */
+  readonly comparedDepth: number
+  readonly entered: readonly Result[]
+  readonly left: readonly Result[]
+  /** On both sides, with another rank. */
+  readonly moved: readonly Pair<Result>[]
+  /** On both sides, with another title or snippet, moved or not. */
+  readonly changed: readonly Pair<Result>[]
+  /** On both sides with the same rank, title and snippet. */
+  readonly same: number
+  /** On one side alone, and deeper than the other looked without a gap: nothing is said of them. */
+  readonly notCompared: { readonly from: number; readonly to: number }
+  /**
+   * The share of the first ten (of as many as both looked at, where that is less) that are others, from 0 to 1:
+   * 1 - common / the longer of both lists. Null where nothing was compared.
+   */
+  readonly turnover: number | null
+}
+
+const top = 10
+
+/**
+ * Compares two snapshots of one query. `entered` and `left` are said only as far down as both looked without a gap; two
+ * known ranks are always compared, for a rank does not depend on how deep one looked. A result that a snapshot has
+ * several times counts once, with its best rank.
+ *
+ * @param depth only results are told that stand among so many on either side
+ */
+export function diffSerps<Result extends SerpResult>(
+  from: Serp<Result>,
+  to: Serp<Result>,
+  depth = Number.POSITIVE_INFINITY,
+): SerpDiff<Result> {
+  const [before, after] = [byKey(from), byKey(to)]
+  const bothSaw = commonDepth(from, to)
+  const comparedDepth = Math.min(bothSaw, depth)
+  const [gone, come] = [without(before, after), without(after, before)]
+  const pairs = [...after.values()].flatMap((result) => {
+    const old = before.get(result.key)
+    return old !== undefined && Math.min(old.rank, result.rank) <= depth
+      ? [{ before: old, after: result }]
+      : []
+  })
+  const isTold = ({ rank }: Result): boolean => rank <= comparedDepth
+  const isDeeper = ({ rank }: Result): boolean => rank > comparedDepth && rank <= depth
+  return {
+    comparedDepth,
+    entered: come.filter(isTold),
+    left: gone.filter(isTold),
+    moved: pairs.filter(hasMoved),
+    changed: pairs.filter(hasChanged),
+    same: pairs.filter((pair) => !hasMoved(pair) && !hasChanged(pair)).length,
+    notCompared: { from: gone.filter(isDeeper).length, to: come.filter(isDeeper).length },
+    turnover: turnoverOf(before, after, Math.min(top, bothSaw)),
+  }
+}
+
+/** Each result once, the best rank first. */
+function byKey<Result extends SerpResult>({ results }: Serp<Result>): ReadonlyMap<Result['key'], Result> {
+  const found = new Map<Result['key'], Result>()
+  for (const result of [...results].sort((a, b) => a.rank - b.rank))
+    if (!found.has(result.key)) found.set(result.key, result)
+  return found
+}
+
+function commonDepth(from: Serp, to: Serp): number {
+  if (from.resultsEnded && to.resultsEnded) return Math.max(from.unbrokenDepth, to.unbrokenDepth)
+  return Math.min(reach(from), reach(to))
+}
+
+function reach({ unbrokenDepth, resultsEnded }: Serp): number {
+  return resultsEnded ? Number.POSITIVE_INFINITY : unbrokenDepth
+}
+
+function without<Result extends SerpResult>(
+  these: ReadonlyMap<Result['key'], Result>,
+  those: ReadonlyMap<Result['key'], Result>,
+): readonly Result[] {
+  return [...these.values()].filter(({ key }) => !those.has(key))
+}
+
+function hasMoved({ before, after }: Pair): boolean {
+  return before.rank !== after.rank
+}
+
+function hasChanged({ before, after }: Pair): boolean {
+  return before.title !== after.title || before.snippet !== after.snippet
+}
+
+function turnoverOf(
+  before: ReadonlyMap<SerpResult['key'], SerpResult>,
+  after: ReadonlyMap<SerpResult['key'], SerpResult>,
+  depth: number,
+): number | null {
+  if (depth === 0) return null
+  const first = (all: ReadonlyMap<SerpResult['key'], SerpResult>) =>
+    [...all.values()].filter(({ rank }) => rank <= depth).map(({ key }) => key)
+  const [old, now] = [first(before), first(after)]
+  const most = Math.max(old.length, now.length)
+  const common = now.filter((key) => old.includes(key)).length
+  return most === 0 ? 0 : (most - common) / most
+}
