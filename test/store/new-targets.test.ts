@@ -5,8 +5,8 @@ import type { Target } from '../../src/model/target.ts'
 import { catchUp } from '../../src/run/catch-up.ts'
 import { lookBack } from '../../src/run/look-back.ts'
 import { aTarget } from '../plan/build.ts'
-import { answer, fail, webPage } from './answers.ts'
-import { aStore, hour, lease, noon, plan, type TempStore } from './build.ts'
+import { answer, fail, webPage, work } from './answers.ts'
+import { aStore, hour, lease, noon, plan, type TempStore, tasksOf } from './build.ts'
 
 const day = 24 * hour
 const own = aTarget('x.example')
@@ -156,6 +156,33 @@ describe('targets that change', () => {
     expect(sql('SELECT count(*) AS n FROM run_targets')).toEqual([{ n: 1 }])
   })
 
+  test.each(['until-found', 'smart'] as const)(
+    'do not make a run buy more when it is tried again: %s',
+    async (paging) => {
+      const temp = await aStore()
+      const { store } = temp
+      const planned = (targets: readonly Target[], ofR: readonly Target[]) =>
+        plan(store, {
+          job: { name: 'acme', targets, paging },
+          queries: [
+            { text: 'q', pages: 3 },
+            { text: 'r', pages: 3, targets: ofR },
+          ],
+        })
+      const run = await planned([own], [aTarget('c.example')])
+      for (const task of await lease(store, run.id)) await fail(store, task, run, 'rejected')
+      await store.finishRun(run.id, 'completed_with_failures', noon)
+      const targets = [own, aTarget('nowhere.example')]
+      const newest = await planned(targets, [aTarget('none.example')])
+      await lookBack(store, { name: 'acme', targets }, newest.id)
+      await store.retryFailed(run.id)
+      await work(store, run, ({ page }) => webPage(page === 1 ? 'abcdefghix' : 'jk'))
+      expect(tasksOf(temp, run.id)).toEqual(['q/1 done', 'r/1 done'])
+      expect(shown(temp)).toContain('1r nowhere.example absent')
+      expect(shown(temp)).toContain('1r none.example absent')
+    },
+  )
+
   test('of a single query have a history of that query alone', async () => {
     const temp = await aStore()
     await aDay(temp, { name: 'acme' }, { everywhere: [], ofR: [] }, served, { now: noon })
@@ -186,6 +213,54 @@ describe('targets that change', () => {
     expect(shown(temp)).toEqual(['1q x.example 3', '1r x.example 4'])
     expect(await lookBack(temp.store, job, null)).toBe(2)
     expect(shown(temp)).toEqual(['1q x.example 3', '1r x.example 4', '2q x.example 3', '2r x.example 4'])
+  })
+
+  test('are looked up for some hundred queries at a time, each whole, and no query twice', async () => {
+    const temp = await aStore()
+    const { store } = temp
+    const texts = Array.from({ length: 250 }, (_, index) => ({ text: `q${index}` }))
+    const run = await plan(store, { job: { name: 'acme', targets: [own] }, queries: texts })
+    await work(store, run, () => webPage('abx'))
+    await store.finishRun(run.id, 'completed', noon)
+    const targets = [own, aTarget('a.example'), aTarget('nowhere.example')]
+    const lookUntil = (changes: number) =>
+      lookBack(store, { name: 'acme', targets }, null, async () => {
+        if (--changes === 0) throw new Error('died')
+      })
+    const watched = () =>
+      temp.sql<{ states: string; queries: number }>(
+        `SELECT states, count(*) AS queries FROM (SELECT query, group_concat(target || ' ' || state) AS states
+          FROM (SELECT * FROM rankings ORDER BY target) GROUP BY query) GROUP BY states ORDER BY states`,
+      )
+    const all = 'a.example ranked,nowhere.example absent,x.example ranked'
+
+    await expect(lookUntil(1)).rejects.toThrow('died')
+    const [done, left] = watched()
+    expect(done?.states).toBe(all)
+    expect(left?.states).toBe('x.example ranked')
+    expect(done?.queries).toBeLessThan(200)
+
+    expect(await lookUntil(Infinity)).toBe(left?.queries)
+    expect(watched()).toEqual([{ states: all, queries: 250 }])
+    expect(store.runsToAdopt('acme', targets, null)).toEqual([])
+  })
+
+  test('leave a run alone that somebody goes on with', async () => {
+    const temp = await aStore()
+    const run = await aDay(temp, { name: 'acme' }, { everywhere: [own], ofR: [] }, served, { now: noon })
+    const job = { name: 'acme', targets: [own, aTarget('a.example')] }
+    const before = shown(temp)
+    const reopening = {
+      ...temp.store,
+      runsToAdopt: (...args: Parameters<typeof temp.store.runsToAdopt>) => {
+        const runs = temp.store.runsToAdopt(...args)
+        temp.exec(`UPDATE runs_ SET finished_at = NULL WHERE id = ${run}`)
+        return runs
+      },
+    }
+    expect(await lookBack(reopening, job, null)).toBe(0)
+    expect(shown(temp)).toEqual(before)
+    expect(temp.sql('SELECT count(*) AS n FROM run_targets')).toEqual([{ n: 1 }])
   })
 
   test('are looked up once, without a new run, in this job alone', async () => {

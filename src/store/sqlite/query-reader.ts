@@ -4,7 +4,7 @@ import type { Target, Variant } from '../../model/target.ts'
 import type { Page, PageState } from '../../rank/pages.ts'
 import type { EndKind } from '../../rank/paging.ts'
 import type { Sightings } from '../../rank/smart.ts'
-import type { StoredQuery } from '../answers.ts'
+import type { StoredQuery, WatchedTarget } from '../answers.ts'
 import { leftOutCause } from './fit.ts'
 
 interface PagingRow {
@@ -22,7 +22,7 @@ interface PageRow {
   readonly isLast: number | null
 }
 
-type TargetRow = Omit<Target, 'own' | 'also'> & { id: number; own: number; also: string }
+type TargetRow = Omit<Target, 'own' | 'also'> & { id: number; own: number; also: string; adopted: number }
 
 const unplanned: PagingRow = { maxPages: 1, pageSize: null, depth: null, because: null, kind: null }
 
@@ -39,7 +39,10 @@ export function queryReader(db: Database): (runId: number, queryId: number) => S
     FROM run_queries WHERE run_id = ? AND query_id = ?`,
   )
   const targets = db.prepare<[number, number], TargetRow>(
-    `SELECT tg.id, tg.site, tg.match, tg.also, rt.label, rt.own
+    // What a query was planned for is in its own list, or watched everywhere and not in it.
+    `SELECT tg.id, tg.site, tg.match, tg.also, rt.label, rt.own, rq.planned_targets IS NOT NULL
+        AND tg.id IN (SELECT value FROM json_each(rq.targets))
+        AND tg.id NOT IN (SELECT value FROM json_each(rq.planned_targets)) AS adopted
     FROM run_queries rq JOIN run_targets rt ON rt.run_id = rq.run_id JOIN targets tg ON tg.id = rt.target_id
     WHERE rq.run_id = ? AND rq.query_id = ?
       AND (rt.everywhere = 1 OR tg.id IN (SELECT value FROM json_each(rq.targets))) ORDER BY tg.id`,
@@ -74,8 +77,9 @@ export function queryReader(db: Database): (runId: number, queryId: number) => S
   }
 }
 
-function toTarget({ own, also, ...target }: TargetRow): Target & { readonly id: number } {
-  return { ...target, own: own === 1, also: JSON.parse(also) as Variant[] }
+function toTarget({ own, also, adopted, ...target }: TargetRow): WatchedTarget {
+  const watched = { ...target, own: own === 1, also: JSON.parse(also) as Variant[] }
+  return adopted === 1 ? { ...watched, adopted: true } : watched
 }
 
 /** What runs before this one saw of the targets of a query. */
