@@ -27,7 +27,7 @@ export function runsToAdopt(
           SELECT 1 FROM run_targets rt JOIN targets tg ON tg.id = rt.target_id
           WHERE rt.run_id = r.id AND rt.everywhere = 1 AND tg.site = w.value ->> 'site'
             AND tg.match = w.value ->> 'match' AND tg.also = w.value ->> 'also'))
-        OR r.id < @newest AND EXISTS (SELECT 1 FROM run_queries n JOIN run_queries rq ON rq.query_id = n.query_id
+        OR EXISTS (SELECT 1 FROM run_queries n JOIN run_queries rq ON rq.query_id = n.query_id
           WHERE n.run_id = @newest AND n.targets <> '[]' AND rq.run_id = r.id AND ${fewer}))
       ORDER BY r.id`,
       )
@@ -104,7 +104,7 @@ export function adopter(db: Database): (adoption: Adoption, weigh: Weigh) => Ado
       know.run({ run, target: id, label: target.label, own: target.own ? 1 : 0 })
       return id
     })
-    const asked = { run, named: JSON.stringify(ids), newest: newest !== null && run < newest ? newest : null }
+    const asked = { run, named: JSON.stringify(ids), newest }
     knowOfQueries.run(asked)
     const end = windowEnd.get({ run, after }) ?? null
     if (end === null) {
