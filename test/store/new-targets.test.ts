@@ -13,6 +13,7 @@ const own = aTarget('x.example')
 const added: Readonly<Record<string, Target>> = {
   competitor: aTarget('a.example', { own: false }),
   'another match of the same site': aTarget('x.example', { match: 'host', own: false, label: 'X' }),
+  'other forms of the same site': aTarget('x.example', { also: ['amp'], own: false, label: 'X' }),
   'one that is nowhere': aTarget('nowhere.example', { own: false }),
   'a page': aTarget('b.example/', { match: 'url', own: false }),
 }
@@ -174,6 +175,7 @@ describe('targets that change', () => {
       await store.finishRun(run.id, 'completed_with_failures', noon)
       const targets = [own, aTarget('nowhere.example')]
       const newest = await planned(targets, [aTarget('none.example')])
+      await lookBack(store, { name: 'acme', targets }, null)
       await lookBack(store, { name: 'acme', targets }, newest.id)
       await store.retryFailed(run.id)
       await work(store, run, ({ page }) => webPage(page === 1 ? 'abcdefghix' : 'jk'))
@@ -195,6 +197,32 @@ describe('targets that change', () => {
     await aDay(temp, { name: 'acme' }, { everywhere: [], ofR: [own] }, served, { now: noon })
     await aDay(temp, { name: 'acme' }, { everywhere: [own], ofR: [] }, served, { now: noon + day })
     expect(shown(temp)).toEqual(['1q x.example 3', '1r x.example 4', '2q x.example 3', '2r x.example 4'])
+  })
+
+  test('from the whole job to a single query are there already, and nothing is left to do', async () => {
+    const temp = await aStore()
+    await aDay(temp, { name: 'acme' }, { everywhere: [own], ofR: [] }, served, { now: noon })
+    const newest = await aDay(temp, { name: 'acme' }, { everywhere: [], ofR: [own] }, served, {
+      now: noon + day,
+    })
+    expect(temp.store.runsToAdopt('acme', [], newest)).toEqual([])
+    expect(shown(temp)).toEqual(['1q x.example 3', '1r x.example 4', '2r x.example 4'])
+  })
+
+  test('are looked for in depth by a run that is planned anew with them', async () => {
+    const temp = await aStore()
+    const { store } = temp
+    const job = { name: 'acme', targets: [own], paging: 'until-found' as const }
+    const nowhere = aTarget('nowhere.example')
+    const { id } = await plan(store, { job, queries: [{ text: 'r', pages: 2 }] })
+    await store.finishRun(id, 'interrupted', noon)
+    await lookBack(store, { name: 'acme', targets: [own, nowhere] }, null)
+    const again = await plan(store, {
+      ...{ job, continues: id },
+      queries: [{ text: 'r', pages: 2, targets: [nowhere] }],
+    })
+    await work(store, again, ({ page }) => webPage(page === 1 ? 'ax' : 'bc'))
+    expect(tasksOf(temp, id)).toEqual(['r/1 done', 'r/2 done'])
   })
 
   test('are looked up by the next process where one died over it', async () => {
