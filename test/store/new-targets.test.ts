@@ -153,6 +153,7 @@ describe('targets that change', () => {
       queries: [{ pages: 3 }],
     })
     const targets = [own, aTarget('nowhere.example')]
+    expect(store.runsToAdopt('acme', targets, null)).toEqual([])
     expect(await lookBack(store, { name: 'acme', targets }, null)).toBe(0)
     expect(sql('SELECT count(*) AS n FROM run_targets')).toEqual([{ n: 1 }])
   })
