@@ -51,9 +51,9 @@ export function poller({ service, clock, stop, refusals, silence }: PollParts) {
   const turns = new PQueue({ concurrency: polledAtOnce })
   /** Milliseconds that a job takes, learned from those that ended. */
   let typicalMs: number | null = null
-  /** The document names one path, its other operations suggest a second: the one that works is remembered. */
   /** When a poll was answered last. */
   let wellAt = Number.NEGATIVE_INFINITY
+  /** The document names one path, its other operations suggest a second: the one that works is remembered. */
   let paths: readonly string[] = [jobsPoll.path, `/v1${jobsPoll.path}`]
 
   const ask = async (task: Task, jobId: string): Promise<SentCall> => {
