@@ -4,6 +4,7 @@ import type { JobSettings } from '../../src/model/job.ts'
 import type { Target } from '../../src/model/target.ts'
 import { catchUp } from '../../src/run/catch-up.ts'
 import { lookBack } from '../../src/run/look-back.ts'
+import { checkDatabase } from '../../src/store/sqlite/check.ts'
 import { aTarget } from '../plan/build.ts'
 import { answer, fail, webPage, work } from './answers.ts'
 import { aStore, hour, lease, noon, plan, type TempStore, tasksOf } from './build.ts'
@@ -268,6 +269,7 @@ describe('targets that change', () => {
     expect(done?.states).toBe(all)
     expect(left?.states).toBe('x.example ranked')
     expect(done?.queries).toBeLessThan(200)
+    expect((await checkDatabase(temp.path)).findings).toEqual([])
 
     expect(await lookUntil(Infinity)).toBe(left?.queries)
     expect(watched()).toEqual([{ states: all, queries: 250 }])
