@@ -147,5 +147,7 @@ function isWrong(truth: Observation, { rank, state, exactness, unbrokenDepth }: 
 /** Shows the rank within the first ten, or that it is not among them. */
 function tellsTop(truth: Observation, seen: Observation): boolean {
   if (isTop(truth)) return seen.rank === truth.rank
-  return seen.rank === null ? seen.unbrokenDepth >= top : seen.rank > top
+  if (seen.rank !== null) return seen.rank > top
+  // There may be fewer results than ten.
+  return seen.unbrokenDepth >= Math.min(top, truth.unbrokenDepth)
 }

@@ -98,7 +98,7 @@ function soughtTargets(query: StoredQuery, page: number, rules: PagingRules): re
   const looked = query.pages.filter((one) => smart || one.page <= page)
   const links = looked.flatMap(({ items }) => items.flatMap(({ link }) => (link === null ? [] : [link])))
   return query.targets
-    .filter(({ own }) => own || until === 'all')
+    .filter(({ own, adopted }) => adopted !== true && (own || until === 'all'))
     .map((target) => {
       const seen = before.get(target.id) ?? neverSeen
       return {

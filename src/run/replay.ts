@@ -32,7 +32,9 @@ export function isWhole({ pages, maxPages, depth, end }: StoredQuery): boolean {
 export function replay(stored: StoredQuery, rules: PagingRules, memory: Memory): Replay {
   const byNumber = new Map(unbrokenPages(stored.pages).map((page) => [page.page, page]))
   const sightings = sightingsOf(memory, stored.maxPages)
-  let query: StoredQuery = { ...stored, pages: [], end: null, sightings: () => sightings }
+  // As if it had been watched for all of them from the first day on.
+  const targets = stored.targets.map(({ adopted: _, ...target }) => target)
+  let query: StoredQuery = { ...stored, targets, pages: [], end: null, sightings: () => sightings }
   let next = 1
   for (;;) {
     // Whoever asks for a page behind the end has it empty.

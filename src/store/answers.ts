@@ -60,9 +60,16 @@ export interface RawAnswer {
   readonly fetchedAt: number
 }
 
+/** A target that a query of a run is watched for. */
+export interface WatchedTarget extends Target {
+  readonly id: number
+  /** It came when the query had its pages: it is seen on them, and none is bought for it. */
+  readonly adopted?: true
+}
+
 /** A query of a run: how it is paged, whom it is watched for, and its pages as far as they are tasks. */
 export interface StoredQuery extends QueryPaging {
-  readonly targets: readonly (Target & { readonly id: number })[]
+  readonly targets: readonly WatchedTarget[]
   readonly pages: readonly Page[]
   /** Why no page follows any more; null while pages may follow. */
   readonly end: PagingEnd | null

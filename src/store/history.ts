@@ -10,10 +10,11 @@ export interface HistoryStore {
   /** Runs of a job that do not watch all of these targets, or those that single queries of its newest run have. */
   runsToAdopt(job: string, targets: readonly Target[], newest: number | null): readonly number[]
   /**
-   * Watches targets in a run, also those that single queries of a newer run have, and stores what its pages say of
-   * them, in one change; answers how many queries were looked at again.
+   * Watches targets in a run that is over, also those that single queries of a newer run have, and stores what its pages
+   * say of them: for some of its queries, in one short change. It is to be asked for again until none follows; until
+   * then the run is one of those that are still to adopt them.
    */
-  adopt(runId: number, targets: readonly Target[], newest: number | null, weigh: Weigh): Promise<number>
+  adopt(adoption: Adoption, weigh: Weigh): Promise<Adopted>
   /** The next queries after one (0 for the first) with stored bodies whose results an older normaliser derived, or any. */
   queriesToDerive(which: DeriveFilter, after: number, limit: number): readonly QueryToDerive[]
   /** Stored bodies of the answers to a query, in the order of the runs. */
@@ -23,6 +24,23 @@ export interface HistoryStore {
    * query, in one change; tasks that had failed because nobody could read their answer are done.
    */
   deriveAgain(queryId: number, answers: readonly ReadAnswer[], weigh: Weigh): Promise<Derived>
+}
+
+export interface Adoption {
+  readonly run: number
+  /** Of the whole job. */
+  readonly targets: readonly Target[]
+  /** A run whose queries may have targets of their own. */
+  readonly newest: number | null
+  /** Queries up to this one are done; 0 at first. */
+  readonly after: number
+}
+
+export interface Adopted {
+  /** Queries that were looked at again. */
+  readonly looked: number
+  /** The query after which to go on; null where the run is done. */
+  readonly next: number | null
 }
 
 /** What the stored pages of a query come to. */

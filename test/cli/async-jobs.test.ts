@@ -109,6 +109,36 @@ test('a key that is refused while a job is polled stops the run; the job is poll
   expect(sandbox.ledger.charged).toBe(1)
 })
 
+test('a run that is complete is so, though the key was refused for the jobs of one that was set aside', async () => {
+  await using sandbox = await startSandbox({ asyncMs: 500 })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.yaml', imagesJob(2))
+  const polls = () => sandbox.ledger.requestsFor(({ path }) => path.includes('/jobs/')).length
+  sandbox.control({ rules: [{ operation: 'jobs.poll', do: { status: 503, html: true } }] })
+  const killed = place.start(['run', job])
+  while (polls() < 2) await new Promise((resolve) => setTimeout(resolve, 10))
+  killed.child.kill('SIGKILL')
+  await killed.ended
+
+  const { ended } = place.start(['run', job, '--fresh', '--async', 'never', '--json'])
+  while (place.sql("SELECT 1 FROM tasks WHERE run_id = 2 AND state = 'done'").length < 2)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  sandbox.control({ rules: [{ operation: 'jobs.poll', do: { refuse: 'key' } }] })
+  const { code, stdout, stderr } = await ended
+
+  // Whoever ran the same command again for another exit code would buy a whole new run.
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ run: 2, finish_reason: 'completed', tasks: { done: 2 } })
+  expect(stderr).toContain('refused the key')
+  const stateOfOld = 'SELECT state, count(*) AS n FROM tasks WHERE run_id = 1 GROUP BY state'
+  expect(place.sql(stateOfOld)).toEqual([{ state: 'accepted', n: 2 }])
+
+  sandbox.control({ rules: [] })
+  expect((await place.run(['run', job, '--async', 'never'])).code).toBe(0)
+  expect(place.sql(stateOfOld)).toEqual([{ state: 'done', n: 2 }])
+  expect(sandbox.ledger.charged).toBe(6)
+})
+
 test('jobs of a run that was set aside are still polled', async () => {
   await using sandbox = await startSandbox({ asyncMs: 1500 })
   await using place = await workspace(sandbox)

@@ -25,7 +25,7 @@ const judge = async (story: Story, complete: boolean) => [
   ...(await wrongFile(story)),
 ]
 
-const cases = long ? 200 : 25
+const cases = long ? 400 : 25
 
 test('whatever fails and whenever it dies, a run loses nothing, buys nothing twice and accounts for every credit', {
   timeout: 900_000,

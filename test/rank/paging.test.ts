@@ -55,6 +55,9 @@ describe('the page after an answered one', () => {
       { hasNextPage: true, nextPage: 3, currentPage: 10 },
       { next: 3 },
     ],
+    ['it counts pages from 0', ['ab', 'cd'], { hasNextPage: true, nextPage: 2, currentPage: 1 }, { next: 3 }],
+    ['an empty page that is said to have one after it', ['ab', ''], { hasNextPage: true }, empty],
+    ['a last page that names itself', ['ab$'], { hasNextPage: false, nextPage: 1, currentPage: 1 }, noNext],
     ['it does not say where it is', ['ab'], { hasNextPage: true, nextPage: 2 }, { next: 2 }],
     ['it says nothing of paging', ['ab'], { nextPage: null, currentPage: 1 }, { next: 2 }],
     [
@@ -76,6 +79,13 @@ describe('the page after an answered one', () => {
     ['until found, and it was not', ['ab'], { sought: unseen, policy: 'until-found' }, { next: 2 }],
     ['smart, and it was found', ['ab'], { sought: seen, policy: 'smart' }, found],
     ['found on the last page asked for', ['a'], { sought: seen, policy: 'until-found', maxPages: 1 }, found],
+    [
+      'until found, and it was where the results end',
+      ['ab$'],
+      { sought: seen, policy: 'until-found' },
+      noNext,
+    ],
+    ['smart, and it was found where the results end', ['ab$'], { sought: seen, policy: 'smart' }, noNext],
     ['the results ended on the last page asked for', ['a$'], { hasNextPage: false, maxPages: 1 }, noNext],
   ])('%s', (_, pages, state, decision) => {
     expect(decide(pages, state)).toEqual(decision)

@@ -79,6 +79,8 @@ describe('a target is left alone below the first results', () => {
     ['and looked for again by then', null, 0, 3, 5, false],
     ['though the hour of a daily job wanders', 0, 0, 93, 99.6, false],
     ['not by more than half a day', 0, 0, 93, 99.4, true],
+    ['for some hours of the first day', 0, 0, 0.8, 1, true],
+    ['and looked for again on it', 0, 0, 0.7, 1, false],
     ['not where it ranked since', 99, 0, 90, 100, false],
   ])('%s', (_, lastRankedAt, firstAt, lastDeepAt, now, expected) => {
     const seen = {

@@ -29,6 +29,7 @@ describe('with an asked day', () => {
     ['none just after it, and it is new', [on(14), latest], null, 'new'],
     ['none, where it was observed before and after', [on(6), on(14), latest], null, 'unknown'],
     ['none, where it was never observed before', [latest], null, 'new'],
+    ['none, where it is observed for the first time just before it', [on(8)], null, 'new'],
     ['a farther day where the nearest is unknown', [on(8), on(10, unknown), latest], march(8), 'improved'],
     ['unknown where nothing else is', [on(1), on(10, unknown), latest], march(10), 'unknown'],
     ['an absence', [on(9), on(10, { ...absent, depth: 10 }), latest], march(10), 'entered'],

@@ -54,6 +54,14 @@ describe('what each policy would have cost and missed', () => {
     })
   })
 
+  test('of a target that leaves results of fewer than ten, which everybody sees', () => {
+    const changes = { ...none, topChanges: 2, ranked: 2, pages: 3, credits: 6 }
+    expect(figures([history([['abx'], ['abc'], ['xab']])])).toEqual({
+      ...{ looks: 3, leftOut: 0 },
+      ...{ all: changes, 'until-found': changes, smart: changes },
+    })
+  })
+
   test('of a target that is never there, which smart leaves alone more and more', () => {
     const days = Array.from({ length: 10 }, () => withX(null))
     const { all, smart } = figures([history(days)])

@@ -56,6 +56,15 @@ describe('the books', () => {
     expect([books.covered(), books.coveredFor(1)]).toEqual([10, 10])
   })
 
+  test('name the quota as what limits a run while calls in the air may use it up', () => {
+    const { books } = booksOf([budgeted(1, 10)], 20)
+    books.quota(1)
+    expect(books.limitOf(1, 11)).toBe('budget')
+    expect(books.limitOf(1, 1)).toBe('balance')
+    books.reserve(aTask({ id: 1, credits: 1 }))
+    expect(books.limitOf(1, 1)).toBe('quota')
+  })
+
   test('turn a reservation into what was billed', () => {
     const { books } = booksOf([budgeted(1, 10)], 20)
     const task = aTask({ id: 1, credits: 3 })

@@ -95,6 +95,24 @@ describe('the page after one that ended', () => {
     expect(weigh(query).observations).toEqual(consequences.observations)
   })
 
+  test('follows where the one that had ended the query is asked for again, too', () => {
+    const end = { because: 'page 2 failed', kind: 'failed' } as const
+    expect(follow(aQuery(['ab', '!open'], { end }), 1, answered).paging).toEqual({ next: 2 })
+  })
+
+  test.each(['until-found', 'smart'] as const)('is not bought for a target that came later: %s', (paging) => {
+    const later = { ...aTarget('nowhere.example'), id: 8, adopted: true } as const
+    const query = aQuery(['abcdefghix', '!open'])
+    const { paging: decided, observations } = follow(
+      { ...query, targets: [...query.targets, later] },
+      1,
+      answered,
+      paging,
+    )
+    expect(decided).toEqual({ because: 'every target was found', kind: 'found' })
+    expect(observations.map(({ state }) => state)).toEqual(['ranked', 'absent'])
+  })
+
   test('is asked for where no target is watched, whatever the policy', () => {
     const query = aQuery(['ab', '!open'], { targets: [] })
     expect(follow(query, 1, answered, 'until-found').paging).toEqual({ next: 2 })

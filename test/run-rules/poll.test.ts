@@ -47,6 +47,16 @@ describe('a job is over', () => {
     expect(await endOf(answers)).toMatchObject({ end: { failed: expect.any(String) }, polls })
   })
 
+  test('as failed after five 500s in a row, where another one is heard of meanwhile', async () => {
+    const { time, follow, polls } = aPoller(({ jobId }) =>
+      jobId === 'j1' ? failed('server-error') : running,
+    )
+    const jobs = [follow('j1'), follow('j2')]
+    await time.pass(10 * minute)
+    expect(jobs.map(({ end }) => end)).toEqual([{ failed: expect.any(String) }, null])
+    expect(polls.filter(({ jobId }) => jobId === 'j1')).toHaveLength(5)
+  })
+
   test('as lost after three 404s in a row on both paths', async () => {
     const { end, polls } = await endOf([failed('not-found')])
     expect(end).toEqual({ lost: 'the service knows no asynchronous job j1' })

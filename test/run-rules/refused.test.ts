@@ -10,6 +10,7 @@ function aWatch(quota: string | null = null) {
   const told: string[] = []
   const stop = newStop()
   let asked = 0
+  let looked = 0
   let refusedFor: number | null = null
   const gate: Pick<Service['gate'], 'refusedFor'> = { refusedFor: () => refusedFor }
   const refusals = watchRefusals({
@@ -20,12 +21,15 @@ function aWatch(quota: string | null = null) {
       asked += 1
       return quota
     },
-    lookAgain: () => {},
+    lookAgain: () => {
+      looked += 1
+    },
   })
   return {
     told,
     stop,
     asked: () => asked,
+    looked: () => looked,
     /** Notes a call that ended so while the service has refused everything for so long. */
     call: (outcome: Outcome, ms: number | null, error: string | null = 'Rate limit exceeded') => {
       refusedFor = ms
@@ -79,6 +83,17 @@ describe('refusals are told', () => {
       expect([call(outcome, 700_000), told]).toEqual([null, []])
     },
   )
+})
+
+test('what others have used is looked at once when refusals last, and again after an answer', () => {
+  const { call, looked } = aWatch()
+  call('throttled', 61_000)
+  expect(looked()).toBe(0)
+  for (const ms of [61_001, 90_000, 120_000]) call('throttled', ms)
+  expect(looked()).toBe(1)
+  call('answered', null, null)
+  for (const ms of [500, 61_001, 90_000]) call('throttled', ms)
+  expect(looked()).toBe(2)
 })
 
 describe('the run stops', () => {

@@ -5,6 +5,7 @@ import type { Observation } from '../../src/model/observation.ts'
 import type { Page } from '../../src/rank/pages.ts'
 import { weigh } from '../../src/run/follow.ts'
 import { isWhole, type Memory, remember, replay, sightingsOf } from '../../src/run/replay.ts'
+import { aTarget } from '../plan/build.ts'
 import { pagesOf } from '../rank/build.ts'
 import { neverSeen, services } from '../rank/looking.ts'
 import { day, rules, storedQuery } from './histories.ts'
@@ -50,6 +51,12 @@ describe('replaying', () => {
     ['until-found stops at an empty page', [ten, ''], 'until-found', new Map(), [2, 'absent', null, 'exact']],
   ])('%s', (_, pages, paging, memory, outcome) => {
     expect(rank(pages, paging, memory)).toEqual(outcome)
+  })
+
+  test('waits for targets that came later as if they had been watched all along', () => {
+    const targets = [{ ...aTarget('x.example'), id: 1, adopted: true as const }]
+    const { pages } = replay(storedQuery(five, { targets }), rules('until-found'), new Map())
+    expect(pages).toBe(3)
   })
 
   test('`all` sees what is stored, for any pages', () => {

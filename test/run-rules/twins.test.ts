@@ -7,16 +7,25 @@ import { aTask } from '../support/task.ts'
 /** Each task is of a run of its own. */
 const taskOf = (runId: number, queryId: number) => aTask({ id: runId, runId, queryId })
 
-test('a job that an earlier process had submitted is waited for by the other runs that ask for the same', async () => {
+/** Several runs that ask for the same, with the answers that are stored by now; notes what becomes of tasks. */
+function severalRuns(stored: Readonly<Record<number, number>> = {}) {
   const bought: number[] = []
+  const reused: (readonly [task: number, answer: number])[] = []
   const twins = inFlightTwins(true, {
     buy: async ({ id }) => {
       bought.push(id)
       return { answerId: id }
     },
-    reuse: async () => {},
-    stored: async () => null,
+    reuse: async ({ id }, answerId) => {
+      reused.push([id, answerId])
+    },
+    stored: async ({ queryId }) => stored[queryId] ?? null,
   })
+  return { twins, bought, reused }
+}
+
+test('a job that an earlier process had submitted is waited for by the other runs that ask for the same', async () => {
+  const { twins, bought } = severalRuns()
   const waited = openPromise<TaskEnd>()
   const followed = twins.goOn(taskOf(1, 7), () => waited.promise)
   const twin = twins.run(taskOf(2, 7))
@@ -29,4 +38,31 @@ test('a job that an earlier process had submitted is waited for by the other run
   expect(await twin).toBe('open')
   await twins.run(taskOf(2, 7))
   expect(bought).toEqual([3, 2])
+})
+
+test('two jobs for the same are both waited for, whichever ends first', async () => {
+  const { twins, bought } = severalRuns()
+  const [first, second] = [openPromise<TaskEnd>(), openPromise<TaskEnd>()]
+  const followed = twins.goOn(taskOf(1, 7), () => first.promise)
+  const other = twins.goOn(taskOf(2, 7), () => second.promise)
+  first.fulfil({ failed: 'it failed' })
+  await followed
+
+  const twin = twins.run(taskOf(3, 7))
+  second.fulfil({ answerId: 2 })
+
+  expect(await other).toEqual({ answerId: 2 })
+  expect(await twin).toBe('open')
+  expect(bought).toEqual([])
+})
+
+test('what was stored before, or was bought since the task was let through, is taken and not bought', async () => {
+  const { twins, bought, reused } = severalRuns({ 8: 31 })
+  expect(await twins.run({ ...taskOf(1, 7), reusable: 30 })).toEqual({ answerId: 30 })
+  expect(await twins.run(taskOf(2, 8))).toEqual({ answerId: 31 })
+  expect(reused).toEqual([
+    [1, 30],
+    [2, 31],
+  ])
+  expect(bought).toEqual([])
 })

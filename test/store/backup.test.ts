@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -96,6 +97,15 @@ describe('a backup that cannot be made says so and leaves nothing behind', () =>
     expect(await refusal(backUp(path, to))).toBe(
       `${to} exists already, and a backup never takes the place of a file. Name another file, or remove this one first`,
     )
+    expect(await readFile(to, 'utf8')).toBe('mine')
+    expect(await readdir(folder)).toEqual(['copy.db'])
+  })
+
+  test('because somebody made a file of that name while it was copied, which stays as it is', async () => {
+    const { path, folder, to } = await aHistory()
+    const copying = backUp(path, to)
+    writeFileSync(to, 'mine')
+    expect(await refusal(copying)).toContain('exists already')
     expect(await readFile(to, 'utf8')).toBe('mine')
     expect(await readdir(folder)).toEqual(['copy.db'])
   })

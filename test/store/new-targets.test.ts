@@ -4,15 +4,17 @@ import type { JobSettings } from '../../src/model/job.ts'
 import type { Target } from '../../src/model/target.ts'
 import { catchUp } from '../../src/run/catch-up.ts'
 import { lookBack } from '../../src/run/look-back.ts'
+import { checkDatabase } from '../../src/store/sqlite/check.ts'
 import { aTarget } from '../plan/build.ts'
-import { answer, fail, webPage } from './answers.ts'
-import { aStore, hour, lease, noon, plan, type TempStore } from './build.ts'
+import { answer, fail, webPage, work } from './answers.ts'
+import { aStore, hour, lease, noon, plan, type TempStore, tasksOf } from './build.ts'
 
 const day = 24 * hour
 const own = aTarget('x.example')
 const added: Readonly<Record<string, Target>> = {
   competitor: aTarget('a.example', { own: false }),
   'another match of the same site': aTarget('x.example', { match: 'host', own: false, label: 'X' }),
+  'other forms of the same site': aTarget('x.example', { also: ['amp'], own: false, label: 'X' }),
   'one that is nowhere': aTarget('nowhere.example', { own: false }),
   'a page': aTarget('b.example/', { match: 'url', own: false }),
 }
@@ -152,9 +154,38 @@ describe('targets that change', () => {
       queries: [{ pages: 3 }],
     })
     const targets = [own, aTarget('nowhere.example')]
+    expect(store.runsToAdopt('acme', targets, null)).toEqual([])
     expect(await lookBack(store, { name: 'acme', targets }, null)).toBe(0)
     expect(sql('SELECT count(*) AS n FROM run_targets')).toEqual([{ n: 1 }])
   })
+
+  test.each(['until-found', 'smart'] as const)(
+    'do not make a run buy more when it is tried again: %s',
+    async (paging) => {
+      const temp = await aStore()
+      const { store } = temp
+      const planned = (targets: readonly Target[], ofR: readonly Target[]) =>
+        plan(store, {
+          job: { name: 'acme', targets, paging },
+          queries: [
+            { text: 'q', pages: 3 },
+            { text: 'r', pages: 3, targets: ofR },
+          ],
+        })
+      const run = await planned([own], [aTarget('c.example')])
+      for (const task of await lease(store, run.id)) await fail(store, task, run, 'rejected')
+      await store.finishRun(run.id, 'completed_with_failures', noon)
+      const targets = [own, aTarget('nowhere.example')]
+      const newest = await planned(targets, [aTarget('none.example')])
+      await lookBack(store, { name: 'acme', targets }, null)
+      await lookBack(store, { name: 'acme', targets }, newest.id)
+      await store.retryFailed(run.id)
+      await work(store, run, ({ page }) => webPage(page === 1 ? 'abcdefghix' : 'jk'))
+      expect(tasksOf(temp, run.id)).toEqual(['q/1 done', 'r/1 done'])
+      expect(shown(temp)).toContain('1r nowhere.example absent')
+      expect(shown(temp)).toContain('1r none.example absent')
+    },
+  )
 
   test('of a single query have a history of that query alone', async () => {
     const temp = await aStore()
@@ -168,6 +199,32 @@ describe('targets that change', () => {
     await aDay(temp, { name: 'acme' }, { everywhere: [], ofR: [own] }, served, { now: noon })
     await aDay(temp, { name: 'acme' }, { everywhere: [own], ofR: [] }, served, { now: noon + day })
     expect(shown(temp)).toEqual(['1q x.example 3', '1r x.example 4', '2q x.example 3', '2r x.example 4'])
+  })
+
+  test('from the whole job to a single query are there already, and nothing is left to do', async () => {
+    const temp = await aStore()
+    await aDay(temp, { name: 'acme' }, { everywhere: [own], ofR: [] }, served, { now: noon })
+    const newest = await aDay(temp, { name: 'acme' }, { everywhere: [], ofR: [own] }, served, {
+      now: noon + day,
+    })
+    expect(temp.store.runsToAdopt('acme', [], newest)).toEqual([])
+    expect(shown(temp)).toEqual(['1q x.example 3', '1r x.example 4', '2r x.example 4'])
+  })
+
+  test('are looked for in depth by a run that is planned anew with them', async () => {
+    const temp = await aStore()
+    const { store } = temp
+    const job = { name: 'acme', targets: [own], paging: 'until-found' as const }
+    const nowhere = aTarget('nowhere.example')
+    const { id } = await plan(store, { job, queries: [{ text: 'r', pages: 2 }] })
+    await store.finishRun(id, 'interrupted', noon)
+    await lookBack(store, { name: 'acme', targets: [own, nowhere] }, null)
+    const again = await plan(store, {
+      ...{ job, continues: id },
+      queries: [{ text: 'r', pages: 2, targets: [nowhere] }],
+    })
+    await work(store, again, ({ page }) => webPage(page === 1 ? 'ax' : 'bc'))
+    expect(tasksOf(temp, id)).toEqual(['r/1 done', 'r/2 done'])
   })
 
   test('are looked up by the next process where one died over it', async () => {
@@ -186,6 +243,55 @@ describe('targets that change', () => {
     expect(shown(temp)).toEqual(['1q x.example 3', '1r x.example 4'])
     expect(await lookBack(temp.store, job, null)).toBe(2)
     expect(shown(temp)).toEqual(['1q x.example 3', '1r x.example 4', '2q x.example 3', '2r x.example 4'])
+  })
+
+  test('are looked up for some hundred queries at a time, each whole, and no query twice', async () => {
+    const temp = await aStore()
+    const { store } = temp
+    const texts = Array.from({ length: 250 }, (_, index) => ({ text: `q${index}` }))
+    const run = await plan(store, { job: { name: 'acme', targets: [own] }, queries: texts })
+    await work(store, run, () => webPage('abx'))
+    await store.finishRun(run.id, 'completed', noon)
+    const targets = [own, aTarget('a.example'), aTarget('nowhere.example')]
+    const lookUntil = (changes: number) =>
+      lookBack(store, { name: 'acme', targets }, null, async () => {
+        if (--changes === 0) throw new Error('died')
+      })
+    const watched = () =>
+      temp.sql<{ states: string; queries: number }>(
+        `SELECT states, count(*) AS queries FROM (SELECT query, group_concat(target || ' ' || state) AS states
+          FROM (SELECT * FROM rankings ORDER BY target) GROUP BY query) GROUP BY states ORDER BY states`,
+      )
+    const all = 'a.example ranked,nowhere.example absent,x.example ranked'
+
+    await expect(lookUntil(1)).rejects.toThrow('died')
+    const [done, left] = watched()
+    expect(done?.states).toBe(all)
+    expect(left?.states).toBe('x.example ranked')
+    expect(done?.queries).toBeLessThan(200)
+    expect((await checkDatabase(temp.path)).findings).toEqual([])
+
+    expect(await lookUntil(Infinity)).toBe(left?.queries)
+    expect(watched()).toEqual([{ states: all, queries: 250 }])
+    expect(store.runsToAdopt('acme', targets, null)).toEqual([])
+  })
+
+  test('leave a run alone that somebody goes on with', async () => {
+    const temp = await aStore()
+    const run = await aDay(temp, { name: 'acme' }, { everywhere: [own], ofR: [] }, served, { now: noon })
+    const job = { name: 'acme', targets: [own, aTarget('a.example')] }
+    const before = shown(temp)
+    const reopening = {
+      ...temp.store,
+      runsToAdopt: (...args: Parameters<typeof temp.store.runsToAdopt>) => {
+        const runs = temp.store.runsToAdopt(...args)
+        temp.exec(`UPDATE runs_ SET finished_at = NULL WHERE id = ${run}`)
+        return runs
+      },
+    }
+    expect(await lookBack(reopening, job, null)).toBe(0)
+    expect(shown(temp)).toEqual(before)
+    expect(temp.sql('SELECT count(*) AS n FROM run_targets')).toEqual([{ n: 1 }])
   })
 
   test('are looked up once, without a new run, in this job alone', async () => {

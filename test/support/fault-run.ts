@@ -6,7 +6,7 @@ import { planRuns } from '../../src/actions/run.ts'
 import { type Connection, join } from '../../src/actions/wire.ts'
 import { RanklineError } from '../../src/errors.ts'
 import type { FinishReason } from '../../src/model/run.ts'
-import { newStop, type Stop } from '../../src/run/stop.ts'
+import { newStop, type Stop, type StopCause } from '../../src/run/stop.ts'
 import type { LedgerEntry } from '../../src/sandbox/ledger.ts'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
@@ -29,6 +29,8 @@ export interface GoEnd {
   readonly calls: { readonly from: number; readonly until: number }
   /** Why each run of it ended; null for those that did not. */
   readonly reasons: readonly (FinishReason | null)[]
+  /** Why it stopped before it was through; null where it did not. */
+  readonly stopped: StopCause['reason'] | null
 }
 
 /** Everything that happened in a case so far. */
@@ -87,6 +89,7 @@ export async function letGo(stage: Stage, jobs: readonly JobFile[], go: Go): Pro
     sent: life.sent(),
     calls: { from: firstCall + 1, until: lastCall(path) },
     reasons: newestRuns(path).map(({ reason }) => reason),
+    stopped: stop.cause()?.reason ?? null,
   }
 }
 

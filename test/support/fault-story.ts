@@ -7,6 +7,7 @@ import { fastClock } from './fast-clock.ts'
 import { apiKey, type FaultCase, type Go } from './fault-cases.ts'
 import { type JobFile, ownSite } from './fault-jobs.ts'
 import { databaseOf, type GoEnd, letGo, newestRuns, type Stage, type Story } from './fault-run.ts'
+import { waitingJobs } from './stored-rows.ts'
 
 /** After so many processes nothing goes wrong any more and nothing is scarce: the next ones must come to the end. */
 const troubledGoes = 16
@@ -47,7 +48,7 @@ async function goOn(
     const calm = goes.length >= troubledGoes
     if (calm) jobs = calmDown(stage.sandbox, jobs)
     goes.push(await letGo(stage, jobs, (calm ? null : stage.case.goes[goes.length]) ?? leftAlone))
-    const complete = isOver(stage, jobs)
+    const complete = isOver(stage, jobs, goes.at(-1))
     const story = storyOf(stage, jobs, goes)
     const problems = [...(await judge(story, complete)), ...endless(goes, complete)]
     if (complete || problems.length > 0) return { problems, story }
@@ -92,9 +93,12 @@ function storyOf({ sandbox, ...stage }: Stage, jobs: readonly JobFile[], goes: r
   }
 }
 
-function isOver(stage: Stage, jobs: readonly JobFile[]): boolean {
-  const runs = newestRuns(databaseOf(stage))
-  return runs.length === jobs.length && runs.every(({ reason }) => isComplete(reason))
+/** Whoever was told that it stopped goes on where jobs of closed runs still wait, though the newest runs are complete. */
+function isOver(stage: Stage, jobs: readonly JobFile[], last: GoEnd | undefined): boolean {
+  const path = databaseOf(stage)
+  const runs = newestRuns(path)
+  const complete = runs.length === jobs.length && runs.every(({ reason }) => isComplete(reason))
+  return complete && ((last?.stopped ?? null) === null || waitingJobs(path) === 0)
 }
 
 function endless(goes: readonly GoEnd[], complete: boolean): readonly string[] {

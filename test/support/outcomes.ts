@@ -6,7 +6,7 @@ import { isCutShort } from './books.ts'
 import type { Story } from './fault-run.ts'
 import { groupBy, groups } from './groups.ts'
 import { wrongObservations } from './sightings.ts'
-import { type CallRow, callRows, query, type TaskRow, taskRows } from './stored-rows.ts'
+import { type CallRow, callRows, query, type TaskRow, taskRows, waitingJobs } from './stored-rows.ts'
 
 type Problems = readonly string[]
 
@@ -114,24 +114,15 @@ function atTheEnd(story: Story, tasks: readonly TaskRow[]): Problems {
       )
     }),
   )
-  const open = tasks.filter((task) => isOpen(task.state, task.closed === 1) && !isLeftToPoll(story, task))
-  const left = tasks.filter((task) => isLeftToPoll(story, task)).length
-  const jobs = query(story.path, 'SELECT 1 FROM async_jobs').length - left
+  const jobs = waitingJobs(story.path)
   return [
     ...missing,
-    ...open.map((task) => `left open: ${nameOf(task)}`),
+    ...tasks
+      .filter(({ state, closed }) => isOpen(state, closed === 1))
+      .map((task) => `left open: ${nameOf(task)}`),
     ...(jobs === 0 ? [] : [`${jobs} jobs are waited for`]),
     ...wrongObservations(story.path, tasks),
   ]
-}
-
-/** Where a poll was refused, the job of a closed run waits for the next process, though the new run is complete. */
-function isLeftToPoll({ goes, requests }: Story, { state, closed }: TaskRow): boolean {
-  const last = goes.at(-1)?.requests ?? { from: 0, until: 0 }
-  const refused = requests
-    .slice(last.from, last.until)
-    .some(({ operation, status }) => operation === 'jobs.poll' && status === 401)
-  return refused && closed === 1 && state === 'accepted'
 }
 
 /** What a closed run did not come to is never bought; what it had bought is read. */

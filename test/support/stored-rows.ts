@@ -12,6 +12,11 @@ export function query<T>(path: string, sql: string, ...values: readonly unknown[
   }
 }
 
+/** How many asynchronous jobs are waited for. */
+export function waitingJobs(path: string): number {
+  return query(path, 'SELECT 1 FROM async_jobs').length
+}
+
 /** A row of the ledger, with what it was for. */
 export interface CallRow {
   readonly id: number

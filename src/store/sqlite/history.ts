@@ -23,7 +23,7 @@ export function historyStore(db: Database, writer: Writer, words: Dictionary): H
     },
     storedQuery: queryReader(db),
     runsToAdopt: (job, targets, newest) => runsToAdopt(db, job, targets, newest),
-    adopt: (runId, targets, newest, weigh) => writer.write(() => adopt(runId, targets, newest, weigh)),
+    adopt: (adoption, weigh) => writer.write(() => adopt(adoption, weigh)),
     queriesToDerive: (which, after, limit) =>
       db
         .prepare<unknown[], QueryToDerive>(

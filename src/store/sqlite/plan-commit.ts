@@ -63,7 +63,7 @@ function plan(db: Database, { settings }: PlannedJob, run: number): void {
     FROM temp.staged s JOIN queries q ON q.key = s.key JOIN runs_ r ON r.id = @run WHERE s.job = @job ORDER BY s.id
     ON CONFLICT DO UPDATE SET depth = excluded.depth, pages = excluded.pages, page_size = excluded.page_size,
       volume = excluded.volume, url = excluded.url, tags = excluded.tags, labels = excluded.labels,
-      targets = excluded.targets, plan_number = excluded.plan_number,
+      targets = excluded.targets, planned_targets = NULL, plan_number = excluded.plan_number,
       paging_end = CASE WHEN paging_kind IN ${finalKinds} OR (excluded.pages <= pages AND coalesce(excluded.depth, 0) <= coalesce(depth, 0))
         THEN paging_end END`,
   ).run({ run, job })

@@ -4,7 +4,7 @@ import type { Target } from '../../model/target.ts'
 import type { Page, PageState } from '../../rank/pages.ts'
 import type { EndKind } from '../../rank/paging.ts'
 import type { Sightings } from '../../rank/smart.ts'
-import type { StoredQuery } from '../answers.ts'
+import type { StoredQuery, WatchedTarget } from '../answers.ts'
 import { leftOutCause } from './fit.ts'
 import { type TargetRow, toTarget } from './targets.ts'
 
@@ -23,6 +23,8 @@ interface PageRow {
   readonly isLast: number | null
 }
 
+type WatchedRow = TargetRow<Target & { readonly id: number }> & { readonly adopted: number }
+
 const unplanned: PagingRow = { maxPages: 1, pageSize: null, depth: null, because: null, kind: null }
 
 const pageStates: Readonly<Record<string, PageState>> = {
@@ -37,8 +39,11 @@ export function queryReader(db: Database): (runId: number, queryId: number) => S
     `SELECT pages AS maxPages, page_size AS pageSize, depth, paging_end AS because, paging_kind AS kind
     FROM run_queries WHERE run_id = ? AND query_id = ?`,
   )
-  const targets = db.prepare<[number, number], TargetRow<Target & { readonly id: number }>>(
-    `SELECT tg.id, tg.site, tg.match, tg.also, rt.label, rt.own
+  const targets = db.prepare<[number, number], WatchedRow>(
+    // What a query was planned for is in its own list, or watched everywhere and not in it.
+    `SELECT tg.id, tg.site, tg.match, tg.also, rt.label, rt.own, rq.planned_targets IS NOT NULL
+        AND tg.id IN (SELECT value FROM json_each(rq.targets))
+        AND tg.id NOT IN (SELECT value FROM json_each(rq.planned_targets)) AS adopted
     FROM run_queries rq JOIN run_targets rt ON rt.run_id = rq.run_id JOIN targets tg ON tg.id = rt.target_id
     WHERE rq.run_id = ? AND rq.query_id = ?
       AND (rt.everywhere = 1 OR tg.id IN (SELECT value FROM json_each(rq.targets))) ORDER BY tg.id`,
@@ -65,12 +70,17 @@ export function queryReader(db: Database): (runId: number, queryId: number) => S
     const { because, kind, ...asked } = paging.get(runId, queryId) ?? unplanned
     return {
       ...asked,
-      targets: targets.all(runId, queryId).map(toTarget),
+      targets: targets.all(runId, queryId).map(watched),
       pages: pages.all(runId, queryId).map(readPage),
       end: because === null || kind === null ? null : { because, kind },
       sightings: () => readSightings(runId, queryId, asked.maxPages),
     }
   }
+}
+
+function watched({ adopted, ...row }: WatchedRow): WatchedTarget {
+  const target = toTarget(row)
+  return adopted === 1 ? { ...target, adopted: true } : target
 }
 
 /** What runs before this one saw of the targets of a query. */

@@ -119,12 +119,12 @@ function toRun({ planNumber: _, settings, ...row }: RunRow): Run {
   }
 }
 
+/** A failure is never `absent`: what no answer spoke of is `unknown`. */
 function finish(db: Database, id: number, reason: FinishReason, now: number): void {
   fillUnknown(db, id, now)
   db.prepare('UPDATE runs_ SET finished_at = ?, finish_reason = ? WHERE id = ?').run(now, reason, id)
 }
 
-/** A failure is never `absent`: what no answer spoke of is `unknown`. */
 /** Calls in the air when their process died: free ones are free, of the others nobody knows. */
 function endLostCalls(db: Database, now: number): number {
   return db

@@ -100,6 +100,8 @@ export const runQueries = sqliteTable(
     labels: text().notNull(),
     /** Numbers of the targets that only this query has, as a JSON list. */
     targets: text().notNull(),
+    /** Those of `targets` that the query was planned with; null where it was with all. The others were only looked up later. */
+    plannedTargets: text('planned_targets'),
     planNumber: integer('plan_number').notNull(),
     /** Why no page follows any more; null while pages may follow. */
     pagingEnd: text('paging_end'),

@@ -131,7 +131,7 @@ function resultView(kind: ResultKind, further: string, details?: string, extra?:
 }
 
 /** Whether a query of a run is to be looked at for a target: one of its own, or one that `@named` has for the whole job. */
-export const isAsked = `(tg.id IN (SELECT value FROM json_each(rq.targets))
+export const isAsked = `(tg.id IN (SELECT value FROM json_each(coalesce(rq.planned_targets, rq.targets)))
       OR rt.everywhere = 1 AND (tg.site, tg.match, tg.also) IN (
         SELECT value ->> 'site', value ->> 'match', value ->> 'also' FROM json_each(@named)))`
 

@@ -1,0 +1,1 @@
+ALTER TABLE `run_queries` ADD `planned_targets` text;
