@@ -4,29 +4,52 @@ import { once } from 'node:events'
 /** What a whole process took. */
 export interface Measured {
   readonly seconds: number
+  /** Of all its threads. */
+  readonly cpuSeconds: number
   /** Most memory that it held at once, in MB (10^6 bytes). */
   readonly megabytes: number
 }
 
-/** Tells at its end, on a channel of its own, how much memory the process took. */
-const tellMemory = `data:text/javascript,${encodeURIComponent(
-  'import{writeSync}from"node:fs";process.on("exit",()=>writeSync(3,String(process.resourceUsage().maxRSS)))',
+interface Told {
+  readonly maxRSS: number
+  readonly userCPUTime: number
+  readonly systemCPUTime: number
+}
+
+/** Tells at its end, on a channel of its own, what the process used. */
+const tell = `data:text/javascript,${encodeURIComponent(
+  'import{writeSync}from"node:fs";process.on("exit",()=>writeSync(3,JSON.stringify(process.resourceUsage())))',
 )}`
 
 /** Runs the built program in a process of its own, as a user does. */
-export async function measured(...args: readonly string[]): Promise<Measured> {
+export function measured(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Measured> {
+  return measuredScript('dist/cli.js', args, env)
+}
+
+/** Runs a script in a process of its own. Rejected where it fails. */
+export async function measuredScript(
+  script: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<Measured> {
   const started = performance.now()
-  const child = spawn(process.execPath, ['--import', tellMemory, 'dist/cli.js', ...args], {
+  const child = spawn(process.execPath, ['--import', tell, script, ...args], {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
   })
-  let [said, kilobytes] = ['', '']
+  let [said, told] = ['', '']
   child.stderr?.on('data', (piece) => {
     said += piece
   })
   child.stdio[3]?.on('data', (piece) => {
-    kilobytes += piece
+    told += piece
   })
   const [code] = (await once(child, 'close')) as [number | null]
-  if (code !== 0) throw new Error(`rankline ${args.join(' ')} ended with ${code}: ${said}`)
-  return { seconds: (performance.now() - started) / 1000, megabytes: (Number(kilobytes) * 1024) / 1e6 }
+  if (code !== 0) throw new Error(`${script} ${args.join(' ')} ended with ${code}: ${said}`)
+  const { maxRSS, userCPUTime, systemCPUTime } = JSON.parse(told) as Told
+  return {
+    seconds: (performance.now() - started) / 1000,
+    cpuSeconds: (userCPUTime + systemCPUTime) / 1e6,
+    megabytes: (maxRSS * 1024) / 1e6,
+  }
 }

@@ -22,12 +22,12 @@ try {
   print(
     `${keywords} keywords, ${days} days, ${results} results, three targets: ${megabytes(size)} MB, written in ${seconds.toFixed(0)} s\n`,
   )
-  const idle = await measured('--version')
+  const idle = await measured(['--version'])
   print('| form | seconds | times `rankline --version` | peak memory, MB | file, MB |')
   print('| --- | --: | --: | --: | --: |')
   for (const form of forms) {
     const file = join(folder, `report.${form}`)
-    const took = await measured('report', 'bench', '--db', database, '--format', form, '--out', file)
+    const took = await measured(['report', 'bench', '--db', database, '--format', form, '--out', file])
     const written = await stat(file)
     print(
       `| ${form} | ${took.seconds.toFixed(2)} | ${(took.seconds / idle.seconds).toFixed(1)} | ${took.megabytes.toFixed(0)} | ${megabytes(written.size)} |`,

@@ -1,5 +1,5 @@
 import { promisify } from 'node:util'
-import { deflate, inflate } from 'node:zlib'
+import { deflate, deflateSync, inflate } from 'node:zlib'
 import { normaliserVersion } from '../catalog/understand.ts'
 import type { Outcome } from '../model/call.ts'
 import type { Run } from '../model/run.ts'
@@ -20,8 +20,14 @@ export interface ReadingParts {
 
 type PageTask = Pick<AnsweredTask, 'taskId' | 'runId' | 'queryId' | 'page'>
 
-const compress = promisify<Buffer, Buffer>(deflate)
+/** Handing a usual answer to another thread takes several times as long as compressing it; beyond this it would keep others waiting. */
+const quicklyCompressed = 65_536
+const compressAside = promisify<Buffer, Buffer>(deflate)
 const decompress = promisify<Buffer, Buffer>(inflate)
+
+function compress(body: Buffer): Buffer | Promise<Buffer> {
+  return body.length <= quicklyCompressed ? deflateSync(body) : compressAside(body)
+}
 
 /** Keeps answers, then understands them; what follows for the query is stored with the results. */
 export function reader({ store, runs, onSettled, background }: ReadingParts) {

@@ -1,0 +1,71 @@
+import { createServer } from 'node:http'
+import { billableOperation } from '../../src/catalog/index.ts'
+import { createWorld } from '../../src/sandbox/world/world.ts'
+
+/**
+ * The service as far as a benchmark of throughput needs it, as quick as Node can be: web searches with ten results of
+ * about 8 KB and a usage record without limits, in a process of its own. First argument: latency in milliseconds.
+ */
+const latencyMs = Number(process.argv[2] ?? 0)
+/** Answers are made ahead, so that the time is the client's. */
+const variety = 500
+const answers = madeAnswers()
+let calls = 0
+
+const server = createServer((request, response) => {
+  const body = request.url?.startsWith('/v1/usage') ? usage() : (answers[calls++ % variety] as Buffer)
+  const send = (): void => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length })
+    response.end(body)
+  }
+  if (latencyMs === 0) send()
+  else setTimeout(send, latencyMs)
+})
+server.keepAliveTimeout = 60_000
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address()
+  process.send?.(typeof address === 'object' ? address?.port : null)
+})
+process.on('disconnect', () => process.exit())
+
+function madeAnswers(): readonly Buffer[] {
+  const world = createWorld('throughput', ['acme.example'])
+  const asked = { style: 'get', params: { gl: 'us', hl: 'en' }, page: 1, isAsync: false } as const
+  return Array.from({ length: variety }, (_, number) => {
+    const answer = world(
+      billableOperation('alpha.search'),
+      { ...asked, query: `query ${number}` },
+      { now: Date.UTC(2026, 0, 1), pages: 'even', positions: 'restart' },
+    ) as { organic_results: { snippet: string }[] }
+    const text = JSON.stringify(answer)
+    const missing = Math.max(0, 8_000 - text.length) / answer.organic_results.length
+    for (const result of answer.organic_results)
+      result.snippet += ` ${'and so on '.repeat(missing / 10)}`.trimEnd()
+    return Buffer.from(JSON.stringify(answer))
+  })
+}
+
+function usage(): Buffer {
+  const remaining = 100_000_000 - calls
+  const combined = { used: calls, total: 100_000_000, remaining, percent_used: 0 }
+  return Buffer.from(
+    JSON.stringify({
+      remaining,
+      total_used: calls,
+      renewal_date: '2027-01-01',
+      period: { start: '2026-01-01', end: '2027-01-01' },
+      subscription: combined,
+      credits: { given: 0, consumed: 0, remaining: 0, percent_used: 0 },
+      rate_limit: { per_minute: null, per_second: null },
+      account: { name: 'Bench', slug: 'bench' },
+      api_key: {
+        alias: 'bench',
+        active: true,
+        category: 'development',
+        expires: null,
+        quotas: { total: null, daily: null, weekly: null, monthly: null },
+      },
+      packs: null,
+    }),
+  )
+}
