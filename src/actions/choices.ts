@@ -1,7 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
 import { UsageError } from '../errors.ts'
-import { openJob } from '../jobfile/open.ts'
-import { formatProblem } from '../jobfile/problem.ts'
 import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
 import { nearest } from '../words.ts'
@@ -21,6 +19,9 @@ export function chosenFormat<T extends string>(format: string | undefined, known
  */
 export async function jobName(store: Store, job: string, terminal: Terminal): Promise<string | null> {
   if (existsSync(job) && statSync(job).isFile()) {
+    // Loaded only here: a name needs nothing that reads files.
+    const { openJob } = await import('../jobfile/open.ts')
+    const { formatProblem } = await import('../jobfile/problem.ts')
     const file = await openJob(job, {}, (problem) => terminal.say(formatProblem(problem)))
     if (file !== null) await observeThePast(store, file.settings, null, terminal)
     return file?.settings.name ?? null
