@@ -16,7 +16,11 @@ interface ParquetType {
 }
 
 const types: Readonly<Record<ColumnType, ParquetType>> = {
-  text: { physical: { type: 'BYTE_ARRAY', logical_type: { type: 'STRING' } }, value: String, statistics: false },
+  text: {
+    physical: { type: 'BYTE_ARRAY', logical_type: { type: 'STRING' } },
+    value: String,
+    statistics: false,
+  },
   integer: { physical: { type: 'INT32' }, value: int32, statistics: true },
   long: { physical: { type: 'INT64' }, value: BigInt, statistics: true },
   instant: {
