@@ -73,8 +73,8 @@ function* resultRows(
     db
       .prepare<[number]>(`SELECT ${some.join(', ')} FROM ${view} WHERE task_id = ? ORDER BY place`)
       .raw() as Statement<[number], Row>
-  const own = columns.filter((name) => !ofTask.has(name))
-  const shared = columns.filter((name) => ofTask.has(name))
+  const own = [...columns.filter((name) => !ofTask.has(name)), 'place']
+  const shared = [...columns.filter((name) => ofTask.has(name)), 'task_id']
   const ownOf = read(own)
   const sharedOf = read(shared)
   const places = columns.map((name) =>
