@@ -1,3 +1,4 @@
+import { Session } from 'node:inspector'
 import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer'
 import type { Column, ColumnType } from './columns.ts'
 import type { Cells } from './rows-out.ts'
@@ -17,6 +18,7 @@ interface ParquetType {
 
 const types: Readonly<Record<ColumnType, ParquetType>> = {
   text: {
+    // Not `converted_type`: all values would be held as bytes, too.
     physical: { type: 'BYTE_ARRAY', logical_type: { type: 'STRING' } },
     value: String,
     statistics: false,
@@ -48,17 +50,27 @@ export async function* parquetOut(
   const writer = new ByteWriter()
   const file = new ParquetWriter({ writer, schema: schemaOf(columns), createdBy: 'rankline' })
   const group = groupOf(columns)
+  const memory = new Session()
+  memory.connect()
   const writeGroup = async (): Promise<Uint8Array> => {
     await file.write({ columnData: group.take(), rowGroupSize: groupRows })
+    // Kept for indexes, which are not written.
+    file.pendingIndexes.length = 0
+    // What packing left behind goes at once; V8 would let several times of it pile up first.
+    memory.post('HeapProfiler.collectGarbage')
     return taken(writer)
   }
-  for (const row of rows) {
-    group.add(row)
-    if (group.isFull()) yield await writeGroup()
+  try {
+    for (const row of rows) {
+      group.add(row)
+      if (group.isFull()) yield await writeGroup()
+    }
+    if (!group.isEmpty()) yield await writeGroup()
+    await file.finish()
+    yield taken(writer)
+  } finally {
+    memory.disconnect()
   }
-  if (!group.isEmpty()) yield await writeGroup()
-  await file.finish()
-  yield taken(writer)
 }
 
 function schemaOf(columns: readonly Column[]): SchemaElement[] {
