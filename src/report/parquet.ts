@@ -18,8 +18,7 @@ interface ParquetType {
 
 const types: Readonly<Record<ColumnType, ParquetType>> = {
   text: {
-    // Not `converted_type`: all values would be held as bytes, too.
-    physical: { type: 'BYTE_ARRAY', logical_type: { type: 'STRING' } },
+    physical: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
     value: String,
     statistics: false,
   },
