@@ -4,7 +4,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parquetReadObjects } from 'hyparquet'
 import readSheets from 'read-excel-file/node'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { writeResults } from '../../bench/many-results.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { type Workspace, workspace } from '../support/rankline.ts'
 
@@ -97,21 +98,24 @@ describe('an export', () => {
     expect(Buffer.concat(pieces).equals(await bytes('organic.parquet'))).toBe(true)
   })
 
-  test('that is killed leaves the file that was there, whole', async () => {
-    await exported('organic', 'csv')
-    const before = await bytes('organic.csv')
-    const { child } = place.start([
-      'export',
-      'organic',
-      '--out',
-      'organic.csv',
-      '--cursor-file',
-      'killed.cursor',
-    ])
+  test('that is killed half way leaves the file that was there, and its cursor; the next begins where it did', async () => {
+    const db = join(place.folder, 'many.db')
+    await writeResults(db, 30_000)
+    const more = ['--db', db, '--out', 'many.jsonl', '--format', 'jsonl', '--cursor-file', 'many.cursor']
+    await place.file('many.jsonl', 'old')
+    await place.file('many.cursor', 'organic-1000\n')
+    const { child } = place.start(['export', 'organic', ...more])
+    const halfWay = () => readdirSync(place.folder).some((name) => /^many\.jsonl\.\d+\.partial$/.test(name))
+    await vi.waitUntil(halfWay, { timeout: 20_000, interval: 1 })
     child.kill('SIGKILL')
     await once(child, 'close')
-    expect((await bytes('organic.csv')).equals(before)).toBe(true)
-    expect(existsSync(join(place.folder, 'killed.cursor'))).toBe(false)
+    expect(halfWay()).toBe(true)
+    expect(await place.read('many.jsonl')).toBe('old')
+    expect(await place.read('many.cursor')).toBe('organic-1000\n')
+
+    expect((await place.run(['export', 'organic', ...more])).code).toBe(0)
+    expect((await place.read('many.jsonl')).trimEnd().split('\n')).toHaveLength(20_000)
+    expect(await place.read('many.cursor')).toBe('organic-3000\n')
   })
 })
 
@@ -149,7 +153,7 @@ describe('an export of what is new', () => {
     expect(since.stdout.trimEnd().split('\n')).toEqual(after)
     await exported('organic', 'jsonl', '--job', 'more')
     expect(await rowsOf('organic.jsonl')).toEqual([...before, ...after])
-    expect(readdirSync(place.folder).filter((name) => name.endsWith('.partial'))).toEqual([])
+    expect(readdirSync(place.folder).filter((name) => /^organic.*partial$/.test(name))).toEqual([])
   })
 
   test('leaves the cursor as it is where the rows cannot be written', async () => {
