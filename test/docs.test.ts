@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { operations } from '../src/catalog/index.ts'
 import { commands } from '../src/commands/index.ts'
 import { jobFileJsonSchema } from '../src/jobfile/schema.ts'
+import { type Column, exportKinds } from '../src/report/columns.ts'
 import { exitCodes } from '../src/run/finish.ts'
 
 const read = (path: string): string =>
@@ -60,6 +61,25 @@ function tableAfter(head: string): readonly string[] {
   const start = lines.indexOf(head) + 2
   return lines.slice(start, lines.indexOf('', start))
 }
+
+describe('docs/exports', () => {
+  test('names every column of every kind with its type', () => {
+    const types = { text: 'STRING', integer: 'INT32', long: 'INT64', instant: 'TIMESTAMP' }
+    const row = (kind: string, { name, type }: Column) => `| ${kind} | \`${name}\` | ${types[type]} |`
+    const shared = exportKinds.organic.columns.filter((column) =>
+      exportKinds.related.columns.includes(column),
+    )
+    const own = Object.entries(exportKinds).flatMap(([kind, { columns }]) =>
+      columns
+        .filter((column) => !shared.includes(column) && column.name !== 'params')
+        .map((column) => row(kind, column)),
+    )
+    expect(tableRows('docs/exports.md', 'columns')).toEqual([
+      ...shared.map((column) => row('all', column)),
+      ...own,
+    ])
+  })
+})
 
 describe('jobs/README', () => {
   test('explains every setting as the schema of job files does', () => {

@@ -1,8 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { findOperation } from '../catalog/index.ts'
 import { UsageError } from '../errors.ts'
-import { openJob } from '../jobfile/open.ts'
-import { formatProblem } from '../jobfile/problem.ts'
 import type { JobSettings } from '../model/job.ts'
 import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
@@ -26,6 +24,9 @@ export interface NamedJob {
 /** The job that a file or a name stands for; null after mistakes in the file, which were told. */
 export async function namedJob(store: Store, job: string, terminal: Terminal): Promise<NamedJob | null> {
   if (existsSync(job) && statSync(job).isFile()) {
+    // Loaded only here: a name needs nothing that reads files.
+    const { openJob } = await import('../jobfile/open.ts')
+    const { formatProblem } = await import('../jobfile/problem.ts')
     const file = await openJob(job, {}, (problem) => terminal.say(formatProblem(problem)))
     return file === null ? null : { name: file.settings.name, settings: file.settings }
   }

@@ -5,7 +5,7 @@ import { systemClock } from '../model/clock.ts'
 import { type Column, type ExportKind, exportKinds } from '../report/columns.ts'
 import { cursorText, readCursor } from '../report/cursor.ts'
 import { type ExportFormat, exportFormats, exportOut, isBinary } from '../report/export-out.ts'
-import type { Row } from '../report/rank-rows.ts'
+import type { Cells } from '../report/rows-out.ts'
 import { writablePath, writeWhole } from '../report/whole-file.ts'
 import type { RowFilter, Snapshot } from '../store/rows.ts'
 import { openStore } from '../store/sqlite/open.ts'
@@ -92,29 +92,29 @@ function labelled(
   snapshot: Snapshot,
   kind: ExportKind,
   filter: RowFilter & { readonly after: number },
-): { readonly rows: Iterable<Row>; readonly columns: readonly Column[] } {
+): { readonly rows: Iterable<Cells>; readonly columns: readonly Column[] } {
   const { view, columns, labels } = exportKinds[kind]
   const names = columns.map(({ name }) => name)
   const labelNames = labels ? snapshot.labelNames(filter) : []
   if (labelNames.length === 0) return { rows: snapshot.rows(view, names, filter), columns }
   return {
     rows: withLabels(snapshot.rows(view, [...names, 'labels'], filter), labelNames),
-    columns: [...columns, ...labelNames.map((name) => ({ name: labelColumn(name), type: 'text' }) as const)],
+    columns: [...columns, ...labelNames.map((name) => ({ name: `label_${name}`, type: 'text' }) as const)],
   }
 }
 
-function labelColumn(name: string): string {
-  return `label_${name}`
-}
-
-function* withLabels(rows: Iterable<Row>, names: readonly string[]): Generator<Row> {
+/** The last cell holds all labels of a query as JSON; it makes room for one of each name. */
+function* withLabels(rows: Iterable<Cells>, names: readonly string[]): Generator<Cells> {
+  let text: Cells[number] | undefined
+  let cells: Cells = []
   for (const row of rows) {
-    const labels = JSON.parse(String(row.labels ?? '{}')) as Record<string, string>
-    const cells = names.map((name) => [
-      labelColumn(name),
-      Object.hasOwn(labels, name) ? (labels[name] ?? null) : null,
-    ])
-    yield { ...row, ...Object.fromEntries(cells) }
+    // All results of a task have the same.
+    if (row.at(-1) !== text) {
+      text = row.at(-1)
+      const labels = JSON.parse(String(text ?? '{}')) as Record<string, string>
+      cells = names.map((name) => (Object.hasOwn(labels, name) ? (labels[name] ?? null) : null))
+    }
+    yield [...row.slice(0, -1), ...cells]
   }
 }
 

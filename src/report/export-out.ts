@@ -1,8 +1,7 @@
 import { type Sheet, workbook } from '../xlsx/workbook.ts'
 import type { Column, ColumnType } from './columns.ts'
 import { parquetOut } from './parquet.ts'
-import type { Row } from './rank-rows.ts'
-import { type RowFormat, rowsOut } from './rows-out.ts'
+import { type Cells, cellsOut } from './rows-out.ts'
 
 export const exportFormats = ['csv', 'jsonl', 'json', 'parquet', 'xlsx'] as const
 
@@ -19,12 +18,12 @@ export interface ExportOut {
 
 /** Rows in a format, piece by piece, in flat memory. */
 export function exportOut(
-  rows: Iterable<Row>,
+  rows: Iterable<Cells>,
   { kind, columns, format, raw }: ExportOut,
 ): AsyncIterable<string | Uint8Array> {
   if (format === 'parquet') return parquetOut(rows, columns)
   if (format === 'xlsx') return workbook([sheetOf(rows, kind, columns)])
-  return rowsOut(rows, { columns: columns.map(({ name }) => name), format: format satisfies RowFormat, raw })
+  return cellsOut(rows, { columns: columns.map(({ name }) => name), format, raw })
 }
 
 /** Whether a terminal cannot show it. */
@@ -39,14 +38,6 @@ const sheetKinds = {
   instant: { kind: 'datetime', width: 20 },
 } as const satisfies Record<ColumnType, unknown>
 
-function sheetOf(rows: Iterable<Row>, name: string, columns: readonly Column[]): Sheet {
-  return {
-    name,
-    columns: columns.map(({ name, type }) => ({ header: name, ...sheetKinds[type] })),
-    rows: cells(),
-  }
-
-  function* cells() {
-    for (const row of rows) yield columns.map(({ name }) => row[name] ?? null)
-  }
+function sheetOf(rows: Iterable<Cells>, name: string, columns: readonly Column[]): Sheet {
+  return { name, columns: columns.map(({ name, type }) => ({ header: name, ...sheetKinds[type] })), rows }
 }

@@ -1,12 +1,13 @@
+import { Session } from 'node:inspector'
 import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer'
 import type { Column, ColumnType } from './columns.ts'
-import type { Row } from './rank-rows.ts'
+import type { Cells } from './rows-out.ts'
 
 /** A row group is held in memory, several times over while it is packed: it ends at whichever comes first. */
 export const groupRows = 10_000
 const groupCharacters = 4_000_000
 
-type Cell = Row[string]
+type Cell = Cells[number]
 
 interface ParquetType {
   readonly physical: Omit<SchemaElement, 'name'>
@@ -16,7 +17,11 @@ interface ParquetType {
 }
 
 const types: Readonly<Record<ColumnType, ParquetType>> = {
-  text: { physical: { type: 'BYTE_ARRAY', converted_type: 'UTF8' }, value: String, statistics: false },
+  text: {
+    physical: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
+    value: String,
+    statistics: false,
+  },
   integer: { physical: { type: 'INT32' }, value: int32, statistics: true },
   long: { physical: { type: 'INT64' }, value: BigInt, statistics: true },
   instant: {
@@ -38,23 +43,33 @@ function int32(cell: NonNullable<Cell>): number {
 
 /** Rows as the bytes of a Parquet file; every column may be null. */
 export async function* parquetOut(
-  rows: Iterable<Row>,
+  rows: Iterable<Cells>,
   columns: readonly Column[],
 ): AsyncGenerator<Uint8Array> {
   const writer = new ByteWriter()
   const file = new ParquetWriter({ writer, schema: schemaOf(columns), createdBy: 'rankline' })
   const group = groupOf(columns)
+  const memory = new Session()
+  memory.connect()
   const writeGroup = async (): Promise<Uint8Array> => {
     await file.write({ columnData: group.take(), rowGroupSize: groupRows })
+    // Kept for indexes, which are not written.
+    file.pendingIndexes.length = 0
+    // What packing left behind goes at once; V8 would let several times of it pile up first.
+    memory.post('HeapProfiler.collectGarbage')
     return taken(writer)
   }
-  for (const row of rows) {
-    group.add(row)
-    if (group.isFull()) yield await writeGroup()
+  try {
+    for (const row of rows) {
+      group.add(row)
+      if (group.isFull()) yield await writeGroup()
+    }
+    if (!group.isEmpty()) yield await writeGroup()
+    await file.finish()
+    yield taken(writer)
+  } finally {
+    memory.disconnect()
   }
-  if (!group.isEmpty()) yield await writeGroup()
-  await file.finish()
-  yield taken(writer)
 }
 
 function schemaOf(columns: readonly Column[]): SchemaElement[] {
@@ -77,9 +92,9 @@ function groupOf(columns: readonly Column[]) {
   let count = 0
   let characters = 0
   return {
-    add: (row: Row): void => {
-      for (const [index, { name, type }] of columns.entries()) {
-        const cell = row[name] ?? null
+    add: (row: Cells): void => {
+      for (const [index, { type }] of columns.entries()) {
+        const cell = row[index] ?? null
         values[index]?.push(cell === null ? (null as never) : types[type].value(cell))
         if (typeof cell === 'string') characters += cell.length
       }

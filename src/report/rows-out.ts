@@ -3,6 +3,9 @@ import type { Row } from './rank-rows.ts'
 
 export type RowFormat = 'csv' | 'json' | 'jsonl'
 
+/** The cells of a row, in the order of its columns. */
+export type Cells = readonly Row[string][]
+
 export interface RowsOut {
   readonly columns: readonly string[]
   readonly format: RowFormat
@@ -14,17 +17,22 @@ export interface RowsOut {
 const pieceLength = 32_768
 
 /** Rows as pieces of text in the format, in flat memory. */
-export async function* rowsOut(
-  rows: Iterable<Row>,
+export function rowsOut(rows: Iterable<Row>, out: RowsOut): AsyncGenerator<string> {
+  return cellsOut(cellsOf(rows, out.columns), out)
+}
+
+function* cellsOf(rows: Iterable<Row>, columns: readonly string[]): Generator<Cells> {
+  for (const row of rows) yield columns.map((name) => row[name] ?? null)
+}
+
+/** The same for rows whose cells stand in the order of the columns. */
+export async function* cellsOut(
+  rows: Iterable<Cells>,
   { columns, format, raw }: RowsOut,
 ): AsyncGenerator<string> {
-  const lines = {
-    csv: () => csv(rows, columns, raw),
-    json: () => json(rows, columns),
-    jsonl: () => jsonl(rows, columns),
-  }
+  const lines = format === 'csv' ? csv(rows, columns, raw) : { json, jsonl }[format](rows, columns)
   let piece = ''
-  for (const line of lines[format]()) {
+  for (const line of lines) {
     piece += line
     if (piece.length < pieceLength) continue
     yield piece
@@ -33,37 +41,43 @@ export async function* rowsOut(
   if (piece !== '') yield piece
 }
 
-function* json(rows: Iterable<Row>, columns: readonly string[]): Generator<string> {
+function* json(rows: Iterable<Cells>, columns: readonly string[]): Generator<string> {
+  const object = objectWriter(columns)
   let before = '[\n'
   for (const row of rows) {
-    yield `${before}  ${JSON.stringify(picked(row, columns))}`
+    yield `${before}  ${object(row)}`
     before = ',\n'
   }
   yield before === '[\n' ? '[]\n' : '\n]\n'
 }
 
-function* jsonl(rows: Iterable<Row>, columns: readonly string[]): Generator<string> {
-  for (const row of rows) yield `${JSON.stringify(picked(row, columns))}\n`
+function* jsonl(rows: Iterable<Cells>, columns: readonly string[]): Generator<string> {
+  const object = objectWriter(columns)
+  for (const row of rows) yield `${object(row)}\n`
+}
+
+/** Writes rows as JSON objects; the names are made into JSON once. */
+function objectWriter(columns: readonly string[]): (cells: Cells) => string {
+  const keys = columns.map((name, index) => `${index === 0 ? '' : ','}${JSON.stringify(name)}:`)
+  return (cells) => {
+    let text = '{'
+    for (let index = 0; index < keys.length; index++) text += keys[index] + JSON.stringify(cells[index])
+    return `${text}}`
+  }
 }
 
 /** Rows that are written together: one by one, each would be set up anew. */
 const batchRows = 50
 
-function* csv(rows: Iterable<Row>, columns: readonly string[], raw: boolean): Generator<string> {
+function* csv(rows: Iterable<Cells>, columns: readonly string[], raw: boolean): Generator<string> {
   const options = { escape_formulas: !raw }
   yield stringify([columns])
-  let batch: Row[string][][] = []
+  let batch: Cells[] = []
   for (const row of rows) {
-    batch.push(columns.map((name) => row[name] ?? null))
+    batch.push(row)
     if (batch.length < batchRows) continue
     yield stringify(batch, options)
     batch = []
   }
   yield stringify(batch, options)
-}
-
-function picked(row: Row, columns: readonly string[]): Row {
-  const cells: Record<string, Row[string]> = {}
-  for (const name of columns) cells[name] = row[name] ?? null
-  return cells
 }

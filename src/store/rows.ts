@@ -40,11 +40,7 @@ export interface Snapshot extends Disposable {
    * These columns of the results of tasks that are done, or of calls, in the order in which they were planned, page and
    * place. Of results, those of a whole task are always taken.
    */
-  rows(
-    view: ExportView,
-    columns: readonly string[],
-    filter: ExportFilter,
-  ): Iterable<Readonly<Record<string, Cell>>>
+  rows(view: ExportView, columns: readonly string[], filter: ExportFilter): Iterable<readonly Cell[]>
 }
 
 export type ExportView = Exclude<RowView, 'answers' | 'rankings'>

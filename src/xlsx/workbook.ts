@@ -87,17 +87,23 @@ function uniqueName(wanted: string, others: readonly { readonly name: string }[]
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
 const unfit = /[[\]:*?/\\\u0000-\u001f\ufffe\uffff]|\p{Surrogate}/gu
 
-/** Without what Excel refuses in names, cut so that the end and a part number stay. */
+/** Without what Excel refuses in names, cut so that a part number and what tells it from others stay. */
 function cleanName(wanted: string, end: string): string {
   const [, name = '', part = ''] = wanted.replace(unfit, '_').match(/^(.*?)( \(\d+\))?$/s) ?? []
-  const room = longestName - part.length - end.length
-  const cut = Array.from(name).reduce(
-    (text, letter) => ((text + letter).length > room ? text : text + letter),
-    '',
-  )
-  const bare = `${cut.replace(/^'+/, '')}${part}${end}`.replace(/'+$/, '').trim()
-  // Excel keeps that name for itself.
-  return bare === '' || bare.toLowerCase() === 'history' ? `Sheet${end}` : bare
+  const bare = name.replace(/^['\s]+|['\s]+$/g, '')
+  // Excel keeps one name for itself.
+  const own = bare === '' || bare.toLowerCase() === 'history' ? 'Sheet' : bare
+  return cutTo(longestName - part.length - end.length, own) + part + end
+}
+
+/** Cut between characters, and not behind a quote, which no name may end with. */
+function cutTo(length: number, text: string): string {
+  let cut = ''
+  for (const letter of text) {
+    if (cut.length + letter.length > length) break
+    cut += letter
+  }
+  return cut.replace(/'+$/, '')
 }
 
 /** What stands around the sheets. */

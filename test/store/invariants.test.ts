@@ -29,6 +29,8 @@ const rankless = 'Observations with a rank that are not ranked, or without one t
 const unpacked = 'Stored bodies that cannot be unpacked'
 const spoiledText = 'Texts that are not what was stored'
 const spoiledLink = 'Links that are not what was stored'
+const undelivered = 'Tasks that are done, and that no export would find'
+const undeliveredCall = 'Calls that no export would find'
 const spoiledQuery = 'Queries that are not what was stored'
 
 /** What is done to a whole database, and all that must then be found. */
@@ -78,6 +80,8 @@ const breaks: readonly (readonly [statement: string, found: Readonly<Record<stri
   ['UPDATE observations SET link_id = 999 WHERE rank IS NOT NULL', { [homelessObservation]: 1 }],
   [`UPDATE observations SET rank = 3 WHERE state = 'unknown' AND target_id = 1`, { [rankless]: 1 }],
   ['UPDATE observations SET rank = NULL', { [rankless]: 1 }],
+  ['DELETE FROM deliveries WHERE id = (SELECT min(id) FROM deliveries)', { [undelivered]: 1 }],
+  ['DELETE FROM call_deliveries WHERE call_id < 3', { [undeliveredCall]: 2 }],
   [`UPDATE raw_answers SET body = x'789c00' WHERE answer_id = 1`, { [unpacked]: 1 }],
   [`UPDATE raw_answers SET body = 'text' WHERE answer_id < 3`, { [unpacked]: 2 }],
   [`UPDATE raw_answers SET encoding = 'zstd' WHERE answer_id = 1`, { [unpacked]: 1 }],

@@ -118,6 +118,44 @@ test('what was collected before goes on and is added up; nothing is said of who 
   expect([...store.readings('k')]).toMatchObject([{ totalUsed: 17 }])
 })
 
+test('what was stored before is exported, and what comes then is new', async () => {
+  const path = await earlier(1)
+  const db = new Database(path)
+  db.exec('UPDATE results SET place = 0')
+  db.close()
+  await using store = await openStore(path)
+  {
+    using snapshot = store.snapshot()
+    expect([...snapshot.rows('organic_results', ['query', 'title'], { after: 0 })]).toEqual([['a', 'A']])
+    expect([...snapshot.rows('calls', ['call_id'], { after: 0 })]).toEqual([[1], [2], [3]])
+    expect([snapshot.newest('organic_results'), snapshot.newest('calls')]).toEqual([1, 3])
+  }
+  await store.recover([1], noon + hour)
+  using snapshot = store.snapshot()
+  expect([...snapshot.rows('calls', ['call_id'], { after: 3 })]).toEqual([[2]])
+})
+
+test('triggers are made anew where they are missing or another text', async () => {
+  const path = await earlier(1)
+  const triggers = () => {
+    const db = new Database(path)
+    try {
+      return db.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY name").all()
+    } finally {
+      db.close()
+    }
+  }
+  await (await openStore(path))[Symbol.asyncDispose]()
+  const made = triggers()
+  expect(made).toHaveLength(5)
+  const db = new Database(path)
+  db.exec(`DROP TRIGGER deliver_task; DROP TRIGGER deliver_call;
+    CREATE TRIGGER deliver_call AFTER UPDATE ON calls_ BEGIN SELECT 1; END`)
+  db.close()
+  await (await openStore(path))[Symbol.asyncDispose]()
+  expect(triggers()).toEqual(made)
+})
+
 test.each([
   ['the depth asked for was reached', 'depth'],
   ['every target was found', 'found'],

@@ -181,4 +181,26 @@ const observations: readonly Invariant[] = [
   },
 ]
 
-export const invariants: readonly Invariant[] = [...tasks, ...jobs, ...ledger, ...results, ...observations]
+/** Without a number, they would be missing from every export. */
+const deliveries: readonly Invariant[] = [
+  {
+    broken: 'Tasks that are done, and that no export would find',
+    of: 'task',
+    sql: `SELECT t.id FROM tasks_ t
+      WHERE t.state = 'done' AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.task_id = t.id)`,
+  },
+  {
+    broken: 'Calls that no export would find',
+    of: 'call',
+    sql: 'SELECT c.id FROM calls_ c WHERE NOT EXISTS (SELECT 1 FROM call_deliveries d WHERE d.call_id = c.id)',
+  },
+]
+
+export const invariants: readonly Invariant[] = [
+  ...tasks,
+  ...jobs,
+  ...ledger,
+  ...results,
+  ...observations,
+  ...deliveries,
+]

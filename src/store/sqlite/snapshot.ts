@@ -1,14 +1,17 @@
-import type { Database } from 'better-sqlite3'
+import type { Database, Statement } from 'better-sqlite3'
 import type { Cell, ExportFilter, ExportView, Snapshot } from '../rows.ts'
 import { conditionsOf } from './rows.ts'
 
-type Row = Record<string, Cell>
+type Row = readonly Cell[]
 
 /**
  * Begins to read what is stored at this moment. The connection is in one transaction until the end: nothing must be
  * written through it meanwhile.
  */
 export function openSnapshot(db: Database): Snapshot {
+  const cacheSize = Number(db.pragma('cache_size', { simple: true }))
+  // Pages are read once, more or less; the rest is left to the system's own cache.
+  db.pragma('cache_size = -8000')
   db.exec('BEGIN')
   return {
     newest: (view) =>
@@ -29,6 +32,7 @@ export function openSnapshot(db: Database): Snapshot {
     [Symbol.dispose]: () => {
       // A damaged file may have ended it.
       if (db.inTransaction) db.exec('COMMIT')
+      db.pragma(`cache_size = ${cacheSize}`)
     },
   }
 }
@@ -48,12 +52,19 @@ function* callRows(
     .prepare<unknown[], Row>(
       `SELECT ${columns.join(', ')} FROM calls ${where([...conditions, ...since])} ORDER BY call_id`,
     )
-    .iterate(...values, ...(after === 0 ? [] : [after]))
+    .raw()
+    .iterate(...values, ...(after === 0 ? [] : [after])) as Iterable<Row>
 }
 
+/** Columns that are the same in all results of a task. */
+const ofTask = new Set([
+  ...['run_id', 'job', 'query', 'operation', 'engine', 'gl', 'hl', 'location', 'page', 'fetched_at'],
+  ...['params', 'labels'],
+])
+
 /**
- * Task by task: so nothing is sorted but the numbers of tasks, however many results there are, and however long
- * their texts.
+ * Task by task: so nothing is sorted but the numbers of tasks, however many results there are, and however long their
+ * texts; and what all results of a task share is read once.
  */
 function* resultRows(
   db: Database,
@@ -61,10 +72,24 @@ function* resultRows(
   columns: readonly string[],
   filter: ExportFilter,
 ): Generator<Row> {
-  const ofTask = db.prepare<[number], Row>(
-    `SELECT ${columns.join(', ')} FROM ${view} WHERE task_id = ? ORDER BY place`,
+  const read = (some: readonly string[]) =>
+    db
+      .prepare<[number]>(`SELECT ${some.join(', ')} FROM ${view} WHERE task_id = ? ORDER BY place`)
+      .raw() as Statement<[number], Row>
+  const own = [...columns.filter((name) => !ofTask.has(name)), 'place']
+  const shared = [...columns.filter((name) => ofTask.has(name)), 'task_id']
+  const ownOf = read(own)
+  const sharedOf = read(shared)
+  const places = columns.map((name) =>
+    ofTask.has(name) ? own.length + shared.indexOf(name) : own.indexOf(name),
   )
-  for (const task of tasks(db, filter)) yield* ofTask.all(task)
+  for (const task of tasks(db, filter)) {
+    const rows = ownOf.all(task)
+    if (rows.length === 0) continue
+    const same = sharedOf.get(task) as Row
+    for (const row of rows)
+      yield places.map((place) => (place < own.length ? row[place] : same[place - own.length]) as Cell)
+  }
 }
 
 /** Tasks whose results can be read, those of one run after those of another, in the order in which they were planned. */
