@@ -8,6 +8,7 @@ import { type RankReport, type Row, rankRows } from '../report/rank-rows.ts'
 import type { Store } from '../store/store.ts'
 import { span } from '../words.ts'
 import { day } from './choices.ts'
+import { type WantedOnly, wantedOf } from './report-filter.ts'
 
 export interface CompareFlags {
   readonly date?: string
@@ -68,21 +69,31 @@ export async function rankedJob(
   {
     date,
     comparison = null,
-  }: { readonly date?: string | undefined; readonly comparison?: Comparison | null },
+    filter = {},
+  }: {
+    readonly date?: string | undefined
+    readonly comparison?: Comparison | null
+    readonly filter?: WantedOnly
+  },
 ): Promise<RankedJob> {
   const runs = (await store.runs({ job })).filter((one) => date === undefined || one.date <= date)
   const [newest] = runs
   if (newest === undefined)
-    return { report: { rows: [], leftOut: { queries: 0, targets: 0 } }, built: null, compare: null, runs }
+    return {
+      report: { rows: [], standings: [], leftOut: { queries: 0, targets: 0 } },
+      built: null,
+      compare: null,
+      runs,
+    }
   const kindOf = (operation: string) => billableOperation(operation).kind
-  const built = buildHistory({ job, runs, store, kindOf })
+  const built = wantedOf(buildHistory({ job, runs, store, kindOf }), filter)
   const { history, removedTargets } = built
   const latest = history.days.at(-1) as string
   const compare = comparison === null ? null : askedDay(comparison, latest)
   const day = { asked: store.askedBy(newest.id), observed: observedOn(store, runs, latest) }
   return {
     report: {
-      rows: rankRows(history, day, compare),
+      ...rankRows(history, day, compare),
       leftOut: { queries: history.removed.length, targets: removedTargets },
     },
     built,

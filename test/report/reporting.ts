@@ -26,7 +26,7 @@ export function reportOn(
   const built = buildHistory(source(rankings, now, last))
   const observed = rankings.filter(({ date }) => date === last)
   return {
-    rows: rankRows(built.history, { asked: now, observed }, compare),
+    ...rankRows(built.history, { asked: now, observed }, compare),
     leftOut: { queries: built.history.removed.length, targets: built.removedTargets },
     built,
   }
