@@ -49,7 +49,7 @@ function columnsOf({ rows, standings }: RankReport): readonly Written[] {
       ...(several(rowLocale) ? {} : { dropped: true }),
       cell: (row) => harmless(rowLocale(row)),
     },
-    { title: 'target', shrinks: true, least: 20, cell: ({ target }) => harmless(String(target)) },
+    { title: 'target', shrinks: true, least: 18, cell: ({ target }) => harmless(String(target)) },
     { title: 'rank', align: 'right', cell: rankText },
     { title: 'change', align: 'right', cell: changeText },
     ...(baselines(rows).length > 1 ? [since] : []),

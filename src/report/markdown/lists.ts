@@ -37,7 +37,7 @@ export function moversSection({ targets }: Summary, history: RankHistory): reado
       cell: ({ standing: { baseline } }) => (baseline === null ? '' : valueRank(baseline.value)),
     },
     { title: 'now', align: 'right', cell: ({ standing }) => valueRank(standing.current) },
-    { title: 'clicks a month', align: 'right', cell: gainText },
+    { title: 'gain, clicks a month', align: 'right', cell: gainText },
   ]
   const own = targets.filter(({ target }) => target.own)
   return own.flatMap(({ target, winners, losers }) => {
