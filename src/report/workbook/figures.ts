@@ -34,7 +34,7 @@ function targetFields<T extends Told>(): readonly SheetField<T>[] {
     ),
     ...headlineNames.flatMap((name) => {
       const { label, unit } = metrics[name]
-      const kind = unit === 'share' ? 'percent' : 'number'
+      const kind = unit === 'share' ? 'percent' : 'decimal'
       return [
         field<T>(label, kind, ({ figures }) => figures[name].value),
         field<T>(`${label}, change`, kind, ({ figures }) => figures[name].cohort?.delta ?? null),
@@ -132,6 +132,7 @@ const defined: readonly MetricName[] = [
 interface Definition {
   readonly figure: string
   readonly unit: string
+  readonly better: string | null
   readonly definition: string
   readonly denominator: string | null
   readonly missing: string | null
@@ -150,6 +151,7 @@ export function definitionsSheet(measure: Measure): Sheet {
     ...rates.map((ctr, place) => ({
       figure: `CTR(${place + 1})`,
       unit: 'share',
+      better: null,
       definition: `click-through rate of rank ${place + 1}: ${name}, ${version}`,
       denominator: 'searches',
       missing: null,
@@ -162,6 +164,7 @@ export function definitionsSheet(measure: Measure): Sheet {
     [
       field('figure', 'text', ({ figure }) => figure),
       field('unit', 'text', ({ unit }) => unit, 14),
+      field('better', 'text', ({ better }) => better, 8),
       field('definition', 'text', ({ definition }) => definition, 60),
       field('denominator', 'text', ({ denominator }) => denominator, 40),
       field('absent and unknown', 'text', ({ missing }) => missing, 50),

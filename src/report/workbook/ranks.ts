@@ -67,7 +67,7 @@ export function movementSheet({ targets }: Summary): Sheet {
       field('previous_rank', 'number', ({ standing }) => standing.baseline?.value.rank ?? null),
       field('rank', 'number', ({ standing }) => standing.current.rank),
       field('change', 'number', ({ standing }) => standing.change.change),
-      field('gain', 'number', ({ gain }) => gain),
+      field('gain', 'decimal', ({ gain }) => gain),
     ],
     moved,
   )

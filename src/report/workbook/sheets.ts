@@ -9,6 +9,7 @@ export interface SheetField<T> extends SheetColumn {
 const widths: Readonly<Record<CellKind, number>> = {
   text: 24,
   number: 12,
+  decimal: 12,
   date: 12,
   datetime: 20,
   percent: 12,
