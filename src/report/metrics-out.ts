@@ -9,7 +9,9 @@ import { wrap } from './wrap.ts'
 export function metricsText(summary: Summary, { absent }: Measure, look: SummaryLook): string {
   const text = summaryText(summary, look)
   if (text === '' || absent === undefined || absent === 'depth') return text
-  return `${text}${wrap(`Average position: ${absentWords(absent)}.`, look.width).join('\n')}\n`
+  const { label, denominator } = definitionOf('average_position', { absent })
+  const words = `Here ${absentWords(absent)}; ${label}: by ${denominator}.`
+  return `${text}${wrap(words, look.width).join('\n')}\n`
 }
 
 /** The summary for programs. */

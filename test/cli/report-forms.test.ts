@@ -165,7 +165,7 @@ describe('what is reported', () => {
     const summary = JSON.parse(figures)
     expect(summary.keywords.asked).toBe(queries.length)
     expect(summary.targets.map(({ target }: { target: string }) => target)).toEqual(targets)
-    const [, listed = ''] = md.match(/^## All keywords\n\n([^]*?)\n\n/m) ?? []
+    const [, listed = ''] = md.match(/^## All keywords\n\n([\s\S]*?)\n\n/m) ?? []
     expect(listed.split('\n')).toHaveLength(2 + rows.length)
   })
 

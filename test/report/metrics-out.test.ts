@@ -31,8 +31,8 @@ describe('figures', () => {
   })
 
   test.each([
-    ['left out', 'Average position: absent is left out.'],
-    [101, 'Average position: absent counts as 101.'],
+    ['left out', 'Here absent is left out; average position: by ranked keywords.'],
+    [101, 'Here absent counts as 101; average position: by observed keywords.'],
   ] as const)('with absent as %j say so', (absent, words) => {
     expect(metricsText(summaryBy(absent), { ...measure, absent }, look).split('\n')).toContain(words)
   })
