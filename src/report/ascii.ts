@@ -2,7 +2,7 @@
 const signs: Readonly<Record<string, string>> = {
   '▲': '+',
   '▼': '-',
-  '…': '~',
+  '…': '.',
   '·': 'x',
   '█': '#',
   '▇': '%',

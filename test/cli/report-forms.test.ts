@@ -97,7 +97,7 @@ describe('a form', () => {
       "SELECT link FROM organic_results WHERE run_id = 3 AND query = 'desk' AND rank <= 10 ORDER BY rank",
     )
     const shown = data('SERPs').filter(([date, query]) => query === 'desk' && dayOf(date) === rows[0]?.date)
-    expect(shown.map((row) => row[8])).toEqual(stored.map(({ link }) => link))
+    expect(shown.map((row) => row[9])).toEqual(stored.map(({ link }) => link))
   })
 
   test.each([['csv'], ['json'], ['jsonl'], ['md'], ['table'], ['xlsx']])(

@@ -40,7 +40,7 @@ describe('where there is ASCII alone', () => {
   const drawn = '▲ 3 ▼ 2 long… █▇▆▅▄▃▂▁·'
 
   test('every sign has another one, as wide', () => {
-    expect(asciiSigns(drawn)).toBe('+ 3 - 2 long~ #%*+=-,_x')
+    expect(asciiSigns(drawn)).toBe('+ 3 - 2 long. #%*+=-,_x')
     expect(asciiSigns(trendLegend)).toMatch(/^[ -~]+$/)
   })
 

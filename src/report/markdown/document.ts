@@ -12,7 +12,8 @@ import { trend, trendLegend } from '../trend.ts'
 import type { WholeReport } from '../whole-report.ts'
 import { mdLink, mdText } from './escape.ts'
 import { countsSection, headlineSection, tagSection, targetName } from './figures.ts'
-import { cannibalSection, keywordColumns, moversSection, rivalsSection, runsSection } from './lists.ts'
+import { keywordColumns, moversSection, rivalsSection, runsSection } from './lists.ts'
+import { cannibalSection, landingSection } from './pages.ts'
 import { type MdColumn, mdTable } from './table.ts'
 
 /** A report for a pull request, a wiki or an e-mail: Markdown with the tables of GitHub. */
@@ -29,6 +30,7 @@ export function markdown(whole: WholeReport): string {
           ...countsSection(summary),
           ...moversSection(summary, history),
           ...rivalsSection(summary),
+          ...landingSection(whole),
           ...cannibalSection(history),
           ...keywordsSection(whole),
           ...runsSection(runs),
@@ -95,6 +97,7 @@ const defined: readonly MetricName[] = [
   'movements',
   'gain',
   'head_to_head',
+  'landing_page',
   'cannibalisation',
   'best_rank',
 ]

@@ -1,11 +1,9 @@
 import type { RunQuality } from '../../model/run.ts'
-import { count } from '../../words.ts'
-import { cannibalisation } from '../metrics/cannibalisation.ts'
 import type { Mover } from '../metrics/winners.ts'
-import { localeText, shortUrl, valueRank } from '../rank-cells.ts'
+import { localeText, valueRank } from '../rank-cells.ts'
 import type { Keyword, RankHistory } from '../rank-history.ts'
 import type { Rivalry, Summary } from '../summary.ts'
-import { mdLink, mdText } from './escape.ts'
+import { mdText } from './escape.ts'
 import { targetName } from './figures.ts'
 import { type MdColumn, mdTable } from './table.ts'
 
@@ -81,34 +79,6 @@ export function rivalsSection({ targets }: Summary): readonly string[] {
 }
 
 type Outcome = Exclude<keyof Rivalry, 'other'>
-
-const mostCannibalised = 20
-
-/** Keywords for which pages of one own target compete with each other. */
-export function cannibalSection(history: RankHistory): readonly string[] {
-  const all = cannibalisation(history).filter(({ target }) => history.targets[target]?.own === true)
-  if (all.length === 0) return []
-  const shown = all.slice(0, mostCannibalised)
-  const columns: readonly MdColumn<(typeof all)[number]>[] = [
-    ...keywordColumns<(typeof all)[number]>(history, ({ keyword }) => history.keywords[keyword] as Keyword),
-    { title: 'target', cell: ({ target }) => mdText(history.targets[target]?.label ?? '') },
-    { title: 'flips', align: 'right', cell: ({ flips }) => String(flips) },
-    { title: 'days together', align: 'right', cell: ({ together }) => String(together.length) },
-    {
-      title: 'pages, and the days on which they ranked',
-      cell: ({ pages }) => pages.map(pageText).join('<br>'),
-    },
-  ]
-  const pageText = ({ link, days }: (typeof all)[number]['pages'][number]): string => {
-    const url = history.links[link] as string
-    return `${mdLink(shortUrl(url), url)} (${count(days.length, 'day')})`
-  }
-  return [
-    '## Pages that compete with each other',
-    mdTable(columns, shown),
-    ...(all.length > shown.length ? [`And ${count(all.length - shown.length, 'more keyword')}.`] : []),
-  ]
-}
 
 /** How the last runs went, and what they cost. */
 export function runsSection(runs: readonly RunQuality[]): readonly string[] {

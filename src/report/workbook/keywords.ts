@@ -9,5 +9,6 @@ export function keywordFields<T>(keywordOf: (thing: T) => Keyword): readonly She
     field('query', 'text', (thing) => keywordOf(thing).query, 36),
     field('operation', 'text', (thing) => keywordOf(thing).operation, 14),
     ...['gl', 'hl', 'location'].map(param),
+    field('params', 'text', (thing) => JSON.stringify(keywordOf(thing).params), 20),
   ]
 }

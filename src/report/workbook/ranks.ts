@@ -41,7 +41,7 @@ const textWidths: Readonly<Partial<Record<string, number>>> = {
 
 /** The rows of the report, as CSV and JSON have them, then what the job says of each query. */
 export function rankingsSheet({ report }: WholeReport): Sheet {
-  const names = [...reportColumns, 'volume', 'intended_url']
+  const names = [...reportColumns, 'volume', 'intended_url', 'params']
   const fields = names.map((name) =>
     field<Row>(name, kinds[name] ?? 'text', (row) => row[name] ?? null, textWidths[name]),
   )

@@ -23,6 +23,27 @@ describe('a report as Markdown', () => {
     )
   })
 
+  test('names pages that rank in place of the intended one', () => {
+    const intended = { intended_url: 'https://acme.com/desks' }
+    const rows = [
+      aRanking(intended),
+      aRanking({ query: 'lamp', ...intended, url: 'https://acme.com/desks#top' }),
+    ]
+    const text = markdown(wholeReport(rows))
+    const [, section = ''] = text.split(/^## Other pages than intended\n\n/m)
+    expect(section.split('\n\n')[0]?.split('\n').slice(2)).toEqual([
+      '| standing desk | acme.com | 3 | [acme.com/](https://acme.com/) | [acme.com/desks](https://acme.com/desks) |  |',
+    ])
+  })
+
+  test('says how many more compete than it lists', () => {
+    const days = ['2026-03-01', '2026-03-02', '2026-03-03']
+    const flips = Array.from({ length: 23 }, (_, place) =>
+      days.map((date, day) => aRanking({ query: `desk ${place}`, date, url: `https://acme.com/${day % 2}` })),
+    )
+    expect(markdown(wholeReport(flips.flat()))).toContain('\n\nAnd 3 more keywords.\n')
+  })
+
   test('says how absent is counted', () => {
     const { measure } = wholeReport([])
     const text = markdown(wholeReport(smallRankings, { measure: { ...measure, absent: 'left out' } }))
