@@ -47,11 +47,14 @@ export function keyHash({ baseUrl, apiKey }: ServiceSettings): string {
 
 /** How output is to look, from the environment's own conventions. */
 export function outputSettings() {
-  const { NO_COLOR, FORCE_COLOR, CI, TERM } = process.env
+  const { NO_COLOR, FORCE_COLOR, CI, TERM, LC_ALL, LC_CTYPE, LANG } = process.env
+  const locale = [LC_ALL, LC_CTYPE, LANG].find((value) => value !== undefined && value !== '')
   const plain = (NO_COLOR !== undefined && NO_COLOR !== '') || TERM === 'dumb'
   return {
     color: FORCE_COLOR !== undefined ? FORCE_COLOR !== '0' : !plain && process.stdout.isTTY === true,
     live: process.stderr.isTTY === true && (CI === undefined || CI === '') && TERM !== 'dumb',
+    // Where nothing is said of the locale, nearly every machine has UTF-8.
+    ascii: TERM === 'dumb' || (locale !== undefined && !/utf-?8/i.test(locale)),
   }
 }
 

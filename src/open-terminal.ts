@@ -3,7 +3,7 @@ import type { Terminal } from './terminal.ts'
 
 /** The terminal, or the pipes, that this process was started with. */
 export function openTerminal(): Terminal {
-  const { color, live } = outputSettings()
+  const { color, live, ascii } = outputSettings()
   // Who reads us through a pipe may stop reading; what is collected is not harmed by that.
   const ignore = (error: NodeJS.ErrnoException): void => {
     if (error.code === 'EPIPE') return
@@ -39,5 +39,6 @@ export function openTerminal(): Terminal {
     // What goes into a pipe or a file is cut nowhere.
     columns: process.stdout.columns ?? Number.POSITIVE_INFINITY,
     color,
+    ascii,
   }
 }

@@ -11,6 +11,8 @@ export interface Terminal {
   readonly live: ((line: string) => void) | null
   readonly columns: number
   readonly color: boolean
+  /** Only letters, digits and signs of ASCII can be shown. */
+  readonly ascii?: boolean
 }
 
 /** Whether data goes to a person's eyes, not into a pipe or a file: those have no width. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { forms } from '../src/actions/report-forms.ts'
 import { operations } from '../src/catalog/index.ts'
 import { commands } from '../src/commands/index.ts'
 import { jobFileJsonSchema } from '../src/jobfile/schema.ts'
@@ -96,4 +97,11 @@ describe('jobs/README', () => {
   test('is accompanied by the JSON Schema of job files', async () => {
     await expect(`${JSON.stringify(schema, null, 2)}\n`).toMatchFileSnapshot('../jobs/job.schema.json')
   })
+})
+
+test('the forms of a report are all told, in their order, in the docs and in the help', () => {
+  const told = tableRows('docs/report-formats.md', 'forms').map((row) => row.match(/^\| `(\w+)`/)?.[1])
+  expect(told).toEqual(Object.keys(forms))
+  const help = read('src/commands/index.ts').match(/outputFlags\('([^']+) \[table\]'/)?.[1]
+  expect(help?.split(/, | or /)).toEqual(Object.keys(forms))
 })

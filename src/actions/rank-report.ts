@@ -9,6 +9,7 @@ import { type RankReport, type Row, rankRows } from '../report/rank-rows.ts'
 import type { Store } from '../store/store.ts'
 import { span } from '../words.ts'
 import { day } from './choices.ts'
+import { type WantedOnly, wantedOf } from './report-filter.ts'
 
 export interface CompareFlags {
   readonly date?: string
@@ -70,27 +71,34 @@ export async function rankedJob(
     date,
     comparison = null,
     targets,
+    filter = {},
   }: {
     readonly date?: string | undefined
     readonly comparison?: Comparison | null
     /** Those that the file of the job names now. */
     readonly targets?: readonly Target[] | undefined
+    readonly filter?: WantedOnly
   },
 ): Promise<RankedJob> {
   const runs = (await store.runs({ job })).filter((one) => date === undefined || one.date <= date)
   const [newest] = runs
   if (newest === undefined)
-    return { report: { rows: [], leftOut: { queries: 0, targets: 0 } }, built: null, compare: null, runs }
+    return {
+      report: { rows: [], standings: [], leftOut: { queries: 0, targets: 0 } },
+      built: null,
+      compare: null,
+      runs,
+    }
   const kindOf = (operation: string) => billableOperation(operation).kind
   const reported = reportedTargets(targets, newest, date)
-  const built = buildHistory({ job, runs, targets: reported, store, kindOf })
+  const built = wantedOf(buildHistory({ job, runs, targets: reported, store, kindOf }), filter)
   const { history, removedTargets } = built
   const latest = history.days.at(-1) as string
   const compare = comparison === null ? null : askedDay(comparison, latest)
   const day = { asked: store.askedBy(newest.id, reported), observed: observedOn(store, runs, latest) }
   return {
     report: {
-      rows: rankRows(history, day, compare),
+      ...rankRows(history, day, compare),
       leftOut: { queries: history.removed.length, targets: removedTargets },
     },
     built,

@@ -53,8 +53,14 @@ export const commands: readonly Command[] = [
     usage: 'report <job>',
     describe: 'Where the targets of a job rank, and how they moved',
     flags: (yargs) =>
-      outputFlags('table, csv, json or jsonl [table]', yargs).options({
+      outputFlags('table, csv, json, jsonl, md or xlsx [table]', yargs).options({
         ...compareFlags,
+        tag: listFlag('Keywords with this tag only'),
+        target: listFlag('This target only, by its name in the report'),
+        sort: textFlag('query, rank, change or volume [query]'),
+        metrics: switchFlag('The figures alone; with --json each with its definition and what it covers'),
+        ctr: textFlag('File with a CTR curve of your own: rank,ctr'),
+        absent: textFlag('What absent counts as in average positions: depth, ranked-only or a rank [depth]'),
         date: textFlag('The report as of this local day; default: the latest'),
         explain: textFlag(
           'One query instead: its results page by page, and which target each matches and why',

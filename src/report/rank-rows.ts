@@ -9,9 +9,13 @@ import type { Keyword, RankHistory, TrackedTarget } from './rank-history.ts'
 
 export type Row = Readonly<Record<string, Cell>>
 
-/** Where the targets of a job stand. */
-export interface RankReport {
+/** Where the targets of a job stand: rows, and what the history says of each of them, in the same order. */
+export interface RankedRows {
   readonly rows: readonly Row[]
+  readonly standings: readonly Standing[]
+}
+
+export interface RankReport extends RankedRows {
   /** What was observed once and is no longer asked: queries, and targets of queries that still are. */
   readonly leftOut: { readonly queries: number; readonly targets: number }
 }
@@ -34,7 +38,7 @@ export function rankRows(
   history: RankHistory,
   { asked, observed }: LatestDay,
   compare: AskedDay | null = null,
-): readonly Row[] {
+): RankedRows {
   const latest = new Map<string, Row>()
   for (const row of observed) {
     const key = keyOfRow(row)
@@ -47,12 +51,16 @@ export function rankRows(
       one,
     ]),
   )
-  return [...asked].flatMap((row) => {
+  const lines = [...asked].flatMap((row) => {
     const key = keyOfRow(row)
     const standing = standings.get(key)
-    // A run that goes on may have been planned anew between the two readings.
-    return standing === undefined ? [] : [reportRow(latest.get(key) ?? row, standing, history)]
+    // What was filtered out of the history is no row either.
+    return standing === undefined ? [] : [{ row: latest.get(key) ?? row, standing }]
   })
+  return {
+    rows: lines.map(({ row, standing }) => reportRow(row, standing, history)),
+    standings: lines.map(({ standing }) => standing),
+  }
 }
 
 function reportRow(latest: Row, { series, baseline, change }: Standing, { days }: RankHistory): Row {

@@ -2,8 +2,11 @@ import { styleText } from 'node:util'
 import { harmless } from '../terminal.ts'
 import { count } from '../words.ts'
 import type { AskedDay } from './baseline.ts'
+import { changeText, rankText, rowLocale, shortUrl } from './rank-cells.ts'
 import type { RankReport, Row } from './rank-rows.ts'
-import { formatTable } from './table.ts'
+import { type Column, formatTable } from './table.ts'
+import { trend, trendLegend } from './trend.ts'
+import { wrap } from './wrap.ts'
 
 export interface TableLook {
   /** Columns of the terminal. */
@@ -13,64 +16,78 @@ export interface TableLook {
   readonly compare?: AskedDay | null
 }
 
+/** Days that a trend shows, where there is room. */
+const trendDays = 30
+
+interface Written extends Column {
+  readonly cell: (row: Row, place: number) => string
+}
+
 /** The rank table for a terminal, with lines under it that say what was counted and compared. */
 export function rankTable(report: RankReport, { width, color, compare = null }: TableLook): string {
   const { rows } = report
   if (rows.length === 0) return ''
-  const several = (column: string): boolean => new Set(rows.map((row) => row[column])).size > 1
-  const columns = [
-    { title: 'query', cell: (row: Row) => harmless(String(row.query)) },
-    ...(several('operation') ? [{ title: 'operation', cell: (row: Row) => String(row.operation) }] : []),
-    { title: 'locale', cell: locale },
-    { title: 'target', cell: (row: Row) => harmless(String(row.target)) },
-    { title: 'rank', align: 'right' as const, cell: rankCell },
-    { title: 'change', align: 'right' as const, cell: changeCell },
-    ...(baselines(rows).length > 1 ? [since] : []),
-    { title: 'best', align: 'right' as const, cell: (row: Row) => String(row.best_rank ?? '') },
-    { title: 'best on', dropped: true as const, cell: (row: Row) => String(row.best_date ?? '') },
-    { title: 'page', shrinks: true as const, dropped: true as const, cell: (row: Row) => shortUrl(row.url) },
-  ]
+  const columns = columnsOf(report)
   const table = formatTable(
     columns,
-    rows.map((row) => columns.map(({ cell }) => cell(row))),
+    rows.map((row, place) => columns.map(({ cell }) => cell(row, place))),
     width,
   )
-  return `${color ? colored(table) : table}\n${footer(report, compare).join('\n')}\n`
+  const lines = footer(report, compare).flatMap((line) => wrap(line, width))
+  return `${color ? colored(table) : table}\n${lines.join('\n')}\n`
 }
 
-const since = { title: 'since', dropped: true as const, cell: (row: Row) => String(row.previous_date ?? '') }
+/** In the order in which they stand; what stands last gives way first where the terminal is narrow. */
+function columnsOf({ rows, standings }: RankReport): readonly Written[] {
+  const several = (cell: (row: Row) => unknown): boolean => new Set(rows.map(cell)).size > 1
+  return [
+    { title: 'query', shrinks: true, least: 24, cell: ({ query }) => harmless(String(query)) },
+    ...(several(({ operation }) => operation) ? [operation] : []),
+    {
+      title: 'locale',
+      shrinks: true,
+      ...(several(rowLocale) ? {} : { dropped: true }),
+      cell: (row) => harmless(rowLocale(row)),
+    },
+    { title: 'target', shrinks: true, least: 18, cell: ({ target }) => harmless(String(target)) },
+    { title: 'rank', align: 'right', cell: rankText },
+    { title: 'change', align: 'right', cell: changeText },
+    ...(baselines(rows).length > 1 ? [since] : []),
+    ...(hasTrend(standings) ? [trendOf(standings)] : []),
+    { title: 'best', align: 'right', dropped: true, cell: (row) => String(row.best_rank ?? '') },
+    { title: 'best on', dropped: true, cell: (row) => String(row.best_date ?? '') },
+    { title: 'page', shrinks: true, least: 20, dropped: true, cell: (row) => harmless(shortUrl(row.url)) },
+  ]
+}
+
+const operation: Written = {
+  title: 'operation',
+  shrinks: true,
+  cell: (row) => String(row.operation),
+}
+
+const since: Written = { title: 'since', dropped: true, cell: (row) => String(row.previous_date ?? '') }
+
+/** One day is no trend. */
+function hasTrend(standings: RankReport['standings']): boolean {
+  return (standings[0]?.series.cells.length ?? 0) > 1
+}
+
+function trendOf(standings: RankReport['standings']): Written {
+  return {
+    title: 'trend',
+    shrinks: true,
+    keepsEnd: true,
+    least: 12,
+    dropped: true,
+    cell: (_, place) => trend(standings[place]?.series.cells ?? [], trendDays),
+  }
+}
 
 /** The days that rows are compared with. */
 function baselines(rows: readonly Row[]): readonly string[] {
   const dates = rows.flatMap(({ previous_date: date }) => (date == null ? [] : [String(date)]))
   return [...new Set(dates)].sort()
-}
-
-/** Where and in which language was asked, as short as it can be said; the second engine has names of its own. */
-function locale({ gl, hl, location, params }: Row): string {
-  const { cc, mkt } = JSON.parse(String(params ?? '{}')) as Record<string, unknown>
-  const language = [hl, gl ?? cc].filter((part) => part != null).join('-')
-  return harmless([mkt ?? language, location].filter((part) => part != null && part !== '').join(' '))
-}
-
-/** What was looked at and not found is no number; nor is what nobody knows. */
-function rankCell({ state, rank, exactness, unbroken_depth: seen }: Row): string {
-  const about = exactness === 'estimated' ? '~' : ''
-  if (state === 'ranked') return `${about}${rank}`
-  return state === 'absent' ? `${about}>${seen}` : '?'
-}
-
-function changeCell({ movement, change, state }: Row): string {
-  if (movement === 'improved') return `▲ ${change}`
-  if (movement === 'declined') return `▼ ${-Number(change)}`
-  if (movement === 'same') return '='
-  if (movement === 'unknown') return '?'
-  // A first look that found nothing is no news.
-  return movement === 'new' && state !== 'ranked' ? '' : String(movement)
-}
-
-function shortUrl(url: Row[string] | undefined): string {
-  return url === null || url === undefined ? '' : harmless(String(url).replace(/^https?:\/\/(www\.)?/, ''))
 }
 
 /** The table with a bold head, gains green and losses red. */
@@ -81,13 +98,14 @@ export function colored(table: string): string {
     .replace(/▼ \d+/g, (down) => styleText('red', down, { validateStream: false }))
 }
 
-function footer({ rows, leftOut }: RankReport, compare: AskedDay | null): readonly string[] {
+function footer({ rows, standings, leftOut }: RankReport, compare: AskedDay | null): readonly string[] {
   const number = (state: string): number => rows.filter((row) => row.state === state).length
   const parts = ['ranked', 'absent', 'unknown'].map((state) => `${number(state)} ${state}`)
   const days = between([...new Set(rows.map(({ date }) => String(date)))].sort())
   return [
     `${count(rows.length, 'observation')} ${days}: ${parts.join(', ')}. >n: not among the first n results. ~: estimated. ?: not known.`,
     ...comparison(baselines(rows), compare),
+    ...(hasTrend(standings) ? [trendLegend] : []),
     ...omission(leftOut),
   ]
 }

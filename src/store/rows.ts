@@ -6,7 +6,10 @@ import type { Target } from '../model/target.ts'
 export interface ReportStore {
   /** Rows of a public view, streamed in a stable order: the order in which tasks were planned, page and place. */
   rows(view: RowView, filter: RowFilter): Iterable<Readonly<Record<string, Cell>>>
-  /** What is stored now, to be read while others go on writing; nothing is written through this store meanwhile. */
+  /**
+   * What is stored now, to be read while others go on writing. Until it is disposed of, everything else that is read
+   * through this store is of that moment, too, and nothing must be written through it.
+   */
   snapshot(): Snapshot
   /**
    * Every query of a run with each of these targets of the whole job and those of its own, as rows of `rankings` on the

@@ -26,7 +26,7 @@ export function reportOn(
   const built = buildHistory(source(rankings, now, last))
   const observed = rankings.filter(({ date }) => date === last)
   return {
-    rows: rankRows(built.history, { asked: now, observed }, compare),
+    ...rankRows(built.history, { asked: now, observed }, compare),
     leftOut: { queries: built.history.removed.length, targets: built.removedTargets },
     built,
   }
@@ -63,9 +63,7 @@ function source(rankings: readonly Row[], asked: readonly Row[], last: string): 
       askedIn: () => ({
         queries: [...new Set(asked.map(query))].map((id) => ({
           ...textOf(id),
-          tags: [],
-          volume: null,
-          url: null,
+          ...saidOf(asked.find((row) => query(row) === id)),
           labels: {},
         })),
         targets: distinct(asked)
@@ -78,6 +76,15 @@ function source(rankings: readonly Row[], asked: readonly Row[], last: string): 
       queries: (ids) => ids.map(textOf),
       links: (ids) => ids.map(links.name),
     },
+  }
+}
+
+/** What the job says of the query of a row. */
+function saidOf({ tags, volume, intended_url: url }: Row = {}) {
+  return {
+    tags: tags == null ? [] : String(tags).split(';'),
+    volume: volume == null ? null : Number(volume),
+    url: url == null ? null : String(url),
   }
 }
 

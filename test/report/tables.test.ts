@@ -62,6 +62,29 @@ describe('a table', () => {
     expect(table.split('\n')).toEqual(['query  page', 'desk   example.com/…', 'desk   日本語日本語…', ''])
   })
 
+  test('narrows the last column first, to what is readable, and then the others', () => {
+    const columns = [
+      { title: 'query', shrinks: true as const, least: 16 },
+      { title: 'page', shrinks: true as const, least: 12 },
+    ]
+    const rows = [['a'.repeat(30), 'b'.repeat(30)]]
+    const widths = (width: number) =>
+      formatTable(columns, rows, width)
+        .split('\n')[1]
+        ?.split('  ')
+        .map((cell) => cell.length)
+    expect(widths(62)).toEqual([30, 30])
+    expect(widths(50)).toEqual([30, 18])
+    expect(widths(40)).toEqual([26, 12])
+    expect(widths(28)).toEqual([16, 10])
+    expect(widths(20)).toEqual([10, 8])
+  })
+
+  test('shows the end of a cell where that matters', () => {
+    const columns = [{ title: 'q' }, { title: 'trend', shrinks: true as const, keepsEnd: true as const }]
+    expect(formatTable(columns, [['desk', '123456789012']], 14)).toBe('q     trend\ndesk  56789012\n')
+  })
+
   test('never cuts a column to less than its title or eight columns', () => {
     const columns = [{ title: 'query' }, { title: 'page', shrinks: true as const }]
     expect(formatTable(columns, [['a rather long query', 'abcdefghijkl']], 10)).toBe(
@@ -169,15 +192,18 @@ describe('the rank table', () => {
   test('shows ranks, what changed, and what is no rank', () => {
     expect(rankTable(rows, look)).toBe(
       [
-        'query  locale  target    rank  change  best  best on     page',
-        'desk   en-us   acme.com     4     ▲ 5     4  2026-03-02  acme.com/',
-        'lamp           acme.com   ~12    ▼ 10     2  2026-03-01  acme.com/lamp',
-        'mat            acme.com   >28',
-        'chair          acme.com  ~>20',
-        'sofa           acme.com     ?       ?',
+        'query  locale  target    rank  change  trend  best  best on     page',
+        'desk   en-us   acme.com     4     ▲ 5  ▅▆        4  2026-03-02  acme.com/',
+        'lamp           acme.com   ~12    ▼ 10  ▇▄        2  2026-03-01  acme.com/lamp',
+        'mat            acme.com   >28           ·',
+        'chair          acme.com  ~>20           ·',
+        'sofa           acme.com     ?       ?   ?',
         '',
-        '5 observations on 2026-03-02: 2 ranked, 2 absent, 1 unknown. >n: not among the first n results. ~: estimated. ?: not known.',
+        '5 observations on 2026-03-02: 2 ranked, 2 absent, 1 unknown. >n: not among the first n results. ~: estimated. ?: not',
+        'known.',
         'Compared with what was observed on 2026-03-01.',
+        'trend: the last days with a run, from █ rank 1, ▇ to 3, ▆ to 6, ▅ to 10, ▄ to 20, ▃ to 30, ▂ to 50, to ▁ deeper; ·:',
+        'absent, ?: not known, blank: not asked.',
         '',
       ].join('\n'),
     )
@@ -206,10 +232,10 @@ describe('the rank table', () => {
       ...['standing desk', 'lamp', 'mat'].map((query) => aRanking({ query, date: '2026-03-03' })),
     ])
     const table = rankTable(two, look)
-    expect(table).toContain('change  since       best')
+    expect(table).toContain('change  since       trend  best')
     expect(table).toMatch(/^standing desk .* = {2}2026-03-01/m)
     expect(table).toMatch(/^lamp .* = {2}2026-03-02/m)
-    expect(table).toMatch(/^mat .* new {17}3/m)
+    expect(table).toMatch(/^mat .* new {16}▇ {7}3/m)
     expect(table).toContain('\nCompared with what was observed between 2026-03-01 and 2026-03-02.\n')
   })
 
@@ -243,12 +269,61 @@ describe('the rank table', () => {
       look,
     )
     expect(table.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u)
-    expect(table.split('\n')).toHaveLength(5)
+    expect(table.split('\n')).toHaveLength(6)
   })
 
   test('fits the terminal by cutting the page', () => {
     const long = reportOn([aRanking({ url: `https://acme.com/${'a'.repeat(200)}` })])
     const lines = rankTable(long, { width: 90, color: false }).split('\n').slice(0, 2)
     expect(Math.max(...lines.map((line) => stringWidth(line)))).toBe(90)
+  })
+
+  test.each<[number, string]>([
+    [130, 'query locale target rank change trend best best on page'],
+    [100, 'query locale target rank change trend best best on'],
+    [90, 'query locale target rank change trend best'],
+    [80, 'query locale target rank change trend'],
+    [60, 'query locale target rank change'],
+  ])('at %i columns has what matters most: %s', (width, titles) => {
+    const query = 'standing desk for a home office'
+    const target = 'standing-desks.acme.example'
+    const days = Array.from({ length: 28 }, (_, day) => `2026-03-${String(day + 1).padStart(2, '0')}`)
+    const report = reportOn(
+      days.flatMap((date) =>
+        ['us', 'gb'].map((gl) =>
+          aRanking({ query, target, gl, hl: 'en', date, params: JSON.stringify({ gl }) }),
+        ),
+      ),
+    )
+    const [head] = rankTable(report, { width, color: false }).split('\n')
+    expect(head?.replace(/ +/g, ' ')).toBe(titles)
+  })
+
+  test('never is wider than the terminal, whatever the texts are', () => {
+    const text = fc.string({ unit: 'grapheme', maxLength: 60 })
+    const ranking = fc.record({
+      query: text,
+      target: text,
+      location: text,
+      url: text,
+      operation: fc.constantFrom('alpha.search', 'alpha.autocomplete'),
+      rank: fc.integer({ min: 1, max: 999 }),
+      date: fc.constantFrom('2026-03-01', '2026-03-02', '2026-03-05'),
+    })
+    fc.assert(
+      fc.property(
+        fc.array(ranking, { minLength: 1, maxLength: 5 }),
+        fc.integer({ min: 60, max: 160 }),
+        fc.boolean(),
+        (rankings, width, color) => {
+          const table = rankTable(reportOn(rankings.map(aRanking)), { width, color })
+          for (const line of table.split('\n')) expect(stringWidth(line)).toBeLessThanOrEqual(width)
+          expect(stripVTControlCharacters(table).replaceAll('\n', '')).not.toMatch(
+            /[\p{Cc}\p{Bidi_Control}]/u,
+          )
+        },
+      ),
+      { numRuns: 50 },
+    )
   })
 })

@@ -1,0 +1,118 @@
+import { asciiSigns } from '../report/ascii.ts'
+import type { BuiltHistory } from '../report/build-history.ts'
+import { buildPageData } from '../report/build-page-data.ts'
+import { reportColumns } from '../report/columns.ts'
+import type { Measure } from '../report/headline.ts'
+import { markdown } from '../report/markdown/document.ts'
+import { metricsJson, metricsText } from '../report/metrics-out.ts'
+import { rankTable } from '../report/rank-table.ts'
+import { rowsOut } from '../report/rows-out.ts'
+import { type Summary, summarise } from '../report/summary.ts'
+import type { SummaryLook } from '../report/summary-text.ts'
+import type { WholeReport } from '../report/whole-report.ts'
+import { reportWorkbook } from '../report/workbook/workbook.ts'
+import type { Store } from '../store/store.ts'
+import type { RankedJob } from './rank-report.ts'
+
+/** What a form is made of. */
+export interface FormSource {
+  readonly job: string
+  readonly ranked: RankedJob
+  readonly measure: Measure
+  readonly store: Store
+  readonly look: SummaryLook & { readonly ascii: boolean }
+  /** CSV for programs: text that a spreadsheet would take for a formula stays as it is. */
+  readonly raw: boolean
+}
+
+type Pieces = AsyncIterable<string | Uint8Array>
+
+/** One form of a report. */
+export interface Form {
+  /** Everything is read of the store before it returns; what is read later may be of another moment. */
+  readonly pieces: (source: FormSource) => Pieces
+  /** Whether a terminal cannot show it. */
+  readonly binary?: true
+  /** Whether it tells figures, which can be measured in several ways. */
+  readonly measured?: true
+  /** Whether it has rows, which can be sorted. */
+  readonly sorted?: true
+  /** Whether text can be written as it is, or so that spreadsheets are safe. */
+  readonly raw?: true
+}
+
+/** Every form of a report by its name in `--format`; the first one where none is named. */
+export const forms = {
+  table: { pieces: (source) => text(tableText(source)), measured: true, sorted: true },
+  csv: { pieces: (source) => rows(source, 'csv'), sorted: true, raw: true },
+  json: { pieces: (source) => rows(source, 'json'), sorted: true },
+  jsonl: { pieces: (source) => rows(source, 'jsonl'), sorted: true },
+  md: { pieces: (source) => text(markdown(whole(source))), measured: true, sorted: true },
+  xlsx: { pieces: workbookPieces, binary: true, measured: true, sorted: true },
+} as const satisfies Record<string, Form>
+
+export type FormName = keyof typeof forms
+
+/** The figures alone. */
+export const metricsForms: Partial<Record<FormName, Form>> = {
+  table: { pieces: (source) => text(figures(source)), measured: true },
+  json: { pieces: (source) => text(metricsJson(summaryOf(source), source.measure)), measured: true },
+}
+
+async function* text(whole: string): AsyncGenerator<string> {
+  yield whole
+}
+
+function rows({ ranked, raw }: FormSource, format: 'csv' | 'json' | 'jsonl'): Pieces {
+  return rowsOut(ranked.report.rows, { columns: reportColumns, format, raw })
+}
+
+function tableText(source: FormSource): string {
+  const { ranked, look } = source
+  const table = rankTable(ranked.report, { ...look, compare: ranked.compare })
+  return table === '' ? '' : `${figures(source)}\n${look.ascii ? asciiSigns(table) : table}`
+}
+
+function figures(source: FormSource): string {
+  const block = metricsText(summaryOf(source), source.measure, source.look)
+  return source.look.ascii ? asciiSigns(block) : block
+}
+
+function summaryOf(source: FormSource): Summary {
+  return summarise(builtOf(source).history, { ...source.measure, compare: source.ranked.compare })
+}
+
+/** A job that has not run has a history without days. */
+function builtOf({ job, ranked }: FormSource): BuiltHistory {
+  const history = { job, days: [], keywords: [], targets: [], series: [], links: [], removed: [] }
+  return ranked.built ?? { history, queryIds: [], removedTargets: 0 }
+}
+
+/** Runs of which a document says how they went. */
+const mostRuns = 30
+
+function whole(source: FormSource): WholeReport {
+  const { job, ranked, measure, store } = source
+  return {
+    job,
+    report: ranked.report,
+    history: builtOf(source).history,
+    compare: ranked.compare,
+    measure,
+    runs: ranked.runs
+      .slice(0, mostRuns)
+      .map(({ id }) => store.runQuality(id))
+      .reverse(),
+  }
+}
+
+function workbookPieces(source: FormSource): Pieces {
+  const { ranked, measure, store } = source
+  const { built, compare, runs } = ranked
+  const nothing = { serps: [], texts: [], links: [], sites: [] }
+  const serps =
+    built === null
+      ? nothing
+      : buildPageData({ built, compare, curve: measure.curve, runs, store, serpDays: 0 })
+  return reportWorkbook({ ...whole(source), serps })
+}

@@ -1,0 +1,145 @@
+import { count } from '../../words.ts'
+import type { CtrCurve } from '../ctr/curve.ts'
+import { definitionOf } from '../definitions.ts'
+import { valueText } from '../figure-text.ts'
+import type { MetricName } from '../metrics/index.ts'
+import { changeText, rankText, shortUrl } from '../rank-cells.ts'
+import type { TrackedTarget } from '../rank-history.ts'
+import type { RankReport } from '../rank-rows.ts'
+import { segments } from '../segments.ts'
+import { type Summary, summarise } from '../summary.ts'
+import { trend, trendLegend } from '../trend.ts'
+import type { WholeReport } from '../whole-report.ts'
+import { mdLink, mdText } from './escape.ts'
+import { countsSection, headlineSection, tagSection, targetName } from './figures.ts'
+import { keywordColumns, moversSection, rivalsSection, runsSection } from './lists.ts'
+import { cannibalSection, landingSection } from './pages.ts'
+import { type MdColumn, mdTable } from './table.ts'
+
+/** A report for a pull request, a wiki or an e-mail: Markdown with the tables of GitHub. */
+export function markdown(whole: WholeReport): string {
+  const { report, history, compare, measure, runs } = whole
+  const summary = summarise(history, { ...measure, compare })
+  const parts =
+    report.rows.length === 0
+      ? ['There are no ranks to report.', ...runsSection(runs)]
+      : [
+          comparison(summary, whole),
+          ...headlineSection(summary, measure),
+          ...tagSection(segments(history, { ...measure, compare }), history),
+          ...countsSection(summary),
+          ...moversSection(summary, history),
+          ...rivalsSection(summary),
+          ...landingSection(whole),
+          ...cannibalSection(history),
+          ...keywordsSection(whole),
+          ...runsSection(runs),
+          ...definitionsSection(whole, summary),
+        ]
+  return `${[heading(whole, summary), ...parts].join('\n\n')}\n`
+}
+
+function heading({ job }: WholeReport, { date }: Summary): string {
+  return `# Ranks of ${mdText(job)}${date === null ? '' : `, ${date}`}`
+}
+
+function comparison(
+  { compared, keywords, added, removed, targets }: Summary,
+  { compare }: WholeReport,
+): string {
+  const days = compared.length < 2 ? compared[0] : `${compared[0]} to ${compared.at(-1)}`
+  const asked =
+    compare === null ? '' : ` (asked for: ${compare.day}, give or take ${count(compare.tolerance, 'day')})`
+  return [
+    days === undefined ? `Nothing to compare with${asked}.` : `Compared with ${days}${asked}.`,
+    `${count(keywords, 'keyword')}, ${count(targets.length, 'target')};`,
+    `${count(added, 'keyword')} added, ${removed} removed.`,
+  ].join(' ')
+}
+
+/** Days of the trends. */
+const trendDays = 30
+
+function keywordsSection({ report, history }: WholeReport): readonly string[] {
+  const { rows, standings } = report
+  type Line = { readonly row: RankReport['rows'][number]; readonly standing: RankReport['standings'][number] }
+  const lines = standings.map((standing, place) => ({ standing, row: rows[place] as Line['row'] }))
+  const hasTrend = history.days.length > 1
+  const columns: readonly MdColumn<Line>[] = [
+    ...keywordColumns<Line>(history, ({ standing }) => standing.keyword),
+    {
+      title: 'target',
+      cell: ({ standing }) => targetName(history.targets[standing.series.target] as TrackedTarget),
+    },
+    { title: 'rank', align: 'right', cell: ({ row }) => rankText(row) },
+    { title: 'change', align: 'right', cell: ({ row }) => changeText(row) },
+    ...(hasTrend ? [{ title: 'trend', cell: ({ standing }: Line) => trendCell(standing.series.cells) }] : []),
+    { title: 'best', align: 'right', cell: ({ row }) => String(row.best_rank ?? '') },
+    { title: 'page', cell: ({ row }) => (row.url == null ? '' : mdLink(shortUrl(row.url), String(row.url))) },
+  ]
+  return [
+    '## All keywords',
+    mdTable(columns, lines),
+    `Rank >n: not among the first n results; ~: estimated; ?: not known.${hasTrend ? ` ${trendLegend}` : ''}`,
+  ]
+}
+
+/** Blanks of any number keep their place only if they are not plain spaces. */
+function trendCell(cells: Parameters<typeof trend>[0]): string {
+  return trend(cells, trendDays).replaceAll(' ', '\u2007')
+}
+
+const defined: readonly MetricName[] = [
+  'visibility',
+  'share_of_voice',
+  'average_position',
+  'distribution',
+  'movements',
+  'gain',
+  'head_to_head',
+  'landing_page',
+  'cannibalisation',
+  'best_rank',
+]
+
+/** What the numbers mean, and where that comes from. */
+function definitionsSection({ measure }: WholeReport, { curve }: Summary): readonly string[] {
+  const all = defined.map((name) => definitionOf(name, measure))
+  return [
+    '## Definitions',
+    mdTable(
+      [
+        { title: 'figure', cell: ({ label }) => label },
+        { title: 'is', cell: ({ definition }) => mdText(definition) },
+        { title: 'by', cell: ({ denominator }) => mdText(denominator ?? '') },
+        { title: 'absent and unknown', cell: ({ missing }) => mdText(missing) },
+        { title: 'from', cell: ({ source }) => mdText(source) },
+      ],
+      all,
+    ),
+    ...curveSection(curve),
+  ]
+}
+
+const shownRates = 20
+
+function curveSection({ name, version, source, rates }: CtrCurve): readonly string[] {
+  const shown = rates.slice(0, shownRates)
+  return [
+    `CTR curve: ${mdText(name)}, ${mdText(version)}. ${mdText(source)}.`,
+    mdTable(
+      [
+        { title: 'rank', cell: () => 'CTR' },
+        ...shown.map((rate, place) => ({
+          title: String(place + 1),
+          align: 'right' as const,
+          cell: () => valueText(rate, { unit: 'share' }),
+        })),
+      ],
+      [null],
+    ),
+    rates.length > shown.length
+      ? `And so on to rank ${rates.length}; none behind it.`
+      : `None behind rank ${rates.length}.`,
+  ]
+}

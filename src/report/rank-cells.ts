@@ -1,0 +1,45 @@
+import type { DayValue } from './day-cell.ts'
+import type { Row } from './rank-rows.ts'
+
+/** How reports for people write a row; text from outside is as it was sent. */
+
+type Param = Row[string] | undefined
+
+/** Where and in which language was asked, as short as it can be said; the second engine has names of its own. */
+export function localeText(params: Readonly<Record<string, Param>>): string {
+  const { gl, hl, location, cc, mkt } = params
+  const language = [hl, gl ?? cc].filter((part) => part != null).join('-')
+  return [mkt ?? language, location].filter((part) => part != null && part !== '').join(' ')
+}
+
+/** The same of a row of the `rankings` view. */
+export function rowLocale({ gl, hl, location, params }: Row): string {
+  return localeText({ ...(JSON.parse(String(params ?? '{}')) as Record<string, Param>), gl, hl, location })
+}
+
+/** What was looked at and not found is no number; nor is what nobody knows. */
+export function rankText({ state, rank, exactness, unbroken_depth: seen }: Row): string {
+  const about = exactness === 'estimated' ? '~' : ''
+  if (state === 'ranked') return `${about}${rank}`
+  return state === 'absent' ? `${about}>${seen}` : '?'
+}
+
+/** The same of one day of a series. */
+export function valueRank({ state, rank, exactness, depth, unbrokenDepth }: DayValue): string {
+  const seen = Number.isFinite(unbrokenDepth) ? unbrokenDepth : depth
+  return rankText({ state, rank, exactness, unbroken_depth: seen })
+}
+
+export function changeText({ movement, change, state }: Row): string {
+  if (movement === 'improved') return `▲ ${change}`
+  if (movement === 'declined') return `▼ ${-Number(change)}`
+  if (movement === 'same') return '='
+  if (movement === 'unknown') return '?'
+  // A first look that found nothing is no news.
+  return movement === 'new' && state !== 'ranked' ? '' : String(movement)
+}
+
+/** A link without what all links have. */
+export function shortUrl(url: Param): string {
+  return url == null ? '' : String(url).replace(/^https?:\/\/(www\.)?/, '')
+}

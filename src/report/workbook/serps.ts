@@ -1,0 +1,61 @@
+import type { Sheet } from '../../xlsx/workbook.ts'
+import { discoverCompetitors, type SiteShare } from '../metrics/discovery.ts'
+import { serpPairs } from '../metrics/serps.ts'
+import type { Serp, SerpResult } from '../page-data.ts'
+import type { Keyword } from '../rank-history.ts'
+import type { ReportWithSerps } from '../whole-report.ts'
+import { keywordFields } from './keywords.ts'
+import { field, sheet } from './sheets.ts'
+
+interface Result {
+  readonly serp: Serp
+  readonly keyword: Keyword
+  readonly result: SerpResult
+}
+
+/** The first ten results of every keyword, of the latest day and of the one that it is compared with. */
+export function serpsSheet({ history, serps: { serps, texts, links, sites } }: ReportWithSerps): Sheet {
+  const named = (place: number | null, names: readonly string[]) =>
+    place === null ? null : (names[place] ?? null)
+  const all = serps.flatMap((serp) =>
+    serp.results.map(
+      (result): Result => ({ serp, result, keyword: history.keywords[serp.keyword] as Keyword }),
+    ),
+  )
+  return sheet<Result>(
+    'SERPs',
+    [
+      field('date', 'date', ({ serp }) => history.days[serp.day] ?? null),
+      ...keywordFields<Result>(({ keyword }) => keyword),
+      field('rank', 'number', ({ result: [rank] }) => rank),
+      field('title', 'text', ({ result }) => named(result[1], texts), 50),
+      field('link', 'text', ({ result }) => named(result[2], links), 60),
+      field('site', 'text', ({ result }) => named(result[3], sites)),
+      field('target', 'text', ({ result: [, , , , target] }) =>
+        target === null ? null : (history.targets[target]?.label ?? null),
+      ),
+    ],
+    all,
+  )
+}
+
+/** Every site among the first ten results, with what it gained: who else competes. */
+export function sitesSheet({ history, compare, measure, serps: { serps, sites } }: ReportWithSerps): Sheet {
+  const { curve } = measure
+  const found = discoverCompetitors(serpPairs(history, serps, compare), { history, curve })
+  return sheet<SiteShare>(
+    'Sites',
+    [
+      field('site', 'text', ({ site }) => sites[site] ?? null),
+      field('target', 'text', ({ target }) =>
+        target === null ? null : (history.targets[target]?.label ?? null),
+      ),
+      field('SERPs', 'number', ({ appearances }) => appearances),
+      field('SERPs before', 'number', ({ appearancesBefore }) => appearancesBefore),
+      field('share', 'percent', ({ share }) => share),
+      field('share before', 'percent', ({ shareBefore }) => shareBefore),
+      field('change', 'percent', ({ change }) => change),
+    ],
+    found.sites,
+  )
+}
