@@ -1,5 +1,5 @@
-import { parseUrl } from '../model/link.ts'
 import { type Match, type Target, type Variant, variants } from '../model/target.ts'
+import { parseUrl } from '../model/url.ts'
 import { type Mistake, quoted, type Read } from './problem.ts'
 import { plainText } from './values.ts'
 

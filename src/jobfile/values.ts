@@ -1,4 +1,4 @@
-import { parseUrl } from '../model/link.ts'
+import { parseUrl } from '../model/url.ts'
 import { nearest, span } from '../words.ts'
 import { type Mistake, quoted, type Read } from './problem.ts'
 

@@ -1,4 +1,4 @@
-import { parseUrl } from '../model/link.ts'
+import { parseUrl } from '../model/url.ts'
 import { isTracking } from './tracking-params.ts'
 
 /** A page's address without what makes no difference; addresses of one page are equal. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseLink } from '../../src/model/link.ts'
+import { parseLink } from '../../src/model/url.ts'
 import { checkDatabase } from '../../src/store/sqlite/check.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { anyText } from '../api/any-text.ts'

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Database } from 'better-sqlite3'
-import { parseLink, siteOf } from '../../model/link.ts'
+import { siteOf } from '../../model/link.ts'
+import { parseLink } from '../../model/url.ts'
 
 /** Text and links that come back every day are stored once and named by a number. */
 export interface Dictionary {

@@ -1,0 +1,90 @@
+import { type AskedDay, isBetterBaseline, movementSince } from './baseline.ts'
+import { type DayValue, dayValue } from './day-cell.ts'
+import { type Change, seenBy } from './movement.ts'
+import type { Keyword, RankHistory, RankSeries } from './rank-history.ts'
+
+/** Where one target stands for one keyword on the last day, and where it stood before. */
+export interface Standing {
+  readonly series: RankSeries
+  readonly keyword: Keyword
+  /** `unknown` where nothing was observed on the last day. */
+  readonly current: DayValue
+  readonly baseline: Baseline | null
+  readonly change: Change
+}
+
+export interface Baseline {
+  /** Place of the day in `days`. */
+  readonly day: number
+  readonly value: DayValue
+}
+
+const unknown: DayValue = { state: 'unknown', rank: null, exactness: null, depth: 0, unbrokenDepth: 0 }
+
+/** How every series of a history stands on its last day, in the order of the series. */
+export function cohort(history: RankHistory, asked: AskedDay | null): readonly Standing[] {
+  const last = history.days.length - 1
+  const order = baselineOrder(history.days, asked)
+  return history.series.map((series) => {
+    const current = valueOn(series, last) ?? unknown
+    const baseline = baselineOf(series, order)
+    const firstDay = series.cells.findIndex((cell) => cell !== null)
+    const first = history.days[firstDay === -1 ? last : firstDay] as string
+    const change = movementSince(current, baseline?.value ?? null, { first, asked })
+    return { series, keyword: history.keywords[series.keyword] as Keyword, current, baseline, change }
+  })
+}
+
+/** What a day came to; null where nothing was observed. */
+export function valueOn(series: RankSeries, day: number): DayValue | null {
+  return dayValue(series.cells[day] ?? null, series.seen[day])
+}
+
+/**
+ * The days before the last one that may be compared with, the best first, if all of them were known. Which is better does
+ * not depend on the series, so it is found out once.
+ */
+export function baselineOrder(days: readonly string[], asked: AskedDay | null): readonly number[] {
+  const order: number[] = []
+  const dated = (day: number) => ({ date: days[day] as string, state: 'ranked' as const })
+  for (let day = 0; day < days.length - 1; day++) {
+    if (!isBetterBaseline(dated(day), null, asked)) continue
+    const place = order.findIndex((kept) => isBetterBaseline(dated(day), dated(kept), asked))
+    order.splice(place === -1 ? order.length : place, 0, day)
+  }
+  return order
+}
+
+function baselineOf(series: RankSeries, order: readonly number[]): Baseline | null {
+  const known = order.find((day) => series.cells[day] != null && series.cells[day] !== 0)
+  const day = known ?? order.find((one) => series.cells[one] === 0)
+  const value = day === undefined ? null : valueOn(series, day)
+  return day === undefined || value === null ? null : { day, value }
+}
+
+/**
+ * Two days of one series, as far down as both looked, so that measures of them can be subtracted: a rank that the other
+ * day could not have seen is absent on both, as deep as that day looked. Who left a rank is absent from at least there.
+ * Unknown days are returned as they are.
+ */
+export function alike(a: DayValue, b: DayValue): readonly [DayValue, DayValue] {
+  if (a.state === 'absent' && b.state === 'absent') {
+    const depth = Math.min(a.depth ?? 0, b.depth ?? 0)
+    return [
+      { ...a, depth },
+      { ...b, depth },
+    ]
+  }
+  if (a.state === 'ranked' && b.state === 'absent') return besideAbsence(a, b)
+  if (a.state === 'absent' && b.state === 'ranked') {
+    const [ranked, absent] = besideAbsence(b, a)
+    return [absent, ranked]
+  }
+  return [a, b]
+}
+
+function besideAbsence(ranked: DayValue, absent: DayValue): readonly [DayValue, DayValue] {
+  const rank = ranked.rank ?? 0
+  if (!seenBy(rank, absent)) return [absent, absent]
+  return [ranked, { ...absent, depth: Math.max(absent.depth ?? 0, rank) }]
+}

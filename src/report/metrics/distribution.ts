@@ -1,0 +1,37 @@
+import type { DayValue } from '../day-cell.ts'
+
+/** Ranges of ranks: disjoint, without gaps. */
+const ranges = [
+  ['1', 1],
+  ['2-3', 3],
+  ['4-10', 10],
+  ['11-20', 20],
+  ['21-50', 50],
+  ['51-100', 100],
+  ['>100', Number.POSITIVE_INFINITY],
+] as const
+
+export type Bucket = (typeof ranges)[number][0] | 'absent' | 'unknown'
+
+/** Every bucket, in the order in which they are shown. */
+export const buckets: readonly Bucket[] = [...ranges.map(([name]) => name), 'absent', 'unknown']
+
+export type Distribution = Readonly<Record<Bucket, number>>
+
+/** How many keywords rank in each range, are absent, or unknown. Each is in one bucket: they add up to all. Unit: keywords. */
+export function distribution(values: Iterable<DayValue>): Distribution {
+  const counts = Object.fromEntries(buckets.map((bucket) => [bucket, 0])) as Record<Bucket, number>
+  for (const value of values) counts[bucketOf(value)]++
+  return counts
+}
+
+/** Keywords that rank so high, or higher; 3 and 10 are what is usually told. */
+export function top(counts: Distribution, rank: 1 | 3 | 10 | 20 | 50 | 100): number {
+  return ranges.reduce((sum, [name, last]) => (last <= rank ? sum + counts[name] : sum), 0)
+}
+
+function bucketOf({ state, rank }: DayValue): Bucket {
+  if (state !== 'ranked' || rank === null) return state === 'absent' ? 'absent' : 'unknown'
+  for (const [name, last] of ranges) if (rank <= last) return name
+  return 'unknown'
+}

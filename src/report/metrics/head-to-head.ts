@@ -1,0 +1,43 @@
+import type { Standing } from '../cohort.ts'
+import type { DayValue } from '../day-cell.ts'
+import { seenBy } from '../movement.ts'
+
+/** How a target does against another on the keywords that both were looked for, on the last day. Unit: keywords. */
+export interface HeadToHead {
+  /** It ranks better, or alone. */
+  readonly won: number
+  readonly lost: number
+  /** The same result belongs to both. */
+  readonly tied: number
+  /** Neither ranks. */
+  readonly neither: number
+  /** Who ranks better cannot be told: unknown, or one ranks deeper than was looked for the other. */
+  readonly undecided: number
+}
+
+type Outcome = keyof HeadToHead
+
+/**
+ * Compares two targets keyword by keyword.
+ *
+ * @param one standings of a target
+ * @param other standings of the other one
+ */
+export function headToHead(one: readonly Standing[], other: readonly Standing[]): HeadToHead {
+  const theirs = new Map(other.map(({ series, current }) => [series.keyword, current]))
+  const counts: Record<Outcome, number> = { won: 0, lost: 0, tied: 0, neither: 0, undecided: 0 }
+  for (const { series, current } of one) {
+    const value = theirs.get(series.keyword)
+    if (value !== undefined) counts[outcome(current, value)]++
+  }
+  return counts
+}
+
+function outcome(one: DayValue, other: DayValue): Outcome {
+  if (one.state === 'unknown' || other.state === 'unknown') return 'undecided'
+  if (one.rank !== null && other.rank !== null)
+    return one.rank === other.rank ? 'tied' : one.rank < other.rank ? 'won' : 'lost'
+  if (one.rank !== null) return seenBy(one.rank, other) ? 'won' : 'undecided'
+  if (other.rank !== null) return seenBy(other.rank, one) ? 'lost' : 'undecided'
+  return 'neither'
+}

@@ -1,0 +1,58 @@
+import type { Standing } from '../cohort.ts'
+import type { RankHistory } from '../rank-history.ts'
+import { samePage } from './page-of.ts'
+import { rankingLink } from './ranking-link.ts'
+
+/** `unknown`: nobody knows whether it ranks, or the service sent no link for the result that does. */
+export type LandingState = 'right' | 'wrong page' | 'not ranked' | 'none intended' | 'unknown'
+
+export const landingStates: readonly LandingState[] = [
+  'right',
+  'wrong page',
+  'not ranked',
+  'none intended',
+  'unknown',
+]
+
+export interface LandingPage {
+  readonly standing: Standing
+  readonly state: LandingState
+  /** The link that ranks; null where none does. */
+  readonly link: string | null
+  /** Where the intended page stands, in the first place or behind another; null where it is not among the results. */
+  readonly intendedRank: number | null
+}
+
+/**
+ * Which page ranks on the last day, against the `url` that the job intends. URLs are equal as browsers parse them, without
+ * the fragment: `HTTPS://Acme.com` is `https://acme.com/`, but `/a` is not `/a/`, and `?x=1` is another page.
+ */
+export function landingPages(
+  standings: readonly Standing[],
+  { days, links }: RankHistory,
+): readonly LandingPage[] {
+  const last = days.length - 1
+  return standings.map((standing) => {
+    const { series, current, keyword } = standing
+    const place = rankingLink(series, last)
+    const link = place === null ? null : (links[place] as string)
+    const intended = keyword.url === null ? null : samePage(keyword.url)
+    const shown = series.places[last] ?? (place === null ? [] : [[current.rank ?? 0, place] as const])
+    const found = shown.find(([, one]) => samePage(links[one] as string) === intended)
+    return { standing, state: stateOf(standing, link, intended), link, intendedRank: found?.[0] ?? null }
+  })
+}
+
+/** How many keywords are in each state. They add up to all. Unit: keywords. */
+export function countLanding(pages: readonly LandingPage[]): Readonly<Record<LandingState, number>> {
+  const counts = Object.fromEntries(landingStates.map((state) => [state, 0])) as Record<LandingState, number>
+  for (const { state } of pages) counts[state]++
+  return counts
+}
+
+function stateOf({ current }: Standing, link: string | null, intended: string | null): LandingState {
+  if (intended === null) return 'none intended'
+  if (current.state === 'absent') return 'not ranked'
+  if (current.state === 'unknown' || link === null) return 'unknown'
+  return samePage(link) === intended ? 'right' : 'wrong page'
+}
