@@ -31,7 +31,7 @@ export async function* reportPage(data: PageData, { script, style }: PageAssets)
 <script id="page-data" type="application/json">`
   for (const piece of jsonPieces(data)) yield escapedJson(piece)
   yield `</script>
-<script>${script}</script>
+<script type="module">${script}</script>
 </body>
 </html>
 `

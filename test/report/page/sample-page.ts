@@ -75,7 +75,7 @@ export function samplePage({ keywords: wanted, days: length, seed = 1 }: SampleS
   }
   return {
     history,
-    compare: null,
+    compare: length > 8 ? { day: addDays(lastDay, -7), tolerance: 3 } : null,
     curve: sampleCurve,
     runs: days.slice(-30).map((date, index) => runOf(date, index, wanted, random)),
     serps,
@@ -119,7 +119,10 @@ export function randomOf(seed: number): () => number {
 
 /** The rank of each target on each day: walks that no two share a place of. */
 function ranksOf(length: number, random: () => number): number[][] {
-  const walks = strengths.map((strength) => ({ at: 1 + random() * strength * 2.2, drift: (random() - 0.56) * 0.12 }))
+  const walks = strengths.map((strength) => ({
+    at: 1 + random() * strength * 2.2,
+    drift: (random() - 0.56) * 0.12,
+  }))
   const ranks = strengths.map(() => [] as number[])
   for (let day = 0; day < length; day++) {
     const taken = new Set<number>()
@@ -158,7 +161,10 @@ function seriesOf({ at, ranks, failed, added, keyword, target, links, random }: 
     return dayCell({ state: 'absent', rank: null, exactness: 'exact', depth })
   })
   const slug = keyword.query.replace(/\s+/g, '-')
-  const pages = [`https://www.${target.site}/${slug}`, `https://www.${target.site}/blog/best-${slug}-of-the-year`]
+  const pages = [
+    `https://www.${target.site}/${slug}`,
+    `https://www.${target.site}/blog/best-${slug}-of-the-year`,
+  ]
   const changes: [number, number | null][] = []
   const places: Record<number, [number, number][]> = {}
   const switches = random() < 0.25
@@ -196,13 +202,20 @@ function serpOf({ keyword, index, day, ranks, texts, sites, links, random }: Pag
   let next = start + (random() < 0.3 ? 1 : 0)
   const results = Array.from({ length: 10 }, (_, place): SerpResult => {
     const target = at.get(place + 1) ?? null
-    const site = target === null ? (pool[next++ % pool.length] as string) : (sampleTargets[target]?.site ?? '')
+    const site =
+      target === null ? (pool[next++ % pool.length] as string) : (sampleTargets[target]?.site ?? '')
     const title =
       target === null
         ? `${capital(keyword.query)}: ${['a guide', 'compared', 'tested for 90 days', 'what to buy'][next % 4]} | ${site}`
         : `${capital(keyword.query)} by ${site}`
     const [host = ''] = site.split('/')
-    return [place + 1, texts.place(title), links.place(`https://www.${site}/${slug}`), sites.place(host), target]
+    return [
+      place + 1,
+      texts.place(title),
+      links.place(`https://www.${site}/${slug}`),
+      sites.place(host),
+      target,
+    ]
   })
   return { keyword: index, day, depth: 10, results }
 }
@@ -211,10 +224,13 @@ function capital(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 }
 
+/** How often each target is cited. */
+const chances = [0.5, 0.1, 0.7, 0.3]
+
 function citationOf(keyword: number, day: number, random: () => number): Citation {
   const references = 4 + Math.floor(random() * 6)
   const cited = sampleTargets.flatMap((_, target) => {
-    if (random() > [0.5, 0.1, 0.7, 0.3][target]!) return []
+    if (random() > (chances[target] ?? 0)) return []
     return [{ target, indexes: random() < 0.2 ? [1, 3] : [Math.floor(random() * references)] }]
   })
   return { keyword, day, references, cited }

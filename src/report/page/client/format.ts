@@ -1,8 +1,19 @@
 const minus = '\u2212'
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
-const dayLong = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' })
-const dayShort = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
-const monthYear = new Intl.DateTimeFormat('en-GB', { month: 'short', year: 'numeric', timeZone: 'UTC' })
+const months = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+]
 
 /** `1,234`. */
 export function number(value: number): string {
@@ -19,19 +30,14 @@ export function percent(value: number, digits = 1): string {
   return `${decimal(value * 100, digits)}%`
 }
 
-/** `+3`, `−3` with a real minus sign, `0`. */
-export function signed(text: string, value: number): string {
-  return value > 0 ? `+${text}` : text
-}
-
 /** `20 November 2026`. */
 export function longDay(day: string): string {
-  return dayLong.format(Date.parse(day))
+  return `${Number(day.slice(8))} ${monthOf(day)} ${day.slice(0, 4)}`
 }
 
 /** `20 Nov`. */
 export function shortDay(day: string): string {
-  return dayShort.format(Date.parse(day))
+  return `${Number(day.slice(8))} ${monthOf(day).slice(0, 3)}`
 }
 
 /** `20 Nov 2026`. */
@@ -41,7 +47,11 @@ export function mediumDay(day: string): string {
 
 /** `Nov 2026`. */
 export function month(day: string): string {
-  return monthYear.format(Date.parse(day))
+  return `${monthOf(day).slice(0, 3)} ${day.slice(0, 4)}`
+}
+
+function monthOf(day: string): string {
+  return months[Number(day.slice(5, 7)) - 1] ?? ''
 }
 
 /** `1 keyword`, `1,200 keywords`. */

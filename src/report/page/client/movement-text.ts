@@ -24,7 +24,11 @@ export function changeMark({ movement, change }: Change): HTMLElement {
 }
 
 function mark(className: string, text: string, said = text): HTMLElement {
-  return h('span', { class: `change ${className}` }, ...(said === text ? [text] : [unsaid(text), unseen(said)]))
+  return h(
+    'span',
+    { class: `change ${className}` },
+    ...(said === text ? [text] : [unsaid(text), unseen(said)]),
+  )
 }
 
 /** A rank as tables show it: `7`, `~7` where estimated, `>30` where not among 30, `?` where nobody knows. */

@@ -1,16 +1,17 @@
 import type { AskedDay } from '../../baseline.ts'
 import { cohort, type Standing } from '../../cohort.ts'
 import { addDays } from '../../days.ts'
+import { filterPage } from '../../filter-history.ts'
 import type { PageData } from '../../page-data.ts'
 import type { Keyword, RankHistory, TrackedTarget } from '../../rank-history.ts'
 import type { Choice } from './choice.ts'
-import { includesText, localeOf } from './keyword/keyword-text.ts'
+import { localeOf } from './keyword/keyword-text.ts'
 
 /** What is in sight: the part of the data that the reader chose. */
 export interface View {
+  /** Only the keywords and days in sight; places of keywords, targets and links are those of the whole. */
   readonly data: PageData
   readonly choice: Choice
-  /** Only the keywords and days in sight. */
   readonly history: RankHistory
   readonly target: TrackedTarget
   readonly asked: AskedDay | null
@@ -18,50 +19,64 @@ export interface View {
   readonly standings: readonly Standing[]
   /** Where every target stands for them. */
   readonly everyone: readonly Standing[]
-  /** Place of a keyword in the whole data. */
-  place(keyword: Keyword): number
 }
 
 /** Days before or after the one compared with, as reports have it where nothing else is said. */
 const tolerance = 3
 
 export function viewOf(data: PageData, choice: Choice): View {
-  const places = new Map(data.history.keywords.map((keyword, place) => [keyword, place]))
-  const dated = betweenDays(data.history, choice)
-  const asked = askedDay(data, dated.days, choice)
-  const wanted = kept(dated, (keyword) => fits(keyword, choice))
-  const moved = choice.movement === '' ? wanted : keptByMovement(wanted, choice, asked)
-  const everyone = cohort(moved, asked)
+  const { text, tag, operation, locale, movement, from, to } = choice
+  const filtered = filterPage(data, {
+    text,
+    tags: tag === '' ? [] : [tag],
+    operations: operation === '' ? [] : [operation],
+    from,
+    until: to,
+  })
+  const asked = askedDay(data, filtered.history.days, choice)
+  const local = locale === '' ? filtered : keep(filtered, (keyword) => localeOf(keyword) === locale)
+  const shown = movement === '' ? local : keepMoved(local, choice, asked)
+  const everyone = cohort(shown.history, asked)
   return {
-    data,
+    data: shown,
     choice,
-    history: moved,
+    history: shown.history,
     target: data.history.targets[choice.target] as TrackedTarget,
     asked,
     standings: everyone.filter(({ series }) => series.target === choice.target),
     everyone,
-    place: (keyword) => places.get(keyword) ?? -1,
   }
 }
 
-function fits(keyword: Keyword, { text, tag, operation, locale }: Choice): boolean {
-  return (
-    (tag === '' || keyword.tags.includes(tag)) &&
-    (operation === '' || keyword.operation === operation) &&
-    (locale === '' || localeOf(keyword) === locale) &&
-    (text === '' || includesText(keyword, text))
-  )
+/** The same of fewer keywords, which keep their places. */
+function keep(data: PageData, fits: (keyword: Keyword, place: number) => boolean): PageData {
+  const { history, serps, citations } = data
+  const wanted = new Set(history.keywords.flatMap((one, place) => (fits(one, place) ? [place] : [])))
+  const isWanted = ({ keyword }: { readonly keyword: number }): boolean => wanted.has(keyword)
+  return {
+    ...data,
+    history: { ...history, series: history.series.filter(isWanted) },
+    serps: serps.filter(isWanted),
+    citations: citations.filter(isWanted),
+  }
 }
 
-function keptByMovement(history: RankHistory, { target, movement }: Choice, asked: AskedDay | null): RankHistory {
-  const own = { ...history, series: history.series.filter((series) => series.target === target) }
+function keepMoved(data: PageData, { target, movement }: Choice, asked: AskedDay | null): PageData {
+  const own = { ...data.history, series: data.history.series.filter((series) => series.target === target) }
   const moved = new Set(
-    cohort(own, asked).flatMap(({ keyword, change }) => (change.movement === movement ? [keyword] : [])),
+    cohort(own, asked).flatMap(({ series, change }) =>
+      change.movement === movement ? [series.keyword] : [],
+    ),
   )
-  return kept(history, (keyword) => moved.has(keyword))
+  return keep(data, (_, place) => moved.has(place))
 }
 
-function askedDay({ compare: given }: PageData, days: readonly string[], { compare }: Choice): AskedDay | null {
+/** What was asked for on the command line, unless the reader asks for another day. */
+function askedDay(
+  { compare: given }: PageData,
+  days: readonly string[],
+  { compare }: Choice,
+): AskedDay | null {
   const [first, last] = [days[0], days.at(-1)]
   if (compare === '' || first === undefined || last === undefined) return given
   return { day: compare === 'first' ? first : addDays(last, -Number(compare)), tolerance }

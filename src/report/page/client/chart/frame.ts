@@ -8,7 +8,11 @@ export interface Frame {
   readonly label: string
   readonly days: readonly string[]
   readonly height: number
-  draw(width: number): { readonly axis: TimeAxis; readonly marks: readonly SVGElement[]; readonly bottom: number }
+  draw(width: number): {
+    readonly axis: TimeAxis
+    readonly marks: readonly SVGElement[]
+    readonly bottom: number
+  }
   /** What is to be said of a day. */
   tip(day: number): readonly TipRow[]
 }

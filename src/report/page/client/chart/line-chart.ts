@@ -34,14 +34,15 @@ export interface LineChart {
   /** Room for what `marks` draws below the plot. */
   readonly lanes?: number
   readonly gutter?: number
+  /** Room above the first tick. */
+  readonly top?: number
 }
 
-const top = 10
 const footer = 24
 
 /** Lines over days, the main one above the others. A day without a value is a gap, never bridged. */
 export function lineChart(chart: LineChart): HTMLElement {
-  const { label, days, lines, scale, format, height = 240, lanes = 0, gutter = 40 } = chart
+  const { label, days, lines, scale, format, height = 240, lanes = 0, gutter = 40, top = 10 } = chart
   const bottom = height - footer - lanes
   const y = (value: number): number =>
     top + ((value - scale.top) / (scale.bottom - scale.top || 1)) * (bottom - top)

@@ -5,7 +5,10 @@ const looks = 8
 const dashes = ['', '7 3', '2 3', '9 3 2 3', '4 4', '12 4', '1 4', '6 2 2 2 2 2']
 
 /** Attributes of the line of a target, by its place in the list of targets. */
-export function lineLook(target: number): { readonly class: string; readonly 'stroke-dasharray': string | null } {
+export function lineLook(target: number): {
+  readonly class: string
+  readonly 'stroke-dasharray': string | null
+} {
   return { class: `line look-${target % looks}`, 'stroke-dasharray': dashes[target % looks] || null }
 }
 

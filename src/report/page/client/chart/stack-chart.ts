@@ -26,7 +26,9 @@ const gutter = 40
 /** A bar for each day, divided into bands. */
 export function stackChart({ label, days, bands, height = 240 }: StackChart): HTMLElement {
   const bottom = height - footer
-  const scale = scaleFromZero(days.map((_, day) => bands.reduce((sum, { counts }) => sum + (counts[day] ?? 0), 0)))
+  const scale = scaleFromZero(
+    days.map((_, day) => bands.reduce((sum, { counts }) => sum + (counts[day] ?? 0), 0)),
+  )
   const y = (value: number): number => bottom - (value / scale.top) * (bottom - top)
   return chartFrame({
     label,
@@ -107,9 +109,5 @@ function hatching(): SVGElement {
 
 /** Names of bands, the deepest last. */
 export function bandLegend(bands: readonly Band[]): HTMLElement {
-  return h(
-    'ul',
-    { class: 'legend' },
-    ...bands.map(({ label }, band) => h('li', {}, bandSample(band), label)),
-  )
+  return h('ul', { class: 'legend' }, ...bands.map(({ label }, band) => h('li', {}, bandSample(band), label)))
 }

@@ -43,7 +43,8 @@ export function timeLabels(days: readonly string[], axis: TimeAxis, y: number): 
   const group = s('g', { class: 'axis' })
   for (const { at, text } of ticks(days, Math.max(1, Math.floor((axis.right - axis.left) / labelWidth)))) {
     const x = place(days, axis, at)
-    const anchor = x - axis.left < labelWidth / 3 ? 'start' : axis.right - x < labelWidth / 3 ? 'end' : 'middle'
+    const anchor =
+      x - axis.left < labelWidth / 3 ? 'start' : axis.right - x < labelWidth / 3 ? 'end' : 'middle'
     group.append(s('text', { x: round(x), y, 'text-anchor': anchor }, text))
   }
   return group

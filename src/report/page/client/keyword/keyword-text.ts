@@ -11,9 +11,3 @@ export function localeOf({ params }: Keyword): string {
 export function askedOf({ operation, params }: Keyword): string {
   return [operation, ...Object.entries(params).map(([name, value]) => `${name}=${value}`)].join('  ')
 }
-
-/** Compared without regard to case. */
-export function includesText({ query, tags, labels }: Keyword, text: string): boolean {
-  const sought = text.toLowerCase()
-  return [query, ...tags, ...Object.values(labels)].some((one) => one.toLowerCase().includes(sought))
-}

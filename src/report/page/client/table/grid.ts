@@ -39,7 +39,11 @@ export function grid<Row>({ label, columns, order: first, open, empty }: Grid<Ro
   const body = h('tbody')
   const below = h('tbody', { class: 'spacer', 'aria-hidden': 'true' })
   const table = h('table', { 'aria-label': label }, h('thead', {}, head), above, body, below)
-  const box = h('div', { class: 'grid', tabindex: open === undefined ? 0 : null, role: 'region', 'aria-label': label }, table)
+  const box = h(
+    'div',
+    { class: 'grid', tabindex: open === undefined ? 0 : null, role: 'region', 'aria-label': label },
+    table,
+  )
   const note = h('p', { class: 'note only-print' })
   const nothing = h('p', { class: 'empty', hidden: true }, empty)
   box.addEventListener('scroll', () => draw(), { passive: true })
@@ -116,7 +120,12 @@ export function grid<Row>({ label, columns, order: first, open, empty }: Grid<Ro
           ? content
           : h(
               'button',
-              { type: 'button', class: 'row-button', tabindex: index === active ? 0 : -1, 'aria-haspopup': 'dialog' },
+              {
+                type: 'button',
+                class: 'row-button',
+                tabindex: index === active ? 0 : -1,
+                'aria-haspopup': 'dialog',
+              },
               content,
             )
       return h('th', { scope: 'row', class: column.class ?? null }, inner)

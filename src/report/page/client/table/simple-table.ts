@@ -17,7 +17,11 @@ export function simpleTable<Row>(
       h(
         'thead',
         {},
-        h('tr', {}, ...columns.map(({ title, class: name }) => h('th', { scope: 'col', class: name ?? null }, title))),
+        h(
+          'tr',
+          {},
+          ...columns.map(({ title, class: name }) => h('th', { scope: 'col', class: name ?? null }, title)),
+        ),
       ),
       h(
         'tbody',
