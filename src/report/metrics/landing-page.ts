@@ -38,7 +38,8 @@ export function landingPages(
     const link = place === null ? null : (links[place] as string)
     const intended = keyword.url === null ? null : samePage(keyword.url)
     const shown = series.places[last] ?? (place === null ? [] : [[current.rank ?? 0, place] as const])
-    const found = shown.find(([, one]) => samePage(links[one] as string) === intended)
+    const found =
+      intended === null ? undefined : shown.find(([, one]) => samePage(links[one] as string) === intended)
     return { standing, state: stateOf(standing, link, intended), link, intendedRank: found?.[0] ?? null }
   })
 }

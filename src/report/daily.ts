@@ -1,0 +1,37 @@
+import { type DayValue, dayValue } from './day-cell.ts'
+import { figuresOf, type HeadlineName, type Measure } from './headline.ts'
+import { type Distribution, distribution } from './metrics/distribution.ts'
+import type { Coverage, Figure, Seen } from './metrics/figure.ts'
+import type { RankHistory } from './rank-history.ts'
+
+/** What a target came to on one day. */
+export interface DailyFigures {
+  readonly day: string
+  readonly coverage: Coverage
+  readonly figures: Readonly<Record<HeadlineName, Figure>>
+  readonly distribution: Distribution
+}
+
+/**
+ * The figures of one target day by day: each of whatever was observed on that day, so that days with other keywords, or
+ * other depths, are not alike. Expected are on the last day all keywords, on others those of which that day says anything.
+ *
+ * @param target place in the targets of the history
+ */
+export function daily(history: RankHistory, target: number, measure: Measure): readonly DailyFigures[] {
+  const series = history.series.filter((one) => one.target === target)
+  const last = history.days.length - 1
+  return history.days.map((day, index) => {
+    const seen: Seen[] = []
+    const values: DayValue[] = []
+    for (const { cells, seen: depths, keyword } of series) {
+      const cell = cells[index] ?? (index === last ? 0 : null)
+      const value = dayValue(cell, depths[index])
+      if (value === null) continue
+      seen.push({ value, volume: history.keywords[keyword]?.volume ?? null })
+      values.push(value)
+    }
+    const figures = figuresOf(seen, measure)
+    return { day, coverage: figures.visibility.coverage, figures, distribution: distribution(values) }
+  })
+}

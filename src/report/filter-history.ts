@@ -1,0 +1,145 @@
+import type { PageData } from './page-data.ts'
+import type { Keyword, RankHistory, RankSeries, RemovedKeyword } from './rank-history.ts'
+
+/** What a reader wants to see. What is left out, or empty, is no restriction; each list is "any of these". */
+export interface HistoryFilter {
+  readonly tags?: readonly string[]
+  /** Labels of targets. */
+  readonly targets?: readonly string[]
+  /** Operations such as `alpha.search`, or engines such as `alpha`. */
+  readonly operations?: readonly string[]
+  readonly gl?: readonly string[]
+  readonly hl?: readonly string[]
+  readonly location?: readonly string[]
+  /** Part of the query, in upper or lower case. */
+  readonly text?: string
+  /** First and last day, YYYY-MM-DD. */
+  readonly from?: string
+  readonly until?: string
+}
+
+/**
+ * A history of less. Keywords, targets and links keep their places, so everything counts by `series`; days are cut and
+ * numbered again. What was observed before `from` is as if it had never been; and where `until` cuts days off, series of
+ * which nothing was observed until then are left out, for nothing says that they were asked. The tags of removed keywords
+ * are not known, nor is what they were looked for: where tags or targets are chosen, none of them is kept.
+ */
+export function filterHistory(history: RankHistory, filter: HistoryFilter): RankHistory {
+  const range = daysOf(history.days, filter)
+  const keywords = new Set(
+    history.keywords.flatMap((keyword, index) => (isWanted(keyword, filter) ? [index] : [])),
+  )
+  const targets = new Set(
+    history.targets.flatMap(({ label }, index) => (isAmong(label, filter.targets) ? [index] : [])),
+  )
+  const series = history.series
+    .filter((one) => keywords.has(one.keyword) && targets.has(one.target))
+    .filter(({ cells }) => range.end === history.days.length || hasCell(cells, range.end))
+  const whole = range.start === 0 && range.end === history.days.length
+  return {
+    ...history,
+    days: history.days.slice(range.start, range.end),
+    series: whole ? series : series.map((one) => cutSeries(one, range)),
+    removed: history.removed.filter((one) => isRemovedWanted(one, filter)),
+  }
+}
+
+/** The same of all that a page shows; what ran on other days is left out, too. */
+export function filterPage(data: PageData, filter: HistoryFilter): PageData {
+  const history = filterHistory(data.history, filter)
+  const range = daysOf(data.history.days, filter)
+  const keywords = new Set(history.series.map(({ keyword }) => keyword))
+  const cut = <T extends { readonly keyword: number; readonly day: number }>(all: readonly T[]) =>
+    all.flatMap((one) =>
+      keywords.has(one.keyword) && isIn(range, one.day) ? [{ ...one, day: one.day - range.start }] : [],
+    )
+  return {
+    ...data,
+    history,
+    runs: data.runs.filter(({ date }) => isBetween(date, filter)),
+    serps: cut(data.serps),
+    citations: cut(data.citations),
+  }
+}
+
+/** Days from `start` on, up to but without `end`. */
+interface DayRange {
+  readonly start: number
+  readonly end: number
+}
+
+function daysOf(days: readonly string[], filter: HistoryFilter): DayRange {
+  const wanted = days.flatMap((day, index) => (isBetween(day, filter) ? [index] : []))
+  return { start: wanted[0] ?? days.length, end: (wanted.at(-1) ?? days.length - 1) + 1 }
+}
+
+function isBetween(day: string, { from = '', until = '' }: HistoryFilter): boolean {
+  return day >= from && (until === '' || day <= until)
+}
+
+function isIn({ start, end }: DayRange, day: number): boolean {
+  return day >= start && day < end
+}
+
+function isAmong(value: string, wanted: readonly string[] = []): boolean {
+  return wanted.length === 0 || wanted.includes(value)
+}
+
+type Asked = Pick<Keyword, 'query' | 'operation' | 'params'>
+
+function isWanted(keyword: Keyword, filter: HistoryFilter): boolean {
+  const { tags = [] } = filter
+  return (
+    isAskedWanted(keyword, filter) && (tags.length === 0 || keyword.tags.some((tag) => tags.includes(tag)))
+  )
+}
+
+function isRemovedWanted(removed: RemovedKeyword, filter: HistoryFilter): boolean {
+  const { tags = [], targets = [] } = filter
+  return (
+    tags.length === 0 &&
+    targets.length === 0 &&
+    isAskedWanted(removed, filter) &&
+    isBetween(removed.last, filter)
+  )
+}
+
+function isAskedWanted({ query, operation, params }: Asked, filter: HistoryFilter): boolean {
+  const { operations = [], gl, hl, location, text = '' } = filter
+  const engine = operation.replace(/\..*/, '')
+  return (
+    (operations.length === 0 || operations.includes(operation) || operations.includes(engine)) &&
+    isAmong(String(params.gl ?? ''), gl) &&
+    isAmong(String(params.hl ?? ''), hl) &&
+    isAmong(String(params.location ?? ''), location) &&
+    query.toLowerCase().includes(text.toLowerCase())
+  )
+}
+
+function hasCell(cells: RankSeries['cells'], end: number): boolean {
+  return cells.slice(0, end).some((cell) => cell !== null)
+}
+
+function cutSeries(series: RankSeries, range: DayRange): RankSeries {
+  const { start, end } = range
+  const before = series.links.findLast(([day]) => day < start)
+  const links = series.links.flatMap(([day, link]) =>
+    isIn(range, day) ? [[day - start, link] as const] : [],
+  )
+  const carried = before !== undefined && links[0]?.[0] !== 0 && start < end
+  return {
+    ...series,
+    cells: series.cells.slice(start, end),
+    seen: cutDays(series.seen, range),
+    links: carried ? [[0, before[1]], ...links] : links,
+    places: cutDays(series.places, range),
+  }
+}
+
+function cutDays<T>(byDay: Readonly<Record<number, T>>, range: DayRange): Readonly<Record<number, T>> {
+  return Object.fromEntries(
+    Object.entries(byDay).flatMap(([day, value]) =>
+      isIn(range, Number(day)) ? [[Number(day) - range.start, value]] : [],
+    ),
+  )
+}

@@ -1,0 +1,92 @@
+import { alike, type Standing } from './cohort.ts'
+import type { CtrCurve } from './ctr/curve.ts'
+import { type AbsentAs, averagePosition } from './metrics/average-position.ts'
+import type { Figure, Seen } from './metrics/figure.ts'
+import { shareOfVoice } from './metrics/share-of-voice.ts'
+import { visibility } from './metrics/visibility.ts'
+
+/** How a report measures. */
+export interface Measure {
+  readonly curve: CtrCurve
+  /** What absent counts as in average positions; `depth` where nothing is said. */
+  readonly absent?: AbsentAs
+}
+
+/** The metrics that a report begins with, in their order. */
+export const headlineNames = ['visibility', 'share_of_voice', 'average_position'] as const
+
+export type HeadlineName = (typeof headlineNames)[number]
+
+/** A figure of the last day, beside that of the days that it is compared with. */
+export interface ComparedFigure extends Figure {
+  /** The same metric of the keywords that were observed on both days, as far down as both looked; null where there are none. */
+  readonly cohort: Cohort | null
+}
+
+export interface Cohort {
+  readonly now: Figure
+  readonly before: Figure
+  /** Now minus before; null where one of them has no value. */
+  readonly delta: number | null
+}
+
+export type Headline = Readonly<Record<HeadlineName, ComparedFigure>>
+
+/** The headline figures of the standings of one target. */
+export function headline(standings: readonly Standing[], measure: Measure): Headline {
+  const all = figuresOf(
+    standings.map(({ current, keyword: { volume } }) => ({ value: current, volume })),
+    measure,
+  )
+  const pairs = standings.flatMap(pairOf)
+  const now = figuresOf(
+    pairs.map(([seen]) => seen),
+    measure,
+  )
+  const before = figuresOf(
+    pairs.map(([, seen]) => seen),
+    measure,
+  )
+  const compared = (name: HeadlineName): ComparedFigure => ({
+    ...all[name],
+    cohort: pairs.length === 0 ? null : cohortOf(now[name], before[name]),
+  })
+  return {
+    visibility: compared('visibility'),
+    share_of_voice: compared('share_of_voice'),
+    average_position: compared('average_position'),
+  }
+}
+
+/** The headline metrics of whatever was seen of one target on one day. */
+export function figuresOf(
+  all: readonly Seen[],
+  { curve, absent }: Measure,
+): Readonly<Record<HeadlineName, Figure>> {
+  return {
+    visibility: visibility(all, curve),
+    share_of_voice: shareOfVoice(all, curve),
+    average_position: averagePosition(all, absent),
+  }
+}
+
+/** Both days of a keyword, where both were observed. */
+function pairOf({
+  current,
+  baseline,
+  keyword: { volume },
+}: Standing): readonly (readonly [now: Seen, before: Seen])[] {
+  if (baseline === null || current.state === 'unknown' || baseline.value.state === 'unknown') return []
+  const [now, before] = alike(current, baseline.value)
+  return [
+    [
+      { value: now, volume },
+      { value: before, volume },
+    ],
+  ]
+}
+
+function cohortOf(now: Figure, before: Figure): Cohort {
+  const delta = now.value === null || before.value === null ? null : now.value - before.value
+  return { now, before, delta }
+}

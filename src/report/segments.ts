@@ -1,0 +1,45 @@
+import type { AskedDay } from './baseline.ts'
+import { cohort, type Standing } from './cohort.ts'
+import { type Headline, headline, type Measure } from './headline.ts'
+import type { RankHistory } from './rank-history.ts'
+import { standingsByTarget } from './summary.ts'
+
+/** The keywords of one tag. */
+export interface Segment {
+  /** Null for keywords without any. */
+  readonly tag: string | null
+  readonly keywords: number
+  /** Place in the targets of the history, and its figures. */
+  readonly targets: readonly (readonly [target: number, Headline])[]
+}
+
+/** The headline figures per tag, in the order of the tags, those without one last. A keyword counts in each of its tags. */
+export function segments(
+  history: RankHistory,
+  { compare = null, ...measure }: Measure & { readonly compare?: AskedDay | null },
+): readonly Segment[] {
+  const byTag = new Map<string | null, Standing[]>()
+  for (const standing of cohort(history, compare)) {
+    const { tags } = standing.keyword
+    for (const tag of tags.length === 0 ? [null] : new Set(tags)) {
+      const those = byTag.get(tag)
+      if (those === undefined) byTag.set(tag, [standing])
+      else those.push(standing)
+    }
+  }
+  return [...byTag]
+    .sort(([a], [b]) => compareTags(a, b))
+    .map(([tag, standings]) => ({
+      tag,
+      keywords: new Set(standings.map(({ series }) => series.keyword)).size,
+      targets: [...standingsByTarget(standings)]
+        .sort(([a], [b]) => a - b)
+        .map(([target, own]) => [target, headline(own, measure)]),
+    }))
+}
+
+/** By code points, the same everywhere. */
+function compareTags(a: string | null, b: string | null): number {
+  if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1
+  return a < b ? -1 : a > b ? 1 : 0
+}
