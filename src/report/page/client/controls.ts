@@ -2,7 +2,7 @@ import { movementNames } from '../../metrics/movements.ts'
 import type { PageData } from '../../page-data.ts'
 import { type Choice, type ChoiceKey, choiceKeys, noChoice } from './choice.ts'
 import { h } from './dom.ts'
-import { mediumDay } from './format.ts'
+import { mediumDay, shortDay } from './format.ts'
 import { localeOf } from './keyword/keyword-text.ts'
 import { movementWords } from './movement-text.ts'
 
@@ -18,8 +18,8 @@ type Option = readonly [value: string, text: string]
 const typingPause = 120
 
 /** The fields that choose what is in sight. */
-export function controls({ history }: PageData, choose: (change: Partial<Choice>) => void): Controls {
-  const { targets, keywords, days } = history
+export function controls(data: PageData, choose: (change: Partial<Choice>) => void): Controls {
+  const { targets, keywords, days } = data.history
   const target = field(
     'target',
     'Target',
@@ -29,7 +29,7 @@ export function controls({ history }: PageData, choose: (change: Partial<Choice>
   const text = h('input', {
     type: 'search',
     id: 'choose-text',
-    placeholder: 'Part of a query',
+    placeholder: 'Query',
     autocomplete: 'off',
     spellcheck: 'false',
   })
@@ -50,7 +50,7 @@ export function controls({ history }: PageData, choose: (change: Partial<Choice>
     from: field('from', 'From', [['', 'First'], ...dayOptions]),
     to: field('to', 'To', [['', 'Latest'], ...dayOptions]),
     compare: field('compare', 'Compared with', [
-      ['', 'As reported'],
+      ['', data.compare === null ? 'Nearest before' : shortDay(data.compare.day)],
       ['1', 'Day before'],
       ['7', '7 days before'],
       ['28', '28 days before'],

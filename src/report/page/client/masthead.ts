@@ -83,6 +83,7 @@ export function comparedDays(standings: readonly Standing[], days: readonly stri
   places.sort((a, b) => a - b)
   const [first, last] = [places[0], places.at(-1)]
   if (first === undefined || last === undefined) return ''
-  if (first === last) return longDay(days[first] as string)
-  return `${mediumDay(days[first] as string)} to ${mediumDay(days[last] as string)}, each keyword with its nearest day`
+  return first === last
+    ? longDay(days[first] as string)
+    : `${mediumDay(days[first] as string)} to ${mediumDay(days[last] as string)}`
 }

@@ -129,13 +129,21 @@ export function legend(lines: readonly Pick<Line, 'label' | 'target'>[]): HTMLEl
   )
 }
 
-/** Round numbers from 0 to at least the largest value, some four of them. */
-export function scaleFromZero(values: readonly (number | null)[]): Scale {
-  const most = Math.max(...values.map((value) => value ?? 0), 0) || 1
-  const rough = most / 4
-  const power = 10 ** Math.floor(Math.log10(rough))
-  const step = ([1, 2, 2.5, 5, 10].find((one) => one * power >= rough - 1e-12) ?? 10) * power
-  const steps = Math.ceil(most / step - 1e-9)
+const roundSteps = [1, 2, 2.5, 3, 4, 5, 10]
+
+/** Round numbers from 0 to little more than the largest value, three to five steps of them. */
+export function scaleFromZero(values: readonly (number | null)[], { whole = false } = {}): Scale {
+  const most = Math.max(0, ...values.map((value) => value ?? 0)) || (whole ? 3 : 1)
+  const power = 10 ** Math.floor(Math.log10(most / 4))
+  const fitting = roundSteps
+    .map((one) => one * power)
+    .filter((step) => !whole || Number.isInteger(step))
+    .map((step) => ({ step, steps: Math.ceil(most / step - 1e-9) }))
+    .filter(({ steps }) => steps <= 5)
+  const { step, steps } = fitting.reduce(
+    (best, one) => (one.step * one.steps < best.step * best.steps ? one : best),
+    fitting[0] ?? { step: 1, steps: Math.max(1, Math.ceil(most)) },
+  )
   return {
     top: steps * step,
     bottom: 0,

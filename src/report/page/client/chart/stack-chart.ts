@@ -28,6 +28,7 @@ export function stackChart({ label, days, bands, height = 240 }: StackChart): HT
   const bottom = height - footer
   const scale = scaleFromZero(
     days.map((_, day) => bands.reduce((sum, { counts }) => sum + (counts[day] ?? 0), 0)),
+    { whole: true },
   )
   const y = (value: number): number => bottom - (value / scale.top) * (bottom - top)
   return chartFrame({
@@ -110,4 +111,9 @@ function hatching(): SVGElement {
 /** Names of bands, the deepest last. */
 export function bandLegend(bands: readonly Band[]): HTMLElement {
   return h('ul', { class: 'legend' }, ...bands.map(({ label }, band) => h('li', {}, bandSample(band), label)))
+}
+
+/** Whether it is on no day: then nobody has to hear of it. */
+function isEmpty({ counts }: Band): boolean {
+  return counts.every((count) => count === 0)
 }

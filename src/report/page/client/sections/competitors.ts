@@ -128,6 +128,7 @@ function sideBySide(view: View, open: OpenKeyword): HTMLElement {
         all.map((row) => row.main),
       ),
     empty: 'No keyword fits what was chosen.',
+    minWidth: 150 + 104 * history.targets.length,
     columns: [
       {
         key: 'keyword',

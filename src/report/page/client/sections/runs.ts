@@ -31,12 +31,12 @@ export function runs({ data }: View): HTMLElement {
         title: 'Day',
         value: ({ run }) => run,
         cell: ({ date, run }) =>
-          h('span', {}, mediumDay(date), h('span', { class: 'about' }, `  run ${run}`)),
+          h('span', {}, mediumDay(date), h('span', { class: 'about wide' }, `  run ${run}`)),
       },
       {
         key: 'end',
         title: 'Ended',
-        class: 'end',
+        class: 'end wide',
         value: ({ finishReason }) => finishReason ?? '',
         cell: ({ finishReason }) =>
           finishReason === null ? 'goes on' : (ends[finishReason] ?? finishReason),
@@ -44,7 +44,7 @@ export function runs({ data }: View): HTMLElement {
       {
         key: 'done',
         title: 'Tasks done',
-        class: 'figure',
+        class: 'figure broad',
         value: ({ tasks }) => tasks.done,
         cell: ({ tasks }) => `${number(tasks.done)} of ${number(tasks.planned)}`,
       },

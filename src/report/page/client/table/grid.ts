@@ -10,6 +10,8 @@ export interface Grid<Row> {
   readonly open?: (row: Row, rows: readonly Row[]) => void
   /** What is said where there are no rows. */
   readonly empty: string
+  /** In pixels: narrower than that it scrolls sideways, its first column staying. */
+  readonly minWidth?: number
 }
 
 export interface GridView<Row> {
@@ -17,7 +19,8 @@ export interface GridView<Row> {
   show(rows: readonly Row[]): void
 }
 
-export const rowHeight = 48
+/** Rows where names have two lines, as the style has it. */
+const tall = matchMedia('(max-width: 760px) and (not print)')
 /** Rows beyond the edges, so that scrolling does not outrun drawing. */
 const margin = 8
 /** Rows on paper: more is for a spreadsheet. */
@@ -27,12 +30,13 @@ export const printedRows = 200
  * A table of any number of rows, of which only those in sight are elements. Rows are as high as each other; arrow keys,
  * Page Up and Down, Home and End go from row to row. On paper the first rows stand whole, and a note says how many.
  */
-export function grid<Row>({ label, columns, order: first, open, empty }: Grid<Row>): GridView<Row> {
+export function grid<Row>({ label, columns, order: first, open, empty, minWidth }: Grid<Row>): GridView<Row> {
   let order = first
   let given: readonly Row[] = []
   let rows: readonly Row[] = []
   let active = 0
   let drawn = ''
+  let rowHeight = heightOfRows()
   const printing = matchMedia('print')
   const head = h('tr', { 'aria-rowindex': 1 })
   const above = h('tbody', { class: 'spacer', 'aria-hidden': 'true' })
@@ -44,11 +48,16 @@ export function grid<Row>({ label, columns, order: first, open, empty }: Grid<Ro
     { class: 'grid', tabindex: open === undefined ? 0 : null, role: 'region', 'aria-label': label },
     table,
   )
+  if (minWidth !== undefined) table.style.minWidth = `${minWidth}px`
   const note = h('p', { class: 'note only-print' })
   const nothing = h('p', { class: 'empty', hidden: true }, empty)
   box.addEventListener('scroll', () => draw(), { passive: true })
   new ResizeObserver(() => draw()).observe(box)
   printing.addEventListener('change', () => draw())
+  tall.addEventListener('change', () => {
+    rowHeight = heightOfRows()
+    arrange()
+  })
   window.addEventListener('beforeprint', () => draw({ printed: true }))
   window.addEventListener('afterprint', () => draw())
   body.addEventListener('keydown', steer)
@@ -176,4 +185,8 @@ export function grid<Row>({ label, columns, order: first, open, empty }: Grid<Ro
   function buttonAt(index: number): HTMLElement | null {
     return body.querySelector<HTMLElement>(`tr[data-index="${index}"] .row-button`)
   }
+}
+
+function heightOfRows(): number {
+  return tall.matches ? 64 : 48
 }
