@@ -60,11 +60,6 @@ export async function openPage(browser: Browser, data: PageData, look: Look = {}
     if (request.url().split('#')[0] !== address) mishaps.push(`request: ${request.url()}`)
   })
   if (look.bypassCsp === true) await page.setBypassCSP(true)
-  await page.evaluateOnNewDocument(() => {
-    addEventListener('securitypolicyviolation', ({ violatedDirective }) => {
-      console.error(`policy: ${violatedDirective}`)
-    })
-  })
   await page.emulateMediaFeatures([
     { name: 'prefers-color-scheme', value: look.scheme ?? 'light' },
     { name: 'prefers-reduced-motion', value: 'reduce' },

@@ -5,6 +5,7 @@ import { controls } from './controls.ts'
 import { pageData } from './data.ts'
 import { h } from './dom.ts'
 import { count, longDay, number } from './format.ts'
+import { inTurn } from './in-turn.ts'
 import { keywordSheet } from './keyword/sheet.ts'
 import { comparedDays, masthead } from './masthead.ts'
 import { answers } from './sections/answers.ts'
@@ -28,6 +29,7 @@ function draw(data: PageData, root: HTMLElement): void {
   const open = (standing: Standing, all: readonly Standing[]): void => sheet.open(view, standing, all)
   const fields = controls(data, choose)
   const head = masthead(data)
+  const later = inTurn()
   const main = h('main', { id: 'content' })
   root.replaceChildren(
     h('a', { class: 'skip', href: '#overview-title' }, 'Skip to the figures'),
@@ -52,19 +54,21 @@ function draw(data: PageData, root: HTMLElement): void {
   function show(next: Choice): void {
     choice = next
     view = viewOf(data, choice)
-    fields.show(choice, found(view, data))
-    head.show(view)
-    const table = keywordTable(view, open)
+    const seen = view
+    fields.show(choice, found(seen, data))
+    head.show(seen)
+    const table = keywordTable(seen, open)
     main.replaceChildren(
-      overview(view, { open, choose }),
-      section({ id: 'keywords', title: 'Keywords', lead: leadOf(view) }, table.element),
-      competitors(view, open),
-      pages(view, open),
-      answers(view),
-      runs(view),
-      definitions(view),
+      overview(seen, { open, choose }),
+      section({ id: 'keywords', title: 'Keywords', lead: leadOf(seen) }, table.element),
     )
-    table.show(view.standings)
+    table.show(seen.standings)
+    later([
+      () => main.append(competitors(seen, open)),
+      () => main.append(pages(seen, open)),
+      () => main.append(answers(seen)),
+      () => main.append(runs(seen), definitions(seen)),
+    ])
   }
 }
 
@@ -76,7 +80,14 @@ function found({ standings }: View, { history }: PageData): string {
 }
 
 function leadOf({ history, standings }: View): string {
+  const last = history.days.at(-1)
   const since = comparedDays(standings, history.days)
-  const compared = since === '' ? '' : `, compared with ${since}`
-  return `Where ${history.days.length === 0 ? 'each keyword stands' : `each keyword stood on ${longDay(history.days.at(-1) as string)}`}${compared}. Open one for its history.`
+  const removed = history.removed.length
+  return [
+    `Where each keyword ${last === undefined ? 'stands' : `stood on ${longDay(last)}`}${since === '' ? '' : `, compared with ${since}`}.`,
+    ...(removed === 0
+      ? []
+      : [`Left out: ${count(removed, 'query', 'queries')} that the job no longer asks for.`]),
+    'Open one for its history.',
+  ].join(' ')
 }

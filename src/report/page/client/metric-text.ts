@@ -1,5 +1,5 @@
 import { type MetricName, metrics } from '../../metrics/index.ts'
-import { freshId, h } from './dom.ts'
+import { freshId, h, unsaid, unseen } from './dom.ts'
 import { decimal, number, percent } from './format.ts'
 
 /** A value as its unit is written; a dash where there is none. */
@@ -11,21 +11,24 @@ export function metricText(name: MetricName, value: number | null): string {
   return number(value)
 }
 
-/** A difference of two values, with its sign: of shares in percentage points. */
-export function deltaText(name: MetricName, delta: number): string {
+/**
+ * How much better or worse a figure is: `▲ 1.3`, `▼ 0.4 pp` (shares in percentage points), or `=` as far as it is shown.
+ * Up is better, whichever way the number went.
+ */
+export function deltaMark(name: MetricName, delta: number | null, better = metrics[name].better): HTMLElement | null {
+  if (delta === null) return null
   const { unit } = metrics[name]
   const size = Math.abs(delta)
-  const text =
-    unit === 'share' ? `${decimal(size * 100)} pp` : unit === 'keywords' ? number(size) : decimal(size)
-  const isNothing = Number.parseFloat(text) === 0
-  return `${isNothing ? '±' : delta > 0 ? '+' : '−'}${text}`
-}
-
-/** Whether a difference is good for the target, as far as it is shown; null where it is neither. */
-export function isGood(name: MetricName, delta: number): boolean | null {
-  const { better } = metrics[name]
-  if (better === null || deltaText(name, delta).startsWith('±')) return null
-  return delta > 0 === (better === 'higher')
+  const text = unit === 'share' ? `${decimal(size * 100)} pp` : unit === 'keywords' ? number(size) : decimal(size)
+  if (Number.parseFloat(text) === 0)
+    return h('span', { class: 'change still' }, unsaid('='), unseen('unchanged'))
+  const isBetter = delta > 0 === (better === 'higher')
+  return h(
+    'span',
+    { class: `change ${isBetter ? 'up' : 'down'}` },
+    unsaid(`${isBetter ? '▲' : '▼'} ${text}`),
+    unseen(`${isBetter ? 'better' : 'worse'} by ${text}`),
+  )
 }
 
 export function metricLabel(name: MetricName): string {

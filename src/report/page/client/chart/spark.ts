@@ -45,9 +45,9 @@ export function trendLine(
   })
   if (known.length < 2) return svg
   const [least, most] = [Math.min(...known), Math.max(...known)]
-  const spread = most - least || 1
   const y = (value: number): number => {
-    const height = ((value - least) / spread) * (high - 2 * edge)
+    if (least === most) return high / 2
+    const height = ((value - least) / (most - least)) * (high - 2 * edge)
     return inverted ? edge + height : high - edge - height
   }
   const x = (day: number): number => (day / (values.length - 1)) * wide

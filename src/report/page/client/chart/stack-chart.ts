@@ -58,11 +58,11 @@ export function stackChart({ label, days, bands, height = 240 }: StackChart): HT
     },
     tip: (day) =>
       bands
-        .map(({ label: name, counts }, band) => ({
-          sample: bandSample(band),
-          label: name,
-          value: number(counts[day] ?? 0),
-        }))
+        .flatMap((one, band) =>
+          isEmpty(one)
+            ? []
+            : [{ sample: bandSample(band), label: one.label, value: number(one.counts[day] ?? 0) }],
+        )
         .reverse(),
   })
 }
@@ -110,7 +110,11 @@ function hatching(): SVGElement {
 
 /** Names of bands, the deepest last. */
 export function bandLegend(bands: readonly Band[]): HTMLElement {
-  return h('ul', { class: 'legend' }, ...bands.map(({ label }, band) => h('li', {}, bandSample(band), label)))
+  return h(
+    'ul',
+    { class: 'legend' },
+    ...bands.flatMap((one, band) => (isEmpty(one) ? [] : [h('li', {}, bandSample(band), one.label)])),
+  )
 }
 
 /** Whether it is on no day: then nobody has to hear of it. */

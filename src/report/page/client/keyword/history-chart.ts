@@ -11,6 +11,9 @@ import type { View } from '../view.ts'
 /** Height of each of the two rows below the plot. */
 const lane = 18
 
+/** Room for names left of the plot; what stands below keeps it, too. */
+export const historyGutter = 62
+
 /** The ranks of a keyword day by day, the competitors' beside them; below the plot, the days without a rank. */
 export function historyChart(view: View, standing: Standing, rivals: readonly Standing[]): HTMLElement {
   const { history } = view
@@ -36,6 +39,7 @@ export function historyChart(view: View, standing: Standing, rivals: readonly St
     },
     height: 310,
     top: 24,
+    gutter: historyGutter,
     lanes: 2 * lane + 6,
     marks: (axis, y, bottom) => [
       ...bestMark(standing, axis, y),
@@ -90,7 +94,7 @@ function laneMarks(
 ): readonly SVGElement[] {
   const rows = [
     { state: 'absent', name: 'absent', middle: bottom + 4 + lane / 2 },
-    { state: 'unknown', name: '?', middle: bottom + 4 + lane * 1.5 },
+    { state: 'unknown', name: 'not known', middle: bottom + 4 + lane * 1.5 },
   ] as const
   return rows.flatMap(({ state, name, middle }) => {
     const on = values.flatMap((value, day) => (value?.state === state ? [day] : []))
@@ -100,7 +104,7 @@ function laneMarks(
         'g',
         { class: 'axis' },
         s('line', { x1: axis.left, x2: axis.right, y1: middle, y2: middle }),
-        s('text', { x: axis.left - 4, y: middle + 4, 'text-anchor': 'end' }, name),
+        s('text', { x: axis.left - 8, y: middle + 4, 'text-anchor': 'end' }, name),
       ),
       ...on.map((day) => (state === 'absent' ? cross(axis.x(day), middle) : query(axis.x(day), middle))),
     ]

@@ -58,6 +58,12 @@ function list({ heading, serp, other, view, pages, isNow }: Side): HTMLElement {
     const href = link === null ? null : (links[link] as string)
     const heading = title === null ? 'No title was sent' : (texts[title] as string)
     const mine = target !== null && target === view.choice.target
+    const whose = [
+      owner === null
+        ? null
+        : h('span', { class: 'badge' }, mine ? 'target' : owner.own ? 'own' : 'competitor'),
+      h('bdi', {}, name),
+    ]
     return h(
       'li',
       { class: `result${mine ? ' mine' : ''}${owner !== null && !mine ? ' tracked' : ''}`, value: rank },
@@ -66,20 +72,12 @@ function list({ heading, serp, other, view, pages, isNow }: Side): HTMLElement {
         'span',
         { class: 'two-lines' },
         h('span', { class: 'result-title' }, h('bdi', {}, heading)),
-        h(
-          'span',
-          { class: 'about' },
-          owner === null
-            ? null
-            : h('span', { class: 'badge' }, mine ? 'target' : owner.own ? 'own' : 'competitor'),
-          h('bdi', {}, name),
-        ),
         href === null
-          ? null
+          ? h('span', { class: 'about' }, ...whose)
           : h(
               'details',
-              { class: 'whole-link' },
-              h('summary', {}, 'Link', unseen(` of result ${rank}`)),
+              { class: 'about whole-link' },
+              h('summary', {}, ...whose, unseen(`, link of result ${rank}`)),
               linkTo(href, href),
             ),
       ),

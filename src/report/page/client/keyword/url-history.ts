@@ -7,6 +7,7 @@ import { h, s } from '../dom.ts'
 import { count, mediumDay, shortDay } from '../format.ts'
 import { linkTo } from '../link.ts'
 import type { View } from '../view.ts'
+import { historyGutter } from './history-chart.ts'
 
 /** Pages told apart by letter; further ones share the last. */
 const letters = 'ABCDEFGH'
@@ -104,7 +105,7 @@ function strip({ days, ranking, order }: Strip): HTMLElement {
     days,
     height: 24,
     draw: (width) => {
-      const axis = timeAxis(days, { left: 40, right: width - 10 })
+      const axis = timeAxis(days, { left: historyGutter, right: width - 10 })
       const half = days.length < 2 ? 20 : (axis.right - axis.left) / (days.length - 1) / 2
       const marks = pieces.flatMap(({ link, from, to }) => {
         const place = order.indexOf(link)

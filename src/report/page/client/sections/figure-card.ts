@@ -1,7 +1,7 @@
 import type { MetricName } from '../../../metrics/index.ts'
 import { trendLine } from '../chart/spark.ts'
-import { h, unseen } from '../dom.ts'
-import { deltaText, explained, isGood, meaningOf, metricLabel, metricText } from '../metric-text.ts'
+import { h } from '../dom.ts'
+import { deltaMark, explained, meaningOf, metricLabel, metricText } from '../metric-text.ts'
 
 export interface FigureCard {
   readonly name: MetricName
@@ -22,31 +22,8 @@ export function figureCard({ name, label, value, delta, trend, about, better }: 
     'div',
     { class: 'card' },
     h('h3', {}, explained(text, meaningOf(name))),
-    h('p', { class: 'value' }, metricText(name, value), deltaMark({ name, delta, better })),
+    h('p', { class: 'value' }, metricText(name, value), deltaMark(name, delta, better)),
     trendLine(trend, { inverted: name === 'average_position' }),
     h('p', { class: 'about' }, about),
-  )
-}
-
-/** A difference, with an arrow that says which way it went and a colour that says whether that is good. */
-export function deltaMark({
-  name,
-  delta,
-  better,
-}: {
-  readonly name: MetricName
-  readonly delta: number | null
-  readonly better?: 'higher' | undefined
-}): HTMLElement | null {
-  if (delta === null) return null
-  const text = deltaText(name, delta)
-  const isNothing = text.startsWith('±')
-  const good = isNothing ? null : better === undefined ? isGood(name, delta) : delta > 0
-  const className = good === null ? 'still' : good ? 'up' : 'down'
-  return h(
-    'span',
-    { class: `change ${className}` },
-    isNothing ? '=' : text,
-    unseen(good === null ? ' unchanged' : good ? ' better' : ' worse'),
   )
 }

@@ -76,7 +76,7 @@ function cards({ standings, data }: View, days: readonly DailyFigures[]): HTMLEl
         label: `Top ${rank}`,
         value: top(now, rank),
         delta: both.length === 0 ? null : top(counts.now, rank) - top(counts.before, rank),
-        trend: days.map((day) => top(day.distribution, rank)),
+        trend: days.map((day) => ofObserved(top(day.distribution, rank), day)),
         about: share(top(now, rank), coverage),
         better: 'higher',
       }),
@@ -86,7 +86,7 @@ function cards({ standings, data }: View, days: readonly DailyFigures[]): HTMLEl
       label: 'Ranked keywords',
       value: coverage.ranked,
       delta: both.length === 0 ? null : ranked(counts.now) - ranked(counts.before),
-      trend: days.map((day) => day.coverage.ranked),
+      trend: days.map((day) => ofObserved(day.coverage.ranked, day)),
       about: share(coverage.ranked, coverage),
       better: 'higher',
     }),
@@ -100,6 +100,11 @@ function onBothDays(standings: readonly Standing[]): readonly (readonly [now: Da
       ? []
       : [alike(current, baseline.value)],
   )
+}
+
+/** A share, so that a day on which less was observed is no loss. */
+function ofObserved(part: number, { coverage }: DailyFigures): number | null {
+  return coverage.observed === 0 ? null : part / coverage.observed
 }
 
 function covered({ observed, expected }: Coverage): string {

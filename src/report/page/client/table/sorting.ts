@@ -56,5 +56,7 @@ export function sortable<Row>(
     unsaid(current ? (order.descending ? '↓' : '↑') : '', 'arrow'),
   )
   const direction = current ? (order.descending ? 'descending' : 'ascending') : 'none'
-  return h('th', { scope: 'col', class: className ?? null, 'aria-sort': direction }, button)
+  // Chromium prints no buttons in heads that it repeats on every sheet.
+  const printed = h('span', { class: 'only-print', 'aria-hidden': 'true' }, title)
+  return h('th', { scope: 'col', class: className ?? null, 'aria-sort': direction }, button, printed)
 }
