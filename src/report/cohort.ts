@@ -22,7 +22,7 @@ export interface Baseline {
 const unknown: DayValue = { state: 'unknown', rank: null, exactness: null, depth: 0, unbrokenDepth: 0 }
 
 /** How every series of a history stands on its last day, in the order of the series. */
-export function cohort(history: RankHistory, asked: AskedDay | null): readonly Standing[] {
+export function standingsOf(history: RankHistory, asked: AskedDay | null): readonly Standing[] {
   const last = history.days.length - 1
   const order = baselineOrder(history.days, asked)
   return history.series.map((series) => {

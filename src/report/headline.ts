@@ -2,6 +2,7 @@ import { alike, type Standing } from './cohort.ts'
 import type { CtrCurve } from './ctr/curve.ts'
 import { type AbsentAs, averagePosition } from './metrics/average-position.ts'
 import type { Figure, Seen } from './metrics/figure.ts'
+import type { MetricName } from './metrics/index.ts'
 import { shareOfVoice } from './metrics/share-of-voice.ts'
 import { visibility } from './metrics/visibility.ts'
 
@@ -13,7 +14,11 @@ export interface Measure {
 }
 
 /** The metrics that a report begins with, in their order. */
-export const headlineNames = ['visibility', 'share_of_voice', 'average_position'] as const
+export const headlineNames = [
+  'visibility',
+  'share_of_voice',
+  'average_position',
+] as const satisfies readonly MetricName[]
 
 export type HeadlineName = (typeof headlineNames)[number]
 

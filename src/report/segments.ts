@@ -1,5 +1,5 @@
 import type { AskedDay } from './baseline.ts'
-import { cohort, type Standing } from './cohort.ts'
+import { type Standing, standingsOf } from './cohort.ts'
 import { type Headline, headline, type Measure } from './headline.ts'
 import type { RankHistory } from './rank-history.ts'
 import { standingsByTarget } from './summary.ts'
@@ -19,7 +19,7 @@ export function segments(
   { compare = null, ...measure }: Measure & { readonly compare?: AskedDay | null },
 ): readonly Segment[] {
   const byTag = new Map<string | null, Standing[]>()
-  for (const standing of cohort(history, compare)) {
+  for (const standing of standingsOf(history, compare)) {
     const { tags } = standing.keyword
     for (const tag of tags.length === 0 ? [null] : new Set(tags)) {
       const those = byTag.get(tag)
@@ -38,8 +38,8 @@ export function segments(
     }))
 }
 
-/** By code points, the same everywhere. */
+/** By code units, the same everywhere; no tag comes twice. */
 function compareTags(a: string | null, b: string | null): number {
-  if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1
-  return a < b ? -1 : a > b ? 1 : 0
+  if (a === null || b === null) return a === null ? 1 : -1
+  return a < b ? -1 : 1
 }

@@ -1,5 +1,6 @@
 import type { Standing } from './cohort.ts'
 import { type ComparedFigure, type HeadlineName, headlineNames } from './headline.ts'
+import { top } from './metrics/distribution.ts'
 import type { Figure } from './metrics/figure.ts'
 import { metrics } from './metrics/index.ts'
 import type { Mover } from './metrics/winners.ts'
@@ -18,17 +19,20 @@ export function summaryDocument(summary: Summary) {
   }
 }
 
-export type SummaryDocument = ReturnType<typeof summaryDocument>
-
 function targetDocument(one: TargetSummary) {
   const { target, figures, against } = one
-  const { distribution, movements, gain, head_to_head } = metrics
+  const { distribution, top_ranks, movements, gain, head_to_head } = metrics
   return {
     target: target.label,
     site: target.site,
     own: target.own,
     figures: headlineNames.map((name) => figureDocument(name, figures[name])),
     distribution: { definition: distribution.definition, ...one.distribution },
+    top_ranks: {
+      definition: top_ranks.definition,
+      top_3: top(one.distribution, 3),
+      top_10: top(one.distribution, 10),
+    },
     movements: { definition: movements.definition, ...one.movements },
     movers: {
       definition: gain.definition,

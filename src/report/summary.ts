@@ -1,5 +1,5 @@
 import type { AskedDay } from './baseline.ts'
-import { cohort, type Standing } from './cohort.ts'
+import { type Standing, standingsOf } from './cohort.ts'
 import { type Headline, headline, type Measure } from './headline.ts'
 import { type Distribution, distribution } from './metrics/distribution.ts'
 import { type HeadToHead, headToHead } from './metrics/head-to-head.ts'
@@ -47,7 +47,7 @@ export interface Rivalry extends HeadToHead {
 
 /** The figures of every target on the last day, beside those of the same keywords on the days they are compared with. */
 export function summarise(history: RankHistory, { compare = null, ...rest }: SummaryOptions): Summary {
-  const standings = cohort(history, compare)
+  const standings = standingsOf(history, compare)
   const compared = comparedDays(history, standings)
   const byTarget = standingsByTarget(standings)
   return {

@@ -32,8 +32,8 @@ export function cannibalisation(history: RankHistory): readonly Cannibalised[] {
   const pages = pagesOf(history.links)
   return history.series
     .flatMap((series) => {
-      // Most series never have more than one link.
-      if (series.links.length < 2 && !hasPlaces(series)) return []
+      // There and back takes three links; most series never have them.
+      if (series.links.length < 3 && !hasPlaces(series)) return []
       const one = ofSeries(series, pages)
       return one.flips > 0 || one.together.length > 0 ? [one] : []
     })

@@ -25,7 +25,7 @@ export function distribution(values: Iterable<DayValue>): Distribution {
   return counts
 }
 
-/** Keywords that rank so high, or higher; 3 and 10 are what is usually told. */
+/** Keywords that rank so high, or higher. Unit: keywords. */
 export function top(counts: Distribution, rank: 1 | 3 | 10 | 20 | 50 | 100): number {
   return ranges.reduce((sum, [name, last]) => (last <= rank ? sum + counts[name] : sum), 0)
 }

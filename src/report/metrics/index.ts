@@ -64,6 +64,15 @@ export const metrics = {
     missing: 'buckets of their own',
     source: 'the ranges of rank trackers, made disjoint',
   },
+  top_ranks: {
+    label: 'top 3 and top 10',
+    unit: 'keywords',
+    better: 'higher',
+    definition: 'keywords that rank 3 or better, and 10 or better',
+    denominator: 'observed keywords',
+    missing: 'absent and unknown: not among them',
+    source: 'the distribution of ranks, added up',
+  },
   movements: {
     label: 'movements',
     unit: 'keywords',

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { parseCtr } from '../src/report/ctr/parse.ts'
+import { type MetricDefinition, metrics } from '../src/report/metrics/index.ts'
+
+const docs = readFileSync(fileURLToPath(new URL('../docs/metrics.md', import.meta.url)), 'utf8')
+
+const all: readonly (readonly [string, MetricDefinition])[] = Object.entries(metrics)
+
+describe('docs/metrics.md', () => {
+  test('defines every metric as reports do', () => {
+    const [, table = ''] = docs.match(/<!-- metrics -->\n([\s\S]*?)\n<!-- \/metrics -->/) ?? []
+    expect(table.split('\n').slice(2)).toEqual(
+      all.map(([name, { label, unit, better, definition, denominator, missing, source }]) =>
+        [
+          `| \`${name}\``,
+          label,
+          unit,
+          better ?? '',
+          definition,
+          denominator ?? '',
+          missing,
+          `${source} |`,
+        ].join(' | '),
+      ),
+    )
+  })
+
+  test.each(all)('explains %s, with an example', (_, { label }) => {
+    const section = docs.split('\n## ').find((one) => one.toLowerCase().startsWith(`${label}\n`))
+    expect(section).toMatch(/\nExample.*: /)
+  })
+
+  test('shows a curve that is one', () => {
+    const [, csv = ''] = docs.match(/```csv\n([\s\S]*?)```/) ?? []
+    expect(parseCtr(csv, 'docs/metrics.md')).toMatchObject({ name: 'Acme 2026', rates: [0.31, 0.145] })
+  })
+})
