@@ -233,7 +233,7 @@ describe.skipIf(chromium === undefined)(
       await page.waitForFunction(
         () => document.querySelectorAll('#keywords tbody:not(.spacer) tr').length === 200,
       )
-      expect(await page.$eval('#keywords .only-print', (note) => note.textContent)).toContain(
+      expect(await page.$eval('#keywords .note.only-print', (note) => note.textContent)).toContain(
         'The first 200 of 300',
       )
       expect(

@@ -15,11 +15,16 @@ export function metricText(name: MetricName, value: number | null): string {
  * How much better or worse a figure is: `▲ 1.3`, `▼ 0.4 pp` (shares in percentage points), or `=` as far as it is shown.
  * Up is better, whichever way the number went.
  */
-export function deltaMark(name: MetricName, delta: number | null, better = metrics[name].better): HTMLElement | null {
+export function deltaMark(
+  name: MetricName,
+  delta: number | null,
+  better = metrics[name].better,
+): HTMLElement | null {
   if (delta === null) return null
   const { unit } = metrics[name]
   const size = Math.abs(delta)
-  const text = unit === 'share' ? `${decimal(size * 100)} pp` : unit === 'keywords' ? number(size) : decimal(size)
+  const text =
+    unit === 'share' ? `${decimal(size * 100)} pp` : unit === 'keywords' ? number(size) : decimal(size)
   if (Number.parseFloat(text) === 0)
     return h('span', { class: 'change still' }, unsaid('='), unseen('unchanged'))
   const isBetter = delta > 0 === (better === 'higher')

@@ -1,5 +1,5 @@
 import type { AskedDay } from '../../baseline.ts'
-import { cohort, type Standing } from '../../cohort.ts'
+import { type Standing, standingsOf } from '../../cohort.ts'
 import { addDays } from '../../days.ts'
 import { filterPage } from '../../filter-history.ts'
 import type { PageData } from '../../page-data.ts'
@@ -36,7 +36,7 @@ export function viewOf(data: PageData, choice: Choice): View {
   const asked = askedDay(data, filtered.history.days, choice)
   const local = locale === '' ? filtered : keep(filtered, (keyword) => localeOf(keyword) === locale)
   const shown = movement === '' ? local : keepMoved(local, choice, asked)
-  const everyone = cohort(shown.history, asked)
+  const everyone = standingsOf(shown.history, asked)
   return {
     data: shown,
     choice,
@@ -64,7 +64,7 @@ function keep(data: PageData, fits: (keyword: Keyword, place: number) => boolean
 function keepMoved(data: PageData, { target, movement }: Choice, asked: AskedDay | null): PageData {
   const own = { ...data.history, series: data.history.series.filter((series) => series.target === target) }
   const moved = new Set(
-    cohort(own, asked).flatMap(({ series, change }) =>
+    standingsOf(own, asked).flatMap(({ series, change }) =>
       change.movement === movement ? [series.keyword] : [],
     ),
   )

@@ -4,7 +4,7 @@ import { summarise, type TargetSummary } from '../../../summary.ts'
 import { lineSample } from '../chart/look.ts'
 import { h } from '../dom.ts'
 import { number } from '../format.ts'
-import { explained, meaningOf, deltaMark, metricText } from '../metric-text.ts'
+import { deltaMark, explained, meaningOf, metricText } from '../metric-text.ts'
 import { simpleTable } from '../table/simple-table.ts'
 import type { Column } from '../table/sorting.ts'
 import type { View } from '../view.ts'
@@ -73,7 +73,8 @@ function targetTable({ history, data, asked, choice }: View): HTMLElement {
             cell: ({ target }: TargetSummary) =>
               metricText(
                 'serp_share_of_voice',
-                serpShareOfVoice(shown, history.targets.indexOf(target), { history, curve: data.curve }).value,
+                serpShareOfVoice(shown, history.targets.indexOf(target), { history, curve: data.curve })
+                  .value,
               ),
           },
         ]),

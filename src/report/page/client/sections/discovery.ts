@@ -30,12 +30,7 @@ export function discovery(view: View): HTMLElement {
       title: 'Share',
       class: 'figure',
       cell: ({ share, change }) =>
-        h(
-          'span',
-          { class: 'with-delta' },
-          metricText('site_share', share),
-          deltaMark('site_share', change),
-        ),
+        h('span', { class: 'with-delta' }, metricText('site_share', share), deltaMark('site_share', change)),
     },
     { key: 'now', title: 'In first tens', class: 'figure', cell: ({ appearances }) => number(appearances) },
     {
