@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => browser?.close())
 
-const usual = samplePage({ keywords: 120, days: 60 })
+const usual = samplePage({ keywords: 70, days: 40 })
 
 const firstCells = (page: Page, count = 8): Promise<readonly string[]> =>
   page.$$eval(
@@ -108,12 +108,12 @@ describe.skipIf(chromium === undefined)(
 
     test('filters by text, tag and movement; figures and address follow', async () => {
       await using opened = await openPage(browser, usual)
-      const { page } = opened
+      const { page, mishaps } = opened
       await page.type('#choose-text', 'walnut')
       await page.waitForFunction(() => location.hash === '#text=walnut')
       const fitting = usual.history.keywords.filter(({ query }) => query.includes('walnut'))
       expect(await page.$eval('.found', (found) => found.textContent)).toBe(
-        `${fitting.length} of 120 keywords`,
+        `${fitting.length} of 70 keywords`,
       )
       expect(await page.$eval('.card .about', (about) => about.textContent)).toContain(
         `of ${fitting.length} keywords`,
@@ -121,15 +121,16 @@ describe.skipIf(chromium === undefined)(
       expect((await firstCells(page)).every((name) => name.includes('walnut'))).toBe(true)
       await page.select('#choose-tag', 'accessories')
       const both = fitting.filter(({ tags }) => tags.includes('accessories')).length
-      expect(await page.$eval('.found', (found) => found.textContent)).toBe(`${both} of 120 keywords`)
+      expect(await page.$eval('.found', (found) => found.textContent)).toBe(`${both} of 70 keywords`)
       await page.click('.outcome button')
-      expect(await page.$eval('.found', (found) => found.textContent)).toBe('120 keywords')
+      expect(await page.$eval('.found', (found) => found.textContent)).toBe('70 keywords')
       await page.click('[data-movement="improved"]')
       const improved = await page.$$eval('#keywords tbody .change', (all) =>
         all.map((one) => one.textContent),
       )
-      expect(improved.length).toBeGreaterThan(3)
+      expect(improved.length).toBeGreaterThan(0)
       expect(improved.every((text) => text?.startsWith('▲'))).toBe(true)
+      expect(mishaps).toEqual([])
     })
 
     test('a chosen day is the last one of every figure, and a link to it opens the same', async () => {

@@ -47,7 +47,7 @@ function draw(data: PageData, root: HTMLElement): void {
   function choose(change: Partial<Choice>): void {
     const next = { ...choice, ...change }
     const hash = hashOf(next, data)
-    history.replaceState(null, '', hash === '' ? location.pathname + location.search : `#${hash}`)
+    history.replaceState(null, '', `${location.href.split('#')[0]}${hash === '' ? '' : `#${hash}`}`)
     show(next)
   }
 

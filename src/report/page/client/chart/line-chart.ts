@@ -25,7 +25,10 @@ export interface LineChart {
   readonly days: readonly string[]
   readonly lines: readonly Line[]
   readonly scale: Scale
+  /** How the axis writes a value. */
   readonly format: (value: number) => string
+  /** How the value of a day is written, where that is more exact. */
+  readonly exact?: (value: number) => string
   /** What is said of a day without a value. */
   readonly missing?: (line: Line, day: number) => string
   readonly height?: number
@@ -42,7 +45,18 @@ const footer = 24
 
 /** Lines over days, the main one above the others. A day without a value is a gap, never bridged. */
 export function lineChart(chart: LineChart): HTMLElement {
-  const { label, days, lines, scale, format, height = 240, lanes = 0, gutter = 40, top = 10 } = chart
+  const {
+    label,
+    days,
+    lines,
+    scale,
+    format,
+    exact = format,
+    height = 240,
+    lanes = 0,
+    gutter = 40,
+    top = 10,
+  } = chart
   const bottom = height - footer - lanes
   const y = (value: number): number =>
     top + ((value - scale.top) / (scale.bottom - scale.top || 1)) * (bottom - top)
@@ -63,14 +77,16 @@ export function lineChart(chart: LineChart): HTMLElement {
       return { axis, marks, bottom: bottom + lanes }
     },
     tip: (day) =>
-      [...ordered].reverse().map((line) => {
-        const value = line.values[day] ?? null
-        return {
-          sample: lineSample(line.target),
-          label: line.label,
-          value: value === null ? (chart.missing?.(line, day) ?? 'no value') : format(value),
-        }
-      }),
+      lines
+        .toSorted((a, b) => Number(b.main) - Number(a.main))
+        .map((line) => {
+          const value = line.values[day] ?? null
+          return {
+            sample: lineSample(line.target),
+            label: line.label,
+            value: value === null ? (chart.missing?.(line, day) ?? 'no value') : exact(value),
+          }
+        }),
   })
 }
 

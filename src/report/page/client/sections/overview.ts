@@ -72,13 +72,12 @@ function cards({ standings, data }: View, days: readonly DailyFigures[]): HTMLEl
     }),
     ...([3, 10] as const).map((rank) =>
       figureCard({
-        name: 'distribution',
+        name: 'top_ranks',
         label: `Top ${rank}`,
         value: top(now, rank),
         delta: both.length === 0 ? null : top(counts.now, rank) - top(counts.before, rank),
         trend: days.map((day) => ofObserved(top(day.distribution, rank), day)),
         about: share(top(now, rank), coverage),
-        better: 'higher',
       }),
     ),
     figureCard({
@@ -139,6 +138,7 @@ function visibilityOverTime({ history, choice, data }: View, own: readonly Daily
       lines,
       scale,
       format: (value) => percent(value, scale.top < 0.1 ? 1 : 0),
+      exact: percent,
       missing: () => 'not observed',
     }),
     h('figcaption', {}, legend([...lines].sort((a, b) => Number(b.main) - Number(a.main)))),
