@@ -39,28 +39,31 @@ export type Headline = Readonly<Record<HeadlineName, ComparedFigure>>
 
 /** The headline figures of the standings of one target. */
 export function headline(standings: readonly Standing[], measure: Measure): Headline {
-  const all = figuresOf(
-    standings.map(({ current, keyword: { volume } }) => ({ value: current, volume })),
-    measure,
-  )
+  const all = standings.map(({ current, keyword: { volume } }) => ({ value: current, volume }))
   const pairs = standings.flatMap(pairOf)
-  const now = figuresOf(
-    pairs.map(([seen]) => seen),
-    measure,
-  )
-  const before = figuresOf(
-    pairs.map(([, seen]) => seen),
-    measure,
-  )
-  const compared = (name: HeadlineName): ComparedFigure => ({
-    ...all[name],
-    cohort: pairs.length === 0 ? null : cohortOf(now[name], before[name]),
-  })
+  // Where absent is left out, a keyword that came or went would be in one of the two averages alone.
+  const ranked = measure.absent === 'left out' ? pairs.filter((pair) => pair.every(isRanked)) : pairs
   return {
-    visibility: compared('visibility'),
-    share_of_voice: compared('share_of_voice'),
-    average_position: compared('average_position'),
+    visibility: compared(all, pairs, (seen) => visibility(seen, measure.curve)),
+    share_of_voice: compared(all, pairs, (seen) => shareOfVoice(seen, measure.curve)),
+    average_position: compared(all, ranked, (seen) => averagePosition(seen, measure.absent)),
   }
+}
+
+type Pair = readonly [now: Seen, before: Seen]
+
+function compared(
+  all: readonly Seen[],
+  pairs: readonly Pair[],
+  metric: (seen: readonly Seen[]) => Figure,
+): ComparedFigure {
+  const now = metric(pairs.map(([seen]) => seen))
+  const before = metric(pairs.map(([, seen]) => seen))
+  return { ...metric(all), cohort: pairs.length === 0 ? null : cohortOf(now, before) }
+}
+
+function isRanked({ value }: Seen): boolean {
+  return value.state === 'ranked'
 }
 
 /** The headline metrics of whatever was seen of one target on one day. */
@@ -76,11 +79,7 @@ export function figuresOf(
 }
 
 /** Both days of a keyword, where both were observed. */
-function pairOf({
-  current,
-  baseline,
-  keyword: { volume },
-}: Standing): readonly (readonly [now: Seen, before: Seen])[] {
+function pairOf({ current, baseline, keyword: { volume } }: Standing): readonly Pair[] {
   if (baseline === null || current.state === 'unknown' || baseline.value.state === 'unknown') return []
   const [now, before] = alike(current, baseline.value)
   return [

@@ -61,6 +61,15 @@ describe('headline figures', () => {
       expect(own?.figures[name].cohort?.delta).toBe(0)
   })
 
+  test('are of what ranks on both days, where absent is left out: (2 - 1) / 1', () => {
+    const history = aHistory([
+      { query: 'p', cells: [1, 2] },
+      { query: 'q', cells: [40, -101] },
+    ])
+    const [own] = summarise(history, { curve, absent: 'left out' }).targets
+    expect(own?.figures.average_position).toMatchObject({ value: 2, uncounted: 1, cohort: { delta: 1 } })
+  })
+
   test('have nothing to be compared with on the first day', () => {
     const { targets, compared, added, removed } = summaryOf([{ cells: [3] }])
     expect(targets[0]?.figures.visibility).toMatchObject({ value: 0.2, cohort: null })
