@@ -36,7 +36,7 @@ export function discovery(view: View): HTMLElement {
     {
       key: 'before',
       title: 'Before',
-      class: 'figure',
+      class: 'figure wide',
       cell: ({ appearancesBefore }) => number(appearancesBefore),
     },
   ]

@@ -7,8 +7,9 @@ import {
   landingPages,
   landingStates,
 } from '../../../metrics/landing-page.ts'
+import type { TrackedTarget } from '../../../rank-history.ts'
 import { h } from '../dom.ts'
-import { count, number, pathOf } from '../format.ts'
+import { count, number, pathOf, shortLink } from '../format.ts'
 import { linkTo } from '../link.ts'
 import { explained, meaningOf } from '../metric-text.ts'
 import { rankMark } from '../movement-text.ts'
@@ -132,7 +133,7 @@ interface Ranking {
   readonly standings: readonly Standing[]
 }
 
-function ranking({ standings, history }: View): HTMLElement {
+function ranking({ standings, history, target }: View): HTMLElement {
   const byLink = new Map<string, Standing[]>()
   for (const { link, standing } of landingPages(standings, history))
     if (link !== null) byLink.set(link, [...(byLink.get(link) ?? []), standing])
@@ -146,7 +147,7 @@ function ranking({ standings, history }: View): HTMLElement {
     (a, b) => b.standings.length - a.standings.length || searches(b) - searches(a) || best(a) - best(b),
   )
   const columns: readonly Column<Ranking>[] = [
-    { key: 'page', title: 'Page', class: 'address', cell: ({ link }) => linkTo(link) },
+    { key: 'page', title: 'Page', class: 'address', cell: ({ link }) => linkTo(link, onSite(link, target)) },
     { key: 'keywords', title: 'Keywords', class: 'figure', cell: (one) => number(one.standings.length) },
     { key: 'best', title: 'Best rank', class: 'figure', cell: (one) => number(best(one)) },
     {
@@ -174,4 +175,9 @@ function opener(standing: Standing, all: readonly Standing[], open: OpenKeyword)
 
 function more(all: number): HTMLElement | null {
   return all > most ? h('p', { class: 'note' }, `The first ${most} of ${number(all)}.`) : null
+}
+
+/** The path alone where the host is the target's own, as in most rows. */
+function onSite(link: string, { site }: TrackedTarget): string {
+  return shortLink(link).startsWith(`${site.replace(/^www\.|\/.*$/g, '')}/`) ? pathOf(link) : shortLink(link)
 }
