@@ -92,7 +92,7 @@ const files: readonly SourceFile[] = readdirSync(src, { recursive: true, encodin
   .filter((name) => name.endsWith('.ts'))
   .map((name) => {
     const text = readFileSync(join(src, name), 'utf8')
-    const imports = [...text.matchAll(/(?:\bfrom|\bimport\(|\bimport)\s*'([^']+)'/g)].map(
+    const imports = [...text.matchAll(/(?<!')(?:\bfrom|\bimport\(|\bimport)\s*'([^']+)'/g)].map(
       (match) => match[1] ?? '',
     )
     return { name, text, imports }
@@ -123,6 +123,24 @@ test('imports point one way', () => {
     return local(file)
       .filter((path) => !fits(path))
       .map((path) => `${file.name} imports ${path}`)
+  })
+  expect(wrong).toEqual([])
+})
+
+test('what runs in a browser takes from reports and the model alone, and nothing of Node', () => {
+  const byName = new Map(files.map((file) => [file.name, file]))
+  const reached = new Set<string>()
+  const walk = (file: SourceFile): void => {
+    if (reached.has(file.name)) return
+    reached.add(file.name)
+    for (const name of local(file)) walk(byName.get(name) as SourceFile)
+  }
+  for (const file of files) if (file.name.startsWith('report/page/client/')) walk(file)
+  expect(reached.size).toBeGreaterThan(50)
+  const wrong = [...reached].flatMap((name) => {
+    const { imports } = byName.get(name) as SourceFile
+    const packages = imports.filter((path) => !path.startsWith('.'))
+    return /^(report|model)\//.test(name) ? packages.map((path) => `${name} uses ${path}`) : [name]
   })
   expect(wrong).toEqual([])
 })

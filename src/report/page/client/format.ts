@@ -1,0 +1,71 @@
+const minus = '\u2212'
+const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
+const months = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+]
+
+/** `1,234`. */
+export function number(value: number): string {
+  return whole.format(value).replace('-', minus)
+}
+
+/** `12.3`, one decimal at most. */
+export function decimal(value: number, digits = 1): string {
+  return value.toFixed(digits).replace('-', minus)
+}
+
+/** A share between 0 and 1 as `12.3%`. */
+export function percent(value: number, digits = 1): string {
+  return `${decimal(value * 100, digits)}%`
+}
+
+/** `20 November 2026`. */
+export function longDay(day: string): string {
+  return `${Number(day.slice(8))} ${monthOf(day)} ${day.slice(0, 4)}`
+}
+
+/** `20 Nov`. */
+export function shortDay(day: string): string {
+  return `${Number(day.slice(8))} ${monthOf(day).slice(0, 3)}`
+}
+
+/** `20 Nov 2026`. */
+export function mediumDay(day: string): string {
+  return `${shortDay(day)} ${day.slice(0, 4)}`
+}
+
+/** `Nov 2026`. */
+export function month(day: string): string {
+  return `${monthOf(day).slice(0, 3)} ${day.slice(0, 4)}`
+}
+
+function monthOf(day: string): string {
+  return months[Number(day.slice(5, 7)) - 1] ?? ''
+}
+
+/** `1 keyword`, `1,200 keywords`. */
+export function count(value: number, noun: string, plural = `${noun}s`): string {
+  return `${number(value)} ${value === 1 ? noun : plural}`
+}
+
+/** A link as short as it can be told from others of its site: host and path. */
+export function shortLink(link: string): string {
+  return link.replace(/^https?:\/\/(www\.)?/i, '').replace(/\/$/, '')
+}
+
+/** The path of a link, where its host says nothing new. */
+export function pathOf(link: string): string {
+  const path = shortLink(link).replace(/^[^/?#]*/, '')
+  return path === '' ? '/' : path
+}

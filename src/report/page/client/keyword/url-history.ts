@@ -1,0 +1,146 @@
+import type { Standing } from '../../../cohort.ts'
+import { samePage } from '../../../metrics/page-of.ts'
+import { rankingLinks } from '../../../metrics/ranking-link.ts'
+import { chartFrame } from '../chart/frame.ts'
+import { round, timeAxis } from '../chart/time-axis.ts'
+import { h, s } from '../dom.ts'
+import { count, mediumDay, shortDay } from '../format.ts'
+import { linkTo } from '../link.ts'
+import type { View } from '../view.ts'
+import { historyGutter } from './history-chart.ts'
+
+/** Pages told apart by letter; further ones share the last. */
+const letters = 'ABCDEFGH'
+
+/** Which page of the target ranked when, and whether it is the intended one. */
+export function urlHistory({ history }: View, { series, keyword, current }: Standing): HTMLElement {
+  const { days, links } = history
+  const ranking = rankingLinks(series)
+  const last = days.length - 1
+  const pages = [...new Set(ranking.filter((link) => link !== null))].map((link) => {
+    const on = ranking.flatMap((one, day) => (one === link ? [day] : []))
+    return { link, on, text: links[link] as string }
+  })
+  pages.sort((a, b) => b.on.length - a.on.length)
+  if (pages.length === 0)
+    return h('p', { class: 'empty' }, 'No page ranked on the days in sight.', intention(keyword.url, []))
+  const also = (series.places[last] ?? []).filter(([, link]) => link !== ranking[last])
+  return h(
+    'div',
+    { class: 'urls' },
+    pages.length > 1 ? strip({ days, ranking, order: pages.map(({ link }) => link) }) : null,
+    h(
+      'ul',
+      { class: 'url-list' },
+      ...pages.map(({ text, on, link }, place) =>
+        h(
+          'li',
+          {},
+          pages.length > 1
+            ? h('span', { class: `letter url-${Math.min(place, letters.length - 1)}` }, letterOf(place))
+            : null,
+          h(
+            'span',
+            { class: 'two-lines' },
+            linkTo(text),
+            h(
+              'span',
+              { class: 'about' },
+              `${count(on.length, 'day')}, ${span(days, on)}`,
+              isIntended(text, keyword.url) ? ' · the intended page' : '',
+              link === ranking[last] && current.state === 'ranked' ? ' · ranks now' : '',
+            ),
+          ),
+        ),
+      ),
+    ),
+    also.length === 0
+      ? null
+      : h(
+          'p',
+          { class: 'note' },
+          `On ${mediumDay(days[last] as string)} it has further results: `,
+          ...also.flatMap(([rank, link], index) => [
+            index === 0 ? '' : ', ',
+            `rank ${rank} `,
+            linkTo(links[link] as string),
+          ]),
+        ),
+    intention(
+      keyword.url,
+      pages.map(({ text }) => text),
+    ),
+  )
+}
+
+function span(days: readonly string[], on: readonly number[]): string {
+  const [first, last] = [days[on[0] ?? 0] as string, days[on.at(-1) ?? 0] as string]
+  return first === last ? `on ${mediumDay(first)}` : `${shortDay(first)} to ${mediumDay(last)}`
+}
+
+function isIntended(link: string, url: string | null): boolean {
+  return url !== null && samePage(link) === samePage(url)
+}
+
+function intention(url: string | null, ranked: readonly string[]): HTMLElement | null {
+  if (url === null || ranked.some((link) => isIntended(link, url))) return null
+  return h('p', { class: 'note' }, 'The intended page has not ranked: ', linkTo(url))
+}
+
+function letterOf(place: number): string {
+  return letters[Math.min(place, letters.length - 1)] as string
+}
+
+interface Strip {
+  readonly days: readonly string[]
+  readonly ranking: readonly (number | null)[]
+  readonly order: readonly number[]
+}
+
+/** A band over the days, lettered by the page that ranked. */
+function strip({ days, ranking, order }: Strip): HTMLElement {
+  const pieces = runsOf(ranking)
+  return chartFrame({
+    label: 'Which page ranked on which day.',
+    days,
+    height: 24,
+    draw: (width) => {
+      const axis = timeAxis(days, { left: historyGutter, right: width - 10 })
+      const half = days.length < 2 ? 20 : (axis.right - axis.left) / (days.length - 1) / 2
+      const marks = pieces.flatMap(({ link, from, to }) => {
+        const place = order.indexOf(link)
+        const [left, right] = [axis.x(from) - half, axis.x(to) + half]
+        const box = s('rect', {
+          class: `url-band url-${Math.min(place, letters.length - 1)}`,
+          x: round(left + 0.5),
+          y: 3,
+          width: round(Math.max(1, right - left - 1)),
+          height: 18,
+          rx: 3,
+        })
+        const name = s(
+          'text',
+          { class: 'url-name', x: round((left + right) / 2), y: 16, 'text-anchor': 'middle' },
+          letterOf(place),
+        )
+        return right - left > 14 ? [box, name] : [box]
+      })
+      return { axis, marks, bottom: 24 }
+    },
+    tip: (day) => {
+      const link = ranking[day] ?? null
+      return [{ sample: null, label: 'Page', value: link === null ? 'none' : letterOf(order.indexOf(link)) }]
+    },
+  })
+}
+
+function runsOf(ranking: readonly (number | null)[]) {
+  const runs: { link: number; from: number; to: number }[] = []
+  ranking.forEach((link, day) => {
+    if (link === null) return
+    const open = runs.at(-1)
+    if (open?.link === link && open.to === day - 1) open.to = day
+    else runs.push({ link, from: day, to: day })
+  })
+  return runs
+}

@@ -1,0 +1,93 @@
+import type { Standing } from '../../cohort.ts'
+import type { PageData } from '../../page-data.ts'
+import { type Choice, choiceIn, hashOf } from './choice.ts'
+import { controls } from './controls.ts'
+import { pageData } from './data.ts'
+import { h } from './dom.ts'
+import { count, longDay, number } from './format.ts'
+import { inTurn } from './in-turn.ts'
+import { keywordSheet } from './keyword/sheet.ts'
+import { comparedDays, masthead } from './masthead.ts'
+import { answers } from './sections/answers.ts'
+import { competitors } from './sections/competitors.ts'
+import { definitions } from './sections/definitions.ts'
+import { keywordTable } from './sections/keywords.ts'
+import { overview } from './sections/overview.ts'
+import { pages } from './sections/pages.ts'
+import { runs } from './sections/runs.ts'
+import { section } from './sections/section.ts'
+import { type View, viewOf } from './view.ts'
+
+const root = document.getElementById('report')
+if (root !== null) draw(await pageData(), root)
+
+/** Draws the page, and draws it again whenever something else is chosen. */
+function draw(data: PageData, root: HTMLElement): void {
+  let choice = choiceIn(location.hash, data)
+  let view = viewOf(data, choice)
+  const sheet = keywordSheet()
+  const open = (standing: Standing, all: readonly Standing[]): void => sheet.open(view, standing, all)
+  const fields = controls(data, choose)
+  const head = masthead(data)
+  const later = inTurn()
+  const main = h('main', { id: 'content' })
+  root.replaceChildren(
+    h('a', { class: 'skip', href: '#overview-title' }, 'Skip to the figures'),
+    head.element,
+    fields.element,
+    main,
+    sheet.element,
+  )
+  window.addEventListener('hashchange', () => {
+    const said = choiceIn(location.hash, data)
+    if (!document.getElementById(location.hash.slice(1))) show(said)
+  })
+  show(choice)
+
+  function choose(change: Partial<Choice>): void {
+    const next = { ...choice, ...change }
+    const hash = hashOf(next, data)
+    history.replaceState(null, '', `${location.href.split('#')[0]}${hash === '' ? '' : `#${hash}`}`)
+    show(next)
+  }
+
+  function show(next: Choice): void {
+    choice = next
+    view = viewOf(data, choice)
+    const seen = view
+    fields.show(choice, found(seen, data))
+    head.show(seen)
+    const table = keywordTable(seen, open)
+    main.replaceChildren(
+      overview(seen, { open, choose }),
+      section({ id: 'keywords', title: 'Keywords', lead: leadOf(seen) }, table.element),
+    )
+    table.show(seen.standings)
+    later([
+      () => main.append(competitors(seen, open)),
+      () => main.append(pages(seen, open)),
+      () => main.append(answers(seen)),
+      () => main.append(runs(seen), definitions(seen)),
+    ])
+  }
+}
+
+function found({ standings }: View, { history }: PageData): string {
+  const all = history.series.filter(({ target }) => target === standings[0]?.series.target).length
+  return all === standings.length || all === 0
+    ? count(standings.length, 'keyword')
+    : `${number(standings.length)} of ${count(all, 'keyword')}`
+}
+
+function leadOf({ history, standings }: View): string {
+  const last = history.days.at(-1)
+  const since = comparedDays(standings, history.days)
+  const removed = history.removed.length
+  return [
+    `Where each keyword ${last === undefined ? 'stands' : `stood on ${longDay(last)}`}${since === '' ? '' : `, compared with ${since}`}.`,
+    ...(removed === 0
+      ? []
+      : [`Left out: ${count(removed, 'query', 'queries')} that the job no longer asks for.`]),
+    'Open one for its history.',
+  ].join(' ')
+}

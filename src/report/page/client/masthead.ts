@@ -1,0 +1,89 @@
+import type { Standing } from '../../cohort.ts'
+import type { PageData } from '../../page-data.ts'
+import { h } from './dom.ts'
+import { count, longDay, mediumDay } from './format.ts'
+import { themeSwitch } from './theme.ts'
+import type { View } from './view.ts'
+
+/** Parts of the page, in their order. */
+const parts = [
+  ['overview', 'Overview'],
+  ['keywords', 'Keywords'],
+  ['competitors', 'Competitors'],
+  ['pages', 'Pages'],
+  ['answers', 'AI answers'],
+  ['runs', 'Runs'],
+  ['definitions', 'Definitions'],
+] as const
+
+/** Name of the job, the days, and the way to the parts. */
+export function masthead({ history }: PageData): { readonly element: HTMLElement; show(view: View): void } {
+  const days = h('p', { class: 'days' })
+  const own = history.targets.filter((one) => one.own).length
+  const rivals = history.targets.length - own
+  const size = [
+    count(history.keywords.length, 'keyword'),
+    count(own, 'target'),
+    ...(rivals > 0 ? [count(rivals, 'competitor')] : []),
+    count(history.days.length, 'day'),
+  ].join(' · ')
+  const element = h(
+    'header',
+    { class: 'masthead' },
+    h(
+      'div',
+      { class: 'title' },
+      h('p', { class: 'kind' }, 'Rank report'),
+      h('h1', {}, h('bdi', {}, history.job)),
+      days,
+    ),
+    h(
+      'div',
+      { class: 'tools' },
+      h('p', { class: 'size' }, size),
+      h('button', { type: 'button', class: 'quiet', on: { click: () => window.print() } }, 'Print'),
+      themeSwitch(),
+    ),
+    h(
+      'nav',
+      { 'aria-label': 'Parts of the report' },
+      h(
+        'ul',
+        {},
+        ...parts.map(([id, name]) => h('li', {}, h('a', { href: `#${id}`, on: { click: go(id) } }, name))),
+      ),
+    ),
+  )
+  return {
+    element,
+    show: ({ history: seen, standings }) => {
+      const last = seen.days.at(-1)
+      const since = comparedDays(standings, seen.days)
+      days.replaceChildren(
+        h('strong', {}, last === undefined ? 'No day in sight' : longDay(last)),
+        since === '' ? ' · nothing to compare with' : ` compared with ${since}`,
+      )
+    },
+  }
+}
+
+/** Goes to a part without losing what was chosen, which is said behind the same `#`. */
+function go(id: string): (event: MouseEvent) => void {
+  return (event) => {
+    event.preventDefault()
+    const heading = document.getElementById(`${id}-title`)
+    document.getElementById(id)?.scrollIntoView()
+    heading?.focus({ preventScroll: true })
+  }
+}
+
+/** The days that these are compared with, in words; empty where there is none. */
+export function comparedDays(standings: readonly Standing[], days: readonly string[]): string {
+  const places = [...new Set(standings.flatMap(({ baseline }) => (baseline === null ? [] : [baseline.day])))]
+  places.sort((a, b) => a - b)
+  const [first, last] = [places[0], places.at(-1)]
+  if (first === undefined || last === undefined) return ''
+  return first === last
+    ? longDay(days[first] as string)
+    : `${mediumDay(days[first] as string)} to ${mediumDay(days[last] as string)}`
+}

@@ -1,0 +1,104 @@
+import { type CitationShare, citationShare } from '../../../metrics/ownership.ts'
+import { type Line, lineChart, scaleFromZero } from '../chart/line-chart.ts'
+import { lineSample } from '../chart/look.ts'
+import { h } from '../dom.ts'
+import { longDay, number, percent } from '../format.ts'
+import { metricText } from '../metric-text.ts'
+import { simpleTable } from '../table/simple-table.ts'
+import type { Column } from '../table/sorting.ts'
+import type { View } from '../view.ts'
+import { empty } from './section.ts'
+
+interface Cited extends CitationShare {
+  readonly target: number
+}
+
+/** Who is cited by the AI answers of the last day, and by those of the days before. */
+export function citations(view: View): HTMLElement {
+  const { history, data } = view
+  const last = history.days.length - 1
+  const now = data.citations.filter(({ day }) => day === last)
+  const asked = new Set([
+    ...history.series.flatMap(({ keyword }) =>
+      history.keywords[keyword]?.kind === 'reference' ? [keyword] : [],
+    ),
+    ...data.citations.map(({ keyword }) => keyword),
+  ])
+  if (now.length === 0) return empty('No AI answer was looked at on the last day in sight.')
+  const rows = history.targets.map(
+    (_, target): Cited => ({ target, ...citationShare(now, target, asked.size) }),
+  )
+  const columns: readonly Column<Cited>[] = [
+    {
+      key: 'target',
+      title: 'Target',
+      cell: ({ target }) =>
+        h('span', { class: 'target-name' }, lineSample(target), h('bdi', {}, history.targets[target]?.label)),
+    },
+    {
+      key: 'answers',
+      title: 'Answers',
+      class: 'figure',
+      cell: ({ answers: one }) => `${number(one.numerator)} of ${number(one.denominator)}`,
+    },
+    {
+      key: 'share',
+      title: 'Share',
+      class: 'figure',
+      cell: ({ answers: one }) => metricText('cited_answers', one.value),
+    },
+    {
+      key: 'citations',
+      title: 'Of references',
+      class: 'figure',
+      cell: (one) => metricText('citation_share', one.citations.value),
+    },
+    {
+      key: 'index',
+      title: 'First index',
+      class: 'figure',
+      cell: (one) => metricText('citation_index', one.averageFirstIndex),
+    },
+  ]
+  return h(
+    'div',
+    {},
+    simpleTable('Citations by target', columns, rows),
+    overTime(view, asked.size),
+    h(
+      'p',
+      { class: 'note' },
+      `${number(now.length)} of ${number(asked.size)} answers looked at on ${longDay(history.days[last] as string)}.`,
+    ),
+  )
+}
+
+/** The share of answers that cite each target, from the first day on of which any answer is at hand. */
+function overTime({ history, data, choice }: View, expected: number): HTMLElement | null {
+  const all = data.citations
+  const first = Math.min(...all.map(({ day }) => day))
+  const days = history.days.slice(first)
+  if (days.length < 2) return null
+  const byDay = days.map((_, place) => all.filter(({ day }) => day === first + place))
+  const lines = history.targets.map(
+    ({ label }, target): Line => ({
+      label,
+      target,
+      values: byDay.map((those) => citationShare(those, target, expected).answers.value),
+      main: target === choice.target,
+    }),
+  )
+  return h(
+    'figure',
+    {},
+    lineChart({
+      label: 'Share of AI answers that cite each target.',
+      days,
+      lines,
+      scale: scaleFromZero(lines.flatMap(({ values }) => values)),
+      format: (value) => percent(value, 0),
+      missing: () => 'no answer',
+      height: 180,
+    }),
+  )
+}

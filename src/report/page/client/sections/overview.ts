@@ -1,0 +1,172 @@
+import { alike, type Standing } from '../../../cohort.ts'
+import { type DailyFigures, daily } from '../../../daily.ts'
+import type { DayValue } from '../../../day-cell.ts'
+import { type HeadlineName, headline } from '../../../headline.ts'
+import { buckets, type Distribution, distribution, top } from '../../../metrics/distribution.ts'
+import { type Coverage, coverageOf } from '../../../metrics/figure.ts'
+import { type Line, legend, lineChart, scaleFromZero } from '../chart/line-chart.ts'
+import { bandLegend, stackChart } from '../chart/stack-chart.ts'
+import type { Choice } from '../choice.ts'
+import { h } from '../dom.ts'
+import { number, percent } from '../format.ts'
+import { explained, meaningOf } from '../metric-text.ts'
+import type { View } from '../view.ts'
+import { figureCard } from './figure-card.ts'
+import type { OpenKeyword } from './keywords.ts'
+import { moved } from './moved.ts'
+import { movers } from './movers.ts'
+import { empty, panel, section } from './section.ts'
+
+export interface Reactions {
+  readonly open: OpenKeyword
+  readonly choose: (change: Partial<Choice>) => void
+}
+
+/** The first screen: figures, how they came about, and who moved. */
+export function overview(view: View, { open, choose }: Reactions): HTMLElement {
+  if (view.standings.length === 0)
+    return section({ id: 'overview', title: 'Overview' }, empty('No keyword fits what was chosen.'))
+  const { history, data, choice } = view
+  const measure = { curve: data.curve }
+  const days = daily(history, choice.target, measure)
+  return section(
+    { id: 'overview', title: 'Overview' },
+    cards(view, days),
+    h(
+      'div',
+      { class: 'halves' },
+      panel(explained('Visibility', meaningOf('visibility')), visibilityOverTime(view, days)),
+      panel(explained('Distribution of ranks', meaningOf('distribution')), distributionOverTime(view, days)),
+    ),
+    moved(view, choose),
+    movers(view, open),
+  )
+}
+
+const headlines: readonly HeadlineName[] = ['average_position', 'visibility', 'share_of_voice']
+
+function cards({ standings, data }: View, days: readonly DailyFigures[]): HTMLElement {
+  const figures = headline(standings, { curve: data.curve })
+  const shown = headlines.filter(
+    (name) => name !== 'share_of_voice' || figures.share_of_voice.denominator > 0,
+  )
+  const now = distribution(standings.map(({ current }) => current))
+  const both = onBothDays(standings)
+  const counts = {
+    now: distribution(both.map(([one]) => one)),
+    before: distribution(both.map(([, one]) => one)),
+  }
+  const coverage = coverageOf(standings.map(({ current }) => ({ value: current, volume: null })))
+  return h(
+    'div',
+    { class: 'cards' },
+    ...shown.map((name) => {
+      const { value, cohort, uncounted } = figures[name]
+      return figureCard({
+        name,
+        value,
+        delta: cohort?.delta ?? null,
+        trend: days.map((day) => day.figures[name].value),
+        about: uncounted === 0 ? covered(coverage) : `${covered(coverage)}, ${number(uncounted)} not counted`,
+      })
+    }),
+    ...([3, 10] as const).map((rank) =>
+      figureCard({
+        name: 'top_ranks',
+        label: `Top ${rank}`,
+        value: top(now, rank),
+        delta: both.length === 0 ? null : top(counts.now, rank) - top(counts.before, rank),
+        trend: days.map((day) => ofObserved(top(day.distribution, rank), day)),
+        about: share(top(now, rank), coverage),
+      }),
+    ),
+    figureCard({
+      name: 'distribution',
+      label: 'Ranked keywords',
+      value: coverage.ranked,
+      delta: both.length === 0 ? null : ranked(counts.now) - ranked(counts.before),
+      trend: days.map((day) => ofObserved(day.coverage.ranked, day)),
+      about: share(coverage.ranked, coverage),
+      better: 'higher',
+    }),
+  )
+}
+
+/** What was observed on both days, as far down as both looked. */
+function onBothDays(standings: readonly Standing[]): readonly (readonly [now: DayValue, before: DayValue])[] {
+  return standings.flatMap(({ current, baseline }) =>
+    baseline === null || current.state === 'unknown' || baseline.value.state === 'unknown'
+      ? []
+      : [alike(current, baseline.value)],
+  )
+}
+
+/** A share, so that a day on which less was observed is no loss. */
+function ofObserved(part: number, { coverage }: DailyFigures): number | null {
+  return coverage.observed === 0 ? null : part / coverage.observed
+}
+
+function covered({ observed, expected }: Coverage): string {
+  return `${number(observed)} of ${number(expected)} keywords observed`
+}
+
+function ranked(counts: Distribution): number {
+  return top(counts, 100) + counts['>100']
+}
+
+function share(part: number, { observed }: Coverage): string {
+  return observed === 0
+    ? 'nothing observed'
+    : `${percent(part / observed, 0)} of ${number(observed)} observed`
+}
+
+function visibilityOverTime({ history, choice, data }: View, own: readonly DailyFigures[]): HTMLElement {
+  const lines: readonly Line[] = history.targets.flatMap(({ label }, target) => {
+    const days = target === choice.target ? own : daily(history, target, { curve: data.curve })
+    const values = days.map(({ figures }) => figures.visibility.value)
+    return values.every((value) => value === null)
+      ? []
+      : [{ label, target, values, main: target === choice.target }]
+  })
+  const scale = scaleFromZero(lines.flatMap(({ values }) => values))
+  return h(
+    'figure',
+    {},
+    lineChart({
+      label: 'Visibility of each target over time.',
+      days: history.days,
+      lines,
+      scale,
+      format: (value) => percent(value, scale.top < 0.1 ? 1 : 0),
+      exact: percent,
+      missing: () => 'not observed',
+    }),
+    h('figcaption', {}, legend([...lines].sort((a, b) => Number(b.main) - Number(a.main)))),
+  )
+}
+
+/** Buckets as they are named on the page. */
+const bucketLabels: Readonly<Record<string, string>> = {
+  '1': '1',
+  '2-3': '2–3',
+  '4-10': '4–10',
+  '11-20': '11–20',
+  '21-50': '21–50',
+  '51-100': '51–100',
+  '>100': 'over 100',
+  absent: 'absent',
+  unknown: 'not known',
+}
+
+function distributionOverTime({ history }: View, days: readonly DailyFigures[]): HTMLElement {
+  const bands = buckets.map((bucket) => ({
+    label: bucketLabels[bucket] ?? bucket,
+    counts: days.map((day) => day.distribution[bucket]),
+  }))
+  return h(
+    'figure',
+    {},
+    stackChart({ label: 'Keywords by rank over time.', days: history.days, bands }),
+    h('figcaption', {}, bandLegend(bands)),
+  )
+}

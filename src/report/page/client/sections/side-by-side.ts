@@ -1,0 +1,95 @@
+import type { Standing } from '../../../cohort.ts'
+import { h } from '../dom.ts'
+import { localeOf } from '../keyword/keyword-text.ts'
+import { rankMark } from '../movement-text.ts'
+import { type GridView, grid } from '../table/grid.ts'
+import type { Column } from '../table/sorting.ts'
+import type { View } from '../view.ts'
+import type { OpenKeyword } from './keywords.ts'
+import { noValue } from './no-value.ts'
+
+interface Row {
+  /** Of the chosen target, where it is tracked for the keyword. */
+  readonly main: Standing
+  readonly byTarget: ReadonlyMap<number, Standing>
+}
+
+/** The ranks of all targets for each keyword. */
+export function sideBySide(view: View, open: OpenKeyword): HTMLElement {
+  const { everyone, history, choice } = view
+  const byKeyword = new Map<number, Map<number, Standing>>()
+  for (const standing of everyone) {
+    const { keyword, target } = standing.series
+    const one = byKeyword.get(keyword) ?? new Map<number, Standing>()
+    byKeyword.set(keyword, one.set(target, standing))
+  }
+  const rows = [...byKeyword.values()].map((byTarget): Row => {
+    const main = byTarget.get(choice.target) ?? ([...byTarget.values()][0] as Standing)
+    return { main, byTarget }
+  })
+  const several = new Set(rows.map(({ main }) => main.keyword.operation)).size > 1
+  const table: GridView<Row> = grid<Row>({
+    label: 'Ranks of all targets side by side',
+    order: { by: `target-${choice.target}`, descending: false },
+    open: ({ main }, all) =>
+      open(
+        main,
+        all.map((row) => row.main),
+      ),
+    empty: 'No keyword fits what was chosen.',
+    minWidth: 150 + 104 * history.targets.length,
+    columns: [
+      {
+        key: 'keyword',
+        title: 'Keyword',
+        class: 'keyword',
+        value: ({ main }) => main.keyword.query,
+        cell: ({ main: { keyword } }) =>
+          h(
+            'span',
+            { class: 'two-lines' },
+            h('bdi', { title: keyword.query }, keyword.query),
+            h(
+              'span',
+              { class: 'about' },
+              [localeOf(keyword), several ? keyword.operation : ''].filter(Boolean).join(' · '),
+            ),
+          ),
+      },
+      ...history.targets.map(
+        (target, place): Column<Row> => ({
+          key: `target-${place}`,
+          title: target.label,
+          class: `figure target-column${place === choice.target ? ' chosen' : ''}`,
+          value: ({ byTarget }) => rankValue(byTarget.get(place)),
+          cell: ({ byTarget }) => {
+            const standing = byTarget.get(place)
+            if (standing === undefined) return noValue('not tracked for this keyword')
+            const best = isBest(standing, byTarget)
+            return h(
+              'span',
+              { class: best ? 'ahead' : null },
+              rankMark(standing.current),
+              best ? h('span', { class: 'unseen' }, ', best of all') : null,
+            )
+          },
+        }),
+      ),
+    ],
+  })
+  table.show(rows)
+  return table.element
+}
+
+function rankValue(standing: Standing | undefined): number | null {
+  if (standing === undefined) return null
+  const { state, rank, depth } = standing.current
+  return state === 'absent' ? 1e6 + (depth ?? 0) : rank
+}
+
+function isBest({ current }: Standing, all: ReadonlyMap<number, Standing>): boolean {
+  if (current.rank === null || all.size < 2) return false
+  return [...all.values()].every(
+    ({ current: other }) => other.rank === null || other.rank >= (current.rank ?? 0),
+  )
+}

@@ -1,0 +1,192 @@
+import { type Child, h } from '../dom.ts'
+import { number } from '../format.ts'
+import { type Column, type SortOrder, sortable, sorted } from './sorting.ts'
+
+export interface Grid<Row> {
+  readonly label: string
+  readonly columns: readonly Column<Row>[]
+  readonly order: SortOrder
+  /** What the first cell's button opens; rows are plain where there is none. */
+  readonly open?: (row: Row, rows: readonly Row[]) => void
+  /** What is said where there are no rows. */
+  readonly empty: string
+  /** In pixels: narrower than that it scrolls sideways, its first column staying. */
+  readonly minWidth?: number
+}
+
+export interface GridView<Row> {
+  readonly element: HTMLElement
+  show(rows: readonly Row[]): void
+}
+
+/** Rows where names have two lines, as the style has it. */
+const tall = matchMedia('(max-width: 760px) and (not print)')
+/** Rows beyond the edges, so that scrolling does not outrun drawing. */
+const margin = 8
+/** Rows on paper: more is for a spreadsheet. */
+export const printedRows = 200
+
+/**
+ * A table of any number of rows, of which only those in sight are elements. Rows are as high as each other; arrow keys,
+ * Page Up and Down, Home and End go from row to row. On paper the first rows stand whole, and a note says how many.
+ */
+export function grid<Row>({ label, columns, order: first, open, empty, minWidth }: Grid<Row>): GridView<Row> {
+  let order = first
+  let given: readonly Row[] = []
+  let rows: readonly Row[] = []
+  let active = 0
+  let drawn = ''
+  let rowHeight = heightOfRows()
+  const printing = matchMedia('print')
+  const head = h('tr', { 'aria-rowindex': 1 })
+  const above = h('tbody', { class: 'spacer', 'aria-hidden': 'true' })
+  const body = h('tbody')
+  const below = h('tbody', { class: 'spacer', 'aria-hidden': 'true' })
+  const table = h('table', { 'aria-label': label }, h('thead', {}, head), above, body, below)
+  const box = h(
+    'div',
+    { class: 'grid', tabindex: open === undefined ? 0 : null, role: 'region', 'aria-label': label },
+    table,
+  )
+  if (minWidth !== undefined) table.style.minWidth = `${minWidth}px`
+  const note = h('p', { class: 'note only-print' })
+  const nothing = h('p', { class: 'empty', hidden: true }, empty)
+  box.addEventListener('scroll', () => draw(), { passive: true })
+  new ResizeObserver(() => draw()).observe(box)
+  printing.addEventListener('change', () => draw())
+  tall.addEventListener('change', () => {
+    rowHeight = heightOfRows()
+    arrange()
+  })
+  window.addEventListener('beforeprint', () => draw({ printed: true }))
+  window.addEventListener('afterprint', () => draw())
+  body.addEventListener('keydown', steer)
+  body.addEventListener('click', (event) => {
+    // A link in a row is its own; so is text that somebody marks.
+    if (open === undefined || (event.target as Element).closest('a') !== null) return
+    if (getSelection()?.isCollapsed === false) return
+    const index = indexOf(event.target as Element)
+    if (index !== null) openAt(index)
+  })
+  drawHead()
+  return {
+    element: h('div', { class: 'grid-frame' }, box, nothing, note),
+    show: (next) => {
+      given = next
+      arrange()
+    },
+  }
+
+  function arrange(): void {
+    rows = sorted(given, columns, order)
+    active = Math.min(active, Math.max(0, rows.length - 1))
+    table.setAttribute('aria-rowcount', String(rows.length + 1))
+    box.hidden = rows.length === 0
+    nothing.hidden = rows.length > 0
+    drawn = ''
+    box.scrollTop = 0
+    draw()
+  }
+
+  function drawHead(): void {
+    head.replaceChildren(
+      ...columns.map((column) =>
+        sortable(column, order, (next) => {
+          order = next
+          drawHead()
+          arrange()
+          head.querySelector<HTMLElement>(`[data-column="${next.by}"]`)?.focus()
+        }),
+      ),
+    )
+  }
+
+  function draw({ printed = printing.matches } = {}): void {
+    const from = printed ? 0 : Math.max(0, Math.floor(box.scrollTop / rowHeight) - margin)
+    const seen = printed ? printedRows : Math.ceil(box.clientHeight / rowHeight) + 2 * margin
+    const to = Math.min(rows.length, from + seen)
+    note.textContent =
+      rows.length > printedRows
+        ? `The first ${number(printedRows)} of ${number(rows.length)} rows. A CSV export has them all.`
+        : ''
+    const next = `${from}-${to}`
+    if (next === drawn) return
+    const focused = body.contains(document.activeElement)
+    drawn = next
+    above.style.height = `${from * rowHeight}px`
+    below.style.height = printed ? '0px' : `${(rows.length - to) * rowHeight}px`
+    if (active < from || active >= to) active = Math.min(rows.length - 1, from + (printed ? 0 : margin))
+    body.replaceChildren(...rows.slice(from, to).map((row, place) => line(row, from + place)))
+    if (focused && !printed) buttonAt(active)?.focus({ preventScroll: true })
+  }
+
+  function line(row: Row, index: number): HTMLElement {
+    const cells = columns.map((column, place) => {
+      const content: Child = column.cell(row)
+      if (place > 0) return h('td', { class: column.class ?? null }, content)
+      const inner =
+        open === undefined
+          ? content
+          : h(
+              'button',
+              {
+                type: 'button',
+                class: 'row-button',
+                tabindex: index === active ? 0 : -1,
+                'aria-haspopup': 'dialog',
+              },
+              content,
+            )
+      return h('th', { scope: 'row', class: column.class ?? null }, inner)
+    })
+    return h('tr', { 'aria-rowindex': index + 2, 'data-index': index }, ...cells)
+  }
+
+  function indexOf(target: Element): number | null {
+    const index = target.closest<HTMLElement>('tr')?.dataset.index
+    return index === undefined ? null : Number(index)
+  }
+
+  function openAt(index: number): void {
+    reach(index)
+    const row = rows[index]
+    if (row !== undefined) open?.(row, rows)
+  }
+
+  function steer(event: KeyboardEvent): void {
+    const page = Math.max(1, Math.floor(box.clientHeight / rowHeight) - 1)
+    const step = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -rows.length,
+      End: rows.length,
+    }[event.key]
+    const index = indexOf(event.target as Element)
+    if (step === undefined || index === null || open === undefined) return
+    event.preventDefault()
+    reach(Math.min(rows.length - 1, Math.max(0, index + step)))
+  }
+
+  /** Brings a row into sight and puts the focus on it. */
+  function reach(index: number): void {
+    buttonAt(active)?.setAttribute('tabindex', '-1')
+    active = index
+    const headHeight = head.offsetHeight
+    const room = box.clientHeight - headHeight
+    if (index * rowHeight < box.scrollTop) box.scrollTop = index * rowHeight
+    else if ((index + 1) * rowHeight > box.scrollTop + room) box.scrollTop = (index + 1) * rowHeight - room
+    draw()
+    buttonAt(index)?.setAttribute('tabindex', '0')
+    buttonAt(index)?.focus({ preventScroll: true })
+  }
+
+  function buttonAt(index: number): HTMLElement | null {
+    return body.querySelector<HTMLElement>(`tr[data-index="${index}"] .row-button`)
+  }
+}
+
+function heightOfRows(): number {
+  return tall.matches ? 64 : 48
+}

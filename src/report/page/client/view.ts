@@ -1,0 +1,83 @@
+import type { AskedDay } from '../../baseline.ts'
+import { type Standing, standingsOf } from '../../cohort.ts'
+import { addDays } from '../../days.ts'
+import { filterPage } from '../../filter-history.ts'
+import type { PageData } from '../../page-data.ts'
+import type { Keyword, RankHistory, TrackedTarget } from '../../rank-history.ts'
+import type { Choice } from './choice.ts'
+import { localeOf } from './keyword/keyword-text.ts'
+
+/** What is in sight: the part of the data that the reader chose. */
+export interface View {
+  /** Only the keywords and days in sight; places of keywords, targets and links are those of the whole. */
+  readonly data: PageData
+  readonly choice: Choice
+  readonly history: RankHistory
+  readonly target: TrackedTarget
+  readonly asked: AskedDay | null
+  /** Where the chosen target stands for each keyword in sight that it is tracked for. */
+  readonly standings: readonly Standing[]
+  /** Where every target stands for them. */
+  readonly everyone: readonly Standing[]
+}
+
+/** Days before or after the one compared with, as reports have it where nothing else is said. */
+const tolerance = 3
+
+export function viewOf(data: PageData, choice: Choice): View {
+  const { text, tag, operation, locale, movement, from, to } = choice
+  const filtered = filterPage(data, {
+    text,
+    tags: tag === '' ? [] : [tag],
+    operations: operation === '' ? [] : [operation],
+    from,
+    until: to,
+  })
+  const asked = askedDay(data, filtered.history.days, choice)
+  const local = locale === '' ? filtered : keep(filtered, (keyword) => localeOf(keyword) === locale)
+  const shown = movement === '' ? local : keepMoved(local, choice, asked)
+  const everyone = standingsOf(shown.history, asked)
+  return {
+    data: shown,
+    choice,
+    history: shown.history,
+    target: data.history.targets[choice.target] as TrackedTarget,
+    asked,
+    standings: everyone.filter(({ series }) => series.target === choice.target),
+    everyone,
+  }
+}
+
+/** The same of fewer keywords, which keep their places. */
+function keep(data: PageData, fits: (keyword: Keyword, place: number) => boolean): PageData {
+  const { history, serps, citations } = data
+  const wanted = new Set(history.keywords.flatMap((one, place) => (fits(one, place) ? [place] : [])))
+  const isWanted = ({ keyword }: { readonly keyword: number }): boolean => wanted.has(keyword)
+  return {
+    ...data,
+    history: { ...history, series: history.series.filter(isWanted) },
+    serps: serps.filter(isWanted),
+    citations: citations.filter(isWanted),
+  }
+}
+
+function keepMoved(data: PageData, { target, movement }: Choice, asked: AskedDay | null): PageData {
+  const own = { ...data.history, series: data.history.series.filter((series) => series.target === target) }
+  const moved = new Set(
+    standingsOf(own, asked).flatMap(({ series, change }) =>
+      change.movement === movement ? [series.keyword] : [],
+    ),
+  )
+  return keep(data, (_, place) => moved.has(place))
+}
+
+/** What was asked for on the command line, unless the reader asks for another day. */
+function askedDay(
+  { compare: given }: PageData,
+  days: readonly string[],
+  { compare }: Choice,
+): AskedDay | null {
+  const [first, last] = [days[0], days.at(-1)]
+  if (compare === '' || first === undefined || last === undefined) return given
+  return { day: compare === 'first' ? first : addDays(last, -Number(compare)), tolerance }
+}

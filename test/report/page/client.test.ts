@@ -1,0 +1,169 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { dayCell, dayValue } from '../../../src/report/day-cell.ts'
+import { pathOf, scaleFromZero, scaleOfRanks } from '../../../src/report/page/client/chart/line-chart.ts'
+import { timeAxis } from '../../../src/report/page/client/chart/time-axis.ts'
+import { choiceIn, hashOf, noChoice } from '../../../src/report/page/client/choice.ts'
+import {
+  count,
+  decimal,
+  longDay,
+  percent,
+  shortDay,
+  shortLink,
+} from '../../../src/report/page/client/format.ts'
+import { rankText, rankWords } from '../../../src/report/page/client/movement-text.ts'
+import { sorted } from '../../../src/report/page/client/table/sorting.ts'
+import { viewOf } from '../../../src/report/page/client/view.ts'
+import { hostilePage } from './odd-pages.ts'
+import { samplePage } from './sample-page.ts'
+
+const page = samplePage({ keywords: 24, days: 20 })
+
+describe('what is chosen', () => {
+  test.each([
+    ['usual', page],
+    ['hostile', hostilePage()],
+  ])('is the same after it was said in the address of a %s page', (_, data) => {
+    const { days, keywords, targets } = data.history
+    fc.assert(
+      fc.property(
+        fc.nat(targets.length - 1),
+        fc.string(),
+        fc.constantFrom('', ...keywords.flatMap(({ tags }) => tags).filter((tag) => tag.isWellFormed())),
+        fc.constantFrom('', ...days),
+        fc.constantFrom('', '7', 'first'),
+        (target, text, tag, to, compare) => {
+          const choice = { ...noChoice, target, text, tag, to, compare }
+          expect(choiceIn(`#${hashOf(choice, data)}`, data)).toEqual(choice)
+        },
+      ),
+    )
+  })
+
+  test('is nothing where the address names what is not there', () => {
+    expect(choiceIn('#target=nobody&to=1999-01-01&overview', page)).toEqual(noChoice)
+    expect(hashOf(noChoice, page)).toBe('')
+  })
+
+  test('narrows keywords, days and what is compared, for all that is shown', () => {
+    const to = page.history.days.at(-3) as string
+    const view = viewOf(page, { ...noChoice, target: 2, text: 'desk', to, compare: 'first' })
+    expect(view.history.days.at(-1)).toBe(to)
+    expect(view.asked).toEqual({ day: page.history.days[0], tolerance: 3 })
+    expect(view.standings.length).toBeGreaterThan(3)
+    for (const { keyword, series } of view.standings) {
+      expect(keyword.query).toContain('desk')
+      expect(series.target).toBe(2)
+      expect(series.cells).toHaveLength(18)
+    }
+    const improved = viewOf(page, { ...noChoice, movement: 'improved' })
+    expect(improved.standings.map(({ change }) => change.movement)).toEqual(
+      improved.standings.map(() => 'improved'),
+    )
+    const shown = new Set(improved.history.series.map(({ keyword }) => keyword))
+    expect(improved.data.serps.every(({ keyword }) => shown.has(keyword))).toBe(true)
+  })
+})
+
+describe('scales', () => {
+  test('from zero reach the largest value in at most five even steps, whole where things are counted', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(1_000_000), { minLength: 1 }), fc.boolean(), (values, whole) => {
+        const { top, ticks } = scaleFromZero(values, { whole })
+        expect(top).toBeGreaterThanOrEqual(Math.max(...values) * (1 - 1e-9))
+        expect(ticks.length).toBeLessThanOrEqual(6)
+        expect([ticks[0], ticks.at(-1)]).toEqual([0, top])
+        if (whole) expect(ticks.every(Number.isInteger)).toBe(true)
+      }),
+    )
+  })
+
+  test.each([
+    [[0.164], [0, 0.04, 0.08, 0.12, 0.16, 0.2]],
+    [[120], [0, 30, 60, 90, 120]],
+    [[0], [0, 0.2, 0.4, 0.6, 0.8, 1]],
+    [[null], [0, 0.2, 0.4, 0.6, 0.8, 1]],
+  ])('of %j has the names %j', (values, ticks) => {
+    expect(scaleFromZero(values).ticks).toHaveLength(ticks.length)
+    for (const [place, tick] of scaleFromZero(values).ticks.entries())
+      expect(tick).toBeCloseTo(ticks[place] as number)
+  })
+
+  test('of ranks begin with the first', () => {
+    expect(scaleOfRanks([3, null, 34])).toEqual({ top: 1, bottom: 40, ticks: [1, 10, 20, 30, 40] })
+    expect(scaleOfRanks([]).ticks).toEqual([1, 5, 10])
+  })
+
+  test('of days are as far apart as the days are', () => {
+    const axis = timeAxis(['2026-01-01', '2026-01-02', '2026-01-11'], { left: 0, right: 100 })
+    expect([0, 1, 2].map(axis.x)).toEqual([0, 10, 100])
+    expect([4, 7, 54, 56].map(axis.nearest)).toEqual([0, 1, 1, 2])
+    expect(timeAxis(['2026-01-01'], { left: 0, right: 100 }).x(0)).toBe(50)
+  })
+})
+
+test('a line leaves gaps where there is nothing', () => {
+  expect(
+    pathOf(
+      [1, 2, null, null, 3, null, 4, 5],
+      (day) => day,
+      (value) => value,
+    ),
+  ).toBe('M0 1L1 2M4 3M6 4L7 5')
+})
+
+test('rows are sorted by one column, stable, with nothing last in both directions', () => {
+  const rows = [
+    { name: 'b', rank: 2 },
+    { name: 'a', rank: null },
+    { name: 'c', rank: 1 },
+    { name: 'd', rank: 2 },
+  ]
+  const columns = [
+    { key: 'rank', title: '', cell: () => '', value: ({ rank }: (typeof rows)[number]) => rank },
+  ]
+  const names = (descending: boolean): string =>
+    sorted(rows, columns, { by: 'rank', descending })
+      .map(({ name }) => name)
+      .join('')
+  expect([names(false), names(true)]).toEqual(['cbda', 'bdca'])
+})
+
+test.each([
+  [dayCell({ state: 'ranked', rank: 7, exactness: 'exact', depth: 30 }), undefined, '7', 'rank 7'],
+  [
+    dayCell({ state: 'ranked', rank: 7, exactness: 'estimated', depth: 30 }),
+    undefined,
+    '~7',
+    'rank 7 (estimated)',
+  ],
+  [
+    dayCell({ state: 'absent', rank: null, exactness: 'exact', depth: 30 }),
+    undefined,
+    '>30',
+    'not among the first 30',
+  ],
+  [
+    dayCell({ state: 'absent', rank: null, exactness: 'exact', depth: 20 }),
+    10,
+    '>10',
+    'not among the first 10',
+  ],
+  [dayCell({ state: 'absent', rank: null, exactness: 'exact', depth: 4 }), -1, '>4', 'not among the first 4'],
+  [0, undefined, '?', 'not known'],
+])('a day of %j, seen %j, is written %s and read %s', (cell, seen, text, words) => {
+  const value = dayValue(cell, seen)
+  expect(value === null ? null : [rankText(value), rankWords(value)]).toEqual([text, words])
+})
+
+test('numbers and days are written for people', () => {
+  expect([
+    decimal(-0.25, 2),
+    percent(0.1234),
+    count(1, 'query', 'queries'),
+    count(12_000, 'keyword'),
+  ]).toEqual(['\u22120.25', '12.3%', '1 query', '12,000 keywords'])
+  expect([longDay('2026-03-01'), shortDay('2026-09-30')]).toEqual(['1 March 2026', '30 Sep'])
+  expect(shortLink('https://www.acme.example/shop/')).toBe('acme.example/shop')
+})

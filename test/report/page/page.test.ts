@@ -1,0 +1,300 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { AxeResults } from 'axe-core'
+import type { Browser, Page } from 'puppeteer-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { compare } from '../../../src/report/movement.ts'
+import { chromium, type Look, openBrowser, openPage, whyNoChromium } from './browser.ts'
+import { firstDayPage, hostilePage, hostileTexts } from './odd-pages.ts'
+import { samplePage } from './sample-page.ts'
+
+let browser: Browser
+
+beforeAll(async () => {
+  if (chromium !== undefined) browser = await openBrowser()
+})
+afterAll(() => browser?.close())
+
+const usual = samplePage({ keywords: 70, days: 40 })
+
+const firstCells = (page: Page, count = 8): Promise<readonly string[]> =>
+  page.$$eval(
+    '#keywords tbody th bdi',
+    (cells, most) => cells.slice(0, most).map((cell) => cell.textContent ?? ''),
+    count,
+  )
+
+const rowsOf = (page: Page): Promise<number> =>
+  page.$$eval('#keywords tbody:not(.spacer) tr', (rows) => rows.length)
+
+const focused = (page: Page): Promise<string> =>
+  page.evaluate(() => document.activeElement?.textContent ?? '')
+
+describe.skipIf(chromium === undefined)(
+  chromium === undefined ? whyNoChromium : 'the page in a browser',
+  () => {
+    const looks: readonly (readonly [string, ReturnType<typeof samplePage>, Look])[] = [
+      ['in light colours', usual, {}],
+      ['in dark colours', usual, { scheme: 'dark' }],
+      ['on a phone', usual, { width: 390 }],
+      ['with hostile texts', hostilePage(), {}],
+      ['with hostile texts on a phone', hostilePage(), { width: 390 }],
+      ['on its first day', firstDayPage(), {}],
+      ['on its first day on a phone', firstDayPage(), { width: 390 }],
+    ]
+
+    test.each(looks)(
+      '%s: no error, no request, nothing against the policy, nothing wider than the window',
+      async (_, data, look) => {
+        await using opened = await openPage(browser, data, look)
+        const { page, mishaps } = opened
+        await page.click('#keywords .row-button')
+        await page.waitForSelector('dialog[open] .chart path, dialog[open] .chart circle')
+        const [wide, sheet] = await page.evaluate(() => [
+          document.documentElement.scrollWidth,
+          document.querySelector('.sheet-body')?.scrollWidth ?? 0,
+        ])
+        expect(wide).toBeLessThanOrEqual(look.width ?? 1280)
+        expect(sheet).toBeLessThanOrEqual(look.width ?? 1280)
+        expect(mishaps).toEqual([])
+      },
+    )
+
+    test('titles stay text: no element comes of them, and nothing runs', async () => {
+      await using opened = await openPage(browser, hostilePage())
+      const { page, mishaps } = opened
+      for (let row = 0; row < 12; row++) {
+        await page.$$eval('#keywords .row-button', (buttons, at) => (buttons[at] as HTMLElement).click(), row)
+        await page.waitForSelector('dialog[open]')
+        await page.keyboard.press('Escape')
+      }
+      expect(
+        await page.$$eval(
+          '#report script, #report img, #report iframe, #report style, [style*="inset"]',
+          (all) => all.length,
+        ),
+      ).toBe(0)
+      expect(await page.evaluate(() => 'harmed' in window)).toBe(false)
+      expect(
+        await page.$$eval('a[href]', (all) =>
+          all
+            .filter((one) => !one.getAttribute('href')?.startsWith('#'))
+            .map((one) => [one.getAttribute('href')?.split(':')[0], one.getAttribute('rel')].join(' ')),
+        ),
+      ).toSatisfy((links: readonly string[]) =>
+        links.every((link) => /^https? noopener noreferrer$/.test(link)),
+      )
+      expect(await page.$eval('h1', (title) => title.textContent)).toBe(hostileTexts[1])
+      expect(mishaps).toEqual([])
+    })
+
+    test('sorts by every column, in both directions, and says so', async () => {
+      await using opened = await openPage(browser, usual)
+      const { page } = opened
+      await page.click('#keywords [data-column="keyword"]')
+      const names = usual.history.keywords.map(({ query }) => query)
+      const collator = new Intl.Collator('en', { numeric: true })
+      const ascending = [...names].sort(collator.compare)
+      expect(await firstCells(page)).toEqual(ascending.slice(0, 8))
+      expect(await page.$eval('#keywords th[aria-sort="ascending"]', (head) => head.textContent)).toContain(
+        'Keyword',
+      )
+      await page.keyboard.press('Enter')
+      expect(await firstCells(page)).toEqual(ascending.toReversed().slice(0, 8))
+      expect(await page.$eval('#keywords th[aria-sort="descending"]', (head) => head.textContent)).toContain(
+        'Keyword',
+      )
+    })
+
+    test('filters by text, tag and movement; figures and address follow', async () => {
+      await using opened = await openPage(browser, usual)
+      const { page, mishaps } = opened
+      await page.type('#choose-text', 'walnut')
+      await page.waitForFunction(() => location.hash === '#text=walnut')
+      const fitting = usual.history.keywords.filter(({ query }) => query.includes('walnut'))
+      expect(await page.$eval('.found', (found) => found.textContent)).toBe(
+        `${fitting.length} of 70 keywords`,
+      )
+      expect(await page.$eval('.card .about', (about) => about.textContent)).toContain(
+        `of ${fitting.length} keywords`,
+      )
+      expect((await firstCells(page)).every((name) => name.includes('walnut'))).toBe(true)
+      await page.select('#choose-tag', 'accessories')
+      const both = fitting.filter(({ tags }) => tags.includes('accessories')).length
+      expect(await page.$eval('.found', (found) => found.textContent)).toBe(`${both} of 70 keywords`)
+      await page.click('.outcome button')
+      expect(await page.$eval('.found', (found) => found.textContent)).toBe('70 keywords')
+      await page.click('[data-movement="improved"]')
+      const improved = await page.$$eval('#keywords tbody .change', (all) =>
+        all.map((one) => one.textContent),
+      )
+      expect(improved.length).toBeGreaterThan(0)
+      expect(improved.every((text) => text?.startsWith('▲'))).toBe(true)
+      expect(mishaps).toEqual([])
+    })
+
+    test('a chosen day is the last one of every figure, and a link to it opens the same', async () => {
+      const day = usual.history.days.at(-10) as string
+      await using opened = await openPage(browser, usual, {
+        hash: `#to=${day}&target=risewell.example&compare=7`,
+      })
+      const { page } = opened
+      expect(await page.$eval('.days strong', (days) => days.textContent)).toBe(
+        `${Number(day.slice(8))} November 2026`,
+      )
+      expect(
+        await page.$eval('#choose-target', (field) => (field as HTMLSelectElement).selectedOptions[0]?.text),
+      ).toBe('risewell.example (competitor)')
+    })
+
+    test('a keyword opens by mouse and by keyboard, and gives the focus back', async () => {
+      await using opened = await openPage(browser, usual)
+      const { page } = opened
+      const [first, second] = await firstCells(page, 2)
+      await page.click('#keywords tbody tr:nth-child(2) td:nth-child(3)')
+      expect(await page.$eval('dialog[open] h2', (title) => title.textContent)).toBe(second)
+      await page.keyboard.press('Escape')
+      expect(await page.$('dialog[open]')).toBeNull()
+      await page.focus('#keywords tbody tr:nth-child(2) .row-button')
+      await page.keyboard.press('ArrowUp')
+      expect(await focused(page)).toContain(first)
+      await page.keyboard.press('Enter')
+      expect(await page.$eval('dialog[open] h2', (title) => title.textContent)).toBe(first)
+      expect(await page.$$eval('dialog[open] .result', (results) => results.length)).toBeGreaterThanOrEqual(0)
+      await page.keyboard.press('Escape')
+      expect(await focused(page)).toContain(first)
+    })
+
+    test('the first ten say what entered, left and moved as comparisons do', async () => {
+      await using opened = await openPage(browser, usual)
+      const { page } = opened
+      const last = usual.history.days.length - 1
+      const serp = usual.serps.find(
+        (one) =>
+          one.day === last &&
+          usual.serps.some((other) => other.keyword === one.keyword && other.day === last - 7),
+      )
+      const before = usual.serps.find((one) => one.keyword === serp?.keyword && one.day === last - 7)
+      const { query } = usual.history.keywords[serp?.keyword ?? 0] ?? { query: '' }
+      await page.type('#choose-text', query)
+      await page.waitForFunction(() => location.hash.startsWith('#text='))
+      const at = (await firstCells(page, 20)).indexOf(query)
+      await page.$$eval(
+        '#keywords .row-button',
+        (buttons, place) => (buttons[place] as HTMLElement).click(),
+        at,
+      )
+      const shown = await page.$$eval('dialog[open] .serps section:first-child .result', (results) =>
+        results.map((result) => result.querySelector('.change')?.classList[1] ?? ''),
+      )
+      const expected = serp?.results.map(([rank, , link]) => {
+        const then = before?.results.find((result) => result[2] === link)?.[0] ?? null
+        const { movement } = compare(
+          { state: 'ranked', rank, unbrokenDepth: 10 },
+          { state: then === null ? 'absent' : 'ranked', rank: then, unbrokenDepth: 10 },
+        )
+        return { improved: 'up', entered: 'up', declined: 'down' }[movement as string] ?? 'still'
+      })
+      expect(shown).toEqual(expected)
+    })
+
+    test('ten thousand keywords: few rows are elements, and those in sight are the right ones', async () => {
+      const data = samplePage({ keywords: 10_000, days: 10 })
+      await using opened = await openPage(browser, data)
+      const { page } = opened
+      await page.click('#keywords [data-column="keyword"]')
+      expect(await rowsOf(page)).toBeLessThan(60)
+      const collator = new Intl.Collator('en', { numeric: true })
+      const names = data.history.keywords.map(({ query }) => query).sort(collator.compare)
+      await page.$eval('#keywords .grid', (box) => {
+        box.scrollTop = 5000 * 48
+      })
+      await page.waitForSelector('#keywords tr[data-index="5000"]')
+      expect(await rowsOf(page)).toBeLessThan(60)
+      expect(await page.$eval('#keywords tr[data-index="5000"] bdi', (cell) => cell.textContent)).toBe(
+        names[5000],
+      )
+      expect(
+        await page.$eval('#keywords tr[data-index="5000"]', (row) => row.getAttribute('aria-rowindex')),
+      ).toBe('5002')
+      expect(await page.$eval('#keywords table', (table) => table.getAttribute('aria-rowcount'))).toBe(
+        '10001',
+      )
+      await page.focus('#keywords tbody .row-button[tabindex="0"]')
+      await page.keyboard.press('End')
+      expect(await focused(page)).toContain(names.at(-1))
+    })
+
+    test('on paper there is no chrome, and tables stand whole as far as they go', async () => {
+      await using opened = await openPage(browser, samplePage({ keywords: 300, days: 10 }), {
+        scheme: 'dark',
+      })
+      const { page, mishaps } = opened
+      await page.emulateMediaType('print')
+      await page.waitForFunction(
+        () => document.querySelectorAll('#keywords tbody:not(.spacer) tr').length === 200,
+      )
+      expect(await page.$eval('#keywords .note.only-print', (note) => note.textContent)).toContain(
+        'The first 200 of 300',
+      )
+      expect(
+        await page.$$eval(
+          '.controls, nav, .tools',
+          (all) => all.filter((one) => one.checkVisibility()).length,
+        ),
+      ).toBe(0)
+      expect(await page.evaluate(() => getComputedStyle(document.body).color)).toBe('rgb(22, 24, 29)')
+      expect((await page.pdf()).length).toBeGreaterThan(10_000)
+      expect(mishaps).toEqual([])
+    })
+
+    test('the switch turns dark into light, and needs no storage', async () => {
+      await using opened = await openPage(browser, usual, { scheme: 'dark' })
+      const { page } = opened
+      const ground = (): Promise<string> =>
+        page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+      expect(await ground()).toBe('rgb(14, 16, 19)')
+      await page.click('.tools button:last-child')
+      expect(await ground()).toBe('rgb(250, 250, 248)')
+    })
+
+    test('a chart says by arrow keys what a day came to', async () => {
+      await using opened = await openPage(browser, usual)
+      const { page } = opened
+      await page.focus('#overview .plot')
+      await page.keyboard.press('End')
+      expect(await page.$eval('#overview .plot [role="status"]', (said) => said.textContent)).toMatch(
+        /^20 November 2026, northdesk\.example \d/,
+      )
+    })
+
+    test.each([
+      ['in light colours', {}],
+      ['in dark colours', { scheme: 'dark' }],
+      ['on a phone', { width: 390 }],
+    ] as const)('axe finds nothing serious %s', async (_, look) => {
+      await using opened = await openPage(browser, usual, { ...look, bypassCsp: true })
+      const { page } = opened
+      await page.evaluate(
+        await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'),
+      )
+      expect(await violations(page)).toEqual([])
+      await page.click('#keywords .row-button')
+      await page.waitForSelector('dialog[open] .chart path')
+      expect(await violations(page)).toEqual([])
+    })
+  },
+)
+
+async function violations(page: Page): Promise<readonly string[]> {
+  const results = (await page.evaluate('axe.run()')) as AxeResults
+  return results.violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes
+          .slice(0, 3)
+          .map(({ target, failureSummary }) => `${target.join(' ')} ${failureSummary}`)
+          .join(' | ')} (${nodes.length})`,
+    )
+}

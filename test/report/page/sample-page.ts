@@ -1,0 +1,250 @@
+import { dayCell } from '../../../src/report/day-cell.ts'
+import { addDays } from '../../../src/report/days.ts'
+import type { Citation, PageData, RunQuality, Serp, SerpResult } from '../../../src/report/page-data.ts'
+import type { Keyword, RankHistory, RankSeries, TrackedTarget } from '../../../src/report/rank-history.ts'
+import { pool, sampleKeywords } from './sample-words.ts'
+
+export interface SampleSize {
+  readonly keywords: number
+  readonly days: number
+  readonly seed?: number
+}
+
+const lastDay = '2026-11-20'
+/** Results looked at on a day. */
+const depth = 30
+
+export const sampleTargets: readonly TrackedTarget[] = [
+  { label: 'northdesk.example', site: 'northdesk.example', match: 'domain', also: [], own: true },
+  { label: 'North Desk Shop', site: 'northdesk.example/shop', match: 'prefix', also: ['amp'], own: true },
+  { label: 'risewell.example', site: 'risewell.example', match: 'domain', also: [], own: false },
+  { label: 'harborledger.com', site: 'harborledger.com', match: 'domain', also: [], own: false },
+]
+
+/** How well each of the targets does, the lower the better. */
+const strengths = [9, 15, 8, 16]
+
+/** A job with a history that looks like a real one, the same for the same seed. */
+export function samplePage({ keywords: wanted, days: length, seed = 1 }: SampleSize): PageData {
+  const random = randomOf(seed)
+  const days = Array.from({ length }, (_, index) => addDays(lastDay, index - length + 1))
+  const keywords = sampleKeywords(wanted, random)
+  const links = new Lists()
+  const series: RankSeries[] = []
+  const serps: Serp[] = []
+  const texts = new Lists()
+  const sites = new Lists()
+  const otherLinks = new Lists()
+  const citations: Citation[] = []
+  keywords.forEach((keyword, index) => {
+    const fails = (day: number): boolean => random() < (day === length - 9 ? 0.2 : 0.012)
+    const failed = days.map((_, day) => fails(day))
+    const added = random() < 0.08 ? Math.floor(length * 0.6) : 0
+    const ranks = ranksOf(length, random)
+    sampleTargets.forEach((target, number) => {
+      series.push(
+        seriesOf({
+          at: [index, number],
+          ranks: ranks[number] as number[],
+          failed,
+          added,
+          keyword,
+          target,
+          links,
+          random,
+        }),
+      )
+    })
+    for (const day of [length - 1, length - 2, length - 8])
+      if (day >= added && failed[day] === false && keyword.operation === 'alpha.search')
+        serps.push(serpOf({ keyword, index, day, ranks, texts, sites, links: otherLinks, random }))
+    if (keyword.operation === 'alpha.ai')
+      for (let day = Math.max(0, length - 14); day < length; day++)
+        if (random() < 0.92) citations.push(citationOf(index, day, random))
+  })
+  const history: RankHistory = {
+    job: 'standing-desks-us',
+    days,
+    keywords,
+    targets: sampleTargets,
+    series,
+    links: links.all,
+    removed: [
+      { query: 'desk riser 2025', operation: 'alpha.search', params: { gl: 'us' }, last: days[0] as string },
+    ],
+  }
+  return {
+    history,
+    compare: length > 8 ? { day: addDays(lastDay, -7), tolerance: 3 } : null,
+    curve: sampleCurve,
+    runs: days.slice(-30).map((date, index) => runOf(date, index, wanted, random)),
+    serps,
+    citations,
+    texts: texts.all,
+    sites: sites.all,
+    links: otherLinks.all,
+  }
+}
+
+export const sampleCurve = {
+  name: 'organic clicks',
+  version: '1',
+  source: 'made up for tests',
+  rates: [0.28, 0.15, 0.1, 0.07, 0.05, 0.04, 0.03, 0.025, 0.02, 0.018],
+}
+
+/** Distinct texts, each with its place. */
+class Lists {
+  readonly all: string[] = []
+  readonly #places = new Map<string, number>()
+
+  place(text: string): number {
+    const known = this.#places.get(text)
+    if (known !== undefined) return known
+    this.#places.set(text, this.all.length)
+    return this.all.push(text) - 1
+  }
+}
+
+/** Numbers from 0 to 1 (mulberry32). */
+export function randomOf(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+/** The rank of each target on each day: walks that no two share a place of. */
+function ranksOf(length: number, random: () => number): number[][] {
+  const walks = strengths.map((strength) => ({
+    at: 1 + random() * strength * 2.2,
+    drift: (random() - 0.56) * 0.12,
+  }))
+  const ranks = strengths.map(() => [] as number[])
+  for (let day = 0; day < length; day++) {
+    const taken = new Set<number>()
+    walks.forEach((walk, number) => {
+      walk.at = Math.max(1, walk.at + walk.drift + (random() - 0.5) * Math.min(3, 0.4 + walk.at / 8))
+      let rank = Math.round(walk.at)
+      while (taken.has(rank)) rank++
+      taken.add(rank)
+      ;(ranks[number] as number[]).push(rank)
+    })
+  }
+  return ranks
+}
+
+interface Told {
+  readonly at: readonly [keyword: number, target: number]
+  readonly ranks: readonly number[]
+  readonly failed: readonly boolean[]
+  readonly added: number
+  readonly keyword: Keyword
+  readonly target: TrackedTarget
+  readonly links: Lists
+  readonly random: () => number
+}
+
+function seriesOf({ at, ranks, failed, added, keyword, target, links, random }: Told): RankSeries {
+  const missed = ranks.length - 20
+  const seen: Record<number, number> = {}
+  const cells = ranks.map((rank, day) => {
+    // On a Sunday nothing ran.
+    if (day < added || (day === missed && ranks.length > 30)) return null
+    if (failed[day]) return 0
+    const exactness = random() < 0.03 ? 'estimated' : 'exact'
+    if (rank <= depth) return dayCell({ state: 'ranked', rank, exactness, depth })
+    if (random() < 0.1) seen[day] = -1
+    return dayCell({ state: 'absent', rank: null, exactness: 'exact', depth })
+  })
+  const slug = keyword.query.replace(/\s+/g, '-')
+  const pages = [
+    `https://www.${target.site}/${slug}`,
+    `https://www.${target.site}/blog/best-${slug}-of-the-year`,
+  ]
+  const changes: [number, number | null][] = []
+  const places: Record<number, [number, number][]> = {}
+  const switches = random() < 0.25
+  let last: number | null | undefined
+  cells.forEach((cell, day) => {
+    if (cell === null || cell === 0) return
+    const page = switches && Math.floor(day / 11) % 2 === 1 ? 1 : 0
+    const link = cell > 0 ? links.place(pages[page] as string) : null
+    if (link !== last) changes.push([day, link])
+    last = link
+    if (switches && cell > 0 && cell < 20 && random() < 0.5)
+      places[day] = [
+        [Math.trunc(cell), link as number],
+        [Math.trunc(cell) + 3, links.place(pages[1 - page] as string)],
+      ]
+  })
+  return { keyword: at[0], target: at[1], cells, seen, links: changes, places }
+}
+
+interface Page {
+  readonly keyword: Keyword
+  readonly index: number
+  readonly day: number
+  readonly ranks: readonly (readonly number[])[]
+  readonly texts: Lists
+  readonly sites: Lists
+  readonly links: Lists
+  readonly random: () => number
+}
+
+function serpOf({ keyword, index, day, ranks, texts, sites, links, random }: Page): Serp {
+  const at = new Map(ranks.map((walk, target) => [walk[day] as number, target]))
+  const slug = keyword.query.replace(/\s+/g, '-')
+  const start = (index * 7) % pool.length
+  let next = start + (random() < 0.3 ? 1 : 0)
+  const results = Array.from({ length: 10 }, (_, place): SerpResult => {
+    const target = at.get(place + 1) ?? null
+    const site =
+      target === null ? (pool[next++ % pool.length] as string) : (sampleTargets[target]?.site ?? '')
+    const title =
+      target === null
+        ? `${capital(keyword.query)}: ${['a guide', 'compared', 'tested for 90 days', 'what to buy'][next % 4]} | ${site}`
+        : `${capital(keyword.query)} by ${site}`
+    const [host = ''] = site.split('/')
+    return [
+      place + 1,
+      texts.place(title),
+      links.place(`https://www.${site}/${slug}`),
+      sites.place(host),
+      target,
+    ]
+  })
+  return { keyword: index, day, depth: 10, results }
+}
+
+function capital(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+}
+
+/** How often each target is cited. */
+const chances = [0.5, 0.1, 0.7, 0.3]
+
+function citationOf(keyword: number, day: number, random: () => number): Citation {
+  const references = 4 + Math.floor(random() * 6)
+  const cited = sampleTargets.flatMap((_, target) => {
+    if (random() > (chances[target] ?? 0)) return []
+    return [{ target, indexes: random() < 0.2 ? [1, 3] : [Math.floor(random() * references)] }]
+  })
+  return { keyword, day, references, cited }
+}
+
+function runOf(date: string, index: number, keywords: number, random: () => number): RunQuality {
+  const planned = keywords * 3
+  const failed = index === 21 ? Math.round(planned * 0.2) : Math.floor(random() * planned * 0.02)
+  return {
+    run: index + 31,
+    date,
+    finishReason: failed > 0 ? 'completed_with_failures' : 'completed',
+    tasks: { planned, done: planned - failed, failed },
+    spent: planned - failed,
+    ambiguous: index === 21 ? 3 : 0,
+  }
+}
