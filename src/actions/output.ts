@@ -1,5 +1,7 @@
+import { statSync } from 'node:fs'
 import { writeWhole } from '../report/whole-file.ts'
 import type { Terminal } from '../terminal.ts'
+import { size } from '../words.ts'
 
 /** Writes pieces of data to the file that was named, or to stdout. */
 export async function deliver(
@@ -12,7 +14,7 @@ export async function deliver(
     return
   }
   await writeWhole(path, pieces)
-  terminal.say(`Written: ${path}`)
+  terminal.say(`Written: ${path}, ${size(statSync(path).size)}`)
 }
 
 /** A file is as wide as most screens. */

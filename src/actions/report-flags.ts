@@ -1,9 +1,13 @@
 import { UsageError } from '../errors.ts'
 import { type RowOrder, rowOrders } from '../report/sort-rows.ts'
 import { isScreen, type Terminal } from '../terminal.ts'
+import { span } from '../words.ts'
 import { chosenFormat } from './choices.ts'
 import { type Form, type FormName, forms, metricsForms } from './report-forms.ts'
 import type { MeasureFlags } from './report-measure.ts'
+
+/** Ten years: a date stays a date. */
+const mostSerpDays = 3_653
 
 export interface FormFlags extends MeasureFlags {
   readonly format?: string
@@ -12,6 +16,7 @@ export interface FormFlags extends MeasureFlags {
   readonly raw?: boolean
   readonly metrics?: boolean
   readonly sort?: string
+  readonly serps?: string
 }
 
 export interface ExplainFlags extends FormFlags {
@@ -36,11 +41,12 @@ export function chosenForm(flags: FormFlags, terminal: Terminal): Form {
 }
 
 function refuseMeaningless(flags: FormFlags, form: Form, named: string): void {
-  const { ctr, absent, sort, raw } = flags
+  const { ctr, absent, sort, serps, raw } = flags
   const reasons = [
     ['--ctr', ctr !== undefined && form.measured !== true, 'which has ranks and no figures'],
     ['--absent', absent !== undefined && form.measured !== true, 'which has ranks and no figures'],
     ['--sort', sort !== undefined && form.sorted !== true, 'which has no rows'],
+    ['--serps', serps !== undefined && form.serps !== true, 'which has none; --format html has them'],
     ['--raw', raw === true && form.raw !== true, 'where nothing is ever run; it is for CSV'],
   ] as const
   const found = reasons.find(([, meaningless]) => meaningless)
@@ -54,11 +60,19 @@ export function rowOrder({ sort }: FormFlags): RowOrder {
   throw new UsageError(`--sort cannot be '${sort}'; write one of ${rowOrders.join(', ')}`)
 }
 
+/** Days before the last one whose SERPs go along. */
+export function serpDays({ serps }: FormFlags): number {
+  if (serps === undefined) return 0
+  const days = (span(serps, 'dw') ?? Number.NaN) / 86_400_000
+  if (days <= mostSerpDays) return days
+  throw new UsageError(`--serps cannot be '${serps}'; write days such as 7d, 4w or 30d`)
+}
+
 /** What says how ranks are compared, chosen or written has no meaning for one query's evidence. */
 export function refuseBesideExplain(flags: ExplainFlags): void {
   if (flags.explain === undefined) return
-  const { compare, raw, format, ctr, absent, metrics, sort, tag, target } = flags
-  const others = { compare, raw, format, ctr, absent, metrics, sort, tag, target }
+  const { compare, raw, format, ctr, absent, metrics, sort, serps, tag, target } = flags
+  const others = { compare, raw, format, ctr, absent, metrics, sort, serps, tag, target }
   const meaningless = Object.entries(others).find(([, value]) => value !== undefined)
   if (meaningless !== undefined)
     throw new UsageError(

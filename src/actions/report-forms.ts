@@ -5,6 +5,8 @@ import { reportColumns } from '../report/columns.ts'
 import type { Measure } from '../report/headline.ts'
 import { markdown } from '../report/markdown/document.ts'
 import { metricsJson, metricsText } from '../report/metrics-out.ts'
+import { reportPage } from '../report/page/html.ts'
+import type { PageData } from '../report/page-data.ts'
 import { rankTable } from '../report/rank-table.ts'
 import { rowsOut } from '../report/rows-out.ts'
 import { type Summary, summarise } from '../report/summary.ts'
@@ -12,6 +14,7 @@ import type { SummaryLook } from '../report/summary-text.ts'
 import type { WholeReport } from '../report/whole-report.ts'
 import { reportWorkbook } from '../report/workbook/workbook.ts'
 import type { Store } from '../store/store.ts'
+import { pageAssets } from './page-assets.ts'
 import type { RankedJob } from './rank-report.ts'
 
 /** What a form is made of. */
@@ -23,6 +26,8 @@ export interface FormSource {
   readonly look: SummaryLook & { readonly ascii: boolean }
   /** CSV for programs: text that a spreadsheet would take for a formula stays as it is. */
   readonly raw: boolean
+  /** Days before the last one whose SERPs go along, where the form shows them. */
+  readonly serpDays: number
 }
 
 type Pieces = AsyncIterable<string | Uint8Array>
@@ -37,6 +42,8 @@ export interface Form {
   readonly measured?: true
   /** Whether it has rows, which can be sorted. */
   readonly sorted?: true
+  /** Whether it shows SERPs of as many days as are asked for. */
+  readonly serps?: true
   /** Whether text can be written as it is, or so that spreadsheets are safe. */
   readonly raw?: true
 }
@@ -49,6 +56,7 @@ export const forms = {
   jsonl: { pieces: (source) => rows(source, 'jsonl'), sorted: true },
   md: { pieces: (source) => text(markdown(whole(source))), measured: true, sorted: true },
   xlsx: { pieces: workbookPieces, binary: true, measured: true, sorted: true },
+  html: { pieces: pagePieces, measured: true, serps: true },
 } as const satisfies Record<string, Form>
 
 export type FormName = keyof typeof forms
@@ -106,13 +114,22 @@ function whole(source: FormSource): WholeReport {
   }
 }
 
+function pagePieces(source: FormSource): Pieces {
+  const { ranked, measure, store, serpDays } = source
+  const { compare, runs } = ranked
+  const data = buildPageData({ built: builtOf(source), compare, measure, runs, store, serpDays })
+  return page(data)
+}
+
+async function* page(data: PageData): AsyncGenerator<string> {
+  yield* reportPage(data, await pageAssets())
+}
+
 function workbookPieces(source: FormSource): Pieces {
   const { ranked, measure, store } = source
   const { built, compare, runs } = ranked
   const nothing = { serps: [], texts: [], links: [], sites: [] }
   const serps =
-    built === null
-      ? nothing
-      : buildPageData({ built, compare, curve: measure.curve, runs, store, serpDays: 0 })
+    built === null ? nothing : buildPageData({ built, compare, measure, runs, store, serpDays: 0 })
   return reportWorkbook({ ...whole(source), serps })
 }

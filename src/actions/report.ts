@@ -8,7 +8,7 @@ import { explainQuery } from './explain.ts'
 import { observeThePast } from './new-targets.ts'
 import { deliver, fileColumns, whole } from './output.ts'
 import { type CompareFlags, comparisonOf, notYetRun, type RankedJob, rankedJob } from './rank-report.ts'
-import { chosenForm, type ExplainFlags, refuseBesideExplain, rowOrder } from './report-flags.ts'
+import { chosenForm, type ExplainFlags, refuseBesideExplain, rowOrder, serpDays } from './report-flags.ts'
 import { measureOf } from './report-measure.ts'
 
 export interface ReportFlags extends SettingFlags, CompareFlags, ExplainFlags {
@@ -22,6 +22,7 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
   const form = chosenForm(flags, terminal)
   const order = rowOrder(flags)
   const measure = measureOf(flags)
+  const days = serpDays(flags)
   const comparison = comparisonOf(flags)
   const date = day('--date', flags.date)
   await using store = await openStore(databasePath(flags))
@@ -40,7 +41,7 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
     const unsorted = await rankedJob(store, job, { date, comparison, filter, targets: settings?.targets })
     const ranked = { ...unsorted, report: sortRows(unsorted.report, order) }
     const raw = flags.raw === true
-    return { ranked, pieces: form.pieces({ job, ranked, measure, store, look, raw }) }
+    return { ranked, pieces: form.pieces({ job, ranked, measure, store, look, raw, serpDays: days }) }
   })
   if (ranked?.report.rows.length === 0) terminal.say(whyEmpty(job, ranked, date))
   await deliver(pieces, flags.out, terminal)

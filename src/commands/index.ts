@@ -53,10 +53,11 @@ export const commands: readonly Command[] = [
     usage: 'report <job>',
     describe: 'Where the targets of a job rank, and how they moved',
     flags: (yargs) =>
-      outputFlags('table, csv, json, jsonl, md or xlsx [table]', yargs).options({
+      outputFlags('table, csv, json, jsonl, md, xlsx or html [table]', yargs).options({
         ...compareFlags,
         tag: listFlag('Keywords with this tag only'),
         target: listFlag('This target only, by its name in the report'),
+        serps: textFlag('html: the first results of so many days more, for instance 30d'),
         sort: textFlag('query, rank, change or volume [query]'),
         metrics: switchFlag('The figures alone; with --json each with its definition and what it covers'),
         ctr: textFlag('File with a CTR curve of your own: rank,ctr'),

@@ -3,8 +3,8 @@ import type { FirstResult, TrackingStore } from '../store/tracking.ts'
 import type { AskedDay } from './baseline.ts'
 import type { BuiltHistory } from './build-history.ts'
 import { baselineOrder } from './cohort.ts'
-import type { CtrCurve } from './ctr/curve.ts'
 import { addDays } from './days.ts'
+import type { Measure } from './headline.ts'
 import type { Citation, PageData, Serp } from './page-data.ts'
 import type { Keyword, RankHistory, RankSeries } from './rank-history.ts'
 import { type Owners, ownersOf } from './serp-owners.ts'
@@ -14,7 +14,7 @@ import { wordList } from './word-list.ts'
 export interface PageSource {
   readonly built: BuiltHistory
   readonly compare: AskedDay | null
-  readonly curve: CtrCurve
+  readonly measure: Measure
   /** Runs that are reported, the newest first. */
   readonly runs: readonly Run[]
   readonly store: Pick<TrackingStore, 'firstResults' | 'unbrokenDepth' | 'runQuality'>
@@ -29,7 +29,7 @@ const shownResults = 10
 const mostReferences = 1_000
 
 /** Everything that the report as a page shows. */
-export function buildPageData({ built, compare, curve, runs, store, serpDays }: PageSource): PageData {
+export function buildPageData({ built, compare, measure, runs, store, serpDays }: PageSource): PageData {
   const { history, queryIds } = built
   const [texts, links, sites] = [wordList(), wordList(), wordList()]
   const runsOn = new Map<string, number[]>()
@@ -66,7 +66,7 @@ export function buildPageData({ built, compare, curve, runs, store, serpDays }: 
   return {
     history,
     compare,
-    curve,
+    measure,
     runs: runs
       .slice(0, mostRuns)
       .map(({ id }) => store.runQuality(id))

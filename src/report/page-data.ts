@@ -1,6 +1,6 @@
 import type { RunQuality } from '../model/run.ts'
 import type { AskedDay } from './baseline.ts'
-import type { CtrCurve } from './ctr/curve.ts'
+import type { Measure } from './headline.ts'
 import type { RankHistory } from './rank-history.ts'
 
 /** Everything that the report as a page shows: plain JSON, however it is delivered. */
@@ -8,7 +8,7 @@ export interface PageData {
   readonly history: RankHistory
   /** The day that was asked for to compare with; null for the nearest one before. */
   readonly compare: AskedDay | null
-  readonly curve: CtrCurve
+  readonly measure: Measure
   /** Runs of the last days, the newest last. */
   readonly runs: readonly RunQuality[]
   readonly serps: readonly Serp[]

@@ -121,7 +121,10 @@ test('without a query there is a line for each, what changed most first, and all
   expect(turnovers).toEqual(turnovers.toSorted((a, b) => b - a))
   expect(all).toContainEqual((await documents(...one))[0])
   const { stdout, stderr } = await place.run(['diff', 'acme', '--out', 'diff.txt'])
-  expect({ stdout, stderr }).toEqual({ stdout: '', stderr: 'Written: diff.txt\n' })
+  expect({ stdout, stderr }).toEqual({
+    stdout: '',
+    stderr: expect.stringMatching(/^Written: diff.txt, [\d.]+ (bytes|kB)\n$/),
+  })
   const lines = (await place.read('diff.txt')).split('\n')
   expect(lines.slice(1, 9).map((line) => line.split(/ {2,}/).slice(0, 3).join(' '))).toEqual(
     all.map(({ query, operation, params }) => `${query} ${operation} gl=${params.gl}`),

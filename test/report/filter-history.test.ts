@@ -142,7 +142,7 @@ test('a page of less shows the results, citations and runs of what is left', () 
   const data: PageData = {
     history,
     compare: null,
-    curve: defaultCurve,
+    measure: { curve: defaultCurve },
     runs: [1, 2, 3].map((day) => ({ ...run, run: day, date: march(day) })),
     serps: [0, 1, 2].flatMap((day) => [0, 1].map((keyword) => aSerp([keyword], { keyword, day }))),
     citations: [0, 2].map((day) => ({ keyword: 0, day, references: 1, cited: [] })),

@@ -56,7 +56,7 @@ export function hostilePage(): PageData {
       targets: history.targets.map((target, place) => ({ ...target, label: text(place), site: text(place) })),
       links: history.links.map((_, place) => link(place)),
     },
-    curve: { ...page.curve, name: text(0), source: text(2) },
+    measure: { curve: { ...page.measure.curve, name: text(0), source: text(2) } },
   }
 }
 

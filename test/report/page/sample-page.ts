@@ -1,6 +1,7 @@
+import type { RunQuality } from '../../../src/model/run.ts'
 import { dayCell } from '../../../src/report/day-cell.ts'
 import { addDays } from '../../../src/report/days.ts'
-import type { Citation, PageData, RunQuality, Serp, SerpResult } from '../../../src/report/page-data.ts'
+import type { Citation, PageData, Serp, SerpResult } from '../../../src/report/page-data.ts'
 import type { Keyword, RankHistory, RankSeries, TrackedTarget } from '../../../src/report/rank-history.ts'
 import { pool, sampleKeywords } from './sample-words.ts'
 
@@ -76,7 +77,7 @@ export function samplePage({ keywords: wanted, days: length, seed = 1 }: SampleS
   return {
     history,
     compare: length > 8 ? { day: addDays(lastDay, -7), tolerance: 3 } : null,
-    curve: sampleCurve,
+    measure: { curve: sampleCurve },
     runs: days.slice(-30).map((date, index) => runOf(date, index, wanted, random)),
     serps,
     citations,

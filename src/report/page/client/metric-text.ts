@@ -1,3 +1,5 @@
+import { definitionOf } from '../../definitions.ts'
+import type { Measure } from '../../headline.ts'
 import { type MetricName, metrics } from '../../metrics/index.ts'
 import { freshId, h, unsaid, unseen } from './dom.ts'
 import { decimal, number, percent } from './format.ts'
@@ -58,9 +60,9 @@ export function explained(text: string, meaning: readonly string[]): HTMLElement
   return term
 }
 
-/** What a metric means, in sentences. */
-export function meaningOf(name: MetricName): readonly string[] {
-  const { definition, denominator, missing } = metrics[name]
+/** What a metric means, in sentences, as the report measures it where that can differ. */
+export function meaningOf(name: MetricName, measure: Pick<Measure, 'absent'> = {}): readonly string[] {
+  const { definition, denominator, missing } = definitionOf(name, measure)
   return [
     `${definition}.`,
     ...(denominator === null ? [] : [`Of: ${denominator}.`]),

@@ -29,7 +29,7 @@ export function competitors(view: View, open: OpenKeyword): HTMLElement {
 }
 
 function targetTable({ history, data, asked, choice }: View): HTMLElement {
-  const { targets } = summarise(history, { curve: data.curve, compare: asked })
+  const { targets } = summarise(history, { ...data.measure, compare: asked })
   const chosen = history.targets[choice.target]
   const voices = targets.some(({ figures }) => figures.share_of_voice.denominator > 0)
   const shown = data.serps.filter(({ day }) => day === history.days.length - 1)
@@ -73,8 +73,10 @@ function targetTable({ history, data, asked, choice }: View): HTMLElement {
             cell: ({ target }: TargetSummary) =>
               metricText(
                 'serp_share_of_voice',
-                serpShareOfVoice(shown, history.targets.indexOf(target), { history, curve: data.curve })
-                  .value,
+                serpShareOfVoice(shown, history.targets.indexOf(target), {
+                  history,
+                  curve: data.measure.curve,
+                }).value,
               ),
           },
         ]),

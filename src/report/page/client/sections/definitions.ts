@@ -28,7 +28,8 @@ const states = [
 ] as const
 
 /** What the signs and the numbers mean. */
-export function definitions({ data: { curve } }: View): HTMLElement {
+export function definitions({ data: { measure } }: View): HTMLElement {
+  const { curve } = measure
   const rates = curve.rates.map((rate, place) => `${place + 1}: ${percent(rate)}`).join(', ')
   return section(
     { id: 'definitions', title: 'Definitions' },
@@ -39,7 +40,7 @@ export function definitions({ data: { curve } }: View): HTMLElement {
         entry(h('span', {}, h('span', { class: 'sign' }, sign), term), [text]),
       ),
       ...(Object.keys(metrics) as MetricName[]).map((name) =>
-        entry(metricLabel(name), [...meaningOf(name), `Source: ${metrics[name].source}.`]),
+        entry(metricLabel(name), [...meaningOf(name, measure), `Source: ${metrics[name].source}.`]),
       ),
       entry('Click-through rates', [
         `${curve.name}, ${curve.version}.`,

@@ -17,7 +17,7 @@ const mostSites = 15
 export function discovery(view: View): HTMLElement {
   const { history, data, asked } = view
   const pairs = serpPairs(history, data.serps, asked)
-  const { sites, serps, weight } = discoverCompetitors(pairs, { history, curve: data.curve })
+  const { sites, serps, weight } = discoverCompetitors(pairs, { history, curve: data.measure.curve })
   const others = sites.filter(({ target }) => target === null)
   if (others.length === 0) return empty('There are no results of two days to compare.')
   const shown = others

@@ -1,3 +1,4 @@
+import type { Measure } from '../../../headline.ts'
 import type { MetricName } from '../../../metrics/index.ts'
 import { trendLine } from '../chart/spark.ts'
 import { h } from '../dom.ts'
@@ -13,15 +14,25 @@ export interface FigureCard {
   readonly trend: readonly (number | null)[]
   readonly about: string
   readonly better?: 'higher'
+  readonly measure: Measure
 }
 
 /** One figure with its name, its change, its course and how much it speaks for. */
-export function figureCard({ name, label, value, delta, trend, about, better }: FigureCard): HTMLElement {
+export function figureCard({
+  name,
+  label,
+  value,
+  delta,
+  trend,
+  about,
+  better,
+  measure,
+}: FigureCard): HTMLElement {
   const text = label ?? metricLabel(name)
   return h(
     'div',
     { class: 'card' },
-    h('h3', {}, explained(text, meaningOf(name))),
+    h('h3', {}, explained(text, meaningOf(name, measure))),
     h('p', { class: 'value' }, metricText(name, value), deltaMark(name, delta, better)),
     trendLine(trend, { inverted: name === 'average_position' }),
     h('p', { class: 'about' }, about),

@@ -12,7 +12,7 @@ const most = 6
 
 /** Who won and who lost, by what that is worth in clicks. */
 export function movers({ standings, data }: View, open: OpenKeyword): HTMLElement {
-  const { winners, losers } = winnersAndLosers(standings, data.curve)
+  const { winners, losers } = winnersAndLosers(standings, data.measure.curve)
   return h(
     'div',
     { class: 'halves' },

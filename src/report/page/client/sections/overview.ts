@@ -27,8 +27,7 @@ export function overview(view: View, { open, choose }: Reactions): HTMLElement {
   if (view.standings.length === 0)
     return section({ id: 'overview', title: 'Overview' }, empty('No keyword fits what was chosen.'))
   const { history, data, choice } = view
-  const measure = { curve: data.curve }
-  const days = daily(history, choice.target, measure)
+  const days = daily(history, choice.target, data.measure)
   return section(
     { id: 'overview', title: 'Overview' },
     cards(view, days),
@@ -46,7 +45,7 @@ export function overview(view: View, { open, choose }: Reactions): HTMLElement {
 const headlines: readonly HeadlineName[] = ['average_position', 'visibility', 'share_of_voice']
 
 function cards({ standings, data }: View, days: readonly DailyFigures[]): HTMLElement {
-  const figures = headline(standings, { curve: data.curve })
+  const figures = headline(standings, data.measure)
   const shown = headlines.filter(
     (name) => name !== 'share_of_voice' || figures.share_of_voice.denominator > 0,
   )
@@ -65,6 +64,7 @@ function cards({ standings, data }: View, days: readonly DailyFigures[]): HTMLEl
       return figureCard({
         name,
         value,
+        measure: data.measure,
         delta: cohort?.delta ?? null,
         trend: days.map((day) => day.figures[name].value),
         about: uncounted === 0 ? covered(coverage) : `${covered(coverage)}, ${number(uncounted)} not counted`,
@@ -74,6 +74,7 @@ function cards({ standings, data }: View, days: readonly DailyFigures[]): HTMLEl
       figureCard({
         name: 'top_ranks',
         label: `Top ${rank}`,
+        measure: data.measure,
         value: top(now, rank),
         delta: both.length === 0 ? null : top(counts.now, rank) - top(counts.before, rank),
         trend: days.map((day) => ofObserved(top(day.distribution, rank), day)),
@@ -83,6 +84,7 @@ function cards({ standings, data }: View, days: readonly DailyFigures[]): HTMLEl
     figureCard({
       name: 'distribution',
       label: 'Ranked keywords',
+      measure: data.measure,
       value: coverage.ranked,
       delta: both.length === 0 ? null : ranked(counts.now) - ranked(counts.before),
       trend: days.map((day) => ofObserved(day.coverage.ranked, day)),
@@ -122,7 +124,7 @@ function share(part: number, { observed }: Coverage): string {
 
 function visibilityOverTime({ history, choice, data }: View, own: readonly DailyFigures[]): HTMLElement {
   const lines: readonly Line[] = history.targets.flatMap(({ label }, target) => {
-    const days = target === choice.target ? own : daily(history, target, { curve: data.curve })
+    const days = target === choice.target ? own : daily(history, target, data.measure)
     const values = days.map(({ figures }) => figures.visibility.value)
     return values.every((value) => value === null)
       ? []

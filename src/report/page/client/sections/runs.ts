@@ -1,4 +1,4 @@
-import type { RunQuality } from '../../../page-data.ts'
+import type { RunQuality } from '../../../../model/run.ts'
 import { h } from '../dom.ts'
 import { count, mediumDay, number } from '../format.ts'
 import { type GridView, grid } from '../table/grid.ts'
