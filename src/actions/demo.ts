@@ -7,8 +7,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { UsageError } from '../errors.ts'
 import { type Clock, systemClock } from '../model/clock.ts'
-import { exportKinds, reportColumns } from '../report/columns.ts'
-import { rankTable } from '../report/rank-table.ts'
+import { exportKinds } from '../report/columns.ts'
 import { rowsOut } from '../report/rows-out.ts'
 import { writeWhole } from '../report/whole-file.ts'
 import { newStop } from '../run/stop.ts'
@@ -18,6 +17,8 @@ import type { Terminal } from '../terminal.ts'
 import { count } from '../words.ts'
 import { collectAndFinish, plainCollection } from './collecting.ts'
 import { rankedJob } from './rank-report.ts'
+import { forms } from './report-forms.ts'
+import { measureOf } from './report-measure.ts'
 import { planRuns } from './run.ts'
 import { type Connection, join, wholeNumber } from './wire.ts'
 
@@ -73,12 +74,16 @@ async function tell(
 ): Promise<void> {
   const [last] = await store.runs({ limit: 1 })
   const job = last?.job ?? ''
-  const { report } = await rankedJob(store, job, {})
-  await terminal.out(rankTable(report, { width: terminal.columns, color: terminal.color }))
+  const ranked = await rankedJob(store, job, {})
+  const look = { width: terminal.columns, color: terminal.color, ascii: terminal.ascii ?? false }
+  const source = { job, ranked, measure: measureOf({}), store, look, raw: false, serpDays: 0 }
+  for await (const piece of forms.table.pieces(source)) await terminal.out(piece)
   const folder = relative('', database).replace(/[^/]*$/, '')
+  const page = `${folder}demo-report.html`
   const rankings = `${folder}demo-rankings.csv`
   const serps = `${folder}demo-serps.csv`
-  await writeWhole(rankings, rowsOut(report.rows, { columns: reportColumns, format: 'csv', raw: false }))
+  await writeWhole(page, forms.html.pieces(source))
+  await writeWhole(rankings, forms.csv.pieces(source))
   const { view, columns } = exportKinds.organic
   const latest = last === undefined ? [] : store.rows(view, { run: last.id })
   await writeWhole(
@@ -89,6 +94,7 @@ async function tell(
   await terminal.out(
     `\n${count(days, 'day')} of ${job}: ${count(tasks, 'call')}, ${count(spent, 'credit')}, in ${seconds.toFixed(1)} s.
 
+  ${page}  the report: open it in a browser
   ${database}  everything: read it with sqlite3, or with rankline --db ${database}
   ${rankings}  the ranks of the last day, beside the day before and the best ever
   ${serps}  every result of the last day
