@@ -1,11 +1,12 @@
 import { count } from '../../words.ts'
+import type { Standing } from '../cohort.ts'
 import type { CtrCurve } from '../ctr/curve.ts'
 import { definitionOf } from '../definitions.ts'
 import { valueText } from '../figure-text.ts'
 import type { MetricName } from '../metrics/index.ts'
 import { changeText, rankText, shortUrl } from '../rank-cells.ts'
 import type { TrackedTarget } from '../rank-history.ts'
-import type { RankReport } from '../rank-rows.ts'
+import type { Row } from '../rank-rows.ts'
 import { segments } from '../segments.ts'
 import { type Summary, summarise } from '../summary.ts'
 import { trend, trendLegend } from '../trend.ts'
@@ -60,10 +61,14 @@ function comparison(
 /** Days of the trends. */
 const trendDays = 30
 
+interface Line {
+  readonly row: Row
+  readonly standing: Standing
+}
+
 function keywordsSection({ report, history }: WholeReport): readonly string[] {
   const { rows, standings } = report
-  type Line = { readonly row: RankReport['rows'][number]; readonly standing: RankReport['standings'][number] }
-  const lines = standings.map((standing, place) => ({ standing, row: rows[place] as Line['row'] }))
+  const lines = standings.map((standing, place): Line => ({ standing, row: rows[place] as Row }))
   const hasTrend = history.days.length > 1
   const columns: readonly MdColumn<Line>[] = [
     ...keywordColumns<Line>(history, ({ standing }) => standing.keyword),

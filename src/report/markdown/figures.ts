@@ -1,7 +1,7 @@
 import { count } from '../../words.ts'
 import { definitionOf } from '../definitions.ts'
 import { deltaText, valueText } from '../figure-text.ts'
-import { headlineNames, type Measure } from '../headline.ts'
+import { type Headline, headlineNames, type Measure } from '../headline.ts'
 import { buckets } from '../metrics/distribution.ts'
 import { metrics } from '../metrics/index.ts'
 import { movementNames } from '../metrics/movements.ts'
@@ -18,6 +18,16 @@ export function targetName({ label, own }: Pick<TrackedTarget, 'label' | 'own'>)
 
 const targetColumn: MdColumn<TargetSummary> = { title: 'target', cell: ({ target }) => targetName(target) }
 
+/** The headline figures, each with its change. */
+function headlineColumns<T extends { readonly figures: Headline }>(): readonly MdColumn<T>[] {
+  return headlineNames.map((name) => ({
+    title: metrics[name].label,
+    align: 'right',
+    cell: ({ figures }) =>
+      `${valueText(figures[name].value, metrics[name])} ${deltaText(name, figures[name])}`.trim(),
+  }))
+}
+
 /** The headline figures of every target, and of how much they speak. */
 export function headlineSection({ targets, curve }: Summary, measure: Measure): readonly string[] {
   const columns: readonly MdColumn<TargetSummary>[] = [
@@ -27,12 +37,7 @@ export function headlineSection({ targets, curve }: Summary, measure: Measure): 
       align: 'right' as const,
       cell: ({ figures }: TargetSummary) => String(figures.visibility.coverage[part]),
     })),
-    ...headlineNames.map((name) => ({
-      title: metrics[name].label,
-      align: 'right' as const,
-      cell: ({ figures }: TargetSummary) =>
-        `${valueText(figures[name].value, metrics[name])} ${deltaText(name, figures[name])}`.trim(),
-    })),
+    ...headlineColumns<TargetSummary>(),
   ]
   const by = headlineNames.map((name) => {
     const { label, denominator } = definitionOf(name, measure)
@@ -73,12 +78,7 @@ export function tagSection(segments: readonly Segment[], { targets }: RankHistor
     { title: 'tag', cell: ({ tag }) => (tag === null ? '*none*' : mdText(tag)) },
     { title: 'target', cell: ({ target }) => targetName(target) },
     { title: 'keywords', align: 'right', cell: ({ keywords }) => String(keywords) },
-    ...headlineNames.map((name) => ({
-      title: metrics[name].label,
-      align: 'right' as const,
-      cell: ({ figures }: (typeof lines)[number]) =>
-        `${valueText(figures[name].value, metrics[name])} ${deltaText(name, figures[name])}`.trim(),
-    })),
+    ...headlineColumns<(typeof lines)[number]>(),
   ]
   return lines.length === 0 ? [] : ['## By tag', mdTable(columns, lines)]
 }

@@ -6,6 +6,7 @@ import { reportColumns } from '../../../src/report/columns.ts'
 import type { ReportWithSerps } from '../../../src/report/whole-report.ts'
 import { reportWorkbook } from '../../../src/report/workbook/workbook.ts'
 import { anyText } from '../../api/any-text.ts'
+import { aRanking } from '../build.ts'
 import { aRun, smallRankings, wholeReport } from '../whole.ts'
 
 async function bytesOf(whole: ReportWithSerps): Promise<Buffer> {
@@ -77,6 +78,17 @@ describe('the workbook', () => {
       unknown: 1,
       'moved: improved': 1,
       'moved: declined': 1,
+    })
+  })
+
+  test('leaves changes empty where nothing was known before', async () => {
+    const { Summary } = await sheetsOf(wholeReport([aRanking()]))
+    expect(Summary?.[0]).toMatchObject({
+      'compared from': null,
+      'known on both days': 0,
+      'visibility, change': null,
+      'average position': 3,
+      'average position, change': null,
     })
   })
 
