@@ -40,10 +40,11 @@ export function buildPageData({ built, compare, measure, runs, store, serpDays }
   for (const { keyword, day } of looks(history, { seriesOf, compare, serpDays })) {
     const query = queryIds[keyword] as number
     const { kind } = history.keywords[keyword] as Keyword
-    const run = (runsOn.get(history.days[day] as string) ?? []).find(
-      (id) => store.unbrokenDepth(id, query) > 0,
-    )
-    if (run === undefined) continue
+    const looked = (runsOn.get(history.days[day] as string) ?? [])
+      .map((id) => ({ run: id, depth: store.unbrokenDepth(id, query) }))
+      .find(({ depth }) => depth > 0)
+    if (looked === undefined) continue
+    const { run, depth } = looked
     const owner = ownersOf(history, seriesOf[keyword] ?? [], day)
     const top = kind === 'reference' ? mostReferences : shownResults
     const results = store.firstResults({ run, query, kind, top })
@@ -51,7 +52,7 @@ export function buildPageData({ built, compare, measure, runs, store, serpDays }
     serps.push({
       keyword,
       day,
-      depth: Math.min(shownResults, store.unbrokenDepth(run, query)),
+      depth: Math.min(shownResults, depth),
       results: results
         .slice(0, shownResults)
         .map((one) => [

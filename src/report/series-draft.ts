@@ -1,4 +1,5 @@
-import type { ObservedRow } from '../store/tracking.ts'
+import type { Exactness } from '../model/observation.ts'
+import { isRanked, type ObservedRow } from '../store/tracking.ts'
 import { type DayCell, dayCell, dayValue } from './day-cell.ts'
 import { speaksForDay } from './day-value.ts'
 import type { Observed } from './movement.ts'
@@ -20,26 +21,25 @@ export function seriesDraft(keyword: number, target: number, days: number): Seri
   const links: (number | null)[] = Array<null>(days).fill(null)
   const places: Record<number, Places> = {}
   const read = placesReader()
-  const forget = (day: number): void => {
-    delete seen[day]
-    delete places[day]
-  }
 
   return {
-    add(day, [, , state, rank, exactness, depth, unbrokenDepth, ended, link, several]) {
-      const observed: Observed = {
-        state,
-        rank,
-        unbrokenDepth: ended === 1 ? Number.POSITIVE_INFINITY : unbrokenDepth,
-      }
+    add(day, row) {
       const before = dayValue(cells[day] as DayCell, seen[day])
-      if (before !== null && !speaksForDay(observed, before)) return
-      if (before !== null) forget(day)
-      cells[day] = dayCell({ state, rank, exactness, depth })
-      if (state === 'absent' && (ended === 1 || unbrokenDepth !== depth))
-        seen[day] = ended === 1 ? -1 : unbrokenDepth
-      links[day] = link
-      if (several !== null) places[day] = read(several)
+      if (before !== null) {
+        if (!speaksForDay(observedIn(row), before)) return
+        delete seen[day]
+        delete places[day]
+      }
+      cells[day] = cellOf(row)
+      if (isRanked(row)) {
+        const [, , , , link, several] = row
+        links[day] = link
+        if (several !== null) places[day] = read(several)
+      } else {
+        const [, , , estimated, depth, unbrokenDepth] = row
+        links[day] = null
+        if (estimated !== null && unbrokenDepth !== depth) seen[day] = unbrokenDepth
+      }
     },
     finish: (linkPlace) => ({
       keyword,
@@ -51,6 +51,27 @@ export function seriesDraft(keyword: number, target: number, days: number): Seri
         Object.entries(places).map(([day, all]) => [day, all.map(([rank, id]) => [rank, linkPlace(id)])]),
       ),
     }),
+  }
+}
+
+function cellOf(row: ObservedRow): number {
+  if (isRanked(row)) return dayCell({ state: 'ranked', rank: row[2], exactness: exactness(row[3]), depth: 0 })
+  const [, , rank, estimated, depth] = row
+  if (estimated === null) return dayCell({ state: 'unknown', rank, exactness: null, depth })
+  return dayCell({ state: 'absent', rank, exactness: exactness(estimated), depth })
+}
+
+function exactness(estimated: 0 | 1): Exactness {
+  return estimated === 1 ? 'estimated' : 'exact'
+}
+
+function observedIn(row: ObservedRow): Observed {
+  if (isRanked(row)) return { state: 'ranked', rank: row[2], unbrokenDepth: Number.POSITIVE_INFINITY }
+  const [, , rank, estimated, , unbrokenDepth] = row
+  return {
+    state: estimated === null ? 'unknown' : 'absent',
+    rank,
+    unbrokenDepth: unbrokenDepth === -1 ? Number.POSITIVE_INFINITY : unbrokenDepth,
   }
 }
 

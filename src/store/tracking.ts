@@ -1,4 +1,3 @@
-import type { Exactness, ObservationState } from '../model/observation.ts'
 import type { ResultKind } from '../model/result.ts'
 import type { RunQuality } from '../model/run.ts'
 import type { Target } from '../model/target.ts'
@@ -10,7 +9,7 @@ export interface TrackingStore {
    * has, with those of single queries; own ones first.
    */
   askedIn(run: number, targets: readonly Target[]): AskedRun
-  /** Everything that a run observed, in the order of query and target. */
+  /** Everything that a run observed, in any order. */
   observedIn(run: number): readonly ObservedRow[]
   /** Texts of queries that some run asked. */
   queries(ids: readonly number[]): readonly QueryText[]
@@ -49,19 +48,32 @@ export interface AskedTarget extends Target {
   readonly id: number
 }
 
-/** Rank, link and places as in the table `observations`; the last is JSON. */
-export type ObservedRow = readonly [
+/** One observation, as short as it can be said: a year of a thousand keywords is a million of them. */
+export type ObservedRow = RankedRow | UnrankedRow
+
+/** Link and places as in the table `observations`; the latter is JSON. */
+export type RankedRow = readonly [
   query: number,
   target: number,
-  state: ObservationState,
-  rank: number | null,
-  exactness: Exactness | null,
-  depth: number,
-  unbrokenDepth: number,
-  resultsEnded: number | null,
+  rank: number,
+  estimated: 0 | 1,
   link: number | null,
   places: string | null,
 ]
+
+/** `unknown` where `estimated` is null; the unbroken depth is -1 where the results ended. */
+export type UnrankedRow = readonly [
+  query: number,
+  target: number,
+  rank: null,
+  estimated: 0 | 1 | null,
+  depth: number,
+  unbrokenDepth: number,
+]
+
+export function isRanked(row: ObservedRow): row is RankedRow {
+  return row[2] !== null
+}
 
 export interface ResultsLook {
   readonly run: number

@@ -57,10 +57,10 @@ test('nothing is said of a day on which nothing was observed', () => {
 
 test('an absence keeps how far it was seen without a gap, until another speaks for its day', () => {
   const series = seriesDraft(0, 0, 2)
-  const absence: ObservedRow = [1, 1, 'absent', null, 'estimated', 40, 20, 0, null, null]
+  const absence: ObservedRow = [1, 1, null, 1, 40, 20]
   series.add(0, absence)
   series.add(1, absence)
-  series.add(1, [1, 1, 'ranked', 35, 'exact', 40, 40, null, 9, '[[35,9],[36,8]]'])
+  series.add(1, [1, 1, 35, 0, 9, '[[35,9],[36,8]]'])
   const places = {
     1: [
       [35, 9],

@@ -1,4 +1,3 @@
-import type { ObservationState } from '../../src/model/observation.ts'
 import type { Match, Variant } from '../../src/model/target.ts'
 import type { AskedDay } from '../../src/report/baseline.ts'
 import { type BuiltHistory, buildHistory, type HistorySource } from '../../src/report/build-history.ts'
@@ -100,18 +99,18 @@ function targetFrom(row: Row, id: number): AskedTarget {
 }
 
 function rowOf(row: Row, [query, target]: readonly [number, number], links: Numbers): ObservedRow {
-  return [
-    query,
-    target,
-    row.state as ObservationState,
-    row.rank as number | null,
-    row.exactness as ObservedRow[4],
-    Number(row.depth),
-    Number(row.unbroken_depth),
-    row.results_ended === undefined ? null : Number(row.results_ended),
-    row.url === null ? null : links.of(String(row.url)),
-    null,
-  ]
+  const estimated = row.exactness === 'estimated' ? 1 : 0
+  if (row.state === 'ranked')
+    return [
+      query,
+      target,
+      Number(row.rank),
+      estimated,
+      row.url === null ? null : links.of(String(row.url)),
+      null,
+    ]
+  const unbrokenDepth = row.results_ended === 1 ? -1 : Number(row.unbroken_depth)
+  return [query, target, null, row.state === 'absent' ? estimated : null, Number(row.depth), unbrokenDepth]
 }
 
 interface Numbers {
