@@ -65,13 +65,18 @@ export function freshId(name: string): string {
   return `${name}-${made}`
 }
 
-/** Calls back with the width of an element, whenever it changes. Rounded, so that drawing does not cause drawing. */
+/** Calls back with the width of an element, in whole pixels, whenever that changes. */
 export function onWidth(element: Element, draw: (width: number) => void): void {
   let last = 0
-  new ResizeObserver((entries) => {
-    const width = Math.floor(entries[0]?.contentRect.width ?? 0)
+  onResize(element, () => {
+    const width = element.clientWidth
     if (width === last || width === 0) return
     last = width
     draw(width)
-  }).observe(element)
+  })
+}
+
+/** Calls back when an element has another size. Not at once: what is drawn may change sizes, and browsers complain of that. */
+export function onResize(element: Element, react: () => void): void {
+  new ResizeObserver(() => requestAnimationFrame(react)).observe(element)
 }

@@ -1,5 +1,6 @@
-import { type Child, h } from '../dom.ts'
+import { type Child, h, onResize } from '../dom.ts'
 import { number } from '../format.ts'
+import { isPrinted, onMedium, rowHeight } from './medium.ts'
 import { type Column, type SortOrder, sortable, sorted } from './sorting.ts'
 
 export interface Grid<Row> {
@@ -19,12 +20,10 @@ export interface GridView<Row> {
   show(rows: readonly Row[]): void
 }
 
-/** Rows where names have two lines, as the style has it. */
-const tall = matchMedia('(max-width: 760px) and (not print)')
 /** Rows beyond the edges, so that scrolling does not outrun drawing. */
 const margin = 8
 /** Rows on paper: more is for a spreadsheet. */
-export const printedRows = 200
+const printedRows = 200
 
 /**
  * A table of any number of rows, of which only those in sight are elements. Rows are as high as each other; arrow keys,
@@ -36,8 +35,6 @@ export function grid<Row>({ label, columns, order: first, open, empty, minWidth 
   let rows: readonly Row[] = []
   let active = 0
   let drawn = ''
-  let rowHeight = heightOfRows()
-  const printing = matchMedia('print')
   const head = h('tr', { 'aria-rowindex': 1 })
   const above = h('tbody', { class: 'spacer', 'aria-hidden': 'true' })
   const body = h('tbody')
@@ -52,14 +49,8 @@ export function grid<Row>({ label, columns, order: first, open, empty, minWidth 
   const note = h('p', { class: 'note only-print' })
   const nothing = h('p', { class: 'empty', hidden: true }, empty)
   box.addEventListener('scroll', () => draw(), { passive: true })
-  new ResizeObserver(() => draw()).observe(box)
-  printing.addEventListener('change', () => draw())
-  tall.addEventListener('change', () => {
-    rowHeight = heightOfRows()
-    arrange()
-  })
-  window.addEventListener('beforeprint', () => draw({ printed: true }))
-  window.addEventListener('afterprint', () => draw())
+  onResize(box, () => draw())
+  onMedium(box, () => draw())
   body.addEventListener('keydown', steer)
   body.addEventListener('click', (event) => {
     // A link in a row is its own; so is text that somebody marks.
@@ -101,20 +92,21 @@ export function grid<Row>({ label, columns, order: first, open, empty, minWidth 
     )
   }
 
-  function draw({ printed = printing.matches } = {}): void {
-    const from = printed ? 0 : Math.max(0, Math.floor(box.scrollTop / rowHeight) - margin)
-    const seen = printed ? printedRows : Math.ceil(box.clientHeight / rowHeight) + 2 * margin
+  function draw(): void {
+    const [printed, high] = [isPrinted(), rowHeight()]
+    const from = printed ? 0 : Math.max(0, Math.floor(box.scrollTop / high) - margin)
+    const seen = printed ? printedRows : Math.ceil(box.clientHeight / high) + 2 * margin
     const to = Math.min(rows.length, from + seen)
     note.textContent =
       rows.length > printedRows
         ? `The first ${number(printedRows)} of ${number(rows.length)} rows. A CSV export has them all.`
         : ''
-    const next = `${from}-${to}`
+    const next = `${from}-${to} ${high} ${printed}`
     if (next === drawn) return
     const focused = body.contains(document.activeElement)
     drawn = next
-    above.style.height = `${from * rowHeight}px`
-    below.style.height = printed ? '0px' : `${(rows.length - to) * rowHeight}px`
+    above.style.height = `${from * high}px`
+    below.style.height = printed ? '0px' : `${(rows.length - to) * high}px`
     if (active < from || active >= to) active = Math.min(rows.length - 1, from + (printed ? 0 : margin))
     body.replaceChildren(...rows.slice(from, to).map((row, place) => line(row, from + place)))
     if (focused && !printed) buttonAt(active)?.focus({ preventScroll: true })
@@ -154,7 +146,7 @@ export function grid<Row>({ label, columns, order: first, open, empty, minWidth 
   }
 
   function steer(event: KeyboardEvent): void {
-    const page = Math.max(1, Math.floor(box.clientHeight / rowHeight) - 1)
+    const page = Math.max(1, Math.floor(box.clientHeight / rowHeight()) - 1)
     const step = {
       ArrowDown: 1,
       ArrowUp: -1,
@@ -173,10 +165,9 @@ export function grid<Row>({ label, columns, order: first, open, empty, minWidth 
   function reach(index: number): void {
     buttonAt(active)?.setAttribute('tabindex', '-1')
     active = index
-    const headHeight = head.offsetHeight
-    const room = box.clientHeight - headHeight
-    if (index * rowHeight < box.scrollTop) box.scrollTop = index * rowHeight
-    else if ((index + 1) * rowHeight > box.scrollTop + room) box.scrollTop = (index + 1) * rowHeight - room
+    const [room, high] = [box.clientHeight - head.offsetHeight, rowHeight()]
+    if (index * high < box.scrollTop) box.scrollTop = index * high
+    else if ((index + 1) * high > box.scrollTop + room) box.scrollTop = (index + 1) * high - room
     draw()
     buttonAt(index)?.setAttribute('tabindex', '0')
     buttonAt(index)?.focus({ preventScroll: true })
@@ -185,8 +176,4 @@ export function grid<Row>({ label, columns, order: first, open, empty, minWidth 
   function buttonAt(index: number): HTMLElement | null {
     return body.querySelector<HTMLElement>(`tr[data-index="${index}"] .row-button`)
   }
-}
-
-function heightOfRows(): number {
-  return tall.matches ? 64 : 48
 }
