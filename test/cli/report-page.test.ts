@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { PageData, Serp } from '../../src/report/page-data.ts'
+import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { type Workspace, workspace } from '../support/rankline.ts'
+
+const job = `name: acme
+targets: [acme.com]
+competitors: [rival.com]
+queries:
+  - { query: desk, volume: 1000, tags: [head] }
+  - { query: desk, operation: alpha.ai }
+  - { query: desk, operation: alpha.news }
+`
+const aDayBack = `UPDATE runs_ SET date = date(date, '-1 days');
+  UPDATE observations SET observed_at = observed_at - 86400000`
+
+let place: Workspace
+beforeAll(async () => {
+  await using sandbox = await startSandbox({ sites: ['acme.com', 'rival.com'] })
+  place = await workspace(sandbox)
+  const file = await place.file('acme.yaml', job)
+  for (const day of ['2026-03-01', '2026-03-02', '2026-03-03']) {
+    if (day !== '2026-03-01') place.change(aDayBack)
+    await fetch(`${sandbox.url}/_sandbox/control`, { method: 'POST', body: JSON.stringify({ date: day }) })
+    expect((await place.run(['run', file])).code).toBe(0)
+  }
+})
+afterAll(() => place[Symbol.asyncDispose]())
+
+async function pageOf(...flags: readonly string[]): Promise<PageData> {
+  const { code, stderr } = await place.run(['report', 'acme', '--format', 'html', '-o', 'r.html', ...flags])
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: expect.stringMatching(/^Written: r.html, [\d.]+ kB\n$/),
+  })
+  const html = await place.read('r.html')
+  return JSON.parse(html.match(/<script id="page-data"[^>]*>(.*?)<\/script>/s)?.[1] ?? '') as PageData
+}
+
+interface ResultRow {
+  readonly rank: number
+  readonly title: string
+  readonly link: string
+  readonly site: string
+}
+
+const views = { organic: 'organic_results', reference: 'ai_references', news: 'news_results' } as const
+
+/** The first ten results of a SERP as the public views have them. */
+function viewed({ history }: PageData, { keyword, day }: Serp): readonly ResultRow[] {
+  const kind = history.keywords[keyword]?.kind as keyof typeof views
+  return place.sql<ResultRow>(
+    `SELECT rank, title, link, site FROM ${views[kind]} WHERE rank <= 10 AND run_id =
+      (SELECT run_id FROM runs WHERE date = '${history.days[day]}') ORDER BY rank`,
+  )
+}
+
+test('the page has the results of the last day and of the one before, as they are stored', async () => {
+  const data = await pageOf()
+  expect(data.serps.map(({ keyword, day }) => [keyword, day])).toEqual(
+    [0, 1, 2].flatMap((keyword) => [
+      [keyword, 1],
+      [keyword, 2],
+    ]),
+  )
+  for (const serp of data.serps) {
+    const shown = serp.results.map(([rank, title, link, site]) => ({
+      rank,
+      title: data.texts[title ?? -1],
+      link: data.links[link ?? -1],
+      site: data.sites[site ?? -1],
+    }))
+    expect(shown.length).toBeGreaterThan(0)
+    expect(shown).toEqual(viewed(data, serp))
+    expect(serp.depth).toBe(Math.min(10, shown.length))
+  }
+})
+
+test('results belong to the targets that the rankings name', async () => {
+  const data = await pageOf()
+  const owned = data.serps.flatMap(({ keyword, day, results }) =>
+    results.flatMap(([rank, , , , target]) =>
+      target === null ? [] : [[keyword, day, data.history.targets[target]?.label, rank]],
+    ),
+  )
+  const ranked = data.history.series.flatMap(({ keyword, target, cells, places }) =>
+    [1, 2].flatMap((day) => {
+      const rank = cells[day] ?? 0
+      const ranks = places[day]?.map(([one]) => one) ?? (rank > 0 ? [rank] : [])
+      return ranks
+        .filter((one) => one <= 10)
+        .map((one) => [keyword, day, data.history.targets[target]?.label, one])
+    }),
+  )
+  expect(owned.length).toBeGreaterThan(0)
+  expect(owned.map(String).sort()).toEqual(ranked.map(String).sort())
+})
+
+test('citations are the references of AI answers, at their indexes as sent', async () => {
+  const data = await pageOf()
+  const rows = place.sql<{ date: string; reference_index: number; site: string }>(
+    `SELECT r.date, a.reference_index, a.site FROM ai_references a JOIN runs r USING (run_id)
+    WHERE r.date > '2026-03-01' ORDER BY r.date, a.reference_index`,
+  )
+  expect(data.citations).toHaveLength(2)
+  for (const { day, references, cited } of data.citations) {
+    const those = rows.filter(({ date }) => date === data.history.days[day])
+    expect(references).toBe(those.length)
+    const expected = data.history.targets.flatMap(({ site }, target) => {
+      const indexes = those.filter((row) => row.site === site).map((row) => row.reference_index)
+      return indexes.length === 0 ? [] : [{ target, indexes }]
+    })
+    expect(cited).toEqual(expected)
+  }
+})
+
+test('more days of results, runs with their cost, the same bytes', async () => {
+  const data = await pageOf('--serps', '30d')
+  const first = await place.read('r.html')
+  expect(data.serps.filter(({ keyword }) => keyword === 0).map(({ day }) => day)).toEqual([0, 1, 2])
+  expect(data.runs.map(({ date, spent }) => [date, spent])).toEqual(
+    place
+      .sql<{ date: string; spent: number }>('SELECT date, credits_spent AS spent FROM runs ORDER BY date')
+      .map(({ date, spent }) => [date, spent]),
+  )
+  await pageOf('--serps', '30d')
+  expect(await place.read('r.html')).toBe(first)
+})
+
+test('a filter and the measures hold for the page, too', async () => {
+  const data = await pageOf('--tag', 'head', '--absent', '101')
+  expect(data.measure.absent).toBe(101)
+  expect([...new Set(data.history.series.map(({ keyword }) => keyword))]).toHaveLength(1)
+})
+
+test.each([
+  [
+    ['--format', 'md', '--serps', '30d'],
+    '--serps has no meaning for --format md, which has none; --format html has them',
+  ],
+  [['--format', 'html', '--serps', 'all'], "--serps cannot be 'all'; write days such as 7d, 4w or 30d"],
+  [['--format', 'html', '--sort', 'rank'], '--sort has no meaning for --format html, which has no rows'],
+])('%j is refused', async (flags, words) => {
+  const { code, stderr } = await place.run(['report', 'acme', ...flags])
+  expect({ code, stderr }).toEqual({ code: 2, stderr: `rankline: ${words}\n` })
+})
