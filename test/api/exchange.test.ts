@@ -90,7 +90,8 @@ describe('a whole answer is handed over as it came', () => {
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
     const before = timers()
     await exchangeWith((socket) => socket.write(http(200, 'ok')), { timeoutMs: 300_000 })
-    expect(timers()).toBe(before)
+    // Timers of earlier tests may have ended meanwhile.
+    expect(timers()).toBeLessThanOrEqual(before)
   })
 
   test('in pieces of one byte, each in its own packet', async () => {
