@@ -1,5 +1,6 @@
 import { UsageError } from '../errors.ts'
 import type { BuiltHistory } from '../report/build-history.ts'
+import { compact } from '../report/compact.ts'
 import { filterHistory } from '../report/filter-history.ts'
 import type { RankHistory } from '../report/rank-history.ts'
 import { harmless } from '../terminal.ts'
@@ -13,7 +14,7 @@ export interface WantedOnly {
 }
 
 /**
- * A history of what is wanted. Throws a sentence where no keyword has such a tag, or no target such a name.
+ * A history of what is wanted and nothing else. Throws a sentence where no keyword has such a tag, or no target such a name.
  *
  * What the job no longer asks is not told: its tags are not known.
  */
@@ -27,7 +28,7 @@ export function wantedOf(built: BuiltHistory, { tags = [], targets = [] }: Wante
     history.targets.map(({ label }) => label),
     `${history.job} tracks no target`,
   )
-  return { ...built, history: filterHistory(history, { tags, targets }), removedTargets: 0 }
+  return compact({ ...built, history: filterHistory(history, { tags, targets }), removedTargets: 0 })
 }
 
 function tagsOf({ keywords }: RankHistory): readonly string[] {

@@ -130,7 +130,21 @@ test('more days of results, runs with their cost, the same bytes', async () => {
 test('a filter and the measures hold for the page, too', async () => {
   const data = await pageOf('--tag', 'head', '--absent', '101')
   expect(data.measure.absent).toBe(101)
-  expect([...new Set(data.history.series.map(({ keyword }) => keyword))]).toHaveLength(1)
+  expect(new Set(data.history.series.map(({ keyword }) => keyword))).toEqual(new Set([0]))
+})
+
+test('what was not chosen is nowhere in the file, for it may be of another client', async () => {
+  const { keywords, links } = (await pageOf('--tag', 'head')).history
+  expect(keywords.map(({ operation }) => operation)).toEqual(['alpha.search'])
+  expect(links.length).toBeLessThan((await pageOf()).history.links.length)
+})
+
+test('a page of one target opens on it, with its results', async () => {
+  const { history, serps } = await pageOf('--target', 'rival.com')
+  expect(history.targets.map(({ label }) => label)).toEqual(['rival.com'])
+  expect(new Set(history.series.map(({ target }) => target))).toEqual(new Set([0]))
+  const whose = serps.flatMap(({ results }) => results.map(([, , , , target]) => target))
+  expect(new Set(whose)).toEqual(new Set([null, 0]))
 })
 
 test.each([
