@@ -43,6 +43,9 @@ describe('what is chosen', () => {
 
   test('is nothing where the address names what is not there', () => {
     expect(choiceIn('#target=nobody&to=1999-01-01&overview', page)).toEqual(noChoice)
+    expect(choiceIn('#tag=none&operation=alpha&locale=xx&movement=sideways&compare=soon', page)).toEqual(
+      noChoice,
+    )
     expect(hashOf(noChoice, page)).toBe('')
   })
 

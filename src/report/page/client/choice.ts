@@ -1,4 +1,6 @@
+import { movementNames } from '../../metrics/movements.ts'
 import type { PageData } from '../../page-data.ts'
+import { localeOf } from './keyword/keyword-text.ts'
 
 /** What the reader chose to see. Empty text is no choice. */
 export interface Choice {
@@ -41,14 +43,38 @@ export const noChoice: Choice = {
   compare: '',
 }
 
+/** How far back can be compared, in words. */
+export const comparisons = {
+  '1': 'Day before',
+  '7': '7 days before',
+  '28': '28 days before',
+  first: 'First day in sight',
+} as const
+
 /** What the part of the address behind `#` says; what it names that is not there is as if it were not said. */
 export function choiceIn(hash: string, { history }: PageData): Choice {
+  const { keywords, targets, days } = history
   const said = new URLSearchParams(hash.replace(/^#/, ''))
-  const texts = Object.fromEntries(choiceKeys.map((key) => [key, said.get(key) ?? '']))
-  const target = history.targets.findIndex(({ label }) => label === said.get('target'))
-  const choice = { ...noChoice, ...texts, target: Math.max(0, target) }
-  const day = (text: string): string => (history.days.includes(text) ? text : '')
-  return { ...choice, from: day(choice.from), to: day(choice.to) }
+  const oneOf = (key: ChoiceKey, known: readonly string[]): string =>
+    known.find((one) => one === said.get(key)) ?? ''
+  const target = targets.findIndex(({ label }) => label === said.get('target'))
+  return {
+    target: Math.max(0, target),
+    text: said.get('text') ?? '',
+    tag: oneOf(
+      'tag',
+      keywords.flatMap(({ tags }) => tags),
+    ),
+    operation: oneOf(
+      'operation',
+      keywords.map(({ operation }) => operation),
+    ),
+    locale: oneOf('locale', keywords.map(localeOf)),
+    movement: oneOf('movement', movementNames),
+    from: oneOf('from', days),
+    to: oneOf('to', days),
+    compare: oneOf('compare', Object.keys(comparisons)),
+  }
 }
 
 /** The choice as the part of the address behind `#`, empty where nothing was chosen. */

@@ -1,6 +1,6 @@
 import { movementNames } from '../../metrics/movements.ts'
 import type { PageData } from '../../page-data.ts'
-import { type Choice, type ChoiceKey, choiceKeys, noChoice } from './choice.ts'
+import { type Choice, type ChoiceKey, choiceKeys, comparisons, noChoice } from './choice.ts'
 import { h } from './dom.ts'
 import { mediumDay, shortDay } from './format.ts'
 import { localeOf } from './keyword/keyword-text.ts'
@@ -51,10 +51,7 @@ export function controls(data: PageData, choose: (change: Partial<Choice>) => vo
     to: field('to', 'To', [['', 'Latest'], ...dayOptions]),
     compare: field('compare', 'Compared with', [
       ['', data.compare === null ? 'Nearest before' : shortDay(data.compare.day)],
-      ['1', 'Day before'],
-      ['7', '7 days before'],
-      ['28', '28 days before'],
-      ['first', 'First day in sight'],
+      ...Object.entries(comparisons),
     ]),
   }
   for (const [key, { select }] of Object.entries(selects))
