@@ -44,6 +44,8 @@ export async function diff(flags: DiffFlags, terminal: Terminal): Promise<number
   const named = await namedJob(store, flags.job, terminal)
   if (named === null) return 2
   const { name: job, settings } = named
+  // One query is read after the other; what is collected meanwhile is in none of them.
+  using _ = store.snapshot()
   const run = await newestRun(store, job, date)
   if (run === null) {
     terminal.say(notYetRun(job, date))
