@@ -4,13 +4,13 @@ import { buildPageData } from '../report/build-page-data.ts'
 import { reportColumns } from '../report/columns.ts'
 import type { Measure } from '../report/headline.ts'
 import { markdown } from '../report/markdown/document.ts'
-import { metricsJson, metricsText } from '../report/metrics-out.ts'
 import { reportPage } from '../report/page/html.ts'
 import type { PageData } from '../report/page-data.ts'
 import { rankTable } from '../report/rank-table.ts'
 import { rowsOut } from '../report/rows-out.ts'
 import { type Summary, summarise } from '../report/summary.ts'
-import type { SummaryLook } from '../report/summary-text.ts'
+import { summaryDocument } from '../report/summary-document.ts'
+import { type SummaryLook, summaryText } from '../report/summary-text.ts'
 import type { WholeReport } from '../report/whole-report.ts'
 import { reportWorkbook } from '../report/workbook/workbook.ts'
 import type { Store } from '../store/store.ts'
@@ -64,7 +64,7 @@ export type FormName = keyof typeof forms
 /** The figures alone. */
 export const metricsForms: Partial<Record<FormName, Form>> = {
   table: { pieces: (source) => text(figures(source)), measured: true },
-  json: { pieces: (source) => text(metricsJson(summaryOf(source), source.measure)), measured: true },
+  json: { pieces: (source) => text(figuresJson(source)), measured: true },
 }
 
 async function* text(whole: string): AsyncGenerator<string> {
@@ -82,8 +82,12 @@ function tableText(source: FormSource): string {
 }
 
 function figures(source: FormSource): string {
-  const block = metricsText(summaryOf(source), source.measure, source.look)
+  const block = summaryText(summaryOf(source), source.look)
   return source.look.ascii ? asciiSigns(block) : block
+}
+
+function figuresJson(source: FormSource): string {
+  return `${JSON.stringify(summaryDocument(summaryOf(source)), null, 2)}\n`
 }
 
 function summaryOf(source: FormSource): Summary {

@@ -1,5 +1,7 @@
 import type { Standing } from './cohort.ts'
+import { definitionOf } from './definitions.ts'
 import { type ComparedFigure, type HeadlineName, headlineNames } from './headline.ts'
+import type { AbsentAs } from './metrics/average-position.ts'
 import { top } from './metrics/distribution.ts'
 import type { Figure } from './metrics/figure.ts'
 import { metrics } from './metrics/index.ts'
@@ -15,18 +17,18 @@ export function summaryDocument(summary: Summary) {
     compared_with: summary.compared,
     ctr_curve: { name: curve.name, version: curve.version, source: curve.source },
     keywords: { asked: summary.keywords, added: summary.added, removed: summary.removed },
-    targets: summary.targets.map(targetDocument),
+    targets: summary.targets.map((one) => targetDocument(one, summary)),
   }
 }
 
-function targetDocument(one: TargetSummary) {
+function targetDocument(one: TargetSummary, { absent }: Summary) {
   const { target, figures, against } = one
   const { distribution, top_ranks, movements, gain, head_to_head } = metrics
   return {
     target: target.label,
     site: target.site,
     own: target.own,
-    figures: headlineNames.map((name) => figureDocument(name, figures[name])),
+    figures: headlineNames.map((name) => figureDocument(name, figures[name], absent)),
     distribution: { definition: distribution.definition, ...one.distribution },
     top_ranks: {
       definition: top_ranks.definition,
@@ -48,8 +50,8 @@ function targetDocument(one: TargetSummary) {
   }
 }
 
-function figureDocument(metric: HeadlineName, figure: ComparedFigure) {
-  const { label, unit, better, definition, denominator: by } = metrics[metric]
+function figureDocument(metric: HeadlineName, figure: ComparedFigure, absent: AbsentAs) {
+  const { label, unit, better, definition, denominator: by } = definitionOf(metric, { absent })
   const { cohort } = figure
   return {
     metric,

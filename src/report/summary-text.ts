@@ -2,6 +2,7 @@ import { styleText } from 'node:util'
 import stringWidth from 'string-width'
 import { harmless } from '../terminal.ts'
 import { count } from '../words.ts'
+import { absentWords, definitionOf } from './definitions.ts'
 import { deltaText, valueText } from './figure-text.ts'
 import { type HeadlineName, headlineNames } from './headline.ts'
 import { buckets } from './metrics/distribution.ts'
@@ -34,7 +35,7 @@ export function summaryText(summary: Summary, { width, color }: SummaryLook): st
   ])
   const table = formatTable(columns, rows, width)
   const own = targets.filter(({ target }) => target.own)
-  const lines = [...own.flatMap((one) => counts(one, own.length > 1)), denominators(), notes(summary)]
+  const lines = [...own.flatMap((one) => counts(one, own.length > 1)), denominators(summary), notes(summary)]
   return `${color ? colored(table) : table}${lines.flatMap((line) => wrap(line, width)).join('\n')}\n`
 }
 
@@ -69,11 +70,13 @@ function counts(
   return [`Ranks${whose}: ${ranks.join(', ')}.`, `Movements${whose}: ${moves.join(', ')}.`]
 }
 
-function denominators(): string {
-  return headlineNames
-    .map((name) => `${metrics[name].label}: by ${metrics[name].denominator}`)
-    .join('; ')
-    .concat('.')
+function denominators({ absent }: Summary): string {
+  const words = headlineNames.map((name) => {
+    const { label, denominator } = definitionOf(name, { absent })
+    const told = name === 'average_position' && absent !== 'depth' ? `, ${absentWords(absent)}` : ''
+    return `${label}: by ${denominator}${told}`
+  })
+  return `${words.join('; ')}.`
 }
 
 function notes({ compared, added, removed, curve, targets }: Summary): string {

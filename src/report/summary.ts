@@ -1,6 +1,7 @@
 import type { AskedDay } from './baseline.ts'
 import { type Standing, standingsOf } from './cohort.ts'
 import { type Headline, headline, type Measure } from './headline.ts'
+import type { AbsentAs } from './metrics/average-position.ts'
 import { type Distribution, distribution } from './metrics/distribution.ts'
 import { type HeadToHead, headToHead } from './metrics/head-to-head.ts'
 import { countMovements, type MovementCounts } from './metrics/movements.ts'
@@ -22,6 +23,7 @@ export interface Summary {
   /** The days that keywords are compared with, ascending. */
   readonly compared: readonly string[]
   readonly curve: Measure['curve']
+  readonly absent: AbsentAs
   /** Keywords that are asked for. */
   readonly keywords: number
   /** Keywords of these that were first observed after the day that is compared with. */
@@ -55,6 +57,7 @@ export function summarise(history: RankHistory, { compare = null, ...rest }: Sum
     date: history.days.at(-1) ?? null,
     compared,
     curve: rest.curve,
+    absent: rest.absent ?? 'depth',
     keywords: new Set(history.series.map(({ keyword }) => keyword)).size,
     added: countAdded(standings),
     removed: countRemoved(history, compared),
