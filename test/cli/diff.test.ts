@@ -175,6 +175,22 @@ test('a file may name the job; its targets are marked, and nothing is written', 
   expect(watched()).toEqual(before)
 })
 
+test('a target that has its history from what is stored is named once', async () => {
+  const again = '[rival.com, { site: rival.com, match: prefix, label: Again }]'
+  await place.file('again.yaml', jobFile.replace('[rival.com]', again))
+  const { stderr } = await place.run(['report', 'again.yaml'])
+  expect(stderr).toContain('targets are new')
+  const named = async (job: string) => {
+    const { stdout } = await place.run(['diff', job, ...one, '--compare', '7d', '--json'])
+    const [diff] = JSON.parse(stdout) as readonly DiffDocument[]
+    const all = [...(diff?.entered ?? []), ...(diff?.left ?? []), ...(diff?.moved ?? [])]
+    const lists = all.map(({ targets }) => targets.map(({ target }) => target))
+    return [...new Set(lists.map((list) => list.join()))].sort()
+  }
+  expect(await named('again.yaml')).toEqual(['', 'acme.com', 'rival.com,Again'])
+  expect(await named('acme')).toEqual(['', 'acme.com', 'rival.com'])
+})
+
 describe('asking for', () => {
   test.each<[string, readonly string[], string]>([
     ['a query that was never asked', ['--query', 'standing desc'], "Did you mean 'standing desk'?"],

@@ -68,9 +68,11 @@ function recordReader(db: Database): ReportStore['serpRecord'] {
 }
 
 function targetReader(db: Database): ReportStore['queryTargets'] {
+  // Those that it was planned with: what was looked for afterwards is of the whole job.
   const targets = db.prepare<[number, number], TargetRow>(
     `SELECT tg.site, tg.match, tg.also, rt.label, rt.own FROM run_queries rq
-      JOIN run_targets rt ON rt.run_id = rq.run_id AND rt.target_id IN (SELECT value FROM json_each(rq.targets))
+      JOIN run_targets rt ON rt.run_id = rq.run_id
+        AND rt.target_id IN (SELECT value FROM json_each(coalesce(rq.planned_targets, rq.targets)))
       JOIN targets tg ON tg.id = rt.target_id
     WHERE rq.run_id = ? AND rq.query_id = ? ORDER BY rt.own DESC, rt.label`,
   )
