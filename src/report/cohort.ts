@@ -1,5 +1,5 @@
 import { type AskedDay, isBetterBaseline, movementSince } from './baseline.ts'
-import { type DayValue, dayValue } from './day-cell.ts'
+import { type DayValue, dayValue, unknown } from './day-cell.ts'
 import { type Change, seenBy } from './movement.ts'
 import type { Keyword, RankHistory, RankSeries } from './rank-history.ts'
 
@@ -18,8 +18,6 @@ export interface Baseline {
   readonly day: number
   readonly value: DayValue
 }
-
-const unknown: DayValue = { state: 'unknown', rank: null, exactness: null, depth: 0, unbrokenDepth: 0 }
 
 /** How every series of a history stands on its last day, in the order of the series. */
 export function standingsOf(history: RankHistory, asked: AskedDay | null): readonly Standing[] {

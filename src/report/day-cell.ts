@@ -19,7 +19,8 @@ export interface DayValue extends Observed {
   readonly depth: number | null
 }
 
-const unknown: DayValue = { state: 'unknown', rank: null, exactness: null, depth: 0, unbrokenDepth: 0 }
+/** Nothing is known of the day. */
+export const unknown: DayValue = { state: 'unknown', rank: null, exactness: null, depth: 0, unbrokenDepth: 0 }
 
 /** The number that stands for what was observed. */
 export function dayCell({

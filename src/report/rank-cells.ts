@@ -1,15 +1,21 @@
 import type { DayValue } from './day-cell.ts'
-import type { Row } from './rank-rows.ts'
 
-/** How reports for people write a row; text from outside is as it was sent. */
+/** How reports for people, the page among them, write a row; text from outside is as it was sent. */
 
-type Param = Row[string] | undefined
+type Cell = string | number | null
+/** A row of a report: cells by name. */
+type Row = Readonly<Record<string, Cell>>
+type Param = Cell | undefined
 
-/** Where and in which language was asked, as short as it can be said; the second engine has names of its own. */
-export function localeText(params: Readonly<Record<string, Param>>): string {
+/**
+ * Where and in which language was asked, as short as it can be said; the second engine has names of its own.
+ *
+ * @param between what stands between language and place
+ */
+export function localeText(params: Readonly<Record<string, Param>>, between = ' '): string {
   const { gl, hl, location, cc, mkt } = params
   const language = [hl, gl ?? cc].filter((part) => part != null).join('-')
-  return [mkt ?? language, location].filter((part) => part != null && part !== '').join(' ')
+  return [mkt ?? language, location].filter((part) => part != null && part !== '').join(between)
 }
 
 /** The same of a row of the `rankings` view. */
@@ -25,9 +31,14 @@ export function rankText({ state, rank, exactness, unbroken_depth: seen }: Row):
 }
 
 /** The same of one day of a series. */
-export function valueRank({ state, rank, exactness, depth, unbrokenDepth }: DayValue): string {
-  const seen = Number.isFinite(unbrokenDepth) ? unbrokenDepth : depth
-  return rankText({ state, rank, exactness, unbroken_depth: seen })
+export function valueRank(value: DayValue): string {
+  const { state, rank, exactness } = value
+  return rankText({ state, rank, exactness, unbroken_depth: lookedAt(value) })
+}
+
+/** How many results were looked at without a gap where none was found; all there were, where they ended. */
+export function lookedAt({ depth, unbrokenDepth }: DayValue): number {
+  return Math.min(unbrokenDepth, depth ?? 0)
 }
 
 export function changeText({ movement, change, state }: Row): string {

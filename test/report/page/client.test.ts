@@ -12,9 +12,10 @@ import {
   shortDay,
   shortLink,
 } from '../../../src/report/page/client/format.ts'
-import { rankText, rankWords } from '../../../src/report/page/client/movement-text.ts'
+import { rankWords } from '../../../src/report/page/client/movement-text.ts'
 import { sorted } from '../../../src/report/page/client/table/sorting.ts'
 import { viewOf } from '../../../src/report/page/client/view.ts'
+import { valueRank } from '../../../src/report/rank-cells.ts'
 import { hostilePage } from './odd-pages.ts'
 import { samplePage } from './sample-page.ts'
 
@@ -157,7 +158,7 @@ test.each([
   [0, undefined, '?', 'not known'],
 ])('a day of %j, seen %j, is written %s and read %s', (cell, seen, text, words) => {
   const value = dayValue(cell, seen)
-  expect(value === null ? null : [rankText(value), rankWords(value)]).toEqual([text, words])
+  expect(value === null ? null : [valueRank(value), rankWords(value)]).toEqual([text, words])
 })
 
 test('numbers and days are written for people', () => {

@@ -1,5 +1,6 @@
 import type { DayValue } from '../../day-cell.ts'
 import type { Change, Movement } from '../../movement.ts'
+import { lookedAt, valueRank } from '../../rank-cells.ts'
 import { h, unsaid, unseen } from './dom.ts'
 
 /** Movements in words. */
@@ -31,28 +32,21 @@ function mark(className: string, text: string, said = text): HTMLElement {
   )
 }
 
-/** A rank as tables show it: `7`, `~7` where estimated, `>30` where not among 30, `?` where nobody knows. */
-export function rankText({ state, rank, exactness, depth, unbrokenDepth }: DayValue): string {
-  const about = exactness === 'estimated' ? '~' : ''
-  if (state === 'ranked') return `${about}${rank}`
-  return state === 'absent' ? `${about}>${Math.min(unbrokenDepth, depth ?? 0)}` : '?'
-}
-
-/** The same in words. */
+/** A rank in words. */
 export function rankWords(value: DayValue): string {
-  const { state, rank, exactness, depth, unbrokenDepth } = value
+  const { state, rank, exactness } = value
   const about = exactness === 'estimated' ? ' (estimated)' : ''
   if (state === 'ranked') return `rank ${rank}${about}`
-  if (state === 'absent') return `not among the first ${Math.min(unbrokenDepth, depth ?? 0)}${about}`
+  if (state === 'absent') return `not among the first ${lookedAt(value)}${about}`
   return 'not known'
 }
 
-/** A rank that looks as {@link rankText} and is read as {@link rankWords}. */
+/** A rank that looks as {@link valueRank} and is read as {@link rankWords}. */
 export function rankMark(value: DayValue): HTMLElement {
   return h(
     'span',
     { class: `rank ${value.state}${value.rank !== null && value.rank <= 3 ? ' podium' : ''}` },
-    unsaid(rankText(value)),
+    unsaid(valueRank(value)),
     unseen(rankWords(value)),
   )
 }

@@ -1,10 +1,9 @@
+import { localeText } from '../../../rank-cells.ts'
 import type { Keyword } from '../../../rank-history.ts'
 
-/** Where and in which language was asked, as short as it can be said; the second engine has names of its own. */
+/** Where and in which language was asked. */
 export function localeOf({ params }: Keyword): string {
-  const { gl, cc, hl, mkt, location } = params
-  const language = [hl, gl ?? cc].filter((part) => part !== undefined).join('-')
-  return [mkt ?? language, location].filter((part) => part !== undefined && part !== '').join(' · ')
+  return localeText(params, ' · ')
 }
 
 /** Everything that was asked beside the text: what tells keywords of one text apart. */
