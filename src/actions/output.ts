@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import { NobodyReads, RanklineError } from '../errors.ts'
 import { writeWhole } from '../report/whole-file.ts'
 import type { Terminal } from '../terminal.ts'
 import { size } from '../words.ts'
@@ -15,6 +16,16 @@ export async function deliver(
   }
   await writeWhole(path, pieces)
   terminal.say(`Written: ${path}, ${size(statSync(path).size)}`)
+}
+
+/** Prints what is said of work that stands, and whose end decides the exit code, also where it cannot be written. */
+export async function tellAnyhow(text: string, terminal: Terminal): Promise<void> {
+  try {
+    await terminal.out(text)
+  } catch (error) {
+    if (!(error instanceof RanklineError)) throw error
+    if (!(error instanceof NobodyReads)) terminal.say(`rankline: ${error.message}`)
+  }
 }
 
 /** A file is as wide as most screens. */
