@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync } from 'node:fs'
+import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -45,7 +46,7 @@ async function ontoFullDisk(args: readonly string[]) {
     stdio: ['ignore', full, 'pipe'],
   })
   closeSync(full)
-  const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'close')])
+  const [said, [code]] = await Promise.all([text(child.stderr as Readable), once(child, 'close')])
   return { code, stderr: said }
 }
 
@@ -81,5 +82,24 @@ describe('who stops reading', () => {
     expect(place.sql('SELECT finish_reason FROM runs ORDER BY run_id DESC LIMIT 1')).toEqual([
       { finish_reason: 'completed' },
     ])
+  })
+})
+
+describe('what a command reads', () => {
+  const curve = '# name: Ours\n# version: 1\n# source: us\nrank,ctr\n1,30%\n'
+
+  test.each([
+    ['the job of a report', ['report', 'job.csv', '--format', 'csv', '--out', './job.csv'], 'job.csv'],
+    ['the job of a diff', ['diff', 'job.csv', '--out', 'job.csv'], 'job.csv'],
+    ['a curve', ['report', 'job', '--format', 'md', '--ctr', 'ctr.csv', '--out', 'ctr.csv'], 'ctr.csv'],
+  ])('is not written over: %s', async (_, args, file) => {
+    await place.file('ctr.csv', curve)
+    const before = await place.read(file)
+    expect(await place.run(args)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `rankline: --out names ${file}, which is read and would be lost. Give it the name of another file\n`,
+    })
+    expect(await place.read(file)).toBe(before)
   })
 })
