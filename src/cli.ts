@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import yargs from 'yargs'
 import type { Action, Command, Flags } from './commands/command.ts'
 import { commands } from './commands/index.ts'
-import { RanklineError, UsageError } from './errors.ts'
+import { NobodyReads, RanklineError, UsageError } from './errors.ts'
 import { mistyped } from './mistyped.ts'
 import { openTerminal } from './open-terminal.ts'
 import type { Terminal } from './terminal.ts'
@@ -106,6 +106,7 @@ function refuseRepeats({ usage }: Command, flags: Flags, lists: readonly string[
 
 /** One sentence for what was foreseen; for a bug of ours, how to tell it. */
 function explain(error: unknown, verbose: boolean): number {
+  if (error instanceof NobodyReads) return error.exitCode
   const foreseen = error instanceof RanklineError
   const message = error instanceof Error ? error.message : String(error)
   if (foreseen) terminal.say(`rankline: ${message}`)

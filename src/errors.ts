@@ -19,5 +19,14 @@ export class UsageError extends RanklineError {
   }
 }
 
+/** Whoever read the output stopped: enough for them, as for `head`, so no more is made, and nothing is said. */
+export class NobodyReads extends RanklineError {
+  override readonly name = 'NobodyReads'
+
+  constructor(options?: ErrorOptions) {
+    super('Nobody reads the output any more', 0, options)
+  }
+}
+
 /** Exit code where another process is at work and is not waited for any longer. */
 export const busyExitCode = 7

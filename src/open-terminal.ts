@@ -1,15 +1,12 @@
 import { outputSettings } from './config.ts'
+import { NobodyReads, RanklineError } from './errors.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The terminal, or the pipes, that this process was started with. */
 export function openTerminal(): Terminal {
   const { color, live, ascii } = outputSettings()
-  // Who reads us through a pipe may stop reading; what is collected is not harmed by that.
-  const ignore = (error: NodeJS.ErrnoException): void => {
-    if (error.code === 'EPIPE') return
-    process.exitCode = 1
-    process.stderr.write(`rankline: the output cannot be written (${error.code ?? error.message}).\n`)
-  }
+  // Whoever writes data is told by `out`; of talk that cannot be written nobody could be told.
+  const ignore = (): void => {}
   process.stdout.on('error', ignore)
   process.stderr.on('error', ignore)
   let lineShown = false
@@ -19,10 +16,9 @@ export function openTerminal(): Terminal {
   }
   return {
     out: (data) =>
-      new Promise((resolve) => {
+      new Promise((resolve, reject) => {
         clear()
-        // Called when it is handed on, and also when nobody reads any more.
-        process.stdout.write(data, () => resolve())
+        process.stdout.write(data, (error) => (error ? reject(unwritten(error)) : resolve()))
       }),
     say: (line) => {
       clear()
@@ -41,4 +37,18 @@ export function openTerminal(): Terminal {
     color,
     ascii,
   }
+}
+
+/** Exit code for what may pass. */
+const tryAgain = 6
+
+/** Why data did not go out: whoever reads us through a pipe may stop reading, and a disk may be full. */
+function unwritten(error: NodeJS.ErrnoException): RanklineError {
+  const { code } = error
+  if (code === 'EPIPE') return new NobodyReads({ cause: error })
+  const why =
+    code === 'ENOSPC' || code === 'EDQUOT' ? ', for the disk is full' : ` (${code ?? error.message})`
+  return new RanklineError(`The output cannot be written${why}. Make room, or send it elsewhere`, tryAgain, {
+    cause: error,
+  })
 }

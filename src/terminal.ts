@@ -3,7 +3,7 @@ import stringWidth from 'string-width'
 
 /** Where an action writes: data to stdout, talk to stderr. */
 export interface Terminal {
-  /** Writes data as it is; fulfilled when more may be written. */
+  /** Writes data as it is; fulfilled when more may be written, rejected with one sentence where it cannot be. */
   readonly out: (data: string | Uint8Array) => Promise<void>
   /** Says one line to a person. */
   readonly say: (line: string) => void

@@ -8,6 +8,7 @@ import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
 import { span } from '../words.ts'
 import { listenForInterrupts } from './interrupts.ts'
+import { tellAnyhow } from './output.ts'
 import { progressDisplay } from './progress.ts'
 import { summaryLines } from './summary-lines.ts'
 import { type Connection, mostConnections, wholeNumber } from './wire.ts'
@@ -46,10 +47,11 @@ export async function collectRuns(
   const cause = interrupts.stop.cause()
   if (cause !== null && cause.reason !== 'interrupted') terminal.say(cause.message)
   const shownAgain = new Set(listed.flatMap(({ run, show }) => (show === 'as-stored' ? [run.id] : [])))
-  await terminal.out(
+  await tellAnyhow(
     flags.json === true
       ? `${JSON.stringify(documents.length === 1 ? documents[0] : documents, null, 2)}\n`
       : (await summaryLines(connection.store, documents, shownAgain)).join('\n').concat('\n'),
+    terminal,
   )
   const reason = gravestReason(documents.map(({ finish_reason }) => finish_reason ?? 'completed'))
   return reason === 'interrupted' ? interrupts.exitCode() : exitCodes[reason]

@@ -13,7 +13,7 @@ import type { Store } from '../store/store.ts'
 import { harmless, type Terminal } from '../terminal.ts'
 import { day, namedJob, operationName } from './choices.ts'
 import { whyNothing } from './explain.ts'
-import { deliver, fileColumns, whole } from './output.ts'
+import { deliver, fileColumns, refuseOntoInput, whole } from './output.ts'
 import {
   askedDay,
   type CompareFlags,
@@ -36,6 +36,7 @@ export interface DiffFlags extends SettingFlags, CompareFlags {
 
 /** `rankline diff`: what became of the results of a query, or of every query of a job, between two days. */
 export async function diff(flags: DiffFlags, terminal: Terminal): Promise<number> {
+  refuseOntoInput(flags.out, [flags.job])
   const comparison = comparisonOf(flags)
   const date = day('--date', flags.date)
   const depth = wholeNumber('--depth', flags.depth, { min: 1 })

@@ -6,7 +6,7 @@ import type { Terminal } from '../terminal.ts'
 import { day, namedJob } from './choices.ts'
 import { explainQuery } from './explain.ts'
 import { observeThePast } from './new-targets.ts'
-import { deliver, fileColumns, whole } from './output.ts'
+import { deliver, fileColumns, refuseOntoInput, whole } from './output.ts'
 import { type CompareFlags, comparisonOf, notYetRun, type RankedJob, rankedJob } from './rank-report.ts'
 import { chosenForm, type ExplainFlags, refuseBesideExplain, rowOrder, serpDays } from './report-flags.ts'
 import { measureOf } from './report-measure.ts'
@@ -19,6 +19,7 @@ export interface ReportFlags extends SettingFlags, CompareFlags, ExplainFlags {
 /** `rankline report`: where the targets of a job stand, how they moved, and why one query says what it says. */
 export async function report(flags: ReportFlags, terminal: Terminal): Promise<number> {
   refuseBesideExplain(flags)
+  refuseOntoInput(flags.out, [flags.job, flags.ctr])
   const form = chosenForm(flags, terminal)
   const order = rowOrder(flags)
   const measure = measureOf(flags)

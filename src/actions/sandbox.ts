@@ -2,6 +2,7 @@ import { UsageError } from '../errors.ts'
 import type { SandboxOptions } from '../sandbox/options.ts'
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts'
 import type { Terminal } from '../terminal.ts'
+import { tellAnyhow } from './output.ts'
 import { wholeNumber } from './wire.ts'
 
 export interface SandboxFlags {
@@ -21,10 +22,11 @@ export interface SandboxFlags {
 export async function sandbox(flags: SandboxFlags, terminal: Terminal): Promise<number> {
   const running = await startSandbox(sandboxOptions(flags))
   if (flags.date !== undefined) running.control({ date: flags.date })
-  await terminal.out(
+  await tellAnyhow(
     flags.json === true
       ? `${JSON.stringify({ base_url: running.url, api_key: running.key })}\n`
       : greeting(running, flags.site ?? exampleSites),
+    terminal,
   )
   const signal = await interrupted()
   await running.close()

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
+import { closeSync, existsSync, lstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { RanklineError, UsageError } from '../errors.ts'
@@ -27,7 +27,8 @@ export async function writeWhole(
     await rename(beside, path)
     await syncFolder(dirname(path))
   } catch (error) {
-    await rm(beside, { force: true })
+    // The same may be wrong with that name, too.
+    await rm(beside, { force: true }).catch(() => {})
     throw explained(error, named)
   }
 }
@@ -37,6 +38,8 @@ export function writablePath(named: string, flag: string): string {
   if (named.trim() === '') throw new UsageError(`${flag} is empty. Give it the name of a file`)
   // A link stays a link; what it points to is written.
   const path = existsSync(named) ? realpathSync(named) : resolve(named)
+  if (!existsSync(path) && isLink(path))
+    throw new UsageError(`${named} is a link to nothing. Give ${flag} the name of a file`)
   const folder = dirname(named)
   if (!existsSync(folder))
     throw new UsageError(`The folder ${folder} does not exist. Create it with: mkdir -p ${folder}`)
@@ -44,9 +47,20 @@ export function writablePath(named: string, flag: string): string {
     throw new UsageError(`${path} is a folder. Give ${flag} the name of a file in it`)
   if (existsSync(path) && !statSync(path).isFile())
     throw new UsageError(`${path} is no plain file. Leave ${flag} away to write to stdout, or name a file`)
-  if (holdsDatabase(path))
-    throw new UsageError(`${path} is a database, which would be lost. Give ${flag} the name of another file`)
+  if (holdsDatabase(path) || besideDatabase(path))
+    throw new UsageError(
+      `${path} is a database or a part of one, which would be lost. Give ${flag} the name of another file`,
+    )
   return path
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink()
+  } catch {
+    // Nothing is there, nor could be.
+    return false
+  }
 }
 
 /** So that the name survives the power as the file does: what is written after it relies on that. */
@@ -74,7 +88,18 @@ function explained(error: unknown, named: string): unknown {
     )
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
     return new UsageError(`${named} cannot be written. Check the permissions of its folder`, { cause: error })
+  if (code !== undefined && unfitNames.has(code))
+    return new UsageError(`${named} cannot be written (${code}). Name another file`, { cause: error })
   return error
+}
+
+/** What is wrong with a name, not with us: too long, below a file, in a folder that takes no files. */
+const unfitNames: ReadonlySet<string> = new Set(['ENAMETOOLONG', 'ENOTDIR', 'ENOENT', 'EINVAL', 'ELOOP'])
+
+/** Whether SQLite keeps there what is not yet in the database beside it. */
+function besideDatabase(path: string): boolean {
+  const database = path.replace(/-(?:wal|shm|journal)$/, '')
+  return database !== path && holdsDatabase(database)
 }
 
 /** Whether the file begins as SQLite's do. */

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readlink, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { UsageError } from '../../src/errors.ts'
 import { writeWhole } from '../../src/report/whole-file.ts'
 
@@ -98,3 +98,53 @@ test.skipIf(process.platform === 'win32')(
     expect(readdirSync(folder)).toEqual([])
   },
 )
+
+test.each([
+  ['-wal', /is a database or a part of one/],
+  ['-shm', /is a database or a part of one/],
+  ['-journal', /is a database or a part of one/],
+])('what SQLite keeps in a file %s is never replaced', async (ending, sentence) => {
+  const database = join(await aFolder(), 'rankline.db')
+  await writeFile(database, 'SQLite format 3\0')
+  await writeFile(`${database}${ending}`, 'kept')
+  const failed = writeWhole(`${database}${ending}`, pieces('x'))
+  await expect(failed).rejects.toThrow(UsageError)
+  await expect(failed).rejects.toThrow(sentence)
+  expect(readFileSync(`${database}${ending}`, 'utf8')).toBe('kept')
+})
+
+test('a file that only ends like one of SQLite is a file', async () => {
+  const path = join(await aFolder(), 'acme-wal')
+  await writeFile(path, 'old')
+  await writeWhole(path, pieces('new'))
+  expect(readFileSync(path, 'utf8')).toBe('new')
+})
+
+describe.skipIf(process.platform === 'win32')('a name that no file can have is said', () => {
+  test.each([
+    ['below a file', 'file.csv/out.csv'],
+    ['too long', `${'x'.repeat(300)}.csv`],
+    ['too long for what is beside it', `${'x'.repeat(248)}.csv`],
+  ])('%s', async (_, name) => {
+    const folder = await aFolder()
+    await writeFile(join(folder, 'file.csv'), 'kept')
+    const failed = writeWhole(join(folder, name), pieces('x'))
+    await expect(failed).rejects.toThrow(UsageError)
+    await expect(failed).rejects.toThrow(/cannot be written \(E[A-Z]+\)\. Name another file$/)
+    expect(readdirSync(folder)).toEqual(['file.csv'])
+    expect(readFileSync(join(folder, 'file.csv'), 'utf8')).toBe('kept')
+  })
+
+  test.each([
+    ['nothing', 'gone.csv'],
+    ['itself', 'latest.csv'],
+  ])('a link to %s, which stays', async (_, to) => {
+    const folder = await aFolder()
+    const link = join(folder, 'latest.csv')
+    await symlink(to, link)
+    const failed = writeWhole(link, pieces('x'))
+    await expect(failed).rejects.toThrow(UsageError)
+    await expect(failed).rejects.toThrow(/is a link to nothing/)
+    expect(await readlink(link)).toBe(to)
+  })
+})

@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, existsSync, openSync } from 'node:fs'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { queriesCsv, type Workspace, workspace } from '../support/rankline.ts'
+
+const program = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+const commands: readonly (readonly string[])[] = [
+  ['export', 'organic'],
+  ['export', 'organic', '--format', 'parquet'],
+  ['report', 'job'],
+  ['report', 'job', '--format', 'html'],
+  ['diff', 'job', '--json'],
+  ['ledger'],
+  ['runs'],
+]
+const named = commands.map((args) => [args.join(' '), args] as const)
+
+let sandbox: Sandbox
+let place: Workspace
+beforeAll(async () => {
+  sandbox = await startSandbox()
+  place = await workspace(sandbox)
+  await place.file('job.csv', queriesCsv(3))
+  expect((await place.run(['run', 'job.csv', '--target', 'northdesk.example'])).code).toBe(0)
+})
+afterAll(async () => {
+  await place[Symbol.asyncDispose]()
+  await sandbox.close()
+})
+
+/** Runs the program with its stdout on a device that has no room. */
+async function ontoFullDisk(args: readonly string[]) {
+  const full = openSync('/dev/full', 'w')
+  const child = spawn(process.execPath, [program, ...args], {
+    cwd: place.folder,
+    env: {
+      PATH: process.env.PATH ?? '',
+      RANKLINE_BASE_URL: sandbox.url,
+      RANKLINE_API_KEY: sandbox.key,
+    },
+    stdio: ['ignore', full, 'pipe'],
+  })
+  closeSync(full)
+  const [said, [code]] = await Promise.all([text(child.stderr as Readable), once(child, 'close')])
+  return { code, stderr: said }
+}
+
+describe.skipIf(!existsSync('/dev/full'))('a disk that is full behind stdout', () => {
+  const sentence =
+    'rankline: The output cannot be written, for the disk is full. Make room, or send it elsewhere\n'
+
+  test.each(named)('fails %s with one sentence, and no cursor is named', async (_, args) => {
+    expect(await ontoFullDisk(args)).toEqual({ code: 6, stderr: sentence })
+  })
+
+  test('does not change how a run ended', async () => {
+    const { code, stderr } = await ontoFullDisk(['run', 'job.csv', '--target', 'northdesk.example'])
+    expect(code).toBe(0)
+    expect(stderr.match(/^rankline: .*$/gm)?.join('\n')).toBe(sentence.trimEnd())
+    expect(place.sql('SELECT finish_reason FROM runs ORDER BY run_id DESC LIMIT 1')).toEqual([
+      { finish_reason: 'completed' },
+    ])
+  })
+})
+
+describe('who stops reading', () => {
+  test.each(named)('of %s has enough: nothing is said, no cursor either', async (_, args) => {
+    const { child, ended } = place.start(args)
+    child.stdout?.destroy()
+    expect(await ended).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  test('does not change how a run ended', async () => {
+    const { child, ended } = place.start(['run', 'job.csv', '--fresh'])
+    child.stdout?.destroy()
+    expect((await ended).code).toBe(0)
+    expect(place.sql('SELECT finish_reason FROM runs ORDER BY run_id DESC LIMIT 1')).toEqual([
+      { finish_reason: 'completed' },
+    ])
+  })
+})
+
+describe('what a command reads', () => {
+  const curve = '# name: Ours\n# version: 1\n# source: us\nrank,ctr\n1,30%\n'
+
+  test.each([
+    ['the job of a report', ['report', 'job.csv', '--format', 'csv', '--out', './job.csv'], 'job.csv'],
+    ['the job of a diff', ['diff', 'job.csv', '--out', 'job.csv'], 'job.csv'],
+    ['a curve', ['report', 'job', '--format', 'md', '--ctr', 'ctr.csv', '--out', 'ctr.csv'], 'ctr.csv'],
+  ])('is not written over: %s', async (_, args, file) => {
+    await place.file('ctr.csv', curve)
+    const before = await place.read(file)
+    expect(await place.run(args)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `rankline: --out names ${file}, which is read and would be lost. Give it the name of another file\n`,
+    })
+    expect(await place.read(file)).toBe(before)
+  })
+})
