@@ -1,7 +1,7 @@
 import type { ResultKind } from '../model/result.ts'
 import type { Run } from '../model/run.ts'
 import type { Target } from '../model/target.ts'
-import type { AskedRun, ObservedRow, QueryText, TrackingStore } from '../store/tracking.ts'
+import type { AskedRun, QueryText, TrackingStore } from '../store/tracking.ts'
 import type { RankHistory, RemovedKeyword } from './rank-history.ts'
 import { type SeriesDraft, seriesDraft } from './series-draft.ts'
 
@@ -32,9 +32,9 @@ export function buildHistory({ job, runs, targets, store, kindOf }: HistorySourc
   const days = [...new Set(inOrder.map(({ date }) => date))]
   const newest = runs.reduce((newest, { id }) => Math.max(newest, id), 0)
   const asked = store.askedIn(newest, targets)
-  const { drafts, others } = gather(inOrder, { asked, days, store })
   const { place: linkPlace, ids: linkIds } = places()
-  const series = asked.pairs.map((pair) => (drafts.get(keyOf(...pair)) as SeriesDraft).finish(linkPlace))
+  const { drafts, others } = gather(inOrder, { asked, days, store, linkPlace })
+  const series = drafts.map((draft) => draft.finish())
   return {
     history: {
       job,
@@ -57,36 +57,34 @@ interface Gathering {
   readonly asked: AskedRun
   readonly days: readonly string[]
   readonly store: HistorySource['store']
+  /** Place of a link among those of the history. */
+  readonly linkPlace: (id: number) => number
 }
 
 /** What is asked, with all its days; and of what else was observed, which queries on which day last, which targets. */
-function gather(runs: HistorySource['runs'], { asked, days, store }: Gathering) {
+function gather(runs: HistorySource['runs'], { asked, days, store, linkPlace }: Gathering) {
   const keywordOf = new Map(asked.queries.map(({ id }, place) => [id, place]))
   const targetOf = new Map(asked.targets.map(({ id }, place) => [id, place]))
-  const drafts = new Map(
-    asked.pairs.map(([query, target]) => [
-      keyOf(query, target),
-      seriesDraft(keywordOf.get(query) as number, targetOf.get(target) as number, days.length),
-    ]),
-  )
+  const byQuery = new Map(asked.queries.map(({ id }) => [id, new Map<number, SeriesDraft>()]))
+  const drafts = asked.pairs.map(([query, target]) => {
+    const [keyword, place] = [keywordOf.get(query) as number, targetOf.get(target) as number]
+    const draft = seriesDraft({ keyword, target: place, days: days.length, linkPlace })
+    byQuery.get(query)?.set(target, draft)
+    return draft
+  })
   const others = { queries: new Map<number, number>(), targets: new Set<number>() }
   for (const { id, date } of runs) {
     const day = days.indexOf(date)
     for (const row of store.observedIn(id)) {
-      const draft = drafts.get(keyOf(row[0], row[1]))
+      const [query, target] = row
+      const ofQuery = byQuery.get(query)
+      const draft = ofQuery?.get(target)
       if (draft !== undefined) draft.add(day, row)
-      else if (keywordOf.has(row[0])) others.targets.add(row[1])
-      else others.queries.set(row[0], day)
+      else if (ofQuery !== undefined) others.targets.add(target)
+      else others.queries.set(query, day)
     }
   }
   return { drafts, others }
-}
-
-/** More targets than that a database does not have; a number is a quicker key than a text. */
-const mostTargets = 2 ** 22
-
-function keyOf(query: ObservedRow[0], target: ObservedRow[1]): number {
-  return query * mostTargets + target
 }
 
 /** Numbers in the order in which they were first asked for. */

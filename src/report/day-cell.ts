@@ -22,16 +22,17 @@ export interface DayValue extends Observed {
 /** Nothing is known of the day. */
 export const unknown: DayValue = { state: 'unknown', rank: null, exactness: null, depth: 0, unbrokenDepth: 0 }
 
-/** The number that stands for what was observed. */
-export function dayCell({
-  state,
-  rank,
-  exactness,
-  depth,
-}: Pick<DayValue, 'state' | 'rank' | 'exactness'> & { readonly depth: number }): number {
-  if (state === 'unknown') return 0
-  const half = exactness === 'estimated' ? 0.5 : 0
-  return state === 'ranked' ? Number(rank) + half : -(depth + 1 + half)
+/** The number that stands for `unknown`. */
+export const unknownCell = 0
+
+/** The number that stands for a rank. */
+export function rankedCell(rank: number, isEstimated: boolean): number {
+  return isEstimated ? rank + 0.5 : rank
+}
+
+/** The number that stands for `absent` from so many results. */
+export function absentCell(depth: number, isEstimated: boolean): number {
+  return -(isEstimated ? depth + 1.5 : depth + 1)
 }
 
 /**
@@ -41,7 +42,7 @@ export function dayCell({
  */
 export function dayValue(cell: DayCell, seen: number | undefined): DayValue | null {
   if (cell === null) return null
-  if (cell === 0) return unknown
+  if (cell === unknownCell) return unknown
   const whole = Math.trunc(cell)
   const exactness = whole === cell ? 'exact' : 'estimated'
   if (whole > 0)

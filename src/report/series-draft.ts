@@ -1,6 +1,5 @@
-import type { Exactness } from '../model/observation.ts'
 import { isRanked, type ObservedRow } from '../store/tracking.ts'
-import { type DayCell, dayCell, dayValue } from './day-cell.ts'
+import { absentCell, type DayCell, type DayValue, dayValue, rankedCell, unknownCell } from './day-cell.ts'
 import { speaksForDay } from './day-value.ts'
 import type { Observed } from './movement.ts'
 import type { RankSeries } from './rank-history.ts'
@@ -9,24 +8,32 @@ import type { RankSeries } from './rank-history.ts'
 export interface SeriesDraft {
   /** Takes an observation; those of one day in the order of their runs, of which the last that knows more speaks. */
   add(day: number, row: ObservedRow): void
-  /** The series, with links by the places that they have in the history. */
-  finish(linkPlace: (id: number) => number): RankSeries
+  finish(): RankSeries
 }
 
 type Places = readonly (readonly [rank: number, link: number])[]
 
-export function seriesDraft(keyword: number, target: number, days: number): SeriesDraft {
+export interface DraftOf {
+  readonly keyword: number
+  readonly target: number
+  /** How many there are. */
+  readonly days: number
+  /** Place of a link among those of the history. */
+  readonly linkPlace: (id: number) => number
+}
+
+export function seriesDraft({ keyword, target, days, linkPlace }: DraftOf): SeriesDraft {
   const cells: DayCell[] = Array<DayCell>(days).fill(null)
   const seen: Record<number, number> = {}
   const links: (number | null)[] = Array<null>(days).fill(null)
   const places: Record<number, Places> = {}
-  const read = placesReader()
+  const read = placesReader(linkPlace)
 
   return {
     add(day, row) {
-      const before = dayValue(cells[day] as DayCell, seen[day])
-      if (before !== null) {
-        if (!speaksForDay(observedIn(row), before)) return
+      const cell = cells[day] as DayCell
+      if (cell !== null) {
+        if (!speaksForDay(observedIn(row), dayValue(cell, seen[day]) as DayValue)) return
         delete seen[day]
         delete places[day]
       }
@@ -41,28 +48,21 @@ export function seriesDraft(keyword: number, target: number, days: number): Seri
         if (estimated !== null && unbrokenDepth !== depth) seen[day] = unbrokenDepth
       }
     },
-    finish: (linkPlace) => ({
+    finish: () => ({
       keyword,
       target,
       cells,
       seen,
       links: changesOf(links, linkPlace),
-      places: Object.fromEntries(
-        Object.entries(places).map(([day, all]) => [day, all.map(([rank, id]) => [rank, linkPlace(id)])]),
-      ),
+      places,
     }),
   }
 }
 
 function cellOf(row: ObservedRow): number {
-  if (isRanked(row)) return dayCell({ state: 'ranked', rank: row[2], exactness: exactness(row[3]), depth: 0 })
-  const [, , rank, estimated, depth] = row
-  if (estimated === null) return dayCell({ state: 'unknown', rank, exactness: null, depth })
-  return dayCell({ state: 'absent', rank, exactness: exactness(estimated), depth })
-}
-
-function exactness(estimated: 0 | 1): Exactness {
-  return estimated === 1 ? 'estimated' : 'exact'
+  if (isRanked(row)) return rankedCell(row[2], row[3] === 1)
+  const [, , , estimated, depth] = row
+  return estimated === null ? unknownCell : absentCell(depth, estimated === 1)
 }
 
 function observedIn(row: ObservedRow): Observed {
@@ -76,10 +76,13 @@ function observedIn(row: ObservedRow): Observed {
 }
 
 /** Most days say the same as the day before, and need not be kept twice. */
-function placesReader(): (json: string) => Places {
+function placesReader(linkPlace: DraftOf['linkPlace']): (json: string) => Places {
   let last: { readonly json: string; readonly places: Places } | null = null
   return (json) => {
-    if (last?.json !== json) last = { json, places: JSON.parse(json) as Places }
+    if (last?.json !== json) {
+      const all = JSON.parse(json) as Places
+      last = { json, places: all.map(([rank, id]) => [rank, linkPlace(id)]) }
+    }
     return last.places
   }
 }

@@ -1,45 +1,32 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { dayCell, dayValue } from '../../src/report/day-cell.ts'
+import { absentCell, dayValue, rankedCell, unknownCell } from '../../src/report/day-cell.ts'
 import { seriesDraft } from '../../src/report/series-draft.ts'
 import type { ObservedRow } from '../../src/store/tracking.ts'
 
-const exactness = fc.constantFrom('exact', 'estimated')
-const ranked = fc.record({
-  state: fc.constant('ranked'),
-  rank: fc.integer({ min: 1, max: 5_000 }),
-  exactness,
-  depth: fc.nat(5_000),
-})
-const absent = fc.record({
-  state: fc.constant('absent'),
-  rank: fc.constant(null),
-  exactness,
-  depth: fc.nat(5_000),
-})
-
 test.each([
-  [{ state: 'unknown', rank: null, exactness: null, depth: 7 }, 0],
-  [{ state: 'ranked', rank: 3, exactness: 'exact', depth: 30 }, 3],
-  [{ state: 'ranked', rank: 31, exactness: 'estimated', depth: 20 }, 31.5],
-  [{ state: 'absent', rank: null, exactness: 'exact', depth: 30 }, -31],
-  [{ state: 'absent', rank: null, exactness: 'estimated', depth: 0 }, -1.5],
-] as const)('%j is %d', (observed, cell) => {
-  expect(dayCell(observed)).toBe(cell)
+  ['unknown', unknownCell, 0],
+  ['rank 3', rankedCell(3, false), 3],
+  ['an estimated rank 31', rankedCell(31, true), 31.5],
+  ['absent from 30', absentCell(30, false), -31],
+  ['absent from nothing, as estimated', absentCell(0, true), -1.5],
+])('%s is a number', (_, cell, number) => {
+  expect(cell).toBe(number)
 })
 
-test('a number says the same again, but for what it does not hold', () => {
+test('the number says the same again', () => {
   fc.assert(
-    fc.property(fc.oneof(ranked, absent), (observed) => {
-      const { state, rank, exactness, depth } = observed
-      expect(dayValue(dayCell(observed), undefined)).toMatchObject({
-        state,
-        rank,
-        exactness,
-        depth: state === 'ranked' ? null : depth,
+    fc.property(fc.nat(5_000), fc.boolean(), (size, isEstimated) => {
+      const exactness = isEstimated ? 'estimated' : 'exact'
+      expect(dayValue(rankedCell(size + 1, isEstimated), undefined)).toMatchObject({
+        ...{ state: 'ranked', rank: size + 1, exactness, depth: null },
+      })
+      expect(dayValue(absentCell(size, isEstimated), undefined)).toMatchObject({
+        ...{ state: 'absent', rank: null, exactness, depth: size },
       })
     }),
   )
+  expect(dayValue(unknownCell, undefined)).toMatchObject({ state: 'unknown', rank: null, exactness: null })
 })
 
 test.each([
@@ -56,7 +43,7 @@ test('nothing is said of a day on which nothing was observed', () => {
 })
 
 test('an absence keeps how far it was seen without a gap, until another speaks for its day', () => {
-  const series = seriesDraft(0, 0, 2)
+  const series = seriesDraft({ keyword: 0, target: 0, days: 2, linkPlace: (id) => id })
   const absence: ObservedRow = [1, 1, null, 1, 40, 20]
   series.add(0, absence)
   series.add(1, absence)
@@ -67,7 +54,7 @@ test('an absence keeps how far it was seen without a gap, until another speaks f
       [36, 8],
     ],
   }
-  expect(series.finish((id) => id)).toMatchObject({
+  expect(series.finish()).toMatchObject({
     cells: [-41.5, 35],
     seen: { 0: 20 },
     links: [[1, 9]],

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { valueOn } from '../../../src/report/cohort.ts'
-import { type DayCell, dayCell, dayValue } from '../../../src/report/day-cell.ts'
+import { absentCell, type DayCell, dayValue } from '../../../src/report/day-cell.ts'
 import { averagePosition } from '../../../src/report/metrics/average-position.ts'
 import { bestRank } from '../../../src/report/metrics/best-rank.ts'
 import { buckets, distribution, top } from '../../../src/report/metrics/distribution.ts'
@@ -11,8 +11,7 @@ import { visibility } from '../../../src/report/metrics/visibility.ts'
 import { aKnownCell, curve } from './history.ts'
 
 const unknown = 0
-const absentFrom = (depth: number): number =>
-  dayCell({ state: 'absent', rank: null, exactness: 'exact', depth })
+const absentFrom = (depth: number): number => absentCell(depth, false)
 
 /** Keywords by their cells, with their volumes. */
 function seen(cells: readonly DayCell[], volumes: readonly (number | null)[] = []): readonly Seen[] {

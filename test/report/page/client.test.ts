@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { dayCell, dayValue } from '../../../src/report/day-cell.ts'
+import { absentCell, dayValue, rankedCell } from '../../../src/report/day-cell.ts'
 import { pathOf, scaleFromZero, scaleOfRanks } from '../../../src/report/page/client/chart/line-chart.ts'
 import { timeAxis } from '../../../src/report/page/client/chart/time-axis.ts'
 import { choiceIn, hashOf, noChoice } from '../../../src/report/page/client/choice.ts'
@@ -135,26 +135,11 @@ test('rows are sorted by one column, stable, with nothing last in both direction
 })
 
 test.each([
-  [dayCell({ state: 'ranked', rank: 7, exactness: 'exact', depth: 30 }), undefined, '7', 'rank 7'],
-  [
-    dayCell({ state: 'ranked', rank: 7, exactness: 'estimated', depth: 30 }),
-    undefined,
-    '~7',
-    'rank 7 (estimated)',
-  ],
-  [
-    dayCell({ state: 'absent', rank: null, exactness: 'exact', depth: 30 }),
-    undefined,
-    '>30',
-    'not among the first 30',
-  ],
-  [
-    dayCell({ state: 'absent', rank: null, exactness: 'exact', depth: 20 }),
-    10,
-    '>10',
-    'not among the first 10',
-  ],
-  [dayCell({ state: 'absent', rank: null, exactness: 'exact', depth: 4 }), -1, '>4', 'not among the first 4'],
+  [rankedCell(7, false), undefined, '7', 'rank 7'],
+  [rankedCell(7, true), undefined, '~7', 'rank 7 (estimated)'],
+  [absentCell(30, false), undefined, '>30', 'not among the first 30'],
+  [absentCell(20, false), 10, '>10', 'not among the first 10'],
+  [absentCell(4, false), -1, '>4', 'not among the first 4'],
   [0, undefined, '?', 'not known'],
 ])('a day of %j, seen %j, is written %s and read %s', (cell, seen, text, words) => {
   const value = dayValue(cell, seen)

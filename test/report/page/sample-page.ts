@@ -1,5 +1,5 @@
 import type { RunQuality } from '../../../src/model/run.ts'
-import { dayCell } from '../../../src/report/day-cell.ts'
+import { absentCell, rankedCell } from '../../../src/report/day-cell.ts'
 import { addDays } from '../../../src/report/days.ts'
 import type { Citation, PageData, Serp, SerpResult } from '../../../src/report/page-data.ts'
 import type { Keyword, RankHistory, RankSeries, TrackedTarget } from '../../../src/report/rank-history.ts'
@@ -156,10 +156,10 @@ function seriesOf({ at, ranks, failed, added, keyword, target, links, random }: 
     // On a Sunday nothing ran.
     if (day < added || (day === missed && ranks.length > 30)) return null
     if (failed[day]) return 0
-    const exactness = random() < 0.03 ? 'estimated' : 'exact'
-    if (rank <= depth) return dayCell({ state: 'ranked', rank, exactness, depth })
+    const isEstimated = random() < 0.03
+    if (rank <= depth) return rankedCell(rank, isEstimated)
     if (random() < 0.1) seen[day] = -1
-    return dayCell({ state: 'absent', rank: null, exactness: 'exact', depth })
+    return absentCell(depth, false)
   })
   const slug = keyword.query.replace(/\s+/g, '-')
   const pages = [
