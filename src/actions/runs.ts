@@ -1,6 +1,6 @@
 import { databasePath, type SettingFlags } from '../config.ts'
 import { UsageError } from '../errors.ts'
-import type { Run } from '../model/run.ts'
+import type { Run, RunQuality } from '../model/run.ts'
 import { formatTable } from '../report/table.ts'
 import { runDocument } from '../run/summary.ts'
 import { openStore } from '../store/sqlite/open.ts'
@@ -25,11 +25,16 @@ export async function runs(flags: RunsFlags, terminal: Terminal): Promise<number
   if (id !== undefined) return await showRun(store, id, flags, terminal)
   const limit = wholeNumber('--limit', flags.limit, { min: 1 }) ?? listedByDefault
   const listed = await store.runs({ limit, ...(flags.job === undefined ? {} : { job: flags.job }) })
-  const documents = await Promise.all(listed.map((run) => documentOf(store, run)))
-  if (flags.json === true) await terminal.out(`${JSON.stringify(documents, null, 2)}\n`)
-  else if (documents.length === 0)
+  if (flags.json === true) {
+    const documents = await Promise.all(listed.map((run) => documentOf(store, run)))
+    await terminal.out(`${JSON.stringify(documents, null, 2)}\n`)
+  } else if (listed.length === 0)
     terminal.say('There are no runs yet. Start one with: rankline run <job file>')
-  else await terminal.out(formatTable(columns, documents.map(cells), terminal.columns))
+  else {
+    // Results are not counted for it, which takes longer than all the rest.
+    const rows = listed.map((run) => cells(run, store.runQuality(run.id)))
+    await terminal.out(formatTable(columns, rows, terminal.columns))
+  }
   return 0
 }
 
@@ -49,17 +54,17 @@ const columns = [
   { title: 'ambiguous', align: 'right', dropped: true },
 ] as const
 
-function cells(one: ReturnType<typeof runDocument>): readonly string[] {
+function cells(
+  { id, job, startedAt, finishReason }: Run,
+  { tasks, spent, ambiguous }: RunQuality,
+): readonly string[] {
+  const left = tasks.planned - tasks.done - tasks.failed
   return [
-    String(one.run),
-    harmless(one.job),
-    one.started_at.slice(0, 16).replace('T', ' '),
-    one.finish_reason ?? 'unfinished',
-    one.tasks.done.toLocaleString('en-US'),
-    one.tasks.failed.toLocaleString('en-US'),
-    one.tasks.pending.toLocaleString('en-US'),
-    one.credits.spent.toLocaleString('en-US'),
-    one.credits.ambiguous.toLocaleString('en-US'),
+    String(id),
+    harmless(job),
+    new Date(startedAt).toISOString().slice(0, 16).replace('T', ' '),
+    finishReason ?? 'unfinished',
+    ...[tasks.done, tasks.failed, left, spent, ambiguous].map((number) => number.toLocaleString('en-US')),
   ]
 }
 
