@@ -1,6 +1,7 @@
 import { databasePath, type SettingFlags } from '../config.ts'
 import { UsageError } from '../errors.ts'
 import type { Target } from '../model/target.ts'
+import { asciiSigns } from '../report/ascii.ts'
 import type { AskedDay } from '../report/baseline.ts'
 import { addDays } from '../report/days.ts'
 import { type DiffDocument, diffDocument } from '../report/diff-document.ts'
@@ -61,17 +62,21 @@ export async function diff(flags: DiffFlags, terminal: Terminal): Promise<number
     width: flags.out === undefined ? terminal.columns : fileColumns,
     color: terminal.color && flags.out === undefined,
   }
+  const drawn = (text: string) =>
+    flags.out === undefined && terminal.ascii === true ? asciiSigns(text) : text
   const order = flags.query === undefined ? ordered(queries, look) : null
   const pieces =
     flags.json === true
       ? documents(order?.map(({ query }) => query) ?? queries, look)
       : whole(
-          order === null
-            ? queries.map((query) => diffText(look(query), table)).join('\n')
-            : diffTable(
-                order.map(({ summary }) => summary),
-                { ...table, compare },
-              ),
+          drawn(
+            order === null
+              ? queries.map((query) => diffText(look(query), table)).join('\n')
+              : diffTable(
+                  order.map(({ summary }) => summary),
+                  { ...table, compare },
+                ),
+          ),
         )
   await deliver(pieces, flags.out, terminal)
   return 0

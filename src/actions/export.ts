@@ -42,14 +42,18 @@ export async function exportRows(flags: ExportFlags, terminal: Terminal): Promis
   await using store = await openStore(databasePath(flags))
   if (flags.job !== undefined) await refuseUnknownJob(store, flags.job)
   using snapshot = store.snapshot()
-  const newest = snapshot.newest(exportKinds[kind].view)
-  const after = since === null ? 0 : readCursor(since, kind, newest)
+  const { view } = exportKinds[kind]
+  const numbers = {
+    newest: snapshot.newest(view),
+    markOf: (number: number) => snapshot.markOf(view, number),
+  }
+  const after = since === null ? 0 : readCursor(since, kind, numbers)
   const { rows, columns } = labelled(snapshot, kind, { ...filter, after })
   const progress = exportProgress(terminal, systemClock, flags.out)
   const raw = flags.raw === true
   await deliver(exportOut(progress.count(rows), { kind, columns, format, raw }), flags.out, terminal)
   progress.end()
-  const cursor = cursorText(kind, newest)
+  const cursor = cursorText(kind, numbers)
   await keepCursor(flags, cursor)
   terminal.say(`Next cursor: ${cursor}`)
   return 0

@@ -97,8 +97,10 @@ interface Choice {
 /** Keywords with the days on which anything is known of them: the last, the one that it is compared with, and those asked for. */
 function* looks({ days }: RankHistory, { seriesOf, compare, serpDays }: Choice) {
   const last = days.length - 1
+  const latest = days[last]
+  if (latest === undefined) return
   const order = baselineOrder(days, compare)
-  const since = addDays(days[last] ?? '', -serpDays)
+  const since = addDays(latest, -serpDays)
   const recent = days.flatMap((date, day) => (date > since ? [day] : []))
   for (const [keyword, series] of seriesOf.entries()) {
     const isKnown = (day: number): boolean => series.some(({ cells }) => (cells[day] ?? 0) !== 0)

@@ -37,6 +37,8 @@ export interface Snapshot extends Disposable {
    * one. 0 where there is nothing.
    */
   newest(view: ExportView): number
+  /** Which task or call has a number, and since when, as text; null where it has a newer one by now, or none has it. */
+  markOf(view: ExportView, number: number): string | null
   /** Names of the labels that queries of these runs carry, in alphabetical order. */
   labelNames(filter: Pick<RowFilter, 'job' | 'run'>): readonly string[]
   /**

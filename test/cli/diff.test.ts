@@ -175,6 +175,13 @@ test('a file may name the job; its targets are marked, and nothing is written', 
   expect(watched()).toEqual(before)
 })
 
+test('a terminal without Unicode gets the signs that it has', async () => {
+  const plain = await place.run(['diff', 'acme', ...one, '--compare', '7d'])
+  const ascii = await place.run(['diff', 'acme', ...one, '--compare', '7d'], { LC_ALL: 'C' })
+  expect(plain.stdout).toMatch(/[▲▼] \d/)
+  expect(ascii.stdout).toBe(plain.stdout.replaceAll('▲', '+').replaceAll('▼', '-'))
+})
+
 test('a target that has its history from what is stored is named once', async () => {
   const again = '[rival.com, { site: rival.com, match: prefix, label: Again }]'
   await place.file('again.yaml', jobFile.replace('[rival.com]', again))

@@ -94,7 +94,7 @@ describe('an export', () => {
     const { code, stderr } = await ended
     await exported('organic', 'parquet')
     expect(code).toBe(0)
-    expect(stderr).toMatch(/^Next cursor: organic-\d+\n$/)
+    expect(stderr).toMatch(/^Next cursor: organic-\d+-[0-9a-f]{8}\n$/)
     expect(Buffer.concat(pieces).equals(await bytes('organic.parquet'))).toBe(true)
   })
 
@@ -115,7 +115,7 @@ describe('an export', () => {
 
     expect((await place.run(['export', 'organic', ...more])).code).toBe(0)
     expect((await place.read('many.jsonl')).trimEnd().split('\n')).toHaveLength(20_000)
-    expect(await place.read('many.cursor')).toBe('organic-3000\n')
+    expect(await place.read('many.cursor')).toMatch(/^organic-3000-[0-9a-f]{8}\n$/)
   })
 })
 
@@ -156,6 +156,28 @@ describe('an export of what is new', () => {
     expect(await rowsOf('organic.jsonl')).toEqual([...before, ...after])
     expect(readdirSync(place.folder).filter((name) => /^organic.*partial$/.test(name))).toEqual([])
   })
+
+  test.each(['organic', 'calls'])(
+    'of %s refuses a cursor from after the backup that was restored',
+    async (kind) => {
+      const restored = ['--db', `${kind}.db`]
+      await place.run(['db', 'backup', `${kind}.db`])
+      const collect = async (queries: string, ...db: readonly string[]) => {
+        await place.file('since.csv', `query\n${queries}\n`)
+        expect((await place.run(['run', 'since.csv', '--fresh', ...db])).code).toBe(0)
+      }
+      const cursorOf = async (...flags: readonly string[]) => {
+        const { stderr } = await place.run(['export', kind, '--out', 'since.csv.out', ...flags])
+        return stderr.match(/Next cursor: (\S+)/)?.[1] ?? stderr
+      }
+      const shared = await cursorOf(...restored)
+      await collect('lost')
+      const later = await cursorOf()
+      await collect('new\nother', ...restored)
+      expect(await cursorOf('--since', later, ...restored)).toContain('is the cursor of another database')
+      expect(await cursorOf('--since', shared, ...restored)).toBe(await cursorOf(...restored))
+    },
+  )
 
   test('leaves the cursor as it is where the rows cannot be written', async () => {
     await place.file('kept.cursor', 'organic-0\n')

@@ -147,6 +147,20 @@ test('a page of one target opens on it, with its results', async () => {
   expect(new Set(whose)).toEqual(new Set([null, 0]))
 })
 
+test.each(['html', 'xlsx', 'md', 'csv', 'json', 'table'])(
+  'a day before the first run is no mistake as %s',
+  async (form) => {
+    const flags = ['--date', '2020-01-01', '--format', form, '--out', 'none']
+    const { code, stderr } = await place.run(['report', 'acme', ...flags])
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(
+        /^No run of the job acme had started by 2020-01-01\..*\nWritten: none, .*\n$/,
+      ),
+    })
+  },
+)
+
 test.each([
   [
     ['--format', 'md', '--serps', '30d'],

@@ -1,8 +1,9 @@
 import type { RunQuality } from '../../model/run.ts'
+import type { Outcome } from '../metrics/head-to-head.ts'
 import type { Mover } from '../metrics/winners.ts'
 import { localeText, valueRank } from '../rank-cells.ts'
 import type { Keyword, RankHistory } from '../rank-history.ts'
-import type { Rivalry, Summary } from '../summary.ts'
+import type { Summary } from '../summary.ts'
 import { mdText } from './escape.ts'
 import { targetName } from './figures.ts'
 import { type MdColumn, mdTable } from './table.ts'
@@ -77,8 +78,6 @@ export function rivalsSection({ targets }: Summary): readonly string[] {
     ),
   ]
 }
-
-type Outcome = Exclude<keyof Rivalry, 'other'>
 
 /** How the last runs went, and what they cost. */
 export function runsSection(runs: readonly RunQuality[]): readonly string[] {

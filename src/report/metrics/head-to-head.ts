@@ -15,7 +15,7 @@ export interface HeadToHead {
   readonly undecided: number
 }
 
-type Outcome = keyof HeadToHead
+export type Outcome = keyof HeadToHead
 
 /**
  * Compares two targets keyword by keyword.
@@ -40,4 +40,9 @@ function outcome(one: DayValue, other: DayValue): Outcome {
   if (one.rank !== null) return seenBy(one.rank, other) ? 'won' : 'undecided'
   if (other.rank !== null) return seenBy(other.rank, one) ? 'lost' : 'undecided'
   return 'neither'
+}
+
+/** Whether it is certain that none of the others ranks better on a keyword; nobody leads alone. */
+export function leads(one: DayValue, others: readonly DayValue[]): boolean {
+  return others.length > 0 && others.every((other) => ['won', 'tied'].includes(outcome(one, other)))
 }

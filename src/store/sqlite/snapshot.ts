@@ -19,6 +19,11 @@ export function openSnapshot(db: Database): Snapshot {
         .prepare<[], number>(`SELECT coalesce(max(id), 0) FROM ${deliveriesOf(view)}`)
         .pluck()
         .get() ?? 0,
+    markOf: (view, number) =>
+      db
+        .prepare<[number], string>(marks[view === 'calls' ? 'calls' : 'results'])
+        .pluck()
+        .get(number) ?? null,
     labelNames: ({ job, run }) =>
       db
         .prepare<unknown[], string>(
@@ -36,6 +41,13 @@ export function openSnapshot(db: Database): Snapshot {
     },
   }
 }
+
+/** Two databases may give the same numbers, but not for what came in the same millisecond. */
+const marks = {
+  calls: `SELECT c.id || ' ' || c.sent_at FROM call_deliveries d JOIN calls_ c ON c.id = d.call_id WHERE d.id = ?`,
+  results: `SELECT t.id || ' ' || a.fetched_at FROM deliveries d JOIN tasks_ t ON t.id = d.task_id
+    JOIN answers_ a ON a.id = t.answer_id WHERE d.id = ?`,
+} as const
 
 function deliveriesOf(view: ExportView): string {
   return view === 'calls' ? 'call_deliveries' : 'deliveries'

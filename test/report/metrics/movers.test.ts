@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { standingsOf } from '../../../src/report/cohort.ts'
-import { headToHead } from '../../../src/report/metrics/head-to-head.ts'
+import { type Standing, standingsOf } from '../../../src/report/cohort.ts'
+import type { DayValue } from '../../../src/report/day-cell.ts'
+import { headToHead, leads } from '../../../src/report/metrics/head-to-head.ts'
 import { countMovements, movementNames } from '../../../src/report/metrics/movements.ts'
 import { type Mover, winnersAndLosers } from '../../../src/report/metrics/winners.ts'
 import type { RankHistory } from '../../../src/report/rank-history.ts'
@@ -138,6 +139,9 @@ describe('head to head', () => {
     const [own = [], theirs = []] = [...standingsByTarget(standingsOf(history, null)).values()]
     const none = { won: 0, lost: 0, tied: 0, neither: 0, undecided: 0 }
     expect(headToHead(own, theirs)).toEqual({ ...none, [outcome]: 1 })
+    const [mine, yours] = [own, theirs].map(([standing]) => (standing as Standing).current)
+    expect(leads(mine as DayValue, [yours as DayValue])).toBe(outcome === 'won' || outcome === 'tied')
+    expect(leads(mine as DayValue, [])).toBe(false)
   })
 
   test('only keywords that both are looked for count, and what one wins the other loses', () => {

@@ -84,3 +84,15 @@ export function firstDayPage(): PageData {
     },
   }
 }
+
+/** A job that tracks no target: only its runs are there to be told. */
+export function targetlessPage(): PageData {
+  const page = firstDayPage()
+  return { ...page, history: { ...page.history, targets: [], series: [] } }
+}
+
+/** A job that has not run. */
+export function emptyPage(): PageData {
+  const page = targetlessPage()
+  return { ...page, runs: [], history: { ...page.history, days: [], keywords: [] } }
+}

@@ -5,7 +5,7 @@ import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { compare } from '../../../src/report/movement.ts'
 import { chromium, type Look, openBrowser, openPage, whyNoChromium } from './browser.ts'
-import { firstDayPage, hostilePage, hostileTexts } from './odd-pages.ts'
+import { emptyPage, firstDayPage, hostilePage, hostileTexts, targetlessPage } from './odd-pages.ts'
 import { samplePage } from './sample-page.ts'
 
 let browser: Browser
@@ -59,6 +59,20 @@ describe.skipIf(chromium === undefined)(
         expect(mishaps).toEqual([])
       },
     )
+
+    test.each([
+      ['tracks no target', targetlessPage()],
+      ['has not run yet', emptyPage()],
+    ])('of a job that %s says so, and what there is', async (words, data) => {
+      await using opened = await openPage(browser, data)
+      const { page, mishaps } = opened
+      const parts = ['overview', 'runs', 'definitions']
+      expect(await page.$$eval('main > section', (all) => all.map(({ id }) => id))).toEqual(parts)
+      const links = await page.$$eval('nav a', (all) => all.map((one) => one.getAttribute('href')))
+      expect(links).toEqual(parts.map((id) => `#${id}`))
+      expect(await page.$eval('#overview', ({ textContent }) => textContent)).toContain(words)
+      expect(mishaps).toEqual([])
+    })
 
     test('titles stay text: no element comes of them, and nothing runs', async () => {
       await using opened = await openPage(browser, hostilePage())

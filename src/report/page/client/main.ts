@@ -15,7 +15,7 @@ import { keywordTable } from './sections/keywords.ts'
 import { overview } from './sections/overview.ts'
 import { pages } from './sections/pages.ts'
 import { runs } from './sections/runs.ts'
-import { section } from './sections/section.ts'
+import { empty, section } from './sections/section.ts'
 import { type View, viewOf } from './view.ts'
 
 const root = document.getElementById('report')
@@ -57,6 +57,11 @@ function draw(data: PageData, root: HTMLElement): void {
     const seen = view
     fields.show(choice, found(seen, data))
     head.show(seen)
+    if (data.history.targets.length === 0) {
+      const overviewHead = { id: 'overview', title: 'Overview' }
+      main.replaceChildren(section(overviewHead, empty(whyEmpty(data))), runs(seen), definitions(seen))
+      return
+    }
     const table = keywordTable(seen, open)
     main.replaceChildren(
       overview(seen, { open, choose }),
@@ -70,6 +75,10 @@ function draw(data: PageData, root: HTMLElement): void {
       () => main.append(runs(seen), definitions(seen)),
     ])
   }
+}
+
+function whyEmpty({ history: { days } }: PageData): string {
+  return days.length === 0 ? 'The job has not run yet.' : 'The job tracks no target, so there are no ranks.'
 }
 
 function found({ standings }: View, { history }: PageData): string {

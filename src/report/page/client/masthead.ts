@@ -16,11 +16,15 @@ const parts = [
   ['definitions', 'Definitions'],
 ] as const
 
+/** Those that there are where no target is tracked. */
+const withoutTargets: readonly string[] = ['overview', 'runs', 'definitions']
+
 /** Name of the job, the days, and the way to the parts. */
 export function masthead({ history }: PageData): { readonly element: HTMLElement; show(view: View): void } {
   const days = h('p', { class: 'days' })
   const own = history.targets.filter((one) => one.own).length
   const rivals = history.targets.length - own
+  const shown = parts.filter(([id]) => history.targets.length > 0 || withoutTargets.includes(id))
   const size = [
     count(history.keywords.length, 'keyword'),
     count(own, 'target'),
@@ -50,7 +54,7 @@ export function masthead({ history }: PageData): { readonly element: HTMLElement
       h(
         'ul',
         {},
-        ...parts.map(([id, name]) => h('li', {}, h('a', { href: `#${id}`, on: { click: go(id) } }, name))),
+        ...shown.map(([id, name]) => h('li', {}, h('a', { href: `#${id}`, on: { click: go(id) } }, name))),
       ),
     ),
   )

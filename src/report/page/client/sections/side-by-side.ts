@@ -1,4 +1,5 @@
 import type { Standing } from '../../../cohort.ts'
+import { leads } from '../../../metrics/head-to-head.ts'
 import { h } from '../dom.ts'
 import { localeOf } from '../keyword/keyword-text.ts'
 import { rankMark } from '../movement-text.ts'
@@ -65,7 +66,11 @@ export function sideBySide(view: View, open: OpenKeyword): HTMLElement {
           cell: ({ byTarget }) => {
             const standing = byTarget.get(place)
             if (standing === undefined) return noValue('not tracked for this keyword')
-            const best = isBest(standing, byTarget)
+            const others = [...byTarget.values()].filter((one) => one !== standing)
+            const best = leads(
+              standing.current,
+              others.map(({ current }) => current),
+            )
             return h(
               'span',
               { class: best ? 'ahead' : null },
@@ -85,11 +90,4 @@ function rankValue(standing: Standing | undefined): number | null {
   if (standing === undefined) return null
   const { state, rank, depth } = standing.current
   return state === 'absent' ? 1e6 + (depth ?? 0) : rank
-}
-
-function isBest({ current }: Standing, all: ReadonlyMap<number, Standing>): boolean {
-  if (current.rank === null || all.size < 2) return false
-  return [...all.values()].every(
-    ({ current: other }) => other.rank === null || other.rank >= (current.rank ?? 0),
-  )
 }
