@@ -1,6 +1,7 @@
 import type { Standing } from '../../../cohort.ts'
 import { type Mover, winnersAndLosers } from '../../../metrics/winners.ts'
 import { h } from '../dom.ts'
+import { tellingApart } from '../keyword/keyword-text.ts'
 import { explained, meaningOf } from '../metric-text.ts'
 import { changeMark, rankMark } from '../movement-text.ts'
 import type { View } from '../view.ts'
@@ -11,7 +12,8 @@ import { empty, panel } from './section.ts'
 const most = 6
 
 /** Who won and who lost, by what that is worth in clicks. */
-export function movers({ standings, data }: View, open: OpenKeyword): HTMLElement {
+export function movers({ standings, data, history }: View, open: OpenKeyword): HTMLElement {
+  const apart = tellingApart(history.keywords)
   const { winners, losers } = winnersAndLosers(standings, data.measure.curve)
   return h(
     'div',
@@ -36,13 +38,19 @@ export function movers({ standings, data }: View, open: OpenKeyword): HTMLElemen
 
   function item(standing: Standing, all: readonly Standing[]): HTMLElement {
     const { keyword, current, baseline, change } = standing
+    const about = apart(keyword)
     return h(
       'li',
       {},
       h(
         'button',
         { type: 'button', 'aria-haspopup': 'dialog', on: { click: () => open(standing, all) } },
-        h('bdi', { class: 'name', title: keyword.query }, keyword.query),
+        h(
+          'span',
+          { class: 'name' },
+          h('bdi', { title: keyword.query }, keyword.query),
+          about === '' ? null : h('span', { class: 'about' }, about),
+        ),
         h(
           'span',
           { class: 'from-to' },

@@ -7,9 +7,10 @@ import {
   landingPages,
   landingStates,
 } from '../../../metrics/landing-page.ts'
-import type { TrackedTarget } from '../../../rank-history.ts'
+import type { Keyword, TrackedTarget } from '../../../rank-history.ts'
 import { h } from '../dom.ts'
 import { count, number, pathOf, shortLink } from '../format.ts'
+import { tellingApart } from '../keyword/keyword-text.ts'
 import { linkTo } from '../link.ts'
 import { explained, meaningOf } from '../metric-text.ts'
 import { rankMark } from '../movement-text.ts'
@@ -50,6 +51,7 @@ export function pages(view: View, open: OpenKeyword): HTMLElement {
 }
 
 function landing({ standings, history }: View, open: OpenKeyword): HTMLElement {
+  const apart = tellingApart(history.keywords)
   const all = landingPages(standings, history)
   const counts = countLanding(all)
   if (counts['none intended'] === all.length)
@@ -60,10 +62,11 @@ function landing({ standings, history }: View, open: OpenKeyword): HTMLElement {
       key: 'keyword',
       title: 'Another page ranks for',
       cell: ({ standing }) =>
-        opener(
-          standing,
-          wrong.map((one) => one.standing),
-          open,
+        opener(standing, apart, () =>
+          open(
+            standing,
+            wrong.map((one) => one.standing),
+          ),
         ),
     },
     {
@@ -95,6 +98,7 @@ function competing({ history, standings, choice }: View, open: OpenKeyword): HTM
   const bySeries = new Map(standings.map((one) => [one.series.keyword, one]))
   const found = cannibalisation(history).filter(({ target }) => target === choice.target)
   if (found.length === 0) return empty('No keyword has pages that compete.')
+  const apart = tellingApart(history.keywords)
   const order = found.flatMap(({ keyword }) => bySeries.get(keyword) ?? [])
   const columns: readonly Column<Cannibalised>[] = [
     {
@@ -102,7 +106,7 @@ function competing({ history, standings, choice }: View, open: OpenKeyword): HTM
       title: 'Keyword',
       cell: ({ keyword }) => {
         const standing = bySeries.get(keyword)
-        return standing === undefined ? '' : opener(standing, order, open)
+        return standing === undefined ? '' : opener(standing, apart, () => open(standing, order))
       },
     },
     { key: 'pages', title: 'Pages', class: 'figure', cell: (one) => number(one.pages.length) },
@@ -165,11 +169,13 @@ function ranking({ standings, history, target }: View): HTMLElement {
   )
 }
 
-function opener(standing: Standing, all: readonly Standing[], open: OpenKeyword): HTMLElement {
+function opener({ keyword }: Standing, apart: (keyword: Keyword) => string, click: () => void): HTMLElement {
+  const about = apart(keyword)
   return h(
     'button',
-    { type: 'button', class: 'opener', 'aria-haspopup': 'dialog', on: { click: () => open(standing, all) } },
-    h('bdi', {}, standing.keyword.query),
+    { type: 'button', class: 'opener', 'aria-haspopup': 'dialog', on: { click } },
+    h('bdi', {}, keyword.query),
+    about === '' ? null : h('span', { class: 'about' }, about),
   )
 }
 
