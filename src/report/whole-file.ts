@@ -47,7 +47,7 @@ export function writablePath(named: string, flag: string): string {
     throw new UsageError(`${path} is a folder. Give ${flag} the name of a file in it`)
   if (existsSync(path) && !statSync(path).isFile())
     throw new UsageError(`${path} is no plain file. Leave ${flag} away to write to stdout, or name a file`)
-  if (holdsDatabase(path) || besideDatabase(path))
+  if (holdsDatabase(path, flag) || besideDatabase(path, flag))
     throw new UsageError(
       `${path} is a database or a part of one, which would be lost. Give ${flag} the name of another file`,
     )
@@ -97,17 +97,24 @@ function explained(error: unknown, named: string): unknown {
 const unfitNames: ReadonlySet<string> = new Set(['ENAMETOOLONG', 'ENOTDIR', 'ENOENT', 'EINVAL', 'ELOOP'])
 
 /** Whether SQLite keeps there what is not yet in the database beside it. */
-function besideDatabase(path: string): boolean {
+function besideDatabase(path: string, flag: string): boolean {
   const database = path.replace(/-(?:wal|shm|journal)$/, '')
-  return database !== path && holdsDatabase(database)
+  return database !== path && holdsDatabase(database, flag)
 }
 
-/** Whether the file begins as SQLite's do. */
-function holdsDatabase(path: string): boolean {
+/** Whether the file begins as SQLite's do. One that may not be read might. */
+function holdsDatabase(path: string, flag: string): boolean {
   if (!existsSync(path)) return false
   const start = Buffer.alloc(15)
-  const file = openSync(path, 'r')
-  readSync(file, start)
-  closeSync(file)
+  try {
+    const file = openSync(path, 'r')
+    readSync(file, start)
+    closeSync(file)
+  } catch (error) {
+    throw new UsageError(
+      `${path} is there and cannot be read, so it may be a database. Give ${flag} the name of another file`,
+      { cause: error },
+    )
+  }
   return start.toString('latin1') === 'SQLite format 3'
 }

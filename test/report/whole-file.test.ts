@@ -148,3 +148,16 @@ describe.skipIf(process.platform === 'win32')('a name that no file can have is s
     expect(await readlink(link)).toBe(to)
   })
 })
+
+test.skipIf(process.platform === 'win32' || process.getuid?.() === 0)(
+  'a file that may not be read is not replaced, for it may be a database',
+  async () => {
+    const folder = await aFolder()
+    const path = join(folder, 'out.csv')
+    await writeFile(path, 'kept', { mode: 0o200 })
+    const failed = writeWhole(path, pieces('x'))
+    await expect(failed).rejects.toThrow(UsageError)
+    await expect(failed).rejects.toThrow(/cannot be read, so it may be a database/)
+    expect(readdirSync(folder)).toEqual(['out.csv'])
+  },
+)
