@@ -15,7 +15,11 @@ export function mistyped(message: string, args: readonly string[], flags: readon
     return `rankline ${command.usage}: something is missing. See: rankline ${name} --help`
   const unknown = message.match(/^Unknown (?:arguments?|commands?): (.+)$/)?.[1]?.split(', ')[0]
   if (unknown === undefined) return message.replace(/\s*\n\s*/g, ' ')
-  const near = nearest(unknown, flags)
+  const near = nearest(
+    unknown,
+    // A letter is near every short word.
+    flags.filter((flag) => flag.length > 1),
+  )
   const hint =
     (Object.hasOwn(flagHints, unknown) ? flagHints[unknown] : undefined) ??
     (near === null ? `See: rankline ${name} --help` : `Did you mean --${near}?`)

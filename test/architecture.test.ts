@@ -55,7 +55,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   commands: ['actions', 'config', 'terminal'],
   mistyped: ['commands', 'words'],
-  'open-terminal': ['config', 'terminal'],
+  'open-terminal': ['config', 'errors', 'terminal'],
   cli: ['commands', 'errors', 'mistyped', 'open-terminal', 'terminal', 'version'],
 }
 

@@ -41,6 +41,8 @@ export async function exportRows(flags: ExportFlags, terminal: Terminal): Promis
   const since = cursorOf(flags)
   await using store = await openStore(databasePath(flags))
   if (flags.job !== undefined) await refuseUnknownJob(store, flags.job)
+  if (filter.run !== undefined && (await store.run(filter.run)) === null)
+    throw new UsageError(`There is no run ${filter.run}. List them with: rankline runs`)
   using snapshot = store.snapshot()
   const { view } = exportKinds[kind]
   const numbers = {
@@ -142,5 +144,9 @@ function rowFilter(flags: ExportFlags): RowFilter {
     from: dayOrInstant('--from', from),
     until: dayOrInstant('--until', until),
   }
+  if (given.from !== undefined && given.until !== undefined && given.from >= given.until)
+    throw new UsageError(
+      `--until ${until} is not after --from ${from}, so nothing lies between; make it later`,
+    )
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }

@@ -211,6 +211,10 @@ describe('a mistake is one sentence', () => {
     [['--cursor-file', 'no/a.cursor', '--out', 'a.csv'], /mkdir -p no/],
     [['--cursor-file', 'data/rankline.db', '--out', 'a.csv'], /is a database/],
     [['--cursor-file', 'desks.csv', '--out', 'a.csv'], /is no cursor/],
+    [['--run', '999'], /There is no run 999\. List them with: rankline runs$/m],
+    [['--from', '2026-03-02', '--until', '2026-03-02'], /--until 2026-03-02 is not after --from 2026-03-02/],
+    [['--form', 'csv'], /takes no --form\. Did you mean --f(ormat|rom)\?/],
+    [['--xyz'], /takes no --xyz\. See: rankline export --help$/m],
     [['--format', 'parket'], /csv, jsonl, json, parquet, xlsx/],
   ])('%j', async (args, sentence) => {
     const { code, stderr, stdout } = await place.run(['export', 'organic', ...args])

@@ -12,10 +12,12 @@ import {
   shortDay,
   shortLink,
 } from '../../../src/report/page/client/format.ts'
+import { tellingApart } from '../../../src/report/page/client/keyword/keyword-text.ts'
 import { rankWords } from '../../../src/report/page/client/movement-text.ts'
 import { sorted } from '../../../src/report/page/client/table/sorting.ts'
 import { viewOf } from '../../../src/report/page/client/view.ts'
 import { valueRank } from '../../../src/report/rank-cells.ts'
+import type { Keyword } from '../../../src/report/rank-history.ts'
 import { hostilePage } from './odd-pages.ts'
 import { samplePage } from './sample-page.ts'
 
@@ -155,4 +157,23 @@ test('numbers and days are written for people', () => {
   ]).toEqual(['\u22120.25', '12.3%', '1 query', '12,000 keywords'])
   expect([longDay('2026-03-01'), shortDay('2026-09-30')]).toEqual(['1 March 2026', '30 Sep'])
   expect(shortLink('https://www.acme.example/shop/')).toBe('acme.example/shop')
+})
+
+test('keywords of one text are told apart by what they differ in, and others by nothing', () => {
+  const keyword = (query: string, operation: string, params: Keyword['params']): Keyword => ({
+    ...{ query, operation, params, kind: 'organic', tags: [], volume: null, url: null, labels: {} },
+  })
+  const all = [
+    keyword('desk', 'alpha.search', { gl: 'us' }),
+    keyword('desk', 'alpha.search', { gl: 'gb' }),
+    keyword('chair', 'alpha.search', { gl: 'us' }),
+    keyword('chair', 'alpha.news', { gl: 'us' }),
+    keyword('sofa', 'alpha.search', { gl: 'us' }),
+    keyword('shelf', 'alpha.search', { gl: 'us', num: 10 }),
+    keyword('shelf', 'alpha.search', { gl: 'us', num: 20 }),
+  ]
+  expect(all.map(tellingApart(all))).toEqual([
+    ...['us', 'gb', 'alpha.search', 'alpha.news', ''],
+    ...['alpha.search  gl=us  num=10', 'alpha.search  gl=us  num=20'],
+  ])
 })
