@@ -4,14 +4,15 @@ import { firstResults, type SerpPair } from './serps.ts'
 export interface Turnover {
   /** From 0, nothing is new, to 1, everything is; null where no result has a link. */
   readonly value: number | null
-  /** Pages among the first ten that were not on the compared day. */
+  /** Pages among the first ten that only one of the days has, of the day that has more. */
   readonly numerator: number
-  /** Pages among the first ten. */
+  /** Pages among the first ten of that day. */
   readonly denominator: number
 }
 
 /**
- * The share of the first ten results that were not among the first ten of the compared day; their order does not matter.
+ * The share of the first ten results that are others than on the compared day; their order does not matter, nor which day
+ * is which.
  * Null where one of the two was not looked at to ten. Results without a link are nobody's and not counted.
  *
  * @param pages what `pagesOf` makes of the links
@@ -19,8 +20,9 @@ export interface Turnover {
 export function turnover(current: Serp, compared: Serp, pages: readonly number[]): Turnover | null {
   if (current.depth < 10 || compared.depth < 10) return null
   const [now, before] = [pagesIn(current, pages), pagesIn(compared, pages)]
-  const fresh = [...now].filter((page) => !before.has(page)).length
-  return turnoverOf(fresh, now.size)
+  const common = [...now].filter((page) => before.has(page)).length
+  const all = Math.max(now.size, before.size)
+  return turnoverOf(all - common, all)
 }
 
 /** The turnover of all SERPs together, of those that can be compared. */
@@ -29,9 +31,9 @@ export function volatility(pairs: readonly SerpPair[], pages: readonly number[])
     const one = compared === null ? null : turnover(current, compared, pages)
     return one === null ? [] : [one]
   })
-  const fresh = each.reduce((sum, one) => sum + one.numerator, 0)
+  const others = each.reduce((sum, one) => sum + one.numerator, 0)
   const all = each.reduce((sum, one) => sum + one.denominator, 0)
-  return { ...turnoverOf(fresh, all), compared: each.length, serps: pairs.length }
+  return { ...turnoverOf(others, all), compared: each.length, serps: pairs.length }
 }
 
 function turnoverOf(numerator: number, denominator: number): Turnover {
