@@ -104,9 +104,9 @@ export const metrics = {
     label: 'turnover of the first ten',
     unit: 'share',
     better: null,
-    definition: 'pages among the first ten that were not among them on the compared day',
-    denominator: 'pages among the first ten',
-    missing: 'SERPs not looked at to ten on both days, and results without a link: not counted',
+    definition: 'pages among the first ten that are others than on the compared day',
+    denominator: 'pages among the first ten of the day that has more',
+    missing: 'SERPs not looked at to ten on both days: not counted; a result without a link is no page',
     source: 'ours: 1 - overlap of two lists cut at ten',
   },
   cannibalisation: {

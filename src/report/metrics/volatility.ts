@@ -13,7 +13,7 @@ export interface Turnover {
 /**
  * The share of the first ten results that are others than on the compared day; their order does not matter, nor which day
  * is which.
- * Null where one of the two was not looked at to ten. Results without a link are nobody's and not counted.
+ * Null where one of the two was not looked at to ten. A result without a link is no page.
  *
  * @param pages what `pagesOf` makes of the links
  */

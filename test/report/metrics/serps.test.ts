@@ -66,8 +66,9 @@ describe('turnover', () => {
     ['only another order', ten.toReversed(), ten, 0],
     ['one of ten is new: 1 / 10', [11, ...ten.slice(1)], ten, 0.1],
     ['everything is new', ten.map((one) => one + 20), ten, 1],
-    ['what has no link is not counted: 1 / 9', [null, 11, ...ten.slice(2)], ten, 1 / 9],
-    ['a page that comes twice is one: 0 / 9', [1, 1, ...ten.slice(2)], ten, 0],
+    ['what has no link is no page: (10 - 8) / 10', [null, 11, ...ten.slice(2)], ten, 0.2],
+    ['a page that comes twice is one: (10 - 9) / 10', [1, 1, ...ten.slice(2)], ten, 0.1],
+    ['of a shorter list as much is missing: (10 - 8) / 10', ten, [null, null, ...ten.slice(2)], 0.2],
     ['not looked at to ten', ten.slice(1), ten, null],
     ['not looked at to ten on the compared day', ten, ten.slice(1), null],
   ])('%s', (_, now, before, value) => {
