@@ -6,8 +6,19 @@ import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
 import { nearest } from '../words.ts'
 
-/** The format that was asked for, the first one where none was; throws one sentence for others. */
-export function chosenFormat<T extends string>(format: string | undefined, known: readonly T[]): T {
+export interface FormatFlags {
+  readonly format?: string | undefined
+  readonly json?: boolean | undefined
+}
+
+/** The format that was asked for, the first one where none was; throws one sentence for others, and for two at once. */
+export function chosenFormat<T extends string>(
+  { format: named, json = false }: FormatFlags,
+  known: readonly T[],
+): T {
+  if (json && named !== undefined && named !== 'json')
+    throw new UsageError(`--json and --format ${named} ask for two formats. Leave one of them out`)
+  const format = json ? 'json' : named
   if (format === undefined) return known[0] as T
   const chosen = known.find((one) => one === format)
   if (chosen !== undefined) return chosen

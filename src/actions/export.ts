@@ -35,7 +35,7 @@ export interface ExportFlags extends SettingFlags {
 /** `rankline export`: results in bulk, streamed; all of them, or what came after a cursor. */
 export async function exportRows(flags: ExportFlags, terminal: Terminal): Promise<number> {
   const kind = chosenKind(flags.kind)
-  const format = chosenFormat(flags.json === true ? 'json' : flags.format, exportFormats)
+  const format = chosenFormat(flags, exportFormats)
   refuseUnfit(flags, format, terminal)
   const filter = rowFilter(flags)
   const since = cursorOf(flags)

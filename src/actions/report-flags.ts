@@ -28,7 +28,7 @@ export interface ExplainFlags extends FormFlags {
 
 /** The form that flags ask for. Throws a sentence where another flag has no meaning for it, or it cannot be shown. */
 export function chosenForm(flags: FormFlags, terminal: Terminal): Form {
-  const name = chosenFormat(flags.json === true ? 'json' : flags.format, Object.keys(forms) as FormName[])
+  const name = chosenFormat(flags, Object.keys(forms) as FormName[])
   const form: Form | undefined = flags.metrics === true ? metricsForms[name] : forms[name]
   if (form === undefined)
     throw new UsageError(

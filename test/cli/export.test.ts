@@ -214,6 +214,7 @@ describe('a mistake is one sentence', () => {
     [['--run', '999'], /There is no run 999\. List them with: rankline runs$/m],
     [['--from', '2026-03-02', '--until', '2026-03-02'], /--until 2026-03-02 is not after --from 2026-03-02/],
     [['--form', 'csv'], /takes no --form\. Did you mean --f(ormat|rom)\?/],
+    [['--json', '--format', 'parquet'], /--json and --format parquet ask for two formats/],
     [['--xyz'], /takes no --xyz\. See: rankline export --help$/m],
     [['--format', 'parket'], /csv, jsonl, json, parquet, xlsx/],
   ])('%j', async (args, sentence) => {

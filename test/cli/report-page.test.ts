@@ -167,6 +167,7 @@ test.each([
     '--serps has no meaning for --format md, which has none; --format html has them',
   ],
   [['--format', 'html', '--serps', 'all'], "--serps cannot be 'all'; write days such as 7d, 4w or 30d"],
+  [['--format', 'html', '--json'], '--json and --format html ask for two formats. Leave one of them out'],
   [['--format', 'html', '--sort', 'rank'], '--sort has no meaning for --format html, which has no rows'],
 ])('%j is refused', async (flags, words) => {
   const { code, stderr } = await place.run(['report', 'acme', ...flags])
