@@ -3,6 +3,7 @@ import type { Settlement } from '../../model/call.ts'
 import type { Task } from '../../model/task.ts'
 import type { AcceptedJob, CallStore, LeaseRequest, NewCall, TaskAgain } from '../calls.ts'
 import { fitRuns } from './fit.ts'
+import type { Keys } from './keys.ts'
 import { understood } from './reusable.ts'
 import type { Writer } from './writer.ts'
 
@@ -15,14 +16,13 @@ const taskColumns = `t.id, t.run_id AS runId, t.query_id AS queryId, q.operation
   t.tries, t.round, t.priority, t.cause`
 
 /** The ledger, and the tasks on their way, in SQLite. */
-export function callStore(db: Database, writer: Writer): CallStore {
+export function callStore(db: Database, writer: Writer, keys: Keys): CallStore {
   const leaseOf = leaser(db)
   const setState = db.prepare('UPDATE tasks_ SET state = ? WHERE id = ?')
   const insertCall = db.prepare(
     `INSERT INTO calls_ (run_id, task_id, operation, sent_at, credits, key_id)
-    VALUES (@runId, @taskId, @operation, @sentAt, @credits, (SELECT id FROM keys WHERE hash = @keyHash))`,
+    VALUES (@runId, @taskId, @operation, @sentAt, @credits, @keyId)`,
   )
-  const nameKey = db.prepare('INSERT INTO keys (hash) VALUES (?) ON CONFLICT DO NOTHING')
   const endJob = db.prepare('UPDATE calls_ SET billed = ?, job_ended_at = ? WHERE id = ?')
   const forgetJob = db.prepare('DELETE FROM async_jobs WHERE task_id = ?')
   const settle = callSettler(db)
@@ -64,8 +64,8 @@ export function callStore(db: Database, writer: Writer): CallStore {
       writer.write(() => {
         // A poll changes nothing of its task.
         if (call.taskId !== null && call.credits > 0) setState.run('sent', call.taskId)
-        nameKey.run(call.keyHash)
-        return Number(insertCall.run(call).lastInsertRowid)
+        const { keyHash, ...row } = call
+        return Number(insertCall.run({ ...row, keyId: keys.idOf(keyHash) }).lastInsertRowid)
       }),
     settleCall: (callId, settlement, again) =>
       writer.keep(() => {

@@ -12,7 +12,7 @@ export interface Dictionary {
 }
 
 /** Between this many and twice as many are remembered: those that came last. */
-const remembered = 10_000
+const remembered = 25_000
 /** Longer ones are looked up each time, for so many of them would fill the memory. */
 const longestRemembered = 4096
 

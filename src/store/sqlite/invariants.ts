@@ -192,7 +192,7 @@ const deliveries: readonly Invariant[] = [
   {
     broken: 'Calls that no export would find',
     of: 'call',
-    sql: 'SELECT c.id FROM calls_ c WHERE NOT EXISTS (SELECT 1 FROM call_deliveries d WHERE d.call_id = c.id)',
+    sql: 'SELECT c.id FROM calls_ c WHERE c.outcome IS NOT NULL AND NOT EXISTS (SELECT 1 FROM call_deliveries d WHERE d.call_id = c.id)',
   },
 ]
 

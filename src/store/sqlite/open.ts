@@ -7,6 +7,7 @@ import { answerStore } from './answers.ts'
 import { callStore } from './calls.ts'
 import { dictionary } from './dictionary.ts'
 import { historyStore } from './history.ts'
+import { keyNumbers } from './keys.ts'
 import { ledgerStore } from './ledger.ts'
 import { migrate } from './migrate.ts'
 import { refuseNetworkFolder } from './network.ts'
@@ -32,13 +33,18 @@ export async function openStore(path: string): Promise<Store> {
     throw explained(error, path)
   }
   const words = dictionary(db)
+  const keys = keyNumbers(db)
   const space = watchSpace(path, logOf(db))
-  const writer = groupWriter(db, { rolledBack: words.forget, full: space.full, makeRoom: space.release })
+  const forget = (): void => {
+    words.forget()
+    keys.forget()
+  }
+  const writer = groupWriter(db, { rolledBack: forget, full: space.full, makeRoom: space.release })
   const store: Store = {
     space,
     refuseDamage: async () => refuseDamage(db, path),
     ...runStore(db, writer),
-    ...callStore(db, writer),
+    ...callStore(db, writer, keys),
     ...ledgerStore(db, writer),
     ...answerStore(db, writer, words),
     ...reportStore(db),

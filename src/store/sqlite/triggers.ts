@@ -22,10 +22,12 @@ export const triggers: Readonly<Record<string, string>> = {
     BEGIN ${delivered(`SELECT id FROM tasks_
       WHERE run_id = NEW.run_id AND query_id = NEW.query_id AND state = 'done' ORDER BY id`)} END`,
 
+  /** While a call is in the air there is nothing to tell. */
   deliver_new_call: `
-    AFTER INSERT ON calls_
+    AFTER INSERT ON calls_ WHEN NEW.outcome IS NOT NULL
     BEGIN INSERT INTO call_deliveries (call_id) VALUES (NEW.id); END`,
 
+  /** A call ended, or more became known of it. */
   deliver_call: `
     AFTER UPDATE ON calls_
     BEGIN
