@@ -1,10 +1,15 @@
 /** The JSON of a body, also after a byte order mark; undefined where it is none. */
 export function parseJson(body: Buffer): unknown {
   try {
-    return JSON.parse(body.toString('utf8').replace(/^\ufeff/, ''))
+    return JSON.parse(body.toString('utf8', startsWithMark(body) ? 3 : 0))
   } catch {
     return undefined
   }
+}
+
+/** A byte order mark, in UTF-8. */
+function startsWithMark(body: Buffer): boolean {
+  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf
 }
 
 /** Writing JSON runs out of stack at a few thousand levels, and SQLite reads no more than 1,000. */
