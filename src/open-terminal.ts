@@ -2,6 +2,9 @@ import { outputSettings } from './config.ts'
 import { NobodyReads, RanklineError } from './errors.ts'
 import type { Terminal } from './terminal.ts'
 
+/** Of a terminal that says it is 0 wide, as those of containers and of some editors do. */
+const usualColumns = 80
+
 /** The terminal, or the pipes, that this process was started with. */
 export function openTerminal(): Terminal {
   const { color, live, ascii } = outputSettings()
@@ -27,13 +30,13 @@ export function openTerminal(): Terminal {
     live: live
       ? (line) => {
           if (line === '') return clear()
-          const width = (process.stderr.columns || 80) - 1
+          const width = (process.stderr.columns || usualColumns) - 1
           process.stderr.write(`\r\u001b[2K${line.slice(0, width)}`)
           lineShown = true
         }
       : null,
     // What goes into a pipe or a file is cut nowhere.
-    columns: process.stdout.columns ?? Number.POSITIVE_INFINITY,
+    columns: process.stdout.isTTY ? process.stdout.columns || usualColumns : Number.POSITIVE_INFINITY,
     color,
     ascii,
   }

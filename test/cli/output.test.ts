@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import type { Readable } from 'node:stream'
@@ -76,7 +76,7 @@ describe('who stops reading', () => {
   })
 
   test('does not change how a run ended', async () => {
-    const { child, ended } = place.start(['run', 'job.csv', '--fresh'])
+    const { child, ended } = place.start(['run', 'job.csv', '--fresh', '--target', 'northdesk.example'])
     child.stdout?.destroy()
     expect((await ended).code).toBe(0)
     expect(place.sql('SELECT finish_reason FROM runs ORDER BY run_id DESC LIMIT 1')).toEqual([
@@ -103,3 +103,23 @@ describe('what a command reads', () => {
     expect(await place.read(file)).toBe(before)
   })
 })
+
+const script = '/usr/bin/script'
+
+test.skipIf(!existsSync(script) || process.platform !== 'linux')(
+  'a terminal that does not say how wide it is has 80 columns',
+  () => {
+    // A terminal without a size is what `script` makes where its own stdin is none.
+    const command = `'${process.execPath}' '${program}' report job`
+    const said = execFileSync(script, ['-qec', command, '/dev/null'], {
+      cwd: place.folder,
+      env: { PATH: process.env.PATH ?? '', NO_COLOR: '1', TERM: 'xterm', LANG: 'C.UTF-8' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      encoding: 'utf8',
+    })
+    const widths = said.split('\r\n').map((line) => line.length)
+    expect(Math.max(...widths)).toBeLessThanOrEqual(80)
+    expect(Math.max(...widths)).toBeGreaterThan(60)
+    expect(said).toMatch(/^Ranks: /m)
+  },
+)
