@@ -1,6 +1,6 @@
 import { databasePath, type SettingFlags } from '../config.ts'
 import { sortRows } from '../report/sort-rows.ts'
-import { openStore } from '../store/sqlite/open.ts'
+import { openExisting } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
 import { day, namedJob } from './choices.ts'
@@ -26,7 +26,7 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
   const days = serpDays(flags)
   const comparison = comparisonOf(flags)
   const date = day('--date', flags.date)
-  await using store = await openStore(databasePath(flags))
+  await using store = await openExisting(databasePath(flags))
   const named = await namedJob(store, flags.job, terminal)
   if (named === null) return 2
   const { name: job, settings } = named

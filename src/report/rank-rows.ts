@@ -55,12 +55,19 @@ export function rankRows(
     const key = keyOfRow(row)
     const standing = standings.get(key)
     // What was filtered out of the history is no row either.
-    return standing === undefined ? [] : [{ row: latest.get(key) ?? row, standing }]
+    return standing === undefined ? [] : [{ row: asAsked(latest.get(key), row), standing }]
   })
   return {
     rows: lines.map(({ row, standing }) => reportRow(row, standing, history)),
     standings: lines.map(({ standing }) => standing),
   }
+}
+
+/** What was observed, under the names and with the tags, volume and landing page that the newest run gives it. */
+function asAsked(observed: Row | undefined, asked: Row): Row {
+  if (observed === undefined) return asked
+  const said = ['target', 'tags', 'own', 'volume', 'intended_url', 'labels']
+  return { ...observed, ...Object.fromEntries(said.map((name) => [name, asked[name] ?? null])) }
 }
 
 function reportRow(latest: Row, { series, baseline, change }: Standing, { days }: RankHistory): Row {

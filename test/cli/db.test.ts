@@ -241,6 +241,9 @@ test.each([
   [['db', 'check', '--answers', '7d'], 'rankline db check takes no --answers'],
   [['db', 'backup', 'copy.db', '--vacuum'], 'rankline db backup takes no --vacuum'],
   [['db', 'check'], 'There is no database data/rankline.db'],
+  ...[['export', 'organic'], ['report', 'acme'], ['diff', 'acme'], ['renormalise']].map(
+    (args) => [args, 'There is no database data/rankline.db'] as [string[], string],
+  ),
   [['db', 'backup', 'copy.db'], 'There is no database data/rankline.db'],
 ])('rankline %j is refused in one line, and nothing is made', async (args, words) => {
   await using place = await workspace()

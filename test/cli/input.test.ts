@@ -50,6 +50,8 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, RegExp]>
 ])('%s is one sentence on stderr, exit 2, and no stack trace', async (_, args, env, words) => {
   await using place = await workspace()
   await place.file('job.csv', 'query\na\n')
+  // Makes the database.
+  await place.run(['runs'])
 
   const { code, stdout, stderr } = await place.run(args, env)
 

@@ -185,6 +185,14 @@ test.each<[string, Row]>([
   expect(rows.map(({ movement }) => movement)).toEqual(['new', 'new'])
 })
 
+test('what an earlier run of the day observed has the names and tags that the newest run gives it', () => {
+  const before = aRanking({ date: day(1), rank: 3, target: 'Acme', tags: 'old', volume: 10 })
+  const now = aRanking({ ...unknown, date: day(1), run_id: 9, target: 'ACME Inc', tags: 'new', volume: 20 })
+  expect(reportOn([before], { asked: [now] }).rows).toMatchObject([
+    { state: 'ranked', rank: 3, run_id: 1, target: 'ACME Inc', tags: 'new', volume: 20 },
+  ])
+})
+
 test('a target that got another label stays the same', () => {
   const row = rowOf({ date: day(1), rank: 3, target: 'Acme' }, { date: day(2), rank: 2, target: 'ACME Inc' })
   expect(row).toMatchObject({ target: 'ACME Inc', change: 1 })

@@ -24,8 +24,12 @@ export async function inspect<T>(path: string, use: (db: Database.Database) => T
   }
 }
 
-function refuseMissing(path: string): void {
-  if (!existsSync(path)) throw new UsageError(`There is no database ${path}. Name the file with --db`)
+/** Throws a sentence where there is no such database: whoever only reads makes no new one. */
+export function refuseMissing(path: string): void {
+  if (!existsSync(path))
+    throw new UsageError(
+      `There is no database ${path}. Name the file with --db, or make one with: rankline run <job file>`,
+    )
   if (statSync(path).isDirectory())
     throw new UsageError(
       `${path} is a folder. Name a database file with --db, for instance ${path}/rankline.db`,

@@ -7,6 +7,7 @@ import { answerStore } from './answers.ts'
 import { callStore } from './calls.ts'
 import { dictionary } from './dictionary.ts'
 import { historyStore } from './history.ts'
+import { refuseMissing } from './inspect.ts'
 import { keyNumbers } from './keys.ts'
 import { ledgerStore } from './ledger.ts'
 import { migrate } from './migrate.ts'
@@ -58,6 +59,12 @@ export async function openStore(path: string): Promise<Store> {
     },
   }
   return explaining(store, path)
+}
+
+/** Opens the database at that path for whoever only reads of it; throws a sentence where there is none. */
+export async function openExisting(path: string): Promise<Store> {
+  refuseMissing(path)
+  return await openStore(path)
 }
 
 export function openFile(path: string): Database.Database {
