@@ -119,7 +119,9 @@ describe('what cannot be checked is refused in one sentence, with exit code 2', 
 
   test('a file that is not there, and is not made', async () => {
     const path = join(await aFolder(), 'rankline.db')
-    expect(await refusal(path)).toBe(`There is no database ${path}. Name the file with --db`)
+    expect(await refusal(path)).toBe(
+      `There is no database ${path}. Name the file with --db, or make one with: rankline run <job file>`,
+    )
     await expect(stat(path)).rejects.toThrow('ENOENT')
   })
 
