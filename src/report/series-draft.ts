@@ -39,13 +39,11 @@ export function seriesDraft({ keyword, target, days, linkPlace }: DraftOf): Seri
       }
       cells[day] = cellOf(row)
       if (isRanked(row)) {
-        const [, , , , link, several] = row
-        links[day] = link
-        if (several !== null) places[day] = read(several)
+        links[day] = row[4]
+        if (row[5] !== null) places[day] = read(row[5])
       } else {
-        const [, , , estimated, depth, unbrokenDepth] = row
         links[day] = null
-        if (estimated !== null && unbrokenDepth !== depth) seen[day] = unbrokenDepth
+        if (row[3] !== null && row[5] !== row[4]) seen[day] = row[5]
       }
     },
     finish: () => ({
@@ -61,8 +59,7 @@ export function seriesDraft({ keyword, target, days, linkPlace }: DraftOf): Seri
 
 function cellOf(row: ObservedRow): number {
   if (isRanked(row)) return rankedCell(row[2], row[3] === 1)
-  const [, , , estimated, depth] = row
-  return estimated === null ? unknownCell : absentCell(depth, estimated === 1)
+  return row[3] === null ? unknownCell : absentCell(row[4], row[3] === 1)
 }
 
 function observedIn(row: ObservedRow): Observed {
@@ -94,9 +91,9 @@ function changesOf(
 ): RankSeries['links'] {
   const changes: (readonly [number, number | null])[] = []
   let before: number | null = null
-  for (const [day, link] of links.entries()) {
+  links.forEach((link, day) => {
     if (link !== before) changes.push([day, link === null ? null : linkPlace(link)])
     before = link
-  }
+  })
   return changes
 }
