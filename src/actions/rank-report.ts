@@ -55,7 +55,8 @@ function daysOf(text: string): number | null {
 }
 
 export interface RankedJob {
-  readonly report: RankReport
+  /** The rows of the report; they are read when they are asked for, and not every form has rows. */
+  readonly report: () => RankReport
   /** What the report is made of; null where nothing has run yet. */
   readonly built: BuiltHistory | null
   readonly compare: AskedDay | null
@@ -80,11 +81,11 @@ export async function rankedJob(
     readonly filter?: WantedOnly
   },
 ): Promise<RankedJob> {
-  const runs = (await store.runs({ job })).filter((one) => date === undefined || one.date <= date)
+  const runs = await runsUntil(store, job, date)
   const [newest] = runs
   if (newest === undefined)
     return {
-      report: { rows: [], standings: [], leftOut: { queries: 0, targets: 0 } },
+      report: () => ({ rows: [], standings: [], leftOut: { queries: 0, targets: 0 } }),
       built: null,
       compare: null,
       runs,
@@ -95,12 +96,12 @@ export async function rankedJob(
   const { history, removedTargets } = built
   const latest = history.days.at(-1) as string
   const compare = comparison === null ? null : askedDay(comparison, latest)
-  const day = { asked: store.askedBy(newest.id, reported), observed: observedOn(store, runs, latest) }
+  const day = () => ({ asked: store.askedBy(newest.id, reported), observed: observedOn(store, runs, latest) })
   return {
-    report: {
-      ...rankRows(history, day, compare),
+    report: () => ({
+      ...rankRows(history, day(), compare),
       leftOut: { queries: history.removed.length, targets: removedTargets },
-    },
+    }),
     built,
     compare,
     runs,
@@ -120,8 +121,12 @@ export function notYetRun(job: string, date: string | undefined): string {
 
 /** The newest run that had started by a day, or at all; null where there was none. */
 export async function newestRun(store: Store, job: string, date: string | undefined): Promise<Run | null> {
-  const runs = await store.runs({ job })
-  return runs.find((one) => date === undefined || one.date <= date) ?? null
+  return (await runsUntil(store, job, date))[0] ?? null
+}
+
+/** Runs that had started by a day, or all; the newest first. */
+async function runsUntil(store: Store, job: string, date: string | undefined): Promise<readonly Run[]> {
+  return (await store.runs({ job })).filter((one) => date === undefined || one.date <= date)
 }
 
 /**

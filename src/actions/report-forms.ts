@@ -72,12 +72,12 @@ async function* text(whole: string): AsyncGenerator<string> {
 }
 
 function rows({ ranked, raw }: FormSource, format: 'csv' | 'json' | 'jsonl'): Pieces {
-  return rowsOut(ranked.report.rows, { columns: reportColumns, format, raw })
+  return rowsOut(ranked.report().rows, { columns: reportColumns, format, raw })
 }
 
 function tableText(source: FormSource): string {
   const { ranked, look } = source
-  const table = rankTable(ranked.report, { ...look, compare: ranked.compare })
+  const table = rankTable(ranked.report(), { ...look, compare: ranked.compare })
   return table === '' ? '' : `${figures(source)}\n${look.ascii ? asciiSigns(table) : table}`
 }
 
@@ -107,7 +107,7 @@ function whole(source: FormSource): WholeReport {
   const { job, ranked, measure, store } = source
   return {
     job,
-    report: ranked.report,
+    report: ranked.report(),
     history: builtOf(source).history,
     compare: ranked.compare,
     measure,

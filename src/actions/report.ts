@@ -40,11 +40,11 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
     }
     const filter = { tags: flags.tag, targets: flags.target }
     const unsorted = await rankedJob(store, job, { date, comparison, filter, targets: settings?.targets })
-    const ranked = { ...unsorted, report: sortRows(unsorted.report, order) }
+    const ranked = { ...unsorted, report: () => sortRows(unsorted.report(), order) }
     const raw = flags.raw === true
     return { ranked, pieces: form.pieces({ job, ranked, measure, store, look, raw, serpDays: days }) }
   })
-  if (ranked?.report.rows.length === 0) terminal.say(whyEmpty(job, ranked, date))
+  if (ranked !== null && isEmpty(ranked)) terminal.say(whyEmpty(job, ranked, date))
   await deliver(pieces, flags.out, terminal)
   return 0
 }
@@ -60,6 +60,10 @@ function lookOf({ out }: ReportFlags, { columns, color, ascii = false }: Termina
   return out === undefined
     ? { width: columns, color, ascii }
     : { width: fileColumns, color: false, ascii: false }
+}
+
+function isEmpty({ built }: RankedJob): boolean {
+  return built === null || built.history.series.length === 0
 }
 
 function whyEmpty(job: string, { runs }: RankedJob, date: string | undefined): string {
