@@ -7,6 +7,7 @@ import type { LeftOut } from '../store/calls.ts'
 import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
 import { span } from '../words.ts'
+import { deskApart, deskHere, type OpenDesk } from './desk.ts'
 import { listenForInterrupts } from './interrupts.ts'
 import { tellAnyhow } from './output.ts'
 import { progressDisplay } from './progress.ts'
@@ -36,12 +37,13 @@ export async function collectRuns(
   const settings = readCollectFlags(flags)
   const display = progressDisplay(terminal, connection.clock)
   using interrupts = listenForInterrupts(terminal)
-  const collected = await collectAndFinish(connection, listed, {
+  const collection = {
     ...settings,
     stop: interrupts.stop,
     onProgress: display.show,
-    notice: (words) => terminal.say(words),
-  })
+    notice: (words: string) => terminal.say(words),
+  }
+  const collected = await collectAndFinish(connection, listed, collection, deskApart)
   display.end()
   const documents = await documentsOf(connection.store, listed, collected)
   const cause = interrupts.stop.cause()
@@ -99,20 +101,27 @@ export interface CollectionEnd extends BalanceChange {
  * still wait for is polled, also where a job's own newest run is only shown.
  */
 export async function collectAndFinish(
-  { store, service, keyHash, clock }: Connection,
+  connection: Connection,
   listed: readonly Listed[],
   collection: Collection,
+  openDesk: OpenDesk = deskHere,
 ): Promise<CollectionEnd> {
+  const { store, keyHash, clock } = connection
   const { stop } = collection
   const runs = listed.filter(({ show }) => show === 'collect').map(({ run }) => run)
   const ids = runs.map(({ id }) => id)
   await store.recover(ids, clock.wall())
   const earlier = await store.creditsOf(ids)
-  const parts = { ...collection, store, service, clock, random: Math.random, keyHash }
   let limits: Collected['limits'] = new Map()
   const finish = () => finishRuns(store, runs, { stop: stop.cause(), limits }, clock.wall())
   const leftovers = await store.leftovers([...new Set(listed.map(({ run }) => run.job))])
-  const collected = await collect(parts, runs, leftovers).catch(async (error: unknown) => {
+  const collectAtDesk = async (): Promise<Collected> => {
+    await using desk = await openDesk(connection, [...runs, ...leftovers])
+    const service = connection.serviceOn(desk.store)
+    const parts = { ...collection, ...desk, service, clock, random: Math.random, keyHash }
+    return await collect(parts, runs, leftovers)
+  }
+  const collected = await collectAtDesk().catch(async (error: unknown) => {
     await finish()
     throw error
   })

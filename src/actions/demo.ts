@@ -46,7 +46,7 @@ export async function demo(flags: DemoFlags, terminal: Terminal): Promise<number
   await using sandbox = await spawnSandbox()
   const { clock, goTo } = simulatedClock()
   const store = await openStore(database)
-  await using connection = await join(store, sandbox, 120_000, clock)
+  await using connection = await join({ store, database }, sandbox, 120_000, clock)
   const today = Math.floor(Date.now() / dayMs) * dayMs
   for (let day = 0; day < days; day++) {
     const date = today - (days - 1 - day) * dayMs

@@ -6,6 +6,7 @@ import { databasePath, keyHash, type ServiceSettings, type SettingFlags, service
 import { UsageError } from '../errors.ts'
 import { type Clock, systemClock } from '../model/clock.ts'
 import { openService, type Service } from '../run/service.ts'
+import type { CallStore } from '../store/calls.ts'
 import { openStore } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
 import { version } from '../version.ts'
@@ -23,7 +24,11 @@ export interface WireFlags extends SettingFlags {
 /** Store and service, joined; both are closed with it. */
 export interface Connection extends AsyncDisposable {
   readonly store: Store
+  /** Path of the file that the store is in. */
+  readonly database: string
   readonly service: Service
+  /** The same service whose calls are written into another store on the same database. */
+  readonly serviceOn: (store: CallStore) => Service
   readonly keyHash: string
   readonly clock: Clock
 }
@@ -34,8 +39,9 @@ export async function connect(flags: WireFlags, clock: Clock = systemClock): Pro
   const settings = serviceSettings(flags)
   const timeoutMs =
     wholeNumber('--timeout', flags.timeout, { min: 1, max: longestTimeoutSeconds }) ?? defaultTimeoutSeconds
-  const store = await openStore(databasePath(flags))
-  return join(store, settings, timeoutMs * 1000, clock)
+  const database = databasePath(flags)
+  const store = await openStore(database)
+  return join({ store, database }, settings, timeoutMs * 1000, clock)
 }
 
 /** Nothing of this program is older. */
@@ -50,7 +56,7 @@ function refuseWrongClock(clock: Clock): void {
 
 /** Joins an open store with the service at an address. */
 export async function join(
-  store: Store,
+  { store, database }: Pick<Connection, 'store' | 'database'>,
   settings: ServiceSettings,
   timeoutMs: number,
   clock: Clock,
@@ -74,17 +80,14 @@ export async function join(
       return await gate.acquire(asking)
     },
   }
-  const service = openService({
-    baseUrl: settings.baseUrl,
-    wire,
-    gate: remembering,
-    store,
-    clock,
-    keyHash: hash,
-  })
+  const { baseUrl } = settings
+  const serviceOn = (calls: CallStore): Service =>
+    openService({ baseUrl, wire, gate: remembering, store: calls, clock, keyHash: hash })
   return {
     store,
-    service,
+    database,
+    service: serviceOn(store),
+    serviceOn,
     keyHash: hash,
     clock,
     [Symbol.asyncDispose]: async () => {

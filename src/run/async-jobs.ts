@@ -4,7 +4,7 @@ import type { Outcome } from '../model/call.ts'
 import type { Clock } from '../model/clock.ts'
 import type { Task } from '../model/task.ts'
 import type { AcceptedJob } from '../store/calls.ts'
-import type { Store } from '../store/store.ts'
+import type { CollectStore } from '../store/store.ts'
 import type { Books } from './books.ts'
 import type { OutageWatch } from './outage.ts'
 import { poller } from './poll.ts'
@@ -15,7 +15,7 @@ import type { Stop } from './stop.ts'
 import type { TaskEnd } from './task-end.ts'
 
 export interface AsyncJobParts {
-  readonly store: Store
+  readonly store: CollectStore
   readonly service: Service
   readonly clock: Clock
   readonly books: Books

@@ -4,7 +4,7 @@ import type { Clock } from '../model/clock.ts'
 import type { Run } from '../model/run.ts'
 import type { Task } from '../model/task.ts'
 import type { LeaseRequest, LeftOut } from '../store/calls.ts'
-import type { Store } from '../store/store.ts'
+import type { CollectStore } from '../store/store.ts'
 import type { Books, MoneyLimit } from './books.ts'
 import { explainingQuota, type QuotaUse, quotaLeft, quotaReached, quotaUses, quotaWords } from './quotas.ts'
 import { readUsage } from './read-account.ts'
@@ -12,7 +12,7 @@ import type { Service } from './service.ts'
 import type { Stop } from './stop.ts'
 
 export interface BatchParts {
-  readonly store: Store
+  readonly store: CollectStore
   readonly service: Service
   readonly clock: Clock
   readonly random: () => number
@@ -156,7 +156,7 @@ export function openBatches(parts: BatchParts, runs: readonly Run[], books: Book
 }
 
 /** Whether any of the runs has others in its group, with answers that it may use. */
-async function groupsShared(store: Store, runs: readonly Run[]): Promise<boolean> {
+async function groupsShared(store: CollectStore, runs: readonly Run[]): Promise<boolean> {
   const sizes = await Promise.all(runs.map(({ groupId }) => store.groupSize(groupId)))
   return sizes.some((size) => size > 1)
 }

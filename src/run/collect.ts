@@ -4,14 +4,14 @@ import { settlingMs } from '../model/ledger.ts'
 import type { Run } from '../model/run.ts'
 import type { Task } from '../model/task.ts'
 import type { LeftOut } from '../store/calls.ts'
-import type { Store } from '../store/store.ts'
+import type { CollectStore, Space } from '../store/store.ts'
 import { openBatches } from './batches.ts'
 import { type Earlier, type MoneyLimit, openBooks } from './books.ts'
 import { type Breaker, openBreaker } from './breaker.ts'
-import { catchUp } from './catch-up.ts'
 import { openCounters } from './counters.ts'
 import { feed } from './feed.ts'
 import { watchHealth } from './health.ts'
+import type { Keeper, Settled } from './keeper.ts'
 import { openPool } from './pool.ts'
 import { AccountUnknown } from './read-account.ts'
 import { reader } from './reading.ts'
@@ -24,7 +24,10 @@ import { inFlightTwins } from './twins.ts'
 import { worker } from './work.ts'
 
 export interface CollectParts {
-  readonly store: Store
+  readonly store: CollectStore
+  readonly space: Omit<Space, 'isExhausted'>
+  /** Keeps and reads the answers for these runs and leftovers, in the same database. */
+  readonly keeper: Keeper
   readonly service: Service
   readonly clock: Clock
   readonly random: () => number
@@ -74,7 +77,7 @@ export async function collect(
   runs: readonly Run[],
   leftovers: readonly Run[],
 ): Promise<Collected> {
-  const { store, stop } = parts
+  const { store, space, keeper, stop } = parts
   const runIds = runs.map(({ id }) => id)
   const all = [...runs, ...leftovers]
   const allIds = all.map(({ id }) => id)
@@ -88,17 +91,13 @@ export async function collect(
   const health = watchHealth({ ...parts, breaker, signal: stop.signal, background })
   const refusals = watchRefusals({ ...parts, quota: batches.quota, lookAgain: batches.readAgain })
   let leftOut: readonly LeftOut[] = []
+  const onSettled = ({ end, effect }: Settled): void => {
+    counters[end] += 1
+    counters.planned += effect.added - effect.skipped
+    progress()
+  }
+  const reads = reader({ keeper, onSettled, background })
   const runsById = new Map(all.map((run) => [run.id, run]))
-  const reads = reader({
-    store,
-    runs: runsById,
-    onSettled: (end, effect) => {
-      counters[end] += 1
-      counters.planned += effect.added - effect.skipped
-      progress()
-    },
-    background,
-  })
   const work = worker({ ...parts, books, runs: runsById, reader: reads, health, refusals })
   const twins = inFlightTwins(runIds.length > 1, {
     buy: work.buy,
@@ -134,11 +133,14 @@ export async function collect(
   }
 
   try {
-    await catchUp(store, allIds, reads.readStored)
+    for (const settled of await keeper.catchUp(allIds)) onSettled(settled)
     await batches.start()
     const slots = parts.concurrency ?? batches.concurrency()
-    store.space.whenFull(() => stop.request(diskFull))
-    store.space.hold(slots)
+    void space.whenFull().then(
+      () => stop.request(diskFull),
+      () => {}, // Whoever it is that breaks hears of it by what is in work.
+    )
+    await space.hold(slots)
     pool.setConcurrency(slots)
     progress()
     // Accepted jobs first: polling them is free.
@@ -155,7 +157,7 @@ export async function collect(
       pool,
       stop,
       hasPending: () => store.hasPending(runIds),
-      isDiskFull: store.space.isLow,
+      isDiskFull: space.isLow,
       perform: (task) => perform(task, () => twins.run(task)),
     })
   } catch (error) {
@@ -164,7 +166,7 @@ export async function collect(
   }
   const left = await pool.drain()
   // Nothing is in the air any more: what is left of the reserve is for ending well.
-  store.space.letGo()
+  await space.letGo()
   await store.release(left.map(({ id }) => id))
   pool.rethrow()
   return { ...(await batches.end()), limits: batches.limits(), leftOut }

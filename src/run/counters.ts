@@ -1,4 +1,4 @@
-import type { Store } from '../store/store.ts'
+import type { CollectStore } from '../store/store.ts'
 
 /** Tasks of the runs in work. */
 export interface Counters {
@@ -8,7 +8,7 @@ export interface Counters {
 }
 
 /** Counts what the store holds of these runs. */
-export async function openCounters(store: Store, runIds: readonly number[]): Promise<Counters> {
+export async function openCounters(store: CollectStore, runIds: readonly number[]): Promise<Counters> {
   const tallies = await Promise.all(runIds.map((id) => store.tally(id)))
   const sum = (of: keyof Counters): number => tallies.reduce((total, { tasks }) => total + tasks[of], 0)
   return { planned: sum('planned'), done: sum('done'), failed: sum('failed') }

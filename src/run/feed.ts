@@ -13,7 +13,7 @@ export interface FeedParts {
   readonly stop: Stop
   readonly hasPending: () => Promise<boolean>
   /** Whether what is bought could hardly be kept. */
-  readonly isDiskFull: () => boolean
+  readonly isDiskFull: () => Promise<boolean>
   readonly perform: (task: Task) => void
 }
 
@@ -21,7 +21,7 @@ export interface FeedParts {
 export async function feed(parts: FeedParts): Promise<void> {
   const { batches, breaker, pool, stop, hasPending, isDiskFull, perform } = parts
   while (stop.cause() === null) {
-    if (isDiskFull()) return stop.request(diskFull)
+    if (await isDiskFull()) return stop.request(diskFull)
     const changes = pool.changes()
     const probe = await letProbe()
     if (probe !== null) perform(probe)

@@ -30,7 +30,7 @@ export function periodStarts(now: number): Readonly<Record<Period, number>> {
 
 /** The quotas of a key that has any, against the ledger. */
 export async function quotaUses(
-  store: LedgerStore,
+  store: Pick<LedgerStore, 'chargedCalls' | 'lastUsage'>,
   keyHash: string,
   { quotas, totalUsed }: Pick<Account, 'quotas' | 'totalUsed'>,
   now: number,

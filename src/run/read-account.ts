@@ -10,7 +10,7 @@ import { stalled, stallMs } from './stop-causes.ts'
 
 export interface AccountParts {
   readonly service: Service
-  readonly store: LedgerStore
+  readonly store: Pick<LedgerStore, 'keepUsage'>
   readonly clock: Clock
   readonly keyHash: string
   readonly random: () => number

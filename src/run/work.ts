@@ -6,7 +6,7 @@ import type { Clock } from '../model/clock.ts'
 import type { Run } from '../model/run.ts'
 import type { Task } from '../model/task.ts'
 import type { TaskAgain } from '../store/calls.ts'
-import type { Store } from '../store/store.ts'
+import type { CollectStore } from '../store/store.ts'
 import { asyncChoice } from './async-choice.ts'
 import { asyncJobs } from './async-jobs.ts'
 import type { Books } from './books.ts'
@@ -21,7 +21,7 @@ import { stopCause, unreachable } from './stop-causes.ts'
 import type { TaskEnd } from './task-end.ts'
 
 export interface WorkParts {
-  readonly store: Store
+  readonly store: CollectStore
   readonly service: Service
   readonly clock: Clock
   readonly books: Books
@@ -142,7 +142,7 @@ export function worker(parts: WorkParts) {
     outcome: SentCall['settlement']['outcome'],
     cause: string,
   ): Promise<TaskEnd> => {
-    await reader.fail({ ...task, taskId: task.id }, outcome, cause)
+    await reader.fail(task, outcome, cause)
     return { failed: cause }
   }
 

@@ -32,15 +32,23 @@ export interface Store
 /** The room that the database has on its disk. */
 export interface Space {
   /** Keeps room in reserve for so many answers; it makes way for them when the disk is full. */
-  hold(answers: number): void
-  letGo(): void
-  /** Told at once when the disk is full. */
-  whenFull(told: () => void): void
+  hold(answers: number): Promise<void>
+  letGo(): Promise<void>
+  /** Fulfilled at once when the disk is full, before any change is rejected for it. */
+  whenFull(): Promise<void>
   /** Whether nothing new should be bought, for there is hardly room to keep it. */
-  isLow(): boolean
+  isLow(): Promise<boolean>
   /** Whether the disk was full and the reserve had to make way: what remains is for answers alone. */
   isExhausted(): boolean
 }
+
+/** What a collection asks of the store: plain data goes in and comes out, so that the store may be in a thread of its own. */
+export type CollectStore = CallStore &
+  Pick<
+    LedgerStore,
+    'ambiguousSince' | 'chargedCalls' | 'creditsOf' | 'keepUsage' | 'lastUsage' | 'openJobsBeside'
+  > &
+  Pick<RunStore, 'groupSize' | 'tally'>
 
 /** Plans of the jobs of one command, in the making. */
 export interface PlanDraft extends AsyncDisposable {

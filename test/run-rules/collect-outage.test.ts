@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { usage } from '../../src/catalog/operations/usage.ts'
 import { collect } from '../../src/run/collect.ts'
+import { openKeeper } from '../../src/run/keeper.ts'
 import type { SentCall, Service } from '../../src/run/service.ts'
 import { newStop } from '../../src/run/stop.ts'
 import { fakeTime } from '../api/fake-time.ts'
@@ -35,6 +36,8 @@ test('when an engine goes down, what waits for a slot is not sent to it any more
   const collected = collect(
     {
       store,
+      space: store.space,
+      keeper: openKeeper(store, [run]),
       service,
       clock: { ...time.clock, wall: () => noon + time.now() },
       random: () => 0,

@@ -105,7 +105,7 @@ export function aFeed(setup: FeedSetup) {
     breaker,
     pool,
     stop,
-    isDiskFull: () => false,
+    isDiskFull: async () => false,
     hasPending: async () => pending.length > 0,
     perform,
   }).then(

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JobSettings } from '../../src/model/job.ts'
 import type { Target } from '../../src/model/target.ts'
-import { catchUp } from '../../src/run/catch-up.ts'
 import { lookBack } from '../../src/run/look-back.ts'
+import { weighStored } from '../../src/run/weigh-stored.ts'
 import { checkDatabase } from '../../src/store/sqlite/check.ts'
 import { aTarget } from '../plan/build.ts'
 import { answer, fail, webPage, work } from './answers.ts'
@@ -48,7 +48,7 @@ async function aDay(
   }))
   const run = await plan(store, { job: settings, queries, now, continues })
   await lookBack(store, { name: job.name, targets: everywhere }, run.id)
-  await catchUp(store, [run.id], async () => {})
+  await weighStored(store, [run.id])
   for (;;) {
     const tasks = (await lease(store, run.id)).filter((task) => textOf(served, task) !== '!')
     if (tasks.length === 0) break

@@ -51,7 +51,7 @@ export async function calendar(jobFile: string, sites: readonly string[]): Promi
     after: systemClock.after,
   }
   const connection = await connect(
-    await openStore(db),
+    { store: await openStore(db), database: db },
     { baseUrl: sandbox.url, apiKey: sandbox.key },
     10_000,
     clock,

@@ -119,7 +119,7 @@ async function connectAs(life: Life, { sandbox, clock, ...stage }: Stage): Promi
   liveAs(life)
   const store = mortalStore(await openStore(databaseOf(stage)), life)
   const settings = { baseUrl: sandbox.url, apiKey }
-  return await join(store, settings, timeoutMs, mortalClock(clock, life))
+  return await join({ store, database: databaseOf(stage) }, settings, timeoutMs, mortalClock(clock, life))
 }
 
 async function writeJobs(folder: string, jobs: readonly JobFile[]): Promise<readonly string[]> {

@@ -41,6 +41,9 @@ export function watchSpace(path: string, log: Log): Space & Reserve {
   let held = 0
   let exhausted = false
   let tell: () => void = () => {}
+  const isFull = new Promise<void>((resolve) => {
+    tell = resolve
+  })
 
   const remove = (): boolean => {
     if (held === 0) return false
@@ -58,7 +61,7 @@ export function watchSpace(path: string, log: Log): Space & Reserve {
   const tooLittle = (): boolean => freeBytes(path) < Math.min(leastFreeBytes, held * leastOfReserve)
 
   return {
-    hold: (answers) => {
+    hold: async (answers) => {
       const wanted = bytesInAnyCase + answers * bytesForAnswer
       if (path === ':memory:') return
       // What a process that died has left there is no part of what is taken.
@@ -69,16 +72,14 @@ export function watchSpace(path: string, log: Log): Space & Reserve {
         remove()
       } else log.limit(freeBytes(path) * logOfFree)
     },
-    letGo: () => void remove(),
-    isLow: () => {
+    letGo: async () => void remove(),
+    isLow: async () => {
       if (exhausted || held === 0 || !tooLittle()) return exhausted
       shrinkIfItCan()
       return tooLittle()
     },
     isExhausted: () => exhausted,
-    whenFull: (told) => {
-      tell = told
-    },
+    whenFull: () => isFull,
     full: () => {
       exhausted = true
       tell()

@@ -1,16 +1,6 @@
 import type { Store } from '../store/store.ts'
 import { weigh } from './follow.ts'
 
-/** Reads the answers that a dead process had stored, and weighs the stored pages for targets that are new. */
-export async function catchUp(
-  store: Store,
-  runIds: readonly number[],
-  readStored: (task: Awaited<ReturnType<Store['answeredTasks']>>[number]) => Promise<void>,
-): Promise<void> {
-  for (const task of await store.answeredTasks(runIds)) await readStored(task)
-  await weighStored(store, runIds)
-}
-
 /** Changes that are handed over together share a commit. */
 const portion = 200
 

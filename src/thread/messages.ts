@@ -1,0 +1,41 @@
+/** A call of a method in another thread. */
+export type Request = readonly [call: number, object: string, method: string, args: readonly unknown[]]
+
+/** How it ended: with a value, or with what was thrown. */
+export type Reply =
+  | readonly [call: number, end: 'value', value: unknown]
+  | readonly [call: number, end: 'error', error: Thrown]
+
+/** An error as plain data. */
+export interface Thrown {
+  readonly message: string
+  readonly stack: string | undefined
+  /** The exit code of what was foreseen; null for all others. */
+  readonly exitCode: number | null
+}
+
+/** Objects whose methods take and give plain data, by name. */
+export type Served = Readonly<Record<string, object>>
+
+/** Either end of a way between two threads. */
+export interface Port {
+  postMessage(message: unknown): void
+  on(event: 'message', heard: (message: unknown) => void): unknown
+}
+
+/**
+ * Collects what is to be said in one turn of the event loop and says it as one message: a message costs more than what
+ * is in it. What was handed over together arrives together.
+ */
+export function inBatches<T>(port: Port): (one: T) => void {
+  let batch: T[] = []
+  const post = (): void => {
+    const whole = batch
+    batch = []
+    port.postMessage(whole)
+  }
+  return (one) => {
+    batch.push(one)
+    if (batch.length === 1) setImmediate(post)
+  }
+}
