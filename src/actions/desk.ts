@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import type { Run } from '../model/run.ts'
 import type { CollectParts } from '../run/collect.ts'
@@ -34,6 +35,11 @@ export const deskHere: OpenDesk = async ({ store }, runs) => ({
   [Symbol.asyncDispose]: async () => {},
 })
 
+/** Garbage beside what is in use, in either thread; V8 by itself lets it grow to several times as much. */
+const mostGarbagePercent = 40
+/** Answers come and go: little room does for what lives as shortly as they do. */
+const youngMegabytes = 8
+
 /**
  * In a thread of its own, with its own connection to the database. While a commit waits for the disk, answers are read
  * from the network and calls leave on time.
@@ -43,7 +49,11 @@ export const deskApart: OpenDesk = async (place, runs) => {
   // Nobody else sees a database in memory.
   if (path === ':memory:') return await deskHere(place, runs)
   const data: DeskData = { path, runs }
-  const thread = new Worker(new URL('./store-thread.js', import.meta.url), { workerData: data })
+  setFlagsFromString(`--heap-growing-percent=${mostGarbagePercent}`)
+  const thread = new Worker(new URL('./store-thread.js', import.meta.url), {
+    workerData: data,
+    resourceLimits: { maxYoungGenerationSizeMb: youngMegabytes },
+  })
   const there = remote(thread)
   thread.on('error', there.broken)
   thread.on('exit', () => there.broken(new Error('The thread that keeps answers has ended')))
