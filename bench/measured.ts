@@ -18,7 +18,7 @@ interface Told {
 
 /** Tells at its end, on a channel of its own, what the process used. */
 const tell = `data:text/javascript,${encodeURIComponent(
-  'import{writeSync}from"node:fs";process.on("exit",()=>writeSync(3,JSON.stringify(process.resourceUsage())))',
+  'import{writeSync}from"node:fs";import{isMainThread}from"node:worker_threads";if(isMainThread)process.on("exit",()=>writeSync(3,JSON.stringify(process.resourceUsage())))',
 )}`
 
 /** Runs the built program in a process of its own, as a user does. */
