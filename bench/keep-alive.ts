@@ -17,9 +17,11 @@ import type { ServerConduct } from './conduct.ts'
 /**
  * How many calls are lost because the server closes an idle connection just then, and how many connections it takes to
  * lose none: for each limit that we could set for idle connections. Prints the tables of docs/connections.md.
+ *
+ * Arguments: calls with each limit [1000], seconds of calls at random times [40].
  */
 
-const callsOfEach = 1_000
+const callsOfEach = Number(process.argv[2] ?? 1_000)
 const spreadMs = 30
 /** Few enough for the client's own times to be kept. */
 const callsPerSecondOfEach = 50
@@ -28,7 +30,7 @@ const delays = [0, 20]
 const withoutHint = [300, 500, 1_000, 2_000, 4_000]
 const beforeHint = [0, 500, 1_000, 2_000]
 const callsPerSecond = [1, 5, 20, 40]
-const secondsOfThem = 40
+const secondsOfThem = Number(process.argv[3] ?? 40)
 
 /** A column of a table. */
 interface Limit {

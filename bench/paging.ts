@@ -3,6 +3,8 @@ import { simulatedHistory } from './simulated-history.ts'
 
 /**
  * What the paging policies cost and miss over a simulated year. Prints the tables of docs/paging.md.
+ *
+ * Arguments: keywords [500], days [365].
  */
 
 const keywords = Number(process.argv[2] ?? 500)
