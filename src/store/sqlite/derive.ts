@@ -37,7 +37,8 @@ export function deriver(db: Database, words: Dictionary): Derive {
     const runs = runsOf.all(queryId)
     for (const { runId } of runs) {
       const before = said(runId, queryId)
-      follow(runId, queryId, { ...weigh(readQuery(runId, queryId)), paging: null })
+      const read = readQuery(runId, queryId)
+      follow(read, { ...weigh(read.query), paging: null })
       for (const [target, what] of said(runId, queryId)) if (before.get(target) !== what) changed += 1
     }
     return { weighed: runs.length, changed, mended }
