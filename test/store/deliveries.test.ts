@@ -148,6 +148,27 @@ describe('results are delivered', () => {
     expect(since(store, cursor).rows).toEqual([[1, 'q', 1, 1, 'a', '{"client":"Umbrella"}']])
   })
 
+  test.each(['UPDATE', 'UPDATE OR REPLACE', 'UPDATE OR IGNORE', 'UPDATE OR FAIL'])(
+    'by a number that nothing had before, also where it was the highest: %s',
+    async (update) => {
+      const temp = await twoPages()
+      await answer(temp.store, temp.task, temp.run, webPage('ab'))
+      await work(temp.store, temp.run, () => webPage('cd'))
+      const numbers = () =>
+        temp.sql<{ task_id: number; id: number }>('SELECT task_id, id FROM deliveries ORDER BY id')
+      const newest = () => numbers().at(-1)?.id ?? 0
+      expect(numbers().map(({ task_id }) => task_id)).toEqual([1, 2])
+      let before = newest()
+      temp.exec(`${update} tasks_ SET rank_base = rank_base + 1 WHERE id = 2`)
+      expect(numbers().map(({ task_id }) => task_id)).toEqual([1, 2])
+      expect(newest()).toBeGreaterThan(before)
+      before = newest()
+      temp.exec(`${update} tasks_ SET rank_base = rank_base + 1 WHERE id = 1`)
+      expect(numbers().map(({ task_id }) => task_id)).toEqual([2, 1])
+      expect(newest()).toBeGreaterThan(before)
+    },
+  )
+
   test('whole: the pages of a task that is delivered are never torn', async () => {
     const { store, run, task } = await twoPages()
     await answer(store, task, run, webPage('ab'))

@@ -116,8 +116,10 @@ export function adopter(db: Database): (adoption: Adoption, weigh: Weigh) => Ado
     if (from === undefined || to === undefined) return { looked: 0, next: end }
     watch.run({ ...asked, from, to })
     const looked = unobserved(db, [run], { from, to })
-    for (const { queryId } of looked)
-      follow(run, queryId, { ...weigh(readQuery(run, queryId)), paging: null })
+    for (const { queryId } of looked) {
+      const read = readQuery(run, queryId)
+      follow(read, { ...weigh(read.query), paging: null })
+    }
     fillUnknown(db, run, at, { from, to })
     return { looked: looked.length, next: queries.length < portion ? end : to }
   }

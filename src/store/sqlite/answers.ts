@@ -3,7 +3,7 @@ import type { AnsweredTask, AnswerStore, Effect, RawAnswer, Understanding } from
 import { callSettler } from './calls.ts'
 import type { Dictionary } from './dictionary.ts'
 import { follower } from './follower.ts'
-import { queryReader } from './query-reader.ts'
+import { queryReader, type WrittenPage } from './query-reader.ts'
 import { resultWriter } from './results.ts'
 import { unobserved } from './unknown.ts'
 import type { Writer } from './writer.ts'
@@ -71,16 +71,19 @@ function understander(db: Database, words: Dictionary): (change: Understanding) 
   const keepResults = resultWriter(db, words)
   const readQuery = queryReader(db)
   const follow = follower(db)
-  const done = db.prepare("UPDATE tasks_ SET state = 'done', cause = NULL WHERE id = ?")
   const failed = db.prepare("UPDATE tasks_ SET state = 'failed', cause = ? WHERE id = ?")
 
-  return ({ taskId, runId, queryId, outcome, follow: decide }) => {
-    if (outcome !== 'as-stored') {
-      if ('done' in outcome) {
-        keepResults(outcome.done)
-        done.run(taskId)
-      } else failed.run(outcome.failed, taskId)
-    }
-    return follow(runId, queryId, decide(readQuery(runId, queryId)))
+  /** Stores the outcome; that a task is done is written with its ranks. */
+  const note = ({ taskId, outcome }: Understanding): WrittenPage | undefined => {
+    if (outcome === 'as-stored' || taskId === null) return undefined
+    if ('done' in outcome) return { taskId, items: keepResults(outcome.done) }
+    failed.run(outcome.failed, taskId)
+    return undefined
+  }
+
+  return (change) => {
+    const written = note(change)
+    const read = readQuery(change.runId, change.queryId, written)
+    return follow(read, change.follow(read.query), written)
   }
 }

@@ -18,7 +18,8 @@ export function deriver(db: Database, words: Dictionary): Derive {
     "UPDATE tasks_ SET state = 'done', cause = NULL WHERE answer_id = ? AND state = 'failed'",
   )
   const runsOf = db.prepare<[number], { runId: number }>(
-    "SELECT DISTINCT run_id AS runId FROM tasks_ WHERE query_id = ? AND state = 'done' ORDER BY run_id",
+    `SELECT DISTINCT t.run_id AS runId FROM answers_ a JOIN tasks_ t ON t.answer_id = a.id AND t.state = 'done'
+    WHERE a.query_id = ? ORDER BY t.run_id`,
   )
   const observed = db.prepare<[number, number], { targetId: number; state: string; rank: number | null }>(
     'SELECT target_id AS targetId, state, rank FROM observations WHERE run_id = ? AND query_id = ?',
@@ -36,7 +37,8 @@ export function deriver(db: Database, words: Dictionary): Derive {
     const runs = runsOf.all(queryId)
     for (const { runId } of runs) {
       const before = said(runId, queryId)
-      follow(runId, queryId, { ...weigh(readQuery(runId, queryId)), paging: null })
+      const read = readQuery(runId, queryId)
+      follow(read, { ...weigh(read.query), paging: null })
       for (const [target, what] of said(runId, queryId)) if (before.get(target) !== what) changed += 1
     }
     return { weighed: runs.length, changed, mended }

@@ -6,9 +6,15 @@ import { parseLink } from '../../model/url.ts'
 /** Text and links that come back every day are stored once and named by a number. */
 export interface Dictionary {
   textId(text: string | null): number | null
-  linkId(link: string | null): number | null
+  linkOf(link: string | null): Link | null
   /** Forgets what it remembers, after a rollback. */
   forget(): void
+}
+
+export interface Link {
+  readonly id: number
+  /** The number that it shares with all links that are equal to it after WHATWG parsing without the fragment. */
+  readonly sameAs: number
 }
 
 /** Between this many and twice as many are remembered: those that came last. */
@@ -18,15 +24,15 @@ const longestRemembered = 4096
 
 /** The dictionary of a database; to be called inside transactions only. */
 export function dictionary(db: Database): Dictionary {
-  const texts = memory()
-  const links = memory()
-  const hosts = memory()
+  const texts = memory<number>()
+  const links = memory<Link>()
+  const hosts = memory<number>()
   const findText = db.prepare<[number, string], { id: number }>(
     'SELECT id FROM texts WHERE hash = ? AND text = ?',
   )
   const addText = db.prepare<[number, string]>('INSERT INTO texts (hash, text) VALUES (?, ?)')
-  const findLink = db.prepare<[number, string], { id: number }>(
-    'SELECT id FROM links WHERE hash = ? AND link = ?',
+  const findLink = db.prepare<[number, string], Link>(
+    'SELECT id, coalesce(same_as, id) AS sameAs FROM links WHERE hash = ? AND link = ?',
   )
   const addLink = db.prepare<[number, string, number | null, number | null]>(
     'INSERT INTO links (hash, link, same_as, host_id) VALUES (?, ?, ?, ?)',
@@ -46,20 +52,21 @@ export function dictionary(db: Database): Dictionary {
       () => findHost.get(host)?.id ?? Number(addHost.run(host, siteOf(host)).lastInsertRowid),
     )
 
-  const linkId = (link: string): number =>
+  const linkOf = (link: string): Link =>
     links.recall(link, () => {
       const digest = hashOf(link)
       const found = findLink.get(digest, link)
-      if (found !== undefined) return found.id
+      if (found !== undefined) return found
       const parsed = parseLink(link)
-      const sameAs = parsed === null || parsed.canonical === link ? null : linkId(parsed.canonical)
+      const sameAs = parsed === null || parsed.canonical === link ? null : linkOf(parsed.canonical).id
       const host = parsed === null || parsed.host === '' ? null : hostId(parsed.host)
-      return Number(addLink.run(digest, link, sameAs, host).lastInsertRowid)
+      const id = Number(addLink.run(digest, link, sameAs, host).lastInsertRowid)
+      return { id, sameAs: sameAs ?? id }
     })
 
   return {
     textId: (text) => (text === null ? null : textId(text.toWellFormed())),
-    linkId: (link) => (link === null ? null : linkId(link.toWellFormed())),
+    linkOf: (link) => (link === null ? null : linkOf(link.toWellFormed())),
     forget: () => {
       texts.forget()
       links.forget()
@@ -68,26 +75,26 @@ export function dictionary(db: Database): Dictionary {
   }
 }
 
-interface Memory {
-  /** The number of a text, which is found where it is not remembered. */
-  recall(text: string, find: () => number): number
+interface Memory<Entry> {
+  /** What stands for a text, which is found where it is not remembered. */
+  recall(text: string, find: () => Entry): Entry
   forget(): void
 }
 
 /** Remembers in two generations: what was not asked for in the younger one's time is forgotten with the older one. */
-function memory(): Memory {
-  let [young, old] = [new Map<string, number>(), new Map<string, number>()]
-  const remember = (text: string, id: number): void => {
+function memory<Entry>(): Memory<Entry> {
+  let [young, old] = [new Map<string, Entry>(), new Map<string, Entry>()]
+  const remember = (text: string, entry: Entry): void => {
     if (young.size >= remembered) [young, old] = [new Map(), young]
-    young.set(text, id)
+    young.set(text, entry)
   }
   return {
     recall: (text, find) => {
       const known = young.get(text)
       if (known !== undefined) return known
-      const id = old.get(text) ?? find()
-      if (text.length <= longestRemembered) remember(text, id)
-      return id
+      const entry = old.get(text) ?? find()
+      if (text.length <= longestRemembered) remember(text, entry)
+      return entry
     },
     forget: () => {
       young = new Map()

@@ -1,16 +1,18 @@
 import type { Database } from 'better-sqlite3'
 import { kindCodes } from '../../model/result.ts'
 import type { Consequences, Effect } from '../answers.ts'
+import type { PageRow, ReadQuery, StoredEnd, WrittenPage } from './query-reader.ts'
+import type { StoredItem } from './results.ts'
 
-/** Writes what follows from a page: ranks, observations, and which page may be sent next. */
+/**
+ * Writes what follows from a page: that it is done, ranks, observations, and which page may be sent next. What stands
+ * there already, as the query was read in the same change, is not written again.
+ */
 export function follower(
   db: Database,
-): (runId: number, queryId: number, consequences: Consequences) => Effect {
-  const rank = db.prepare(
-    'UPDATE tasks_ SET rank_base = ?, ranks = ? WHERE run_id = ? AND query_id = ? AND page = ?',
-  )
+): (read: ReadQuery, consequences: Consequences, written?: WrittenPage) => Effect {
+  const rank = ranker(db)
   const observe = observationWriter(db)
-  const isTask = db.prepare('SELECT 1 FROM tasks_ WHERE run_id = ? AND query_id = ? AND page = ?')
   const ready = db.prepare(
     `INSERT INTO tasks_ (run_id, query_id, page, state, ready, priority, credits)
     SELECT run_id, query_id, @page, 'pending', 1, priority, credits FROM tasks_
@@ -21,62 +23,105 @@ export function follower(
   const skip = db.prepare(
     "UPDATE tasks_ SET state = 'skipped', cause = ? WHERE run_id = ? AND query_id = ? AND state = 'pending' AND ready = 0",
   )
-  const end = db.prepare(
+  const setEnd = db.prepare(
     'UPDATE run_queries SET paging_end = ?, paging_kind = ? WHERE run_id = ? AND query_id = ?',
   )
+  const end = ({ runId, queryId, end: before }: ReadQuery, now: StoredEnd): void => {
+    if (now.because !== before.because || now.kind !== before.kind)
+      setEnd.run(now.because, now.kind, runId, queryId)
+  }
 
-  return (run, query, { ranks, observations, paging }) => {
-    for (const { page, base, ranks: list } of ranks) {
-      const countsOn = list.every((value, index) => value === base + index + 1)
-      rank.run(base, countsOn ? null : JSON.stringify(list), run, query, page)
-    }
-    for (const observation of observations) observe(run, query, observation)
+  return (read, { ranks, observations, paging }, written) => {
+    const { runId: run, queryId: query, rows } = read
+    rank(rows, ranks, written)
+    for (const observation of observations) observe(read, observation, written)
     if (paging === null) return { added: 0, skipped: 0 }
     if ('next' in paging) {
-      const planned = isTask.get(run, query, paging.next) !== undefined
-      ready.run({ run, query, page: paging.next })
+      const planned = rows.find(({ page }) => page === paging.next)
+      if (planned === undefined || planned.ready === 0 || planned.state === 'skipped')
+        ready.run({ run, query, page: paging.next })
       // A page that failed for good may have been bought again since.
-      end.run(null, null, run, query)
-      return { added: planned ? 0 : 1, skipped: 0 }
+      end(read, pagingGoesOn)
+      return { added: planned === undefined ? 1 : 0, skipped: 0 }
     }
-    end.run(paging.because, paging.kind, run, query)
-    return { added: 0, skipped: skip.run(paging.because, run, query).changes }
+    end(read, paging)
+    const waits = rows.some(({ state, ready }) => state === 'pending' && ready === 0)
+    return { added: 0, skipped: waits ? skip.run(paging.because, run, query).changes : 0 }
   }
 }
 
+const pagingGoesOn: StoredEnd = { because: null, kind: null }
+
+/** Writes ranks where they are others than before, with the page that is done. */
+function ranker(
+  db: Database,
+): (rows: readonly PageRow[], ranks: Consequences['ranks'], written?: WrittenPage) => void {
+  const rank = db.prepare('UPDATE tasks_ SET rank_base = ?, ranks = ? WHERE id = ?')
+  const done = db.prepare(
+    "UPDATE tasks_ SET state = 'done', cause = NULL, rank_base = ?, ranks = ? WHERE id = ?",
+  )
+  return (rows, ranks, written) => {
+    const ranksOf = new Map(ranks.map((one) => [one.page, one]))
+    for (const { taskId, page, rankBase, ranks: before } of rows) {
+      const now = ranksOf.get(page)
+      const base = now?.base ?? rankBase
+      const list = now === undefined ? before : exceptionalRanks(now)
+      if (taskId === written?.taskId) done.run(base, list, taskId)
+      else if (base !== rankBase || list !== before) rank.run(base, list, taskId)
+    }
+  }
+}
+
+/** Ranks as JSON; null where they simply count on from those of the pages before. */
+function exceptionalRanks({ base, ranks }: Consequences['ranks'][number]): string | null {
+  return ranks.every((rank, index) => rank === base + index + 1) ? null : JSON.stringify(ranks)
+}
+
 type Observed = Consequences['observations'][number]
+type Place = Observed['places'][number]
+type Words = Pick<StoredItem, 'linkId' | 'titleId'>
+
+const wordless: Words = { linkId: null, titleId: null }
 
 /** Writes an observation in place of the one that its run made of the target before. */
-function observationWriter(db: Database): (run: number, query: number, observed: Observed) => void {
+function observationWriter(
+  db: Database,
+): (read: ReadQuery, observed: Observed, written?: WrittenPage) => void {
   const write = db.prepare(
     `INSERT OR REPLACE INTO observations (run_id, query_id, target_id, observed_at, state, rank, exactness, depth,
-      link_id, title_id, page, unbroken_depth, unbroken_pages, places)
-    SELECT @run, @query, @target, max(a.fetched_at), @state, @rank, @exactness, @depth, @link, @title, @page,
-      @unbrokenDepth, @unbrokenPages, @places
-    FROM tasks_ t JOIN answers_ a ON a.id = t.answer_id
-    WHERE t.run_id = @run AND t.query_id = @query HAVING count(*) > 0`,
+      link_id, title_id, page, unbroken_depth, unbroken_pages, places) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
-  const result = db.prepare<unknown[], { link: number | null; title: number | null }>(
-    `SELECT x.link_id AS link, x.title_id AS title FROM tasks_ t JOIN results x ON x.answer_id = t.answer_id
-      AND x.kind <> ${kindCodes.related} AND x.place = @place
-    WHERE t.run_id = @run AND t.query_id = @query AND t.page = @page`,
+  const stored = db.prepare<[number, number], Words>(
+    `SELECT link_id AS linkId, title_id AS titleId FROM results
+    WHERE answer_id = ? AND kind <> ${kindCodes.related} AND place = ?`,
   )
-  return (run, query, { targetId, places, ...observed }) => {
-    const found = places.map(({ rank, page, place }) => ({
-      rank,
-      page,
-      ...result.get({ run, query, page, place }),
-    }))
+  const wordsOf = (rows: readonly PageRow[], place: Place, written?: WrittenPage): Words => {
+    const row = rows.find(({ page }) => page === place.page)
+    const items = row !== undefined && row.taskId === written?.taskId ? written.items : null
+    if (items !== null) return items[place.place] ?? wordless
+    return (row?.answerId == null ? undefined : stored.get(row.answerId, place.place)) ?? wordless
+  }
+
+  return ({ runId, queryId, rows }, { targetId, places, ...said }, written) => {
+    const fetched = rows.flatMap(({ fetchedAt }) => fetchedAt ?? [])
+    if (fetched.length === 0) return
+    const found = places.map((place) => ({ ...place, ...wordsOf(rows, place, written) }))
     const [best] = found
-    write.run({
-      ...observed,
-      run,
-      query,
-      target: targetId,
-      link: best?.link ?? null,
-      title: best?.title ?? null,
-      page: best?.page ?? null,
-      places: found.length > 1 ? JSON.stringify(found.map(({ rank, link }) => [rank, link ?? null])) : null,
-    })
+    write.run(
+      runId,
+      queryId,
+      targetId,
+      Math.max(...fetched),
+      said.state,
+      said.rank,
+      said.exactness,
+      said.depth,
+      best?.linkId ?? null,
+      best?.titleId ?? null,
+      best?.page ?? null,
+      said.unbrokenDepth,
+      said.unbrokenPages,
+      found.length > 1 ? JSON.stringify(found.map(({ rank, linkId }) => [rank, linkId])) : null,
+    )
   }
 }

@@ -11,6 +11,7 @@ import type { Writer } from './writer.ts'
 export function historyStore(db: Database, writer: Writer, words: Dictionary): HistoryStore {
   const deriveAgain = deriver(db, words)
   const adopt = adopter(db)
+  const readQuery = queryReader(db)
   return {
     *askedQueries(job) {
       yield* db
@@ -21,7 +22,7 @@ export function historyStore(db: Database, writer: Writer, words: Dictionary): H
         )
         .iterate(job)
     },
-    storedQuery: queryReader(db),
+    storedQuery: (runId, queryId) => readQuery(runId, queryId).query,
     runsToAdopt: (job, targets, newest) => runsToAdopt(db, job, targets, newest),
     adopt: (adoption, weigh) => writer.write(() => adopt(adoption, weigh)),
     queriesToDerive: (which, after, limit) =>

@@ -1,27 +1,54 @@
 import type { Database } from 'better-sqlite3'
 import { kindCodes } from '../../model/result.ts'
 import type { Target } from '../../model/target.ts'
-import type { Page, PageState } from '../../rank/pages.ts'
+import type { QueryPaging } from '../../model/task.ts'
+import type { Page, PageState, RankedItem } from '../../rank/pages.ts'
 import type { EndKind } from '../../rank/paging.ts'
 import type { Sightings } from '../../rank/smart.ts'
 import type { StoredQuery, WatchedTarget } from '../answers.ts'
 import { leftOutCause } from './fit.ts'
+import type { StoredItem } from './results.ts'
 import { type TargetRow, toTarget } from './targets.ts'
 
-interface PagingRow {
-  readonly maxPages: number
-  readonly pageSize: number | null
-  readonly depth: number | null
+/** A query of a run as it was read for a change: what it says, and the rows that say it. */
+export interface ReadQuery {
+  readonly runId: number
+  readonly queryId: number
+  readonly query: StoredQuery
+  readonly rows: readonly PageRow[]
+  readonly end: StoredEnd
+}
+
+/** Why no page follows any more, and what kind of end that is; nulls while pages may follow. */
+export interface StoredEnd {
   readonly because: string | null
   readonly kind: EndKind | null
 }
 
-interface PageRow {
+/** A page of a query, with its task. */
+export interface PageRow {
+  readonly taskId: number
   readonly page: number
   readonly state: string
+  readonly cause: string | null
+  readonly ready: number
   readonly answerId: number | null
+  /** When its answer came; null where it has none. */
+  readonly fetchedAt: number | null
+  readonly rankBase: number
+  readonly ranks: string | null
+  /** 1 where the service says that no page follows it. */
   readonly isLast: number | null
 }
+
+/** A page whose results were stored in the same change; its task is to become done. */
+export interface WrittenPage {
+  readonly taskId: number
+  /** In the order of the page; null where they had been stored before. */
+  readonly items: readonly StoredItem[] | null
+}
+
+type PagingRow = QueryPaging & StoredEnd
 
 type WatchedRow = TargetRow<Target & { readonly id: number }> & { readonly adopted: number }
 
@@ -33,8 +60,13 @@ const pageStates: Readonly<Record<string, PageState>> = {
   skipped: 'ended',
 }
 
-/** Reads a query of a run as it stands, inside the change that is under way. */
-export function queryReader(db: Database): (runId: number, queryId: number) => StoredQuery {
+/**
+ * Reads a query of a run as it stands, inside the change that is under way. What that has written of a page is handed
+ * over, so that nothing is read that is known.
+ */
+export function queryReader(
+  db: Database,
+): (runId: number, queryId: number, written?: WrittenPage) => ReadQuery {
   const paging = db.prepare<[number, number], PagingRow>(
     `SELECT pages AS maxPages, page_size AS pageSize, depth, paging_end AS because, paging_kind AS kind
     FROM run_queries WHERE run_id = ? AND query_id = ?`,
@@ -49,31 +81,45 @@ export function queryReader(db: Database): (runId: number, queryId: number) => S
       AND (rt.everywhere = 1 OR tg.id IN (SELECT value FROM json_each(rq.targets))) ORDER BY tg.id`,
   )
   const pages = db.prepare<[number, number], PageRow>(
-    // What was left out was not looked at.
-    `SELECT t.page, CASE WHEN t.cause = '${leftOutCause}' THEN 'pending' ELSE t.state END AS state,
-      t.answer_id AS answerId, a.has_next_page = 0 AS isLast
+    `SELECT t.id AS taskId, t.page, t.state, t.cause, t.ready, t.answer_id AS answerId, t.rank_base AS rankBase, t.ranks,
+      a.fetched_at AS fetchedAt, a.has_next_page = 0 AS isLast
     FROM tasks_ t LEFT JOIN answers_ a ON a.id = t.answer_id WHERE t.run_id = ? AND t.query_id = ? ORDER BY t.page`,
   )
   // Related searches come along with web results and have no rank over pages.
-  const items = db.prepare<[number], { sameAs: number | null; link: string | null }>(
+  const items = db.prepare<[number], RankedItem>(
     `SELECT coalesce(l.same_as, l.id) AS sameAs, l.link FROM results x LEFT JOIN links l ON l.id = x.link_id
     WHERE x.answer_id = ? AND x.kind <> ${kindCodes.related} ORDER BY x.kind, x.place`,
   )
   const readSightings = sightingsReader(db)
-  const readPage = ({ page, state, answerId, isLast }: PageRow): Page => ({
-    page,
-    state: pageStates[state] ?? 'open',
-    items: state === 'done' && answerId !== null ? items.all(answerId) : [],
-    ...(isLast === 1 ? { isLast: true } : {}),
-  })
-  return (runId, queryId) => {
-    const { because, kind, ...asked } = paging.get(runId, queryId) ?? unplanned
+  const readPage = (
+    { taskId, page, state, cause, answerId, isLast }: PageRow,
+    written?: WrittenPage,
+  ): Page => {
+    const isWritten = taskId === written?.taskId
+    const isDone = (isWritten || state === 'done') && answerId !== null
     return {
-      ...asked,
-      targets: targets.all(runId, queryId).map(watched),
-      pages: pages.all(runId, queryId).map(readPage),
-      end: because === null || kind === null ? null : { because, kind },
-      sightings: () => readSightings(runId, queryId, asked.maxPages),
+      page,
+      // What was left out was not looked at.
+      state: isWritten ? 'done' : cause === leftOutCause ? 'open' : (pageStates[state] ?? 'open'),
+      items: isDone ? ((isWritten ? written.items : null) ?? items.all(answerId)) : [],
+      ...(isLast === 1 ? { isLast: true } : {}),
+    }
+  }
+  return (runId, queryId, written) => {
+    const { because, kind, ...asked } = paging.get(runId, queryId) ?? unplanned
+    const rows = pages.all(runId, queryId)
+    return {
+      runId,
+      queryId,
+      rows,
+      end: { because, kind },
+      query: {
+        ...asked,
+        targets: targets.all(runId, queryId).map(watched),
+        pages: rows.map((row) => readPage(row, written)),
+        end: because === null || kind === null ? null : { because, kind },
+        sightings: () => readSightings(runId, queryId, asked.maxPages),
+      },
     }
   }
 }

@@ -1,19 +1,30 @@
 import type { Database } from 'better-sqlite3'
 import { kindCodes, type Result } from '../../model/result.ts'
+import type { RankedItem } from '../../rank/pages.ts'
 import type { ReadAnswer } from '../answers.ts'
 import type { Dictionary } from './dictionary.ts'
 
+/** A result that has a rank, as it was stored. */
+export interface StoredItem extends RankedItem {
+  readonly linkId: number | null
+  readonly titleId: number | null
+}
+
 /**
  * Stores the results and facts of an answer in place of those that were derived before; `anew` also where the same
- * normaliser had derived them. Inside a transaction.
+ * normaliser had derived them. Answers the results that have ranks in the order of their page, or null where they stay
+ * as they were. Inside a transaction.
  */
-export function resultWriter(db: Database, words: Dictionary): (read: ReadAnswer, anew?: 'anew') => void {
+export function resultWriter(
+  db: Database,
+  words: Dictionary,
+): (read: ReadAnswer, anew?: 'anew') => readonly StoredItem[] | null {
   const clear = ['results', 'dated_details', 'image_details'].map((table) =>
     db.prepare(`DELETE FROM ${table} WHERE answer_id = ?`),
   )
-  const derived = db.prepare<[number], { normaliser: number | null }>(
-    'SELECT normaliser FROM answers_ WHERE id = ?',
-  )
+  const derivedBy = db
+    .prepare<[number], number | null>('SELECT normaliser FROM answers_ WHERE id = ?')
+    .pluck()
   const writeFacts = factWriter(db, words)
   const insert = db.prepare(
     `INSERT INTO results (answer_id, kind, place, position, link_id, title_id, snippet_id, source_id,
@@ -22,30 +33,44 @@ export function resultWriter(db: Database, words: Dictionary): (read: ReadAnswer
   const writeDetails = detailWriter(db, words)
 
   return (read, anew) => {
-    const before = derived.get(read.answerId)?.normaliser ?? null
-    // A reused answer was read when it came.
-    if (before === read.normaliser && anew === undefined) return
-    if (before !== null) for (const statement of clear) statement.run(read.answerId)
-    writeFacts(read)
+    if (anew !== undefined || !writeFacts.first(read)) {
+      // A reused answer was read when it came.
+      if (anew === undefined && derivedBy.get(read.answerId) === read.normaliser) return null
+      for (const statement of clear) statement.run(read.answerId)
+      writeFacts.again(read)
+    }
     const places = new Map<number, number>()
+    const items: (StoredItem & { readonly kind: number })[] = []
     for (const result of read.understood.results) {
       const kind = kindCodes[result.kind]
       const place = places.get(kind) ?? 0
       places.set(kind, place + 1)
+      const link = words.linkOf(result.link)
+      const titleId = words.textId(result.title)
       insert.run(
         read.answerId,
         kind,
         place,
         result.position,
-        words.linkId(result.link),
-        words.textId(result.title),
+        link?.id ?? null,
+        titleId,
         words.textId(result.snippet),
         words.textId(result.source),
         words.textId(result.displayedLink),
         words.textId(json(result.snippetMatched)),
       )
       writeDetails({ answer: read.answerId, kind, place }, result)
+      // Related searches come along with web results and have no rank over pages.
+      if (kind !== kindCodes.related)
+        items.push({
+          kind,
+          link: result.link?.toWellFormed() ?? null,
+          sameAs: link?.sameAs ?? null,
+          linkId: link?.id ?? null,
+          titleId,
+        })
     }
+    return items.sort((a, b) => a.kind - b.kind)
   }
 }
 
@@ -83,34 +108,37 @@ function detailWriter(db: Database, words: Dictionary): (key: Key, result: Resul
       )
     if (result.image !== null) {
       const { imageUrl, thumbnail, width, height } = result.image
-      const link = words.linkId(imageUrl)
+      const link = words.linkOf(imageUrl)?.id ?? null
       image.run(answer, kind, place, link, words.textId(thumbnail), width, height)
     }
   }
 }
 
-function factWriter(db: Database, words: Dictionary): (read: ReadAnswer) => void {
-  const update = db.prepare(
-    `UPDATE answers_ SET normaliser = @normaliser, total_results = @totalResults, time_taken = @timeTaken,
-      notice = @notice, has_next_page = @hasNextPage, next_page = @nextPage, search_parameters = @searchParameters,
-      knowledge_graph = @knowledgeGraph, ai_markdown = @aiMarkdown, ai_blocks = @aiBlocks, malformed = @malformed
-    WHERE id = @answerId`,
-  )
-  return ({ answerId, normaliser, understood: { facts, malformed } }) => {
-    update.run({
-      answerId,
-      normaliser,
-      totalResults: facts.totalResults,
-      timeTaken: facts.timeTaken,
-      notice: words.textId(facts.notice),
-      hasNextPage: facts.hasNextPage === null ? null : Number(facts.hasNextPage),
-      nextPage: facts.nextPage,
-      searchParameters: words.textId(json(facts.searchParameters)),
-      knowledgeGraph: words.textId(json(facts.knowledgeGraph)),
-      aiMarkdown: words.textId(facts.aiMarkdown),
-      aiBlocks: words.textId(json(facts.aiBlocks)),
-      malformed: malformed.length === 0 ? null : json(malformed),
-    })
+/** Writes the facts of an answer: `first` only where none were written before, answering whether it did. */
+function factWriter(db: Database, words: Dictionary) {
+  const set = `UPDATE answers_ SET normaliser = ?, total_results = ?, time_taken = ?, notice = ?, has_next_page = ?,
+    next_page = ?, search_parameters = ?, knowledge_graph = ?, ai_markdown = ?, ai_blocks = ?, malformed = ? WHERE id = ?`
+  const first = db.prepare(`${set} AND normaliser IS NULL`)
+  const again = db.prepare(set)
+  const values = ({ answerId, normaliser, understood: { facts, malformed } }: ReadAnswer) => [
+    normaliser,
+    facts.totalResults,
+    facts.timeTaken,
+    words.textId(facts.notice),
+    facts.hasNextPage === null ? null : Number(facts.hasNextPage),
+    facts.nextPage,
+    words.textId(json(facts.searchParameters)),
+    words.textId(json(facts.knowledgeGraph)),
+    words.textId(facts.aiMarkdown),
+    words.textId(json(facts.aiBlocks)),
+    malformed.length === 0 ? null : json(malformed),
+    answerId,
+  ]
+  return {
+    first: (read: ReadAnswer): boolean => first.run(...values(read)).changes > 0,
+    again: (read: ReadAnswer): void => {
+      again.run(...values(read))
+    },
   }
 }
 

@@ -56,7 +56,7 @@ export function runStore(db: Database, writer: Writer): RunStore {
     leftovers: async (jobs) =>
       rows(
         `WHERE closed_at IS NOT NULL AND job IN (SELECT value FROM json_each(?)) AND EXISTS (SELECT 1 FROM tasks_ t
-          WHERE t.run_id = runs_.id AND t.state IN ('accepted', 'answered')) ORDER BY id`,
+          WHERE t.run_id = runs_.id AND (t.state = 'accepted' OR t.state = 'answered')) ORDER BY id`,
         JSON.stringify(jobs),
       ),
     reopenRun: (id) =>
@@ -136,9 +136,9 @@ function endLostCalls(db: Database, now: number): number {
 }
 
 function letWaitAgain(db: Database, run: number): void {
-  db.prepare("UPDATE tasks_ SET state = 'pending' WHERE run_id = ? AND state IN ('leased', 'sent')").run(run)
   // Another time, perhaps another day: what failed then has all its tries again.
   db.prepare(
-    "UPDATE tasks_ SET tries = 0, round = 0 WHERE run_id = ? AND state = 'pending' AND tries + round > 0",
+    `UPDATE tasks_ SET state = 'pending', tries = 0, round = 0
+    WHERE run_id = ? AND (state IN ('leased', 'sent') OR (state = 'pending' AND tries + round > 0))`,
   ).run(run)
 }

@@ -139,15 +139,16 @@ export const tasks = sqliteTable(
   },
   (table) => [
     uniqueIndex('tasks_query_page').on(table.runId, table.queryId, table.page),
-    index('tasks_next').on(
-      table.runId,
-      table.state,
-      table.ready,
-      table.round,
-      sql`${table.priority} desc`,
-      table.id,
-    ),
-    index('tasks_answer').on(table.answerId),
+    // A task on its way changes its state four times: what is in the air is in neither of the next two.
+    index('tasks_next')
+      .on(table.runId, table.ready, table.round, sql`${table.priority} desc`, table.id)
+      .where(sql`state = 'pending'`),
+    index('tasks_state')
+      .on(table.runId, table.state)
+      .where(
+        sql`state = 'accepted' or state = 'answered' or state = 'done' or state = 'failed' or state = 'skipped'`,
+      ),
+    index('tasks_answer').on(table.answerId).where(sql`answer_id is not null`),
   ],
 )
 
@@ -180,7 +181,7 @@ export const calls = sqliteTable(
     jobEndedAt: integer('job_ended_at'),
   },
   (table) => [
-    index('calls_run').on(table.runId, table.billed),
+    index('calls_run').on(table.runId),
     index('calls_sent').on(table.sentAt),
     index('calls_open').on(table.id).where(sql`outcome is null`),
   ],

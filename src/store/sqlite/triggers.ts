@@ -9,7 +9,7 @@ export const triggers: Readonly<Record<string, string>> = {
   deliver_task: `
     AFTER UPDATE OF state, rank_base, ranks ON tasks_
     WHEN NEW.state = 'done' AND (OLD.state <> 'done' OR OLD.rank_base <> NEW.rank_base OR OLD.ranks IS NOT NEW.ranks)
-    BEGIN ${delivered('SELECT NEW.id')} END`,
+    BEGIN ${delivered('VALUES (NEW.id)')} END`,
 
   /** Results are derived again: those of every task that the answer was for. */
   deliver_answer: `
@@ -25,20 +25,19 @@ export const triggers: Readonly<Record<string, string>> = {
   /** While a call is in the air there is nothing to tell. */
   deliver_new_call: `
     AFTER INSERT ON calls_ WHEN NEW.outcome IS NOT NULL
-    BEGIN INSERT INTO call_deliveries (call_id) VALUES (NEW.id); END`,
+    BEGIN ${callDelivered()} END`,
 
   /** A call ended, or more became known of it. */
   deliver_call: `
     AFTER UPDATE ON calls_
-    BEGIN
-      DELETE FROM call_deliveries WHERE call_id = NEW.id;
-      INSERT INTO call_deliveries (call_id) VALUES (NEW.id);
-    END`,
+    BEGIN ${callDelivered()} END`,
 }
 
 /** Gives tasks new numbers. Not by OR REPLACE, which a conflict clause of the statement outside would overrule. */
 function delivered(tasks: string): string {
-  return `
-      DELETE FROM deliveries WHERE task_id IN (${tasks});
-      INSERT INTO deliveries (task_id) ${tasks};`
+  return `INSERT INTO deliveries (task_id) ${tasks} ON CONFLICT (task_id) DO UPDATE SET id = excluded.id;`
+}
+
+function callDelivered(): string {
+  return 'INSERT INTO call_deliveries (call_id) VALUES (NEW.id) ON CONFLICT (call_id) DO UPDATE SET id = excluded.id;'
 }

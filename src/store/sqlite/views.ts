@@ -26,7 +26,8 @@ export const views: Readonly<Record<string, string>> = {
   runs: `
     SELECT r.id AS run_id, r.job, ${iso('r.started_at')} AS started_at, ${iso('r.finished_at')} AS finished_at,
       r.finish_reason,
-      (SELECT count(*) FROM tasks_ t WHERE t.run_id = r.id AND t.state <> 'skipped') AS tasks_planned,
+      (SELECT count(*) FROM tasks_ t WHERE t.run_id = r.id)
+        - (SELECT count(*) FROM tasks_ t WHERE t.run_id = r.id AND t.state = 'skipped') AS tasks_planned,
       (SELECT count(*) FROM tasks_ t WHERE t.run_id = r.id AND t.state = 'done') AS tasks_done,
       (SELECT count(*) FROM tasks_ t WHERE t.run_id = r.id AND t.state = 'failed') AS tasks_failed,
       (SELECT coalesce(sum(c.credits), 0) FROM calls_ c WHERE c.run_id = r.id AND c.billed = 1) AS credits_spent,
