@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import type { Run } from '../model/run.ts'
 import type { CollectParts } from '../run/collect.ts'
@@ -35,8 +34,6 @@ export const deskHere: OpenDesk = async ({ store }, runs) => ({
   [Symbol.asyncDispose]: async () => {},
 })
 
-/** Garbage beside what is in use, in either thread; V8 by itself lets it grow to several times as much. */
-const mostGarbagePercent = 40
 /** Answers come and go: little room does for what lives as shortly as they do. */
 const youngMegabytes = 8
 
@@ -49,7 +46,6 @@ export const deskApart: OpenDesk = async (place, runs) => {
   // Nobody else sees a database in memory.
   if (path === ':memory:') return await deskHere(place, runs)
   const data: DeskData = { path, runs }
-  setFlagsFromString(`--heap-growing-percent=${mostGarbagePercent}`)
   const thread = new Worker(new URL('./store-thread.js', import.meta.url), {
     workerData: data,
     resourceLimits: { maxYoungGenerationSizeMb: youngMegabytes },

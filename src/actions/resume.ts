@@ -6,6 +6,7 @@ import { count } from '../words.ts'
 import { type CollectFlags, collectRuns, readCollectFlags } from './collecting.ts'
 import { collectorLock, type LockFlags } from './collector-lock.ts'
 import { searchJob } from './search-job.ts'
+import { keepHeapSmall } from './small-heap.ts'
 import { connect, wholeNumber } from './wire.ts'
 
 export interface ResumeFlags extends CollectFlags, LockFlags {
@@ -55,6 +56,7 @@ async function goOn(
   { fits, none, refusal, prepare }: GoingOn,
 ): Promise<number> {
   readCollectFlags(flags)
+  keepHeapSmall()
   await using connection = await connect(flags)
   const { store } = connection
   using lock = collectorLock(flags, connection, terminal)

@@ -6,6 +6,7 @@ import { collectorLock, type LockFlags } from './collector-lock.ts'
 import { type JobFileFlags, stageJobs } from './job-files.ts'
 import { observeThePast } from './new-targets.ts'
 import { type PlanFlags, type Plotted, plan, plot } from './plan.ts'
+import { keepHeapSmall } from './small-heap.ts'
 import { type Connection, connect } from './wire.ts'
 
 export interface RunFlags extends PlanFlags, CollectFlags, LockFlags {
@@ -16,6 +17,7 @@ export interface RunFlags extends PlanFlags, CollectFlags, LockFlags {
 export async function run(flags: RunFlags, terminal: Terminal): Promise<number> {
   if (flags['dry-run'] === true) return await plan(flags, terminal)
   readCollectFlags(flags)
+  keepHeapSmall()
   await using connection = await connect(flags)
   using lock = collectorLock(flags, connection, terminal)
   const listed = await planRuns(connection, flags, terminal, lock.acquire)
