@@ -15,9 +15,7 @@ export function answerStore(db: Database, writer: Writer, words: Dictionary): An
     `INSERT INTO answers_ (query_id, page, run_id, call_id, fetched_at) VALUES (?, ?, ?, ?, ?)`,
   )
   const insertBody = db.prepare('INSERT INTO raw_answers (answer_id, encoding, body) VALUES (?, ?, ?)')
-  const answered = db.prepare(
-    "UPDATE tasks_ SET state = 'answered', answer_id = @answer, reused = @reused WHERE id = @task",
-  )
+  const answered = db.prepare("UPDATE tasks_ SET state = 'answered', answer_id = ?, reused = ? WHERE id = ?")
   const jobBilled = db.prepare('UPDATE calls_ SET billed = 1, job_ended_at = ? WHERE id = ?')
   const jobEnded = db.prepare('DELETE FROM async_jobs WHERE task_id = ?')
   const understand = understander(db, words)
@@ -32,12 +30,12 @@ export function answerStore(db: Database, writer: Writer, words: Dictionary): An
         const row = insertAnswer.run(task.queryId, task.page, task.runId, callId, fetchedAt)
         const answer = Number(row.lastInsertRowid)
         insertBody.run(answer, encoding, body)
-        answered.run({ task: task.id, answer, reused: 0 })
+        answered.run(answer, 0, task.id)
         return answer
       }),
     reuseAnswer: (task, answer) =>
       writer.write(() => {
-        answered.run({ task, answer, reused: 1 })
+        answered.run(answer, 1, task)
       }),
     answeredTasks: async (runIds) =>
       db

@@ -21,7 +21,7 @@ export function callStore(db: Database, writer: Writer, keys: Keys): CallStore {
   const setState = db.prepare('UPDATE tasks_ SET state = ? WHERE id = ?')
   const insertCall = db.prepare(
     `INSERT INTO calls_ (run_id, task_id, operation, sent_at, credits, key_id)
-    VALUES (@runId, @taskId, @operation, @sentAt, @credits, @keyId)`,
+    VALUES (?, ?, ?, ?, ?, ?)`,
   )
   const endJob = db.prepare('UPDATE calls_ SET billed = ?, job_ended_at = ? WHERE id = ?')
   const forgetJob = db.prepare('DELETE FROM async_jobs WHERE task_id = ?')
@@ -64,8 +64,9 @@ export function callStore(db: Database, writer: Writer, keys: Keys): CallStore {
       writer.write(() => {
         // A poll changes nothing of its task.
         if (call.taskId !== null && call.credits > 0) setState.run('sent', call.taskId)
-        const { keyHash, ...row } = call
-        return Number(insertCall.run({ ...row, keyId: keys.idOf(keyHash) }).lastInsertRowid)
+        const { runId, taskId, operation, sentAt, credits, keyHash } = call
+        const row = insertCall.run(runId, taskId, operation, sentAt, credits, keys.idOf(keyHash))
+        return Number(row.lastInsertRowid)
       }),
     settleCall: (callId, settlement, again) =>
       writer.keep(() => {
@@ -96,11 +97,11 @@ function againRow({ behind, ...again }: TaskAgain, cause: string | null) {
 /** Writes what became of a call into its row of the ledger. */
 export function callSettler(db: Database): (callId: number, settlement: Settlement) => void {
   const update = db.prepare(
-    `UPDATE calls_ SET finished_at = @finishedAt, http_status = @httpStatus, outcome = @outcome, billed = @billed,
-      latency_ms = @latencyMs, error = @error WHERE id = @callId`,
+    `UPDATE calls_ SET finished_at = ?, http_status = ?, outcome = ?, billed = ?, latency_ms = ?, error = ?
+    WHERE id = ?`,
   )
-  return (callId, settlement) => {
-    update.run({ callId, ...settlement })
+  return (callId, { finishedAt, httpStatus, outcome, billed, latencyMs, error }) => {
+    update.run(finishedAt, httpStatus, outcome, billed, latencyMs, error, callId)
   }
 }
 

@@ -3,6 +3,7 @@ import { kindCodes, type Result } from '../../model/result.ts'
 import type { RankedItem } from '../../rank/pages.ts'
 import type { ReadAnswer } from '../answers.ts'
 import type { Dictionary } from './dictionary.ts'
+import { type Row, rowInserter } from './insert-rows.ts'
 
 /** A result that has a rank, as it was stored. */
 export interface StoredItem extends RankedItem {
@@ -26,11 +27,36 @@ export function resultWriter(
     .prepare<[number], number | null>('SELECT normaliser FROM answers_ WHERE id = ?')
     .pluck()
   const writeFacts = factWriter(db, words)
-  const insert = db.prepare(
-    `INSERT INTO results (answer_id, kind, place, position, link_id, title_id, snippet_id, source_id,
-      displayed_link_id, matched_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
+  const writeResults = rowInserter(db, 'results', [
+    ...key,
+    'position',
+    'link_id',
+    'title_id',
+    'snippet_id',
+    'source_id',
+    'displayed_link_id',
+    'matched_id',
+  ])
   const writeDetails = detailWriter(db, words)
+  const itemOf = ({ link, title }: Result): StoredItem => {
+    const known = words.linkOf(link)
+    return {
+      link: link?.toWellFormed() ?? null,
+      sameAs: known?.sameAs ?? null,
+      linkId: known?.id ?? null,
+      titleId: words.textId(title),
+    }
+  }
+  const rowOf = ({ at, result }: Placed, { linkId, titleId }: StoredItem): Row => [
+    ...at,
+    result.position,
+    linkId,
+    titleId,
+    words.textId(result.snippet),
+    words.textId(result.source),
+    words.textId(result.displayedLink),
+    words.textId(json(result.snippetMatched)),
+  ]
 
   return (read, anew) => {
     if (anew !== undefined || !writeFacts.first(read)) {
@@ -39,78 +65,78 @@ export function resultWriter(
       for (const statement of clear) statement.run(read.answerId)
       writeFacts.again(read)
     }
-    const places = new Map<number, number>()
-    const items: (StoredItem & { readonly kind: number })[] = []
-    for (const result of read.understood.results) {
-      const kind = kindCodes[result.kind]
-      const place = places.get(kind) ?? 0
-      places.set(kind, place + 1)
-      const link = words.linkOf(result.link)
-      const titleId = words.textId(result.title)
-      insert.run(
-        read.answerId,
-        kind,
-        place,
-        result.position,
-        link?.id ?? null,
-        titleId,
-        words.textId(result.snippet),
-        words.textId(result.source),
-        words.textId(result.displayedLink),
-        words.textId(json(result.snippetMatched)),
-      )
-      writeDetails({ answer: read.answerId, kind, place }, result)
-      // Related searches come along with web results and have no rank over pages.
-      if (kind !== kindCodes.related)
-        items.push({
-          kind,
-          link: result.link?.toWellFormed() ?? null,
-          sameAs: link?.sameAs ?? null,
-          linkId: link?.id ?? null,
-          titleId,
-        })
-    }
-    return items.sort((a, b) => a.kind - b.kind)
+    const placed = placesOf(read)
+    const items = placed.map(({ result }) => itemOf(result))
+    writeResults(placed.map((one, index) => rowOf(one, items[index] as StoredItem)))
+    writeDetails(placed)
+    // Related searches come along with web results and have no rank over pages.
+    return items.filter((_, index) => placed[index]?.result.kind !== 'related')
   }
 }
 
-interface Key {
-  readonly answer: number
-  readonly kind: number
-  readonly place: number
+const key = ['answer_id', 'kind', 'place']
+
+interface Placed {
+  /** The values of its key. */
+  readonly at: readonly [answer: number, kind: number, place: number]
+  readonly result: Result
 }
 
-function detailWriter(db: Database, words: Dictionary): (key: Key, result: Result) => void {
-  const dated = db.prepare(
-    `INSERT INTO dated_details (answer_id, kind, place, date_id, published_at, precision, channel_id, duration_id,
-      duration_seconds, video_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
-  const image = db.prepare(
-    `INSERT INTO image_details (answer_id, kind, place, image_link_id, thumbnail_id, width, height)
-    VALUES (?, ?, ?, ?, ?, ?, ?)`,
-  )
-  return ({ answer, kind, place }, result) => {
-    const { news, video } = result
+/** Results with their places, in the order of their keys. */
+function placesOf({ answerId, understood: { results } }: ReadAnswer): readonly Placed[] {
+  const places = new Map<number, number>()
+  const placed = results.map((result): Placed => {
+    const kind = kindCodes[result.kind]
+    const place = places.get(kind) ?? 0
+    places.set(kind, place + 1)
+    return { at: [answerId, kind, place], result }
+  })
+  return placed.sort(({ at: [, a] }, { at: [, b] }) => a - b)
+}
+
+/** Writes what kinds of results have beside the shared columns. */
+function detailWriter(db: Database, words: Dictionary): (placed: readonly Placed[]) => void {
+  const writeDated = rowInserter(db, 'dated_details', [
+    ...key,
+    'date_id',
+    'published_at',
+    'precision',
+    'channel_id',
+    'duration_id',
+    'duration_seconds',
+    'video_id',
+  ])
+  const writeImages = rowInserter(db, 'image_details', [
+    ...key,
+    'image_link_id',
+    'thumbnail_id',
+    'width',
+    'height',
+  ])
+  const dated = ({ at, result: { news, video } }: Placed): Row[] => {
     const date = video ?? news
-    if (date !== null)
-      dated.run(
-        answer,
-        kind,
-        place,
-        words.textId(date.date),
-        date.publishedAt === null ? null : Date.parse(date.publishedAt),
-        date.precision,
-        words.textId(video?.channel ?? null),
-        words.textId(video?.duration ?? null),
-        video?.durationSeconds ?? null,
-        // Half a character is no text in other programs.
-        video?.videoId?.toWellFormed() ?? null,
-      )
-    if (result.image !== null) {
-      const { imageUrl, thumbnail, width, height } = result.image
-      const link = words.linkOf(imageUrl)?.id ?? null
-      image.run(answer, kind, place, link, words.textId(thumbnail), width, height)
-    }
+    if (date === null) return []
+    const row = [
+      ...at,
+      words.textId(date.date),
+      date.publishedAt === null ? null : Date.parse(date.publishedAt),
+      date.precision,
+      words.textId(video?.channel ?? null),
+      words.textId(video?.duration ?? null),
+      video?.durationSeconds ?? null,
+      // Half a character is no text in other programs.
+      video?.videoId?.toWellFormed() ?? null,
+    ]
+    return [row]
+  }
+  const images = ({ at, result: { image } }: Placed): Row[] => {
+    if (image === null) return []
+    const { imageUrl, thumbnail, width, height } = image
+    return [[...at, words.linkOf(imageUrl)?.id ?? null, words.textId(thumbnail), width, height]]
+  }
+  return (placed) => {
+    writeDated(placed.flatMap(dated))
+    writeImages(placed.flatMap(images))
   }
 }
 
