@@ -3,6 +3,7 @@ import type { AnsweredTask, AnswerStore, Effect, RawAnswer, Understanding } from
 import { callSettler } from './calls.ts'
 import type { Dictionary } from './dictionary.ts'
 import { follower } from './follower.ts'
+import { updateOne } from './one-row.ts'
 import { queryReader, type WrittenPage } from './query-reader.ts'
 import { resultWriter } from './results.ts'
 import { unobserved } from './unknown.ts'
@@ -15,7 +16,9 @@ export function answerStore(db: Database, writer: Writer, words: Dictionary): An
     `INSERT INTO answers_ (query_id, page, run_id, call_id, fetched_at) VALUES (?, ?, ?, ?, ?)`,
   )
   const insertBody = db.prepare('INSERT INTO raw_answers (answer_id, encoding, body) VALUES (?, ?, ?)')
-  const answered = db.prepare("UPDATE tasks_ SET state = 'answered', answer_id = ?, reused = ? WHERE id = ?")
+  const answered = db.prepare(
+    `${updateOne} tasks_ SET state = 'answered', answer_id = ?, reused = ? WHERE id = ?`,
+  )
   const jobBilled = db.prepare('UPDATE calls_ SET billed = 1, job_ended_at = ? WHERE id = ?')
   const jobEnded = db.prepare('DELETE FROM async_jobs WHERE task_id = ?')
   const understand = understander(db, words)

@@ -4,6 +4,7 @@ import type { Task } from '../../model/task.ts'
 import type { AcceptedJob, CallStore, LeaseRequest, NewCall, TaskAgain } from '../calls.ts'
 import { fitRuns } from './fit.ts'
 import type { Keys } from './keys.ts'
+import { insertOne, updateOne } from './one-row.ts'
 import { understood } from './reusable.ts'
 import type { Writer } from './writer.ts'
 
@@ -18,9 +19,9 @@ const taskColumns = `t.id, t.run_id AS runId, t.query_id AS queryId, q.operation
 /** The ledger, and the tasks on their way, in SQLite. */
 export function callStore(db: Database, writer: Writer, keys: Keys): CallStore {
   const leaseOf = leaser(db)
-  const setState = db.prepare('UPDATE tasks_ SET state = ? WHERE id = ?')
+  const setState = db.prepare(`${updateOne} tasks_ SET state = ? WHERE id = ?`)
   const insertCall = db.prepare(
-    `INSERT INTO calls_ (run_id, task_id, operation, sent_at, credits, key_id)
+    `${insertOne} INTO calls_ (run_id, task_id, operation, sent_at, credits, key_id)
     VALUES (?, ?, ?, ?, ?, ?)`,
   )
   const endJob = db.prepare('UPDATE calls_ SET billed = ?, job_ended_at = ? WHERE id = ?')
@@ -97,7 +98,7 @@ function againRow({ behind, ...again }: TaskAgain, cause: string | null) {
 /** Writes what became of a call into its row of the ledger. */
 export function callSettler(db: Database): (callId: number, settlement: Settlement) => void {
   const update = db.prepare(
-    `UPDATE calls_ SET finished_at = ?, http_status = ?, outcome = ?, billed = ?, latency_ms = ?, error = ?
+    `${updateOne} calls_ SET finished_at = ?, http_status = ?, outcome = ?, billed = ?, latency_ms = ?, error = ?
     WHERE id = ?`,
   )
   return (callId, { finishedAt, httpStatus, outcome, billed, latencyMs, error }) => {
@@ -122,7 +123,7 @@ function leaser(db: Database): (request: LeaseRequest) => readonly Task[] {
         AND (a.fetched_at >= @fresh OR (@shared AND r.group_id = (SELECT group_id FROM runs_ WHERE id = @run)))
       ORDER BY a.fetched_at DESC LIMIT 1)`,
   )
-  const lease = db.prepare("UPDATE tasks_ SET state = 'leased' WHERE id = ?")
+  const lease = db.prepare(`${updateOne} tasks_ SET state = 'leased' WHERE id = ?`)
 
   return ({ operations, runs, limit, calls, credits, shared }) => {
     const own = new Map(runs.map((run) => [run.runId, { left: run.budget, keep: run.keep }]))

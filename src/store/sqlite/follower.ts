@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { kindCodes } from '../../model/result.ts'
 import type { Consequences, Effect } from '../answers.ts'
+import { updateOne } from './one-row.ts'
 import type { PageRow, ReadQuery, StoredEnd, WrittenPage } from './query-reader.ts'
 import type { StoredItem } from './results.ts'
 
@@ -56,9 +57,9 @@ const pagingGoesOn: StoredEnd = { because: null, kind: null }
 function ranker(
   db: Database,
 ): (rows: readonly PageRow[], ranks: Consequences['ranks'], written?: WrittenPage) => void {
-  const rank = db.prepare('UPDATE tasks_ SET rank_base = ?, ranks = ? WHERE id = ?')
+  const rank = db.prepare(`${updateOne} tasks_ SET rank_base = ?, ranks = ? WHERE id = ?`)
   const done = db.prepare(
-    "UPDATE tasks_ SET state = 'done', cause = NULL, rank_base = ?, ranks = ? WHERE id = ?",
+    `${updateOne} tasks_ SET state = 'done', cause = NULL, rank_base = ?, ranks = ? WHERE id = ?`,
   )
   return (rows, ranks, written) => {
     const ranksOf = new Map(ranks.map((one) => [one.page, one]))

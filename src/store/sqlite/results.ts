@@ -4,6 +4,7 @@ import type { RankedItem } from '../../rank/pages.ts'
 import type { ReadAnswer } from '../answers.ts'
 import type { Dictionary } from './dictionary.ts'
 import { type Row, rowInserter } from './insert-rows.ts'
+import { updateOne } from './one-row.ts'
 
 /** A result that has a rank, as it was stored. */
 export interface StoredItem extends RankedItem {
@@ -142,7 +143,7 @@ function detailWriter(db: Database, words: Dictionary): (placed: readonly Placed
 
 /** Writes the facts of an answer: `first` only where none were written before, answering whether it did. */
 function factWriter(db: Database, words: Dictionary) {
-  const set = `UPDATE answers_ SET normaliser = ?, total_results = ?, time_taken = ?, notice = ?, has_next_page = ?,
+  const set = `${updateOne} answers_ SET normaliser = ?, total_results = ?, time_taken = ?, notice = ?, has_next_page = ?,
     next_page = ?, search_parameters = ?, knowledge_graph = ?, ai_markdown = ?, ai_blocks = ?, malformed = ? WHERE id = ?`
   const first = db.prepare(`${set} AND normaliser IS NULL`)
   const again = db.prepare(set)

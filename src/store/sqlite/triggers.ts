@@ -9,35 +9,44 @@ export const triggers: Readonly<Record<string, string>> = {
   deliver_task: `
     AFTER UPDATE OF state, rank_base, ranks ON tasks_
     WHEN NEW.state = 'done' AND (OLD.state <> 'done' OR OLD.rank_base <> NEW.rank_base OR OLD.ranks IS NOT NEW.ranks)
-    BEGIN ${delivered('VALUES (NEW.id)')} END`,
+    BEGIN ${deliveredOne('deliveries', 'task_id')} END`,
 
   /** Results are derived again: those of every task that the answer was for. */
   deliver_answer: `
     AFTER UPDATE OF normaliser ON answers_ WHEN OLD.normaliser IS NOT NULL
-    BEGIN ${delivered("SELECT id FROM tasks_ WHERE answer_id = NEW.id AND state = 'done' ORDER BY id")} END`,
+    BEGIN ${deliveredTasks("SELECT id FROM tasks_ WHERE answer_id = NEW.id AND state = 'done' ORDER BY id")} END`,
 
   /** A run goes on with an edited file: labels stand beside results. */
   deliver_labels: `
     AFTER UPDATE OF labels ON run_queries WHEN OLD.labels <> NEW.labels
-    BEGIN ${delivered(`SELECT id FROM tasks_
+    BEGIN ${deliveredTasks(`SELECT id FROM tasks_
       WHERE run_id = NEW.run_id AND query_id = NEW.query_id AND state = 'done' ORDER BY id`)} END`,
 
   /** While a call is in the air there is nothing to tell. */
   deliver_new_call: `
     AFTER INSERT ON calls_ WHEN NEW.outcome IS NOT NULL
-    BEGIN ${callDelivered()} END`,
+    BEGIN ${deliveredOne('call_deliveries', 'call_id')} END`,
 
   /** A call ended, or more became known of it. */
   deliver_call: `
     AFTER UPDATE ON calls_
-    BEGIN ${callDelivered()} END`,
+    BEGIN ${deliveredOne('call_deliveries', 'call_id')} END`,
 }
 
-/** Gives tasks new numbers. Not by OR REPLACE, which a conflict clause of the statement outside would overrule. */
-function delivered(tasks: string): string {
-  return `INSERT INTO deliveries (task_id) ${tasks} ON CONFLICT (task_id) DO UPDATE SET id = excluded.id;`
+function deliveredOne(table: string, column: string): string {
+  return delivered(table, column, '= NEW.id', 'VALUES (NEW.id)')
 }
 
-function callDelivered(): string {
-  return 'INSERT INTO call_deliveries (call_id) VALUES (NEW.id) ON CONFLICT (call_id) DO UPDATE SET id = excluded.id;'
+function deliveredTasks(tasks: string): string {
+  return delivered('deliveries', 'task_id', `IN (${tasks})`, tasks)
+}
+
+/**
+ * Gives new numbers. Not by OR REPLACE, which a conflict clause of the statement outside would overrule. Nothing of it can
+ * fail, and OR IGNORE says so: otherwise SQLite would copy every page that the statement changes, to be able to take it back.
+ */
+function delivered(table: string, column: string, those: string, ids: string): string {
+  return `
+      DELETE FROM ${table} WHERE ${column} ${those};
+      INSERT OR IGNORE INTO ${table} (${column}) ${ids};`
 }
