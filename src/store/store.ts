@@ -96,7 +96,9 @@ export interface RunStore {
    * wait again; answers how many calls there were. For whoever holds the right to collect: nobody else is alive.
    */
   recover(runIds: readonly number[], now: number): Promise<number>
+  /** Everything that a run comes to; takes seconds where there are millions of results. */
   tally(runId: number): Promise<Tally>
+  taskCounts(runId: number): Promise<Tally['tasks']>
   failures(runId: number): Promise<readonly TaskFailure[]>
 }
 

@@ -7,6 +7,19 @@ const open = ['pending', 'leased', 'sent', 'accepted', 'answered']
 
 /** What a run comes to so far. */
 export function tally(db: Database, runId: number): Tally {
+  const { sent, billed, free, unknown, spent, lost } = callsOf(db, runId)
+  return {
+    tasks: taskCounts(db, runId),
+    calls: { sent, billed, free, ambiguous: unknown },
+    spent,
+    ambiguous: lost,
+    results: resultsOf(db, runId),
+    malformed: malformedOf(db, runId),
+  }
+}
+
+/** The tasks of a run by how they stand. */
+export function taskCounts(db: Database, runId: number): Tally['tasks'] {
   const states = db
     .prepare<[number], { state: string; n: number; reused: number }>(
       'SELECT state, count(*) AS n, sum(reused) AS reused FROM tasks_ WHERE run_id = ? GROUP BY state',
@@ -14,20 +27,12 @@ export function tally(db: Database, runId: number): Tally {
     .all(runId)
   const tasks = (...names: string[]): number =>
     states.reduce((sum, { state, n }) => sum + (names.includes(state) ? n : 0), 0)
-  const { sent, billed, free, unknown, spent, lost } = callsOf(db, runId)
   return {
-    tasks: {
-      planned: tasks(...open, 'done', 'failed'),
-      done: tasks('done'),
-      failed: tasks('failed'),
-      pending: tasks(...open),
-      reused: states.reduce((sum, { reused }) => sum + reused, 0),
-    },
-    calls: { sent, billed, free, ambiguous: unknown },
-    spent,
-    ambiguous: lost,
-    results: resultsOf(db, runId),
-    malformed: malformedOf(db, runId),
+    planned: tasks(...open, 'done', 'failed'),
+    done: tasks('done'),
+    failed: tasks('failed'),
+    pending: tasks(...open),
+    reused: states.reduce((sum, { reused }) => sum + reused, 0),
   }
 }
 
@@ -52,11 +57,14 @@ function callsOf(db: Database, runId: number): Calls {
     .get(runId) as Calls
 }
 
+/** Counted page by page, in the order in which they are stored: millions of rows are not sorted by kind. */
 function resultsOf(db: Database, runId: number): Tally['results'] {
   const kinds = db
     .prepare<[number], { kind: number; n: number }>(
-      `SELECT x.kind, count(*) AS n FROM tasks_ t JOIN results x ON x.answer_id = t.answer_id
-      WHERE t.run_id = ? GROUP BY x.kind`,
+      `SELECT kind, sum(n) AS n FROM (
+        SELECT x.kind, count(*) AS n FROM tasks_ t CROSS JOIN results x ON x.answer_id = t.answer_id
+        WHERE t.run_id = ? GROUP BY t.run_id, t.query_id, t.page, x.kind)
+      GROUP BY kind`,
     )
     .all(runId)
   const name = new Map(Object.entries(kindCodes).map(([kind, code]) => [code as number, kind]))
