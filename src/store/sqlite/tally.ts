@@ -2,14 +2,12 @@ import type { Database } from 'better-sqlite3'
 import { kindCodes } from '../../model/result.ts'
 import type { Tally } from '../../model/run.ts'
 
-/** States of tasks that are neither done nor failed. */
-const open = ['pending', 'leased', 'sent', 'accepted', 'answered']
-
 /** What a run comes to so far. */
 export function tally(db: Database, runId: number): Tally {
+  const { planned, done, failed, reused } = tasksOf(db, runId)
   const { sent, billed, free, unknown, spent, lost } = callsOf(db, runId)
   return {
-    tasks: taskCounts(db, runId),
+    tasks: { planned, done, failed, pending: planned - done - failed, reused },
     calls: { sent, billed, free, ambiguous: unknown },
     spent,
     ambiguous: lost,
@@ -18,22 +16,27 @@ export function tally(db: Database, runId: number): Tally {
   }
 }
 
+interface Tasks {
+  readonly planned: number
+  readonly done: number
+  readonly failed: number
+  readonly reused: number
+}
+
 /** The tasks of a run by how they stand. */
 export function taskCounts(db: Database, runId: number): Tally['tasks'] {
-  const states = db
-    .prepare<[number], { state: string; n: number; reused: number }>(
-      'SELECT state, count(*) AS n, sum(reused) AS reused FROM tasks_ WHERE run_id = ? GROUP BY state',
+  const { planned, done, failed, reused } = tasksOf(db, runId)
+  return { planned, done, failed, pending: planned - done - failed, reused }
+}
+
+function tasksOf(db: Database, runId: number): Tasks {
+  return db
+    .prepare<[number], Tasks>(
+      `SELECT coalesce(sum(state <> 'skipped'), 0) AS planned, coalesce(sum(state = 'done'), 0) AS done,
+        coalesce(sum(state = 'failed'), 0) AS failed, coalesce(sum(reused), 0) AS reused
+      FROM tasks_ WHERE run_id = ?`,
     )
-    .all(runId)
-  const tasks = (...names: string[]): number =>
-    states.reduce((sum, { state, n }) => sum + (names.includes(state) ? n : 0), 0)
-  return {
-    planned: tasks(...open, 'done', 'failed'),
-    done: tasks('done'),
-    failed: tasks('failed'),
-    pending: tasks(...open),
-    reused: states.reduce((sum, { reused }) => sum + reused, 0),
-  }
+    .get(runId) as Tasks
 }
 
 interface Calls {
