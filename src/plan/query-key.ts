@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { JobQuery } from '../model/job.ts'
 
 /** The same 16 bytes for the same operation, text and params, whatever the order in which params were written. */
@@ -8,7 +8,7 @@ export function queryKey({
   params,
 }: Pick<JobQuery, 'operation' | 'text' | 'params'>): Buffer {
   const canonical = JSON.stringify([operation, text, canonicalParams(params)])
-  return createHash('sha256').update(canonical).digest().subarray(0, 16)
+  return Buffer.from(hash('sha256', canonical, 'buffer').subarray(0, 16))
 }
 
 /** Params as a list of pairs in the order of their names. */

@@ -9,7 +9,7 @@ export interface Counters {
 
 /** Counts what the store holds of these runs. */
 export async function openCounters(store: CollectStore, runIds: readonly number[]): Promise<Counters> {
-  const tallies = await Promise.all(runIds.map((id) => store.tally(id)))
-  const sum = (of: keyof Counters): number => tallies.reduce((total, { tasks }) => total + tasks[of], 0)
+  const counts = await Promise.all(runIds.map((id) => store.taskCounts(id)))
+  const sum = (of: keyof Counters): number => counts.reduce((total, tasks) => total + tasks[of], 0)
   return { planned: sum('planned'), done: sum('done'), failed: sum('failed') }
 }

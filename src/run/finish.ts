@@ -42,8 +42,7 @@ export async function finishRuns(
   now: number,
 ): Promise<void> {
   for (const { id } of runs) {
-    const { tasks } = await store.tally(id)
-    await store.finishRun(id, reasonOf(tasks), now)
+    await store.finishRun(id, reasonOf(await store.taskCounts(id)), now)
     function reasonOf({ pending, failed }: { pending: number; failed: number }): FinishReason {
       if (pending === 0) return failed === 0 ? 'completed' : 'completed_with_failures'
       return stop?.reason ?? limits.get(id) ?? 'balance'

@@ -48,7 +48,7 @@ export type CollectStore = CallStore &
     LedgerStore,
     'ambiguousSince' | 'chargedCalls' | 'creditsOf' | 'keepUsage' | 'lastUsage' | 'openJobsBeside'
   > &
-  Pick<RunStore, 'groupSize' | 'tally'>
+  Pick<RunStore, 'groupSize' | 'taskCounts'>
 
 /** Plans of the jobs of one command, in the making. */
 export interface PlanDraft extends AsyncDisposable {
@@ -104,7 +104,9 @@ export interface RunStore {
    * wait again; answers how many calls there were. For whoever holds the right to collect: nobody else is alive.
    */
   recover(runIds: readonly number[], now: number): Promise<number>
+  /** Everything that a run comes to; takes seconds where there are millions of results. */
   tally(runId: number): Promise<Tally>
+  taskCounts(runId: number): Promise<Tally['tasks']>
   failures(runId: number): Promise<readonly TaskFailure[]>
 }
 

@@ -107,7 +107,7 @@ function refuseDamage(db: Database.Database, path: string): void {
   const size =
     Number(db.pragma('page_count', { simple: true })) * Number(db.pragma('page_size', { simple: true }))
   if (size > checkedBytes) return
-  const found = db.pragma('quick_check(1)', { simple: true })
+  const found = db.pragma('main.quick_check(1)', { simple: true })
   if (found !== 'ok')
     throw new UsageError(
       `${path} is damaged. Nothing was sent. Restore it from a backup, or name another file with --db`,

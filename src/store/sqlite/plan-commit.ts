@@ -3,14 +3,24 @@ import type { Target } from '../../model/target.ts'
 import type { PlannedJob } from '../store.ts'
 import { finalKinds } from './ends.ts'
 import { takeInAgain } from './fit.ts'
+import { numberQueries } from './plan-numbers.ts'
+import type { Staged } from './plan-staged.ts'
 import { targetIds } from './targets.ts'
 
 /** Turns the staged queries of these jobs into runs with tasks; answers the ids of the runs. Inside a transaction. */
-export function commitPlan(db: Database, jobs: readonly PlannedJob[], now: number): readonly number[] {
+export function commitPlan(
+  db: Database,
+  staged: (job: string) => Staged,
+  jobs: readonly PlannedJob[],
+  now: number,
+): readonly number[] {
   const groupId = groupOf(db, jobs)
   return jobs.map((job) => {
-    const runId = job.continues === null ? addRun(db, job, groupId, now) : planAgain(db, job, groupId)
-    plan(db, job, runId)
+    const queries = staged(job.settings.name)
+    numberQueries(db, queries)
+    const runId =
+      job.continues === null ? addRun(db, job, groupId, now) : planAgain(db, job, groupId, queries)
+    plan(db, job, runId, queries)
     return runId
   })
 }
@@ -36,7 +46,12 @@ function addRun(db: Database, { settings, date }: PlannedJob, groupId: number, n
   return Number(run.lastInsertRowid)
 }
 
-function planAgain(db: Database, { settings, continues }: PlannedJob, groupId: number): number {
+function planAgain(
+  db: Database,
+  { settings, continues }: PlannedJob,
+  groupId: number,
+  { table }: Staged,
+): number {
   db.prepare(
     `UPDATE runs_ SET group_id = ?, settings = ?, plan_number = plan_number + 1, finished_at = NULL,
       finish_reason = NULL WHERE id = ?`,
@@ -44,48 +59,57 @@ function planAgain(db: Database, { settings, continues }: PlannedJob, groupId: n
   takeInAgain(db, continues as number)
   // Of all its pages: one that follows takes the priority of the page before it.
   db.prepare(
-    `UPDATE tasks_ SET priority = s.priority FROM temp.staged s JOIN queries q ON q.key = s.key
-    WHERE s.job = @job AND tasks_.run_id = @run AND tasks_.query_id = q.id AND tasks_.priority <> s.priority`,
-  ).run({ job: settings.name, run: continues })
+    `UPDATE tasks_ SET priority = s.priority FROM ${table} s JOIN draft.asked a ON a.id = s.id
+    WHERE tasks_.run_id = ? AND tasks_.query_id = a.query_id AND tasks_.priority <> s.priority`,
+  ).run(continues)
   return continues as number
 }
 
-function plan(db: Database, { settings }: PlannedJob, run: number): void {
-  const job = settings.name
-  noteTargets(db, settings.targets, run, job)
+function plan(db: Database, { settings, continues }: PlannedJob, run: number, staged: Staged): void {
+  const { table, lists } = staged
+  noteTargets(db, settings.targets, run, lists)
+  // In the order of the file: calls of neighbours then change the same pages of the database.
   db.prepare(
-    `INSERT INTO queries (key, operation, text, params)
-    SELECT key, operation, text, params FROM temp.staged WHERE job = ? ORDER BY id ON CONFLICT DO NOTHING`,
-  ).run(job)
+    `INSERT INTO queries (id, key, operation, text, params)
+    SELECT a.query_id, s.key, s.operation, s.text, s.params FROM ${table} s JOIN draft.asked a ON a.id = s.id
+    WHERE a.added = 1 ORDER BY s.id`,
+  ).run()
   db.prepare(
     `INSERT INTO run_queries (run_id, query_id, depth, pages, page_size, volume, url, tags, labels, targets, plan_number)
-    SELECT r.id, q.id, s.depth, s.pages, s.page_size, s.volume, s.url, s.tags, s.labels, s.targets, r.plan_number
-    FROM temp.staged s JOIN queries q ON q.key = s.key JOIN runs_ r ON r.id = @run WHERE s.job = @job ORDER BY s.id
+    SELECT r.id, a.query_id, s.depth, s.pages, s.page_size, s.volume, s.url, s.tags, s.labels,
+      coalesce((SELECT l.numbers FROM ${lists} l WHERE l.id = s.targets), '[]'), r.plan_number
+    FROM ${table} s JOIN draft.asked a ON a.id = s.id JOIN runs_ r ON r.id = ? WHERE true ORDER BY s.id
     ON CONFLICT DO UPDATE SET depth = excluded.depth, pages = excluded.pages, page_size = excluded.page_size,
       volume = excluded.volume, url = excluded.url, tags = excluded.tags, labels = excluded.labels,
       targets = excluded.targets, planned_targets = NULL, plan_number = excluded.plan_number,
       paging_end = CASE WHEN paging_kind IN ${finalKinds} OR (excluded.pages <= pages AND coalesce(excluded.depth, 0) <= coalesce(depth, 0))
         THEN paging_end END`,
-  ).run({ run, job })
+  ).run(run)
+  const allPages = settings.paging === 'all'
   if (settings.paging === 'smart') dropAhead(db, run)
-  addTasks(db, run, job, settings.paging === 'all')
-  dropUnasked(db, run)
+  addTasks(db, run, table, allPages)
+  // A new run holds nothing but what it was just given.
+  if (continues !== null) {
+    settleTasks(db, run, allPages)
+    dropUnasked(db, run)
+  }
   priceRun(db, run)
 }
 
 /** Pages of which it is known that they are wanted become tasks at once; others follow when the page before them is read. */
-function addTasks(db: Database, run: number, job: string, allPages: boolean): void {
+function addTasks(db: Database, run: number, table: string, allPages: boolean): void {
   db.prepare(
-    `WITH RECURSIVE numbers (page) AS (
-      SELECT 1 UNION ALL SELECT page + 1 FROM numbers
-      WHERE page < (SELECT max(pages) FROM temp.staged WHERE job = @job))
-    INSERT INTO tasks_ (run_id, query_id, page, state, ready, priority, credits)
-    SELECT @run, q.id, n.page, 'pending', n.page = 1, s.priority, s.credits
-    FROM temp.staged s JOIN queries q ON q.key = s.key
-      JOIN numbers n ON n.page <= CASE WHEN @all AND s.depth IS NULL THEN s.pages ELSE 1 END
-    WHERE s.job = @job ORDER BY s.id, n.page
+    `INSERT INTO tasks_ (run_id, query_id, page, state, ready, priority, credits)
+    SELECT @run, a.query_id, n.page, 'pending', n.page = 1, s.priority, s.credits
+    FROM ${table} s JOIN draft.asked a ON a.id = s.id
+      JOIN draft.numbers n ON n.page <= CASE WHEN @all AND s.depth IS NULL THEN s.pages ELSE 1 END
+    WHERE true ORDER BY s.id, n.page
     ON CONFLICT (run_id, query_id, page) DO NOTHING`,
-  ).run({ run, job, all: allPages ? 1 : 0 })
+  ).run({ run, all: allPages ? 1 : 0 })
+}
+
+/** Brings the tasks that a run had together with those that it was given. */
+function settleTasks(db: Database, run: number, allPages: boolean): void {
   // A deeper plan goes on behind the pages that a shallower one had settled.
   db.prepare(
     `INSERT INTO tasks_ (run_id, query_id, page, state, ready, priority, credits)
@@ -131,8 +155,8 @@ function dropUnasked(db: Database, run: number): void {
   ).run({ run })
   db.prepare(
     `DELETE FROM observations WHERE run_id = @run AND (
-      query_id NOT IN (SELECT query_id FROM run_queries WHERE run_id = @run)
-      OR target_id NOT IN (SELECT target_id FROM run_targets WHERE run_id = @run))`,
+      NOT EXISTS (SELECT 1 FROM run_queries rq WHERE rq.run_id = @run AND rq.query_id = observations.query_id)
+      OR NOT EXISTS (SELECT 1 FROM run_targets rt WHERE rt.run_id = @run AND rt.target_id = observations.target_id))`,
   ).run({ run })
 }
 
@@ -147,7 +171,11 @@ function priceRun(db: Database, run: number): void {
   ).run({ run })
 }
 
-function noteTargets(db: Database, targets: readonly Target[], run: number, job: string): void {
+/** Lists of targets that are looked at in one go. */
+const portion = 1_000
+
+/** Notes whom the run watches, and the numbers of the targets that only some queries have. */
+function noteTargets(db: Database, targets: readonly Target[], run: number, lists: string): void {
   const idOf = targetIds(db)
   const track = db.prepare(
     `INSERT INTO run_targets (run_id, target_id, label, own, everywhere) VALUES (?, ?, ?, ?, ?)
@@ -160,14 +188,11 @@ function noteTargets(db: Database, targets: readonly Target[], run: number, job:
   }
   db.prepare('DELETE FROM run_targets WHERE run_id = ?').run(run)
   for (const target of targets) note(target, 1)
-  const lists = db
-    .prepare<[string], { targets: string }>(
-      "SELECT DISTINCT targets FROM temp.staged WHERE job = ? AND targets <> '[]'",
-    )
-    .all(job)
-  const replace = db.prepare('UPDATE temp.staged SET targets = ? WHERE job = ? AND targets = ?')
-  for (const list of lists) {
-    const ids = (JSON.parse(list.targets) as Target[]).map((target) => note(target, 0))
-    replace.run(JSON.stringify(ids), job, list.targets)
-  }
+  const next = db.prepare<[number], { id: number; list: string }>(
+    `SELECT id, list FROM ${lists} WHERE id > ? ORDER BY id LIMIT ${portion}`,
+  )
+  const replace = db.prepare(`UPDATE ${lists} SET numbers = ? WHERE id = ?`)
+  for (let some = next.all(0); some.length > 0; some = next.all(some.at(-1)?.id as number))
+    for (const { id, list } of some)
+      replace.run(JSON.stringify((JSON.parse(list) as Target[]).map((target) => note(target, 0))), id)
 }

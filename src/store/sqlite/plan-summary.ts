@@ -5,12 +5,12 @@ import type { FitRest } from '../calls.ts'
 import type { PlannedJob } from '../store.ts'
 import { finalKinds } from './ends.ts'
 import { leftOutCause } from './fit.ts'
+import type { Staged } from './plan-staged.ts'
 import { understood } from './reusable.ts'
+import { sorting } from './sorting.ts'
 
-interface FitRow extends FitQuery {
+interface WantedRow extends FitQuery {
   readonly run: string
-  readonly priority: number
-  readonly stale: number
 }
 
 /** Conditions on a task of the run that goes on: it is taken in again when its run is planned; it waits; its page is over. */
@@ -24,11 +24,44 @@ const ended = `(rq.paging_end IS NOT NULL AND (rq.paging_kind IN ${finalKinds} O
 /** What of the staged queries does not fit, in the order in which a run would leave it out. */
 export function restOf(
   db: Database,
+  staged: (job: string) => Staged,
   jobs: readonly PlannedJob[],
   means: FitMeans,
 ): ReadonlyMap<string, FitRest> {
-  const ofJob = db.prepare<unknown[], FitRow>(
-    `SELECT run, key AS query, priority, stale, calls, calls * credits AS credits FROM (
+  db.exec(`DROP TABLE IF EXISTS draft.wanted; CREATE TABLE draft.wanted (job INTEGER, run TEXT, key BLOB, priority INTEGER,
+    stale INTEGER, first INTEGER, id INTEGER, calls INTEGER, credits INTEGER)`)
+  for (const [number, job] of jobs.entries()) noteWanted(db, staged(job.settings.name), number, job)
+  const takes = fitter(means)
+  const rest = new Map<string, FitRest>()
+  sorting(db, () => {
+    for (const query of wanted(db, jobs.length)) {
+      if (takes(query)) continue
+      const { queries, credits } = rest.get(query.run) ?? { queries: 0, credits: 0 }
+      rest.set(query.run, { queries: queries + 1, credits: credits + query.credits })
+    }
+  })
+  return rest
+}
+
+/** What is noted, the most valuable first; only what several jobs want has to be known by its name. */
+function wanted(db: Database, jobs: number): Iterable<WantedRow> {
+  const shared = jobs > 1 ? 'CASE WHEN count(*) OVER (PARTITION BY key) > 1 THEN hex(key) END' : 'NULL'
+  return db
+    .prepare<[], WantedRow>(
+      `SELECT run, ${shared} AS query, calls, credits FROM draft.wanted
+      ORDER BY priority DESC, stale, job, first IS NULL, first, id`,
+    )
+    .iterate()
+}
+
+function noteWanted(
+  db: Database,
+  { table }: Staged,
+  number: number,
+  { settings, continues, freshSince }: PlannedJob,
+): void {
+  db.prepare(
+    `INSERT INTO draft.wanted SELECT @job, @name, key, priority, stale, first, id, calls, calls * credits FROM (
       SELECT o.*, coalesce((SELECT max(a.fetched_at) FROM answers_ a WHERE a.query_id = o.query), 0) AS stale,
         CASE WHEN follows THEN pages - settled ELSE waiting END
           - (SELECT count(DISTINCT a.page) FROM answers_ a WHERE a.query_id = o.query AND a.page <= o.pages
@@ -36,31 +69,18 @@ export function restOf(
             AND coalesce((SELECT CASE WHEN o.follows THEN NOT ${settles} ELSE ${waits} END FROM tasks_ t
               WHERE t.run_id = @run AND t.query_id = a.query_id AND t.page = a.page), o.follows)) AS calls
       FROM (
-        SELECT s.id, hex(s.key) AS key, s.job AS run, s.priority, s.credits, s.pages, q.id AS query, min(t.id) AS first,
+        SELECT s.id, s.key, s.priority, s.credits, s.pages, q.id AS query, min(t.id) AS first,
           coalesce(sum(${waits} AND t.page <= s.pages), 0) AS waiting,
           coalesce(sum(${settles} AND t.page <= s.pages), 0) AS settled,
           NOT coalesce(${ended}, 0) OR max(t.page * (${waits} AND t.page <= s.pages)) > max(t.page * ${settles})
             AS follows,
           -- Where nothing waits, something may only follow behind pages that are all settled.
           max(t.page) >= s.pages OR sum(NOT ${settles}) > 0 AS whole
-        FROM temp.staged s LEFT JOIN queries q ON q.key = s.key
+        FROM ${table} s LEFT JOIN queries q ON q.key = s.key
           LEFT JOIN run_queries rq ON rq.run_id = @run AND rq.query_id = q.id
           LEFT JOIN tasks_ t ON t.run_id = @run AND t.query_id = q.id
-        WHERE s.job = @job GROUP BY s.id HAVING waiting > 0 OR NOT coalesce(whole, 0)) o)
-    ORDER BY priority DESC, stale, first IS NULL, first, id`,
-  )
-  const takes = fitter(means)
-  const rest = new Map<string, FitRest>()
-  const queries = jobs.flatMap(({ settings, continues, freshSince }) =>
-    ofJob.all({ job: settings.name, run: continues, fresh: freshSince ?? Number.MAX_SAFE_INTEGER }),
-  )
-  if (jobs.length > 1) queries.sort((a, b) => b.priority - a.priority || a.stale - b.stale)
-  for (const query of queries) {
-    if (takes(query)) continue
-    const { queries: n, credits } = rest.get(query.run) ?? { queries: 0, credits: 0 }
-    rest.set(query.run, { queries: n + 1, credits: credits + query.credits })
-  }
-  return rest
+        GROUP BY s.id HAVING waiting > 0 OR NOT coalesce(whole, 0)) o)`,
+  ).run({ job: number, name: settings.name, run: continues, fresh: freshSince ?? Number.MAX_SAFE_INTEGER })
 }
 
 interface SummaryRow {
@@ -73,7 +93,7 @@ interface SummaryRow {
 }
 
 /** For each query: pages already settled in the continued run, and pages that a stored answer covers. */
-export function summarise(db: Database, job: PlannedJob, duplicates: number): PlanSummary {
+export function summarise(db: Database, { table }: Staged, job: PlannedJob, duplicates: number): PlanSummary {
   const row = db
     .prepare<unknown[], SummaryRow>(
       `SELECT count(*) AS queries, coalesce(sum(max(pages, settled)), 0) AS tasks,
@@ -88,10 +108,9 @@ export function summarise(db: Database, job: PlannedJob, duplicates: number): Pl
             AND a.fetched_at >= @fresh AND ${understood} AND NOT EXISTS (SELECT 1 FROM tasks_ t WHERE t.run_id = @run
             AND t.query_id = q.id AND t.page = a.page AND t.state <> 'pending' AND NOT ${leftOut})) AS fresh,
           coalesce((SELECT ${ended} FROM run_queries rq WHERE rq.run_id = @run AND rq.query_id = q.id), 0) AS ended
-        FROM temp.staged s LEFT JOIN queries q ON q.key = s.key WHERE s.job = @job)`,
+        FROM ${table} s LEFT JOIN queries q ON q.key = s.key)`,
     )
     .get({
-      job: job.settings.name,
       run: job.continues,
       // Later than any answer: without freshness none counts.
       fresh: job.freshSince ?? Number.MAX_SAFE_INTEGER,

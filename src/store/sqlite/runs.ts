@@ -4,7 +4,7 @@ import type { FinishReason, Run } from '../../model/run.ts'
 import type { Target } from '../../model/target.ts'
 import type { RunStore, TaskFailure } from '../store.ts'
 import type { runs } from './schema.ts'
-import { tally } from './tally.ts'
+import { tally, taskCounts } from './tally.ts'
 import { fillUnknown } from './unknown.ts'
 import type { Writer } from './writer.ts'
 
@@ -91,6 +91,7 @@ export function runStore(db: Database, writer: Writer): RunStore {
         return endLostCalls(db, now)
       }),
     tally: async (runId) => tally(db, runId),
+    taskCounts: async (runId) => taskCounts(db, runId),
     failures: async (runId) =>
       db
         .prepare<[number], TaskFailure>(
@@ -125,12 +126,15 @@ function finish(db: Database, id: number, reason: FinishReason, now: number): vo
   db.prepare('UPDATE runs_ SET finished_at = ?, finish_reason = ? WHERE id = ?').run(now, reason, id)
 }
 
-/** Calls in the air when their process died: free ones are free, of the others nobody knows. */
+/**
+ * Calls in the air when their process died: free ones are free, of the others nobody knows. Looked for in the index of
+ * open calls (`+` keeps SQLite from the one of runs), not among all that were ever sent.
+ */
 function endLostCalls(db: Database, now: number): number {
   return db
     .prepare(
       `UPDATE calls_ SET outcome = 'ambiguous', billed = CASE WHEN credits = 0 THEN 0 END, finished_at = ?,
-        error = 'rankline died while the call was in the air' WHERE outcome IS NULL AND run_id IS NOT NULL`,
+        error = 'rankline died while the call was in the air' WHERE outcome IS NULL AND +run_id IS NOT NULL`,
     )
     .run(now).changes
 }

@@ -4,10 +4,9 @@ import type { Tally } from '../../model/run.ts'
 
 /** What a run comes to so far. */
 export function tally(db: Database, runId: number): Tally {
-  const { planned, done, failed, reused } = tasksOf(db, runId)
   const { sent, billed, free, unknown, spent, lost } = callsOf(db, runId)
   return {
-    tasks: { planned, done, failed, pending: planned - done - failed, reused },
+    tasks: taskCounts(db, runId),
     calls: { sent, billed, free, ambiguous: unknown },
     spent,
     ambiguous: lost,
@@ -16,21 +15,16 @@ export function tally(db: Database, runId: number): Tally {
   }
 }
 
-interface Tasks {
-  readonly planned: number
-  readonly done: number
-  readonly failed: number
-  readonly reused: number
-}
-
-function tasksOf(db: Database, runId: number): Tasks {
-  return db
-    .prepare<[number], Tasks>(
+/** The tasks of a run by how they stand. */
+export function taskCounts(db: Database, runId: number): Tally['tasks'] {
+  const tasks = db
+    .prepare<[number], Omit<Tally['tasks'], 'pending'>>(
       `SELECT coalesce(sum(state <> 'skipped'), 0) AS planned, coalesce(sum(state = 'done'), 0) AS done,
         coalesce(sum(state = 'failed'), 0) AS failed, coalesce(sum(reused), 0) AS reused
       FROM tasks_ WHERE run_id = ?`,
     )
-    .get(runId) as Tasks
+    .get(runId) as Omit<Tally['tasks'], 'pending'>
+  return { ...tasks, pending: tasks.planned - tasks.done - tasks.failed }
 }
 
 interface Calls {
@@ -54,11 +48,14 @@ function callsOf(db: Database, runId: number): Calls {
     .get(runId) as Calls
 }
 
+/** Counted page by page, in the order in which they are stored: millions of rows are not sorted by kind. */
 function resultsOf(db: Database, runId: number): Tally['results'] {
   const kinds = db
     .prepare<[number], { kind: number; n: number }>(
-      `SELECT x.kind, count(*) AS n FROM tasks_ t JOIN results x ON x.answer_id = t.answer_id
-      WHERE t.run_id = ? GROUP BY x.kind`,
+      `SELECT kind, sum(n) AS n FROM (
+        SELECT x.kind, count(*) AS n FROM tasks_ t CROSS JOIN results x ON x.answer_id = t.answer_id
+        WHERE t.run_id = ? GROUP BY t.run_id, t.query_id, t.page, x.kind)
+      GROUP BY kind`,
     )
     .all(runId)
   const name = new Map(Object.entries(kindCodes).map(([kind, code]) => [code as number, kind]))
