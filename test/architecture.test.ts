@@ -10,7 +10,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   words: [],
   version: [],
-  terminal: [],
+  'text-width': [],
+  terminal: ['text-width'],
   config: ['errors'],
   model: [],
   catalog: ['model', 'errors'],
@@ -34,7 +35,17 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'words',
   ],
   xlsx: [],
-  report: ['model', 'rank', 'store/rows', 'store/tracking', 'xlsx', 'errors', 'words', 'terminal'],
+  report: [
+    'model',
+    'rank',
+    'store/rows',
+    'store/tracking',
+    'xlsx',
+    'errors',
+    'words',
+    'terminal',
+    'text-width',
+  ],
   sandbox: ['model', 'catalog', 'errors'],
   actions: [
     'model',
@@ -72,7 +83,7 @@ const owners: Readonly<Record<string, RegExp>> = {
   zod: /^jobfile\//,
   tldts: /^model\/link\.ts$/,
   yargs: /^(cli\.ts|commands\/)/,
-  'string-width': /^(terminal\.ts|report\/)/,
+  'string-width': /^text-width\.ts$/,
 }
 
 /** What only these files may touch. */

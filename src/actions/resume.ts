@@ -6,7 +6,8 @@ import { count } from '../words.ts'
 import { type CollectFlags, collectRuns, readCollectFlags } from './collecting.ts'
 import { collectorLock, type LockFlags } from './collector-lock.ts'
 import { searchJob } from './search-job.ts'
-import { connect, wholeNumber } from './wire.ts'
+import { wholeNumber } from './whole-number.ts'
+import { connect } from './wire.ts'
 
 export interface ResumeFlags extends CollectFlags, LockFlags {
   readonly run?: string

@@ -6,8 +6,9 @@ import { runDocument } from '../run/summary.ts'
 import { openStore } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
 import { harmless, type Terminal } from '../terminal.ts'
+import { grouped } from '../words.ts'
 import { malformedLines, summaryLine } from './summary-lines.ts'
-import { wholeNumber } from './wire.ts'
+import { wholeNumber } from './whole-number.ts'
 
 export interface RunsFlags extends SettingFlags {
   readonly run?: string
@@ -64,7 +65,7 @@ function cells(
     harmless(job),
     new Date(startedAt).toISOString().slice(0, 16).replace('T', ' '),
     finishReason ?? 'unfinished',
-    ...[tasks.done, tasks.failed, left, spent, ambiguous].map((number) => number.toLocaleString('en-US')),
+    ...[tasks.done, tasks.failed, left, spent, ambiguous].map(grouped),
   ]
 }
 
