@@ -6,7 +6,7 @@ import { mergeQueries } from '../../plan/merge.ts'
 import type { PlanDraft } from '../store.ts'
 import { commitPlan } from './plan-commit.ts'
 import { restOf, summarise } from './plan-summary.ts'
-import { runById } from './runs.ts'
+import { runById } from './run-reads.ts'
 import type { Writer } from './writer.ts'
 
 /** A staged query as a row: everything but the key as SQLite holds it. */
