@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { createRequire } from 'node:module'
 import yargs from 'yargs'
 import type { Action, Command, Flags } from './commands/command.ts'

@@ -18,7 +18,7 @@ export function textWidth(text: string): number {
   return widthOfAny(text)
 }
 
-// The build gives it to yargs, too, in place of string-width.
+/** @public The build gives it to yargs, too, in place of string-width. */
 export { textWidth as default }
 
 let loaded: typeof import('string-width').default | null = null

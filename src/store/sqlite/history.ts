@@ -4,13 +4,14 @@ import type { AskedQuery, HistoryStore, QueryToDerive, StoredBody } from '../his
 import { adopter, runsToAdopt } from './adopt.ts'
 import { deriver } from './derive.ts'
 import type { Dictionary } from './dictionary.ts'
+import { lazily } from './lazily.ts'
 import { queryReader } from './query-reader.ts'
 import type { Writer } from './writer.ts'
 
 /** Looks again at what is stored, in SQLite. */
 export function historyStore(db: Database, writer: Writer, words: Dictionary): HistoryStore {
-  const deriveAgain = deriver(db, words)
-  const adopt = adopter(db)
+  const deriveAgain = lazily(() => deriver(db, words))
+  const adopt = lazily(() => adopter(db))
   return {
     *askedQueries(job) {
       yield* db
@@ -21,7 +22,7 @@ export function historyStore(db: Database, writer: Writer, words: Dictionary): H
         )
         .iterate(job)
     },
-    storedQuery: queryReader(db),
+    storedQuery: lazily(() => queryReader(db)),
     runsToAdopt: (job, targets, newest) => runsToAdopt(db, job, targets, newest),
     adopt: (adoption, weigh) => writer.write(() => adopt(adoption, weigh)),
     queriesToDerive: (which, after, limit) =>
