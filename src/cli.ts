@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { createRequire } from 'node:module'
 import yargs from 'yargs'
 import type { Action, Command, Flags } from './commands/command.ts'
@@ -16,7 +15,6 @@ process.exitCode = await main(process.argv.slice(2))
 async function main(args: readonly string[]): Promise<number> {
   const asked = args.includes('--verbose')
   try {
-    refuseUnfitSqlite()
     let code = 0
     const parser = yargs([...args])
       .scriptName('rankline')
@@ -52,6 +50,7 @@ async function main(args: readonly string[]): Promise<number> {
       })
     for (const command of commands)
       parser.command(command.usage, command.describe, command.flags, async (flags) => {
+        leaveOutSpareHelp(parser)
         refuseValues(args, optionsOf(parser).boolean)
         code = await perform(command, flags as unknown as Flags, optionsOf(parser).array)
       })
@@ -89,8 +88,19 @@ function optionsOf(parser: unknown): Options {
   return { array, boolean, key: Object.keys(key) }
 }
 
+/** yargs lays out the help of every command that it performs, to show it should that fail; ours say a sentence then. */
+function leaveOutSpareHelp(parser: unknown): void {
+  const { getUsageInstance } = (parser as Internals).getInternalMethods()
+  getUsageInstance().cacheHelpMessage = () => {}
+}
+
+interface Internals {
+  getInternalMethods(): { getUsageInstance(): { cacheHelpMessage: () => void } }
+}
+
 async function perform(command: Command, flags: Flags, lists: readonly string[]): Promise<number> {
   refuseRepeats(command, flags, lists)
+  refuseUnfitSqlite()
   const action = (await command.load()) as (flags: Flags, terminal: Terminal) => ReturnType<Action>
   return await action(flags, terminal)
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { UsageError } from './errors.ts'
@@ -38,11 +37,6 @@ export function serviceSettings(flags: SettingFlags): ServiceSettings {
     baseUrl: checkedBaseUrl(baseUrl, flags['allow-http'] === true),
     apiKey: checkedKey(readKey(flags)),
   }
-}
-
-/** Names a key at an address without giving it away. */
-export function keyHash({ baseUrl, apiKey }: ServiceSettings): string {
-  return createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex').slice(0, 32)
 }
 
 /** How output is to look, from the environment's own conventions. */

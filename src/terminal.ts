@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util'
-import stringWidth from 'string-width'
+import { textWidth } from './text-width.ts'
 
 /** Where an action writes: data to stdout, talk to stderr. */
 export interface Terminal {
@@ -30,8 +30,8 @@ export function harmless(text: string): string {
 
 /** The text cut or padded to that many columns; wide characters count twice. */
 export function fitColumns(text: string, columns: number, align: 'left' | 'right' = 'left'): string {
-  const cut = stringWidth(text) > columns ? shorten(text, columns) : text
-  const space = ' '.repeat(Math.max(0, columns - stringWidth(cut)))
+  const cut = textWidth(text) > columns ? shorten(text, columns) : text
+  const space = ' '.repeat(Math.max(0, columns - textWidth(cut)))
   return align === 'left' ? cut + space : space + cut
 }
 
@@ -39,7 +39,7 @@ function shorten(text: string, columns: number): string {
   let short = ''
   let width = 0
   for (const { segment } of new Intl.Segmenter().segment(text)) {
-    width += stringWidth(segment)
+    width += textWidth(segment)
     if (width > columns - 1) break
     short += segment
   }

@@ -35,9 +35,14 @@ export function slipsBetween(a: string, b: string): number {
   return last[b.length] as number
 }
 
+/** A number with its thousands apart: `1,200`. A formatter of the system takes longer to make than most commands to run. */
+export function grouped(n: number): string {
+  return Number.isSafeInteger(n) ? String(n).replaceAll(/\B(?=(?:\d{3})+$)/g, ',') : n.toLocaleString('en-US')
+}
+
 /** `1 task`, `2 tasks`, `1,200 tasks`. */
 export function count(n: number, noun: string, plural = `${noun}s`): string {
-  return `${n.toLocaleString('en-US')} ${n === 1 ? noun : plural}`
+  return `${grouped(n)} ${n === 1 ? noun : plural}`
 }
 
 /** Seconds as `0.4 s`, `45 s`, `12 min` or `3 h 20 min`. */

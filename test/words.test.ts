@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { size, span } from '../src/words.ts'
+import { grouped, size, span } from '../src/words.ts'
 
 describe('a span of time', () => {
   test.each([
@@ -48,4 +49,25 @@ test.each([
   [2_000_000_000, '2.0 GB'],
 ])('%d bytes are written as %s', (bytes, text) => {
   expect(size(bytes)).toBe(text)
+})
+
+describe('a number with its thousands apart', () => {
+  test.each([
+    [0, '0'],
+    [999, '999'],
+    [1000, '1,000'],
+    [-1234567, '-1,234,567'],
+    [1234.5, '1,234.5'],
+  ])('%d', (n, text) => {
+    expect(grouped(n)).toBe(text)
+  })
+
+  test('any number, as English has it', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.maxSafeInteger(), fc.double()), (n) => {
+        // A whole number has no sign where it is nothing.
+        expect(grouped(n)).toBe((n + 0).toLocaleString('en-US'))
+      }),
+    )
+  })
 })

@@ -9,7 +9,7 @@ import type { AskedQuery } from '../store/history.ts'
 import { openStore } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
-import { count } from '../words.ts'
+import { count, grouped } from '../words.ts'
 import { type JobFileFlags, openJobs } from './job-files.ts'
 
 export interface BacktestFlags extends JobFileFlags, SettingFlags {
@@ -110,16 +110,15 @@ function described({ job, used, looks, leftOut, outcomes }: Backtested, width: n
 }
 
 function cells(one: PolicyOutcome, used: string, all: number): readonly string[] {
-  const number = (value: number): string => value.toLocaleString('en-US')
   return [
     `${one.policy}${one.policy === used ? ' *' : ''}`,
-    number(one.pages),
-    number(one.credits),
+    grouped(one.pages),
+    grouped(one.credits),
     all === 0 ? '' : `${((one.credits / all) * 100).toFixed(1)} %`,
-    number(one.ranked),
-    number(one.missed),
-    number(one.estimated),
-    number(one.wrong),
-    `${number(one.topChangesMissed)} of ${number(one.topChanges)}`,
+    grouped(one.ranked),
+    grouped(one.missed),
+    grouped(one.estimated),
+    grouped(one.wrong),
+    `${grouped(one.topChangesMissed)} of ${grouped(one.topChanges)}`,
   ]
 }

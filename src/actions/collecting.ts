@@ -12,7 +12,8 @@ import { listenForInterrupts } from './interrupts.ts'
 import { tellAnyhow } from './output.ts'
 import { progressDisplay } from './progress.ts'
 import { summaryLines } from './summary-lines.ts'
-import { type Connection, mostConnections, wholeNumber } from './wire.ts'
+import { wholeNumber } from './whole-number.ts'
+import { type Connection, mostConnections } from './wire.ts'
 
 export interface CollectFlags {
   readonly concurrency?: string

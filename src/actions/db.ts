@@ -3,7 +3,7 @@ import { UsageError } from '../errors.ts'
 import { backUp } from '../store/sqlite/backup.ts'
 import { checkDatabase, type Finding } from '../store/sqlite/check.ts'
 import { harmless, type Terminal } from '../terminal.ts'
-import { count, nearest, size } from '../words.ts'
+import { count, grouped, nearest, size } from '../words.ts'
 import { type PruneFlags, prune } from './prune.ts'
 
 export interface DbFlags extends PruneFlags {
@@ -66,7 +66,7 @@ async function check(flags: DbFlags, terminal: Terminal): Promise<number> {
 }
 
 function told({ what, count: n, first }: Finding): string {
-  return `  ${what}: ${n.toLocaleString('en-US')}${first === null ? '' : `, first ${harmless(first)}`}.`
+  return `  ${what}: ${grouped(n)}${first === null ? '' : `, first ${harmless(first)}`}.`
 }
 
 const advice =

@@ -20,7 +20,8 @@ import { rankedJob } from './rank-report.ts'
 import { forms } from './report-forms.ts'
 import { measureOf } from './report-measure.ts'
 import { planRuns } from './run.ts'
-import { type Connection, join, wholeNumber } from './wire.ts'
+import { wholeNumber } from './whole-number.ts'
+import { type Connection, join } from './wire.ts'
 
 export interface DemoFlags {
   readonly days?: string

@@ -23,7 +23,7 @@ import {
   notYetRun,
   reportedTargets,
 } from './rank-report.ts'
-import { wholeNumber } from './wire.ts'
+import { wholeNumber } from './whole-number.ts'
 
 export interface DiffFlags extends SettingFlags, CompareFlags {
   readonly job: string

@@ -14,7 +14,7 @@ import { nearest } from '../words.ts'
 import { chosenFormat, dayOrInstant, operationName, refuseUnknownJob } from './choices.ts'
 import { deliver } from './output.ts'
 import { exportProgress } from './progress.ts'
-import { wholeNumber } from './wire.ts'
+import { wholeNumber } from './whole-number.ts'
 
 export interface ExportFlags extends SettingFlags {
   readonly kind: string

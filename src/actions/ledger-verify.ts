@@ -4,7 +4,7 @@ import { formatTable } from '../report/table.ts'
 import { exitCodes } from '../run/finish.ts'
 import type { LedgerStore } from '../store/ledger.ts'
 import { harmless, type Terminal } from '../terminal.ts'
-import { count } from '../words.ts'
+import { count, grouped } from '../words.ts'
 
 /** Sets the ledger against the readings of the service's own count, for every key; answers the exit code. */
 export async function verify(store: LedgerStore, json: boolean, terminal: Terminal): Promise<number> {
@@ -97,27 +97,27 @@ function explained(total: Span | null): readonly string[] {
       ambiguous + ambiguousBilled,
       `${partOf(ambiguousBilled, ambiguous)} ambiguous (nobody knew whether they were billed)`,
     ],
-    [byOthers, `${number(byOthers)} spent by others with the same key`],
+    [byOthers, `${grouped(byOthers)} spent by others with the same key`],
     [
       notCounted,
-      `${number(notCounted)} in these books and not counted (if only late, the next run shows it)`,
+      `${grouped(notCounted)} in these books and not counted (if only late, the next run shows it)`,
     ],
   ] as const
   const lines = parts.filter(([credits]) => credits > 0).map(([, words]) => `  ${words}`)
-  return lines.length === 0 ? [] : [`  ${number(billed)} billed here`, ...lines]
+  return lines.length === 0 ? [] : [`  ${grouped(billed)} billed here`, ...lines]
 }
 
 /** What was lost in one span may be counted in the next. */
 function partOf(part: number, whole: number): string {
   return part > whole
-    ? `${number(whole)} + ${number(part - whole)} late`
-    : `${number(part)} of ${number(whole)}`
+    ? `${grouped(whole)} + ${grouped(part - whole)} late`
+    : `${grouped(part)} of ${grouped(whole)}`
 }
 
 function unverifiedWords({ before, after }: Verification['unverified']): string | null {
   const parts = [
-    before === 0 ? null : `${number(before)} before the first reading`,
-    after === 0 ? null : `${number(after)} after the last reading`,
+    before === 0 ? null : `${grouped(before)} before the first reading`,
+    after === 0 ? null : `${grouped(after)} after the last reading`,
   ].filter((part) => part !== null)
   return parts.length === 0 ? null : `Credits not compared: ${parts.join(', ')}.`
 }
@@ -128,18 +128,14 @@ function cells({ from, until, used, billed, ambiguous, ambiguousBilled, byOthers
   return [
     start,
     end.slice(sameDay ? 'yyyy-mm-dd '.length : 'yyyy-'.length),
-    used === null ? '-' : number(used),
-    number(billed),
+    used === null ? '-' : grouped(used),
+    grouped(billed),
     ambiguous + ambiguousBilled === 0 ? '0' : partOf(ambiguousBilled, ambiguous),
-    number(byOthers),
-    number(notCounted),
+    grouped(byOthers),
+    grouped(notCounted),
   ]
 }
 
 function minute(instant: number): string {
   return new Date(instant).toISOString().slice(0, 16).replace('T', ' ')
-}
-
-function number(n: number): string {
-  return n.toLocaleString('en-US')
 }

@@ -4,6 +4,7 @@ import { type LedgerGroup, type LedgerSum, ledgerGroups } from '../model/ledger.
 import { type Column, formatTable } from '../report/table.ts'
 import { openStore } from '../store/sqlite/open.ts'
 import { harmless, type Terminal } from '../terminal.ts'
+import { grouped } from '../words.ts'
 import { dayOrInstant, refuseUnknownJob } from './choices.ts'
 import { verify } from './ledger-verify.ts'
 
@@ -81,5 +82,5 @@ function columns(by: LedgerGroup): readonly Column[] {
 
 function cells({ group, ...sum }: LedgerSum): readonly string[] {
   const name = group === null || group === '' ? '(none)' : harmless(String(group))
-  return [name, ...numbers.map((number) => sum[number].toLocaleString('en-US'))]
+  return [name, ...numbers.map((number) => grouped(sum[number]))]
 }

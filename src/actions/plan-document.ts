@@ -4,7 +4,7 @@ import type { RunMeans } from '../plan/fit.ts'
 import { formatTable } from '../report/table.ts'
 import type { FitRest } from '../store/calls.ts'
 import type { PlannedJob } from '../store/store.ts'
-import { count, duration } from '../words.ts'
+import { count, duration, grouped } from '../words.ts'
 
 /** A job as it is planned, with what it may spend. */
 export interface BudgetedJob {
@@ -82,7 +82,7 @@ function runWords({ continues, left_out, credits: { covered, expected } }: PlanD
 
 function totalRow(documents: readonly PlanDocument[]): string[] {
   const sum = (of: (one: PlanDocument) => number): string =>
-    documents.reduce((total, one) => total + of(one), 0).toLocaleString('en-US')
+    grouped(documents.reduce((total, one) => total + of(one), 0))
   return [
     'total',
     sum(({ queries }) => queries),
@@ -91,7 +91,7 @@ function totalRow(documents: readonly PlanDocument[]): string[] {
     sum(({ credits }) => credits.min),
     sum(({ credits }) => credits.expected),
     sum(({ credits }) => credits.max),
-    documents.at(-1)?.balance_after?.toLocaleString('en-US') ?? '',
+    amount(documents.at(-1)?.balance_after, ''),
   ]
 }
 
@@ -101,13 +101,13 @@ export function described(documents: readonly PlanDocument[], account: Account, 
     const { job, queries, tasks, credits, balance_after, seconds } = one
     return [
       job,
-      queries.toLocaleString('en-US'),
-      tasks.planned.toLocaleString('en-US'),
-      (tasks.done + tasks.reused).toLocaleString('en-US'),
-      credits.min.toLocaleString('en-US'),
-      credits.expected.toLocaleString('en-US'),
-      credits.max.toLocaleString('en-US'),
-      balance_after?.toLocaleString('en-US') ?? '',
+      grouped(queries),
+      grouped(tasks.planned),
+      grouped(tasks.done + tasks.reused),
+      grouped(credits.min),
+      grouped(credits.expected),
+      grouped(credits.max),
+      amount(balance_after, ''),
       seconds === null ? 'no limit' : duration(seconds),
       runWords(one),
     ]
@@ -131,5 +131,9 @@ export function described(documents: readonly PlanDocument[], account: Account, 
   )
   const duplicates = documents.reduce((sum, one) => sum + one.duplicates, 0)
   const joined = duplicates === 0 ? '' : `${count(duplicates, 'duplicate row')} joined. `
-  return `${table}\n${joined}Balance now ${account.remaining?.toLocaleString('en-US') ?? 'not known'}. Nothing was spent.\n`
+  return `${table}\n${joined}Balance now ${amount(account.remaining, 'not known')}. Nothing was spent.\n`
+}
+
+function amount(n: number | null | undefined, otherwise: string): string {
+  return n == null ? otherwise : grouped(n)
 }

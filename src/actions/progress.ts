@@ -1,7 +1,7 @@
 import type { Clock } from '../model/clock.ts'
 import type { Progress } from '../run/collect.ts'
 import { isScreen, type Terminal } from '../terminal.ts'
-import { count, duration } from '../words.ts'
+import { count, duration, grouped } from '../words.ts'
 
 /** Shows how far long work is: a live line on a terminal, elsewhere a plain line now and then. */
 export interface Display<T> {
@@ -75,7 +75,7 @@ export function exportProgress(terminal: Terminal, clock: Pick<Clock, 'monotonic
 /** One line: rows so far, and rows a second. */
 export function exportLine(rows: number, ms: number): string {
   const perSecond = Math.round(rows / (ms / 1000))
-  return `${count(rows, 'row')} · ${perSecond.toLocaleString('en-US')}/s`
+  return `${count(rows, 'row')} · ${grouped(perSecond)}/s`
 }
 
 /** One line: done, rate, credits, balance, time left. */
@@ -85,11 +85,11 @@ export function progressLine(progress: Progress, perSecond: number | null): stri
   const percent = planned === 0 ? 100 : Math.floor((settled / planned) * 100)
   const left = perSecond === null || perSecond === 0 ? null : (planned - settled) / perSecond
   return [
-    `${settled.toLocaleString('en-US')}/${planned.toLocaleString('en-US')} tasks (${percent} %)`,
-    failed === 0 ? null : `${failed.toLocaleString('en-US')} failed`,
+    `${grouped(settled)}/${grouped(planned)} tasks (${percent} %)`,
+    failed === 0 ? null : `${grouped(failed)} failed`,
     perSecond === null ? null : `${perSecond.toFixed(1)}/s`,
-    `${spent.toLocaleString('en-US')} credits`,
-    balance === null ? null : `balance ${balance.toLocaleString('en-US')}`,
+    `${grouped(spent)} credits`,
+    balance === null ? null : `balance ${grouped(balance)}`,
     left === null ? null : `${duration(left)} left`,
   ]
     .filter((part) => part !== null)

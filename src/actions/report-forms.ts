@@ -3,18 +3,12 @@ import type { BuiltHistory } from '../report/build-history.ts'
 import { buildPageData } from '../report/build-page-data.ts'
 import { reportColumns } from '../report/columns.ts'
 import type { Measure } from '../report/headline.ts'
-import { markdown } from '../report/markdown/document.ts'
-import { reportPage } from '../report/page/html.ts'
-import type { PageData } from '../report/page-data.ts'
 import { rankTable } from '../report/rank-table.ts'
-import { rowsOut } from '../report/rows-out.ts'
 import { type Summary, summarise } from '../report/summary.ts'
 import { summaryDocument } from '../report/summary-document.ts'
 import { type SummaryLook, summaryText } from '../report/summary-text.ts'
 import type { WholeReport } from '../report/whole-report.ts'
-import { reportWorkbook } from '../report/workbook/workbook.ts'
 import type { Store } from '../store/store.ts'
-import { pageAssets } from './page-assets.ts'
 import type { RankedJob } from './rank-report.ts'
 
 /** What a form is made of. */
@@ -54,7 +48,7 @@ export const forms = {
   csv: { pieces: (source) => rows(source, 'csv'), sorted: true, raw: true },
   json: { pieces: (source) => rows(source, 'json'), sorted: true },
   jsonl: { pieces: (source) => rows(source, 'jsonl'), sorted: true },
-  md: { pieces: (source) => text(markdown(whole(source))), measured: true, sorted: true },
+  md: { pieces: markdownPieces, measured: true, sorted: true },
   xlsx: { pieces: workbookPieces, binary: true, measured: true, sorted: true },
   html: { pieces: pagePieces, measured: true, serps: true },
 } as const satisfies Record<string, Form>
@@ -71,8 +65,22 @@ async function* text(whole: string): AsyncGenerator<string> {
   yield whole
 }
 
+/** What writes a form is loaded when it is asked for, and everything has been read by then. */
+async function* loaded(pieces: () => Promise<Pieces>): AsyncGenerator<string | Uint8Array> {
+  yield* await pieces()
+}
+
 function rows({ ranked, raw }: FormSource, format: 'csv' | 'json' | 'jsonl'): Pieces {
-  return rowsOut(ranked.report().rows, { columns: reportColumns, format, raw })
+  const { rows } = ranked.report()
+  return loaded(async () => {
+    const { rowsOut } = await import('../report/rows-out.ts')
+    return rowsOut(rows, { columns: reportColumns, format, raw })
+  })
+}
+
+function markdownPieces(source: FormSource): Pieces {
+  const report = whole(source)
+  return loaded(async () => text((await import('../report/markdown/document.ts')).markdown(report)))
 }
 
 function tableText(source: FormSource): string {
@@ -122,11 +130,11 @@ function pagePieces(source: FormSource): Pieces {
   const { ranked, measure, store, serpDays } = source
   const { compare, runs } = ranked
   const data = buildPageData({ built: builtOf(source), compare, measure, runs, store, serpDays })
-  return page(data)
-}
-
-async function* page(data: PageData): AsyncGenerator<string> {
-  yield* reportPage(data, await pageAssets())
+  return loaded(async () => {
+    const { reportPage } = await import('../report/page/html.ts')
+    const { pageAssets } = await import('./page-assets.ts')
+    return reportPage(data, await pageAssets())
+  })
 }
 
 function workbookPieces(source: FormSource): Pieces {
@@ -135,5 +143,6 @@ function workbookPieces(source: FormSource): Pieces {
   const nothing = { serps: [], texts: [], links: [], sites: [] }
   const serps =
     built === null ? nothing : buildPageData({ built, compare, measure, runs, store, serpDays: 0 })
-  return reportWorkbook({ ...whole(source), serps })
+  const report = { ...whole(source), serps }
+  return loaded(async () => (await import('../report/workbook/workbook.ts')).reportWorkbook(report))
 }

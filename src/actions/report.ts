@@ -4,8 +4,6 @@ import { openExisting } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
 import { day, namedJob } from './choices.ts'
-import { explainQuery } from './explain.ts'
-import { observeThePast } from './new-targets.ts'
 import { deliver, fileColumns, refuseOntoInput, whole } from './output.ts'
 import { type CompareFlags, comparisonOf, notYetRun, type RankedJob, rankedJob } from './rank-report.ts'
 import { chosenForm, type ExplainFlags, refuseBesideExplain, rowOrder, serpDays } from './report-flags.ts'
@@ -30,10 +28,14 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
   const named = await namedJob(store, flags.job, terminal)
   if (named === null) return 2
   const { name: job, settings } = named
-  if (settings !== null) await observeThePast(store, settings, null, terminal)
+  if (settings !== null) {
+    const { observeThePast } = await import('./new-targets.ts')
+    await observeThePast(store, settings, null, terminal)
+  }
   const look = lookOf(flags, terminal)
   const { ranked, pieces } = await atOneMoment(store, async () => {
     if (flags.explain !== undefined) {
+      const { explainQuery } = await import('./explain.ts')
       const asked = { job, text: flags.explain, date }
       const text = await explainQuery(store, asked, { json: flags.json === true, width: look.width })
       return { ranked: null, pieces: whole(text) }

@@ -7,7 +7,8 @@ import { type CollectFlags, collectRuns, readCollectFlags } from './collecting.t
 import { collectorLock, type LockFlags } from './collector-lock.ts'
 import { searchJob } from './search-job.ts'
 import { keepHeapSmall } from './small-heap.ts'
-import { connect, wholeNumber } from './wire.ts'
+import { wholeNumber } from './whole-number.ts'
+import { connect } from './wire.ts'
 
 export interface ResumeFlags extends CollectFlags, LockFlags {
   readonly run?: string

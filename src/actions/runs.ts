@@ -3,11 +3,11 @@ import { UsageError } from '../errors.ts'
 import type { Run, RunQuality } from '../model/run.ts'
 import { formatTable } from '../report/table.ts'
 import { runDocument } from '../run/summary.ts'
-import { openStore } from '../store/sqlite/open.ts'
-import type { Store } from '../store/store.ts'
+import { openRuns, type RunList } from '../store/sqlite/open-runs.ts'
 import { harmless, type Terminal } from '../terminal.ts'
+import { grouped } from '../words.ts'
 import { malformedLines, summaryLine } from './summary-lines.ts'
-import { wholeNumber } from './wire.ts'
+import { wholeNumber } from './whole-number.ts'
 
 export interface RunsFlags extends SettingFlags {
   readonly run?: string
@@ -20,7 +20,7 @@ const listedByDefault = 20
 
 /** `rankline runs`: lists runs, or shows one with every failed task. */
 export async function runs(flags: RunsFlags, terminal: Terminal): Promise<number> {
-  await using store = await openStore(databasePath(flags))
+  await using store = await openRuns(databasePath(flags))
   const id = wholeNumber('The run', flags.run, { min: 1 })
   if (id !== undefined) return await showRun(store, id, flags, terminal)
   const limit = wholeNumber('--limit', flags.limit, { min: 1 }) ?? listedByDefault
@@ -38,7 +38,7 @@ export async function runs(flags: RunsFlags, terminal: Terminal): Promise<number
   return 0
 }
 
-async function documentOf(store: Store, run: Run) {
+async function documentOf(store: RunList, run: Run) {
   return runDocument(run, await store.tally(run.id), null)
 }
 
@@ -64,11 +64,11 @@ function cells(
     harmless(job),
     new Date(startedAt).toISOString().slice(0, 16).replace('T', ' '),
     finishReason ?? 'unfinished',
-    ...[tasks.done, tasks.failed, left, spent, ambiguous].map((number) => number.toLocaleString('en-US')),
+    ...[tasks.done, tasks.failed, left, spent, ambiguous].map(grouped),
   ]
 }
 
-async function showRun(store: Store, id: number, flags: RunsFlags, terminal: Terminal): Promise<number> {
+async function showRun(store: RunList, id: number, flags: RunsFlags, terminal: Terminal): Promise<number> {
   const run = await store.run(id)
   if (run === null) throw new UsageError(`There is no run ${id}. List them with: rankline runs`)
   const document = await documentOf(store, run)

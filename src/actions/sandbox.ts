@@ -3,7 +3,7 @@ import type { SandboxOptions } from '../sandbox/options.ts'
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts'
 import type { Terminal } from '../terminal.ts'
 import { tellAnyhow } from './output.ts'
-import { wholeNumber } from './wire.ts'
+import { wholeNumber } from './whole-number.ts'
 
 export interface SandboxFlags {
   readonly port?: string

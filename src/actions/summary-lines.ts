@@ -1,7 +1,7 @@
 import type { RunDocument } from '../run/summary.ts'
 import type { RunStore, TaskFailure } from '../store/store.ts'
 import { harmless } from '../terminal.ts'
-import { count, duration } from '../words.ts'
+import { count, duration, grouped } from '../words.ts'
 
 const causesShown = 3
 
@@ -43,17 +43,17 @@ export function summaryLine({
   const { ambiguous, balance_after, unexplained } = credits
   return [
     `${harmless(job)} (run ${run}): ${reasonWords[finish_reason ?? ''] ?? 'unfinished'}`,
-    `${tasks.done.toLocaleString('en-US')} of ${count(tasks.planned, 'task')} done`,
-    tasks.failed === 0 ? null : `${tasks.failed.toLocaleString('en-US')} failed`,
-    tasks.reused === 0 ? null : `${tasks.reused.toLocaleString('en-US')} from stored answers`,
+    `${grouped(tasks.done)} of ${count(tasks.planned, 'task')} done`,
+    tasks.failed === 0 ? null : `${grouped(tasks.failed)} failed`,
+    tasks.reused === 0 ? null : `${grouped(tasks.reused)} from stored answers`,
     count(credits.spent, 'credit'),
-    ambiguous === 0 ? null : `${ambiguous.toLocaleString('en-US')} more may have been billed`,
+    ambiguous === 0 ? null : `${grouped(ambiguous)} more may have been billed`,
     unexplained === null || unexplained === 0
       ? null
       : unexplained > 0
-        ? `${unexplained.toLocaleString('en-US')} spent by others`
-        : `${(-unexplained).toLocaleString('en-US')} topped up or not counted yet`,
-    balance_after === null ? null : `balance ${balance_after.toLocaleString('en-US')}`,
+        ? `${grouped(unexplained)} spent by others`
+        : `${grouped(-unexplained)} topped up or not counted yet`,
+    balance_after === null ? null : `balance ${grouped(balance_after)}`,
     count(found, 'result'),
     duration_ms === null ? null : duration(duration_ms / 1000),
   ]

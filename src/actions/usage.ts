@@ -6,6 +6,7 @@ import { exitCodes } from '../run/finish.ts'
 import { AccountUnknown, readUsage } from '../run/read-account.ts'
 import { newStop } from '../run/stop.ts'
 import { harmless, type Terminal } from '../terminal.ts'
+import { grouped } from '../words.ts'
 import { connect, type WireFlags } from './wire.ts'
 
 export interface UsageFlags extends WireFlags {
@@ -36,8 +37,8 @@ function usageTable(record: Buffer): string {
   const account = readAccount(record)
   const fields = asFields(JSON.parse(record.toString('utf8'))) ?? {}
   const part = (name: string) => asFields(fields[name]) ?? {}
-  const number = (value: unknown): string => (typeof value === 'number' ? value.toLocaleString('en-US') : '-')
-  const limit = (value: number | null | undefined): string => value?.toLocaleString('en-US') ?? 'no limit'
+  const number = (value: unknown): string => (typeof value === 'number' ? grouped(value) : '-')
+  const limit = (value: number | null | undefined): string => (value == null ? 'no limit' : grouped(value))
   const packs = asFields(fields.packs)
   const rows = [
     ['remaining', number(fields.remaining)],

@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto'
 import { readAccount } from '../api/account.ts'
 import { openWire } from '../api/exchange.ts'
 import { type Gate, openGate } from '../api/gate.ts'
 import { latestMs } from '../api/windows.ts'
-import { databasePath, keyHash, type ServiceSettings, type SettingFlags, serviceSettings } from '../config.ts'
+import { databasePath, type ServiceSettings, type SettingFlags, serviceSettings } from '../config.ts'
 import { UsageError } from '../errors.ts'
 import { type Clock, systemClock } from '../model/clock.ts'
 import { openService, type Service } from '../run/service.ts'
@@ -10,6 +11,7 @@ import type { CallStore } from '../store/calls.ts'
 import { openStore } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
 import { version } from '../version.ts'
+import { wholeNumber } from './whole-number.ts'
 
 /** Calls in the air at once, at most: as many connections are made ready. */
 export const mostConnections = 256
@@ -109,15 +111,7 @@ export async function join(
   }
 }
 
-/** A flag's text as a whole number; undefined where it is not given. Throws a sentence where it is none. */
-export function wholeNumber(
-  flag: string,
-  text: string | undefined,
-  { min = 0, max = Number.MAX_SAFE_INTEGER }: { readonly min?: number; readonly max?: number } = {},
-): number | undefined {
-  if (text === undefined) return undefined
-  const number = /^\d+$/.test(text) ? Number(text) : Number.NaN
-  if (number >= min && number <= max) return number
-  const range = max === Number.MAX_SAFE_INTEGER ? `from ${min} up` : `from ${min} to ${max}`
-  throw new UsageError(`${flag} cannot be '${text}'; write a whole number ${range}`)
+/** Names a key at an address without giving it away. */
+function keyHash({ baseUrl, apiKey }: ServiceSettings): string {
+  return createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex').slice(0, 32)
 }

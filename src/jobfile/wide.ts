@@ -1,5 +1,6 @@
 import type { BillableOperation } from '../catalog/operation.ts'
 import type { ParamValue } from '../catalog/param.ts'
+import { grouped } from '../words.ts'
 import { combine, type JobWide } from './combine.ts'
 import type { Parsed } from './issues.ts'
 import { misfit, paramOf, paramValue } from './params.ts'
@@ -100,8 +101,8 @@ function readMatrix(checking: Checking): Map<string, readonly ParamValue[]> {
   if (combinations <= maxCombinations) return matrix
   report({
     ...written.at(['matrix'], 'key'),
-    what: `matrix makes ${combinations.toLocaleString('en-US')} queries of each`,
-    instead: `write fewer values: up to ${maxCombinations.toLocaleString('en-US')} combinations`,
+    what: `matrix makes ${grouped(combinations)} queries of each`,
+    instead: `write fewer values: up to ${grouped(maxCombinations)} combinations`,
   })
   return new Map()
 }

@@ -1,8 +1,18 @@
-import { getDomain, parse } from 'tldts'
+import { createRequire } from 'node:module'
+
+type Suffixes = typeof import('tldts')
+
+let loaded: Suffixes | null = null
+
+/** The list of public suffixes is long, and most commands look up no host: it is loaded for the first one. */
+function suffixes(): Suffixes {
+  loaded ??= createRequire(import.meta.url)('tldts') as Suffixes
+  return loaded
+}
 
 /** Registrable domain of a host, private suffixes counted as suffixes; null for addresses and bare names. */
 export function siteOf(host: string): string | null {
-  return getDomain(host, { allowPrivateDomains: true })
+  return suffixes().getDomain(host, { allowPrivateDomains: true })
 }
 
 /** A name below which everybody may have a site of their own. */
@@ -15,7 +25,7 @@ export interface PublicSuffix {
 /** The public suffix that a host ends in, or is; null where the list of public suffixes knows none. */
 export function publicSuffixOf(host: string): PublicSuffix | null {
   // Engines show hosts that no registry would take: they lie below their suffix all the same.
-  const { publicSuffix, isIcann, isPrivate } = parse(host, {
+  const { publicSuffix, isIcann, isPrivate } = suffixes().parse(host, {
     allowPrivateDomains: true,
     validateHostname: false,
   })

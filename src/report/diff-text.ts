@@ -1,5 +1,5 @@
-import stringWidth from 'string-width'
 import { fitColumns, harmless } from '../terminal.ts'
+import { textWidth } from '../text-width.ts'
 import { count } from '../words.ts'
 import type { ChangedResult, DiffDocument, DiffResult, DiffSide } from './diff-document.ts'
 import { colored } from './rank-table.ts'
@@ -140,7 +140,7 @@ function owners({ targets }: DiffResult): string {
 }
 
 function cut(text: string, width: number): string {
-  return stringWidth(text) > width ? fitColumns(text, width) : text
+  return textWidth(text) > width ? fitColumns(text, width) : text
 }
 
 /** Titles and snippets as they were and are. */

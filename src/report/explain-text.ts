@@ -1,5 +1,5 @@
-import stringWidth from 'string-width'
 import { fitColumns, harmless } from '../terminal.ts'
+import { textWidth } from '../text-width.ts'
 import { count } from '../words.ts'
 import type { ExplainedPage, ExplainedResult, ExplainedTarget, Explanation } from './explain.ts'
 import { wrap } from './wrap.ts'
@@ -70,6 +70,6 @@ function resultLines(result: ExplainedResult, width: number): readonly string[] 
       .map(({ target, text }) => `not ${target}: it ${text}`),
     ...(opaque ? ['a redirect that does not say whereto: it may be anybody’s'] : []),
   ]
-  const line = stringWidth(head) > width ? fitColumns(head, width).trimEnd() : head
+  const line = textWidth(head) > width ? fitColumns(head, width).trimEnd() : head
   return [line, ...notes.flatMap((note) => wrap(plain(note), width, indent))]
 }

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
-import stringWidth from 'string-width'
 import { harmless } from '../terminal.ts'
+import { textWidth } from '../text-width.ts'
 import { count } from '../words.ts'
 import { absentWords, definitionOf } from './definitions.ts'
 import { deltaText, valueText } from './figure-text.ts'
@@ -51,9 +51,9 @@ function figureCells(name: HeadlineName, targets: readonly TargetSummary[]): rea
     value: valueText(figures[name].value, metrics[name]),
     delta: deltaText(name, figures[name]),
   }))
-  const widest = Math.max(...texts.map(({ delta }) => stringWidth(delta)))
+  const widest = Math.max(...texts.map(({ delta }) => textWidth(delta)))
   return texts.map(({ value, delta }) =>
-    widest === 0 ? value : `${value} ${delta}${' '.repeat(widest - stringWidth(delta))}`,
+    widest === 0 ? value : `${value} ${delta}${' '.repeat(widest - textWidth(delta))}`,
   )
 }
 

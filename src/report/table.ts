@@ -1,5 +1,5 @@
-import stringWidth from 'string-width'
 import { fitColumns } from '../terminal.ts'
+import { textWidth } from '../text-width.ts'
 
 export interface Column {
   readonly title: string
@@ -27,7 +27,7 @@ export function formatTable(
   width = Number.POSITIVE_INFINITY,
 ): string {
   const natural = columns.map(({ title }, index) =>
-    rows.reduce((most, row) => Math.max(most, stringWidth(row[index] ?? '')), stringWidth(title)),
+    rows.reduce((most, row) => Math.max(most, textWidth(row[index] ?? '')), textWidth(title)),
   )
   const shown = fitting(columns, natural, width)
   const widths = narrowed(columns, natural, { shown, width })
@@ -93,5 +93,5 @@ function leastOf(column: Column | undefined): number {
 }
 
 function minimum(column: Column | undefined): number {
-  return Math.max(8, stringWidth(column?.title ?? ''))
+  return Math.max(8, textWidth(column?.title ?? ''))
 }

@@ -1,5 +1,6 @@
 import type { Account } from '../api/account.ts'
 import type { LedgerStore } from '../store/ledger.ts'
+import { grouped } from '../words.ts'
 
 type Period = keyof Account['quotas']
 
@@ -64,7 +65,7 @@ export function explainingQuota(uses: readonly QuotaUse[]): QuotaUse | null {
 
 /** `daily quota of 500 calls`. */
 export function quotaWords({ period, limit }: QuotaUse): string {
-  return `${period} quota of ${limit.toLocaleString('en-US')} ${limit === 1 ? 'call' : 'calls'}`
+  return `${period} quota of ${grouped(limit)} ${limit === 1 ? 'call' : 'calls'}`
 }
 
 /** What to tell where our own calls have used up a quota. */

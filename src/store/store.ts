@@ -72,9 +72,8 @@ export interface PlannedJob {
   readonly freshSince: number | null
 }
 
-export interface RunStore {
-  /** Notes which file a job name stands for; answers the file that it stood for before, or null. */
-  nameJob(name: string, file: string): Promise<string | null>
+/** What is told of runs. */
+export interface RunReads {
   /** The file that a job name stands for, or null. */
   jobFile(name: string): Promise<string | null>
   jobNames(): Promise<readonly string[]>
@@ -87,16 +86,25 @@ export interface RunStore {
     readonly limit?: number
     readonly closed?: false
   }): Promise<readonly Run[]>
+  /** How many runs one command started together with it, itself included. */
+  groupSize(groupId: number): Promise<number>
+  /** Closed runs of these jobs that still have answers to be read or asynchronous jobs to be polled. */
+  leftovers(jobs: readonly string[]): Promise<readonly Run[]>
+  /** Everything that a run comes to; takes seconds where there are millions of results. */
+  tally(runId: number): Promise<Tally>
+  taskCounts(runId: number): Promise<Tally['tasks']>
+  failures(runId: number): Promise<readonly TaskFailure[]>
+}
+
+export interface RunStore extends RunReads {
+  /** Notes which file a job name stands for; answers the file that it stood for before, or null. */
+  nameJob(name: string, file: string): Promise<string | null>
   /** Opens a run again that had ended. */
   reopenRun(id: number): Promise<void>
   /** Makes failed tasks of a run pending again and opens it; answers how many there were. */
   retryFailed(runId: number): Promise<number>
   /** Ends a run: what has no observation yet is `unknown`. */
   finishRun(id: number, reason: FinishReason, now: number): Promise<void>
-  /** How many runs one command started together with it, itself included. */
-  groupSize(groupId: number): Promise<number>
-  /** Closed runs of these jobs that still have answers to be read or asynchronous jobs to be polled. */
-  leftovers(jobs: readonly string[]): Promise<readonly Run[]>
   /** Sets a run aside for good: its calls in the air are ambiguous, and what has no observation yet is `unknown`. */
   closeRun(id: number, now: number): Promise<void>
   /**
@@ -104,10 +112,6 @@ export interface RunStore {
    * wait again; answers how many calls there were. For whoever holds the right to collect: nobody else is alive.
    */
   recover(runIds: readonly number[], now: number): Promise<number>
-  /** Everything that a run comes to; takes seconds where there are millions of results. */
-  tally(runId: number): Promise<Tally>
-  taskCounts(runId: number): Promise<Tally['tasks']>
-  failures(runId: number): Promise<readonly TaskFailure[]>
 }
 
 /** A task that failed, with its cause. */

@@ -1,10 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { applicationId, migrationsFolder } from '../../src/store/sqlite/applied.ts'
 import journal from '../../src/store/sqlite/migrations/meta/_journal.json' with { type: 'json' }
 import { openStore } from '../../src/store/sqlite/open.ts'
+import { openRuns } from '../../src/store/sqlite/open-runs.ts'
+import { triggers } from '../../src/store/sqlite/triggers.ts'
+import { views } from '../../src/store/sqlite/views.ts'
 import { begin, settlement } from './answers.ts'
 import { aFolder, aJob, hour, lease, noon } from './build.ts'
 
@@ -137,7 +140,7 @@ test('what was stored before is exported, and what comes then is new', async () 
 
 test('triggers are made anew where they are missing or another text', async () => {
   const path = await earlier(1)
-  const triggers = () => {
+  const texts = () => {
     const db = new Database(path)
     try {
       return db.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY name").all()
@@ -146,14 +149,57 @@ test('triggers are made anew where they are missing or another text', async () =
     }
   }
   await (await openStore(path))[Symbol.asyncDispose]()
-  const made = triggers()
+  const made = texts()
   expect(made).toHaveLength(5)
   const db = new Database(path)
   db.exec(`DROP TRIGGER deliver_task; DROP TRIGGER deliver_call;
     CREATE TRIGGER deliver_call AFTER UPDATE ON calls_ BEGIN SELECT 1; END`)
   db.close()
   await (await openStore(path))[Symbol.asyncDispose]()
-  expect(triggers()).toEqual(made)
+  expect(texts()).toEqual(made)
+})
+
+/** Names and texts of views and triggers, but for what `change` does to them before they are read. */
+function made(path: string, change = ''): readonly unknown[] {
+  const db = new Database(path)
+  try {
+    db.exec(change)
+    return db
+      .prepare("SELECT name, sql FROM sqlite_schema WHERE type IN ('view', 'trigger') ORDER BY name")
+      .all()
+  } finally {
+    db.close()
+  }
+}
+
+describe.each([
+  ['for everything', openStore],
+  ['for its runs alone', openRuns],
+] as const)('a database that is opened %s', (_, open) => {
+  const opened = async (path: string): Promise<string> => {
+    await using store = await open(path)
+    expect(await store.runs({})).toHaveLength(1)
+    return path
+  }
+  const all = [...Object.keys(views), ...Object.keys(triggers)].sort()
+
+  test('has every view and trigger, though an earlier program wrote it', async () => {
+    expect(made(await opened(await earlier(1)))).toMatchObject(all.map((name) => ({ name })))
+  })
+
+  test.each([
+    ['dropped', ''],
+    ['those of another build', '; CREATE VIEW runs AS SELECT 1 AS old'],
+  ])('has them again where they were %s', async (_, instead) => {
+    const path = await opened(await earlier(1))
+    const before = made(path)
+    const dropped = [
+      ...Object.keys(views).map((name) => `DROP VIEW ${name}`),
+      ...Object.keys(triggers).map((name) => `DROP TRIGGER ${name}`),
+    ].join('; ')
+    expect(made(path, dropped + instead).length).toBeLessThan(2)
+    expect(made(await opened(path))).toEqual(before)
+  })
 })
 
 test.each([

@@ -1,4 +1,5 @@
 import type { RunQuality } from '../../model/run.ts'
+import { grouped } from '../../words.ts'
 import type { Outcome } from '../metrics/head-to-head.ts'
 import type { Mover } from '../metrics/winners.ts'
 import { localeText, valueRank } from '../rank-cells.ts'
@@ -85,7 +86,7 @@ export function runsSection(runs: readonly RunQuality[]): readonly string[] {
   const number = (title: string, of: (run: RunQuality) => number): MdColumn<RunQuality> => ({
     title,
     align: 'right',
-    cell: (run) => of(run).toLocaleString('en-US'),
+    cell: (run) => grouped(of(run)),
   })
   const last = runs.slice(-mostRuns)
   return [

@@ -3,6 +3,7 @@ import type { AnsweredTask, AnswerStore, Effect, RawAnswer, Understanding } from
 import { callSettler } from './calls.ts'
 import type { Dictionary } from './dictionary.ts'
 import { follower } from './follower.ts'
+import { lazily } from './lazily.ts'
 import { updateOne } from './one-row.ts'
 import { queryReader, type WrittenPage } from './query-reader.ts'
 import { resultWriter } from './results.ts'
@@ -21,7 +22,7 @@ export function answerStore(db: Database, writer: Writer, words: Dictionary): An
   )
   const jobBilled = db.prepare('UPDATE calls_ SET billed = 1, job_ended_at = ? WHERE id = ?')
   const jobEnded = db.prepare('DELETE FROM async_jobs WHERE task_id = ?')
-  const understand = understander(db, words)
+  const understand = lazily(() => understander(db, words))
 
   return {
     keepAnswer: ({ callId, task, settlement, fetchedAt, body, encoding }) =>

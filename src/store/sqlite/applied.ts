@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Database } from 'better-sqlite3'
+import journal from './migrations/meta/_journal.json' with { type: 'json' }
 
 /** Where drizzle-kit writes the migrations; shipped beside the program. */
 export const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url))
@@ -20,7 +19,4 @@ export function appliedMigration(db: Database): number | null {
 }
 
 /** Time of the newest migration that this program has. */
-export function newestMigration(): number {
-  const journal = JSON.parse(readFileSync(join(migrationsFolder, 'meta/_journal.json'), 'utf8'))
-  return Math.max(...journal.entries.map((entry: { when: number }) => entry.when))
-}
+export const newestMigration: number = Math.max(...journal.entries.map(({ when }) => when))

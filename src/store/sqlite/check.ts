@@ -26,7 +26,7 @@ type Look = () => readonly Finding[]
 /** Checks a database as SQLite does, and whether it says what rankline's always say; changes nothing. */
 export async function checkDatabase(path: string): Promise<Checked> {
   return await inspect(path, (db) => {
-    if ((appliedMigration(db) ?? 0) < newestMigration())
+    if ((appliedMigration(db) ?? 0) < newestMigration)
       throw new UsageError(
         `${path} was last written by an older rankline. Let another command bring it up to date first: rankline runs`,
       )

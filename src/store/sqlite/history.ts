@@ -4,14 +4,15 @@ import type { AskedQuery, HistoryStore, QueryToDerive, StoredBody } from '../his
 import { adopter, runsToAdopt } from './adopt.ts'
 import { deriver } from './derive.ts'
 import type { Dictionary } from './dictionary.ts'
+import { lazily } from './lazily.ts'
 import { queryReader } from './query-reader.ts'
 import type { Writer } from './writer.ts'
 
 /** Looks again at what is stored, in SQLite. */
 export function historyStore(db: Database, writer: Writer, words: Dictionary): HistoryStore {
-  const deriveAgain = deriver(db, words)
-  const adopt = adopter(db)
-  const readQuery = queryReader(db)
+  const deriveAgain = lazily(() => deriver(db, words))
+  const adopt = lazily(() => adopter(db))
+  const readQuery = lazily(() => queryReader(db))
   return {
     *askedQueries(job) {
       yield* db

@@ -1,7 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { UsageError } from '../../errors.ts'
-import { appliedMigration } from './applied.ts'
 import { refuseForeign } from './migrate.ts'
 import { explained } from './troubles.ts'
 
@@ -11,8 +10,7 @@ export async function inspect<T>(path: string, use: (db: Database.Database) => T
   let db: Database.Database | null = null
   try {
     db = new Database(path, { readonly: true, timeout: 10_000 })
-    refuseForeign(db, path)
-    if (appliedMigration(db) === null)
+    if (refuseForeign(db, path) === null)
       throw new UsageError(
         `${path} is empty: rankline has stored nothing in it. Name another file with --db.`,
       )

@@ -10,9 +10,8 @@ import { views } from './views.ts'
  * beside the file before it changes one that holds data.
  */
 export async function migrate(db: Database, path: string): Promise<void> {
-  refuseForeign(db, path)
-  const applied = appliedMigration(db)
-  if (applied === null || applied < newestMigration()) {
+  const applied = refuseForeign(db, path)
+  if (applied === null || applied < newestMigration) {
     if (applied !== null) keepCopy(db, path)
     // Loaded only here: most starts find nothing to migrate.
     const { applyMigrations } = await import('./apply-migrations.ts')
@@ -21,14 +20,19 @@ export async function migrate(db: Database, path: string): Promise<void> {
   refresh(db)
 }
 
-/** Refuses the database of another program, and one that a newer rankline has written. */
-export function refuseForeign(db: Database, path: string): void {
-  if ((appliedMigration(db) ?? 0) > newestMigration())
+/**
+ * Refuses the database of another program, and one that a newer rankline has written. Answers the time of the newest
+ * migration that it has, or null where it has none.
+ */
+export function refuseForeign(db: Database, path: string): number | null {
+  const applied = appliedMigration(db)
+  if ((applied ?? 0) > newestMigration)
     throw new UsageError(
       `${path} was written by a newer rankline. Update rankline, or name another database with --db.`,
     )
   if (db.pragma('application_id', { simple: true }) !== applicationId && holdsTables(db))
     throw new UsageError(`${path} is the database of another program. Name another file with --db.`)
+  return applied
 }
 
 function holdsTables(db: Database): boolean {

@@ -1,38 +1,26 @@
-import { existsSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
-import Database from 'better-sqlite3'
+import type Database from 'better-sqlite3'
 import { UsageError } from '../../errors.ts'
 import type { Store } from '../store.ts'
 import { answerStore } from './answers.ts'
 import { callStore } from './calls.ts'
+import { openDatabase } from './database.ts'
 import { dictionary } from './dictionary.ts'
 import { historyStore } from './history.ts'
 import { refuseMissing } from './inspect.ts'
 import { keyNumbers } from './keys.ts'
 import { ledgerStore } from './ledger.ts'
-import { migrate } from './migrate.ts'
-import { refuseNetworkFolder } from './network.ts'
 import { openDraft } from './plan-draft.ts'
 import { reportStore } from './rows.ts'
 import { runStore } from './runs.ts'
 import { openSnapshot } from './snapshot.ts'
 import { type Log, watchSpace } from './space.ts'
 import { trackingStore } from './tracking.ts'
-import { explained, explaining } from './troubles.ts'
+import { explaining } from './troubles.ts'
 import { groupWriter } from './writer.ts'
 
 /** Opens the database at that path, making or migrating it where needed. `:memory:` is one that nobody else sees. */
 export async function openStore(path: string): Promise<Store> {
-  const db = openFile(path)
-  try {
-    setPragmas(db)
-    await migrate(db, path)
-    // From here on whoever waits does so without keeping everything else from going on.
-    db.pragma(`busy_timeout = ${busyMs}`)
-  } catch (error) {
-    db.close()
-    throw explained(error, path)
-  }
+  const db = await openDatabase(path)
   const words = dictionary(db)
   const keys = keyNumbers(db)
   const space = watchSpace(path, logOf(db))
@@ -67,24 +55,6 @@ export async function openExisting(path: string): Promise<Store> {
   return await openStore(path)
 }
 
-export function openFile(path: string): Database.Database {
-  const folder = dirname(path)
-  if (path !== ':memory:' && !existsSync(folder))
-    throw new UsageError(
-      `The folder ${folder} for the database does not exist. Create it with: mkdir -p ${folder} (or name another database with --db)`,
-    )
-  if (existsSync(path) && statSync(path).isDirectory())
-    throw new UsageError(
-      `${path} is a folder. Name a database file with --db, for instance ${path}/rankline.db`,
-    )
-  try {
-    if (path !== ':memory:') refuseNetworkFolder(folder)
-    return new Database(path, { timeout: 10_000 })
-  } catch (error) {
-    throw explained(error, path)
-  }
-}
-
 const largestLogPages = 1_000
 const smallestLogPages = 32
 
@@ -98,8 +68,6 @@ function logOf(db: Database.Database): Log {
   }
 }
 
-const busyMs = 250
-
 /** Files up to this size are looked through before money is spent; larger ones would keep people waiting. */
 const checkedBytes = 64_000_000
 
@@ -112,12 +80,4 @@ function refuseDamage(db: Database.Database, path: string): void {
     throw new UsageError(
       `${path} is damaged. Nothing was sent. Restore it from a backup, or name another file with --db`,
     )
-}
-
-/** To be set on every open: a reopened WAL file would otherwise be synced less than a new one. */
-export function setPragmas(db: Database.Database): void {
-  db.pragma('journal_mode = WAL')
-  db.pragma('synchronous = FULL')
-  db.pragma('journal_size_limit = 67108864')
-  db.pragma('cache_size = -32000')
 }

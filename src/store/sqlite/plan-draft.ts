@@ -5,7 +5,7 @@ import { commitPlan } from './plan-commit.ts'
 import { numberTables } from './plan-numbers.ts'
 import { type Staged, stagedJob } from './plan-staged.ts'
 import { restOf, summarise } from './plan-summary.ts'
-import { runById } from './runs.ts'
+import { runById } from './run-reads.ts'
 import type { Writer } from './writer.ts'
 
 /** Kilobytes of the draft that are held in memory: it is written and read from its beginning to its end. */

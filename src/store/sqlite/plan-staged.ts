@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { PlannedQuery } from '../../model/plan.ts'
 import type { Target } from '../../model/target.ts'
-import { mergeQueries } from '../../plan/plan.ts'
+import { mergeQueries } from '../../plan/merge.ts'
 import { sorting } from './sorting.ts'
 
 /** The queries of one job in a draft, in the order of its file. */

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { busyExitCode, RanklineError, UsageError } from '../../errors.ts'
+import { openFile, setPragmas } from './database.ts'
 import { inspect } from './inspect.ts'
 import { migrate } from './migrate.ts'
 import { type Judge, judgeOf } from './needed.ts'
-import { openFile, setPragmas } from './open.ts'
 import { explained } from './troubles.ts'
 
 export interface PruneRequest {

@@ -26,10 +26,6 @@ export function trackingStore(db: Database): TrackingStore {
       FROM observations o WHERE o.run_id = ? AND o.query_id = ?`,
     )
     .pluck()
-  const quality = db.prepare<[number], QualityRow>(
-    `SELECT run_id AS run, date, finish_reason AS finishReason, tasks_planned AS planned, tasks_done AS done,
-      tasks_failed AS failed, credits_spent AS spent, credits_ambiguous AS ambiguous FROM runs WHERE run_id = ?`,
-  )
   return {
     askedIn: askedReader(db),
     observedIn: (run) => JSON.parse(observed.get(run) as string) as ObservedRow[],
@@ -37,10 +33,19 @@ export function trackingStore(db: Database): TrackingStore {
     links: (ids) => ids.map((id) => link.get(id) as string),
     firstResults: resultReader(db),
     unbrokenDepth: (run, id) => unbroken.get(run, id) ?? 0,
-    runQuality: (run) => {
-      const { planned, done, failed, ...about } = quality.get(run) as QualityRow
-      return { ...about, tasks: { planned, done, failed } }
-    },
+    runQuality: qualityReader(db),
+  }
+}
+
+/** How each run went. */
+export function qualityReader(db: Database): TrackingStore['runQuality'] {
+  const quality = db.prepare<[number], QualityRow>(
+    `SELECT run_id AS run, date, finish_reason AS finishReason, tasks_planned AS planned, tasks_done AS done,
+      tasks_failed AS failed, credits_spent AS spent, credits_ambiguous AS ambiguous FROM runs WHERE run_id = ?`,
+  )
+  return (run) => {
+    const { planned, done, failed, ...about } = quality.get(run) as QualityRow
+    return { ...about, tasks: { planned, done, failed } }
   }
 }
 

@@ -100,11 +100,7 @@ function monthsJoined(text: string, { months }: CalendarWords): string {
 }
 
 const englishStarts: ReadonlySet<string> = new Set(
-  Array.from({ length: 12 }, (_, month) =>
-    new Intl.DateTimeFormat('en', { month: 'short', timeZone: 'UTC' })
-      .format(Date.UTC(2025, month))
-      .toLowerCase(),
-  ),
+  'jan feb mar apr may jun jul aug sep oct nov dec'.split(' '),
 )
 
 /** The month of a name or of its beginning, from three letters on, where no other month begins so. */

@@ -1,0 +1,50 @@
+import { existsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import Database from 'better-sqlite3'
+import { UsageError } from '../../errors.ts'
+import { migrate } from './migrate.ts'
+import { refuseNetworkFolder } from './network.ts'
+import { explained } from './troubles.ts'
+
+const busyMs = 250
+
+/** Opens the database at that path, making or migrating it where needed. `:memory:` is one that nobody else sees. */
+export async function openDatabase(path: string): Promise<Database.Database> {
+  const db = openFile(path)
+  try {
+    setPragmas(db)
+    await migrate(db, path)
+    // From here on whoever waits does so without keeping everything else from going on.
+    db.pragma(`busy_timeout = ${busyMs}`)
+    return db
+  } catch (error) {
+    db.close()
+    throw explained(error, path)
+  }
+}
+
+export function openFile(path: string): Database.Database {
+  const folder = dirname(path)
+  if (path !== ':memory:' && !existsSync(folder))
+    throw new UsageError(
+      `The folder ${folder} for the database does not exist. Create it with: mkdir -p ${folder} (or name another database with --db)`,
+    )
+  if (existsSync(path) && statSync(path).isDirectory())
+    throw new UsageError(
+      `${path} is a folder. Name a database file with --db, for instance ${path}/rankline.db`,
+    )
+  try {
+    if (path !== ':memory:') refuseNetworkFolder(folder)
+    return new Database(path, { timeout: 10_000 })
+  } catch (error) {
+    throw explained(error, path)
+  }
+}
+
+/** To be set on every open: a reopened WAL file would otherwise be synced less than a new one. */
+export function setPragmas(db: Database.Database): void {
+  db.pragma('journal_mode = WAL')
+  db.pragma('synchronous = FULL')
+  db.pragma('journal_size_limit = 67108864')
+  db.pragma('cache_size = -32000')
+}
