@@ -1,5 +1,5 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
-import { Pool } from 'undici'
+import Pool from 'undici/lib/dispatcher/pool.js'
 import type { ApiRequest } from './request.ts'
 
 /** One HTTP exchange: what came back, whole, or how it failed. Never rejected. */

@@ -1,4 +1,5 @@
-import { z } from 'zod'
+// As a whole, so that the build can leave out what is not used of it: its messages in all languages.
+import * as z from 'zod'
 import { billableOperations, findOperation } from '../catalog/index.ts'
 import { matches, variants } from '../model/target.ts'
 import { nearest } from '../words.ts'
