@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8'
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import Pool from 'undici/lib/dispatcher/pool.js'
 import type { ApiRequest } from './request.ts'
@@ -50,9 +51,18 @@ export const keepAliveInUse: KeepAlive = { withoutHintMs: 300, beforeHintMs: 2_0
 const largestBody = 20_000_000
 const connectTimeoutMs = 10_000
 
+/**
+ * V8 in Node 20 compiles undici's parser anew, for speed, after the first answer, and a process that is done by then
+ * waits a fifth of a second for it: so it is not to begin before some dozens.
+ */
+function compileLater(): void {
+  if (Number.parseInt(process.versions.v8, 10) < 12) setFlagsFromString('--wasm-tiering-budget=100000000')
+}
+
 /** Connections to the service. The key goes into the `x-api-key` header and nowhere else. */
 export function openWire(options: WireOptions): Wire {
   const { origin, apiKey, connections, timeoutMs, userAgent, keepAlive = keepAliveInUse } = options
+  compileLater()
   const pool = new Pool(origin, {
     connections,
     pipelining: 1,

@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { Pool } from 'undici'
+import PoolAlone from 'undici/lib/dispatcher/pool.js'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Exchange, openWire, type Wire, type WireOptions } from '../../src/api/exchange.ts'
 import type { ApiRequest } from '../../src/api/request.ts'
@@ -323,4 +325,8 @@ describe('on the wire', () => {
     expect(ends.map(({ exchange }) => bodyOf(exchange))).toEqual(Array(9).fill('ok'))
     expect(server.sockets).toHaveLength(3)
   })
+})
+
+test('the pool that is loaded alone is the one that undici names', () => {
+  expect(PoolAlone).toBe(Pool)
 })
