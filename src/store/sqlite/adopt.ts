@@ -115,9 +115,8 @@ export function adopter(db: Database): (adoption: Adoption, weigh: Weigh) => Ado
     const [from, to] = [queries[0], queries.at(-1)]
     if (from === undefined || to === undefined) return { looked: 0, next: end }
     watch.run({ ...asked, from, to })
-    const looked = unobserved(db, [run], { from, to })
-    for (const { queryId } of looked)
-      follow(run, queryId, { ...weigh(readQuery(run, queryId)), paging: null })
+    const looked = unobserved(db, run, { from, to })
+    for (const queryId of looked) follow(run, queryId, { ...weigh(readQuery(run, queryId)), paging: null })
     fillUnknown(db, run, at, { from, to })
     return { looked: looked.length, next: queries.length < portion ? end : to }
   }
