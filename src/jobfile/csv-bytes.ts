@@ -4,8 +4,8 @@ import type { Mistake } from './problem.ts'
 /** The bytes of a file, each seen by `seen` as it stands on disk, with every line end made a line feed. */
 export async function* readLines(path: string, seen: (chunk: Buffer) => void): AsyncGenerator<Buffer> {
   let afterReturn = false
-  // Chunks of this size keep a million rows in flat memory and cost few calls.
-  for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>) {
+  // The rows of a chunk are all there at once: the larger it is, the more memory they take before they are dropped.
+  for await (const chunk of createReadStream(path, { highWaterMark: 64 * 1024 }) as AsyncIterable<Buffer>) {
     seen(chunk)
     if (!afterReturn && !chunk.includes(13)) {
       yield chunk

@@ -4,20 +4,24 @@ import { weigh } from './follow.ts'
 /** Changes that are handed over together share a commit. */
 const portion = 200
 
-/** Weighs the stored pages of these runs for targets that are new to them; answers how many queries of runs that were. */
-export async function weighStored(store: Store, runIds: readonly number[]): Promise<number> {
-  const pairs = await store.unobserved(runIds)
-  for (let from = 0; from < pairs.length; from += portion)
-    await Promise.all(
-      pairs.slice(from, from + portion).map(({ runId, queryId }) =>
-        store.understand({
-          taskId: null,
-          runId,
-          queryId,
-          outcome: 'as-stored',
-          follow: (query) => ({ ...weigh(query), paging: null }),
-        }),
-      ),
-    )
-  return pairs.length
+/** Weighs the stored pages of these runs for targets that are new to them. */
+export async function weighStored(store: Store, runIds: readonly number[]): Promise<void> {
+  for (const runId of runIds)
+    for (let after = 0; ; ) {
+      const queries = await store.unobserved(runId, after, portion)
+      const last = queries.at(-1)
+      if (last === undefined) break
+      await Promise.all(queries.map((queryId) => weighQuery(store, runId, queryId)))
+      after = last
+    }
+}
+
+async function weighQuery(store: Store, runId: number, queryId: number): Promise<void> {
+  await store.understand({
+    taskId: null,
+    runId,
+    queryId,
+    outcome: 'as-stored',
+    follow: (query) => ({ ...weigh(query), paging: null }),
+  })
 }

@@ -17,10 +17,11 @@ export interface AnswerStore {
   answeredTasks(runIds: readonly number[]): Promise<readonly AnsweredTask[]>
   /** A stored body; null where retention has dropped it. */
   rawAnswer(answerId: number): Promise<RawAnswer | null>
-  /** Queries of these runs that have answers, but no observation of some target that is new to them. */
-  unobserved(
-    runIds: readonly number[],
-  ): Promise<readonly { readonly runId: number; readonly queryId: number }[]>
+  /**
+   * The next queries of a run, so many at most, after the one of that number (0 for the first ones), that have answers, but
+   * no observation of some target that is new to them.
+   */
+  unobserved(runId: number, after: number, most: number): Promise<readonly number[]>
   /** Stores what an answer says (unless it is stored already) and what follows for its query. */
   understand(change: Understanding): Promise<Effect>
 }

@@ -20,9 +20,9 @@ async function ends(
 ): Promise<readonly FinishReason[]> {
   const ended: FinishReason[] = []
   const store = {
-    tally: async (id: number) => {
+    taskCounts: async (id: number) => {
       const { pending = 0, failed = 0 } = lefts[id - 1] as Left
-      return { tasks: { pending, failed } } as Tally
+      return { pending, failed } as Tally['tasks']
     },
     finishRun: async (_id: number, why: FinishReason) => {
       ended.push(why)

@@ -164,9 +164,10 @@ describe('a continued run', () => {
     const run = await plan(temp.store, { job: { targets: [aTarget('a.example')] }, queries: text('q', 'r') })
     const q = await firstTask(temp.store, run)
     await answer(temp.store, q, run, webPage('ab'))
-    expect(await temp.store.unobserved([run.id])).toEqual([])
+    expect(await temp.store.unobserved(run.id, 0, 9)).toEqual([])
     const targets = [aTarget('a.example'), aTarget('b.example')]
     await plan(temp.store, { job: { targets }, queries: text('q', 'r'), continues: run.id })
-    expect(await temp.store.unobserved([run.id])).toEqual([{ runId: run.id, queryId: q.queryId }])
+    expect(await temp.store.unobserved(run.id, 0, 9)).toEqual([q.queryId])
+    expect(await temp.store.unobserved(run.id, q.queryId, 9)).toEqual([])
   })
 })

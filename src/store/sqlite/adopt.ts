@@ -115,8 +115,8 @@ export function adopter(db: Database): (adoption: Adoption, weigh: Weigh) => Ado
     const [from, to] = [queries[0], queries.at(-1)]
     if (from === undefined || to === undefined) return { looked: 0, next: end }
     watch.run({ ...asked, from, to })
-    const looked = unobserved(db, [run], { from, to })
-    for (const { queryId } of looked) {
+    const looked = unobserved(db, run, { from, to })
+    for (const queryId of looked) {
       const read = readQuery(run, queryId)
       follow(read, { ...weigh(read.query), paging: null })
     }

@@ -58,7 +58,8 @@ export function answerStore(db: Database, writer: Writer, words: Dictionary): An
           JOIN answers_ a ON a.id = r.answer_id WHERE r.answer_id = ?`,
         )
         .get(answerId) ?? null,
-    unobserved: async (runIds) => unobserved(db, runIds),
+    unobserved: async (runId, after, most) =>
+      unobserved(db, runId, { from: after + 1, to: Number.MAX_SAFE_INTEGER }, most),
     // Forgotten, a failure would be paid for again; what an answer says is read again from it.
     understand: (change) =>
       isFailure(change) ? writer.keep(() => understand(change)) : writer.write(() => understand(change)),

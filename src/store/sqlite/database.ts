@@ -46,5 +46,6 @@ export function setPragmas(db: Database.Database): void {
   db.pragma('journal_mode = WAL')
   db.pragma('synchronous = FULL')
   db.pragma('journal_size_limit = 67108864')
-  db.pragma('cache_size = -32000')
+  // Of a large database no cache of ours holds much: it is the system that keeps its pages at hand.
+  db.pragma('cache_size = -8000')
 }

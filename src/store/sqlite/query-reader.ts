@@ -71,14 +71,18 @@ export function queryReader(
     `SELECT pages AS maxPages, page_size AS pageSize, depth, paging_end AS because, paging_kind AS kind
     FROM run_queries WHERE run_id = ? AND query_id = ?`,
   )
-  const targets = db.prepare<[number, number], WatchedRow>(
+  const watchedBy = (which: string): string =>
     // What a query was planned for is in its own list, or watched everywhere and not in it.
     `SELECT tg.id, tg.site, tg.match, tg.also, rt.label, rt.own, rq.planned_targets IS NOT NULL
         AND tg.id IN (SELECT value FROM json_each(rq.targets))
         AND tg.id NOT IN (SELECT value FROM json_each(rq.planned_targets)) AS adopted
-    FROM run_queries rq JOIN run_targets rt ON rt.run_id = rq.run_id JOIN targets tg ON tg.id = rt.target_id
-    WHERE rq.run_id = ? AND rq.query_id = ?
-      AND (rt.everywhere = 1 OR tg.id IN (SELECT value FROM json_each(rq.targets))) ORDER BY tg.id`,
+    FROM run_queries rq CROSS JOIN run_targets rt ON rt.run_id = rq.run_id AND ${which} JOIN targets tg ON tg.id = rt.target_id
+    WHERE rq.run_id = @run AND rq.query_id = @query`
+  const targets = db.prepare<unknown[], WatchedRow>(
+    // Those of other queries are not looked at, which may be very many.
+    `${watchedBy('rt.everywhere = 1')} UNION ALL ${watchedBy(
+      'rt.everywhere = 0 AND rt.target_id IN (SELECT value FROM json_each(rq.targets))',
+    )} ORDER BY id`,
   )
   const pages = db.prepare<[number, number], PageRow>(
     `SELECT t.id AS taskId, t.page, t.state, t.cause, t.ready, t.answer_id AS answerId, t.rank_base AS rankBase, t.ranks,
@@ -115,7 +119,7 @@ export function queryReader(
       end: { because, kind },
       query: {
         ...asked,
-        targets: targets.all(runId, queryId).map(watched),
+        targets: targets.all({ run: runId, query: queryId }).map(watched),
         pages: rows.map((row) => readPage(row, written)),
         end: because === null || kind === null ? null : { because, kind },
         sightings: () => readSightings(runId, queryId, asked.maxPages),

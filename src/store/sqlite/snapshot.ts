@@ -9,9 +9,6 @@ type Row = readonly Cell[]
  * written through it meanwhile.
  */
 export function openSnapshot(db: Database): Snapshot {
-  const cacheSize = Number(db.pragma('cache_size', { simple: true }))
-  // Pages are read once, more or less; the rest is left to the system's own cache.
-  db.pragma('cache_size = -8000')
   db.exec('BEGIN')
   return {
     newest: (view) =>
@@ -37,7 +34,6 @@ export function openSnapshot(db: Database): Snapshot {
     [Symbol.dispose]: () => {
       // A damaged file may have ended it.
       if (db.inTransaction) db.exec('COMMIT')
-      db.pragma(`cache_size = ${cacheSize}`)
     },
   }
 }
