@@ -1,7 +1,7 @@
 import { readAccount } from '../api/account.ts'
 import { openWire } from '../api/exchange.ts'
 import { type Gate, openGate } from '../api/gate.ts'
-import { latestMs } from '../api/windows.ts'
+import { latestMs } from '../api/lateness.ts'
 import { databasePath, keyHash, type ServiceSettings, type SettingFlags, serviceSettings } from '../config.ts'
 import { UsageError } from '../errors.ts'
 import { type Clock, systemClock } from '../model/clock.ts'
