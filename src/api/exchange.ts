@@ -14,7 +14,7 @@ export type ExchangeFailure = 'unreachable' | 'ambiguous' | 'unreadable'
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 export interface Wire {
-  /** Sends once, follows nothing, repeats nothing. `onSent` is called when the first byte leaves. */
+  /** Sends once, follows nothing, repeats nothing. `onSent` is called once it has been handed to the connection. */
   exchange(request: ApiRequest, onSent: () => void): Promise<Exchange>
   close(): Promise<void>
 }
@@ -128,7 +128,8 @@ function exchange(pool: Pool, { request, headers, timeoutMs, onSent }: Sending):
           abort = (reason) => controller.abort(reason)
           if (sent) return
           sent = true
-          onSent()
+          // It is written in this very turn; whatever still delays that has then passed.
+          queueMicrotask(onSent)
         },
         onResponseStart: (_, statusCode, fields) => {
           status = statusCode

@@ -1,6 +1,8 @@
 import type { Clock } from '../model/clock.ts'
+import { type Guard, learnedGuard } from './guard.ts'
+import type { Departure } from './lateness.ts'
 import { refusalPauses } from './refusals.ts'
-import { type Departure, type RateLimits, slidingWindows } from './windows.ts'
+import { type RateLimits, slidingWindows } from './windows.ts'
 
 /** Leave to send one request. Each token ends with exactly one of `released` or `over`. */
 export interface Token {
@@ -34,12 +36,8 @@ export interface Asking {
 export interface GateOptions {
   readonly clock: Pick<Clock, 'monotonic' | 'after'>
   readonly limits?: RateLimits
-  /** Milliseconds added to each window, for a request needs a varying time to arrive. */
-  readonly guardMs?: number
+  readonly guard?: Guard
 }
-
-/** Ways to the service differ by less than this from call to call where nothing stalls. */
-const defaultGuardMs = 30
 
 interface Waiting {
   readonly first: boolean
@@ -49,12 +47,14 @@ interface Waiting {
 }
 
 /** A gate for one key in one process. */
-export function openGate({ clock, limits, guardMs = defaultGuardMs }: GateOptions): Gate {
-  const windows = slidingWindows(clock, guardMs)
+export function openGate({ clock, limits, guard = learnedGuard(clock) }: GateOptions): Gate {
+  const windows = slidingWindows(clock, guard)
   if (limits !== undefined) windows.setLimits(limits)
   const refusals = refusalPauses(clock)
   const waiting: Waiting[] = []
   let cancel: (() => void) | null = null
+
+  const roomAfter = (): number => Math.max(refusals.wait(), windows.wait())
 
   const admit = (): void => {
     cancel?.()
@@ -65,7 +65,7 @@ export function openGate({ clock, limits, guardMs = defaultGuardMs }: GateOption
         waiting.shift()
         continue
       }
-      const wait = Math.max(refusals.wait(), windows.wait())
+      const wait = roomAfter()
       if (wait > 0) {
         // What ends an endless wait calls `admit` itself.
         if (Number.isFinite(wait)) cancel = clock.after(Math.ceil(wait), admit)
@@ -76,7 +76,7 @@ export function openGate({ clock, limits, guardMs = defaultGuardMs }: GateOption
     }
   }
 
-  const newToken = ({ kind, first: free }: Waiting): Token => {
+  const newToken = ({ kind, first: free }: Pick<Waiting, 'kind' | 'first'>): Token => {
     let held = true
     let departure: Departure | null = null
     const probes = refusals.granted()
@@ -99,33 +99,40 @@ export function openGate({ clock, limits, guardMs = defaultGuardMs }: GateOption
       },
       over: (refused) => {
         giveBack()
-        if (departure !== null && !refused) windows.answered(departure)
+        if (departure !== null) windows[refused ? 'refused' : 'answered'](departure)
+        if (refused && refusals.since() === null) guard.refused()
         refusals.over({ refused, probe: probes, free })
         admit()
       },
     }
   }
 
+  const wait = ({ signal, first = false, kind = '' }: Asking): Promise<Token> =>
+    new Promise((resolve, reject) => {
+      let gone = false
+      const abort = (): void => {
+        gone = true
+        reject(signal?.reason)
+        // Nobody may be left to wake a timer for.
+        admit()
+      }
+      signal?.addEventListener('abort', abort, { once: true })
+      const grant = (token: Token): void => {
+        signal?.removeEventListener('abort', abort)
+        resolve(token)
+      }
+      const behind = first ? waiting.findIndex((one) => !one.first) : -1
+      waiting.splice(behind < 0 ? waiting.length : behind, 0, { first, kind, grant, gone: () => gone })
+      if (waiting.length === 1) admit()
+    })
+
   return {
-    acquire: ({ signal, first = false, kind = '' } = {}) =>
-      new Promise((resolve, reject) => {
-        if (signal?.aborted) return reject(signal.reason)
-        let gone = false
-        const abort = (): void => {
-          gone = true
-          reject(signal?.reason)
-          // Nobody may be left to wake a timer for.
-          admit()
-        }
-        signal?.addEventListener('abort', abort, { once: true })
-        const grant = (token: Token): void => {
-          signal?.removeEventListener('abort', abort)
-          resolve(token)
-        }
-        const behind = first ? waiting.findIndex((one) => !one.first) : -1
-        waiting.splice(behind < 0 ? waiting.length : behind, 0, { first, kind, grant, gone: () => gone })
-        if (waiting.length === 1) admit()
-      }),
+    acquire: async (asking = {}) => {
+      const { signal, first = false, kind = '' } = asking
+      if (signal?.aborted) throw signal.reason
+      // Without a limit nobody ever waits, and nothing is made ready for it.
+      return waiting.length === 0 && roomAfter() <= 0 ? newToken({ first, kind }) : wait(asking)
+    },
     setLimits: (changed) => {
       windows.setLimits(changed)
       admit()

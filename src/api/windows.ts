@@ -1,4 +1,6 @@
 import type { Clock } from '../model/clock.ts'
+import type { Guard } from './guard.ts'
+import { type Departure, latestMs, openLateness, unanswerable } from './lateness.ts'
 
 /** Calls per second and per minute; null is unlimited. */
 export interface RateLimits {
@@ -6,36 +8,21 @@ export interface RateLimits {
   readonly perMinute: number | null
 }
 
-/** A request that left. */
-export interface Departure {
-  readonly at: number
-  /** Calls of one kind take a similar time to be answered. */
-  readonly kind: string
-  /** Milliseconds until its answer came; null while it has not. */
-  latency: number | null
-}
-
-/** Calls sent just before and after one, on each side, whose answers tell whether all of them arrived late. */
-const neighbours = 7
-/** No neighbour is one that left longer before or after. */
-const nearbyMs = 100
-const fewestAnswers = 8
-/** More than this is the service's own time, not the way there. */
-export const latestMs = 250
+const longestWindowMs = 60_000
 
 /**
  * Requests of the last second and minute; those about to leave count as if they left now. The windows are kept as
- * the service sees them: by when requests arrive there, which is later than they leave. How much later is not known;
- * `guardMs` is allowed for it always. Where even the fastest answers around a request came later than such answers do,
- * the service was late to see all of these requests, and the window ends that much later.
+ * the service sees them: by when requests arrive there, which is later than they leave. How much later is not known; the
+ * guard is allowed for it always, and more for a request whose answer tells that the service was late to see it.
  */
-export function slidingWindows(clock: Pick<Clock, 'monotonic'>, guardMs: number) {
+export function slidingWindows(clock: Pick<Clock, 'monotonic'>, guard: Guard) {
   let limits: RateLimits = { perSecond: null, perMinute: null }
   let reserved = 0
   /** Oldest first. */
   let sent: Departure[] = []
-  /** Kind -> milliseconds of the fastest answer so far. */
-  const fastest = new Map<string, number>()
+  /** When requests left while there was no limit; there may be one before the minute is over. */
+  let unlimited: number[] = []
+  const lateness = openLateness(clock)
 
   const waitFor = (limit: number | null, windowMs: number): number => {
     if (limit === null) return 0
@@ -43,54 +30,80 @@ export function slidingWindows(clock: Pick<Clock, 'monotonic'>, guardMs: number)
     if (room <= 0) return Number.POSITIVE_INFINITY
     const blocking = sent[sent.length - room]
     if (blocking === undefined) return 0
-    const left = blocking.at + windowMs + guardMs - clock.monotonic()
-    // Looked at only when it decides.
-    return left <= -latestMs ? left : left + lateness(sent.length - room)
+    const over = clock.monotonic() - windowMs - guard.ms()
+    return blocking.at > over ? blocking.at - over : waitForLate(room, over)
   }
 
-  const lateness = (index: number): number => {
-    const { at } = sent[index] as Departure
-    const answered = sent
-      .slice(Math.max(0, index - neighbours), index + neighbours + 1)
-      .filter((near) => Math.abs(near.at - at) <= nearbyMs)
-      .flatMap(({ kind, latency }) => (latency === null ? [] : [latency - (fastest.get(kind) ?? latency)]))
-    return answered.length < fewestAnswers ? 0 : Math.min(latestMs, ...answered)
+  /** Fewer than `room` left after the instant `over`; those that were late to arrive may be in the window, too. */
+  const waitForLate = (room: number, over: number): number => {
+    let index = sent.length - room
+    while (index < sent.length && atOf(index) <= over) index += 1
+    let inside = sent.length - index
+    let wait = inside === 0 ? Number.POSITIVE_INFINITY : atOf(index) - over
+    for (index -= 1; index >= 0 && atOf(index) > over - latestMs; index--) {
+      const left = atOf(index) + lateness.of(sent, index) - over
+      if (left <= 0) continue
+      inside += 1
+      wait = Math.min(wait, left)
+    }
+    return inside < room ? 0 : wait
   }
+
+  const atOf = (index: number): number => (sent[index] as Departure).at
 
   const forget = (): void => {
-    const oldest = clock.monotonic() - 60_000 - guardMs - latestMs
+    const oldest = clock.monotonic() - longestWindowMs - guard.ms() - latestMs
     const kept = sent.findIndex(({ at }) => at > oldest)
     if (kept > 1000 || kept < 0) sent = kept < 0 ? [] : sent.slice(kept)
+  }
+
+  const departWithoutLimit = (): void => {
+    unlimited.push(clock.monotonic())
+    if (unlimited.length % 65_536 !== 0) return
+    const oldest = clock.monotonic() - longestWindowMs
+    unlimited = unlimited.slice(unlimited.findIndex((at) => at > oldest))
+  }
+
+  const add = (instants: readonly number[]): void => {
+    sent = [...sent, ...instants.map(unanswerable)].sort((a, b) => a.at - b.at)
   }
 
   return {
     setLimits: (changed: RateLimits): void => {
       limits = changed
+      if (isUnlimited(limits)) return
+      add(unlimited)
+      unlimited = []
     },
     /** Milliseconds until there is room; infinite while only requests about to leave stand in the way. */
-    wait: (): number => Math.max(waitFor(limits.perSecond, 1000), waitFor(limits.perMinute, 60_000)),
+    wait: (): number => Math.max(waitFor(limits.perSecond, 1000), waitFor(limits.perMinute, longestWindowMs)),
     reserve: (): void => {
       reserved += 1
     },
     unreserve: (): void => {
       reserved -= 1
     },
-    depart: (kind: string): Departure => {
-      const departure = { at: clock.monotonic(), kind, latency: null }
+    /** The request leaves; null where nobody will ask for its answer. */
+    depart: (kind: string): Departure | null => {
       reserved -= 1
+      if (isUnlimited(limits)) {
+        departWithoutLimit()
+        return null
+      }
+      const departure = { at: clock.monotonic(), kind, answer: null }
       sent.push(departure)
       if (sent.length % 1024 === 0) forget()
       return departure
     },
-    answered: (departure: Departure): void => {
-      const latency = clock.monotonic() - departure.at
-      departure.latency = latency
-      fastest.set(departure.kind, Math.min(latency, fastest.get(departure.kind) ?? latency))
-    },
+    answered: lateness.answered,
+    refused: lateness.refused,
     seed: (ages: readonly number[]): void => {
       const now = clock.monotonic()
-      const earlier = ages.map((age) => ({ at: now - age, kind: '', latency: null }))
-      sent = [...sent, ...earlier].sort((a, b) => a.at - b.at)
+      add(ages.map((age) => now - age))
     },
   }
+}
+
+function isUnlimited({ perSecond, perMinute }: RateLimits): boolean {
+  return perSecond === null && perMinute === null
 }

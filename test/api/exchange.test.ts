@@ -1,3 +1,4 @@
+import diagnostics from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
@@ -108,6 +109,18 @@ describe('a whole answer is handed over as it came', () => {
     })
     expect(bodyOf(exchange)).toBe('{"a":"é😀"}')
   })
+})
+
+test('a request counts as sent when the connection has it, not before', async () => {
+  await using server = await rawServer((socket) => socket.write(http(200, 'ok')))
+  const order: string[] = []
+  const written = () => order.push('written')
+  diagnostics.subscribe('undici:request:bodySent', written)
+  onTestFinished(() => {
+    diagnostics.unsubscribe('undici:request:bodySent', written)
+  })
+  await wireTo(server.origin).exchange(aGet(server.origin), () => order.push('sent'))
+  expect(order).toEqual(['written', 'sent'])
 })
 
 describe('what nobody knows the end of is ambiguous, and sent once', () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Gate, openGate, type Token } from '../../src/api/gate.ts'
+import type { Guard } from '../../src/api/guard.ts'
 import { type FakeTime, fakeTime } from './fake-time.ts'
 
 /** A gate without limits; `through` holds the tokens of those let through, in order. */
@@ -127,6 +128,27 @@ test('the answer of a call from before does not end the pause', async () => {
   await time.pass(499)
   expect(through).toHaveLength(2)
   expect(gate.refusedFor()).toBe(499)
+})
+
+test('the guard hears of the first refusal, not of those that follow while it lasts', async () => {
+  const time = fakeTime()
+  let heard = 0
+  const guard: Guard = {
+    ms: () => 0,
+    refused: () => {
+      heard += 1
+    },
+  }
+  const gate = openGate({ clock: time.clock, guard })
+  const tokens = [await gate.acquire(), await gate.acquire(), await gate.acquire()]
+  for (const token of tokens) token.sent()
+  for (const token of tokens) token.over(true)
+  expect(heard).toBe(1)
+  await time.pass(500)
+  end(await gate.acquire(), 'passed')
+  expect(heard).toBe(1)
+  end(await gate.acquire(), 'refused')
+  expect(heard).toBe(2)
 })
 
 test('who waits through a refusal and leaves takes nobody else along', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type GateOptions, openGate, type Token } from '../../src/api/gate.ts'
 import type { RateLimits } from '../../src/api/windows.ts'
 import { type FakeTime, fakeTime } from './fake-time.ts'
+import { fixedGuard } from './fixed-guard.ts'
 
 interface Asking {
   readonly at: number
@@ -79,7 +80,7 @@ describe('for any limits and any arrivals', () => {
         guardMs,
         fc.array(dawdling, { maxLength: 40 }),
         async (limits, guardMs, askings) => {
-          const leavings = await letThrough(time, { limits, guardMs }, askings)
+          const leavings = await letThrough(time, { limits, guard: fixedGuard(guardMs) }, askings)
           const sent = leavings.flatMap(({ sent }) => (sent === null ? [] : [sent]))
           expect(mostIn(sent, 1000)).toBeLessThanOrEqual(limits.perSecond ?? sent.length)
           expect(mostIn(sent, 60_000)).toBeLessThanOrEqual(limits.perMinute ?? sent.length)
@@ -97,7 +98,7 @@ describe('for any limits and any arrivals', () => {
         guardMs,
         fc.array(prompt, { maxLength: 40 }),
         async (limits, guardMs, askings) => {
-          const leavings = await letThrough(time, { limits, guardMs }, askings)
+          const leavings = await letThrough(time, { limits, guard: fixedGuard(guardMs) }, askings)
           const asked = leavings.map(({ asked }) => asked)
           expect(asked).toEqual([...asked].sort((a, b) => a - b))
           expect(leavings.map(({ sent }) => sent)).toEqual(earliest(asked, limits, guardMs))
@@ -123,7 +124,7 @@ describe('for any limits and any arrivals', () => {
 /** A gate at time 0, and everybody who waits in front of it by name. */
 function aGate(options: Omit<GateOptions, 'clock'> = {}) {
   const time = fakeTime()
-  const gate = openGate({ clock: time.clock, guardMs: 0, ...options })
+  const gate = openGate({ clock: time.clock, guard: fixedGuard(0), ...options })
   const through: string[] = []
   const tokens = new Map<string, Token>()
   const ask = (name: string, options?: Parameters<typeof gate.acquire>[0]): void => {
@@ -160,6 +161,17 @@ describe('the order', () => {
     await time.pass(0)
     expect(through).toEqual(names)
   })
+})
+
+test('nobody who comes just when there is room again goes before those who wait', async () => {
+  const { time, through, ask, token } = aGate({ limits: { perSecond: 1, perMinute: null } })
+  ask('a')
+  await time.pass(0)
+  time.clock.after(1000, () => ask('c'))
+  token('a').sent()
+  ask('b')
+  await time.pass(1000)
+  expect(through).toEqual(['a', 'b'])
 })
 
 describe('a window counts', () => {
@@ -229,7 +241,7 @@ describe('a window counts', () => {
   test('the guard on top of each window', async () => {
     const { time, through, ask, token } = aGate({
       limits: { perSecond: 1, perMinute: null },
-      guardMs: 50,
+      guard: fixedGuard(50),
     })
     ask('a')
     ask('b')
@@ -268,6 +280,17 @@ describe('changed limits', () => {
     gate.setLimits({ perSecond: null, perMinute: null })
     await time.pass(0)
     expect(through).toEqual(['a', 'b', 'c', 'd'])
+  })
+
+  test('count what left before them once, however often they change', async () => {
+    const { time, gate, through, ask, token } = aGate()
+    ask('a')
+    await time.pass(0)
+    token('a').sent()
+    for (const perSecond of [null, 2, null, 2]) gate.setLimits({ perSecond, perMinute: null })
+    for (const name of ['b', 'c']) ask(name)
+    await time.pass(0)
+    expect(through).toEqual(['a', 'b'])
   })
 
   test('count what left before them', async () => {

@@ -1,0 +1,76 @@
+import { createServer, type ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { slidingWindows } from '../../src/sandbox/windows.ts'
+import { mix, unit } from '../../src/sandbox/world/hash.ts'
+import type { Judged, Judging } from './judging.ts'
+
+/**
+ * The service as far as a benchmark of its rate limit needs it, in a process of its own: it judges every call by its own
+ * clock as the call arrives, refuses what is one too many in any sliding second or minute, and answers the others after a
+ * time drawn at random, the same for every client. Argument: a `Judging` as JSON. What it saw is told when asked.
+ */
+const { limits, latencyMs, wayMs } = JSON.parse(process.argv[2] ?? '{}') as Judging
+const windows = slidingWindows()
+let [passed, refused, calls] = [0, 0, 0]
+let begun: number | null = null
+let judged: Judged = { passed, refused, seconds: 0 }
+
+const server = createServer(async (request, response) => {
+  const call = calls++
+  if (wayMs > 0) await sleep(wayMs * unit(mix(1, call)))
+  const now = performance.now()
+  if (!windows.admit(now, limits)) {
+    refused += 1
+    return answer(response, 401, { error: 'Rate limit exceeded for the API key: quota monthly' })
+  }
+  passed += 1
+  begun ??= now
+  if (request.url?.startsWith('/v1/usage')) return answer(response, 200, usage())
+  // Lookups use up the limit, too; the last one, when everything is collected, waits for the last answer.
+  judged = { passed, refused, seconds: (now - begun) / 1000 }
+  const [least, most] = latencyMs
+  await sleep(least + (most - least) * unit(mix(2, call)))
+  answer(response, 200, { organic_results: [result], search_parameters: {} })
+})
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address()
+  process.send?.(typeof address === 'object' ? address?.port : null)
+})
+process.on('message', () => process.send?.({ ...judged, refused }))
+process.on('disconnect', () => process.exit())
+
+const result = {
+  position: 1,
+  title: 'Standing desks',
+  link: 'https://acme.example/desks',
+  domain: 'acme.example',
+  displayed_link: 'acme.example › desks',
+  snippet: 'Desks that go up and down.',
+}
+
+function answer(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(body))
+}
+
+function usage(): object {
+  const remaining = 1_000_000 - passed
+  return {
+    remaining,
+    total_used: passed,
+    renewal_date: '2027-01-01',
+    period: { start: '2026-01-01', end: '2027-01-01' },
+    subscription: { used: passed, total: 1_000_000, remaining, percent_used: 0 },
+    credits: { given: 0, consumed: 0, remaining: 0, percent_used: 0 },
+    rate_limit: { per_minute: limits.perMinute, per_second: limits.perSecond },
+    account: { name: 'Bench', slug: 'bench' },
+    api_key: {
+      alias: 'bench',
+      active: true,
+      category: 'development',
+      expires: null,
+      quotas: { total: null, daily: null, weekly: null, monthly: null },
+    },
+    packs: null,
+  }
+}
