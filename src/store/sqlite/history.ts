@@ -5,13 +5,19 @@ import { adopter, runsToAdopt } from './adopt.ts'
 import { deriver } from './derive.ts'
 import type { Dictionary } from './dictionary.ts'
 import { queryReader } from './query-reader.ts'
+import type { RunTargets } from './targets.ts'
 import type { Writer } from './writer.ts'
 
 /** Looks again at what is stored, in SQLite. */
-export function historyStore(db: Database, writer: Writer, words: Dictionary): HistoryStore {
-  const deriveAgain = deriver(db, words)
-  const adopt = adopter(db)
-  const readQuery = queryReader(db)
+export function historyStore(
+  db: Database,
+  writer: Writer,
+  words: Dictionary,
+  watched: RunTargets,
+): HistoryStore {
+  const deriveAgain = deriver(db, words, watched)
+  const adopt = adopter(db, watched)
+  const readQuery = queryReader(db, watched)
   return {
     *askedQueries(job) {
       yield* db

@@ -7,6 +7,7 @@ import type { PlanDraft } from '../store.ts'
 import { commitPlan } from './plan-commit.ts'
 import { restOf, summarise } from './plan-summary.ts'
 import { runById } from './runs.ts'
+import type { RunTargets } from './targets.ts'
 import type { Writer } from './writer.ts'
 
 /** A staged query as a row: everything but the key as SQLite holds it. */
@@ -31,7 +32,7 @@ interface StagedRow {
  * Plans are staged in temporary tables: nobody else sees them, they take no lock on the database, and a million
  * queries need no memory.
  */
-export function openDraft(db: Database, writer: Writer): PlanDraft {
+export function openDraft(db: Database, writer: Writer, watched: RunTargets): PlanDraft {
   db.exec(`DROP TABLE IF EXISTS temp.staged; CREATE TEMP TABLE staged (
     id INTEGER PRIMARY KEY, job TEXT NOT NULL, key BLOB NOT NULL, operation TEXT NOT NULL, text TEXT NOT NULL,
     params TEXT NOT NULL, credits INTEGER NOT NULL, pages INTEGER NOT NULL, page_size INTEGER, depth INTEGER,
@@ -67,7 +68,10 @@ export function openDraft(db: Database, writer: Writer): PlanDraft {
     summary: async (job) => summarise(db, job, duplicates.get(job.settings.name) ?? 0),
     fit: async (jobs, means) => restOf(db, jobs, means),
     commit: async (jobs, now) => {
-      const ids = await writer.write(() => commitPlan(db, jobs, now))
+      const ids = await writer.write(() => {
+        watched.forget()
+        return commitPlan(db, jobs, now)
+      })
       return ids.map((id) => runById(db, id) as Run)
     },
     [Symbol.asyncDispose]: async () => {

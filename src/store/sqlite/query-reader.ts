@@ -8,7 +8,7 @@ import type { Sightings } from '../../rank/smart.ts'
 import type { StoredQuery, WatchedTarget } from '../answers.ts'
 import { leftOutCause } from './fit.ts'
 import type { StoredItem } from './results.ts'
-import { type TargetRow, toTarget } from './targets.ts'
+import { type RunTargets, type TargetRow, toTarget } from './targets.ts'
 
 /** A query of a run as it was read for a change: what it says, and the rows that say it. */
 export interface ReadQuery {
@@ -48,11 +48,17 @@ export interface WrittenPage {
   readonly items: readonly StoredItem[] | null
 }
 
-type PagingRow = QueryPaging & StoredEnd
+interface PagingRow extends QueryPaging, StoredEnd {
+  /** 1 where the query has targets of its own. */
+  readonly hasTargets: number
+}
 
 type WatchedRow = TargetRow<Target & { readonly id: number }> & { readonly adopted: number }
 
-const unplanned: PagingRow = { maxPages: 1, pageSize: null, depth: null, because: null, kind: null }
+const unplanned: PagingRow = {
+  ...{ maxPages: 1, pageSize: null, depth: null },
+  ...{ because: null, kind: null, hasTargets: 1 },
+}
 
 const pageStates: Readonly<Record<string, PageState>> = {
   done: 'done',
@@ -66,12 +72,13 @@ const pageStates: Readonly<Record<string, PageState>> = {
  */
 export function queryReader(
   db: Database,
+  watched: RunTargets,
 ): (runId: number, queryId: number, written?: WrittenPage) => ReadQuery {
   const paging = db.prepare<[number, number], PagingRow>(
-    `SELECT pages AS maxPages, page_size AS pageSize, depth, paging_end AS because, paging_kind AS kind
-    FROM run_queries WHERE run_id = ? AND query_id = ?`,
+    `SELECT pages AS maxPages, page_size AS pageSize, depth, paging_end AS because, paging_kind AS kind,
+      targets <> '[]' AS hasTargets FROM run_queries WHERE run_id = ? AND query_id = ?`,
   )
-  const targets = db.prepare<[number, number], WatchedRow>(
+  const allTargets = db.prepare<[number, number], WatchedRow>(
     // What a query was planned for is in its own list, or watched everywhere and not in it.
     `SELECT tg.id, tg.site, tg.match, tg.also, rt.label, rt.own, rq.planned_targets IS NOT NULL
         AND tg.id IN (SELECT value FROM json_each(rq.targets))
@@ -106,7 +113,7 @@ export function queryReader(
     }
   }
   return (runId, queryId, written) => {
-    const { because, kind, ...asked } = paging.get(runId, queryId) ?? unplanned
+    const { because, kind, hasTargets, ...asked } = paging.get(runId, queryId) ?? unplanned
     const rows = pages.all(runId, queryId)
     return {
       runId,
@@ -115,7 +122,7 @@ export function queryReader(
       end: { because, kind },
       query: {
         ...asked,
-        targets: targets.all(runId, queryId).map(watched),
+        targets: hasTargets === 1 ? allTargets.all(runId, queryId).map(watchedOf) : watched.of(runId),
         pages: rows.map((row) => readPage(row, written)),
         end: because === null || kind === null ? null : { because, kind },
         sightings: () => readSightings(runId, queryId, asked.maxPages),
@@ -124,7 +131,7 @@ export function queryReader(
   }
 }
 
-function watched({ adopted, ...row }: WatchedRow): WatchedTarget {
+function watchedOf({ adopted, ...row }: WatchedRow): WatchedTarget {
   const target = toTarget(row)
   return adopted === 1 ? { ...target, adopted: true } : target
 }
