@@ -7,11 +7,17 @@ import { lazily } from './lazily.ts'
 import { updateOne } from './one-row.ts'
 import { queryReader, type WrittenPage } from './query-reader.ts'
 import { resultWriter } from './results.ts'
+import type { RunTargets } from './targets.ts'
 import { unobserved } from './unknown.ts'
 import type { Writer } from './writer.ts'
 
 /** Answers and what they say, in SQLite. */
-export function answerStore(db: Database, writer: Writer, words: Dictionary): AnswerStore {
+export function answerStore(
+  db: Database,
+  writer: Writer,
+  words: Dictionary,
+  watched: RunTargets,
+): AnswerStore {
   const settle = callSettler(db)
   const insertAnswer = db.prepare(
     `INSERT INTO answers_ (query_id, page, run_id, call_id, fetched_at) VALUES (?, ?, ?, ?, ?)`,
@@ -22,7 +28,7 @@ export function answerStore(db: Database, writer: Writer, words: Dictionary): An
   )
   const jobBilled = db.prepare('UPDATE calls_ SET billed = 1, job_ended_at = ? WHERE id = ?')
   const jobEnded = db.prepare('DELETE FROM async_jobs WHERE task_id = ?')
-  const understand = lazily(() => understander(db, words))
+  const understand = lazily(() => understander(db, words, watched))
 
   return {
     keepAnswer: ({ callId, task, settlement, fetchedAt, body, encoding }) =>
@@ -70,9 +76,13 @@ function isFailure({ outcome }: Understanding): boolean {
   return outcome !== 'as-stored' && 'failed' in outcome
 }
 
-function understander(db: Database, words: Dictionary): (change: Understanding) => Effect {
+function understander(
+  db: Database,
+  words: Dictionary,
+  watched: RunTargets,
+): (change: Understanding) => Effect {
   const keepResults = resultWriter(db, words)
-  const readQuery = queryReader(db)
+  const readQuery = queryReader(db, watched)
   const follow = follower(db)
   const failed = db.prepare("UPDATE tasks_ SET state = 'failed', cause = ? WHERE id = ?")
 

@@ -17,16 +17,18 @@ export interface Link {
   readonly sameAs: number
 }
 
-/** Between this many and twice as many are remembered: those that came last. */
-const remembered = 25_000
-/** Longer ones are looked up each time, for so many of them would fill the memory. */
+/** Between this many characters and twice as many are remembered: those that came last. */
+const remembered = { texts: 4_000_000, links: 2_000_000, hosts: 500_000 }
+/** What a short text takes beside its characters. */
+const perEntry = 64
+/** Longer ones are looked up each time: they would drive out many that are more likely to return. */
 const longestRemembered = 4096
 
 /** The dictionary of a database; to be called inside transactions only. */
 export function dictionary(db: Database): Dictionary {
-  const texts = memory<number>()
-  const links = memory<Link>()
-  const hosts = memory<number>()
+  const texts = memory<number>(remembered.texts)
+  const links = memory<Link>(remembered.links)
+  const hosts = memory<number>(remembered.hosts)
   const findText = db.prepare<[number, string], { id: number }>(
     'SELECT id FROM texts WHERE hash = ? AND text = ?',
   )
@@ -81,12 +83,22 @@ interface Memory<Entry> {
   forget(): void
 }
 
-/** Remembers in two generations: what was not asked for in the younger one's time is forgotten with the older one. */
-function memory<Entry>(): Memory<Entry> {
-  let [young, old] = [new Map<string, Entry>(), new Map<string, Entry>()]
+/**
+ * Remembers in two generations of so many characters: what was not asked for in the younger one's time is forgotten with
+ * the older one.
+ */
+function memory<Entry>(characters: number): Memory<Entry> {
+  let young = new Map<string, Entry>()
+  let old = new Map<string, Entry>()
+  let taken = 0
   const remember = (text: string, entry: Entry): void => {
-    if (young.size >= remembered) [young, old] = [new Map(), young]
+    if (taken >= characters) {
+      old = young
+      young = new Map()
+      taken = 0
+    }
     young.set(text, entry)
+    taken += text.length + perEntry
   }
   return {
     recall: (text, find) => {
@@ -99,6 +111,7 @@ function memory<Entry>(): Memory<Entry> {
     forget: () => {
       young = new Map()
       old = new Map()
+      taken = 0
     },
   }
 }

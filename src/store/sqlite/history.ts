@@ -6,13 +6,19 @@ import { deriver } from './derive.ts'
 import type { Dictionary } from './dictionary.ts'
 import { lazily } from './lazily.ts'
 import { queryReader } from './query-reader.ts'
+import type { RunTargets } from './targets.ts'
 import type { Writer } from './writer.ts'
 
 /** Looks again at what is stored, in SQLite. */
-export function historyStore(db: Database, writer: Writer, words: Dictionary): HistoryStore {
-  const deriveAgain = lazily(() => deriver(db, words))
-  const adopt = lazily(() => adopter(db))
-  const readQuery = lazily(() => queryReader(db))
+export function historyStore(
+  db: Database,
+  writer: Writer,
+  words: Dictionary,
+  watched: RunTargets,
+): HistoryStore {
+  const deriveAgain = lazily(() => deriver(db, words, watched))
+  const adopt = lazily(() => adopter(db, watched))
+  const readQuery = lazily(() => queryReader(db, watched))
   return {
     *askedQueries(job) {
       yield* db

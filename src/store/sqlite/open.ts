@@ -14,6 +14,7 @@ import { reportStore } from './rows.ts'
 import { runStore } from './runs.ts'
 import { openSnapshot } from './snapshot.ts'
 import { type Log, watchSpace } from './space.ts'
+import { runTargets } from './targets.ts'
 import { trackingStore } from './tracking.ts'
 import { explaining } from './troubles.ts'
 import { groupWriter } from './writer.ts'
@@ -23,10 +24,12 @@ export async function openStore(path: string): Promise<Store> {
   const db = await openDatabase(path)
   const words = dictionary(db)
   const keys = keyNumbers(db)
+  const watched = runTargets(db)
   const space = watchSpace(path, logOf(db))
   const forget = (): void => {
     words.forget()
     keys.forget()
+    watched.forget()
   }
   const writer = groupWriter(db, { rolledBack: forget, full: space.full, makeRoom: space.release })
   const store: Store = {
@@ -35,12 +38,12 @@ export async function openStore(path: string): Promise<Store> {
     ...runStore(db, writer),
     ...callStore(db, writer, keys),
     ...ledgerStore(db, writer),
-    ...answerStore(db, writer, words),
+    ...answerStore(db, writer, words, watched),
     ...reportStore(db),
     ...trackingStore(db),
     snapshot: () => explaining(openSnapshot(db), path),
-    ...historyStore(db, writer, words),
-    draft: async () => explaining(openDraft(db, writer), path),
+    ...historyStore(db, writer, words, watched),
+    draft: async () => explaining(openDraft(db, writer, watched), path),
     [Symbol.asyncDispose]: async () => {
       await writer.flush()
       db.close()

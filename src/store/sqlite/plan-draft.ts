@@ -6,6 +6,7 @@ import { numberTables } from './plan-numbers.ts'
 import { type Staged, stagedJob } from './plan-staged.ts'
 import { restOf, summarise } from './plan-summary.ts'
 import { runById } from './run-reads.ts'
+import type { RunTargets } from './targets.ts'
 import type { Writer } from './writer.ts'
 
 /** Kilobytes of the draft that are held in memory: it is written and read from its beginning to its end. */
@@ -15,7 +16,7 @@ const cacheSize = 8_000
  * Plans are staged in a database of their own that lies in a temporary file: nobody else sees them, they take no lock, a
  * million queries need no memory, and when the draft is dropped the disk has its room back.
  */
-export function openDraft(db: Database, writer: Writer): PlanDraft {
+export function openDraft(db: Database, writer: Writer, watched: RunTargets): PlanDraft {
   db.exec(`ATTACH '' AS draft`)
   db.pragma(`draft.cache_size = -${cacheSize}`)
   // There are no old pages to keep but those of the last one.
@@ -43,7 +44,10 @@ export function openDraft(db: Database, writer: Writer): PlanDraft {
     },
     commit: async (jobs, now) => {
       for (const { settings } of jobs) join(settings.name)
-      const ids = await writer.write(() => commitPlan(db, staged, jobs, now))
+      const ids = await writer.write(() => {
+        watched.forget()
+        return commitPlan(db, staged, jobs, now)
+      })
       return ids.map((id) => runById(db, id) as Run)
     },
     [Symbol.asyncDispose]: async () => {

@@ -8,7 +8,7 @@ import type { Sightings } from '../../rank/smart.ts'
 import type { StoredQuery, WatchedTarget } from '../answers.ts'
 import { leftOutCause } from './fit.ts'
 import type { StoredItem } from './results.ts'
-import { type TargetRow, toTarget } from './targets.ts'
+import { type RunTargets, type TargetRow, toTarget } from './targets.ts'
 
 /** A query of a run as it was read for a change: what it says, and the rows that say it. */
 export interface ReadQuery {
@@ -48,11 +48,17 @@ export interface WrittenPage {
   readonly items: readonly StoredItem[] | null
 }
 
-type PagingRow = QueryPaging & StoredEnd
+interface PagingRow extends QueryPaging, StoredEnd {
+  /** 1 where the query has targets of its own. */
+  readonly hasTargets: number
+}
 
 type WatchedRow = TargetRow<Target & { readonly id: number }> & { readonly adopted: number }
 
-const unplanned: PagingRow = { maxPages: 1, pageSize: null, depth: null, because: null, kind: null }
+const unplanned: PagingRow = {
+  ...{ maxPages: 1, pageSize: null, depth: null },
+  ...{ because: null, kind: null, hasTargets: 1 },
+}
 
 const pageStates: Readonly<Record<string, PageState>> = {
   done: 'done',
@@ -66,10 +72,11 @@ const pageStates: Readonly<Record<string, PageState>> = {
  */
 export function queryReader(
   db: Database,
+  watched: RunTargets,
 ): (runId: number, queryId: number, written?: WrittenPage) => ReadQuery {
   const paging = db.prepare<[number, number], PagingRow>(
-    `SELECT pages AS maxPages, page_size AS pageSize, depth, paging_end AS because, paging_kind AS kind
-    FROM run_queries WHERE run_id = ? AND query_id = ?`,
+    `SELECT pages AS maxPages, page_size AS pageSize, depth, paging_end AS because, paging_kind AS kind,
+      targets <> '[]' AS hasTargets FROM run_queries WHERE run_id = ? AND query_id = ?`,
   )
   const watchedBy = (which: string): string =>
     // What a query was planned for is in its own list, or watched everywhere and not in it.
@@ -78,7 +85,7 @@ export function queryReader(
         AND tg.id NOT IN (SELECT value FROM json_each(rq.planned_targets)) AS adopted
     FROM run_queries rq CROSS JOIN run_targets rt ON rt.run_id = rq.run_id AND ${which} JOIN targets tg ON tg.id = rt.target_id
     WHERE rq.run_id = @run AND rq.query_id = @query`
-  const targets = db.prepare<unknown[], WatchedRow>(
+  const allTargets = db.prepare<unknown[], WatchedRow>(
     // Those of other queries are not looked at, which may be very many.
     `${watchedBy('rt.everywhere = 1')} UNION ALL ${watchedBy(
       'rt.everywhere = 0 AND rt.target_id IN (SELECT value FROM json_each(rq.targets))',
@@ -110,7 +117,7 @@ export function queryReader(
     }
   }
   return (runId, queryId, written) => {
-    const { because, kind, ...asked } = paging.get(runId, queryId) ?? unplanned
+    const { because, kind, hasTargets, ...asked } = paging.get(runId, queryId) ?? unplanned
     const rows = pages.all(runId, queryId)
     return {
       runId,
@@ -119,7 +126,10 @@ export function queryReader(
       end: { because, kind },
       query: {
         ...asked,
-        targets: targets.all({ run: runId, query: queryId }).map(watched),
+        targets:
+          hasTargets === 1
+            ? allTargets.all({ run: runId, query: queryId }).map(watchedOf)
+            : watched.of(runId),
         pages: rows.map((row) => readPage(row, written)),
         end: because === null || kind === null ? null : { because, kind },
         sightings: () => readSightings(runId, queryId, asked.maxPages),
@@ -128,7 +138,7 @@ export function queryReader(
   }
 }
 
-function watched({ adopted, ...row }: WatchedRow): WatchedTarget {
+function watchedOf({ adopted, ...row }: WatchedRow): WatchedTarget {
   const target = toTarget(row)
   return adopted === 1 ? { ...target, adopted: true } : target
 }
