@@ -52,7 +52,7 @@ const rankline: Client = async (origin, calls) => {
     `${file}.csv`,
     `query\n${Array.from({ length: calls }, (_, id) => `query ${id + 1}`).join('\n')}\n`,
   )
-  const environment = { RANKLINE_BASE_URL: origin, RANKLINE_API_KEY: 'bench' }
+  const environment = { RANKLINE_BASE_URL: origin, RANKLINE_API_KEY: 'sk-for-a-benchmark' }
   await measured(['run', `${file}.csv`, '--operation', 'alpha.search', '--db', `${file}.db`], environment)
 }
 const queued =

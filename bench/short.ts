@@ -12,6 +12,8 @@ const small: Readonly<Record<string, readonly number[]>> = {
   export: [2_000],
   paging: [5, 20],
   'keep-alive': [20, 2],
+  start: [2, 3],
+  rate: [3, 10],
 }
 
 for (const [name, args] of Object.entries(small)) {
