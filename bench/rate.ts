@@ -113,9 +113,9 @@ async function judged(
   }
 }
 
-/** Processes that take all the time of the machine that they get, two for each core. */
+/** Processes that take all the time of the machine that they get, one for each core. */
 function spinners(): readonly ChildProcess[] {
-  return Array.from({ length: 2 * availableParallelism() }, () =>
+  return Array.from({ length: availableParallelism() }, () =>
     spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
   )
 }

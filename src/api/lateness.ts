@@ -13,7 +13,7 @@ export interface Departure {
 interface Slowness {
   /** Milliseconds more than the fastest of them: its request cannot have arrived later than that. */
   readonly excessMs: number
-  /** Share of them that were faster; 0 while they are few. */
+  /** Share of them that were faster; 1 while they are few. */
   readonly rank: number
 }
 
@@ -40,7 +40,8 @@ const tellsNothing: Slowness = { excessMs: 0, rank: 0 }
 /**
  * How much later than others a request arrived, as far as answers tell. What is slow may be the service or the way there;
  * so it counts where chance hardly explains it: an answer that is slower than almost all of the latest ones, or eight in a
- * row that all are slower than a good third of them. Then the service is taken to have seen the request as late as can be.
+ * row that all are slower than a good third of them. Then the service is taken to have seen the request as late as can be,
+ * and so are all requests of which too few are answered to tell what is slow.
  */
 export function openLateness(clock: Pick<Clock, 'monotonic'>) {
   const kinds = new Map<string, Latest>()
@@ -56,7 +57,7 @@ export function openLateness(clock: Pick<Clock, 'monotonic'>) {
       if (one < latest.fastest) latest.fastest = one
       if (one > latest.slowest) latest.slowest = one
     }
-    const rank = latencies.length < fewestAnswers ? 0 : faster / latencies.length
+    const rank = latencies.length < fewestAnswers ? 1 : faster / latencies.length
     return { excessMs: latency - latest.fastest, rank }
   }
 

@@ -45,15 +45,7 @@ const burst = (latencies: readonly (number | null)[]): readonly Sending[] =>
 
 describe('nothing is said of', () => {
   test('usual answers', () => {
-    expect(
-      latenessOf(usual(10))
-        .slice(0, 90)
-        .filter((late) => late > 0),
-    ).toEqual([])
-  })
-
-  test('slow answers while few are known', () => {
-    expect(latenessOf(burst([20, 300, 400, 30]))).toEqual([0, 0, 0, 0])
+    expect(afterUsual(usual(5))).toEqual(Array(50).fill(0))
   })
 
   test('seven slow ones in a row', () => {
@@ -71,9 +63,9 @@ describe('nothing is said of', () => {
 
   test('slow ones of a kind that always is', () => {
     const slow = Array.from({ length: 60 }, (_, at) => ({ at: at * 300, latency: 900, kind: 'ai' }))
-    expect(latenessOf([...usual(5), ...slow].sort((a, b) => a.at - b.at)).filter((late) => late > 0)).toEqual(
-      [],
-    )
+    const all = [...usual(5), ...slow].sort((a, b) => a.at - b.at)
+    const late = latenessOf(all).filter((_, index) => all[index]?.kind === 'ai')
+    expect(late).toEqual(Array(60).fill(0))
   })
 })
 
@@ -100,6 +92,10 @@ describe('as late as they can be are', () => {
     expect(afterUsual(burst([null]), 5_300)).toEqual([280])
   })
 
+  test('all while few are answered, but not those that have not been', () => {
+    expect(latenessOf(burst([20, 150, 30, null]))).toEqual([0, 130, 10, 0])
+  })
+
   test('none by more than half a second', () => {
     expect(latestMs).toBe(500)
     expect(afterUsual(burst([9_000, null]), 90_000)).toEqual([500, 500])
@@ -124,13 +120,13 @@ describe.each([
   ['alike', (draw: number) => 50 + 2 * draw],
   ['spread to one side', (draw: number) => 100 - 60 * Math.log(1 - draw)],
 ])('where answers are %s and nothing is late', (_, latency) => {
-  test('chance costs less than 15 ms of each window', () => {
+  test('chance costs less than 20 ms of each window', () => {
     const draw = draws()
     const sendings = Array.from({ length: 4_000 }, (_, index) => ({
       at: Math.floor(index / 40) * 1000 + (index % 40) / 10,
       latency: latency(draw()),
     }))
     const late = latenessOf(sendings)
-    expect(late.reduce((sum, one) => sum + one, 0) / late.length).toBeLessThan(15)
+    expect(late.reduce((sum, one) => sum + one, 0) / late.length).toBeLessThan(20)
   })
 })
