@@ -3,21 +3,15 @@ import type { Database } from 'better-sqlite3'
 import type { AskedQuery, HistoryStore, QueryToDerive, StoredBody } from '../history.ts'
 import { adopter, runsToAdopt } from './adopt.ts'
 import { deriver } from './derive.ts'
-import type { Dictionary } from './dictionary.ts'
+import type { Memory } from './memory.ts'
 import { queryReader } from './query-reader.ts'
-import type { RunTargets } from './targets.ts'
 import type { Writer } from './writer.ts'
 
 /** Looks again at what is stored, in SQLite. */
-export function historyStore(
-  db: Database,
-  writer: Writer,
-  words: Dictionary,
-  watched: RunTargets,
-): HistoryStore {
-  const deriveAgain = deriver(db, words, watched)
-  const adopt = adopter(db, watched)
-  const readQuery = queryReader(db, watched)
+export function historyStore(db: Database, writer: Writer, memory: Memory): HistoryStore {
+  const deriveAgain = deriver(db, memory)
+  const adopt = adopter(db, memory)
+  const readQuery = queryReader(db, memory)
   return {
     *askedQueries(job) {
       yield* db

@@ -5,11 +5,10 @@ import { UsageError } from '../../errors.ts'
 import type { Store } from '../store.ts'
 import { answerStore } from './answers.ts'
 import { callStore } from './calls.ts'
-import { dictionary } from './dictionary.ts'
 import { historyStore } from './history.ts'
 import { refuseMissing } from './inspect.ts'
-import { keyNumbers } from './keys.ts'
 import { ledgerStore } from './ledger.ts'
+import { memoryOf } from './memory.ts'
 import { migrate } from './migrate.ts'
 import { refuseNetworkFolder } from './network.ts'
 import { openDraft } from './plan-draft.ts'
@@ -17,7 +16,6 @@ import { reportStore } from './rows.ts'
 import { runStore } from './runs.ts'
 import { openSnapshot } from './snapshot.ts'
 import { type Log, watchSpace } from './space.ts'
-import { runTargets } from './targets.ts'
 import { trackingStore } from './tracking.ts'
 import { explained, explaining } from './troubles.ts'
 import { groupWriter } from './writer.ts'
@@ -34,28 +32,21 @@ export async function openStore(path: string): Promise<Store> {
     db.close()
     throw explained(error, path)
   }
-  const words = dictionary(db)
-  const keys = keyNumbers(db)
-  const watched = runTargets(db)
+  const memory = memoryOf(db)
   const space = watchSpace(path, logOf(db))
-  const forget = (): void => {
-    words.forget()
-    keys.forget()
-    watched.forget()
-  }
-  const writer = groupWriter(db, { rolledBack: forget, full: space.full, makeRoom: space.release })
+  const writer = groupWriter(db, { rolledBack: memory.forget, full: space.full, makeRoom: space.release })
   const store: Store = {
     space,
     refuseDamage: async () => refuseDamage(db, path),
     ...runStore(db, writer),
-    ...callStore(db, writer, keys),
+    ...callStore(db, writer, memory.keys),
     ...ledgerStore(db, writer),
-    ...answerStore(db, writer, words, watched),
+    ...answerStore(db, writer, memory),
     ...reportStore(db),
     ...trackingStore(db),
     snapshot: () => explaining(openSnapshot(db), path),
-    ...historyStore(db, writer, words, watched),
-    draft: async () => explaining(openDraft(db, writer, watched), path),
+    ...historyStore(db, writer, memory),
+    draft: async () => explaining(openDraft(db, writer, memory.targets), path),
     [Symbol.asyncDispose]: async () => {
       await writer.flush()
       db.close()
