@@ -2,8 +2,9 @@ import type { Database } from 'better-sqlite3'
 import type { Target } from '../../model/target.ts'
 import type { Adopted, Adoption, Weigh } from '../history.ts'
 import { follower } from './follower.ts'
+import type { Memory } from './memory.ts'
 import { queryReader } from './query-reader.ts'
-import { namedTargets, type RunTargets, targetIds } from './targets.ts'
+import { namedTargets, targetIds } from './targets.ts'
 import { fillUnknown, unobserved } from './unknown.ts'
 
 /** Targets of single queries of the run `n` that the same queries of the run `rq` are not watched for. */
@@ -59,10 +60,10 @@ const missing = `SELECT value FROM json_each(@named)
  * change. A target stands in the list of each query that is done with it, and is one of the whole run only when all are:
  * whoever comes after a crash sees what is left. Inside a transaction.
  */
-export function adopter(db: Database, watched: RunTargets): (adoption: Adoption, weigh: Weigh) => Adopted {
+export function adopter(db: Database, memory: Memory): (adoption: Adoption, weigh: Weigh) => Adopted {
   const idOf = targetIds(db)
-  const readQuery = queryReader(db, watched)
-  const follow = follower(db)
+  const readQuery = queryReader(db, memory)
+  const follow = follower(db, memory.items)
   const finished = db.prepare<[number], number | null>('SELECT finished_at FROM runs_ WHERE id = ?').pluck()
   const know = db.prepare(
     `INSERT INTO run_targets (run_id, target_id, label, own, everywhere) VALUES (@run, @target, @label, @own, 0)
@@ -104,7 +105,7 @@ export function adopter(db: Database, watched: RunTargets): (adoption: Adoption,
       know.run({ run, target: id, label: target.label, own: target.own ? 1 : 0 })
       return id
     })
-    watched.forget()
+    memory.targets.forget()
     const asked = { run, named: JSON.stringify(ids), newest }
     knowOfQueries.run(asked)
     const end = windowEnd.get({ run, after }) ?? null

@@ -1,23 +1,17 @@
 import type { Database } from 'better-sqlite3'
 import type { AnsweredTask, AnswerStore, Effect, RawAnswer, Understanding } from '../answers.ts'
 import { callSettler } from './calls.ts'
-import type { Dictionary } from './dictionary.ts'
 import { follower } from './follower.ts'
 import { lazily } from './lazily.ts'
+import type { Memory } from './memory.ts'
 import { updateOne } from './one-row.ts'
-import { queryReader, type WrittenPage } from './query-reader.ts'
+import { queryReader } from './query-reader.ts'
 import { resultWriter } from './results.ts'
-import type { RunTargets } from './targets.ts'
 import { unobserved } from './unknown.ts'
 import type { Writer } from './writer.ts'
 
 /** Answers and what they say, in SQLite. */
-export function answerStore(
-  db: Database,
-  writer: Writer,
-  words: Dictionary,
-  watched: RunTargets,
-): AnswerStore {
+export function answerStore(db: Database, writer: Writer, memory: Memory): AnswerStore {
   const settle = callSettler(db)
   const insertAnswer = db.prepare(
     `INSERT INTO answers_ (query_id, page, run_id, call_id, fetched_at) VALUES (?, ?, ?, ?, ?)`,
@@ -28,7 +22,7 @@ export function answerStore(
   )
   const jobBilled = db.prepare('UPDATE calls_ SET billed = 1, job_ended_at = ? WHERE id = ?')
   const jobEnded = db.prepare('DELETE FROM async_jobs WHERE task_id = ?')
-  const understand = lazily(() => understander(db, words, watched))
+  const understand = lazily(() => understander(db, memory))
 
   return {
     keepAnswer: ({ callId, task, settlement, fetchedAt, body, encoding }) =>
@@ -76,27 +70,26 @@ function isFailure({ outcome }: Understanding): boolean {
   return outcome !== 'as-stored' && 'failed' in outcome
 }
 
-function understander(
-  db: Database,
-  words: Dictionary,
-  watched: RunTargets,
-): (change: Understanding) => Effect {
-  const keepResults = resultWriter(db, words)
-  const readQuery = queryReader(db, watched)
-  const follow = follower(db)
+function understander(db: Database, memory: Memory): (change: Understanding) => Effect {
+  const keepResults = resultWriter(db, memory)
+  const readQuery = queryReader(db, memory)
+  const follow = follower(db, memory.items)
   const failed = db.prepare("UPDATE tasks_ SET state = 'failed', cause = ? WHERE id = ?")
 
-  /** Stores the outcome; that a task is done is written with its ranks. */
-  const note = ({ taskId, outcome }: Understanding): WrittenPage | undefined => {
-    if (outcome === 'as-stored' || taskId === null) return undefined
-    if ('done' in outcome) return { taskId, items: keepResults(outcome.done) }
-    failed.run(outcome.failed, taskId)
-    return undefined
+  /** Stores the outcome; that a task is done is written with its ranks. Answers the task that is. */
+  const note = ({ taskId, outcome }: Understanding): number | null => {
+    if (outcome === 'as-stored') return null
+    if ('failed' in outcome) {
+      failed.run(outcome.failed, taskId)
+      return null
+    }
+    keepResults(outcome.done)
+    return taskId
   }
 
   return (change) => {
-    const written = note(change)
-    const read = readQuery(change.runId, change.queryId, written)
-    return follow(read, change.follow(read.query), written)
+    const done = note(change)
+    const read = readQuery(change.runId, change.queryId, done)
+    return follow(read, change.follow(read.query))
   }
 }

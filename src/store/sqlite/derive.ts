@@ -1,20 +1,19 @@
 import type { Database } from 'better-sqlite3'
 import type { HistoryStore } from '../history.ts'
-import type { Dictionary } from './dictionary.ts'
 import { follower } from './follower.ts'
+import type { Memory } from './memory.ts'
 import { queryReader } from './query-reader.ts'
 import { resultWriter } from './results.ts'
-import type { RunTargets } from './targets.ts'
 
 type Derive = HistoryStore['deriveAgain'] extends (...args: infer A) => Promise<infer D>
   ? (...args: A) => D
   : never
 
 /** Derives the results of a query again, and what follows from them for its runs. Inside a transaction. */
-export function deriver(db: Database, words: Dictionary, watched: RunTargets): Derive {
-  const keepResults = resultWriter(db, words)
-  const readQuery = queryReader(db, watched)
-  const follow = follower(db)
+export function deriver(db: Database, memory: Memory): Derive {
+  const keepResults = resultWriter(db, memory)
+  const readQuery = queryReader(db, memory)
+  const follow = follower(db, memory.items)
   const mend = db.prepare(
     "UPDATE tasks_ SET state = 'done', cause = NULL WHERE answer_id = ? AND state = 'failed'",
   )

@@ -1,9 +1,8 @@
 import type { Database } from 'better-sqlite3'
-import { kindCodes } from '../../model/result.ts'
 import type { Consequences, Effect } from '../answers.ts'
+import type { Items } from './items.ts'
 import { updateOne } from './one-row.ts'
-import type { PageRow, ReadQuery, StoredEnd, WrittenPage } from './query-reader.ts'
-import type { StoredItem } from './results.ts'
+import type { PageRow, ReadQuery, StoredEnd } from './query-reader.ts'
 
 /**
  * Writes what follows from a page: that it is done, ranks, observations, and which page may be sent next. What stands
@@ -11,9 +10,10 @@ import type { StoredItem } from './results.ts'
  */
 export function follower(
   db: Database,
-): (read: ReadQuery, consequences: Consequences, written?: WrittenPage) => Effect {
+  items: Items,
+): (read: ReadQuery, consequences: Consequences) => Effect {
   const rank = ranker(db)
-  const observe = observationWriter(db)
+  const observe = observationWriter(db, items)
   const ready = db.prepare(
     `INSERT INTO tasks_ (run_id, query_id, page, state, ready, priority, credits)
     SELECT run_id, query_id, @page, 'pending', 1, priority, credits FROM tasks_
@@ -32,10 +32,10 @@ export function follower(
       setEnd.run(now.because, now.kind, runId, queryId)
   }
 
-  return (read, { ranks, observations, paging }, written) => {
+  return (read, { ranks, observations, paging }) => {
     const { runId: run, queryId: query, rows } = read
-    rank(rows, ranks, written)
-    for (const observation of observations) observe(read, observation, written)
+    rank(read, ranks)
+    for (const observation of observations) observe(read, observation)
     if (paging === null) return { added: 0, skipped: 0 }
     if ('next' in paging) {
       const planned = rows.find(({ page }) => page === paging.next)
@@ -54,20 +54,18 @@ export function follower(
 const pagingGoesOn: StoredEnd = { because: null, kind: null }
 
 /** Writes ranks where they are others than before, with the page that is done. */
-function ranker(
-  db: Database,
-): (rows: readonly PageRow[], ranks: Consequences['ranks'], written?: WrittenPage) => void {
+function ranker(db: Database): (read: ReadQuery, ranks: Consequences['ranks']) => void {
   const rank = db.prepare(`${updateOne} tasks_ SET rank_base = ?, ranks = ? WHERE id = ?`)
-  const done = db.prepare(
+  const end = db.prepare(
     `${updateOne} tasks_ SET state = 'done', cause = NULL, rank_base = ?, ranks = ? WHERE id = ?`,
   )
-  return (rows, ranks, written) => {
+  return ({ rows, done }, ranks) => {
     const ranksOf = new Map(ranks.map((one) => [one.page, one]))
     for (const { taskId, page, rankBase, ranks: before } of rows) {
       const now = ranksOf.get(page)
       const base = now?.base ?? rankBase
       const list = now === undefined ? before : exceptionalRanks(now)
-      if (taskId === written?.taskId) done.run(base, list, taskId)
+      if (taskId === done) end.run(base, list, taskId)
       else if (base !== rankBase || list !== before) rank.run(base, list, taskId)
     }
   }
@@ -79,34 +77,21 @@ function exceptionalRanks({ base, ranks }: Consequences['ranks'][number]): strin
 }
 
 type Observed = Consequences['observations'][number]
-type Place = Observed['places'][number]
-type Words = Pick<StoredItem, 'linkId' | 'titleId'>
-
-const wordless: Words = { linkId: null, titleId: null }
 
 /** Writes an observation in place of the one that its run made of the target before. */
-function observationWriter(
-  db: Database,
-): (read: ReadQuery, observed: Observed, written?: WrittenPage) => void {
+function observationWriter(db: Database, items: Items): (read: ReadQuery, observed: Observed) => void {
   const write = db.prepare(
     `INSERT OR REPLACE INTO observations (run_id, query_id, target_id, observed_at, state, rank, exactness, depth,
       link_id, title_id, page, unbroken_depth, unbroken_pages, places) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
-  const stored = db.prepare<[number, number], Words>(
-    `SELECT link_id AS linkId, title_id AS titleId FROM results
-    WHERE answer_id = ? AND kind <> ${kindCodes.related} AND place = ?`,
-  )
-  const wordsOf = (rows: readonly PageRow[], place: Place, written?: WrittenPage): Words => {
-    const row = rows.find(({ page }) => page === place.page)
-    const items = row !== undefined && row.taskId === written?.taskId ? written.items : null
-    if (items !== null) return items[place.place] ?? wordless
-    return (row?.answerId == null ? undefined : stored.get(row.answerId, place.place)) ?? wordless
+  const itemAt = (rows: readonly PageRow[], { page, place }: Observed['places'][number]) => {
+    const answerId = rows.find((row) => row.page === page)?.answerId ?? null
+    return answerId === null ? undefined : items.of(answerId)[place]
   }
-
-  return ({ runId, queryId, rows }, { targetId, places, ...said }, written) => {
+  return ({ runId, queryId, rows }, { targetId, places, ...said }) => {
     const fetched = rows.flatMap(({ fetchedAt }) => fetchedAt ?? [])
     if (fetched.length === 0) return
-    const found = places.map((place) => ({ ...place, ...wordsOf(rows, place, written) }))
+    const found = places.map((place) => ({ ...place, item: itemAt(rows, place) }))
     const [best] = found
     write.run(
       runId,
@@ -117,12 +102,12 @@ function observationWriter(
       said.rank,
       said.exactness,
       said.depth,
-      best?.linkId ?? null,
-      best?.titleId ?? null,
+      best?.item?.linkId ?? null,
+      best?.item?.titleId ?? null,
       best?.page ?? null,
       said.unbrokenDepth,
       said.unbrokenPages,
-      found.length > 1 ? JSON.stringify(found.map(({ rank, linkId }) => [rank, linkId])) : null,
+      found.length > 1 ? JSON.stringify(found.map(({ rank, item }) => [rank, item?.linkId ?? null])) : null,
     )
   }
 }

@@ -3,22 +3,16 @@ import type { Database } from 'better-sqlite3'
 import type { AskedQuery, HistoryStore, QueryToDerive, StoredBody } from '../history.ts'
 import { adopter, runsToAdopt } from './adopt.ts'
 import { deriver } from './derive.ts'
-import type { Dictionary } from './dictionary.ts'
 import { lazily } from './lazily.ts'
+import type { Memory } from './memory.ts'
 import { queryReader } from './query-reader.ts'
-import type { RunTargets } from './targets.ts'
 import type { Writer } from './writer.ts'
 
 /** Looks again at what is stored, in SQLite. */
-export function historyStore(
-  db: Database,
-  writer: Writer,
-  words: Dictionary,
-  watched: RunTargets,
-): HistoryStore {
-  const deriveAgain = lazily(() => deriver(db, words, watched))
-  const adopt = lazily(() => adopter(db, watched))
-  const readQuery = lazily(() => queryReader(db, watched))
+export function historyStore(db: Database, writer: Writer, memory: Memory): HistoryStore {
+  const deriveAgain = lazily(() => deriver(db, memory))
+  const adopt = lazily(() => adopter(db, memory))
+  const readQuery = lazily(() => queryReader(db, memory))
   return {
     *askedQueries(job) {
       yield* db

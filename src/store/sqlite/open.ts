@@ -4,17 +4,15 @@ import type { Store } from '../store.ts'
 import { answerStore } from './answers.ts'
 import { callStore } from './calls.ts'
 import { openDatabase } from './database.ts'
-import { dictionary } from './dictionary.ts'
 import { historyStore } from './history.ts'
 import { refuseMissing } from './inspect.ts'
-import { keyNumbers } from './keys.ts'
 import { ledgerStore } from './ledger.ts'
+import { memoryOf } from './memory.ts'
 import { openDraft } from './plan-draft.ts'
 import { reportStore } from './rows.ts'
 import { runStore } from './runs.ts'
 import { openSnapshot } from './snapshot.ts'
 import { type Log, watchSpace } from './space.ts'
-import { runTargets } from './targets.ts'
 import { trackingStore } from './tracking.ts'
 import { explaining } from './troubles.ts'
 import { groupWriter } from './writer.ts'
@@ -22,28 +20,21 @@ import { groupWriter } from './writer.ts'
 /** Opens the database at that path, making or migrating it where needed. `:memory:` is one that nobody else sees. */
 export async function openStore(path: string): Promise<Store> {
   const db = await openDatabase(path)
-  const words = dictionary(db)
-  const keys = keyNumbers(db)
-  const watched = runTargets(db)
+  const memory = memoryOf(db)
   const space = watchSpace(path, logOf(db))
-  const forget = (): void => {
-    words.forget()
-    keys.forget()
-    watched.forget()
-  }
-  const writer = groupWriter(db, { rolledBack: forget, full: space.full, makeRoom: space.release })
+  const writer = groupWriter(db, { rolledBack: memory.forget, full: space.full, makeRoom: space.release })
   const store: Store = {
     space,
     refuseDamage: async () => refuseDamage(db, path),
     ...runStore(db, writer),
-    ...callStore(db, writer, keys),
+    ...callStore(db, writer, memory.keys),
     ...ledgerStore(db, writer),
-    ...answerStore(db, writer, words, watched),
+    ...answerStore(db, writer, memory),
     ...reportStore(db),
     ...trackingStore(db),
     snapshot: () => explaining(openSnapshot(db), path),
-    ...historyStore(db, writer, words, watched),
-    draft: async () => explaining(openDraft(db, writer, watched), path),
+    ...historyStore(db, writer, memory),
+    draft: async () => explaining(openDraft(db, writer, memory.targets), path),
     [Symbol.asyncDispose]: async () => {
       await writer.flush()
       db.close()

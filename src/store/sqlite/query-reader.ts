@@ -1,14 +1,13 @@
 import type { Database } from 'better-sqlite3'
-import { kindCodes } from '../../model/result.ts'
 import type { Target } from '../../model/target.ts'
 import type { QueryPaging } from '../../model/task.ts'
-import type { Page, PageState, RankedItem } from '../../rank/pages.ts'
+import type { Page, PageState } from '../../rank/pages.ts'
 import type { EndKind } from '../../rank/paging.ts'
 import type { Sightings } from '../../rank/smart.ts'
 import type { StoredQuery, WatchedTarget } from '../answers.ts'
 import { leftOutCause } from './fit.ts'
-import type { StoredItem } from './results.ts'
-import { type RunTargets, type TargetRow, toTarget } from './targets.ts'
+import type { Memory } from './memory.ts'
+import { type TargetRow, toTarget } from './targets.ts'
 
 /** A query of a run as it was read for a change: what it says, and the rows that say it. */
 export interface ReadQuery {
@@ -17,6 +16,8 @@ export interface ReadQuery {
   readonly query: StoredQuery
   readonly rows: readonly PageRow[]
   readonly end: StoredEnd
+  /** The task that this change brings to its end; its row does not say so yet. */
+  readonly done: number | null
 }
 
 /** Why no page follows any more, and what kind of end that is; nulls while pages may follow. */
@@ -41,12 +42,18 @@ export interface PageRow {
   readonly isLast: number | null
 }
 
-/** A page whose results were stored in the same change; its task is to become done. */
-export interface WrittenPage {
-  readonly taskId: number
-  /** In the order of the page; null where they had been stored before. */
-  readonly items: readonly StoredItem[] | null
-}
+type PageList = readonly [
+  taskId: number,
+  page: number,
+  state: string,
+  cause: string | null,
+  ready: number,
+  answerId: number | null,
+  fetchedAt: number | null,
+  rankBase: number,
+  ranks: string | null,
+  isLast: number | null,
+]
 
 interface PagingRow extends QueryPaging, StoredEnd {
   /** 1 where the query has targets of its own. */
@@ -61,19 +68,18 @@ const unplanned: PagingRow = {
 }
 
 const pageStates: Readonly<Record<string, PageState>> = {
-  done: 'done',
   failed: 'failed',
   skipped: 'ended',
 }
 
 /**
- * Reads a query of a run as it stands, inside the change that is under way. What that has written of a page is handed
- * over, so that nothing is read that is known.
+ * Reads a query of a run as it stands, inside the change that is under way: with that task done, whose results have been
+ * stored by it.
  */
 export function queryReader(
   db: Database,
-  watched: RunTargets,
-): (runId: number, queryId: number, written?: WrittenPage) => ReadQuery {
+  { targets, items, refresh }: Memory,
+): (runId: number, queryId: number, done?: number | null) => ReadQuery {
   const paging = db.prepare<[number, number], PagingRow>(
     `SELECT pages AS maxPages, page_size AS pageSize, depth, paging_end AS because, paging_kind AS kind,
       targets <> '[]' AS hasTargets FROM run_queries WHERE run_id = ? AND query_id = ?`,
@@ -85,57 +91,67 @@ export function queryReader(
         AND tg.id NOT IN (SELECT value FROM json_each(rq.planned_targets)) AS adopted
     FROM run_queries rq CROSS JOIN run_targets rt ON rt.run_id = rq.run_id AND ${which} JOIN targets tg ON tg.id = rt.target_id
     WHERE rq.run_id = @run AND rq.query_id = @query`
-  const allTargets = db.prepare<unknown[], WatchedRow>(
+  const ownTargets = db.prepare<unknown[], WatchedRow>(
     // Those of other queries are not looked at, which may be very many.
     `${watchedBy('rt.everywhere = 1')} UNION ALL ${watchedBy(
       'rt.everywhere = 0 AND rt.target_id IN (SELECT value FROM json_each(rq.targets))',
     )} ORDER BY id`,
   )
-  const pages = db.prepare<[number, number], PageRow>(
-    `SELECT t.id AS taskId, t.page, t.state, t.cause, t.ready, t.answer_id AS answerId, t.rank_base AS rankBase, t.ranks,
-      a.fetched_at AS fetchedAt, a.has_next_page = 0 AS isLast
-    FROM tasks_ t LEFT JOIN answers_ a ON a.id = t.answer_id WHERE t.run_id = ? AND t.query_id = ? ORDER BY t.page`,
-  )
-  // Related searches come along with web results and have no rank over pages.
-  const items = db.prepare<[number], RankedItem>(
-    `SELECT coalesce(l.same_as, l.id) AS sameAs, l.link FROM results x LEFT JOIN links l ON l.id = x.link_id
-    WHERE x.answer_id = ? AND x.kind <> ${kindCodes.related} ORDER BY x.kind, x.place`,
-  )
+  // As lists: an object with names would take as long to make as all the rest.
+  const pages = db
+    .prepare<[number, number], PageList>(
+      `SELECT t.id, t.page, t.state, t.cause, t.ready, t.answer_id, a.fetched_at, t.rank_base, t.ranks, a.has_next_page = 0
+      FROM tasks_ t LEFT JOIN answers_ a ON a.id = t.answer_id WHERE t.run_id = ? AND t.query_id = ? ORDER BY t.page`,
+    )
+    .raw()
   const readSightings = sightingsReader(db)
-  const readPage = (
-    { taskId, page, state, cause, answerId, isLast }: PageRow,
-    written?: WrittenPage,
-  ): Page => {
-    const isWritten = taskId === written?.taskId
-    const isDone = (isWritten || state === 'done') && answerId !== null
+  const readPage = ({ taskId, page, state, cause, answerId, isLast }: PageRow, done: number | null): Page => {
+    const isDone = taskId === done || state === 'done'
     return {
       page,
       // What was left out was not looked at.
-      state: isWritten ? 'done' : cause === leftOutCause ? 'open' : (pageStates[state] ?? 'open'),
-      items: isDone ? ((isWritten ? written.items : null) ?? items.all(answerId)) : [],
+      state: isDone ? 'done' : cause === leftOutCause ? 'open' : (pageStates[state] ?? 'open'),
+      items: isDone && answerId !== null ? items.of(answerId) : [],
       ...(isLast === 1 ? { isLast: true } : {}),
     }
   }
-  return (runId, queryId, written) => {
+  return (runId, queryId, done = null) => {
+    refresh()
     const { because, kind, hasTargets, ...asked } = paging.get(runId, queryId) ?? unplanned
-    const rows = pages.all(runId, queryId)
+    const rows = pages.all(runId, queryId).map(pageRow)
     return {
       runId,
       queryId,
       rows,
       end: { because, kind },
+      done,
       query: {
         ...asked,
         targets:
           hasTargets === 1
-            ? allTargets.all({ run: runId, query: queryId }).map(watchedOf)
-            : watched.of(runId),
-        pages: rows.map((row) => readPage(row, written)),
+            ? ownTargets.all({ run: runId, query: queryId }).map(watchedOf)
+            : targets.of(runId),
+        pages: rows.map((row) => readPage(row, done)),
         end: because === null || kind === null ? null : { because, kind },
         sightings: () => readSightings(runId, queryId, asked.maxPages),
       },
     }
   }
+}
+
+function pageRow([
+  taskId,
+  page,
+  state,
+  cause,
+  ready,
+  answerId,
+  fetchedAt,
+  rankBase,
+  ranks,
+  isLast,
+]: PageList): PageRow {
+  return { taskId, page, state, cause, ready, answerId, fetchedAt, rankBase, ranks, isLast }
 }
 
 function watchedOf({ adopted, ...row }: WatchedRow): WatchedTarget {

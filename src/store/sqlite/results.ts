@@ -1,26 +1,20 @@
 import type { Database } from 'better-sqlite3'
 import { kindCodes, type Result } from '../../model/result.ts'
-import type { RankedItem } from '../../rank/pages.ts'
 import type { ReadAnswer } from '../answers.ts'
 import type { Dictionary } from './dictionary.ts'
 import { type Row, rowInserter } from './insert-rows.ts'
+import type { StoredItem } from './items.ts'
+import type { Memory } from './memory.ts'
 import { updateOne } from './one-row.ts'
-
-/** A result that has a rank, as it was stored. */
-export interface StoredItem extends RankedItem {
-  readonly linkId: number | null
-  readonly titleId: number | null
-}
 
 /**
  * Stores the results and facts of an answer in place of those that were derived before; `anew` also where the same
- * normaliser had derived them. Answers the results that have ranks in the order of their page, or null where they stay
- * as they were. Inside a transaction.
+ * normaliser had derived them. Inside a transaction.
  */
 export function resultWriter(
   db: Database,
-  words: Dictionary,
-): (read: ReadAnswer, anew?: 'anew') => readonly StoredItem[] | null {
+  { words, items: known }: Pick<Memory, 'words' | 'items'>,
+): (read: ReadAnswer, anew?: 'anew') => void {
   const clear = ['results', 'dated_details', 'image_details'].map((table) =>
     db.prepare(`DELETE FROM ${table} WHERE answer_id = ?`),
   )
@@ -62,7 +56,7 @@ export function resultWriter(
   return (read, anew) => {
     if (anew !== undefined || !writeFacts.first(read)) {
       // A reused answer was read when it came.
-      if (anew === undefined && derivedBy.get(read.answerId) === read.normaliser) return null
+      if (anew === undefined && derivedBy.get(read.answerId) === read.normaliser) return
       for (const statement of clear) statement.run(read.answerId)
       writeFacts.again(read)
     }
@@ -71,7 +65,10 @@ export function resultWriter(
     writeResults(placed.map((one, index) => rowOf(one, items[index] as StoredItem)))
     writeDetails(placed)
     // Related searches come along with web results and have no rank over pages.
-    return items.filter((_, index) => placed[index]?.result.kind !== 'related')
+    known.note(
+      read.answerId,
+      items.filter((_, index) => placed[index]?.result.kind !== 'related'),
+    )
   }
 }
 

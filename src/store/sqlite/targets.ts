@@ -38,25 +38,18 @@ export function toTarget<Row extends { readonly own: number; readonly also: stri
 export interface RunTargets {
   /** In the order of their numbers. */
   of(run: number): readonly WatchedTarget[]
-  /** To be called by whoever changes them, and after a rollback. */
+  /** To be called by whoever changes them. */
   forget(): void
 }
 
-/** The targets of runs; what another process changes is seen, too. */
 export function runTargets(db: Database): RunTargets {
   const find = db.prepare<[number], TargetRow<Target & { readonly id: number }>>(
     `SELECT tg.id, tg.site, tg.match, tg.also, rt.label, rt.own FROM run_targets rt JOIN targets tg ON tg.id = rt.target_id
     WHERE rt.run_id = ? AND rt.everywhere = 1 ORDER BY tg.id`,
   )
-  // Another number when another connection has committed something.
-  const version = db.prepare<[], number>('PRAGMA data_version').pluck()
   const known = new Map<number, readonly WatchedTarget[]>()
-  let seen: number | undefined
   return {
     of: (run) => {
-      const now = version.get()
-      if (now !== seen) known.clear()
-      seen = now
       const targets = known.get(run) ?? find.all(run).map(toTarget)
       known.set(run, targets)
       return targets
