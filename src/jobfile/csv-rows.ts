@@ -26,7 +26,8 @@ export type ReadRow = (
 
 /** The reader of the rows below a header, for a file that problems call `where`. */
 export function rowReader(columns: Columns, plan: JobPlan, where: string): ReadRow {
-  const readOperation = operationReader()
+  const readOperation = remembering(readOneOperation)
+  const readTargets = remembering(readSites)
   return (cells, line, report) => {
     if (cells.every((cell) => cell === '' || cell.trim() === '')) return null
     const place: Place = { where, line, column: null }
@@ -40,7 +41,7 @@ export function rowReader(columns: Columns, plan: JobPlan, where: string): ReadR
       return null
     }
     if (!areClean(cells, tell)) return null
-    const row = makeRow({ columns, cells, tell, readOperation }, plan, place)
+    const row = makeRow({ columns, cells, tell, readOperation, readTargets }, plan, place)
     return { row, good }
   }
 }
@@ -49,11 +50,14 @@ interface Reading {
   readonly columns: Columns
   readonly cells: readonly string[]
   readonly tell: (mistake: Mistake) => void
-  readonly readOperation: (name: string) => Read<readonly BillableOperation[]>
+  readonly readOperation: ReadText<readonly BillableOperation[]>
+  readonly readTargets: ReadText<readonly Target[]>
 }
 
+type ReadText<T> = (text: string) => Read<T>
+
 function makeRow(reading: Reading, plan: JobPlan, place: Place): Row {
-  const { columns, cells, readOperation } = reading
+  const { columns, cells, readOperation, readTargets } = reading
   const written = cellText(reading, 'operation') !== ''
   const text = values.queryText(cellText(reading, 'query'))
   if (!('value' in text)) reading.tell({ what: `query ${text.what}`, instead: text.instead })
@@ -66,7 +70,7 @@ function makeRow(reading: Reading, plan: JobPlan, place: Place): Row {
     depth: depth ?? plan.depth,
     pages: depth === undefined ? plan.pages : null,
     tags: cellValue(reading, 'tags', readTags) ?? none,
-    targets: cellValue(reading, 'target', readSites) ?? none,
+    targets: cellValue(reading, 'target', readTargets) ?? none,
     priority: cellValue(reading, 'priority', readPriority) ?? 0,
     volume: cellValue(reading, 'volume', readVolume) ?? null,
     url: cellValue(reading, 'url', values.pageUrl) ?? null,
@@ -94,17 +98,25 @@ function cellValue<T>(
   return undefined
 }
 
-// The rows of one operation share one list of operations.
-function operationReader(): Reading['readOperation'] {
-  const known = new Map<string, Read<readonly BillableOperation[]>>()
-  return (name) => {
-    const before = known.get(name)
+/** Texts of one column that are remembered at once. */
+const remembered = 1_000
+
+/** Reads a text once: rows that say the same share what it says. */
+function remembering<T>(read: ReadText<T>): ReadText<T> {
+  const known = new Map<string, Read<T>>()
+  return (text) => {
+    const before = known.get(text)
     if (before !== undefined) return before
-    const checked = operationName(name)
-    const read = 'value' in checked ? { value: [billableOperation(checked.value)] } : checked
-    known.set(name, read)
-    return read
+    const value = read(text)
+    if (known.size >= remembered) known.clear()
+    known.set(text, value)
+    return value
   }
+}
+
+function readOneOperation(name: string): Read<readonly BillableOperation[]> {
+  const checked = operationName(name)
+  return 'value' in checked ? { value: [billableOperation(checked.value)] } : checked
 }
 
 function ragged(found: number, width: number): Mistake {

@@ -5,6 +5,7 @@ import type { FitRest } from '../calls.ts'
 import type { PlannedJob } from '../store.ts'
 import { finalKinds } from './ends.ts'
 import { leftOutCause } from './fit.ts'
+import { numberQueries } from './plan-numbers.ts'
 import type { Staged } from './plan-staged.ts'
 import { understood } from './reusable.ts'
 import { sorting } from './sorting.ts'
@@ -56,10 +57,11 @@ function wanted(db: Database, jobs: number): Iterable<WantedRow> {
 
 function noteWanted(
   db: Database,
-  { table }: Staged,
+  staged: Staged,
   number: number,
   { settings, continues, freshSince }: PlannedJob,
 ): void {
+  numberQueries(db, staged)
   db.prepare(
     `INSERT INTO draft.wanted SELECT @job, @name, key, priority, stale, first, id, calls, calls * credits FROM (
       SELECT o.*, coalesce((SELECT max(a.fetched_at) FROM answers_ a WHERE a.query_id = o.query), 0) AS stale,
@@ -69,16 +71,16 @@ function noteWanted(
             AND coalesce((SELECT CASE WHEN o.follows THEN NOT ${settles} ELSE ${waits} END FROM tasks_ t
               WHERE t.run_id = @run AND t.query_id = a.query_id AND t.page = a.page), o.follows)) AS calls
       FROM (
-        SELECT s.id, s.key, s.priority, s.credits, s.pages, q.id AS query, min(t.id) AS first,
+        SELECT s.id, s.key, s.priority, s.credits, s.pages, known.query_id AS query, min(t.id) AS first,
           coalesce(sum(${waits} AND t.page <= s.pages), 0) AS waiting,
           coalesce(sum(${settles} AND t.page <= s.pages), 0) AS settled,
           NOT coalesce(${ended}, 0) OR max(t.page * (${waits} AND t.page <= s.pages)) > max(t.page * ${settles})
             AS follows,
           -- Where nothing waits, something may only follow behind pages that are all settled.
           max(t.page) >= s.pages OR sum(NOT ${settles}) > 0 AS whole
-        FROM ${table} s LEFT JOIN queries q ON q.key = s.key
-          LEFT JOIN run_queries rq ON rq.run_id = @run AND rq.query_id = q.id
-          LEFT JOIN tasks_ t ON t.run_id = @run AND t.query_id = q.id
+        FROM ${staged.table} s LEFT JOIN draft.asked known ON known.id = s.id AND known.added = 0
+          LEFT JOIN run_queries rq ON rq.run_id = @run AND rq.query_id = known.query_id
+          LEFT JOIN tasks_ t ON t.run_id = @run AND t.query_id = known.query_id
         GROUP BY s.id HAVING waiting > 0 OR NOT coalesce(whole, 0)) o)`,
   ).run({ job: number, name: settings.name, run: continues, fresh: freshSince ?? Number.MAX_SAFE_INTEGER })
 }
@@ -93,7 +95,8 @@ interface SummaryRow {
 }
 
 /** For each query: pages already settled in the continued run, and pages that a stored answer covers. */
-export function summarise(db: Database, { table }: Staged, job: PlannedJob, duplicates: number): PlanSummary {
+export function summarise(db: Database, staged: Staged, job: PlannedJob, duplicates: number): PlanSummary {
+  numberQueries(db, staged)
   const row = db
     .prepare<unknown[], SummaryRow>(
       `SELECT count(*) AS queries, coalesce(sum(max(pages, settled)), 0) AS tasks,
@@ -102,13 +105,13 @@ export function summarise(db: Database, { table }: Staged, job: PlannedJob, dupl
         coalesce(sum(CASE WHEN ended THEN 0 ELSE max(pages - settled - fresh, 0) * credits END), 0) AS max
       FROM (
         SELECT s.pages, s.credits,
-          (SELECT count(*) FROM tasks_ t WHERE t.run_id = @run AND t.query_id = q.id
+          (SELECT count(*) FROM tasks_ t WHERE t.run_id = @run AND t.query_id = known.query_id
             AND t.state IN ('answered', 'done', 'failed', 'skipped') AND NOT ${leftOut}) AS settled,
-          (SELECT count(DISTINCT a.page) FROM answers_ a WHERE a.query_id = q.id AND a.page <= s.pages
+          (SELECT count(DISTINCT a.page) FROM answers_ a WHERE a.query_id = known.query_id AND a.page <= s.pages
             AND a.fetched_at >= @fresh AND ${understood} AND NOT EXISTS (SELECT 1 FROM tasks_ t WHERE t.run_id = @run
-            AND t.query_id = q.id AND t.page = a.page AND t.state <> 'pending' AND NOT ${leftOut})) AS fresh,
-          coalesce((SELECT ${ended} FROM run_queries rq WHERE rq.run_id = @run AND rq.query_id = q.id), 0) AS ended
-        FROM ${table} s LEFT JOIN queries q ON q.key = s.key)`,
+            AND t.query_id = known.query_id AND t.page = a.page AND t.state <> 'pending' AND NOT ${leftOut})) AS fresh,
+          coalesce((SELECT ${ended} FROM run_queries rq WHERE rq.run_id = @run AND rq.query_id = known.query_id), 0) AS ended
+        FROM ${staged.table} s LEFT JOIN draft.asked known ON known.id = s.id AND known.added = 0)`,
     )
     .get({
       run: job.continues,
