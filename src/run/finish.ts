@@ -49,4 +49,5 @@ export async function finishRuns(
       return stop?.reason ?? limits.get(id) ?? 'balance'
     }
   }
+  if (stop === null) await store.countRanks()
 }

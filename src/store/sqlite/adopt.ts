@@ -3,6 +3,7 @@ import type { Target } from '../../model/target.ts'
 import type { Adopted, Adoption, Weigh } from '../history.ts'
 import { follower } from './follower.ts'
 import { queryReader } from './query-reader.ts'
+import { countsForgetter } from './rank-counts.ts'
 import { namedTargets, targetIds } from './targets.ts'
 import { fillUnknown, unobserved } from './unknown.ts'
 
@@ -63,6 +64,7 @@ export function adopter(db: Database): (adoption: Adoption, weigh: Weigh) => Ado
   const idOf = targetIds(db)
   const readQuery = queryReader(db)
   const follow = follower(db)
+  const forgetCounts = countsForgetter(db)
   const finished = db.prepare<[number], number | null>('SELECT finished_at FROM runs_ WHERE id = ?').pluck()
   const know = db.prepare(
     `INSERT INTO run_targets (run_id, target_id, label, own, everywhere) VALUES (@run, @target, @label, @own, 0)
@@ -115,6 +117,7 @@ export function adopter(db: Database): (adoption: Adoption, weigh: Weigh) => Ado
     const [from, to] = [queries[0], queries.at(-1)]
     if (from === undefined || to === undefined) return { looked: 0, next: end }
     watch.run({ ...asked, from, to })
+    forgetCounts(run)
     const looked = unobserved(db, [run], { from, to })
     for (const { queryId } of looked)
       follow(run, queryId, { ...weigh(readQuery(run, queryId)), paging: null })

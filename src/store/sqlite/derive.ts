@@ -3,6 +3,7 @@ import type { HistoryStore } from '../history.ts'
 import type { Dictionary } from './dictionary.ts'
 import { follower } from './follower.ts'
 import { queryReader } from './query-reader.ts'
+import { countsForgetter } from './rank-counts.ts'
 import { resultWriter } from './results.ts'
 
 type Derive = HistoryStore['deriveAgain'] extends (...args: infer A) => Promise<infer D>
@@ -14,11 +15,14 @@ export function deriver(db: Database, words: Dictionary): Derive {
   const keepResults = resultWriter(db, words)
   const readQuery = queryReader(db)
   const follow = follower(db)
+  const forgetCounts = countsForgetter(db)
   const mend = db.prepare(
     "UPDATE tasks_ SET state = 'done', cause = NULL WHERE answer_id = ? AND state = 'failed'",
   )
+  // By way of the answers: the tasks of a query stand among those of all others.
   const runsOf = db.prepare<[number], { runId: number }>(
-    "SELECT DISTINCT run_id AS runId FROM tasks_ WHERE query_id = ? AND state = 'done' ORDER BY run_id",
+    `SELECT DISTINCT t.run_id AS runId FROM answers_ a JOIN tasks_ t ON t.answer_id = a.id
+    WHERE a.query_id = ? AND t.query_id = a.query_id AND t.state = 'done' ORDER BY t.run_id`,
   )
   const observed = db.prepare<[number, number], { targetId: number; state: string; rank: number | null }>(
     'SELECT target_id AS targetId, state, rank FROM observations WHERE run_id = ? AND query_id = ?',
@@ -36,6 +40,7 @@ export function deriver(db: Database, words: Dictionary): Derive {
     const runs = runsOf.all(queryId)
     for (const { runId } of runs) {
       const before = said(runId, queryId)
+      forgetCounts(runId)
       follow(runId, queryId, { ...weigh(readQuery(runId, queryId)), paging: null })
       for (const [target, what] of said(runId, queryId)) if (before.get(target) !== what) changed += 1
     }
