@@ -33,6 +33,8 @@ export async function renormaliseAnswers(flags: RenormaliseFlags, terminal: Term
   )
   const which = { unless: flags.outdated === true ? normaliserVersion : null, job: named?.name ?? null }
   const done = await renormalise(store, which, line.show)
+  if (which.unless === null) await store.forgetRankCounts(which.job)
+  await store.countRanks(Number.POSITIVE_INFINITY)
   line.end()
   await terminal.out(
     flags.json === true ? `${JSON.stringify(documentOf(done), null, 2)}\n` : `${sentence(done)}\n`,

@@ -48,4 +48,5 @@ export async function finishRuns(
       return stop?.reason ?? limits.get(id) ?? 'balance'
     }
   }
+  if (stop === null) await store.countRanks()
 }

@@ -12,7 +12,7 @@ import { weigh } from './follow.ts'
  * @returns how many queries of earlier runs were looked at again
  */
 export async function lookBack(
-  store: Pick<Store, 'runsToAdopt' | 'adopt'>,
+  store: Pick<Store, 'runsToAdopt' | 'adopt' | 'countRanks'>,
   { name, targets }: Pick<JobSettings, 'name' | 'targets'>,
   newest: number | null,
   between: () => Promise<void> = async () => {},
@@ -25,5 +25,6 @@ export async function lookBack(
       after = adopted.next
       await between()
     }
+  if (looked > 0) await store.countRanks()
   return looked
 }

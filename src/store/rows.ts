@@ -18,7 +18,7 @@ export interface ReportStore {
   askedBy(run: number, targets: readonly Target[]): Iterable<Readonly<Record<string, Cell>>>
   /** Every query of that text, as the job's newest run left it that looked for one; empty where none did. */
   queryRecords(look: QueryLook): Promise<readonly QueryRecord[]>
-  /** The texts of everything that runs of the job ever asked. */
+  /** The texts of everything that runs of the job ever asked, in alphabetical order. */
   queryTexts(job: string): Promise<readonly string[]>
   /** What the newest run of the job asks that asks any such query, in alphabetical order. */
   serpQueries(look: SerpLook): readonly SerpQuery[]

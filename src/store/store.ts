@@ -112,6 +112,14 @@ export interface RunStore extends RunReads {
    * wait again; answers how many calls there were. For whoever holds the right to collect: nobody else is alive.
    */
   recover(runIds: readonly number[], now: number): Promise<number>
+  /**
+   * Adds up what runs that are over observed, the newest first, until that much time has passed: some seconds, unless it
+   * is said. What was not added up is read query by query, so this makes questions about the past quicker and changes no
+   * answer.
+   */
+  countRanks(withinMs?: number): Promise<void>
+  /** What was added up of the runs of a job, or of all, is to be added up anew. */
+  forgetRankCounts(job: string | null): Promise<void>
 }
 
 /** A task that failed, with its cause. */

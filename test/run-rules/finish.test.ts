@@ -27,6 +27,7 @@ async function ends(
     finishRun: async (_id: number, why: FinishReason) => {
       ended.push(why)
     },
+    countRanks: async () => {},
   }
   const limits = new Map(
     lefts.flatMap(({ limit }, index) => (limit === undefined ? [] : [[index + 1, limit] as const])),

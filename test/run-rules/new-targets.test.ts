@@ -15,7 +15,8 @@ vi.mock('node:timers/promises', () => ({
 
 /** A store whose runs are adopted in so many changes each, of which every one takes so long. */
 function aStore(runs: number, changes: number, ms: number): Store {
-  const store: Pick<Store, 'runsToAdopt' | 'adopt'> = {
+  const store: Pick<Store, 'runsToAdopt' | 'adopt' | 'countRanks'> = {
+    countRanks: async () => {},
     runsToAdopt: () => Array.from({ length: runs }, (_, index) => index + 1),
     adopt: async ({ run, after }) => {
       happened.push(`run ${run} after ${after}`)

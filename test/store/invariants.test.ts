@@ -26,6 +26,9 @@ const wordless = 'Results and answers with a title, link or text that is not sto
 const hostless = 'Links whose host, or whose equal, is not stored'
 const homelessObservation = 'Observations whose query, target, link or title is not stored'
 const rankless = 'Observations with a rank that are not ranked, or without one that are'
+const miscounted =
+  'Runs whose ranks are not added up as they were observed (rankline renormalise adds them up again)'
+const countedEarly = 'Ranks of runs that are added up and go on'
 const unpacked = 'Stored bodies that cannot be unpacked'
 const spoiledText = 'Texts that are not what was stored'
 const spoiledLink = 'Links that are not what was stored'
@@ -79,7 +82,16 @@ const breaks: readonly (readonly [statement: string, found: Readonly<Record<stri
   [`DELETE FROM run_targets WHERE target_id = 2`, { [homelessObservation]: 5 }],
   ['UPDATE observations SET link_id = 999 WHERE rank IS NOT NULL', { [homelessObservation]: 1 }],
   [`UPDATE observations SET rank = 3 WHERE state = 'unknown' AND target_id = 1`, { [rankless]: 1 }],
-  ['UPDATE observations SET rank = NULL', { [rankless]: 1 }],
+  ['UPDATE observations SET rank = NULL', { [rankless]: 1, [miscounted]: 1 }],
+  ['UPDATE rank_counts_ SET queries = queries + 1 WHERE place > 0', { [miscounted]: 1 }],
+  ['UPDATE rank_counts_ SET volume = 1', { [miscounted]: 1 }],
+  ["UPDATE rank_counts_ SET place = 4 WHERE state = 'ranked'", { [miscounted]: 1 }],
+  ["DELETE FROM rank_counts_ WHERE state = 'unknown'", { [miscounted]: 1 }],
+  ["INSERT INTO rank_counts_ VALUES (1, 1, 'ranked', 0, 99, 2, NULL)", { [miscounted]: 1 }],
+  ['UPDATE run_queries SET volume = 5 WHERE run_id = 1', { [miscounted]: 1 }],
+  ["UPDATE observations SET exactness = 'estimated' WHERE rank IS NOT NULL", { [miscounted]: 1 }],
+  ['INSERT INTO counted_runs VALUES (3)', { [countedEarly]: 1 }],
+  ['INSERT INTO counted_runs VALUES (9)', { [countedEarly]: 1 }],
   ['DELETE FROM deliveries WHERE id = (SELECT min(id) FROM deliveries)', { [undelivered]: 1 }],
   ['DELETE FROM call_deliveries WHERE call_id < 3', { [undeliveredCall]: 2 }],
   [`UPDATE raw_answers SET body = x'789c00' WHERE answer_id = 1`, { [unpacked]: 1 }],
@@ -105,6 +117,7 @@ describe('a database that is broken by hand is found out', () => {
     UPDATE tasks_ SET reused = 1, answer_id = (SELECT min(id) FROM answers_ WHERE run_id = 2) WHERE run_id = 2`,
     "DELETE FROM raw_answers WHERE answer_id NOT IN (SELECT answer_id FROM tasks_ WHERE state = 'answered')",
     'UPDATE calls_ SET outcome = NULL WHERE credits = 0',
+    "DELETE FROM counted_runs; INSERT INTO rank_counts_ VALUES (1, 1, 'ranked', 0, 99, 2, NULL)",
   ])('but not where all may be well: %s', async (statement) => {
     const { path, exec } = await aWholeDatabase()
     exec(statement)

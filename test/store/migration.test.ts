@@ -138,6 +138,24 @@ test('what was stored before is exported, and what comes then is new', async () 
   expect([...snapshot.rows('calls', ['call_id'], { after: 3 })]).toEqual([[2]])
 })
 
+test('SQLite is told how tables are shaped, unless somebody had them measured', async () => {
+  const shapeOf = (path: string) => {
+    const db = new Database(path)
+    try {
+      return db.prepare("SELECT stat FROM sqlite_stat1 WHERE idx = 'runs_job'").pluck().all()
+    } finally {
+      db.close()
+    }
+  }
+  const [path, measured] = [await earlier(1), await earlier(1)]
+  const db = new Database(measured)
+  db.exec('ANALYZE')
+  db.close()
+  for (const one of [path, measured]) await (await openStore(one))[Symbol.asyncDispose]()
+  expect(shapeOf(path)).toEqual(['10000 300 1'])
+  expect(shapeOf(measured)).toEqual(['1 1 1'])
+})
+
 test('triggers are made anew where they are missing or another text', async () => {
   const path = await earlier(1)
   const texts = () => {
@@ -150,7 +168,7 @@ test('triggers are made anew where they are missing or another text', async () =
   }
   await (await openStore(path))[Symbol.asyncDispose]()
   const made = texts()
-  expect(made).toHaveLength(5)
+  expect(made).toHaveLength(6)
   const db = new Database(path)
   db.exec(`DROP TRIGGER deliver_task; DROP TRIGGER deliver_call;
     CREATE TRIGGER deliver_call AFTER UPDATE ON calls_ BEGIN SELECT 1; END`)

@@ -151,6 +151,7 @@ test('tables of small rows under a key of several columns have no row numbers be
     'dated_details',
     'image_details',
     'observations',
+    'rank_counts_',
     'results',
     'run_queries',
     'run_targets',

@@ -140,7 +140,7 @@ describe('the record of a query', () => {
     expect(await found('standing desk', '2026-03-02')).toHaveLength(3)
     expect(await found('standing desk', '2026-03-01')).toEqual([])
     expect(await found('nothing')).toEqual([])
-    expect(await store.queryTexts('acme')).toEqual(['standing desk', 'other'])
+    expect(await store.queryTexts('acme')).toEqual(['other', 'standing desk'])
   })
 
   test('of a run that stopped before it says that nothing was fetched', async () => {

@@ -8,7 +8,9 @@ export function rowsOf({ path, sql }: TempStore, query: string): readonly Record
   if (!installed) return sql(query)
   // Whatever the time zone of whoever reads.
   const env = { ...process.env, TZ: 'America/New_York' }
-  const said = execFileSync('sqlite3', ['-readonly', '-json', path, query], { encoding: 'utf8', env })
+  // Rows of a program that is explained are rows like any other.
+  const asked = ['-readonly', '-json', path, '.explain off', query]
+  const said = execFileSync('sqlite3', asked, { encoding: 'utf8', env })
   return said === '' ? [] : JSON.parse(said)
 }
 

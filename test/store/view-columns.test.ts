@@ -58,6 +58,25 @@ describe('the public views have the columns that were promised, in their order',
         ...['state', 'rank', 'exactness', 'depth', 'url', 'title', 'run_id'],
       ],
     ],
+    [
+      'rank_changes',
+      [
+        ...['job', 'query', 'target', 'operation', 'gl', 'hl', 'location', 'tags', 'date', 'observed_at'],
+        ...['state', 'rank', 'exactness', 'depth', 'url', 'title', 'run_id'],
+        ...['previous_date', 'previous_state', 'previous_rank', 'change'],
+      ],
+    ],
+    [
+      'rankings_by_run',
+      [
+        ...['job', 'target', 'date', 'run_id', 'queries', 'ranked', 'absent', 'unknown', 'estimated'],
+        ...['average_rank', 'average_position', 'top_1', 'top_3', 'top_10', 'top_20', 'top_50', 'top_100'],
+      ],
+    ],
+    [
+      'rank_counts',
+      [...['job', 'target', 'date', 'run_id', 'state', 'rank', 'exactness', 'depth', 'queries', 'volume']],
+    ],
   ])('%s', async (view, columns) => {
     const temp = await aStore()
     const names = rowsOf(temp, `SELECT name FROM pragma_table_info('${view}') ORDER BY cid`)
@@ -67,6 +86,6 @@ describe('the public views have the columns that were promised, in their order',
 
   test('and there are no others', async () => {
     const temp = await aStore()
-    expect(rowsOf(temp, "SELECT name FROM sqlite_schema WHERE type = 'view'")).toHaveLength(12)
+    expect(rowsOf(temp, "SELECT name FROM sqlite_schema WHERE type = 'view'")).toHaveLength(15)
   })
 })

@@ -103,6 +103,7 @@ export async function aWholeDatabase(): Promise<TempStore> {
   await aRetriedRun(temp.store)
   await aRunUnderWay(temp.store)
   await aPolledRun(temp.store)
+  await temp.store.countRanks()
   await temp.store.beginCall(aLookup({ runId: 1 }))
   await temp.store[Symbol.asyncDispose]()
   return temp

@@ -4,6 +4,7 @@ import type { Adopted, Adoption, Weigh } from '../history.ts'
 import { follower } from './follower.ts'
 import type { Memory } from './memory.ts'
 import { queryReader } from './query-reader.ts'
+import { countsForgetter } from './rank-counts.ts'
 import { namedTargets, targetIds } from './targets.ts'
 import { fillUnknown, unobserved } from './unknown.ts'
 
@@ -64,6 +65,7 @@ export function adopter(db: Database, memory: Memory): (adoption: Adoption, weig
   const idOf = targetIds(db)
   const readQuery = queryReader(db, memory)
   const follow = follower(db, memory.items)
+  const forgetCounts = countsForgetter(db)
   const finished = db.prepare<[number], number | null>('SELECT finished_at FROM runs_ WHERE id = ?').pluck()
   const know = db.prepare(
     `INSERT INTO run_targets (run_id, target_id, label, own, everywhere) VALUES (@run, @target, @label, @own, 0)
@@ -117,6 +119,7 @@ export function adopter(db: Database, memory: Memory): (adoption: Adoption, weig
     const [from, to] = [queries[0], queries.at(-1)]
     if (from === undefined || to === undefined) return { looked: 0, next: end }
     watch.run({ ...asked, from, to })
+    forgetCounts(run)
     const looked = unobserved(db, run, { from, to })
     for (const queryId of looked) {
       const read = readQuery(run, queryId)

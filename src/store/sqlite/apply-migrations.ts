@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { drizzle } from 'drizzle-orm/better-sqlite3'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import { applicationId, appliedMigration, migrationsFolder } from './applied.ts'
+import { noteShapes } from './statistics.ts'
 import { triggers } from './triggers.ts'
 import { views } from './views.ts'
 
@@ -29,5 +30,6 @@ export function applyMigrations(db: Database): void {
       for (const statement of sql) orm.run(statement)
       record.run(hash, folderMillis)
     }
+    noteShapes(db)
   }).immediate()
 }

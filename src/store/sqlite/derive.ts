@@ -3,6 +3,7 @@ import type { HistoryStore } from '../history.ts'
 import { follower } from './follower.ts'
 import type { Memory } from './memory.ts'
 import { queryReader } from './query-reader.ts'
+import { countsForgetter } from './rank-counts.ts'
 import { resultWriter } from './results.ts'
 
 type Derive = HistoryStore['deriveAgain'] extends (...args: infer A) => Promise<infer D>
@@ -14,9 +15,11 @@ export function deriver(db: Database, memory: Memory): Derive {
   const keepResults = resultWriter(db, memory)
   const readQuery = queryReader(db, memory)
   const follow = follower(db, memory.items)
+  const forgetCounts = countsForgetter(db)
   const mend = db.prepare(
     "UPDATE tasks_ SET state = 'done', cause = NULL WHERE answer_id = ? AND state = 'failed'",
   )
+  // By way of the answers: the tasks of a query stand among those of all others.
   const runsOf = db.prepare<[number], { runId: number }>(
     `SELECT DISTINCT t.run_id AS runId FROM answers_ a JOIN tasks_ t ON t.answer_id = a.id AND t.state = 'done'
     WHERE a.query_id = ? ORDER BY t.run_id`,
@@ -37,6 +40,7 @@ export function deriver(db: Database, memory: Memory): Derive {
     const runs = runsOf.all(queryId)
     for (const { runId } of runs) {
       const before = said(runId, queryId)
+      forgetCounts(runId)
       const read = readQuery(runId, queryId)
       follow(read, { ...weigh(read.query), paging: null })
       for (const [target, what] of said(runId, queryId)) if (before.get(target) !== what) changed += 1

@@ -23,7 +23,7 @@ export function queryRecorder(db: Database): (look: QueryLook) => readonly Query
   // A run that stopped before the query has noted that nothing is known; one that has only begun says nothing yet.
   const queries = db.prepare<unknown[], QueryRow>(
     `WITH looked AS (
-      SELECT max(rq.run_id) AS run FROM queries q JOIN run_queries rq ON rq.query_id = q.id JOIN runs_ r ON r.id = rq.run_id
+      SELECT max(r.id) AS run FROM queries q CROSS JOIN runs_ r JOIN run_queries rq ON rq.run_id = r.id AND rq.query_id = q.id
       WHERE q.text = @text AND r.job = @job AND (@until IS NULL OR r.date < @until) AND (
         EXISTS (SELECT 1 FROM observations o WHERE o.run_id = rq.run_id AND o.query_id = q.id)
         OR EXISTS (SELECT 1 FROM tasks_ t WHERE t.run_id = rq.run_id AND t.query_id = q.id AND t.state IN ('done', 'failed'))))

@@ -46,7 +46,7 @@ export function reportStore(db: Database): Omit<ReportStore, 'snapshot'> {
       db
         .prepare<[string], { text: string }>(
           `SELECT DISTINCT q.text FROM queries q WHERE EXISTS (SELECT 1 FROM runs_ r
-            JOIN run_queries rq ON rq.run_id = r.id AND rq.query_id = q.id WHERE r.job = ?)`,
+            JOIN run_queries rq ON rq.run_id = r.id AND rq.query_id = q.id WHERE r.job = ?) ORDER BY q.text`,
         )
         .all(job)
         .map(({ text }) => text),

@@ -1,9 +1,14 @@
 import type { Database } from 'better-sqlite3'
 import type { FinishReason } from '../../model/run.ts'
 import type { RunStore } from '../store.ts'
+import { countRun, countsForgetter, forgetCounts, uncountedRuns } from './rank-counts.ts'
 import { runReads } from './run-reads.ts'
+import { isDiskFull, isLocked } from './troubles.ts'
 import { fillUnknown } from './unknown.ts'
 import type { Writer } from './writer.ts'
+
+/** Nobody is kept waiting much longer than that for what can be done another time. */
+const shortlyMs = 5_000
 
 /** Runs in SQLite. */
 export function runStore(db: Database, writer: Writer): RunStore {
@@ -38,11 +43,25 @@ export function runStore(db: Database, writer: Writer): RunStore {
         endLostCalls(db, now)
         letWaitAgain(db, id)
         fillUnknown(db, id, now)
+        countsForgetter(db)(id)
         db.prepare(
           `UPDATE runs_ SET closed_at = @now, finished_at = coalesce(finished_at, @now),
             finish_reason = coalesce(finish_reason, 'crashed') WHERE id = @id`,
         ).run({ id, now })
       }),
+    countRanks: async (withinMs = shortlyMs) => {
+      const began = performance.now()
+      try {
+        for (const run of uncountedRuns(db)) {
+          await writer.write(() => countRun(db, run))
+          if (performance.now() - began >= withinMs) return
+        }
+      } catch (error) {
+        // Nothing is lost: what is not added up is read as it was observed.
+        if (!isDiskFull(error) && !isLocked(error)) throw error
+      }
+    },
+    forgetRankCounts: (job) => writer.write(() => forgetCounts(db, job)),
     recover: (runIds, now) =>
       writer.write(() => {
         for (const id of runIds) letWaitAgain(db, id)
@@ -64,6 +83,7 @@ function finish(db: Database, id: number, reason: FinishReason, now: number): vo
 function endLostCalls(db: Database, now: number): number {
   return db
     .prepare(
+      // The plus keeps SQLite from looking through the calls of every run: those in the air have an index of their own.
       `UPDATE calls_ SET outcome = 'ambiguous', billed = CASE WHEN credits = 0 THEN 0 END, finished_at = ?,
         error = 'rankline died while the call was in the air' WHERE outcome IS NULL AND +run_id IS NOT NULL`,
     )

@@ -47,14 +47,18 @@ export const texts = sqliteTable(
   (table) => [index('texts_hash').on(table.hash)],
 )
 
-export const queries = sqliteTable('queries', {
-  id: integer().primaryKey(),
-  /** Digest of operation, text and params: the same in every run and every job. */
-  key: blob({ mode: 'buffer' }).notNull().unique(),
-  operation: text().notNull(),
-  text: text().notNull(),
-  params: text().notNull(),
-})
+export const queries = sqliteTable(
+  'queries',
+  {
+    id: integer().primaryKey(),
+    /** Digest of operation, text and params: the same in every run and every job. */
+    key: blob({ mode: 'buffer' }).notNull().unique(),
+    operation: text().notNull(),
+    text: text().notNull(),
+    params: text().notNull(),
+  },
+  (table) => [index('queries_text').on(table.text)],
+)
 
 export const jobs = sqliteTable('jobs', {
   name: text().primaryKey(),
@@ -329,6 +333,31 @@ export const observations = sqliteTable(
   (table) => [
     primaryKey({ columns: [table.runId, table.queryId, table.targetId] }),
     index('observations_query').on(table.queryId, table.targetId, table.runId),
+  ],
+)
+
+/** Finished runs whose observations are added up in `rank_counts_`. */
+export const countedRuns = sqliteTable('counted_runs', {
+  runId: integer('run_id').primaryKey(),
+})
+
+/** How many queries of a run said the same of a target. Holds for runs that are counted; what others left here is void. */
+export const rankCounts = sqliteTable(
+  'rank_counts_',
+  {
+    runId: integer('run_id').notNull(),
+    targetId: integer('target_id').notNull(),
+    state: text().notNull(),
+    /** 1 where the exactness is `estimated`. */
+    estimated: integer().notNull(),
+    /** The rank; of `absent`, the depth that was looked at; of `unknown`, 0. */
+    place: integer().notNull(),
+    queries: integer().notNull(),
+    /** Sum of the volumes of those queries that have one. */
+    volume: real(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.runId, table.targetId, table.state, table.estimated, table.place] }),
   ],
 )
 

@@ -115,9 +115,11 @@ function tasks(
     ['a.fetched_at < ?', until && Date.parse(until)],
   ]
   const asked = tests.filter(([, value]) => value !== undefined)
+  // What is new is little, and stands together in the order of deliveries; all of it is found run by run.
+  const join = after > 0 ? 'CROSS JOIN' : 'JOIN'
   return db
     .prepare<unknown[], number>(
-      `SELECT t.id FROM deliveries d JOIN tasks_ t ON t.id = d.task_id JOIN runs_ r ON r.id = t.run_id
+      `SELECT t.id FROM deliveries d ${join} tasks_ t ON t.id = d.task_id JOIN runs_ r ON r.id = t.run_id
         JOIN queries q ON q.id = t.query_id JOIN answers_ a ON a.id = t.answer_id
       ${where(asked.map(([test]) => test))} ORDER BY t.run_id, t.id`,
     )

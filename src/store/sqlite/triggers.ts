@@ -1,4 +1,6 @@
 /**
+ * What keeps itself right when something is written: numbers of what can be exported, and the counts of ranks.
+ *
  * Whoever exports what is new needs to know what came since the last time. No number of a task, call or answer says so:
  * an answer may be understood long after it was stored, or be used by several tasks, and results are derived again. So
  * what can be read gets a new number whenever it is stored or changed, in the same change: by triggers, which nothing
@@ -31,6 +33,11 @@ export const triggers: Readonly<Record<string, string>> = {
   deliver_call: `
     AFTER UPDATE ON calls_
     BEGIN ${deliveredOne('call_deliveries', 'call_id')} END`,
+
+  /** A run that goes on observes more: what its ranks came to is void. */
+  uncount_run: `
+    AFTER UPDATE OF finished_at ON runs_ WHEN NEW.finished_at IS NULL
+    BEGIN DELETE FROM counted_runs WHERE run_id = NEW.id; END`,
 }
 
 function deliveredOne(table: string, column: string): string {

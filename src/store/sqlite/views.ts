@@ -1,4 +1,6 @@
 import { kindCodes, type ResultKind } from '../../model/result.ts'
+import { rankChanges, rankCountsView, rankingsByRun } from './rank-views.ts'
+import { asked, iso, text, tracked } from './view-columns.ts'
 
 /** Kinds whose text stands in a column of its own, so that it is no title. */
 const titleless: readonly ResultKind[] = ['suggestion', 'related']
@@ -8,6 +10,9 @@ const positionless: readonly ResultKind[] = ['reference']
 /** What dated results have beside their own columns; the precision says how exactly the date names the instant. */
 const dated = `${text('x.displayed_link_id')} AS displayed_link, ${text('x.matched_id')} AS snippet_matched,
       d.precision AS published_precision`
+
+/** The answer of a task. Whoever asks for a query finds its answers first, which is quicker than its tasks. */
+const ofTask = 'a.id = t.answer_id AND a.query_id = t.query_id'
 
 /** Every result of the target with its rank, as a JSON list; null where none ranks. */
 const places = `CASE
@@ -54,7 +59,7 @@ export const views: Readonly<Record<string, string>> = {
       ${text('a.ai_markdown')} AS ai_markdown, ${text('a.ai_blocks')} AS ai_blocks,
       q.params, a.malformed AS malformed_items, t.reused, a.id AS answer_id
     FROM tasks_ t JOIN runs_ r ON r.id = t.run_id JOIN queries q ON q.id = t.query_id
-      JOIN answers_ a ON a.id = t.answer_id`,
+      JOIN answers_ a ON ${ofTask}`,
 
   organic_results: resultView(
     'organic',
@@ -95,13 +100,10 @@ export const views: Readonly<Record<string, string>> = {
       JOIN targets tg ON tg.id = o.target_id
       JOIN run_targets rt ON rt.run_id = o.run_id AND rt.target_id = o.target_id
       JOIN run_queries rq ON rq.run_id = o.run_id AND rq.query_id = o.query_id`,
-}
 
-/** What is asked for, as columns of `rankings`: first what it is, then how it is watched. */
-function tracked(): string {
-  return `r.job, q.text AS query, rt.label AS target, q.operation, ${asked('gl')} AS gl, ${asked('hl')} AS hl,
-      ${asked('location')} AS location,
-      (SELECT group_concat(value, ';') FROM json_each(rq.tags)) AS tags, r.date`
+  rank_changes: rankChanges,
+  rankings_by_run: rankingsByRun,
+  rank_counts: rankCountsView,
 }
 
 function resultView(kind: ResultKind, further: string, details?: string, extra?: string): string {
@@ -117,7 +119,7 @@ function resultView(kind: ResultKind, further: string, details?: string, extra?:
       l.link, h.host AS domain, h.site, ${text('x.source_id')} AS source, ${text('x.snippet_id')} AS snippet,
       ${further}, q.params${extra === undefined ? '' : `, ${extra}`}, t.id AS task_id, a.id AS answer_id, x.place, rq.labels
     FROM tasks_ t
-      JOIN answers_ a ON a.id = t.answer_id
+      JOIN answers_ a ON ${ofTask}
       JOIN results x ON x.answer_id = a.id AND x.kind = ${kindCodes[kind]}
       JOIN runs_ r ON r.id = t.run_id
       JOIN queries q ON q.id = t.query_id
@@ -153,15 +155,3 @@ export const askedByRun = `
       JOIN targets tg ON tg.id = rt.target_id
     WHERE r.id = @run AND ${isAsked}
     ORDER BY q.text, q.operation, q.params, rt.label`
-
-function iso(column: string): string {
-  return `strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch')`
-}
-
-function text(column: string): string {
-  return `(SELECT text FROM texts WHERE id = ${column})`
-}
-
-function asked(param: string): string {
-  return `json_extract(q.params, '$.${param}')`
-}

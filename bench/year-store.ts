@@ -1,0 +1,138 @@
+import { deflateSync } from 'node:zlib'
+import { normaliserVersion } from '../src/catalog/understand.ts'
+import type { JobQuery, JobSettings } from '../src/model/job.ts'
+import type { Run } from '../src/model/run.ts'
+import type { Target } from '../src/model/target.ts'
+import type { Task } from '../src/model/task.ts'
+import { planQuery } from '../src/plan/plan.ts'
+import { followPage, pagingRules } from '../src/run/follow.ts'
+import { understoodOf } from '../src/run/understood.ts'
+import { openStore } from '../src/store/sqlite/open.ts'
+import { dropOld } from '../src/store/sqlite/prune.ts'
+import type { Store } from '../src/store/store.ts'
+import { churningSerps, instantOf, type Serps } from './churning-serps.ts'
+
+/** Rank tracking of so many keywords, each day with so many results. */
+export interface Year {
+  readonly keywords: number
+  readonly days: number
+  readonly results: number
+  /** Bodies of answers are dropped after so many days. */
+  readonly keptDays: number
+}
+
+const sites = ['acme.example', 'dealorchard.com', 'slowmaker.net']
+const targets: readonly Target[] = sites.map((site, place) => ({
+  site,
+  match: 'domain',
+  also: [],
+  label: site,
+  own: place === 0,
+}))
+const settings: JobSettings = {
+  name: 'year',
+  file: '/year.yaml',
+  style: 'get',
+  async: 'auto',
+  paging: 'all',
+  until: 'own',
+  deepEveryMs: 7 * 86_400_000,
+  freshnessMs: null,
+  timezone: 'UTC',
+  schedule: null,
+  targets,
+  budget: { maxCredits: null, keep: null },
+}
+/** Answers that are stored together, as many calls as a run has in the air. */
+const together = 64
+
+/** Collects into a new database, day by day, what a run would: everything but the calls goes through the store. */
+export async function yearStore(path: string, year: Year): Promise<void> {
+  const serps = churningSerps(sites.slice(0, 1))
+  await using store = await openStore(path)
+  for (let day = 0; day < year.days; day++) {
+    await collect(store, serps, day, year)
+    if (day % year.keptDays === 0 || day === year.days - 1) {
+      const now = instantOf(day + 1)
+      await dropOld(path, { before: now - year.keptDays * 86_400_000, now })
+    }
+  }
+}
+
+async function collect(store: Store, serps: Serps, day: number, year: Year): Promise<void> {
+  const run = await planned(store, day, year)
+  for (;;) {
+    const tasks = await store.lease({
+      operations: ['alpha.search'],
+      runs: [{ runId: run.id, budget: year.keywords, keep: 0, freshSince: null }],
+      credits: year.keywords,
+      calls: together,
+      limit: together,
+      shared: false,
+    })
+    if (tasks.length === 0) break
+    await Promise.all(tasks.map((task) => answer(store, run, task, serps(task.text, day, year.results))))
+  }
+  await store.finishRun(run.id, 'completed', run.startedAt + 600_000)
+}
+
+async function planned(store: Store, day: number, { keywords, results }: Year): Promise<Run> {
+  const startedAt = instantOf(day)
+  const date = new Date(startedAt).toISOString().slice(0, 10)
+  await using draft = await store.draft()
+  const queries = Array.from({ length: keywords }, (_, keyword) => planQuery(queryOf(keyword, results)))
+  await draft.add(settings.name, queries)
+  const [run] = await draft.commit([{ settings, date, continues: null, freshSince: null }], startedAt)
+  return run as Run
+}
+
+const kinds = ['best', 'cheap', 'used', 'small', 'white', 'black', 'oak', 'large', 'modern', 'folding']
+const things = ['standing desk', 'desk lamp', 'office chair', 'bookshelf', 'filing cabinet']
+const endings = ['', ' for home', ' review', ' near me', ' price', ' ideas', ' with drawers', ' sale']
+
+function queryOf(keyword: number, results: number): JobQuery {
+  const of = (list: readonly string[], step: number) => list[Math.floor(keyword / step) % list.length]
+  const round = Math.floor(keyword / (kinds.length * things.length * endings.length))
+  const words = `${of(kinds, 1)} ${of(things, kinds.length)}${of(endings, kinds.length * things.length)}`
+  return {
+    operation: 'alpha.search',
+    text: round === 0 ? words : `${words} ${round}`,
+    params: { gl: 'us', hl: 'en', num: results },
+    depth: null,
+    pages: 1,
+    tags: [],
+    priority: 0,
+    volume: 10 * (1 + (keyword % 90)),
+    url: null,
+    labels: {},
+    targets: [],
+    source: { file: '/year.yaml', line: keyword + 1 },
+  }
+}
+
+async function answer(store: Store, run: Run, task: Task, text: string): Promise<void> {
+  const { id: taskId, runId, queryId, operation, credits } = task
+  const sentAt = run.startedAt + taskId
+  const fetchedAt = sentAt + 800
+  const body = Buffer.from(text)
+  const callId = await store.beginCall({ runId, taskId, operation, credits, sentAt, keyHash: 'bench' })
+  const settlement = {
+    outcome: 'answered',
+    httpStatus: 200,
+    billed: 1,
+    finishedAt: fetchedAt,
+    latencyMs: 800,
+    error: null,
+  } as const
+  const kept = { callId, task, settlement, fetchedAt, body: deflateSync(body), encoding: 'deflate' } as const
+  const answerId = await store.keepAnswer(kept)
+  const understood = understoodOf(task, body, fetchedAt)
+  if ('reason' in understood) throw new Error(understood.reason)
+  await store.understand({
+    taskId,
+    runId,
+    queryId,
+    outcome: { done: { answerId, normaliser: normaliserVersion, understood } },
+    follow: (query) => followPage(query, task.page, understood, pagingRules(run)),
+  })
+}

@@ -1,0 +1,92 @@
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { openDraft } from '../../src/store/sqlite/plan-draft.ts'
+import { runTargets } from '../../src/store/sqlite/targets.ts'
+import { groupWriter } from '../../src/store/sqlite/writer.ts'
+import { type Ask, fullScans, openRanges } from '../support/full-scans.ts'
+import { type Workspace, workspace } from '../support/rankline.ts'
+
+const job = `name: acme
+pages: 2
+targets: [acme.com]
+competitors: [rival.com]
+queries: [standing desk, { query: lamp, target: other.com, volume: 10 }]
+`
+/** Notes every statement that a process prepares. */
+const watch = `import { appendFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+const { prototype } = createRequire(process.argv[1])('better-sqlite3')
+const { prepare } = prototype
+prototype.prepare = function (sql) {
+  appendFileSync('statements.jsonl', JSON.stringify(sql) + '\\n')
+  return prepare.call(this, sql)
+}
+`
+const known = [
+  // Runs that are over and not counted, and closed ones that wait for something: each run is asked, none is read.
+  / counted_runs c WHERE c\.run_id = r\.id/,
+  /t\.run_id = runs_\.id AND t\.state IN/,
+  // The last entry is enough.
+  /^SELECT coalesce\(max\(id\), 0\) FROM \w+$/,
+  // Which labels an export has columns for is told by all queries that were ever asked.
+  /^SELECT DISTINCT l\.key AS name FROM run_queries/,
+]
+
+/** From a moment on there is little; from a number of a run or a query on there may be everything. */
+const times: ReadonlySet<string> = new Set(['rowid', 'sent_at'])
+
+let sandbox: Sandbox
+let place: Workspace
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ sites: ['acme.com', 'rival.com'] })
+  place = await workspace(sandbox)
+  await place.file('acme.yaml', job)
+  await place.file('watch.mjs', watch)
+  for (let run = 0; run < 2; run++) expect((await place.run(['run', 'acme.yaml', '--fresh'])).code).toBe(0)
+  expect((await place.run(exportNew.split(' '))).code).toBe(0)
+}, 60_000)
+afterAll(async () => {
+  await place[Symbol.asyncDispose]()
+  await sandbox.close()
+})
+
+const exportNew = 'export organic --out new.csv --cursor-file organic.cursor'
+
+test.each([
+  'plan acme.yaml',
+  'run acme.yaml --fresh',
+  'runs',
+  'runs 1',
+  'report acme.yaml',
+  'report acme --format html --out acme.html',
+  'report acme --explain lamp',
+  'diff acme --query lamp',
+  exportNew,
+  'ledger --from 2026-01-01',
+])('%s reads no large table from end to end', async (command) => {
+  await place.file('statements.jsonl', '')
+  const watching = { NODE_OPTIONS: `--import ${join(place.folder, 'watch.mjs')}` }
+  expect((await place.run(command.split(' '), watching)).code).toBe(0)
+  const lines = (await place.read('statements.jsonl')).trim().split('\n')
+  const statements = new Set(lines.map((line) => JSON.parse(line) as string))
+  expect(statements.size).toBeGreaterThan(80)
+  expect([...statements].filter(readsWhole)).toEqual([])
+})
+
+function readsWhole(sql: string): boolean {
+  if (!/^\s*(SELECT|WITH|INSERT|UPDATE|DELETE)\b/.test(sql) || known.some((one) => one.test(sql)))
+    return false
+  const db = new Database(join(place.folder, 'data/rankline.db'))
+  try {
+    // What is planned is staged in a table that only its process sees.
+    const writer = groupWriter(db, { rolledBack: () => {}, full: () => {}, makeRoom: () => false })
+    openDraft(db, writer, runTargets(db))
+    const ask: Ask = (asked, ...values) => db.prepare(asked).all(...values)
+    return fullScans(ask, sql).length > 0 || openRanges(ask, sql).some((column) => !times.has(column))
+  } finally {
+    db.close()
+  }
+}
