@@ -75,6 +75,8 @@ const stages: readonly Stage[] = [
   { size: '16m', after: 600 },
   { size: '6m', after: 2 },
   { size: '6m', after: 150 },
+  // Large enough for a larger log.
+  { size: '128m', after: 700 },
 ]
 
 test.each(long ? stages : stages.filter(({ after }) => after === null || after === 200))(

@@ -15,6 +15,7 @@ interface Step {
   readonly opcode: string
   readonly p1: number
   readonly p2: number
+  readonly p3: number
 }
 
 /** Tables and their indexes, but for those that hold a few rows of a table only. */
@@ -32,10 +33,10 @@ export function fullScans(ask: Ask, sql: string): readonly string[] {
   return [...new Set(programs(steps).flatMap((program) => readWhole(program, tables)))]
 }
 
-/** Columns by which an index is read from a value on, or up to one, and by nothing before them. */
+/** Columns by which an index is read from a value on, or up to one, and by nothing before them; but for those of drafts. */
 export function openRanges(ask: Ask, sql: string): readonly string[] {
   const plan = ask(`EXPLAIN QUERY PLAN ${sql}`, ...valuesFor(sql)) as readonly { readonly detail: string }[]
-  return plan.flatMap(({ detail }) => detail.match(/^SEARCH .*\((\w+)[<>]/)?.[1] ?? [])
+  return plan.flatMap(({ detail }) => detail.match(/^SEARCH (?!draft\.).*\((\w+)[<>]/)?.[1] ?? [])
 }
 
 /** The statement, then its triggers, each with cursors of its own. */
@@ -55,8 +56,9 @@ function readWhole(program: readonly Step[], tables: ReadonlyMap<number, string>
     .filter((name) => large.has(name) || (readsLarge && owners.has(name)))
 }
 
-function isOpened({ opcode }: Step): boolean {
-  return opcode === 'OpenRead' || opcode === 'OpenWrite'
+/** Opened in the database itself: what is attached to it is a draft, which only its process sees. */
+function isOpened({ opcode, p3: database }: Step): boolean {
+  return (opcode === 'OpenRead' || opcode === 'OpenWrite') && database === 0
 }
 
 function isLoop({ opcode, p1 }: Step, after: readonly Step[]): boolean {

@@ -49,7 +49,6 @@ export async function openExisting(path: string): Promise<Store> {
   return await openStore(path)
 }
 
-const largestLogPages = 1_000
 const smallestLogPages = 32
 
 function logOf(db: Database.Database): Log {
@@ -57,7 +56,7 @@ function logOf(db: Database.Database): Log {
     shrink: () => db.pragma('wal_checkpoint(TRUNCATE)'),
     limit: (bytes) => {
       const pages = Math.floor(bytes / Number(db.pragma('page_size', { simple: true })))
-      db.pragma(`wal_autocheckpoint = ${Math.min(largestLogPages, Math.max(smallestLogPages, pages))}`)
+      db.pragma(`wal_autocheckpoint = ${Math.max(smallestLogPages, pages)}`)
     },
   }
 }

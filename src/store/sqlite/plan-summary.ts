@@ -99,10 +99,7 @@ export function summarise(db: Database, staged: Staged, job: PlannedJob, duplica
   numberQueries(db, staged)
   const row = db
     .prepare<unknown[], SummaryRow>(
-      `WITH RECURSIVE numbers (page) AS (
-        SELECT 1 UNION ALL SELECT page + 1 FROM numbers
-        WHERE page < (SELECT max(pages) FROM ${staged.table}))
-      SELECT count(*) AS queries, coalesce(sum(max(pages, settled)), 0) AS tasks,
+      `SELECT count(*) AS queries, coalesce(sum(max(pages, settled)), 0) AS tasks,
         coalesce(sum(settled), 0) AS settled, coalesce(sum(fresh), 0) AS fresh,
         coalesce(sum(CASE WHEN settled = 0 AND fresh = 0 THEN credits ELSE 0 END), 0) AS min,
         coalesce(sum(CASE WHEN ended THEN 0 ELSE max(pages - settled - fresh, 0) * credits END), 0) AS max
@@ -111,7 +108,7 @@ export function summarise(db: Database, staged: Staged, job: PlannedJob, duplica
           (SELECT count(*) FROM tasks_ t WHERE t.run_id = @run AND t.query_id = known.query_id
             AND t.state IN ('answered', 'done', 'failed', 'skipped') AND NOT ${leftOut}) AS settled,
           -- Page by page: so of all the answers that a query ever had only the fresh ones are looked at.
-          (SELECT count(*) FROM numbers n WHERE n.page <= s.pages
+          (SELECT count(*) FROM draft.numbers n WHERE n.page <= s.pages
             AND EXISTS (SELECT 1 FROM answers_ a WHERE a.query_id = known.query_id AND a.page = n.page
               AND a.fetched_at >= @fresh AND ${understood})
             AND NOT EXISTS (SELECT 1 FROM tasks_ t WHERE t.run_id = @run AND t.query_id = known.query_id

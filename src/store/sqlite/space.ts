@@ -3,16 +3,20 @@ import { closeSync, fsyncSync, openSync, rmSync, statfsSync, writeSync } from 'n
 import { dirname } from 'node:path'
 import type { Space } from '../store.ts'
 
-/** What one answer in the air may want, with its share of the database's log. */
+/** What one answer in the air may want, with its share of a log of the usual size. */
 const bytesForAnswer = 128_000
 const bytesInAnyCase = 1_000_000
+/** The log is written back whenever it has this size: at more, for many answers at once, that costs each of them less. */
+const usualLogBytes = 4_000_000
+const logBytesForAnswer = 250_000
+const largestLogBytes = 16_000_000
 /** The reserve takes no more than this part of what is free, and is of no use below a part of what is wanted. */
 const shareOfFree = 0.5
 const leastOfWanted = 0.25
 /** With less than this free, or than this part of the reserve of a tiny disk, nothing new is let through. */
 const leastFreeBytes = 2_000_000
 const leastOfReserve = 0.25
-/** The log is written back before it takes more than this part of what is free beside the reserve. */
+/** In any case, the log is written back before it takes more than this part of what is free beside the reserve. */
 const logOfFree = 0.25
 const chunkBytes = 1_000_000
 
@@ -62,15 +66,16 @@ export function watchSpace(path: string, log: Log): Space & Reserve {
 
   return {
     hold: async (answers) => {
-      const wanted = bytesInAnyCase + answers * bytesForAnswer
       if (path === ':memory:') return
       // What a process that died has left there is no part of what is taken.
       rmSync(file, { force: true })
+      const logBytes = logFor(answers, freeBytes(path))
+      const wanted = bytesInAnyCase + answers * bytesForAnswer + Math.max(0, logBytes - usualLogBytes)
       held = Math.min(wanted, Math.floor(freeBytes(path) * shareOfFree))
       if (held < wanted * leastOfWanted || !fill(file, held)) {
         exhausted = true
         remove()
-      } else log.limit(freeBytes(path) * logOfFree)
+      } else log.limit(Math.min(logBytes, freeBytes(path) * logOfFree))
     },
     letGo: async () => void remove(),
     isLow: async () => {
@@ -90,6 +95,11 @@ export function watchSpace(path: string, log: Log): Space & Reserve {
       return released
     },
   }
+}
+
+/** A larger log wants more room for being written back, which the reserve then holds, too. */
+function logFor(answers: number, free: number): number {
+  return Math.min(largestLogBytes, Math.max(usualLogBytes, answers * logBytesForAnswer), free * logOfFree)
 }
 
 function freeBytes(path: string): number {
