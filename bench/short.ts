@@ -13,6 +13,7 @@ const small: Readonly<Record<string, readonly number[]>> = {
   paging: [5, 20],
   'keep-alive': [20, 2],
   start: [2, 3],
+  million: [500],
   size: [5, 10, 20],
   'rank-history': [100, 5, 10],
   rate: [3, 10],

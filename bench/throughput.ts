@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Measured, measured, measuredScript } from './measured.ts'
+import { machine, print } from './print.ts'
 
 /**
  * Calls without a rate limit: rankline beside a bare durable loop and a naive script, one after the other against the
@@ -33,6 +34,7 @@ try {
   for (let round = 0; round < rounds; round++)
     for (const [name, run] of Object.entries(contenders))
       took[name] = [...(took[name] ?? []), await run(join(folder, `${round}-${name.replaceAll(' ', '-')}`))]
+  print(machine())
   print(
     `${calls} calls with 10 results each, 64 at once, ${latencyMs} ms latency, ${rounds} rounds, medians:\n`,
   )
@@ -54,8 +56,4 @@ try {
 function median(all: readonly Measured[] = [], of: keyof Measured): number {
   const sorted = all.map((one) => one[of]).toSorted((a, b) => a - b)
   return sorted[Math.floor(sorted.length / 2)] as number
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`)
 }

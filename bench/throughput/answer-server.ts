@@ -26,6 +26,7 @@ server.listen(0, '127.0.0.1', () => {
   const address = server.address()
   process.send?.(typeof address === 'object' ? address?.port : null)
 })
+process.on('message', () => process.send?.(calls))
 process.on('disconnect', () => process.exit())
 
 function madeAnswers(): readonly Buffer[] {
