@@ -102,10 +102,13 @@ export function openLateness(clock: Pick<Clock, 'monotonic'>) {
     refused: (departure: Departure): void => {
       departure.answer = tellsNothing
     },
-    /** Milliseconds, `latestMs` at most. @param sent oldest first */
-    of: (sent: readonly Departure[], index: number): number => {
+    /**
+     * Milliseconds, `latestMs` at most; or 0 where it cannot be more than `beyond`.
+     * @param sent oldest first
+     */
+    of: (sent: readonly Departure[], index: number, beyond = 0): number => {
       const { excessMs, rank } = slowness(sent[index] as Departure)
-      if (rank < slowInGroup) return 0
+      if (rank < slowInGroup || excessMs <= beyond) return 0
       return Math.min(latestMs, rank >= slowAlone ? excessMs : inGroup(sent, index))
     },
   }

@@ -41,7 +41,8 @@ export function slidingWindows(clock: Pick<Clock, 'monotonic'>, guard: Guard) {
     let inside = sent.length - index
     let wait = inside === 0 ? Number.POSITIVE_INFINITY : atOf(index) - over
     for (index -= 1; index >= 0 && atOf(index) > over - latestMs; index--) {
-      const left = atOf(index) + lateness.of(sent, index) - over
+      const past = over - atOf(index)
+      const left = lateness.of(sent, index, past) - past
       if (left <= 0) continue
       inside += 1
       wait = Math.min(wait, left)
