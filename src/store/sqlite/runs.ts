@@ -17,7 +17,7 @@ const runColumns = `id, job, group_id AS groupId, settings, date, started_at AS 
   planned_max AS plannedMax`
 
 /** Nobody is kept waiting much longer than that for what can be done another time. */
-const shortlyMs = 5_000
+const shortlyMs = 2_000
 
 /** The run of that id, or null. */
 export function runById(db: Database, id: number): Run | null {
