@@ -113,8 +113,8 @@ export interface RunStore extends RunReads {
    */
   recover(runIds: readonly number[], now: number): Promise<number>
   /**
-   * Adds up what runs that are over observed, the newest first, until that much time has passed: some seconds, unless it
-   * is said. What was not added up is read query by query, so this makes questions about the past quicker and changes no
+   * Adds up what runs that are over observed, the newest first, until that much time has passed: two seconds, unless
+   * it is said. What was not added up is read query by query, so this makes questions about the past quicker and changes no
    * answer.
    */
   countRanks(withinMs?: number): Promise<void>

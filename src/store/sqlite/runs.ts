@@ -8,7 +8,7 @@ import { fillUnknown } from './unknown.ts'
 import type { Writer } from './writer.ts'
 
 /** Nobody is kept waiting much longer than that for what can be done another time. */
-const shortlyMs = 5_000
+const shortlyMs = 2_000
 
 /** Runs in SQLite. */
 export function runStore(db: Database, writer: Writer): RunStore {
