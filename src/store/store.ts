@@ -100,6 +100,8 @@ export interface RunStore {
   tally(runId: number): Promise<Tally>
   taskCounts(runId: number): Promise<Tally['tasks']>
   failures(runId: number): Promise<readonly TaskFailure[]>
+  /** Why tasks of a run failed: so many kinds of causes at most, the most frequent first. */
+  failureCauses(runId: number, most: number): Promise<readonly FailureCause[]>
 }
 
 /** A task that failed, with its cause. */
@@ -109,4 +111,11 @@ export interface TaskFailure {
   readonly query: string
   readonly page: number
   readonly cause: string
+}
+
+/** What made so many tasks fail. */
+export interface FailureCause {
+  /** The cause, without what only tells one answer from another. */
+  readonly kind: string
+  readonly tasks: number
 }
