@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 
 /** What a whole process took. */
@@ -26,11 +26,19 @@ export function measured(args: readonly string[], env: NodeJS.ProcessEnv = {}): 
   return measuredScript('dist/cli.js', args, env)
 }
 
+interface Measuring {
+  /** Looks at the process as long as it lasts. */
+  readonly watch?: (child: ChildProcess) => Promise<void>
+  /** Exit codes that are no failure. */
+  readonly fine?: readonly (number | null)[]
+}
+
 /** Runs a script in a process of its own. Rejected where it fails. */
 export async function measuredScript(
   script: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
+  { watch = async () => {}, fine = [0] }: Measuring = {},
 ): Promise<Measured> {
   const started = performance.now()
   const child = spawn(process.execPath, ['--import', tell, script, ...args], {
@@ -44,8 +52,9 @@ export async function measuredScript(
   child.stdio[3]?.on('data', (piece) => {
     told += piece
   })
-  const [code] = (await once(child, 'close')) as [number | null]
-  if (code !== 0) throw new Error(`${script} ${args.join(' ')} ended with ${code}: ${said}`)
+  const closed = once(child, 'close') as Promise<[number | null]>
+  const [[code]] = await Promise.all([closed, watch(child)])
+  if (!fine.includes(code)) throw new Error(`${script} ${args.join(' ')} ended with ${code}: ${said}`)
   const { maxRSS, userCPUTime, systemCPUTime } = JSON.parse(told) as Told
   return {
     seconds: (performance.now() - started) / 1000,

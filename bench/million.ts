@@ -1,101 +1,139 @@
-import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { createWriteStream } from 'node:fs'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { Parser } from 'csv-parse'
 import { type Measured, measured, measuredScript } from './measured.ts'
-import { machine, print } from './print.ts'
+import { type Watched, watched } from './watched.ts'
 
 /**
- * A job of very many queries: what planning takes beside csv-parse alone over the same file, and how much memory a run
- * has when so many of its calls were sent. Memory is read from /proc, so it is for Linux.
+ * A million queries on one machine: planning them, beside csv-parse alone on the same file; what a run of them takes in
+ * time and memory, and whether its memory grows with the tasks that are done; going on, and what follows a run. Every
+ * title and link of the answers is a new one. On Linux only, for it looks into /proc.
  *
- * Argument: queries [1000000].
+ * Arguments: queries [1000000], calls that are made for them [as many as there are tasks], pages of each query [1]; with
+ * more than one page, every query is also watched for a target of its own and two of the job.
  */
-const queries = Number(process.argv[2] ?? 1_000_000)
-const shares = [0.01, 0.1, 0.25, 0.5, 0.75, 1]
-const pauseMs = 100
 
-const folder = await mkdtemp(join(tmpdir(), 'rankline-bench-'))
-const server = fork('dist/bench/throughput/answer-server.js', ['0'])
-try {
-  const [port] = (await once(server, 'message')) as [number]
-  const env = { RANKLINE_BASE_URL: `http://127.0.0.1:${port}`, RANKLINE_API_KEY: 'sk-for-a-benchmark' }
-  const job = join(folder, 'job.csv')
-  await writeJob(job)
-  const operation = ['--operation', 'alpha.search']
-  print(machine())
-  print(`${queries} queries\n`)
-  print('| | seconds | peak memory, MB |')
-  print('| --- | --: | --: |')
-  printRow('csv-parse alone', await measuredScript('dist/bench/million/csv-alone.js', [job]))
-  const planned = ['plan', job, ...operation, '--db', join(folder, 'plan.db')]
-  printRow('`rankline plan`', await measured(planned, env))
-  await printRun(['run', job, ...operation, '--db', join(folder, 'run.db')], env)
-} finally {
-  server.disconnect()
-  await rm(folder, { recursive: true, force: true })
-}
+/** Parts of the calls at which the memory is told. */
+const parts = [0.01, 0.1, 0.25, 0.5, 0.75, 1]
 
-async function writeJob(file: string): Promise<void> {
-  const out = createWriteStream(file)
-  out.write('query,gl\n')
-  for (let id = 1; id <= queries; id++) if (!out.write(`query number ${id},us\n`)) await once(out, 'drain')
-  await new Promise<void>((done) => out.end(done))
-}
+const [first = ''] = process.argv.slice(2)
+if (first === 'parse') await parseAlone(process.argv[3] ?? '')
+else await bench()
 
-async function printRun(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
-  const began = performance.now()
-  const seconds = (): string => ((performance.now() - began) / 1000).toFixed(1)
-  const child = spawn(process.execPath, ['dist/cli.js', ...args], {
-    stdio: 'ignore',
-    env: { ...process.env, ...env },
-  })
-  let code: number | null = null
-  const ended = once(child, 'close').then(([exit]) => {
-    code = exit as number
-  })
-  print('\n| calls sent | seconds since the start | memory, MB | most until then, MB |')
-  print('| --: | --: | --: | --: |')
-  const left = [...shares]
-  for (let calls = 0; code === null && left.length > 0; ) {
-    await Promise.race([sleep(pauseMs), ended])
-    const before = calls
-    calls = await callsSent()
-    const memory = await memoryOf(child)
-    if (memory === null) continue
-    if (before === 0 && calls > 0) print(`| first | ${seconds()} | ${memory.now} | ${memory.most} |`)
-    if (calls < queries * (left[0] as number)) continue
-    print(`| ${calls} | ${seconds()} | ${memory.now} | ${memory.most} |`)
-    left.shift()
-  }
-  await ended
-  print(`\nEnded with ${code} after ${seconds()} s.`)
-  if (code !== 0) throw new Error(`the run ended with exit code ${code}`)
-}
-
-async function callsSent(): Promise<number> {
-  server.send('how many?')
-  const [calls] = (await once(server, 'message')) as [number]
-  return calls
-}
-
-/** In MB (10^6 bytes); null when the process is gone. */
-async function memoryOf({
-  pid,
-}: ChildProcess): Promise<{ readonly now: string; readonly most: string } | null> {
+async function bench(): Promise<void> {
+  const [queries = 1_000_000, wanted = Number.POSITIVE_INFINITY, pages = 1] = process.argv
+    .slice(2)
+    .map(Number)
+  const tasks = queries * pages
+  const calls = Math.min(wanted, tasks)
+  const folder = await mkdtemp(join(tmpdir(), 'rankline-bench-'))
+  const server = fork('dist/bench/throughput/answer-server.js', ['0', 'new'])
   try {
-    const status = await readFile(`/proc/${pid}/status`, 'utf8')
-    const of = (field: string): string =>
-      ((Number(status.match(new RegExp(`${field}:\\s+(\\d+) kB`))?.[1]) * 1024) / 1e6).toFixed(0)
-    return { now: of('VmRSS'), most: of('VmHWM') }
-  } catch {
-    return null
+    const [port] = (await once(server, 'message')) as [number]
+    const origin = `http://127.0.0.1:${port}`
+    const env = { RANKLINE_BASE_URL: origin, RANKLINE_API_KEY: `bench-million-${process.pid}` }
+    const csv = join(folder, 'million.csv')
+    const db = join(folder, 'million.db')
+    await writeQueries(csv, queries, pages)
+    const job = [csv, '--operation', 'alpha.search']
+    if (pages > 1) job.push('--pages', String(pages), '--target', 'acme.example', '--target', 'other.example')
+    const run = (args: readonly string[], upTo: number) => watched(args, { env, origin, upTo })
+
+    print(
+      `Node ${process.versions.node}, ${cpus()[0]?.model.trim()}, ${new Date().toISOString().slice(0, 10)}`,
+    )
+    print(
+      `${count(queries)} queries, ${count(tasks)} tasks, ${count(calls)} calls, ${megabytes((await stat(csv)).size)} MB of CSV\n`,
+    )
+    print('| | seconds | CPU seconds | peak memory, MB | of csv-parse alone |')
+    print('| --- | --: | --: | --: | --: |')
+    const bare = await measuredScript('dist/bench/million.js', ['parse', csv])
+    row('csv-parse alone', bare, bare)
+    row('`plan`', await measured(['plan', ...job, '--db', join(folder, 'plan.db')], env), bare)
+    job.push('--db', db)
+    // Each is interrupted early, but for the last.
+    const early = Math.max(1, Math.ceil(calls / 100))
+    const begun = await run(['run', ...job], early)
+    rowOf('`run`, to its first call', begun)
+    const resumed = await run(['resume', '--db', db], early)
+    rowOf('`resume`, to its first call', resumed)
+    const before = begun.calls + resumed.calls
+    const rest = await run(['run', ...job], calls < tasks ? calls - before : Number.POSITIVE_INFINITY)
+    rowOf('`run` again, to its first call', rest)
+    row(`all of it: ${count(rest.calls)} calls, ${rest.callsPerSecond.toFixed(0)} a second`, rest, bare)
+    print(`| … after its last call | ${rest.afterLastCall.toFixed(1)} | | | |`)
+    row('`resume`, where nothing is left', await measured(['resume', '--db', db], env), bare, calls < tasks)
+    row('`runs`', await measured(['runs', '--db', db]), bare)
+    row('`runs 1`', await measured(['runs', '1', '--db', db]), bare)
+    const out = join(folder, 'organic.csv')
+    row('`export organic`', await measured(['export', 'organic', '--db', db, '--out', out]), bare)
+    row('`db check`', await measured(['db', 'check', '--db', db]), bare)
+    print(
+      `\nDatabase ${megabytes((await stat(db)).size)} MB, log at most ${megabytes(rest.logBytes)} MB. Memory of that run, while so much was done:\n`,
+    )
+    printCurve(rest, before, calls)
+  } finally {
+    server.disconnect()
+    await rm(folder, { recursive: true, force: true })
   }
 }
 
-function printRow(name: string, { seconds, megabytes }: Measured): void {
-  print(`| ${name} | ${seconds.toFixed(1)} | ${megabytes.toFixed(0)} |`)
+/** The baseline of planning: every row read by the same parser, and dropped. */
+async function parseAlone(file: string): Promise<void> {
+  const parser = new Parser({ bom: true, on_record: () => null })
+  parser.resume()
+  await pipeline(createReadStream(file), parser)
+}
+
+async function writeQueries(file: string, queries: number, pages: number): Promise<void> {
+  function* lines(): Generator<string> {
+    yield pages > 1 ? 'query,gl,hl,tags,volume,client,target\n' : 'query\n'
+    for (let id = 1; id <= queries; id++) {
+      const query = `buy standing desk number ${id} online`
+      yield pages > 1
+        ? `${query},us,en,head;t${id % 7},${id % 1000},client ${id % 40},site${id % 200}.example\n`
+        : `${query}\n`
+    }
+  }
+  await pipeline(Readable.from(lines()), createWriteStream(file))
+}
+
+function row(name: string, { seconds, cpuSeconds, megabytes: peak }: Measured, bare: Measured, skip = false) {
+  if (skip) return
+  const ratio = (seconds / bare.seconds).toFixed(1)
+  print(`| ${name} | ${seconds.toFixed(1)} | ${cpuSeconds.toFixed(1)} | ${peak.toFixed(0)} | ${ratio} |`)
+}
+
+function rowOf(name: string, { untilFirstCall }: Watched): void {
+  print(`| ${name} | ${untilFirstCall.toFixed(1)} | | | |`)
+}
+
+function printCurve({ samples }: Watched, before: number, calls: number): void {
+  print('| of the calls | done | memory, MB |')
+  print('| --: | --: | --: |')
+  for (const part of parts) {
+    // The last sample may be older than the last calls.
+    const sample = samples.find((one) => before + one.calls >= part * calls) ?? samples.at(-1)
+    if (sample === undefined) continue
+    const done = before + sample.calls
+    print(`| ${(part * 100).toFixed(0)} % | ${count(done)} | ${sample.megabytes.toFixed(0)} |`)
+  }
+}
+
+function count(number: number): string {
+  return number.toLocaleString('en-US')
+}
+
+function megabytes(bytes: number): string {
+  return count(Math.round(bytes / 1e6))
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`)
 }

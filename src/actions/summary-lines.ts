@@ -1,5 +1,5 @@
 import type { RunDocument } from '../run/summary.ts'
-import type { RunStore, TaskFailure } from '../store/store.ts'
+import type { FailureCause, RunStore } from '../store/store.ts'
 import { harmless } from '../terminal.ts'
 import { count, duration, grouped } from '../words.ts'
 
@@ -11,18 +11,18 @@ const causesShown = 3
  * @param shownAgain runs that were finished before the command
  */
 export async function summaryLines(
-  store: Pick<RunStore, 'failures'>,
+  store: Pick<RunStore, 'failureCauses'>,
   documents: readonly RunDocument[],
   shownAgain: ReadonlySet<number>,
 ): Promise<readonly string[]> {
   const blocks = documents.map(async (one) => {
-    const failures = one.tasks.failed === 0 ? [] : await store.failures(one.run)
+    const causes = one.tasks.failed === 0 ? [] : await store.failureCauses(one.run, causesShown)
     const again = shownAgain.has(one.run) ? ' (finished before; nothing was bought now)' : ''
     return [
       `${summaryLine(one)}${again}`,
       ...leftOut(one),
       ...malformedLines(one.malformed_items),
-      ...causeLines(one.run, failures),
+      ...causeLines(one.run, causes),
       ...goingOn(one),
     ]
   })
@@ -73,18 +73,10 @@ const reasonWords: Readonly<Record<string, string>> = {
   crashed: 'crashed',
 }
 
-function causeLines(run: number, failures: readonly TaskFailure[]): readonly string[] {
-  const causes = new Map<string, number>()
-  for (const { cause } of failures) {
-    // What a bad answer begins with tells them apart, not what went wrong.
-    const kind = cause.replace(/ \(it begins: .*$/s, '')
-    causes.set(kind, (causes.get(kind) ?? 0) + 1)
-  }
-  const most = [...causes].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
-  const lines = most.slice(0, causesShown).map(([cause, n]) => `  ${count(n, 'task')}: ${harmless(cause)}`)
-  return failures.length === 0
-    ? []
-    : [...lines, `  Each: rankline runs ${run} · buy them again: rankline retry ${run}`]
+function causeLines(run: number, causes: readonly FailureCause[]): readonly string[] {
+  if (causes.length === 0) return []
+  const lines = causes.map(({ kind, tasks }) => `  ${count(tasks, 'task')}: ${harmless(kind)}`)
+  return [...lines, `  Each: rankline runs ${run} · buy them again: rankline retry ${run}`]
 }
 
 function leftOut({ left_out: left }: RunDocument): readonly string[] {

@@ -94,6 +94,8 @@ export interface RunReads {
   tally(runId: number): Promise<Tally>
   taskCounts(runId: number): Promise<Tally['tasks']>
   failures(runId: number): Promise<readonly TaskFailure[]>
+  /** Why tasks of a run failed: so many kinds of causes at most, the most frequent first. */
+  failureCauses(runId: number, most: number): Promise<readonly FailureCause[]>
 }
 
 export interface RunStore extends RunReads {
@@ -129,4 +131,11 @@ export interface TaskFailure {
   readonly query: string
   readonly page: number
   readonly cause: string
+}
+
+/** What made so many tasks fail. */
+export interface FailureCause {
+  /** The cause, without what only tells one answer from another. */
+  readonly kind: string
+  readonly tasks: number
 }

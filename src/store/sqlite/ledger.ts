@@ -17,10 +17,7 @@ export function ledgerStore(db: Database, writer: Writer): LedgerStore {
     `SELECT credits, finished_at AS endedAt FROM calls_
     WHERE sent_at >= @since - ${longestCallMs} AND finished_at >= @since AND billed IS NULL AND outcome IS NOT NULL AND credits > 0`,
   )
-  const charged = db.prepare<[string, number], { n: number }>(
-    `SELECT count(*) AS n FROM calls_ c WHERE c.key_id = (SELECT id FROM keys WHERE hash = ?) AND c.sent_at >= ?
-      AND c.credits > 0 AND (c.billed = 1 OR (c.billed IS NULL AND c.outcome IS NOT NULL))`,
-  )
+  const charged = chargeCounter(db)
   const openJobs = db.prepare<[string], { calls: number; credits: number }>(
     `SELECT count(*) AS calls, coalesce(sum(c.credits), 0) AS credits
     FROM async_jobs j JOIN calls_ c ON c.id = j.call_id
@@ -41,7 +38,7 @@ export function ledgerStore(db: Database, writer: Writer): LedgerStore {
     ambiguousSince: async (instant) => ambiguous.all({ since: instant }),
     openJobsBeside: async (runIds) => openJobs.get(JSON.stringify(runIds)) ?? { calls: 0, credits: 0 },
     creditsOf: async (runIds) => creditsOf(db, runIds),
-    chargedCalls: async (keyHash, instant) => charged.get(keyHash, instant)?.n ?? 0,
+    chargedCalls: async (keyHash, instant) => charged(keyHash, instant),
     keepUsage: (reading) =>
       writer.write(() => {
         keepReading.run(reading)
@@ -57,6 +54,48 @@ export function ledgerStore(db: Database, writer: Writer): LedgerStore {
     readings: (keyHash) => readings(db, keyHash),
     charges: (keyHash) => charges(db, keyHash),
     sums: async (by, filter) => sums(db, by, filter),
+  }
+}
+
+/** What a call of a key was, or may have been, charged for. */
+const isCharged = `c.key_id = (SELECT id FROM keys WHERE hash = @keyHash) AND c.credits > 0
+  AND (c.billed = 1 OR (c.billed IS NULL AND c.outcome IS NOT NULL))`
+
+/**
+ * Counts the calls with a key since an instant. Of those before the first call that may still change, only the number is
+ * kept for the next time: a key may have a quota of all calls that were ever made.
+ */
+function chargeCounter(db: Database): (keyHash: string, since: number) => number {
+  const settledCalls = db
+    .prepare<unknown[], number>(
+      `SELECT count(*) FROM calls_ c WHERE c.sent_at >= @since AND +c.id <= @until AND ${isCharged}`,
+    )
+    .pluck()
+  const later = db.prepare<unknown[], { settled: number; open: number }>(
+    `SELECT coalesce(sum(c.id <= @until), 0) AS settled, coalesce(sum(c.id > @until), 0) AS open
+    FROM calls_ c WHERE c.id > @counted AND +c.sent_at >= @since AND ${isCharged}`,
+  )
+  // The end of an asynchronous job changes the call that submitted it.
+  const lastSettled = db
+    .prepare<[], number>(
+      `SELECT min(id) - 1 FROM (SELECT coalesce(max(id), 0) + 1 AS id FROM calls_
+        UNION ALL SELECT min(id) FROM calls_ WHERE outcome IS NULL UNION ALL SELECT min(call_id) FROM async_jobs)`,
+    )
+    .pluck()
+  const known = new Map<string, { readonly counted: number; readonly calls: number }>()
+  return (keyHash, since) => {
+    const period = `${keyHash} ${since}`
+    const until = lastSettled.get() as number
+    const { counted, calls } = known.get(period) ?? {
+      counted: until,
+      calls: settledCalls.get({ keyHash, since, until }) as number,
+    }
+    const { settled, open } = later.get({ keyHash, since, counted, until }) as {
+      settled: number
+      open: number
+    }
+    known.set(period, { counted: Math.max(counted, until), calls: calls + settled })
+    return calls + settled + open
   }
 }
 

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { defaultDeepEveryMs, type JobSettings } from '../../model/job.ts'
 import type { FinishReason, Run } from '../../model/run.ts'
 import type { Target } from '../../model/target.ts'
-import type { RunReads, TaskFailure } from '../store.ts'
+import type { FailureCause, RunReads, TaskFailure } from '../store.ts'
 import type { runs } from './schema.ts'
 import { tally, taskCounts } from './tally.ts'
 
@@ -51,6 +51,15 @@ export function runReads(db: Database): RunReads {
       ),
     tally: async (runId) => tally(db, runId),
     taskCounts: async (runId) => taskCounts(db, runId),
+    failureCauses: async (runId, most) =>
+      db
+        .prepare<[number, number], FailureCause>(
+          // What a bad answer begins with tells them apart, not what went wrong.
+          `SELECT CASE WHEN instr(cause, ' (it begins: ') > 0 THEN substr(cause, 1, instr(cause, ' (it begins: ') - 1)
+              ELSE coalesce(cause, '') END AS kind, count(*) AS tasks
+          FROM tasks_ WHERE run_id = ? AND state = 'failed' GROUP BY kind ORDER BY tasks DESC, kind LIMIT ?`,
+        )
+        .all(runId, most),
     failures: async (runId) =>
       db
         .prepare<[number], TaskFailure>(
