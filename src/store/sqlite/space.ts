@@ -112,9 +112,10 @@ const full: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT'])
 /** Writes what no file system can store in less; false where there was no room for all of it. */
 function fill(file: string, size: number): boolean {
   const fd = openSync(file, 'w')
+  const chunk = Buffer.alloc(chunkBytes)
   try {
     for (let written = 0; written < size; written += chunkBytes)
-      writeSync(fd, randomFillSync(Buffer.alloc(Math.min(chunkBytes, size - written))))
+      writeSync(fd, randomFillSync(chunk), 0, Math.min(chunkBytes, size - written))
     fsyncSync(fd)
     return true
   } catch (error) {
