@@ -1,0 +1,155 @@
+import Database from 'better-sqlite3'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Understood } from '../../src/model/result.ts'
+import type { Target } from '../../src/model/target.ts'
+import { weigh } from '../../src/run/follow.ts'
+import type { StoredQuery } from '../../src/store/answers.ts'
+import { memoryOf } from '../../src/store/sqlite/memory.ts'
+import { openStore } from '../../src/store/sqlite/open.ts'
+import { queryReader } from '../../src/store/sqlite/query-reader.ts'
+import type { Store } from '../../src/store/store.ts'
+import { aResult } from '../catalog/results.ts'
+import { aTarget } from '../plan/build.ts'
+import { answer, conclude, done, fail, keep, understood, webPage } from './answers.ts'
+import { aStore, hour, lease, noon, plan, type TempStore } from './build.ts'
+
+/** The same links in several forms, others, and what is none. */
+const links = [
+  ...['https://a.example/', 'https://A.example', 'https://a.example/#top', 'https://b.example/x'],
+  ...['//b.example/x', 'no link', 'a\ud800', '\ufeffhttps://c.example/', null],
+]
+const page = fc
+  .array(
+    fc.record({
+      link: fc.constantFrom(...links),
+      title: fc.constantFrom('Desk', 'Lamp', 'x\ud800', null),
+      related: fc.boolean(),
+    }),
+    { maxLength: 12 },
+  )
+  .map((items) =>
+    understood(
+      items.map(({ link, title, related }, position) =>
+        related ? aResult('related', { title, link: null }) : aResult('organic', { position, title, link }),
+      ),
+    ),
+  )
+
+const step = fc.record({
+  does: fc.constantFrom('answer', 'answer', 'answer', 'fail', 'retry', 'derive', 'plan', 'adopt', 'break'),
+  /** Which of two processes does it. */
+  by: fc.constantFrom(0, 1),
+  says: page,
+  targets: fc.subarray(['a.example', 'b.example', 'c.example']),
+})
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
+
+/** A query of a run as a store has it, and as the file says it to one that knows nothing. */
+function both(store: Store, path: string, run: number, query: number) {
+  const db = new Database(path)
+  try {
+    const read = queryReader(db, memoryOf(db))(run, query)
+    return { remembered: plain(store.storedQuery(run, query)), read: plain(read.query) }
+  } finally {
+    db.close()
+  }
+}
+
+function plain({ sightings: _, ...query }: StoredQuery) {
+  return query
+}
+
+const targetsOf = (sites: readonly string[]): readonly Target[] => sites.map((site) => aTarget(site))
+
+test('what a process remembers of a query is what it would read, whoever changes it meanwhile', async () => {
+  const temp = await aStore()
+  await using other = await openStore(temp.path)
+  const stores = [temp.store, other]
+  let example = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), async (steps) => {
+      example += 1
+      const asked = { job: { name: `job ${example}` }, queries: [{ text: `q ${example}`, depth: 40 }] }
+      const run = await plan(temp.store, asked)
+      const [{ id } = { id: 0 }] = temp.sql<{ id: number }>('SELECT max(query_id) AS id FROM tasks_')
+      for (const one of steps) {
+        const store = stores[one.by] as Store
+        if (one.does === 'plan') {
+          const job = { ...asked.job, targets: targetsOf(one.targets) }
+          await plan(store, { ...asked, job, continues: run.id })
+        } else if (one.does === 'adopt') await adopt(store, run.id, one)
+        else if (one.does === 'retry') await store.retryFailed(run.id)
+        else if (one.does === 'derive') await derive(temp, store, id, one.says)
+        else await work(store, run, one)
+        for (const reader of stores) {
+          const { remembered, read } = both(reader, temp.path, run.id, id)
+          expect(remembered).toEqual(read)
+        }
+      }
+      expect(temp.sql('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
+    }),
+    { numRuns: 40 },
+  )
+})
+
+async function work(
+  store: Store,
+  run: Awaited<ReturnType<typeof plan>>,
+  { does, says }: Step,
+): Promise<void> {
+  const [task] = await lease(store, run.id, { limit: 1 })
+  if (task === undefined) return
+  if (does === 'answer') await answer(store, task, run, says)
+  if (does === 'fail') await fail(store, task, run, 'server-error')
+  if (does !== 'break') return
+  const answerId = await keep(store, task)
+  const broken = conclude(store, task, done(answerId, says), () => {
+    throw new Error('broken off')
+  })
+  await expect(broken).rejects.toThrow('broken off')
+}
+
+/** Watches targets in the run, as if it were over and a newer one had them. */
+async function adopt(store: Store, run: number, { targets }: Step): Promise<void> {
+  await store.finishRun(run, 'interrupted', noon + hour)
+  for (let after: number | null = 0; after !== null; )
+    after = (await store.adopt({ run, targets: targetsOf(targets), newest: null, after }, weigh)).next
+  await store.reopenRun(run)
+}
+
+/** Reads every answer to the query that was read, or could not be, otherwise. */
+async function derive({ sql }: TempStore, store: Store, query: number, says: Understood): Promise<void> {
+  const answers = sql<{ id: number }>(
+    `SELECT id FROM answers_ a WHERE query_id = ?
+      AND NOT EXISTS (SELECT 1 FROM tasks_ t WHERE t.answer_id = a.id AND t.state = 'answered')`,
+    query,
+  )
+  const reads = answers.map(({ id }) => ({ answerId: id, normaliser: 2, understood: says }))
+  await store.deriveAgain(query, reads, weigh)
+}
+
+describe('targets that a run is watched for', () => {
+  const observed = ({ sql }: TempStore) =>
+    sql<{ target: string }>('SELECT DISTINCT target FROM rankings ORDER BY target').map(
+      ({ target }) => target,
+    )
+
+  test.each(['the same process', 'another process'])('may be changed by %s', async (who) => {
+    const temp = await aStore()
+    await using other = await openStore(temp.path)
+    const asked = { queries: [{ text: 'a' }, { text: 'b' }] }
+    const run = await plan(temp.store, { ...asked, job: { targets: targetsOf(['a.example']) } })
+    const [first, second] = await lease(temp.store, run.id)
+    if (first === undefined || second === undefined) throw new Error('no task')
+    await answer(temp.store, first, run, webPage('ab'))
+    expect(observed(temp)).toEqual(['a.example'])
+
+    const planner = who === 'the same process' ? temp.store : other
+    const job = { targets: targetsOf(['a.example', 'b.example']) }
+    const again = await plan(planner, { ...asked, job, continues: run.id })
+
+    await answer(temp.store, second, again, webPage('ab'))
+    expect(observed(temp)).toEqual(['a.example', 'b.example'])
+  })
+})
