@@ -79,7 +79,7 @@ function chargeCounter(db: Database): (keyHash: string, since: number) => number
   const lastSettled = db
     .prepare<[], number>(
       `SELECT min(id) - 1 FROM (SELECT coalesce(max(id), 0) + 1 AS id FROM calls_
-        UNION ALL SELECT min(id) FROM calls_ WHERE outcome IS NULL UNION ALL SELECT min(call_id) FROM async_jobs)`,
+        UNION ALL SELECT min(id) FROM calls_ INDEXED BY calls_open WHERE outcome IS NULL UNION ALL SELECT min(call_id) FROM async_jobs)`,
     )
     .pluck()
   const known = new Map<string, { readonly counted: number; readonly calls: number }>()
