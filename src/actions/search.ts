@@ -1,4 +1,3 @@
-import { inflateSync } from 'node:zlib'
 import { RanklineError } from '../errors.ts'
 import { formatProblem } from '../jobfile/problem.ts'
 import { readSingle } from '../jobfile/single.ts'
@@ -8,6 +7,7 @@ import type { Row } from '../report/rank-rows.ts'
 import { formatTable } from '../report/table.ts'
 import { exitCodes } from '../run/finish.ts'
 import { localDay } from '../run/local-day.ts'
+import { unpack } from '../store/packing.ts'
 import type { Store } from '../store/store.ts'
 import { harmless, type Terminal } from '../terminal.ts'
 import { count } from '../words.ts'
@@ -79,7 +79,7 @@ async function show(store: Store, run: number, json: boolean, terminal: Terminal
 async function rawAnswer(store: Store, run: number): Promise<Buffer> {
   for (const row of store.rows('answers', { run })) {
     const raw = await store.rawAnswer(Number(row.answer_id))
-    if (raw !== null) return inflateSync(raw.body)
+    if (raw !== null) return unpack(raw)
   }
   throw new Error('the answer is not stored')
 }

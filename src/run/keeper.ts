@@ -1,9 +1,8 @@
-import { promisify } from 'node:util'
-import { inflate } from 'node:zlib'
 import { normaliserVersion } from '../catalog/understand.ts'
 import type { Outcome } from '../model/call.ts'
 import type { Run } from '../model/run.ts'
 import type { AnsweredTask, Effect, NewAnswer } from '../store/answers.ts'
+import { unpack } from '../store/packing.ts'
 import type { Store } from '../store/store.ts'
 import { followPage, pagingRules } from './follow.ts'
 import { understoodOf } from './understood.ts'
@@ -41,8 +40,6 @@ export interface Keeper {
   /** Reads what an earlier process stored and did not come to read, and weighs stored pages for targets that are new. */
   catchUp(runIds: readonly number[]): Promise<readonly Settled[]>
 }
-
-const decompress = promisify<Uint8Array, Buffer>(inflate)
 
 /** A keeper for tasks of these runs. */
 export function openKeeper(store: Store, runs: readonly Run[]): Keeper {
@@ -89,7 +86,7 @@ export function openKeeper(store: Store, runs: readonly Run[]): Keeper {
     if (store.space.isExhausted()) return null
     if (known !== undefined) return await understand(task, known.plain, known.fetchedAt)
     const raw = await store.rawAnswer(task.answerId)
-    return raw === null ? null : await understand(task, await decompress(raw.body), raw.fetchedAt)
+    return raw === null ? null : await understand(task, unpack(raw), raw.fetchedAt)
   }
 
   return {
@@ -102,7 +99,7 @@ export function openKeeper(store: Store, runs: readonly Run[]): Keeper {
       const raw = await store.rawAnswer(answerId)
       if (raw === null) throw new Error(`answer ${answerId} has no body`)
       await store.reuseAnswer(taskId, answerId)
-      fresh.set(answerId, { plain: await decompress(raw.body), fetchedAt: raw.fetchedAt })
+      fresh.set(answerId, { plain: unpack(raw), fetchedAt: raw.fetchedAt })
     },
     read,
     fail,

@@ -1,8 +1,7 @@
-import { promisify } from 'node:util'
-import { deflate, deflateSync } from 'node:zlib'
 import type { Outcome } from '../model/call.ts'
 import type { Task } from '../model/task.ts'
 import type { NewAnswer } from '../store/answers.ts'
+import { pack } from '../store/packing.ts'
 import type { Keeper, PageTask, Settled } from './keeper.ts'
 
 export interface ReadingParts {
@@ -11,14 +10,6 @@ export interface ReadingParts {
   readonly onSettled: (settled: Settled) => void
   /** Takes over what goes on when a slot is free again. */
   readonly background: (work: Promise<void>) => void
-}
-
-/** Handing a usual answer to another thread takes several times as long as compressing it; beyond this it would keep others waiting. */
-const quicklyCompressed = 65_536
-const compressAside = promisify<Buffer, Buffer>(deflate)
-
-function compress(body: Buffer): Buffer | Promise<Buffer> {
-  return body.length <= quicklyCompressed ? deflateSync(body) : compressAside(body)
 }
 
 /** Has answers kept, and read when they are safe; nobody waits for that. */
@@ -41,8 +32,7 @@ export function reader({ keeper, onSettled, background }: ReadingParts) {
       const answerId = await keeper.keep({
         ...answer,
         task: { id, runId, queryId, page },
-        body: await compress(body),
-        encoding: 'deflate',
+        ...(await pack(body)),
         plain: body,
       })
       background(read(task, answerId))

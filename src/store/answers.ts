@@ -6,6 +6,7 @@ import type { QueryPaging, Task } from '../model/task.ts'
 import type { Page } from '../rank/pages.ts'
 import type { PagingDecision, PagingEnd } from '../rank/paging.ts'
 import type { Sightings } from '../rank/smart.ts'
+import type { Packed } from './packing.ts'
 
 /** Bodies as they came, and what follows from what they say. */
 export interface AnswerStore {
@@ -26,16 +27,13 @@ export interface AnswerStore {
   understand(change: Understanding): Promise<Effect>
 }
 
-export interface NewAnswer {
+export interface NewAnswer extends Packed {
   /** The call that is billed for it. */
   readonly callId: number
   readonly task: Pick<Task, 'id' | 'runId' | 'queryId' | 'page'>
   /** How that call ended; null where it was settled before, as the submission of a job. */
   readonly settlement: (Settlement & { readonly outcome: Extract<Outcome, 'answered'> }) | null
   readonly fetchedAt: number
-  /** Compressed as `encoding` says. */
-  readonly body: Buffer
-  readonly encoding: 'deflate'
 }
 
 export interface AnsweredTask {
@@ -55,9 +53,7 @@ export interface ReadAnswer {
   readonly understood: Understood
 }
 
-export interface RawAnswer {
-  readonly body: Buffer
-  readonly encoding: string
+export interface RawAnswer extends Packed {
   readonly fetchedAt: number
 }
 

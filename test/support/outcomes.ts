@@ -1,4 +1,3 @@
-import { inflateSync } from 'node:zlib'
 import { holderOf } from '../../src/catalog/async-job.ts'
 import { billableOperation } from '../../src/catalog/index.ts'
 import { asFields } from '../../src/catalog/normalise/fields.ts'
@@ -78,7 +77,7 @@ function itemsOf(operation: string, body: Buffer | null): number | null {
   const { items } = billableOperation(operation).response
   if (body === null || items === null) return null
   try {
-    const fields = asFields(JSON.parse(inflateSync(body).toString('utf8')))
+    const fields = asFields(JSON.parse(body.toString('utf8')))
     const list = fields === null ? null : holderOf(fields, items)?.[items]
     return Array.isArray(list) ? list.length : null
   } catch {

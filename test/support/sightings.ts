@@ -1,4 +1,3 @@
-import { inflateSync } from 'node:zlib'
 import { holderOf } from '../../src/catalog/async-job.ts'
 import { billableOperation } from '../../src/catalog/index.ts'
 import { asFields, text } from '../../src/catalog/normalise/fields.ts'
@@ -59,7 +58,7 @@ function rankOf(site: string, pages: readonly TaskRow[]): number | null {
 function linksOf({ operation, body }: TaskRow): readonly string[] {
   const { items } = billableOperation(operation).response
   if (body === null || items === null) return []
-  const fields = asFields(JSON.parse(inflateSync(body).toString('utf8'))) ?? {}
+  const fields = asFields(JSON.parse(body.toString('utf8'))) ?? {}
   const list = holderOf(fields, items)?.[items]
   return (Array.isArray(list) ? list : []).flatMap((item) => text(asFields(item)?.link) ?? [])
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
+import { unpack } from '../../src/store/packing.ts'
 
 /** Rows of a database as another program sees them; none while there is no database. */
 export function query<T>(path: string, sql: string, ...values: readonly unknown[]): readonly T[] {
@@ -71,6 +72,7 @@ export interface TaskRow {
   readonly answerId: number | null
   readonly normaliser: number | null
   readonly hasNextPage: 0 | 1 | null
+  /** As it came; null where it is not stored. */
   readonly body: Buffer | null
   readonly results: number
   /** Of the last call for it that cost, or null. */
@@ -81,11 +83,11 @@ export interface TaskRow {
 }
 
 export function taskRows(path: string): readonly TaskRow[] {
-  return query<TaskRow>(
+  return query<TaskRow & { readonly encoding: string }>(
     path,
     `SELECT t.id, t.run_id AS runId, r.group_id AS groupId, r.job, r.closed_at IS NOT NULL AS closed,
       t.query_id AS queryId, q.operation, q.text, t.page, t.state, t.cause, t.reused, t.answer_id AS answerId,
-      a.normaliser, a.has_next_page AS hasNextPage, w.body,
+      a.normaliser, a.has_next_page AS hasNextPage, w.body, w.encoding,
       (SELECT count(*) FROM results x WHERE x.answer_id = t.answer_id AND x.kind <> 7) AS results,
       (SELECT c.outcome FROM calls_ c WHERE c.task_id = t.id AND c.credits > 0 ORDER BY c.id DESC LIMIT 1) AS outcome,
       rq.pages, rq.paging_end AS pagingEnd
@@ -93,5 +95,5 @@ export function taskRows(path: string): readonly TaskRow[] {
       JOIN run_queries rq ON rq.run_id = t.run_id AND rq.query_id = t.query_id
       LEFT JOIN answers_ a ON a.id = t.answer_id LEFT JOIN raw_answers w ON w.answer_id = a.id
     ORDER BY t.run_id, t.query_id, t.page`,
-  )
+  ).map(({ encoding, ...row }) => ({ ...row, body: row.body && unpack({ encoding, body: row.body }) }))
 }

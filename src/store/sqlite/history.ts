@@ -1,6 +1,6 @@
-import { inflateSync } from 'node:zlib'
 import type { Database } from 'better-sqlite3'
 import type { AskedQuery, HistoryStore, QueryToDerive, StoredBody } from '../history.ts'
+import { type Packed, unpack } from '../packing.ts'
 import { adopter, runsToAdopt } from './adopt.ts'
 import { deriver } from './derive.ts'
 import { lazily } from './lazily.ts'
@@ -35,21 +35,21 @@ export function historyStore(db: Database, writer: Writer, memory: Memory): Hist
         )
         .all({ ...which, after, limit }),
     *bodiesOf(queryId, which) {
-      const bodies = db.prepare<unknown[], StoredBody & { body: Buffer }>(
-        `SELECT a.id AS answerId, a.fetched_at AS fetchedAt, b.body FROM answers_ a JOIN raw_answers b ON b.answer_id = a.id
+      const bodies = db.prepare<unknown[], StoredBody & Packed>(
+        `SELECT a.id AS answerId, a.fetched_at AS fetchedAt, b.encoding, b.body FROM answers_ a JOIN raw_answers b ON b.answer_id = a.id
         WHERE a.query_id = @queryId AND ${isToDerive} ORDER BY a.id`,
       )
-      for (const { body, ...answer } of bodies.iterate({ ...which, queryId }))
-        yield { ...answer, body: inflated(body) }
+      for (const { encoding, body, ...answer } of bodies.iterate({ ...which, queryId }))
+        yield { ...answer, body: unpacked({ encoding, body }) }
     },
     deriveAgain: (queryId, answers, weigh) => writer.write(() => deriveAgain(queryId, answers, weigh)),
   }
 }
 
 /** A body as it came; null where it was damaged since. */
-function inflated(body: Buffer): Buffer | null {
+function unpacked(stored: Packed): Buffer | null {
   try {
-    return inflateSync(body)
+    return unpack(stored)
   } catch {
     return null
   }

@@ -1,6 +1,6 @@
-import { inflateSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import { queryKey } from '../../plan/query-key.ts'
+import { type Packed, unpack } from '../packing.ts'
 import { hashOf } from './dictionary.ts'
 import { isDamage } from './inspect.ts'
 
@@ -14,11 +14,6 @@ export interface Summed {
   /** The row of an id. */
   readonly row: string
   readonly sound: (row: never) => boolean
-}
-
-interface Body {
-  readonly encoding: string
-  readonly body: Buffer
 }
 
 interface Word {
@@ -39,7 +34,7 @@ export const summed: readonly Summed[] = [
     of: 'answer',
     ids: 'SELECT answer_id FROM raw_answers',
     row: 'SELECT encoding, body FROM raw_answers WHERE answer_id = ?',
-    sound: ({ encoding, body }: Body) => encoding === 'deflate' && inflateSync(body).length >= 0,
+    sound: (stored: Packed) => unpack(stored).length >= 0,
   },
   {
     broken: 'Texts that are not what was stored',
