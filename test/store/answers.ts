@@ -98,7 +98,7 @@ export async function submit(
 /** Stores how a task ended, and what follows for its query: nothing, unless that is said. */
 export function conclude(
   store: Store,
-  { id: taskId, runId, queryId }: Task,
+  { id: taskId, runId, queryId }: Pick<Task, 'id' | 'runId' | 'queryId'>,
   outcome: Understanding['outcome'],
   follow: Understanding['follow'] = () => ({ ranks: [], observations: [], paging: null }),
 ) {
@@ -111,7 +111,7 @@ export function done(answerId: number, understood: Understood, normaliser = 1): 
 }
 
 /** Stores what an answer says and everything that follows for its query. */
-export function read(store: Store, task: Task, run: Run, answerId: number, says: Understood) {
+export function read(store: Store, task: NewAnswer['task'], run: Run, answerId: number, says: Understood) {
   return conclude(store, task, done(answerId, says), (query) =>
     followPage(query, task.page, says, pagingRules(run)),
   )
