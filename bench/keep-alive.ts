@@ -13,6 +13,7 @@ import {
   type WireSettings,
 } from './calls.ts'
 import type { ServerConduct } from './conduct.ts'
+import { print } from './print.ts'
 
 /**
  * How many calls are lost because the server closes an idle connection just then, and how many connections it takes to
@@ -140,8 +141,4 @@ function lostAndMade(tally: Tally): string {
 function table(title: string, heads: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`)
   return `\n${title}:\n\n${lines.join('\n')}`
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`)
 }

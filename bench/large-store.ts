@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
-import type { JobSettings } from '../src/model/job.ts'
 import { queryKey } from '../src/plan/query-key.ts'
 import { openStore } from '../src/store/sqlite/open.ts'
+import { aJob, aTarget } from '../test/plan/build.ts'
 
 /** A rank-tracking job of so many keywords and days, and results a day and keyword. */
 export interface LargeJob {
@@ -77,26 +77,13 @@ function hostOf(keyword: number, place: number): number {
   return targets + 1 + ((keyword * 31 + place * place * 7) % (hosts - targets))
 }
 
-const settings: JobSettings = {
+const settings = aJob({
   name: 'bench',
   file: '/bench.yaml',
-  style: 'get',
-  async: 'auto',
-  paging: 'all',
-  until: 'own',
-  deepEveryMs: 7 * dayMs,
-  freshnessMs: null,
-  timezone: 'UTC',
-  schedule: null,
-  targets: Array.from({ length: targets }, (_, place) => ({
-    site: `site-${place + 1}.example`,
-    match: 'domain',
-    also: [],
-    label: `site-${place + 1}.example`,
-    own: place === 0,
-  })),
-  budget: { maxCredits: null, keep: null },
-}
+  targets: Array.from({ length: targets }, (_, place) =>
+    aTarget(`site-${place + 1}.example`, { own: place === 0 }),
+  ),
+})
 
 function runs(db: Database.Database, { keywords, days }: LargeJob): void {
   db.prepare("INSERT INTO jobs (name, file) VALUES ('bench', '/bench.yaml')").run()

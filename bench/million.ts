@@ -2,12 +2,13 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
-import { cpus, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Parser } from 'csv-parse'
 import { type Measured, measured, measuredScript } from './measured.ts'
+import { grouped, machine, megabytes, print } from './print.ts'
 import { type Watched, watched } from './watched.ts'
 
 /**
@@ -45,11 +46,9 @@ async function bench(): Promise<void> {
     if (pages > 1) job.push('--pages', String(pages), '--target', 'acme.example', '--target', 'other.example')
     const run = (args: readonly string[], upTo: number) => watched(args, { env, origin, upTo })
 
+    print(machine())
     print(
-      `Node ${process.versions.node}, ${cpus()[0]?.model.trim()}, ${new Date().toISOString().slice(0, 10)}`,
-    )
-    print(
-      `${count(queries)} queries, ${count(tasks)} tasks, ${count(calls)} calls, ${megabytes((await stat(csv)).size)} MB of CSV\n`,
+      `${grouped(queries)} queries, ${grouped(tasks)} tasks, ${grouped(calls)} calls, ${megabytes((await stat(csv)).size)} MB of CSV\n`,
     )
     print('| | seconds | CPU seconds | peak memory, MB | of csv-parse alone |')
     print('| --- | --: | --: | --: | --: |')
@@ -66,7 +65,7 @@ async function bench(): Promise<void> {
     const before = begun.calls + resumed.calls
     const rest = await run(['run', ...job], calls < tasks ? calls - before : Number.POSITIVE_INFINITY)
     rowOf('`run` again, to its first call', rest)
-    row(`all of it: ${count(rest.calls)} calls, ${rest.callsPerSecond.toFixed(0)} a second`, rest, bare)
+    row(`all of it: ${grouped(rest.calls)} calls, ${rest.callsPerSecond.toFixed(0)} a second`, rest, bare)
     print(`| … after its last call | ${rest.afterLastCall.toFixed(1)} | | | |`)
     row('`resume`, where nothing is left', await measured(['resume', '--db', db], env), bare, calls < tasks)
     row('`runs`', await measured(['runs', '--db', db]), bare)
@@ -122,18 +121,6 @@ function printCurve({ samples }: Watched, before: number, calls: number): void {
     const sample = samples.find((one) => before + one.calls >= part * calls) ?? samples.at(-1)
     if (sample === undefined) continue
     const done = before + sample.calls
-    print(`| ${(part * 100).toFixed(0)} % | ${count(done)} | ${sample.megabytes.toFixed(0)} |`)
+    print(`| ${(part * 100).toFixed(0)} % | ${grouped(done)} | ${sample.megabytes.toFixed(0)} |`)
   }
-}
-
-function count(number: number): string {
-  return number.toLocaleString('en-US')
-}
-
-function megabytes(bytes: number): string {
-  return count(Math.round(bytes / 1e6))
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`)
 }

@@ -1,4 +1,5 @@
 import { backtest, type PolicyOutcome } from '../src/run/backtest.ts'
+import { grouped, print } from './print.ts'
 import { simulatedHistory } from './simulated-history.ts'
 
 /**
@@ -28,15 +29,11 @@ function tableOf(outcomes: readonly PolicyOutcome[]): string {
     '| policy | pages | of `all` | ranked | missed | estimated | wrong | top 10 changes | of these missed |'
   const rows = outcomes.map(
     (one) =>
-      `| \`${one.policy}\` | ${one.pages.toLocaleString('en-US')} | ${percent(one.pages / all)} | ${one.ranked} | ${one.missed} | ${one.estimated} | ${one.wrong} | ${one.topChanges} | ${one.topChangesMissed} |`,
+      `| \`${one.policy}\` | ${grouped(one.pages)} | ${percent(one.pages / all)} | ${one.ranked} | ${one.missed} | ${one.estimated} | ${one.wrong} | ${one.topChanges} | ${one.topChangesMissed} |`,
   )
   return [head, '| --- | --: | --: | --: | --: | --: | --: | --: | --: |', ...rows, ''].join('\n')
 }
 
 function percent(share: number): string {
   return `${(share * 100).toFixed(1)} %`
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`)
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { openStore } from '../src/store/sqlite/open.ts'
 import { largeStore } from './large-store.ts'
-import { grouped, machine, median, print } from './print.ts'
+import { grouped, machine, median, megabytes, print } from './print.ts'
 
 /**
  * How long questions about the ranks of one site take, asked of the public views by SQL, beside the same asked of the
@@ -63,7 +63,7 @@ try {
   await largeStore(path, { keywords, days, results })
   print(machine())
   print(
-    `${grouped(keywords)} keywords, ${days} days, ${results} results, three targets: ${grouped(keywords * days * results)} results, ${grouped(keywords * days * 3)} observations, ${grouped(Math.round((await stat(path)).size / 1e6))} MB.`,
+    `${grouped(keywords)} keywords, ${days} days, ${results} results, three targets: ${grouped(keywords * days * results)} results, ${grouped(keywords * days * 3)} observations, ${megabytes((await stat(path)).size)} MB.`,
   )
   const seconds = await counted(path)
   print(

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { measured, measuredScript } from './measured.ts'
+import { print } from './print.ts'
 import { type Judged, type Judging, leastSeconds } from './rate/judging.ts'
 
 /**
@@ -128,8 +129,4 @@ function printCells(
 ): void {
   const use = (100 * leastSeconds(passed, limits)) / seconds
   print(`| ${name} | ${client} | ${passed} | ${refused} | ${seconds.toFixed(1)} | ${use.toFixed(1)} % |`)
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`)
 }

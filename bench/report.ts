@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { largeStore } from './large-store.ts'
 import { measured } from './measured.ts'
+import { print } from './print.ts'
 
 /**
  * How long the reports of a large job take, and how much memory: as whole processes, beside one that only starts.
@@ -39,8 +40,4 @@ try {
 
 function megabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(1)
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`)
 }

@@ -1,9 +1,9 @@
 import { billableOperation } from '../src/catalog/index.ts'
-import type { Target } from '../src/model/target.ts'
 import type { Page } from '../src/rank/pages.ts'
 import type { Day } from '../src/run/backtest.ts'
 import type { PageShape } from '../src/sandbox/options.ts'
 import { createWorld, type World } from '../src/sandbox/world/world.ts'
+import { aTarget } from '../test/plan/build.ts'
 
 /** A history as a store would hold it, made of the sandbox's world without a call. */
 export interface Simulation {
@@ -40,7 +40,7 @@ function historyOf(world: World, keyword: number, { days, pages, shape }: Simula
   const thing = things[Math.floor(keyword / kinds.length) % things.length]
   const query = `${kinds[keyword % kinds.length]}${thing}`
   const site = sites[keyword % sites.length] as string
-  const target: Target & { id: number } = { id: 1, site, match: 'domain', also: [], label: site, own: true }
+  const target = { id: 1, ...aTarget(site) }
   const numbers = new Map<string, number>()
   return Array.from({ length: days }, (_, day) => {
     const startedAt = firstDay + day * dayMs

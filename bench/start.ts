@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
-import { cpus, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type LargeJob, largeStore } from './large-store.ts'
+import { grouped, machine, median, print } from './print.ts'
 
 /**
  * How long short commands take, from their start to the end of their process, beside a Node that does nothing.
@@ -27,7 +28,7 @@ try {
   const [most, few] = [join(folder, 'large.db'), join(folder, 'small.db')]
   await largeStore(most, large)
   await largeStore(few, small)
-  print(`Node ${process.versions.node}, ${cpus()[0]?.model.trim()}, ${new Date().toISOString().slice(0, 10)}`)
+  print(machine())
   print(`${rounds} rounds; large: ${await described(most, large)}; small: ${await described(few, small)}\n`)
   const nothing: Start = { name: 'node -e 0', args: ['-e', '0'], code: 0 }
   const starts: readonly Start[] = [
@@ -50,8 +51,7 @@ function command(args: readonly string[], code = 0): Start {
 
 async function described(database: string, { keywords, days, results }: LargeJob): Promise<string> {
   const megabytes = (await stat(database)).size / 1e6
-  const all = (keywords * days * results).toLocaleString('en-US')
-  return `${days} runs of ${keywords} queries, ${all} results, ${megabytes.toFixed(0)} MB`
+  return `${days} runs of ${keywords} queries, ${grouped(keywords * days * results)} results, ${megabytes.toFixed(0)} MB`
 }
 
 /** Milliseconds of each start in each round. They take turns: what slows the machine down slows down all of them. */
@@ -85,14 +85,4 @@ function tableOf(starts: readonly Start[], ms: readonly (readonly number[])[]): 
     '| --- | --: | --: | --: |',
     ...rows,
   ].join('\n')
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  const [below, above] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]]
-  return ((below as number) + (above as number)) / 2
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`)
 }

@@ -1,8 +1,7 @@
 import { deflateSync } from 'node:zlib'
 import { normaliserVersion } from '../src/catalog/understand.ts'
-import type { JobQuery, JobSettings } from '../src/model/job.ts'
+import type { JobQuery } from '../src/model/job.ts'
 import type { Run } from '../src/model/run.ts'
-import type { Target } from '../src/model/target.ts'
 import type { Task } from '../src/model/task.ts'
 import { planQuery } from '../src/plan/plan.ts'
 import { followPage, pagingRules } from '../src/run/follow.ts'
@@ -10,6 +9,7 @@ import { understoodOf } from '../src/run/understood.ts'
 import { openStore } from '../src/store/sqlite/open.ts'
 import { dropOld } from '../src/store/sqlite/prune.ts'
 import type { Store } from '../src/store/store.ts'
+import { aJob, aJobQuery, aTarget } from '../test/plan/build.ts'
 import { churningSerps, instantOf, type Serps } from './churning-serps.ts'
 
 /** Rank tracking of so many keywords, each day with so many results. */
@@ -22,27 +22,11 @@ export interface Year {
 }
 
 const sites = ['acme.example', 'dealorchard.com', 'slowmaker.net']
-const targets: readonly Target[] = sites.map((site, place) => ({
-  site,
-  match: 'domain',
-  also: [],
-  label: site,
-  own: place === 0,
-}))
-const settings: JobSettings = {
+const settings = aJob({
   name: 'year',
   file: '/year.yaml',
-  style: 'get',
-  async: 'auto',
-  paging: 'all',
-  until: 'own',
-  deepEveryMs: 7 * 86_400_000,
-  freshnessMs: null,
-  timezone: 'UTC',
-  schedule: null,
-  targets,
-  budget: { maxCredits: null, keep: null },
-}
+  targets: sites.map((site, place) => aTarget(site, { own: place === 0 })),
+})
 /** Answers that are stored together, as many calls as a run has in the air. */
 const together = 64
 
@@ -94,20 +78,12 @@ function queryOf(keyword: number, results: number): JobQuery {
   const of = (list: readonly string[], step: number) => list[Math.floor(keyword / step) % list.length]
   const round = Math.floor(keyword / (kinds.length * things.length * endings.length))
   const words = `${of(kinds, 1)} ${of(things, kinds.length)}${of(endings, kinds.length * things.length)}`
-  return {
-    operation: 'alpha.search',
+  return aJobQuery({
     text: round === 0 ? words : `${words} ${round}`,
     params: { gl: 'us', hl: 'en', num: results },
-    depth: null,
     pages: 1,
-    tags: [],
-    priority: 0,
     volume: 10 * (1 + (keyword % 90)),
-    url: null,
-    labels: {},
-    targets: [],
-    source: { file: '/year.yaml', line: keyword + 1 },
-  }
+  })
 }
 
 async function answer(store: Store, run: Run, task: Task, text: string): Promise<void> {

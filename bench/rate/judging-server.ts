@@ -1,5 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { openAccount } from '../../src/sandbox/account.ts'
+import { usageRecord } from '../../src/sandbox/usage-record.ts'
 import { slidingWindows } from '../../src/sandbox/windows.ts'
 import { mix, unit } from '../../src/sandbox/world/hash.ts'
 import type { Judged, Judging } from './judging.ts'
@@ -11,6 +13,7 @@ import type { Judged, Judging } from './judging.ts'
  */
 const { limits, latencyMs, wayMs } = JSON.parse(process.argv[2] ?? '{}') as Judging
 const windows = slidingWindows()
+const account = openAccount({ subscription: { total: 1_000_000 }, ...limits }, Date.now())
 let [passed, refused, calls] = [0, 0, 0]
 let begun: number | null = null
 let judged: Judged = { passed, refused, seconds: 0 }
@@ -24,8 +27,9 @@ const server = createServer(async (request, response) => {
     return answer(response, 401, { error: 'Rate limit exceeded for the API key: quota monthly' })
   }
   passed += 1
+  account.subscription.used = passed
   begun ??= now
-  if (request.url?.startsWith('/v1/usage')) return answer(response, 200, usage())
+  if (request.url?.startsWith('/v1/usage')) return answer(response, 200, usageRecord(account, Date.now()))
   // Lookups use up the limit, too; the last one, when everything is collected, waits for the last answer.
   judged = { passed, refused, seconds: (now - begun) / 1000 }
   const [least, most] = latencyMs
@@ -51,26 +55,4 @@ const result = {
 function answer(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json' })
   response.end(JSON.stringify(body))
-}
-
-function usage(): object {
-  const remaining = 1_000_000 - passed
-  return {
-    remaining,
-    total_used: passed,
-    renewal_date: '2027-01-01',
-    period: { start: '2026-01-01', end: '2027-01-01' },
-    subscription: { used: passed, total: 1_000_000, remaining, percent_used: 0 },
-    credits: { given: 0, consumed: 0, remaining: 0, percent_used: 0 },
-    rate_limit: { per_minute: limits.perMinute, per_second: limits.perSecond },
-    account: { name: 'Bench', slug: 'bench' },
-    api_key: {
-      alias: 'bench',
-      active: true,
-      category: 'development',
-      expires: null,
-      quotas: { total: null, daily: null, weekly: null, monthly: null },
-    },
-    packs: null,
-  }
 }

@@ -3,6 +3,7 @@ import type { BuiltHistory } from '../report/build-history.ts'
 import { buildPageData } from '../report/build-page-data.ts'
 import { reportColumns } from '../report/columns.ts'
 import type { Measure } from '../report/headline.ts'
+import { lastRuns } from '../report/last-runs.ts'
 import { rankTable } from '../report/rank-table.ts'
 import { type Summary, summarise } from '../report/summary.ts'
 import { summaryDocument } from '../report/summary-document.ts'
@@ -108,9 +109,6 @@ function builtOf({ job, ranked }: FormSource): BuiltHistory {
   return ranked.built ?? { history, queryIds: [], removedTargets: 0 }
 }
 
-/** Runs of which a document says how they went. */
-const mostRuns = 30
-
 function whole(source: FormSource): WholeReport {
   const { job, ranked, measure, store } = source
   return {
@@ -119,10 +117,7 @@ function whole(source: FormSource): WholeReport {
     history: builtOf(source).history,
     compare: ranked.compare,
     measure,
-    runs: ranked.runs
-      .slice(0, mostRuns)
-      .map(({ id }) => store.runQuality(id))
-      .reverse(),
+    runs: lastRuns(ranked.runs, store),
   }
 }
 

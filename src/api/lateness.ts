@@ -11,7 +11,7 @@ export interface Departure {
 
 /** How slow an answer was, beside the latest ones of its kind. */
 interface Slowness {
-  /** Milliseconds more than the fastest of them: its request cannot have arrived later than that. */
+  /** Milliseconds more than the fastest of them (or of any, while they are few): its request cannot be later than that. */
   readonly excessMs: number
   /** Share of them that were faster; 1 while they are few. */
   readonly rank: number
@@ -45,6 +45,8 @@ const tellsNothing: Slowness = { excessMs: 0, rank: 0 }
  */
 export function openLateness(clock: Pick<Clock, 'monotonic'>) {
   const kinds = new Map<string, Latest>()
+  /** Of all kinds. */
+  let fastest = Number.POSITIVE_INFINITY
 
   const note = (latest: Latest, latency: number): Slowness => {
     const { latencies } = latest
@@ -57,8 +59,10 @@ export function openLateness(clock: Pick<Clock, 'monotonic'>) {
       if (one < latest.fastest) latest.fastest = one
       if (one > latest.slowest) latest.slowest = one
     }
-    const rank = latencies.length < fewestAnswers ? 1 : faster / latencies.length
-    return { excessMs: latency - latest.fastest, rank }
+    fastest = Math.min(fastest, latency)
+    // All of them may have been late, as the first ones to a service that is cold are.
+    if (latencies.length < fewestAnswers) return { excessMs: latency - fastest, rank: 1 }
+    return { excessMs: latency - latest.fastest, rank: faster / latencies.length }
   }
 
   /** An answer that takes longer than all others took is slow before it comes. */

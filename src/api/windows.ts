@@ -58,10 +58,10 @@ export function slidingWindows(clock: Pick<Clock, 'monotonic'>, guard: Guard) {
     if (kept > 1000 || kept < 0) sent = kept < 0 ? [] : sent.slice(kept)
   }
 
-  const departWithoutLimit = (): void => {
-    unlimited.push(clock.monotonic())
+  const departWithoutLimit = (now: number): void => {
+    unlimited.push(now)
     if (unlimited.length % 65_536 !== 0) return
-    const oldest = clock.monotonic() - longestWindowMs
+    const oldest = now - longestWindowMs
     unlimited = unlimited.slice(unlimited.findIndex((at) => at > oldest))
   }
 
@@ -84,16 +84,11 @@ export function slidingWindows(clock: Pick<Clock, 'monotonic'>, guard: Guard) {
     unreserve: (): void => {
       reserved -= 1
     },
-    /** The request leaves; null where nobody will ask for its answer. */
-    depart: (kind: string): Departure | null => {
-      reserved -= 1
-      if (isUnlimited(limits)) {
-        departWithoutLimit()
-        return null
-      }
+    depart: (kind: string): Departure => {
       const departure = { at: clock.monotonic(), kind, answer: null }
-      sent.push(departure)
-      if (sent.length % 1024 === 0) forget()
+      reserved -= 1
+      if (isUnlimited(limits)) departWithoutLimit(departure.at)
+      else if (sent.push(departure) % 1024 === 0) forget()
       return departure
     },
     answered: lateness.answered,

@@ -5,6 +5,7 @@ import type { BuiltHistory } from './build-history.ts'
 import { baselineOrder } from './cohort.ts'
 import { addDays } from './days.ts'
 import type { Measure } from './headline.ts'
+import { lastRuns } from './last-runs.ts'
 import type { Citation, PageData, Serp } from './page-data.ts'
 import type { Keyword, RankHistory, RankSeries } from './rank-history.ts'
 import { type Owners, ownersOf } from './serp-owners.ts'
@@ -22,8 +23,6 @@ export interface PageSource {
   readonly serpDays: number
 }
 
-/** Runs of which a page says how they went. */
-const mostRuns = 30
 const shownResults = 10
 /** No AI answer has as many references. */
 const mostReferences = 1_000
@@ -68,10 +67,7 @@ export function buildPageData({ built, compare, measure, runs, store, serpDays }
     history,
     compare,
     measure,
-    runs: runs
-      .slice(0, mostRuns)
-      .map(({ id }) => store.runQuality(id))
-      .reverse(),
+    runs: lastRuns(runs, store),
     serps,
     citations,
     texts: texts.words,

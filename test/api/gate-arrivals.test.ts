@@ -42,6 +42,32 @@ describe('as the service sees it, nothing is ever one too many', () => {
     )
   })
 
+  test('where it is cold, and late to see all of the first burst after a lookup', async () => {
+    const time = fakeTime()
+    const limits: RateLimits = { perSecond: 20, perMinute: null }
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 400 }),
+        fc.array(fc.nat(180), { minLength: 1 }),
+        async (coldMs, answers) => {
+          const gate = openGate({ clock: time.clock })
+          const lookup = await gate.acquire({ first: true, kind: 'usage' })
+          lookup.sent()
+          await time.pass(5)
+          lookup.over(false)
+          gate.setLimits(limits)
+          const seen = await callThrough(time, gate, 60, {
+            limits,
+            wayMs: (call) => (call < 20 ? coldMs : 1),
+            answerMs: (call) => 20 + (answers[call % answers.length] ?? 0),
+          })
+          expect(seen).toMatchObject({ passed: 60, refused: 0 })
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
+
   test('where it is late to see a whole burst, or the later part of it, and its answers are else alike', async () => {
     const stall = fc.record({ burst: fc.integer({ min: 3, max: 8 }), after: fc.nat(12), ms: fc.nat(400) })
     await fc.assert(

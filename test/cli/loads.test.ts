@@ -1,20 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { type CollectedJob, collectedJob } from '../support/collected-job.ts'
 import { loadedBy } from '../support/loaded.ts'
-import { queriesCsv, type Workspace, workspace } from '../support/rankline.ts'
+import type { Workspace } from '../support/rankline.ts'
 
-let sandbox: Sandbox
+let job: CollectedJob
 let place: Workspace
 beforeAll(async () => {
-  sandbox = await startSandbox()
-  place = await workspace(sandbox)
-  await place.file('job.csv', queriesCsv(3))
-  expect((await place.run(['run', 'job.csv', '--target', 'northdesk.example'])).code).toBe(0)
+  job = await collectedJob()
+  place = job.place
 })
-afterAll(async () => {
-  await place[Symbol.asyncDispose]()
-  await sandbox.close()
-})
+afterAll(() => job[Symbol.asyncDispose]())
 
 /** What reads a command line, and nothing else. */
 const toBegin = [

@@ -5,8 +5,8 @@ import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
-import { queriesCsv, type Workspace, workspace } from '../support/rankline.ts'
+import { type CollectedJob, collectedJob, collecting } from '../support/collected-job.ts'
+import type { Workspace } from '../support/rankline.ts'
 
 const program = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 const commands: readonly (readonly string[])[] = [
@@ -20,18 +20,13 @@ const commands: readonly (readonly string[])[] = [
 ]
 const named = commands.map((args) => [args.join(' '), args] as const)
 
-let sandbox: Sandbox
+let job: CollectedJob
 let place: Workspace
 beforeAll(async () => {
-  sandbox = await startSandbox()
-  place = await workspace(sandbox)
-  await place.file('job.csv', queriesCsv(3))
-  expect((await place.run(['run', 'job.csv', '--target', 'northdesk.example'])).code).toBe(0)
+  job = await collectedJob()
+  place = job.place
 })
-afterAll(async () => {
-  await place[Symbol.asyncDispose]()
-  await sandbox.close()
-})
+afterAll(() => job[Symbol.asyncDispose]())
 
 /** Runs the program with its stdout on a device that has no room. */
 async function ontoFullDisk(args: readonly string[]) {
@@ -40,8 +35,8 @@ async function ontoFullDisk(args: readonly string[]) {
     cwd: place.folder,
     env: {
       PATH: process.env.PATH ?? '',
-      RANKLINE_BASE_URL: sandbox.url,
-      RANKLINE_API_KEY: sandbox.key,
+      RANKLINE_BASE_URL: job.sandbox.url,
+      RANKLINE_API_KEY: job.sandbox.key,
     },
     stdio: ['ignore', full, 'pipe'],
   })
@@ -59,7 +54,7 @@ describe.skipIf(!existsSync('/dev/full'))('a disk that is full behind stdout', (
   })
 
   test('does not change how a run ended', async () => {
-    const { code, stderr } = await ontoFullDisk(['run', 'job.csv', '--target', 'northdesk.example'])
+    const { code, stderr } = await ontoFullDisk(collecting)
     expect(code).toBe(0)
     expect(stderr.match(/^rankline: .*$/gm)?.join('\n')).toBe(sentence.trimEnd())
     expect(place.sql('SELECT finish_reason FROM runs ORDER BY run_id DESC LIMIT 1')).toEqual([
@@ -76,7 +71,7 @@ describe('who stops reading', () => {
   })
 
   test('does not change how a run ended', async () => {
-    const { child, ended } = place.start(['run', 'job.csv', '--fresh', '--target', 'northdesk.example'])
+    const { child, ended } = place.start([...collecting, '--fresh'])
     child.stdout?.destroy()
     expect((await ended).code).toBe(0)
     expect(place.sql('SELECT finish_reason FROM runs ORDER BY run_id DESC LIMIT 1')).toEqual([

@@ -1,4 +1,4 @@
-import type { JobQuery } from '../../src/model/job.ts'
+import type { JobQuery, JobSettings } from '../../src/model/job.ts'
 import type { Target } from '../../src/model/target.ts'
 
 /** A query of a job file, of which only what matters is named. */
@@ -17,6 +17,25 @@ export function aJobQuery(query: Partial<JobQuery> = {}): JobQuery {
     targets: [],
     source: { file: 'job.yaml', line: 1 },
     ...query,
+  }
+}
+
+/** Settings of a job, of which only what matters is named. */
+export function aJob(settings: Partial<JobSettings> = {}): JobSettings {
+  return {
+    name: 'acme',
+    file: '/jobs/acme.yaml',
+    style: 'get',
+    async: 'auto',
+    paging: 'all',
+    until: 'own',
+    deepEveryMs: 7 * 86_400_000,
+    freshnessMs: null,
+    timezone: 'UTC',
+    schedule: null,
+    targets: [],
+    budget: { maxCredits: null, keep: null },
+    ...settings,
   }
 }
 

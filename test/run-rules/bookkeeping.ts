@@ -1,7 +1,7 @@
 import type { Account } from '../../src/api/account.ts'
 import type { Run } from '../../src/model/run.ts'
 import { openBooks } from '../../src/run/books.ts'
-import { aJob } from '../store/build.ts'
+import { aJob } from '../plan/build.ts'
 import { aRun } from '../support/run.ts'
 
 export const budgeted = (id: number, maxCredits: number | null = null, keep: number | null = null): Run =>

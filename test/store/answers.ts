@@ -4,7 +4,7 @@ import type { AnswerFacts, Result, Understood } from '../../src/model/result.ts'
 import type { Run } from '../../src/model/run.ts'
 import type { Task } from '../../src/model/task.ts'
 import { followPage, pagingRules } from '../../src/run/follow.ts'
-import type { Understanding } from '../../src/store/answers.ts'
+import type { NewAnswer, Understanding } from '../../src/store/answers.ts'
 import type { AcceptedJob, NewCall } from '../../src/store/calls.ts'
 import type { Store } from '../../src/store/store.ts'
 import { aResult, facts } from '../catalog/results.ts'
@@ -49,14 +49,26 @@ export const aBody = deflateSync('{}')
 /** Sends a task's call and keeps a body; answers the answer's id. */
 export async function keep(store: Store, task: Task, at = noon): Promise<number> {
   const callId = await begin(store, task, at - 500)
-  return await store.keepAnswer({
-    callId,
-    task,
-    settlement: settlement({ finishedAt: at }),
-    fetchedAt: at,
-    body: aBody,
-    encoding: 'deflate',
-  })
+  return await keepBody(store, task, callId, { settlement: settlement({ finishedAt: at }), fetchedAt: at })
+}
+
+/** Keeps the body that a task's asynchronous job has brought; answers the answer's id. */
+export function keepPolled(
+  store: Store,
+  task: Task,
+  { callId }: Pick<AcceptedJob, 'callId'>,
+  fetchedAt = noon,
+): Promise<number> {
+  return keepBody(store, task, callId, { settlement: null, fetchedAt })
+}
+
+function keepBody(
+  store: Store,
+  task: Task,
+  callId: number,
+  came: Pick<NewAnswer, 'settlement' | 'fetchedAt'>,
+): Promise<number> {
+  return store.keepAnswer({ callId, task, ...came, body: aBody, encoding: 'deflate' })
 }
 
 export function begin(store: Store, task: Task, sentAt = noon): Promise<number> {
@@ -86,7 +98,7 @@ export async function submit(
 /** Stores how a task ended, and what follows for its query: nothing, unless that is said. */
 export function conclude(
   store: Store,
-  { id: taskId, runId, queryId }: Task,
+  { id: taskId, runId, queryId }: Pick<Task, 'id' | 'runId' | 'queryId'>,
   outcome: Understanding['outcome'],
   follow: Understanding['follow'] = () => ({ ranks: [], observations: [], paging: null }),
 ) {
@@ -99,7 +111,7 @@ export function done(answerId: number, understood: Understood, normaliser = 1): 
 }
 
 /** Stores what an answer says and everything that follows for its query. */
-export function read(store: Store, task: Task, run: Run, answerId: number, says: Understood) {
+export function read(store: Store, task: NewAnswer['task'], run: Run, answerId: number, says: Understood) {
   return conclude(store, task, done(answerId, says), (query) =>
     followPage(query, task.page, says, pagingRules(run)),
   )

@@ -12,7 +12,7 @@ import { planQuery } from '../../src/plan/plan.ts'
 import type { LeaseRequest, Means } from '../../src/store/calls.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import type { PlannedJob, Store } from '../../src/store/store.ts'
-import { aJobQuery } from '../plan/build.ts'
+import { aJob, aJobQuery } from '../plan/build.ts'
 
 export const everyOperation = billableOperations.map(({ name }) => name)
 
@@ -55,25 +55,6 @@ export async function aStore(): Promise<TempStore> {
     sql: <T>(query: string, ...values: readonly unknown[]) =>
       beside({ readonly: true }, (db) => db.prepare(query).all(...values) as T[]),
     exec: (statements) => beside({}, (db) => void db.exec(statements)),
-  }
-}
-
-/** Settings of a job, of which only what matters is named. */
-export function aJob(settings: Partial<JobSettings> = {}): JobSettings {
-  return {
-    name: 'acme',
-    file: '/jobs/acme.yaml',
-    style: 'get',
-    async: 'auto',
-    paging: 'all',
-    until: 'own',
-    deepEveryMs: 7 * 86_400_000,
-    freshnessMs: null,
-    timezone: 'UTC',
-    schedule: null,
-    targets: [],
-    budget: { maxCredits: null, keep: null },
-    ...settings,
   }
 }
 

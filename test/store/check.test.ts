@@ -81,6 +81,19 @@ describe('damage to the file', () => {
     expect(whats).toContain('Checks that the damage keeps from coming to an end')
   })
 
+  test('in a body that cannot be read holds back no other one', async () => {
+    const { path, exec } = await aWholeDatabase()
+    exec(`
+      UPDATE raw_answers SET body = randomblob(20000) WHERE answer_id = 2;
+      UPDATE raw_answers SET encoding = 'zstd' WHERE answer_id = 3`)
+    await breakPage(path, 'raw_answers', 'overflow')
+    expect((await checkDatabase(path)).findings).toContainEqual({
+      what: 'Stored bodies that cannot be unpacked',
+      count: 2,
+      first: 'answer 2',
+    })
+  })
+
   test.each([
     ['a body', aBody, 'Stored bodies that cannot be unpacked'],
     ['a text', Buffer.from('1 hour ago'), 'Texts that are not what was stored'],

@@ -7,11 +7,11 @@ import type { Cell, ExportView } from '../../src/store/rows.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import {
-  aBody,
   answer,
   begin,
   fail,
   keep,
+  keepPolled,
   malformed,
   read,
   settlement,
@@ -88,11 +88,9 @@ describe('results are delivered', () => {
     const { store } = await aStore()
     const run = await plan(store, { queries: [{ text: 'q', operation: 'alpha.images' }] })
     const task = await firstTask(store, run)
-    const { callId } = await submit(store, task)
+    const job = await submit(store, task)
     expect(since(store, 0).newest).toBe(0)
-    const answerId = await store.keepAnswer({
-      ...{ callId, task, settlement: null, fetchedAt: noon, body: aBody, encoding: 'deflate' as const },
-    })
+    const answerId = await keepPolled(store, task, job)
     await read(store, task, run, answerId, webPage('a'))
     expect(short(since(store, 0))).toEqual(['q/1:1 a'])
   })

@@ -137,4 +137,13 @@ describe('a database that is broken by hand is found out', () => {
       { what: missingCall, count: 2, first: 'answer 2' },
     ])
   })
+
+  test('with the first of many spoiled rows named, in whichever order they are looked at', async () => {
+    const { path, exec, sql } = await aWholeDatabase()
+    const [texts] = sql<{ count: number }>('SELECT count(*) AS count FROM texts')
+    exec('UPDATE texts SET hash = -id')
+    expect((await checkDatabase(path)).findings).toEqual([
+      { what: spoiledText, count: texts?.count, first: 'text 1' },
+    ])
+  })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Settlement } from '../../src/model/call.ts'
-import { aLookup, begin, settlement, submit } from './answers.ts'
+import { aLookup, begin, keepPolled, settlement, submit } from './answers.ts'
 import { aStore, hour, lease, noon, plan } from './build.ts'
 
 /** A store with one task of each query, all let through. */
@@ -62,10 +62,7 @@ describe('among what may have been charged to a key', () => {
 
   test('is an asynchronous job from its submission to when its answer came', async () => {
     const { store, images, charges } = await aLedger()
-    const { callId } = await submit(store, images, noon, noon + 100)
-    const body = Buffer.from('{}')
-    const answer = { settlement: null, fetchedAt: noon + hour, body, encoding: 'deflate' } as const
-    await store.keepAnswer({ ...answer, callId, task: images })
+    await keepPolled(store, images, await submit(store, images, noon, noon + 100), noon + hour)
     expect(charges()).toEqual([{ from: noon, until: noon + hour, credits: 1, certain: true }])
   })
 

@@ -1,7 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import type { Settlement } from '../../src/model/call.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
-import { aLookup, answer, begin, conclude, done, keep, settlement, submit, webPage } from './answers.ts'
+import {
+  aLookup,
+  answer,
+  begin,
+  conclude,
+  done,
+  keep,
+  keepPolled,
+  settlement,
+  submit,
+  webPage,
+} from './answers.ts'
 import { aStore, firstTask, hour, lease, noon, plan } from './build.ts'
 import { aRunOfThree } from './three-tasks.ts'
 
@@ -176,16 +187,7 @@ describe('an asynchronous job', () => {
 
   test('is billed by the answer that it brings', async () => {
     const { store, run, task, job } = await accepted()
-    const body = Buffer.from('{}')
-    const kept = {
-      callId: job.callId,
-      task,
-      settlement: null,
-      fetchedAt: noon + hour,
-      body,
-      encoding: 'deflate',
-    } as const
-    const id = await store.keepAnswer(kept)
+    const id = await keepPolled(store, task, job, noon + hour)
     expect(await store.creditsOf([run.id])).toEqual({ spent: 1, ambiguous: 0 })
     expect(await store.rawAnswer(id)).toMatchObject({ fetchedAt: noon + hour })
     expect(await store.acceptedJobs([run.id])).toEqual([])

@@ -8,8 +8,9 @@ import { openStore } from '../../src/store/sqlite/open.ts'
 import { openRuns } from '../../src/store/sqlite/open-runs.ts'
 import { triggers } from '../../src/store/sqlite/triggers.ts'
 import { views } from '../../src/store/sqlite/views.ts'
+import { aJob } from '../plan/build.ts'
 import { begin, settlement } from './answers.ts'
-import { aFolder, aJob, hour, lease, noon } from './build.ts'
+import { aFolder, hour, lease, noon } from './build.ts'
 
 /** A database as it was after that many migrations, with a row in each of its tables. */
 async function earlier(migrations: number): Promise<string> {

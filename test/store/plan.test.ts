@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { JobQuery } from '../../src/model/job.ts'
+import { aJob } from '../plan/build.ts'
 import { aRun } from '../support/run.ts'
 import { answer, webPage, work } from './answers.ts'
 import {
-  aJob,
   aQuery,
   aStore,
   lease,

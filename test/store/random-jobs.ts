@@ -3,8 +3,9 @@ import type { JobQuery } from '../../src/model/job.ts'
 import type { Run } from '../../src/model/run.ts'
 import type { Task } from '../../src/model/task.ts'
 import type { PlannedJob, Store } from '../../src/store/store.ts'
+import { aJob } from '../plan/build.ts'
 import { answer, fail, malformed, webPage } from './answers.ts'
-import { aJob, aQuery, hour, lease, meansOf, noon, plannedJob } from './build.ts'
+import { aQuery, hour, lease, meansOf, noon, plannedJob } from './build.ts'
 
 /** A job as it was planned first and left, and as it is planned again; at random. */
 export interface RandomJob {

@@ -11,7 +11,7 @@ import { weigh } from '../../src/run/follow.ts'
 import { lookBack } from '../../src/run/look-back.ts'
 import { checkDatabase } from '../../src/store/sqlite/check.ts'
 import { aTarget } from '../plan/build.ts'
-import { aBody, answer, fail, read, submit, webPage, work } from './answers.ts'
+import { answer, fail, keepPolled, read, submit, webPage, work } from './answers.ts'
 import { aStore, firstTask, hour, lease, noon, plan, type TempStore, text } from './build.ts'
 import { rowsOf } from './rows-of.ts'
 
@@ -242,21 +242,13 @@ describe('not counted are runs', () => {
     const queries = [{ text: 'desk', operation: 'alpha.images' }]
     const run = await plan(store, { job: { targets: [own] }, queries })
     const task = await firstTask(store, run)
-    const { callId } = await submit(store, task)
+    const job = await submit(store, task)
     await store.finishRun(run.id, 'interrupted', noon)
     await store.closeRun(run.id, noon)
     await store.countRanks()
     expect(counted(temp)).toEqual([])
 
-    const kept = {
-      callId,
-      task,
-      settlement: null,
-      fetchedAt: noon,
-      body: aBody,
-      encoding: 'deflate',
-    } as const
-    const answerId = await store.keepAnswer(kept)
+    const answerId = await keepPolled(store, task, job)
     await store.countRanks()
     expect(counted(temp)).toEqual([])
 

@@ -2,11 +2,11 @@ import type { Store } from '../../src/store/store.ts'
 import { aResult } from '../catalog/results.ts'
 import { aTarget } from '../plan/build.ts'
 import {
-  aBody,
   aLookup,
   begin,
   fail,
   keep,
+  keepPolled,
   malformed,
   read,
   settlement,
@@ -65,17 +65,10 @@ async function aPolledRun(store: Store): Promise<void> {
   const run = await plan(store, { job: { name: 'polled' }, queries: [{ operation: 'alpha.images' }] })
   const task = await firstTask(store, run)
   await store.settleCall(await begin(store, task), settlement({ outcome: 'server-error', billed: 0 }), null)
-  const { callId } = await submit(store, task)
+  const job = await submit(store, task)
   const poll = aLookup({ runId: run.id, taskId: task.id, operation: 'jobs.poll' })
   await store.settleCall(await store.beginCall(poll), settlement({ billed: 0 }), null)
-  const answerId = await store.keepAnswer({
-    callId,
-    task,
-    settlement: null,
-    fetchedAt: noon,
-    body: aBody,
-    encoding: 'deflate',
-  })
+  const answerId = await keepPolled(store, task, job)
   await read(store, task, run, answerId, understood([]))
   await store.finishRun(run.id, 'completed', noon)
 }

@@ -1,5 +1,6 @@
 import type { Run } from '../../src/model/run.ts'
-import { aJob, noon } from '../store/build.ts'
+import { aJob } from '../plan/build.ts'
+import { noon } from '../store/build.ts'
 
 /** A run under way, of which only what matters is named. */
 export function aRun(run: Partial<Run> = {}): Run {

@@ -3,7 +3,7 @@ import { UsageError } from '../../errors.ts'
 import { appliedMigration, newestMigration } from './applied.ts'
 import { inspect, isDamage } from './inspect.ts'
 import { invariants } from './invariants.ts'
-import { spoiledRows, summed } from './spoiled.ts'
+import { type Found, type Summed, spoiledRows, summed } from './spoiled.ts'
 
 /** Something that is not as it must be. */
 export interface Finding {
@@ -81,18 +81,18 @@ function complaints(db: Database): readonly string[] {
 
 function brokenInvariants(db: Database): readonly Look[] {
   return invariants.map(({ broken, of, sql }) => () => {
-    const { count, first } = db
-      .prepare<[], { count: number; first: number }>(
-        `SELECT count(*) AS count, min(id) AS first FROM (${sql})`,
-      )
-      .get() ?? { count: 0, first: 0 }
-    return count === 0 ? [] : [{ what: broken, count, first: `${of} ${first}` }]
+    const find = db.prepare<[], Found>(`SELECT count(*) AS count, min(id) AS first FROM (${sql})`)
+    return findings({ broken, of }, find.get() as Found)
   })
 }
 
 function spoiled(db: Database): readonly Look[] {
-  return summed.map((one) => () => {
-    const ids = spoiledRows(db, one)
-    return ids.length === 0 ? [] : [{ what: one.broken, count: ids.length, first: `${one.of} ${ids[0]}` }]
-  })
+  return summed.map((one) => () => findings(one, spoiledRows(db, one)))
+}
+
+function findings(
+  { broken, of }: Pick<Summed, 'broken' | 'of'>,
+  { count, first }: Found,
+): readonly Finding[] {
+  return count === 0 ? [] : [{ what: broken, count, first: `${of} ${first}` }]
 }

@@ -64,24 +64,33 @@ function isWord({ hash, word }: Word): boolean {
   return hashOf(word) === hash
 }
 
-/** Ids of the rows that are no longer what was stored. Each is read by itself: a damaged one holds back no other. */
-export function spoiledRows(db: Database.Database, { ids, row, sound }: Summed): readonly number[] {
+/** How many rows are broken, and the least id of them; null where none is. */
+export interface Found {
+  readonly count: number
+  readonly first: number | null
+}
+
+/** Each row is read by itself: a damaged one holds back no other. However many there are, no list of them is held. */
+export function spoiledRows(db: Database.Database, { ids, row, sound }: Summed): Found {
   const read = db.prepare<[number], never>(row)
   const isSound = (id: number): boolean => {
     try {
       const found = read.get(id)
-      // It may have been dropped since the ids were read.
+      // An index that names a row which is not there is SQLite's to find.
       return found === undefined || sound(found)
     } catch (error) {
       if (isOtherTrouble(error)) throw error
       return false
     }
   }
-  return db
-    .prepare<[], number>(ids)
-    .pluck()
-    .all()
-    .filter((id) => !isSound(id))
+  let count = 0
+  let first: number | null = null
+  for (const id of db.prepare<[], number>(ids).pluck().iterate()) {
+    if (isSound(id)) continue
+    count += 1
+    first = Math.min(first ?? id, id)
+  }
+  return { count, first }
 }
 
 /** What SQLite says that tells nothing of the row, for instance that the database is busy. */
