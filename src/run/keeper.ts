@@ -1,6 +1,7 @@
 import { normaliserVersion } from '../catalog/understand.ts'
 import type { Outcome } from '../model/call.ts'
 import type { Run } from '../model/run.ts'
+import type { Task } from '../model/task.ts'
 import type { AnsweredTask, Effect, NewAnswer } from '../store/answers.ts'
 import { unpack } from '../store/packing.ts'
 import type { Store } from '../store/store.ts'
@@ -21,8 +22,15 @@ export type PageTask = Pick<AnsweredTask, 'taskId' | 'runId' | 'queryId' | 'page
 export type ReadTask = PageTask & Pick<AnsweredTask, 'answerId' | 'operation' | 'params'>
 
 /** A body as it came, beside the answer in which it is kept. */
-export interface Arrived extends NewAnswer {
+export interface Arrived extends NewAnswer, Pick<Task, 'operation' | 'params'> {
   readonly plain: Uint8Array
+}
+
+/** An answer that is stored. */
+export interface KeptAnswer {
+  readonly answerId: number
+  /** What became of its task; null where it is yet to be read. */
+  readonly settled: Settled | null
 }
 
 /**
@@ -30,8 +38,8 @@ export interface Arrived extends NewAnswer {
  * comes out, so that a keeper may be in a thread of its own.
  */
 export interface Keeper {
-  /** Keeps a body whole; answers the id of the answer. To be followed by `read`, once it is safe. */
-  keep(answer: Arrived): Promise<number>
+  /** Keeps a body whole, and what it says with it. To be followed by `read` where that could not be stored. */
+  keep(answer: Arrived): Promise<KeptAnswer>
   /** Gives a task a stored answer instead of a call. To be followed by `read`. */
   reuse(task: PageTask, answerId: number): Promise<void>
   /** Reads the answer of a task; null where it is left to whoever goes on, for the disk is full or its body is gone. */
@@ -45,7 +53,7 @@ export interface Keeper {
 export function openKeeper(store: Store, runs: readonly Run[]): Keeper {
   const rules = new Map(runs.map((run) => [run.id, pagingRules(run)]))
   const rulesOf = (runId: number) => rules.get(runId) as ReturnType<typeof pagingRules>
-  /** What was just kept need not be fetched and unpacked to be read. */
+  /** What was just kept, or unpacked, need not be fetched again to be read. */
   const fresh = new Map<number, Pick<Arrived, 'plain' | 'fetchedAt'>>()
 
   const fail: Keeper['fail'] = async ({ taskId, runId, queryId, page }, outcome, cause) => {
@@ -89,12 +97,33 @@ export function openKeeper(store: Store, runs: readonly Run[]): Keeper {
     return raw === null ? null : await understand(task, unpack(raw), raw.fetchedAt)
   }
 
-  return {
-    keep: async ({ plain, ...answer }) => {
+  const keep: Keeper['keep'] = async ({ plain, operation, params, ...answer }) => {
+    const { fetchedAt, task } = answer
+    const { id: taskId, runId, queryId, page } = task
+    const understood = understoodOf({ operation, params }, asBuffer(plain), fetchedAt)
+    if ('reason' in understood) {
+      const kept = store.keepAnswer(answer)
+      // Handed over together, so that both stand in one commit.
+      const failed = fail({ taskId, runId, queryId, page }, 'malformed', understood.reason)
+      const [answerId, settled] = await Promise.all([kept, failed])
+      return { answerId, settled }
+    }
+    try {
+      const { answerId, effect } = await store.keepRead(answer, {
+        ...{ normaliser: normaliserVersion, understood },
+        follow: (query) => followPage(query, page, understood, rulesOf(runId)),
+      })
+      return { answerId, settled: effect === null ? null : { end: 'done', effect } }
+    } catch {
+      // It is paid for, and kept whatever its reading came to; who reads it next hears what was wrong.
       const answerId = await store.keepAnswer(answer)
-      fresh.set(answerId, { plain, fetchedAt: answer.fetchedAt })
-      return answerId
-    },
+      fresh.set(answerId, { plain, fetchedAt })
+      return { answerId, settled: null }
+    }
+  }
+
+  return {
+    keep,
     reuse: async ({ taskId }, answerId) => {
       const raw = await store.rawAnswer(answerId)
       if (raw === null) throw new Error(`answer ${answerId} has no body`)

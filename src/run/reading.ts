@@ -12,7 +12,7 @@ export interface ReadingParts {
   readonly background: (work: Promise<void>) => void
 }
 
-/** Has answers kept, and read when they are safe; nobody waits for that. */
+/** Has answers kept and read. */
 export function reader({ keeper, onSettled, background }: ReadingParts) {
   const read = async (task: Task, answerId: number): Promise<void> => {
     const settled = await keeper.read({ ...pageOf(task), answerId })
@@ -22,20 +22,22 @@ export function reader({ keeper, onSettled, background }: ReadingParts) {
   return {
     fail: async (task: Task, outcome: Outcome, cause: string): Promise<void> =>
       onSettled(await keeper.fail(pageOf(task), outcome, cause)),
-    /** Keeps a body whole; answers the id of the answer. */
+    /** Keeps a body whole, and what it says; answers the id of the answer. */
     keep: async (
       task: Task,
       body: Buffer,
       answer: Pick<NewAnswer, 'callId' | 'settlement' | 'fetchedAt'>,
     ): Promise<number> => {
-      const { id, runId, queryId, page } = task
-      const answerId = await keeper.keep({
+      const { id, runId, queryId, page, operation, params } = task
+      const { answerId, settled } = await keeper.keep({
         ...answer,
         task: { id, runId, queryId, page },
+        ...{ operation, params },
         ...(await pack(body)),
         plain: body,
       })
-      background(read(task, answerId))
+      if (settled === null) background(read(task, answerId))
+      else onSettled(settled)
       return answerId
     },
     /** Gives a task a stored answer instead of a call. */

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
-import type { AnsweredTask, AnswerStore, Effect, RawAnswer, Understanding } from '../answers.ts'
+import type { AnsweredTask, AnswerStore, Effect, NewAnswer, RawAnswer, Understanding } from '../answers.ts'
+import type { Space } from '../store.ts'
 import { callSettler } from './calls.ts'
 import { follower } from './follower.ts'
 import { lazily } from './lazily.ts'
@@ -11,7 +12,12 @@ import { unobserved } from './unknown.ts'
 import type { Writer } from './writer.ts'
 
 /** Answers and what they say, in SQLite. */
-export function answerStore(db: Database, writer: Writer, memory: Memory): AnswerStore {
+export function answerStore(
+  db: Database,
+  writer: Writer,
+  memory: Memory,
+  { isExhausted }: Pick<Space, 'isExhausted'>,
+): AnswerStore {
   const settle = callSettler(db)
   const insertAnswer = db.prepare(
     `INSERT INTO answers_ (query_id, page, run_id, call_id, fetched_at) VALUES (?, ?, ?, ?, ?)`,
@@ -24,18 +30,28 @@ export function answerStore(db: Database, writer: Writer, memory: Memory): Answe
   const jobEnded = db.prepare('DELETE FROM async_jobs WHERE task_id = ?')
   const understand = lazily(() => understander(db, memory))
 
+  const keep = ({ callId, task, settlement, fetchedAt, body, encoding }: NewAnswer): number => {
+    if (settlement === null) {
+      jobBilled.run(fetchedAt, callId)
+      jobEnded.run(task.id)
+    } else settle(callId, settlement)
+    const row = insertAnswer.run(task.queryId, task.page, task.runId, callId, fetchedAt)
+    const answer = Number(row.lastInsertRowid)
+    insertBody.run(answer, encoding, body)
+    answered.run(answer, 0, task.id)
+    return answer
+  }
+
   return {
-    keepAnswer: ({ callId, task, settlement, fetchedAt, body, encoding }) =>
+    keepAnswer: (answer) => writer.keep(() => keep(answer)),
+    keepRead: (answer, { follow, ...said }) =>
       writer.keep(() => {
-        if (settlement === null) {
-          jobBilled.run(fetchedAt, callId)
-          jobEnded.run(task.id)
-        } else settle(callId, settlement)
-        const row = insertAnswer.run(task.queryId, task.page, task.runId, callId, fetchedAt)
-        const answer = Number(row.lastInsertRowid)
-        insertBody.run(answer, encoding, body)
-        answered.run(answer, 0, task.id)
-        return answer
+        const answerId = keep(answer)
+        // What room is left is for answers that are still in the air.
+        if (isExhausted()) return { answerId, effect: null }
+        const { id: taskId, runId, queryId } = answer.task
+        const outcome = { done: { answerId, ...said } }
+        return { answerId, effect: understand({ taskId, runId, queryId, outcome, follow }) }
       }),
     reuseAnswer: (task, answer) =>
       writer.write(() => {
