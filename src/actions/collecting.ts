@@ -7,7 +7,7 @@ import type { LeftOut } from '../store/calls.ts'
 import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
 import { span } from '../words.ts'
-import { deskApart, deskHere, type OpenDesk } from './desk.ts'
+import { deskHere, type OpenDesk } from './desk.ts'
 import { listenForInterrupts } from './interrupts.ts'
 import { tellAnyhow } from './output.ts'
 import { progressDisplay } from './progress.ts'
@@ -34,6 +34,7 @@ export async function collectRuns(
   listed: readonly Listed[],
   flags: CollectFlags,
   terminal: Terminal,
+  openDesk: OpenDesk,
 ): Promise<number> {
   const settings = readCollectFlags(flags)
   const display = progressDisplay(terminal, connection.clock)
@@ -44,7 +45,7 @@ export async function collectRuns(
     onProgress: display.show,
     notice: (words: string) => terminal.say(words),
   }
-  const collected = await collectAndFinish(connection, listed, collection, deskApart)
+  const collected = await collectAndFinish(connection, listed, collection, openDesk)
   display.end()
   const documents = await documentsOf(connection.store, listed, collected)
   const cause = interrupts.stop.cause()

@@ -5,6 +5,7 @@ import type { Terminal } from '../terminal.ts'
 import { count } from '../words.ts'
 import { type CollectFlags, collectRuns, readCollectFlags } from './collecting.ts'
 import { collectorLock, type LockFlags } from './collector-lock.ts'
+import { beginDesk } from './desk.ts'
 import { searchJob } from './search-job.ts'
 import { keepHeapSmall } from './small-heap.ts'
 import { wholeNumber } from './whole-number.ts'
@@ -68,8 +69,9 @@ async function goOn(
     return 0
   }
   if (!fits(run)) throw new UsageError(refusal(run))
+  await using desk = beginDesk()
   await prepare(store, run)
-  return await collectRuns(connection, [{ run, show: 'collect' }], flags, terminal)
+  return await collectRuns(connection, [{ run, show: 'collect' }], flags, terminal, desk.open)
 }
 
 function isOpen({ finishReason, closedAt }: Run): boolean {

@@ -3,6 +3,7 @@ import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
 import { type CollectFlags, collectRuns, type Listed, readCollectFlags } from './collecting.ts'
 import { collectorLock, type LockFlags } from './collector-lock.ts'
+import { beginDesk } from './desk.ts'
 import { type JobFileFlags, stageJobs } from './job-files.ts'
 import { observeThePast } from './new-targets.ts'
 import { type PlanFlags, type Plotted, plan, plot } from './plan.ts'
@@ -20,8 +21,9 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
   keepHeapSmall()
   await using connection = await connect(flags)
   using lock = collectorLock(flags, connection, terminal)
+  await using desk = beginDesk()
   const listed = await planRuns(connection, flags, terminal, lock.acquire)
-  return listed === null ? 2 : await collectRuns(connection, listed, flags, terminal)
+  return listed === null ? 2 : await collectRuns(connection, listed, flags, terminal, desk.open)
 }
 
 /** Plans jobs into the store when it is this process's turn; null after mistakes in their files, which were told. */

@@ -10,8 +10,9 @@ import { type Earlier, type MoneyLimit, openBooks } from './books.ts'
 import { type Breaker, openBreaker } from './breaker.ts'
 import { openCounters } from './counters.ts'
 import { feed } from './feed.ts'
+import type { Filer, Settled } from './filer.ts'
 import { watchHealth } from './health.ts'
-import type { Keeper, Settled } from './keeper.ts'
+import type { Keeper } from './keeper.ts'
 import { openPool } from './pool.ts'
 import { AccountUnknown } from './read-account.ts'
 import { reader } from './reading.ts'
@@ -26,8 +27,10 @@ import { worker } from './work.ts'
 export interface CollectParts {
   readonly store: CollectStore
   readonly space: Omit<Space, 'isExhausted'>
-  /** Keeps and reads the answers for these runs and leftovers, in the same database. */
+  /** Opens what arrives and has it filed. */
   readonly keeper: Keeper
+  /** Files the answers for these runs and leftovers, in the same database. */
+  readonly filer: Filer
   readonly service: Service
   readonly clock: Clock
   readonly random: () => number
@@ -77,7 +80,7 @@ export async function collect(
   runs: readonly Run[],
   leftovers: readonly Run[],
 ): Promise<Collected> {
-  const { store, space, keeper, stop } = parts
+  const { store, space, filer, stop } = parts
   const runIds = runs.map(({ id }) => id)
   const all = [...runs, ...leftovers]
   const allIds = all.map(({ id }) => id)
@@ -96,7 +99,7 @@ export async function collect(
     counters.planned += effect.added - effect.skipped
     progress()
   }
-  const reads = reader({ keeper, onSettled, background })
+  const reads = reader({ ...parts, onSettled, background })
   const runsById = new Map(all.map((run) => [run.id, run]))
   const work = worker({ ...parts, books, runs: runsById, reader: reads, health, refusals })
   const twins = inFlightTwins(runIds.length > 1, {
@@ -133,7 +136,7 @@ export async function collect(
   }
 
   try {
-    for (const settled of await keeper.catchUp(allIds)) onSettled(settled)
+    for (const settled of await filer.catchUp(allIds)) onSettled(settled)
     await batches.start()
     const slots = parts.concurrency ?? batches.concurrency()
     void space.whenFull().then(

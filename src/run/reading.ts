@@ -1,11 +1,12 @@
 import type { Outcome } from '../model/call.ts'
 import type { Task } from '../model/task.ts'
 import type { NewAnswer } from '../store/answers.ts'
-import { pack } from '../store/packing.ts'
-import type { Keeper, PageTask, Settled } from './keeper.ts'
+import type { Filer, PageTask, Settled } from './filer.ts'
+import type { Keeper } from './keeper.ts'
 
 export interface ReadingParts {
   readonly keeper: Keeper
+  readonly filer: Filer
   /** Told what became of a task, once that is stored. */
   readonly onSettled: (settled: Settled) => void
   /** Takes over what goes on when a slot is free again. */
@@ -13,15 +14,15 @@ export interface ReadingParts {
 }
 
 /** Has answers kept and read. */
-export function reader({ keeper, onSettled, background }: ReadingParts) {
+export function reader({ keeper, filer, onSettled, background }: ReadingParts) {
   const read = async (task: Task, answerId: number): Promise<void> => {
-    const settled = await keeper.read({ ...pageOf(task), answerId })
+    const settled = await filer.read({ ...pageOf(task), answerId })
     if (settled !== null) onSettled(settled)
   }
 
   return {
     fail: async (task: Task, outcome: Outcome, cause: string): Promise<void> =>
-      onSettled(await keeper.fail(pageOf(task), outcome, cause)),
+      onSettled(await filer.fail(pageOf(task), outcome, cause)),
     /** Keeps a body whole, and what it says; answers the id of the answer. */
     keep: async (
       task: Task,
@@ -33,7 +34,6 @@ export function reader({ keeper, onSettled, background }: ReadingParts) {
         ...answer,
         task: { id, runId, queryId, page },
         ...{ operation, params },
-        ...(await pack(body)),
         plain: body,
       })
       if (settled === null) background(read(task, answerId))
@@ -42,13 +42,13 @@ export function reader({ keeper, onSettled, background }: ReadingParts) {
     },
     /** Gives a task a stored answer instead of a call. */
     reuse: async (task: Task, answerId: number): Promise<void> => {
-      await keeper.reuse(pageOf(task), answerId)
+      await filer.reuse(pageOf(task), answerId)
       background(read(task, answerId))
     },
   }
 }
 
-/** What a keeper needs to know of a task. */
+/** What a filer needs to know of a task. */
 function pageOf({
   id: taskId,
   runId,

@@ -24,18 +24,28 @@ export interface Port {
 }
 
 /**
- * Collects what is to be said in one turn of the event loop and says it as one message: a message costs more than what
- * is in it. What was handed over together arrives together.
+ * So many need not wait for more: larger messages cost each of them hardly less, and keep the threads waiting for each
+ * other. Not sent in between, for what is handed over together shall arrive together.
  */
-export function inBatches<T>(port: Port): (one: T) => void {
+const plenty = 4
+
+/** When what was collected is said: in the event loop's next turn, or when nothing more is ready in this one. */
+export type Moment = (say: () => void) => void
+
+/**
+ * Collects what is to be said at the next such moment and says it as one message: a message costs more than what is in
+ * it. What was handed over together arrives together.
+ */
+export function inBatches<T>(port: Port, moment: Moment): (one: T) => void {
   let batch: T[] = []
   const post = (): void => {
     const whole = batch
     batch = []
-    port.postMessage(whole)
+    if (whole.length > 0) port.postMessage(whole)
   }
   return (one) => {
     batch.push(one)
-    if (batch.length === 1) setImmediate(post)
+    if (batch.length === plenty) process.nextTick(post)
+    else if (batch.length === 1) moment(post)
   }
 }

@@ -16,7 +16,7 @@ interface Waiting {
 
 /** Calls what is served at the other end of a port. */
 export function remote(port: Port): Remote {
-  const ask = inBatches<Request>(port)
+  const ask = inBatches<Request>(port, setImmediate)
   const waiting = new Map<number, Waiting>()
   let calls = 0
   let gone: Error | null = null

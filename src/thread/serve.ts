@@ -5,7 +5,8 @@ export type { Port }
 
 /** Answers the calls that come in at a port. Those of one message are all begun before anything else happens. */
 export function serve(port: Port, objects: Served): void {
-  const reply = inBatches<Reply>(port)
+  // Whoever asked waits: what one commit has settled is said before anything else is begun.
+  const reply = inBatches<Reply>(port, process.nextTick)
   port.on('message', (requests) => {
     for (const [call, object, method, args] of requests as readonly Request[])
       begun(objects, object, method, args).then(

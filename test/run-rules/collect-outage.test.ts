@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { usage } from '../../src/catalog/operations/usage.ts'
 import { collect } from '../../src/run/collect.ts'
+import { openFiler } from '../../src/run/filer.ts'
 import { openKeeper } from '../../src/run/keeper.ts'
 import type { SentCall, Service } from '../../src/run/service.ts'
 import { newStop } from '../../src/run/stop.ts'
@@ -33,11 +34,13 @@ test('when an engine goes down, what waits for a slot is not sent to it any more
     lookup: async ({ name }) =>
       await answerAfter(1, name === usage.name ? {} : { outcome: 'not-found' }, account),
   }
+  const filer = openFiler(store, [run])
   const collected = collect(
     {
       store,
       space: store.space,
-      keeper: openKeeper(store, [run]),
+      filer,
+      keeper: openKeeper(filer),
       service,
       clock: { ...time.clock, wall: () => noon + time.now() },
       random: () => 0,

@@ -48,6 +48,22 @@ describe('changes of one turn', () => {
     expect(commits()).toBe(1)
   })
 
+  test('are committed before its end where there are plenty, but not a part of what was handed over together', async () => {
+    const { put, commits, stored } = await aWriter()
+    const seen: number[][] = []
+    const numbers = (from: number, count: number) => Array.from({ length: count }, (_, index) => from + index)
+    const first = numbers(1, 30).map(put)
+    // Comes in the same turn, after those before have been handed over whole.
+    const second = new Promise<void>((resolve) => {
+      setImmediate(() => resolve())
+    }).then(() => Promise.all(numbers(31, 2).map(put)))
+    process.nextTick(() => queueMicrotask(() => seen.push(stored())))
+    await Promise.all([...first, second])
+    expect(seen).toEqual([numbers(1, 30)])
+    expect(commits()).toBe(2)
+    expect(stored()).toEqual(numbers(1, 32))
+  })
+
   test('are durable when their promise is fulfilled, and not before', async () => {
     const { put, stored } = await aWriter()
     const written = put(1)

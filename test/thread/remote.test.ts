@@ -1,6 +1,8 @@
+import { once } from 'node:events'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
 import { RanklineError, UsageError } from '../../src/errors.ts'
+import { inBatches } from '../../src/thread/messages.ts'
 import { remote } from '../../src/thread/remote.ts'
 import { serve } from '../../src/thread/serve.ts'
 
@@ -82,4 +84,32 @@ test('an object of another thread can be returned from a promise', async () => {
   serve(there, { one: { two: () => 2 } })
   const one = await Promise.resolve(remote(here).object<{ two: () => Promise<number> }>('one'))
   expect(await one.two()).toBe(2)
+})
+
+test('what is handed over together arrives as one message, however much it is', async () => {
+  const { here, there } = ends()
+  const sizes: number[] = []
+  there.on('message', (batch: readonly unknown[]) => sizes.push(batch.length))
+  const say = inBatches<number>(here, setImmediate)
+  for (let number = 0; number < 10; number++) say(number)
+  await once(there, 'message')
+  expect(sizes).toEqual([10])
+})
+
+test('plenty of it does not wait for the rest of the turn', async () => {
+  const { here, there } = ends()
+  const got: unknown[] = []
+  there.on('message', (batch: readonly unknown[]) => got.push(batch))
+  const moments: (() => void)[] = []
+  const say = inBatches<number>(here, (post) => moments.push(post))
+  for (const one of [1, 2, 3]) say(one)
+  await new Promise(setImmediate)
+  expect(got).toEqual([])
+  say(4)
+  await once(there, 'message')
+  expect(got).toEqual([[1, 2, 3, 4]])
+  say(5)
+  for (const post of moments) post()
+  await once(there, 'message')
+  expect(got).toEqual([[1, 2, 3, 4], [5]])
 })

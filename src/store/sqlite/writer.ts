@@ -30,11 +30,14 @@ interface Waiting {
 /** What another program holds, or fills, it may give back: changes wait this long for it. Nothing is sent meanwhile. */
 const patienceMs = 20_000
 const lookEveryMs = 100
+/** So many changes are committed without waiting for the rest of the turn: whoever waits for them goes on meanwhile. */
+const plenty = 24
 
 /**
- * Puts all changes of one turn of the event loop into one transaction: one fsync for all that is ready, and
- * never a timer in the way of a single one. A change that throws is rolled back alone. Where the file is locked,
- * changes wait in memory; where the disk is full, those that were paid for do.
+ * Puts all changes of one turn of the event loop, or plenty of them, into one transaction: one fsync for all that is
+ * ready, never for a part of what was handed over together, and never a timer in the way of a single one. A change that
+ * throws is rolled back alone. Where the file is locked, changes wait in memory; where the disk is full, those that were
+ * paid for do.
  */
 export function groupWriter(db: Database, { rolledBack, full, makeRoom }: WriterHooks): Writer {
   const immediately = <T>(change: () => T): T => db.transaction(change).immediate()
@@ -46,6 +49,7 @@ export function groupWriter(db: Database, { rolledBack, full, makeRoom }: Writer
 
   const commit = (): void => {
     scheduled = false
+    if (waiting.length === 0) return
     const group = waiting
     waiting = []
     const values: unknown[] = []
@@ -111,6 +115,7 @@ export function groupWriter(db: Database, { rolledBack, full, makeRoom }: Writer
   const enqueue = <T>(change: () => T, paidFor: boolean): Promise<T> =>
     new Promise<T>((done, failed) => {
       waiting.push({ change, paidFor, done, failed })
+      if (waiting.length === plenty && troubledSince === null) process.nextTick(commit)
       if (scheduled) return
       scheduled = true
       // In trouble, the fewer commits the better.

@@ -1,0 +1,136 @@
+import { type NotUnderstood, normaliserVersion } from '../catalog/understand.ts'
+import type { Outcome } from '../model/call.ts'
+import type { Understood } from '../model/result.ts'
+import type { Run } from '../model/run.ts'
+import type { AnsweredTask, Effect, NewAnswer, RawAnswer } from '../store/answers.ts'
+import { unpack } from '../store/packing.ts'
+import type { Store } from '../store/store.ts'
+import { followPage, pagingRules } from './follow.ts'
+import { understoodOf } from './understood.ts'
+import { weighStored } from './weigh-stored.ts'
+
+/** How a task ended, once that is stored. */
+export interface Settled {
+  readonly end: 'done' | 'failed'
+  readonly effect: Effect
+}
+
+/** A page of a query in a run. */
+export type PageTask = Pick<AnsweredTask, 'taskId' | 'runId' | 'queryId' | 'page'>
+
+/** A task whose answer is stored. */
+export type ReadTask = PageTask & Pick<AnsweredTask, 'answerId' | 'operation' | 'params'>
+
+/** An answer with what it says, or why it says nothing. */
+export interface Opened extends NewAnswer {
+  readonly understood: Understood | NotUnderstood
+}
+
+/** An answer that is stored. */
+export interface Filed {
+  readonly answerId: number
+  /** What became of its task; null where it is yet to be read. */
+  readonly settled: Settled | null
+}
+
+/**
+ * Files answers with what they say, and with what follows for their queries. Plain data goes in and comes out, so that a
+ * filer may be in a thread of its own.
+ */
+export interface Filer {
+  /** Keeps a body whole, and what it says with it. To be followed by `read` where that could not be stored. */
+  file(answer: Opened): Promise<Filed>
+  /** Gives a task a stored answer instead of a call. To be followed by `read`. */
+  reuse(task: PageTask, answerId: number): Promise<void>
+  /** Reads the answer of a task; null where it is left to whoever goes on, for the disk is full or its body is gone. */
+  read(task: ReadTask): Promise<Settled | null>
+  fail(task: PageTask, outcome: Outcome | 'malformed', cause: string): Promise<Settled>
+  /** Reads what an earlier process stored and did not come to read, and weighs stored pages for targets that are new. */
+  catchUp(runIds: readonly number[]): Promise<readonly Settled[]>
+}
+
+/** A filer for tasks of these runs. */
+export function openFiler(store: Store, runs: readonly Run[]): Filer {
+  const rules = new Map(runs.map((run) => [run.id, pagingRules(run)]))
+  const rulesOf = (runId: number) => rules.get(runId) as ReturnType<typeof pagingRules>
+  /** Bodies of answers that were just given to a task: what is dropped from the store meanwhile is read all the same. */
+  const fetched = new Map<number, RawAnswer>()
+
+  const fail: Filer['fail'] = async ({ taskId, runId, queryId, page }, outcome, cause) => {
+    const effect = await store.understand({
+      taskId,
+      runId,
+      queryId,
+      outcome: { failed: cause },
+      follow: (query) => followPage(query, page, { failed: outcome }, rulesOf(runId)),
+    })
+    return { end: 'failed', effect }
+  }
+
+  const read: Filer['read'] = async (task) => {
+    const known = fetched.get(task.answerId)
+    fetched.delete(task.answerId)
+    // What room is left is for answers that are still in the air.
+    const raw = store.space.isExhausted() ? null : (known ?? (await store.rawAnswer(task.answerId)))
+    if (raw === null) return null
+    const understood = understoodOf(task, unpack(raw), raw.fetchedAt)
+    if ('reason' in understood) return await fail(task, 'malformed', understood.reason)
+    const { taskId, runId, queryId, page, answerId } = task
+    try {
+      const effect = await store.understand({
+        taskId,
+        runId,
+        queryId,
+        outcome: { done: { answerId, normaliser: normaliserVersion, understood } },
+        follow: (query) => followPage(query, page, understood, rulesOf(runId)),
+      })
+      return { end: 'done', effect }
+    } catch (error) {
+      // The answer is safe, and read by whoever goes on when there is room again.
+      if (!store.space.isExhausted()) throw error
+      return null
+    }
+  }
+
+  const file: Filer['file'] = async ({ understood, ...answer }) => {
+    const { id: taskId, runId, queryId, page } = answer.task
+    if ('reason' in understood) {
+      const kept = store.keepAnswer(answer)
+      // Handed over together, so that both stand in one commit.
+      const failed = fail({ taskId, runId, queryId, page }, 'malformed', understood.reason)
+      const [answerId, settled] = await Promise.all([kept, failed])
+      return { answerId, settled }
+    }
+    try {
+      const { answerId, effect } = await store.keepRead(answer, {
+        ...{ normaliser: normaliserVersion, understood },
+        follow: (query) => followPage(query, page, understood, rulesOf(runId)),
+      })
+      return { answerId, settled: effect === null ? null : { end: 'done', effect } }
+    } catch {
+      // It is paid for, and kept whatever its reading came to; who reads it next hears what was wrong.
+      return { answerId: await store.keepAnswer(answer), settled: null }
+    }
+  }
+
+  return {
+    file,
+    reuse: async ({ taskId }, answerId) => {
+      const raw = await store.rawAnswer(answerId)
+      if (raw === null) throw new Error(`answer ${answerId} has no body`)
+      await store.reuseAnswer(taskId, answerId)
+      fetched.set(answerId, raw)
+    },
+    read,
+    fail,
+    catchUp: async (runIds) => {
+      const ends: Settled[] = []
+      for (const task of await store.answeredTasks(runIds)) {
+        const settled = await read(task)
+        if (settled !== null) ends.push(settled)
+      }
+      await weighStored(store, runIds)
+      return ends
+    },
+  }
+}
