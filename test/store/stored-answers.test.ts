@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { openStore } from '../../src/store/sqlite/open.ts'
-import { aBody, conclude, done, keep, webPage } from './answers.ts'
+import { aBody, answer, conclude, done, keep, webPage } from './answers.ts'
 import { aStore, firstTask, hour, lease, meansOf, noon, plan, text } from './build.ts'
 
 describe('stored answers', () => {
@@ -65,6 +65,16 @@ describe('stored answers', () => {
     expect({ sent: calls.sent, spent }).toEqual({ sent: 0, spent: 0 })
     expect(sql('SELECT link FROM organic_results WHERE run_id = ?', second.id)).toHaveLength(3)
     expect(sql('SELECT count(*) AS n FROM results')).toEqual([{ n: 3 }])
+  })
+
+  test('that nobody could read are bought, and then no longer counted as reused', async () => {
+    const { store, second, answerId } = await answered()
+    const task = await firstTask(store, second)
+    await store.reuseAnswer(task.id, answerId)
+    await conclude(store, task, { failed: 'no JSON' })
+    await store.retryFailed(second.id)
+    await answer(store, await firstTask(store, second), second, webPage('xyz'))
+    expect((await store.tally(second.id)).tasks).toMatchObject({ done: 1, reused: 0 })
   })
 
   test('keep their body as it came', async () => {

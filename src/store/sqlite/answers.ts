@@ -1,12 +1,21 @@
 import type { Database } from 'better-sqlite3'
-import type { AnsweredTask, AnswerStore, Effect, NewAnswer, RawAnswer, Understanding } from '../answers.ts'
+import type {
+  AnsweredTask,
+  AnswerStore,
+  Effect,
+  Kept,
+  NewAnswer,
+  RawAnswer,
+  Reading,
+  Understanding,
+} from '../answers.ts'
 import type { Space } from '../store.ts'
 import { callSettler } from './calls.ts'
 import { follower } from './follower.ts'
 import { lazily } from './lazily.ts'
 import type { Memory } from './memory.ts'
 import { updateOne } from './one-row.ts'
-import { queryReader } from './query-reader.ts'
+import { type DoneTask, queryReader } from './query-reader.ts'
 import { resultWriter } from './results.ts'
 import { unobserved } from './unknown.ts'
 import type { Writer } from './writer.ts'
@@ -28,30 +37,37 @@ export function answerStore(
   )
   const jobBilled = db.prepare('UPDATE calls_ SET billed = 1, job_ended_at = ? WHERE id = ?')
   const jobEnded = db.prepare('DELETE FROM async_jobs WHERE task_id = ?')
-  const understand = lazily(() => understander(db, memory))
+  const understander = lazily(() => {
+    const made = understanderOf(db, memory)
+    return () => made
+  })
 
-  const keep = ({ callId, task, settlement, fetchedAt, body, encoding }: NewAnswer): number => {
+  const settled = ({ callId, task, settlement, fetchedAt }: NewAnswer): void => {
     if (settlement === null) {
       jobBilled.run(fetchedAt, callId)
       jobEnded.run(task.id)
     } else settle(callId, settlement)
+  }
+  const keep = (answer: NewAnswer): number => {
+    settled(answer)
+    const { callId, task, fetchedAt, body, encoding } = answer
     const row = insertAnswer.run(task.queryId, task.page, task.runId, callId, fetchedAt)
-    const answer = Number(row.lastInsertRowid)
-    insertBody.run(answer, encoding, body)
-    answered.run(answer, 0, task.id)
-    return answer
+    const answerId = Number(row.lastInsertRowid)
+    insertBody.run(answerId, encoding, body)
+    answered.run(answerId, 0, task.id)
+    return answerId
   }
 
   return {
     keepAnswer: (answer) => writer.keep(() => keep(answer)),
-    keepRead: (answer, { follow, ...said }) =>
+    keepRead: (answer, reading) =>
       writer.keep(() => {
-        const answerId = keep(answer)
         // What room is left is for answers that are still in the air.
-        if (isExhausted()) return { answerId, effect: null }
-        const { id: taskId, runId, queryId } = answer.task
-        const outcome = { done: { answerId, ...said } }
-        return { answerId, effect: understand({ taskId, runId, queryId, outcome, follow }) }
+        if (isExhausted()) return { answerId: keep(answer), effect: null }
+        settled(answer)
+        const { answerId, effect } = understander().keep(answer, reading)
+        insertBody.run(answerId, answer.encoding, answer.body)
+        return { answerId, effect }
       }),
     reuseAnswer: (task, answer) =>
       writer.write(() => {
@@ -77,8 +93,10 @@ export function answerStore(
     unobserved: async (runId, after, most) =>
       unobserved(db, runId, { from: after + 1, to: Number.MAX_SAFE_INTEGER }, most),
     // Forgotten, a failure would be paid for again; what an answer says is read again from it.
-    understand: (change) =>
-      isFailure(change) ? writer.keep(() => understand(change)) : writer.write(() => understand(change)),
+    understand: (change) => {
+      const understand = () => understander().understand(change)
+      return isFailure(change) ? writer.keep(understand) : writer.write(understand)
+    },
   }
 }
 
@@ -86,26 +104,42 @@ function isFailure({ outcome }: Understanding): boolean {
   return outcome !== 'as-stored' && 'failed' in outcome
 }
 
-function understander(db: Database, memory: Memory): (change: Understanding) => Effect {
-  const keepResults = resultWriter(db, memory)
+/** Stores what answers say and what follows from it. */
+interface Understander {
+  understand(change: Understanding): Effect
+  /** Stores an answer that is new, with all that; its body is the caller's. */
+  keep(answer: NewAnswer, reading: Reading): Kept & { readonly effect: Effect }
+}
+
+function understanderOf(db: Database, memory: Memory): Understander {
+  const results = resultWriter(db, memory)
   const readQuery = queryReader(db, memory)
   const follow = follower(db, memory.items)
   const failed = db.prepare("UPDATE tasks_ SET state = 'failed', cause = ? WHERE id = ?")
 
   /** Stores the outcome; that a task is done is written with its ranks. Answers the task that is. */
-  const note = ({ taskId, outcome }: Understanding): number | null => {
+  const note = ({ taskId, outcome }: Understanding): DoneTask | null => {
     if (outcome === 'as-stored') return null
     if ('failed' in outcome) {
       failed.run(outcome.failed, taskId)
       return null
     }
-    keepResults(outcome.done)
-    return taskId
+    results.derive(outcome.done)
+    return taskId === null ? null : { taskId, answer: null }
   }
 
-  return (change) => {
-    const done = note(change)
-    const read = readQuery(change.runId, change.queryId, done)
-    return follow(read, change.follow(read.query))
+  return {
+    understand: (change) => {
+      const read = readQuery(change.runId, change.queryId, note(change))
+      return follow(read, change.follow(read.query))
+    },
+    keep: (answer, { follow: weigh, ...said }) => {
+      const answerId = results.add(answer, said)
+      const { task, fetchedAt } = answer
+      const isLast = said.understood.facts.hasNextPage === false ? 1 : 0
+      const done = { taskId: task.id, answer: { answerId, fetchedAt, isLast } }
+      const read = readQuery(task.runId, task.queryId, done)
+      return { answerId, effect: follow(read, weigh(read.query)) }
+    },
   }
 }

@@ -17,7 +17,13 @@ export interface ReadQuery {
   readonly rows: readonly PageRow[]
   readonly end: StoredEnd
   /** The task that this change brings to its end; its row does not say so yet. */
-  readonly done: number | null
+  readonly done: DoneTask | null
+}
+
+export interface DoneTask {
+  readonly taskId: number
+  /** Its answer where that is new, too; null where its row names the answer. */
+  readonly answer: Pick<PageRow, 'answerId' | 'fetchedAt' | 'isLast'> | null
 }
 
 /** Why no page follows any more, and what kind of end that is; nulls while pages may follow. */
@@ -55,17 +61,19 @@ type PageList = readonly [
   isLast: number | null,
 ]
 
-interface PagingRow extends QueryPaging, StoredEnd {
+type PagingList = readonly [
+  maxPages: QueryPaging['maxPages'],
+  pageSize: QueryPaging['pageSize'],
+  depth: QueryPaging['depth'],
+  because: string | null,
+  kind: EndKind | null,
   /** 1 where the query has targets of its own. */
-  readonly hasTargets: number
-}
+  hasTargets: number,
+]
 
 type WatchedRow = TargetRow<Target & { readonly id: number }> & { readonly adopted: number }
 
-const unplanned: PagingRow = {
-  ...{ maxPages: 1, pageSize: null, depth: null },
-  ...{ because: null, kind: null, hasTargets: 1 },
-}
+const unplanned: PagingList = [1, null, null, null, null, 1]
 
 const pageStates: Readonly<Record<string, PageState>> = {
   failed: 'failed',
@@ -79,11 +87,14 @@ const pageStates: Readonly<Record<string, PageState>> = {
 export function queryReader(
   db: Database,
   { targets, items, refresh }: Memory,
-): (runId: number, queryId: number, done?: number | null) => ReadQuery {
-  const paging = db.prepare<[number, number], PagingRow>(
-    `SELECT pages AS maxPages, page_size AS pageSize, depth, paging_end AS because, paging_kind AS kind,
-      targets <> '[]' AS hasTargets FROM run_queries WHERE run_id = ? AND query_id = ?`,
-  )
+): (runId: number, queryId: number, done?: DoneTask | null) => ReadQuery {
+  // As lists: an object with names would take as long to make as all the rest.
+  const paging = db
+    .prepare<[number, number], PagingList>(
+      `SELECT pages, page_size, depth, paging_end, paging_kind, targets <> '[]' FROM run_queries
+      WHERE run_id = ? AND query_id = ?`,
+    )
+    .raw()
   const watchedBy = (which: string): string =>
     // What a query was planned for is in its own list, or watched everywhere and not in it.
     `SELECT tg.id, tg.site, tg.match, tg.also, rt.label, rt.own, rq.planned_targets IS NOT NULL
@@ -97,7 +108,6 @@ export function queryReader(
       'rt.everywhere = 0 AND rt.target_id IN (SELECT value FROM json_each(rq.targets))',
     )} ORDER BY id`,
   )
-  // As lists: an object with names would take as long to make as all the rest.
   const pages = db
     .prepare<[number, number], PageList>(
       `SELECT t.id, t.page, t.state, t.cause, t.ready, t.answer_id, a.fetched_at, t.rank_base, t.ranks, a.has_next_page = 0
@@ -105,8 +115,11 @@ export function queryReader(
     )
     .raw()
   const readSightings = sightingsReader(db)
-  const readPage = ({ taskId, page, state, cause, answerId, isLast }: PageRow, done: number | null): Page => {
-    const isDone = taskId === done || state === 'done'
+  const readPage = (
+    { taskId, page, state, cause, answerId, isLast }: PageRow,
+    done: DoneTask | null,
+  ): Page => {
+    const isDone = taskId === done?.taskId || state === 'done'
     return {
       page,
       // What was left out was not looked at.
@@ -117,8 +130,8 @@ export function queryReader(
   }
   return (runId, queryId, done = null) => {
     refresh()
-    const { because, kind, hasTargets, ...asked } = paging.get(runId, queryId) ?? unplanned
-    const rows = pages.all(runId, queryId).map(pageRow)
+    const [maxPages, pageSize, depth, because, kind, hasTargets] = paging.get(runId, queryId) ?? unplanned
+    const rows = pages.all(runId, queryId).map((list) => pageRow(list, done))
     return {
       runId,
       queryId,
@@ -126,32 +139,25 @@ export function queryReader(
       end: { because, kind },
       done,
       query: {
-        ...asked,
+        maxPages,
+        pageSize,
+        depth,
         targets:
           hasTargets === 1
             ? ownTargets.all({ run: runId, query: queryId }).map(watchedOf)
             : targets.of(runId),
         pages: rows.map((row) => readPage(row, done)),
         end: because === null || kind === null ? null : { because, kind },
-        sightings: () => readSightings(runId, queryId, asked.maxPages),
+        sightings: () => readSightings(runId, queryId, maxPages),
       },
     }
   }
 }
 
-function pageRow([
-  taskId,
-  page,
-  state,
-  cause,
-  ready,
-  answerId,
-  fetchedAt,
-  rankBase,
-  ranks,
-  isLast,
-]: PageList): PageRow {
-  return { taskId, page, state, cause, ready, answerId, fetchedAt, rankBase, ranks, isLast }
+function pageRow(list: PageList, done: DoneTask | null): PageRow {
+  const [taskId, page, state, cause, ready, answerId, fetchedAt, rankBase, ranks, isLast] = list
+  const row = { taskId, page, state, cause, ready, answerId, fetchedAt, rankBase, ranks, isLast }
+  return done !== null && done.taskId === taskId && done.answer !== null ? { ...row, ...done.answer } : row
 }
 
 function watchedOf({ adopted, ...row }: WatchedRow): WatchedTarget {
