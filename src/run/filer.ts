@@ -21,25 +21,20 @@ export type PageTask = Pick<AnsweredTask, 'taskId' | 'runId' | 'queryId' | 'page
 /** A task whose answer is stored. */
 export type ReadTask = PageTask & Pick<AnsweredTask, 'answerId' | 'operation' | 'params'>
 
-/** An answer with what it says, or why it says nothing. */
-export interface Opened extends NewAnswer {
+/** A task whose answer was read: what that says, or why it says nothing. */
+export interface ReadAnswerOf extends PageTask, Pick<AnsweredTask, 'answerId'> {
   readonly understood: Understood | NotUnderstood
 }
 
-/** An answer that is stored. */
-export interface Filed {
-  readonly answerId: number
-  /** What became of its task; null where it is yet to be read. */
-  readonly settled: Settled | null
-}
-
 /**
- * Files answers with what they say, and with what follows for their queries. Plain data goes in and comes out, so that a
- * filer may be in a thread of its own.
+ * Files answers, then what they say, with what follows for their queries. Plain data goes in and comes out, so that a filer
+ * may be in a thread of its own.
  */
 export interface Filer {
-  /** Keeps a body whole, and what it says with it. To be followed by `read` where that could not be stored. */
-  file(answer: Opened): Promise<Filed>
+  /** Keeps a body whole; answers the id of the answer. To be followed by `note` or `read`, once it is safe. */
+  file(answer: NewAnswer): Promise<number>
+  /** Stores what an answer says; null where it is left to whoever goes on, for the disk is full. */
+  note(read: ReadAnswerOf): Promise<Settled | null>
   /** Gives a task a stored answer instead of a call. To be followed by `read`. */
   reuse(task: PageTask, answerId: number): Promise<void>
   /** Reads the answer of a task; null where it is left to whoever goes on, for the disk is full or its body is gone. */
@@ -67,15 +62,11 @@ export function openFiler(store: Store, runs: readonly Run[]): Filer {
     return { end: 'failed', effect }
   }
 
-  const read: Filer['read'] = async (task) => {
-    const known = fetched.get(task.answerId)
-    fetched.delete(task.answerId)
+  const note: Filer['note'] = async ({ taskId, runId, queryId, page, answerId, understood }) => {
     // What room is left is for answers that are still in the air.
-    const raw = store.space.isExhausted() ? null : (known ?? (await store.rawAnswer(task.answerId)))
-    if (raw === null) return null
-    const understood = understoodOf(task, unpack(raw), raw.fetchedAt)
-    if ('reason' in understood) return await fail(task, 'malformed', understood.reason)
-    const { taskId, runId, queryId, page, answerId } = task
+    if (store.space.isExhausted()) return null
+    if ('reason' in understood)
+      return await fail({ taskId, runId, queryId, page }, 'malformed', understood.reason)
     try {
       const effect = await store.understand({
         taskId,
@@ -92,29 +83,16 @@ export function openFiler(store: Store, runs: readonly Run[]): Filer {
     }
   }
 
-  const file: Filer['file'] = async ({ understood, ...answer }) => {
-    const { id: taskId, runId, queryId, page } = answer.task
-    if ('reason' in understood) {
-      const kept = store.keepAnswer(answer)
-      // Handed over together, so that both stand in one commit.
-      const failed = fail({ taskId, runId, queryId, page }, 'malformed', understood.reason)
-      const [answerId, settled] = await Promise.all([kept, failed])
-      return { answerId, settled }
-    }
-    try {
-      const { answerId, effect } = await store.keepRead(answer, {
-        ...{ normaliser: normaliserVersion, understood },
-        follow: (query) => followPage(query, page, understood, rulesOf(runId)),
-      })
-      return { answerId, settled: effect === null ? null : { end: 'done', effect } }
-    } catch {
-      // It is paid for, and kept whatever its reading came to; who reads it next hears what was wrong.
-      return { answerId: await store.keepAnswer(answer), settled: null }
-    }
+  const read: Filer['read'] = async (task) => {
+    const raw = fetched.get(task.answerId) ?? (await store.rawAnswer(task.answerId))
+    fetched.delete(task.answerId)
+    if (raw === null) return null
+    return await note({ ...task, understood: understoodOf(task, unpack(raw), raw.fetchedAt) })
   }
 
   return {
-    file,
+    file: async (answer) => await store.keepAnswer(answer),
+    note,
     reuse: async ({ taskId }, answerId) => {
       const raw = await store.rawAnswer(answerId)
       if (raw === null) throw new Error(`answer ${answerId} has no body`)

@@ -13,31 +13,29 @@ export interface ReadingParts {
   readonly background: (work: Promise<void>) => void
 }
 
-/** Has answers kept and read. */
+/** Has answers kept, and read when they are safe; nobody waits for that. */
 export function reader({ keeper, filer, onSettled, background }: ReadingParts) {
   const read = async (task: Task, answerId: number): Promise<void> => {
-    const settled = await filer.read({ ...pageOf(task), answerId })
+    const settled = await keeper.read({ ...pageOf(task), answerId })
     if (settled !== null) onSettled(settled)
   }
 
   return {
     fail: async (task: Task, outcome: Outcome, cause: string): Promise<void> =>
       onSettled(await filer.fail(pageOf(task), outcome, cause)),
-    /** Keeps a body whole, and what it says; answers the id of the answer. */
+    /** Keeps a body whole; answers the id of the answer. */
     keep: async (
       task: Task,
       body: Buffer,
       answer: Pick<NewAnswer, 'callId' | 'settlement' | 'fetchedAt'>,
     ): Promise<number> => {
-      const { id, runId, queryId, page, operation, params } = task
-      const { answerId, settled } = await keeper.keep({
+      const { id, runId, queryId, page } = task
+      const answerId = await keeper.keep({
         ...answer,
         task: { id, runId, queryId, page },
-        ...{ operation, params },
         plain: body,
       })
-      if (settled === null) background(read(task, answerId))
-      else onSettled(settled)
+      background(read(task, answerId))
       return answerId
     },
     /** Gives a task a stored answer instead of a call. */

@@ -12,8 +12,6 @@ import type { Packed } from './packing.ts'
 export interface AnswerStore {
   /** Keeps a body whole and settles its call as billed, or the submission of the job that brought it; answers the id of the answer. */
   keepAnswer(answer: NewAnswer): Promise<number>
-  /** The same together with what it says and what follows for its query, in one change; without them on a full disk. */
-  keepRead(answer: NewAnswer, reading: Reading): Promise<Kept>
   /** Gives a task a stored answer instead of a call. */
   reuseAnswer(taskId: number, answerId: number): Promise<void>
   /** Tasks of these runs whose answer is stored and not yet understood. */
@@ -53,15 +51,6 @@ export interface ReadAnswer {
   readonly answerId: number
   readonly normaliser: number
   readonly understood: Understood
-}
-
-/** What is to be stored of an answer that is yet to be kept. */
-export type Reading = Omit<ReadAnswer, 'answerId'> & Pick<Understanding, 'follow'>
-
-export interface Kept {
-  readonly answerId: number
-  /** Null where the answer is kept and not read. */
-  readonly effect: Effect | null
 }
 
 export interface RawAnswer extends Packed {

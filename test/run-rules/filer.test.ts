@@ -13,37 +13,49 @@ async function arrived(body: string) {
   const task = await firstTask(store, run)
   const { id, runId, queryId, page, operation, params } = task
   const answer = {
-    ...{ callId: await begin(store, task), settlement: settlement(), fetchedAt: noon, operation, params },
+    ...{ callId: await begin(store, task), settlement: settlement(), fetchedAt: noon },
     ...{ task: { id, runId, queryId, page }, plain: Buffer.from(body) },
   }
-  const state = () => sql('SELECT state, cause, answer_id IS NOT NULL AS answered FROM tasks_')
-  return { store, sql, run, answer, state, read: { taskId: id, runId, queryId, page, operation, params } }
+  const stored = () => ({
+    task: sql('SELECT state, cause FROM tasks_')[0],
+    call: sql('SELECT outcome, billed FROM calls_')[0],
+    links: sql<{ link: string }>('SELECT link FROM organic_results').map(({ link }) => link),
+  })
+  return { store, run, answer, stored, read: { taskId: id, runId, queryId, page, operation, params } }
 }
 
-test('what arrives is kept and read in one change', async () => {
-  const { store, run, answer, state, sql } = await arrived(aPage)
-  const { settled } = await openKeeper(openFiler(store, [run])).keep(answer)
-  expect(settled).toEqual({ end: 'done', effect: { added: 0, skipped: 0 } })
-  expect(state()).toEqual([{ state: 'done', cause: null, answered: 1 }])
-  expect(sql('SELECT link FROM organic_results')).toEqual([{ link: 'https://a.example/' }])
+const paid = { outcome: 'answered', billed: 1 }
+
+test('what arrives is safe before it is read', async () => {
+  const { store, run, answer, stored, read } = await arrived(aPage)
+  const keeper = openKeeper(openFiler(store, [run]))
+  const answerId = await keeper.keep(answer)
+  expect(stored()).toEqual({ task: { state: 'answered', cause: null }, call: paid, links: [] })
+  expect(await keeper.read({ ...read, answerId })).toEqual({ end: 'done', effect: { added: 0, skipped: 0 } })
+  expect(stored()).toMatchObject({ task: { state: 'done' }, links: ['https://a.example/'] })
+})
+
+test('whoever did not keep an answer reads it from the store', async () => {
+  const { store, run, answer, stored, read } = await arrived(aPage)
+  const answerId = await openKeeper(openFiler(store, [run])).keep(answer)
+  await openKeeper(openFiler(store, [run])).read({ ...read, answerId })
+  expect(stored()).toMatchObject({ task: { state: 'done' }, links: ['https://a.example/'] })
 })
 
 test('a body that is no answer is kept, and fails its task', async () => {
-  const { store, run, answer, state } = await arrived('<html>')
-  const { answerId, settled } = await openKeeper(openFiler(store, [run])).keep(answer)
-  expect(settled).toMatchObject({ end: 'failed' })
-  expect(state()).toEqual([{ state: 'failed', cause: expect.stringContaining('no JSON'), answered: 1 }])
+  const { store, run, answer, stored, read } = await arrived('<html>')
+  const keeper = openKeeper(openFiler(store, [run]))
+  const answerId = await keeper.keep(answer)
+  expect(await keeper.read({ ...read, answerId })).toMatchObject({ end: 'failed' })
+  expect(stored().task).toEqual({ state: 'failed', cause: expect.stringContaining('no JSON') })
   expect(await store.rawAnswer(answerId)).not.toBeNull()
 })
 
-test('what was paid for is kept where reading it meets an error of ours, which is heard of afterwards', async () => {
-  const { store, answer, state, read, sql } = await arrived(aPage)
+test('an error of ours in what follows leaves the answer to whoever goes on', async () => {
+  const { store, answer, stored, read } = await arrived(aPage)
   // It does not know the run.
-  const filer = openFiler(store, [])
-  const { answerId, settled } = await openKeeper(filer).keep(answer)
-  expect(settled).toBeNull()
-  expect(state()).toEqual([{ state: 'answered', cause: null, answered: 1 }])
-  expect(sql('SELECT outcome, billed FROM calls_')).toEqual([{ outcome: 'answered', billed: 1 }])
-  expect(sql('SELECT count(*) AS n FROM results')).toEqual([{ n: 0 }])
-  await expect(filer.read({ ...read, answerId })).rejects.toThrow(TypeError)
+  const keeper = openKeeper(openFiler(store, []))
+  const answerId = await keeper.keep(answer)
+  await expect(keeper.read({ ...read, answerId })).rejects.toThrow(TypeError)
+  expect(stored()).toEqual({ task: { state: 'answered', cause: null }, call: paid, links: [] })
 })

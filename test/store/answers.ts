@@ -4,7 +4,7 @@ import type { AnswerFacts, Result, Understood } from '../../src/model/result.ts'
 import type { Run } from '../../src/model/run.ts'
 import type { Task } from '../../src/model/task.ts'
 import { followPage, pagingRules } from '../../src/run/follow.ts'
-import type { Effect, NewAnswer, Understanding } from '../../src/store/answers.ts'
+import type { NewAnswer, Understanding } from '../../src/store/answers.ts'
 import type { AcceptedJob, NewCall } from '../../src/store/calls.ts'
 import type { Store } from '../../src/store/store.ts'
 import { aResult, facts } from '../catalog/results.ts'
@@ -117,23 +117,9 @@ export function read(store: Store, task: NewAnswer['task'], run: Run, answerId: 
   )
 }
 
-/** Sends a task, and keeps its answer with what it says. */
-export async function answer(
-  store: Store,
-  task: Task,
-  run: Run,
-  says: Understood,
-  at = noon,
-): Promise<Effect> {
-  const callId = await begin(store, task, at - 500)
-  const came = { settlement: settlement({ finishedAt: at }), fetchedAt: at }
-  const body = { callId, task, ...came, body: aBody, encoding: 'deflate' }
-  const { effect } = await store.keepRead(body, {
-    ...{ normaliser: 1, understood: says },
-    follow: (query) => followPage(query, task.page, says, pagingRules(run)),
-  })
-  if (effect === null) throw new Error('the answer was not read')
-  return effect
+/** Sends a task, keeps and reads its answer. */
+export async function answer(store: Store, task: Task, run: Run, says: Understood, at = noon) {
+  return await read(store, task, run, await keep(store, task, at), says)
 }
 
 /** Sends a task that fails for good. */

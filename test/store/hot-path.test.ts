@@ -36,23 +36,23 @@ describe('for one page that is bought', () => {
     executed(() => answer(store, task, run, says)).then(short)
 
   const callFor = ['UPDATE tasks_', 'INSERT calls_']
-  const kept = ['UPDATE calls_', 'INSERT answers_', 'INSERT results']
+  const kept = ['UPDATE calls_', 'INSERT answers_', 'INSERT raw_answers', 'UPDATE tasks_']
   const readAgain = ['PRAGMA data_version', 'SELECT run_queries', 'SELECT tasks_']
   const done = ['UPDATE tasks_']
 
   test('nothing is executed but what stores it', async () => {
     const { store, run, task } = await secondPage([])
     expect(await bought(store, task, run)).toEqual([
-      ...[...callFor, ...kept, ...readAgain, ...done],
-      ...['UPDATE run_queries', 'INSERT raw_answers'],
+      ...[...callFor, ...kept, 'UPDATE answers_', 'INSERT results', ...readAgain, ...done],
+      'UPDATE run_queries',
     ])
   })
 
   test('each target takes one statement more', async () => {
     const { store, run, task } = await secondPage(['a.example', 'z.example'])
     expect(await bought(store, task, run)).toEqual([
-      ...[...callFor, ...kept, ...readAgain, ...done],
-      ...['INSERT observations', 'INSERT observations', 'UPDATE run_queries', 'INSERT raw_answers'],
+      ...[...callFor, ...kept, 'UPDATE answers_', 'INSERT results', ...readAgain, ...done],
+      ...['INSERT observations', 'INSERT observations', 'UPDATE run_queries'],
     ])
   })
 

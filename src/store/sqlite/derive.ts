@@ -12,7 +12,7 @@ type Derive = HistoryStore['deriveAgain'] extends (...args: infer A) => Promise<
 
 /** Derives the results of a query again, and what follows from them for its runs. Inside a transaction. */
 export function deriver(db: Database, memory: Memory): Derive {
-  const results = resultWriter(db, memory)
+  const keepResults = resultWriter(db, memory)
   const readQuery = queryReader(db, memory)
   const follow = follower(db, memory.items)
   const forgetCounts = countsForgetter(db)
@@ -33,7 +33,7 @@ export function deriver(db: Database, memory: Memory): Derive {
   return (queryId, answers, weigh) => {
     let mended = 0
     for (const answer of answers) {
-      results.derive(answer, 'anew')
+      keepResults(answer, 'anew')
       mended += mend.run(answer.answerId).changes
     }
     let changed = 0

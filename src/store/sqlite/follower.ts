@@ -59,20 +59,14 @@ function ranker(db: Database): (read: ReadQuery, ranks: Consequences['ranks']) =
   const end = db.prepare(
     `${updateOne} tasks_ SET state = 'done', cause = NULL, rank_base = ?, ranks = ? WHERE id = ?`,
   )
-  const endWith = db.prepare(
-    `${updateOne} tasks_ SET state = 'done', cause = NULL, answer_id = ?, reused = 0, rank_base = ?, ranks = ?
-    WHERE id = ?`,
-  )
   return ({ rows, done }, ranks) => {
     const ranksOf = new Map(ranks.map((one) => [one.page, one]))
     for (const { taskId, page, rankBase, ranks: before } of rows) {
       const now = ranksOf.get(page)
       const base = now?.base ?? rankBase
       const list = now === undefined ? before : exceptionalRanks(now)
-      if (taskId !== done?.taskId) {
-        if (base !== rankBase || list !== before) rank.run(base, list, taskId)
-      } else if (done.answer === null) end.run(base, list, taskId)
-      else endWith.run(done.answer.answerId, base, list, taskId)
+      if (taskId === done) end.run(base, list, taskId)
+      else if (base !== rankBase || list !== before) rank.run(base, list, taskId)
     }
   }
 }

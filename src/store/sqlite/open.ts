@@ -29,7 +29,7 @@ export async function openStore(path: string): Promise<Store> {
     ...runStore(db, writer),
     ...callStore(db, writer, memory.keys),
     ...ledgerStore(db, writer),
-    ...answerStore(db, writer, memory, space),
+    ...answerStore(db, writer, memory),
     ...reportStore(db),
     ...trackingStore(db),
     snapshot: () => explaining(openSnapshot(db), path),

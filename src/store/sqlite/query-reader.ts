@@ -17,13 +17,7 @@ export interface ReadQuery {
   readonly rows: readonly PageRow[]
   readonly end: StoredEnd
   /** The task that this change brings to its end; its row does not say so yet. */
-  readonly done: DoneTask | null
-}
-
-export interface DoneTask {
-  readonly taskId: number
-  /** Its answer where that is new, too; null where its row names the answer. */
-  readonly answer: Pick<PageRow, 'answerId' | 'fetchedAt' | 'isLast'> | null
+  readonly done: number | null
 }
 
 /** Why no page follows any more, and what kind of end that is; nulls while pages may follow. */
@@ -87,7 +81,7 @@ const pageStates: Readonly<Record<string, PageState>> = {
 export function queryReader(
   db: Database,
   { targets, items, refresh }: Memory,
-): (runId: number, queryId: number, done?: DoneTask | null) => ReadQuery {
+): (runId: number, queryId: number, done?: number | null) => ReadQuery {
   // As lists: an object with names would take as long to make as all the rest.
   const paging = db
     .prepare<[number, number], PagingList>(
@@ -115,11 +109,8 @@ export function queryReader(
     )
     .raw()
   const readSightings = sightingsReader(db)
-  const readPage = (
-    { taskId, page, state, cause, answerId, isLast }: PageRow,
-    done: DoneTask | null,
-  ): Page => {
-    const isDone = taskId === done?.taskId || state === 'done'
+  const readPage = ({ taskId, page, state, cause, answerId, isLast }: PageRow, done: number | null): Page => {
+    const isDone = taskId === done || state === 'done'
     return {
       page,
       // What was left out was not looked at.
@@ -131,7 +122,7 @@ export function queryReader(
   return (runId, queryId, done = null) => {
     refresh()
     const [maxPages, pageSize, depth, because, kind, hasTargets] = paging.get(runId, queryId) ?? unplanned
-    const rows = pages.all(runId, queryId).map((list) => pageRow(list, done))
+    const rows = pages.all(runId, queryId).map(pageRow)
     return {
       runId,
       queryId,
@@ -154,10 +145,19 @@ export function queryReader(
   }
 }
 
-function pageRow(list: PageList, done: DoneTask | null): PageRow {
-  const [taskId, page, state, cause, ready, answerId, fetchedAt, rankBase, ranks, isLast] = list
-  const row = { taskId, page, state, cause, ready, answerId, fetchedAt, rankBase, ranks, isLast }
-  return done !== null && done.taskId === taskId && done.answer !== null ? { ...row, ...done.answer } : row
+function pageRow([
+  taskId,
+  page,
+  state,
+  cause,
+  ready,
+  answerId,
+  fetchedAt,
+  rankBase,
+  ranks,
+  isLast,
+]: PageList): PageRow {
+  return { taskId, page, state, cause, ready, answerId, fetchedAt, rankBase, ranks, isLast }
 }
 
 function watchedOf({ adopted, ...row }: WatchedRow): WatchedTarget {

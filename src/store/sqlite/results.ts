@@ -2,33 +2,26 @@ import type { Database } from 'better-sqlite3'
 import { kindCodes, type Result } from '../../model/result.ts'
 import type { ReadAnswer } from '../answers.ts'
 import type { Dictionary } from './dictionary.ts'
-import { type ArrivedAnswer, factWriter, json, type Said } from './facts.ts'
 import { type Row, rowInserter } from './insert-rows.ts'
 import type { StoredItem } from './items.ts'
 import type { Memory } from './memory.ts'
+import { updateOne } from './one-row.ts'
 
-/** Writes what answers say. Inside a transaction. */
-export interface ResultWriter {
-  /** Stores an answer that just came, with its results and facts; answers its id. */
-  add(answer: ArrivedAnswer, said: Said): number
-  /**
-   * Stores the results and facts of an answer in place of those that were derived before; `anew` also where the same
-   * normaliser had derived them.
-   */
-  derive(read: ReadAnswer, anew?: 'anew'): void
-}
-
+/**
+ * Stores the results and facts of an answer in place of those that were derived before; `anew` also where the same
+ * normaliser had derived them. Inside a transaction.
+ */
 export function resultWriter(
   db: Database,
   { words, items: known }: Pick<Memory, 'words' | 'items'>,
-): ResultWriter {
+): (read: ReadAnswer, anew?: 'anew') => void {
   const clear = ['results', 'dated_details', 'image_details'].map((table) =>
     db.prepare(`DELETE FROM ${table} WHERE answer_id = ?`),
   )
   const derivedBy = db
     .prepare<[number], number | null>('SELECT normaliser FROM answers_ WHERE id = ?')
     .pluck()
-  const facts = factWriter(db, words)
+  const writeFacts = factWriter(db, words)
   const writeResults = rowInserter(db, 'results', [
     ...key,
     'position',
@@ -60,7 +53,13 @@ export function resultWriter(
     words.textId(json(result.snippetMatched)),
   ]
 
-  const writeAll = (read: ReadAnswer): void => {
+  return (read, anew) => {
+    if (anew !== undefined || !writeFacts.first(read)) {
+      // A reused answer was read when it came.
+      if (anew === undefined && derivedBy.get(read.answerId) === read.normaliser) return
+      for (const statement of clear) statement.run(read.answerId)
+      writeFacts.again(read)
+    }
     const placed = placesOf(read)
     const items = placed.map(({ result }) => itemOf(result))
     writeResults(placed.map((one, index) => rowOf(one, items[index] as StoredItem)))
@@ -70,23 +69,6 @@ export function resultWriter(
       read.answerId,
       items.filter((_, index) => placed[index]?.result.kind !== 'related'),
     )
-  }
-
-  return {
-    add: (answer, said) => {
-      const answerId = facts.add(answer, said)
-      writeAll({ answerId, ...said })
-      return answerId
-    },
-    derive: (read, anew) => {
-      if (anew !== undefined || !facts.first(read)) {
-        // A reused answer was read when it came.
-        if (anew === undefined && derivedBy.get(read.answerId) === read.normaliser) return
-        for (const statement of clear) statement.run(read.answerId)
-        facts.again(read)
-      }
-      writeAll(read)
-    },
   }
 }
 
@@ -154,4 +136,36 @@ function detailWriter(db: Database, words: Dictionary): (placed: readonly Placed
     writeDated(placed.flatMap(dated))
     writeImages(placed.flatMap(images))
   }
+}
+
+/** Writes the facts of an answer: `first` only where none were written before, answering whether it did. */
+function factWriter(db: Database, words: Dictionary) {
+  const set = `${updateOne} answers_ SET normaliser = ?, total_results = ?, time_taken = ?, notice = ?, has_next_page = ?,
+    next_page = ?, search_parameters = ?, knowledge_graph = ?, ai_markdown = ?, ai_blocks = ?, malformed = ? WHERE id = ?`
+  const first = db.prepare(`${set} AND normaliser IS NULL`)
+  const again = db.prepare(set)
+  const values = ({ answerId, normaliser, understood: { facts, malformed } }: ReadAnswer) => [
+    normaliser,
+    facts.totalResults,
+    facts.timeTaken,
+    words.textId(facts.notice),
+    facts.hasNextPage === null ? null : Number(facts.hasNextPage),
+    facts.nextPage,
+    words.textId(json(facts.searchParameters)),
+    words.textId(json(facts.knowledgeGraph)),
+    words.textId(facts.aiMarkdown),
+    words.textId(json(facts.aiBlocks)),
+    malformed.length === 0 ? null : json(malformed),
+    answerId,
+  ]
+  return {
+    first: (read: ReadAnswer): boolean => first.run(...values(read)).changes > 0,
+    again: (read: ReadAnswer): void => {
+      again.run(...values(read))
+    },
+  }
+}
+
+function json(value: unknown): string | null {
+  return value === null || value === undefined ? null : JSON.stringify(value)
 }
