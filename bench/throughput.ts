@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Measured, measured, measuredScript } from './measured.ts'
-import { machine, print } from './print.ts'
+import { machine, median, print } from './print.ts'
 
 /**
  * Calls without a rate limit: rankline beside a bare durable loop and a naive script, one after the other against the
@@ -40,12 +40,12 @@ try {
   )
   print('| | seconds | calls/s | of the bare loop | CPU ms a call | peak memory, MB |')
   print('| --- | --: | --: | --: | --: | --: |')
-  const bare = median(took['bare durable loop'], 'seconds')
+  const bare = middle(took['bare durable loop'], 'seconds')
   for (const [name, all] of Object.entries(took)) {
-    const seconds = median(all, 'seconds')
-    const cpu = (median(all, 'cpuSeconds') * 1000) / calls
+    const seconds = middle(all, 'seconds')
+    const cpu = (middle(all, 'cpuSeconds') * 1000) / calls
     print(
-      `| ${name} | ${seconds.toFixed(1)} | ${(calls / seconds).toFixed(0)} | ${(bare / seconds).toFixed(2)} | ${cpu.toFixed(2)} | ${median(all, 'megabytes').toFixed(0)} |`,
+      `| ${name} | ${seconds.toFixed(1)} | ${(calls / seconds).toFixed(0)} | ${(bare / seconds).toFixed(2)} | ${cpu.toFixed(2)} | ${middle(all, 'megabytes').toFixed(0)} |`,
     )
   }
 } finally {
@@ -53,7 +53,6 @@ try {
   await rm(folder, { recursive: true, force: true })
 }
 
-function median(all: readonly Measured[] = [], of: keyof Measured): number {
-  const sorted = all.map((one) => one[of]).toSorted((a, b) => a - b)
-  return sorted[Math.floor(sorted.length / 2)] as number
+function middle(all: readonly Measured[] = [], of: keyof Measured): number {
+  return median(all.map((one) => one[of]))
 }

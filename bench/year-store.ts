@@ -1,4 +1,3 @@
-import { deflateSync } from 'node:zlib'
 import { normaliserVersion } from '../src/catalog/understand.ts'
 import type { JobQuery } from '../src/model/job.ts'
 import type { Run } from '../src/model/run.ts'
@@ -6,6 +5,7 @@ import type { Task } from '../src/model/task.ts'
 import { planQuery } from '../src/plan/plan.ts'
 import { followPage, pagingRules } from '../src/run/follow.ts'
 import { understoodOf } from '../src/run/understood.ts'
+import { pack } from '../src/store/packing.ts'
 import { openStore } from '../src/store/sqlite/open.ts'
 import { dropOld } from '../src/store/sqlite/prune.ts'
 import type { Store } from '../src/store/store.ts'
@@ -100,7 +100,7 @@ async function answer(store: Store, run: Run, task: Task, text: string): Promise
     latencyMs: 800,
     error: null,
   } as const
-  const kept = { callId, task, settlement, fetchedAt, body: deflateSync(body), encoding: 'deflate' } as const
+  const kept = { callId, task, settlement, fetchedAt, ...(await pack(body)) }
   const answerId = await store.keepAnswer(kept)
   const understood = understoodOf(task, body, fetchedAt)
   if ('reason' in understood) throw new Error(understood.reason)

@@ -1,5 +1,7 @@
 import { createServer } from 'node:http'
 import { billableOperation } from '../../src/catalog/index.ts'
+import { openAccount } from '../../src/sandbox/account.ts'
+import { usageRecord } from '../../src/sandbox/usage-record.ts'
 import { createWorld } from '../../src/sandbox/world/world.ts'
 
 /**
@@ -13,6 +15,7 @@ const isNew = process.argv[3] === 'new'
 const variety = 500
 /** Stands in them where the number of the call is to be written. */
 const mark = '########'
+const account = openAccount({ subscription: { total: 100_000_000 } }, Date.now())
 const answersOfPage = new Map<number, readonly Answer[]>()
 let calls = 0
 
@@ -83,26 +86,6 @@ function marksIn(body: Buffer): readonly number[] {
 }
 
 function usage(): Buffer {
-  const remaining = 100_000_000 - calls
-  const combined = { used: calls, total: 100_000_000, remaining, percent_used: 0 }
-  return Buffer.from(
-    JSON.stringify({
-      remaining,
-      total_used: calls,
-      renewal_date: '2027-01-01',
-      period: { start: '2026-01-01', end: '2027-01-01' },
-      subscription: combined,
-      credits: { given: 0, consumed: 0, remaining: 0, percent_used: 0 },
-      rate_limit: { per_minute: null, per_second: null },
-      account: { name: 'Bench', slug: 'bench' },
-      api_key: {
-        alias: 'bench',
-        active: true,
-        category: 'development',
-        expires: null,
-        quotas: { total: null, daily: null, weekly: null, monthly: null },
-      },
-      packs: null,
-    }),
-  )
+  account.subscription.used = calls
+  return Buffer.from(JSON.stringify(usageRecord(account, Date.now())))
 }
