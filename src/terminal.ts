@@ -35,10 +35,14 @@ export function fitColumns(text: string, columns: number, align: 'left' | 'right
   return align === 'left' ? cut + space : space + cut
 }
 
+/** To make one takes longer than to shorten a text; most commands never need it. */
+let letters: Intl.Segmenter | null = null
+
 function shorten(text: string, columns: number): string {
+  letters ??= new Intl.Segmenter()
   let short = ''
   let width = 0
-  for (const { segment } of new Intl.Segmenter().segment(text)) {
+  for (const { segment } of letters.segment(text)) {
     width += textWidth(segment)
     if (width > columns - 1) break
     short += segment

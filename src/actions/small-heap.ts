@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 
 /** Garbage beside what is in use, beside what is young; V8 by itself lets it grow to several times as much. */
-const mostGarbagePercent = 70
+const mostGarbagePercent = 50
 
 /**
  * Keeps the heap small in a process that may be at work for hours. To be called before anything large is made, for V8
