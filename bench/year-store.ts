@@ -4,7 +4,7 @@ import type { Run } from '../src/model/run.ts'
 import type { Task } from '../src/model/task.ts'
 import { planQuery } from '../src/plan/plan.ts'
 import { followPage, pagingRules } from '../src/run/follow.ts'
-import { understoodOf } from '../src/run/understood.ts'
+import { readingOf } from '../src/run/understood.ts'
 import { pack } from '../src/store/packing.ts'
 import { openStore } from '../src/store/sqlite/open.ts'
 import { dropOld } from '../src/store/sqlite/prune.ts'
@@ -102,13 +102,13 @@ async function answer(store: Store, run: Run, task: Task, text: string): Promise
   } as const
   const kept = { callId, task, settlement, fetchedAt, ...(await pack(body)) }
   const answerId = await store.keepAnswer(kept)
-  const understood = understoodOf(task, body, fetchedAt)
-  if ('reason' in understood) throw new Error(understood.reason)
+  const says = readingOf(task, body, fetchedAt)
+  if ('reason' in says) throw new Error(says.reason)
   await store.understand({
     taskId,
     runId,
     queryId,
-    outcome: { done: { answerId, normaliser: normaliserVersion, understood } },
-    follow: (query) => followPage(query, task.page, understood, pagingRules(run)),
+    outcome: { done: { answerId, normaliser: normaliserVersion, rows: says.rows } },
+    follow: (query) => followPage(query, task.page, says, pagingRules(run)),
   })
 }

@@ -1,12 +1,11 @@
 import { type NotUnderstood, normaliserVersion } from '../catalog/understand.ts'
 import type { Outcome } from '../model/call.ts'
-import type { Understood } from '../model/result.ts'
 import type { Run } from '../model/run.ts'
 import type { AnsweredTask, Effect, NewAnswer, RawAnswer } from '../store/answers.ts'
 import { unpack } from '../store/packing.ts'
 import type { Store } from '../store/store.ts'
 import { followPage, pagingRules } from './follow.ts'
-import { understoodOf } from './understood.ts'
+import { type Reading, readingOf } from './understood.ts'
 import { weighStored } from './weigh-stored.ts'
 
 /** How a task ended, once that is stored. */
@@ -23,7 +22,7 @@ export type ReadTask = PageTask & Pick<AnsweredTask, 'answerId' | 'operation' | 
 
 /** A task whose answer was read: what that says, or why it says nothing. */
 export interface ReadAnswerOf extends PageTask, Pick<AnsweredTask, 'answerId'> {
-  readonly understood: Understood | NotUnderstood
+  readonly says: Reading | NotUnderstood
 }
 
 /**
@@ -62,18 +61,17 @@ export function openFiler(store: Store, runs: readonly Run[]): Filer {
     return { end: 'failed', effect }
   }
 
-  const note: Filer['note'] = async ({ taskId, runId, queryId, page, answerId, understood }) => {
+  const note: Filer['note'] = async ({ taskId, runId, queryId, page, answerId, says }) => {
     // What room is left is for answers that are still in the air.
     if (store.space.isExhausted()) return null
-    if ('reason' in understood)
-      return await fail({ taskId, runId, queryId, page }, 'malformed', understood.reason)
+    if ('reason' in says) return await fail({ taskId, runId, queryId, page }, 'malformed', says.reason)
     try {
       const effect = await store.understand({
         taskId,
         runId,
         queryId,
-        outcome: { done: { answerId, normaliser: normaliserVersion, understood } },
-        follow: (query) => followPage(query, page, understood, rulesOf(runId)),
+        outcome: { done: { answerId, normaliser: normaliserVersion, rows: says.rows } },
+        follow: (query) => followPage(query, page, says, rulesOf(runId)),
       })
       return { end: 'done', effect }
     } catch (error) {
@@ -87,7 +85,7 @@ export function openFiler(store: Store, runs: readonly Run[]): Filer {
     const raw = fetched.get(task.answerId) ?? (await store.rawAnswer(task.answerId))
     fetched.delete(task.answerId)
     if (raw === null) return null
-    return await note({ ...task, understood: understoodOf(task, unpack(raw), raw.fetchedAt) })
+    return await note({ ...task, says: readingOf(task, unpack(raw), raw.fetchedAt) })
   }
 
   return {

@@ -9,10 +9,11 @@ import { decidePaging, type PagingDecision, type PagingEnd } from '../rank/pagin
 import { isDormant, type Sightings, type Sought } from '../rank/smart.ts'
 import type { Consequences, StoredQuery } from '../store/answers.ts'
 
+/** What an answer says of the pages after it. */
+export type PagingFacts = Pick<AnswerFacts, 'hasNextPage' | 'nextPage' | 'currentPage'>
+
 /** How a page ended: with an answer that says these facts, or failed. */
-export type PageEnd =
-  | { readonly facts: Pick<AnswerFacts, 'hasNextPage' | 'nextPage' | 'currentPage'> }
-  | { readonly failed: Outcome | 'malformed' }
+export type PageEnd = { readonly facts: PagingFacts } | { readonly failed: Outcome | 'malformed' }
 
 /** How the pages of a query are bought. */
 export type PagingRules = Pick<JobSettings, 'paging' | 'until' | 'deepEveryMs'> & {

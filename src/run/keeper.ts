@@ -1,7 +1,7 @@
 import type { NewAnswer } from '../store/answers.ts'
 import { type Packed, pack } from '../store/packing.ts'
 import type { Filer, ReadTask, Settled } from './filer.ts'
-import { understoodOf } from './understood.ts'
+import { readingOf } from './understood.ts'
 
 /** A body as it came, beside the answer in which it is to be kept. */
 export interface Arrived extends Omit<NewAnswer, keyof Packed> {
@@ -32,8 +32,8 @@ export function openKeeper(filer: Pick<Filer, 'file' | 'note' | 'read'>): Keeper
       fresh.delete(task.answerId)
       if (known === undefined) return await filer.read(task)
       const { taskId, runId, queryId, page, answerId } = task
-      const understood = understoodOf(task, known.body, known.fetchedAt)
-      return await filer.note({ taskId, runId, queryId, page, answerId, understood })
+      const says = readingOf(task, known.body, known.fetchedAt)
+      return await filer.note({ taskId, runId, queryId, page, answerId, says })
     },
   }
 }

@@ -1,5 +1,6 @@
 import { normaliserVersion } from '../catalog/understand.ts'
 import type { Task } from '../model/task.ts'
+import { answerRows } from '../store/answer-rows.ts'
 import type { ReadAnswer } from '../store/answers.ts'
 import type { DeriveFilter, QueryToDerive } from '../store/history.ts'
 import type { Store } from '../store/store.ts'
@@ -76,7 +77,7 @@ function readAll(
     total.answers += 1
     total.results += understood.results.length
     total.malformed += understood.malformed.length
-    reads.push({ answerId, normaliser: normaliserVersion, understood })
+    reads.push({ answerId, normaliser: normaliserVersion, rows: answerRows(understood) })
   }
   return reads
 }

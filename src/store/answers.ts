@@ -1,11 +1,11 @@
 import type { Outcome, Settlement } from '../model/call.ts'
 import type { Observation } from '../model/observation.ts'
-import type { Understood } from '../model/result.ts'
 import type { Target } from '../model/target.ts'
 import type { QueryPaging, Task } from '../model/task.ts'
 import type { Page } from '../rank/pages.ts'
 import type { PagingDecision, PagingEnd } from '../rank/paging.ts'
 import type { Sightings } from '../rank/smart.ts'
+import type { AnswerRows } from './answer-rows.ts'
 import type { Packed } from './packing.ts'
 
 /** Bodies as they came, and what follows from what they say. */
@@ -50,7 +50,7 @@ export interface AnsweredTask {
 export interface ReadAnswer {
   readonly answerId: number
   readonly normaliser: number
-  readonly understood: Understood
+  readonly rows: AnswerRows
 }
 
 export interface RawAnswer extends Packed {

@@ -4,6 +4,7 @@ import type { AnswerFacts, Result, Understood } from '../../src/model/result.ts'
 import type { Run } from '../../src/model/run.ts'
 import type { Task } from '../../src/model/task.ts'
 import { followPage, pagingRules } from '../../src/run/follow.ts'
+import { answerRows } from '../../src/store/answer-rows.ts'
 import type { NewAnswer, Understanding } from '../../src/store/answers.ts'
 import type { AcceptedJob, NewCall } from '../../src/store/calls.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -107,7 +108,7 @@ export function conclude(
 
 /** The outcome of a task whose stored answer says that. */
 export function done(answerId: number, understood: Understood, normaliser = 1): Understanding['outcome'] {
-  return { done: { answerId, normaliser, understood } }
+  return { done: { answerId, normaliser, rows: answerRows(understood) } }
 }
 
 /** Stores what an answer says and everything that follows for its query. */

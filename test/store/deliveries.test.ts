@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Run } from '../../src/model/run.ts'
 import type { Task } from '../../src/model/task.ts'
 import { weigh } from '../../src/run/follow.ts'
+import { answerRows } from '../../src/store/answer-rows.ts'
 import type { Cell, ExportView } from '../../src/store/rows.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -119,7 +120,7 @@ describe('results are delivered', () => {
       }
     }
     const cursor = since(store, 0).newest
-    await store.deriveAgain(1, [{ answerId: 1, normaliser: 2, understood: webPage('z') }], weigh)
+    await store.deriveAgain(1, [{ answerId: 1, normaliser: 2, rows: answerRows(webPage('z')) }], weigh)
     expect(since(store, cursor).rows.map(([run, , , , title]) => [run, title])).toEqual([
       [1, 'z'],
       [2, 'z'],
@@ -130,7 +131,7 @@ describe('results are delivered', () => {
     const { store, run, task } = await twoPages()
     await malformed(store, task, run)
     expect(since(store, 0)).toEqual({ rows: [], newest: 0 })
-    await store.deriveAgain(1, [{ answerId: 1, normaliser: 2, understood: webPage('z') }], weigh)
+    await store.deriveAgain(1, [{ answerId: 1, normaliser: 2, rows: answerRows(webPage('z')) }], weigh)
     expect(short(since(store, 0))).toEqual(['q/1:1 z'])
   })
 
@@ -357,6 +358,6 @@ async function deriveAll({ store, sql }: TempStore, query: string, letters: stri
   )
   const [first] = answers
   if (first === undefined) return
-  const reads = answers.map(({ id }) => ({ answerId: id, normaliser: 2, understood: webPage(letters) }))
+  const reads = answers.map(({ id }) => ({ answerId: id, normaliser: 2, rows: answerRows(webPage(letters)) }))
   await store.deriveAgain(first.queryId, reads, weigh)
 }

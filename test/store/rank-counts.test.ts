@@ -9,6 +9,7 @@ import { top } from '../../src/report/metrics/distribution.ts'
 import { finishRuns } from '../../src/run/finish.ts'
 import { weigh } from '../../src/run/follow.ts'
 import { lookBack } from '../../src/run/look-back.ts'
+import { answerRows } from '../../src/store/answer-rows.ts'
 import { checkDatabase } from '../../src/store/sqlite/check.ts'
 import { aTarget } from '../plan/build.ts'
 import { answer, fail, keepPolled, read, submit, webPage, work } from './answers.ts'
@@ -83,7 +84,7 @@ function aJobOf({ store, sql }: TempStore, name: string) {
       ))
         await store.deriveAgain(
           queryId,
-          [{ answerId, normaliser: 9, understood: webPage(what.letters) }],
+          [{ answerId, normaliser: 9, rows: answerRows(webPage(what.letters)) }],
           weigh,
         )
     if (what.do === 'new target') {
@@ -198,7 +199,7 @@ describe('counts are void', () => {
     [
       'when an answer is read anew',
       ({ store }) =>
-        store.deriveAgain(1, [{ answerId: 1, normaliser: 2, understood: webPage('x') }], (query) =>
+        store.deriveAgain(1, [{ answerId: 1, normaliser: 2, rows: answerRows(webPage('x')) }], (query) =>
           weigh(query),
         ),
     ],

@@ -5,6 +5,7 @@ import type { Understood } from '../../src/model/result.ts'
 import type { Run } from '../../src/model/run.ts'
 import type { Target } from '../../src/model/target.ts'
 import { weigh } from '../../src/run/follow.ts'
+import { answerRows } from '../../src/store/answer-rows.ts'
 import type { StoredQuery } from '../../src/store/answers.ts'
 import { checkDatabase } from '../../src/store/sqlite/check.ts'
 import { memoryOf } from '../../src/store/sqlite/memory.ts'
@@ -141,7 +142,7 @@ async function derive({ sql }: TempStore, store: Store, query: number, says: Und
       AND NOT EXISTS (SELECT 1 FROM tasks_ t WHERE t.answer_id = a.id AND t.state = 'answered')`,
     query,
   )
-  const reads = answers.map(({ id }) => ({ answerId: id, normaliser: 2, understood: says }))
+  const reads = answers.map(({ id }) => ({ answerId: id, normaliser: 2, rows: answerRows(says) }))
   await store.deriveAgain(query, reads, weigh)
 }
 

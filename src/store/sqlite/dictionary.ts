@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3'
 import { siteOf } from '../../model/link.ts'
 import { parseLink } from '../../model/url.ts'
 
-/** Text and links that come back every day are stored once and named by a number. */
+/** Text and links that come back every day are stored once and named by a number. They are well-formed. */
 export interface Dictionary {
   textId(text: string | null): number | null
   linkOf(link: string | null): Link | null
@@ -67,8 +67,8 @@ export function dictionary(db: Database): Dictionary {
     })
 
   return {
-    textId: (text) => (text === null ? null : textId(text.toWellFormed())),
-    linkOf: (link) => (link === null ? null : linkOf(link.toWellFormed())),
+    textId: (text) => (text === null ? null : textId(text)),
+    linkOf: (link) => (link === null ? null : linkOf(link)),
     forget: () => {
       texts.forget()
       links.forget()

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
-import { kindCodes, type Result } from '../../model/result.ts'
+import { kindCodes } from '../../model/result.ts'
+import type { AnswerRows, DatedRow, ImageRow, ResultRow } from '../answer-rows.ts'
 import type { ReadAnswer } from '../answers.ts'
 import type { Dictionary } from './dictionary.ts'
 import { type Row, rowInserter } from './insert-rows.ts'
@@ -33,67 +34,53 @@ export function resultWriter(
     'matched_id',
   ])
   const writeDetails = detailWriter(db, words)
-  const itemOf = ({ link, title }: Result): StoredItem => {
+  const itemOf = ([, , , link, title]: ResultRow): StoredItem => {
     const known = words.linkOf(link)
-    return {
-      link: link?.toWellFormed() ?? null,
-      sameAs: known?.sameAs ?? null,
-      linkId: known?.id ?? null,
-      titleId: words.textId(title),
-    }
+    return { link, sameAs: known?.sameAs ?? null, linkId: known?.id ?? null, titleId: words.textId(title) }
   }
-  const rowOf = ({ at, result }: Placed, { linkId, titleId }: StoredItem): Row => [
-    ...at,
-    result.position,
+  const rowOf = (
+    answerId: number,
+    [kind, place, position, , , snippet, source, displayedLink, matched]: ResultRow,
+    { linkId, titleId }: StoredItem,
+  ): Row => [
+    answerId,
+    kind,
+    place,
+    position,
     linkId,
     titleId,
-    words.textId(result.snippet),
-    words.textId(result.source),
-    words.textId(result.displayedLink),
-    words.textId(json(result.snippetMatched)),
+    words.textId(snippet),
+    words.textId(source),
+    words.textId(displayedLink),
+    words.textId(matched),
   ]
 
   return (read, anew) => {
+    const { answerId, normaliser, rows } = read
     if (anew !== undefined || !writeFacts.first(read)) {
       // A reused answer was read when it came.
-      if (anew === undefined && derivedBy.get(read.answerId) === read.normaliser) return
-      for (const statement of clear) statement.run(read.answerId)
+      if (anew === undefined && derivedBy.get(answerId) === normaliser) return
+      for (const statement of clear) statement.run(answerId)
       writeFacts.again(read)
     }
-    const placed = placesOf(read)
-    const items = placed.map(({ result }) => itemOf(result))
-    writeResults(placed.map((one, index) => rowOf(one, items[index] as StoredItem)))
-    writeDetails(placed)
+    const items = rows.results.map(itemOf)
+    writeResults(rows.results.map((row, index) => rowOf(answerId, row, items[index] as StoredItem)))
+    writeDetails(answerId, rows)
     // Related searches come along with web results and have no rank over pages.
     known.note(
-      read.answerId,
-      items.filter((_, index) => placed[index]?.result.kind !== 'related'),
+      answerId,
+      items.filter((_, index) => rows.results[index]?.[0] !== kindCodes.related),
     )
   }
 }
 
 const key = ['answer_id', 'kind', 'place']
 
-interface Placed {
-  /** The values of its key. */
-  readonly at: readonly [answer: number, kind: number, place: number]
-  readonly result: Result
-}
-
-/** Results with their places, in the order of their keys. */
-function placesOf({ answerId, understood: { results } }: ReadAnswer): readonly Placed[] {
-  const places = new Map<number, number>()
-  const placed = results.map((result): Placed => {
-    const kind = kindCodes[result.kind]
-    const place = places.get(kind) ?? 0
-    places.set(kind, place + 1)
-    return { at: [answerId, kind, place], result }
-  })
-  return placed.sort(({ at: [, a] }, { at: [, b] }) => a - b)
-}
-
 /** Writes what kinds of results have beside the shared columns. */
-function detailWriter(db: Database, words: Dictionary): (placed: readonly Placed[]) => void {
+function detailWriter(
+  db: Database,
+  words: Dictionary,
+): (answerId: number, rows: Pick<AnswerRows, 'dated' | 'images'>) => void {
   const writeDated = rowInserter(db, 'dated_details', [
     ...key,
     'date_id',
@@ -111,30 +98,33 @@ function detailWriter(db: Database, words: Dictionary): (placed: readonly Placed
     'width',
     'height',
   ])
-  const dated = ({ at, result: { news, video } }: Placed): Row[] => {
-    const date = video ?? news
-    if (date === null) return []
-    const row = [
-      ...at,
-      words.textId(date.date),
-      date.publishedAt === null ? null : Date.parse(date.publishedAt),
-      date.precision,
-      words.textId(video?.channel ?? null),
-      words.textId(video?.duration ?? null),
-      video?.durationSeconds ?? null,
-      // Half a character is no text in other programs.
-      video?.videoId?.toWellFormed() ?? null,
-    ]
-    return [row]
-  }
-  const images = ({ at, result: { image } }: Placed): Row[] => {
-    if (image === null) return []
-    const { imageUrl, thumbnail, width, height } = image
-    return [[...at, words.linkOf(imageUrl)?.id ?? null, words.textId(thumbnail), width, height]]
-  }
-  return (placed) => {
-    writeDated(placed.flatMap(dated))
-    writeImages(placed.flatMap(images))
+  const datedOf = (
+    answerId: number,
+    [kind, place, date, publishedAt, precision, channel, duration, seconds, videoId]: DatedRow,
+  ): Row => [
+    answerId,
+    kind,
+    place,
+    words.textId(date),
+    publishedAt,
+    precision,
+    words.textId(channel),
+    words.textId(duration),
+    seconds,
+    videoId,
+  ]
+  const imageOf = (answerId: number, [kind, place, link, thumbnail, width, height]: ImageRow): Row => [
+    answerId,
+    kind,
+    place,
+    words.linkOf(link)?.id ?? null,
+    words.textId(thumbnail),
+    width,
+    height,
+  ]
+  return (answerId, { dated, images }) => {
+    writeDated(dated.map((row) => datedOf(answerId, row)))
+    writeImages(images.map((row) => imageOf(answerId, row)))
   }
 }
 
@@ -144,28 +134,27 @@ function factWriter(db: Database, words: Dictionary) {
     next_page = ?, search_parameters = ?, knowledge_graph = ?, ai_markdown = ?, ai_blocks = ?, malformed = ? WHERE id = ?`
   const first = db.prepare(`${set} AND normaliser IS NULL`)
   const again = db.prepare(set)
-  const values = ({ answerId, normaliser, understood: { facts, malformed } }: ReadAnswer) => [
-    normaliser,
-    facts.totalResults,
-    facts.timeTaken,
-    words.textId(facts.notice),
-    facts.hasNextPage === null ? null : Number(facts.hasNextPage),
-    facts.nextPage,
-    words.textId(json(facts.searchParameters)),
-    words.textId(json(facts.knowledgeGraph)),
-    words.textId(facts.aiMarkdown),
-    words.textId(json(facts.aiBlocks)),
-    malformed.length === 0 ? null : json(malformed),
-    answerId,
-  ]
+  const values = ({ answerId, normaliser, rows: { facts } }: ReadAnswer) => {
+    const [total, time, notice, hasNext, nextPage, parameters, graph, markdown, blocks, malformed] = facts
+    return [
+      normaliser,
+      total,
+      time,
+      words.textId(notice),
+      hasNext,
+      nextPage,
+      words.textId(parameters),
+      words.textId(graph),
+      words.textId(markdown),
+      words.textId(blocks),
+      malformed,
+      answerId,
+    ]
+  }
   return {
     first: (read: ReadAnswer): boolean => first.run(...values(read)).changes > 0,
     again: (read: ReadAnswer): void => {
       again.run(...values(read))
     },
   }
-}
-
-function json(value: unknown): string | null {
-  return value === null || value === undefined ? null : JSON.stringify(value)
 }

@@ -1,0 +1,68 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { kindCodes, type ResultKind } from '../../src/model/result.ts'
+import { answerRows } from '../../src/store/answer-rows.ts'
+import { aResult } from '../catalog/results.ts'
+import { understood } from './answers.ts'
+
+const { organic, related, video, image } = kindCodes
+const nothing = [null, null, null, null, null, null, null]
+
+test('results stand by kind, numbered within it in the order in which they came', () => {
+  const results = [aResult('related'), aResult('organic'), aResult('related'), aResult('organic')]
+  expect(answerRows(understood(results)).results).toEqual([
+    [organic, 0, ...nothing],
+    [organic, 1, ...nothing],
+    [related, 0, ...nothing],
+    [related, 1, ...nothing],
+  ])
+})
+
+test('columns are filled in their order', () => {
+  const shared = { position: 3, link: 'l', title: 't', snippet: 'n', source: 's', displayedLink: 'd' }
+  const dated = { date: '2 May', publishedAt: '2026-05-02T00:00:00.000Z', precision: 'day' as const }
+  const more = { channel: 'c', duration: '1:01', durationSeconds: 61, videoId: 'v' }
+  const picture = { imageUrl: 'i', thumbnail: 'th', width: 640, height: 480 }
+  const rows = answerRows({
+    ...understood(
+      [
+        aResult('organic', { ...shared, snippetMatched: ['a', '"'] }),
+        aResult('video', { video: { ...dated, ...more } }),
+        aResult('image', { image: picture }),
+      ],
+      {
+        ...{ totalResults: 9, timeTaken: 0.5, notice: 'n', hasNextPage: false, nextPage: 2, currentPage: 1 },
+        ...{ searchParameters: { q: 'a' }, knowledgeGraph: [1], aiMarkdown: '# m', aiBlocks: [] },
+      },
+    ),
+    malformed: [7],
+  })
+  expect(rows).toEqual({
+    results: [
+      [organic, 0, 3, 'l', 't', 'n', 's', 'd', '["a","\\""]'],
+      [video, 0, ...nothing],
+      [image, 0, ...nothing],
+    ],
+    dated: [[video, 0, '2 May', Date.UTC(2026, 4, 2), 'day', 'c', '1:01', 61, 'v']],
+    images: [[image, 0, 'i', 'th', 640, 480]],
+    facts: [9, 0.5, 'n', 0, 2, '{"q":"a"}', '[1]', '# m', '[]', '[7]'],
+  })
+})
+
+test('whatever is sent, no text has half a character, and another thread gets the same', () => {
+  const text = fc.option(fc.string({ unit: 'binary' }).map((whole) => `${whole}\ud83d`))
+  const kind = fc.constantFrom(...(Object.keys(kindCodes) as ResultKind[]))
+  const result = fc.record({ kind, link: text, title: text, snippet: text, source: text })
+  fc.assert(
+    fc.property(fc.array(result, { maxLength: 6 }), text, (results, notice) => {
+      const says = understood(
+        results.map(({ kind, ...said }) => aResult(kind, said)),
+        { notice, searchParameters: { notice } },
+      )
+      const rows = answerRows(says)
+      expect(structuredClone(rows)).toEqual(rows)
+      const texts = [...rows.results.flat(), ...rows.facts].filter((value) => typeof value === 'string')
+      expect(texts.filter((value) => !value.isWellFormed())).toEqual([])
+    }),
+  )
+})
