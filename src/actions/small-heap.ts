@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 
-/** Garbage beside what is in use, beside what is young; V8 by itself lets it grow to several times as much. */
+/** Garbage, in percent of what is in use and no longer young; V8 by itself lets it grow to several times as much. */
 const mostGarbagePercent = 50
 
 /**
@@ -11,6 +11,6 @@ export function keepHeapSmall(): void {
   // Room for the young grows no further: answers would fill any.
   setFlagsFromString('--semi-space-growth-factor=1')
   setFlagsFromString(`--heap-growing-percent=${mostGarbagePercent}`)
-  // So little is looked through sooner by one thread than shared out among four and waited for, the more so on a busy machine.
+  // What is young is soon looked through by one thread; shared out among several, it waits for the slowest of them.
   setFlagsFromString('--no-parallel-scavenge')
 }

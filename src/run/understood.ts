@@ -25,7 +25,7 @@ export interface Reading {
   readonly facts: PagingFacts
 }
 
-/** The same as it is stored and followed. */
+/** The same for a filer: what is stored of the body, and what is followed. */
 export function readingOf(
   task: Pick<Task, 'operation' | 'params'>,
   body: Buffer,

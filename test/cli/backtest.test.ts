@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
-import { workspace } from '../support/rankline.ts'
+import { stage } from '../support/stage.ts'
 
 const sites = ['northdesk.example', 'risewell.example']
 const texts = ['oak', 'walnut'].flatMap((kind) =>
@@ -11,8 +10,8 @@ const job = (more: string, targets = 'risewell.example') =>
 
 /** A job that looked at every page on two days. */
 async function collected() {
-  const sandbox = await startSandbox({ sites })
-  const place = await workspace(sandbox)
+  const staged = await stage({ sites })
+  const { place, sandbox } = staged
   await place.file('job.yaml', job('paging: all\n'))
   for (const date of ['2026-03-02', '2026-03-03']) {
     sandbox.control({ date })
@@ -25,13 +24,7 @@ async function collected() {
     expect(sandbox.ledger.charged).toBe(spent)
     return JSON.parse(stdout)
   }
-  return {
-    ...{ place, sandbox, backtest },
-    [Symbol.asyncDispose]: async () => {
-      await place[Symbol.asyncDispose]()
-      await sandbox.close()
-    },
-  }
+  return { ...staged, backtest }
 }
 
 describe('plan --backtest', () => {
@@ -93,8 +86,8 @@ describe('plan --backtest', () => {
   })
 
   test('counts a query whose results ended before the depth', async () => {
-    await using sandbox = await startSandbox({ sites })
-    await using place = await workspace(sandbox)
+    await using staged = await stage({ sites })
+    const { place, sandbox } = staged
     const last = { organic_results: [], pagination: { current: 1, has_next_page: false } }
     sandbox.control({ rules: [{ query: 'oak desk', do: { status: 200, body: JSON.stringify(last) } }] })
     await place.file('job.yaml', job('paging: all\n'))
@@ -104,8 +97,8 @@ describe('plan --backtest', () => {
   })
 
   test('says that there is nothing to replay', async () => {
-    await using sandbox = await startSandbox({ sites })
-    await using place = await workspace(sandbox)
+    await using staged = await stage({ sites })
+    const { place, sandbox } = staged
     await place.file('job.yaml', job('paging: until-found\n'))
     const before = await place.run(['plan', 'job.yaml', '--backtest'])
     expect(before).toMatchObject({ code: 0, stdout: 'job: nothing to replay. It has not run yet.\n' })
@@ -115,8 +108,8 @@ describe('plan --backtest', () => {
 
 describe('how often smart looks in depth', () => {
   test.each(['0d', '7', 'weekly'])('cannot be `%s`, as a flag or in the file', async (span) => {
-    await using sandbox = await startSandbox()
-    await using place = await workspace(sandbox)
+    await using staged = await stage()
+    const { place } = staged
     await place.file('job.yaml', job('paging: smart\n'))
     const flag = await place.run(['plan', 'job.yaml', `--deep-every=${span}`])
     expect(flag).toMatchObject({ code: 2, stdout: '' })
@@ -128,8 +121,8 @@ describe('how often smart looks in depth', () => {
   })
 
   test('is kept with the run, the flag before the file', async () => {
-    await using sandbox = await startSandbox()
-    await using place = await workspace(sandbox)
+    await using staged = await stage()
+    const { place } = staged
     await place.file('job.yaml', 'paging: smart\ntargets: [acme.com]\ndeep_every: 2w\nqueries: [a]\n')
     await place.run(['run', 'job.yaml'])
     await place.run(['run', 'job.yaml', '--deep-every', '36h'])
@@ -139,8 +132,8 @@ describe('how often smart looks in depth', () => {
 })
 
 test('what a plan expects is the share that the last runs with the same paging used', async () => {
-  await using sandbox = await startSandbox({ sites })
-  await using place = await workspace(sandbox)
+  await using staged = await stage({ sites })
+  const { place, sandbox } = staged
   await place.file('job.yaml', job(''))
   const credits = async (paging: string) => {
     const { stdout } = await place.run(['plan', 'job.yaml', '--json', '--paging', paging])

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { queriesCsv, type Workspace, workspace } from '../support/rankline.ts'
+import { stage } from '../support/stage.ts'
 
 const numbers = { calls: 0, billed: 0, free: 0, ambiguous: 0, credits: 0, credits_ambiguous: 0 }
 
@@ -12,20 +13,13 @@ async function sums(place: Workspace, ...args: readonly string[]) {
 
 /** Two jobs: of `tags`, b is lost once and then billed; `other` buys an AI answer. One free lookup of no run. */
 async function collected() {
-  const sandbox = await startSandbox({ rules: [{ query: 'bb', times: 1, do: { hangUp: 'after' } }] })
-  const place = await workspace(sandbox)
+  const staged = await stage({ rules: [{ query: 'bb', times: 1, do: { hangUp: 'after' } }] })
+  const { place, sandbox } = staged
   const tags = await place.file('tags.csv', 'query,tags\naa,head;review\nbb,head\ncc,\n')
   const other = await place.file('other.csv', 'query,operation\ndd,alpha.ai\n')
   for (const job of [tags, other]) expect((await place.run(['run', job])).code).toBe(0)
   expect((await place.run(['usage'])).code).toBe(0)
-  return {
-    place,
-    charged: sandbox.ledger.charged,
-    [Symbol.asyncDispose]: async () => {
-      await place[Symbol.asyncDispose]()
-      await sandbox.close()
-    },
-  }
+  return { ...staged, charged: sandbox.ledger.charged }
 }
 
 describe('the ledger', () => {

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type CollectedJob, collectedJob } from '../support/collected-job.ts'
+import { collectedJob } from '../support/collected-job.ts'
 import { loadedBy } from '../support/loaded.ts'
 import type { Workspace } from '../support/rankline.ts'
+import type { Stage } from '../support/stage.ts'
 
-let job: CollectedJob
+let job: Stage
 let place: Workspace
 beforeAll(async () => {
   job = await collectedJob()

@@ -5,8 +5,9 @@ import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type CollectedJob, collectedJob, collecting } from '../support/collected-job.ts'
+import { collectedJob, collecting } from '../support/collected-job.ts'
 import type { Workspace } from '../support/rankline.ts'
+import type { Stage } from '../support/stage.ts'
 
 const program = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 const commands: readonly (readonly string[])[] = [
@@ -20,7 +21,7 @@ const commands: readonly (readonly string[])[] = [
 ]
 const named = commands.map((args) => [args.join(' '), args] as const)
 
-let job: CollectedJob
+let job: Stage
 let place: Workspace
 beforeAll(async () => {
   job = await collectedJob()

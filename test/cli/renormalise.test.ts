@@ -2,24 +2,19 @@ import { describe, expect, test } from 'vitest'
 import { normaliserVersion } from '../../src/catalog/understand.ts'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { queriesCsv, type Workspace, workspace } from '../support/rankline.ts'
+import { stage } from '../support/stage.ts'
 
 const isSearch = ({ operation }: { operation: string | null }) => operation === 'alpha.search'
 const job = (targets: string) => `depth: 20\ntargets: [${targets}]\nqueries: [oak desk, walnut desk]\n`
 
 /** Two jobs that were run once: `tracked` with four answers, `other` with one. */
 async function collected() {
-  const sandbox = await startSandbox({ sites: ['northdesk.example', 'risewell.example'] })
-  const place = await workspace(sandbox)
+  const staged = await stage({ sites: ['northdesk.example', 'risewell.example'] })
+  const { place } = staged
   await place.file('tracked.yaml', job('northdesk.example'))
   await place.file('other.csv', queriesCsv(1))
   expect((await place.run(['run', 'tracked.yaml', 'other.csv'])).code).toBe(0)
-  return {
-    ...{ place, sandbox },
-    [Symbol.asyncDispose]: async () => {
-      await place[Symbol.asyncDispose]()
-      await sandbox.close()
-    },
-  }
+  return staged
 }
 
 const shown = ({ sql }: Workspace) => [

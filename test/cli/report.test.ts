@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { type Workspace, workspace } from '../support/rankline.ts'
+import { type Stage, stage } from '../support/stage.ts'
 
 const jobOf = (queries: readonly string[], targets = ['acme.com', 'rival.com']) =>
   `name: acme\npages: 2\ntargets: [${targets.join(', ')}]\nqueries: [${queries.join(', ')}]\n`
@@ -9,22 +10,8 @@ const jobOf = (queries: readonly string[], targets = ['acme.com', 'rival.com']) 
 const aged = (days: number) =>
   `UPDATE runs_ SET date = date(date, '-${days} days'); UPDATE observations SET observed_at = observed_at - ${days * 86_400_000}`
 
-interface Setting extends AsyncDisposable {
-  readonly place: Workspace
-  readonly sandbox: Sandbox
-}
-
-async function setting(options: Parameters<typeof startSandbox>[0] = {}): Promise<Setting> {
-  const sandbox = await startSandbox({ sites: ['acme.com', 'rival.com'], ...options })
-  const place = await workspace(sandbox)
-  return {
-    place,
-    sandbox,
-    [Symbol.asyncDispose]: async () => {
-      await place[Symbol.asyncDispose]()
-      await sandbox.close()
-    },
-  }
+function setting(options: Parameters<typeof stage>[0] = {}): Promise<Stage> {
+  return stage({ sites: ['acme.com', 'rival.com'], ...options })
 }
 
 async function rowsOf(place: Workspace, ...flags: readonly string[]): Promise<Record<string, unknown>[]> {
@@ -121,7 +108,7 @@ test('what a run did not come to is unknown today, beside what was known before'
 })
 
 describe('a query', () => {
-  let set: Setting
+  let set: Stage
   let place: Workspace
   beforeAll(async () => {
     set = await setting({ rules: [{ query: 'lamp', after: 1, do: { status: 400 } }] })

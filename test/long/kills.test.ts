@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { hashText, mix, unit } from '../../src/sandbox/world/hash.ts'
 import { faults } from '../support/judge.ts'
-import { commandOf, type KillJob, noonZone, stage, undisturbed } from '../support/kill-job.ts'
+import { commandOf, type KillJob, noonZone, stageOf, undisturbed } from '../support/kill-job.ts'
 import { type KilledRun, type Phase, phases, runAndKill } from '../support/killed-run.ts'
 import { long } from '../support/long.ts'
 import { seed } from '../support/seed.ts'
@@ -52,7 +52,7 @@ test.each(Object.keys(jobs))(
     let draws = 0
     const random = (): number => unit(mix(salt, draws++))
     for (let kills = 0; kills < killsOfAJob; ) {
-      await using staged = await stage(job)
+      await using staged = await stageOf(job)
       const mostKills = Math.min(killsOfARun, killsOfAJob - kills)
       const run = await runAndKill({ ...staged, job, expected, random, mostKills })
       kills += run.kills.length

@@ -1,8 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import type { SandboxOptions } from '../../src/sandbox/options.ts'
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { type Memory, memoryOf } from './memory.ts'
-import { type Workspace, workspace } from './rankline.ts'
+import { type Stage, stage } from './stage.ts'
 
 /** What is run and killed: the files of one `rankline run` command, and how many calls it may have in the air. */
 export interface KillJob {
@@ -20,23 +19,15 @@ export interface Undisturbed {
 }
 
 /** A sandbox whose world is the same in every run, and a folder with the files of the job. */
-export async function stage(job: KillJob): Promise<AsyncDisposable & { sandbox: Sandbox; place: Workspace }> {
-  const sandbox = await startSandbox({
+export async function stageOf(job: KillJob): Promise<Stage> {
+  const staged = await stage({
     seed: 'kills',
     now: () => Date.UTC(2026, 0, 15, 12),
     latencyMs: [5, 60],
     ...job.sandbox,
   })
-  const place = await workspace(sandbox)
-  for (const [name, text] of Object.entries(job.files)) await place.file(name, text)
-  return {
-    sandbox,
-    place,
-    [Symbol.asyncDispose]: async () => {
-      await place[Symbol.asyncDispose]()
-      await sandbox.close()
-    },
-  }
+  for (const [name, text] of Object.entries(job.files)) await staged.place.file(name, text)
+  return staged
 }
 
 export function commandOf({ files, concurrency }: KillJob): readonly string[] {
@@ -45,7 +36,7 @@ export function commandOf({ files, concurrency }: KillJob): readonly string[] {
 
 /** Runs a job to its end on a database of its own. */
 export async function undisturbed(job: KillJob): Promise<Undisturbed> {
-  await using staged = await stage(job)
+  await using staged = await stageOf(job)
   const { sandbox, place } = staged
   const started = performance.now()
   const running = place.start(commandOf(job))
