@@ -10,6 +10,8 @@ const common = {
   setupFiles: ['test/support/seed.ts'],
 } as const satisfies InlineConfig
 const long = process.env.RANKLINE_TEST_LONG === '1'
+// One more than there are cores, for the slow ones mostly wait for processes and pauses.
+const workers = availableParallelism() + 1
 
 export default defineConfig({
   test: {
@@ -20,8 +22,7 @@ export default defineConfig({
           name: 'suite',
           include: ['test/**/*.test.ts'],
           exclude: ['test/alone/**', 'test/long/**'],
-          // One more than there are cores, for the slow ones mostly wait for processes and pauses.
-          maxWorkers: availableParallelism() + 1,
+          maxWorkers: workers,
           sequence: { groupOrder: 0 },
         },
       },
@@ -41,9 +42,9 @@ export default defineConfig({
           ...common,
           name: 'long',
           include: ['test/long/**/*.test.ts'],
-          maxWorkers: long ? 1 : availableParallelism(),
+          maxWorkers: long ? 1 : workers,
           testTimeout: 300_000,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: long ? 2 : 0 },
         },
       },
     ],

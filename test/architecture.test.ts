@@ -31,6 +31,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'store/calls',
     'store/answers',
     'store/history',
+    'store/answer-rows',
     'store/packing',
     'errors',
     'words',

@@ -1,8 +1,10 @@
-import { expect, test } from 'vitest'
+import { test } from 'vitest'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { queriesCsv, workspace } from '../support/rankline.ts'
 
-test('400 queries at 40 per second and 20 to 200 ms of latency meet no refusal and use 90 % of the limit', async () => {
+test.concurrent('400 queries at 40 per second and 20 to 200 ms of latency meet no refusal and use 90 % of the limit', async ({
+  expect,
+}) => {
   await using sandbox = await startSandbox({ account: { perSecond: 40 }, latencyMs: [20, 200] })
   await using place = await workspace(sandbox)
   const job = await place.file('job.csv', queriesCsv(400))
@@ -18,7 +20,9 @@ test('400 queries at 40 per second and 20 to 200 ms of latency meet no refusal a
   expect(sent.length / (seconds * 40)).toBeGreaterThan(0.9)
 })
 
-test('230 queries with 40 per second and 200 per minute allowed: 190 to 200 are sent in 12 s, none refused', async () => {
+test.concurrent('230 queries with 40 per second and 200 per minute allowed: 190 to 200 are sent in 12 s, none refused', async ({
+  expect,
+}) => {
   await using sandbox = await startSandbox({ account: { perSecond: 40, perMinute: 200 } })
   await using place = await workspace(sandbox)
   const job = await place.file('job.csv', queriesCsv(230))
