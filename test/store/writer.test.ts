@@ -4,7 +4,8 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { groupWriter } from '../../src/store/sqlite/writer.ts'
 import { aFolder } from './build.ts'
 
-async function aWriter() {
+/** @param slowMs how much longer each commit takes than the disk needs */
+async function aWriter({ slowMs = 0 } = {}) {
   const path = join(await aFolder(), 'w.db')
   const db = new Database(path)
   onTestFinished(() => void db.close())
@@ -20,10 +21,14 @@ async function aWriter() {
   const insert = db.prepare<[number]>('INSERT INTO t VALUES (?)')
   let commits = 0
   const begin = db.transaction.bind(db)
-  db.transaction = ((change: () => unknown) => {
-    commits += 1
-    return begin(change)
-  }) as typeof db.transaction
+  db.transaction = ((change: () => unknown) => ({
+    immediate: () => {
+      commits += 1
+      const value = begin(change).immediate()
+      for (const until = performance.now() + slowMs; performance.now() < until; );
+      return value
+    },
+  })) as unknown as typeof db.transaction
   return {
     db,
     writer,
@@ -62,6 +67,28 @@ describe('changes of one turn', () => {
     expect(seen).toEqual([numbers(1, 30)])
     expect(commits()).toBe(2)
     expect(stored()).toEqual(numbers(1, 32))
+  })
+
+  test.each([
+    ['are committed by plenty where they come one after the other', { slowMs: 0, before: 0, commits: 2 }],
+    [
+      'are one transaction all the same where commits turned out to be slow',
+      { slowMs: 20, before: 1, commits: 2 },
+    ],
+  ])('%s', async (_, { slowMs, before, commits: expected }) => {
+    const { put, commits } = await aWriter({ slowMs })
+    for (let n = 0; n < before; n++) await put(n)
+    const puts: Promise<number>[] = []
+    await new Promise<void>((done) => {
+      const next = (n: number): void => {
+        puts.push(put(n))
+        if (puts.length === 30) done()
+        else process.nextTick(next, n + 1)
+      }
+      next(100)
+    })
+    await Promise.all(puts)
+    expect(commits()).toBe(expected)
   })
 
   test('are durable when their promise is fulfilled, and not before', async () => {

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { plentyLearned } from './plenty.ts'
 import { isDiskFull, isLocked } from './troubles.ts'
 
 /** Commits changes in groups. */
@@ -30,17 +31,16 @@ interface Waiting {
 /** What another program holds, or fills, it may give back: changes wait this long for it. Nothing is sent meanwhile. */
 const patienceMs = 20_000
 const lookEveryMs = 100
-/** So many changes are committed without waiting for the rest of the turn: whoever waits for them goes on meanwhile. */
-const plenty = 24
 
 /**
  * Puts all changes of one turn of the event loop, or plenty of them, into one transaction: one fsync for all that is
- * ready, never for a part of what was handed over together, and never a timer in the way of a single one. A change that
- * throws is rolled back alone. Where the file is locked, changes wait in memory; where the disk is full, those that were
- * paid for do.
+ * ready, never for a part of what was handed over together, and never a timer in the way of a single one. Plenty are
+ * committed without waiting for the rest of the turn: whoever waits for them goes on meanwhile. A change that throws is
+ * rolled back alone. Where the file is locked, changes wait in memory; where the disk is full, those that were paid for do.
  */
 export function groupWriter(db: Database, { rolledBack, full, makeRoom }: WriterHooks): Writer {
   const immediately = <T>(change: () => T): T => db.transaction(change).immediate()
+  const plenty = plentyLearned()
   let waiting: Waiting[] = []
   let scheduled = false
   let troubledSince: number | null = null
@@ -53,9 +53,12 @@ export function groupWriter(db: Database, { rolledBack, full, makeRoom }: Writer
     const group = waiting
     waiting = []
     const values: unknown[] = []
+    const began = performance.now()
+    let changed = began
     try {
       immediately(() => {
         for (const { change } of group) values.push(change())
+        changed = performance.now()
       })
     } catch (error) {
       rolledBack()
@@ -66,6 +69,8 @@ export function groupWriter(db: Database, { rolledBack, full, makeRoom }: Writer
       return
     }
     if (!isFull) troubledSince = null
+    const commitMs = performance.now() - changed
+    plenty.note({ changes: group.length, changesMs: changed - began, commitMs })
     for (const [index, { done }] of group.entries()) done(values[index] as never)
   }
 
@@ -115,7 +120,7 @@ export function groupWriter(db: Database, { rolledBack, full, makeRoom }: Writer
   const enqueue = <T>(change: () => T, paidFor: boolean): Promise<T> =>
     new Promise<T>((done, failed) => {
       waiting.push({ change, paidFor, done, failed })
-      if (waiting.length === plenty && troubledSince === null) process.nextTick(commit)
+      if (waiting.length === plenty.changes() && troubledSince === null) process.nextTick(commit)
       if (scheduled) return
       scheduled = true
       // In trouble, the fewer commits the better.
