@@ -70,11 +70,11 @@ export function answerRows({ results, facts, malformed }: Understood): AnswerRow
     results: placed.map(({ at, result }) => [
       ...at,
       result.position,
-      whole(result.link),
-      whole(result.title),
-      whole(result.snippet),
-      whole(result.source),
-      whole(result.displayedLink),
+      wellFormed(result.link),
+      wellFormed(result.title),
+      wellFormed(result.snippet),
+      wellFormed(result.source),
+      wellFormed(result.displayedLink),
       json(result.snippetMatched),
     ]),
     dated: placed.flatMap(datedRow),
@@ -82,12 +82,12 @@ export function answerRows({ results, facts, malformed }: Understood): AnswerRow
     facts: [
       facts.totalResults,
       facts.timeTaken,
-      whole(facts.notice),
+      wellFormed(facts.notice),
       facts.hasNextPage === null ? null : Number(facts.hasNextPage),
       facts.nextPage,
       json(facts.searchParameters),
       json(facts.knowledgeGraph),
-      whole(facts.aiMarkdown),
+      wellFormed(facts.aiMarkdown),
       json(facts.aiBlocks),
       malformed.length === 0 ? null : json(malformed),
     ],
@@ -115,13 +115,13 @@ function datedRow({ at, result: { news, video } }: Placed): DatedRow[] {
   if (date === null) return []
   const row: DatedRow = [
     ...at,
-    whole(date.date),
+    wellFormed(date.date),
     date.publishedAt === null ? null : Date.parse(date.publishedAt),
     date.precision,
-    whole(video?.channel),
-    whole(video?.duration),
+    wellFormed(video?.channel),
+    wellFormed(video?.duration),
     video?.durationSeconds ?? null,
-    whole(video?.videoId),
+    wellFormed(video?.videoId),
   ]
   return [row]
 }
@@ -129,10 +129,10 @@ function datedRow({ at, result: { news, video } }: Placed): DatedRow[] {
 function imageRow({ at, result: { image } }: Placed): ImageRow[] {
   return image === null
     ? []
-    : [[...at, whole(image.imageUrl), whole(image.thumbnail), image.width, image.height]]
+    : [[...at, wellFormed(image.imageUrl), wellFormed(image.thumbnail), image.width, image.height]]
 }
 
-function whole(text: string | null | undefined): string | null {
+function wellFormed(text: string | null | undefined): string | null {
   return text?.toWellFormed() ?? null
 }
 

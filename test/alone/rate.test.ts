@@ -2,6 +2,7 @@ import { test } from 'vitest'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { queriesCsv, workspace } from '../support/rankline.ts'
 
+// Both of them mostly wait, so they wait side by side.
 test.concurrent('400 queries at 40 per second and 20 to 200 ms of latency meet no refusal and use 90 % of the limit', async ({
   expect,
 }) => {

@@ -6,6 +6,7 @@ import { aResult } from '../catalog/results.ts'
 import { understood } from './answers.ts'
 
 const { organic, related, video, image } = kindCodes
+const kinds = Object.keys(kindCodes) as ResultKind[]
 const nothing = [null, null, null, null, null, null, null]
 
 test('results stand by kind, numbered within it in the order in which they came', () => {
@@ -50,18 +51,31 @@ test('columns are filled in their order', () => {
 })
 
 test('whatever is sent, no text has half a character, and another thread gets the same', () => {
-  const text = fc.option(fc.string({ unit: 'binary' }).map((whole) => `${whole}\ud83d`))
-  const kind = fc.constantFrom(...(Object.keys(kindCodes) as ResultKind[]))
-  const result = fc.record({ kind, link: text, title: text, snippet: text, source: text })
+  const text = fc.option(fc.string({ unit: 'binary' }).map((start) => `${start}\ud83d`))
+  const result = fc.record({
+    ...{ link: text, title: text, snippet: text, source: text, displayedLink: text },
+    snippetMatched: fc.array(text.map((matched) => matched ?? '')),
+  })
+  const dates = { date: text, publishedAt: fc.constant(null), precision: fc.constant(null) }
+  const details = fc.record({
+    video: fc.record({
+      ...{ ...dates, channel: text, duration: text, videoId: text },
+      durationSeconds: fc.constant(null),
+    }),
+    image: fc.record({ imageUrl: text, thumbnail: text, width: fc.nat(), height: fc.nat() }),
+  })
+  const facts = fc.record({
+    ...{ notice: text, aiMarkdown: text },
+    ...{ searchParameters: text, knowledgeGraph: text, aiBlocks: text },
+  })
+  const item = fc.record({ kind: fc.constantFrom(...kinds), result, details })
   fc.assert(
-    fc.property(fc.array(result, { maxLength: 6 }), text, (results, notice) => {
-      const says = understood(
-        results.map(({ kind, ...said }) => aResult(kind, said)),
-        { notice, searchParameters: { notice } },
-      )
-      const rows = answerRows(says)
+    fc.property(fc.array(item, { maxLength: 6 }), facts, text, (items, facts, malformed) => {
+      const results = items.map(({ kind, result, details }) => aResult(kind, { ...result, ...details }))
+      const rows = answerRows({ ...understood(results, facts), malformed: [malformed] })
       expect(structuredClone(rows)).toEqual(rows)
-      const texts = [...rows.results.flat(), ...rows.facts].filter((value) => typeof value === 'string')
+      const values: readonly unknown[] = [...rows.results, ...rows.dated, ...rows.images, rows.facts].flat()
+      const texts = values.filter((value) => typeof value === 'string')
       expect(texts.filter((value) => !value.isWellFormed())).toEqual([])
     }),
   )
