@@ -221,8 +221,13 @@ export const answers = sqliteTable(
     aiBlocks: integer('ai_blocks'),
     /** Items that were no items, as JSON. */
     malformed: text(),
+    /** What the answer repeats otherwise than it was asked, as JSON; null where it repeats nothing else. */
+    echoMismatch: text('echo_mismatch'),
   },
-  (table) => [index('answers_query').on(table.queryId, table.page, table.fetchedAt)],
+  (table) => [
+    index('answers_query').on(table.queryId, table.page, table.fetchedAt),
+    index('answers_mismatched').on(table.id).where(sql`echo_mismatch is not null`),
+  ],
 )
 
 export const rawAnswers = sqliteTable('raw_answers', {
@@ -329,6 +334,8 @@ export const observations = sqliteTable(
     unbrokenPages: integer('unbroken_pages'),
     /** Where several results are the target's: the rank and the link of each, as JSON. */
     places: text(),
+    /** 1 where it rests on an answer that repeats another question than asked. */
+    suspect: integer().notNull().default(0),
   },
   (table) => [
     primaryKey({ columns: [table.runId, table.queryId, table.targetId] }),
