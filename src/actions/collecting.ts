@@ -2,6 +2,7 @@ import { UsageError } from '../errors.ts'
 import type { Run, Tally } from '../model/run.ts'
 import { type Collected, type CollectParts, collect } from '../run/collect.ts'
 import { exitCodes, finishRuns, gravestReason } from '../run/finish.ts'
+import { defaultThrottlingMs } from '../run/stop-causes.ts'
 import { type BalanceChange, type RunDocument, runDocument } from '../run/summary.ts'
 import type { LeftOut } from '../store/calls.ts'
 import type { Store } from '../store/store.ts'
@@ -66,7 +67,7 @@ const defaultOutageMs = 60_000
 /** How the user wants to collect. To be asked before anything is planned, for it may be refused. */
 export function readCollectFlags(
   flags: CollectFlags,
-): Pick<Collection, 'concurrency' | 'maxOutageMs' | 'fitBalance'> {
+): Pick<Collection, 'concurrency' | 'maxOutageMs' | 'maxThrottlingMs' | 'fitBalance'> {
   const outage = flags['max-outage']
   const maxOutageMs = outage === undefined ? defaultOutageMs : span(outage, 'smhd')
   if (maxOutageMs === null)
@@ -74,6 +75,7 @@ export function readCollectFlags(
   return {
     concurrency: wholeNumber('--concurrency', flags.concurrency, { min: 1, max: mostConnections }) ?? null,
     maxOutageMs,
+    maxThrottlingMs: outage === undefined ? defaultThrottlingMs : maxOutageMs,
     fitBalance: flags['fit-balance'] === true,
   }
 }
@@ -81,13 +83,14 @@ export function readCollectFlags(
 /** How runs are collected. */
 export type Collection = Pick<
   CollectParts,
-  'stop' | 'concurrency' | 'maxOutageMs' | 'fitBalance' | 'onProgress' | 'notice'
+  'stop' | 'concurrency' | 'maxOutageMs' | 'maxThrottlingMs' | 'fitBalance' | 'onProgress' | 'notice'
 >
 
 /** A collection for which nobody said anything. */
 export const plainCollection = {
   concurrency: null,
   maxOutageMs: defaultOutageMs,
+  maxThrottlingMs: defaultThrottlingMs,
   fitBalance: false,
   onProgress: () => {},
   notice: () => {},

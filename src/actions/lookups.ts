@@ -90,7 +90,8 @@ const lookupExitCodes: Partial<Record<Outcome, number>> = {
   'not-found': 2,
 }
 
-const refusedPatienceMs = 90_000
+/** How long a free lookup waits while the service refuses calls for the rate. */
+export const lookupThrottlingMs = 90_000
 
 async function ask(
   { service }: Awaited<ReturnType<typeof connect>>,
@@ -100,7 +101,7 @@ async function ask(
   for (;;) {
     const { settlement, body } = await service.lookup(operation, params)
     if (settlement.outcome === 'answered') return parsed(body, operation.path)
-    if (settlement.outcome === 'throttled' && (service.gate.refusedFor() ?? 0) < refusedPatienceMs) continue
+    if (settlement.outcome === 'throttled' && (service.gate.refusedFor() ?? 0) < lookupThrottlingMs) continue
     const code = lookupExitCodes[settlement.outcome] ?? exitCodes.unavailable
     throw new RanklineError(
       `${operation.path}: ${settlement.error}${hints[settlement.httpStatus ?? 0] ?? ''}`,

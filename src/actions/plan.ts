@@ -13,6 +13,7 @@ import type { Terminal } from '../terminal.ts'
 import { count } from '../words.ts'
 import { backtestJobs } from './backtest.ts'
 import { type JobFileFlags, type StagedJob, stageJobs } from './job-files.ts'
+import { lookupThrottlingMs } from './lookups.ts'
 import { type BudgetedJob, described, planDocuments } from './plan-document.ts'
 import { type Connection, connect, type WireFlags } from './wire.ts'
 
@@ -131,7 +132,15 @@ function quotaWarnings(
 async function accountOf({ service, store, clock, keyHash }: Connection): Promise<Account | AccountUnknown> {
   try {
     return await readUsage(
-      { service, store, clock, keyHash, random: Math.random, signal: newStop().signal },
+      {
+        service,
+        store,
+        clock,
+        keyHash,
+        random: Math.random,
+        signal: newStop().signal,
+        maxThrottlingMs: lookupThrottlingMs,
+      },
       null,
     )
   } catch (error) {

@@ -7,6 +7,7 @@ import { AccountUnknown, readUsage } from '../run/read-account.ts'
 import { newStop } from '../run/stop.ts'
 import { harmless, type Terminal } from '../terminal.ts'
 import { grouped } from '../words.ts'
+import { lookupThrottlingMs } from './lookups.ts'
 import { connect, type WireFlags } from './wire.ts'
 
 export interface UsageFlags extends WireFlags {
@@ -19,7 +20,10 @@ export async function usage(flags: UsageFlags, terminal: Terminal): Promise<numb
   const { service, store, clock, keyHash } = connection
   const signal = newStop().signal
   try {
-    await readUsage({ service, store, clock, keyHash, random: Math.random, signal }, null)
+    await readUsage(
+      { service, store, clock, keyHash, random: Math.random, signal, maxThrottlingMs: lookupThrottlingMs },
+      null,
+    )
   } catch (error) {
     if (!(error instanceof AccountUnknown)) throw error
     throw new RanklineError(error.message, exitCodes[error.stop.reason])

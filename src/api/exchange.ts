@@ -3,9 +3,15 @@ import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import Pool from 'undici/lib/dispatcher/pool.js'
 import type { ApiRequest } from './request.ts'
 
-/** One HTTP exchange: what came back, whole, or how it failed. Never rejected. */
+/** One HTTP exchange: what came back, or how it failed. Never rejected. */
 export type Exchange =
-  | { readonly status: number; readonly headers: Headers; readonly body: Buffer }
+  | {
+      readonly status: number
+      readonly headers: Headers
+      readonly body: Buffer
+      /** Why the body of an error is missing: its status says enough. Other bodies are whole. */
+      readonly lostBody?: string
+    }
   | { readonly failure: ExchangeFailure; readonly status: number | null; readonly error: string }
 
 /** `unreachable`: no byte left. `ambiguous`: it may have arrived. `unreadable`: it came and cannot be read: more than is read, or damaged. */
@@ -50,6 +56,8 @@ export const keepAliveInUse: KeepAlive = { withoutHintMs: 300, beforeHintMs: 2_0
 /** Answers larger than this are not read. */
 const largestBody = 20_000_000
 const connectTimeoutMs = 10_000
+/** The body of an error is waited for no longer than this. */
+const errorBodyMs = 5_000
 
 /**
  * V8 in Node 20 compiles undici's parser anew, for speed, after the first answer, and a process that is done by then
@@ -107,14 +115,15 @@ function exchange(pool: Pool, { request, headers, timeoutMs, onSent }: Sending):
     const chunks: Buffer[] = []
     let abort: ((reason: Error) => void) | null = null
     let over = false
-    const deadline = setTimeout(() => {
-      const words = `no whole answer within ${timeoutMs / 1000} s`
-      if (abort !== null) abort(new Error(words))
-      else finish({ failure: 'unreachable', status: null, error: 'no connection became free in time' })
-    }, timeoutMs)
+    const endWithin = (ms: number): NodeJS.Timeout =>
+      setTimeout(() => {
+        if (abort !== null) abort(new Error(`no whole answer within ${ms / 1000} s`))
+        else finish({ failure: 'unreachable', status: null, error: 'no connection became free in time' })
+      }, ms)
+    const deadlines = [endWithin(timeoutMs)]
     const finish = (exchange: Exchange): void => {
       over = true
-      clearTimeout(deadline)
+      for (const deadline of deadlines) clearTimeout(deadline)
       resolve(exchange)
     }
     const { method, path, body } = request
@@ -134,6 +143,7 @@ function exchange(pool: Pool, { request, headers, timeoutMs, onSent }: Sending):
         onResponseStart: (_, statusCode, fields) => {
           status = statusCode
           received = fields
+          if (isError(status)) deadlines.push(endWithin(errorBodyMs))
         },
         onResponseData: (controller, chunk) => {
           size += chunk.length
@@ -145,13 +155,23 @@ function exchange(pool: Pool, { request, headers, timeoutMs, onSent }: Sending):
         },
         onResponseEnd: () => finish(whole(status ?? 0, received, chunks)),
         onResponseError: (_, error) => {
+          const words = tooLarge ? tooLargeWords : failureWords(error)
+          if (status !== null && isError(status))
+            return finish({ status, headers: received, body: noBody, lostBody: words })
           const failure = tooLarge ? 'unreadable' : sent ? 'ambiguous' : 'unreachable'
-          finish({ failure, status, error: tooLarge ? tooLargeWords : failureWords(error) })
+          finish({ failure, status, error: words })
         },
       },
     )
   })
 }
+
+/** Redirects counted: whatever is no success. */
+function isError(status: number): boolean {
+  return status >= 300
+}
+
+const noBody = Buffer.alloc(0)
 
 function whole(status: number, headers: Headers, chunks: readonly Buffer[]): Exchange {
   const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)

@@ -39,7 +39,9 @@ export function jobFlags(yargs: Argv): Argv {
 export function collectFlags(yargs: Argv): Argv {
   return yargs.options({
     concurrency: textFlag('Calls in the air at once; default: as the rate limit allows'),
-    'max-outage': textFlag('How long a service that is down is waited for, for instance 30m [60s]'),
+    'max-outage': textFlag(
+      'How long to wait for a service that is down [60s] or that refuses every call for the rate [10m]',
+    ),
   })
 }
 

@@ -21,6 +21,8 @@ export interface BatchParts {
   readonly notice: (words: string) => void
   /** How long a service that is down is waited for. */
   readonly maxOutageMs: number
+  /** How long refusals of the rate are waited out. */
+  readonly maxThrottlingMs: number
 }
 
 /** Lets tasks through, a batch after each reading of the account. */

@@ -41,6 +41,8 @@ export interface CollectParts {
   readonly concurrency: number | null
   /** How long a service, or an engine of it, that is down is waited for. */
   readonly maxOutageMs: number
+  /** How long refusals of the rate are waited out. */
+  readonly maxThrottlingMs: number
   /** Leave out what is worth least, so that the balance covers the rest. */
   readonly fitBalance: boolean
   readonly onProgress: (progress: Progress) => void

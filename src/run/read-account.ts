@@ -6,7 +6,7 @@ import type { Clock } from '../model/clock.ts'
 import type { LedgerStore } from '../store/ledger.ts'
 import type { SentCall, Service } from './service.ts'
 import { type StopCause, sleep } from './stop.ts'
-import { stalled, stallMs } from './stop-causes.ts'
+import { stalled } from './stop-causes.ts'
 
 export interface AccountParts {
   readonly service: Service
@@ -17,6 +17,8 @@ export interface AccountParts {
   readonly signal: AbortSignal
   /** How long passing troubles are waited for beyond a few tries; nothing where nobody waits for more. */
   readonly patienceMs?: number
+  /** How long refusals of the rate are waited out. */
+  readonly maxThrottlingMs: number
 }
 
 /** The usage record could not be had: why, and with which reason a run that needs it stops. */
@@ -35,7 +37,7 @@ export class AccountUnknown extends Error {
  * passing troubles tried again. Rejected with `AccountUnknown`, or with `Stopped`.
  */
 export async function readUsage(
-  { service, store, clock, keyHash, random, signal, patienceMs = 0 }: AccountParts,
+  { service, store, clock, keyHash, random, signal, patienceMs = 0, maxThrottlingMs }: AccountParts,
   runId: number | null,
 ): Promise<Account> {
   const began = clock.monotonic()
@@ -58,7 +60,8 @@ export async function readUsage(
       return account
     }
     if (outcome === 'throttled') {
-      if ((service.gate.refusedFor() ?? 0) > stallMs) throw new AccountUnknown(stopOf(sent, 'quota'))
+      if ((service.gate.refusedFor() ?? 0) > maxThrottlingMs)
+        throw new AccountUnknown(stalled(sent.settlement.error ?? outcome, maxThrottlingMs))
       continue
     }
     const passing = outcome === 'server-error' || outcome === 'unreachable' || outcome === 'ambiguous'
@@ -93,7 +96,6 @@ function stopOf({ settlement }: SentCall, reason: StopCause['reason']): StopCaus
   const words = settlement.error ?? 'no reason given'
   const messages: Partial<Record<StopCause['reason'], string>> = {
     auth: `The service refused the key (${words}). Check RANKLINE_API_KEY.`,
-    quota: stalled(words).message,
     balance: `The service says that nothing is left to spend (${words}).`,
   }
   return { reason, message: messages[reason] ?? `The service cannot be used: ${words}.` }

@@ -1,8 +1,8 @@
 import type { Settlement } from '../model/call.ts'
-import { count } from '../words.ts'
+import { duration } from '../words.ts'
 import type { Service } from './service.ts'
 import type { Stop } from './stop.ts'
-import { quotaUsedUp, stalled, stallMs } from './stop-causes.ts'
+import { quotaUsedUp, stalled } from './stop-causes.ts'
 
 /** Watches how long the service refuses calls for the rate. */
 export interface Refusals {
@@ -17,6 +17,8 @@ export interface RefusalParts {
   readonly quota: () => string | null
   /** Looks anew at what others have used. */
   readonly lookAgain: () => void
+  /** How long refusals are waited out. */
+  readonly maxThrottlingMs: number
 }
 
 /** Longer than the longest window of the rate, so that it is not the rate any more. */
@@ -24,7 +26,14 @@ const longestWindowMs = 61_000
 const toldAfterMs = 3_000
 
 /** Refusals cost no try; only when they last does the run stop. */
-export function watchRefusals({ service, stop, notice, quota, lookAgain }: RefusalParts): Refusals {
+export function watchRefusals({
+  service,
+  stop,
+  notice,
+  quota,
+  lookAgain,
+  maxThrottlingMs,
+}: RefusalParts): Refusals {
   let told = false
   let looked = false
   return {
@@ -41,11 +50,11 @@ export function watchRefusals({ service, stop, notice, quota, lookAgain }: Refus
       if (lasts && !looked) lookAgain()
       looked ||= lasts
       if (explained !== null) stop.request(quotaUsedUp(explained, words))
-      else if (refusedFor > stallMs) stop.request(stalled(words))
+      else if (refusedFor > maxThrottlingMs) stop.request(stalled(words, maxThrottlingMs))
       else if (refusedFor > toldAfterMs && !told) {
         told = true
         notice(
-          `The service refuses calls (${words}). Waiting for it, ${count(stallMs / 60_000, 'minute')} at most; nothing is lost.`,
+          `The service refuses calls (${words}). Waiting for it, ${duration(maxThrottlingMs / 1000)} at most; nothing is lost.`,
         )
       }
     },

@@ -115,18 +115,16 @@ export function openService({ baseUrl, wire, gate, store, clock, keyHash }: Serv
   return { send, lookup, baseUrl, gate }
 }
 
-/** An error status says what it says, whatever became of its body. */
 function meaningOf(exchange: Exchange): Meaning | ExchangeFailure {
-  if (!('failure' in exchange)) return classify(exchange.status, exchange.body)
-  const { failure, status } = exchange
-  return failure === 'unreadable' && status !== null && status >= 300 ? classify(status, noBody) : failure
+  return 'failure' in exchange ? exchange.failure : classify(exchange.status, exchange.body)
 }
 
 const noBody = Buffer.alloc(0)
 
 function settle(exchange: Exchange, outcome: Outcome) {
   if ('failure' in exchange) return { outcome, httpStatus: exchange.status, error: exchange.error }
-  const said = outcome === 'answered' || outcome === 'accepted' ? null : serviceWords(exchange.body)
-  const error = outcome === 'answered' || outcome === 'accepted' ? null : (said ?? `HTTP ${exchange.status}`)
-  return { outcome, httpStatus: exchange.status, error }
+  const { status, body, lostBody } = exchange
+  if (outcome === 'answered' || outcome === 'accepted') return { outcome, httpStatus: status, error: null }
+  const bare = lostBody === undefined ? `HTTP ${status}` : `HTTP ${status} without its body: ${lostBody}`
+  return { outcome, httpStatus: status, error: serviceWords(body) ?? bare }
 }

@@ -1,14 +1,15 @@
 import type { Settlement } from '../model/call.ts'
+import { duration } from '../words.ts'
 import type { StopCause } from './stop.ts'
 
-/** How long refusals of the rate are waited out before the run stops. */
-export const stallMs = 600_000
+/** How long refusals of the rate are waited out before the run stops, unless the user says otherwise. */
+export const defaultThrottlingMs = 600_000
 
 /** The stop after the service refused everything for too long. */
-export function stalled(words: string): StopCause {
+export function stalled(words: string, maxThrottlingMs: number): StopCause {
   return {
     reason: 'quota',
-    message: `The service has refused every call for ${stallMs / 60_000} minutes (${words}). The same command goes on where this one stopped.`,
+    message: `The service has refused every call for ${duration(maxThrottlingMs / 1000)} (${words}). The same command goes on where this one stopped; --max-outage says how long it waits.`,
   }
 }
 

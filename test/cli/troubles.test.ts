@@ -32,6 +32,18 @@ test('refusals of the rate are waited for: no task fails and no try is used up',
   expect(JSON.parse(stdout)).toMatchObject({ tasks: { done: 40, failed: 0 }, credits: { spent: 40 } })
 })
 
+test('a service that refuses every call for the rate is waited for as long as --max-outage says', async () => {
+  await using sandbox = await startSandbox({ rules: [{ operation: 'alpha.search', do: { refuse: 'rate' } }] })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(5))
+
+  const { code, stdout, stderr } = await place.run(['run', job, '--json', '--max-outage', '1s'])
+
+  expect(code).toBe(4)
+  expect(stderr).toContain('--max-outage')
+  expect(JSON.parse(stdout)).toMatchObject({ finish_reason: 'quota', tasks: { pending: 5, failed: 0 } })
+})
+
 test('a 401 that does not say what it means is a rate limit when the usage record is served', async () => {
   await using sandbox = await startSandbox({
     rules: [{ operation: 'alpha.search', times: 2, do: { status: 401, body: '{"error":"Unauthorized"}' } }],

@@ -48,6 +48,7 @@ test('when an engine goes down, what waits for a slot is not sent to it any more
       stop,
       concurrency: 4,
       maxOutageMs: 60_000,
+      maxThrottlingMs: 600_000,
       fitBalance: false,
       onProgress: () => {},
       notice: (words) => told.push(words),

@@ -6,7 +6,7 @@ import { newStop } from '../../src/run/stop.ts'
 import { settlement } from '../store/answers.ts'
 
 /** A watch of refusals, with what it told and why it stopped the run. */
-function aWatch(quota: string | null = null) {
+function aWatch(quota: string | null = null, maxThrottlingMs = 600_000) {
   const told: string[] = []
   const stop = newStop()
   let asked = 0
@@ -24,6 +24,7 @@ function aWatch(quota: string | null = null) {
     lookAgain: () => {
       looked += 1
     },
+    maxThrottlingMs,
   })
   return {
     told,
@@ -40,7 +41,7 @@ function aWatch(quota: string | null = null) {
 }
 
 const waiting =
-  'The service refuses calls (Rate limit exceeded). Waiting for it, 10 minutes at most; nothing is lost.'
+  'The service refuses calls (Rate limit exceeded). Waiting for it, 10 min at most; nothing is lost.'
 
 describe('refusals are told', () => {
   test('once, when they last for more than three seconds', () => {
@@ -117,9 +118,15 @@ describe('the run stops', () => {
     const { call, stop } = aWatch()
     expect(call('throttled', 61_001)).toBe(null)
     expect(call('throttled', 600_000)).toBe(null)
-    expect(call('throttled', 600_001)).toContain(
-      'has refused every call for 10 minutes (Rate limit exceeded)',
-    )
+    expect(call('throttled', 600_001)).toContain('has refused every call for 10 min (Rate limit exceeded)')
+    expect(stop.cause()?.reason).toBe('quota')
+  })
+
+  test('as soon as the user says, with exit code and words of a quota', () => {
+    const { call, stop, told } = aWatch(null, 5_000)
+    expect(call('throttled', 5_000)).toBe(null)
+    expect(told[0]).toContain('5.0 s at most')
+    expect(call('throttled', 5_001)).toContain('has refused every call for 5.0 s (Rate limit exceeded)')
     expect(stop.cause()?.reason).toBe('quota')
   })
 

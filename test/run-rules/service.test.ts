@@ -1,0 +1,120 @@
+import diagnostics from 'node:diagnostics_channel'
+import type { Socket } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openWire } from '../../src/api/exchange.ts'
+import { openGate } from '../../src/api/gate.ts'
+import { billing } from '../../src/api/outcome.ts'
+import type { ApiRequest } from '../../src/api/request.ts'
+import type { Outcome, Settlement } from '../../src/model/call.ts'
+import { type Clock, systemClock } from '../../src/model/clock.ts'
+import { openService, type ServiceParts } from '../../src/run/service.ts'
+import { http, rawServer } from '../api/raw-server.ts'
+
+/** A service on a real connection, with a ledger in memory. */
+function serviceAt(origin: string, timeoutMs = 10_000) {
+  const wire = openWire({ origin, apiKey: 'canary-key', connections: 4, timeoutMs, userAgent: 'test' })
+  onTestFinished(() => wire.close())
+  const settled: Settlement[] = []
+  const store: Pick<ServiceParts['store'], 'beginCall' | 'settleCall'> = {
+    beginCall: async () => 1,
+    settleCall: async (_, settlement) => {
+      settled.push(settlement)
+    },
+  }
+  const service = openService({
+    baseUrl: origin,
+    wire,
+    gate: openGate({ clock: hurried }),
+    store: store as ServiceParts['store'],
+    clock: systemClock,
+    keyHash: 'k',
+  })
+  const search: ApiRequest = { method: 'GET', origin, path: '/v1/alpha/search?query=a', body: null }
+  const send = (signal?: AbortSignal) =>
+    service.send(search, { runId: 1, taskId: 1, operation: 'alpha.search', credits: 1 }, signal)
+  return { service, settled, send }
+}
+
+/** Pauses after a refusal are not what these tests are about. */
+const hurried: Pick<Clock, 'monotonic' | 'after'> = {
+  monotonic: () => systemClock.monotonic() * 50,
+  after: (ms, ring) => systemClock.after(ms / 50, ring),
+}
+
+/** Does something once the client has read the head of an answer. */
+function whenHeadIsRead(act: () => void): void {
+  const channel = 'undici:request:headers'
+  const read = (): void => {
+    diagnostics.unsubscribe(channel, read)
+    act()
+  }
+  diagnostics.subscribe(channel, read)
+}
+
+const tooLong = Buffer.alloc(21_000_000, ' ')
+const head = (status: number, more: string) =>
+  `HTTP/1.1 ${status} X\r\nlocation: https://elsewhere.example/\r\n${more}\r\n`
+
+/** Ways in which the body of an answer breaks. */
+const breaks: Readonly<Record<string, (socket: Socket, status: number) => void>> = {
+  'cut short': (socket, status) => socket.end(head(status, 'content-length: 100\r\n').concat('{"err')),
+  'cut short in a chunk': (socket, status) =>
+    socket.end(head(status, 'transfer-encoding: chunked\r\n').concat('9\r\n{"err')),
+  'reset by the service': (socket, status) => {
+    whenHeadIsRead(() => socket.resetAndDestroy())
+    socket.write(head(status, 'content-length: 100\r\n'))
+  },
+  'never sent': (socket, status) => socket.write(head(status, 'content-length: 100\r\n')),
+  'longer than is read': (socket, status) =>
+    socket.write(http(status, tooLong, { location: 'https://elsewhere.example/' })),
+}
+
+/** Milliseconds that an answer is waited for: few where it never comes. */
+const patience = (name: string) => (name === 'never sent' ? 300 : 10_000)
+
+/** What a status says by itself. */
+const outcomes: readonly (readonly [number, Outcome])[] = [
+  [302, 'redirected'],
+  [400, 'rejected'],
+  [402, 'out-of-credit'],
+  [403, 'rejected'],
+  [404, 'not-found'],
+  [429, 'throttled'],
+  [500, 'server-error'],
+  [503, 'server-error'],
+]
+
+describe.each(Object.entries(breaks))(
+  'an error whose body is %s says what its status says',
+  (name, broken) => {
+    test.each(outcomes)('%i: %s', async (status, outcome) => {
+      await using server = await rawServer((socket) => broken(socket, status))
+      const { settlement } = await serviceAt(server.origin, patience(name)).send()
+      expect(settlement).toMatchObject({ outcome, httpStatus: status, billed: billing[outcome] })
+      expect(settlement.error).toMatch(new RegExp(`HTTP ${status}\\b.*\\w`))
+      expect(server.requests()).toHaveLength(1)
+    })
+
+    test.each<[string, Outcome, Buffer]>([
+      ['the rate where the usage record is served', 'throttled', http(200, '{"remaining":5}')],
+      ['the key where the usage record is refused, too', 'refused', http(401, '{"error":"Invalid API Key"}')],
+    ])('401: %s', async (_, outcome, usage) => {
+      await using server = await rawServer((socket, request) => {
+        if (request.startsWith('GET /v1/usage')) socket.write(usage)
+        else broken(socket, 401)
+      })
+      const { settlement } = await serviceAt(server.origin, patience(name)).send()
+      expect(settlement).toMatchObject({ outcome, httpStatus: 401, billed: 0 })
+      expect(server.requests()).toHaveLength(2)
+    })
+  },
+)
+
+test.each(Object.entries(breaks).filter(([name]) => name !== 'longer than is read'))(
+  'a 200 whose body is %s stays ambiguous',
+  async (name, broken) => {
+    await using server = await rawServer((socket) => broken(socket, 200))
+    const { settlement } = await serviceAt(server.origin, patience(name)).send()
+    expect(settlement).toMatchObject({ outcome: 'ambiguous', httpStatus: 200, billed: null })
+  },
+)
