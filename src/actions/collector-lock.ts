@@ -1,10 +1,8 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { closeSync, ftruncateSync, openSync, readFileSync, rmSync, truncateSync, writeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { databasePath } from '../config.ts'
 import { busyExitCode, RanklineError, UsageError } from '../errors.ts'
-import { tryLock } from '../store/sqlite/lock.ts'
+import { databaseLock, keyLock, makeForAll, tryLock } from '../store/sqlite/lock.ts'
 import { harmless, type Terminal } from '../terminal.ts'
 import { duration, span } from '../words.ts'
 import type { Connection, WireFlags } from './wire.ts'
@@ -28,7 +26,7 @@ export function collectorLock(
   terminal: Terminal,
 ): CollectorLock {
   // Always in this order, so that two processes never wait for each other.
-  const paths = [databaseTurn(databasePath(flags)), join(tmpdir(), `rankline-${keyHash}.lock`)]
+  const paths = [databaseLock(databasePath(flags)), keyLock(keyHash)]
   const turns = waitForTurns(paths, flags.wait, terminal)
   return {
     acquire: async () => {
@@ -79,11 +77,6 @@ export function waitForTurns(
   }
 }
 
-/** The file that stands for the right to collect into a database. */
-export function databaseTurn(database: string): string {
-  return `${database}.lock`
-}
-
 /** Takes the right that a file stands for, and says beside it who has it; null where another process does. */
 export function tryTurn(path: string): Disposable | null {
   const lock = tryLock(path)
@@ -101,17 +94,25 @@ export function tryTurn(path: string): Disposable | null {
 /** For those who wait; the lock holds without it. */
 function nameOwner(path: string): void {
   try {
-    writeFileSync(path, `process ${process.pid}, since ${new Date().toISOString()}`)
+    makeForAll(path)
+    const file = openSync(path, 'r+')
+    try {
+      ftruncateSync(file)
+      writeSync(file, `process ${process.pid}, since ${new Date().toISOString()}`)
+    } finally {
+      closeSync(file)
+    }
   } catch {
-    // A full disk, or a file of another user's.
+    // A full disk.
   }
 }
 
 function forgetOwner(path: string): void {
   try {
-    rmSync(path, { force: true })
+    truncateSync(path)
+    rmSync(path)
   } catch {
-    // Another user's.
+    // Another user made it, who alone may remove it.
   }
 }
 
@@ -121,11 +122,13 @@ function ownerFile(path: string): string {
 
 function ownerOf(path: string): string {
   try {
-    return harmless(readFileSync(ownerFile(path), 'utf8'))
+    return harmless(readFileSync(ownerFile(path), 'utf8')) || unknownOwner
   } catch {
-    return 'not known which'
+    return unknownOwner
   }
 }
+
+const unknownOwner = 'not known which'
 
 function readWait(text: string | undefined): number {
   if (text === undefined) return defaultWaitMs

@@ -1,10 +1,11 @@
 import { databasePath, type SettingFlags } from '../config.ts'
 import { busyExitCode, RanklineError, UsageError } from '../errors.ts'
 import { systemClock } from '../model/clock.ts'
+import { databaseLock } from '../store/sqlite/lock.ts'
 import { countOld, dropOld, type Pruned, type Room, shrink } from '../store/sqlite/prune.ts'
 import type { Terminal } from '../terminal.ts'
 import { count, size, span } from '../words.ts'
-import { databaseTurn, tryTurn } from './collector-lock.ts'
+import { tryTurn } from './collector-lock.ts'
 
 export interface PruneFlags extends SettingFlags {
   readonly answers?: string
@@ -42,7 +43,7 @@ function readAge(text: string | undefined): number {
 
 /** To write the whole file anew would keep a process that collects waiting until it fails. */
 function turnOf(database: string): Disposable {
-  const turn = tryTurn(databaseTurn(database))
+  const turn = tryTurn(databaseLock(database))
   if (turn !== null) return turn
   throw new RanklineError(
     'Another process collects into this database, and --vacuum needs it alone. Nothing was dropped; let it finish, or leave --vacuum out: the room is used again in any case',

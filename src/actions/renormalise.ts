@@ -2,11 +2,12 @@ import { normaliserVersion } from '../catalog/understand.ts'
 import { databasePath, type SettingFlags } from '../config.ts'
 import { systemClock } from '../model/clock.ts'
 import { type Renormalised, renormalise } from '../run/renormalise.ts'
+import { databaseLock } from '../store/sqlite/lock.ts'
 import { openExisting } from '../store/sqlite/open.ts'
 import type { Terminal } from '../terminal.ts'
 import { count } from '../words.ts'
 import { namedJob } from './choices.ts'
-import { databaseTurn, waitForTurns } from './collector-lock.ts'
+import { waitForTurns } from './collector-lock.ts'
 import { observeThePast } from './new-targets.ts'
 import { display } from './progress.ts'
 
@@ -19,7 +20,7 @@ export interface RenormaliseFlags extends SettingFlags {
 
 /** `rankline renormalise`: derives all results again from stored answers; calls nothing. */
 export async function renormaliseAnswers(flags: RenormaliseFlags, terminal: Terminal): Promise<number> {
-  using turn = waitForTurns([databaseTurn(databasePath(flags))], flags.wait, terminal)
+  using turn = waitForTurns([databaseLock(databasePath(flags))], flags.wait, terminal)
   await using store = await openExisting(databasePath(flags))
   await turn.acquire()
   const named = flags.job === undefined ? null : await namedJob(store, flags.job, terminal)

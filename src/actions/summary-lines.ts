@@ -20,6 +20,7 @@ export async function summaryLines(
     const again = shownAgain.has(one.run) ? ' (finished before; nothing was bought now)' : ''
     return [
       `${summaryLine(one)}${again}`,
+      ...spentByOthers(one),
       ...leftOut(one),
       ...malformedLines(one.malformed_items),
       ...causeLines(one.run, causes),
@@ -77,6 +78,14 @@ function causeLines(run: number, causes: readonly FailureCause[]): readonly stri
   if (causes.length === 0) return []
   const lines = causes.map(({ kind, tasks }) => `  ${count(tasks, 'task')}: ${harmless(kind)}`)
   return [...lines, `  Each: rankline runs ${run} · buy them again: rankline retry ${run}`]
+}
+
+/** What one machine cannot lock out: another one that collects with the same key. */
+function spentByOthers({ credits: { unexplained } }: RunDocument): readonly string[] {
+  if (unexplained === null || unexplained <= 0) return []
+  return [
+    `  The service counted ${count(unexplained, 'credit')} that this run did not spend. Another machine or program may be using this key; see: rankline ledger verify`,
+  ]
 }
 
 function leftOut({ left_out: left }: RunDocument): readonly string[] {

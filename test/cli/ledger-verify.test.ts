@@ -67,7 +67,10 @@ test('calls that others make with the same key are told apart, between runs and 
   const { ended } = place.start(['run', job, '--concurrency', '4'])
   while (sandbox.ledger.charged < 120) await new Promise((resolve) => setTimeout(resolve, 5))
   await spendElsewhere(sandbox, 4)
-  expect((await ended).code).toBe(0)
+  const { code: runCode, stdout } = await ended
+  expect(runCode).toBe(0)
+  expect(stdout).toContain('4 spent by others')
+  expect(stdout).toContain('counted 4 credits that this run did not spend. Another machine or program may be')
 
   const { code, total, spans, unverified } = await verified(place)
   expect(sandbox.ledger.charged).toBe(207)

@@ -1,3 +1,5 @@
+import { symlink } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { queriesCsv, workspace } from '../support/rankline.ts'
@@ -46,6 +48,29 @@ test('the turn of a killed process is over at once', async () => {
   expect((await place.run(['run', job, '--wait', '0'])).code).toBe(0)
 })
 
+test('a database reached by a symbolic link, with another TMPDIR and another key, is the same database', async () => {
+  await using sandbox = await startSandbox({ latencyMs: 2_000 })
+  await using other = await startSandbox({ key: 'another' })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(20))
+  const { ended } = place.start(['run', job, '--concurrency', '2'])
+  while (sandbox.ledger.requestsFor(isSearch).length < 2)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  await place.file('elsewhere/tmp/file', '')
+  await symlink(join(place.folder, 'data/rankline.db'), join(place.folder, 'elsewhere/link.db'))
+
+  const linked = ['run', job, '--db', 'elsewhere/link.db', '--wait', '0']
+  const second = await place.run(linked, { TMPDIR: join(place.folder, 'elsewhere/tmp') })
+  const third = await place.run(linked, { RANKLINE_BASE_URL: other.url, RANKLINE_API_KEY: 'another' })
+  sandbox.control({ latencyMs: 0 })
+
+  expect(second).toMatchObject({ code: 7, stdout: '' })
+  expect(third).toMatchObject({ code: 7, stdout: '' })
+  expect(other.ledger.charged).toBe(0)
+  expect((await ended).code).toBe(0)
+  expect(sandbox.ledger.charged).toBe(20)
+})
+
 test('two databases with one key take turns, too; another key does not wait', async () => {
   await using sandbox = await startSandbox({ latencyMs: 2_000 })
   await using other = await startSandbox({ key: 'another' })
@@ -55,7 +80,9 @@ test('two databases with one key take turns, too; another key does not wait', as
   while (sandbox.ledger.requestsFor(isSearch).length < 2)
     await new Promise((resolve) => setTimeout(resolve, 5))
 
-  const sameKey = await place.run(['run', job, '--db', 'data/second.db', '--wait', '0'])
+  const sameKey = await place.run(['run', job, '--db', 'data/second.db', '--wait', '0'], {
+    TMPDIR: join(place.folder, 'data'),
+  })
   const otherKey = await place.run(['run', job, '--db', 'data/third.db', '--wait', '0'], {
     RANKLINE_BASE_URL: other.url,
     RANKLINE_API_KEY: 'another',

@@ -35,6 +35,7 @@ export function openFile(path: string): Database.Database {
     )
   try {
     if (path !== ':memory:') refuseNetworkFolder(folder)
+    refuseSecondName(path)
     return new Database(path, { timeout: 10_000 })
   } catch (error) {
     throw explained(error, path)
@@ -48,4 +49,13 @@ export function setPragmas(db: Database.Database): void {
   db.pragma('journal_size_limit = 67108864')
   // Of a large database no cache of ours holds much: it is the system that keeps its pages at hand.
   db.pragma('cache_size = -8000')
+}
+
+/** Refuses a database with a second name on the disk: each name would have a log of its own, and both would be damaged. */
+function refuseSecondName(path: string): void {
+  const names = statSync(path, { throwIfNoEntry: false })?.nlink ?? 1
+  if (names > 1)
+    throw new UsageError(
+      `${path} has a second name on this disk (a hard link), and written by both names it would be damaged. Remove the other name, or go on with a copy: rankline db backup <file>`,
+    )
 }

@@ -1,4 +1,6 @@
-import { chmodSync } from 'node:fs'
+import { closeSync, openSync, readlinkSync, realpathSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join, resolve } from 'node:path'
 import Database from 'better-sqlite3'
 import { UsageError } from '../../errors.ts'
 import { explained, isLocked } from './troubles.ts'
@@ -26,22 +28,74 @@ export function tryLock(path: string): Lock | null {
 
 function openLock(path: string): Database.Database {
   try {
-    const db = new Database(path, { timeout: 0 })
-    letOthersLock(path)
-    return db
+    makeForAll(path)
+    return new Database(path, { timeout: 0, fileMustExist: true })
   } catch (error) {
+    const isReadOnly = (error as NodeJS.ErrnoException).code === 'EROFS'
     throw new UsageError(
-      `The lock file ${path} cannot be made or opened. Check that its folder exists and may be written`,
+      isReadOnly
+        ? `The lock file ${path} cannot be made, for its file system is read-only. Let the program write to ${dirname(path)} (a systemd service: ReadWritePaths=${dirname(path)}; a container: --tmpfs ${dirname(path)})`
+        : `The lock file ${path} cannot be made or opened. Check that its folder exists and may be written`,
       { cause: error },
     )
   }
 }
 
-/** Another user of this machine with the same key waits for the same lock. */
-function letOthersLock(path: string): void {
+/**
+ * Makes an empty file that every user may write, where there is none. An existing one is never opened with O_CREAT: in a
+ * folder like /tmp the system forbids that for the file of another user (fs.protected_regular).
+ */
+export function makeForAll(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false }) !== undefined) return
+  // Changed afterwards, the permissions would come too late for a second user who opens it at once.
+  const before = process.umask(0)
   try {
-    chmodSync(path, 0o666)
+    closeSync(openSync(path, 'wx', 0o666))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    process.umask(before)
+  }
+}
+
+/** The lock file of a database: beside the file itself, by whatever name or symbolic link it was reached. */
+export function databaseLock(path: string): string {
+  return `${realFile(path)}.lock`
+}
+
+/** The lock file of a key, by its hash: the same for all users and services of this machine. */
+export function keyLock(hash: string): string {
+  return join(sharedFolder(), `rankline-${hash}.lock`)
+}
+
+/** Not the folder that TMPDIR names, nor one that systemd gives each service of its own, as it does with /tmp. */
+function sharedFolder(): string {
+  if (process.platform === 'win32') return tmpdir()
+  const locks = '/run/lock'
+  const mode = statSync(locks, { throwIfNoEntry: false })?.mode ?? 0
+  const everyUserMayWrite = (mode & 0o002) !== 0
+  return process.platform === 'linux' && everyUserMayWrite ? locks : '/tmp'
+}
+
+/** Path of a file without symbolic links, also of one that does not exist yet. */
+export function realFile(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+  const linked = linkTarget(path)
+  if (linked !== null) return realFile(resolve(dirname(path), linked))
+  const folder = dirname(resolve(path))
+  return statSync(folder, { throwIfNoEntry: false }) === undefined
+    ? resolve(path)
+    : join(realpathSync(folder), basename(path))
+}
+
+function linkTarget(path: string): string | null {
+  try {
+    return readlinkSync(path)
   } catch {
-    // It is another user's, who did so.
+    return null
   }
 }
