@@ -1,9 +1,11 @@
 import { createRequire } from 'node:module'
-import yargs from 'yargs'
+import yargs, { type Argv } from 'yargs'
+import { markText, meantFlags, unmarked } from './arguments.ts'
 import type { Action, Command, Flags } from './commands/command.ts'
+import { globalFlags } from './commands/flags.ts'
 import { commands } from './commands/index.ts'
 import { NobodyReads, RanklineError, UsageError } from './errors.ts'
-import { mistyped } from './mistyped.ts'
+import { commandName, commandOf, mistyped, noCommand } from './mistyped.ts'
 import { openTerminal } from './open-terminal.ts'
 import type { Terminal } from './terminal.ts'
 import { version } from './version.ts'
@@ -12,7 +14,8 @@ const terminal = openTerminal()
 process.exitCode = await main(process.argv.slice(2))
 
 /** Reads what was typed, does it, and answers the exit code. */
-async function main(args: readonly string[]): Promise<number> {
+async function main(typed: readonly string[]): Promise<number> {
+  const args = markText(typed, () => knownFlags(typed))
   const asked = args.includes('--verbose')
   try {
     let code = 0
@@ -28,25 +31,17 @@ async function main(args: readonly string[]): Promise<number> {
         'boolean-negation': false,
         'greedy-arrays': false,
       })
-      .options({
-        db: {
-          type: 'string',
-          requiresArg: true,
-          global: true,
-          describe: 'Database; default: RANKLINE_DB, else data/rankline.db',
-        },
-        json: { type: 'boolean', global: true, describe: 'Print JSON' },
-        verbose: { type: 'boolean', global: true, describe: 'Show stack traces' },
-      })
+      .options(globalFlags)
       .version(version)
       .alias('h', 'help')
       .strict()
-      .demandCommand(1, 'Name a command; rankline --help lists them.')
+      .demandCommand(1, noCommand)
       .exitProcess(false)
       .wrap(Math.min(terminal.columns, 100))
       .fail((message, error) => {
-        if (error?.name === 'YError') throw new UsageError(error.message)
-        throw error ?? new UsageError(mistyped(message, args, optionsOf(parser).key))
+        if (error !== undefined && error !== null && error.name !== 'YError') throw error
+        const said = unmarked(error?.message ?? message)
+        throw new UsageError(mistyped(said, args, optionsOf(parser).key))
       })
     for (const command of commands)
       parser.command(command.usage, command.describe, command.flags, async (flags) => {
@@ -61,6 +56,15 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
+/** The flags of the command that was typed. */
+function knownFlags(typed: readonly string[]) {
+  const command = commandOf(typed)
+  const parser: Argv = yargs([]).options(globalFlags).alias('h', 'help')
+  const { string, array, alias, key } = optionsOf(command?.flags(parser) ?? parser)
+  const withAliases = (names: readonly string[]) => names.flatMap((name) => [name, ...(alias[name] ?? [])])
+  return { text: withAliases([...string, ...array]), all: withAliases(key) }
+}
+
 /** yargs takes any word for a switch's value: --dry-run=no would be a run. */
 function refuseValues(args: readonly string[], switches: readonly string[]): void {
   const valued = args
@@ -70,22 +74,22 @@ function refuseValues(args: readonly string[], switches: readonly string[]): voi
     throw new UsageError(`--${valued} takes no value; write it alone, or leave it out`)
 }
 
-interface Options {
-  readonly array: readonly string[]
-  readonly boolean: readonly string[]
+interface Options extends Omit<YargsOptions, 'key'> {
   readonly key: readonly string[]
 }
 
 interface YargsOptions {
   readonly array: readonly string[]
   readonly boolean: readonly string[]
+  readonly string: readonly string[]
+  readonly alias: Readonly<Record<string, readonly string[]>>
   readonly key: Readonly<Record<string, unknown>>
 }
 
 /** What yargs knows of the command's options; documented, but not in its type definitions. */
 function optionsOf(parser: unknown): Options {
-  const { array, boolean, key } = (parser as { getOptions(): YargsOptions }).getOptions()
-  return { array, boolean, key: Object.keys(key) }
+  const { array, boolean, string, alias, key } = (parser as { getOptions(): YargsOptions }).getOptions()
+  return { array, boolean, string, alias, key: Object.keys(key) }
 }
 
 /** yargs lays out the help of every command that it performs, to show it should that fail; ours say a sentence then. */
@@ -98,8 +102,9 @@ interface Internals {
   getInternalMethods(): { getUsageInstance(): { cacheHelpMessage: () => void } }
 }
 
-async function perform(command: Command, flags: Flags, lists: readonly string[]): Promise<number> {
-  refuseRepeats(command, flags, lists)
+async function perform(command: Command, typed: Flags, lists: readonly string[]): Promise<number> {
+  refuseRepeats(command, typed, lists)
+  const flags = meantFlags(commandName(command), typed, command.readsStdin === true)
   refuseUnfitSqlite()
   const action = (await command.load()) as (flags: Flags, terminal: Terminal) => ReturnType<Action>
   return await action(flags, terminal)

@@ -13,6 +13,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'text-width': [],
   terminal: ['text-width'],
   config: ['errors'],
+  arguments: ['errors'],
   model: [],
   catalog: ['model', 'errors'],
   plan: ['model', 'catalog'],
@@ -73,7 +74,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   commands: ['actions', 'config', 'terminal'],
   mistyped: ['commands', 'words'],
   'open-terminal': ['config', 'errors', 'terminal'],
-  cli: ['commands', 'errors', 'mistyped', 'open-terminal', 'terminal', 'version'],
+  cli: ['arguments', 'commands', 'errors', 'mistyped', 'open-terminal', 'terminal', 'version'],
   start: ['cli'],
 }
 

@@ -1,11 +1,14 @@
 import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { billableOperation } from '../catalog/index.ts'
+import { UsageError } from '../errors.ts'
+import { type JobText, unreadable } from '../jobfile/files.ts'
 import type { JobFlags } from '../jobfile/flags.ts'
 import { type JobFile, openJob } from '../jobfile/open.ts'
-import { formatProblem } from '../jobfile/problem.ts'
+import { formatProblem, type Report } from '../jobfile/problem.ts'
 import { systemClock } from '../model/clock.ts'
-import type { JobQuery, JobSettings, Problem } from '../model/job.ts'
+import { type JobQuery, type JobSettings, noFile, type Problem } from '../model/job.ts'
 import { planQuery } from '../plan/plan.ts'
 import type { PlanDraft, RunStore } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
@@ -52,6 +55,9 @@ interface Read {
 
 const staged = 500
 
+/** What mistakes call a job that came through standard input. */
+const stdinName = 'stdin'
+
 /**
  * Reads every job file whole into the draft. Answers null when there was any mistake; each was then told as one
  * line, and nothing of the draft may be used.
@@ -73,13 +79,12 @@ export async function stageJobs(
     systemClock,
     ({ job, queries }) => `Reading ${job}: ${count(queries, 'query', 'queries')}`,
   )
-  // The same file by another spelling is the same job.
-  const paths = new Map(flags.job.map((path) => [resolve(path), path]))
-  for (const path of paths.values()) {
-    const file = await openJob(path, jobFlags(flags), report)
+  for (const path of jobPaths(flags)) {
+    const file = await openNamed(path, flags, terminal, report)
     if (file === null) continue
     const clash = await nameClash(file.settings, jobs, store)
-    if (clash !== null) report({ where: path, line: null, column: null, ...clash })
+    if (clash !== null)
+      report({ where: path === noFile ? stdinName : path, line: null, column: null, ...clash })
     jobs.push({ settings: file.settings, ...(await stage(file, draft, reading.show)) })
   }
   reading.end()
@@ -92,11 +97,44 @@ export async function openJobs(
   terminal: Terminal,
 ): Promise<readonly JobSettings[] | null> {
   const jobs: JobSettings[] = []
-  for (const path of flags.job) {
-    const file = await openJob(path, jobFlags(flags), (problem) => terminal.say(formatProblem(problem)))
+  const paths = jobPaths(flags)
+  for (const path of paths) {
+    const report = (problem: Problem) => terminal.say(formatProblem(problem))
+    const file = await openNamed(path, flags, terminal, report)
     if (file !== null) jobs.push(file.settings)
   }
-  return jobs.length === flags.job.length ? jobs : null
+  return jobs.length === paths.length ? jobs : null
+}
+
+/** The same file by another spelling is the same job. */
+function jobPaths({ job }: JobFileFlags): readonly string[] {
+  return [...new Map(job.map((path) => [path === noFile ? path : resolve(path), path])).values()]
+}
+
+/** Opens the job file of that name; `-` is standard input, which is read to its end first. */
+async function openNamed(
+  path: string,
+  flags: JobFileFlags,
+  terminal: Terminal,
+  report: Report,
+): Promise<JobFile | null> {
+  const job = path === noFile ? await readStdin(terminal) : path
+  return await openJob(job, jobFlags(flags), report)
+}
+
+async function readStdin(terminal: Terminal): Promise<JobText> {
+  if (process.stdin.isTTY) terminal.say('Reading a job from the terminal, until Ctrl-D.')
+  try {
+    return { where: stdinName, bytes: await buffer(process.stdin) }
+  } catch (error) {
+    const { what } = unreadable(error as NodeJS.ErrnoException)
+    throw new UsageError(
+      `${stdinName}: ${what}; send a job into it, as in: cat job.csv | rankline run - --name job`,
+      {
+        cause: error,
+      },
+    )
+  }
 }
 
 async function stage(
@@ -143,13 +181,18 @@ async function nameClash(
       what: `the job name '${name}' is that of one-off searches`,
       instead: 'give it another name with name: (or --name)',
     }
-  const stored = await store.jobFile(name)
-  const other = others.find(({ settings }) => settings.name === name)?.settings.file ?? stored
-  if (other === null || resolve(other) === resolve(file) || !existsSync(other)) return null
+  const beside = others.find(({ settings }) => settings.name === name)?.settings.file
+  const other = beside ?? (file === noFile ? null : otherFile(await store.jobFile(name)))
+  if (other === null || other === file) return null
   return {
-    what: `the job name '${name}' belongs to ${relative('', other)} already`,
+    what: `the job name '${name}' belongs to ${other === noFile ? stdinName : relative('', other)} already`,
     instead: 'give one of them another name with name: (or --name)',
   }
+}
+
+/** The file that a name stood for, as long as it is there; what came through standard input is known by its name alone. */
+function otherFile(stored: string | null): string | null {
+  return stored === null || stored === noFile || !existsSync(stored) ? null : resolve(stored)
 }
 
 function jobFlags(flags: JobFileFlags): JobFlags {

@@ -1,3 +1,4 @@
+import { type JobSettings, noFile } from '../model/job.ts'
 import type { Run } from '../model/run.ts'
 import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
@@ -38,7 +39,7 @@ export async function planRuns(
   if (jobs === null) return null
   await turn()
   const plotted = await plot(store, jobs, { fresh: flags.fresh === true, change: true }, clock.wall())
-  for (const { job } of plotted) await store.nameJob(job.settings.name, job.settings.file)
+  for (const { job } of plotted) await nameJob(store, job.settings)
   const planned = plotted.filter(({ course }) => course.do !== 'show').map((one) => one.planned)
   // What a dead process left in the air must not outlive an edited file.
   await store.recover(
@@ -48,6 +49,11 @@ export async function planRuns(
   const runs = await draft.commit(planned, clock.wall())
   for (const { id, settings } of runs) await observeThePast(store, settings, id, terminal)
   return await inOrder(store, plotted, runs)
+}
+
+/** What comes through standard input does not take a name from a file. */
+async function nameJob(store: Store, { name, file }: JobSettings): Promise<void> {
+  if (file !== noFile || (await store.jobFile(name)) === null) await store.nameJob(name, file)
 }
 
 /** Runs in the order of the jobs: those just planned, and those that are only shown again. */

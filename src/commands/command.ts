@@ -13,6 +13,8 @@ export interface Command {
   /** Name and positional arguments, as yargs reads them. */
   readonly usage: string
   readonly describe: string
+  /** Whether `-` stands for a job on standard input. */
+  readonly readsStdin?: true
   readonly flags: (yargs: Argv) => Argv
   readonly load: () => Promise<Action>
 }

@@ -3,6 +3,12 @@ import { listFlag, switchFlag, textFlag } from './command.ts'
 
 /** Flags that several commands share, worded once. */
 
+export const globalFlags = {
+  db: { ...textFlag('Database; default: RANKLINE_DB, else data/rankline.db'), global: true },
+  json: { ...switchFlag('Print JSON'), global: true },
+  verbose: { ...switchFlag('Show stack traces'), global: true },
+} as const
+
 export function serviceFlags(yargs: Argv): Argv {
   return yargs.options({
     'base-url': textFlag('Address of the service; default: RANKLINE_BASE_URL'),

@@ -15,6 +15,7 @@ export const commands: readonly Command[] = [
   {
     usage: 'plan <job..>',
     describe: 'Show what jobs would call and cost; spends nothing',
+    readsStdin: true,
     flags: (yargs) =>
       fitFlag(serviceFlags(jobFlags(yargs))).options({
         backtest: switchFlag('What each paging policy would have cost and missed over what is stored'),
@@ -23,7 +24,8 @@ export const commands: readonly Command[] = [
   },
   {
     usage: 'run <job..>',
-    describe: 'Collect jobs, or go on with what was not finished',
+    describe: 'Collect jobs, or go on with what was not finished; - reads one from standard input',
+    readsStdin: true,
     flags: (yargs) =>
       fitFlag(waitFlag(collectFlags(serviceFlags(jobFlags(yargs))))).options({
         'dry-run': switchFlag('The same as plan'),

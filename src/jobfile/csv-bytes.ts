@@ -1,11 +1,16 @@
 import { createReadStream } from 'node:fs'
 import type { Mistake } from './problem.ts'
 
+/** Where bytes are read from: the path of a file, or the bytes themselves. */
+export type ByteSource = string | Buffer
+
+// The rows of a chunk are all there at once: the larger it is, the more memory they take before they are dropped.
+const chunkSize = 64 * 1024
+
 /** The bytes of a file, each seen by `seen` as it stands on disk, with every line end made a line feed. */
-export async function* readLines(path: string, seen: (chunk: Buffer) => void): AsyncGenerator<Buffer> {
+export async function* readLines(source: ByteSource, seen: (chunk: Buffer) => void): AsyncGenerator<Buffer> {
   let afterReturn = false
-  // The rows of a chunk are all there at once: the larger it is, the more memory they take before they are dropped.
-  for await (const chunk of createReadStream(path, { highWaterMark: 64 * 1024 }) as AsyncIterable<Buffer>) {
+  for await (const chunk of chunksOf(source)) {
     seen(chunk)
     if (!afterReturn && !chunk.includes(13)) {
       yield chunk
@@ -15,6 +20,14 @@ export async function* readLines(path: string, seen: (chunk: Buffer) => void): A
     afterReturn = endsInReturn
     if (bytes.length > 0) yield bytes
   }
+}
+
+function chunksOf(source: ByteSource): AsyncIterable<Buffer> | Iterable<Buffer> {
+  return typeof source === 'string' ? createReadStream(source, { highWaterMark: chunkSize }) : slices(source)
+}
+
+function* slices(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += chunkSize) yield bytes.subarray(at, at + chunkSize)
 }
 
 function toLineFeeds(chunk: Buffer, afterReturn: boolean): { bytes: Buffer; endsInReturn: boolean } {

@@ -1,4 +1,4 @@
-import { readLines } from './csv-bytes.ts'
+import { type ByteSource, readLines } from './csv-bytes.ts'
 
 const lineFeed = 10
 const quote = 34
@@ -9,14 +9,14 @@ const byteOrderMark: readonly number[] = [0xef, 0xbb, 0xbf]
  * `firstLine` (where a row begins) up to `lastLine`; null where all are.
  */
 export async function openQuote(
-  path: string,
+  source: ByteSource,
   { firstLine, lastLine, delimiter }: { firstLine: number; lastLine: number; delimiter: string },
 ): Promise<number | null> {
   const separator = delimiter.charCodeAt(0)
   let line = 1
   let opened = 1
   let state: 'start' | 'bare' | 'quoted' | 'closing' = 'start'
-  for await (const chunk of readLines(path, () => {}))
+  for await (const chunk of readLines(source, () => {}))
     for (const byte of chunk) {
       if (line > lastLine) return state === 'quoted' ? opened : null
       if (line >= firstLine) {

@@ -1,5 +1,5 @@
 import { type CsvError, type InfoRecord, Parser } from 'csv-parse'
-import { delimiterOf, notText, readLines } from './csv-bytes.ts'
+import { type ByteSource, delimiterOf, notText, readLines } from './csv-bytes.ts'
 import { openQuote } from './csv-quotes.ts'
 import { type Mistake, quoted } from './problem.ts'
 
@@ -27,10 +27,10 @@ const strayQuote: Mistake = { what: 'a quote stands inside a cell without quotes
  * After a row that cannot be told from the next one the reading ends. Rejects where the file cannot be read.
  */
 export async function* readCsv(
-  path: string,
+  source: ByteSource,
   seen: (chunk: Buffer) => void,
 ): AsyncGenerator<readonly CsvItem[]> {
-  const chunks = readLines(path, seen)
+  const chunks = readLines(source, seen)
   const { head, done } = await readHead(chunks)
   const wrong = notText(head)
   if (wrong !== null) {
@@ -51,7 +51,7 @@ export async function* readCsv(
     ;({ items, error } = await end())
     if (items.length > 0) yield items
   }
-  if (error !== null) yield [await structural(path, error, lastLine(), delimiter)]
+  if (error !== null) yield [await structural(source, error, lastLine(), delimiter)]
 }
 
 async function readHead(chunks: AsyncGenerator<Buffer>): Promise<{ head: Buffer; done: boolean }> {
@@ -122,9 +122,14 @@ function lineFeeds(cells: readonly string[]): number {
   return count
 }
 
-async function structural(path: string, error: CsvError, last: number, delimiter: string): Promise<CsvItem> {
+async function structural(
+  source: ByteSource,
+  error: CsvError,
+  last: number,
+  delimiter: string,
+): Promise<CsvItem> {
   const lastLine = Number(error.lines)
-  const line = await openQuote(path, { firstLine: last + 1, lastLine, delimiter })
+  const line = await openQuote(source, { firstLine: last + 1, lastLine, delimiter })
   if (error.code === 'CSV_INVALID_CLOSING_QUOTE')
     return {
       line: line ?? lastLine,

@@ -5,6 +5,28 @@ import { notText } from './csv-bytes.ts'
 import type { Mistake, Report } from './problem.ts'
 
 const maxYaml = 8 * 1024 * 1024
+const yamlTooLarge: Mistake = {
+  what: 'the file is larger than 8 MB',
+  instead: "put the queries in a CSV and name it with '- file:'",
+}
+
+/** A job that did not come from a file: what mistakes call it, and its text. */
+export interface JobText {
+  readonly where: string
+  readonly bytes: Buffer
+}
+
+/** Whether a text without a name is YAML: its first line that says something is a key, or opens a map. All else is CSV. */
+export function isYamlMap(bytes: Buffer): boolean {
+  const start = bytes.toString('utf8', 0, 64 * 1024).replace(/^\ufeff/, '')
+  const first = start.split(/\r\n|\r|\n/).find((line) => !/^\s*(#.*)?$|^(---|%)/.test(line)) ?? ''
+  return /^\s*(\{|\? |("[^"]*"|'[^']*'|[^\s"',;{[-][^:,;\t]*?)\s*:(\s|$))/.test(first)
+}
+
+/** Why a text cannot be read as YAML; null where it can. */
+export function yamlTextMistake({ bytes }: JobText): Mistake | null {
+  return bytes.length > maxYaml ? yamlTooLarge : null
+}
 
 /** Why a file cannot be read as a job file or as the CSV file of one; null where it can. */
 export async function fileMistake(
@@ -21,11 +43,7 @@ export async function fileMistake(
       what: extension === '' ? 'the file has no extension' : `a file ${extension} cannot be read`,
       instead: `write a file that ends in ${extensions.join(', ')}`,
     }
-  if (/^\.ya?ml$/.test(extension) && found.size > maxYaml)
-    return {
-      what: 'the file is larger than 8 MB',
-      instead: "put the queries in a CSV and name it with '- file:'",
-    }
+  if (/^\.ya?ml$/.test(extension) && found.size > maxYaml) return yamlTooLarge
   return await access(file, constants.R_OK).then(() => null, unreadable)
 }
 

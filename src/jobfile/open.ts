@@ -4,9 +4,9 @@ import path from 'node:path'
 import type { JobQuery, JobSettings, Problem } from '../model/job.ts'
 import { operationsOfEntries } from './entries.ts'
 import { makeExpand } from './expand.ts'
-import { fileMistake, yamlText } from './files.ts'
+import { fileMistake, isYamlMap, type JobText, yamlText, yamlTextMistake } from './files.ts'
 import type { JobFlags } from './flags.ts'
-import { inFileOrder, type Report } from './problem.ts'
+import { inFileOrder, type Mistake, type Report } from './problem.ts'
 import { type Reading, readQueries } from './queries.ts'
 import { readSettings } from './settings.ts'
 import type { Source } from './tree.ts'
@@ -24,17 +24,21 @@ export interface JobFile {
   readonly digest: () => string | null
 }
 
+/** The job of a file, or of a text that has none. */
+type Job = string | JobText
+
 /**
- * Opens a job file, YAML or CSV by its extension; flags win over what it says. Null after a mistake in file or
+ * Opens a job file, YAML or CSV by its extension, or a text; flags win over what it says. Null after a mistake in file or
  * settings: then every mistake of the queries was reported, too. The other mistakes are reported while the queries are read.
  */
-export async function openJob(file: string, flags: JobFlags, report: Report): Promise<JobFile | null> {
-  const mistake = await fileMistake(file)
+export async function openJob(job: Job, flags: JobFlags, report: Report): Promise<JobFile | null> {
+  const file = typeof job === 'string' ? job : job.where
+  const mistake = await jobMistake(job)
   if (mistake !== null) {
     report({ where: file, line: null, column: null, ...mistake })
     return null
   }
-  const yaml = isYaml(file) ? await readFile(file) : null
+  const yaml = isYaml(job) ? await bytesOf(job) : null
   const { take, release } = inFileOrder(report)
   const told = new Set<string>()
   const first: Report = (problem) => {
@@ -48,21 +52,32 @@ export async function openJob(file: string, flags: JobFlags, report: Report): Pr
     return null
   }
   const entryOperations = source === null ? [] : operationsOfEntries(source)
-  const plan = readSettings({ path: file, source }, flags, entryOperations, exceptAt(told, take))
+  const origin = { path: typeof job === 'string' ? job : null, where: file, source }
+  const plan = readSettings(origin, flags, entryOperations, exceptAt(told, take))
   const sound = release() === 0
   const expand = makeExpand(plan.wide)
-  const reading: Reading = { file, source, plan, expand, report: exceptAt(told, report) }
+  const table = typeof job === 'string' ? job : job.bytes
+  const reading: Reading = { file, table, source, plan, expand, report: exceptAt(told, report) }
 
   let digest: string | null = null
   async function* queries(): AsyncGenerator<JobQuery, void> {
     const hash = createHash('sha256')
-    if (yaml !== null) hash.update(await unchanged(file, yaml, report))
+    if (yaml !== null) hash.update(await unchanged(job, yaml, report))
     yield* readQueries(reading, (chunk) => hash.update(chunk), sound)
     digest = hash.digest('hex')
   }
   if (sound) return { settings: plan.settings, queries, digest: () => digest }
   for await (const _ of queries());
   return null
+}
+
+async function jobMistake(job: Job): Promise<Mistake | null> {
+  if (typeof job === 'string') return await fileMistake(job)
+  return isYaml(job) ? yamlTextMistake(job) : null
+}
+
+async function bytesOf(job: Job): Promise<Buffer> {
+  return typeof job === 'string' ? await readFile(job) : job.bytes
 }
 
 // What stands where the YAML itself is wrong cannot be right: it is told once.
@@ -76,14 +91,15 @@ function placeOf({ where, line, column }: Problem): string {
   return `${where}:${line}:${column}`
 }
 
-function isYaml(file: string): boolean {
-  return /^\.ya?ml$/i.test(path.extname(file))
+function isYaml(job: Job): boolean {
+  return typeof job === 'string' ? /^\.ya?ml$/i.test(path.extname(job)) : isYamlMap(job.bytes)
 }
 
-async function unchanged(file: string, bytes: Buffer, report: Report): Promise<Buffer> {
-  const now = await readFile(file).catch(() => null)
+async function unchanged(job: Job, bytes: Buffer, report: Report): Promise<Buffer> {
+  if (typeof job !== 'string') return bytes
+  const now = await readFile(job).catch(() => null)
   if (now?.equals(bytes)) return now
   const what = 'the file changed while it was being read'
-  report({ where: file, line: null, column: null, what, instead: 'run the command again' })
+  report({ where: job, line: null, column: null, what, instead: 'run the command again' })
   return now ?? Buffer.alloc(0)
 }

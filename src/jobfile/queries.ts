@@ -2,6 +2,7 @@ import path from 'node:path'
 import type { JobQuery } from '../model/job.ts'
 import { count } from '../words.ts'
 import { readCsv } from './csv.ts'
+import type { ByteSource } from './csv-bytes.ts'
 import { readColumns } from './csv-columns.ts'
 import { type ReadRow, rowReader } from './csv-rows.ts'
 import { entriesOf, readEntry } from './entries.ts'
@@ -13,7 +14,10 @@ import type { Source } from './tree.ts'
 
 /** All that a reading of the queries needs. */
 export interface Reading {
+  /** What mistakes call the job file; CSV files that it names lie beside it. */
   readonly file: string
+  /** The CSV, where the job is one. */
+  readonly table: ByteSource
   /** The YAML; null for a CSV. */
   readonly source: Source | null
   readonly plan: JobPlan
@@ -45,7 +49,7 @@ export async function* readQueries(
   }
   const batches =
     reading.source === null
-      ? readTable(reading, reading.file, seen)
+      ? readTable(reading, reading.file, reading.table, seen)
       : readEntries(reading, reading.source, seen)
   for await (const batch of batches)
     for (const query of batch) {
@@ -72,7 +76,7 @@ async function* readEntries(
     if (entry === null || 'row' in entry) continue
     const file = path.isAbsolute(entry.file) ? entry.file : path.join(path.dirname(reading.file), entry.file)
     const mistake = await fileMistake(file, ['.csv', '.tsv'])
-    if (mistake === null) yield* readTable(reading, file, seen)
+    if (mistake === null) yield* readTable(reading, file, file, seen)
     else {
       const what = `${file} cannot be read: ${mistake.what}`
       report({ ...source.at(['queries', index, 'file']), what, instead: mistake.instead })
@@ -83,11 +87,12 @@ async function* readEntries(
 async function* readTable(
   reading: Reading,
   file: string,
+  table: ByteSource,
   seen: (chunk: Buffer) => void,
 ): AsyncGenerator<readonly JobQuery[]> {
   let header = true
   let read: ReadRow | null = null
-  const batches = readCsv(file, seen)
+  const batches = readCsv(table, seen)
   for (;;) {
     // The file can vanish or break while it is read, after it was looked at.
     const next = await batches.next().catch((error: NodeJS.ErrnoException) => error)

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { billableOperation } from '../catalog/index.ts'
 import type { BillableOperation } from '../catalog/operation.ts'
-import { defaultDeepEveryMs, type JobSettings } from '../model/job.ts'
+import { defaultDeepEveryMs, type JobSettings, noFile } from '../model/job.ts'
 import type { Match } from '../model/target.ts'
 import type { JobWide } from './combine.ts'
 import { flagMatch, flagPlace, flagsSource, type JobFlags } from './flags.ts'
@@ -15,6 +15,16 @@ import { readWide, type Written } from './wide.ts'
 
 /** The mistake of asking for depth and pages at once. */
 export const twice: Mistake = { what: 'depth and pages cannot both be set', instead: 'keep one of them' }
+
+/** What settings are read from. */
+export interface Origin {
+  /** The job file; null where the job came without one. */
+  readonly path: string | null
+  /** What mistakes call it. */
+  readonly where: string
+  /** The YAML; null for a CSV. */
+  readonly source: Source | null
+}
 
 /** A job without its queries. */
 export interface JobPlan {
@@ -34,7 +44,7 @@ export interface JobPlan {
  * only to look for mistakes in the queries.
  */
 export function readSettings(
-  file: { readonly path: string; readonly source: Source | null },
+  file: Origin,
   flags: JobFlags,
   entryOperations: readonly BillableOperation[],
   report: Report,
@@ -45,7 +55,7 @@ export function readSettings(
   const operations = operationsOf(written)
   bothDepthAndPages(written, report)
   return {
-    settings: settingsOf(written, name ?? defaultName(file.path, report), match, file.path, report),
+    settings: settingsOf(written, name ?? defaultName(file, report), match, file.path, report),
     operations,
     wide: readWide(written, operations, entryOperations, report),
     depth: depth ?? null,
@@ -55,11 +65,7 @@ export function readSettings(
   }
 }
 
-function readBoth(
-  file: { readonly path: string; readonly source: Source | null },
-  flags: JobFlags,
-  report: Report,
-): Written {
+function readBoth(file: Origin, flags: JobFlags, report: Report): Written {
   const { source } = file
   const flagged = flagsSource(flags, report)
   const readFile = source === null ? null : readMap(looseJobSchema, source, [], report)
@@ -93,7 +99,7 @@ function settingsOf(
   written: Written,
   name: string,
   match: Match | undefined,
-  file: string,
+  file: string | null,
   report: Report,
 ): JobSettings {
   const { style, async, paging, until, deep_every, freshness, timezone, schedule } = merged(written)
@@ -101,7 +107,7 @@ function settingsOf(
   const lists = [targetList(written, 'targets', true), targetList(written, 'competitors', false)]
   return {
     name,
-    file: path.resolve(file),
+    file: file === null ? noFile : path.resolve(file),
     style: style ?? 'get',
     async: async ?? 'auto',
     paging: paging ?? 'all',
@@ -131,16 +137,16 @@ function bothDepthAndPages({ file, flags, at }: Written, report: Report): void {
       report({ ...(data === flags.data ? flagPlace('pages') : at(['pages'])), ...twice })
 }
 
-function defaultName(file: string, report: Report): string {
+function defaultName({ path: file, where, source }: Origin, report: Report): string {
+  const place = { where, line: null, column: null }
+  if (file === null) {
+    const instead = source === null ? 'give it one with --name' : "give it one with 'name:' or --name"
+    report({ ...place, what: 'the job has no name', instead })
+    return where
+  }
   const name = path.basename(file, path.extname(file))
   const read = jobName(name)
   if ('value' in read) return read.value
-  report({
-    where: file,
-    line: null,
-    column: null,
-    what: `the file's name ${read.what}`,
-    instead: 'give the job a name',
-  })
+  report({ ...place, what: `the file's name ${read.what}`, instead: 'give the job a name' })
   return name
 }

@@ -27,7 +27,7 @@ export function readSingle(
     // Operation and query are no flags here.
     report({ ...problem, where: problem.where.replace(/^--/, '') })
   }
-  const plan = readSettings({ path: name, source: null }, flags, [], tell)
+  const plan = readSettings({ path: name, where: name, source: null }, flags, [], tell)
   const text = queryText(query)
   if (!('value' in text)) tell({ ...flagPlace('query'), ...text, what: `the query ${text.what}` })
   if (mistakes > 0 || !('value' in text)) return null

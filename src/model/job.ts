@@ -6,7 +6,7 @@ export type AsyncPolicy = 'auto' | 'always' | 'never'
 /** Everything that holds for a whole job; plain data, kept with each run of it. */
 export interface JobSettings {
   readonly name: string
-  /** Absolute path of the job file. */
+  /** Absolute path of the job file, or `noFile`. */
   readonly file: string
   readonly style: 'get' | 'post'
   readonly async: AsyncPolicy
@@ -60,6 +60,9 @@ export interface JobQuery {
   /** Where it stands. */
   readonly source: { readonly file: string; readonly line: number }
 }
+
+/** Stands for the file of a job that came through standard input: no file has that absolute path. */
+export const noFile = '-'
 
 /** A mistake in a job file or in a flag: shown as `file:line:column: what; instead`. */
 export interface Problem {

@@ -1,6 +1,15 @@
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
-import { workspace } from '../support/rankline.ts'
+import { type Workspace, workspace } from '../support/rankline.ts'
+
+let place: Workspace
+beforeAll(async () => {
+  place = await workspace()
+  await place.file('job.csv', 'query\na\n')
+  // Makes the database.
+  await place.run(['runs'])
+})
+afterAll(() => place[Symbol.asyncDispose]())
 
 const service = { RANKLINE_BASE_URL: 'http://127.0.0.1:9', RANKLINE_API_KEY: 'a-key' }
 
@@ -46,13 +55,18 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, RegExp]>
   ['an unknown run', ['runs', '99'], {}, /no run 99/],
   ['a run that is no number', ['resume', 'x'], service, /The run cannot be 'x'/],
   ['a day that is none', ['export', 'organic', '--from', '2026-13-01'], {}, /--from cannot be/],
+  ['standard input for a report', ['report', '-'], {}, /standard input, which rankline report does not read/],
+  ['standard input for a search', ['search', 'alpha.search', '-'], service, /rankline search does not read/],
+  ['standard input for a backup', ['db', 'backup', '-'], {}, /rankline db does not read/],
+  ['standard input for a path', ['health', '-'], service, /rankline health does not read/],
+  ['standard input for a text', ['countries', '-'], service, /rankline countries does not read/],
+  ['standard output as a file', ['export', 'organic', '--out', '-'], {}, /--out cannot be '-'; leave it out/],
+  ['a query that looks like a flag', ['search', 'alpha.search', '-x'], service, /after --, as in: -- -x/],
+  ['a flag before no command', ['foo', '--x'], {}, /no command 'foo'/],
+  ['a flag for a value', ['runs', '--limit', '--json'], {}, /--limit needs a value/],
+  ['more words than are read', ['runs', '1', '2'], {}, /takes no '2'/],
   ['an output folder that is not there', ['export', 'organic', '--out', 'no/x.csv'], {}, /mkdir -p no/],
 ])('%s is one sentence on stderr, exit 2, and no stack trace', async (_, args, env, words) => {
-  await using place = await workspace()
-  await place.file('job.csv', 'query\na\n')
-  // Makes the database.
-  await place.run(['runs'])
-
   const { code, stdout, stderr } = await place.run(args, env)
 
   expect(stderr).toMatch(words)

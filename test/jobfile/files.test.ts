@@ -1,6 +1,7 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { isYamlMap } from '../../src/jobfile/files.ts'
 import { openJob } from '../../src/jobfile/open.ts'
 import { formatProblem } from '../../src/jobfile/problem.ts'
 import { folderOf, readIn, readJob } from './reading.ts'
@@ -103,4 +104,21 @@ test('a file whose own name cannot be the name of a job is told', async () => {
     problems: [],
     settings: { name: 'ab' },
   })
+})
+
+test.each<[string, boolean]>([
+  ['name: x\nqueries: [a]\n', true],
+  ['\ufeff# words\r\n\r\n---\r\nqueries:\r\n  - a\r\n', true],
+  ['{ queries: [a] }', true],
+  ['"name": x', true],
+  ['queries:', true],
+  ['query\nfoo: bar\n', false],
+  ['query,note: x\na,b\n', false],
+  ['"note: x",query\n', false],
+  ['sep=;\nquery;gl\n', false],
+  ['query;https://a.example\n', false],
+  ['- a\n- b\n', false],
+  ['', false],
+])('%j is YAML: %s', (text, yaml) => {
+  expect(isYamlMap(Buffer.from(text))).toBe(yaml)
 })

@@ -25,9 +25,9 @@ export interface Workspace extends AsyncDisposable {
   /** Writes a file and answers its name. */
   file(name: string, text: string): Promise<string>
   read(name: string): Promise<string>
-  start(args: readonly string[], env?: Environment): Started
-  /** Runs the program to its end. */
-  run(args: readonly string[], env?: Environment): Promise<Ended>
+  start(args: readonly string[], env?: Environment, input?: string): Started
+  /** Runs the program to its end; what it reads from standard input is `input`. */
+  run(args: readonly string[], env?: Environment, input?: string): Promise<Ended>
   /** Rows of a query over the database of the workspace. */
   sql<T = Record<string, unknown>>(query: string): readonly T[]
   /** Changes the database of the workspace by hand. */
@@ -43,12 +43,13 @@ export async function workspace(sandbox?: Pick<Sandbox, 'url' | 'key'>): Promise
   const service: Environment =
     sandbox === undefined ? {} : { RANKLINE_BASE_URL: sandbox.url, RANKLINE_API_KEY: sandbox.key }
 
-  const start: Workspace['start'] = (args, env = {}) => {
+  const start: Workspace['start'] = (args, env = {}, input) => {
     const child = spawn(process.execPath, [program, ...args], {
       cwd: folder,
       env: { PATH: process.env.PATH ?? '', NO_COLOR: '1', ...service, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     })
+    child.stdin?.end(input)
     let stdout = ''
     let stderr = ''
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
@@ -72,7 +73,7 @@ export async function workspace(sandbox?: Pick<Sandbox, 'url' | 'key'>): Promise
     },
     read: (name) => readFile(join(folder, name), 'utf8'),
     start,
-    run: (args, env) => start(args, env).ended,
+    run: (args, env, input) => start(args, env, input).ended,
     sql: <T>(query: string) => {
       const db = new Database(join(folder, 'data/rankline.db'), { readonly: true })
       try {
