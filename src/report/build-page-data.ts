@@ -59,7 +59,7 @@ export function buildPageData({ built, compare, measure, runs, store, serpDays }
           texts.place(one.title),
           links.place(one.link),
           sites.place(one.site),
-          owner(one.link)[0] ?? null,
+          owner(one.link),
         ]),
     })
   }

@@ -30,13 +30,16 @@ export interface Serp {
   readonly results: readonly SerpResult[]
 }
 
-/** Places in `texts`, `links` and `sites`, null where the service sent none; target that it belongs to, null for others'. */
+/**
+ * Places in `texts`, `links` and `sites`, null where the service sent none; then every target that it belongs to, own ones
+ * first, empty for a result of others.
+ */
 export type SerpResult = readonly [
   rank: number,
   title: number | null,
   link: number | null,
   site: number | null,
-  target: number | null,
+  targets: readonly number[],
 ]
 
 /** Who was cited by an AI answer. */

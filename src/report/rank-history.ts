@@ -12,7 +12,7 @@ export interface RankHistory {
   readonly days: readonly string[]
   /** What the newest run asks for, ordered by query, operation and params. */
   readonly keywords: readonly Keyword[]
-  /** Own targets first, then competitors, each in the order of their labels. */
+  /** Own targets first, then competitors, each in the order of the job file. */
   readonly targets: readonly TrackedTarget[]
   /** One for each keyword and target that is asked for, ordered by keyword, then target. */
   readonly series: readonly RankSeries[]

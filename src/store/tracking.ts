@@ -6,7 +6,8 @@ import type { Target } from '../model/target.ts'
 export interface TrackingStore {
   /**
    * What a run asks for: its queries by text, operation and params, and those of these targets of the whole job that it
-   * has, with those of single queries; own ones first.
+   * has, with those of single queries. Own targets come first, each group in the order of `targets`, then as the job file
+   * names them.
    */
   askedIn(run: number, targets: readonly Target[]): AskedRun
   /** Everything that a run observed, in any order. */

@@ -79,8 +79,8 @@ test('the page has the results of the last day and of the one before, as they ar
 test('results belong to the targets that the rankings name', async () => {
   const data = await pageOf()
   const owned = data.serps.flatMap(({ keyword, day, results }) =>
-    results.flatMap(([rank, , , , target]) =>
-      target === null ? [] : [[keyword, day, data.history.targets[target]?.label, rank]],
+    results.flatMap(([rank, , , , targets]) =>
+      targets.map((target) => [keyword, day, data.history.targets[target]?.label, rank]),
     ),
   )
   const ranked = data.history.series.flatMap(({ keyword, target, cells, places }) =>

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { PageData } from '../../src/report/page-data.ts'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { type Workspace, workspace } from '../support/rankline.ts'
 import { type Stage, stage } from '../support/stage.ts'
@@ -52,6 +53,32 @@ describe('what the job no longer asks', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
     expect(stderr).toContain('it tracks no targets')
   })
+})
+
+test('targets stand in the order of the job file, and a result counts for each that it belongs to', async () => {
+  await using set = await stage({ sites: ['acme.com', 'zeta.com', 'rival.com'] })
+  const { place } = set
+  const targets = ['acme.com', '{ site: acme.com, match: host, label: A host }']
+  const file = await place.file(
+    'acme.yaml',
+    `${jobOf(['desk', 'lamp'], targets)}competitors: [zeta.com, rival.com]\n`,
+  )
+  await place.run(['run', file])
+  const order = ['acme.com', 'A host', 'zeta.com', 'rival.com']
+  const rows = await rowsOf(place)
+  expect(rows.map(({ target }) => target)).toEqual([...order, ...order])
+  const said = async (...args: readonly string[]) => JSON.parse((await place.run(args)).stdout)
+  const metrics = await said('report', 'acme', '--metrics', '--json')
+  expect(metrics.targets.map(({ target }: { target: string }) => target)).toEqual(order)
+  const [explained] = await said('report', 'acme', '--explain', 'desk', '--json')
+  expect(explained.targets.map(({ target }: { target: string }) => target)).toEqual(order)
+
+  const { stdout: html } = await place.run(['report', 'acme', '--format', 'html'])
+  const data = JSON.parse(/<script id="page-data"[^>]*>(.*?)<\/script>/s.exec(html)?.[1] ?? '') as PageData
+  expect(data.history.targets.map(({ label }) => label)).toEqual(order)
+  const owners = data.serps.flatMap(({ results }) => results.map(([, , , , whose]) => whose.join()))
+  expect(owners).toContain('0,1')
+  expect(owners).not.toContain('0')
 })
 
 test('a target that is matched otherwise now is one row: by its file the new one, by name or day what the run asked', async () => {

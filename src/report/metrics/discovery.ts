@@ -7,8 +7,8 @@ import { firstResults, type SerpPair, type Weights, weightsOf } from './serps.ts
 export interface SiteShare {
   /** Place in `sites`. */
   readonly site: number
-  /** The target that its results belong to; null for a site that nobody tracks. */
-  readonly target: number | null
+  /** The targets that its results belong to, in their order; empty for a site that is not tracked. */
+  readonly targets: readonly number[]
   /** SERPs with a result of the site. */
   readonly appearances: number
   readonly appearancesBefore: number
@@ -62,7 +62,7 @@ function resultsOf(serp: Serp, depth: number): readonly SerpResult[] {
 interface SiteCount {
   appearances: number
   clicks: number
-  target: number | null
+  readonly targets: Set<number>
 }
 
 class Snapshot {
@@ -76,14 +76,14 @@ class Snapshot {
 
   add(results: readonly SerpResult[], weight: number): void {
     const here = new Set<number>()
-    for (const [rank, , , site, target] of results) {
+    for (const [rank, , , site, targets] of results) {
       const clicks = weight * rateOf(this.#curve, rank)
       this.clicks += clicks
       if (site === null) continue
-      const count = this.sites.get(site) ?? { appearances: 0, clicks: 0, target: null }
+      const count = this.sites.get(site) ?? { appearances: 0, clicks: 0, targets: new Set() }
       this.sites.set(site, count)
       count.clicks += clicks
-      count.target ??= target
+      for (const target of targets) count.targets.add(target)
       if (!here.has(site)) count.appearances++
       here.add(site)
     }
@@ -98,7 +98,9 @@ function siteShare(site: number, now: Snapshot, before: Snapshot): SiteShare {
   const [share, shareBefore] = [now.shareOf(site), before.shareOf(site)]
   return {
     site,
-    target: now.sites.get(site)?.target ?? before.sites.get(site)?.target ?? null,
+    targets: [...new Set([now, before].flatMap(({ sites }) => [...(sites.get(site)?.targets ?? [])]))].sort(
+      (a, b) => a - b,
+    ),
     appearances: now.sites.get(site)?.appearances ?? 0,
     appearancesBefore: before.sites.get(site)?.appearances ?? 0,
     share,

@@ -40,7 +40,7 @@ function shareOfFirstTen(serps: readonly Serp[], target: number, expected: numbe
   let [own, all, ranked] = [0, 0, 0]
   for (const serp of serps) {
     const results = firstResults(serp)
-    const its = results.filter((result) => result[4] === target).length
+    const its = results.filter((result) => result[4].includes(target)).length
     own += its
     all += results.length
     if (its > 0) ranked++

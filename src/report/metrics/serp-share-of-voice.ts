@@ -28,16 +28,16 @@ export function serpShareOfVoice(
     if (serp.depth === 0) continue
     observed++
     const results = firstResults(serp)
-    if (results.some((result) => result[4] === target)) ranked++
+    if (results.some((result) => result[4].includes(target))) ranked++
     const weight = weights.of(serp.keyword)
     if (weight === null) {
       uncounted++
       continue
     }
-    for (const [rank, , , , whose] of results) {
+    for (const [rank, , , , owners] of results) {
       const clicks = weight * rateOf(curve, rank)
       all += clicks
-      if (whose === target) own += clicks
+      if (owners.includes(target)) own += clicks
     }
   }
   const coverage = { ranked, observed, expected: keywordsOf(history).size }

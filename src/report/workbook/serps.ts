@@ -2,7 +2,7 @@ import type { Sheet } from '../../xlsx/workbook.ts'
 import { discoverCompetitors, type SiteShare } from '../metrics/discovery.ts'
 import { serpPairs } from '../metrics/serps.ts'
 import type { Serp, SerpResult } from '../page-data.ts'
-import type { Keyword } from '../rank-history.ts'
+import type { Keyword, RankHistory } from '../rank-history.ts'
 import type { ReportWithSerps } from '../whole-report.ts'
 import { keywordFields } from './keywords.ts'
 import { field, sheet } from './sheets.ts'
@@ -31,9 +31,7 @@ export function serpsSheet({ history, serps: { serps, texts, links, sites } }: R
       field('title', 'text', ({ result }) => named(result[1], texts), 50),
       field('link', 'text', ({ result }) => named(result[2], links), 60),
       field('site', 'text', ({ result }) => named(result[3], sites)),
-      field('target', 'text', ({ result: [, , , , target] }) =>
-        target === null ? null : (history.targets[target]?.label ?? null),
-      ),
+      field('target', 'text', ({ result: [, , , , targets] }) => labelsOf(targets, history)),
     ],
     all,
   )
@@ -47,9 +45,7 @@ export function sitesSheet({ history, compare, measure, serps: { serps, sites } 
     'Sites',
     [
       field('site', 'text', ({ site }) => sites[site] ?? null),
-      field('target', 'text', ({ target }) =>
-        target === null ? null : (history.targets[target]?.label ?? null),
-      ),
+      field('target', 'text', ({ targets }) => labelsOf(targets, history)),
       field('SERPs', 'number', ({ appearances }) => appearances),
       field('SERPs before', 'number', ({ appearancesBefore }) => appearancesBefore),
       field('share', 'percent', ({ share }) => share),
@@ -58,4 +54,9 @@ export function sitesSheet({ history, compare, measure, serps: { serps, sites } 
     ],
     found.sites,
   )
+}
+
+/** Targets by name, as tags are written. */
+function labelsOf(targets: readonly number[], history: RankHistory): string | null {
+  return targets.length === 0 ? null : targets.map((one) => history.targets[one]?.label ?? '').join(';')
 }

@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { kindCodes, type ResultKind } from '../../model/result.ts'
 import type { PageRecord, QueryLook, QueryRecord, ResultRecord, TargetRecord } from '../rows.ts'
 import { type TargetRow, toTarget } from './targets.ts'
+import { asPlanned } from './views.ts'
 
 interface QueryRow extends Omit<QueryRecord, 'params' | 'end' | 'pages' | 'targets'> {
   readonly queryId: number
@@ -75,7 +76,8 @@ function targetReader(db: Database): (run: number, query: number) => readonly Ta
       coalesce(o.unbroken_depth, o.depth) AS unbrokenDepth
     FROM observations o JOIN targets tg ON tg.id = o.target_id
       JOIN run_targets rt ON rt.run_id = o.run_id AND rt.target_id = o.target_id
-    WHERE o.run_id = ? AND o.query_id = ? ORDER BY rt.own DESC, rt.label`,
+      JOIN runs_ r ON r.id = o.run_id
+    WHERE o.run_id = ? AND o.query_id = ? ORDER BY ${asPlanned}`,
   )
   return (run, query) => targets.all(run, query).map(toTarget)
 }

@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3'
 import type { ReportStore, SerpAt, SerpQuery, SerpRecord } from '../rows.ts'
 import { pageReader } from './query-record.ts'
 import { type TargetRow, toTarget } from './targets.ts'
+import { asPlanned } from './views.ts'
 
 interface AskedRow extends Omit<SerpQuery, 'params'> {
   readonly params: string
@@ -74,7 +75,8 @@ function targetReader(db: Database): ReportStore['queryTargets'] {
       JOIN run_targets rt ON rt.run_id = rq.run_id
         AND rt.target_id IN (SELECT value FROM json_each(coalesce(rq.planned_targets, rq.targets)))
       JOIN targets tg ON tg.id = rt.target_id
-    WHERE rq.run_id = ? AND rq.query_id = ? ORDER BY rt.own DESC, rt.label`,
+      JOIN runs_ r ON r.id = rq.run_id
+    WHERE rq.run_id = ? AND rq.query_id = ? ORDER BY ${asPlanned}`,
   )
   return (run, queryId) => targets.all(run, queryId).map(toTarget)
 }

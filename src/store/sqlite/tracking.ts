@@ -11,7 +11,7 @@ import type {
   TrackingStore,
 } from '../tracking.ts'
 import { namedTargets } from './targets.ts'
-import { isAsked } from './views.ts'
+import { isAsked, targetOrder } from './views.ts'
 
 /** Reads what runs asked and observed, by numbers: nothing is joined that is not needed row by row. */
 export function trackingStore(db: Database): TrackingStore {
@@ -98,21 +98,25 @@ function askedReader(db: Database): TrackingStore['askedIn'] {
       JOIN queries q ON q.id = rq.query_id
     WHERE r.id = ? ORDER BY q.text, q.operation, q.params`,
   )
-  const targets = db.prepare<[number], TargetRow>(
-    `SELECT tg.id, tg.site, tg.match, tg.also, rt.label, rt.own FROM run_targets rt JOIN targets tg ON tg.id = rt.target_id
-    WHERE rt.run_id = ? ORDER BY rt.own DESC, rt.label, tg.id`,
+  const targets = db.prepare<unknown[], TargetRow>(
+    `SELECT tg.id, tg.site, tg.match, tg.also, rt.label, rt.own
+    FROM ${targetOrder} t JOIN run_targets rt ON rt.run_id = @run AND rt.target_id = t.target_id
+      JOIN targets tg ON tg.id = t.target_id ORDER BY t.place`,
   )
   const pairs = db
     .prepare<unknown[], [number, number]>(
-      `SELECT rq.query_id, rt.target_id
+      `WITH ordered AS MATERIALIZED ${targetOrder}
+      SELECT rq.query_id, rt.target_id
       FROM runs_ r JOIN run_queries rq ON rq.run_id = r.id AND rq.plan_number = r.plan_number
         JOIN queries q ON q.id = rq.query_id
         JOIN run_targets rt ON rt.run_id = r.id JOIN targets tg ON tg.id = rt.target_id
-      WHERE r.id = @run AND ${isAsked} ORDER BY q.text, q.operation, q.params, rt.own DESC, rt.label, rt.target_id`,
+        JOIN ordered t ON t.target_id = rt.target_id
+      WHERE r.id = @run AND ${isAsked} ORDER BY q.text, q.operation, q.params, t.place`,
     )
     .raw()
-  return (run, named) => {
-    const asked = pairs.all({ run, named: namedTargets(named) })
+  return (run, targetsOfJob) => {
+    const named = namedTargets(targetsOfJob)
+    const asked = pairs.all({ run, named })
     const watched = new Set(asked.map(([, target]) => target))
     return {
       queries: queries.all(run).map(({ params, tags, labels, ...keyword }) => ({
@@ -122,7 +126,7 @@ function askedReader(db: Database): TrackingStore['askedIn'] {
         labels: JSON.parse(labels) as AskedKeyword['labels'],
       })),
       targets: targets
-        .all(run)
+        .all({ run, named })
         .filter(({ id }) => watched.has(id))
         .map(({ own, also, ...target }) => ({
           ...target,

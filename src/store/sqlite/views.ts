@@ -139,11 +139,32 @@ export const isAsked = `(tg.id IN (SELECT value FROM json_each(coalesce(rq.plann
         SELECT value ->> 'site', value ->> 'match', value ->> 'also' FROM json_each(@named)))`
 
 /**
+ * The place of the target `tg` of the run target `rt` in the order of the job file, to sort by: own ones first, each group
+ * as the list has it, then those of single queries in the order in which they were first named.
+ *
+ * @param list targets of the whole job, as JSON
+ * @param also what a target of that list has under `also`, as text
+ */
+function inFileOrder(list: string, also: string): string {
+  return `rt.own DESC, coalesce((SELECT n.key FROM json_each(${list}) n WHERE n.value ->> 'site' = tg.site
+      AND n.value ->> 'match' = tg.match AND ${also} = tg.also), 1e9), tg.id`
+}
+
+/** The same as the run `r` was planned. */
+export const asPlanned = inFileOrder("r.settings, '$.targets'", "json(n.value -> 'also')")
+
+/** The targets of the run @run, numbered in the order of the job file; those of the whole job as `@named` has them. */
+export const targetOrder = `(SELECT rt.target_id,
+      row_number() OVER (ORDER BY ${inFileOrder('@named', "n.value ->> 'also'")}) AS place
+    FROM run_targets rt JOIN targets tg ON tg.id = rt.target_id WHERE rt.run_id = @run)`
+
+/**
  * Everything that the run @run asks, each query with each target that @named has or that is its own, in the columns of
  * `rankings`, as if nothing were known of it. What an edited file took back while the run went on is no longer asked; nor
  * are targets that the run watches only because a later file named them.
  */
 export const askedByRun = `
+    WITH ordered AS MATERIALIZED ${targetOrder}
     SELECT ${tracked()}, ${iso('r.started_at')} AS observed_at, 'unknown' AS state, NULL AS rank,
       NULL AS exactness, 0 AS depth, NULL AS url, NULL AS title, r.id AS run_id, rt.own, tg.site AS target_site,
       tg.match AS target_match, rq.volume, rq.url AS intended_url, q.params, rq.labels, NULL AS page,
@@ -152,6 +173,7 @@ export const askedByRun = `
       JOIN run_queries rq ON rq.run_id = r.id AND rq.plan_number = r.plan_number
       JOIN queries q ON q.id = rq.query_id
       JOIN run_targets rt ON rt.run_id = r.id
+      JOIN ordered t ON t.target_id = rt.target_id
       JOIN targets tg ON tg.id = rt.target_id
     WHERE r.id = @run AND ${isAsked}
-    ORDER BY q.text, q.operation, q.params, rt.label`
+    ORDER BY q.text, q.operation, q.params, t.place`

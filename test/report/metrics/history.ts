@@ -60,10 +60,13 @@ function placeOf<T>(all: T[], one: T, key: (one: T) => string): number {
 /** The first results of a SERP, one from rank 1 on for each site; its link has the number of its site. */
 export function aSerp(
   sites: readonly (number | null)[],
-  { targets = {}, ...more }: Partial<Serp> & { readonly targets?: Readonly<Record<number, number>> } = {},
+  {
+    targets = {},
+    ...more
+  }: Partial<Serp> & { readonly targets?: Readonly<Record<number, readonly number[]>> } = {},
 ): Serp {
   const results = sites.map(
-    (site, index) => [index + 1, null, site, site, site === null ? null : (targets[site] ?? null)] as const,
+    (site, index) => [index + 1, null, site, site, site === null ? [] : (targets[site] ?? [])] as const,
   )
   return { keyword: 0, day: 0, depth: sites.length, results, ...more }
 }

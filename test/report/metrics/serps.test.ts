@@ -14,10 +14,25 @@ const keywords = (...volumes: readonly (number | null)[]) =>
   aHistory(volumes.map((volume, index) => ({ query: `q${index}`, volume, cells: [1, 1] })))
 
 /** Site 7 is the target 0. */
-const targets = { 7: 0 }
+const targets = { 7: [0] }
 const ten = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
 /** Every link is a page of its own. */
 const pages = Array.from({ length: 40 }, (_, link) => link)
+
+const discovered = (serps: readonly Serp[], ...volumes: readonly (number | null)[]) => {
+  const history = keywords(...volumes)
+  const { sites, ...rest } = discoverCompetitors(serpPairs(history, serps, null), { history, curve })
+  const rounded = (share: number | null) => (share === null ? null : Number(share.toFixed(6)))
+  return {
+    ...rest,
+    sites: sites.map((one) => ({
+      ...one,
+      share: rounded(one.share),
+      shareBefore: rounded(one.shareBefore),
+      change: rounded(one.change),
+    })),
+  }
+}
 
 describe('share of voice among the first ten results', () => {
   const shareOf = (serps: readonly Serp[], ...volumes: readonly (number | null)[]) =>
@@ -38,6 +53,21 @@ describe('share of voice among the first ten results', () => {
 
   test('counts all results of the target: (0.5 + 0.2) / 0.8', () => {
     expect(shareOf([aSerp([7, 7, 1], { targets })], null).value).toBeCloseTo(0.7 / 0.8, 12)
+  })
+
+  test('counts a result for every target that it belongs to: 0.5 / 0.8 of the one, (0.5 + 0.2) / 0.8 of the other', () => {
+    const serps = [aSerp([7, 8, 1], { targets: { 7: [0, 1], 8: [1] } })]
+    const history = keywords(null)
+    const shares = [0, 1].map((target) => serpShareOfVoice(serps, target, { history, curve }).value)
+    expect(shares.map((share) => Number(share?.toFixed(9)))).toEqual([0.625, 0.875])
+    expect(
+      [0, 1].map((target) => ownership(standingsOf(history, null), target, serps)[0]?.firstTen.numerator),
+    ).toEqual([1, 2])
+    expect(
+      discovered([...serps.map((one) => ({ ...one, day: 1 })), ...serps], null).sites.map(
+        ({ targets: all }) => all,
+      ),
+    ).toEqual([[], [0, 1], [1]])
   })
 
   test('without any volume each keyword weighs the same: (0.5 + 0) / (0.8 + 0.8)', () => {
@@ -121,21 +151,6 @@ test('SERPs of the last day stand beside those of the day that is compared with'
 })
 
 describe('competitor discovery', () => {
-  const discovered = (serps: readonly Serp[], ...volumes: readonly (number | null)[]) => {
-    const history = keywords(...volumes)
-    const { sites, ...rest } = discoverCompetitors(serpPairs(history, serps, null), { history, curve })
-    const rounded = (share: number | null) => (share === null ? null : Number(share.toFixed(6)))
-    return {
-      ...rest,
-      sites: sites.map((one) => ({
-        ...one,
-        share: rounded(one.share),
-        shareBefore: rounded(one.shareBefore),
-        change: rounded(one.change),
-      })),
-    }
-  }
-
   test('tells which sites gain, of the SERPs that were looked at on both days', () => {
     const serps = [
       aSerp([7, 1, 2], { day: 0, targets }),
@@ -143,7 +158,7 @@ describe('competitor discovery', () => {
       // Another cohort: looked at on the last day alone.
       aSerp([9, 9, 9], { keyword: 1, day: 1 }),
     ]
-    const none = { target: null, appearances: 0, appearancesBefore: 0 }
+    const none = { targets: [], appearances: 0, appearancesBefore: 0 }
     expect(discovered(serps, null, null)).toEqual({
       serps: 1,
       weight: 'none',
@@ -166,7 +181,7 @@ describe('competitor discovery', () => {
         // 0.2 / 0.8, of 0.5 / 0.8
         {
           site: 7,
-          target: 0,
+          targets: [0],
           appearances: 1,
           appearancesBefore: 1,
           share: 0.25,

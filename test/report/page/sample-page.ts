@@ -215,7 +215,7 @@ function serpOf({ keyword, index, day, ranks, texts, sites, links, random }: Pag
       texts.place(title),
       links.place(`https://www.${site}/${slug}`),
       sites.place(host),
-      target,
+      target === null ? [] : [target],
     ]
   })
   return { keyword: index, day, depth: 10, results }

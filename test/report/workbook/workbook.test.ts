@@ -33,8 +33,8 @@ const whole = wholeReport(smallRankings, {
   runs: [aRun],
   serps: {
     serps: [
-      { keyword: 0, day: 0, depth: 10, results: [[1, 0, 0, 0, null]] },
-      { keyword: 0, day: 1, depth: 10, results: [[1, 1, 1, 1, 0]] },
+      { keyword: 0, day: 0, depth: 10, results: [[1, 0, 0, 0, []]] },
+      { keyword: 0, day: 1, depth: 10, results: [[1, 1, 1, 1, [0]]] },
     ],
     texts: ['=HYPERLINK("http://evil.example")', 'Acme'],
     links: ['https://other.example/', 'https://acme.com/'],

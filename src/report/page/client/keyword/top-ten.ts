@@ -51,13 +51,13 @@ function list({ heading, serp, other, view, pages, isNow }: Side): HTMLElement {
   )
 
   function row(result: SerpResult): HTMLElement {
-    const [rank, title, link, site, target] = result
+    const [rank, title, link, site, targets] = result
     const { texts, sites, links, history } = view.data
-    const owner = target === null ? null : (history.targets[target] ?? null)
+    const mine = targets.includes(view.choice.target)
+    const owner = history.targets[mine ? view.choice.target : (targets[0] ?? -1)] ?? null
     const name = owner?.label ?? (site === null ? '' : (sites[site] as string))
     const href = link === null ? null : (links[link] as string)
     const heading = title === null ? 'No title was sent' : (texts[title] as string)
-    const mine = target !== null && target === view.choice.target
     const whose = [
       owner === null
         ? null

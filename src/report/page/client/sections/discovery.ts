@@ -18,7 +18,7 @@ export function discovery(view: View): HTMLElement {
   const { history, data, asked } = view
   const pairs = serpPairs(history, data.serps, asked)
   const { sites, serps, weight } = discoverCompetitors(pairs, { history, curve: data.measure.curve })
-  const others = sites.filter(({ target }) => target === null)
+  const others = sites.filter(({ targets }) => targets.length === 0)
   if (others.length === 0) return empty('There are no results of two days to compare.')
   const shown = others
     .toSorted((a, b) => (b.share ?? 0) - (a.share ?? 0) || b.appearances - a.appearances)
