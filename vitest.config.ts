@@ -37,12 +37,12 @@ export default defineConfig({
         },
       },
       {
-        // Kills and crowds of processes: in its long form each file needs the machine for itself.
+        // Kills and crowds of processes. In the long form two files at a time: most of them wait for processes and pauses.
         test: {
           ...common,
           name: 'long',
           include: ['test/long/**/*.test.ts'],
-          maxWorkers: long ? 1 : workers,
+          maxWorkers: long ? 2 : workers,
           testTimeout: 300_000,
           sequence: { groupOrder: long ? 2 : 0 },
         },
