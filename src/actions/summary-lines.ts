@@ -27,7 +27,18 @@ export async function summaryLines(
       ...goingOn(one),
     ]
   })
-  return (await Promise.all(blocks)).flat()
+  return [...(await Promise.all(blocks)).flat(), ...balanceNotRead(documents)]
+}
+
+/** The last reading is not waited for, where the service does not answer it soon. */
+function balanceNotRead(documents: readonly RunDocument[]): readonly string[] {
+  const isMissing = ({ credits }: RunDocument): boolean =>
+    credits.balance_before !== null && credits.balance_after === null
+  return documents.some(isMissing)
+    ? [
+        '  The balance was not read at the end. The next reading settles what was spent: rankline usage, then rankline ledger verify',
+      ]
+    : []
 }
 
 /** One line that says what happened in a run. */

@@ -21,8 +21,14 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 export interface Wire {
   /** Sends once, follows nothing, repeats nothing. `onSent` is called once it has been handed to the connection. */
-  exchange(request: ApiRequest, onSent: () => void): Promise<Exchange>
+  exchange(request: ApiRequest, onSent: () => void, options?: ExchangeOptions): Promise<Exchange>
+  /** Ends all connections; what is still in the air ends with them. */
   close(): Promise<void>
+}
+
+export interface ExchangeOptions {
+  /** Gives the exchange up at once when it is aborted. */
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface WireOptions {
@@ -84,9 +90,9 @@ export function openWire(options: WireOptions): Wire {
   })
   const headers = { 'x-api-key': apiKey, accept: 'application/json', 'user-agent': userAgent }
   return {
-    exchange: async (request, onSent) =>
-      withoutKey(await exchange(pool, { request, headers, timeoutMs, onSent }), apiKey),
-    close: () => pool.close(),
+    exchange: async (request, onSent, { signal } = {}) =>
+      withoutKey(await exchange(pool, { request, headers, timeoutMs, onSent, signal }), apiKey),
+    close: () => pool.destroy(),
   }
 }
 
@@ -103,9 +109,10 @@ interface Sending {
   readonly headers: Readonly<Record<string, string>>
   readonly timeoutMs: number
   readonly onSent: () => void
+  readonly signal: AbortSignal | undefined
 }
 
-function exchange(pool: Pool, { request, headers, timeoutMs, onSent }: Sending): Promise<Exchange> {
+function exchange(pool: Pool, { request, headers, timeoutMs, onSent, signal }: Sending): Promise<Exchange> {
   return new Promise((resolve) => {
     let sent = false
     let status: number | null = null
@@ -115,17 +122,22 @@ function exchange(pool: Pool, { request, headers, timeoutMs, onSent }: Sending):
     const chunks: Buffer[] = []
     let abort: ((reason: Error) => void) | null = null
     let over = false
+    const end = (words: string, wordsBefore: string): void => {
+      if (abort !== null) abort(new Error(words))
+      else finish({ failure: 'unreachable', status: null, error: wordsBefore })
+    }
     const endWithin = (ms: number): NodeJS.Timeout =>
-      setTimeout(() => {
-        if (abort !== null) abort(new Error(`no whole answer within ${ms / 1000} s`))
-        else finish({ failure: 'unreachable', status: null, error: 'no connection became free in time' })
-      }, ms)
+      setTimeout(end, ms, `no whole answer within ${ms / 1000} s`, 'no connection became free in time')
     const deadlines = [endWithin(timeoutMs)]
+    const giveUp = (): void => end(givenUp, givenUp)
     const finish = (exchange: Exchange): void => {
       over = true
       for (const deadline of deadlines) clearTimeout(deadline)
+      signal?.removeEventListener('abort', giveUp)
       resolve(exchange)
     }
+    if (signal?.aborted) return giveUp()
+    signal?.addEventListener('abort', giveUp, { once: true })
     const { method, path, body } = request
     const sending = body === null ? headers : { ...headers, 'content-type': 'application/json' }
     pool.dispatch(
@@ -191,6 +203,8 @@ const decoders: Readonly<Record<string, (body: Buffer, limit: { maxOutputLength:
   deflate: inflateSync,
   br: brotliDecompressSync,
 }
+
+const givenUp = 'its answer was not waited for any longer'
 
 const tooLargeWords = `the answer is larger than ${largestBody / 1_000_000} MB`
 

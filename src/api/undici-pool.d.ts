@@ -5,7 +5,7 @@
 declare module 'undici/lib/dispatcher/pool.js' {
   import type { Pool as Whole } from 'undici'
 
-  type Pool = Pick<Whole, 'close' | 'dispatch'>
+  type Pool = Pick<Whole, 'destroy' | 'dispatch'>
   const Pool: new (...options: ConstructorParameters<typeof Whole>) => Pool
   export default Pool
 }

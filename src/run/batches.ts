@@ -9,7 +9,7 @@ import type { Books, MoneyLimit } from './books.ts'
 import { explainingQuota, type QuotaUse, quotaLeft, quotaReached, quotaUses, quotaWords } from './quotas.ts'
 import { readUsage } from './read-account.ts'
 import type { Service } from './service.ts'
-import type { Stop } from './stop.ts'
+import { type Stop, Stopped } from './stop.ts'
 
 export interface BatchParts {
   readonly store: CollectStore
@@ -18,6 +18,8 @@ export interface BatchParts {
   readonly random: () => number
   readonly keyHash: string
   readonly stop: Stop
+  /** Aborted when nothing more will be let through. */
+  readonly signal: AbortSignal
   readonly notice: (words: string) => void
   /** How long a service that is down is waited for. */
   readonly maxOutageMs: number
@@ -52,11 +54,11 @@ const batchSeconds = 10
 const smallestBatch = 100
 const largestBatch = 2_000
 const largestLease = 256
-/** Time that a last reading may wait for room in the rate limit once the user has asked to stop. */
-const lastReadingPatienceMs = 1_500
+/** Time that a last reading may take. */
+const lastReadingPatienceMs = 1_900
 
 export function openBatches(parts: BatchParts, runs: readonly Run[], books: Books): Batches {
-  const { store, stop, clock, keyHash } = parts
+  const { store, clock, keyHash } = parts
   /** Whether other runs of a group may have answers. */
   let shared = false
   const runIds = runs.map(({ id }) => id)
@@ -72,7 +74,7 @@ export function openBatches(parts: BatchParts, runs: readonly Run[], books: Book
     const take = books.ask()
     // Once it runs, it waits for the usage record as it waits for answers.
     const patienceMs = account === null ? 0 : parts.maxOutageMs
-    account = await readUsage({ ...parts, patienceMs, signal: stop.signal }, runs[0]?.id ?? null)
+    account = await readUsage({ ...parts, patienceMs }, runs[0]?.id ?? null)
     take(account)
     quotas = await quotaUses(store, keyHash, account, clock.wall())
     books.quota(quotaLeft(quotas) - (await store.openJobsBeside(runIds)).calls)
@@ -151,6 +153,7 @@ export function openBatches(parts: BatchParts, runs: readonly Run[], books: Book
       readOnce().catch(() => {})
     },
     end: async () => {
+      await reading?.catch(() => {})
       const balanceAfter = account === null ? null : await lastReading(parts, runs[0]?.id ?? null)
       return { balanceBefore, balanceAfter }
     },
@@ -167,17 +170,14 @@ async function lastReading(parts: BatchParts, runId: number | null): Promise<num
   const asked = parts.stop.cause()?.reason
   if (asked === 'auth' || asked === 'unavailable' || asked === 'crashed') return null
   const patience = new AbortController()
-  const cancel =
-    asked === 'interrupted'
-      ? parts.clock.after(lastReadingPatienceMs, () => patience.abort(new Error('no room')))
-      : null
+  const cancel = parts.clock.after(lastReadingPatienceMs, () => patience.abort(new Stopped()))
   try {
     return (await readUsage({ ...parts, signal: patience.signal }, runId)).remaining
   } catch {
-    // The run is over and its books are whole without it.
+    // The run is over and its books are whole without it: a later reading says what the service counted.
     return null
   } finally {
-    cancel?.()
+    cancel()
   }
 }
 

@@ -18,7 +18,7 @@ import { AccountUnknown } from './read-account.ts'
 import { reader } from './reading.ts'
 import { watchRefusals } from './refused.ts'
 import type { Service } from './service.ts'
-import { type Stop, Stopped } from './stop.ts'
+import { abortedWith, type Stop, Stopped } from './stop.ts'
 import { diskFull } from './stop-causes.ts'
 import type { TaskEnd } from './task-end.ts'
 import { inFlightTwins } from './twins.ts'
@@ -87,13 +87,15 @@ export async function collect(
   const all = [...runs, ...leftovers]
   const allIds = all.map(({ id }) => id)
   const books = openBooks(all, await spentBefore(parts, allIds), parts.clock)
-  const batches = openBatches(parts, runs, books)
+  /** Free lookups that only help to decide what is sent next: nothing waits for them once nothing more is. */
+  const lookups = abortedWith(stop.signal)
+  const batches = openBatches({ ...parts, signal: lookups.signal }, runs, books)
   const counters = await openCounters(store, runIds)
   const progress = () => parts.onProgress({ ...counters, spent: books.spent(), balance: books.balance() })
   const pool = openPool(stop, parts.clock)
   const breaker = await breakerFor(parts, runIds)
-  const { background } = pool
-  const health = watchHealth({ ...parts, breaker, signal: stop.signal, background })
+  const { background, aside } = pool
+  const health = watchHealth({ ...parts, breaker, signal: lookups.signal, background: aside })
   const refusals = watchRefusals({ ...parts, quota: batches.quota, lookAgain: batches.readAgain })
   let leftOut: readonly LeftOut[] = []
   const onSettled = ({ end, effect }: Settled): void => {
@@ -169,6 +171,7 @@ export async function collect(
     if (error instanceof AccountUnknown) stop.request(error.stop)
     else if (!(error instanceof Stopped)) pool.fail(error)
   }
+  lookups.abort(new Stopped())
   const left = await pool.drain()
   // Nothing is in the air any more: what is left of the reserve is for ending well.
   await space.letGo()

@@ -14,6 +14,7 @@ export function openPool(stop: Stop, clock: Pick<Clock, 'after'>) {
   const queue = new PQueue({ concurrency: 1 })
   const waiting = new Map<number, Task>()
   const behind = new Set<Promise<void>>()
+  const besides = new Set<Promise<void>>()
   let failure: { readonly error: unknown } | null = null
   /** Tasks added that did not end; the queue's own count changes only after its promises are fulfilled. */
   let inWork = 0
@@ -78,6 +79,13 @@ export function openPool(stop: Stop, clock: Pick<Clock, 'after'>) {
       })
       behind.add(watched)
     },
+    /** For free lookups: there is nothing more to do though one is under way. */
+    aside: (work: Promise<void>): void => {
+      const watched = guarded(() => work).then(() => {
+        besides.delete(watched)
+      })
+      besides.add(watched)
+    },
     busy: (): boolean => inWork + behind.size > 0,
     /** Counts tasks that ended, work behind them that ended, and the stop. */
     changes: (): number => changes,
@@ -92,6 +100,7 @@ export function openPool(stop: Stop, clock: Pick<Clock, 'after'>) {
       queue.clear()
       await queue.onIdle()
       while (behind.size > 0) await Promise.all(behind)
+      await Promise.all(besides)
       return [...waiting.values()]
     },
     rethrow: (): void => {

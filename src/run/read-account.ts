@@ -59,6 +59,7 @@ export async function readUsage(
       })
       return account
     }
+    if (signal.aborted) throw signal.reason
     if (outcome === 'throttled') {
       if ((service.gate.refusedFor() ?? 0) > maxThrottlingMs)
         throw new AccountUnknown(stalled(sent.settlement.error ?? outcome, maxThrottlingMs))

@@ -25,7 +25,10 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 /** The service as the rest of the program sees it: every call passes the gate and stands in the ledger. */
 export interface Service {
-  /** Sends once. Written into the ledger before; to be settled by the caller. Rejected only when `signal` is aborted before. */
+  /**
+   * Sends once. Written into the ledger before; to be settled by the caller. Rejected only when `signal` is aborted before:
+   * what is in the air then is awaited all the same, unless it is free.
+   */
   send(request: ApiRequest, call: PlannedCall, signal?: AbortSignal): Promise<SentCall>
   /** A free lookup, settled. */
   lookup(
@@ -63,7 +66,8 @@ export function openService({ baseUrl, wire, gate, store, clock, keyHash }: Serv
     })
     const callId = await begin(token, { ...call, keyHash, sentAt: clock.wall() })
     const started = clock.monotonic()
-    const exchange = await wire.exchange(request, token.sent)
+    const given = call.credits === 0 ? { signal } : {}
+    const exchange = await wire.exchange(request, token.sent, given)
     const latencyMs = Math.round(clock.monotonic() - started)
     const meaning = meaningOf(exchange)
     token.over(meaning === 'throttled' || meaning === 'unauthorised')

@@ -32,6 +32,15 @@ export function newStop(): Stop {
   }
 }
 
+/** A controller whose signal is aborted with that one, or before. */
+export function abortedWith(signal: AbortSignal): AbortController {
+  const controller = new AbortController()
+  const abort = (): void => controller.abort(signal.reason)
+  if (signal.aborted) abort()
+  else signal.addEventListener('abort', abort, { once: true })
+  return controller
+}
+
 /** Thrown out of waits when the run stops. */
 export class Stopped extends Error {
   override readonly name = 'Stopped'

@@ -133,6 +133,28 @@ test('Ctrl-C waits for what is in the air, exits 130, and the same command finis
   expect(sandbox.ledger.charged).toBe(120)
 })
 
+test('a usage record that stalls at the end holds nothing, and a later reading settles what it would have said', async () => {
+  await using sandbox = await startSandbox({
+    rules: [{ operation: 'usage', after: 1, do: { stall: 'before' } }],
+  })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(5))
+
+  const first = await place.run(['run', job, '--timeout', '3600'])
+
+  expect(first.code).toBe(0)
+  expect(first.stdout).toContain('5 of 5 tasks done')
+  expect(first.stdout).toContain('The balance was not read at the end.')
+  expect((await place.run(['ledger', 'verify'])).stdout).toContain('Credits not compared: 5 after the last')
+  expect(place.sql("SELECT outcome, billed FROM calls WHERE operation = 'usage'")).toEqual([
+    { outcome: 'answered', billed: 0 },
+    { outcome: 'ambiguous', billed: 0 },
+  ])
+  sandbox.control({ rules: [] })
+  await place.run(['usage'])
+  expect((await place.run(['ledger', 'verify'])).stdout).toContain('counted 5 credits, and so do these books')
+})
+
 test('a killed run is finished by the same command; what was in the air is ambiguous, nothing stored is bought again', async () => {
   await using sandbox = await startSandbox({ latencyMs: 60 })
   await using place = await workspace(sandbox)

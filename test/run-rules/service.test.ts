@@ -5,6 +5,7 @@ import { openWire } from '../../src/api/exchange.ts'
 import { openGate } from '../../src/api/gate.ts'
 import { billing } from '../../src/api/outcome.ts'
 import type { ApiRequest } from '../../src/api/request.ts'
+import { usage } from '../../src/catalog/operations/usage.ts'
 import type { Outcome, Settlement } from '../../src/model/call.ts'
 import { type Clock, systemClock } from '../../src/model/clock.ts'
 import { openService, type ServiceParts } from '../../src/run/service.ts'
@@ -40,6 +41,47 @@ const hurried: Pick<Clock, 'monotonic' | 'after'> = {
   monotonic: () => systemClock.monotonic() * 50,
   after: (ms, ring) => systemClock.after(ms / 50, ring),
 }
+
+const stopped = new Error('stopped')
+
+test('a free call in the air ends as soon as the run stops, one that costs is awaited', async () => {
+  const unanswered: Socket[] = []
+  let arrived = (): void => {}
+  await using server = await rawServer((socket) => {
+    unanswered.push(socket)
+    arrived()
+  })
+  const { service, settled, send } = serviceAt(server.origin)
+  const stop = new AbortController()
+  const both = new Promise<void>((resolve) => {
+    arrived = () => unanswered.length === 2 && resolve()
+  })
+  const paid = send(stop.signal)
+  const free = service.lookup(usage, {}, { signal: stop.signal })
+  await both
+  stop.abort(stopped)
+  expect((await free).settlement).toMatchObject({ outcome: 'ambiguous', billed: 0 })
+  expect(settled).toMatchObject([{ error: 'its answer was not waited for any longer' }])
+  for (const socket of unanswered) socket.write(http(200, 'ok'))
+  expect((await paid).settlement).toMatchObject({ outcome: 'answered', billed: 1 })
+})
+
+test('connections end with the wire, though one of them is still being made', async () => {
+  await using server = await rawServer(() => {})
+  const wire = openWire({
+    origin: server.origin,
+    apiKey: 'canary-key',
+    connections: 1,
+    timeoutMs: 60_000,
+    userAgent: 'test',
+  })
+  const request = { method: 'GET', origin: server.origin, path: '/v1/usage', body: null } as const
+  const stop = new AbortController()
+  const exchange = wire.exchange(request, () => {}, { signal: stop.signal })
+  stop.abort(stopped)
+  expect(await exchange).toMatchObject({ failure: 'unreachable' })
+  await wire.close()
+})
 
 /** Does something once the client has read the head of an answer. */
 function whenHeadIsRead(act: () => void): void {
