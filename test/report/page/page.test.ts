@@ -16,6 +16,7 @@ beforeAll(async () => {
 afterAll(() => browser?.close())
 
 const usual = samplePage({ keywords: 70, days: 40 })
+const rivals = samplePage({ keywords: 30, days: 10, targets: 8 })
 
 const firstCells = (page: Page, count = 8): Promise<readonly string[]> =>
   page.$$eval(
@@ -268,6 +269,44 @@ describe.skipIf(chromium === undefined)(
       expect(await page.evaluate(() => getComputedStyle(document.body).color)).toBe('rgb(22, 24, 29)')
       expect((await page.pdf()).length).toBeGreaterThan(10_000)
       expect(mishaps).toEqual([])
+    })
+
+    test('with eight targets the keyword column keeps its room on every screen, and on paper', async () => {
+      await using opened = await openPage(browser, rivals)
+      const { page } = opened
+      const label = 'Ranks of all targets side by side'
+      await page.waitForSelector(`[aria-label="${label}"] tbody tr`)
+      /** Widths of the first column, of the box and of the page; and where the first column stands once the box is scrolled. */
+      const measured = () =>
+        page.$eval(`div[aria-label="${label}"]`, (box) => {
+          const cell = box.querySelector('tbody:not(.spacer) th') as HTMLElement
+          box.scrollLeft = 10_000
+          const left = cell.getBoundingClientRect().left - box.getBoundingClientRect().left
+          return { first: cell.clientWidth, left, wide: document.documentElement.scrollWidth }
+        })
+      for (const width of [390, 768, 1280, 1920]) {
+        await page.setViewport({ width, height: 900 })
+        const { first, left, wide } = await measured()
+        expect(first).toBeGreaterThanOrEqual(width < 760 ? 150 : 220)
+        expect(left).toBeLessThan(2)
+        expect(wide).toBe(width)
+      }
+      await page.setViewport({ width: 794, height: 1123 })
+      await page.emulateMediaType('print')
+      await page.waitForSelector('#competitors .only-print .grid')
+      const heads = await page.$$eval('#competitors .only-print .grid', (tables) =>
+        tables.map((table) => [...table.querySelectorAll('thead th')].map((head) => head.textContent)),
+      )
+      const names = rivals.history.targets.map(({ label: name }) => name)
+      expect(heads).toEqual([
+        ['Keyword', ...names.slice(0, 4)],
+        ['Keyword', ...names.slice(4)],
+      ])
+      expect(
+        await page.$$eval('#competitors .grid-frame th:first-child', (cells) =>
+          Math.min(...cells.filter((one) => one.checkVisibility()).map((one) => one.clientWidth)),
+        ),
+      ).toBeGreaterThanOrEqual(150)
     })
 
     test('the switch turns dark into light, and needs no storage', async () => {

@@ -9,24 +9,42 @@ export interface SampleSize {
   readonly keywords: number
   readonly days: number
   readonly seed?: number
+  /** How many targets are tracked; four where nothing is said. */
+  readonly targets?: number
 }
 
 const lastDay = '2026-11-20'
 /** Results looked at on a day. */
 const depth = 30
 
-export const sampleTargets: readonly TrackedTarget[] = [
+const allTargets: readonly TrackedTarget[] = [
   { label: 'northdesk.example', site: 'northdesk.example', match: 'domain', also: [], own: true },
   { label: 'North Desk Shop', site: 'northdesk.example/shop', match: 'prefix', also: ['amp'], own: true },
   { label: 'risewell.example', site: 'risewell.example', match: 'domain', also: [], own: false },
   { label: 'harborledger.com', site: 'harborledger.com', match: 'domain', also: [], own: false },
+  {
+    label: 'the-standing-room.example',
+    site: 'the-standing-room.example',
+    match: 'domain',
+    also: [],
+    own: false,
+  },
+  { label: 'oakandsteel.example', site: 'oakandsteel.example', match: 'domain', also: [], own: false },
+  { label: 'sitless.example', site: 'sitless.example', match: 'domain', also: [], own: false },
+  { label: 'deskwise.example', site: 'deskwise.example', match: 'domain', also: [], own: false },
 ]
 
 /** How well each of the targets does, the lower the better. */
-const strengths = [9, 15, 8, 16]
+const strengths = [9, 15, 8, 16, 12, 18, 7, 14]
 
 /** A job with a history that looks like a real one, the same for the same seed. */
-export function samplePage({ keywords: wanted, days: length, seed = 1 }: SampleSize): PageData {
+export function samplePage({
+  keywords: wanted,
+  days: length,
+  seed = 1,
+  targets: tracked = 4,
+}: SampleSize): PageData {
+  const sampleTargets = allTargets.slice(0, tracked)
   const random = randomOf(seed)
   const days = Array.from({ length }, (_, index) => addDays(lastDay, index - length + 1))
   const keywords = sampleKeywords(wanted, random)
@@ -41,7 +59,7 @@ export function samplePage({ keywords: wanted, days: length, seed = 1 }: SampleS
     const fails = (day: number): boolean => random() < (day === length - 9 ? 0.2 : 0.012)
     const failed = days.map((_, day) => fails(day))
     const added = random() < 0.08 ? Math.floor(length * 0.6) : 0
-    const ranks = ranksOf(length, random)
+    const ranks = ranksOf(length, tracked, random)
     sampleTargets.forEach((target, number) => {
       series.push(
         seriesOf({
@@ -61,7 +79,7 @@ export function samplePage({ keywords: wanted, days: length, seed = 1 }: SampleS
         serps.push(serpOf({ keyword, index, day, ranks, texts, sites, links: otherLinks, random }))
     if (keyword.operation === 'alpha.ai')
       for (let day = Math.max(0, length - 14); day < length; day++)
-        if (random() < 0.92) citations.push(citationOf(index, day, random))
+        if (random() < 0.92) citations.push(citationOf([index, day], tracked, random))
   })
   const history: RankHistory = {
     job: 'standing-desks-us',
@@ -119,12 +137,12 @@ export function randomOf(seed: number): () => number {
 }
 
 /** The rank of each target on each day: walks that no two share a place of. */
-function ranksOf(length: number, random: () => number): number[][] {
-  const walks = strengths.map((strength) => ({
+function ranksOf(length: number, tracked: number, random: () => number): number[][] {
+  const walks = strengths.slice(0, tracked).map((strength) => ({
     at: 1 + random() * strength * 2.2,
     drift: (random() - 0.56) * 0.12,
   }))
-  const ranks = strengths.map(() => [] as number[])
+  const ranks = walks.map(() => [] as number[])
   for (let day = 0; day < length; day++) {
     const taken = new Set<number>()
     walks.forEach((walk, number) => {
@@ -203,8 +221,7 @@ function serpOf({ keyword, index, day, ranks, texts, sites, links, random }: Pag
   let next = start + (random() < 0.3 ? 1 : 0)
   const results = Array.from({ length: 10 }, (_, place): SerpResult => {
     const target = at.get(place + 1) ?? null
-    const site =
-      target === null ? (pool[next++ % pool.length] as string) : (sampleTargets[target]?.site ?? '')
+    const site = target === null ? (pool[next++ % pool.length] as string) : (allTargets[target]?.site ?? '')
     const title =
       target === null
         ? `${capital(keyword.query)}: ${['a guide', 'compared', 'tested for 90 days', 'what to buy'][next % 4]} | ${site}`
@@ -226,12 +243,16 @@ function capital(text: string): string {
 }
 
 /** How often each target is cited. */
-const chances = [0.5, 0.1, 0.7, 0.3]
+const chances = [0.5, 0.1, 0.7, 0.3, 0.2, 0.1, 0.4, 0.2]
 
-function citationOf(keyword: number, day: number, random: () => number): Citation {
+function citationOf(
+  [keyword, day]: readonly [number, number],
+  tracked: number,
+  random: () => number,
+): Citation {
   const references = 4 + Math.floor(random() * 6)
-  const cited = sampleTargets.flatMap((_, target) => {
-    if (random() > (chances[target] ?? 0)) return []
+  const cited = chances.slice(0, tracked).flatMap((chance, target) => {
+    if (random() > chance) return []
     return [{ target, indexes: random() < 0.2 ? [1, 3] : [Math.floor(random() * references)] }]
   })
   return { keyword, day, references, cited }

@@ -15,6 +15,9 @@ interface Row {
   readonly byTarget: ReadonlyMap<number, Standing>
 }
 
+/** Targets that stand beside each other on a sheet of paper at most. */
+const mostOnPaper = 4
+
 /** The ranks of all targets for each keyword. */
 export function sideBySide(view: View, open: OpenKeyword): HTMLElement {
   const { everyone, history, choice } = view
@@ -29,6 +32,46 @@ export function sideBySide(view: View, open: OpenKeyword): HTMLElement {
     return { main, byTarget }
   })
   const several = new Set(rows.map(({ main }) => main.keyword.operation)).size > 1
+  const keyword: Column<Row> = {
+    key: 'keyword',
+    title: 'Keyword',
+    class: 'keyword',
+    value: ({ main }) => main.keyword.query,
+    cell: ({ main: { keyword: one } }) =>
+      h(
+        'span',
+        { class: 'two-lines' },
+        h('bdi', { title: one.query }, one.query),
+        h(
+          'span',
+          { class: 'about' },
+          [localeOf(one), several ? one.operation : ''].filter(Boolean).join(' · '),
+        ),
+      ),
+  }
+  const targets = history.targets.map(
+    (target, place): Column<Row> => ({
+      key: `target-${place}`,
+      title: target.label,
+      class: `figure target-column${place === choice.target ? ' chosen' : ''}`,
+      value: ({ byTarget }) => rankValue(byTarget.get(place)),
+      cell: ({ byTarget }) => {
+        const standing = byTarget.get(place)
+        if (standing === undefined) return noValue('not tracked for this keyword')
+        const others = [...byTarget.values()].filter((one) => one !== standing)
+        const best = leads(
+          standing.current,
+          others.map(({ current }) => current),
+        )
+        return h(
+          'span',
+          { class: best ? 'ahead' : null },
+          rankMark(standing.current),
+          best ? h('span', { class: 'unseen' }, ', best of all') : null,
+        )
+      },
+    }),
+  )
   const table: GridView<Row> = grid<Row>({
     label: 'Ranks of all targets side by side',
     order: { by: `target-${choice.target}`, descending: false },
@@ -38,49 +81,9 @@ export function sideBySide(view: View, open: OpenKeyword): HTMLElement {
         all.map((row) => row.main),
       ),
     empty: 'No keyword fits what was chosen.',
-    minWidth: 150 + 104 * history.targets.length,
-    columns: [
-      {
-        key: 'keyword',
-        title: 'Keyword',
-        class: 'keyword',
-        value: ({ main }) => main.keyword.query,
-        cell: ({ main: { keyword } }) =>
-          h(
-            'span',
-            { class: 'two-lines' },
-            h('bdi', { title: keyword.query }, keyword.query),
-            h(
-              'span',
-              { class: 'about' },
-              [localeOf(keyword), several ? keyword.operation : ''].filter(Boolean).join(' · '),
-            ),
-          ),
-      },
-      ...history.targets.map(
-        (target, place): Column<Row> => ({
-          key: `target-${place}`,
-          title: target.label,
-          class: `figure target-column${place === choice.target ? ' chosen' : ''}`,
-          value: ({ byTarget }) => rankValue(byTarget.get(place)),
-          cell: ({ byTarget }) => {
-            const standing = byTarget.get(place)
-            if (standing === undefined) return noValue('not tracked for this keyword')
-            const others = [...byTarget.values()].filter((one) => one !== standing)
-            const best = leads(
-              standing.current,
-              others.map(({ current }) => current),
-            )
-            return h(
-              'span',
-              { class: best ? 'ahead' : null },
-              rankMark(standing.current),
-              best ? h('span', { class: 'unseen' }, ', best of all') : null,
-            )
-          },
-        }),
-      ),
-    ],
+    manyColumns: targets.length,
+    onPaper: shared(targets, mostOnPaper).map((some) => [keyword, ...some]),
+    columns: [keyword, ...targets],
   })
   table.show(rows)
   return table.element
@@ -90,4 +93,11 @@ function rankValue(standing: Standing | undefined): number | null {
   if (standing === undefined) return null
   const { state, rank, depth } = standing.current
   return state === 'absent' ? 1e6 + (depth ?? 0) : rank
+}
+
+/** A list in as few parts as there must be, none longer than that, and none much longer than another. */
+function shared<T>(all: readonly T[], most: number): readonly (readonly T[])[] {
+  const parts = Math.max(1, Math.ceil(all.length / most))
+  const size = Math.ceil(all.length / parts)
+  return Array.from({ length: parts }, (_, part) => all.slice(part * size, (part + 1) * size))
 }

@@ -11,8 +11,10 @@ export interface Grid<Row> {
   readonly open?: (row: Row, rows: readonly Row[]) => void
   /** What is said where there are no rows. */
   readonly empty: string
-  /** In pixels: narrower than that it scrolls sideways, its first column staying. */
-  readonly minWidth?: number
+  /** Columns beside the first one, where these may be many: with more than fit it scrolls sideways, its first column staying. */
+  readonly manyColumns?: number
+  /** Columns of the tables that stand one below the other on paper, where nothing scrolls; all in one where it is left out. */
+  readonly onPaper?: readonly (readonly Column<Row>[])[]
 }
 
 export interface GridView<Row> {
@@ -29,7 +31,16 @@ const printedRows = 200
  * A table of any number of rows, of which only those in sight are elements. Rows are as high as each other; arrow keys,
  * Page Up and Down, Home and End go from row to row. On paper the first rows stand whole, and a note says how many.
  */
-export function grid<Row>({ label, columns, order: first, open, empty, minWidth }: Grid<Row>): GridView<Row> {
+export function grid<Row>({
+  label,
+  columns,
+  order: first,
+  open,
+  empty,
+  manyColumns,
+  onPaper = [],
+}: Grid<Row>): GridView<Row> {
+  const isApart = onPaper.length > 1
   let order = first
   let given: readonly Row[] = []
   let rows: readonly Row[] = []
@@ -42,10 +53,19 @@ export function grid<Row>({ label, columns, order: first, open, empty, minWidth 
   const table = h('table', { 'aria-label': label }, h('thead', {}, head), above, body, below)
   const box = h(
     'div',
-    { class: 'grid', tabindex: open === undefined ? 0 : null, role: 'region', 'aria-label': label },
+    {
+      class: isApart ? 'grid only-screen' : 'grid',
+      tabindex: open === undefined ? 0 : null,
+      role: 'region',
+      'aria-label': label,
+    },
     table,
   )
-  if (minWidth !== undefined) table.style.minWidth = `${minWidth}px`
+  const paper = h('div', { class: 'only-print' })
+  if (manyColumns !== undefined) {
+    table.classList.add('many-columns')
+    table.style.setProperty('--columns', String(manyColumns))
+  }
   const note = h('p', { class: 'note only-print' })
   const nothing = h('p', { class: 'empty', hidden: true }, empty)
   box.addEventListener('scroll', () => draw(), { passive: true })
@@ -61,7 +81,7 @@ export function grid<Row>({ label, columns, order: first, open, empty, minWidth 
   })
   drawHead()
   return {
-    element: h('div', { class: 'grid-frame' }, box, nothing, note),
+    element: h('div', { class: 'grid-frame' }, box, paper, nothing, note),
     show: (next) => {
       given = next
       arrange()
@@ -109,7 +129,30 @@ export function grid<Row>({ label, columns, order: first, open, empty, minWidth 
     below.style.height = printed ? '0px' : `${(rows.length - to) * high}px`
     if (active < from || active >= to) active = Math.min(rows.length - 1, from + (printed ? 0 : margin))
     body.replaceChildren(...rows.slice(from, to).map((row, place) => line(row, from + place)))
+    if (isApart) paper.replaceChildren(...(printed ? onPaper.map((some) => paperTable(some)) : []))
     if (focused && !printed) buttonAt(active)?.focus({ preventScroll: true })
+  }
+
+  function paperTable(some: readonly Column<Row>[]): HTMLElement {
+    const heads = some.map(({ title, class: name }) => h('th', { scope: 'col', class: name ?? null }, title))
+    const lines = rows
+      .slice(0, printedRows)
+      .map((row) =>
+        h(
+          'tr',
+          {},
+          ...some.map((column, place) =>
+            place === 0
+              ? h('th', { scope: 'row', class: column.class ?? null }, column.cell(row))
+              : h('td', { class: column.class ?? null }, column.cell(row)),
+          ),
+        ),
+      )
+    return h(
+      'div',
+      { class: 'grid' },
+      h('table', {}, h('thead', {}, h('tr', {}, ...heads)), h('tbody', {}, ...lines)),
+    )
   }
 
   function line(row: Row, index: number): HTMLElement {
