@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { absentCell, dayValue, rankedCell } from '../../../src/report/day-cell.ts'
+import { compare } from '../../../src/report/movement.ts'
 import { pathOf, scaleFromZero, scaleOfRanks } from '../../../src/report/page/client/chart/line-chart.ts'
 import { timeAxis } from '../../../src/report/page/client/chart/time-axis.ts'
 import { choiceIn, hashOf, noChoice } from '../../../src/report/page/client/choice.ts'
@@ -13,7 +14,7 @@ import {
   shortLink,
 } from '../../../src/report/page/client/format.ts'
 import { tellingApart } from '../../../src/report/page/client/keyword/keyword-text.ts'
-import { rankWords } from '../../../src/report/page/client/movement-text.ts'
+import { movementOf, rankWords } from '../../../src/report/page/client/movement-text.ts'
 import { sorted } from '../../../src/report/page/client/table/sorting.ts'
 import { viewOf } from '../../../src/report/page/client/view.ts'
 import { valueRank } from '../../../src/report/rank-cells.ts'
@@ -63,13 +64,35 @@ describe('what is chosen', () => {
       expect(series.target).toBe(2)
       expect(series.cells).toHaveLength(18)
     }
-    const improved = viewOf(page, { ...noChoice, movement: 'improved' })
-    expect(improved.standings.map(({ change }) => change.movement)).toEqual(
-      improved.standings.map(() => 'improved'),
-    )
-    const shown = new Set(improved.history.series.map(({ keyword }) => keyword))
-    expect(improved.data.serps.every(({ keyword }) => shown.has(keyword))).toBe(true)
   })
+
+  test('of a movement leaves keywords out of the list alone: figures of winners only would be no figures', () => {
+    const [all, improved] = ['', 'improved'].map((movement) => viewOf(page, { ...noChoice, movement }))
+    expect(improved?.listed.length).toBeGreaterThan(0)
+    expect(improved?.listed.map(({ change }) => change.movement)).toEqual(
+      improved?.listed.map(() => 'improved'),
+    )
+    expect(improved?.listed).toEqual(all?.standings.filter(({ change }) => change.movement === 'improved'))
+    expect(improved?.standings).toEqual(all?.standings)
+    expect(improved?.everyone).toEqual(all?.everyone)
+    expect(improved?.data).toEqual(all?.data)
+  })
+})
+
+test('what ranks on neither day is not among what stayed', () => {
+  const absent = (depth: number) => ({ state: 'absent', rank: null, unbrokenDepth: depth }) as const
+  const ranked = { state: 'ranked', rank: 4, unbrokenDepth: 30 } as const
+  expect(movementOf(compare(absent(30), absent(20)))).toBe('unranked')
+  expect(movementOf(compare(ranked, ranked))).toBe('same')
+  const { days, series } = page.history
+  const never = series.map((one) =>
+    one.keyword === 3 ? { ...one, cells: days.map(() => absentCell(30, false)) } : one,
+  )
+  const data = { ...page, history: { ...page.history, series: never } }
+  const listed = (movement: string) =>
+    viewOf(data, { ...noChoice, movement }).listed.map(({ series: { keyword } }) => keyword)
+  expect(listed('unranked')).toEqual([3])
+  expect(listed('same')).not.toContain(3)
 })
 
 describe('scales', () => {

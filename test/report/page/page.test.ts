@@ -139,12 +139,21 @@ describe.skipIf(chromium === undefined)(
       expect(await page.$eval('.found', (found) => found.textContent)).toBe(`${both} of 70 keywords`)
       await page.click('.outcome button')
       expect(await page.$eval('.found', (found) => found.textContent)).toBe('70 keywords')
+      const figures = (): Promise<readonly (string | null)[]> =>
+        page.$$eval('.card, .moved b, #competitors tbody tr', (all) => all.map((one) => one.textContent))
+      await page.waitForSelector('#definitions')
+      const before = await figures()
       await page.click('[data-movement="improved"]')
       const improved = await page.$$eval('#keywords tbody .change', (all) =>
         all.map((one) => one.textContent),
       )
       expect(improved.length).toBeGreaterThan(0)
       expect(improved.every((text) => text?.startsWith('▲'))).toBe(true)
+      await page.waitForSelector('#definitions')
+      expect(await figures()).toEqual(before)
+      expect(await page.$eval('.found', (found) => found.textContent)).toBe(
+        `70 keywords, ${improved.length} listed`,
+      )
       expect(mishaps).toEqual([])
     })
 

@@ -1,6 +1,6 @@
-import { movementNames } from '../../metrics/movements.ts'
 import type { PageData } from '../../page-data.ts'
 import { localeOf } from './keyword/keyword-text.ts'
+import { movedNames } from './movement-text.ts'
 
 /** What the reader chose to see. Empty text is no choice. */
 export interface Choice {
@@ -70,7 +70,7 @@ export function choiceIn(hash: string, { history }: PageData): Choice {
       keywords.map(({ operation }) => operation),
     ),
     locale: oneOf('locale', keywords.map(localeOf)),
-    movement: oneOf('movement', movementNames),
+    movement: oneOf('movement', movedNames),
     from: oneOf('from', days),
     to: oneOf('to', days),
     compare: oneOf('compare', Object.keys(comparisons)),

@@ -1,10 +1,9 @@
-import { movementNames } from '../../metrics/movements.ts'
 import type { PageData } from '../../page-data.ts'
 import { type Choice, type ChoiceKey, choiceKeys, comparisons, noChoice } from './choice.ts'
 import { h } from './dom.ts'
 import { mediumDay, shortDay } from './format.ts'
 import { localeOf } from './keyword/keyword-text.ts'
-import { movementWords } from './movement-text.ts'
+import { movedNames, movedWords } from './movement-text.ts'
 
 export interface Controls {
   readonly element: HTMLElement
@@ -45,7 +44,7 @@ export function controls(data: PageData, choose: (change: Partial<Choice>) => vo
     locale: field('locale', 'Locale', any('All', distinct(keywords.map(localeOf)))),
     movement: field('movement', 'Movement', [
       ['', 'All'],
-      ...movementNames.map((name): Option => [name, capital(movementWords[name])]),
+      ...movedNames.map((name): Option => [name, capital(movedWords[name])]),
     ]),
     from: field('from', 'From', [['', 'First'], ...dayOptions]),
     to: field('to', 'To', [['', 'Latest'], ...dayOptions]),

@@ -8,6 +8,7 @@ import { count, longDay, number } from './format.ts'
 import { inTurn } from './in-turn.ts'
 import { keywordSheet } from './keyword/sheet.ts'
 import { comparedDays, masthead } from './masthead.ts'
+import { type Moved, movedWords } from './movement-text.ts'
 import { answers } from './sections/answers.ts'
 import { competitors } from './sections/competitors.ts'
 import { definitions } from './sections/definitions.ts'
@@ -67,7 +68,7 @@ function draw(data: PageData, root: HTMLElement): void {
       overview(seen, { open, choose }),
       section({ id: 'keywords', title: 'Keywords', lead: leadOf(seen) }, table.element),
     )
-    table.show(seen.standings)
+    table.show(seen.listed)
     later([
       () => main.append(competitors(seen, open)),
       () => main.append(pages(seen, open)),
@@ -81,18 +82,28 @@ function whyEmpty({ history: { days } }: PageData): string {
   return days.length === 0 ? 'The job has not run yet.' : 'The job tracks no target, so there are no ranks.'
 }
 
-function found({ standings }: View, { history }: PageData): string {
-  const all = history.series.filter(({ target }) => target === standings[0]?.series.target).length
-  return all === standings.length || all === 0
-    ? count(standings.length, 'keyword')
-    : `${number(standings.length)} of ${count(all, 'keyword')}`
+/** How many keywords are in sight, and how many of them the table lists. */
+function found({ standings, listed, choice }: View, { history }: PageData): string {
+  const all = history.series.filter(({ target }) => target === choice.target).length
+  const inSight =
+    all === standings.length
+      ? count(all, 'keyword')
+      : `${number(standings.length)} of ${count(all, 'keyword')}`
+  return choice.movement === '' ? inSight : `${inSight}, ${number(listed.length)} listed`
 }
 
-function leadOf({ history, standings }: View): string {
+function leadOf({ history, standings, listed, choice }: View): string {
   const last = history.days.at(-1)
   const since = comparedDays(standings, history.days)
   const removed = history.removed.length
+  const only =
+    choice.movement === ''
+      ? []
+      : [
+          `Only ${number(listed.length)} of ${number(standings.length)}: ${movedWords[choice.movement as Moved]}.`,
+        ]
   return [
+    ...only,
     `Where each keyword ${last === undefined ? 'stands' : `stood on ${longDay(last)}`}${since === '' ? '' : `, compared with ${since}`}.`,
     ...(removed === 0
       ? []

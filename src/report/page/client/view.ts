@@ -6,6 +6,7 @@ import type { PageData } from '../../page-data.ts'
 import type { Keyword, RankHistory, TrackedTarget } from '../../rank-history.ts'
 import type { Choice } from './choice.ts'
 import { localeOf } from './keyword/keyword-text.ts'
+import { movementOf } from './movement-text.ts'
 
 /** What is in sight: the part of the data that the reader chose. */
 export interface View {
@@ -17,7 +18,9 @@ export interface View {
   readonly asked: AskedDay | null
   /** Where the chosen target stands for each keyword in sight that it is tracked for. */
   readonly standings: readonly Standing[]
-  /** Where every target stands for them. */
+  /** Those of them that moved as chosen: the rows of the table of keywords. Figures are not of these: they would speak of winners alone. */
+  readonly listed: readonly Standing[]
+  /** Where every target stands for the keywords in sight. */
   readonly everyone: readonly Standing[]
 }
 
@@ -34,24 +37,30 @@ export function viewOf(data: PageData, choice: Choice): View {
     until: to,
   })
   const asked = askedDay(data, filtered.history.days, choice)
-  const local = locale === '' ? filtered : keep(filtered, (keyword) => localeOf(keyword) === locale)
-  const shown = movement === '' ? local : keepMoved(local, choice, asked)
-  const everyone = standingsOf(shown.history, asked)
+  const shown = locale === '' ? filtered : keep(filtered, (keyword) => localeOf(keyword) === locale)
+  const { history } = shown
+  const own = { ...history, series: history.series.filter(({ target }) => target === choice.target) }
+  const standings = standingsOf(own, asked)
+  let everyone: readonly Standing[] | undefined
   return {
     data: shown,
     choice,
-    history: shown.history,
+    history,
     target: data.history.targets[choice.target] as TrackedTarget,
     asked,
-    standings: everyone.filter(({ series }) => series.target === choice.target),
-    everyone,
+    standings,
+    listed: movement === '' ? standings : standings.filter(({ change }) => movementOf(change) === movement),
+    get everyone() {
+      everyone ??= standingsOf(history, asked)
+      return everyone
+    },
   }
 }
 
 /** The same of fewer keywords, which keep their places. */
-function keep(data: PageData, fits: (keyword: Keyword, place: number) => boolean): PageData {
+function keep(data: PageData, fits: (keyword: Keyword) => boolean): PageData {
   const { history, serps, citations } = data
-  const wanted = new Set(history.keywords.flatMap((one, place) => (fits(one, place) ? [place] : [])))
+  const wanted = new Set(history.keywords.flatMap((one, place) => (fits(one) ? [place] : [])))
   const isWanted = ({ keyword }: { readonly keyword: number }): boolean => wanted.has(keyword)
   return {
     ...data,
@@ -59,16 +68,6 @@ function keep(data: PageData, fits: (keyword: Keyword, place: number) => boolean
     serps: serps.filter(isWanted),
     citations: citations.filter(isWanted),
   }
-}
-
-function keepMoved(data: PageData, { target, movement }: Choice, asked: AskedDay | null): PageData {
-  const own = { ...data.history, series: data.history.series.filter((series) => series.target === target) }
-  const moved = new Set(
-    standingsOf(own, asked).flatMap(({ series, change }) =>
-      change.movement === movement ? [series.keyword] : [],
-    ),
-  )
-  return keep(data, (_, place) => moved.has(place))
 }
 
 /** What was asked for on the command line, unless the reader asks for another day. */
