@@ -4,7 +4,7 @@ import { absentCell, dayValue, rankedCell } from '../../../src/report/day-cell.t
 import { compare } from '../../../src/report/movement.ts'
 import { pathOf, scaleFromZero, scaleOfRanks } from '../../../src/report/page/client/chart/line-chart.ts'
 import { timeAxis } from '../../../src/report/page/client/chart/time-axis.ts'
-import { choiceIn, hashOf, noChoice } from '../../../src/report/page/client/choice.ts'
+import { type Choice, canBe, choiceIn, hashOf, noChoice } from '../../../src/report/page/client/choice.ts'
 import {
   count,
   decimal,
@@ -51,6 +51,17 @@ describe('what is chosen', () => {
       noChoice,
     )
     expect(hashOf(noChoice, page)).toBe('')
+  })
+
+  test('has its days in their order, and offers no end before the beginning', () => {
+    const [early, late] = [page.history.days[3] as string, page.history.days[12] as string]
+    const choice = choiceIn(`#from=${late}&to=${early}`, page)
+    expect([choice.from, choice.to]).toEqual([early, late])
+    const offered = (end: 'from' | 'to', chosen: Choice): readonly string[] =>
+      ['', ...page.history.days].filter((day) => canBe(end, day, chosen))
+    expect(offered('from', choice)).toEqual(['', ...page.history.days.slice(0, 13)])
+    expect(offered('to', choice)).toEqual(['', ...page.history.days.slice(3)])
+    expect(offered('from', noChoice)).toEqual(['', ...page.history.days])
   })
 
   test('narrows keywords, days and what is compared, for all that is shown', () => {

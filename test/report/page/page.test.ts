@@ -31,6 +31,14 @@ const rowsOf = (page: Page): Promise<number> =>
 const focused = (page: Page): Promise<string> =>
   page.evaluate(() => document.activeElement?.textContent ?? '')
 
+/** Whether the middle of what has the focus is on the screen, with nothing before it. */
+const isInSight = (page: Page): Promise<boolean> =>
+  page.evaluate(() => {
+    const one = document.activeElement as Element
+    const { left, top, height } = one.getBoundingClientRect()
+    return one.contains(document.elementFromPoint(left + 4, top + height / 2))
+  })
+
 describe.skipIf(chromium === undefined)(
   chromium === undefined ? whyNoChromium : 'the page in a browser',
   () => {
@@ -157,6 +165,68 @@ describe.skipIf(chromium === undefined)(
       expect(mishaps).toEqual([])
     })
 
+    test('Back undoes what was chosen, one choice after the other, and typed letters at once', async () => {
+      await using opened = await openPage(browser, usual)
+      const { page, mishaps } = opened
+      const back = async (hash: string): Promise<readonly unknown[]> => {
+        await page.evaluate(() => history.back())
+        await page.waitForFunction((wanted) => location.hash === wanted, {}, hash)
+        return page.evaluate(() => [
+          (document.querySelector('#choose-tag') as HTMLSelectElement).value,
+          (document.querySelector('#choose-text') as HTMLInputElement).value,
+          document.querySelector('.found')?.textContent,
+        ])
+      }
+      await page.select('#choose-tag', 'desks')
+      const found = await page.$eval('.found', (one) => one.textContent)
+      for (const part of ['oa', 'oak']) {
+        await page.$eval(
+          '#choose-text',
+          (field, text) => {
+            ;(field as HTMLInputElement).value = text
+            field.dispatchEvent(new Event('input'))
+          },
+          part,
+        )
+        await page.waitForFunction((wanted) => location.hash === `#text=${wanted}&tag=desks`, {}, part)
+      }
+      expect(await page.evaluate(() => location.hash)).toBe('#text=oak&tag=desks')
+      expect(await back('#tag=desks')).toEqual(['desks', '', found])
+      expect(await back('')).toEqual(['', '', '70 keywords'])
+      expect(mishaps).toEqual([])
+    })
+
+    test('an address opens the part that it names, and the filters undone from there', async () => {
+      await using opened = await openPage(browser, usual, { hash: '#pages' })
+      const { page } = opened
+      const top = (): Promise<number> =>
+        page.$eval('#pages', (part) => Math.round(part.getBoundingClientRect().top))
+      expect(await top()).toBeGreaterThanOrEqual(0)
+      expect(await top()).toBeLessThan(200)
+      await page.select('#choose-tag', 'accessories')
+      await page.evaluate(() => history.back())
+      await page.waitForFunction(() => document.querySelector('.found')?.textContent === '70 keywords')
+      expect(await page.evaluate(() => location.hash)).toBe('#pages')
+    })
+
+    test('filters that leave nothing are told from what the job does not say', async () => {
+      await using opened = await openPage(browser, usual, { hash: '#text=fits+nothing' })
+      const { page } = opened
+      const said = (): Promise<readonly (string | null)[]> =>
+        page.$$eval('#overview .empty, #competitors .empty, #pages .empty, #answers .empty', (all) =>
+          all.map((one) => one.textContent),
+        )
+      expect(new Set(await said())).toEqual(new Set(['No keyword fits what was chosen.']))
+      expect(await page.$eval('.found', (one) => one.textContent)).toBe('0 of 70 keywords')
+      const plain = usual.history.keywords.filter(({ url }) => url === null)[0]?.query ?? ''
+      await page.evaluate((text) => {
+        location.hash = `#text=${encodeURIComponent(text)}`
+      }, plain)
+      await page.waitForFunction(() => document.querySelector('.found')?.textContent !== '0 of 70 keywords')
+      await page.waitForSelector('#definitions')
+      expect(await said()).toContain('For no keyword in sight does the job name the page that should rank.')
+    })
+
     test('a chosen day is the last one of every figure, and a link to it opens the same', async () => {
       const day = usual.history.days.at(-10) as string
       await using opened = await openPage(browser, usual, {
@@ -253,8 +323,16 @@ describe.skipIf(chromium === undefined)(
         '10001',
       )
       await page.focus('#keywords tbody .row-button[tabindex="0"]')
-      await page.keyboard.press('End')
-      expect(await focused(page)).toContain(names.at(-1))
+      for (const [key, name] of [
+        ['End', names.at(-1)],
+        ['Home', names[0]],
+        ['PageDown', null],
+        ['End', names.at(-1)],
+      ] as const) {
+        await page.keyboard.press(key)
+        if (name !== null) expect(await focused(page)).toContain(name)
+        expect(await isInSight(page)).toBe(true)
+      }
     })
 
     test('on paper there is no chrome, and tables stand whole as far as they go', async () => {

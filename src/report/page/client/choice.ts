@@ -58,7 +58,7 @@ export function choiceIn(hash: string, { history }: PageData): Choice {
   const oneOf = (key: ChoiceKey, known: readonly string[]): string =>
     known.find((one) => one === said.get(key)) ?? ''
   const target = targets.findIndex(({ label }) => label === said.get('target'))
-  return {
+  return inOrder({
     target: Math.max(0, target),
     text: said.get('text') ?? '',
     tag: oneOf(
@@ -74,7 +74,19 @@ export function choiceIn(hash: string, { history }: PageData): Choice {
     from: oneOf('from', days),
     to: oneOf('to', days),
     compare: oneOf('compare', Object.keys(comparisons)),
-  }
+  })
+}
+
+/** The same with its days in their order: a range that is named from its end is the same range. */
+export function inOrder(choice: Choice): Choice {
+  const { from, to } = choice
+  return from !== '' && to !== '' && from > to ? { ...choice, from: to, to: from } : choice
+}
+
+/** Whether a day can be chosen for one end of the range, as the other end stands. */
+export function canBe(end: 'from' | 'to', day: string, { from, to }: Choice): boolean {
+  if (day === '') return true
+  return end === 'from' ? to === '' || day <= to : day >= from
 }
 
 /** The choice as the part of the address behind `#`, empty where nothing was chosen. */

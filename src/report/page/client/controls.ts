@@ -1,5 +1,5 @@
 import type { PageData } from '../../page-data.ts'
-import { type Choice, type ChoiceKey, choiceKeys, comparisons, noChoice } from './choice.ts'
+import { type Choice, type ChoiceKey, canBe, choiceKeys, comparisons, noChoice } from './choice.ts'
 import { h } from './dom.ts'
 import { mediumDay, shortDay } from './format.ts'
 import { localeOf } from './keyword/keyword-text.ts'
@@ -101,6 +101,8 @@ export function controls(data: PageData, choose: (change: Partial<Choice>) => vo
       target.select.value = String(choice.target)
       if (text.value.trim() !== choice.text) text.value = choice.text
       for (const [key, { select }] of Object.entries(selects)) select.value = choice[key as ChoiceKey]
+      for (const end of ['from', 'to'] as const)
+        for (const option of selects[end].select.options) option.disabled = !canBe(end, option.value, choice)
       const chosen = choiceKeys.filter((key) => choice[key] !== '')
       for (const [key, { element }] of Object.entries(selects))
         element.classList.toggle('set', choice[key as ChoiceKey] !== '')

@@ -1,20 +1,34 @@
 type Step = () => void
 
+export interface InTurn {
+  /** Does the steps given last, and forgets those before. */
+  do(steps: readonly Step[]): void
+  /** Does at once what is left to do. */
+  finish(): void
+}
+
 /**
- * Does the steps given last one by one, letting the browser draw and listen between them: what is far down the page need
- * not hold up what is on the screen. Paper waits for all of them.
+ * Does steps one by one, letting the browser draw and listen between them: what is far down the page need not hold up what
+ * is on the screen. Paper waits for all of them.
  */
-export function inTurn(): (steps: readonly Step[]) => void {
+export function inTurn(): InTurn {
   let waiting: readonly Step[] = []
   let timer: ReturnType<typeof setTimeout> | undefined
-  window.addEventListener('beforeprint', () => {
-    for (const step of waiting) step()
-    waiting = []
-  })
-  return (steps) => {
+  window.addEventListener('beforeprint', finish)
+  return {
+    do: (steps) => {
+      clearTimeout(timer)
+      waiting = steps
+      timer = setTimeout(go)
+    },
+    finish,
+  }
+
+  function finish(): void {
     clearTimeout(timer)
-    waiting = steps
-    timer = setTimeout(go)
+    const steps = waiting
+    waiting = []
+    for (const step of steps) step()
   }
 
   function go(): void {

@@ -1,13 +1,13 @@
 import type { Standing } from '../../cohort.ts'
 import type { PageData } from '../../page-data.ts'
-import { type Choice, choiceIn, hashOf } from './choice.ts'
+import { type Choice, choiceIn, hashOf, inOrder } from './choice.ts'
 import { controls } from './controls.ts'
 import { pageData } from './data.ts'
 import { h } from './dom.ts'
 import { count, longDay, number } from './format.ts'
 import { inTurn } from './in-turn.ts'
 import { keywordSheet } from './keyword/sheet.ts'
-import { comparedDays, masthead } from './masthead.ts'
+import { comparedDays, go, goTo, masthead, partIn } from './masthead.ts'
 import { type Moved, movedWords } from './movement-text.ts'
 import { answers } from './sections/answers.ts'
 import { competitors } from './sections/competitors.ts'
@@ -33,23 +33,39 @@ function draw(data: PageData, root: HTMLElement): void {
   const later = inTurn()
   const main = h('main', { id: 'content' })
   root.replaceChildren(
-    h('a', { class: 'skip', href: '#overview-title' }, 'Skip to the figures'),
+    h('a', { class: 'skip', href: '#overview', on: { click: go('overview') } }, 'Skip to the figures'),
     head.element,
     fields.element,
     main,
     sheet.element,
   )
+  let lastChange = ''
   window.addEventListener('hashchange', () => {
-    const said = choiceIn(location.hash, data)
-    if (!document.getElementById(location.hash.slice(1))) show(said)
+    lastChange = ''
+    show(choiceIn(location.hash, data))
+    goToPart()
   })
   show(choice)
+  goToPart()
 
   function choose(change: Partial<Choice>): void {
-    const next = { ...choice, ...change }
+    const next = inOrder({ ...choice, ...change })
     const hash = hashOf(next, data)
-    history.replaceState(null, '', `${location.href.split('#')[0]}${hash === '' ? '' : `#${hash}`}`)
+    const address = `${location.href.split('#')[0]}${hash === '' ? '' : `#${hash}`}`
+    const changed = Object.keys(change).join()
+    // What is typed letter by letter is undone at once.
+    if (changed === 'text' && lastChange === 'text') history.replaceState(null, '', address)
+    else if (hash !== hashOf(choice, data)) history.pushState(null, '', address)
+    lastChange = changed
     show(next)
+  }
+
+  /** The browser cannot go to a part that is not drawn yet. */
+  function goToPart(): void {
+    const part = partIn(location.hash)
+    if (part === undefined) return
+    later.finish()
+    goTo(part, 'instant')
   }
 
   function show(next: Choice): void {
@@ -69,7 +85,7 @@ function draw(data: PageData, root: HTMLElement): void {
       section({ id: 'keywords', title: 'Keywords', lead: leadOf(seen) }, table.element),
     )
     table.show(seen.listed)
-    later([
+    later.do([
       () => main.append(competitors(seen, open)),
       () => main.append(pages(seen, open)),
       () => main.append(answers(seen)),

@@ -72,13 +72,22 @@ export function masthead({ history }: PageData): { readonly element: HTMLElement
 }
 
 /** Goes to a part without losing what was chosen, which is said behind the same `#`. */
-function go(id: string): (event: MouseEvent) => void {
+export function go(id: string): (event: MouseEvent) => void {
   return (event) => {
     event.preventDefault()
-    const heading = document.getElementById(`${id}-title`)
-    document.getElementById(id)?.scrollIntoView()
-    heading?.focus({ preventScroll: true })
+    goTo(id)
   }
+}
+
+/** Goes to a part, with the focus on its heading. */
+export function goTo(id: string, behavior: ScrollBehavior = 'auto'): void {
+  document.getElementById(id)?.scrollIntoView({ behavior })
+  document.getElementById(`${id}-title`)?.focus({ preventScroll: true })
+}
+
+/** The part of the page that an address names; undefined where it says what was chosen, or nothing. */
+export function partIn(hash: string): string | undefined {
+  return parts.find(([id]) => hash === `#${id}`)?.[0]
 }
 
 /** The days that these are compared with, in words; empty where there is none. */

@@ -6,7 +6,7 @@ import { simpleTable } from '../table/simple-table.ts'
 import type { Column } from '../table/sorting.ts'
 import type { View } from '../view.ts'
 import { citations } from './citations.ts'
-import { empty, panel, section } from './section.ts'
+import { empty, nothingFits, panel, section } from './section.ts'
 
 /** Who is cited by AI answers, and what the target owns of each kind of results. */
 export function answers(view: View): HTMLElement {
@@ -38,7 +38,7 @@ function kinds({ history, data, standings, choice }: View): HTMLElement {
     choice.target,
     data.serps.filter(({ day }) => day === last),
   )
-  if (rows.length === 0) return empty('No keyword fits what was chosen.')
+  if (rows.length === 0) return empty(nothingFits)
   const columns: readonly Column<KindShare>[] = [
     { key: 'kind', title: 'Kind', cell: ({ kind }) => kindWords[kind] ?? kind },
     {

@@ -7,7 +7,7 @@ import { metricText } from '../metric-text.ts'
 import { simpleTable } from '../table/simple-table.ts'
 import type { Column } from '../table/sorting.ts'
 import type { View } from '../view.ts'
-import { empty } from './section.ts'
+import { empty, nothingFits } from './section.ts'
 
 interface Cited extends CitationShare {
   readonly target: number
@@ -24,6 +24,8 @@ export function citations(view: View): HTMLElement {
     ),
     ...data.citations.map(({ keyword }) => keyword),
   ])
+  if (history.series.length === 0) return empty(nothingFits)
+  if (asked.size === 0) return empty('No keyword in sight is asked for AI answers.')
   if (now.length === 0) return empty('No AI answer was looked at on the last day in sight.')
   const rows = history.targets.map(
     (_, target): Cited => ({ target, ...citationShare(now, target, asked.size) }),

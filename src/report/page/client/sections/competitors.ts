@@ -11,13 +11,13 @@ import type { View } from '../view.ts'
 import { discovery } from './discovery.ts'
 import type { OpenKeyword } from './keywords.ts'
 import { noValue } from './no-value.ts'
-import { empty, panel, section } from './section.ts'
+import { empty, nothingFits, panel, section } from './section.ts'
 import { sideBySide } from './side-by-side.ts'
 
 /** The targets beside each other, keyword by keyword, and sites that nobody tracks yet. */
 export function competitors(view: View, open: OpenKeyword): HTMLElement {
   const head = { id: 'competitors', title: 'Competitors' }
-  if (view.everyone.length === 0) return section(head, empty('No keyword fits what was chosen.'))
+  if (view.everyone.length === 0) return section(head, empty(nothingFits))
   return section(
     { ...head, lead: 'All targets on the same keywords, and who else gains among the first ten results.' },
     panel('Targets', targetTable(view)),

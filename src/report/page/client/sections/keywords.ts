@@ -10,6 +10,7 @@ import { type GridView, grid } from '../table/grid.ts'
 import type { Column } from '../table/sorting.ts'
 import type { View } from '../view.ts'
 import { noValue } from './no-value.ts'
+import { nothingFits } from './section.ts'
 
 export type OpenKeyword = (standing: Standing, all: readonly Standing[]) => void
 
@@ -20,7 +21,7 @@ export function keywordTable(view: View, open: OpenKeyword): GridView<Standing> 
     columns: columnsOf(view),
     order: { by: 'rank', descending: false },
     open,
-    empty: 'No keyword fits what was chosen.',
+    empty: nothingFits,
   })
 }
 

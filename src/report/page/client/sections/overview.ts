@@ -15,7 +15,7 @@ import { figureCard } from './figure-card.ts'
 import type { OpenKeyword } from './keywords.ts'
 import { moved } from './moved.ts'
 import { movers } from './movers.ts'
-import { empty, panel, section } from './section.ts'
+import { empty, nothingFits, panel, section } from './section.ts'
 
 export interface Reactions {
   readonly open: OpenKeyword
@@ -24,8 +24,7 @@ export interface Reactions {
 
 /** The first screen: figures, how they came about, and who moved. */
 export function overview(view: View, { open, choose }: Reactions): HTMLElement {
-  if (view.standings.length === 0)
-    return section({ id: 'overview', title: 'Overview' }, empty('No keyword fits what was chosen.'))
+  if (view.standings.length === 0) return section({ id: 'overview', title: 'Overview' }, empty(nothingFits))
   const { history, data, choice } = view
   const days = daily(history, choice.target, data.measure)
   return section(

@@ -19,7 +19,7 @@ import type { Column } from '../table/sorting.ts'
 import type { View } from '../view.ts'
 import type { OpenKeyword } from './keywords.ts'
 import { noValue } from './no-value.ts'
-import { empty, panel, section } from './section.ts'
+import { empty, nothingFits, panel, section } from './section.ts'
 
 /** Rows of each list at most. */
 const most = 12
@@ -53,9 +53,16 @@ export function pages(view: View, open: OpenKeyword): HTMLElement {
 function landing({ standings, history }: View, open: OpenKeyword): HTMLElement {
   const apart = tellingApart(history.keywords)
   const all = landingPages(standings, history)
+  if (all.length === 0) return empty(nothingFits)
   const counts = countLanding(all)
-  if (counts['none intended'] === all.length)
-    return empty('The job names no page that should rank for a keyword.')
+  if (counts['none intended'] === all.length) {
+    const named = history.keywords.some(({ url }) => url !== null)
+    return empty(
+      named
+        ? 'For no keyword in sight does the job name the page that should rank.'
+        : 'The job names no page that should rank for a keyword.',
+    )
+  }
   const wrong = all.filter(({ state }) => state === 'wrong page')
   const columns: readonly Column<LandingPage>[] = [
     {
@@ -95,6 +102,7 @@ function landing({ standings, history }: View, open: OpenKeyword): HTMLElement {
 }
 
 function competing({ history, standings, choice }: View, open: OpenKeyword): HTMLElement {
+  if (standings.length === 0) return empty(nothingFits)
   const bySeries = new Map(standings.map((one) => [one.series.keyword, one]))
   const found = cannibalisation(history).filter(({ target }) => target === choice.target)
   if (found.length === 0) return empty('No keyword has pages that compete.')
@@ -138,6 +146,7 @@ interface Ranking {
 }
 
 function ranking({ standings, history, target }: View): HTMLElement {
+  if (standings.length === 0) return empty(nothingFits)
   const byLink = new Map<string, Standing[]>()
   for (const { link, standing } of landingPages(standings, history))
     if (link !== null) byLink.set(link, [...(byLink.get(link) ?? []), standing])

@@ -26,6 +26,9 @@ export function panel(title: Child, ...children: readonly Child[]): HTMLElement 
   return h('div', { class: 'panel' }, h('h3', {}, title), ...children)
 }
 
+/** Said where the filters leave no keyword. */
+export const nothingFits = 'No keyword fits what was chosen.'
+
 /** Said in place of what there is nothing of. */
 export function empty(text: string): HTMLElement {
   return h('p', { class: 'empty' }, text)

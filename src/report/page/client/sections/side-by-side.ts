@@ -8,6 +8,7 @@ import type { Column } from '../table/sorting.ts'
 import type { View } from '../view.ts'
 import type { OpenKeyword } from './keywords.ts'
 import { noValue } from './no-value.ts'
+import { nothingFits } from './section.ts'
 
 interface Row {
   /** Of the chosen target, where it is tracked for the keyword. */
@@ -80,7 +81,7 @@ export function sideBySide(view: View, open: OpenKeyword): HTMLElement {
         main,
         all.map((row) => row.main),
       ),
-    empty: 'No keyword fits what was chosen.',
+    empty: nothingFits,
     manyColumns: targets.length,
     onPaper: shared(targets, mostOnPaper).map((some) => [keyword, ...some]),
     columns: [keyword, ...targets],

@@ -214,6 +214,10 @@ export function grid<Row>({
     draw()
     buttonAt(index)?.setAttribute('tabindex', '0')
     buttonAt(index)?.focus({ preventScroll: true })
+    // The table itself may lie half outside the window.
+    buttonAt(index)
+      ?.closest('tr')
+      ?.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' })
   }
 
   function buttonAt(index: number): HTMLElement | null {
