@@ -23,7 +23,7 @@ export async function summaryLines(
       ...spentByOthers(one),
       ...leftOut(one),
       ...malformedLines(one.malformed_items),
-      ...causeLines(one.run, causes),
+      ...causeLines(one, causes),
       ...goingOn(one),
     ]
   })
@@ -85,10 +85,24 @@ const reasonWords: Readonly<Record<string, string>> = {
   crashed: 'crashed',
 }
 
-function causeLines(run: number, causes: readonly FailureCause[]): readonly string[] {
+function causeLines({ run, status }: RunDocument, causes: readonly FailureCause[]): readonly string[] {
   if (causes.length === 0) return []
   const lines = causes.map(({ kind, tasks }) => `  ${count(tasks, 'task')}: ${harmless(kind)}`)
-  return [...lines, `  Each: rankline runs ${run} · buy them again: rankline retry ${run}`]
+  const unusable = causes.reduce((sum, { answered }) => sum + answered, 0)
+  const again =
+    unusable === 0
+      ? `buy them again: rankline retry ${run}`
+      : `buy them again, once the service answers well: rankline retry ${run}`
+  return [
+    ...lines,
+    ...(unusable === 0
+      ? []
+      : [
+          `  What came instead of results is stored. After an update of rankline it is read again at no cost by: rankline renormalise`,
+        ]),
+    // What is not finished is not retried.
+    `  Each: rankline runs ${run}${status === 'finished' ? ` · ${again}` : ''}`,
+  ]
 }
 
 /** What one machine cannot lock out: another one that collects with the same key. */

@@ -48,7 +48,19 @@ function unwrapped({ asyncParam, response }: BillableOperation, fields: Fields |
 
 function excerpt(body: Buffer): string {
   if (body.length === 0) return 'it is empty'
+  const page = body.toString('utf8', 0, 4_096)
+  if (/^\s*<(?:!doctype html|html)\b/i.test(page)) return htmlPage(page)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
   const start = body.toString('utf8', 0, 80).replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
   return `it begins: ${start.trim()}`
+}
+
+/** An HTML page, for instance of a login: its title says most of it. */
+function htmlPage(html: string): string {
+  const title = html.match(/<(?:title|h1)[^>]*>([^<]+)</i)?.[1]
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+  const words = title?.replace(/[\u0000-\u001f\u007f-\u009f\s]+/g, ' ').trim()
+  return words === undefined || words === ''
+    ? 'an HTML page'
+    : `an HTML page '${words.slice(0, 80).toWellFormed()}'`
 }

@@ -1,33 +1,50 @@
 import type { Clock } from '../model/clock.ts'
+import { type UnusableAnswers, unusableAnswers } from './unusable.ts'
 
-/** Whether an engine may be asked, and which of its tasks finds out when it may not. */
+/** Whether an engine, or one operation of it, may be asked, and which of its tasks finds out when it may not. */
 export interface Breaker {
   /** Notes that a call of a task was answered (in whatever way), or failed on the service's side. */
   note(engine: string, taskId: number, end: 'up' | 'down'): void
+  /** Notes an answer that was paid for: why it cannot be used, or null where it can. */
+  answered(operation: string, taskId: number, problem: string | null): void
   /** Stops new work for an engine, whatever its calls said; its first probe follows after a pause. */
   trip(engine: string): void
-  isOpen(engine: string): boolean
+  /** The last answers of an operation could not be used, in an earlier run: one call finds out before the others follow. */
+  distrust(operation: string): void
+  /** Whether an engine or an operation gets no new work now. */
+  isOpen(name: string): boolean
   /** Whether the task is one that finds out. */
   isProbe(taskId: number): boolean
   /** Whether the engine was ever seen to work. */
   everUp(engine: string): boolean
   /** Enough tasks failed to wonder whether the engine is down. */
   isSuspect(engine: string): boolean
-  /** Engines that get no new work now. */
+  /** Engines and operations that get no new work now. */
   paused(): readonly string[]
-  /** An engine that one task may be sent to, to find out. */
+  /** An engine or operation that one task may be sent to, to find out. */
   due(): string | null
   /** None of its tasks can be sent now: the probe waits for longer. */
-  postpone(engine: string): void
+  postpone(name: string): void
   /** That task was let through. */
-  probing(engine: string, taskId: number): void
+  probing(name: string, taskId: number): void
   /** The task is no longer in work; where it was a probe that found nothing out, another one follows. */
   gone(taskId: number): void
   /** Milliseconds until a probe is due; null while none will be. */
   nextProbeIn(): number | null
-  /** Engines that were down for longer than is waited for. */
+  /** Engines and operations that were down for longer than is waited for. */
   givenUp(): readonly string[]
+  /** Answers of an operation that were paid for and cannot be used. */
+  unusable(operation: string): UnusableAnswers
 }
+
+/** What became of an engine or an operation. */
+export type Change =
+  | 'down'
+  | 'up'
+  /** Its answers cannot be used. */
+  | 'unusable'
+  /** Its last answers could not be used, in an earlier run. */
+  | 'distrusted'
 
 export interface BreakerOptions {
   readonly clock: Pick<Clock, 'monotonic'>
@@ -35,19 +52,30 @@ export interface BreakerOptions {
   readonly maxOutageMs: number
   /** Engines that worked before, as far as is known. */
   readonly up: Iterable<string>
-  /** Told when an engine goes down and when it is back. */
-  readonly onChange: (engine: string, change: 'down' | 'up') => void
+  /** Told when an engine or operation goes down and when it is back. */
+  readonly onChange: (name: string, change: Change) => void
 }
 
 /** Tasks looked back at, each with its last call. */
 const recentTasks = 20
 const fewestTasks = 6
 const suspectTasks = 3
-const firstPauseMs = 1_000
-const longestPauseMs = 15_000
+
+/** When probes follow each other. */
+interface Pace {
+  readonly firstPauseMs: number
+  readonly growth: number
+  readonly longestPauseMs: number
+}
+
+/** An error of the service is free, and so is to look often whether it has passed. */
+const freeProbes: Pace = { firstPauseMs: 1_000, growth: 2, longestPauseMs: 15_000 }
+/** Each answer that cannot be used is paid for: three probes in a minute, six in half an hour, eight in a day. */
+const paidProbes: Pace = { firstPauseMs: 5_000, growth: 4, longestPauseMs: Number.POSITIVE_INFINITY }
 
 interface Outage {
   readonly since: number
+  readonly pace: Pace
   pauseMs: number
   until: number
   /** The task that finds out; null while none is under way. */
@@ -57,15 +85,17 @@ interface Outage {
 }
 
 /**
- * A circuit breaker for each engine. It opens when most of the tasks that were tried last failed with an error of
- * the service; tasks are counted, not calls, so that a few queries that the service cannot stand do not stop the
- * others. While it is open one task alone probes, with growing pauses, and the rest follows when that is answered.
+ * A circuit breaker for each engine and each operation. That of an engine opens when most of the tasks that were tried
+ * last failed with an error of the service; tasks are counted, not calls, so that a few queries that the service cannot
+ * stand do not stop the others. That of an operation opens when too many of its answers cannot be used. While one is open
+ * one task alone probes, with growing pauses, and the rest follows when that is answered.
  */
 export function openBreaker({ clock, maxOutageMs, up, onChange }: BreakerOptions): Breaker {
   const worked = new Set(up)
   /** Engine -> task -> whether its last call failed; the task tried last stands last. */
   const recent = new Map<string, Map<number, boolean>>()
   const outages = new Map<string, Outage>()
+  const answers = unusableAnswers()
 
   const failuresOf = (tasks: ReadonlyMap<number, boolean>): number =>
     [...tasks.values()].filter((failed) => failed).length
@@ -77,14 +107,15 @@ export function openBreaker({ clock, maxOutageMs, up, onChange }: BreakerOptions
     outage.until = Math.min(clock.monotonic() + outage.pauseMs, outage.since + maxOutageMs)
   }
 
-  const trip = (engine: string): void => {
-    if (outages.has(engine)) return
+  const open = (name: string, pace: Pace, change: Change): void => {
+    if (outages.has(name)) return
     const now = clock.monotonic()
-    const outage = { since: now, pauseMs: firstPauseMs, until: now, probe: null, over: false }
-    pause(outage)
-    outages.set(engine, outage)
-    onChange(engine, 'down')
+    const outage = { since: now, pace, pauseMs: pace.firstPauseMs, until: now, probe: null, over: false }
+    if (change !== 'distrusted') pause(outage)
+    outages.set(name, outage)
+    onChange(name, change)
   }
+  const trip = (engine: string): void => open(engine, freeProbes, 'down')
 
   const remember = (engine: string, taskId: number, failed: boolean): void => {
     const tasks = recent.get(engine) ?? new Map<number, boolean>()
@@ -98,18 +129,24 @@ export function openBreaker({ clock, maxOutageMs, up, onChange }: BreakerOptions
     if (failed && tasks.size >= fewestTasks && failuresOf(tasks) > tasks.size / 2) trip(engine)
   }
 
+  const giveUp = (name: string): void => {
+    const outage = outages.get(name)
+    if (outage !== undefined) outage.over = true
+  }
+
   const lengthen = (outage: Outage): void => {
     outage.over = clock.monotonic() - outage.since >= maxOutageMs
-    outage.pauseMs = Math.min(outage.pauseMs * 2, longestPauseMs)
+    outage.pauseMs = Math.min(outage.pauseMs * outage.pace.growth, outage.pace.longestPauseMs)
     pause(outage)
   }
 
-  const judge = (engine: string, outage: Outage, end: 'up' | 'down'): void => {
+  const judge = (name: string, outage: Outage, end: 'up' | 'down'): void => {
     outage.probe = null
     if (end === 'up') {
-      outages.delete(engine)
-      recent.delete(engine)
-      onChange(engine, 'up')
+      outages.delete(name)
+      recent.delete(name)
+      answers.forgive(name)
+      onChange(name, 'up')
       return
     }
     lengthen(outage)
@@ -122,9 +159,21 @@ export function openBreaker({ clock, maxOutageMs, up, onChange }: BreakerOptions
       if (outage === undefined) remember(engine, taskId, end === 'down')
       // Calls that were under way before say nothing about now.
       else if (outage.probe === taskId) judge(engine, outage, end)
+      // The error says nothing of the answers of an operation that this task was to find out about.
+      if (end === 'down')
+        for (const [name, other] of outages) if (other.probe === taskId) judge(name, other, 'down')
+    },
+    answered: (operation, taskId, problem) => {
+      const outage = outages.get(operation)
+      const isTooMuch = answers.note(operation, problem)
+      if (outage?.probe === taskId) judge(operation, outage, problem === null ? 'up' : 'down')
+      if (outage !== undefined || isTooMuch === false) return
+      open(operation, paidProbes, 'unusable')
+      if (isTooMuch === 'for-good') giveUp(operation)
     },
     trip,
-    isOpen: (engine) => outages.has(engine),
+    distrust: (operation) => open(operation, paidProbes, 'distrusted'),
+    isOpen: (name) => outages.has(name),
     isProbe: (taskId) => [...outages.values()].some(({ probe }) => probe === taskId),
     everUp: (engine) => worked.has(engine),
     isSuspect: (engine) => failuresOf(recent.get(engine) ?? new Map()) >= suspectTasks,
@@ -133,21 +182,27 @@ export function openBreaker({ clock, maxOutageMs, up, onChange }: BreakerOptions
       const now = clock.monotonic()
       return waiting().find(([, { until }]) => until <= now)?.[0] ?? null
     },
-    postpone: (engine) => {
-      const outage = outages.get(engine)
+    postpone: (name) => {
+      const outage = outages.get(name)
       if (outage !== undefined) lengthen(outage)
     },
-    probing: (engine, taskId) => {
-      const outage = outages.get(engine)
+    probing: (name, taskId) => {
+      const outage = outages.get(name)
       if (outage !== undefined) outage.probe = taskId
     },
     gone: (taskId) => {
-      for (const outage of outages.values()) if (outage.probe === taskId) outage.probe = null
+      for (const outage of outages.values()) {
+        if (outage.probe !== taskId) continue
+        outage.probe = null
+        // The next one may cost a credit.
+        if (outage.pace === paidProbes) lengthen(outage)
+      }
     },
     nextProbeIn: () => {
       const next = Math.min(...waiting().map(([, { until }]) => until))
       return Number.isFinite(next) ? Math.max(0, next - clock.monotonic()) : null
     },
-    givenUp: () => [...outages].filter(([, { over }]) => over).map(([engine]) => engine),
+    givenUp: () => [...outages].filter(([, { over }]) => over).map(([name]) => name),
+    unusable: answers.of,
   }
 }

@@ -7,7 +7,7 @@ import type { LeftOut } from '../store/calls.ts'
 import type { CollectStore, Space } from '../store/store.ts'
 import { openBatches } from './batches.ts'
 import { type Earlier, type MoneyLimit, openBooks } from './books.ts'
-import { type Breaker, openBreaker } from './breaker.ts'
+import { type Breaker, type Change, openBreaker } from './breaker.ts'
 import { openCounters } from './counters.ts'
 import { feed } from './feed.ts'
 import type { Filer, Settled } from './filer.ts'
@@ -103,7 +103,7 @@ export async function collect(
     counters.planned += effect.added - effect.skipped
     progress()
   }
-  const reads = reader({ ...parts, onSettled, background })
+  const reads = reader({ ...parts, onSettled, onBought: health.answered, background })
   const runsById = new Map(all.map((run) => [run.id, run]))
   const work = worker({ ...parts, books, runs: runsById, reader: reads, health, refusals })
   const twins = inFlightTwins(runIds.length > 1, {
@@ -185,17 +185,28 @@ async function breakerFor(
   runIds: readonly number[],
 ): Promise<Breaker> {
   const worked = await store.operationsBilled(runIds)
-  return openBreaker({
+  const breaker = openBreaker({
     clock,
     maxOutageMs,
     up: worked.map((operation) => billableOperation(operation).engine),
-    onChange: (engine, change) =>
-      notice(
-        change === 'up'
-          ? `${engine} is back.`
-          : `${engine} fails on the service's side. New work for it waits; one call at a time finds out when it is back.`,
-      ),
+    onChange: (name, change) => notice(changeWords(name, change, breaker.unusable(name).problem)),
   })
+  for (const operation of await store.operationsUnusable())
+    if ((await store.cheapestPending(runIds, [operation])) !== null) breaker.distrust(operation)
+  return breaker
+}
+
+function changeWords(name: string, change: Change, problem: string | null): string {
+  switch (change) {
+    case 'up':
+      return `${name} is back.`
+    case 'down':
+      return `${name} fails on the service's side. New work for it waits; one call at a time finds out when it is back.`
+    case 'unusable':
+      return `${name} answers with something that is not search results: ${problem}. New work for it waits; a few single calls find out when that has passed.`
+    case 'distrusted':
+      return `The last answers of ${name} could not be used. One call finds out whether that has passed before others follow.`
+  }
 }
 
 async function spentBefore({ store, clock }: CollectParts, runIds: readonly number[]): Promise<Earlier> {

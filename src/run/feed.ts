@@ -4,7 +4,7 @@ import type { Batches } from './batches.ts'
 import type { Breaker } from './breaker.ts'
 import type { Pool } from './pool.ts'
 import type { Stop } from './stop.ts'
-import { diskFull, enginesDown } from './stop-causes.ts'
+import { diskFull, givenUp } from './stop-causes.ts'
 
 export interface FeedParts {
   readonly batches: Batches
@@ -33,13 +33,16 @@ export async function feed(parts: FeedParts): Promise<void> {
     await pool.room()
   }
 
-  /** One task alone finds out whether an engine that was down is back. */
+  /** One task alone finds out whether an engine or operation that was down is back. */
   async function letProbe(): Promise<Task | null> {
-    const engine = breaker.due()
-    if (engine === null) return null
-    const task = await batches.one(operationsOf([engine], true))
-    if (task === null) breaker.postpone(engine)
-    else breaker.probing(engine, task.id)
+    const name = breaker.due()
+    if (name === null) return null
+    // An operation whose answers cannot be used does not find out about its engine.
+    const operations = operationsOf([name], true).filter((one) => one === name || !breaker.isOpen(one))
+    const task = await batches.one(operations)
+    if (task === null) breaker.postpone(name)
+    // A stored answer is free, and tells nothing.
+    else if (task.reusable === null) breaker.probing(name, task.id)
     return task
   }
 
@@ -47,13 +50,14 @@ export async function feed(parts: FeedParts): Promise<void> {
   async function enginesMayReturn(): Promise<boolean> {
     if (breaker.paused().length === 0 || !(await hasPending())) return false
     if (pool.busy() || breaker.nextProbeIn() !== null) return true
-    stop.request(enginesDown(breaker.givenUp()))
+    stop.request(givenUp(breaker.givenUp().map((name) => ({ name, unusable: breaker.unusable(name) }))))
     return false
   }
 }
 
-function operationsOf(engines: readonly string[], included: boolean): readonly string[] {
+/** Operations that are among those named, or whose engine is; or all others. */
+function operationsOf(named: readonly string[], included: boolean): readonly string[] {
   return billableOperations
-    .filter(({ engine }) => engines.includes(engine) === included)
+    .filter(({ engine, name }) => (named.includes(engine) || named.includes(name)) === included)
     .map(({ name }) => name)
 }

@@ -1,7 +1,7 @@
 import { billableOperation } from '../catalog/index.ts'
 import { asFields } from '../catalog/normalise/fields.ts'
 import { stats } from '../catalog/operations/stats.ts'
-import type { Outcome } from '../model/call.ts'
+import type { Outcome, Settlement } from '../model/call.ts'
 import type { Clock } from '../model/clock.ts'
 import type { Task } from '../model/task.ts'
 import type { Breaker } from './breaker.ts'
@@ -9,8 +9,10 @@ import type { Service } from './service.ts'
 
 /** What calls and the service's own snapshots say of the engines. */
 export interface Health {
-  note(task: Task, outcome: Outcome): void
-  /** Whether the task's engine is down: it is not the task that fails. */
+  note(task: Task, settlement: Pick<Settlement, 'outcome' | 'error'>): void
+  /** Notes an answer that was paid for: why it cannot be used, or null where it can. */
+  answered(task: Task, problem: string | null): void
+  /** Whether the task's engine is down, or its operation: it is not the task that fails. */
   isDown(task: Task): boolean
   /** Whether the task's engine never worked, as far as is known; it is then taken for down. */
   neverUp(task: Task): boolean
@@ -55,14 +57,17 @@ export function watchHealth({ service, clock, breaker, signal, background }: Hea
   }
 
   return {
-    note: ({ operation, id }, outcome) => {
+    note: ({ operation, id }, { outcome, error }) => {
       const { engine } = billableOperation(operation)
       if (signsOfLife.has(outcome)) breaker.note(engine, id, 'up')
+      if (outcome === 'unreadable') breaker.answered(operation, id, error ?? outcome)
       if (outcome !== 'server-error') return
       breaker.note(engine, id, 'down')
       consult(engine)
     },
-    isDown: ({ operation }) => breaker.isOpen(billableOperation(operation).engine),
+    answered: ({ operation, id }, problem) => breaker.answered(operation, id, problem),
+    isDown: ({ operation }) =>
+      breaker.isOpen(operation) || breaker.isOpen(billableOperation(operation).engine),
     neverUp: ({ operation }) => {
       const { engine } = billableOperation(operation)
       if (breaker.everUp(engine)) return false

@@ -9,12 +9,14 @@ export interface ReadingParts {
   readonly filer: Filer
   /** Told what became of a task, once that is stored. */
   readonly onSettled: (settled: Settled) => void
+  /** Told of each answer that was bought, once it is safe: why it cannot be used, or null where it can. */
+  readonly onBought: (task: Task, problem: string | null) => void
   /** Takes over what goes on when a slot is free again. */
   readonly background: (work: Promise<void>) => void
 }
 
 /** Has answers kept, and read when they are safe; nobody waits for that. */
-export function reader({ keeper, filer, onSettled, background }: ReadingParts) {
+export function reader({ keeper, filer, onSettled, onBought, background }: ReadingParts) {
   const read = async (task: Task, answerId: number): Promise<void> => {
     const settled = await keeper.read({ ...pageOf(task), answerId })
     if (settled !== null) onSettled(settled)
@@ -29,12 +31,14 @@ export function reader({ keeper, filer, onSettled, background }: ReadingParts) {
       body: Buffer,
       answer: Pick<NewAnswer, 'callId' | 'settlement' | 'fetchedAt'>,
     ): Promise<number> => {
-      const { id, runId, queryId, page } = task
-      const answerId = await keeper.keep({
+      const { id, runId, queryId, page, operation, params } = task
+      const { answerId, problem } = await keeper.keep({
         ...answer,
         task: { id, runId, queryId, page },
+        asked: { operation, params },
         plain: body,
       })
+      onBought(task, problem)
       background(read(task, answerId))
       return answerId
     },

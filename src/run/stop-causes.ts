@@ -1,6 +1,7 @@
 import type { Settlement } from '../model/call.ts'
-import { duration } from '../words.ts'
+import { count, duration } from '../words.ts'
 import type { StopCause } from './stop.ts'
+import type { UnusableAnswers } from './unusable.ts'
 
 /** How long refusals of the rate are waited out before the run stops, unless the user says otherwise. */
 export const defaultThrottlingMs = 600_000
@@ -21,12 +22,27 @@ export function quotaUsedUp(quota: string, words: string): StopCause {
   }
 }
 
-/** The stop after engines were down for too long. */
-export function enginesDown(engines: readonly string[]): StopCause {
-  return {
-    reason: 'unavailable',
-    message: `The service fails on ${engines.join(' and ')}. The same command goes on where this one stopped.`,
-  }
+/** An engine or operation that was given up, with the answers of it that were paid for and cannot be used. */
+export interface GivenUp {
+  readonly name: string
+  readonly unusable: UnusableAnswers
+}
+
+/** The stop after engines or operations were down for too long. */
+export function givenUp(all: readonly GivenUp[]): StopCause {
+  const failing = all.filter(({ unusable }) => unusable.problem === null).map(({ name }) => name)
+  const wasted = all.filter(({ unusable }) => unusable.problem !== null)
+  const sentences = [
+    ...(failing.length === 0 ? [] : [`The service fails on ${failing.join(' and ')}.`]),
+    ...wasted.map(
+      ({ name, unusable: { calls, problem } }) =>
+        `${name} answers with something that is not search results: ${problem}. ${count(calls, 'such answer')} ${calls === 1 ? 'was' : 'were'} billed; what came is stored.`,
+    ),
+    wasted.length === 0
+      ? 'The same command goes on where this one stopped.'
+      : 'Find out from the service what is wrong before you go on: the same command then tries one call, and goes on where this one stopped if that is answered well.',
+  ]
+  return { reason: 'unavailable', message: sentences.join(' ') }
 }
 
 /** The stop where an answer could hardly be kept. */

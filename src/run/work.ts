@@ -56,7 +56,7 @@ export function worker(parts: WorkParts) {
       const sent = await send(task)
       const { callId, settlement } = sent
       if (settlement.billed === null) books.ambiguous(task)
-      health.note(task, settlement.outcome)
+      health.note(task, settlement)
       refusals.note(settlement)
       outage.note(settlement.outcome)
       const cause = settlement.error ?? settlement.outcome

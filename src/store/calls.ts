@@ -13,6 +13,8 @@ export interface CallStore {
   groupAnswer(task: Pick<Task, 'runId' | 'queryId' | 'page'>): Promise<number | null>
   /** Operations of the calls of these runs that were billed last, some dozens of each run. */
   operationsBilled(runIds: readonly number[]): Promise<readonly string[]>
+  /** Operations whose last answers, of whatever run, were paid for and could not be used. */
+  operationsUnusable(): Promise<readonly string[]>
   /** Whether any task may be sent. */
   hasPending(runIds: readonly number[]): Promise<boolean>
   /** Credits of the cheapest task of these operations that may be sent, or null where there is none; looks at every one of them. */

@@ -138,4 +138,6 @@ export interface FailureCause {
   /** The cause, without what only tells one answer from another. */
   readonly kind: string
   readonly tasks: number
+  /** Of these tasks: those whose answers were paid for, are stored and cannot be used. */
+  readonly answered: number
 }

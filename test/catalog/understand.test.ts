@@ -11,7 +11,13 @@ const read = (body: string | Buffer, operation = search) =>
 
 test.each<[string, string, string]>([
   ['nothing', '', 'the answer is no JSON (it is empty)'],
-  ['HTML', '<html>\n<h1>502</h1>', 'the answer is no JSON (it begins: <html> <h1>502</h1>)'],
+  ['HTML', '<html>\n<h1>502</h1>', "the answer is no JSON (an HTML page '502')"],
+  [
+    'a login',
+    '\n<!DOCTYPE html><html lang="en"><head><title>\u0007Log\n in </title></head>',
+    "the answer is no JSON (an HTML page 'Log in')",
+  ],
+  ['HTML that names itself nowhere', '<html><p>busy', 'the answer is no JSON (an HTML page)'],
   ['half an answer', '{"organic_results":[{', 'the answer is no JSON (it begins: {"organic_results":[{)'],
   ['control signs', '\u0000\u001b[31m!', 'the answer is no JSON (it begins: [31m!)'],
   ['an array', '[1,2]', 'the answer is no JSON object (it begins: [1,2])'],

@@ -91,3 +91,48 @@ test('the snapshot of an engine that is down stops new work for it before most c
   expect(sandbox.ledger.requestsFor(({ operation }) => operation === 'stats')).toHaveLength(1)
   expect(stderr).toContain('alpha fails')
 })
+
+test('a service that answers with pages of something else is paid for a few of them, ends with exit 6, and is tried with one call', async () => {
+  await using sandbox = await startSandbox({
+    rules: [
+      { operation: 'alpha.search', do: { latency: 20 } },
+      { operation: 'alpha.search', do: { garble: true } },
+    ],
+  })
+  await using place = await workspace(sandbox)
+  const rows = Array.from(
+    { length: 400 },
+    (_, index) => `query ${index},alpha.${index % 4 ? 'search' : 'news'}`,
+  )
+  const job = await place.file('job.csv', `query,operation\n${rows.join('\n')}\n`)
+  const run = () => place.run(['run', job, '--json', '--max-outage', '1s', '--concurrency', '8'])
+  const searches = () => sandbox.ledger.requestsFor(isSearch).length
+
+  const first = await run()
+  const paid = searches()
+
+  expect(first.code).toBe(6)
+  // Those before it stopped, those in the air then, and one probe.
+  expect(paid).toBeLessThanOrEqual(20 + 7 + 1)
+  expect(JSON.parse(first.stdout)).toMatchObject({
+    finish_reason: 'unavailable',
+    tasks: { done: 100, failed: paid, pending: 300 - paid },
+    credits: { spent: 100 + paid },
+  })
+  expect(first.stderr).toContain(
+    'alpha.search answers with something that is not search results: the answer is no JSON',
+  )
+  expect(first.stderr).toContain(`${paid} such answers were billed`)
+  expect(first.stderr).not.toContain('retry')
+  expect(place.sql('SELECT count(*) AS n FROM raw_answers')).toEqual([{ n: 100 + paid }])
+
+  const second = await run()
+  expect([second.code, searches() - paid]).toEqual([6, 2])
+
+  sandbox.control({ rules: [] })
+  const third = await run()
+  expect(third.code).toBe(3)
+  expect(JSON.parse(third.stdout).tasks).toMatchObject({ done: 400 - paid - 2, failed: paid + 2, pending: 0 })
+  const again = await place.run(['retry', '1'])
+  expect([again.code, sandbox.ledger.charged]).toEqual([0, 400 + paid + 2])
+})

@@ -180,3 +180,76 @@ describe('while a breaker is open', () => {
     expect([breaker.due(), breaker.nextProbeIn()]).toEqual([null, 2_000])
   })
 })
+
+describe('an operation whose answers cannot be used', () => {
+  const answer = (breaker: ReturnType<typeof aBreaker>['breaker'], count: number, problem: string | null) => {
+    for (let task = 1; task <= count; task++) breaker.answered('alpha.search', task, problem)
+  }
+  /** As `aBreaker`, with alpha.search stopped. */
+  function aWaste() {
+    const parts = aBreaker()
+    answer(parts.breaker, 20, 'no JSON')
+    return parts
+  }
+  /** Waits for the next probe, which brings that; answers when it was. */
+  const probed = async ({ breaker, time }: ReturnType<typeof aBreaker>, problem: string | null) => {
+    await time.pass(breaker.nextProbeIn() ?? 0)
+    expect(breaker.due()).toBe('alpha.search')
+    breaker.probing('alpha.search', 100)
+    breaker.answered('alpha.search', 100, problem)
+    breaker.gone(100)
+    return time.now()
+  }
+
+  test('gets no new work; its engine and other operations do', () => {
+    const { breaker, told } = aWaste()
+    expect([breaker.paused(), told]).toEqual([['alpha.search'], ['alpha.search unusable']])
+    expect([breaker.isOpen('alpha'), breaker.isOpen('alpha.news')]).toEqual([false, false])
+    expect(breaker.unusable('alpha.search')).toEqual({ calls: 20, problem: 'no JSON' })
+  })
+
+  test('is probed three times in a minute, for each probe is paid for, and then given up', async () => {
+    const parts = aWaste()
+    const at = [await probed(parts, 'no JSON'), await probed(parts, 'no JSON'), await probed(parts, 'HTML')]
+    expect(at).toEqual([5_000, 25_000, 60_000])
+    expect([parts.breaker.givenUp(), parts.breaker.nextProbeIn()]).toEqual([['alpha.search'], null])
+    expect(parts.breaker.unusable('alpha.search')).toEqual({ calls: 23, problem: 'HTML' })
+  })
+
+  test('is back when a probe can be used; what was in the air before says nothing', async () => {
+    const parts = aWaste()
+    answer(parts.breaker, 40, null)
+    expect(parts.breaker.isOpen('alpha.search')).toBe(true)
+    await probed(parts, null)
+    expect([parts.breaker.paused(), parts.told]).toEqual([[], ['alpha.search unusable', 'alpha.search up']])
+  })
+
+  test('is given up at once when it wastes more after it was back', async () => {
+    const parts = aWaste()
+    await probed(parts, null)
+    answer(parts.breaker, 20, 'no JSON')
+    expect([parts.breaker.givenUp(), parts.breaker.nextProbeIn()]).toEqual([['alpha.search'], null])
+  })
+
+  test.each<[string, (breaker: ReturnType<typeof aBreaker>['breaker']) => void]>([
+    ['fails on the side of the service', (breaker) => breaker.note('alpha', 100, 'down')],
+    ['ends without an answer', () => {}],
+  ])('waits for longer where the probe %s', async (_, end) => {
+    const { breaker, time } = aWaste()
+    await time.pass(5_000)
+    breaker.probing('alpha.search', 100)
+    end(breaker)
+    breaker.gone(100)
+    expect(breaker.nextProbeIn()).toBe(20_000)
+  })
+
+  test('in an earlier run begins with one probe, at once', async () => {
+    const parts = aBreaker()
+    parts.breaker.distrust('alpha.search')
+    expect([parts.told, parts.breaker.due()]).toEqual([['alpha.search distrusted'], 'alpha.search'])
+    expect(await probed(parts, 'no JSON')).toBe(0)
+    expect(parts.breaker.nextProbeIn()).toBe(20_000)
+    await probed(parts, null)
+    expect(parts.breaker.paused()).toEqual([])
+  })
+})

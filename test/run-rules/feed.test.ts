@@ -161,3 +161,51 @@ test('whatever is down and for how long: it ends, it never spins, and nothing is
     { numRuns: 200 },
   )
 })
+
+describe('where the answers of an operation cannot be used', () => {
+  test('a few probes are paid for, the other operations go on, and the end says what came', async () => {
+    const tasks = Array.from({ length: 600 }, (_, index) => (index % 2 === 0 ? 'alpha.search' : 'alpha.news'))
+    const { time, sent, done, endedAt, stop, pending } = aFeed({
+      tasks,
+      problem: (operation) => (operation === 'alpha.search' ? 'no JSON' : null),
+    })
+    await time.pass(hour)
+    const paid = sent.filter(({ operation }) => operation === 'alpha.search')
+    expect(paid.filter(({ probe }) => probe)).toHaveLength(3)
+    expect(paid.length).toBeLessThanOrEqual(20 + 3 + 3)
+    expect(done.size).toBe(300 + paid.length)
+    expect(pending).toHaveLength(300 - paid.length)
+    expect(endedAt()).toBeGreaterThanOrEqual(60_000)
+    expect(stop.cause()).toMatchObject({
+      reason: 'unavailable',
+      message: expect.stringContaining(
+        'alpha.search answers with something that is not search results: no JSON',
+      ),
+    })
+  })
+
+  test('the others follow when a probe can be used', async () => {
+    const { time, sent, done, endedAt } = aFeed({
+      tasks: times(300, 'alpha.search'),
+      problem: (_, at) => (at < 10_000 ? 'no JSON' : null),
+    })
+    await time.pass(hour)
+    expect(sent.filter(({ probe }) => probe)).toHaveLength(2)
+    expect([done.size, endedAt() !== null]).toEqual([300, true])
+  })
+
+  test('an engine that is down at the same time is not found out about by them', async () => {
+    const { time, sent, stop } = aFeed({
+      tasks: [...times(100, 'alpha.search'), ...times(50, 'alpha.news')],
+      problem: (operation) => (operation === 'alpha.search' ? 'no JSON' : null),
+      down: (_, at) => at >= 1_000,
+      maxOutageMs: 30_000,
+    })
+    await time.pass(hour)
+    const paid = sent.filter(({ operation }) => operation === 'alpha.search')
+    expect(paid.length).toBeLessThanOrEqual(20 + 3 + 3)
+    expect(stop.cause()?.message).toMatch(
+      /^The service fails on alpha\. alpha\.search answers with something/,
+    )
+  })
+})

@@ -13,6 +13,8 @@ export interface FeedSetup {
   readonly tasks: readonly string[]
   /** Whether a call of the engine fails at that instant. */
   readonly down?: (engine: string, at: number) => boolean
+  /** Why an answer of the operation at that instant cannot be used. */
+  readonly problem?: (operation: string, at: number) => string | null
   readonly latencyMs?: number
   readonly concurrency?: number
   readonly maxOutageMs?: number
@@ -29,6 +31,7 @@ const engineOf = ({ operation }: Pick<Task, 'operation'>) => billableOperation(o
 
 /** Feeds tasks to a real pool under a real breaker; what they get from the service is made up. */
 export function aFeed(setup: FeedSetup) {
+  const { problem = () => null } = setup
   const { down = () => false, latencyMs = 100, concurrency = 4, maxOutageMs = 60_000, batch = 10 } = setup
   const time = fakeTime()
   const stop = newStop()
@@ -44,6 +47,7 @@ export function aFeed(setup: FeedSetup) {
   const pending = setup.tasks.map((operation, index) => aTask({ id: index + 1, operation }))
   const sent: {
     readonly engine: string
+    readonly operation: string
     readonly at: number
     readonly probe: boolean
     readonly open: boolean
@@ -75,7 +79,8 @@ export function aFeed(setup: FeedSetup) {
     inWork += 1
     pool.add(task, async () => {
       try {
-        const waits = breaker.isOpen(engineOf(task)) && !breaker.isProbe(task.id)
+        const isDown = breaker.isOpen(engineOf(task)) || breaker.isOpen(task.operation)
+        const waits = isDown && !breaker.isProbe(task.id)
         if (stop.cause() === null && !waits) await call(task)
         else pending.push(task)
       } finally {
@@ -86,10 +91,13 @@ export function aFeed(setup: FeedSetup) {
   }
   const call = async (task: Task): Promise<void> => {
     const engine = engineOf(task)
-    sent.push({ engine, at: time.now(), probe: breaker.isProbe(task.id), open: breaker.isOpen(engine) })
+    const { id, operation } = task
+    const probe = breaker.isProbe(id)
+    sent.push({ engine, operation, at: time.now(), probe, open: breaker.isOpen(engine) })
     await sleep(time.clock, latencyMs, stop.signal)
     const fails = down(engine, time.now())
-    breaker.note(engine, task.id, fails ? 'down' : 'up')
+    breaker.note(engine, id, fails ? 'down' : 'up')
+    if (!fails) breaker.answered(operation, id, problem(operation, time.now()))
     const tries = (failures.get(task.id) ?? 0) + 1
     if (fails && !breaker.isOpen(engine)) failures.set(task.id, tries)
     // As the worker has it: a task that fails too often is over, unless its engine never worked.

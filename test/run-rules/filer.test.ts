@@ -14,7 +14,7 @@ async function arrived(body: string) {
   const { id, runId, queryId, page, operation, params } = task
   const answer = {
     ...{ callId: await begin(store, task), settlement: settlement(), fetchedAt: noon },
-    ...{ task: { id, runId, queryId, page }, plain: Buffer.from(body) },
+    ...{ task: { id, runId, queryId, page }, asked: { operation, params }, plain: Buffer.from(body) },
   }
   const stored = () => ({
     task: sql('SELECT state, cause FROM tasks_')[0],
@@ -29,7 +29,7 @@ const paid = { outcome: 'answered', billed: 1 }
 test('what arrives is safe before it is read', async () => {
   const { store, run, answer, stored, read } = await arrived(aPage)
   const keeper = openKeeper(openFiler(store, [run]))
-  const answerId = await keeper.keep(answer)
+  const { answerId } = await keeper.keep(answer)
   expect(stored()).toEqual({ task: { state: 'answered', cause: null }, call: paid, links: [] })
   expect(await keeper.read({ ...read, answerId })).toEqual({ end: 'done', effect: { added: 0, skipped: 0 } })
   expect(stored()).toMatchObject({ task: { state: 'done' }, links: ['https://a.example/'] })
@@ -37,7 +37,7 @@ test('what arrives is safe before it is read', async () => {
 
 test('whoever did not keep an answer reads it from the store', async () => {
   const { store, run, answer, stored, read } = await arrived(aPage)
-  const answerId = await openKeeper(openFiler(store, [run])).keep(answer)
+  const { answerId } = await openKeeper(openFiler(store, [run])).keep(answer)
   await openKeeper(openFiler(store, [run])).read({ ...read, answerId })
   expect(stored()).toMatchObject({ task: { state: 'done' }, links: ['https://a.example/'] })
 })
@@ -45,7 +45,8 @@ test('whoever did not keep an answer reads it from the store', async () => {
 test('a body that is no answer is kept, and fails its task', async () => {
   const { store, run, answer, stored, read } = await arrived('<html>')
   const keeper = openKeeper(openFiler(store, [run]))
-  const answerId = await keeper.keep(answer)
+  const { answerId, problem } = await keeper.keep(answer)
+  expect(problem).toContain('no JSON')
   expect(await keeper.read({ ...read, answerId })).toMatchObject({ end: 'failed' })
   expect(stored().task).toEqual({ state: 'failed', cause: expect.stringContaining('no JSON') })
   expect(await store.rawAnswer(answerId)).not.toBeNull()
@@ -55,7 +56,7 @@ test('an error of ours in what follows leaves the answer to whoever goes on', as
   const { store, answer, stored, read } = await arrived(aPage)
   // It does not know the run.
   const keeper = openKeeper(openFiler(store, []))
-  const answerId = await keeper.keep(answer)
+  const { answerId } = await keeper.keep(answer)
   await expect(keeper.read({ ...read, answerId })).rejects.toThrow(TypeError)
   expect(stored()).toEqual({ task: { state: 'answered', cause: null }, call: paid, links: [] })
 })

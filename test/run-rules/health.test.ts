@@ -38,7 +38,8 @@ function aWatch(snapshot: Snapshot = {}) {
     asked,
     /** Notes calls of tasks numbered on from `first` that ended so. */
     calls: async (outcome: Outcome, count: number, first = 1, operation = 'alpha.search') => {
-      for (let id = first; id < first + count; id++) health.note(aTask(id, operation), outcome)
+      for (let id = first; id < first + count; id++)
+        health.note(aTask(id, operation), { outcome, error: null })
       await Promise.all(behind)
     },
   }
@@ -88,6 +89,14 @@ describe('an engine is seen to work', () => {
     ])
     expect([health.neverUp(aTask(1)), health.isDown(aTask(1))]).toEqual([true, true])
   })
+})
+
+test('an operation whose answers cannot be used, or not even be read, is down; its engine is not', async () => {
+  const { health, breaker, calls } = aWatch()
+  for (let id = 1; id <= 10; id++) health.answered(aTask(id), 'no JSON')
+  await calls('unreadable', 10, 11)
+  expect(health.isDown(aTask(1))).toBe(true)
+  expect([health.isDown(aTask(1, 'alpha.news')), breaker.isOpen('alpha')]).toEqual([false, false])
 })
 
 describe("the service's own snapshot of an engine", () => {

@@ -21,10 +21,10 @@ test('what made tasks of a run fail is told by kind, the most frequent first, wh
       await conclude(store, task, { failed: causes[index] as string })
     }
   expect(await store.failureCauses(run.id, 3)).toEqual([
-    { kind: 'no JSON', tasks: 3 },
-    { kind: 'Bad query', tasks: 2 },
-    { kind: 'Bad query (IT BEGINS: x)', tasks: 1 },
+    { kind: 'no JSON', tasks: 3, answered: 0 },
+    { kind: 'Bad query', tasks: 2, answered: 0 },
+    { kind: 'Bad query (IT BEGINS: x)', tasks: 1, answered: 0 },
   ])
   expect(await store.failureCauses(run.id, 9)).toHaveLength(4)
-  expect(await store.failureCauses(other.id, 9)).toEqual([{ kind: 'no JSON', tasks: 1 }])
+  expect(await store.failureCauses(other.id, 9)).toEqual([{ kind: 'no JSON', tasks: 1, answered: 0 }])
 })

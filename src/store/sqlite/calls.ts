@@ -61,6 +61,7 @@ export function callStore(db: Database, writer: Writer, keys: Keys): CallStore {
     operationsBilled: async (runIds) => [
       ...new Set(runIds.flatMap((id) => lastBilled.all(id).map(({ operation }) => operation))),
     ],
+    operationsUnusable: async () => operationsUnusable(db),
     beginCall: (call: NewCall) =>
       writer.write(() => {
         // A poll changes nothing of its task.
@@ -178,4 +179,42 @@ function cheapest(db: Database, runIds: readonly number[], operations: readonly 
       AND q.operation IN (SELECT value FROM json_each(?))`,
   )
   return least.get(JSON.stringify(runIds), JSON.stringify(operations))?.credits ?? null
+}
+
+/** So many of the last calls are looked through. */
+const lastCalls = 1_000
+/** So many answers in a row make an operation one whose answers cannot be used. */
+const unusableInRow = 3
+
+interface LastAnswer {
+  readonly callId: number
+  readonly unusable: 0 | 1
+}
+
+function operationsUnusable(db: Database): readonly string[] {
+  const calls = db
+    .prepare<
+      [number],
+      { id: number; operation: string; outcome: string; billed: number | null; credits: number }
+    >('SELECT id, operation, outcome, billed, credits FROM calls_ ORDER BY id DESC LIMIT ?')
+    .all(lastCalls)
+  // What nobody has read yet says nothing.
+  const answers = db
+    .prepare<[number], LastAnswer>(
+      `SELECT a.call_id AS callId, a.normaliser IS NULL
+        AND NOT EXISTS (SELECT 1 FROM tasks_ t WHERE t.answer_id = a.id AND t.state = 'answered') AS unusable
+      FROM answers_ a ORDER BY a.id DESC LIMIT ?`,
+    )
+    .all(lastCalls)
+  const unusable = new Map(answers.map((answer) => [answer.callId, answer.unusable === 1]))
+  const last = new Map<string, boolean[]>()
+  for (const { id, operation, outcome, billed, credits } of calls) {
+    if (billed !== 1 || credits === 0) continue
+    const known = last.get(operation) ?? []
+    last.set(operation, known)
+    if (known.length < unusableInRow) known.push(outcome === 'unreadable' || unusable.get(id) === true)
+  }
+  return [...last]
+    .filter(([, ends]) => ends.length === unusableInRow && ends.every((end) => end))
+    .map(([operation]) => operation)
 }

@@ -56,7 +56,7 @@ export function runReads(db: Database): RunReads {
         .prepare<[number, number], FailureCause>(
           // What a bad answer begins with tells them apart, not what went wrong.
           `SELECT CASE WHEN instr(cause, ' (it begins: ') > 0 THEN substr(cause, 1, instr(cause, ' (it begins: ') - 1)
-              ELSE coalesce(cause, '') END AS kind, count(*) AS tasks
+              ELSE coalesce(cause, '') END AS kind, count(*) AS tasks, count(answer_id) AS answered
           FROM tasks_ WHERE run_id = ? AND state = 'failed' GROUP BY kind ORDER BY tasks DESC, kind LIMIT ?`,
         )
         .all(runId, most),
