@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import type { InlineConfig } from 'vitest/node'
 
@@ -8,45 +9,51 @@ const common = {
   testTimeout: 30_000,
   hookTimeout: 30_000,
   setupFiles: ['test/support/seed.ts'],
+  // As the build does it; drizzle asks for the driver by that name, too.
+  alias: { 'better-sqlite3': fileURLToPath(new URL('src/store/sqlite/driver.ts', import.meta.url)) },
+  server: { deps: { inline: ['drizzle-orm'] } },
 } as const satisfies InlineConfig
-const long = process.env.RANKLINE_TEST_LONG === '1'
 // One more than there are cores, for the slow ones mostly wait for processes and pauses.
 const workers = availableParallelism() + 1
 
-export default defineConfig({
-  test: {
-    projects: [
-      {
-        test: {
-          ...common,
-          name: 'suite',
-          include: ['test/**/*.test.ts'],
-          exclude: ['test/alone/**', 'test/long/**'],
-          maxWorkers: workers,
-          sequence: { groupOrder: 0 },
+export default defineConfig(({ mode }) => {
+  const long = mode === 'long'
+  return {
+    test: {
+      projects: [
+        {
+          test: {
+            ...common,
+            name: 'suite',
+            include: ['test/**/*.test.ts'],
+            exclude: ['test/alone/**', 'test/long/**'],
+            maxWorkers: workers,
+            sequence: { groupOrder: 0 },
+          },
         },
-      },
-      {
-        // What is judged by the clock would be disturbed by tests beside it.
-        test: {
-          ...common,
-          name: 'alone',
-          include: ['test/alone/**/*.test.ts'],
-          fileParallelism: false,
-          sequence: { groupOrder: 1 },
+        {
+          // What is judged by the clock would be disturbed by tests beside it.
+          test: {
+            ...common,
+            name: 'alone',
+            include: ['test/alone/**/*.test.ts'],
+            fileParallelism: false,
+            sequence: { groupOrder: 1 },
+          },
         },
-      },
-      {
-        // Kills and crowds of processes. In the long form two files at a time: most of them wait for processes and pauses.
-        test: {
-          ...common,
-          name: 'long',
-          include: ['test/long/**/*.test.ts'],
-          maxWorkers: long ? 2 : workers,
-          testTimeout: 300_000,
-          sequence: { groupOrder: long ? 2 : 0 },
+        {
+          // Kills and crowds of processes. In the long form two files at a time: most of them wait for processes and pauses.
+          test: {
+            ...common,
+            env: { RANKLINE_TEST_LONG: long ? '1' : '0' },
+            name: 'long',
+            include: ['test/long/**/*.test.ts'],
+            maxWorkers: long ? 2 : workers,
+            testTimeout: 300_000,
+            sequence: { groupOrder: long ? 2 : 0 },
+          },
         },
-      },
-    ],
-  },
+      ],
+    },
+  }
 })

@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module'
 import yargs, { type Argv } from 'yargs'
 import { markText, meantFlags, unmarked } from './arguments.ts'
 import type { Action, Command, Flags } from './commands/command.ts'
@@ -105,7 +104,6 @@ interface Internals {
 async function perform(command: Command, typed: Flags, lists: readonly string[]): Promise<number> {
   refuseRepeats(command, typed, lists)
   const flags = meantFlags(commandName(command), typed, command.readsStdin === true)
-  refuseUnfitSqlite()
   const action = (await command.load()) as (flags: Flags, terminal: Terminal) => ReturnType<Action>
   return await action(flags, terminal)
 }
@@ -131,14 +129,4 @@ function explain(error: unknown, verbose: boolean): number {
     )
   if (verbose && error instanceof Error) terminal.say(error.stack ?? '')
   return foreseen ? error.exitCode : 1
-}
-
-/** better-sqlite3 from 13 on ends the process without a word where Node is older than it needs. */
-function refuseUnfitSqlite(): void {
-  if (Number(process.versions.napi) >= 10) return
-  const installed = createRequire(import.meta.url)('better-sqlite3/package.json') as { version: string }
-  if (Number.parseInt(installed.version, 10) >= 13)
-    throw new UsageError(
-      `better-sqlite3 ${installed.version} does not run on Node ${process.versions.node}. Install again with npm, or use Node 22.14 or newer`,
-    )
 }

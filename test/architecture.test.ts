@@ -89,6 +89,7 @@ const owners: Readonly<Record<string, RegExp>> = {
   'hyparquet-writer': /^report\//,
   yaml: /^jobfile\//,
   zod: /^jobfile\//,
+  croner: /^model\/cron\.ts$/,
   tldts: /^model\/link\.ts$/,
   yargs: /^(cli\.ts|commands\/)/,
   'string-width': /^text-width\.ts$/,

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { driverFor } from '../../src/store/sqlite/driver.ts'
 import { openDraft } from '../../src/store/sqlite/plan-draft.ts'
 import { stagedJob } from '../../src/store/sqlite/plan-staged.ts'
 import { runTargets } from '../../src/store/sqlite/targets.ts'
@@ -18,7 +19,7 @@ queries: [standing desk, { query: lamp, target: other.com, volume: 10 }]
 /** Notes every statement that a process prepares. */
 const watch = `import { appendFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-const { prototype } = createRequire(process.argv[1])('better-sqlite3')
+const { prototype } = createRequire(process.argv[1])('${driverFor(process.versions.napi)}')
 const { prepare } = prototype
 prototype.prepare = function (sql) {
   appendFileSync('statements.jsonl', JSON.stringify(sql) + '\\n')

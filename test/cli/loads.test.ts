@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { driverFor } from '../../src/store/sqlite/driver.ts'
 import { collectedJob } from '../support/collected-job.ts'
 import { loadedBy } from '../support/loaded.ts'
 import type { Workspace } from '../support/rankline.ts'
@@ -48,7 +49,8 @@ test.each([[['--help']], [['--version']], [['report', '--help']], [['runss']]])(
 )
 
 /** Those of the driver that name its binary file, too. */
-const toStore = ['better-sqlite3', 'bindings', 'file-uri-to-path']
+const driver = driverFor(process.versions.napi)
+const toStore = [driver, 'bindings', 'file-uri-to-path']
 
 function packagesOf(loaded: ReadonlySet<string>): readonly string[] {
   return [...loaded].filter((name) => !name.startsWith('src/') && ![...toParse, ...toStore].includes(name))
@@ -56,7 +58,7 @@ function packagesOf(loaded: ReadonlySet<string>): readonly string[] {
 
 test('a list of runs loads a database beside that, and nothing that calls, reads answers or writes', async () => {
   const loaded = await loadedBy(place, ['runs'])
-  expect(loaded).toContain('better-sqlite3')
+  expect(loaded).toContain(driver)
   expect(packagesOf(loaded)).toEqual([])
   const folders = [...loaded].map((name) => name.match(/^src\/(\w+)\//)?.[1])
   expect([...new Set(folders)].sort()).toEqual([

@@ -1,0 +1,65 @@
+/** Builds `dist`, and with `--bench` the benchmarks in `dist/bench`. Runs on every system that Node runs on. */
+import { cp, rm } from 'node:fs/promises'
+import { basename, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+process.chdir(fileURLToPath(new URL('..', import.meta.url)))
+
+const forNode = {
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20.19',
+  external: ['undici', 'yaml'],
+  alias: {
+    // Drizzle asks for the driver by that name, too.
+    'better-sqlite3': './src/store/sqlite/driver.ts',
+    'string-width': './src/text-width.ts',
+  },
+  logLevel: 'warning',
+}
+const page = 'src/report/page/client'
+
+if (process.argv.includes('--bench')) {
+  await build({
+    ...forNode,
+    entryPoints: ['bench/*.ts', 'bench/*/*.ts'],
+    outbase: 'bench',
+    outdir: 'dist/bench',
+  })
+  await copyMigrations('dist/bench/migrations')
+} else {
+  await rm('dist', { recursive: true, force: true })
+  await build({
+    ...forNode,
+    entryPoints: {
+      cli: 'src/start.ts',
+      'store-thread': 'src/store-thread.ts',
+      'keeper-thread': 'src/keeper-thread.ts',
+    },
+    splitting: true,
+    outdir: 'dist',
+  })
+  await build({
+    entryPoints: [`${page}/main.ts`, `${page}/style/page.css`],
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    charset: 'utf8',
+    outdir: 'dist',
+    entryNames: 'report-page',
+    logLevel: 'warning',
+  })
+  await copyMigrations('dist/migrations')
+}
+
+/** Without drizzle-kit's snapshots of the schema, which only the next migration is made from. */
+async function copyMigrations(to) {
+  const from = 'src/store/sqlite/migrations'
+  await cp(from, to, {
+    recursive: true,
+    filter: (path) => !/^meta[\\/]/.test(relative(from, path)) || basename(path) === '_journal.json',
+  })
+}

@@ -1,0 +1,56 @@
+/**
+ * Packs rankline, installs it into an empty folder as a user would, and runs it there. What the checkout has compiled is
+ * taken over: `npm ci` has shown that it compiles. To be started with `npm run test:install`, which says where npm is.
+ */
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const checkout = fileURLToPath(new URL('..', import.meta.url))
+const { version } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'))
+const folder = mkdtempSync(join(tmpdir(), 'rankline-install-'))
+try {
+  const [packed] = JSON.parse(
+    npm(checkout, 'pack', '--json', '--ignore-scripts', '--pack-destination', folder),
+  )
+  checkContents(packed.files.map(({ path }) => path))
+  writeFileSync(join(folder, 'package.json'), '{"private": true}')
+  npm(folder, 'install', '--ignore-scripts', '--prefer-offline', join(folder, packed.filename))
+  const compiled = 'node_modules/better-sqlite3-12/build'
+  if (existsSync(join(checkout, compiled)))
+    cpSync(join(checkout, compiled), join(folder, compiled), { recursive: true })
+  equal(rankline('--version'), `${version}\n`)
+  match(rankline('demo'), /^Ranks: .+ credits, in /ms)
+  deepEqual(readdirSync(join(folder, 'data')).sort(), [
+    'demo-rankings.csv',
+    'demo-report.html',
+    'demo-serps.csv',
+    'demo.db',
+  ])
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+
+function checkContents(paths) {
+  for (const path of ['CHANGELOG.md', 'LICENSE', 'README.md', 'docs/ranks.md', 'jobs/rank-tracking.yaml'])
+    ok(paths.includes(path), `${path} is not in the package`)
+  const strange = paths.filter((path) =>
+    /_snapshot\.json$|^(src|test|bench|scripts|dist\/bench)\//.test(path),
+  )
+  deepEqual(strange, [], 'the package holds what only developers need')
+}
+
+function npm(cwd, ...args) {
+  return run(cwd, process.env.npm_execpath, ...args)
+}
+
+function rankline(...args) {
+  return run(folder, join(folder, 'node_modules/rankline/dist/cli.js'), ...args)
+}
+
+function run(cwd, script, ...args) {
+  return execFileSync(process.execPath, [script, ...args], { cwd, encoding: 'utf8' })
+}
