@@ -118,7 +118,9 @@ export const settingsSchema = strict({
     .describe("IANA time zone of the job's days; UTC if not given"),
   schedule: scalar(values.schedule, { type: 'string' })
     .optional()
-    .describe('Cron expression, five or six fields: kept with the job; cron itself does the running'),
+    .describe(
+      'Cron expression, five or six fields, of which day of month and day of week are either-or and 7 is Sunday; kept with the job, cron itself does the running',
+    ),
   targets: z.array(writtenTarget).optional().describe('Your sites whose rank is tracked'),
   competitors: z.array(writtenTarget).optional().describe('Sites of others whose rank is tracked'),
   budget: strict({

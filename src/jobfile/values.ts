@@ -1,3 +1,4 @@
+import { cronMistake } from '../model/cron.ts'
 import { parseUrl } from '../model/url.ts'
 import { nearest, span } from '../words.ts'
 import { type Mistake, quoted, type Read } from './problem.ts'
@@ -84,32 +85,12 @@ function knownZone(name: string): boolean {
   }
 }
 
-/** Least and greatest number of each cron field, seconds first. */
-const cronRanges = [
-  [0, 59],
-  [0, 59],
-  [0, 23],
-  [1, 31],
-  [1, 12],
-  [0, 7],
-] as const
-
-/** A cron expression of five or six fields, with single spaces; names of months and days are left to whoever runs it. */
+/** Reads a cron pattern, as whoever runs it later will read it; fields are parted by single spaces. */
 export function schedule(text: string): Read<string> {
-  const fields = text.trim().split(/\s+/)
-  const ranges = cronRanges.slice(-fields.length)
-  const fits = (field: string, index: number): boolean => {
-    const [least, greatest] = ranges[index] ?? [0, 0]
-    const numbers = field.split(',').flatMap((part) => part.replace(/\/.*$/, '').split('-'))
-    return numbers.every((one) => !/^\d+$/.test(one) || (Number(one) >= least && Number(one) <= greatest))
-  }
-  const formed = fields.every((field) => /^[\w*,/?#-]+$/.test(field))
-  if ((fields.length === 5 || fields.length === 6) && formed && fields.every(fits))
-    return { value: fields.join(' ') }
-  return {
-    what: `cannot be ${quoted(text)}`,
-    instead: 'write five or six cron fields in quotes, such as "0 6 * * *"',
-  }
+  const mistake = cronMistake(text)
+  if (mistake === null) return { value: text.trim().split(/\s+/).join(' ') }
+  const why = mistake.why === null ? '' : `: ${mistake.why}`
+  return { what: `cannot be ${quoted(text)}${why}`, instead: mistake.instead }
 }
 
 /** Reads the absolute address of a page. */

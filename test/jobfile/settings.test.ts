@@ -1,5 +1,8 @@
+import { Cron } from 'croner'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JobFlags } from '../../src/jobfile/flags.ts'
+import { schedule } from '../../src/jobfile/values.ts'
 import { csvProblems, readJob, yamlProblems } from './reading.ts'
 
 const q = 'queries: [a]\n'
@@ -249,11 +252,79 @@ describe('what is wrong with a setting', () => {
   })
 })
 
+describe('a schedule that no clock could run', () => {
+  const fields = 'write five or six cron fields in quotes, such as "0 6 * * *"'
+  test.each([
+    ['a b c d e', ': a is no minute; write 0 to 59'],
+    ['*/0 * * * *', ': 0 is no step; write a step from 1 to 60'],
+    ['5-1 * * * *', ': 5-1 ends before it begins; write 5-59,0-1'],
+    ['0 0 31 2 *', ': that day never comes; write a day that the month has'],
+    ['0 0 31 4,6 *', ': that day never comes; write a day that the month has'],
+    ['0 0 32 * *', ': 32 is no day of a month; write 1 to 31'],
+    ['0 0 0 * *', ': 0 is no day of a month; write 1 to 31'],
+    ['0 24 * * *', ': 24 is no hour; write 0 to 23'],
+    ['60 0 6 * * *', ': 60 is no second; write 0 to 59'],
+    ['0 6 * 13 *', ': 13 is no month; write 1 to 12, or jan to dec'],
+    ['0 6 * nov-feb *', ': nov-feb ends before it begins; write nov-dec,jan-feb'],
+    ['0 6 * * 8', ': 8 is no day of a week; write 0 to 7, or sun to sat'],
+    ['0 6 * * fri-mon', ': fri-mon ends before it begins; write fri-sat,sun-mon'],
+    ['0 6 * * monday', ': monday is no day of a week; write 0 to 7, or sun to sat'],
+    ['0 6 * * mon,,fri', ': nothing is no day of a week; write 0 to 7, or sun to sat'],
+    ['5/15 * * * *', ': 5/15 has no range to step through; write 5-59/15'],
+    ['*/x * * * *', ': x is no step; write a step from 1 to 60'],
+    ['1-2-3 * * * *', `; ${fields}`],
+    ['0 6 + * *', `; ${fields}`],
+    ['0 6 * *', `; ${fields}`],
+    ['0 0 6 * * * 2027', `; ${fields}`],
+    ['@daily', `; ${fields}`],
+  ])('%s', async (pattern, said) => {
+    expect(await yamlProblems(`schedule: "${pattern}"\n${q}`)).toEqual([
+      `job.yaml:1:11: schedule cannot be '${pattern}'${said}`,
+    ])
+  })
+
+  test('is refused, and any other is taken, as the parser that will run it has it', () => {
+    const end = fc.oneof(
+      fc.integer({ min: 0, max: 62 }).map(String),
+      fc.constantFrom('*', '?', 'L', 'mon', 'Jan', 'x', ''),
+    )
+    const range = fc.oneof(
+      end,
+      fc.tuple(end, end).map((ends) => ends.join('-')),
+    )
+    const part = fc.oneof(
+      range,
+      fc.tuple(range, end).map((parts) => parts.join('/')),
+    )
+    const field = fc.array(part, { minLength: 1, maxLength: 2 }).map((parts) => parts.join(','))
+    const usual = fc.constantFrom('*', '0', '1')
+    const pattern = fc
+      .array(fc.oneof(usual, field), { minLength: 5, maxLength: 6 })
+      .map((parts) => parts.join(' '))
+    fc.assert(
+      fc.property(pattern, (text) => {
+        expect('value' in schedule(text)).toBe(comes(text))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  function comes(pattern: string): boolean {
+    try {
+      return new Cron(pattern, { timezone: 'UTC', paused: true }).nextRun('2026-03-04T05:06:07Z') !== null
+    } catch {
+      return false
+    }
+  }
+})
+
 describe('what is right in a setting', () => {
   test.each<[string, object]>([
     [`freshness: 30m\n${q}`, { freshnessMs: 1_800_000 }],
     [`freshness: 2w\n${q}`, { freshnessMs: 1_209_600_000 }],
-    [`schedule: "*/5 0 6 * * mon-fri"\n${q}`, { schedule: '*/5 0 6 * * mon-fri' }],
+    [`schedule: "*/5 0 6  * * mon-fri"\n${q}`, { schedule: '*/5 0 6 * * mon-fri' }],
+    [`schedule: 0 6 29 2 *\n${q}`, { schedule: '0 6 29 2 *' }],
+    [`schedule: 0 6 31 2 7\n${q}`, { schedule: '0 6 31 2 7' }],
     [`budget: { keep: 0 }\n${q}`, { budget: { maxCredits: null, keep: 0 } }],
     [`paging: until-found\nuntil: all\ncompetitors: [b.com]\n${q}`, { paging: 'until-found', until: 'all' }],
     [

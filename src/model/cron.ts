@@ -1,0 +1,126 @@
+import { createRequire } from 'node:module'
+
+// Only the schedule of a job file needs it.
+let loaded: typeof import('croner') | undefined
+function croner(): typeof import('croner') {
+  loaded ??= createRequire(import.meta.url)('croner') as typeof import('croner')
+  return loaded
+}
+
+interface Field {
+  readonly unit: string
+  readonly least: number
+  readonly greatest: number
+  readonly names?: readonly string[]
+}
+
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
+
+const fieldsOfCron: readonly Field[] = [
+  { unit: 'second', least: 0, greatest: 59 },
+  { unit: 'minute', least: 0, greatest: 59 },
+  { unit: 'hour', least: 0, greatest: 23 },
+  { unit: 'day of a month', least: 1, greatest: 31 },
+  { unit: 'month', least: 1, greatest: 12, names: months },
+  { unit: 'day of a week', least: 0, greatest: 7, names: weekdays },
+]
+
+/** Why a pattern cannot be run, null where it is none at all, and what to write instead. */
+export interface CronMistake {
+  readonly why: string | null
+  readonly instead: string
+}
+
+/**
+ * Why a pattern of five or six fields (seconds first) cannot be run; null where it can. Day of month and day of
+ * week, both given, are either-or; 7 is Sunday.
+ */
+export function cronMistake(pattern: string): CronMistake | null {
+  const written = pattern.trim().split(/\s+/)
+  const general = {
+    why: null,
+    instead: 'write five or six cron fields in quotes, such as "0 6 * * *"',
+  }
+  if (written.length < 5 || written.length > 6 || !/^[\w*,/?#-]+$/.test(written.join(''))) return general
+  const fields = fieldsOfCron.slice(-written.length)
+  for (const [index, field] of fields.entries())
+    for (const part of (written[index] as string).split(',')) {
+      const mistake = partMistake(part, field)
+      if (mistake !== null) return mistake
+    }
+  const next = nextOf(written.join(' '))
+  if (next === 'unreadable') return general
+  return next === null ? { why: 'that day never comes', instead: 'write a day that the month has' } : null
+}
+
+/** The next time of a pattern on a clock that no daylight saving moves; null where there is none. */
+function nextOf(pattern: string): Date | null | 'unreadable' {
+  try {
+    const cron = new (croner().Cron)(pattern, {
+      timezone: 'UTC',
+      mode: '5-or-6-parts',
+      domAndDow: false,
+      paused: true,
+    })
+    // Nothing of a pattern depends on where in the calendar the search begins.
+    return cron.nextRun('2024-01-01T00:00:00Z')
+  } catch {
+    return 'unreadable'
+  }
+}
+
+/** What is wrong with one part of a list, such as `1-5/2`; what cannot be told here is left to the parser. */
+function partMistake(part: string, field: Field): CronMistake | null {
+  const [range = '', step] = part.split('/')
+  const [from = '', to] = range.split('-')
+  const ends = to === undefined ? [from] : [from, to]
+  for (const end of ends) {
+    const mistake = endMistake(end, field)
+    if (mistake !== null) return mistake
+  }
+  // 7 is Sunday once more.
+  const span = field.unit === 'day of a week' ? 7 : field.greatest - field.least + 1
+  if (step !== undefined && !(Number(step) >= 1 && Number(step) <= span))
+    return { why: `${step} is no step`, instead: `write a step from 1 to ${span}` }
+  if (step !== undefined && to === undefined && /^\w+$/.test(from))
+    return {
+      why: `${part} has no range to step through`,
+      instead: `write ${from}-${lastOf(from, field)}/${step}`,
+    }
+  if (to !== undefined && numberOf(from, field) > numberOf(to, field))
+    return {
+      why: `${range} ends before it begins`,
+      instead: `write ${from}-${lastOf(from, field)},${firstOf(to, field)}-${to}`,
+    }
+  return null
+}
+
+/** What is wrong with one number or name. */
+function endMistake(end: string, { unit, least, greatest, names }: Field): CronMistake | null {
+  // What stands for the last day, a weekday near a day, or the n-th weekday of a month is the parser's to read.
+  if (/^[*?]$|^\d*[LW]+$|#/i.test(end)) return null
+  const known = /^\d+$/.test(end)
+    ? Number(end) >= least && Number(end) <= greatest
+    : names?.includes(end.toLowerCase())
+  if (known === true) return null
+  const words = names === undefined ? '' : `, or ${names[0]} to ${names.at(-1)}`
+  return {
+    why: `${end === '' ? 'nothing' : end} is no ${unit}`,
+    instead: `write ${least} to ${greatest}${words}`,
+  }
+}
+
+function numberOf(end: string, { least, names }: Field): number {
+  const place = names?.indexOf(end.toLowerCase()) ?? -1
+  return place >= 0 ? place + least : Number(end)
+}
+
+function lastOf(end: string, { unit, greatest, names }: Field): string {
+  if (!/^\d+$/.test(end)) return names?.at(-1) ?? ''
+  return String(unit === 'day of a week' ? 6 : greatest)
+}
+
+function firstOf(end: string, { least, names }: Field): string {
+  return /^\d+$/.test(end) ? String(least) : (names?.[0] ?? '')
+}
