@@ -60,13 +60,17 @@ function document(summary: PlanSummary, { covered, balance, account: { remaining
   }
 }
 
-/** Seconds that so many calls take at these limits at least; null where they set none. */
+/** Seconds that so many calls take at these limits at least; null where they set none, or allow none. */
 function secondsFor(calls: number, { perSecond, perMinute }: Account['limits']): number | null {
-  if (perSecond === null && perMinute === null) return null
+  if ((perSecond === null && perMinute === null) || mayNotCall({ perSecond, perMinute })) return null
   const bySecond = perSecond === null ? 0 : calls / perSecond
   // The first minute's calls leave at once.
   const byMinute = perMinute === null ? 0 : Math.floor(Math.max(0, calls - 1) / perMinute) * 60
   return Math.ceil(Math.max(bySecond, byMinute))
+}
+
+function mayNotCall({ perSecond, perMinute }: Account['limits']): boolean {
+  return perSecond === 0 || perMinute === 0
 }
 
 type PlanDocument = ReturnType<typeof document>
@@ -108,7 +112,7 @@ export function described(documents: readonly PlanDocument[], account: Account, 
       grouped(credits.expected),
       grouped(credits.max),
       amount(balance_after, ''),
-      seconds === null ? 'no limit' : duration(seconds),
+      seconds !== null ? duration(seconds) : mayNotCall(account.limits) ? 'never' : 'no limit',
       runWords(one),
     ]
   })

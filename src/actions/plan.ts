@@ -6,7 +6,7 @@ import { exitCodes } from '../run/finish.ts'
 import { type Course, plotCourse } from '../run/going-on.ts'
 import { localDay } from '../run/local-day.ts'
 import { type QuotaUse, quotaLeft, quotaUses, quotaWords } from '../run/quotas.ts'
-import { AccountUnknown, readUsage } from '../run/read-account.ts'
+import { type AccountReading, AccountUnknown, readUsage } from '../run/read-account.ts'
 import { newStop } from '../run/stop.ts'
 import type { PlanDraft, PlannedJob, Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
@@ -15,6 +15,7 @@ import { backtestJobs } from './backtest.ts'
 import { type JobFileFlags, type StagedJob, stageJobs } from './job-files.ts'
 import { lookupThrottlingMs } from './lookups.ts'
 import { type BudgetedJob, described, planDocuments } from './plan-document.ts'
+import { accountWarnings } from './usage.ts'
 import { type Connection, connect, type WireFlags } from './wire.ts'
 
 export interface PlanFlags extends JobFileFlags, WireFlags {
@@ -129,7 +130,12 @@ function quotaWarnings(
     )
 }
 
-async function accountOf({ service, store, clock, keyHash }: Connection): Promise<Account | AccountUnknown> {
+async function accountOf({
+  service,
+  store,
+  clock,
+  keyHash,
+}: Connection): Promise<AccountReading | AccountUnknown> {
   try {
     return await readUsage(
       {
@@ -149,16 +155,12 @@ async function accountOf({ service, store, clock, keyHash }: Connection): Promis
   }
 }
 
-const expiryNoticeMs = 14 * 86_400_000
-
-function warnings(jobs: readonly StagedJob[], account: Account): readonly string[] {
+function warnings(jobs: readonly StagedJob[], account: AccountReading): readonly string[] {
   const open = jobs
     .filter(({ originOpen }) => originOpen)
     .map(
       ({ settings }) =>
         `${settings.name}: ranks are tracked, but no location or uule says where from, so the service may ask from anywhere; set a location`,
     )
-  const expires = account.keyExpires === null ? Number.NaN : Date.parse(account.keyExpires)
-  const left = expires - systemClock.wall()
-  return left < expiryNoticeMs ? [...open, `The API key expires on ${account.keyExpires}.`] : open
+  return [...open, ...accountWarnings(account)]
 }

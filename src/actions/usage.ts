@@ -1,10 +1,11 @@
-import { readAccount } from '../api/account.ts'
+import { keyExpiry, readAccount } from '../api/account.ts'
 import { asFields, text } from '../catalog/normalise/fields.ts'
 import { RanklineError } from '../errors.ts'
 import { formatTable } from '../report/table.ts'
 import { exitCodes } from '../run/finish.ts'
-import { AccountUnknown, readUsage } from '../run/read-account.ts'
+import { type AccountReading, AccountUnknown, readUsage } from '../run/read-account.ts'
 import { newStop } from '../run/stop.ts'
+import { accountStop } from '../run/stop-causes.ts'
 import { harmless, type Terminal } from '../terminal.ts'
 import { grouped } from '../words.ts'
 import { lookupThrottlingMs } from './lookups.ts'
@@ -19,8 +20,9 @@ export async function usage(flags: UsageFlags, terminal: Terminal): Promise<numb
   await using connection = await connect(flags)
   const { service, store, clock, keyHash } = connection
   const signal = newStop().signal
+  let reading: AccountReading
   try {
-    await readUsage(
+    reading = await readUsage(
       { service, store, clock, keyHash, random: Math.random, signal, maxThrottlingMs: lookupThrottlingMs },
       null,
     )
@@ -34,7 +36,18 @@ export async function usage(flags: UsageFlags, terminal: Terminal): Promise<numb
       ? `${JSON.stringify(JSON.parse(record), null, 2)}\n`
       : usageTable(Buffer.from(record)),
   )
+  for (const warning of accountWarnings(reading)) terminal.say(warning)
   return 0
+}
+
+const expiryNoticeMs = 14 * 86_400_000
+
+/** What stands in the way of a run now, or soon will. */
+export function accountWarnings(account: AccountReading): readonly string[] {
+  const stop = accountStop(account, account.at)
+  if (stop !== null) return [stop.message]
+  const left = (keyExpiry(account) ?? Number.POSITIVE_INFINITY) - account.at
+  return left < expiryNoticeMs ? [`The API key expires on ${harmless(account.keyExpires ?? '')}.`] : []
 }
 
 function usageTable(record: Buffer): string {

@@ -70,8 +70,9 @@ export function slidingWindows(clock: Pick<Clock, 'monotonic'>, guard: Guard) {
   }
 
   return {
-    setLimits: (changed: RateLimits): void => {
-      limits = changed
+    setLimits: ({ perSecond, perMinute }: RateLimits): void => {
+      // A window for no calls at all would never open. The run stops for it; the free lookups that find out pass.
+      limits = { perSecond: perSecond || null, perMinute: perMinute || null }
       if (isUnlimited(limits)) return
       add(unlimited)
       unlimited = []

@@ -10,6 +10,7 @@ import { explainingQuota, type QuotaUse, quotaLeft, quotaReached, quotaUses, quo
 import { readUsage } from './read-account.ts'
 import type { Service } from './service.ts'
 import { type Stop, Stopped } from './stop.ts'
+import { accountStop } from './stop-causes.ts'
 
 export interface BatchParts {
   readonly store: CollectStore
@@ -74,8 +75,14 @@ export function openBatches(parts: BatchParts, runs: readonly Run[], books: Book
     const take = books.ask()
     // Once it runs, it waits for the usage record as it waits for answers.
     const patienceMs = account === null ? 0 : parts.maxOutageMs
-    account = await readUsage({ ...parts, patienceMs }, runs[0]?.id ?? null)
+    const said = await readUsage({ ...parts, patienceMs }, runs[0]?.id ?? null)
+    account = said
     take(account)
+    const cause = accountStop(account, said.at)
+    if (cause !== null) {
+      parts.stop.request(cause)
+      throw new Stopped()
+    }
     quotas = await quotaUses(store, keyHash, account, clock.wall())
     books.quota(quotaLeft(quotas) - (await store.openJobsBeside(runIds)).calls)
     left = batchSize(account.limits)

@@ -21,6 +21,9 @@ export interface AccountParts {
   readonly maxThrottlingMs: number
 }
 
+/** What the usage record says, and when: by the service's clock where it tells the time, else by ours. Epoch ms. */
+export type AccountReading = Account & { readonly at: number }
+
 /** The usage record could not be had: why, and with which reason a run that needs it stops. */
 export class AccountUnknown extends Error {
   override readonly name = 'AccountUnknown'
@@ -39,7 +42,7 @@ export class AccountUnknown extends Error {
 export async function readUsage(
   { service, store, clock, keyHash, random, signal, patienceMs = 0, maxThrottlingMs }: AccountParts,
   runId: number | null,
-): Promise<Account> {
+): Promise<AccountReading> {
   const began = clock.monotonic()
   for (let tries = 0; ; ) {
     const askedAt = clock.wall()
@@ -57,7 +60,8 @@ export async function readUsage(
         totalUsed: account.totalUsed,
         record: sent.body.toString('utf8'),
       })
-      return account
+      const told = Date.parse(String(sent.headers.date))
+      return { ...account, at: Number.isNaN(told) ? finishedAt : told }
     }
     if (signal.aborted) throw signal.reason
     if (outcome === 'throttled') {

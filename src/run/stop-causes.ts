@@ -1,3 +1,4 @@
+import { type Account, type Obstacle, obstacleTo } from '../api/account.ts'
 import type { Settlement } from '../model/call.ts'
 import { count, duration } from '../words.ts'
 import type { StopCause } from './stop.ts'
@@ -12,6 +13,33 @@ export function stalled(words: string, maxThrottlingMs: number): StopCause {
     reason: 'quota',
     message: `The service has refused every call for ${duration(maxThrottlingMs / 1000)} (${words}). The same command goes on where this one stopped; --max-outage says how long it waits.`,
   }
+}
+
+const obstacles: Readonly<Record<Obstacle, (account: Account) => StopCause>> = {
+  'key-inactive': () => ({
+    reason: 'auth',
+    message:
+      'The service says that the API key is inactive. Activate it at the service, or set RANKLINE_API_KEY to another one.',
+  }),
+  'key-expired': ({ keyExpires }) => ({
+    reason: 'auth',
+    message: `The API key expired on ${keyExpires}. Renew it at the service, or set RANKLINE_API_KEY to another one.`,
+  }),
+  'no-calls-per-second': () => noCalls('second'),
+  'no-calls-per-minute': () => noCalls('minute'),
+}
+
+function noCalls(window: string): StopCause {
+  return {
+    reason: 'quota',
+    message: `The service allows this account 0 calls per ${window}, so nothing can be bought. Ask the service to raise the limit, then run the same command again.`,
+  }
+}
+
+/** The stop before anything is bought, where the account's own record says that no call can pass; null where one can. */
+export function accountStop(account: Account, now: number): StopCause | null {
+  const obstacle = obstacleTo(account, now)
+  return obstacle === null ? null : obstacles[obstacle](account)
 }
 
 /** The stop at a quota of the key, `quota` in words. */

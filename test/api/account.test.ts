@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Account, readAccount } from '../../src/api/account.ts'
+import { type Account, obstacleTo, readAccount } from '../../src/api/account.ts'
 
 const read = (record: unknown) => readAccount(Buffer.from(JSON.stringify(record)))
 
@@ -57,12 +57,32 @@ describe('limits', () => {
     [null, null, null],
     ['20', null, null],
     [{ per_minute: '600', per_second: '20' }, 20, 600],
-    [{ per_minute: 0, per_second: 0 }, 1, 1],
-    [{ per_minute: -5, per_second: 1 }, 1, 1],
+    [{ per_minute: 0, per_second: 0 }, 0, 0],
+    [{ per_minute: -5, per_second: 0.5 }, 1, 0],
     [{ per_minute: 'many', per_second: true }, null, null],
     [{ per_minute: [600], per_second: {} }, null, null],
   ])('%j are %j per second and %j per minute', (rate_limit, perSecond, perMinute) => {
     expect(read({ ...older, rate_limit })?.limits).toEqual({ perSecond, perMinute })
+  })
+})
+
+describe('what stands in the way of every call', () => {
+  const now = Date.UTC(2026, 10, 22, 12)
+  test.each<[string, Record<string, unknown>, ReturnType<typeof obstacleTo>]>([
+    ['a key that is active and never expires', { api_key: { active: true, expires: null } }, null],
+    ['a key of which nothing is said', {}, null],
+    ['an inactive key', { api_key: { active: false } }, 'key-inactive'],
+    ['a key that has expired', { api_key: { expires: '2026-11-22T11:59:59Z' } }, 'key-expired'],
+    ['a key that will expire', { api_key: { expires: '2026-11-22T12:00:01Z' } }, null],
+    ['a key that expires with this day', { api_key: { expires: '2026-11-22' } }, null],
+    ['a key that expired with the day before', { api_key: { expires: '2026-11-21' } }, 'key-expired'],
+    ['an expiry that is no date', { api_key: { expires: 'soon' } }, null],
+    ['an expiry that is a number', { api_key: { expires: 1_700_000_000 } }, null],
+    ['no calls per minute', { rate_limit: { per_minute: 0, per_second: 5 } }, 'no-calls-per-minute'],
+    ['no calls per second', { rate_limit: { per_second: '0' } }, 'no-calls-per-second'],
+    ['a limit below nothing', { rate_limit: { per_second: -1 } }, 'no-calls-per-second'],
+  ])('%s', (_, record, obstacle) => {
+    expect(obstacleTo(read(record) as Account, now)).toBe(obstacle)
   })
 })
 
@@ -93,7 +113,7 @@ describe('odd types', () => {
         const account = read({ rate_limit, remaining: rate_limit }) as Account
         for (const value of [account.remaining, account.limits.perMinute, account.limits.perSecond])
           expect(value === null || Number.isSafeInteger(value)).toBe(true)
-        expect(account.limits.perSecond ?? 1).toBeGreaterThanOrEqual(1)
+        expect(account.limits.perSecond ?? 1).toBeGreaterThanOrEqual(0)
       }),
     )
   })

@@ -278,6 +278,14 @@ describe('changed limits', () => {
     expect(through).toEqual(['a', 'b', 'c', 'd'])
   })
 
+  test('of no calls at all hold no lookup that finds out whether they are raised', async () => {
+    const { time, gate, through, ask } = aGate()
+    gate.setLimits({ perSecond: 0, perMinute: 0 })
+    ask('a')
+    await time.pass(0)
+    expect(through).toEqual(['a'])
+  })
+
   test('count what left before them once, however often they change', async () => {
     const { time, gate, through, ask, token } = aGate()
     ask('a')

@@ -53,6 +53,31 @@ test.each([
   expect(ended.code).toBe(code)
 })
 
+/** What a usage record says beside a balance, and what that means for a run. */
+const accounts = [
+  ['an inactive key', { api_key: { active: false } }, 5, 'auth', 'the API key is inactive'],
+  ['an expired key', { api_key: { expires: '2026-01-02' } }, 5, 'auth', 'The API key expired on 2026-01-02'],
+  ['no calls per minute', { rate_limit: { per_minute: 0 } }, 4, 'quota', '0 calls per minute'],
+] as const
+test.each(accounts)(
+  'a usage record of %s stops a run before anything is bought; plan and usage say it, too',
+  async (_, said, code, reason, words) => {
+    const record = { remaining: 500, total_used: 0, rate_limit: {}, ...said }
+    await using sandbox = await startSandbox({ rules: [{ operation: 'usage', do: { body: record } }] })
+    await using place = await workspace(sandbox)
+    const job = await place.file('job.csv', 'query\na\n')
+
+    const run = await place.run(['run', job, '--json'])
+    const usage = await place.run(['usage'])
+    const plan = await place.run(['plan', job])
+
+    expect([run.code, usage.code, plan.code]).toEqual([code, 0, 0])
+    for (const { stderr } of [run, usage, plan]) expect(stderr).toContain(words)
+    expect(JSON.parse(run.stdout)).toMatchObject({ finish_reason: reason, tasks: { pending: 1 } })
+    expect(sandbox.ledger.charged).toBe(0)
+  },
+)
+
 test('a search is one call: shown, stored and in the ledger', async () => {
   await using sandbox = await startSandbox()
   await using place = await workspace(sandbox)
