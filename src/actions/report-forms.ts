@@ -1,4 +1,5 @@
 import { asciiSigns } from '../report/ascii.ts'
+import { askedBack, offeredBack } from '../report/baseline.ts'
 import type { BuiltHistory } from '../report/build-history.ts'
 import { buildPageData } from '../report/build-page-data.ts'
 import { reportColumns } from '../report/columns.ts'
@@ -124,7 +125,9 @@ function whole(source: FormSource): WholeReport {
 function pagePieces(source: FormSource): Pieces {
   const { ranked, measure, store, serpDays } = source
   const { compare, runs } = ranked
-  const data = buildPageData({ built: builtOf(source), compare, measure, runs, store, serpDays })
+  const built = builtOf(source)
+  const offered = offeredBack.flatMap((back) => askedBack(back, built.history.days) ?? [])
+  const data = buildPageData({ built, compare, offered, measure, runs, store, serpDays })
   return loaded(async () => {
     const { reportPage } = await import('../report/page/html.ts')
     const { pageAssets } = await import('./page-assets.ts')

@@ -1,5 +1,5 @@
 import type { ObservationState } from '../model/observation.ts'
-import { daysBetween } from './days.ts'
+import { addDays, daysBetween } from './days.ts'
 import { type Change, compare, type Observed } from './movement.ts'
 
 /** The day that a report was asked to compare with. */
@@ -7,6 +7,19 @@ export interface AskedDay {
   readonly day: string
   /** Days that the observation may lie before or after it. */
   readonly tolerance: number
+}
+
+/** Days that the observation may lie before or after the asked one where nothing is said. */
+const usualTolerance = 3
+
+/** How far back the page offers to compare: so many days before the last one, or the first day. */
+export const offeredBack = ['1', '7', '28', 'first'] as const
+
+/** The day that is so far back from the last one; null where there are no days. */
+export function askedBack(back: string, days: readonly string[]): AskedDay | null {
+  const [first, last] = [days[0], days.at(-1)]
+  if (first === undefined || last === undefined) return null
+  return { day: back === 'first' ? first : addDays(last, -Number(back)), tolerance: usualTolerance }
 }
 
 interface Dated {

@@ -15,6 +15,8 @@ import { wordList } from './word-list.ts'
 export interface PageSource {
   readonly built: BuiltHistory
   readonly compare: AskedDay | null
+  /** Further days that a reader may compare with: their SERPs go along, too. */
+  readonly offered?: readonly AskedDay[]
   readonly measure: Measure
   /** Runs that are reported, the newest first. */
   readonly runs: readonly Run[]
@@ -28,7 +30,8 @@ const shownResults = 10
 const mostReferences = 1_000
 
 /** Everything that the report as a page shows. */
-export function buildPageData({ built, compare, measure, runs, store, serpDays }: PageSource): PageData {
+export function buildPageData(source: PageSource): PageData {
+  const { built, compare, offered = [], measure, runs, store, serpDays } = source
   const { history, queryIds } = built
   const [texts, links, sites] = [wordList(), wordList(), wordList()]
   const runsOn = new Map<string, number[]>()
@@ -36,7 +39,7 @@ export function buildPageData({ built, compare, measure, runs, store, serpDays }
   const seriesOf = seriesByKeyword(history)
   const serps: Serp[] = []
   const citations: Citation[] = []
-  for (const { keyword, day } of looks(history, { seriesOf, compare, serpDays })) {
+  for (const { keyword, day, isOffered } of looks(history, { seriesOf, compare, offered, serpDays })) {
     const query = queryIds[keyword] as number
     const { kind } = history.keywords[keyword] as Keyword
     const looked = (runsOn.get(history.days[day] as string) ?? [])
@@ -47,7 +50,8 @@ export function buildPageData({ built, compare, measure, runs, store, serpDays }
     const owner = ownersOf(history, seriesOf[keyword] ?? [], day)
     const top = kind === 'reference' ? mostReferences : shownResults
     const results = store.firstResults({ run, query, kind, top })
-    if (kind === 'reference') citations.push({ keyword, day, ...citationOf(results, owner) })
+    // The course of citations has no days that are there to be compared with alone.
+    if (kind === 'reference' && !isOffered) citations.push({ keyword, day, ...citationOf(results, owner) })
     serps.push({
       keyword,
       day,
@@ -87,22 +91,29 @@ function seriesByKeyword({ keywords, series }: RankHistory): SeriesOf {
 interface Choice {
   readonly seriesOf: SeriesOf
   readonly compare: AskedDay | null
+  readonly offered: readonly AskedDay[]
   readonly serpDays: number
 }
 
-/** Keywords with the days on which anything is known of them: the last, the one that it is compared with, and those asked for. */
-function* looks({ days }: RankHistory, { seriesOf, compare, serpDays }: Choice) {
+/**
+ * Keywords with the days on which anything is known of them: the last, the one that it is compared with, those asked for,
+ * and those that are offered to compare with.
+ */
+function* looks({ days }: RankHistory, { seriesOf, compare, offered, serpDays }: Choice) {
   const last = days.length - 1
   const latest = days[last]
   if (latest === undefined) return
   const order = baselineOrder(days, compare)
+  const furtherOrders = offered.map((asked) => baselineOrder(days, asked))
   const since = addDays(latest, -serpDays)
   const recent = days.flatMap((date, day) => (date > since ? [day] : []))
   for (const [keyword, series] of seriesOf.entries()) {
     const isKnown = (day: number): boolean => series.some(({ cells }) => (cells[day] ?? 0) !== 0)
     const compared = order.find(isKnown)
     const wanted = new Set([...recent, ...(compared === undefined ? [] : [compared]), last])
-    for (const day of [...wanted].sort((a, b) => a - b)) if (isKnown(day)) yield { keyword, day }
+    const further = furtherOrders.flatMap((one) => one.find(isKnown) ?? [])
+    for (const day of [...new Set([...wanted, ...further])].sort((a, b) => a - b))
+      if (isKnown(day)) yield { keyword, day, isOffered: !wanted.has(day) }
   }
 }
 

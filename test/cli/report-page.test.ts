@@ -55,10 +55,12 @@ function viewed({ history }: PageData, { keyword, day }: Serp): readonly ResultR
   )
 }
 
-test('the page has the results of the last day and of the one before, as they are stored', async () => {
+test('the page has the results of the last day and of all that it offers to compare with, as they are stored', async () => {
   const data = await pageOf()
   expect(data.serps.map(({ keyword, day }) => [keyword, day])).toEqual(
     [0, 1, 2].flatMap((keyword) => [
+      // The first day.
+      [keyword, 0],
       [keyword, 1],
       [keyword, 2],
     ]),
@@ -84,7 +86,7 @@ test('results belong to the targets that the rankings name', async () => {
     ),
   )
   const ranked = data.history.series.flatMap(({ keyword, target, cells, places }) =>
-    [1, 2].flatMap((day) => {
+    [0, 1, 2].flatMap((day) => {
       const rank = cells[day] ?? 0
       const ranks = places[day]?.map(([one]) => one) ?? (rank > 0 ? [rank] : [])
       return ranks
@@ -143,8 +145,8 @@ test('a page of one target opens on it, with its results', async () => {
   const { history, serps } = await pageOf('--target', 'rival.com')
   expect(history.targets.map(({ label }) => label)).toEqual(['rival.com'])
   expect(new Set(history.series.map(({ target }) => target))).toEqual(new Set([0]))
-  const whose = serps.flatMap(({ results }) => results.map(([, , , , target]) => target))
-  expect(new Set(whose)).toEqual(new Set([null, 0]))
+  const whose = serps.flatMap(({ results }) => results.flatMap(([, , , , targets]) => targets))
+  expect(new Set(whose)).toEqual(new Set([0]))
 })
 
 test.each(['html', 'xlsx', 'md', 'csv', 'json', 'table'])(

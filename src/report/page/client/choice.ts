@@ -1,3 +1,4 @@
+import type { offeredBack } from '../../baseline.ts'
 import type { PageData } from '../../page-data.ts'
 import { localeOf } from './keyword/keyword-text.ts'
 import { movedNames } from './movement-text.ts'
@@ -44,12 +45,12 @@ export const noChoice: Choice = {
 }
 
 /** How far back can be compared, in words. */
-export const comparisons = {
+export const comparisons: Readonly<Record<(typeof offeredBack)[number], string>> = {
   '1': 'Day before',
   '7': '7 days before',
   '28': '28 days before',
   first: 'First day in sight',
-} as const
+}
 
 /** What the part of the address behind `#` says; what it names that is not there is as if it were not said. */
 export function choiceIn(hash: string, { history }: PageData): Choice {

@@ -1,6 +1,5 @@
-import type { AskedDay } from '../../baseline.ts'
+import { type AskedDay, askedBack } from '../../baseline.ts'
 import { type Standing, standingsOf } from '../../cohort.ts'
-import { addDays } from '../../days.ts'
 import { filterPage } from '../../filter-history.ts'
 import type { PageData } from '../../page-data.ts'
 import type { Keyword, RankHistory, TrackedTarget } from '../../rank-history.ts'
@@ -23,9 +22,6 @@ export interface View {
   /** Where every target stands for the keywords in sight. */
   readonly everyone: readonly Standing[]
 }
-
-/** Days before or after the one compared with, as reports have it where nothing else is said. */
-const tolerance = 3
 
 export function viewOf(data: PageData, choice: Choice): View {
   const { text, tag, operation, locale, movement, from, to } = choice
@@ -76,7 +72,5 @@ function askedDay(
   days: readonly string[],
   { compare }: Choice,
 ): AskedDay | null {
-  const [first, last] = [days[0], days.at(-1)]
-  if (compare === '' || first === undefined || last === undefined) return given
-  return { day: compare === 'first' ? first : addDays(last, -Number(compare)), tolerance }
+  return compare === '' ? given : (askedBack(compare, days) ?? given)
 }

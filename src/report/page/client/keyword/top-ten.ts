@@ -7,15 +7,15 @@ import { h, unseen } from '../dom.ts'
 import { longDay, mediumDay } from '../format.ts'
 import { linkTo } from '../link.ts'
 import { changeMark } from '../movement-text.ts'
+import { empty } from '../sections/section.ts'
 import type { View } from '../view.ts'
 
 /** The first ten results of the last day beside those of the compared one: what entered, what left, what moved. */
-export function firstTen(view: View, { series }: Standing): HTMLElement {
+export function firstTen(view: View, { series, baseline }: Standing): HTMLElement {
   const { history, asked, data } = view
   const own = data.serps.filter(({ keyword }) => keyword === series.keyword)
   const pair = serpPairs(history, own, asked)[0]
-  if (pair === undefined)
-    return h('p', { class: 'empty' }, `No results are at hand for ${longDay(history.days.at(-1) ?? '')}.`)
+  if (pair === undefined) return empty(whyNoResults(view))
   const { current, compared } = pair
   const pages = pagesIn(data, [current, ...(compared === null ? [] : [compared])])
   const dayOf = ({ day }: Serp): string => mediumDay(history.days[day] as string)
@@ -24,9 +24,23 @@ export function firstTen(view: View, { series }: Standing): HTMLElement {
     { class: 'serps' },
     list({ heading: dayOf(current), serp: current, other: compared, view, pages, isNow: true }),
     compared === null
-      ? h('p', { class: 'empty' }, 'No earlier results are at hand to compare with.')
+      ? empty(
+          baseline === null
+            ? 'There is no earlier day to compare with.'
+            : notCarried(history.days[baseline.day] as string),
+        )
       : list({ heading: dayOf(compared), serp: compared, other: current, view, pages, isNow: false }),
   )
+}
+
+/** A page has the results of the last day and of those that it offers to compare with; not of every day that can be chosen. */
+function whyNoResults({ history, choice }: View): string {
+  const last = history.days.at(-1) ?? ''
+  return choice.to === '' ? `Nothing was looked at on ${longDay(last)}.` : notCarried(last)
+}
+
+function notCarried(day: string): string {
+  return `This page does not carry the results of ${longDay(day)}: the report has those of more days with --serps, for instance --serps 30d.`
 }
 
 interface Side {
