@@ -10,6 +10,13 @@ export interface DailyFigures {
   readonly coverage: Coverage
   readonly figures: Readonly<Record<HeadlineName, Figure>>
   readonly distribution: Distribution
+  /** Keywords that had been asked by then. */
+  readonly asked: number
+  /**
+   * Whether some were observed, but less than half of them: a run that failed, or was stopped. Its
+   * figures speak for those few, and are no point of a line.
+   */
+  readonly isPartial: boolean
 }
 
 /**
@@ -21,7 +28,10 @@ export interface DailyFigures {
 export function daily(history: RankHistory, target: number, measure: Measure): readonly DailyFigures[] {
   const series = history.series.filter((one) => one.target === target)
   const last = history.days.length - 1
+  const since = series.map(({ cells }) => cells.findIndex((cell) => cell !== null))
   return history.days.map((day, index) => {
+    const asked =
+      index === last ? series.length : since.filter((first) => first !== -1 && first <= index).length
     const seen: Seen[] = []
     const values: DayValue[] = []
     for (const { cells, seen: depths, keyword } of series) {
@@ -32,6 +42,8 @@ export function daily(history: RankHistory, target: number, measure: Measure): r
       values.push(value)
     }
     const figures = figuresOf(seen, measure)
-    return { day, coverage: figures.visibility.coverage, figures, distribution: distribution(values) }
+    const { coverage } = figures.visibility
+    const isPartial = coverage.observed > 0 && coverage.observed * 2 < asked
+    return { day, coverage, figures, distribution: distribution(values), asked, isPartial }
   })
 }

@@ -204,6 +204,23 @@ describe('day by day', () => {
     { query: 'p', of: 'rival.com', cells: [1, 1, 1] },
   ])
 
+  test('a day on which most searches failed, or were never made, is partial; one before keywords were added is not', () => {
+    const all = [
+      { query: 'a', cells: [1, 2, 0, null, 1] },
+      { query: 'b', cells: [1, 0, 0, null, 1] },
+      { query: 'c', cells: [1, 0, 1, 1, 0] },
+      { query: 'added', cells: [null, 2, null, null, null] },
+    ]
+    const days = daily(aHistory(all), 0, options)
+    expect(days.map(({ asked, isPartial }) => [asked, isPartial])).toEqual([
+      [3, false],
+      [4, false],
+      [4, true],
+      [4, true],
+      [4, false],
+    ])
+  })
+
   test('each day speaks for what was observed on it', () => {
     const days = daily(history, 0, options).map(({ day, coverage, figures, distribution }) => ({
       day,

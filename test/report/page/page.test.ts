@@ -416,6 +416,30 @@ describe.skipIf(chromium === undefined)(
       )
     })
 
+    test('a day on which most searches failed is marked and left out of the lines', async () => {
+      const failedOn = 30
+      const series = usual.history.series.map((one) =>
+        one.keyword < 60 ? { ...one, cells: one.cells.with(failedOn, 0) } : one,
+      )
+      await using opened = await openPage(browser, { ...usual, history: { ...usual.history, series } })
+      const { page } = opened
+      await page.waitForSelector('#overview .plot .partial')
+      expect(await page.$$eval('#overview .plot .partial', (marks) => marks.length)).toBe(1)
+      // Two pieces of line, with the gap between them; the sample has a gap of its own, 20 days before the last.
+      expect(
+        await page.$eval('#overview .line.main', (line) => line.getAttribute('d')?.match(/M/g)?.length),
+      ).toBe(3)
+      expect(await page.$eval('#overview figcaption .key', (key) => key.textContent)).toContain(
+        '1 day on which',
+      )
+      await page.focus('#overview .plot')
+      for (const key of ['End', ...Array.from({ length: 39 - failedOn }, () => 'ArrowLeft')] as const)
+        await page.keyboard.press(key as 'End')
+      expect(await page.$eval('#overview .plot [role="status"]', (said) => said.textContent)).toMatch(
+        /^11 November 2026, northdesk\.example left out, \d+ of \d+ observed/,
+      )
+    })
+
     test.each([
       ['in light colours', {}],
       ['in dark colours', { scheme: 'dark' }],

@@ -66,7 +66,7 @@ export function citations(view: View): HTMLElement {
     'div',
     {},
     simpleTable('Citations by target', columns, rows),
-    overTime(view, asked.size),
+    overTime(view, asked),
     h(
       'p',
       { class: 'note' },
@@ -76,17 +76,27 @@ export function citations(view: View): HTMLElement {
 }
 
 /** The share of answers that cite each target, from the first day on of which any answer is at hand. */
-function overTime({ history, data, choice }: View, expected: number): HTMLElement | null {
+function overTime({ history, data, choice }: View, asked: ReadonlySet<number>): HTMLElement | null {
   const all = data.citations
   const first = Math.min(...all.map(({ day }) => day))
   const days = history.days.slice(first)
   if (days.length < 2) return null
-  const byDay = days.map((_, place) => all.filter(({ day }) => day === first + place))
+  const since = new Map(
+    history.series.map(({ keyword, cells }) => [keyword, cells.findIndex((cell) => cell !== null)]),
+  )
+  const byDay = days.map((_, place) => {
+    const day = first + place
+    const expected = [...asked].filter((keyword) => (since.get(keyword) ?? 0) <= day).length
+    return { those: all.filter((one) => one.day === day), expected }
+  })
   const lines = history.targets.map(
     ({ label }, target): Line => ({
       label,
       target,
-      values: byDay.map((those) => citationShare(those, target, expected).answers.value),
+      // A day on which most answers are missing is a gap, not a spike.
+      values: byDay.map(({ those, expected }) =>
+        those.length * 2 < expected ? null : citationShare(those, target, expected).answers.value,
+      ),
       main: target === choice.target,
     }),
   )
@@ -99,7 +109,10 @@ function overTime({ history, data, choice }: View, expected: number): HTMLElemen
       lines,
       scale: scaleFromZero(lines.flatMap(({ values }) => values)),
       format: (value) => percent(value, 0),
-      missing: () => 'no answer',
+      missing: (_, day) => {
+        const { those, expected } = byDay[day] ?? { those: [], expected: 0 }
+        return those.length === 0 ? 'no answer' : `left out, ${those.length} of ${expected} answers`
+      },
       height: 180,
     }),
   )

@@ -6,9 +6,10 @@ import { buckets, type Distribution, distribution, top } from '../../../metrics/
 import { type Coverage, coverageOf } from '../../../metrics/figure.ts'
 import { type Line, legend, lineChart, scaleFromZero } from '../chart/line-chart.ts'
 import { bandLegend, stackChart } from '../chart/stack-chart.ts'
+import { round } from '../chart/time-axis.ts'
 import type { Choice } from '../choice.ts'
-import { h } from '../dom.ts'
-import { number, percent } from '../format.ts'
+import { h, s } from '../dom.ts'
+import { count, number, percent } from '../format.ts'
 import { explained, meaningOf } from '../metric-text.ts'
 import type { View } from '../view.ts'
 import { figureCard } from './figure-card.ts'
@@ -65,7 +66,7 @@ function cards({ standings, data }: View, days: readonly DailyFigures[]): HTMLEl
         value,
         measure: data.measure,
         delta: cohort?.delta ?? null,
-        trend: days.map((day) => day.figures[name].value),
+        trend: course(days, (day) => day.figures[name].value),
         about: uncounted === 0 ? covered(coverage) : `${covered(coverage)}, ${number(uncounted)} not counted`,
       })
     }),
@@ -76,7 +77,7 @@ function cards({ standings, data }: View, days: readonly DailyFigures[]): HTMLEl
         measure: data.measure,
         value: top(now, rank),
         delta: both.length === 0 ? null : top(counts.now, rank) - top(counts.before, rank),
-        trend: days.map((day) => ofObserved(top(day.distribution, rank), day)),
+        trend: course(days, (day) => ofObserved(top(day.distribution, rank), day)),
         about: share(top(now, rank), coverage),
       }),
     ),
@@ -86,7 +87,7 @@ function cards({ standings, data }: View, days: readonly DailyFigures[]): HTMLEl
       measure: data.measure,
       value: coverage.ranked,
       delta: both.length === 0 ? null : ranked(counts.now) - ranked(counts.before),
-      trend: days.map((day) => ofObserved(day.coverage.ranked, day)),
+      trend: course(days, (day) => ofObserved(day.coverage.ranked, day)),
       about: share(coverage.ranked, coverage),
       better: 'higher',
     }),
@@ -100,6 +101,14 @@ function onBothDays(standings: readonly Standing[]): readonly (readonly [now: Da
       ? []
       : [alike(current, baseline.value)],
   )
+}
+
+/** The values of a line: a day on which most searches failed is a gap, not a spike. */
+function course(
+  days: readonly DailyFigures[],
+  value: (day: DailyFigures) => number | null,
+): readonly (number | null)[] {
+  return days.map((day) => (day.isPartial ? null : value(day)))
 }
 
 /** A share, so that a day on which less was observed is no loss. */
@@ -122,13 +131,16 @@ function share(part: number, { observed }: Coverage): string {
 }
 
 function visibilityOverTime({ history, choice, data }: View, own: readonly DailyFigures[]): HTMLElement {
+  const byTarget = history.targets.map((_, target) =>
+    target === choice.target ? own : daily(history, target, data.measure),
+  )
   const lines: readonly Line[] = history.targets.flatMap(({ label }, target) => {
-    const days = target === choice.target ? own : daily(history, target, data.measure)
-    const values = days.map(({ figures }) => figures.visibility.value)
+    const values = course(byTarget[target] ?? [], ({ figures }) => figures.visibility.value)
     return values.every((value) => value === null)
       ? []
       : [{ label, target, values, main: target === choice.target }]
   })
+  const partial = own.flatMap(({ isPartial }, day) => (isPartial ? [day] : []))
   const scale = scaleFromZero(lines.flatMap(({ values }) => values))
   return h(
     'figure',
@@ -140,10 +152,31 @@ function visibilityOverTime({ history, choice, data }: View, own: readonly Daily
       scale,
       format: (value) => percent(value, scale.top < 0.1 ? 1 : 0),
       exact: percent,
-      missing: () => 'not observed',
+      missing: ({ target }, day) => missing(byTarget[target]?.[day]),
+      marks: (axis, _, bottom) => partial.map((day) => partialMark(axis.x(day), bottom)),
     }),
-    h('figcaption', {}, legend([...lines].sort((a, b) => Number(b.main) - Number(a.main)))),
+    h(
+      'figcaption',
+      {},
+      legend([...lines].sort((a, b) => Number(b.main) - Number(a.main))),
+      partial.length === 0
+        ? null
+        : h(
+            'p',
+            { class: 'key' },
+            `Dotted: ${count(partial.length, 'day')} on which less than half of the keywords was observed, left out of the lines.`,
+          ),
+    ),
   )
+}
+
+function missing(day: DailyFigures | undefined): string {
+  if (day === undefined || day.coverage.observed === 0) return 'not observed'
+  return `left out, ${number(day.coverage.observed)} of ${number(day.asked)} observed`
+}
+
+function partialMark(x: number, bottom: number): SVGElement {
+  return s('line', { class: 'partial', x1: round(x), x2: round(x), y1: 10, y2: bottom })
 }
 
 /** Buckets as they are named on the page. */
