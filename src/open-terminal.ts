@@ -1,6 +1,6 @@
 import { outputSettings } from './config.ts'
 import { NobodyReads, RanklineError } from './errors.ts'
-import type { Terminal } from './terminal.ts'
+import { escapeControls, type Terminal } from './terminal.ts'
 
 /** Of a terminal that says it is 0 wide, as those of containers and of some editors do. */
 const usualColumns = 80
@@ -13,25 +13,30 @@ export function openTerminal(): Terminal {
   process.stdout.on('error', ignore)
   process.stderr.on('error', ignore)
   let lineShown = false
+  // A character may be cut in two by the end of a piece.
+  const decoder = new TextDecoder()
+  const decoded = (data: string | Uint8Array): string =>
+    typeof data === 'string' ? data : decoder.decode(data, { stream: true })
   const clear = (): void => {
     if (lineShown) process.stderr.write('\r\u001b[2K')
     lineShown = false
   }
   return {
-    out: (data) =>
+    out: (data, painted) =>
       new Promise((resolve, reject) => {
         clear()
-        process.stdout.write(data, (error) => (error ? reject(unwritten(error)) : resolve()))
+        const shown = process.stdout.isTTY ? escapeControls(decoded(data), painted) : data
+        process.stdout.write(shown, (error) => (error ? reject(unwritten(error)) : resolve()))
       }),
     say: (line) => {
       clear()
-      process.stderr.write(`${line}\n`)
+      process.stderr.write(`${process.stderr.isTTY ? escapeControls(line) : line}\n`)
     },
     live: live
       ? (line) => {
           if (line === '') return clear()
           const width = (process.stderr.columns || usualColumns) - 1
-          process.stderr.write(`\r\u001b[2K${line.slice(0, width)}`)
+          process.stderr.write(`\r\u001b[2K${escapeControls(line).slice(0, width)}`)
           lineShown = true
         }
       : null,

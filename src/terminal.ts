@@ -3,8 +3,11 @@ import { textWidth } from './text-width.ts'
 
 /** Where an action writes: data to stdout, talk to stderr. */
 export interface Terminal {
-  /** Writes data as it is; fulfilled when more may be written, rejected with one sentence where it cannot be. */
-  readonly out: (data: string | Uint8Array) => Promise<void>
+  /**
+   * Writes data: as it is into a file or a pipe, with control characters escaped onto a screen; the colors of `painted` text pass.
+   * Fulfilled when more may be written, rejected with one sentence where it cannot be.
+   */
+  readonly out: (data: string | Uint8Array, painted?: boolean) => Promise<void>
   /** Says one line to a person. */
   readonly say: (line: string) => void
   /** Rewrites the live line where there is a terminal; an empty one takes it away. */
@@ -26,6 +29,24 @@ const unsafe = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066
 /** Text from outside, made harmless for a terminal: no escape sequences, no control or direction characters, one line. */
 export function harmless(text: string): string {
   return stripVTControlCharacters(text).replace(unsafe, ' ')
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is escaped
+const control = /(?![\n\t]|\r\n)[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: those of our own tables, whose cells are harmless
+const color = /\u001b\[(?:1|22|31|32|39)m/
+
+/**
+ * Text as a screen may show it: control and direction characters escaped as JSON does, so that JSON stays JSON, but for tabs and line
+ * ends; the colors of `painted` text pass.
+ */
+export function escapeControls(text: string, painted = false): string {
+  return text.replace(control, (character, at: number) =>
+    painted && color.exec(text.slice(at, at + 5))?.index === 0
+      ? character
+      : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 /** The text cut or padded to that many columns; wide characters count twice. */

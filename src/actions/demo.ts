@@ -78,7 +78,7 @@ async function tell(
   const ranked = await rankedJob(store, job, {})
   const look = { width: terminal.columns, color: terminal.color, ascii: terminal.ascii ?? false }
   const source = { job, ranked, measure: measureOf({}), store, look, raw: false, serpDays: 0 }
-  for await (const piece of forms.table.pieces(source)) await terminal.out(piece)
+  for await (const piece of forms.table.pieces(source)) await terminal.out(piece, true)
   const folder = relative('', database).replace(/[^/]*$/, '')
   const page = `${folder}demo-report.html`
   const rankings = `${folder}demo-rankings.csv`

@@ -78,7 +78,7 @@ export async function diff(flags: DiffFlags, terminal: Terminal): Promise<number
                 ),
           ),
         )
-  await deliver(pieces, flags.out, terminal)
+  await deliver(pieces, flags.out, terminal, flags.json !== true)
   return 0
 }
 

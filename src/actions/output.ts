@@ -4,14 +4,15 @@ import { writeWhole } from '../report/whole-file.ts'
 import type { Terminal } from '../terminal.ts'
 import { size } from '../words.ts'
 
-/** Writes pieces of data to the file that was named, or to stdout. */
+/** Writes pieces of data to the file that was named, or to stdout; a screen shows the colors of `painted` text. */
 export async function deliver(
   pieces: AsyncIterable<string | Uint8Array>,
   path: string | undefined,
   terminal: Terminal,
+  painted = false,
 ): Promise<void> {
   if (path === undefined) {
-    for await (const piece of pieces) await terminal.out(piece)
+    for await (const piece of pieces) await terminal.out(piece, painted)
     return
   }
   await writeWhole(path, pieces)

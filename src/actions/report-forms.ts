@@ -34,6 +34,8 @@ export interface Form {
   readonly pieces: (source: FormSource) => Pieces
   /** Whether a terminal cannot show it. */
   readonly binary?: true
+  /** Whether it is text that may have colors. */
+  readonly painted?: true
   /** Whether it tells figures, which can be measured in several ways. */
   readonly measured?: true
   /** Whether it has rows, which can be sorted. */
@@ -46,7 +48,7 @@ export interface Form {
 
 /** Every form of a report by its name in `--format`; the first one where none is named. */
 export const forms = {
-  table: { pieces: (source) => text(tableText(source)), measured: true, sorted: true },
+  table: { pieces: (source) => text(tableText(source)), painted: true, measured: true, sorted: true },
   csv: { pieces: (source) => rows(source, 'csv'), sorted: true, raw: true },
   json: { pieces: (source) => rows(source, 'json'), sorted: true },
   jsonl: { pieces: (source) => rows(source, 'jsonl'), sorted: true },
@@ -59,7 +61,7 @@ export type FormName = keyof typeof forms
 
 /** The figures alone. */
 export const metricsForms: Partial<Record<FormName, Form>> = {
-  table: { pieces: (source) => text(figures(source)), measured: true },
+  table: { pieces: (source) => text(figures(source)), painted: true, measured: true },
   json: { pieces: (source) => text(figuresJson(source)), measured: true },
 }
 

@@ -47,7 +47,7 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
     return { ranked, pieces: form.pieces({ job, ranked, measure, store, look, raw, serpDays: days }) }
   })
   if (ranked !== null && isEmpty(ranked)) terminal.say(whyEmpty(job, ranked, date))
-  await deliver(pieces, flags.out, terminal)
+  await deliver(pieces, flags.out, terminal, ranked !== null && form.painted === true)
   return 0
 }
 

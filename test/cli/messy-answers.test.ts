@@ -1,8 +1,13 @@
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import { parse } from 'csv-parse/sync'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { type Ended, type Workspace, workspace } from '../support/rankline.ts'
 
+const program = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 const nasty = '<b>Desk</b>&amp;\u0000\u001b[31m\u202e\ud800 end'
 
 /** By operation, an answer as it should not be. */
@@ -161,6 +166,42 @@ describe('an export is whole', () => {
       null,
       '2026',
     ])
+  })
+})
+
+const script = '/usr/bin/script'
+
+describe.skipIf(!existsSync(script) || process.platform !== 'linux')('a terminal', () => {
+  // The sandbox answers in this process, so it must not be blocked.
+  const onTerminal = async (args: readonly string[]): Promise<string> => {
+    const command = [process.execPath, program, ...args].map((one) => `'${one}'`).join(' ')
+    const child = spawn(script, ['-qec', command, '/dev/null'], {
+      cwd: place.folder,
+      env: {
+        PATH: process.env.PATH ?? '',
+        TERM: 'xterm',
+        LANG: 'C.UTF-8',
+        CI: '1',
+        RANKLINE_BASE_URL: sandbox.url,
+        RANKLINE_API_KEY: sandbox.key,
+      },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    return (await text(child.stdout)).replaceAll('\r\n', '\n')
+  }
+
+  test.each([
+    ['export', ['export', 'organic', '--raw']],
+    ['export of JSON', ['export', 'organic', '--json']],
+    ['the answer of a search', ['search', 'alpha.search', 'standing desk', '--json']],
+  ])('is shown control characters as text: %s', async (_, args) => {
+    const said = await onTerminal(args)
+    expect(said.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u)
+    expect(said).toContain('\\u001b[31m\\u202e')
+  })
+
+  test('is shown the colors of a table', async () => {
+    expect(await onTerminal(['report', 'messy'])).toContain('\u001b[1m')
   })
 })
 
