@@ -28,7 +28,7 @@ export interface BatchParts {
   readonly maxThrottlingMs: number
 }
 
-/** Lets tasks through, a batch after each reading of the account. */
+/** Lets tasks through, a batch after each reading of the account; what has to be bought for them is reserved then. */
 export interface Batches {
   /** Reads the account for the first batch. */
   start(): Promise<void>
@@ -113,6 +113,8 @@ export function openBatches(parts: BatchParts, runs: readonly Run[], books: Book
         shared,
       })
       left -= tasks.length
+      // Before anything else is awaited: a call that is lost meanwhile may not be sent again with the same credits.
+      for (const task of tasks) if (task.reusable === null) books.reserve(task)
       return tasks
     } finally {
       letThrough()

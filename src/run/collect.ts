@@ -120,9 +120,8 @@ export async function collect(
       throw error
     }
   }
-  /** Works on a task in a slot of the pool; its credits are reserved until it ends. */
+  /** Works on a task in a slot of the pool; its credits stay reserved until it ends. */
   const perform = (task: Task, begin: () => Promise<TaskEnd>): void => {
-    if (task.reusable === null) books.reserve(task)
     // Let through before the engine went down: it waits with the others.
     const admitted = (): boolean =>
       stop.cause() === null && (task.reusable !== null || !health.isDown(task) || breaker.isProbe(task.id))
