@@ -7,7 +7,7 @@ import type { Row } from '../report/rank-rows.ts'
 import { formatTable } from '../report/table.ts'
 import { exitCodes } from '../run/finish.ts'
 import { localDay } from '../run/local-day.ts'
-import { unpack } from '../store/packing.ts'
+import { unpackSound } from '../store/packing.ts'
 import type { Store } from '../store/store.ts'
 import { harmless, type Terminal } from '../terminal.ts'
 import { count } from '../words.ts'
@@ -79,9 +79,13 @@ async function show(store: Store, run: number, json: boolean, terminal: Terminal
 async function rawAnswer(store: Store, run: number): Promise<Buffer> {
   for (const row of store.rows('answers', { run })) {
     const raw = await store.rawAnswer(Number(row.answer_id))
-    if (raw !== null) return unpack(raw)
+    const body = raw === null ? null : unpackSound(raw)
+    if (body !== null) return body
   }
-  throw new Error('the answer is not stored')
+  throw new RanklineError(
+    'The answer that was just stored is damaged. Check the disk, and: rankline db check',
+    6,
+  )
 }
 
 function resultTable(rows: readonly Row[], width: number): string {

@@ -103,7 +103,8 @@ export async function collect(
     counters.planned += effect.added - effect.skipped
     progress()
   }
-  const reads = reader({ ...parts, onSettled, onBought: health.answered, background })
+  const onDamaged = damageReport(parts.notice)
+  const reads = reader({ ...parts, onSettled, onBought: health.answered, onDamaged, background })
   const runsById = new Map(all.map((run) => [run.id, run]))
   const work = worker({ ...parts, books, runs: runsById, reader: reads, health, refusals })
   const twins = inFlightTwins(runIds.length > 1, {
@@ -139,7 +140,9 @@ export async function collect(
   }
 
   try {
-    for (const settled of await filer.catchUp(allIds)) onSettled(settled)
+    const { settled, damaged } = await filer.catchUp(allIds)
+    settled.forEach(onSettled)
+    damaged.forEach(onDamaged)
     await batches.start()
     const slots = parts.concurrency ?? batches.concurrency()
     void space.whenFull().then(
@@ -205,6 +208,23 @@ function changeWords(name: string, change: Change, problem: string | null): stri
       return `${name} answers with something that is not search results: ${problem}. New work for it waits; a few single calls find out when that has passed.`
     case 'distrusted':
       return `The last answers of ${name} could not be used. One call finds out whether that has passed before others follow.`
+  }
+}
+
+const damagedNamed = 20
+
+/** Tells of each damaged answer once, by its number where they are few. */
+function damageReport(notice: (words: string) => void): (answerId: number) => void {
+  const known = new Set<number>()
+  return (answerId) => {
+    if (known.has(answerId)) return
+    known.add(answerId)
+    if (known.size <= damagedNamed)
+      notice(
+        `The stored answer ${answerId} is damaged and not used; its page is bought again where the run still needs it.`,
+      )
+    else if (known.size === damagedNamed + 1)
+      notice('More stored answers are damaged. See how many: rankline db check')
   }
 }
 

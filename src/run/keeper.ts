@@ -22,7 +22,7 @@ export interface Kept {
 export interface Keeper {
   /** Keeps a body whole, then looks whether it can be used. To be followed by `read`. */
   keep(arrived: Arrived): Promise<Kept>
-  /** Reads the answer of a task; null where it is left to whoever goes on, for the disk is full or its body is gone. */
+  /** Reads the answer of a task; null where it is left to whoever goes on, for the disk is full or its body is damaged. */
   read(task: ReadTask): Promise<Settled | null>
 }
 

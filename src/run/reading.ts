@@ -11,12 +11,14 @@ export interface ReadingParts {
   readonly onSettled: (settled: Settled) => void
   /** Told of each answer that was bought, once it is safe: why it cannot be used, or null where it can. */
   readonly onBought: (task: Task, problem: string | null) => void
+  /** Told of each stored answer that is damaged, or gone, and cannot be used instead of a call. */
+  readonly onDamaged: (answerId: number) => void
   /** Takes over what goes on when a slot is free again. */
   readonly background: (work: Promise<void>) => void
 }
 
 /** Has answers kept, and read when they are safe; nobody waits for that. */
-export function reader({ keeper, filer, onSettled, onBought, background }: ReadingParts) {
+export function reader({ keeper, filer, onSettled, onBought, onDamaged, background }: ReadingParts) {
   const read = async (task: Task, answerId: number): Promise<void> => {
     const settled = await keeper.read({ ...pageOf(task), answerId })
     if (settled !== null) onSettled(settled)
@@ -42,10 +44,12 @@ export function reader({ keeper, filer, onSettled, onBought, background }: Readi
       background(read(task, answerId))
       return answerId
     },
-    /** Gives a task a stored answer instead of a call. */
-    reuse: async (task: Task, answerId: number): Promise<void> => {
-      await filer.reuse(pageOf(task), answerId)
-      background(read(task, answerId))
+    /** Gives a task a stored answer instead of a call; false where that cannot be used. */
+    reuse: async (task: Task, answerId: number): Promise<boolean> => {
+      const isSound = await filer.reuse(pageOf(task), answerId)
+      if (isSound) background(read(task, answerId))
+      else onDamaged(answerId)
+      return isSound
     },
   }
 }

@@ -3,7 +3,8 @@ import type { TaskEnd } from './task-end.ts'
 
 interface Buyer {
   buy(task: Task): Promise<TaskEnd>
-  reuse(task: Task, answerId: number): Promise<void>
+  /** False where the answer cannot be used. */
+  reuse(task: Task, answerId: number): Promise<boolean>
   /** The answer to the same call that a run of the same group has by now. */
   stored(task: Task): Promise<number | null>
 }
@@ -15,10 +16,9 @@ interface Buyer {
 export function inFlightTwins(several: boolean, { buy, reuse, stored }: Buyer) {
   const inFlight = new Map<string, Promise<void>>()
 
-  const take = async (task: Task, answerId: number): Promise<TaskEnd> => {
-    await reuse(task, answerId)
-    return { answerId }
-  }
+  /** A task whose answer cannot be used is let through again, to be bought. */
+  const take = async (task: Task, answerId: number): Promise<TaskEnd> =>
+    (await reuse(task, answerId)) ? { answerId } : 'open'
 
   const buyOrTake = async (task: Task): Promise<TaskEnd> => {
     // What was bought after the task was let through.

@@ -14,6 +14,8 @@ export interface AnswerStore {
   keepAnswer(answer: NewAnswer): Promise<number>
   /** Gives a task a stored answer instead of a call. */
   reuseAnswer(taskId: number, answerId: number): Promise<void>
+  /** Notes that the answer that a task was to have is damaged: no task uses it any more; one that had it waits to be bought. */
+  noteDamaged(taskId: number, answerId: number): Promise<void>
   /** Tasks of these runs whose answer is stored and not yet understood. */
   answeredTasks(runIds: readonly number[]): Promise<readonly AnsweredTask[]>
   /** A stored body; null where retention has dropped it. */

@@ -15,6 +15,9 @@ export interface Packed {
   readonly body: Buffer
 }
 
+/** Stands before the encoding of a body that was seen to be damaged: it stays, and nothing unpacks it. */
+export const damagedMark = 'damaged '
+
 /** The quickest levels of brotli take less than half of deflate's time; a usual page takes a tenth more room, a long one a third. */
 const quickly: BrotliOptions = { chunkSize: 4096, params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
 /** Handing a usual answer to another thread takes several times as long as compressing it; beyond this it would keep others waiting. */
@@ -46,6 +49,15 @@ export function unpack({ encoding, body }: Packed): Buffer {
   const unpacker = unpackers[encoding]
   if (unpacker === undefined) throw new Error(`no body is stored as ${encoding}`)
   return unpacker(body)
+}
+
+/** The same, null where it was damaged. */
+export function unpackSound(packed: Packed): Buffer | null {
+  try {
+    return unpack(packed)
+  } catch {
+    return null
+  }
 }
 
 function unpackBrotli(packed: Buffer): Buffer {

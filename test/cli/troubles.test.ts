@@ -240,3 +240,31 @@ test('a service that is gone for a moment in the middle of a run costs no task',
   expect(code).toBe(0)
   expect(JSON.parse(stdout).tasks).toMatchObject({ done: 60, failed: 0 })
 })
+
+test('a stored answer that was damaged is told of once, bought again, and harms nothing else', async () => {
+  await using sandbox = await startSandbox()
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.yaml', 'freshness: 12h\nqueries: [a, b, c, d, e]\n')
+  await place.run(['run', job])
+  place.change('UPDATE raw_answers SET body = zeroblob(length(body)) WHERE answer_id = 3')
+
+  const second = await place.run(['run', job, '--json'])
+
+  expect(second.code).toBe(0)
+  expect(second.stderr.match(/The stored answer 3 is damaged/g)).toHaveLength(1)
+  expect(JSON.parse(second.stdout)).toMatchObject({
+    finish_reason: 'completed',
+    tasks: { done: 5, reused: 4 },
+    credits: { spent: 1 },
+  })
+  const check = await place.run(['db', 'check'])
+  expect([check.code, check.stdout]).toEqual([
+    3,
+    expect.stringContaining('cannot be unpacked: 1, first answer 3'),
+  ])
+  const again = await place.run(['renormalise'])
+  expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('1 answer cannot be read')])
+
+  const third = await place.run(['run', job, '--json'])
+  expect([third.code, third.stderr, sandbox.ledger.charged]).toEqual([0, '', 6])
+})

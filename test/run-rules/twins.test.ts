@@ -8,7 +8,7 @@ import { aTask } from '../support/task.ts'
 const taskOf = (runId: number, queryId: number) => aTask({ id: runId, runId, queryId })
 
 /** Several runs that ask for the same, with the answers that are stored by now; notes what becomes of tasks. */
-function severalRuns(stored: Readonly<Record<number, number>> = {}) {
+function severalRuns(stored: Readonly<Record<number, number>> = {}, damaged: readonly number[] = []) {
   const bought: number[] = []
   const reused: (readonly [task: number, answer: number])[] = []
   const twins = inFlightTwins(true, {
@@ -17,7 +17,9 @@ function severalRuns(stored: Readonly<Record<number, number>> = {}) {
       return { answerId: id }
     },
     reuse: async ({ id }, answerId) => {
+      if (damaged.includes(answerId)) return false
       reused.push([id, answerId])
+      return true
     },
     stored: async ({ queryId }) => stored[queryId] ?? null,
   })
@@ -65,4 +67,11 @@ test('what was stored before, or was bought since the task was let through, is t
     [2, 31],
   ])
   expect(bought).toEqual([])
+})
+
+test('an answer that is damaged is taken by no task: it is let through again, to be bought', async () => {
+  const { twins, bought, reused } = severalRuns({ 8: 31 }, [30, 31])
+  expect(await twins.run({ ...taskOf(1, 7), reusable: 30 })).toBe('open')
+  expect(await twins.run(taskOf(2, 8))).toBe('open')
+  expect([bought, reused]).toEqual([[], []])
 })

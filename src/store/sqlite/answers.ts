@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { AnsweredTask, AnswerStore, Effect, RawAnswer, Understanding } from '../answers.ts'
+import { damagedMark } from '../packing.ts'
 import { callSettler } from './calls.ts'
 import { follower } from './follower.ts'
 import { lazily } from './lazily.ts'
@@ -19,6 +20,13 @@ export function answerStore(db: Database, writer: Writer, memory: Memory): Answe
   const insertBody = db.prepare('INSERT INTO raw_answers (answer_id, encoding, body) VALUES (?, ?, ?)')
   const answered = db.prepare(
     `${updateOne} tasks_ SET state = 'answered', answer_id = ?, reused = ? WHERE id = ?`,
+  )
+  const markDamaged = db.prepare(
+    `UPDATE raw_answers SET encoding = '${damagedMark}' || encoding
+    WHERE answer_id = ? AND encoding NOT LIKE '${damagedMark}%'`,
+  )
+  const waitAgain = db.prepare(
+    "UPDATE tasks_ SET state = 'pending', answer_id = NULL WHERE id = ? AND state = 'answered'",
   )
   const jobBilled = db.prepare('UPDATE calls_ SET billed = 1, job_ended_at = ? WHERE id = ?')
   const jobEnded = db.prepare('DELETE FROM async_jobs WHERE task_id = ?')
@@ -40,6 +48,11 @@ export function answerStore(db: Database, writer: Writer, memory: Memory): Answe
     reuseAnswer: (task, answer) =>
       writer.write(() => {
         answered.run(answer, 1, task)
+      }),
+    noteDamaged: (task, answer) =>
+      writer.write(() => {
+        markDamaged.run(answer)
+        waitAgain.run(task)
       }),
     answeredTasks: async (runIds) =>
       db

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { AskedQuery, HistoryStore, QueryToDerive, StoredBody } from '../history.ts'
-import { type Packed, unpack } from '../packing.ts'
+import { type Packed, unpackSound } from '../packing.ts'
 import { adopter, runsToAdopt } from './adopt.ts'
 import { deriver } from './derive.ts'
 import { lazily } from './lazily.ts'
@@ -40,18 +40,9 @@ export function historyStore(db: Database, writer: Writer, memory: Memory): Hist
         WHERE a.query_id = @queryId AND ${isToDerive} ORDER BY a.id`,
       )
       for (const { encoding, body, ...answer } of bodies.iterate({ ...which, queryId }))
-        yield { ...answer, body: unpacked({ encoding, body }) }
+        yield { ...answer, body: unpackSound({ encoding, body }) }
     },
     deriveAgain: (queryId, answers, weigh) => writer.write(() => deriveAgain(queryId, answers, weigh)),
-  }
-}
-
-/** A body as it came; null where it was damaged since. */
-function unpacked(stored: Packed): Buffer | null {
-  try {
-    return unpack(stored)
-  } catch {
-    return null
   }
 }
 

@@ -1,6 +1,8 @@
+import { damagedMark } from '../packing.ts'
+
 /**
  * Condition on an answer `a` for other tasks to use it: one that made its task fail would make others fail, too, and
- * that task may have been made to wait again since; one whose body was dropped cannot be read again.
+ * that task may have been made to wait again since; one whose body was dropped, or is damaged, cannot be read again.
  */
 export const understood = `NOT EXISTS (SELECT 1 FROM tasks_ f WHERE f.answer_id = a.id AND f.state NOT IN ('answered', 'done'))
-  AND EXISTS (SELECT 1 FROM raw_answers b WHERE b.answer_id = a.id)`
+  AND EXISTS (SELECT 1 FROM raw_answers b WHERE b.answer_id = a.id AND b.encoding NOT LIKE '${damagedMark}%')`
