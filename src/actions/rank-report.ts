@@ -5,6 +5,7 @@ import type { Target } from '../model/target.ts'
 import type { AskedDay } from '../report/baseline.ts'
 import { type BuiltHistory, buildHistory } from '../report/build-history.ts'
 import { addDays, daysBetween } from '../report/days.ts'
+import type { Measure } from '../report/headline.ts'
 import { type RankReport, type Row, rankRows } from '../report/rank-rows.ts'
 import type { Store } from '../store/store.ts'
 import { span } from '../words.ts'
@@ -73,12 +74,15 @@ export async function rankedJob(
     comparison = null,
     targets,
     filter = {},
+    absent = 'depth',
   }: {
     readonly date?: string | undefined
     readonly comparison?: Comparison | null
     /** Those that the file of the job names now. */
     readonly targets?: readonly Target[] | undefined
     readonly filter?: WantedOnly
+    /** What absent counts as, in ranks as in averages. */
+    readonly absent?: Measure['absent']
   },
 ): Promise<RankedJob> {
   const runs = await runsUntil(store, job, date)
@@ -92,7 +96,8 @@ export async function rankedJob(
     }
   const kindOf = (operation: string) => billableOperation(operation).kind
   const reported = reportedTargets(targets, newest, date)
-  const built = wantedOf(buildHistory({ job, runs, targets: reported, store, kindOf }), filter)
+  const lookedAtOnly = absent === 'looked at'
+  const built = wantedOf(buildHistory({ job, runs, targets: reported, store, kindOf, lookedAtOnly }), filter)
   const { history, removedTargets } = built
   const latest = history.days.at(-1) as string
   const compare = comparison === null ? null : askedDay(comparison, latest)

@@ -35,8 +35,11 @@ const deepest = 100_000
 
 function absentOf(text = 'depth'): NonNullable<Measure['absent']> {
   if (text === 'depth') return 'depth'
+  if (text === 'looked-at') return 'looked at'
   if (text === 'ranked-only') return 'left out'
   const rank = /^\d+$/.test(text) ? Number(text) : 0
   if (rank >= 1 && rank <= deepest) return rank
-  throw new UsageError(`--absent cannot be '${text}'; write depth, ranked-only, or a rank such as 101`)
+  throw new UsageError(
+    `--absent cannot be '${text}'; write depth, looked-at, ranked-only, or a rank such as 101`,
+  )
 }

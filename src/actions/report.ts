@@ -41,7 +41,13 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
       return { ranked: null, pieces: whole(text) }
     }
     const filter = { tags: flags.tag, targets: flags.target }
-    const unsorted = await rankedJob(store, job, { date, comparison, filter, targets: settings?.targets })
+    const unsorted = await rankedJob(store, job, {
+      date,
+      comparison,
+      filter,
+      targets: settings?.targets,
+      absent: measure.absent ?? 'depth',
+    })
     const ranked = { ...unsorted, report: () => sortRows(unsorted.report(), order) }
     const raw = flags.raw === true
     return { ranked, pieces: form.pieces({ job, ranked, measure, store, look, raw, serpDays: days }) }

@@ -63,7 +63,7 @@ export const commands: readonly Command[] = [
         sort: textFlag('query, rank, change or volume [query]'),
         metrics: switchFlag('The figures alone; with --json each with its definition and what it covers'),
         ctr: textFlag('File with a CTR curve of your own: rank,ctr'),
-        absent: textFlag('What absent counts as in average positions: depth, ranked-only or a rank [depth]'),
+        absent: textFlag('What absent counts as: depth, looked-at, ranked-only or a rank [depth]'),
         date: textFlag('The report as of this local day; default: the latest'),
         explain: textFlag(
           'One query instead: its results page by page, and which target each matches and why',

@@ -15,6 +15,8 @@ export interface HistorySource {
   readonly store: Pick<TrackingStore, 'askedIn' | 'observedIn' | 'queries' | 'links'>
   /** Kind of the results that an operation ranks. */
   readonly kindOf: (operation: string) => ResultKind
+  /** Whether absence counts with what was looked at, however deep was asked. */
+  readonly lookedAtOnly?: boolean
 }
 
 /** A history with the numbers that its queries and links have in the store. */
@@ -27,14 +29,21 @@ export interface BuiltHistory {
 }
 
 /** Puts together what the runs of a job observed of what its newest run asks. */
-export function buildHistory({ job, runs, targets, store, kindOf }: HistorySource): BuiltHistory {
+export function buildHistory({
+  job,
+  runs,
+  targets,
+  store,
+  kindOf,
+  lookedAtOnly = false,
+}: HistorySource): BuiltHistory {
   const inOrder = [...runs].sort((a, b) => (a.date === b.date ? a.id - b.id : a.date < b.date ? -1 : 1))
   const days = [...new Set(inOrder.map(({ date }) => date))]
   const newest = runs.reduce((newest, { id }) => Math.max(newest, id), 0)
   const asked = store.askedIn(newest, targets)
   const { place: linkPlace, ids: linkIds } = places()
   const { drafts, others } = gather(inOrder, { asked, days, store, linkPlace })
-  const series = drafts.map((draft) => draft.finish())
+  const series = drafts.map((draft) => draft.finish(lookedAtOnly))
   return {
     history: {
       job,

@@ -35,7 +35,8 @@ export function standingsOf(history: RankHistory, asked: AskedDay | null): reado
 
 /** What a day came to; null where nothing was observed. */
 export function valueOn(series: RankSeries, day: number): DayValue | null {
-  return dayValue(series.cells[day] ?? null, series.seen[day])
+  const { cells, seen, absentDepths } = series
+  return dayValue(cells[day] ?? null, seen[day], absentDepths.findLast(([from]) => from <= day)?.[1])
 }
 
 /**
@@ -68,9 +69,10 @@ function baselineOf(series: RankSeries, order: readonly number[]): Baseline | nu
 export function alike(a: DayValue, b: DayValue): readonly [DayValue, DayValue] {
   if (a.state === 'absent' && b.state === 'absent') {
     const depth = Math.min(a.depth ?? 0, b.depth ?? 0)
+    const absentDepth = Math.min(a.absentDepth ?? 0, b.absentDepth ?? 0)
     return [
-      { ...a, depth },
-      { ...b, depth },
+      { ...a, depth, absentDepth },
+      { ...b, depth, absentDepth },
     ]
   }
   if (a.state === 'ranked' && b.state === 'absent') return besideAbsence(a, b)
@@ -84,5 +86,6 @@ export function alike(a: DayValue, b: DayValue): readonly [DayValue, DayValue] {
 function besideAbsence(ranked: DayValue, absent: DayValue): readonly [DayValue, DayValue] {
   const rank = ranked.rank ?? 0
   if (!seenBy(rank, absent)) return [absent, absent]
-  return [ranked, { ...absent, depth: Math.max(absent.depth ?? 0, rank) }]
+  const deeper = (depth: number | null) => Math.max(depth ?? 0, rank)
+  return [ranked, { ...absent, depth: deeper(absent.depth), absentDepth: deeper(absent.absentDepth) }]
 }

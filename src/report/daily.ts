@@ -1,4 +1,5 @@
-import { type DayValue, dayValue } from './day-cell.ts'
+import { valueOn } from './cohort.ts'
+import { type DayValue, unknown } from './day-cell.ts'
 import { figuresOf, type HeadlineName, type Measure } from './headline.ts'
 import { type Distribution, distribution } from './metrics/distribution.ts'
 import type { Coverage, Figure, Seen } from './metrics/figure.ts'
@@ -34,11 +35,10 @@ export function daily(history: RankHistory, target: number, measure: Measure): r
       index === last ? series.length : since.filter((first) => first !== -1 && first <= index).length
     const seen: Seen[] = []
     const values: DayValue[] = []
-    for (const { cells, seen: depths, keyword } of series) {
-      const cell = cells[index] ?? (index === last ? 0 : null)
-      const value = dayValue(cell, depths[index])
+    for (const one of series) {
+      const value = valueOn(one, index) ?? (index === last ? unknown : null)
       if (value === null) continue
-      seen.push({ value, volume: history.keywords[keyword]?.volume ?? null })
+      seen.push({ value, volume: history.keywords[one.keyword]?.volume ?? null })
       values.push(value)
     }
     const figures = figuresOf(seen, measure)

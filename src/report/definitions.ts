@@ -3,7 +3,8 @@ import { type MetricDefinition, type MetricName, metrics } from './metrics/index
 
 /** What absent targets count as in average positions, in words. */
 export function absentWords(absent: Measure['absent'] = 'depth'): string {
-  if (absent === 'depth') return 'absent counts as depth + 1'
+  if (absent === 'depth') return 'absent counts as the depth asked for + 1'
+  if (absent === 'looked at') return 'absent counts as what was looked at + 1'
   return absent === 'left out' ? 'absent is left out' : `absent counts as ${absent}`
 }
 

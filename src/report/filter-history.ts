@@ -122,18 +122,27 @@ function hasCell(cells: RankSeries['cells'], end: number): boolean {
 
 function cutSeries(series: RankSeries, range: DayRange): RankSeries {
   const { start, end } = range
-  const before = series.links.findLast(([day]) => day < start)
-  const links = series.links.flatMap(([day, link]) =>
-    isIn(range, day) ? [[day - start, link] as const] : [],
-  )
-  const carried = before !== undefined && links[0]?.[0] !== 0 && start < end
   return {
     ...series,
     cells: series.cells.slice(start, end),
     seen: cutDays(series.seen, range),
-    links: carried ? [[0, before[1]], ...links] : links,
+    absentDepths: cutChanges(series.absentDepths, range),
+    links: cutChanges(series.links, range),
     places: cutDays(series.places, range),
   }
+}
+
+/** What holds from a day on, by change; what held before the range holds from its first day on. */
+function cutChanges<T>(
+  changes: readonly (readonly [day: number, value: T])[],
+  range: DayRange,
+): readonly (readonly [number, T])[] {
+  const before = changes.findLast(([day]) => day < range.start)
+  const within = changes.flatMap(([day, value]) =>
+    isIn(range, day) ? [[day - range.start, value] as const] : [],
+  )
+  const isCarried = before !== undefined && within[0]?.[0] !== 0 && range.start < range.end
+  return isCarried ? [[0, before[1]], ...within] : within
 }
 
 function cutDays<T>(byDay: Readonly<Record<number, T>>, range: DayRange): Readonly<Record<number, T>> {

@@ -24,21 +24,10 @@ export function rowLocale({ gl, hl, location, params }: Row): string {
 }
 
 /** What was looked at and not found is no number; nor is what nobody knows. */
-export function rankText({ state, rank, exactness, unbroken_depth: seen }: Row): string {
+export function valueRank({ state, rank, exactness, absentDepth }: DayValue): string {
   const about = exactness === 'estimated' ? '~' : ''
   if (state === 'ranked') return `${about}${rank}`
-  return state === 'absent' ? `${about}>${seen}` : '?'
-}
-
-/** The same of one day of a series. */
-export function valueRank(value: DayValue): string {
-  const { state, rank, exactness } = value
-  return rankText({ state, rank, exactness, unbroken_depth: lookedAt(value) })
-}
-
-/** How many results were looked at without a gap where none was found; all there were, where they ended. */
-export function lookedAt({ depth, unbrokenDepth }: DayValue): number {
-  return Math.min(unbrokenDepth, depth ?? 0)
+  return state === 'absent' ? `${about}>${absentDepth}` : '?'
 }
 
 export function changeText({ movement, change, state }: Row): string {

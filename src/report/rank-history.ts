@@ -1,6 +1,6 @@
 import type { ResultKind } from '../model/result.ts'
 import type { Match, Variant } from '../model/target.ts'
-import type { DayCell, SeenDepths } from './day-cell.ts'
+import type { AbsentDepths, DayCell, SeenDepths } from './day-cell.ts'
 
 /**
  * Everything that was observed of a job, day by day: what every report is made of. It is plain JSON, so that a page can
@@ -53,6 +53,8 @@ export interface RankSeries {
   readonly cells: readonly DayCell[]
   /** How far days looked without a gap, where that is not as far as they looked. */
   readonly seen: SeenDepths
+  /** The depth that absence counts with; empty where it counts with what was looked at without a gap. */
+  readonly absentDepths: AbsentDepths
   /** The ranking link from a day on, by change: day and link, null from where none ranks. */
   readonly links: readonly (readonly [day: number, link: number | null])[]
   /** All results of the target on days with more than one: rank and link of each, the best first. */

@@ -2,7 +2,8 @@ import { styleText } from 'node:util'
 import { harmless } from '../terminal.ts'
 import { count } from '../words.ts'
 import type { AskedDay } from './baseline.ts'
-import { changeText, rankText, rowLocale, shortUrl } from './rank-cells.ts'
+import type { Standing } from './cohort.ts'
+import { changeText, rowLocale, shortUrl, valueRank } from './rank-cells.ts'
 import type { RankReport, Row } from './rank-rows.ts'
 import { type Column, formatTable } from './table.ts'
 import { trend, trendLegend } from './trend.ts'
@@ -50,7 +51,7 @@ function columnsOf({ rows, standings }: RankReport): readonly Written[] {
       cell: (row) => harmless(rowLocale(row)),
     },
     { title: 'target', shrinks: true, least: 18, cell: ({ target }) => harmless(String(target)) },
-    { title: 'rank', align: 'right', cell: rankText },
+    { title: 'rank', align: 'right', cell: (_, place) => rankCell(standings[place]) },
     { title: 'change', align: 'right', cell: changeText },
     ...(baselines(rows).length > 1 ? [since] : []),
     ...(hasTrend(standings) ? [trendOf(standings)] : []),
@@ -58,6 +59,10 @@ function columnsOf({ rows, standings }: RankReport): readonly Written[] {
     { title: 'best on', dropped: true, cell: (row) => String(row.best_date ?? '') },
     { title: 'page', shrinks: true, least: 20, dropped: true, cell: (row) => harmless(shortUrl(row.url)) },
   ]
+}
+
+function rankCell(standing: Standing | undefined): string {
+  return standing === undefined ? '' : valueRank(standing.current)
 }
 
 const operation: Written = {

@@ -1,5 +1,13 @@
 import { isRanked, type ObservedRow } from '../store/tracking.ts'
-import { absentCell, type DayCell, type DayValue, dayValue, rankedCell, unknownCell } from './day-cell.ts'
+import {
+  type AbsentDepths,
+  absentCell,
+  type DayCell,
+  type DayValue,
+  dayValue,
+  rankedCell,
+  unknownCell,
+} from './day-cell.ts'
 import { speaksForDay } from './day-value.ts'
 import type { Observed } from './movement.ts'
 import type { RankSeries } from './rank-history.ts'
@@ -8,7 +16,8 @@ import type { RankSeries } from './rank-history.ts'
 export interface SeriesDraft {
   /** Takes an observation; those of one day in the order of their runs, of which the last that knows more speaks. */
   add(day: number, row: ObservedRow): void
-  finish(): RankSeries
+  /** @param lookedAtOnly whether absence counts with what was looked at, however deep was asked */
+  finish(lookedAtOnly: boolean): RankSeries
 }
 
 type Places = readonly (readonly [rank: number, link: number])[]
@@ -27,6 +36,7 @@ export function seriesDraft({ keyword, target, days, linkPlace }: DraftOf): Seri
   const seen: Record<number, number> = {}
   const links: (number | null)[] = Array<null>(days).fill(null)
   const places: Record<number, Places> = {}
+  const absentDepths: number[] = []
   const read = placesReader(linkPlace)
 
   return {
@@ -35,6 +45,7 @@ export function seriesDraft({ keyword, target, days, linkPlace }: DraftOf): Seri
       if (cell !== null) {
         if (!speaksForDay(observedIn(row), dayValue(cell, seen[day]) as DayValue)) return
         delete seen[day]
+        delete absentDepths[day]
         delete places[day]
       }
       cells[day] = cellOf(row)
@@ -43,14 +54,18 @@ export function seriesDraft({ keyword, target, days, linkPlace }: DraftOf): Seri
         if (row[5] !== null) places[day] = read(row[5])
       } else {
         links[day] = null
-        if (row[3] !== null && row[5] !== row[4]) seen[day] = row[5]
+        if (row[3] !== null) {
+          if (row[5] !== row[4]) seen[day] = row[5]
+          absentDepths[day] = row[6]
+        }
       }
     },
-    finish: () => ({
+    finish: (lookedAtOnly) => ({
       keyword,
       target,
       cells,
       seen,
+      absentDepths: lookedAtOnly ? [] : depthChanges(absentDepths),
       links: changesOf(links, linkPlace),
       places,
     }),
@@ -82,6 +97,15 @@ function placesReader(linkPlace: DraftOf['linkPlace']): (json: string) => Places
     }
     return last.places
   }
+}
+
+/** Only the days on which absence counts with another depth than on the last day of absence before. */
+function depthChanges(depths: readonly number[]): AbsentDepths {
+  const changes: (readonly [number, number])[] = []
+  depths.forEach((depth, day) => {
+    if (depth !== changes.at(-1)?.[1]) changes.push([day, depth])
+  })
+  return changes
 }
 
 /** Only the days on which another link ranks than on the day before, or none any more. */

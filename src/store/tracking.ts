@@ -62,7 +62,10 @@ export type RankedRow = readonly [
   places: string | null,
 ]
 
-/** `unknown` where `estimated` is null; the unbroken depth is -1 where the results ended. */
+/**
+ * `unknown` where `estimated` is null; the unbroken depth is -1 where the results ended. The depth that absence counts with
+ * is the one that was asked for, or what was looked at where paging ended for another reason than the results.
+ */
 export type UnrankedRow = readonly [
   query: number,
   target: number,
@@ -70,6 +73,7 @@ export type UnrankedRow = readonly [
   estimated: 0 | 1 | null,
   depth: number,
   unbrokenDepth: number,
+  absentDepth: number,
 ]
 
 export function isRanked(row: ObservedRow): row is RankedRow {

@@ -120,7 +120,7 @@ describe('figures alone', () => {
     expect(text).not.toContain('trend')
     const { targets, ...document } = JSON.parse(json)
     expect(document).toMatchObject({ job: 'acme', keywords: { asked: 3 }, ctr_curve: { version: '2020-07' } })
-    expect(targets.map(({ target }: { target: string }) => target)).toEqual(['Shop', 'acme.com', 'rival.com'])
+    expect(targets.map(({ target }: { target: string }) => target)).toEqual(['acme.com', 'Shop', 'rival.com'])
   })
 
   test('are measured by a curve of your own', async () => {
@@ -133,25 +133,29 @@ describe('figures alone', () => {
   test('count absent as they are told to', async () => {
     const average = async (...flags: readonly string[]) =>
       JSON.parse(await said('--metrics', '--json', ...flags)).targets[0].figures[2]
-    const [usual, ranked, fixed] = await Promise.all([
+    const [usual, looked, ranked, fixed] = await Promise.all([
       average(),
+      average('--absent', 'looked-at'),
       average('--absent', 'ranked-only'),
       average('--absent', '500'),
     ])
     const { ranked: found, observed } = usual
     expect(observed).toBe(3)
     expect(ranked.denominator).toBe(found)
+    // Two pages of ten were asked for; the sandbox sends fewer.
+    expect(usual.numerator).toBe(ranked.numerator + 21 * (observed - found))
+    expect(looked.numerator).toBeLessThanOrEqual(usual.numerator)
     expect(fixed.numerator).toBe(ranked.numerator + 500 * (observed - found))
   })
 })
 
 describe('what is reported', () => {
   test.each([
-    [['--tag', 'head'], ['desk'], ['Shop', 'acme.com', 'rival.com']],
+    [['--tag', 'head'], ['desk'], ['acme.com', 'Shop', 'rival.com']],
     [
       ['--tag', 'head', '--tag', 'tail'],
       ['desk', 'oak desk'],
-      ['Shop', 'acme.com', 'rival.com'],
+      ['acme.com', 'Shop', 'rival.com'],
     ],
     [['--target', 'Shop'], ['desk', 'lamp', 'oak desk'], ['Shop']],
     [['--tag', 'tail', '--target', 'rival.com'], ['oak desk'], ['rival.com']],
@@ -205,7 +209,7 @@ describe('what is reported', () => {
     [
       'absent as a word',
       ['--absent', 'never'],
-      "--absent cannot be 'never'; write depth, ranked-only, or a rank such as 101",
+      "--absent cannot be 'never'; write depth, looked-at, ranked-only, or a rank such as 101",
     ],
     ['absent as no rank', ['--absent', '0'], "--absent cannot be '0'"],
     ['figures as CSV', ['--metrics', '--format', 'csv'], '--metrics has no meaning for --format csv'],

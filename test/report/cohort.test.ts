@@ -101,7 +101,7 @@ describe('two days, as far down as both looked', () => {
     ['ranks stay', value(35), value(3), [35, 3]],
     ['a rank that the other day could not see is absent on both: 20 + 1', value(35), value(-21), [21, 21]],
     ['a rank that the other day would have seen stays', value(8), value(-21), [8, 21]],
-    ['in a gap it would not have been seen', value(15), value(-21, 10), [21, 21]],
+    ['in a gap it would not have been seen', value(15), value(-21, 10), [11, 11]],
     ['absent is as deep as the shallower look', value(-31), value(-11), [11, 11]],
     [
       'where the results ended, absent is absent from the rank that was left',

@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { valueOn } from '../../src/report/cohort.ts'
 import { absentCell, dayValue, rankedCell, unknownCell } from '../../src/report/day-cell.ts'
+import type { RankSeries } from '../../src/report/rank-history.ts'
 import { seriesDraft } from '../../src/report/series-draft.ts'
 import type { ObservedRow } from '../../src/store/tracking.ts'
 
@@ -44,7 +46,7 @@ test('nothing is said of a day on which nothing was observed', () => {
 
 test('an absence keeps how far it was seen without a gap, until another speaks for its day', () => {
   const series = seriesDraft({ keyword: 0, target: 0, days: 2, linkPlace: (id) => id })
-  const absence: ObservedRow = [1, 1, null, 1, 40, 20]
+  const absence: ObservedRow = [1, 1, null, 1, 40, 20, 50]
   series.add(0, absence)
   series.add(1, absence)
   series.add(1, [1, 1, 35, 0, 9, '[[35,9],[36,8]]'])
@@ -54,10 +56,29 @@ test('an absence keeps how far it was seen without a gap, until another speaks f
       [36, 8],
     ],
   }
-  expect(series.finish()).toMatchObject({
+  expect(series.finish(false)).toMatchObject({
     cells: [-41.5, 35],
     seen: { 0: 20 },
+    absentDepths: [[0, 50]],
     links: [[1, 9]],
     places,
   })
+})
+
+test('absence counts with the depth that was asked for, from the day of a change on, or with what was looked at', () => {
+  const series = seriesDraft({ keyword: 0, target: 0, days: 5, linkPlace: (id) => id })
+  const ended = (depth: number, asked: number): ObservedRow => [1, 1, null, 0, depth, -1, asked]
+  series.add(0, ended(3, 30))
+  series.add(1, ended(5, 30))
+  series.add(2, [1, 1, 2, 0, 9, null])
+  series.add(3, ended(4, 50))
+  series.add(4, [1, 1, null, null, 0, 0, 0])
+  const [asked, looked] = [series.finish(false), series.finish(true)]
+  expect(asked.absentDepths).toEqual([
+    [0, 30],
+    [3, 50],
+  ])
+  const depths = (one: RankSeries) => one.cells.map((_, day) => valueOn(one, day)?.absentDepth)
+  expect(depths(asked)).toEqual([30, 30, null, 50, 0])
+  expect(depths(looked)).toEqual([3, 5, null, 4, 0])
 })

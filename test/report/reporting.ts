@@ -110,7 +110,8 @@ function rowOf(row: Row, [query, target]: readonly [number, number], links: Numb
       null,
     ]
   const unbrokenDepth = row.results_ended === 1 ? -1 : Number(row.unbroken_depth)
-  return [query, target, null, row.state === 'absent' ? estimated : null, Number(row.depth), unbrokenDepth]
+  const [depth, absentDepth] = [Number(row.depth), Number(row.absent_depth ?? row.unbroken_depth)]
+  return [query, target, null, row.state === 'absent' ? estimated : null, depth, unbrokenDepth, absentDepth]
 }
 
 interface Numbers {

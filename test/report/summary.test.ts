@@ -159,7 +159,15 @@ test('a keyword of which nothing is known changes no value, but what is expected
     fc.property(histories(), (history) => {
       const cells = history.days.map(() => 0)
       const keywords = [...history.keywords, { ...history.keywords[0], query: 'unheard of' } as const]
-      const one = { keyword: keywords.length - 1, target: 0, cells, seen: {}, links: [], places: {} }
+      const one = {
+        keyword: keywords.length - 1,
+        target: 0,
+        cells,
+        seen: {},
+        absentDepths: [],
+        links: [],
+        places: {},
+      }
       const more = { ...history, keywords, series: [...history.series, one] } as RankHistory
       const [before] = summarise(history, options).targets
       const [after] = summarise(more, options).targets

@@ -1,11 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { buildHistory } from '../../src/report/build-history.ts'
-import { dayValue } from '../../src/report/day-cell.ts'
+import { valueOn } from '../../src/report/cohort.ts'
+import type { DayValue } from '../../src/report/day-cell.ts'
+import { averagePosition } from '../../src/report/metrics/average-position.ts'
+import { valueRank } from '../../src/report/rank-cells.ts'
 import type { RankHistory, RankSeries } from '../../src/report/rank-history.ts'
 import { aTarget } from '../plan/build.ts'
 import { webPage, work } from './answers.ts'
-import { aStore, noon, plan, type TempStore, tasksOf, text } from './build.ts'
+import { aStore, hour, noon, plan, type TempStore, tasksOf, text } from './build.ts'
 
 const targets = [aTarget('x.example'), aTarget('a.example', { own: false })]
 const kindOf = () => 'organic' as const
@@ -102,12 +105,19 @@ function expectAsViewed(series: RankSeries, history: RankHistory, { sql }: TempS
   const links = new Map(series.links)
   let link: number | null = null
   for (const [day, date] of history.days.entries()) {
+    // Targets that were left alone below the first pages are absent from these for certain; the rest is an estimate.
     const rows = sql<ViewRow>(
-      'SELECT * FROM rankings WHERE query = ? AND target = ? AND date = ? ORDER BY run_id',
+      `SELECT r.*, CASE WHEN r.state = 'absent' AND rq.paging_kind = 'dormant' AND o.unbroken_pages < rq.pages
+          THEN 'estimated' ELSE r.exactness END AS exactness
+      FROM rankings r JOIN queries q ON q.text = r.query AND q.params = r.params
+        JOIN run_queries rq ON rq.run_id = r.run_id AND rq.query_id = q.id
+        JOIN targets tg ON tg.site = r.target_site
+        JOIN observations o ON o.run_id = r.run_id AND o.query_id = q.id AND o.target_id = tg.id
+      WHERE r.query = ? AND r.target = ? AND r.date = ? ORDER BY r.run_id`,
       ...[query, label, date],
     )
     const row = speaking(rows)
-    const value = dayValue(series.cells[day] ?? null, series.seen[day])
+    const value = valueOn(series, day)
     if (links.has(day)) link = links.get(day) ?? null
     expect(value?.state).toBe(row?.state)
     expect(value?.rank ?? null).toBe(row?.rank ?? null)
@@ -149,4 +159,64 @@ test('the quality of a run is what the view of runs says', async () => {
     finishReason: 'completed_with_failures',
     tasks: { planned: 2, done: 1, failed: 1 },
   })
+})
+
+const letters = 'abcdefghij'
+
+/** What the rank table says of the one target, and what its average position is, where it is on no page that was bought. */
+async function notFound(days: readonly Day[], lookedAtOnly = false) {
+  const { store } = await aStore()
+  const target = aTarget('q.example')
+  for (const [index, { paging, pages }] of days.entries()) {
+    const now = noon + index * 24 * hour
+    const run = await plan(store, {
+      job: { name: 'acme', targets: [target], paging },
+      queries: [{ text: 'desk', pages: 5 }],
+      date: `2026-03-0${index + 1}`,
+      now,
+    })
+    await work(store, run, ({ page }) => pageOf(pages[page - 1] ?? '', page >= pages.length), now)
+    await store.finishRun(run.id, 'completed', now)
+  }
+  const runs = await store.runs({ job: 'acme' })
+  const { history } = buildHistory({ job: 'acme', runs, targets: [target], store, kindOf, lookedAtOnly })
+  const value = valueOn(history.series[0] as RankSeries, days.length - 1) as DayValue
+  return [valueRank(value), averagePosition([{ value, volume: null }]).value]
+}
+
+interface Day {
+  readonly paging: 'all' | 'until-found' | 'smart'
+  readonly pages: readonly string[]
+}
+
+const five = (first: string, last: string) => [first, 'klmno', 'uvwyz', '01234', last]
+
+test.each<[string, readonly Day[], string, number]>([
+  ['the results ended with the third', [{ paging: 'all', pages: ['abc'] }], '>50', 51],
+  ['there were no results', [{ paging: 'all', pages: [''] }], '>50', 51],
+  ['every page was short', [{ paging: 'all', pages: five('abc', '56') }], '>50', 51],
+  [
+    'the policy jumped to the page of the last rank, and the next is the last one',
+    [
+      { paging: 'smart', pages: five(letters, '5678q') },
+      { paging: 'smart', pages: five(letters, '5678') },
+    ],
+    '>50',
+    51,
+  ],
+  [
+    'the policy left it alone below the first page',
+    [0, 1, 2, 3, 4].map(() => ({ paging: 'smart', pages: five(letters, '5678') })),
+    '~>50',
+    51,
+  ],
+])('one depth makes rank and average of what is absent where %s', async (_, days, rank, average) => {
+  expect(await notFound(days)).toEqual([rank, average])
+})
+
+test.each<[string, readonly Day[], string, number | null]>([
+  ['the results ended with the third', [{ paging: 'all', pages: ['abc'] }], '>3', 4],
+  ['there were no results', [{ paging: 'all', pages: [''] }], '>0', null],
+])('or what was looked at, if that is wanted, where %s', async (_, days, rank, average) => {
+  expect(await notFound(days, true)).toEqual([rank, average])
 })

@@ -4,7 +4,7 @@ import type { CtrCurve } from '../ctr/curve.ts'
 import { definitionOf } from '../definitions.ts'
 import { valueText } from '../figure-text.ts'
 import type { MetricName } from '../metrics/index.ts'
-import { changeText, rankText, shortUrl } from '../rank-cells.ts'
+import { changeText, shortUrl, valueRank } from '../rank-cells.ts'
 import type { TrackedTarget } from '../rank-history.ts'
 import type { Row } from '../rank-rows.ts'
 import { segments } from '../segments.ts'
@@ -76,7 +76,7 @@ function keywordsSection({ report, history }: WholeReport): readonly string[] {
       title: 'target',
       cell: ({ standing }) => targetName(history.targets[standing.series.target] as TrackedTarget),
     },
-    { title: 'rank', align: 'right', cell: ({ row }) => rankText(row) },
+    { title: 'rank', align: 'right', cell: ({ standing }) => valueRank(standing.current) },
     { title: 'change', align: 'right', cell: ({ row }) => changeText(row) },
     ...(hasTrend ? [{ title: 'trend', cell: ({ standing }: Line) => trendCell(standing.series.cells) }] : []),
     { title: 'best', align: 'right', cell: ({ row }) => String(row.best_rank ?? '') },

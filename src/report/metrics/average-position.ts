@@ -1,15 +1,18 @@
 import type { DayValue } from '../day-cell.ts'
 import { coverageOf, type Figure, figure, type Seen } from './figure.ts'
 
-/** What an absent target counts as: the place below all that was looked at, nothing at all, or always the same. */
-export type AbsentAs = 'depth' | 'left out' | number
+/**
+ * What an absent target counts as: one below the depth that was asked for, one below what was looked at, nothing at all, or
+ * always the same.
+ */
+export type AbsentAs = 'depth' | 'looked at' | 'left out' | number
 
 /**
  * The mean of ranks over the observed keywords. Unit: ranks; lower is better.
  *
- * Absent counts as depth + 1, the best place that it may have; so two averages are alike only where both looked as deep.
- * Where there were no results at all there is no place either: such keywords are not counted. Keywords weigh the same
- * whatever their volume.
+ * Absent counts as one below the depth that was asked for, as in Advanced Web Ranking, however short the SERP was; so two
+ * averages are alike only where both were asked as deep. Where no depth is known there is no place either: such keywords are
+ * not counted. Keywords weigh the same whatever their volume.
  */
 export function averagePosition(all: readonly Seen[], absent: AbsentAs = 'depth'): Figure {
   let [sum, counted] = [0, 0]
@@ -23,9 +26,11 @@ export function averagePosition(all: readonly Seen[], absent: AbsentAs = 'depth'
   return figure(sum, counted, coverage, coverage.observed - counted)
 }
 
-function placeOf({ state, rank, depth }: DayValue, absent: AbsentAs): number | null {
+function placeOf({ state, rank, absentDepth }: DayValue, absent: AbsentAs): number | null {
   if (state === 'unknown') return null
   if (rank !== null) return rank
-  if (absent === 'depth') return depth === 0 || depth === null ? null : depth + 1
-  return absent === 'left out' ? null : absent
+  if (absent === 'left out') return null
+  if (typeof absent === 'number') return absent
+  // A history that counts with what was looked at says so itself, so that its tables say the same.
+  return absentDepth === 0 || absentDepth === null ? null : absentDepth + 1
 }

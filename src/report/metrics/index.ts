@@ -21,10 +21,10 @@ export const metrics = {
     label: 'average position',
     unit: 'rank',
     better: 'lower',
-    definition: 'mean of the ranks; absent counts as depth + 1',
+    definition: 'mean of the ranks; absent counts as the depth asked for + 1',
     denominator: 'observed keywords',
-    missing: 'absent: depth + 1, not counted where there were no results at all; unknown: not counted',
-    source: 'the mean that rank trackers show; what absent counts as is ours',
+    missing: 'absent: depth asked for + 1; unknown: not counted',
+    source: 'Advanced Web Ranking, help page "Average Rank (AWR metric)"',
   },
   visibility: {
     label: 'visibility',

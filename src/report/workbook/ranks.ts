@@ -1,7 +1,8 @@
 import type { CellKind } from '../../xlsx/sheet.ts'
 import type { Sheet } from '../../xlsx/workbook.ts'
+import { valueOn } from '../cohort.ts'
 import { reportColumns } from '../columns.ts'
-import { type DayValue, dayValue } from '../day-cell.ts'
+import type { DayValue } from '../day-cell.ts'
 import { rankingLinks } from '../metrics/ranking-link.ts'
 import type { Mover } from '../metrics/winners.ts'
 import type { Keyword, RankHistory, TrackedTarget } from '../rank-history.ts'
@@ -105,8 +106,8 @@ function* observations({ days, keywords, targets, series, links }: RankHistory):
     const ranking = rankingLinks(one)
     const keyword = keywords[one.keyword] as Keyword
     const target = targets[one.target] as TrackedTarget
-    for (const [day, cell] of one.cells.entries()) {
-      const value = dayValue(cell, one.seen[day])
+    for (const day of one.cells.keys()) {
+      const value = valueOn(one, day)
       if (value === null) continue
       const link = ranking[day] ?? null
       yield {

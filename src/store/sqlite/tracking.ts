@@ -55,6 +55,19 @@ function ended(observation: string): string {
         WHERE rq.run_id = ${observation}.run_id AND rq.query_id = ${observation}.query_id)`
 }
 
+/** Whether the paging policy left its targets alone below the first results, which says as little of them as a gap. */
+const dormant = `(SELECT rq.paging_kind IS 'dormant' AND o.unbroken_pages < rq.pages FROM run_queries rq
+        WHERE rq.run_id = o.run_id AND rq.query_id = o.query_id)`
+
+/**
+ * The depth that absence counts with: what was asked for, where it was looked at, the results ended before, or the paging
+ * policy passed over a part of it; else what was looked at, as where all that was waited for was found before.
+ */
+const absentDepth = `(SELECT max(o.depth,
+          CASE WHEN o.exactness = 'estimated' OR rq.paging_kind IS 'dormant' OR o.unbroken_pages >= rq.pages
+            THEN coalesce(rq.depth, rq.pages * rq.page_size, 0) ELSE 0 END)
+        FROM run_queries rq WHERE rq.run_id = o.run_id AND rq.query_id = o.query_id)`
+
 /**
  * How far a target was looked for matters only where it was not found. All rows of a run come as one text, which is
  * read in half the time that as many rows take.
@@ -62,8 +75,9 @@ function ended(observation: string): string {
 const observedInRun = `
     SELECT json_group_array(CASE o.state
       WHEN 'ranked' THEN json_array(o.query_id, o.target_id, o.rank, o.exactness = 'estimated', o.link_id, o.places)
-      ELSE json_array(o.query_id, o.target_id, NULL, CASE o.state WHEN 'absent' THEN o.exactness = 'estimated' END, o.depth,
-        CASE ${ended('o')} WHEN 1 THEN -1 ELSE coalesce(o.unbroken_depth, o.depth) END)
+      ELSE json_array(o.query_id, o.target_id, NULL,
+        CASE o.state WHEN 'absent' THEN o.exactness = 'estimated' OR ${dormant} END, o.depth,
+        CASE ${ended('o')} WHEN 1 THEN -1 ELSE coalesce(o.unbroken_depth, o.depth) END, ${absentDepth})
       END)
     FROM observations o WHERE o.run_id = ?`
 

@@ -26,13 +26,20 @@ describe('average position', () => {
     ['of ranks: (1 + 2 + 6) / 3', [1, 2, 6], 3, 9, 3],
     ['an estimated rank is a rank: (4 + 2) / 2', [4.5, 2], 3, 6, 2],
     ['absent from 30 is 31: (1 + 31) / 2', [1, absentFrom(30)], 16, 32, 2],
-    ['absent, with a gap, as deep as was looked: 21 / 1', [-21.5], 21, 21, 1],
     ['unknown is not counted: (3 + 5) / 2', [3, unknown, 5], 4, 8, 2],
-    ['where there were no results there is no place', [7, absentFrom(0)], 7, 7, 1],
+    ['where no depth is known there is no place', [7, absentFrom(0)], 7, 7, 1],
     ['of nothing', [], null, 0, 0],
     ['of nothing but unknown', [unknown], null, 0, 0],
   ])('%s', (_, cells, value, numerator, denominator) => {
     expect(averagePosition(seen(cells))).toMatchObject({ value, numerator, denominator })
+  })
+
+  test('does not reward short SERPs: absent from 3 results of the 30 asked for is 31: (1 + 31 + 31) / 3', () => {
+    const short = [3, 0].map((results) => ({
+      value: dayValue(absentFrom(results), -1, 30) as Seen['value'],
+      volume: null,
+    }))
+    expect(averagePosition([...seen([1]), ...short])).toMatchObject({ value: 21, denominator: 3 })
   })
 
   const all = seen([2, 4, absentFrom(30), unknown])
@@ -175,7 +182,15 @@ test('shares are between 0 and 1, and what is unknown changes nothing but what i
 })
 
 test('an observation is as its cell says, on days that the series has', () => {
-  const series = { keyword: 0, target: 0, cells: [3, -31], seen: { 1: -1 }, links: [], places: {} }
+  const series = {
+    keyword: 0,
+    target: 0,
+    cells: [3, -31],
+    seen: { 1: -1 },
+    absentDepths: [],
+    links: [],
+    places: {},
+  }
   expect(valueOn(series, 0)).toMatchObject({ state: 'ranked', rank: 3 })
   expect(valueOn(series, 1)).toMatchObject({ state: 'absent', unbrokenDepth: Number.POSITIVE_INFINITY })
   expect(valueOn(series, 2)).toBeNull()

@@ -20,7 +20,15 @@ export function aHistory(all: readonly ASeries[], more: Partial<RankHistory> = {
   const keywords: Keyword[] = []
   const targets: TrackedTarget[] = []
   const series = all.map((one): RankSeries => {
-    const { cells = [], seen = {}, links = [], places = {}, of = 'acme.com', ...rest } = one
+    const {
+      cells = [],
+      seen = {},
+      absentDepths = [],
+      links = [],
+      places = {},
+      of = 'acme.com',
+      ...rest
+    } = one
     const keyword = { ...aKeyword, ...rest }
     return {
       keyword: placeOf(keywords, keyword, ({ query, operation, params }) =>
@@ -29,6 +37,7 @@ export function aHistory(all: readonly ASeries[], more: Partial<RankHistory> = {
       target: placeOf(targets, aTarget(of), ({ label }) => label),
       cells,
       seen,
+      absentDepths,
       links,
       places,
     }

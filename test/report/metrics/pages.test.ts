@@ -17,7 +17,7 @@ test('links name the same page where they are equal as browsers parse them, but 
 
 test('the ranking link holds until it changes, on days on which something ranks', () => {
   const series = {
-    ...{ keyword: 0, target: 0, seen: {}, places: {} },
+    ...{ keyword: 0, target: 0, seen: {}, absentDepths: [], places: {} },
     cells: [3, 3, 0, 4, -11, 5],
     links: [[0, a] as const, [3, b] as const, [4, null] as const, [5, c] as const],
   }

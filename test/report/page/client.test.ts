@@ -176,11 +176,16 @@ test.each([
   [absentCell(30, false), undefined, '>30', 'not among the first 30'],
   [absentCell(20, false), 10, '>10', 'not among the first 10'],
   [absentCell(4, false), -1, '>4', 'not among the first 4'],
+  [absentCell(4, false), -1, '>30', 'not among the first 30', 30],
+  [absentCell(20, true), 10, '~>50', 'not among the first 50 (estimated)', 50],
   [0, undefined, '?', 'not known'],
-])('a day of %j, seen %j, is written %s and read %s', (cell, seen, text, words) => {
-  const value = dayValue(cell, seen)
-  expect(value === null ? null : [valueRank(value), rankWords(value)]).toEqual([text, words])
-})
+] as const)(
+  'a day of %j, seen %j, is written %s and read %s',
+  (cell, seen, text, words, absentDepth?: number) => {
+    const value = dayValue(cell, seen, absentDepth)
+    expect(value === null ? null : [valueRank(value), rankWords(value)]).toEqual([text, words])
+  },
+)
 
 test('numbers and days are written for people', () => {
   expect([

@@ -200,7 +200,7 @@ function seriesOf({ at, ranks, failed, added, keyword, target, links, random }: 
         [Math.trunc(cell) + 3, links.place(pages[1 - page] as string)],
       ]
   })
-  return { keyword: at[0], target: at[1], cells, seen, links: changes, places }
+  return { keyword: at[0], target: at[1], cells, seen, absentDepths: [], links: changes, places }
 }
 
 interface Page {

@@ -1,7 +1,7 @@
 import type { DayValue } from '../../day-cell.ts'
 import { movementNames } from '../../metrics/movements.ts'
 import type { Change, Movement } from '../../movement.ts'
-import { lookedAt, valueRank } from '../../rank-cells.ts'
+import { valueRank } from '../../rank-cells.ts'
 import { h, unsaid, unseen } from './dom.ts'
 
 /** How keywords are sorted into those that moved and those that did not: what ranks on neither day is no rank that stayed. */
@@ -48,10 +48,10 @@ function mark(className: string, text: string, said = text): HTMLElement {
 
 /** A rank in words. */
 export function rankWords(value: DayValue): string {
-  const { state, rank, exactness } = value
+  const { state, rank, exactness, absentDepth } = value
   const about = exactness === 'estimated' ? ' (estimated)' : ''
   if (state === 'ranked') return `rank ${rank}${about}`
-  if (state === 'absent') return `not among the first ${lookedAt(value)}${about}`
+  if (state === 'absent') return `not among the first ${absentDepth}${about}`
   return 'not known'
 }
 
