@@ -1,10 +1,12 @@
-import { UsageError } from '../errors.ts'
-import type { Run, Tally } from '../model/run.ts'
+import { RanklineError, UsageError } from '../errors.ts'
+import type { Run } from '../model/run.ts'
 import { type Collected, type CollectParts, collect } from '../run/collect.ts'
 import { exitCodes, finishRuns, gravestReason } from '../run/finish.ts'
+import type { StopCause } from '../run/stop.ts'
 import { defaultThrottlingMs } from '../run/stop-causes.ts'
 import { type BalanceChange, type RunDocument, runDocument } from '../run/summary.ts'
 import type { LeftOut } from '../store/calls.ts'
+import { openStore } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
 import { span } from '../words.ts'
@@ -48,8 +50,8 @@ export async function collectRuns(
   }
   const collected = await collectAndFinish(connection, listed, collection, openDesk)
   display.end()
-  const documents = await documentsOf(connection.store, listed, collected)
   const cause = interrupts.stop.cause()
+  const documents = await documentsOf(connection, listed, collected, cause)
   if (cause !== null && cause.reason !== 'interrupted') terminal.say(cause.message)
   const shownAgain = new Set(listed.flatMap(({ run, show }) => (show === 'as-stored' ? [run.id] : [])))
   await tellAnyhow(
@@ -118,7 +120,21 @@ export async function collectAndFinish(
   await store.recover(ids, clock.wall())
   const earlier = await store.creditsOf(ids)
   let limits: Collected['limits'] = new Map()
-  const finish = () => finishRuns(store, runs, { stop: stop.cause(), limits }, clock.wall())
+  const finishIn = async (books: Store): Promise<void> => {
+    const reason = stop.cause()?.reason
+    // The end of some calls may not have been stored.
+    if (reason === 'unavailable' || reason === 'crashed') await books.recover(ids, clock.wall())
+    await finishRuns(books, runs, { stop: stop.cause(), limits }, clock.wall())
+  }
+  const finish = async (): Promise<void> => {
+    try {
+      await finishIn(store)
+    } catch (error) {
+      if (!(error instanceof RanklineError)) throw error
+      stop.request({ reason: 'unavailable', message: error.message })
+      await finishAnew(connection.database, finishIn)
+    }
+  }
   const leftovers = await store.leftovers([...new Set(listed.map(({ run }) => run.job))])
   const collectAtDesk = async (): Promise<Collected> => {
     await using desk = await openDesk(connection, [...runs, ...leftovers])
@@ -142,16 +158,34 @@ export async function collectAndFinish(
   }
 }
 
+/** Tries once more with a connection of its own: one whose disk has failed is not written again. */
+async function finishAnew(database: string, finishIn: (books: Store) => Promise<void>): Promise<void> {
+  try {
+    await using books = await openStore(database)
+    await finishIn(books)
+  } catch (error) {
+    // The next process settles what is open; the document of this one says it all the same.
+    if (!(error instanceof RanklineError)) throw error
+  }
+}
+
 async function documentsOf(
-  store: Store,
+  { store, clock }: Pick<Connection, 'store' | 'clock'>,
   listed: readonly Listed[],
   end: CollectionEnd,
+  cause: StopCause | null,
 ): Promise<readonly RunDocument[]> {
   const documents = listed.map(async ({ run, show }) => {
     const stored = (await store.run(run.id)) as Run
-    const tally: Tally = await store.tally(run.id)
+    if (show === 'as-stored') return runDocument(stored, await store.tally(run.id), null)
+    // Nothing is in the air any more: a call without an end is lost.
+    const tally = await store.tally(run.id, 'lost')
+    const ended =
+      stored.finishReason === null && cause !== null
+        ? { ...stored, finishReason: cause.reason, finishedAt: clock.wall() }
+        : stored
     const leftOut = end.leftOut.find(({ runId }) => runId === run.id)
-    return runDocument(stored, tally, show === 'collect' ? end : null, leftOut)
+    return runDocument(ended, tally, end, leftOut)
   })
   return await Promise.all(documents)
 }

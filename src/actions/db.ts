@@ -50,17 +50,19 @@ async function backup(flags: DbFlags, terminal: Terminal): Promise<number> {
 /** `rankline db check`: whether the file is whole, and says what it must; changes nothing. */
 async function check(flags: DbFlags, terminal: Terminal): Promise<number> {
   const database = databasePath(flags)
-  const { findings, ...looked } = await checkDatabase(database)
+  const { findings, openCalls, isDamaged, ...looked } = await checkDatabase(database)
   const whole = findings.length === 0
   if (flags.json === true)
-    await terminal.out(`${JSON.stringify({ database, whole, ...looked, findings }, null, 2)}\n`)
+    await terminal.out(
+      `${JSON.stringify({ database, whole, ...looked, open_calls: openCalls, findings }, null, 2)}\n`,
+    )
   else if (whole)
     await terminal.out(
-      `${harmless(database)} is whole: ${count(looked.runs ?? 0, 'run')}, ${count(looked.calls ?? 0, 'call')}, ${count(looked.answers ?? 0, 'answer')} checked.\n`,
+      `${harmless(database)} is whole: ${count(looked.runs ?? 0, 'run')}, ${count(looked.calls ?? 0, 'call')}, ${count(looked.answers ?? 0, 'answer')} checked.\n${openLine(openCalls ?? 0)}`,
     )
   else
     await terminal.out(
-      `${[`${harmless(database)} is not whole.`, ...findings.map(told), advice].join('\n')}\n`,
+      `${[`${harmless(database)} is not whole.`, ...findings.map(told), advice(isDamaged)].join('\n')}\n`,
     )
   return whole ? 0 : brokenExitCode
 }
@@ -69,5 +71,16 @@ function told({ what, count: n, first }: Finding): string {
   return `  ${what}: ${grouped(n)}${first === null ? '' : `, first ${harmless(first)}`}.`
 }
 
-const advice =
-  'Keep the file as it is, and go on with the newest backup that is whole: rankline --db <backup> db check'
+/** Calls in the air are no damage. */
+function openLine(calls: number): string {
+  if (calls === 0) return ''
+  const have = calls === 1 ? 'has' : 'have'
+  return `${count(calls, 'call')} ${have} no end yet: in the air now, or left by a process that died. The next run counts what is left as ambiguous.\n`
+}
+
+function advice(isDamaged: boolean): string {
+  const backup = 'A backup lacks what was paid for since it was made'
+  return isDamaged
+    ? `Copy the file and its -wal before anything else. ${backup}: save first what can still be read, with: sqlite3 <copy> .recover | sqlite3 saved.db`
+    : `All the rest is sound, and rankline can go on with the file. ${backup}: take from it only what is broken here`
+}

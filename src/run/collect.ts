@@ -177,7 +177,12 @@ export async function collect(
   const left = await pool.drain()
   // Nothing is in the air any more: what is left of the reserve is for ending well.
   await space.letGo()
-  await store.release(left.map(({ id }) => id))
+  try {
+    await store.release(left.map(({ id }) => id))
+  } catch (error) {
+    // The run that goes on lets them wait again.
+    pool.fail(error)
+  }
   pool.rethrow()
   return { ...(await batches.end()), limits: batches.limits(), leftOut }
 }

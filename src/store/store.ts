@@ -72,6 +72,9 @@ export interface PlannedJob {
   readonly freshSince: number | null
 }
 
+/** What calls without an end are: still in the air, or lost with the process that sent them, and then ambiguous. */
+export type OpenCalls = 'in-the-air' | 'lost'
+
 /** What is told of runs. */
 export interface RunReads {
   /** The file that a job name stands for, or null. */
@@ -91,7 +94,7 @@ export interface RunReads {
   /** Closed runs of these jobs that still have answers to be read or asynchronous jobs to be polled. */
   leftovers(jobs: readonly string[]): Promise<readonly Run[]>
   /** Everything that a run comes to; takes seconds where there are millions of results. */
-  tally(runId: number): Promise<Tally>
+  tally(runId: number, open?: OpenCalls): Promise<Tally>
   taskCounts(runId: number): Promise<Tally['tasks']>
   failures(runId: number): Promise<readonly TaskFailure[]>
   /** Why tasks of a run failed: so many kinds of causes at most, the most frequent first. */

@@ -70,13 +70,16 @@ test('a check says that all is whole, also in the middle of a run, and of the co
 
   expect(sentByThen).toBeLessThan(400)
   expect(during).toMatchObject({ code: 0, stderr: '' })
-  expect(during.stdout).toMatch(/^data\/rankline\.db is whole: 1 run, \d+ calls, \d+ answers checked\.\n$/)
+  expect(during.stdout).toMatch(
+    /^data\/rankline\.db is whole: 1 run, \d+ calls, \d+ answers checked\.\n(\d calls? ha.* no end yet.*\n)?$/,
+  )
   expect(JSON.parse(after.stdout)).toEqual({
     database: 'data/rankline.db',
     whole: true,
     runs: 1,
     calls: expect.any(Number),
     answers: 400,
+    open_calls: 0,
     findings: [],
   })
   expect(copy.stdout).toMatch(/^copy\.db is whole: 1 run, /)
@@ -98,7 +101,7 @@ test('a check exits 3 where something is broken, and says what, how often and wh
     'data/rankline.db is not whole.',
     '  Answers without the call that was billed for them: 1, first answer 3.',
     '  Stored bodies that cannot be unpacked: 2, first answer 2.',
-    'Keep the file as it is, and go on with the newest backup that is whole: rankline --db <backup> db check',
+    'All the rest is sound, and rankline can go on with the file. A backup lacks what was paid for since it was made: take from it only what is broken here',
     '',
   ])
   expect(json.code).toBe(3)
@@ -109,6 +112,26 @@ test('a check exits 3 where something is broken, and says what, how often and wh
       { what: 'Stored bodies that cannot be unpacked', count: 2, first: 'answer 2' },
     ],
   })
+})
+
+test('a call that a dead process left without an end is no damage, and the next run settles it', async () => {
+  await using sandbox = await startSandbox()
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(2))
+  await place.run(['run', job])
+  place.change(`UPDATE runs_ SET finish_reason = 'unavailable';
+    INSERT INTO calls_ (run_id, task_id, operation, sent_at, credits) VALUES (1, NULL, 'alpha.search', 0, 1)`)
+
+  const left = await place.run(['db', 'check'])
+  const json = await place.run(['db', 'check', '--json'])
+  await place.run(['run', job])
+
+  expect(left.code).toBe(0)
+  expect(left.stdout.split('\n')[1]).toBe(
+    '1 call has no end yet: in the air now, or left by a process that died. The next run counts what is left as ambiguous.',
+  )
+  expect(JSON.parse(json.stdout)).toMatchObject({ whole: true, open_calls: 1, findings: [] })
+  expect(JSON.parse((await place.run(['db', 'check', '--json'])).stdout)).toMatchObject({ open_calls: 0 })
 })
 
 test('a check of what is no database is refused', async () => {

@@ -86,7 +86,13 @@ function readsWhole(sql: string): boolean {
   const db = new Database(join(place.folder, 'data/rankline.db'))
   try {
     // What is planned is staged in tables that only its process sees.
-    const writer = groupWriter(db, { rolledBack: () => {}, full: () => {}, makeRoom: () => false })
+    const writer = groupWriter(db, {
+      rolledBack: () => {},
+      full: () => {},
+      makeRoom: () => false,
+      lacksRoom: () => false,
+      committed: () => {},
+    })
     openDraft(db, writer, runTargets(db))
     stagedJob(db, 1).join()
     const ask: Ask = (asked, ...values) => db.prepare(asked).all(...values)

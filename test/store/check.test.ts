@@ -11,7 +11,10 @@ import { aFinishedRun, aRunUnderWay, aWholeDatabase } from './whole-database.ts'
 
 test('what rankline has written is whole, also in the middle of a run', async () => {
   const { path } = await aWholeDatabase()
-  expect(await checkDatabase(path)).toEqual({ runs: 4, calls: 15, answers: 8, findings: [] })
+  expect(await checkDatabase(path)).toEqual({
+    ...{ runs: 4, calls: 15, answers: 8 },
+    ...{ openCalls: 1, isDamaged: false, findings: [] },
+  })
 })
 
 test('what a dead process left, and what was put right or closed after it, is whole', async () => {

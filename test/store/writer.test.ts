@@ -5,7 +5,7 @@ import { groupWriter } from '../../src/store/sqlite/writer.ts'
 import { aFolder } from './build.ts'
 
 /** @param slowMs how much longer each commit takes than the disk needs */
-async function aWriter({ slowMs = 0 } = {}) {
+async function aWriter({ slowMs = 0, lacksRoom = false, committed = () => {} } = {}) {
   const path = join(await aFolder(), 'w.db')
   const db = new Database(path)
   onTestFinished(() => void db.close())
@@ -17,6 +17,8 @@ async function aWriter({ slowMs = 0 } = {}) {
     },
     full: () => {},
     makeRoom: () => false,
+    lacksRoom: () => lacksRoom,
+    committed,
   })
   const insert = db.prepare<[number]>('INSERT INTO t VALUES (?)')
   let commits = 0
@@ -151,4 +153,54 @@ test('a flush waits for everything handed over, and for what follows from it in 
   expect(stored()[0]).toBe(1)
   await writer.flush()
   expect(stored()).toEqual([1, 2])
+})
+
+describe('after an error of the disk', () => {
+  const diskError = (code: string) => new Database.SqliteError('disk I/O error', code)
+  const failing = (writer: Awaited<ReturnType<typeof aWriter>>['writer'], code: string) =>
+    writer.keep(() => {
+      throw diskError(code)
+    })
+
+  test.each(['SQLITE_IOERR_FSYNC', 'SQLITE_IOERR_WRITE', 'SQLITE_IOERR_READ', 'SQLITE_IOERR'])(
+    '%s, nothing is tried again or written any more',
+    async (code) => {
+      const { put, writer, stored, commits } = await aWriter()
+      await put(1)
+
+      const ends = await Promise.allSettled([put(2), failing(writer, code), put(3)])
+      const later = await Promise.allSettled([put(4)])
+
+      expect([...ends, ...later].map(({ status }) => status)).toEqual(Array(4).fill('rejected'))
+      expect(later[0]).toMatchObject({ reason: { code } })
+      expect(commits()).toBe(2)
+      expect(stored()).toEqual([1])
+      expect(writer.hasFailed()).toBe(true)
+      await writer.flush()
+    },
+  )
+
+  test('when the log is written back, what was committed is durable, and nothing more is written', async () => {
+    const { put, stored } = await aWriter({
+      committed: () => {
+        throw diskError('SQLITE_IOERR_FSYNC')
+      },
+    })
+    expect(await put(1)).toBe(1)
+    await expect(put(2)).rejects.toMatchObject({ code: 'SQLITE_IOERR_FSYNC' })
+    expect(stored()).toEqual([1])
+  })
+
+  test('which is a quota, it is room that is waited for', async () => {
+    const { put, writer } = await aWriter({ lacksRoom: true })
+    let tries = 0
+    const paid = writer.keep(() => {
+      tries += 1
+      if (tries < 3) throw diskError('SQLITE_IOERR_WRITE')
+      return 'stored'
+    })
+    expect(await paid).toBe('stored')
+    expect(await put(1)).toBe(1)
+    expect(writer.hasFailed()).toBe(false)
+  })
 })

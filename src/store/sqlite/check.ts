@@ -18,6 +18,10 @@ export interface Checked {
   readonly runs: number | null
   readonly calls: number | null
   readonly answers: number | null
+  /** Calls that may cost and have no end: in the air, or left by a process that died. The next run makes them ambiguous. */
+  readonly openCalls: number | null
+  /** Whether SQLite itself finds the file damaged. */
+  readonly isDamaged: boolean
   readonly findings: readonly Finding[]
 }
 
@@ -32,11 +36,14 @@ export async function checkDatabase(path: string): Promise<Checked> {
       )
     const count = (table: string): number | null =>
       unlessDamaged(() => db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0)
+    const damage = seen([() => wholeFile(db)])
     return {
       runs: count('runs_'),
       calls: count('calls_'),
       answers: count('answers_'),
-      findings: seen([() => wholeFile(db), ...brokenInvariants(db), ...spoiled(db)]),
+      openCalls: count('calls_ WHERE outcome IS NULL AND credits > 0'),
+      isDamaged: damage.length > 0,
+      findings: [...damage, ...seen([...brokenInvariants(db), ...spoiled(db)])],
     }
   })
 }

@@ -86,11 +86,10 @@ const ledger: readonly Invariant[] = [
       AND c.id NOT IN (SELECT call_id FROM answers_)`,
   },
   {
-    // A run that crashed is finished and its calls are settled when it goes on; a closed one may still follow its jobs.
-    broken: 'Calls that have no end although their run has',
+    broken: 'Calls without an end whose run is not stored',
     of: 'call',
-    sql: `SELECT c.id FROM calls_ c LEFT JOIN runs_ r ON r.id = c.run_id WHERE c.outcome IS NULL AND c.credits > 0
-      AND (r.id IS NULL OR (r.finished_at IS NOT NULL AND r.finish_reason <> 'crashed' AND r.closed_at IS NULL))`,
+    sql: `SELECT c.id FROM calls_ c LEFT JOIN runs_ r ON r.id = c.run_id
+      WHERE c.outcome IS NULL AND c.credits > 0 AND r.id IS NULL`,
   },
 ]
 

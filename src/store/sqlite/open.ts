@@ -1,4 +1,4 @@
-import type Database from 'better-sqlite3'
+import Database from 'better-sqlite3'
 import { UsageError } from '../../errors.ts'
 import type { Store } from '../store.ts'
 import { answerStore } from './answers.ts'
@@ -15,16 +15,23 @@ import { openSnapshot } from './snapshot.ts'
 import { type Log, watchSpace } from './space.ts'
 import { trackingStore } from './tracking.ts'
 import { explaining } from './troubles.ts'
-import { groupWriter } from './writer.ts'
+import { groupWriter, type Writer } from './writer.ts'
 
 /** Opens the database at that path, making or migrating it where needed. `:memory:` is one that nobody else sees. */
 export async function openStore(path: string): Promise<Store> {
   const db = await openDatabase(path)
   const memory = memoryOf(db)
-  const space = watchSpace(path, logOf(db))
-  const writer = groupWriter(db, { rolledBack: memory.forget, full: space.full, makeRoom: space.release })
+  const log = logOf(db, (error) => writer.note(error))
+  const space = watchSpace(path, log)
+  const writer: Writer = groupWriter(db, {
+    rolledBack: memory.forget,
+    full: space.full,
+    makeRoom: space.release,
+    lacksRoom: space.lacksRoom,
+    committed: log.writeBack,
+  })
   const store: Store = {
-    space,
+    space: explaining(space, path),
     refuseDamage: async () => refuseDamage(db, path),
     ...runStore(db, writer),
     ...callStore(db, writer, memory.keys),
@@ -37,7 +44,8 @@ export async function openStore(path: string): Promise<Store> {
     draft: async () => explaining(openDraft(db, writer, memory.targets), path),
     [Symbol.asyncDispose]: async () => {
       await writer.flush()
-      db.close()
+      if (writer.hasFailed()) closeUnwritten(db)
+      else db.close()
     },
   }
   return explaining(store, path)
@@ -50,15 +58,51 @@ export async function openExisting(path: string): Promise<Store> {
 }
 
 const smallestLogPages = 32
+/** As SQLite has it, until it is known how many answers come at once. */
+const usualLogPages = 1_000
 
-function logOf(db: Database.Database): Log {
+/**
+ * The log of a connection. It is written back by us: SQLite would do it inside a commit, and keep to itself that a sync has
+ * failed, which it then tries again.
+ */
+function logOf(db: Database.Database, note: (error: unknown) => void): Log & { writeBack(): void } {
+  db.pragma('wal_autocheckpoint = 0')
+  const state = db.prepare<[], { log: number; checkpointed: number }>('PRAGMA wal_checkpoint(NOOP)')
+  const writeBack = db.prepare('PRAGMA wal_checkpoint(PASSIVE)')
+  let mostPages = usualLogPages
   return {
-    shrink: () => db.pragma('wal_checkpoint(TRUNCATE)'),
+    shrink: () => {
+      try {
+        db.pragma('wal_checkpoint(TRUNCATE)')
+      } catch (error) {
+        note(error)
+      }
+    },
     limit: (bytes) => {
       const pages = Math.floor(bytes / Number(db.pragma('page_size', { simple: true })))
-      db.pragma(`wal_autocheckpoint = ${Math.max(smallestLogPages, pages)}`)
+      mostPages = Math.max(smallestLogPages, pages)
+    },
+    writeBack: () => {
+      const { log, checkpointed } = state.get() ?? { log: 0, checkpointed: 0 }
+      if (log >= mostPages && checkpointed < log) writeBack.get()
     },
   }
+}
+
+/**
+ * Closes a connection whose disk has failed. The last one to be closed would write the log back; beside another one it does
+ * not, so that the log stays as it is for the next process.
+ */
+function closeUnwritten(db: Database.Database): void {
+  let other: Database.Database | null = null
+  try {
+    other = new Database(db.name, { readonly: true })
+    other.pragma('schema_version')
+  } catch {
+    // The disk fails at that, too.
+  }
+  db.close()
+  other?.close()
 }
 
 /** Files up to this size are looked through before money is spent; larger ones would keep people waiting. */

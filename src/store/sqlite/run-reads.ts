@@ -49,7 +49,7 @@ export function runReads(db: Database): RunReads {
           WHERE t.run_id = runs_.id AND (t.state = 'accepted' OR t.state = 'answered')) ORDER BY id`,
         JSON.stringify(jobs),
       ),
-    tally: async (runId) => tally(db, runId),
+    tally: async (runId, open) => tally(db, runId, open),
     taskCounts: async (runId) => taskCounts(db, runId),
     failureCauses: async (runId, most) =>
       db

@@ -19,6 +19,7 @@ const leastOfReserve = 0.25
 /** In any case, the log is written back before it takes more than this part of what is free beside the reserve. */
 const logOfFree = 0.25
 const chunkBytes = 1_000_000
+const probeBytes = 100_000
 
 /** What the writer does with the reserve. */
 export interface Reserve {
@@ -26,11 +27,13 @@ export interface Reserve {
   full(): void
   /** Gives the reserve up for what has to be written now; false where there is none. */
   release(): boolean
+  /** Whether not even a small file can be written now. */
+  lacksRoom(): boolean
 }
 
 /** The database's log, which repeats pages that every commit changes. */
 export interface Log {
-  /** Writes it back and gives its room back to the disk. */
+  /** Writes it back and gives its room back to the disk, where it can: that may need room itself. */
   shrink(): void
   /** Lets it grow no further than that, as far as commits are small. */
   limit(bytes: number): void
@@ -55,13 +58,6 @@ export function watchSpace(path: string, log: Log): Space & Reserve {
     rmSync(file, { force: true })
     return true
   }
-  const shrinkIfItCan = (): void => {
-    try {
-      log.shrink()
-    } catch {
-      // It may need room itself.
-    }
-  }
   const tooLittle = (): boolean => freeBytes(path) < Math.min(leastFreeBytes, held * leastOfReserve)
 
   return {
@@ -80,7 +76,7 @@ export function watchSpace(path: string, log: Log): Space & Reserve {
     letGo: async () => void remove(),
     isLow: async () => {
       if (exhausted || held === 0 || !tooLittle()) return exhausted
-      shrinkIfItCan()
+      log.shrink()
       return tooLittle()
     },
     isExhausted: () => exhausted,
@@ -91,8 +87,19 @@ export function watchSpace(path: string, log: Log): Space & Reserve {
     },
     release: () => {
       const released = remove()
-      shrinkIfItCan()
+      log.shrink()
       return released
+    },
+    lacksRoom: () => {
+      const probe = `${path}.probe`
+      try {
+        return !fill(probe, probeBytes)
+      } catch {
+        // It is not room that is missing.
+        return false
+      } finally {
+        rmSync(probe, { force: true })
+      }
     },
   }
 }

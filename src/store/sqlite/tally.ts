@@ -1,10 +1,11 @@
 import type { Database } from 'better-sqlite3'
 import { kindCodes } from '../../model/result.ts'
 import type { Tally } from '../../model/run.ts'
+import type { OpenCalls } from '../store.ts'
 
 /** What a run comes to so far. */
-export function tally(db: Database, runId: number): Tally {
-  const { sent, billed, free, unknown, spent, lost } = callsOf(db, runId)
+export function tally(db: Database, runId: number, open: OpenCalls = 'in-the-air'): Tally {
+  const { sent, billed, free, unknown, spent, lost } = callsOf(db, runId, open)
   return {
     tasks: taskCounts(db, runId),
     calls: { sent, billed, free, ambiguous: unknown },
@@ -36,17 +37,20 @@ interface Calls {
   readonly lost: number
 }
 
-function callsOf(db: Database, runId: number): Calls {
+function callsOf(db: Database, runId: number, open: OpenCalls): Calls {
   return db
-    .prepare<[number], Calls>(
+    .prepare<unknown[], Calls>(
       `SELECT count(*) AS sent, coalesce(sum(billed = 1), 0) AS billed, coalesce(sum(billed = 0), 0) AS free,
-        coalesce(sum(billed IS NULL AND outcome IS NOT NULL), 0) AS unknown,
+        coalesce(sum(${isUnknown}), 0) AS unknown,
         coalesce(sum(CASE WHEN billed = 1 THEN credits ELSE 0 END), 0) AS spent,
-        coalesce(sum(CASE WHEN billed IS NULL AND outcome IS NOT NULL THEN credits ELSE 0 END), 0) AS lost
-      FROM calls_ WHERE run_id = ?`,
+        coalesce(sum(CASE WHEN ${isUnknown} THEN credits ELSE 0 END), 0) AS lost
+      FROM calls_ WHERE run_id = @runId`,
     )
-    .get(runId) as Calls
+    .get({ runId, lost: open === 'lost' ? 1 : 0 }) as Calls
 }
+
+/** Calls of which it is not known whether they were billed; those without an end only where they are lost. */
+const isUnknown = 'billed IS NULL AND (outcome IS NOT NULL OR (@lost AND credits > 0))'
 
 /** Counted page by page, in the order in which they are stored: millions of rows are not sorted by kind. */
 function resultsOf(db: Database, runId: number): Tally['results'] {

@@ -63,8 +63,17 @@ export function explained(error: unknown, path: string): unknown {
 
 /** Whether the database wants space that the disk does not have. */
 export function isDiskFull(error: unknown): boolean {
-  // A quota of the file system is told as an error of writing.
-  return ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'SQLITE_IOERR_WRITE'].includes(codeOf(error))
+  return ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE'].includes(codeOf(error))
+}
+
+/** Whether a write failed: at a quota of the file system for want of room, else because the disk fails. */
+export function isWriteFailure(error: unknown): boolean {
+  return codeOf(error) === 'SQLITE_IOERR_WRITE'
+}
+
+/** Whether the disk cannot be read or written, full or not. */
+export function isDiskFailure(error: unknown): boolean {
+  return codeOf(error).startsWith('SQLITE_IOERR')
 }
 
 /** Whether another connection is writing. */
@@ -73,7 +82,9 @@ export function isLocked(error: unknown): boolean {
 }
 
 function codeOf(error: unknown): string {
-  return error instanceof Database.SqliteError ? error.code : ''
+  if (error instanceof Database.SqliteError) return error.code
+  // Of a file beside the database, from the system itself.
+  return error instanceof Error && 'code' in error && error.code === 'EIO' ? 'SQLITE_IOERR' : ''
 }
 
 /** The same object, whose methods explain the errors of the database. */
