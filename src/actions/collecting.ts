@@ -138,7 +138,8 @@ export async function collectAndFinish(
   const leftovers = await store.leftovers([...new Set(listed.map(({ run }) => run.job))])
   const collectAtDesk = async (): Promise<Collected> => {
     await using desk = await openDesk(connection, [...runs, ...leftovers])
-    const service = connection.serviceOn(desk.store)
+    const { maxOutageMs: unavailableMs, maxThrottlingMs: throttledMs } = collection
+    const service = connection.serviceOn(desk.store, { unavailableMs, throttledMs })
     const parts = { ...collection, ...desk, service, clock, random: Math.random, keyHash }
     return await collect(parts, runs, leftovers)
   }

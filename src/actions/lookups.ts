@@ -9,7 +9,7 @@ import type { Outcome } from '../model/call.ts'
 import { formatTable } from '../report/table.ts'
 import { exitCodes } from '../run/finish.ts'
 import { harmless, type Terminal } from '../terminal.ts'
-import { connect, type WireFlags } from './wire.ts'
+import { connect, lookupPatience, type WireFlags } from './wire.ts'
 
 export interface LookupFlags extends WireFlags {
   readonly json?: boolean
@@ -90,9 +90,6 @@ const lookupExitCodes: Partial<Record<Outcome, number>> = {
   'not-found': 2,
 }
 
-/** How long a free lookup waits while the service refuses calls for the rate. */
-export const lookupThrottlingMs = 90_000
-
 async function ask(
   { service }: Awaited<ReturnType<typeof connect>>,
   operation: FreeOperation,
@@ -101,7 +98,8 @@ async function ask(
   for (;;) {
     const { settlement, body } = await service.lookup(operation, params)
     if (settlement.outcome === 'answered') return parsed(body, operation.path)
-    if (settlement.outcome === 'throttled' && (service.gate.refusedFor() ?? 0) < lookupThrottlingMs) continue
+    if (settlement.outcome === 'throttled' && (service.gate.refusedFor() ?? 0) < lookupPatience.throttledMs)
+      continue
     const code = lookupExitCodes[settlement.outcome] ?? exitCodes.unavailable
     throw new RanklineError(
       `${operation.path}: ${settlement.error}${hints[settlement.httpStatus ?? 0] ?? ''}`,

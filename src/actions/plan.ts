@@ -13,10 +13,9 @@ import type { Terminal } from '../terminal.ts'
 import { count } from '../words.ts'
 import { backtestJobs } from './backtest.ts'
 import { type JobFileFlags, type StagedJob, stageJobs } from './job-files.ts'
-import { lookupThrottlingMs } from './lookups.ts'
 import { type BudgetedJob, described, planDocuments } from './plan-document.ts'
 import { accountWarnings } from './usage.ts'
-import { type Connection, connect, type WireFlags } from './wire.ts'
+import { type Connection, connect, lookupPatience, type WireFlags } from './wire.ts'
 
 export interface PlanFlags extends JobFileFlags, WireFlags {
   readonly fresh?: boolean
@@ -145,7 +144,7 @@ async function accountOf({
         keyHash,
         random: Math.random,
         signal: newStop().signal,
-        maxThrottlingMs: lookupThrottlingMs,
+        maxThrottlingMs: lookupPatience.throttledMs,
       },
       null,
     )

@@ -8,8 +8,7 @@ import { newStop } from '../run/stop.ts'
 import { accountStop } from '../run/stop-causes.ts'
 import { harmless, type Terminal } from '../terminal.ts'
 import { grouped } from '../words.ts'
-import { lookupThrottlingMs } from './lookups.ts'
-import { connect, type WireFlags } from './wire.ts'
+import { connect, lookupPatience, type WireFlags } from './wire.ts'
 
 export interface UsageFlags extends WireFlags {
   readonly json?: boolean
@@ -23,7 +22,15 @@ export async function usage(flags: UsageFlags, terminal: Terminal): Promise<numb
   let reading: AccountReading
   try {
     reading = await readUsage(
-      { service, store, clock, keyHash, random: Math.random, signal, maxThrottlingMs: lookupThrottlingMs },
+      {
+        service,
+        store,
+        clock,
+        keyHash,
+        random: Math.random,
+        signal,
+        maxThrottlingMs: lookupPatience.throttledMs,
+      },
       null,
     )
   } catch (error) {

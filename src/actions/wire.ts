@@ -6,7 +6,7 @@ import { latestMs } from '../api/lateness.ts'
 import { databasePath, type ServiceSettings, type SettingFlags, serviceSettings } from '../config.ts'
 import { UsageError } from '../errors.ts'
 import { type Clock, systemClock } from '../model/clock.ts'
-import { openService, type Service } from '../run/service.ts'
+import { openService, type Patience, type Service } from '../run/service.ts'
 import type { CallStore } from '../store/calls.ts'
 import { openStore } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
@@ -19,6 +19,9 @@ const defaultTimeoutSeconds = 120
 /** An hour; timers of more than 24 days would fire at once. */
 const longestTimeoutSeconds = 3_600
 
+/** How long free lookups of a command wait where the service asks to be left alone. */
+export const lookupPatience: Patience = { throttledMs: 90_000, unavailableMs: 10_000 }
+
 export interface WireFlags extends SettingFlags {
   readonly timeout?: string | undefined
 }
@@ -30,7 +33,7 @@ export interface Connection extends AsyncDisposable {
   readonly database: string
   readonly service: Service
   /** The same service whose calls are written into another store on the same database. */
-  readonly serviceOn: (store: CallStore) => Service
+  readonly serviceOn: (store: CallStore, patience?: Patience) => Service
   readonly keyHash: string
   readonly clock: Clock
 }
@@ -83,8 +86,8 @@ export async function join(
     },
   }
   const { baseUrl } = settings
-  const serviceOn = (calls: CallStore): Service =>
-    openService({ baseUrl, wire, gate: remembering, store: calls, clock, keyHash: hash })
+  const serviceOn = (calls: CallStore, patience = lookupPatience): Service =>
+    openService({ baseUrl, wire, gate: remembering, store: calls, clock, keyHash: hash, patience })
   return {
     store,
     database,

@@ -10,8 +10,12 @@ export interface Token {
   sent(): void
   /** It was never sent. */
   released(): void
-  /** Its answer came, or never will; `refused` where the service said that the rate is exceeded. */
-  over(refused: boolean): void
+  /**
+   * Its answer came, or never will; `refused` where the service said that the rate is exceeded.
+   *
+   * @param namedMs the delay that the service named with a refusal
+   */
+  over(refused: boolean, namedMs?: number | null): void
 }
 
 /** Stands in front of every request and keeps both windows. */
@@ -97,11 +101,11 @@ export function openGate({ clock, limits, guard = learnedGuard(clock) }: GateOpt
         if (probes) refusals.probeGone()
         admit()
       },
-      over: (refused) => {
+      over: (refused, namedMs = null) => {
         giveBack()
         if (departure !== null) windows[refused ? 'refused' : 'answered'](departure)
         if (refused && refusals.since() === null) guard.refused()
-        refusals.over({ refused, probe: probes, free })
+        refusals.over({ refused, probe: probes, free, namedMs })
         admit()
       },
     }

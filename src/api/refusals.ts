@@ -7,6 +7,8 @@ interface Passage {
   readonly refused: boolean
   readonly probe: boolean
   readonly free: boolean
+  /** The delay that the service named; null where it named none. */
+  readonly namedMs: number | null
 }
 
 /**
@@ -20,9 +22,10 @@ export function refusalPauses(clock: Pick<Clock, 'monotonic'>) {
   let othersRefused = false
   let refusedSince: number | null = null
 
-  const hold = (): void => {
+  /** A named delay takes the place of ours. One of nothing does not: the service would be asked over and over. */
+  const hold = (namedMs: number | null): void => {
     pauseMs = pauseMs === 0 ? firstPauseMs : Math.min(pauseMs * 2, longestPauseMs)
-    until = clock.monotonic() + pauseMs
+    until = clock.monotonic() + (namedMs || pauseMs)
     refusedSince ??= clock.monotonic()
   }
 
@@ -41,10 +44,11 @@ export function refusalPauses(clock: Pick<Clock, 'monotonic'>) {
       probing = false
     },
     /** @param free whether the request was a free lookup: that it passes says nothing of the others */
-    over: ({ refused, probe, free }: Passage): void => {
+    over: ({ refused, probe, free, namedMs }: Passage): void => {
       if (probe) probing = false
       if (refused && !free) othersRefused = true
-      if (refused && (probe || refusedSince === null)) hold()
+      if (refused && (probe || refusedSince === null)) hold(namedMs)
+      else if (refused && namedMs !== null) until = Math.max(until, clock.monotonic() + namedMs)
       if (!refused && probe && !(free && othersRefused)) {
         othersRefused = false
         pauseMs = 0

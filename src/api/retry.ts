@@ -30,3 +30,34 @@ export function decideRetry(tries: number, random: number, policy: RetryPolicy =
   const bound = policy.firstDelayMs * 2 ** ((tries % policy.triesInRow) - 1)
   return { wait: random * Math.min(bound, policy.longestDelayMs) }
 }
+
+/** However long a service asks to be left alone, it is asked again after this. */
+export const longestRetryAfterMs = 600_000
+
+/**
+ * Milliseconds that a `Retry-After` header names: seconds, or a date, which is set against the service's own `Date` where it
+ * sends one. At most ten minutes; null where it names no delay, or one that cannot be read.
+ *
+ * @param now our clock, epoch ms
+ */
+export function retryAfterMs(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  now: number,
+): number | null {
+  const value = headerText(headers['retry-after'])
+  if (/^\d+$/.test(value)) return Math.min(Number(value) * 1000, longestRetryAfterMs)
+  const until = httpDate(value)
+  if (until === null) return null
+  return Math.min(Math.max(0, until - (httpDate(headerText(headers.date)) ?? now)), longestRetryAfterMs)
+}
+
+function headerText(value: string | string[] | undefined): string {
+  return (Array.isArray(value) ? (value[0] ?? '') : (value ?? '')).trim()
+}
+
+/** An instant as HTTP writes it, epoch ms; null for any other text, though `Date.parse` would make a date of it. */
+export function httpDate(text: string): number | null {
+  if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*, .+ GMT$/.test(text)) return null
+  const instant = Date.parse(text)
+  return Number.isNaN(instant) ? null : instant
+}

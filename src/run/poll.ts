@@ -96,7 +96,7 @@ export function poller({ service, clock, stop, refusals, silence }: PollParts) {
         throw new Stopped()
       }
       if (outcome === 'answered') wellAt = clock.monotonic()
-      refusals.note(polled.settlement)
+      refusals.note(polled.settlement, polled.namedMs)
       outage.note(outcome)
       if (outage.pause(outcome)?.over === true) stop.request(unreachable(error ?? outcome))
       // Where nobody answers, nobody says that the job takes long.

@@ -1,5 +1,5 @@
 import { type Account, readAccount } from '../api/account.ts'
-import { decideRetry, retryPolicy } from '../api/retry.ts'
+import { decideRetry, httpDate, retryPolicy } from '../api/retry.ts'
 import { usage } from '../catalog/operations/usage.ts'
 import type { Outcome } from '../model/call.ts'
 import type { Clock } from '../model/clock.ts'
@@ -60,8 +60,7 @@ export async function readUsage(
         totalUsed: account.totalUsed,
         record: sent.body.toString('utf8'),
       })
-      const told = Date.parse(String(sent.headers.date))
-      return { ...account, at: Number.isNaN(told) ? finishedAt : told }
+      return { ...account, at: httpDate(String(sent.headers.date)) ?? finishedAt }
     }
     if (signal.aborted) throw signal.reason
     if (outcome === 'throttled') {
@@ -74,7 +73,7 @@ export async function readUsage(
     const patient = clock.monotonic() - began < patienceMs
     const decision = passing ? decideRetry(Math.min(tries, patient ? slowest : tries), random()) : null
     if (decision === null || !('wait' in decision)) throw new AccountUnknown(stopOf(sent, reasonOf(outcome)))
-    await sleep(clock, decision.wait, signal)
+    if (sent.namedMs == null) await sleep(clock, decision.wait, signal)
   }
 }
 

@@ -6,7 +6,7 @@ import { quotaUsedUp, stalled } from './stop-causes.ts'
 
 /** Watches how long the service refuses calls for the rate. */
 export interface Refusals {
-  note(settlement: Settlement): void
+  note(settlement: Settlement, namedMs?: number | null): void
 }
 
 export interface RefusalParts {
@@ -37,10 +37,17 @@ export function watchRefusals({
   let told = false
   let looked = false
   return {
-    note: ({ outcome, error }) => {
+    note: ({ outcome, error }, namedMs = null) => {
       if (outcome === 'answered') {
         told = false
         looked = false
+      }
+      if (outcome === 'server-error' && (namedMs ?? 0) > toldAfterMs && !told) {
+        told = true
+        const wait = duration((namedMs ?? 0) / 1000)
+        notice(
+          `The service asks to be left alone for ${wait} (${error ?? outcome}). Waiting; nothing is lost.`,
+        )
       }
       if (outcome !== 'throttled') return
       const refusedFor = service.gate.refusedFor() ?? 0
@@ -51,7 +58,7 @@ export function watchRefusals({
       looked ||= lasts
       if (explained !== null) stop.request(quotaUsedUp(explained, words))
       else if (refusedFor > maxThrottlingMs) stop.request(stalled(words, maxThrottlingMs))
-      else if (refusedFor > toldAfterMs && !told) {
+      else if (refusedFor + (namedMs ?? 0) > toldAfterMs && !told) {
         told = true
         notice(
           `The service refuses calls (${words}). Waiting for it, ${duration(maxThrottlingMs / 1000)} at most; nothing is lost.`,

@@ -3,12 +3,15 @@ import type { Exchange, ExchangeFailure, Wire } from '../api/exchange.ts'
 import type { Gate, Token } from '../api/gate.ts'
 import { billing } from '../api/outcome.ts'
 import { type ApiRequest, lookupRequest } from '../api/request.ts'
+import { retryAfterMs } from '../api/retry.ts'
+import { billableOperation } from '../catalog/index.ts'
 import type { FreeOperation } from '../catalog/operation.ts'
 import { jobsPoll } from '../catalog/operations/jobs-poll.ts'
 import { usage } from '../catalog/operations/usage.ts'
 import type { Outcome, Settlement } from '../model/call.ts'
 import type { Clock } from '../model/clock.ts'
 import type { CallStore, NewCall } from '../store/calls.ts'
+import { sleep } from './stop.ts'
 
 /** A call that is over: how it ended, and the body that came. It is in the ledger, but not yet settled there. */
 export interface SentCall {
@@ -16,6 +19,8 @@ export interface SentCall {
   readonly settlement: Settlement
   readonly body: Buffer
   readonly headers: Headers
+  /** Milliseconds for which the service asked to be left alone, as far as they are waited for. */
+  readonly namedMs?: number | null
 }
 
 /** A call that is to be sent now, with this service's key. */
@@ -54,11 +59,26 @@ export interface ServiceParts {
   readonly clock: Clock
   /** Names the key without giving it away. */
   readonly keyHash: string
+  readonly patience: Patience
+}
+
+/** How long delays that the service names are waited for; then it is asked again. */
+export interface Patience {
+  /** With a refusal for the rate. */
+  readonly throttledMs: number
+  /** With a 503. */
+  readonly unavailableMs: number
 }
 
 /** Joins wire, gate and ledger. */
-export function openService({ baseUrl, wire, gate, store, clock, keyHash }: ServiceParts): Service {
+export function openService({ baseUrl, wire, gate, store, clock, keyHash, patience }: ServiceParts): Service {
+  /** Engines, and free lookups, that asked to be left alone and were not well since. */
+  const leftAlone = new Map<string, { readonly since: number; readonly until: number }>()
+
   const send: Service['send'] = async (request, call, signal) => {
+    const part = partOf(call)
+    const alone = (leftAlone.get(part)?.until ?? 0) - clock.monotonic()
+    if (alone > 0) await sleep(clock, alone, signal)
     const token = await gate.acquire({
       signal,
       first: call.credits === 0 && call.operation !== jobsPoll.name,
@@ -70,7 +90,9 @@ export function openService({ baseUrl, wire, gate, store, clock, keyHash }: Serv
     const exchange = await wire.exchange(request, token.sent, given)
     const latencyMs = Math.round(clock.monotonic() - started)
     const meaning = meaningOf(exchange)
-    token.over(meaning === 'throttled' || meaning === 'unauthorised')
+    const namedMs = meaning === 'server-error' ? leaveAlone(part, exchange) : named(exchange, meaning)
+    token.over(meaning === 'throttled' || meaning === 'unauthorised', namedMs)
+    if (meaning === 'answered') leftAlone.delete(part)
     const outcome = meaning === 'unauthorised' ? await askWhy(call, signal) : meaning
     const settlement = {
       ...settle(exchange, outcome),
@@ -79,7 +101,27 @@ export function openService({ baseUrl, wire, gate, store, clock, keyHash }: Serv
       latencyMs,
     } as const
     if ('failure' in exchange) return { callId, settlement, body: noBody, headers: {} }
-    return { callId, settlement, body: exchange.body, headers: exchange.headers }
+    return { callId, settlement, body: exchange.body, headers: exchange.headers, namedMs }
+  }
+
+  /** The delay that a refusal names, cut to what is waited for. */
+  const named = (exchange: Exchange, meaning: Meaning | ExchangeFailure): number | null => {
+    if ('failure' in exchange || (meaning !== 'throttled' && meaning !== 'unauthorised')) return null
+    const ms = retryAfterMs(exchange.headers, clock.wall())
+    return ms === null ? null : Math.min(ms, patience.throttledMs)
+  }
+
+  /** The delay that a 503 names, cut so that an engine which names one after the other is not waited for any longer. */
+  const leaveAlone = (part: string, exchange: Exchange): number | null => {
+    if ('failure' in exchange || exchange.status !== 503) return null
+    const ms = retryAfterMs(exchange.headers, clock.wall())
+    const now = clock.monotonic()
+    const since = leftAlone.get(part)?.since ?? now
+    const left = since + patience.unavailableMs - now
+    if (ms === null || left <= 0) return null
+    const waited = Math.min(ms, left)
+    leftAlone.set(part, { since, until: now + waited })
+    return waited
   }
 
   const begin = async (token: Token, call: NewCall): Promise<number> => {
@@ -117,6 +159,11 @@ export function openService({ baseUrl, wire, gate, store, clock, keyHash }: Serv
   }
 
   return { send, lookup, baseUrl, gate }
+}
+
+/** One engine may be down while others are not. */
+function partOf({ operation, credits }: PlannedCall): string {
+  return credits === 0 ? operation : billableOperation(operation).engine
 }
 
 function meaningOf(exchange: Exchange): Meaning | ExchangeFailure {

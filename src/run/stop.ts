@@ -47,17 +47,17 @@ export class Stopped extends Error {
 }
 
 /** Waits that long, or until the stop: then it is rejected with `Stopped`. */
-export function sleep(clock: Pick<Clock, 'after'>, ms: number, signal: AbortSignal): Promise<void> {
+export function sleep(clock: Pick<Clock, 'after'>, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason)
+    if (signal?.aborted) return reject(signal.reason)
     const stopped = (): void => {
       cancel()
-      reject(signal.reason)
+      reject(signal?.reason)
     }
     const cancel = clock.after(ms, () => {
-      signal.removeEventListener('abort', stopped)
+      signal?.removeEventListener('abort', stopped)
       resolve()
     })
-    signal.addEventListener('abort', stopped, { once: true })
+    signal?.addEventListener('abort', stopped, { once: true })
   })
 }

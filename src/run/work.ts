@@ -57,7 +57,7 @@ export function worker(parts: WorkParts) {
       const { callId, settlement } = sent
       if (settlement.billed === null) books.ambiguous(task)
       health.note(task, settlement)
-      refusals.note(settlement)
+      refusals.note(settlement, sent.namedMs)
       outage.note(settlement.outcome)
       const cause = settlement.error ?? settlement.outcome
       switch (consequences[settlement.outcome]) {
@@ -83,7 +83,8 @@ export function worker(parts: WorkParts) {
           if ('later' in decision) return await leaveOpen(task, sent, { tries, behind: true })
           if (!repeats.take()) return await spent(task, sent, tries)
           await store.settleCall(callId, settlement, null)
-          await sleep(clock, decision.wait, stop.signal)
+          // A delay that the service named is waited for before the next call of its engine is sent.
+          if (sent.namedMs == null) await sleep(clock, decision.wait, stop.signal)
           continue
         }
         case 'retry-once': {

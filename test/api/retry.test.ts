@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decideRetry, type RetryDecision, type RetryPolicy, retryPolicy } from '../../src/api/retry.ts'
+import {
+  decideRetry,
+  longestRetryAfterMs,
+  type RetryDecision,
+  type RetryPolicy,
+  retryAfterMs,
+  retryPolicy,
+} from '../../src/api/retry.ts'
 
 describe('by the policy of the program', () => {
   test.each<[number, number, RetryDecision]>([
@@ -64,4 +71,41 @@ test('more chance never waits less', () => {
 test('a task never holds its slot longer than 3.5 seconds of waits in a row', () => {
   const waits = Array.from({ length: retryPolicy.triesInRow - 1 }, (_, index) => decideRetry(index + 1, 1))
   expect(waits.reduce((sum, one) => sum + ('wait' in one ? one.wait : 0), 0)).toBe(3500)
+})
+
+describe('a delay that the service names', () => {
+  const noon = Date.UTC(2026, 10, 22, 12)
+  const at = (ms: number) => new Date(noon + ms).toUTCString()
+
+  test.each<[string, Record<string, string | string[]>, number | null]>([
+    ['seconds', { 'retry-after': '5' }, 5_000],
+    ['seconds with blanks around', { 'retry-after': ' 5 ' }, 5_000],
+    ['the first of several', { 'retry-after': ['7', '9'] }, 7_000],
+    ['nothing at all', { 'retry-after': '0' }, 0],
+    ['a date', { 'retry-after': at(90_000) }, 90_000],
+    ["a date beside the service's own", { 'retry-after': at(90_000), date: at(60_000) }, 30_000],
+    ['a date beside one that is none', { 'retry-after': at(90_000), date: 'today' }, 90_000],
+    ['a date in the older form', { 'retry-after': 'Sunday, 22-Nov-26 12:00:20 GMT' }, 20_000],
+    ['a date that is over', { 'retry-after': at(-5_000) }, 0],
+    ['ten minutes and more', { 'retry-after': '2147484' }, 600_000],
+    ['a year, as a date', { 'retry-after': at(31_536_000_000) }, 600_000],
+    ['more digits than a number holds', { 'retry-after': '9'.repeat(400) }, 600_000],
+    ['a negative number', { 'retry-after': '-1' }, null],
+    ['a fraction', { 'retry-after': '1.5' }, null],
+    ['words', { 'retry-after': 'abc' }, null],
+    ['another notation of a date', { 'retry-after': '2026-11-22T12:01:00Z' }, null],
+    ['an empty text', { 'retry-after': '' }, null],
+    ['no header', {}, null],
+  ])('as %s', (_, headers, ms) => {
+    expect(retryAfterMs(headers, noon)).toBe(ms)
+  })
+
+  test('is a whole wait between nothing and ten minutes, or none, whatever the header says', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.option(fc.string()), (value, date) => {
+        const ms = retryAfterMs({ 'retry-after': value, date: date ?? undefined }, noon)
+        expect(ms === null || (ms >= 0 && ms <= longestRetryAfterMs)).toBe(true)
+      }),
+    )
+  })
 })

@@ -32,9 +32,14 @@ function aWatch(quota: string | null = null, maxThrottlingMs = 600_000) {
     asked: () => asked,
     looked: () => looked,
     /** Notes a call that ended so while the service has refused everything for so long. */
-    call: (outcome: Outcome, ms: number | null, error: string | null = 'Rate limit exceeded') => {
+    call: (
+      outcome: Outcome,
+      ms: number | null,
+      error: string | null = 'Rate limit exceeded',
+      namedMs = 0,
+    ) => {
       refusedFor = ms
-      refusals.note(settlement({ outcome, billed: 0, error }))
+      refusals.note(settlement({ outcome, billed: 0, error }), namedMs)
       return stop.cause()?.message ?? null
     },
   }
@@ -62,6 +67,22 @@ describe('refusals are told', () => {
     expect(told).toHaveLength(1)
     call('throttled', 6_000)
     expect(told).toEqual([waiting, waiting])
+  })
+
+  test('at once where the service names a delay that lasts', () => {
+    const { call, told } = aWatch()
+    call('throttled', 0, 'Rate limit exceeded', 2_000)
+    expect(told).toEqual([])
+    call('throttled', 0, 'Rate limit exceeded', 30_000)
+    expect(told).toEqual([waiting])
+  })
+
+  test('beside an engine that names a delay and is not well', () => {
+    const { call, told } = aWatch()
+    call('server-error', null, 'Service Unavailable', 30_000)
+    expect(told).toEqual([
+      'The service asks to be left alone for 30 s (Service Unavailable). Waiting; nothing is lost.',
+    ])
   })
 
   test('not again after what is no answer', () => {

@@ -8,7 +8,8 @@ import type { ApiRequest } from '../../src/api/request.ts'
 import { usage } from '../../src/catalog/operations/usage.ts'
 import type { Outcome, Settlement } from '../../src/model/call.ts'
 import { type Clock, systemClock } from '../../src/model/clock.ts'
-import { openService, type ServiceParts } from '../../src/run/service.ts'
+import { openService, type Patience, type ServiceParts } from '../../src/run/service.ts'
+import { fakeTime } from '../api/fake-time.ts'
 import { http, rawServer } from '../api/raw-server.ts'
 
 /** A service on a real connection, with a ledger in memory. */
@@ -29,6 +30,7 @@ function serviceAt(origin: string, timeoutMs = 10_000) {
     store: store as ServiceParts['store'],
     clock: systemClock,
     keyHash: 'k',
+    patience: { throttledMs: 90_000, unavailableMs: 90_000 },
   })
   const search: ApiRequest = { method: 'GET', origin, path: '/v1/alpha/search?query=a', body: null }
   const send = (signal?: AbortSignal) =>
@@ -160,3 +162,74 @@ test.each(Object.entries(breaks).filter(([name]) => name !== 'longer than is rea
     expect(settlement).toMatchObject({ outcome: 'ambiguous', httpStatus: 200, billed: null })
   },
 )
+
+describe('a delay that the service names', () => {
+  /** When calls leave, in time that stands still until it is moved, where the service answers them so in turn. */
+  async function departures(
+    answers: readonly (readonly [number, string | null])[],
+    operations: readonly string[],
+    patience: Patience = { throttledMs: 600_000, unavailableMs: 600_000 },
+  ): Promise<readonly string[]> {
+    const time = fakeTime()
+    const clock = { ...time.clock, wall: () => Date.UTC(2026, 10, 22) + time.now() }
+    const left: string[] = []
+    const service = openService({
+      baseUrl: 'http://service.test',
+      wire: {
+        exchange: async ({ path }, onSent) => {
+          const [status, after] = answers[left.length] ?? [200, null]
+          left.push(`${path} ${time.now()}`)
+          onSent()
+          return { status, headers: after === null ? {} : { 'retry-after': after }, body: Buffer.from('{}') }
+        },
+        close: async () => {},
+      },
+      gate: openGate({ clock: time.clock }),
+      store: { beginCall: async () => 1 } as unknown as ServiceParts['store'],
+      clock,
+      keyHash: 'k',
+      patience,
+    })
+    const all = (async () => {
+      for (const operation of operations) {
+        const request: ApiRequest = { method: 'GET', origin: '', path: operation, body: null }
+        await service.send(request, { runId: 1, taskId: 1, operation, credits: 1 })
+      }
+    })()
+    await time.settle()
+    await all
+    return left
+  }
+  const twice = ['alpha.search', 'alpha.search']
+
+  test.each<[string, number, string | null, number]>([
+    ['with a 503 is waited for to the millisecond', 503, '5', 5_000],
+    ['with a 429 is waited for to the millisecond', 429, '5', 5_000],
+    ['with a 429 of nothing at all leaves our own pause', 429, '0', 500],
+    ['with a 429 that is none leaves our own pause', 429, 'abc', 500],
+    ['with a 503 that is none holds nothing', 503, '-1', 0],
+    ['with a 500 says nothing', 500, '5', 0],
+    ['with a 200 says nothing', 200, '5', 0],
+  ])('%s', async (_, status, after, ms) => {
+    expect(await departures([[status, after]], twice)).toEqual(['alpha.search 0', `alpha.search ${ms}`])
+  })
+
+  test('with a 503 holds its engine alone, and with a 429 all of them', async () => {
+    const [, other] = await departures([[503, '5']], ['alpha.search', 'beta.search'])
+    const [, held] = await departures([[429, '5']], ['alpha.search', 'beta.search'])
+    expect([other, held]).toEqual(['beta.search 0', 'beta.search 5000'])
+  })
+
+  test('is cut to what the user waits for, also where one follows the other', async () => {
+    const patience = { throttledMs: 9_000, unavailableMs: 7_000 }
+    expect(await departures([[429, '60']], twice, patience)).toEqual(['alpha.search 0', 'alpha.search 9000'])
+    const again: [number, string] = [503, '4']
+    const four = ['alpha.search', 'alpha.search', 'alpha.search', 'alpha.search']
+    expect(await departures([again, again, again], four, patience)).toEqual([
+      'alpha.search 0',
+      'alpha.search 4000',
+      'alpha.search 7000',
+      'alpha.search 7000',
+    ])
+  })
+})
