@@ -3,7 +3,7 @@ import type { Run } from '../model/run.ts'
 import { type Collected, type CollectParts, collect } from '../run/collect.ts'
 import { exitCodes, finishRuns, gravestReason } from '../run/finish.ts'
 import type { StopCause } from '../run/stop.ts'
-import { defaultThrottlingMs } from '../run/stop-causes.ts'
+import { defaultThrottlingMs, thrownCause } from '../run/stop-causes.ts'
 import { type BalanceChange, type RunDocument, runDocument } from '../run/summary.ts'
 import type { LeftOut } from '../store/calls.ts'
 import { openStore } from '../store/sqlite/open.ts'
@@ -117,8 +117,6 @@ export async function collectAndFinish(
   const { stop } = collection
   const runs = listed.filter(({ show }) => show === 'collect').map(({ run }) => run)
   const ids = runs.map(({ id }) => id)
-  await store.recover(ids, clock.wall())
-  const earlier = await store.creditsOf(ids)
   let limits: Collected['limits'] = new Map()
   const finishIn = async (books: Store): Promise<void> => {
     const reason = stop.cause()?.reason
@@ -135,16 +133,20 @@ export async function collectAndFinish(
       await finishAnew(connection.database, finishIn)
     }
   }
-  const leftovers = await store.leftovers([...new Set(listed.map(({ run }) => run.job))])
-  const collectAtDesk = async (): Promise<Collected> => {
+  const collectAtDesk = async () => {
+    await store.recover(ids, clock.wall())
+    const earlier = await store.creditsOf(ids)
+    const leftovers = await store.leftovers([...new Set(listed.map(({ run }) => run.job))])
     await using desk = await openDesk(connection, [...runs, ...leftovers])
     const { maxOutageMs: unavailableMs, maxThrottlingMs: throttledMs } = collection
     const service = connection.serviceOn(desk.store, { unavailableMs, throttledMs })
     const parts = { ...collection, ...desk, service, clock, random: Math.random, keyHash }
-    return await collect(parts, runs, leftovers)
+    return { ...(await collect(parts, runs, leftovers)), earlier }
   }
-  const collected = await collectAtDesk().catch(async (error: unknown) => {
-    await finish()
+  const { earlier, ...collected } = await collectAtDesk().catch(async (error: unknown) => {
+    stop.request(thrownCause(error))
+    // Where its end cannot be stored either, the error before says why.
+    await finish().catch(() => {})
     throw error
   })
   limits = collected.limits

@@ -1,8 +1,8 @@
 import PQueue from 'p-queue'
-import { RanklineError } from '../errors.ts'
 import type { Clock } from '../model/clock.ts'
 import type { Task } from '../model/task.ts'
 import { type Stop, Stopped } from './stop.ts'
+import { thrownCause } from './stop-causes.ts'
 
 /** Work behind freed slots beyond which no new task is taken: answers to be read, jobs that are polled. */
 const mostBehind = 1_024
@@ -22,13 +22,9 @@ export function openPool(stop: Stop, clock: Pick<Clock, 'after'>) {
   let wake: () => void = () => {}
 
   const fail = (error: unknown): void => {
-    // What was foreseen has its sentence, and the run can go on when it has passed.
-    if (error instanceof RanklineError) {
-      stop.request({ reason: 'unavailable', message: error.message })
-      return
-    }
-    failure ??= { error }
-    stop.request({ reason: 'crashed', message: 'rankline met an error of its own.' })
+    const cause = thrownCause(error)
+    if (cause.reason === 'crashed') failure ??= { error }
+    stop.request(cause)
   }
   const guarded = async (work: () => Promise<void>): Promise<void> => {
     try {

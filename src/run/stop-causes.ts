@@ -1,4 +1,5 @@
 import { type Account, type Obstacle, obstacleTo } from '../api/account.ts'
+import { RanklineError } from '../errors.ts'
 import type { Settlement } from '../model/call.ts'
 import { count, duration } from '../words.ts'
 import type { StopCause } from './stop.ts'
@@ -86,6 +87,13 @@ export function unreachable(words: string): StopCause {
     reason: 'unavailable',
     message: `The service cannot be reached (${words}). The same command goes on where this one stopped.`,
   }
+}
+
+/** The stop after something was thrown: what was foreseen has its sentence, and the run can go on when it has passed. */
+export function thrownCause(error: unknown): StopCause {
+  return error instanceof RanklineError
+    ? { reason: 'unavailable', message: error.message }
+    : { reason: 'crashed', message: 'rankline met an error of its own.' }
 }
 
 /** The stop after a call that ended so, for the outcomes after which nothing more is sent. */
