@@ -30,6 +30,7 @@ export interface JobFileFlags {
   readonly style?: string
   readonly async?: string
   readonly freshness?: string
+  readonly 'strict-echo'?: boolean
   readonly timezone?: string
   readonly target?: readonly string[]
   readonly competitor?: readonly string[]
@@ -196,7 +197,13 @@ function otherFile(stored: string | null): string | null {
 }
 
 function jobFlags(flags: JobFileFlags): JobFlags {
-  const { job: _, 'max-credits': maxCredits, 'deep-every': deepEvery, ...rest } = flags
+  const {
+    job: _,
+    'max-credits': maxCredits,
+    'deep-every': deepEvery,
+    'strict-echo': strictEcho,
+    ...rest
+  } = flags
   const { name, operation, param, depth, pages, paging, until, style, freshness, timezone } = rest
   const { target, competitor, match, keep } = rest
   return Object.fromEntries(
@@ -212,6 +219,7 @@ function jobFlags(flags: JobFileFlags): JobFlags {
       style,
       async: rest.async,
       freshness,
+      strictEcho: strictEcho === undefined ? undefined : String(strictEcho),
       timezone,
       target,
       competitor,

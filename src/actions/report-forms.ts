@@ -99,7 +99,9 @@ function figures(source: FormSource): string {
 }
 
 function figuresJson(source: FormSource): string {
-  return `${JSON.stringify(summaryDocument(summaryOf(source)), null, 2)}\n`
+  const suspect = source.ranked.report().rows.filter((row) => row.suspect === 1).length
+  const document = summaryDocument(summaryOf(source))
+  return `${JSON.stringify({ ...document, suspect_observations: suspect }, null, 2)}\n`
 }
 
 function summaryOf(source: FormSource): Summary {

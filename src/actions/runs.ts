@@ -6,7 +6,7 @@ import { runDocument } from '../run/summary.ts'
 import { openRuns, type RunList } from '../store/sqlite/open-runs.ts'
 import { harmless, type Terminal } from '../terminal.ts'
 import { grouped } from '../words.ts'
-import { malformedLines, summaryLine } from './summary-lines.ts'
+import { malformedLines, mismatchLines, summaryLine } from './summary-lines.ts'
 import { wholeNumber } from './whole-number.ts'
 
 export interface RunsFlags extends SettingFlags {
@@ -52,11 +52,12 @@ const columns = [
   { title: 'left', align: 'right' },
   { title: 'credits', align: 'right' },
   { title: 'ambiguous', align: 'right', dropped: true },
+  { title: 'suspect', align: 'right', dropped: true },
 ] as const
 
 function cells(
   { id, job, startedAt, finishReason }: Run,
-  { tasks, spent, ambiguous }: RunQuality,
+  { tasks, spent, ambiguous, mismatched = 0 }: RunQuality,
 ): readonly string[] {
   const left = tasks.planned - tasks.done - tasks.failed
   return [
@@ -64,7 +65,7 @@ function cells(
     harmless(job),
     new Date(startedAt).toISOString().slice(0, 16).replace('T', ' '),
     finishReason ?? 'unfinished',
-    ...[tasks.done, tasks.failed, left, spent, ambiguous].map(grouped),
+    ...[tasks.done, tasks.failed, left, spent, ambiguous, mismatched].map(grouped),
   ]
 }
 
@@ -78,7 +79,11 @@ async function showRun(store: RunList, id: number, flags: RunsFlags, terminal: T
     await terminal.out(`${JSON.stringify({ ...document, failures: failed }, null, 2)}\n`)
     return 0
   }
-  const lines = [summaryLine(document), ...malformedLines(document.malformed_items)]
+  const lines = [
+    summaryLine(document),
+    ...malformedLines(document.malformed_items),
+    ...mismatchLines(document.mismatched_answers),
+  ]
   await terminal.out(`${lines.join('\n')}\n`)
   if (failures.length > 0)
     await terminal.out(

@@ -15,7 +15,7 @@ import { collectAndFinish, plainCollection } from './collecting.ts'
 import { collectorLock, type LockFlags } from './collector-lock.ts'
 import { listenForInterrupts } from './interrupts.ts'
 import { searchJob } from './search-job.ts'
-import { malformedLines } from './summary-lines.ts'
+import { malformedLines, mismatchLines } from './summary-lines.ts'
 import { connect } from './wire.ts'
 
 export interface SearchFlags extends LockFlags {
@@ -55,8 +55,8 @@ export async function search(flags: SearchFlags, terminal: Terminal): Promise<nu
   if (done === 0)
     throw new RanklineError('The balance does not cover the call. Top up first.', exitCodes.balance)
   await show(store, run.id, flags.json === true, terminal)
-  const { spent, malformed } = await store.tally(run.id)
-  for (const line of malformedLines(malformed)) terminal.say(line.trim())
+  const { spent, malformed, mismatched } = await store.tally(run.id)
+  for (const line of [...malformedLines(malformed), ...mismatchLines(mismatched)]) terminal.say(line.trim())
   terminal.say(`${count(spent, 'credit')}.`)
   return 0
 }

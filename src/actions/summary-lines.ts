@@ -23,6 +23,7 @@ export async function summaryLines(
       ...spentByOthers(one),
       ...leftOut(one),
       ...malformedLines(one.malformed_items),
+      ...mismatchLines(one.mismatched_answers),
       ...causeLines(one, causes),
       ...goingOn(one),
     ]
@@ -126,6 +127,13 @@ export function malformedLines(items = 0): readonly string[] {
   if (items === 0) return []
   const kept = `${count(items, 'malformed item')} ${items === 1 ? 'was' : 'were'} kept aside`
   return [`  ${kept}; see the column malformed_items of the view answers`]
+}
+
+/** Says how many answers repeat another question than asked; nothing where none does. */
+export function mismatchLines(answers = 0): readonly string[] {
+  if (answers === 0) return []
+  const those = `${count(answers, 'answer')} ${answers === 1 ? 'repeats' : 'repeat'} another question than asked`
+  return [`  ${those}; see the column echo_mismatch of the view answers`]
 }
 
 function goingOn({ run, status, tasks }: RunDocument): readonly string[] {

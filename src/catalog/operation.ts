@@ -11,6 +11,8 @@ export interface Paging {
   readonly pageSize: number | null
   /** Styles that must name page 1, too; everywhere else page 1 is said by saying nothing. */
   readonly firstPageSent?: readonly Style[]
+  /** The answer may repeat the page as counted from 0. */
+  readonly echoFromZero?: true
 }
 
 /** The documented shape of a 200 answer: its fields, and the fields of the items that `items` holds. */

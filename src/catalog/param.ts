@@ -16,6 +16,8 @@ export interface Param {
   readonly max?: number
   /** Styles that have the parameter; all of the operation's styles where not given. */
   readonly styles?: readonly Style[]
+  /** The service may take another value, and say so. */
+  readonly suggestion?: true
 }
 
 export type ParamValue = string | number

@@ -7,7 +7,7 @@ import type { ReadingContext } from './normalise/locale.ts'
 import type { BillableOperation } from './operation.ts'
 
 /** Raised with every change of a normaliser, so that results derived by an older one can be told. */
-export const normaliserVersion = 2
+export const normaliserVersion = 3
 
 /** Why a body is no answer: one sentence for people. */
 export interface NotUnderstood {

@@ -32,6 +32,7 @@ export function jobFlags(yargs: Argv): Argv {
     style: textFlag('get or post'),
     async: textFlag('auto, always or never, for alpha.images'),
     freshness: textFlag('Use stored answers younger than this, for instance 12h'),
+    'strict-echo': switchFlag('Leave ranks unknown where an answer repeats another question than asked'),
     timezone: textFlag('Time zone of the days, for instance Europe/Paris'),
     target: listFlag('Site to track'),
     competitor: listFlag('Site to track that is not yours'),

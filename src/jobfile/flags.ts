@@ -21,6 +21,7 @@ export interface JobFlags {
   readonly style?: Text
   readonly async?: Text
   readonly freshness?: Text
+  readonly strictEcho?: Text
   readonly timezone?: Text
   readonly schedule?: Text
   /** In place of the file's targets. */
@@ -39,6 +40,7 @@ const spelled: Readonly<Record<string, string>> = {
   competitors: '--competitor',
   max_credits: '--max-credits',
   deep_every: '--deep-every',
+  strict_echo: '--strict-echo',
 }
 
 /** Where a mistake in a flag stands. */
@@ -61,6 +63,7 @@ export function flagsSource(flags: JobFlags, report: Report): Source {
     style,
     async,
     freshness,
+    strict_echo: flags.strictEcho,
     timezone,
     schedule,
     targets: flags.target,

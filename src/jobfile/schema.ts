@@ -113,6 +113,11 @@ export const settingsSchema = strict({
   freshness: scalar(values.timeSpan, { type: 'string', pattern: '^[0-9]+[mhdw]$' })
     .optional()
     .describe('Use a stored answer to the same call if it is younger, for instance 12h; never if not given'),
+  strict_echo: scalar(values.yesNo, { type: 'boolean' })
+    .optional()
+    .describe(
+      'Whether an answer that repeats another question than asked leaves ranks unknown; if not, they are suspect',
+    ),
   timezone: scalar(values.timezone, { type: 'string' })
     .optional()
     .describe("IANA time zone of the job's days; UTC if not given"),

@@ -102,7 +102,8 @@ function settingsOf(
   file: string | null,
   report: Report,
 ): JobSettings {
-  const { style, async, paging, until, deep_every, freshness, timezone, schedule } = merged(written)
+  const { style, async, paging, until, deep_every, freshness, strict_echo, timezone, schedule } =
+    merged(written)
   const budget = { ...written.file.data.budget, ...written.flags.data.budget }
   const lists = [targetList(written, 'targets', true), targetList(written, 'competitors', false)]
   return {
@@ -114,6 +115,7 @@ function settingsOf(
     until: until ?? 'own',
     deepEveryMs: deep_every ?? defaultDeepEveryMs,
     freshnessMs: freshness ?? null,
+    strictEcho: strict_echo ?? false,
     timezone: timezone ?? 'UTC',
     schedule: schedule ?? null,
     targets: readTargets(lists, match, report),

@@ -24,6 +24,12 @@ export function choice<const T extends string>(values: readonly T[]) {
   }
 }
 
+/** Reads `true` or `false`. */
+export function yesNo(text: string): Read<boolean> {
+  const read = choice(['true', 'false'])(text)
+  return 'value' in read ? { value: read.value === 'true' } : read
+}
+
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const control = /[\u0000-\u001f\u007f]/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for

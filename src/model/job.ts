@@ -17,6 +17,8 @@ export interface JobSettings {
   readonly deepEveryMs: number
   /** A stored answer to the same call is used while it is younger than this many milliseconds; null is never. */
   readonly freshnessMs: number | null
+  /** An answer that repeats another question than asked says nothing of any rank; otherwise what rests on it is suspect. */
+  readonly strictEcho: boolean
   /** IANA time zone whose days are the job's days. */
   readonly timezone: string
   /** Cron expression, or null. */

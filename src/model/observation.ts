@@ -14,6 +14,8 @@ export interface Observation {
   readonly unbrokenDepth: number
   /** Pages looked at without a gap from the first one on; all that were asked for where the results ended before. */
   readonly unbrokenPages: number
+  /** It rests on an answer that repeats another question than asked. */
+  readonly suspect?: true
   /** All results of the target, the best first; empty where none ranks. */
   readonly places: readonly RankedPlace[]
 }

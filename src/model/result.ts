@@ -67,6 +67,11 @@ export interface Understood {
   readonly facts: AnswerFacts
 }
 
+/** What an answer repeats otherwise than it was asked, by the field that repeats it. */
+export type EchoMismatch = Readonly<
+  Record<string, { readonly asked: string | number; readonly answered: string | number }>
+>
+
 /** What an answer says beside its results. JSON fields are objects as sent; `null` is "not sent". */
 export interface AnswerFacts {
   readonly totalResults: number | null

@@ -57,6 +57,8 @@ export interface Tally {
   readonly results: Readonly<Record<string, number>>
   /** Items of its answers that were no results and are kept as they were sent. */
   readonly malformed: number
+  /** Its answers that repeat another question than asked. */
+  readonly mismatched: number
 }
 
 /** How a run went, and what it cost. */
@@ -69,4 +71,6 @@ export interface RunQuality {
   /** In credits. */
   readonly spent: number
   readonly ambiguous: number
+  /** Its answers that repeat another question than asked; only where there are any. */
+  readonly mismatched?: number
 }

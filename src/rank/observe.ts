@@ -31,12 +31,19 @@ export function observe({ pages, pageSize, maxPages, depth }: LookedAt, matches:
   const [best] = looked.places
   if (best !== undefined) {
     const exactness = best.page <= whole.length ? 'exact' : 'estimated'
-    return { ...looked, state: 'ranked', rank: best.rank, exactness }
+    // What later pages say changes nothing of the rank.
+    const suspect = pages.some((page) => page.state === 'done' && page.mismatched && page.page <= best.page)
+    return { ...looked, ...marked(suspect), state: 'ranked', rank: best.rank, exactness }
   }
+  const suspect = marked(pages.some(({ mismatched }) => mismatched))
   if (pages.length === 0 || pages.some(({ state }) => state === 'failed' || state === 'open'))
-    return { ...looked, state: 'unknown', rank: null, exactness: null }
+    return { ...looked, ...suspect, state: 'unknown', rank: null, exactness: null }
   const gap = pages.some(({ state }) => state === 'passed')
-  return { ...looked, state: 'absent', rank: null, exactness: gap ? 'estimated' : 'exact' }
+  return { ...looked, ...suspect, state: 'absent', rank: null, exactness: gap ? 'estimated' : 'exact' }
+}
+
+function marked(suspect: boolean): Pick<Observation, 'suspect'> {
+  return suspect ? { suspect: true } : {}
 }
 
 /** Every result of the target once, the best first: where a later page repeats it, it has its place already. */

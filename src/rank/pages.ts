@@ -26,6 +26,8 @@ export interface Page {
   readonly items: readonly RankedItem[]
   /** The service says that no page follows it. */
   readonly isLast?: true
+  /** Its answer repeats another question than asked. */
+  readonly mismatched?: true
 }
 
 /** Ranks of the results of one page, in their order. */

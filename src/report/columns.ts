@@ -90,7 +90,7 @@ export const exportKinds = {
 
 export type ExportKind = keyof typeof exportKinds
 
-/** Columns of the `rankings` view, then what a report adds. */
+/** Columns of the `rankings` view, then what a report adds; at the end what both came to have later. */
 export const reportColumns = [
   'job',
   'query',
@@ -116,4 +116,5 @@ export const reportColumns = [
   'movement',
   'best_rank',
   'best_date',
+  'suspect',
 ] as const

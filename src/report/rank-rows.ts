@@ -1,10 +1,12 @@
 import type { ObservationState } from '../model/observation.ts'
 import type { Cell } from '../store/rows.ts'
+import { count } from '../words.ts'
 import type { AskedDay } from './baseline.ts'
 import { type Standing, standingsOf } from './cohort.ts'
 import { speaksForDay } from './day-value.ts'
 import { bestRank } from './metrics/best-rank.ts'
 import type { Observed } from './movement.ts'
+import { valueRank } from './rank-cells.ts'
 import type { Keyword, RankHistory, TrackedTarget } from './rank-history.ts'
 
 export type Row = Readonly<Record<string, Cell>>
@@ -99,4 +101,19 @@ function observedIn({ state, rank, unbroken_depth, results_ended }: Row): Observ
     rank: rank === null ? null : Number(rank),
     unbrokenDepth: results_ended === 1 ? Number.POSITIVE_INFINITY : Number(unbroken_depth),
   }
+}
+
+/** The rank of a row as tables for people write it, with a mark where it is suspect. */
+export function rankCell({ suspect }: Row, { current }: Standing): string {
+  return `${valueRank(current)}${suspect === 1 ? '!' : ''}`
+}
+
+/** What the mark of doubt means, and how often it stands; nothing where it does not. */
+export function suspectLines(rows: readonly Row[]): readonly string[] {
+  const suspect = rows.filter((row) => row.suspect === 1).length
+  return suspect === 0
+    ? []
+    : [
+        `!: suspect, for the service answered another question than asked: ${count(suspect, 'observation')}. What differs is in echo_mismatch of the view answers.`,
+      ]
 }

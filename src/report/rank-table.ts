@@ -3,8 +3,8 @@ import { harmless } from '../terminal.ts'
 import { count } from '../words.ts'
 import type { AskedDay } from './baseline.ts'
 import type { Standing } from './cohort.ts'
-import { changeText, rowLocale, shortUrl, valueRank } from './rank-cells.ts'
-import type { RankReport, Row } from './rank-rows.ts'
+import { changeText, rowLocale, shortUrl } from './rank-cells.ts'
+import { type RankReport, type Row, rankCell, suspectLines } from './rank-rows.ts'
 import { type Column, formatTable } from './table.ts'
 import { trend, trendLegend } from './trend.ts'
 import { wrap } from './wrap.ts'
@@ -51,7 +51,7 @@ function columnsOf({ rows, standings }: RankReport): readonly Written[] {
       cell: (row) => harmless(rowLocale(row)),
     },
     { title: 'target', shrinks: true, least: 18, cell: ({ target }) => harmless(String(target)) },
-    { title: 'rank', align: 'right', cell: (_, place) => rankCell(standings[place]) },
+    { title: 'rank', align: 'right', cell: (row, place) => rankCell(row, standings[place] as Standing) },
     { title: 'change', align: 'right', cell: changeText },
     ...(baselines(rows).length > 1 ? [since] : []),
     ...(hasTrend(standings) ? [trendOf(standings)] : []),
@@ -59,10 +59,6 @@ function columnsOf({ rows, standings }: RankReport): readonly Written[] {
     { title: 'best on', dropped: true, cell: (row) => String(row.best_date ?? '') },
     { title: 'page', shrinks: true, least: 20, dropped: true, cell: (row) => harmless(shortUrl(row.url)) },
   ]
-}
-
-function rankCell(standing: Standing | undefined): string {
-  return standing === undefined ? '' : valueRank(standing.current)
 }
 
 const operation: Written = {
@@ -109,6 +105,7 @@ function footer({ rows, standings, leftOut }: RankReport, compare: AskedDay | nu
   const days = between([...new Set(rows.map(({ date }) => String(date)))].sort())
   return [
     `${count(rows.length, 'observation')} ${days}: ${parts.join(', ')}. >n: not among the first n results. ~: estimated. ?: not known.`,
+    ...suspectLines(rows),
     ...comparison(baselines(rows), compare),
     ...(hasTrend(standings) ? [trendLegend] : []),
     ...omission(leftOut),

@@ -18,7 +18,7 @@ export interface Settled {
 export type PageTask = Pick<AnsweredTask, 'taskId' | 'runId' | 'queryId' | 'page'>
 
 /** A task whose answer is stored. */
-export type ReadTask = PageTask & Pick<AnsweredTask, 'answerId' | 'operation' | 'params'>
+export type ReadTask = PageTask & Pick<AnsweredTask, 'answerId' | 'operation' | 'text' | 'params'>
 
 /** A task whose answer was read: what that says, or why it says nothing. */
 export interface ReadAnswerOf extends PageTask, Pick<AnsweredTask, 'answerId'> {

@@ -61,19 +61,35 @@ export function weigh(
 ): Pick<Consequences, 'ranks' | 'observations'> {
   const { pageSize, maxPages, depth } = query
   const pages = withGaps(toCome(query, paging))
+  const trusted = trustedPages(query, pages)
   return {
     ranks: rankPages(pages, pageSize).filter(({ ranks }) => ranks.length > 0),
     observations: query.targets.map((target) => ({
       targetId: target.id,
-      ...observe({ pages, pageSize, maxPages, depth }, matcherOf(target)),
+      ...observe({ pages: trusted, pageSize, maxPages, depth }, matcherOf(target)),
     })),
   }
 }
 
+/** The pages as they count: with `strict_echo`, an answer to another question is no answer. */
+function trustedPages({ strictEcho }: StoredQuery, pages: readonly Page[]): readonly Page[] {
+  if (strictEcho !== true) return pages
+  return pages.map((page) =>
+    page.mismatched ? { page: page.page, state: 'failed', items: [], mismatched: true } : page,
+  )
+}
+
 /** The page that is bought after one that ended, or why none is. */
-export function nextPage(query: StoredQuery, page: number, end: PageEnd, rules: PagingRules): PagingDecision {
+export function nextPage(
+  stored: StoredQuery,
+  page: number,
+  end: PageEnd,
+  rules: PagingRules,
+): PagingDecision {
   if ('failed' in end && hopeless.has(end.failed)) return { because: `page ${page} failed`, kind: 'failed' }
-  const { hasNextPage, nextPage, currentPage } = 'facts' in end ? end.facts : saysNothing
+  const query = { ...stored, pages: trustedPages(stored, stored.pages) }
+  const isTrusted = query.pages.find((one) => one.page === page)?.state === 'done'
+  const { hasNextPage, nextPage, currentPage } = 'facts' in end && isTrusted ? end.facts : saysNothing
   const { pages, maxPages, depth } = query
   return decidePaging({
     policy: rules.paging,

@@ -1,14 +1,13 @@
-import type { Task } from '../model/task.ts'
 import type { NewAnswer } from '../store/answers.ts'
 import { type Packed, pack } from '../store/packing.ts'
 import type { Filer, ReadAnswerOf, ReadTask, Settled } from './filer.ts'
-import { readingOf } from './understood.ts'
+import { type Asked, readingOf } from './understood.ts'
 
 /** A body as it came, beside the answer in which it is to be kept. */
 export interface Arrived extends Omit<NewAnswer, keyof Packed> {
   readonly plain: Uint8Array
   /** What was asked for. */
-  readonly asked: Pick<Task, 'operation' | 'params'>
+  readonly asked: Asked
 }
 
 /** An answer that is stored whole. */

@@ -33,11 +33,11 @@ export function reader({ keeper, filer, onSettled, onBought, onDamaged, backgrou
       body: Buffer,
       answer: Pick<NewAnswer, 'callId' | 'settlement' | 'fetchedAt'>,
     ): Promise<number> => {
-      const { id, runId, queryId, page, operation, params } = task
+      const { id, runId, queryId, page, operation, text, params } = task
       const { answerId, problem } = await keeper.keep({
         ...answer,
         task: { id, runId, queryId, page },
-        asked: { operation, params },
+        asked: { operation, text, params, page },
         plain: body,
       })
       onBought(task, problem)
@@ -61,9 +61,10 @@ function pageOf({
   queryId,
   page,
   operation,
+  text,
   params,
-}: Task): PageTask & Pick<Task, 'operation' | 'params'> {
-  return { taskId, runId, queryId, page, operation, params }
+}: Task): PageTask & Pick<Task, 'operation' | 'text' | 'params'> {
+  return { taskId, runId, queryId, page, operation, text, params }
 }
 
 export type Reader = ReturnType<typeof reader>

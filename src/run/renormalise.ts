@@ -62,14 +62,14 @@ async function deriveOne(
 
 function readAll(
   store: Store,
-  { queryId, operation, params }: QueryToDerive,
+  { queryId, operation, text, params }: QueryToDerive,
   which: DeriveFilter,
   total: Total,
 ): readonly ReadAnswer[] {
   const reads: ReadAnswer[] = []
-  const asked = { operation, params: JSON.parse(params) as Task['params'] }
-  for (const { answerId, fetchedAt, body } of store.bodiesOf(queryId, which)) {
-    const understood = body === null ? null : understoodOf(asked, body, fetchedAt)
+  const asked = { operation, text, params: JSON.parse(params) as Task['params'] }
+  for (const { answerId, page, fetchedAt, body } of store.bodiesOf(queryId, which)) {
+    const understood = body === null ? null : understoodOf({ ...asked, page }, body, fetchedAt)
     if (understood === null || 'reason' in understood) {
       total.unreadable += 1
       continue
@@ -77,7 +77,11 @@ function readAll(
     total.answers += 1
     total.results += understood.results.length
     total.malformed += understood.malformed.length
-    reads.push({ answerId, normaliser: normaliserVersion, rows: answerRows(understood) })
+    reads.push({
+      answerId,
+      normaliser: normaliserVersion,
+      rows: answerRows(understood, understood.echoMismatch),
+    })
   }
   return reads
 }

@@ -22,6 +22,8 @@ export interface RunDocument {
   readonly results: Tally['results']
   /** Items of answers that were no results and are kept as they were sent; only where there are any. */
   readonly malformed_items?: number
+  /** Answers that repeat another question than asked; only where there are any. */
+  readonly mismatched_answers?: number
   /** Only where something was left out so that the balance covers the rest; credits at most. */
   readonly left_out?: { readonly queries: number; readonly credits: number }
   readonly started_at: string
@@ -55,6 +57,7 @@ export function runDocument(
     },
     results: tally.results,
     ...(tally.malformed === 0 ? {} : { malformed_items: tally.malformed }),
+    ...(tally.mismatched === 0 ? {} : { mismatched_answers: tally.mismatched }),
     ...(leftOut === undefined ? {} : { left_out: { queries: leftOut.queries, credits: leftOut.credits } }),
     started_at: new Date(startedAt).toISOString(),
     finished_at: finishedAt === null ? null : new Date(finishedAt).toISOString(),

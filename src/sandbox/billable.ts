@@ -15,7 +15,8 @@ export function billableReply(
   fault: Fault | null,
 ): Reply {
   const { pages, positions, asyncMs } = box.settings
-  const body = box.world(operation, asked, { now: box.worldClock.now(), pages, positions })
+  const answered = fault !== null && 'answerAs' in fault ? otherQuestion(asked, fault.answerAs) : asked
+  const body = box.world(operation, answered, { now: box.worldClock.now(), pages, positions })
   if (!asked.isAsync) {
     charge(box, entry, operation.cost)
     return { status: 200, body }
@@ -30,4 +31,17 @@ export function billableReply(
     },
   })
   return { status: 202, body: { job_id: id, status: 'accepted' } }
+}
+
+/** What is answered in place of what was asked. */
+function otherQuestion(
+  { query, page, params, ...asked }: Asked,
+  { q = query, page: otherPage, ...others }: Readonly<Record<string, string | number>>,
+): Asked {
+  return {
+    ...asked,
+    query: String(q),
+    page: otherPage === undefined ? page : Number(otherPage),
+    params: { ...params, ...others },
+  }
 }

@@ -28,7 +28,8 @@ export function send(response: ServerResponse, entry: OpenEntry | null, { status
 export function deliver(call: Call, fault: Fault | null): void {
   const { response, entry } = call
   entry.fault = fault === null ? null : kindOf(fault)
-  if (fault === null || 'latency' in fault || 'job' in fault) send(response, entry, call.settle())
+  if (fault === null || 'latency' in fault || 'job' in fault || 'answerAs' in fault)
+    send(response, entry, call.settle())
   else if ('status' in fault) fail(call, fault)
   else if ('refuse' in fault) refuse(call, fault.refuse)
   else if ('redirect' in fault) redirect(call, fault.redirect)
@@ -50,6 +51,7 @@ const kinds = [
   'oversize',
   'job',
   'latency',
+  'answerAs',
   'body',
 ]
 

@@ -99,6 +99,8 @@ export type Fault =
   | { readonly oversize: number }
   /** 302 to this address, free. */
   | { readonly redirect: string }
+  /** 200, charged, with the answer to another question, by the names in which it is repeated: `{ q: 'oak desk', gl: 'de' }`. */
+  | { readonly answerAs: Readonly<Record<string, string | number>> }
   /** 200, charged, with this JSON. */
   | { readonly body: unknown }
   /** An asynchronous job is accepted and then fails, or never ends; synchronous calls are not touched. */

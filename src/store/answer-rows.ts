@@ -1,4 +1,4 @@
-import { kindCodes, type Result, type Understood } from '../model/result.ts'
+import { type EchoMismatch, kindCodes, type Result, type Understood } from '../model/result.ts'
 
 /**
  * What is stored of an answer: values in the order of their columns, with texts and links where tables have the numbers of
@@ -61,10 +61,15 @@ export type FactsRow = readonly [
   aiMarkdown: string | null,
   aiBlocks: string | null,
   malformed: string | null,
+  /** JSON; null where the answer repeats nothing otherwise than it was asked. */
+  echoMismatch: string | null,
 ]
 
 /** What is stored of what is understood. */
-export function answerRows({ results, facts, malformed }: Understood): AnswerRows {
+export function answerRows(
+  { results, facts, malformed }: Understood,
+  echoMismatch: EchoMismatch | null = null,
+): AnswerRows {
   const placed = placesOf(results)
   return {
     results: placed.map(({ at, result }) => [
@@ -90,6 +95,7 @@ export function answerRows({ results, facts, malformed }: Understood): AnswerRow
       wellFormed(facts.aiMarkdown),
       json(facts.aiBlocks),
       malformed.length === 0 ? null : json(malformed),
+      json(echoMismatch),
     ],
   }
 }

@@ -44,6 +44,7 @@ export interface AnsweredTask {
   readonly queryId: number
   readonly page: number
   readonly operation: string
+  readonly text: string
   readonly params: Task['params']
   readonly answerId: number
 }
@@ -70,6 +71,8 @@ export interface WatchedTarget extends Target {
 export interface StoredQuery extends QueryPaging {
   readonly targets: readonly WatchedTarget[]
   readonly pages: readonly Page[]
+  /** Its job takes no answer that repeats another question than asked. */
+  readonly strictEcho?: true
   /** Why no page follows any more; null while pages may follow. */
   readonly end: PagingEnd | null
   /** What runs before this one saw of each target for the same query; read when it is asked for. */

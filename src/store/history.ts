@@ -65,12 +65,14 @@ export interface DeriveFilter {
 export interface QueryToDerive {
   readonly queryId: number
   readonly operation: string
+  readonly text: string
   /** As it was asked, a JSON object. */
   readonly params: string
 }
 
 export interface StoredBody {
   readonly answerId: number
+  readonly page: number
   readonly fetchedAt: number
   /** Null where it was damaged since it was stored. */
   readonly body: Buffer | null

@@ -20,6 +20,7 @@ queries:
   - { query: buy standing desk, tags: [money], priority: 10, volume: 2400, url: "https://acme.com/desks", params: { location: Austin } }
   - file: keywords.csv
 budget: { max_credits: 500, keep: 1000 }
+strict_echo: true
 `
 
 const keywords = 'query,gl,tags,team\nsit stand desk,,a; b,red\ndesk legs,de,,\n'
@@ -37,6 +38,7 @@ describe('a job file with every key', () => {
       until: 'own',
       deepEveryMs: 604_800_000,
       freshnessMs: 43_200_000,
+      strictEcho: true,
       timezone: 'America/New_York',
       schedule: '0 6 * * *',
       targets: [

@@ -172,7 +172,7 @@ describe('the YAML itself', () => {
       'a merge key',
       'a: &a { gl: us }\nparams: { <<: *a }\nqueries: [x]\n',
       [
-        "job.yaml:1:1: unknown key 'a'; write one of name, operation, params, matrix, depth, pages, paging, until, deep_every, style, async, freshness, timezone, schedule, targets, competitors, budget, queries",
+        "job.yaml:1:1: unknown key 'a'; write one of name, operation, params, matrix, depth, pages, paging, until, deep_every, style, async, freshness, strict_echo, timezone, schedule, targets, competitors, budget, queries",
         'job.yaml:2:11: merge keys (<<) are not read; write the keys out',
       ],
     ],

@@ -30,6 +30,7 @@ export function aJob(settings: Partial<JobSettings> = {}): JobSettings {
     paging: 'all',
     until: 'own',
     deepEveryMs: 7 * 86_400_000,
+    strictEcho: false,
     freshnessMs: null,
     timezone: 'UTC',
     schedule: null,

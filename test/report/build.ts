@@ -31,6 +31,7 @@ export function aRanking(row: Row = {}): Row {
     unbroken_depth: row.depth ?? 10,
     urls: null,
     target_also: '[]',
+    suspect: 0,
     ...row,
   }
 }

@@ -3,26 +3,37 @@ import type { Task } from '../../src/model/task.ts'
 import { openFiler } from '../../src/run/filer.ts'
 import { openKeeper } from '../../src/run/keeper.ts'
 import { begin, settlement } from '../store/answers.ts'
-import { aStore, firstTask, lease, meansOf, noon, plan, text } from '../store/build.ts'
+import { aStore, firstTask, lease, meansOf, noon, plan, text as texts } from '../store/build.ts'
 
 const aPage = '{"organic_results": [{"position": 1, "title": "a", "link": "https://a.example/"}]}'
 
 /** An answer that came for the only task of a run. */
 async function arrived(body: string) {
   const { store, sql, exec } = await aStore()
-  const run = await plan(store, { queries: text('a') })
+  const run = await plan(store, { queries: texts('a') })
   const task = await firstTask(store, run)
-  const { id, runId, queryId, page, operation, params } = task
+  const { id, runId, queryId, page, operation, text, params } = task
   const answer = {
     ...{ callId: await begin(store, task), settlement: settlement(), fetchedAt: noon },
-    ...{ task: { id, runId, queryId, page }, asked: { operation, params }, plain: Buffer.from(body) },
+    ...{
+      task: { id, runId, queryId, page },
+      asked: { operation, text, params, page },
+      plain: Buffer.from(body),
+    },
   }
   const stored = () => ({
     task: sql('SELECT state, cause FROM tasks_')[0],
     call: sql('SELECT outcome, billed FROM calls_')[0],
     links: sql<{ link: string }>('SELECT link FROM organic_results').map(({ link }) => link),
   })
-  return { store, run, answer, stored, exec, read: { taskId: id, runId, queryId, page, operation, params } }
+  return {
+    store,
+    run,
+    answer,
+    stored,
+    exec,
+    read: { taskId: id, runId, queryId, page, operation, text, params },
+  }
 }
 
 const paid = { outcome: 'answered', billed: 1 }
@@ -93,7 +104,7 @@ test('a damaged body is given to no task instead of a call', async () => {
   const filer = openFiler(store, [run])
   const { answerId } = await openKeeper(filer).keep(answer)
   await filer.read({ ...read, answerId })
-  const later = await plan(store, { queries: text('a') })
+  const later = await plan(store, { queries: texts('a') })
   const [task] = await lease(store, later.id, { runs: [meansOf(later.id, { freshSince: noon })] })
   const { id, runId, queryId, page, reusable } = task as Task
   exec("UPDATE raw_answers SET body = x'00'")

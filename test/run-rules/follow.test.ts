@@ -182,3 +182,50 @@ test('what is stored is weighed for every target of its own', () => {
     [2, 'absent', null],
   ])
 })
+
+describe('pages of which one answers another question', () => {
+  const mismatched = (pages: readonly string[], which: readonly number[]): readonly Page[] =>
+    pagesOf(...pages).map((page) => (which.includes(page.page) ? { ...page, mismatched: true } : page))
+  const observed = (pages: readonly string[], which: readonly number[], strict = false) => {
+    const query = aQuery(pages, { pages: mismatched(pages, which), ...(strict ? { strictEcho: true } : {}) })
+    const [one] = weigh(query, { because: 'depth', kind: 'depth' }).observations
+    return [one?.state, one?.rank ?? null, one?.exactness ?? null, one?.suspect ?? false]
+  }
+
+  test.each<[string, readonly string[], readonly number[], unknown, unknown]>([
+    ['none does', ['ax', 'bc'], [], ['ranked', 2, 'exact', false], ['ranked', 2, 'exact', false]],
+    ['the rank is on it', ['ax', 'bc'], [1], ['ranked', 2, 'exact', true], ['unknown', null, null, true]],
+    [
+      'the rank is before it',
+      ['ax', 'bc'],
+      [2],
+      ['ranked', 2, 'exact', false],
+      ['ranked', 2, 'exact', false],
+    ],
+    [
+      'the rank is behind it',
+      ['ab', 'cx'],
+      [1],
+      ['ranked', 4, 'exact', true],
+      ['ranked', 12, 'estimated', false],
+    ],
+    ['nothing ranks', ['ab', 'cd'], [2], ['absent', null, 'exact', true], ['unknown', null, null, true]],
+    [
+      'one behind failed',
+      ['ab', '!failed'],
+      [1],
+      ['unknown', null, null, true],
+      ['unknown', null, null, true],
+    ],
+  ])('%s', (_, pages, which, loosely, strictly) => {
+    expect(observed(pages, which)).toEqual(loosely)
+    expect(observed(pages, which, true)).toEqual(strictly)
+  })
+
+  test('what it says ends the search, unless that is strict', () => {
+    const pages = ['xb', '!open']
+    const query = aQuery(pages, { pages: mismatched(pages, [1]) })
+    expect(follow(query, 1, last, 'until-found').paging).toMatchObject({ kind: 'found' })
+    expect(follow({ ...query, strictEcho: true }, 1, last, 'until-found').paging).toEqual({ next: 2 })
+  })
+})

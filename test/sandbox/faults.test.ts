@@ -184,3 +184,14 @@ test('refused and invalid calls do not use up a rule', async () => {
   await get(sandbox, '/v1/alpha/search')
   expect((await search(sandbox)).status).toBe(500)
 })
+
+test('an answer to another question is charged as that to the one asked', async () => {
+  await using sandbox = await startSandbox({
+    rules: [{ times: 1, do: { answerAs: { q: 'oak desk', page: 3 } } }],
+  })
+  const answer = (await search(sandbox)).body as { search_parameters: object; organic_results: unknown[] }
+  expect(answer.search_parameters).toMatchObject({ q: 'oak desk', page: 3 })
+  expect(sandbox.ledger.requests).toMatchObject([{ status: 200, charged: 1, fault: 'answerAs', page: null }])
+  const other = await get(sandbox, '/v1/alpha/search?query=oak%20desk&page=3')
+  expect(other.body).toEqual(answer)
+})

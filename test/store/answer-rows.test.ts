@@ -24,7 +24,7 @@ test('columns are filled in their order', () => {
   const dated = { date: '2 May', publishedAt: '2026-05-02T00:00:00.000Z', precision: 'day' as const }
   const more = { channel: 'c', duration: '1:01', durationSeconds: 61, videoId: 'v' }
   const picture = { imageUrl: 'i', thumbnail: 'th', width: 640, height: 480 }
-  const rows = answerRows({
+  const says = {
     ...understood(
       [
         aResult('organic', { ...shared, snippetMatched: ['a', '"'] }),
@@ -37,7 +37,8 @@ test('columns are filled in their order', () => {
       },
     ),
     malformed: [7],
-  })
+  }
+  const rows = answerRows(says, { q: { asked: 'a', answered: 'b' } })
   expect(rows).toEqual({
     results: [
       [organic, 0, 3, 'l', 't', 'n', 's', 'd', '["a","\\""]'],
@@ -46,7 +47,7 @@ test('columns are filled in their order', () => {
     ],
     dated: [[video, 0, '2 May', Date.UTC(2026, 4, 2), 'day', 'c', '1:01', 61, 'v']],
     images: [[image, 0, 'i', 'th', 640, 480]],
-    facts: [9, 0.5, 'n', 0, 2, '{"q":"a"}', '[1]', '# m', '[]', '[7]'],
+    facts: [9, 0.5, 'n', 0, 2, '{"q":"a"}', '[1]', '# m', '[]', '[7]', '{"q":{"asked":"a","answered":"b"}}'],
   })
 })
 

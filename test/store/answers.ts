@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib'
 import type { Settlement } from '../../src/model/call.ts'
-import type { AnswerFacts, Result, Understood } from '../../src/model/result.ts'
+import type { AnswerFacts, EchoMismatch, Result, Understood } from '../../src/model/result.ts'
 import type { Run } from '../../src/model/run.ts'
 import type { Task } from '../../src/model/task.ts'
 import { followPage, pagingRules } from '../../src/run/follow.ts'
@@ -107,8 +107,12 @@ export function conclude(
 }
 
 /** The outcome of a task whose stored answer says that. */
-export function done(answerId: number, understood: Understood, normaliser = 1): Understanding['outcome'] {
-  return { done: { answerId, normaliser, rows: answerRows(understood) } }
+export function done(
+  answerId: number,
+  says: Understood & { readonly echoMismatch?: EchoMismatch | null },
+  normaliser = 1,
+): Understanding['outcome'] {
+  return { done: { answerId, normaliser, rows: answerRows(says, says.echoMismatch) } }
 }
 
 /** Stores what an answer says and everything that follows for its query. */

@@ -83,6 +83,7 @@ describe('a run', () => {
       ambiguous: 0,
       results: { organic: 3 },
       malformed: 3,
+      mismatched: 0,
     })
   })
 

@@ -101,6 +101,7 @@ describe('stored answers', () => {
         queryId: a.queryId,
         page: 1,
         operation: 'alpha.search',
+        text: 'a',
         params: {},
         answerId,
       },

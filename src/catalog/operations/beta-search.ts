@@ -12,7 +12,7 @@ export const betaSearch: BillableOperation = {
   styles: ['get'],
   path: '/v1/beta/search',
   params: {
-    num: { ...num, meaning: 'results per page; only a suggestion' },
+    num: { ...num, meaning: 'results per page; only a suggestion', suggestion: true },
     location: { ...location, meaning: 'origin, for instance a city' },
     lat: { type: 'number', meaning: 'GPS latitude of the origin', min: -90, max: 90 },
     lon: { type: 'number', meaning: 'GPS longitude of the origin', min: -180, max: 180 },

@@ -21,7 +21,7 @@ export const gammaImages: BillableOperation = {
     },
   },
   cost: 1,
-  paging: { pageSize: 50 },
+  paging: { pageSize: 50, echoFromZero: true },
   response: {
     required: ['images', 'search_parameters'],
     items: 'images',

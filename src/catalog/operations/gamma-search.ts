@@ -12,7 +12,7 @@ export const gammaSearch: BillableOperation = {
   path: '/v1/gamma/search',
   params: {},
   cost: 1,
-  paging: { pageSize: null },
+  paging: { pageSize: null, echoFromZero: true },
   response: {
     required: ['organic_results', 'search_parameters'],
     items: 'organic_results',

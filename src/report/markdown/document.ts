@@ -4,9 +4,9 @@ import type { CtrCurve } from '../ctr/curve.ts'
 import { definitionOf } from '../definitions.ts'
 import { valueText } from '../figure-text.ts'
 import type { MetricName } from '../metrics/index.ts'
-import { changeText, shortUrl, valueRank } from '../rank-cells.ts'
+import { changeText, shortUrl } from '../rank-cells.ts'
 import type { TrackedTarget } from '../rank-history.ts'
-import type { Row } from '../rank-rows.ts'
+import { type Row, rankCell, suspectLines } from '../rank-rows.ts'
 import { segments } from '../segments.ts'
 import { type Summary, summarise } from '../summary.ts'
 import { trend, trendLegend } from '../trend.ts'
@@ -76,7 +76,7 @@ function keywordsSection({ report, history }: WholeReport): readonly string[] {
       title: 'target',
       cell: ({ standing }) => targetName(history.targets[standing.series.target] as TrackedTarget),
     },
-    { title: 'rank', align: 'right', cell: ({ standing }) => valueRank(standing.current) },
+    { title: 'rank', align: 'right', cell: ({ row, standing }) => rankCell(row, standing) },
     { title: 'change', align: 'right', cell: ({ row }) => changeText(row) },
     ...(hasTrend ? [{ title: 'trend', cell: ({ standing }: Line) => trendCell(standing.series.cells) }] : []),
     { title: 'best', align: 'right', cell: ({ row }) => String(row.best_rank ?? '') },
@@ -86,6 +86,7 @@ function keywordsSection({ report, history }: WholeReport): readonly string[] {
     '## All keywords',
     mdTable(columns, lines),
     `Rank >n: not among the first n results; ~: estimated; ?: not known.${hasTrend ? ` ${trendLegend}` : ''}`,
+    ...suspectLines(rows),
   ]
 }
 

@@ -101,6 +101,9 @@ export function runsSection(runs: readonly RunQuality[]): readonly string[] {
         number('failed', ({ tasks }) => tasks.failed),
         number('credits', ({ spent }) => spent),
         number('maybe more', ({ ambiguous }) => ambiguous),
+        ...(last.some(({ mismatched }) => mismatched)
+          ? [number('answered otherwise', ({ mismatched = 0 }) => mismatched)]
+          : []),
       ],
       last,
     ),

@@ -113,6 +113,7 @@ export function runsSheet(runs: readonly RunQuality[]): Sheet {
       field('tasks_failed', 'number', ({ tasks }) => tasks.failed),
       field('credits_spent', 'number', ({ spent }) => spent),
       field('credits_ambiguous', 'number', ({ ambiguous }) => ambiguous),
+      field('mismatched_answers', 'number', ({ mismatched = 0 }) => mismatched),
     ],
     runs,
   )

@@ -24,6 +24,7 @@ const kinds: Readonly<Partial<Record<string, CellKind>>> = {
   change: 'number',
   best_rank: 'number',
   best_date: 'date',
+  suspect: 'number',
   volume: 'number',
 }
 

@@ -57,7 +57,7 @@ export function answerStore(db: Database, writer: Writer, memory: Memory): Answe
     answeredTasks: async (runIds) =>
       db
         .prepare<[string], Omit<AnsweredTask, 'params'> & { params: string }>(
-          `SELECT t.id AS taskId, t.run_id AS runId, t.query_id AS queryId, t.page, q.operation, q.params,
+          `SELECT t.id AS taskId, t.run_id AS runId, t.query_id AS queryId, t.page, q.operation, q.text, q.params,
             t.answer_id AS answerId
           FROM tasks_ t JOIN queries q ON q.id = t.query_id
           WHERE t.run_id IN (SELECT value FROM json_each(?)) AND t.state = 'answered' ORDER BY t.id`,

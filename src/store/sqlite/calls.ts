@@ -121,7 +121,7 @@ function leaser(db: Database): (request: LeaseRequest) => readonly Task[] {
   const nextReusable = next(
     `(SELECT a.id FROM answers_ a JOIN runs_ r ON r.id = a.run_id
       WHERE a.query_id = t.query_id AND a.page = t.page AND ${understood}
-        AND (a.fetched_at >= @fresh OR (@shared AND r.group_id = (SELECT group_id FROM runs_ WHERE id = @run)))
+        AND (a.fetched_at >= @fresh AND a.echo_mismatch IS NULL OR (@shared AND r.group_id = (SELECT group_id FROM runs_ WHERE id = @run)))
       ORDER BY a.fetched_at DESC LIMIT 1)`,
   )
   const lease = db.prepare(`${updateOne} tasks_ SET state = 'leased' WHERE id = ?`)

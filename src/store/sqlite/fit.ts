@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { type FitQuery, fitter } from '../../plan/fit.ts'
 import type { LeftOut, Means } from '../calls.ts'
-import { understood } from './reusable.ts'
+import { reusable } from './reusable.ts'
 import { sorting } from './sorting.ts'
 
 /** Why a task was left out; the next plan of its run takes it in again. */
@@ -80,7 +80,7 @@ function candidatesOf(number: number): string {
       coalesce((SELECT max(a.fetched_at) FROM answers_ a WHERE a.query_id = o.queryId), 0) AS stale,
       CASE WHEN follows THEN pages - settled ELSE waiting END
         - (SELECT count(DISTINCT a.page) FROM answers_ a WHERE a.query_id = o.queryId AND a.page <= o.pages
-          AND a.fetched_at >= @fresh${number} AND ${understood}
+          AND a.fetched_at >= @fresh${number} AND ${reusable}
           AND coalesce((SELECT s.state IN ('pending', 'skipped') AND (o.follows OR s.state = 'pending') FROM tasks_ s
             WHERE s.run_id = o.run AND s.query_id = a.query_id AND s.page = a.page), o.follows)) AS calls
     FROM (

@@ -82,7 +82,8 @@ type Observed = Consequences['observations'][number]
 function observationWriter(db: Database, items: Items): (read: ReadQuery, observed: Observed) => void {
   const write = db.prepare(
     `INSERT OR REPLACE INTO observations (run_id, query_id, target_id, observed_at, state, rank, exactness, depth,
-      link_id, title_id, page, unbroken_depth, unbroken_pages, places) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      link_id, title_id, page, unbroken_depth, unbroken_pages, places, suspect)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const itemAt = (rows: readonly PageRow[], { page, place }: Observed['places'][number]) => {
     const answerId = rows.find((row) => row.page === page)?.answerId ?? null
@@ -108,6 +109,7 @@ function observationWriter(db: Database, items: Items): (read: ReadQuery, observ
       said.unbrokenDepth,
       said.unbrokenPages,
       found.length > 1 ? JSON.stringify(found.map(({ rank, item }) => [rank, item?.linkId ?? null])) : null,
+      said.suspect ? 1 : 0,
     )
   }
 }

@@ -29,14 +29,15 @@ export function historyStore(db: Database, writer: Writer, memory: Memory): Hist
     queriesToDerive: (which, after, limit) =>
       db
         .prepare<unknown[], QueryToDerive>(
-          `SELECT q.id AS queryId, q.operation, q.params FROM queries q
+          `SELECT q.id AS queryId, q.operation, q.text, q.params FROM queries q
           WHERE q.id > @after AND EXISTS (SELECT 1 FROM answers_ a WHERE a.query_id = q.id AND ${isToDerive})
           ORDER BY q.id LIMIT @limit`,
         )
         .all({ ...which, after, limit }),
     *bodiesOf(queryId, which) {
       const bodies = db.prepare<unknown[], StoredBody & Packed>(
-        `SELECT a.id AS answerId, a.fetched_at AS fetchedAt, b.encoding, b.body FROM answers_ a JOIN raw_answers b ON b.answer_id = a.id
+        `SELECT a.id AS answerId, a.page, a.fetched_at AS fetchedAt, b.encoding, b.body
+        FROM answers_ a JOIN raw_answers b ON b.answer_id = a.id
         WHERE a.query_id = @queryId AND ${isToDerive} ORDER BY a.id`,
       )
       for (const { encoding, body, ...answer } of bodies.iterate({ ...which, queryId }))

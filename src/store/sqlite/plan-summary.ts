@@ -7,7 +7,7 @@ import { finalKinds } from './ends.ts'
 import { leftOutCause } from './fit.ts'
 import { numberQueries } from './plan-numbers.ts'
 import type { Staged } from './plan-staged.ts'
-import { understood } from './reusable.ts'
+import { reusable } from './reusable.ts'
 import { sorting } from './sorting.ts'
 
 interface WantedRow extends FitQuery {
@@ -67,7 +67,7 @@ function noteWanted(
       SELECT o.*, coalesce((SELECT max(a.fetched_at) FROM answers_ a WHERE a.query_id = o.query), 0) AS stale,
         CASE WHEN follows THEN pages - settled ELSE waiting END
           - (SELECT count(DISTINCT a.page) FROM answers_ a WHERE a.query_id = o.query AND a.page <= o.pages
-            AND a.fetched_at >= @fresh AND ${understood}
+            AND a.fetched_at >= @fresh AND ${reusable}
             AND coalesce((SELECT CASE WHEN o.follows THEN NOT ${settles} ELSE ${waits} END FROM tasks_ t
               WHERE t.run_id = @run AND t.query_id = a.query_id AND t.page = a.page), o.follows)) AS calls
       FROM (
@@ -110,7 +110,7 @@ export function summarise(db: Database, staged: Staged, job: PlannedJob, duplica
           -- Page by page: so of all the answers that a query ever had only the fresh ones are looked at.
           (SELECT count(*) FROM draft.numbers n WHERE n.page <= s.pages
             AND EXISTS (SELECT 1 FROM answers_ a WHERE a.query_id = known.query_id AND a.page = n.page
-              AND a.fetched_at >= @fresh AND ${understood})
+              AND a.fetched_at >= @fresh AND ${reusable})
             AND NOT EXISTS (SELECT 1 FROM tasks_ t WHERE t.run_id = @run AND t.query_id = known.query_id
               AND t.page = n.page AND t.state <> 'pending' AND NOT ${leftOut})) AS fresh,
           coalesce((SELECT ${ended} FROM run_queries rq WHERE rq.run_id = @run AND rq.query_id = known.query_id), 0) AS ended

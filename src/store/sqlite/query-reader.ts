@@ -40,6 +40,8 @@ export interface PageRow {
   readonly ranks: string | null
   /** 1 where the service says that no page follows it. */
   readonly isLast: number | null
+  /** 1 where its answer repeats another question than asked. */
+  readonly mismatched: number | null
 }
 
 type PageList = readonly [
@@ -53,6 +55,7 @@ type PageList = readonly [
   rankBase: number,
   ranks: string | null,
   isLast: number | null,
+  mismatched: number | null,
 ]
 
 type PagingList = readonly [
@@ -104,12 +107,18 @@ export function queryReader(
   )
   const pages = db
     .prepare<[number, number], PageList>(
-      `SELECT t.id, t.page, t.state, t.cause, t.ready, t.answer_id, a.fetched_at, t.rank_base, t.ranks, a.has_next_page = 0
+      `SELECT t.id, t.page, t.state, t.cause, t.ready, t.answer_id, a.fetched_at, t.rank_base, t.ranks, a.has_next_page = 0,
+        a.echo_mismatch IS NOT NULL
       FROM tasks_ t LEFT JOIN answers_ a ON a.id = t.answer_id WHERE t.run_id = ? AND t.query_id = ? ORDER BY t.page`,
     )
     .raw()
+  // Looked up only where an answer is in doubt: settings hold every target of the job.
+  const strictEcho = db
+    .prepare<[number], number | null>("SELECT settings ->> 'strictEcho' FROM runs_ WHERE id = ?")
+    .pluck()
   const readSightings = sightingsReader(db)
-  const readPage = ({ taskId, page, state, cause, answerId, isLast }: PageRow, done: number | null): Page => {
+  const readPage = (row: PageRow, done: number | null): Page => {
+    const { taskId, page, state, cause, answerId, isLast, mismatched } = row
     const isDone = taskId === done || state === 'done'
     return {
       page,
@@ -117,12 +126,14 @@ export function queryReader(
       state: isDone ? 'done' : cause === leftOutCause ? 'open' : (pageStates[state] ?? 'open'),
       items: isDone && answerId !== null ? items.of(answerId) : [],
       ...(isLast === 1 ? { isLast: true } : {}),
+      ...(isDone && mismatched === 1 ? { mismatched: true } : {}),
     }
   }
   return (runId, queryId, done = null) => {
     refresh()
     const [maxPages, pageSize, depth, because, kind, hasTargets] = paging.get(runId, queryId) ?? unplanned
     const rows = pages.all(runId, queryId).map(pageRow)
+    const isStrict = rows.some(({ mismatched }) => mismatched === 1) && strictEcho.get(runId) === 1
     return {
       runId,
       queryId,
@@ -138,6 +149,7 @@ export function queryReader(
             ? ownTargets.all({ run: runId, query: queryId }).map(watchedOf)
             : targets.of(runId),
         pages: rows.map((row) => readPage(row, done)),
+        ...(isStrict ? { strictEcho: true } : {}),
         end: because === null || kind === null ? null : { because, kind },
         sightings: () => readSightings(runId, queryId, maxPages),
       },
@@ -156,8 +168,9 @@ function pageRow([
   rankBase,
   ranks,
   isLast,
+  mismatched,
 ]: PageList): PageRow {
-  return { taskId, page, state, cause, ready, answerId, fetchedAt, rankBase, ranks, isLast }
+  return { taskId, page, state, cause, ready, answerId, fetchedAt, rankBase, ranks, isLast, mismatched }
 }
 
 function watchedOf({ adopted, ...row }: WatchedRow): WatchedTarget {

@@ -131,11 +131,13 @@ function detailWriter(
 /** Writes the facts of an answer: `first` only where none were written before, answering whether it did. */
 function factWriter(db: Database, words: Dictionary) {
   const set = `${updateOne} answers_ SET normaliser = ?, total_results = ?, time_taken = ?, notice = ?, has_next_page = ?,
-    next_page = ?, search_parameters = ?, knowledge_graph = ?, ai_markdown = ?, ai_blocks = ?, malformed = ? WHERE id = ?`
+    next_page = ?, search_parameters = ?, knowledge_graph = ?, ai_markdown = ?, ai_blocks = ?, malformed = ?,
+    echo_mismatch = ? WHERE id = ?`
   const first = db.prepare(`${set} AND normaliser IS NULL`)
   const again = db.prepare(set)
   const values = ({ answerId, normaliser, rows: { facts } }: ReadAnswer) => {
-    const [total, time, notice, hasNext, nextPage, parameters, graph, markdown, blocks, malformed] = facts
+    const [total, time, notice, hasNext, nextPage, parameters, graph, markdown, blocks, malformed, mismatch] =
+      facts
     return [
       normaliser,
       total,
@@ -148,6 +150,7 @@ function factWriter(db: Database, words: Dictionary) {
       words.textId(markdown),
       words.textId(blocks),
       malformed,
+      mismatch,
       answerId,
     ]
   }

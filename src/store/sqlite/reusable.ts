@@ -6,3 +6,6 @@ import { damagedMark } from '../packing.ts'
  */
 export const understood = `NOT EXISTS (SELECT 1 FROM tasks_ f WHERE f.answer_id = a.id AND f.state NOT IN ('answered', 'done'))
   AND EXISTS (SELECT 1 FROM raw_answers b WHERE b.answer_id = a.id AND b.encoding NOT LIKE '${damagedMark}%')`
+
+/** The same for runs that did not ask for it: what repeats another question than asked is no answer to theirs. */
+export const reusable = `${understood} AND a.echo_mismatch IS NULL`

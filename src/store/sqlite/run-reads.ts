@@ -72,12 +72,13 @@ export function runReads(db: Database): RunReads {
 
 /** Settings as they were stored; runs of before something was a setting do not name it. */
 function readSettings(text: string): JobSettings {
-  const settings = JSON.parse(text) as Omit<JobSettings, 'deepEveryMs' | 'targets'> & {
+  const settings = JSON.parse(text) as Omit<JobSettings, 'deepEveryMs' | 'strictEcho' | 'targets'> & {
     readonly deepEveryMs?: number
+    readonly strictEcho?: boolean
     readonly targets: readonly (Omit<Target, 'also'> & Partial<Target>)[]
   }
   const targets = settings.targets.map((target) => ({ also: [], ...target }))
-  return { deepEveryMs: defaultDeepEveryMs, ...settings, targets }
+  return { deepEveryMs: defaultDeepEveryMs, strictEcho: false, ...settings, targets }
 }
 
 function toRun({ planNumber: _, settings, ...row }: RunRow): Run {

@@ -13,6 +13,7 @@ export function tally(db: Database, runId: number, open: OpenCalls = 'in-the-air
     ambiguous: lost,
     results: resultsOf(db, runId),
     malformed: malformedOf(db, runId),
+    mismatched: mismatchedIn(db)(runId),
   }
 }
 
@@ -74,4 +75,15 @@ function malformedOf(db: Database, runId: number): number {
     )
     .pluck()
     .get(runId) as number
+}
+
+/** Counts the answers of a run that repeat another question than asked, of which there are mostly none. */
+export function mismatchedIn(db: Database): (runId: number) => number {
+  const count = db
+    .prepare<[number], number>(
+      `SELECT count(*) FROM answers_ a CROSS JOIN tasks_ t ON t.answer_id = a.id
+      WHERE a.echo_mismatch IS NOT NULL AND t.run_id = ?`,
+    )
+    .pluck()
+  return (runId) => count.get(runId) as number
 }

@@ -10,6 +10,7 @@ import type {
   QueryText,
   TrackingStore,
 } from '../tracking.ts'
+import { mismatchedIn } from './tally.ts'
 import { namedTargets } from './targets.ts'
 import { isAsked, targetOrder } from './views.ts'
 
@@ -43,9 +44,11 @@ export function qualityReader(db: Database): TrackingStore['runQuality'] {
     `SELECT run_id AS run, date, finish_reason AS finishReason, tasks_planned AS planned, tasks_done AS done,
       tasks_failed AS failed, credits_spent AS spent, credits_ambiguous AS ambiguous FROM runs WHERE run_id = ?`,
   )
+  const mismatched = mismatchedIn(db)
   return (run) => {
     const { planned, done, failed, ...about } = quality.get(run) as QualityRow
-    return { ...about, tasks: { planned, done, failed } }
+    const others = mismatched(run)
+    return { ...about, tasks: { planned, done, failed }, ...(others === 0 ? {} : { mismatched: others }) }
   }
 }
 
@@ -85,7 +88,7 @@ interface QueryRow extends Omit<QueryText, 'params'> {
   readonly params: string
 }
 
-interface QualityRow extends Omit<RunQuality, 'tasks'> {
+interface QualityRow extends Omit<RunQuality, 'tasks' | 'mismatched'> {
   readonly planned: number
   readonly done: number
   readonly failed: number

@@ -57,7 +57,7 @@ export const views: Readonly<Record<string, string>> = {
       a.total_results, a.time_taken, ${text('a.notice')} AS notice, a.has_next_page, a.next_page,
       ${text('a.search_parameters')} AS search_parameters, ${text('a.knowledge_graph')} AS knowledge_graph,
       ${text('a.ai_markdown')} AS ai_markdown, ${text('a.ai_blocks')} AS ai_blocks,
-      q.params, a.malformed AS malformed_items, t.reused, a.id AS answer_id
+      q.params, a.malformed AS malformed_items, t.reused, a.id AS answer_id, a.echo_mismatch
     FROM tasks_ t JOIN runs_ r ON r.id = t.run_id JOIN queries q ON q.id = t.query_id
       JOIN answers_ a ON ${ofTask}`,
 
@@ -93,7 +93,8 @@ export const views: Readonly<Record<string, string>> = {
       (SELECT link FROM links WHERE id = o.link_id) AS url, ${text('o.title_id')} AS title, o.run_id,
       rt.own, tg.site AS target_site, tg.match AS target_match, rq.volume, rq.url AS intended_url, q.params, rq.labels,
       o.page, coalesce(o.unbroken_depth, o.depth) AS unbroken_depth, ${places} AS urls,
-      tg.also AS target_also, rq.paging_kind = 'ended' AND o.unbroken_pages >= rq.pages AS results_ended
+      tg.also AS target_also, rq.paging_kind = 'ended' AND o.unbroken_pages >= rq.pages AS results_ended,
+      o.suspect
     FROM observations o
       JOIN runs_ r ON r.id = o.run_id
       JOIN queries q ON q.id = o.query_id
@@ -168,7 +169,8 @@ export const askedByRun = `
     SELECT ${tracked()}, ${iso('r.started_at')} AS observed_at, 'unknown' AS state, NULL AS rank,
       NULL AS exactness, 0 AS depth, NULL AS url, NULL AS title, r.id AS run_id, rt.own, tg.site AS target_site,
       tg.match AS target_match, rq.volume, rq.url AS intended_url, q.params, rq.labels, NULL AS page,
-      0 AS unbroken_depth, NULL AS urls, tg.also AS target_also, NULL AS results_ended
+      0 AS unbroken_depth, NULL AS urls, tg.also AS target_also, NULL AS results_ended,
+      0 AS suspect
     FROM runs_ r
       JOIN run_queries rq ON rq.run_id = r.id AND rq.plan_number = r.plan_number
       JOIN queries q ON q.id = rq.query_id

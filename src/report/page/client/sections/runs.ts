@@ -85,5 +85,12 @@ function leadOf(all: readonly RunQuality[]): string {
   return `${count(all.length, 'run')} spent ${count(
     sum(({ spent }) => spent),
     'credit',
-  )}${unclear}. ${number(failed)} of ${count(planned, 'task')} failed.`
+  )}${unclear}. ${number(failed)} of ${count(planned, 'task')} failed.${otherwise(all)}`
+}
+
+/** Says of how many answers the ranks are suspect. */
+function otherwise(all: readonly RunQuality[]): string {
+  const answers = all.reduce((total, { mismatched = 0 }) => total + mismatched, 0)
+  if (answers === 0) return ''
+  return ` ${count(answers, 'answer')} repeated another question than asked: the ranks that rest on them are suspect.`
 }
