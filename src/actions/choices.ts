@@ -1,4 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
+import { extname } from 'node:path'
 import { findOperation } from '../catalog/index.ts'
 import { UsageError } from '../errors.ts'
 import type { JobSettings } from '../model/job.ts'
@@ -9,20 +10,60 @@ import { nearest } from '../words.ts'
 export interface FormatFlags {
   readonly format?: string | undefined
   readonly json?: boolean | undefined
+  readonly out?: string | undefined
 }
 
-/** The format that was asked for, the first one where none was; throws one sentence for others, and for two at once. */
+/** Formats by the extension of a file; other extensions promise nothing. */
+const formatOf: Readonly<Record<string, string>> = {
+  '.csv': 'csv',
+  '.json': 'json',
+  '.jsonl': 'jsonl',
+  '.ndjson': 'jsonl',
+  '.md': 'md',
+  '.markdown': 'md',
+  '.xlsx': 'xlsx',
+  '.html': 'html',
+  '.htm': 'html',
+  '.parquet': 'parquet',
+}
+
+/**
+ * The format that was asked for, else that of the extension of `--out`, else the first one; throws one sentence for others, and for
+ * two at once.
+ */
 export function chosenFormat<T extends string>(
-  { format: named, json = false }: FormatFlags,
+  { format: named, json = false, out = '' }: FormatFlags,
   known: readonly T[],
 ): T {
   if (json && named !== undefined && named !== 'json')
     throw new UsageError(`--json and --format ${named} ask for two formats. Leave one of them out`)
-  const format = json ? 'json' : named
-  if (format === undefined) return known[0] as T
+  const extension = extname(out).toLowerCase()
+  const promised = formatOf[extension]
+  const format = (json ? 'json' : named) ?? promised ?? known[0]
   const chosen = known.find((one) => one === format)
-  if (chosen !== undefined) return chosen
-  throw new UsageError(`--format cannot be '${format}'; write one of ${known.join(', ')}`)
+  const asked = json ? '--json' : named === undefined ? `--out ${out}` : `--format ${named}`
+  if (chosen === undefined)
+    throw new UsageError(
+      named === undefined && !json
+        ? `${asked} asks for ${format}, which this command does not write; name a file that ends in ${extensionsOf(known)}`
+        : `--format cannot be '${format}'; write one of ${known.join(', ')}`,
+    )
+  if (promised !== undefined && promised !== chosen)
+    throw new UsageError(
+      `${asked} and --out ${out} ask for two formats. Leave out ${asked.split(' ')[0]}, or name a file that ends in .${chosen}`,
+    )
+  return chosen
+}
+
+function extensionsOf(formats: readonly string[]): string {
+  return formats
+    .map((format) => (Object.values(formatOf).includes(format) ? `.${format}` : '.txt'))
+    .join(', ')
+}
+
+/** Whether what is text otherwise is to be JSON. */
+export function isJsonAsked({ json, out }: Pick<FormatFlags, 'json' | 'out'>): boolean {
+  return chosenFormat({ json, out }, ['text', 'json']) === 'json'
 }
 
 /** A job that was named on the command line, by its file or by its name. */

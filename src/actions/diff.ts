@@ -12,7 +12,7 @@ import type { SerpAt, SerpQuery } from '../store/rows.ts'
 import { openExisting } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
 import { harmless, type Terminal } from '../terminal.ts'
-import { day, namedJob, operationName } from './choices.ts'
+import { day, isJsonAsked, namedJob, operationName } from './choices.ts'
 import { whyNothing } from './explain.ts'
 import { deliver, fileColumns, refuseOntoInput, whole } from './output.ts'
 import {
@@ -38,6 +38,7 @@ export interface DiffFlags extends SettingFlags, CompareFlags {
 /** `rankline diff`: what became of the results of a query, or of every query of a job, between two days. */
 export async function diff(flags: DiffFlags, terminal: Terminal): Promise<number> {
   refuseOntoInput(flags.out, [flags.job])
+  const json = isJsonAsked(flags)
   const comparison = comparisonOf(flags)
   const date = day('--date', flags.date)
   const depth = wholeNumber('--depth', flags.depth, { min: 1 })
@@ -51,7 +52,7 @@ export async function diff(flags: DiffFlags, terminal: Terminal): Promise<number
   const run = await newestRun(store, job, date)
   if (run === null) {
     terminal.say(notYetRun(job, date))
-    if (flags.json === true) await deliver(whole('[]\n'), flags.out, terminal)
+    if (json) await deliver(whole('[]\n'), flags.out, terminal)
     return 0
   }
   const compare = comparison === null ? null : askedDay(comparison, run.date)
@@ -65,20 +66,19 @@ export async function diff(flags: DiffFlags, terminal: Terminal): Promise<number
   const drawn = (text: string) =>
     flags.out === undefined && terminal.ascii === true ? asciiSigns(text) : text
   const order = flags.query === undefined ? ordered(queries, look) : null
-  const pieces =
-    flags.json === true
-      ? documents(order?.map(({ query }) => query) ?? queries, look)
-      : whole(
-          drawn(
-            order === null
-              ? queries.map((query) => diffText(look(query), table)).join('\n')
-              : diffTable(
-                  order.map(({ summary }) => summary),
-                  { ...table, compare },
-                ),
-          ),
-        )
-  await deliver(pieces, flags.out, terminal, flags.json !== true)
+  const pieces = json
+    ? documents(order?.map(({ query }) => query) ?? queries, look)
+    : whole(
+        drawn(
+          order === null
+            ? queries.map((query) => diffText(look(query), table)).join('\n')
+            : diffTable(
+                order.map(({ summary }) => summary),
+                { ...table, compare },
+              ),
+        ),
+      )
+  await deliver(pieces, flags.out, terminal, !json)
   return 0
 }
 

@@ -3,7 +3,7 @@ import { sortRows } from '../report/sort-rows.ts'
 import { openExisting } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
-import { day, namedJob } from './choices.ts'
+import { day, isJsonAsked, namedJob } from './choices.ts'
 import { deliver, fileColumns, refuseOntoInput, whole } from './output.ts'
 import { type CompareFlags, comparisonOf, notYetRun, type RankedJob, rankedJob } from './rank-report.ts'
 import { chosenForm, type ExplainFlags, refuseBesideExplain, rowOrder, serpDays } from './report-flags.ts'
@@ -18,6 +18,7 @@ export interface ReportFlags extends SettingFlags, CompareFlags, ExplainFlags {
 export async function report(flags: ReportFlags, terminal: Terminal): Promise<number> {
   refuseBesideExplain(flags)
   refuseOntoInput(flags.out, [flags.job, flags.ctr])
+  const json = flags.explain === undefined ? false : isJsonAsked(flags)
   const form = chosenForm(flags, terminal)
   const order = rowOrder(flags)
   const measure = measureOf(flags)
@@ -37,7 +38,7 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
     if (flags.explain !== undefined) {
       const { explainQuery } = await import('./explain.ts')
       const asked = { job, text: flags.explain, date }
-      const text = await explainQuery(store, asked, { json: flags.json === true, width: look.width })
+      const text = await explainQuery(store, asked, { json, width: look.width })
       return { ranked: null, pieces: whole(text) }
     }
     const filter = { tags: flags.tag, targets: flags.target }

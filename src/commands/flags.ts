@@ -70,7 +70,9 @@ export const compareFlags = {
 }
 
 export function outFlag(yargs: Argv): Argv {
-  return yargs.options({ out: { ...textFlag('File to write; default: stdout'), alias: 'o' } })
+  return yargs.options({
+    out: { ...textFlag('File to write; its extension says the format. Default: stdout'), alias: 'o' },
+  })
 }
 
 export function outputFlags(formats: string, yargs: Argv): Argv {

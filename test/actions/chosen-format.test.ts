@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest'
+import { chosenFormat, isJsonAsked } from '../../src/actions/choices.ts'
+import { chosenForm } from '../../src/actions/report-flags.ts'
+import { forms } from '../../src/actions/report-forms.ts'
+import { exportFormats } from '../../src/report/export-out.ts'
+
+const report = Object.keys(forms)
+
+describe('the format of a file', () => {
+  test.each<[string, readonly string[], string]>([
+    ['r.xlsx', report, 'xlsx'],
+    ['r.XLSX', exportFormats, 'xlsx'],
+    ['r.csv', report, 'csv'],
+    ['r.json', report, 'json'],
+    ['r.jsonl', report, 'jsonl'],
+    ['r.ndjson', exportFormats, 'jsonl'],
+    ['r.md', report, 'md'],
+    ['r.html', report, 'html'],
+    ['r.parquet', exportFormats, 'parquet'],
+    ['out/r', report, 'table'],
+    ['r.txt', report, 'table'],
+    ['r.2026', exportFormats, 'csv'],
+    ['.csv', exportFormats, 'csv'],
+  ])('is that of its extension: %s', (out, known, format) => {
+    expect(chosenFormat({ out }, known)).toBe(format)
+  })
+
+  test.each([
+    [{ out: 'r.out', format: 'xlsx' }, 'xlsx'],
+    [{ out: 'r.xlsx', format: 'xlsx' }, 'xlsx'],
+    [{ out: 'r.json', json: true }, 'json'],
+    [{ out: 'r.txt', json: true }, 'json'],
+  ])('is the one that was asked for: %j', (flags, format) => {
+    expect(chosenFormat(flags, report)).toBe(format)
+  })
+
+  test.each([
+    [
+      { out: 'r.xlsx', format: 'csv' },
+      '--format csv and --out r.xlsx ask for two formats. Leave out --format, or name a file that ends in .csv',
+    ],
+    [
+      { out: 'r.csv', json: true },
+      '--json and --out r.csv ask for two formats. Leave out --json, or name a file that ends in .json',
+    ],
+    [
+      { out: 'r.parquet' },
+      '--out r.parquet asks for parquet, which this command does not write; name a file that ends in .txt, .csv, .json, .jsonl, .md, .xlsx, .html',
+    ],
+  ])('cannot be two: %j', (flags, sentence) => {
+    expect(() => chosenFormat(flags, report)).toThrow(sentence)
+  })
+
+  test('is that of a whole report, too, and of what is text or JSON', () => {
+    const terminal = { out: async () => {}, say: () => {}, live: null, columns: 80, color: false }
+    expect(chosenForm({ out: 'r.xlsx' }, terminal)).toBe(forms.xlsx)
+    expect(isJsonAsked({ out: 'diff.json' })).toBe(true)
+    expect(isJsonAsked({ out: 'diff.txt' })).toBe(false)
+    expect(() => isJsonAsked({ out: 'diff.xlsx' })).toThrow('ends in .txt, .json')
+  })
+})
