@@ -8,6 +8,7 @@ export interface SettingFlags {
   readonly 'base-url'?: string | undefined
   readonly 'api-key-file'?: string | undefined
   readonly 'allow-http'?: boolean | undefined
+  readonly verbose?: boolean | undefined
 }
 
 /** Where the service is and with which key it is asked. */

@@ -74,12 +74,18 @@ export interface NamedJob {
 }
 
 /** The job that a file or a name stands for; null after mistakes in the file, which were told. */
-export async function namedJob(store: Store, job: string, terminal: Terminal): Promise<NamedJob | null> {
+export async function namedJob(
+  store: Store,
+  { job, verbose }: { readonly job: string; readonly verbose?: boolean | undefined },
+  terminal: Terminal,
+): Promise<NamedJob | null> {
   if (existsSync(job) && statSync(job).isFile()) {
     // Loaded only here: a name needs nothing that reads files.
     const { openJob } = await import('../jobfile/open.ts')
-    const { formatProblem } = await import('../jobfile/problem.ts')
-    const file = await openJob(job, {}, (problem) => terminal.say(formatProblem(problem)))
+    const { mistakePrinter } = await import('../jobfile/problem.ts')
+    const { report, end } = mistakePrinter(terminal.say, verbose === true)
+    const file = await openJob(job, {}, report)
+    end()
     return file === null ? null : { name: file.settings.name, settings: file.settings }
   }
   await refuseUnknownJob(store, job)

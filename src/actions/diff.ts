@@ -44,7 +44,7 @@ export async function diff(flags: DiffFlags, terminal: Terminal): Promise<number
   const depth = wholeNumber('--depth', flags.depth, { min: 1 })
   const fits = chosenQueries(flags)
   await using store = await openExisting(databasePath(flags))
-  const named = await namedJob(store, flags.job, terminal)
+  const named = await namedJob(store, flags, terminal)
   if (named === null) return 2
   const { name: job, settings } = named
   // One query is read after the other; what is collected meanwhile is in none of them.

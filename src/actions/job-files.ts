@@ -6,7 +6,7 @@ import { UsageError } from '../errors.ts'
 import { type JobText, unreadable } from '../jobfile/files.ts'
 import type { JobFlags } from '../jobfile/flags.ts'
 import { type JobFile, openJob } from '../jobfile/open.ts'
-import { formatProblem, type Report } from '../jobfile/problem.ts'
+import { mistakePrinter, type Report } from '../jobfile/problem.ts'
 import { systemClock } from '../model/clock.ts'
 import { type JobQuery, type JobSettings, noFile, type Problem } from '../model/job.ts'
 import { planQuery } from '../plan/plan.ts'
@@ -37,6 +37,8 @@ export interface JobFileFlags {
   readonly match?: string
   readonly 'max-credits'?: string
   readonly keep?: string
+  readonly 'skip-bad'?: boolean
+  readonly verbose?: boolean | undefined
 }
 
 /** A job whose queries are staged in a draft. */
@@ -60,8 +62,8 @@ const staged = 500
 const stdinName = 'stdin'
 
 /**
- * Reads every job file whole into the draft. Answers null when there was any mistake; each was then told as one
- * line, and nothing of the draft may be used.
+ * Reads every job file whole into the draft. Answers null when there was any mistake, and with `--skip-bad` when no file was without
+ * one; each was then told as one line, and nothing of the draft may be used.
  */
 export async function stageJobs(
   flags: JobFileFlags,
@@ -69,27 +71,42 @@ export async function stageJobs(
   store: Pick<RunStore, 'jobFile'>,
   terminal: Terminal,
 ): Promise<readonly StagedJob[] | null> {
-  let mistakes = 0
-  const report = (problem: Problem): void => {
-    mistakes += 1
-    terminal.say(formatProblem(problem))
-  }
+  const paths = jobPaths(flags)
   const jobs: StagedJob[] = []
+  // What a bad file staged lies under its name.
+  const named: JobSettings[] = []
   const reading = display<Read>(
     terminal,
     systemClock,
     ({ job, queries }) => `Reading ${job}: ${count(queries, 'query', 'queries')}`,
   )
-  for (const path of jobPaths(flags)) {
+  for (const path of paths) {
+    const { report, end } = mistakePrinter(terminal.say, flags.verbose === true)
     const file = await openNamed(path, flags, terminal, report)
-    if (file === null) continue
-    const clash = await nameClash(file.settings, jobs, store)
-    if (clash !== null)
-      report({ where: path === noFile ? stdinName : path, line: null, column: null, ...clash })
-    jobs.push({ settings: file.settings, ...(await stage(file, draft, reading.show)) })
+    const clash = file === null ? null : await nameClash(file.settings, named, store)
+    if (clash !== null) report({ where: shownName(path), line: null, column: null, ...clash })
+    let staged: Omit<StagedJob, 'settings'> | null = null
+    if (file !== null) {
+      named.push(file.settings)
+      // Its mistakes are told, too, where its name is wrong.
+      staged = await stage(file, clash === null ? draft : null, reading.show)
+    }
+    if (end() > 0) {
+      if (flags['skip-bad'] === true) terminal.say(`${shownName(path)} is left out.`)
+    } else if (file !== null && staged !== null) jobs.push({ settings: file.settings, ...staged })
   }
   reading.end()
-  return mistakes === 0 ? jobs : null
+  const enough = flags['skip-bad'] === true ? 1 : paths.length
+  return jobs.length >= enough ? jobs : null
+}
+
+function shownName(path: string): string {
+  return path === noFile ? stdinName : path
+}
+
+/** Whether job files were left out for their mistakes. */
+export function areLeftOut(flags: JobFileFlags, jobs: readonly unknown[]): boolean {
+  return jobs.length < jobPaths(flags).length
 }
 
 /** The settings of job files; null after mistakes in them, which were told. */
@@ -100,8 +117,9 @@ export async function openJobs(
   const jobs: JobSettings[] = []
   const paths = jobPaths(flags)
   for (const path of paths) {
-    const report = (problem: Problem) => terminal.say(formatProblem(problem))
+    const { report, end } = mistakePrinter(terminal.say, flags.verbose === true)
     const file = await openNamed(path, flags, terminal, report)
+    end()
     if (file !== null) jobs.push(file.settings)
   }
   return jobs.length === paths.length ? jobs : null
@@ -140,7 +158,7 @@ async function readStdin(terminal: Terminal): Promise<JobText> {
 
 async function stage(
   { settings, queries }: JobFile,
-  draft: PlanDraft,
+  draft: PlanDraft | null,
   show: (read: Read) => void,
 ): Promise<Omit<StagedJob, 'settings'>> {
   let tracked = settings.targets.length > 0
@@ -148,7 +166,7 @@ async function stage(
   let read = 0
   let batch: JobQuery[] = []
   const flush = async (): Promise<void> => {
-    await draft.add(settings.name, batch.map(planQuery))
+    await draft?.add(settings.name, batch.map(planQuery))
     read += batch.length
     batch = []
     show({ job: settings.name, queries: read })
@@ -174,7 +192,7 @@ function isOriginOpen({ operation, params }: JobQuery): boolean {
 /** Two files of one name would continue each other's runs. */
 async function nameClash(
   { name, file }: JobSettings,
-  others: readonly StagedJob[],
+  others: readonly JobSettings[],
   store: Pick<RunStore, 'jobFile'>,
 ): Promise<Pick<Problem, 'what' | 'instead'> | null> {
   if (name === searchJob)
@@ -182,7 +200,7 @@ async function nameClash(
       what: `the job name '${name}' is that of one-off searches`,
       instead: 'give it another name with name: (or --name)',
     }
-  const beside = others.find(({ settings }) => settings.name === name)?.settings.file
+  const beside = others.find((other) => other.name === name)?.file
   const other = beside ?? (file === noFile ? null : otherFile(await store.jobFile(name)))
   if (other === null || other === file) return null
   return {

@@ -12,7 +12,7 @@ import type { PlanDraft, PlannedJob, Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
 import { count } from '../words.ts'
 import { backtestJobs } from './backtest.ts'
-import { type JobFileFlags, type StagedJob, stageJobs } from './job-files.ts'
+import { areLeftOut, type JobFileFlags, type StagedJob, stageJobs } from './job-files.ts'
 import { type BudgetedJob, described, planDocuments } from './plan-document.ts'
 import { accountWarnings } from './usage.ts'
 import { type Connection, connect, lookupPatience, type WireFlags } from './wire.ts'
@@ -65,7 +65,7 @@ export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number
       ? `${JSON.stringify(documents.length === 1 ? documents[0] : documents, null, 2)}\n`
       : described(documents, account, terminal.columns),
   )
-  return 0
+  return areLeftOut(flags, jobs) ? 2 : 0
 }
 
 /** What each staged job would do; with `change`, runs that can no longer go on are closed. */

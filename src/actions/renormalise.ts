@@ -23,7 +23,7 @@ export async function renormaliseAnswers(flags: RenormaliseFlags, terminal: Term
   using turn = waitForTurns([databaseLock(databasePath(flags))], flags.wait, terminal)
   await using store = await openExisting(databasePath(flags))
   await turn.acquire()
-  const named = flags.job === undefined ? null : await namedJob(store, flags.job, terminal)
+  const named = flags.job === undefined ? null : await namedJob(store, { ...flags, job: flags.job }, terminal)
   if (named === null && flags.job !== undefined) return 2
   if (named?.settings) await observeThePast(store, named.settings, null, terminal)
   const line = display<Renormalised>(

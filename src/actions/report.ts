@@ -26,7 +26,7 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
   const comparison = comparisonOf(flags)
   const date = day('--date', flags.date)
   await using store = await openExisting(databasePath(flags))
-  const named = await namedJob(store, flags.job, terminal)
+  const named = await namedJob(store, flags, terminal)
   if (named === null) return 2
   const { name: job, settings } = named
   if (settings !== null) {

@@ -5,7 +5,7 @@ import type { Terminal } from '../terminal.ts'
 import { type CollectFlags, collectRuns, type Listed, readCollectFlags } from './collecting.ts'
 import { collectorLock, type LockFlags } from './collector-lock.ts'
 import { beginDesk } from './desk.ts'
-import { type JobFileFlags, stageJobs } from './job-files.ts'
+import { areLeftOut, type JobFileFlags, stageJobs } from './job-files.ts'
 import { observeThePast } from './new-targets.ts'
 import { type PlanFlags, type Plotted, plan, plot } from './plan.ts'
 import { keepHeapSmall } from './small-heap.ts'
@@ -24,7 +24,9 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
   using lock = collectorLock(flags, connection, terminal)
   await using desk = beginDesk()
   const listed = await planRuns(connection, flags, terminal, lock.acquire)
-  return listed === null ? 2 : await collectRuns(connection, listed, flags, terminal, desk.open)
+  if (listed === null) return 2
+  const code = await collectRuns(connection, listed, flags, terminal, desk.open)
+  return areLeftOut(flags, listed) && (code === 0 || code === 3) ? 2 : code
 }
 
 /** Plans jobs into the store when it is this process's turn; null after mistakes in their files, which were told. */

@@ -6,7 +6,7 @@ import { listFlag, switchFlag, textFlag } from './command.ts'
 export const globalFlags = {
   db: { ...textFlag('Database; default: RANKLINE_DB, else data/rankline.db'), global: true },
   json: { ...switchFlag('Print JSON'), global: true },
-  verbose: { ...switchFlag('Show stack traces'), global: true },
+  verbose: { ...switchFlag('Show every mistake of a job file, and stack traces'), global: true },
 } as const
 
 export function serviceFlags(yargs: Argv): Argv {

@@ -29,6 +29,9 @@ export const commands: readonly Command[] = [
     flags: (yargs) =>
       fitFlag(waitFlag(collectFlags(serviceFlags(jobFlags(yargs))))).options({
         'dry-run': switchFlag('The same as plan'),
+        'skip-bad': switchFlag(
+          'Leave out job files with mistakes, and end with exit code 2 after the others',
+        ),
       }),
     load: async () => (await import('../actions/run.ts')).run,
   },

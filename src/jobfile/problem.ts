@@ -1,4 +1,5 @@
 import type { Problem } from '../model/job.ts'
+import { grouped } from '../words.ts'
 
 /** Takes one mistake; called as often as there are mistakes. */
 export type Report = (problem: Problem) => void
@@ -19,6 +20,28 @@ export type Read<T> = { readonly value: T } | Mistake
 export function formatProblem({ where, line, column, what, instead }: Problem): string {
   const place = [where, line, column].filter((part) => part !== null).join(':')
   return `${place}: ${what}; ${instead}`
+}
+
+/** Mistakes of one file that are told; the others are counted. */
+const mostTold = 20
+
+/** Says each mistake of a file as one line: the first of them, and how many more there are, or `all`. */
+export function mistakePrinter(say: (line: string) => void, all: boolean) {
+  let mistakes = 0
+  return {
+    report: (problem: Problem): void => {
+      mistakes++
+      if (all || mistakes <= mostTold) say(formatProblem(problem))
+    },
+    /** To be called when the file was read; answers how many mistakes it has. */
+    end: (): number => {
+      if (!all && mistakes > mostTold)
+        say(
+          `… and ${grouped(mistakes - mostTold)} more: ${grouped(mistakes)} mistakes in all; --verbose lists them`,
+        )
+      return mistakes
+    },
+  }
 }
 
 /** The text of a mistake in quotes, short and on one line. */

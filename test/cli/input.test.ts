@@ -76,23 +76,56 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, RegExp]>
   expect(code).toBe(2)
 })
 
-test('a job file with 40 mistakes is 40 lines, exit 2, and nothing is sent', async () => {
+test('a job file with 500 mistakes is 20 lines and their number, exit 2, and nothing is sent', async () => {
   await using sandbox = await startSandbox()
   await using place = await workspace(sandbox)
-  const rows = Array.from({ length: 40 }, (_, index) => `query ${index},usa`)
+  const rows = Array.from({ length: 500 }, (_, index) => `query ${index},usa`)
   const job = await place.file('job.csv', `query,gl\nfine,us\n${rows.join('\n')}\n`)
 
   for (const command of ['run', 'plan']) {
     const { code, stdout, stderr } = await place.run([command, job])
     const lines = stderr.trim().split('\n')
-    expect(lines).toHaveLength(40)
+    expect(lines).toHaveLength(21)
     expect(lines[0]).toBe("job.csv:3: gl cannot be 'usa'; write a two-letter country code such as us")
-    expect(lines[39]).toMatch(/^job\.csv:42: /)
+    expect(lines[19]).toMatch(/^job\.csv:22: /)
+    expect(lines[20]).toBe('… and 480 more: 500 mistakes in all; --verbose lists them')
     expect(stdout).toBe('')
     expect(code).toBe(2)
   }
+  expect((await place.run(['plan', job, '--verbose'])).stderr.trim().split('\n')).toHaveLength(500)
   expect(sandbox.ledger.requests).toEqual([])
   expect(place.sql('SELECT * FROM runs')).toEqual([])
+})
+
+test('with --skip-bad the good job files run, and the exit code is 2', async () => {
+  await using sandbox = await startSandbox()
+  await using place = await workspace(sandbox)
+  await place.file('good.csv', 'query\na\n')
+  await place.file('bad.csv', 'query,gl\nb,us\nc,usa\n')
+  await place.file('other/bad.csv', 'query\nd\n')
+  const jobs = ['bad.csv', 'good.csv', 'no.csv', 'other/bad.csv', '--skip-bad']
+
+  const dry = await place.run(['run', ...jobs, '--dry-run', '--json'])
+  expect(dry.code).toBe(2)
+  expect(JSON.parse(dry.stdout)).toMatchObject({ job: 'good', tasks: { planned: 1 } })
+  const { code, stdout, stderr } = await place.run(['run', ...jobs])
+
+  expect(code).toBe(2)
+  expect(stderr.trim().split('\n')).toEqual([
+    expect.stringMatching(/^bad\.csv:3: gl cannot be 'usa'/),
+    'bad.csv is left out.',
+    expect.stringMatching(/^no\.csv: there is no such file/),
+    'no.csv is left out.',
+    expect.stringMatching(/^other\/bad\.csv: the job name 'bad' belongs to bad\.csv already/),
+    'other/bad.csv is left out.',
+  ])
+  expect(stdout).toMatch(/^good \(run 1\): completed/)
+  expect(place.sql('SELECT DISTINCT job FROM runs')).toEqual([{ job: 'good' }])
+  expect(sandbox.ledger.charged).toBe(1)
+
+  // How a run was stopped counts more; without a good file nothing runs.
+  expect((await place.run(['run', ...jobs, '--max-credits', '0'])).code).toBe(4)
+  expect((await place.run(['run', 'bad.csv', '--skip-bad'])).code).toBe(2)
 })
 
 test('mistakes of all jobs of a command are told, and none of the jobs runs', async () => {
