@@ -39,6 +39,14 @@ export function valueOn(series: RankSeries, day: number): DayValue | null {
   return dayValue(cells[day] ?? null, seen[day], absentDepths.findLast(([from]) => from <= day)?.[1])
 }
 
+/** Ranks of all results of the target on a day, the best first; empty where none ranked. */
+export function ranksOn({ cells, places }: RankSeries, day: number): readonly number[] {
+  const several = places[day]
+  if (several !== undefined) return several.map(([rank]) => rank)
+  const rank = Math.trunc(cells[day] ?? 0)
+  return rank > 0 ? [rank] : []
+}
+
 /**
  * The days before the last one that may be compared with, the best first, if all of them were known. Which is better does
  * not depend on the series, so it is found out once.

@@ -1,4 +1,4 @@
-import { valueOn } from './cohort.ts'
+import { ranksOn, valueOn } from './cohort.ts'
 import { type DayValue, unknown } from './day-cell.ts'
 import { figuresOf, type HeadlineName, type Measure } from './headline.ts'
 import { type Distribution, distribution } from './metrics/distribution.ts'
@@ -38,7 +38,8 @@ export function daily(history: RankHistory, target: number, measure: Measure): r
     for (const one of series) {
       const value = valueOn(one, index) ?? (index === last ? unknown : null)
       if (value === null) continue
-      seen.push({ value, volume: history.keywords[one.keyword]?.volume ?? null })
+      const { volume = null } = history.keywords[one.keyword] ?? {}
+      seen.push({ value, ranks: ranksOn(one, index), volume })
       values.push(value)
     }
     const figures = figuresOf(seen, measure)

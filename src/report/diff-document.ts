@@ -1,8 +1,8 @@
 import type { Target } from '../model/target.ts'
 import { matcherOf } from '../rank/match.ts'
 import type { SerpQuery } from '../store/rows.ts'
-import { diffSerps, type Pair, type SerpDiff } from './serp-diff.ts'
-import type { Snapshot, SnapshotResult } from './snapshot.ts'
+import { diffSerps, type Pair, type SerpDiff, type SerpResult } from './serp-diff.ts'
+import type { Snapshot } from './snapshot.ts'
 
 /** What became of the results of a query, as programs get it; its names stay. */
 export interface DiffDocument {
@@ -110,22 +110,22 @@ function sideOf(snapshot: Snapshot, notCompared: number): DiffSide {
   }
 }
 
-type Tell = (result: SnapshotResult) => DiffResult
+type Tell = (result: SerpResult) => DiffResult
 
 function listsOf(
-  diff: SerpDiff<SnapshotResult> | null,
+  diff: SerpDiff | null,
   told: Tell,
 ): Pick<DiffDocument, 'entered' | 'left' | 'moved' | 'changed'> {
   if (diff === null) return { entered: [], left: [], moved: [], changed: [] }
   return {
     entered: diff.entered.map(told),
     left: diff.left.map(told),
-    moved: diff.moved.map(({ before, after }: Pair<SnapshotResult>) => ({
+    moved: diff.moved.map(({ before, after }: Pair) => ({
       ...told(after),
       previous_rank: before.rank,
       change: before.rank - after.rank,
     })),
-    changed: diff.changed.map(({ before, after }: Pair<SnapshotResult>) => ({
+    changed: diff.changed.map(({ before, after }: Pair) => ({
       ...told(after),
       previous_rank: before.rank,
       previous_title: before.title,

@@ -1,10 +1,12 @@
-import { alike, type Standing } from './cohort.ts'
+import { alike, ranksOn, type Standing } from './cohort.ts'
 import type { CtrCurve } from './ctr/curve.ts'
+import type { DayValue } from './day-cell.ts'
 import { type AbsentAs, averagePosition } from './metrics/average-position.ts'
 import type { Figure, Seen } from './metrics/figure.ts'
 import type { MetricName } from './metrics/index.ts'
 import { shareOfVoice } from './metrics/share-of-voice.ts'
 import { visibility } from './metrics/visibility.ts'
+import { seenBy } from './movement.ts'
 
 /** How a report measures. */
 export interface Measure {
@@ -39,7 +41,11 @@ export type Headline = Readonly<Record<HeadlineName, ComparedFigure>>
 
 /** The headline figures of the standings of one target. */
 export function headline(standings: readonly Standing[], measure: Measure): Headline {
-  const all = standings.map(({ current, keyword: { volume } }) => ({ value: current, volume }))
+  const all = standings.map(({ series, current, keyword: { volume } }) => ({
+    value: current,
+    ranks: ranksOn(series, series.cells.length - 1),
+    volume,
+  }))
   const pairs = standings.flatMap(pairOf)
   // Where absent is left out, a keyword that came or went would be in one of the two averages alone.
   const ranked = measure.absent === 'left out' ? pairs.filter((pair) => pair.every(isRanked)) : pairs
@@ -79,15 +85,21 @@ export function figuresOf(
 }
 
 /** Both days of a keyword, where both were observed. */
-function pairOf({ current, baseline, keyword: { volume } }: Standing): readonly Pair[] {
+function pairOf({ series, current, baseline, keyword: { volume } }: Standing): readonly Pair[] {
   if (baseline === null || current.state === 'unknown' || baseline.value.state === 'unknown') return []
   const [now, before] = alike(current, baseline.value)
+  const [ranks, ranksBefore] = [ranksOn(series, series.cells.length - 1), ranksOn(series, baseline.day)]
   return [
     [
-      { value: now, volume },
-      { value: before, volume },
+      { value: now, ranks: ranks.filter((rank) => isSeen(rank, now, before)), volume },
+      { value: before, ranks: ranksBefore.filter((rank) => isSeen(rank, before, now)), volume },
     ],
   ]
+}
+
+/** Whether a rank of one day counts beside the other day, which would have seen it or has a rank of its own. */
+function isSeen(rank: number, { state }: DayValue, other: DayValue): boolean {
+  return state === 'ranked' && (other.state === 'ranked' || seenBy(rank, other))
 }
 
 function cohortOf(now: Figure, before: Figure): Cohort {

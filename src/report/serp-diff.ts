@@ -1,3 +1,5 @@
+import { turnoverDepth, turnoverOfPages } from './metrics/volatility.ts'
+
 /** One result of a snapshot, as far as comparing goes. */
 export interface SerpResult {
   /** 1 + the distinct results before it. */
@@ -5,6 +7,7 @@ export interface SerpResult {
   /** Equal for the same result: of its link where it has one. */
   readonly key: string | number
   readonly title: string | null
+  readonly link: string | null
   readonly snippet: string | null
 }
 
@@ -39,12 +42,10 @@ export interface SerpDiff<Result extends SerpResult = SerpResult> {
   readonly notCompared: { readonly from: number; readonly to: number }
   /**
    * The share of the first ten (of as many as both looked at, where that is less) that are others, from 0 to 1:
-   * 1 - common / the longer of both lists. Null where nothing was compared.
+   * 1 - common / the longer of both lists. A result without a link is no page. Null where there were no pages to compare.
    */
   readonly turnover: number | null
 }
-
-const top = 10
 
 /**
  * Compares two snapshots of one query. `entered` and `left` are said only as far down as both looked without a gap; two
@@ -78,7 +79,7 @@ export function diffSerps<Result extends SerpResult>(
     changed: pairs.filter(hasChanged),
     same: pairs.filter((pair) => !hasMoved(pair) && !hasChanged(pair)).length,
     notCompared: { from: gone.filter(isDeeper).length, to: come.filter(isDeeper).length },
-    turnover: turnoverOf(before, after, Math.min(top, bothSaw)),
+    turnover: turnoverOf(before, after, Math.min(turnoverDepth, bothSaw)),
   }
 }
 
@@ -119,11 +120,7 @@ function turnoverOf(
   after: ReadonlyMap<SerpResult['key'], SerpResult>,
   depth: number,
 ): number | null {
-  if (depth === 0) return null
   const first = (all: ReadonlyMap<SerpResult['key'], SerpResult>) =>
-    [...all.values()].filter(({ rank }) => rank <= depth).map(({ key }) => key)
-  const [old, now] = [first(before), first(after)]
-  const most = Math.max(old.length, now.length)
-  const common = now.filter((key) => old.includes(key)).length
-  return most === 0 ? 0 : (most - common) / most
+    new Set([...all.values()].flatMap(({ rank, link, key }) => (link !== null && rank <= depth ? [key] : [])))
+  return turnoverOfPages(first(after), first(before)).value
 }

@@ -4,7 +4,7 @@ import type { Serp, SerpResult } from './serp-diff.ts'
 import { type LookedPage, lookedPages, missedPages } from './why.ts'
 
 /** What one run saw of a query, ready for comparing. */
-export interface Snapshot extends Serp<SnapshotResult>, SerpAt {
+export interface Snapshot extends Serp, SerpAt {
   /** When its last page came, ISO 8601 in UTC. */
   readonly fetchedAt: string | null
   /** Distinct results that were looked at. */
@@ -13,10 +13,6 @@ export interface Snapshot extends Serp<SnapshotResult>, SerpAt {
   readonly unbrokenPages: number
   /** What became of the pages that were not looked at. */
   readonly missed: readonly string[]
-}
-
-export interface SnapshotResult extends SerpResult {
-  readonly link: string | null
 }
 
 /** What a run left of a query, as a snapshot of the results. */
@@ -47,7 +43,7 @@ function resultsOf(pages: readonly LookedPage[]): readonly ResultRecord[] {
 }
 
 /** Equal links are the same result; without a link it is told by its text, the second of the same text by its number. */
-function keyed(results: readonly ResultRecord[]): readonly SnapshotResult[] {
+function keyed(results: readonly ResultRecord[]): readonly SerpResult[] {
   const times = new Map<string, number>()
   return results.map(({ rank, title, link, sameAs, snippet }) => {
     if (sameAs !== null) return { rank, title, link, snippet, key: sameAs }

@@ -111,7 +111,7 @@ describe('two days, as far down as both looked', () => {
     ],
     ['and elsewhere as deep as was looked', value(3), value(-8, -1), [3, 8]],
   ])('%s', (_, a, b, places) => {
-    const of = (one: DayValue) => averagePosition([{ value: one, volume: null }]).value
+    const of = (one: DayValue) => averagePosition([{ value: one }]).value
     expect(alike(a, b).map(of)).toEqual(places)
     expect(alike(b, a).map(of)).toEqual(places.toReversed())
   })

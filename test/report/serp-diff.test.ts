@@ -8,6 +8,7 @@ function letters(text: string, first = 1): readonly SerpResult[] {
     rank: first + index,
     key: letter.toLowerCase(),
     title: letter,
+    link: `https://${letter.toLowerCase()}.example/`,
     snippet: null,
   }))
 }
@@ -128,7 +129,7 @@ describe('between two looks', () => {
   test('a snippet that changed, came or went is a change, and a text is told as it was and is', () => {
     const withSnippet = (snippet: string | null): Serp => ({
       ...looked('a'),
-      results: [{ rank: 1, key: 7, title: 'a', snippet }],
+      results: [{ rank: 1, key: 7, title: 'a', link: null, snippet }],
     })
     for (const [before, after] of [
       ['x', 'y'],
@@ -150,7 +151,7 @@ describe('between two looks', () => {
   test('keys that are numbers and keys that are text are not mixed up', () => {
     const keyed = (key: string | number): Serp => ({
       ...looked('a'),
-      results: [{ rank: 1, key, title: null, snippet: null }],
+      results: [{ rank: 1, key, title: null, link: null, snippet: null }],
     })
     expect(brief(diffSerps(keyed(1), keyed('1')))).toBe('+11 -11')
   })

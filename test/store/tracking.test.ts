@@ -181,7 +181,7 @@ async function notFound(days: readonly Day[], lookedAtOnly = false) {
   const runs = await store.runs({ job: 'acme' })
   const { history } = buildHistory({ job: 'acme', runs, targets: [target], store, kindOf, lookedAtOnly })
   const value = valueOn(history.series[0] as RankSeries, days.length - 1) as DayValue
-  return [valueRank(value), averagePosition([{ value, volume: null }]).value]
+  return [valueRank(value), averagePosition([{ value }]).value]
 }
 
 interface Day {

@@ -49,11 +49,12 @@ export function moversSection({ targets }: Summary, history: RankHistory): reado
   })
 }
 
-/** Clicks a month; of one search, where there is no volume, in percentage points. */
-function gainText({ gain, standing: { keyword } }: Mover): string {
-  const [size, unit] = keyword.volume === null ? [Math.abs(gain) * 100, ' pp'] : [Math.abs(gain), '']
+/** Clicks a month; a dash where the volume is not known. */
+function gainText({ gain }: Mover): string {
+  if (gain === null) return '-'
+  const size = Math.abs(gain)
   const number = size.toLocaleString('en-US', { maximumFractionDigits: size < 10 ? 1 : 0 })
-  return number === '0' ? number : `${gain < 0 ? '-' : '+'}${number}${unit}`
+  return number === '0' ? number : `${gain < 0 ? '-' : '+'}${number}`
 }
 
 /** How each own target does against every other one. */

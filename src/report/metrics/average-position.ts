@@ -14,7 +14,7 @@ export type AbsentAs = 'depth' | 'looked at' | 'left out' | number
  * averages are alike only where both were asked as deep. Where no depth is known there is no place either: such keywords are
  * not counted. Keywords weigh the same whatever their volume.
  */
-export function averagePosition(all: readonly Seen[], absent: AbsentAs = 'depth'): Figure {
+export function averagePosition(all: readonly Pick<Seen, 'value'>[], absent: AbsentAs = 'depth'): Figure {
   let [sum, counted] = [0, 0]
   for (const { value } of all) {
     const place = placeOf(value, absent)

@@ -23,6 +23,8 @@ export interface Figure {
 /** What a metric sees of one keyword on one day. */
 export interface Seen {
   readonly value: DayValue
+  /** Ranks of all results of the target, the best first; empty where none ranks. */
+  readonly ranks: readonly number[]
   /** Searches a month; null where the job says none. */
   readonly volume: number | null
 }
@@ -32,7 +34,7 @@ export function figure(numerator: number, denominator: number, coverage: Coverag
   return { value, numerator, denominator, coverage, uncounted }
 }
 
-export function coverageOf(all: readonly Seen[]): Coverage {
+export function coverageOf(all: readonly Pick<Seen, 'value'>[]): Coverage {
   let [ranked, observed] = [0, 0]
   for (const { value } of all) {
     if (value.state === 'ranked') ranked++

@@ -29,9 +29,7 @@ export function ownership(
   return kinds.map((kind) => {
     const those = standings.filter(({ keyword }) => keyword.kind === kind)
     const shown = those.flatMap(({ series }) => byKeyword.get(series.keyword) ?? [])
-    const coverage = coverageOf(
-      those.map(({ current, keyword }) => ({ value: current, volume: keyword.volume })),
-    )
+    const coverage = coverageOf(those.map(({ current }) => ({ value: current })))
     return { kind, coverage, firstTen: shareOfFirstTen(shown, target, those.length) }
   })
 }

@@ -2,16 +2,16 @@ import { type CtrCurve, rateOf } from '../ctr/curve.ts'
 import { coverageOf, type Figure, figure, type Seen } from './figure.ts'
 
 /**
- * Estimated clicks by searches, as STAT defines it: the sum of volume times CTR(rank) over the sum of volumes, of the
- * observed keywords. Unit: share, CTR(1) at most. Absent has no clicks; keywords without a volume are not counted.
+ * Estimated clicks by searches, as STAT defines it: the sum of volume times CTR(rank) of all results of the target over the
+ * sum of volumes, of the observed keywords. Unit: share. Absent has no clicks; keywords without a volume are not counted.
  */
 export function shareOfVoice(all: readonly Seen[], curve: CtrCurve): Figure {
   let [clicks, searches, uncounted] = [0, 0, 0]
-  for (const { value, volume } of all) {
+  for (const { value, ranks, volume } of all) {
     if (value.state === 'unknown') continue
     if (volume === null) uncounted++
     else {
-      clicks += volume * rateOf(curve, value.rank)
+      for (const rank of ranks) clicks += volume * rateOf(curve, rank)
       searches += volume
     }
   }

@@ -6,7 +6,7 @@ import { coverageOf, type Figure, figure, type Seen } from './figure.ts'
  * CTR(1) times their number. Unit: share from 0 to 1 (more only where a curve gives a lower rank more clicks); absent
  * has no clicks. Keywords weigh the same whatever their volume.
  */
-export function visibility(all: readonly Seen[], curve: CtrCurve): Figure {
+export function visibility(all: readonly Pick<Seen, 'value'>[], curve: CtrCurve): Figure {
   const coverage = coverageOf(all)
   const clicks = all.reduce((sum, { value }) => sum + rateOf(curve, value.rank), 0)
   return figure(clicks, rateOf(curve, 1) * coverage.observed, coverage)

@@ -4,11 +4,8 @@ import { type CtrCurve, rateOf } from '../ctr/curve.ts'
 /** A keyword that was won or lost, and what that is worth. */
 export interface Mover {
   readonly standing: Standing
-  /**
-   * What lists are sorted by: CTR now minus CTR before, times the volume: clicks a month. Without a volume it is that of
-   * one search.
-   */
-  readonly gain: number
+  /** CTR now minus CTR before, times the volume: clicks a month. Null where the volume is not known. */
+  readonly gain: number | null
 }
 
 export interface Movers {
@@ -19,23 +16,39 @@ export interface Movers {
 }
 
 /**
- * Who won and who lost since the baseline. Rank 2 lost comes before rank 40 lost; where clicks say nothing, as below the
- * end of the curve, the one with the better rank, now or then, comes first, then the one that moved farther.
+ * Who won and who lost since the baseline, by clicks; those without a volume come after all that have one, by the clicks of
+ * one search. Rank 2 lost comes before rank 40 lost; where clicks say nothing, as below the end of the curve, the one with
+ * the better rank, now or then, comes first, then the one that moved farther.
  */
 export function winnersAndLosers(standings: readonly Standing[], curve: CtrCurve): Movers {
   const of = (...movements: readonly string[]): readonly Mover[] =>
     standings
       .filter(({ change }) => movements.includes(change.movement))
-      .map((standing) => ({ standing, gain: gainOf(standing, curve) }))
-  return {
-    winners: of('improved', 'entered').toSorted((a, b) => b.gain - a.gain || byRanks(a, b)),
-    losers: of('declined', 'left').toSorted((a, b) => a.gain - b.gain || byRanks(a, b)),
-  }
+      .map((standing) => ({ standing, ofOneSearch: ofOneSearch(standing, curve) }))
+      .map((one) => ({ ...one, gain: gainOf(one.standing, one.ofOneSearch) }))
+      .toSorted(byWorth)
+      .map(({ standing, gain }) => ({ standing, gain }))
+  return { winners: of('improved', 'entered'), losers: of('declined', 'left') }
 }
 
-function gainOf({ current, baseline, keyword }: Standing, curve: CtrCurve): number {
-  const before = rateOf(curve, baseline?.value.rank ?? null)
-  return (rateOf(curve, current.rank) - before) * (keyword.volume ?? 1)
+interface Weighed extends Mover {
+  /** The same of one search, whatever the volume. */
+  readonly ofOneSearch: number
+}
+
+function ofOneSearch({ current, baseline }: Standing, curve: CtrCurve): number {
+  return rateOf(curve, current.rank) - rateOf(curve, baseline?.value.rank ?? null)
+}
+
+function gainOf({ keyword: { volume } }: Standing, clicks: number): number | null {
+  return volume === null ? null : clicks * volume
+}
+
+/** The greatest gain or loss first: lists hold either gains or losses. */
+function byWorth(a: Weighed, b: Weighed): number {
+  if ((a.gain === null) !== (b.gain === null)) return a.gain === null ? 1 : -1
+  const size = ({ gain, ofOneSearch: clicks }: Weighed) => Math.abs(gain ?? clicks)
+  return size(b) - size(a) || byRanks(a, b)
 }
 
 function byRanks({ standing: a }: Mover, { standing: b }: Mover): number {

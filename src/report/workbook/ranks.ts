@@ -3,6 +3,7 @@ import type { Sheet } from '../../xlsx/workbook.ts'
 import { valueOn } from '../cohort.ts'
 import { reportColumns } from '../columns.ts'
 import type { DayValue } from '../day-cell.ts'
+import { metrics } from '../metrics/index.ts'
 import { rankingLinks } from '../metrics/ranking-link.ts'
 import type { Mover } from '../metrics/winners.ts'
 import type { Keyword, RankHistory, TrackedTarget } from '../rank-history.ts'
@@ -69,7 +70,7 @@ export function movementSheet({ targets }: Summary): Sheet {
       field('previous_rank', 'number', ({ standing }) => standing.baseline?.value.rank ?? null),
       field('rank', 'number', ({ standing }) => standing.current.rank),
       field('change', 'number', ({ standing }) => standing.change.change),
-      field('gain', 'decimal', ({ gain }) => gain),
+      field(`${metrics.gain.label}, ${metrics.gain.unit}`, 'decimal', ({ gain }) => gain),
     ],
     moved,
   )

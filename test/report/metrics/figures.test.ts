@@ -1,22 +1,25 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { valueOn } from '../../../src/report/cohort.ts'
+import { standingsOf, valueOn } from '../../../src/report/cohort.ts'
+import { daily } from '../../../src/report/daily.ts'
 import { absentCell, type DayCell, dayValue } from '../../../src/report/day-cell.ts'
+import { headline } from '../../../src/report/headline.ts'
 import { averagePosition } from '../../../src/report/metrics/average-position.ts'
 import { bestRank } from '../../../src/report/metrics/best-rank.ts'
 import { buckets, distribution, top } from '../../../src/report/metrics/distribution.ts'
 import type { Seen } from '../../../src/report/metrics/figure.ts'
 import { shareOfVoice } from '../../../src/report/metrics/share-of-voice.ts'
 import { visibility } from '../../../src/report/metrics/visibility.ts'
-import { aKnownCell, curve } from './history.ts'
+import { aHistory, aKnownCell, curve } from './history.ts'
 
 const unknown = 0
 const absentFrom = (depth: number): number => absentCell(depth, false)
 
-/** Keywords by their cells, with their volumes. */
+/** Keywords by their cells, one result each, with their volumes. */
 function seen(cells: readonly DayCell[], volumes: readonly (number | null)[] = []): readonly Seen[] {
   return cells.map((cell, index) => ({
     value: dayValue(cell, undefined) as Seen['value'],
+    ranks: cell !== null && cell > 0 ? [Math.trunc(cell)] : [],
     volume: volumes[index] ?? null,
   }))
 }
@@ -37,7 +40,6 @@ describe('average position', () => {
   test('does not reward short SERPs: absent from 3 results of the 30 asked for is 31: (1 + 31 + 31) / 3', () => {
     const short = [3, 0].map((results) => ({
       value: dayValue(absentFrom(results), -1, 30) as Seen['value'],
-      volume: null,
     }))
     expect(averagePosition([...seen([1]), ...short])).toMatchObject({ value: 21, denominator: 3 })
   })
@@ -88,6 +90,42 @@ describe('share of voice', () => {
     const all = seen([1, 5], [100, 10_000])
     expect(shareOfVoice(all, { ...curve, rates })).toMatchObject({ numerator: 520, denominator: 10_100 })
     expect(shareOfVoice(all, { ...curve, rates }).value).toBeCloseTo(0.0515, 4)
+  })
+
+  test('counts all results of the target, as STAT does: 100 * (0.5 + 0.1) / 100', () => {
+    const history = aHistory([
+      {
+        volume: 100,
+        cells: [3, 1],
+        places: {
+          1: [
+            [1, 0],
+            [3, 1],
+          ],
+        },
+      },
+    ])
+    const { share_of_voice: share } = headline(standingsOf(history, null), { curve })
+    expect(share.value).toBeCloseTo(0.6, 12)
+    expect(share.cohort).toMatchObject({ now: { numerator: 60 }, before: { numerator: 10 } })
+    expect(daily(history, 0, { curve }).map(({ figures }) => figures.share_of_voice.numerator)).toEqual([
+      10, 60,
+    ])
+  })
+
+  test('of a further result that the other day could not see nothing counts in the comparison', () => {
+    const places = {
+      1: [
+        [1, 0],
+        [3, 1],
+      ],
+    } as const
+    const [to, seenTo] = [-3, 2]
+    const history = aHistory([{ volume: 100, cells: [to, 1], seen: { 0: seenTo }, places }])
+    expect(headline(standingsOf(history, null), { curve }).share_of_voice).toMatchObject({
+      numerator: 60,
+      cohort: { now: { numerator: 50 }, before: { numerator: 0 } },
+    })
   })
 
   test.each<[string, readonly DayCell[], readonly (number | null)[], number | null, number]>([

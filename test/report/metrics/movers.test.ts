@@ -70,7 +70,10 @@ function turned(history: RankHistory): RankHistory {
 describe('winners and losers', () => {
   const movers = (...all: readonly ASeries[]) => {
     const { winners, losers } = winnersAndLosers(standingsOf(aHistory(all), null), curve)
-    const told = ({ standing, gain }: Mover) => [standing.keyword.query, Number(gain.toFixed(9))]
+    const told = ({ standing, gain }: Mover) => [
+      standing.keyword.query,
+      gain === null ? null : Number(gain.toFixed(9)),
+    ]
     return { winners: winners.map(told), losers: losers.map(told) }
   }
 
@@ -115,11 +118,25 @@ describe('winners and losers', () => {
         { query: 'out from 12', cells: [12, -51] },
       ).losers,
     ).toEqual([
-      ['from the second', -0.2],
-      ['out from 12', 0],
-      ['many steps from 12', 0],
-      ['a step from 12', 0],
-      ['far below', 0],
+      ['from the second', null],
+      ['out from 12', null],
+      ['many steps from 12', null],
+      ['a step from 12', null],
+      ['far below', null],
+    ])
+  })
+
+  test('what has no volume comes after all that has one, for clicks and the clicks of one search are not mixed', () => {
+    expect(
+      movers(
+        { query: 'no volume, to the top', cells: [-11, 1] },
+        { query: 'few searches', volume: 1, cells: [3, 2] },
+        { query: 'no searches', volume: 0, cells: [2, 1] },
+      ).winners,
+    ).toEqual([
+      ['few searches', 0.1],
+      ['no searches', 0],
+      ['no volume, to the top', null],
     ])
   })
 })

@@ -5,8 +5,9 @@ import { discoverCompetitors } from '../../../src/report/metrics/discovery.ts'
 import { citationShare, ownership } from '../../../src/report/metrics/ownership.ts'
 import { serpShareOfVoice } from '../../../src/report/metrics/serp-share-of-voice.ts'
 import { serpPairs } from '../../../src/report/metrics/serps.ts'
-import { turnover, volatility } from '../../../src/report/metrics/volatility.ts'
+import { volatility } from '../../../src/report/metrics/volatility.ts'
 import type { Serp } from '../../../src/report/page-data.ts'
+import { type Serp as DiffedSerp, diffSerps } from '../../../src/report/serp-diff.ts'
 import { aHistory, aSerp, curve } from './history.ts'
 
 /** Keywords of two days, with their volumes. */
@@ -91,6 +92,9 @@ describe('share of voice among the first ten results', () => {
 })
 
 describe('turnover', () => {
+  const turnover = (current: Serp, compared: Serp) =>
+    volatility([{ keyword: 0, current, compared }], pages).value
+
   test.each<[string, readonly (number | null)[], readonly (number | null)[], number | null]>([
     ['nothing new', ten, ten, 0],
     ['only another order', ten.toReversed(), ten, 0],
@@ -99,13 +103,32 @@ describe('turnover', () => {
     ['what has no link is no page: (10 - 8) / 10', [null, 11, ...ten.slice(2)], ten, 0.2],
     ['a page that comes twice is one: (10 - 9) / 10', [1, 1, ...ten.slice(2)], ten, 0.1],
     ['of a shorter list as much is missing: (10 - 8) / 10', ten, [null, null, ...ten.slice(2)], 0.2],
-    ['not looked at to ten', ten.slice(1), ten, null],
-    ['not looked at to ten on the compared day', ten, ten.slice(1), null],
+    ['of two as many as both days looked at: 1 / 2', [11, 2], ten, 0.5],
+    ['of one as many, on the compared day: 0 / 1', ten, [1], 0],
+    ['no result has a link', [null], [null], null],
   ])('%s', (_, now, before, value) => {
-    expect(turnover(aSerp(now), aSerp(before), pages)?.value ?? null).toBe(value)
+    expect(turnover(aSerp(now), aSerp(before))).toBe(value)
   })
 
-  test('of all SERPs: (1 + 2) / (10 + 10), of two that can be compared among four', () => {
+  test('is what diff says of the same two days', () => {
+    const diffed = ({ results, depth }: Serp): DiffedSerp => ({
+      results: results.map(([rank, , link]) => ({
+        ...{ rank, key: link ?? `0 ${rank}`, title: null, snippet: null },
+        link: link === null ? null : `https://${link}.example/`,
+      })),
+      unbrokenDepth: depth,
+      resultsEnded: false,
+    })
+    const sites = fc.array(fc.option(fc.nat(12), { nil: null }), { minLength: 1, maxLength: 12 })
+    fc.assert(
+      fc.property(sites, sites, (now, before) => {
+        const [a, b] = [aSerp(now), aSerp(before)]
+        expect(turnover(a, b)).toBe(diffSerps(diffed(b), diffed(a)).turnover)
+      }),
+    )
+  })
+
+  test('of all SERPs: (1 + 2 + 1) / (10 + 10 + 9), of three that can be compared among four', () => {
     const pair = (now: readonly number[], before: readonly number[] | null) => ({
       keyword: 0,
       current: aSerp(now),
@@ -118,10 +141,10 @@ describe('turnover', () => {
       pair(ten, null),
     ]
     expect(volatility(all, pages)).toEqual({
-      value: 0.15,
-      numerator: 3,
-      denominator: 20,
-      compared: 2,
+      value: 4 / 29,
+      numerator: 4,
+      denominator: 29,
+      compared: 3,
       serps: 4,
     })
   })
@@ -130,7 +153,7 @@ describe('turnover', () => {
     const sites = fc.array(fc.option(fc.nat(30), { nil: null }), { minLength: 10, maxLength: 10 })
     fc.assert(
       fc.property(sites, sites, (now, before) => {
-        const value = turnover(aSerp(now), aSerp(before), pages)?.value ?? 0
+        const value = turnover(aSerp(now), aSerp(before)) ?? 0
         expect(value).toBeGreaterThanOrEqual(0)
         expect(value).toBeLessThanOrEqual(1)
       }),

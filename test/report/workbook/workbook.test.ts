@@ -129,7 +129,7 @@ describe('the workbook', () => {
       ['acme.com', 'lamp', 'declined', 3, 12],
       ['Rival', 'standing desk', 'left', 2, null],
     ])
-    expect(sheets.Movement?.[0]?.gain).toBeCloseTo(1000 * (0.285 - 0.08))
+    expect(sheets.Movement?.[0]?.['gain, clicks a month']).toBeCloseTo(1000 * (0.285 - 0.08))
   })
 
   test('has the history as a row for each day, keyword and target', () => {

@@ -55,7 +55,7 @@ function cards({ standings, data }: View, days: readonly DailyFigures[]): HTMLEl
     now: distribution(both.map(([one]) => one)),
     before: distribution(both.map(([, one]) => one)),
   }
-  const coverage = coverageOf(standings.map(({ current }) => ({ value: current, volume: null })))
+  const coverage = coverageOf(standings.map(({ current }) => ({ value: current })))
   return h(
     'div',
     { class: 'cards' },
