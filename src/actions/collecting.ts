@@ -117,12 +117,16 @@ export async function collectAndFinish(
   const { stop } = collection
   const runs = listed.filter(({ show }) => show === 'collect').map(({ run }) => run)
   const ids = runs.map(({ id }) => id)
+  const began = { wall: clock.wall(), monotonic: clock.monotonic() }
+  // The clock on the wall may be set meanwhile; only what was before this process is measured with it.
+  const durationOf = ({ startedAt }: Run): number =>
+    Math.round(Math.max(0, began.wall - startedAt) + clock.monotonic() - began.monotonic)
   let limits: Collected['limits'] = new Map()
   const finishIn = async (books: Store): Promise<void> => {
     const reason = stop.cause()?.reason
     // The end of some calls may not have been stored.
     if (reason === 'unavailable' || reason === 'crashed') await books.recover(ids, clock.wall())
-    await finishRuns(books, runs, { stop: stop.cause(), limits }, clock.wall())
+    await finishRuns(books, runs, { stop: stop.cause(), limits }, clock.wall(), durationOf)
   }
   const finish = async (): Promise<void> => {
     try {

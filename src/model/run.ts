@@ -27,6 +27,8 @@ export interface Run {
   readonly date: string
   readonly startedAt: number
   readonly finishedAt: number | null
+  /** What its clock measured until it ended; null where nothing was measured. */
+  readonly durationMs: number | null
   readonly finishReason: FinishReason | null
   /** When a later run took its place; it is never continued. */
   readonly closedAt: number | null

@@ -40,9 +40,11 @@ export async function finishRuns(
   runs: readonly Run[],
   { stop, limits }: { readonly stop: StopCause | null; readonly limits: Collected['limits'] },
   now: number,
+  durationOf?: (run: Run) => number,
 ): Promise<void> {
-  for (const { id } of runs) {
-    await store.finishRun(id, reasonOf(await store.taskCounts(id)), now)
+  for (const run of runs) {
+    const { id } = run
+    await store.finishRun(id, reasonOf(await store.taskCounts(id)), now, durationOf?.(run))
     function reasonOf({ pending, failed }: { pending: number; failed: number }): FinishReason {
       if (pending === 0) return failed === 0 ? 'completed' : 'completed_with_failures'
       return stop?.reason ?? limits.get(id) ?? 'balance'

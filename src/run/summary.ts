@@ -38,7 +38,7 @@ export function runDocument(
   balance: BalanceChange | null,
   leftOut?: LeftOut,
 ): RunDocument {
-  const { finishReason, startedAt, finishedAt } = run
+  const { finishReason, startedAt, finishedAt, durationMs } = run
   return {
     run: run.id,
     job: run.job,
@@ -61,7 +61,7 @@ export function runDocument(
     ...(leftOut === undefined ? {} : { left_out: { queries: leftOut.queries, credits: leftOut.credits } }),
     started_at: new Date(startedAt).toISOString(),
     finished_at: finishedAt === null ? null : new Date(finishedAt).toISOString(),
-    duration_ms: finishedAt === null ? null : finishedAt - startedAt,
+    duration_ms: finishedAt === null ? null : (durationMs ?? Math.max(0, finishedAt - startedAt)),
   }
 }
 

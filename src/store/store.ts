@@ -109,7 +109,7 @@ export interface RunStore extends RunReads {
   /** Makes failed tasks of a run pending again and opens it; answers how many there were. */
   retryFailed(runId: number): Promise<number>
   /** Ends a run: what has no observation yet is `unknown`. */
-  finishRun(id: number, reason: FinishReason, now: number): Promise<void>
+  finishRun(id: number, reason: FinishReason, now: number, durationMs?: number): Promise<void>
   /** Sets a run aside for good: its calls in the air are ambiguous, and what has no observation yet is `unknown`. */
   closeRun(id: number, now: number): Promise<void>
   /**

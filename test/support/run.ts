@@ -12,6 +12,7 @@ export function aRun(run: Partial<Run> = {}): Run {
     date: '2026-03-01',
     startedAt: noon,
     finishedAt: null,
+    durationMs: null,
     finishReason: null,
     closedAt: null,
     plannedMin: 0,

@@ -54,7 +54,7 @@ function planAgain(
 ): number {
   db.prepare(
     `UPDATE runs_ SET group_id = ?, settings = ?, plan_number = plan_number + 1, finished_at = NULL,
-      finish_reason = NULL WHERE id = ?`,
+      finish_reason = NULL, duration_ms = NULL WHERE id = ?`,
   ).run(groupId, JSON.stringify(settings), continues)
   takeInAgain(db, continues as number)
   // Of all its pages: one that follows takes the priority of the page before it.

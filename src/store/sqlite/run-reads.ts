@@ -10,7 +10,7 @@ type RunRow = typeof runs.$inferSelect
 
 const runColumns = `id, job, group_id AS groupId, settings, date, started_at AS startedAt, finished_at AS finishedAt,
   finish_reason AS finishReason, closed_at AS closedAt, plan_number AS planNumber, planned_min AS plannedMin,
-  planned_max AS plannedMax`
+  planned_max AS plannedMax, duration_ms AS durationMs`
 
 /** The run of that id, or null. */
 export function runById(db: Database, id: number): Run | null {

@@ -24,7 +24,9 @@ export function runStore(db: Database, writer: Writer): RunStore {
       }),
     reopenRun: (id) =>
       writer.write(() => {
-        db.prepare('UPDATE runs_ SET finished_at = NULL, finish_reason = NULL WHERE id = ?').run(id)
+        db.prepare(
+          'UPDATE runs_ SET finished_at = NULL, finish_reason = NULL, duration_ms = NULL WHERE id = ?',
+        ).run(id)
       }),
     retryFailed: (runId) =>
       writer.write(() => {
@@ -34,10 +36,13 @@ export function runStore(db: Database, writer: Writer): RunStore {
           )
           .run(runId)
         if (changes > 0)
-          db.prepare('UPDATE runs_ SET finished_at = NULL, finish_reason = NULL WHERE id = ?').run(runId)
+          db.prepare(
+            'UPDATE runs_ SET finished_at = NULL, finish_reason = NULL, duration_ms = NULL WHERE id = ?',
+          ).run(runId)
         return changes
       }),
-    finishRun: (id, reason, now) => writer.write(() => finish(db, id, reason, now)),
+    finishRun: (id, reason, now, durationMs) =>
+      writer.write(() => finish(db, { id, reason, now, durationMs: durationMs ?? null })),
     closeRun: (id, now) =>
       writer.write(() => {
         endLostCalls(db, now)
@@ -71,9 +76,18 @@ export function runStore(db: Database, writer: Writer): RunStore {
 }
 
 /** A failure is never `absent`: what no answer spoke of is `unknown`. */
-function finish(db: Database, id: number, reason: FinishReason, now: number): void {
+function finish(db: Database, { id, reason, now, durationMs }: RunEnd): void {
   fillUnknown(db, id, now)
-  db.prepare('UPDATE runs_ SET finished_at = ?, finish_reason = ? WHERE id = ?').run(now, reason, id)
+  db.prepare(
+    'UPDATE runs_ SET finished_at = @now, finish_reason = @reason, duration_ms = @durationMs WHERE id = @id',
+  ).run({ id, now, reason, durationMs })
+}
+
+interface RunEnd {
+  readonly id: number
+  readonly reason: FinishReason
+  readonly now: number
+  readonly durationMs: number | null
 }
 
 /**

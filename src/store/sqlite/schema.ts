@@ -84,6 +84,8 @@ export const runs = sqliteTable(
     planNumber: integer('plan_number').notNull(),
     plannedMin: integer('planned_min').notNull(),
     plannedMax: integer('planned_max').notNull(),
+    /** From its start to its end by a clock that nobody sets; null in rows of before 2026-11-22. */
+    durationMs: integer('duration_ms'),
   },
   (table) => [index('runs_job').on(table.job, table.id), index('runs_group').on(table.groupId)],
 )

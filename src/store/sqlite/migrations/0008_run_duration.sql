@@ -1,0 +1,1 @@
+ALTER TABLE `runs_` ADD `duration_ms` integer;
