@@ -4,7 +4,14 @@ import { absentCell, dayValue, rankedCell } from '../../../src/report/day-cell.t
 import { compare } from '../../../src/report/movement.ts'
 import { pathOf, scaleFromZero, scaleOfRanks } from '../../../src/report/page/client/chart/line-chart.ts'
 import { timeAxis } from '../../../src/report/page/client/chart/time-axis.ts'
-import { type Choice, canBe, choiceIn, hashOf, noChoice } from '../../../src/report/page/client/choice.ts'
+import {
+  type Choice,
+  canBe,
+  choiceIn,
+  chosenWords,
+  hashOf,
+  noChoice,
+} from '../../../src/report/page/client/choice.ts'
 import {
   count,
   decimal,
@@ -62,6 +69,27 @@ describe('what is chosen', () => {
     expect(offered('from', choice)).toEqual(['', ...page.history.days.slice(0, 13)])
     expect(offered('to', choice)).toEqual(['', ...page.history.days.slice(3)])
     expect(offered('from', noChoice)).toEqual(['', ...page.history.days])
+  })
+
+  test('is said in words, for paper has no fields', () => {
+    const [from, to] = [page.history.days[3] as string, page.history.days[12] as string]
+    const all = { target: 2, text: 'oak', tag: 'desks', operation: 'alpha.search', locale: 'en-us' }
+    expect(
+      chosenWords({ ...all, movement: 'improved', from, to, compare: '7' }, page).map((words) =>
+        words.join(': '),
+      ),
+    ).toEqual([
+      'Target: risewell.example',
+      'Search: oak',
+      'Tag: desks',
+      'Engine: alpha.search',
+      'Locale: en-us',
+      'Listed keywords: improved',
+      'Days: 4 Nov 2026 to 13 Nov 2026',
+      'Compared with: 7 days before',
+    ])
+    expect(chosenWords({ ...noChoice, from }, page).at(-1)).toEqual(['Days', '4 Nov 2026 to 20 Nov 2026'])
+    expect(chosenWords(noChoice, page)).toEqual([['Target', 'northdesk.example']])
   })
 
   test('narrows keywords, days and what is compared, for all that is shown', () => {

@@ -396,6 +396,46 @@ describe.skipIf(chromium === undefined)(
       ).toBeGreaterThanOrEqual(150)
     })
 
+    test('a sheet of paper names what was chosen, counts movements, and cuts nothing off', async () => {
+      await using opened = await openPage(browser, rivals, { hash: '#text=desk&movement=improved' })
+      const { page } = opened
+      // A4 between its margins.
+      await page.setViewport({ width: 688, height: 1000 })
+      await page.emulateMediaType('print')
+      await page.waitForSelector('#competitors .only-print .grid')
+      const text = (selector: string): Promise<readonly string[]> =>
+        page.$$eval(selector, (all) =>
+          all.filter((one) => one.checkVisibility()).map((one) => (one as HTMLElement).innerText),
+        )
+      const found = (await page.$eval('.found', (one) => one.textContent)) as string
+      expect((await text('.masthead .sight div')).map((one) => one.replace(/\s+/g, ' '))).toEqual([
+        'Target northdesk.example',
+        'Search desk',
+        'Listed keywords improved',
+        `In sight ${found}`,
+      ])
+      expect((await text('.moved button')).join(' ')).toMatch(/\d+\s+improved \d+\s+declined/)
+      expect(await text('#keywords thead th')).toEqual([
+        ...['Keyword', 'Rank', 'Change', 'Before', 'Trend', 'Best', 'Volume'],
+      ])
+      const cut = await page.evaluate(() => {
+        const sheet = document.documentElement.clientWidth
+        return [...document.querySelectorAll('main *')]
+          .filter((one) => one.checkVisibility() && one.closest('.unseen, svg') === null)
+          .filter(
+            (one) =>
+              one.getBoundingClientRect().right > sheet ||
+              (getComputedStyle(one).overflowX !== 'visible' && one.scrollWidth > one.clientWidth),
+          )
+          .map((one) => `${one.className} ${one.textContent?.slice(0, 40)}`)
+      })
+      expect(cut).toEqual([])
+      const ends = await page.$$eval('#competitors .only-print tbody tr', (rows) =>
+        rows.map((row) => new Set([...row.children].map((cell) => cell.getBoundingClientRect().bottom)).size),
+      )
+      expect(new Set(ends)).toEqual(new Set([1]))
+    })
+
     test('the switch turns dark into light, and needs no storage', async () => {
       await using opened = await openPage(browser, usual, { scheme: 'dark' })
       const { page } = opened

@@ -1,7 +1,8 @@
 import type { offeredBack } from '../../baseline.ts'
 import type { PageData } from '../../page-data.ts'
+import { mediumDay } from './format.ts'
 import { localeOf } from './keyword/keyword-text.ts'
-import { movedNames } from './movement-text.ts'
+import { type Moved, movedNames, movedWords } from './movement-text.ts'
 
 /** What the reader chose to see. Empty text is no choice. */
 export interface Choice {
@@ -96,4 +97,26 @@ export function hashOf(choice: Choice, { history }: PageData): string {
   if (choice.target !== 0) said.set('target', history.targets[choice.target]?.label ?? '')
   for (const key of choiceKeys) if (choice[key] !== '') said.set(key, choice[key])
   return said.toString()
+}
+
+/** What was chosen, in words: on paper there are no fields that say it. */
+export function chosenWords(
+  { target, text, tag, operation, locale, movement, from, to, compare }: Choice,
+  { history }: PageData,
+): readonly (readonly [name: string, value: string])[] {
+  const { targets, days } = history
+  const range = [from === '' ? days[0] : from, to === '' ? days.at(-1) : to].flatMap((day) =>
+    day === undefined ? [] : [mediumDay(day)],
+  )
+  const all: readonly (readonly [name: string, value: string])[] = [
+    ['Target', targets[target]?.label ?? ''],
+    ['Search', text],
+    ['Tag', tag],
+    ['Engine', operation],
+    ['Locale', locale],
+    ['Listed keywords', movement === '' ? '' : movedWords[movement as Moved]],
+    ['Days', from === '' && to === '' ? '' : range.join(' to ')],
+    ['Compared with', compare === '' ? '' : comparisons[compare as keyof typeof comparisons]],
+  ]
+  return all.filter(([, value]) => value !== '')
 }

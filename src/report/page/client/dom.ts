@@ -57,6 +57,16 @@ export function unsaid(text: string, className = ''): HTMLElement {
   return h('span', { 'aria-hidden': 'true', class: className || null }, text)
 }
 
+/** A name that may go on in the next line behind a dot, a slash or a dash: never within a word that has room in a line. */
+export function breakable(name: string): HTMLElement {
+  const parts = name.split(/(?<=[./_-])/)
+  return h(
+    'bdi',
+    { class: 'breakable' },
+    ...parts.flatMap((part, place) => (place === 0 ? [part] : [h('wbr'), part])),
+  )
+}
+
 let made = 0
 
 /** An id that no other element has. */

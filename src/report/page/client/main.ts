@@ -72,8 +72,9 @@ function draw(data: PageData, root: HTMLElement): void {
     choice = next
     view = viewOf(data, choice)
     const seen = view
-    fields.show(choice, found(seen, data))
-    head.show(seen)
+    const what = found(seen, data)
+    fields.show(choice, what)
+    head.show(seen, what)
     if (data.history.targets.length === 0) {
       const overviewHead = { id: 'overview', title: 'Overview' }
       main.replaceChildren(section(overviewHead, empty(whyEmpty(data))), runs(seen), definitions(seen))

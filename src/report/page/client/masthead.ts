@@ -1,5 +1,6 @@
 import type { Standing } from '../../cohort.ts'
 import type { PageData } from '../../page-data.ts'
+import { chosenWords } from './choice.ts'
 import { h } from './dom.ts'
 import { count, longDay, mediumDay } from './format.ts'
 import { themeSwitch } from './theme.ts'
@@ -20,7 +21,13 @@ const parts = [
 const withoutTargets: readonly string[] = ['overview', 'runs', 'definitions']
 
 /** Name of the job, the days, and the way to the parts. */
-export function masthead({ history }: PageData): { readonly element: HTMLElement; show(view: View): void } {
+export function masthead(data: PageData): {
+  readonly element: HTMLElement
+  /** @param found how many keywords that comes to */
+  show(view: View, found: string): void
+} {
+  const { history } = data
+  const sight = h('dl', { class: 'sight only-print' })
   const days = h('p', { class: 'days' })
   const own = history.targets.filter((one) => one.own).length
   const rivals = history.targets.length - own
@@ -40,6 +47,7 @@ export function masthead({ history }: PageData): { readonly element: HTMLElement
       h('p', { class: 'kind' }, 'Rank report'),
       h('h1', {}, h('bdi', {}, history.job)),
       days,
+      sight,
     ),
     h(
       'div',
@@ -60,7 +68,11 @@ export function masthead({ history }: PageData): { readonly element: HTMLElement
   )
   return {
     element,
-    show: ({ history: seen, standings }) => {
+    show: ({ history: seen, standings, choice }, found) => {
+      const words = [...chosenWords(choice, data), ['In sight', found] as const]
+      sight.replaceChildren(
+        ...words.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, h('bdi', {}, value)))),
+      )
       const last = seen.days.at(-1)
       const since = comparedDays(standings, seen.days)
       days.replaceChildren(

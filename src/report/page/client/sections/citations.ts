@@ -1,7 +1,7 @@
 import { type CitationShare, citationShare } from '../../../metrics/ownership.ts'
 import { type Line, lineChart, scaleFromZero } from '../chart/line-chart.ts'
 import { lineSample } from '../chart/look.ts'
-import { h } from '../dom.ts'
+import { breakable, h } from '../dom.ts'
 import { longDay, number, percent } from '../format.ts'
 import { metricText } from '../metric-text.ts'
 import { simpleTable } from '../table/simple-table.ts'
@@ -35,7 +35,12 @@ export function citations(view: View): HTMLElement {
       key: 'target',
       title: 'Target',
       cell: ({ target }) =>
-        h('span', { class: 'target-name' }, lineSample(target), h('bdi', {}, history.targets[target]?.label)),
+        h(
+          'span',
+          { class: 'target-name' },
+          lineSample(target),
+          breakable(history.targets[target]?.label ?? ''),
+        ),
     },
     {
       key: 'answers',

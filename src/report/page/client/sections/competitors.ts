@@ -2,7 +2,7 @@ import { top } from '../../../metrics/distribution.ts'
 import { serpShareOfVoice } from '../../../metrics/serp-share-of-voice.ts'
 import { summarise, type TargetSummary } from '../../../summary.ts'
 import { lineSample } from '../chart/look.ts'
-import { h } from '../dom.ts'
+import { breakable, h } from '../dom.ts'
 import { number } from '../format.ts'
 import { deltaMark, explained, meaningOf, metricText } from '../metric-text.ts'
 import { simpleTable } from '../table/simple-table.ts'
@@ -43,7 +43,7 @@ function targetTable({ history, data, asked, choice }: View): HTMLElement {
           'span',
           { class: 'target-name' },
           lineSample(history.targets.indexOf(target)),
-          h('bdi', {}, target.label),
+          breakable(target.label),
           target.own ? null : h('span', { class: 'badge' }, 'competitor'),
         ),
     },

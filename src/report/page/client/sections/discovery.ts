@@ -2,7 +2,7 @@ import { discoverCompetitors, type SiteShare } from '../../../metrics/discovery.
 import { pagesOf } from '../../../metrics/page-of.ts'
 import { type SerpPair, serpPairs } from '../../../metrics/serps.ts'
 import { volatility } from '../../../metrics/volatility.ts'
-import { h } from '../dom.ts'
+import { breakable, h } from '../dom.ts'
 import { count, number } from '../format.ts'
 import { deltaMark, metricText } from '../metric-text.ts'
 import { simpleTable } from '../table/simple-table.ts'
@@ -24,7 +24,7 @@ export function discovery(view: View): HTMLElement {
     .toSorted((a, b) => (b.share ?? 0) - (a.share ?? 0) || b.appearances - a.appearances)
     .slice(0, mostSites)
   const columns: readonly Column<SiteShare>[] = [
-    { key: 'site', title: 'Site', cell: ({ site }) => h('bdi', {}, data.sites[site] as string) },
+    { key: 'site', title: 'Site', cell: ({ site }) => breakable(data.sites[site] as string) },
     {
       key: 'share',
       title: 'Share',

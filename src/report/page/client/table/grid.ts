@@ -1,4 +1,4 @@
-import { type Child, h, onResize } from '../dom.ts'
+import { breakable, type Child, h, onResize } from '../dom.ts'
 import { number } from '../format.ts'
 import { isPrinted, onMedium, rowHeight } from './medium.ts'
 import { type Column, type SortOrder, sortable, sorted } from './sorting.ts'
@@ -134,7 +134,9 @@ export function grid<Row>({
   }
 
   function paperTable(some: readonly Column<Row>[]): HTMLElement {
-    const heads = some.map(({ title, class: name }) => h('th', { scope: 'col', class: name ?? null }, title))
+    const heads = some.map(({ title, class: name }) =>
+      h('th', { scope: 'col', class: name ?? null }, breakable(title)),
+    )
     const lines = rows
       .slice(0, printedRows)
       .map((row) =>

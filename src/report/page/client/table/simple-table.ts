@@ -1,4 +1,4 @@
-import { h } from '../dom.ts'
+import { breakable, h } from '../dom.ts'
 import type { Column } from './sorting.ts'
 
 /** A table of few rows, all of them there. */
@@ -20,7 +20,9 @@ export function simpleTable<Row>(
         h(
           'tr',
           {},
-          ...columns.map(({ title, class: name }) => h('th', { scope: 'col', class: name ?? null }, title)),
+          ...columns.map(({ title, class: name }) =>
+            h('th', { scope: 'col', class: name ?? null }, breakable(title)),
+          ),
         ),
       ),
       h(

@@ -1,4 +1,4 @@
-import { type Child, h, unsaid } from '../dom.ts'
+import { breakable, type Child, h, unsaid } from '../dom.ts'
 
 export interface Column<Row> {
   readonly key: string
@@ -50,13 +50,14 @@ export function sortable<Row>(
       type: 'button',
       class: 'sort',
       'data-column': key,
+      title,
       on: { click: () => sort({ by: key, descending: current ? !order.descending : descends }) },
     },
-    title,
+    breakable(title),
     unsaid(current ? (order.descending ? '↓' : '↑') : '', 'arrow'),
   )
   const direction = current ? (order.descending ? 'descending' : 'ascending') : 'none'
   // Chromium prints no buttons in heads that it repeats on every sheet.
-  const printed = h('span', { class: 'only-print', 'aria-hidden': 'true' }, title)
+  const printed = h('span', { class: 'only-print', 'aria-hidden': 'true' }, breakable(title))
   return h('th', { scope: 'col', class: className ?? null, 'aria-sort': direction }, button, printed)
 }
