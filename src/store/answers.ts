@@ -12,6 +12,8 @@ import type { Packed } from './packing.ts'
 export interface AnswerStore {
   /** Keeps a body whole and settles its call as billed, or the submission of the job that brought it; answers the id of the answer. */
   keepAnswer(answer: NewAnswer): Promise<number>
+  /** The answer of a call for that page, where it is stored. */
+  answerOfCall(callId: number, task: Pick<Task, 'queryId' | 'page'>): Promise<number | null>
   /** Gives a task a stored answer instead of a call. */
   reuseAnswer(taskId: number, answerId: number): Promise<void>
   /** Notes that the answer that a task was to have is damaged: no task uses it any more; one that had it waits to be bought. */

@@ -45,6 +45,12 @@ export function answerStore(db: Database, writer: Writer, memory: Memory): Answe
         answered.run(answer, 0, task.id)
         return answer
       }),
+    answerOfCall: async (callId, { queryId, page }) =>
+      db
+        .prepare<[number, number, number], { id: number }>(
+          'SELECT id FROM answers_ WHERE query_id = ? AND page = ? AND call_id = ?',
+        )
+        .get(queryId, page, callId)?.id ?? null,
     reuseAnswer: (task, answer) =>
       writer.write(() => {
         answered.run(answer, 1, task)

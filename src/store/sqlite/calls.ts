@@ -45,7 +45,8 @@ export function callStore(db: Database, writer: Writer, keys: Keys): CallStore {
     "UPDATE tasks_ SET state = 'pending' WHERE id = ? AND state IN ('leased', 'sent')",
   )
   const insertJob = db.prepare(
-    'INSERT INTO async_jobs (task_id, call_id, job_id, accepted_at) VALUES (?, ?, ?, ?)',
+    // It may stand there already, noted by a thread that died before it said so.
+    'INSERT OR REPLACE INTO async_jobs (task_id, call_id, job_id, accepted_at) VALUES (?, ?, ?, ?)',
   )
 
   return {
