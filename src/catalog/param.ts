@@ -12,6 +12,8 @@ export interface Param {
   readonly values?: readonly string[]
   /** Form of a string value, with the words that explain it. */
   readonly pattern?: { readonly regexp: RegExp; readonly words: string }
+  /** Why a value of that form means nothing, and what to do instead; null where it means something. The service may not mind. */
+  readonly unknownCode?: (text: string) => string | null
   readonly min?: number
   readonly max?: number
   /** Styles that have the parameter; all of the operation's styles where not given. */

@@ -1,3 +1,4 @@
+import { countryProblem, languageProblem } from './codes.ts'
 import type { Param } from './param.ts'
 
 /** Parameters that several operations share, declared once. */
@@ -6,6 +7,7 @@ export const gl: Param = {
   type: 'string',
   meaning: 'country, two letters',
   pattern: { regexp: /^[a-z]{2}$/i, words: 'a two-letter country code such as us' },
+  unknownCode: countryProblem,
 }
 
 export const hl: Param = {
@@ -13,6 +15,7 @@ export const hl: Param = {
   meaning: 'language, two letters',
   // The interface says two letters; region forms such as pt-BR are let through, for the service knows them better.
   pattern: { regexp: /^[a-z]{2,3}(-[a-z0-9]{2,4})?$/i, words: 'a two-letter language code such as en' },
+  unknownCode: languageProblem,
 }
 
 export const location: Param = {

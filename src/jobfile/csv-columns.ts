@@ -10,6 +10,8 @@ type Own = (typeof own)[number]
 /** What the columns of a CSV file mean. */
 export interface Columns {
   readonly width: number
+  /** How many nameless columns stand behind them, as spreadsheets leave them. */
+  readonly nameless: number
   /** Index of each column that rankline knows; the others are missing. */
   readonly own: Readonly<Partial<Record<Own, number>>>
   readonly params: readonly (readonly [name: string, index: number])[]
@@ -18,14 +20,17 @@ export interface Columns {
 
 /** Reads a header row; every mistake is told, and null means that no row can be read. */
 export function readColumns(header: readonly string[], tell: (mistake: Mistake) => void): Columns | null {
-  const names = header.map((cell) => cell.trim())
+  const written = header.map((cell) => cell.trim())
+  const names = written.slice(0, written.findLastIndex((name) => name !== '') + 1)
   const columns = {
     width: names.length,
+    nameless: written.length - names.length,
     own: {} as Partial<Record<Own, number>>,
     params: [],
     labels: [],
   } as {
     width: number
+    nameless: number
     own: Partial<Record<Own, number>>
     params: [string, number][]
     labels: [string, number][]

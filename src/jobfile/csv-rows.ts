@@ -28,7 +28,8 @@ export type ReadRow = (
 export function rowReader(columns: Columns, plan: JobPlan, where: string): ReadRow {
   const readOperation = remembering(readOneOperation)
   const readTargets = remembering(readSites)
-  return (cells, line, report) => {
+  return (written, line, report) => {
+    const cells = written.length > columns.width ? withoutEmptyEnd(written, columns.width) : written
     if (cells.every((cell) => cell === '' || cell.trim() === '')) return null
     const place: Place = { where, line, column: null }
     let good = true
@@ -37,7 +38,7 @@ export function rowReader(columns: Columns, plan: JobPlan, where: string): ReadR
       report({ ...place, what, instead })
     }
     if (cells.length !== columns.width) {
-      tell(ragged(cells.length, columns.width))
+      tell(ragged(cells, columns))
       return null
     }
     if (!areClean(cells, tell)) return null
@@ -119,11 +120,23 @@ function readOneOperation(name: string): Read<readonly BillableOperation[]> {
   return 'value' in checked ? { value: [billableOperation(checked.value)] } : checked
 }
 
-function ragged(found: number, width: number): Mistake {
-  const what = `the row has ${found} ${found === 1 ? 'cell' : 'cells'}, the header has ${width}`
+/** Spreadsheets write empty cells behind the last column that holds something. */
+function withoutEmptyEnd(cells: readonly string[], width: number): readonly string[] {
+  const last = cells.findLastIndex((cell) => cell.trim() !== '')
+  return cells.slice(0, Math.max(last + 1, width))
+}
+
+function ragged(cells: readonly string[], { width, nameless }: Columns): Mistake {
+  const { length } = cells
+  if (length > width && length <= width + nameless)
+    return {
+      what: `${quoted(cells[length - 1] ?? '')} stands in column ${length}, which has no name`,
+      instead: 'name the column in the header, or empty it',
+    }
+  const what = `the row has ${length} ${length === 1 ? 'cell' : 'cells'}, the header has ${width}`
   return {
     what,
-    instead: found > width ? 'put quotes around a cell that holds the separator' : 'add the missing cells',
+    instead: length > width ? 'put quotes around a cell that holds the separator' : 'add the missing cells',
   }
 }
 

@@ -37,8 +37,20 @@ export async function* readCsv(
     yield [{ line: null, mistake: wrong }]
     return
   }
-  const delimiter = delimiterOf(head.toString('utf8', 0, endOfLine(head)))
-  const { write, end, lastLine } = startParser(delimiter)
+  const first = head.toString('utf8', 0, endOfLine(head))
+  // What Excel writes and reads above the header.
+  const sign = first.match(/^\ufeff?"?sep=(.)"?$/i)?.[1]
+  if (sign !== undefined && !/[,;\t]/.test(sign)) {
+    yield [
+      {
+        line: 1,
+        mistake: { what: `the separator cannot be ${quoted(sign)}`, instead: 'write sep=; or sep=,' },
+      },
+    ]
+    return
+  }
+  const delimiter = sign ?? delimiterOf(first)
+  const { write, end, lastLine } = startParser(delimiter, sign !== undefined)
   let { items, error } = await write(head)
   if (items.length > 0) yield items
   if (!done && error === null)
@@ -77,14 +89,14 @@ interface Written {
   readonly error: CsvError | null
 }
 
-function startParser(delimiter: string) {
+function startParser(delimiter: string, signAbove: boolean) {
   let items: CsvItem[] = []
   let last = 0
   const parser = new Parser({
     ...form,
     delimiter,
     on_record: (cells: string[], { lines }: InfoRecord) => {
-      items.push({ line: lines - lineFeeds(cells), cells })
+      if (!signAbove || lines > 1) items.push({ line: lines - lineFeeds(cells), cells })
       last = lines
       return null
     },

@@ -57,7 +57,10 @@ export function paramValue(param: Param, name: string, text: string): Read<Param
   const dirty = unclean(text, false)
   if (dirty !== null) return { what: `${name} ${dirty.what}`, instead: dirty.instead }
   const checked = checkParam(param, text)
-  if ('value' in checked) return checked
+  if ('value' in checked) {
+    const instead = param.unknownCode?.(text) ?? null
+    return instead === null ? checked : { what: `${name} cannot be ${quoted(text)}`, instead }
+  }
   const end = checked.problem.lastIndexOf('; ')
   return { what: `${name} ${checked.problem.slice(0, end)}`, instead: checked.problem.slice(end + 2) }
 }

@@ -1,4 +1,5 @@
-import { countryCodes, languageCodes } from './places.ts'
+import { countryCodes } from '../catalog/codes.ts'
+import { languageCodes } from './places.ts'
 
 interface Place {
   readonly code: string

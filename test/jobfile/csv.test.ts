@@ -16,6 +16,10 @@ describe('the form of the file', () => {
     ['spaces around cells', 'query,team\n  desk ,a\nlamp\t,b\n'],
     ['empty lines and empty rows', '\nquery,team\n\n,\ndesk,a\n , \nlamp,b\n\n'],
     ['quoted cells', '"query","te;am"\n"desk","a, ""b"""\n"lamp",\n'],
+    ['a separator that is named above, as Excel does', 'sep=;\r\nquery;team\r\ndesk;a,b,c\r\nlamp;b\r\n'],
+    ['the same in quotes, and a comma', '\ufeff"sep=,"\nquery,team\ndesk,a\nlamp,b\n'],
+    ['nameless columns at the end that hold nothing', 'query,team,,\ndesk,a,,\nlamp,b\n , ,,\n'],
+    ['empty cells behind the last column', 'query,team\ndesk,a,,, \nlamp,b,\n'],
     ['a quoted delimiter in the header', '"a,b,c,d";query\nx;desk\ny;lamp\n'],
   ])('%s', async (_, text) => {
     expect(await csvTexts(text)).toEqual(['desk', 'lamp'])
@@ -52,7 +56,22 @@ describe('the form of the file', () => {
     ],
     ['a column twice', 'query,gl,gl\na,us,de\n', ["k.csv:1: column 'gl' stands twice; keep one of them"]],
     ['a label twice', 'query,team,team\na,1,2\n', ["k.csv:1: column 'team' stands twice; keep one of them"]],
-    ['a nameless column', 'query,\na,\n', ['k.csv:1: column 2 has no name; name it or remove it']],
+    ['a nameless column', 'query,,gl\na,,us\n', ['k.csv:1: column 2 has no name; name it or remove it']],
+    [
+      'a nameless column at the end that holds something',
+      'query,gl,,\na,us,,\nb,us,x,\n',
+      ["k.csv:3: 'x' stands in column 3, which has no name; name the column in the header, or empty it"],
+    ],
+    [
+      'a separator that is none',
+      'sep=|\nquery|gl\n',
+      ["k.csv:1: the separator cannot be '|'; write sep=; or sep=,"],
+    ],
+    [
+      'lines behind a named separator',
+      'sep=;\nquery;gl\na;us\nb;usa\n',
+      ["k.csv:4: gl cannot be 'usa'; write a two-letter country code such as us"],
+    ],
     [
       'too few cells',
       'query,a,b\nx,1\ny,1,2\n',

@@ -9,6 +9,43 @@ const q = 'queries: [a]\n'
 const operations =
   'alpha.search, alpha.light, alpha.autocomplete, alpha.ai, alpha.news, alpha.videos, alpha.images, beta.search, gamma.search, gamma.images'
 
+describe('codes of countries and languages', () => {
+  const country = 'write the code of a country; find it with: rankline countries <name>'
+  const language = 'write the code of a language; find it with: rankline languages <name>'
+
+  test.each<[string, string, string]>([
+    ['{ gl: uk }', 'gl', "gl cannot be 'uk'; write gb"],
+    ['{ gl: UK }', 'gl', "gl cannot be 'UK'; write gb"],
+    ['{ gl: zz }', 'gl', `gl cannot be 'zz'; ${country}`],
+    ['{ gl: ja }', 'gl', "gl cannot be 'ja'; write jp"],
+    ['{ hl: jp }', 'hl', "hl cannot be 'jp'; write ja"],
+    ['{ hl: qq }', 'hl', `hl cannot be 'qq'; ${language}`],
+    ['{ hl: qq-DE }', 'hl', `hl cannot be 'qq-DE'; ${language}`],
+  ])('that are none are told with their place: %s', async (params, _, problem) => {
+    expect(await yamlProblems(`params: ${params}\n${q}`)).toEqual([`job.yaml:1:15: ${problem}`])
+  })
+
+  test('are those of the second engine, of a CSV cell and of a flag, too', async () => {
+    expect(await csvProblems('query,operation,cc\na,beta.search,uk\n')).toEqual([
+      "k.csv:2: cc cannot be 'uk'; write gb",
+    ])
+    expect(await yamlProblems(q, { param: ['gl=xx'] })).toEqual([`-p: gl cannot be 'xx'; ${country}`])
+  })
+
+  test.each([
+    ['gl', 'us GB de xk im tw ps no'],
+    ['hl', 'en EN iw he fil zh-CN zh-tw pt-br pt-PT es-419 en-gb sr-Latn no nb haw'],
+  ])('of any place are taken: %s', async (name, codes) => {
+    const { problems } = await readJob({
+      'k.csv': `query,${name}\n${codes
+        .split(' ')
+        .map((code) => `a,${code}\n`)
+        .join('')}`,
+    })
+    expect(problems).toEqual([])
+  })
+})
+
 test('forty mistakes in one file are forty lines, in the order of the file', async () => {
   const text = `name: a/b
 operation: [alpha.search, alpha.images]
@@ -153,7 +190,7 @@ describe('what is wrong with a setting', () => {
       ['job.yaml:2:15: cc and mkt cannot go together for beta.search; keep one of them'],
     ],
     [
-      `matrix: { gl: [${Array.from({ length: 101 }, (_, i) => String.fromCharCode(97 + (i % 26), 97 + Math.floor(i / 26)))}], hl: [${Array.from({ length: 100 }, (_, i) => String.fromCharCode(97 + (i % 26), 97 + Math.floor(i / 26)))}] }\n${q}`,
+      `matrix: { num: [${Array.from({ length: 101 }, (_, i) => i + 1)}], tbs: [${Array.from({ length: 100 }, (_, i) => `t${i}`)}] }\n${q}`,
       ['job.yaml:1:1: matrix makes 10,100 queries of each; write fewer values: up to 10,000 combinations'],
     ],
     [

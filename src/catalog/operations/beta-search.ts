@@ -1,3 +1,4 @@
+import { countryProblem } from '../codes.ts'
 import { webAnswer } from '../normalise/answers.ts'
 import type { BillableOperation } from '../operation.ts'
 import { location, num } from '../params.ts'
@@ -25,6 +26,7 @@ export const betaSearch: BillableOperation = {
       type: 'string',
       meaning: 'country, two letters; not with mkt',
       pattern: { regexp: /^[a-z]{2}$/i, words: 'a two-letter country code such as us' },
+      unknownCode: countryProblem,
     },
   },
   exclusive: [['cc', 'mkt']],
