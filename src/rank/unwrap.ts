@@ -1,5 +1,5 @@
-import { webUrl } from './address.ts'
-import { hidesTarget, redirectTarget } from './redirects.ts'
+import { hostOf, webUrl } from './address.ts'
+import { engineHost, hidesTarget, redirectTarget } from './redirects.ts'
 
 /** What a link leads to. */
 export interface Unwrapped {
@@ -12,7 +12,7 @@ export interface Unwrapped {
 const deepest = 3
 
 // A link without a host stands on the engine's own page: it counts only as a redirect to somewhere else.
-const engine = 'https://engine.invalid'
+const engine = `https://${engineHost}`
 
 /** No redirect carries its target without one of these. */
 export function mayWrap(link: string): boolean {
@@ -24,6 +24,13 @@ export function unwrap(link: string): Unwrapped {
   const { first, last } = follow(link)
   const redirected = last !== first
   return { url: isRelative(link) && !redirected ? null : last, redirected }
+}
+
+/** The host of the page that a redirect leads on to; null for what is none, or hides where it leads. */
+export function redirectedHost(link: string): string | null {
+  if (!mayWrap(link)) return null
+  const { url, redirected } = unwrap(link)
+  return redirected && url !== null ? hostOf(url) : null
 }
 
 /** Says of a link that it leads to a page that nothing in it tells. */

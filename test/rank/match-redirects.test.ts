@@ -1,5 +1,8 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { explainMatch } from '../../src/rank/explain.ts'
+import { matcherOf } from '../../src/rank/match.ts'
+import { redirectedHost } from '../../src/rank/unwrap.ts'
 import { near, no, table, yes } from './matching.ts'
 
 const address = 'https%3A%2F%2Facme.com%2Fdesks%3Fa%3D1'
@@ -38,7 +41,15 @@ describe('redirects that carry their target', () => {
       ],
       ['acme.com/desks?a=1', `https://www.youtube.com/redirect?event=d&q=${address}`, yes, 'same-page'],
       ['acme.com/desks?a=1', `https://www.so.com/link?url=${address}&q=desk`, yes, 'same-page'],
-      ['acme.com/desks?a=1', `https://search.example/out?url=${address}`, yes, 'same-page'],
+      ['acme.com/desks?a=1', `https://www.google.co.uk/url?q=${address}`, yes, 'same-page'],
+      ['acme.com/desks?a=1', `https://news.google.com.au/url?q=${address}`, yes, 'same-page'],
+      ['acme.com/desks?a=1', `https://out.reddit.com/t3_1a2b3c?url=${address}&token=x`, yes, 'same-page'],
+      [
+        'acme.com/desks?a=1',
+        `https://www.googleadservices.com/pagead/aclk?sa=L&adurl=${address}`,
+        yes,
+        'same-page',
+      ],
       ['acme.com/desks?a=1', `https://vk.com/away.php?to=${address}`, yes, 'same-page'],
       ['acme.com/desks?a=1', `https://www.google.com/aclk?sa=l&adurl=${address}`, yes, 'same-page'],
       [
@@ -97,9 +108,37 @@ describe('pages that only mention an address', () => {
       ['acme.com', `https://rival.net/ab${address}/RK=2`, near, 'only-mentioned'],
       ['acme.com', `https://rival.net/a/url?q=${address}`, near, 'only-mentioned'],
       ['acme.com', `https://rival.net/URL?q=${address}`, near, 'only-mentioned'],
+      ['acme.com', `https://spam.example/out?url=${address}`, near, 'only-mentioned'],
+      ['acme.com', `https://google.spam.example/url?q=${address}`, near, 'only-mentioned'],
+      ['acme.com', `https://google.com.spam.example/url?q=${address}`, near, 'only-mentioned'],
+      ['acme.com', `https://notgoogle.com/url?q=${address}`, near, 'only-mentioned'],
+      ['acme.com', `https://google.github.io/url?q=${address}`, near, 'only-mentioned'],
+      ['acme.com', `https://reddit.com/t3_1a2b3c?url=${address}`, near, 'only-mentioned'],
+      ['acme.com', `/out?url=${address}`, no, 'no-page'],
+      ['acme.com', `/?u=${address}`, no, 'no-page'],
+      ['spam.example', `https://spam.example/out?url=${address}`, yes, 'in-domain'],
       ['acme.com', 'https://rival.net/?u=https://notacme.com', no, 'other-site'],
       ['rival.net', `https://rival.net/login?next=${address}`, yes, 'in-domain'],
     ],
+  )
+})
+
+test('a page of any other host is the page that it says it is, whatever its address is made of', () => {
+  const paths = fc.constantFrom(
+    ...['/url', '/link', '/l/', '/ck/a', '/aclk', '/pagead/aclk', '/out', '/away.php', '/l.php', '/redirect'],
+    ...['/linkfilter/', '/', `/RV=2/RU=${address}/RK=2/RS=x`],
+  )
+  const names = fc.constantFrom('url', 'q', 'uddg', 'u', 'adurl', 'to', 'target')
+  const values = fc.constantFrom(address, `a1${coded}`, encodeURIComponent(address))
+  const hosts = fc.constantFrom('spam.example', 'google.spam.example', 'bing.com.evil.net', 'myfacebook.com')
+  fc.assert(
+    fc.property(hosts, paths, fc.array(fc.tuple(names, values), { maxLength: 3 }), (host, path, params) => {
+      const query = params.map(([name, value]) => `${name}=${value}`).join('&')
+      const link = `https://${host}${path}?${query}`
+      expect(matcherOf({ site: 'acme.com', match: 'domain', also: [] })(link)).toBe(false)
+      expect(matcherOf({ site: host, match: 'domain', also: [] })(link)).toBe(true)
+      expect(redirectedHost(link)).toBe(null)
+    }),
   )
 })
 
@@ -116,6 +155,10 @@ describe('redirects that hide their target', () => {
       ['acme.com', `/link?url=${opaque}`, near, 'opaque-redirect'],
       ['acme.com', 'https://rival.net/link?url=docs', no, 'other-site'],
       ['acme.com', `https://rival.net/page?url=${opaque}`, no, 'other-site'],
+      ['acme.com', `https://rival.net/link?url=${opaque}`, no, 'other-site'],
+      ['acme.com', `https://rival.net/ck/a?u=${opaque}`, no, 'other-site'],
+      ['acme.com', 'https://rival.net/rss/articles/CBMiK2h0dHBzOi8v', no, 'other-site'],
+      ['acme.com', 'https://yandex.ru/clck/jsredir?from=x', near, 'opaque-redirect'],
       ['acme.com', 'https://news.google.com/rss/articles/CBMiK2h0dHBzOi8v?oc=5', near, 'opaque-redirect'],
       ['acme.com', 'https://news.google.com/articles/CBMiK2h0dHBzOi8v', near, 'opaque-redirect'],
       ['acme.com', 'https://rival.net/articles/CBM', no, 'other-site'],

@@ -86,7 +86,7 @@ test.each<[string, string | null, string | null]>([
   ['http://localhost/', 'localhost', null],
   ['mailto:a@acme.com', null, null],
   ['/relative', null, null],
-  ['/url?q=https://acme.com/', null, null],
+  ['/url?q=https://acme.com/', 'acme.com', 'acme.com'],
   ['www.acme.com/x', null, null],
   ['javascript:void 0', null, null],
   ['data:text/html,acme.com', null, null],
@@ -181,5 +181,32 @@ describe('any text is read back', () => {
         malformed_items: '["v\\ud800"]',
       },
     ])
+  })
+})
+
+describe('the domain of a redirect is that of the page it leads on to, as matching has it', () => {
+  const wrapped = 'https://www.google.com/url?q=https%3A%2F%2Fshop.acme.com%2Fdesks&sa=U'
+  const spam = 'https://spam.example/out?url=https://acme.com/'
+
+  test('where the redirect is one, with its host or without', async () => {
+    const stored = await storedLinks([wrapped, '/url?q=https%3A%2F%2Facme.com', spam, '/url?q=desks'])
+    expect(stored.map(({ link, domain, site }) => [link, domain, site])).toEqual([
+      [wrapped, 'shop.acme.com', 'acme.com'],
+      ['/url?q=https%3A%2F%2Facme.com', 'acme.com', 'acme.com'],
+      [spam, 'spam.example', 'spam.example'],
+      ['/url?q=desks', null, null],
+    ])
+  })
+
+  test('also where it was stored as one of the redirect itself, when it comes again', async () => {
+    const { store, sql, exec, path } = await aStore()
+    const says = understood([aResult('organic', { link: wrapped })])
+    const first = await plan(store, { queries: [{}] })
+    await answer(store, await firstTask(store, first), first, says)
+    exec("INSERT INTO hosts (host) VALUES ('www.google.com'); UPDATE links SET host_id = last_insert_rowid()")
+    await using next = await openStore(path)
+    const second = await plan(next, { queries: [{}] })
+    await answer(next, await firstTask(next, second), second, says)
+    expect(sql('SELECT DISTINCT domain FROM organic_results')).toEqual([{ domain: 'shop.acme.com' }])
   })
 })

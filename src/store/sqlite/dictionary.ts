@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import type { Database } from 'better-sqlite3'
 import { siteOf } from '../../model/link.ts'
-import { parseLink } from '../../model/url.ts'
+import { type ParsedLink, parseLink } from '../../model/url.ts'
+import { redirectedHost } from '../../rank/unwrap.ts'
 
 /** Text and links that come back every day are stored once and named by a number. They are well-formed. */
 export interface Dictionary {
@@ -39,6 +40,9 @@ export function dictionary(db: Database): Dictionary {
   const addLink = db.prepare<[number, string, number | null, number | null]>(
     'INSERT INTO links (hash, link, same_as, host_id) VALUES (?, ?, ?, ?)',
   )
+  const moveLink = db.prepare<[number, number, number]>(
+    'UPDATE links SET host_id = ? WHERE id = ? AND host_id IS NOT ?',
+  )
   const findHost = db.prepare<[string], { id: number }>('SELECT id FROM hosts WHERE host = ?')
   const addHost = db.prepare<[string, string | null]>('INSERT INTO hosts (host, site) VALUES (?, ?)')
 
@@ -58,10 +62,17 @@ export function dictionary(db: Database): Dictionary {
     links.recall(link, () => {
       const digest = hashOf(link)
       const found = findLink.get(digest, link)
-      if (found !== undefined) return found
+      const redirected = redirectedHost(link)
+      if (found !== undefined) {
+        // Stored before it was known for a redirect.
+        const host = redirected === null ? null : hostId(redirected)
+        if (host !== null) moveLink.run(host, found.id, host)
+        return found
+      }
       const parsed = parseLink(link)
       const sameAs = parsed === null || parsed.canonical === link ? null : linkOf(parsed.canonical).id
-      const host = parsed === null || parsed.host === '' ? null : hostId(parsed.host)
+      const name = redirected ?? hostNameOf(parsed)
+      const host = name === null ? null : hostId(name)
       const id = Number(addLink.run(digest, link, sameAs, host).lastInsertRowid)
       return { id, sameAs: sameAs ?? id }
     })
@@ -75,6 +86,10 @@ export function dictionary(db: Database): Dictionary {
       hosts.forget()
     },
   }
+}
+
+function hostNameOf(parsed: ParsedLink | null): string | null {
+  return parsed === null || parsed.host === '' ? null : parsed.host
 }
 
 interface Memory<Entry> {
