@@ -1,7 +1,7 @@
 import { type Account, type Obstacle, obstacleTo } from '../api/account.ts'
 import { RanklineError } from '../errors.ts'
 import type { Settlement } from '../model/call.ts'
-import { count, duration } from '../words.ts'
+import { count, duration, grouped } from '../words.ts'
 import type { StopCause } from './stop.ts'
 import type { UnusableAnswers } from './unusable.ts'
 
@@ -64,12 +64,12 @@ export function givenUp(all: readonly GivenUp[]): StopCause {
   const sentences = [
     ...(failing.length === 0 ? [] : [`The service fails on ${failing.join(' and ')}.`]),
     ...wasted.map(
-      ({ name, unusable: { calls, problem } }) =>
-        `${name} answers with something that is not search results: ${problem}. ${count(calls, 'such answer')} ${calls === 1 ? 'was' : 'were'} billed; what came is stored.`,
+      ({ name, unusable: { calls, of, problem } }) =>
+        `${name} answers with something that is not search results: ${problem}. So did ${grouped(calls)} of ${count(of, 'answer')}; they were billed, and are stored.`,
     ),
     wasted.length === 0
       ? 'The same command goes on where this one stopped.'
-      : 'Find out from the service what is wrong before you go on: the same command then tries one call, and goes on where this one stopped if that is answered well.',
+      : 'Find out from the service what is wrong before you go on. The same command goes on where this one stopped, and tries one call first where nothing else came last.',
   ]
   return { reason: 'unavailable', message: sentences.join(' ') }
 }

@@ -1,6 +1,8 @@
 /** Answers of an operation that were paid for and cannot be used. */
 export interface UnusableAnswers {
   readonly calls: number
+  /** Among so many that were paid for in this process. */
+  readonly of: number
   /** Why the last one cannot be; null where there is none. */
   readonly problem: string | null
 }
@@ -64,8 +66,8 @@ export function unusableAnswers() {
       count.unusableSince = []
     },
     of: (operation: string): UnusableAnswers => {
-      const { unusable, problem } = countOf(operation)
-      return { calls: unusable, problem }
+      const { calls, unusable, problem } = countOf(operation)
+      return { calls: unusable, of: calls, problem }
     },
   }
 }

@@ -122,7 +122,7 @@ test('a service that answers with pages of something else is paid for a few of t
   expect(first.stderr).toContain(
     'alpha.search answers with something that is not search results: the answer is no JSON',
   )
-  expect(first.stderr).toContain(`${paid} such answers were billed`)
+  expect(first.stderr).toContain(`So did ${paid} of ${paid} answers; they were billed`)
   expect(first.stderr).not.toContain('retry')
   expect(place.sql('SELECT count(*) AS n FROM raw_answers')).toEqual([{ n: 100 + paid }])
 

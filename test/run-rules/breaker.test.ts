@@ -205,7 +205,7 @@ describe('an operation whose answers cannot be used', () => {
     const { breaker, told } = aWaste()
     expect([breaker.paused(), told]).toEqual([['alpha.search'], ['alpha.search unusable']])
     expect([breaker.isOpen('alpha'), breaker.isOpen('alpha.news')]).toEqual([false, false])
-    expect(breaker.unusable('alpha.search')).toEqual({ calls: 20, problem: 'no JSON' })
+    expect(breaker.unusable('alpha.search')).toEqual({ calls: 20, of: 20, problem: 'no JSON' })
   })
 
   test('is probed three times in a minute, for each probe is paid for, and then given up', async () => {
@@ -213,7 +213,7 @@ describe('an operation whose answers cannot be used', () => {
     const at = [await probed(parts, 'no JSON'), await probed(parts, 'no JSON'), await probed(parts, 'HTML')]
     expect(at).toEqual([5_000, 25_000, 60_000])
     expect([parts.breaker.givenUp(), parts.breaker.nextProbeIn()]).toEqual([['alpha.search'], null])
-    expect(parts.breaker.unusable('alpha.search')).toEqual({ calls: 23, problem: 'HTML' })
+    expect(parts.breaker.unusable('alpha.search')).toEqual({ calls: 23, of: 23, problem: 'HTML' })
   })
 
   test('is back when a probe can be used; what was in the air before says nothing', async () => {

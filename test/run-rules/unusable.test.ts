@@ -65,7 +65,7 @@ test('whatever comes, less than twenty-one or one percent of the answers since i
         if (answers.note('alpha.search', canBeUsed ? null : 'no JSON') !== false) break
         expect(answers.of('alpha.search').calls).toBeLessThan(21)
       }
-      expect(answers.of('gamma.search')).toEqual({ calls: 0, problem: null })
+      expect(answers.of('gamma.search')).toEqual({ calls: 0, of: 0, problem: null })
     }),
   )
 })
