@@ -95,8 +95,8 @@ function explain(start: Reading, end: Reading, { billed, ambiguous }: Sums, carr
   const rest = used === null ? 0 : used - billed
   const ambiguousBilled = Math.min(Math.max(rest, 0), ambiguous + carried)
   return {
-    from: start.readAt,
-    until: end.readAt,
+    from: start.shownAt ?? start.readAt,
+    until: end.shownAt ?? end.readAt,
     used,
     billed,
     ambiguous,

@@ -6,6 +6,8 @@ export interface Reading {
   /** It was counted at some time between these two. */
   readonly askedAt: number
   readonly readAt: number
+  /** What the clock said when it came, where that was set back since and `readAt` is only an order. */
+  readonly shownAt?: number
   readonly totalUsed: number | null
   readonly remaining: number | null
 }

@@ -12,10 +12,10 @@ function clockOff(by: number): Readonly<Record<string, string>> {
 }
 
 /** Runs a job of 100 queries, in the middle of which the clock is set. */
-async function runWhileClockIsSet(place: Workspace, sandbox: Sandbox, by: number) {
+async function runWhileClockIsSet(place: Workspace, sandbox: Sandbox, by: number, at = 40) {
   const job = await place.file('job.csv', queriesCsv(100))
   const { ended } = place.start(['run', job, '--json', '--concurrency', '4'], clockOff(by))
-  while (sandbox.ledger.charged < 40) await new Promise((resolve) => setTimeout(resolve, 5))
+  while (sandbox.ledger.charged < at) await new Promise((resolve) => setTimeout(resolve, 5))
   await place.file(file, '')
   const { code, stdout, stderr } = await ended
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('bug') })
@@ -35,4 +35,23 @@ test.each([
   expect(duration_ms).toBeLessThan(hour)
   const shown = JSON.parse((await place.run(['runs', '1', '--json'])).stdout)
   expect(shown.duration_ms).toBe(duration_ms)
+})
+
+test.each([
+  ['back', -2 * hour],
+  ['forward', 25 * hour],
+])('a clock that is set %s in mid-run leaves the books as exact as they were', async (_, by) => {
+  await using sandbox = await startSandbox({ latencyMs: 30 })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(100))
+  expect((await place.run(['run', job])).code).toBe(0)
+  await runWhileClockIsSet(place, sandbox, by, 140)
+  const after = await place.run(['run', job, '--fresh'], clockOff(by))
+  expect(after.code).toBe(0)
+  expect(after.stdout).not.toMatch(/spent by others|not counted/)
+
+  expect(sandbox.ledger.charged).toBe(300)
+  const { code, stdout } = await place.run(['ledger', 'verify'])
+  expect(stdout).toMatch(/\nThe service counted 300 credits, and so do these books\.\n$/)
+  expect(code).toBe(0)
 })

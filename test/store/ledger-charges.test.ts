@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { verifyBooks } from '../../src/ledger/verify.ts'
 import type { Settlement } from '../../src/model/call.ts'
+import type { Store } from '../../src/store/store.ts'
 import { aLookup, begin, keepPolled, settlement, submit } from './answers.ts'
 import { aStore, hour, lease, noon, plan } from './build.ts'
 
@@ -118,4 +120,63 @@ test('readings come in the order in which they were taken, for each key that eve
     { askedAt: noon, readAt: noon + 20, remaining: 9, totalUsed: 3 },
   ])
   expect([...store.readings('nobody')]).toEqual([])
+})
+
+describe('where the clock was set back two hours', () => {
+  /** A reading of the usage record, with the call that it was asked with. */
+  async function read(store: Store, totalUsed: number, sentAt: number, readAt = sentAt + 20) {
+    const callId = await store.beginCall(aLookup({ sentAt }))
+    await store.settleCall(
+      callId,
+      settlement({ billed: 0, finishedAt: readAt, latencyMs: Math.max(20, readAt - sentAt) }),
+      null,
+    )
+    const reading = { runId: null, keyHash: 'k', askedAt: sentAt, readAt, remaining: null, totalUsed }
+    await store.keepUsage({ ...reading, record: '{}' })
+  }
+  const back = noon - 2 * hour
+
+  test('what came later is later, and readings say what the clock said', async () => {
+    const { store, search, settle } = await aLedger()
+    await read(store, 10, noon)
+    await settle(await begin(store, search, noon + 100), 'answered', 1, noon + 421)
+    await read(store, 11, back)
+    await settle(await begin(store, search, back + 100), 'answered', 1, back + 421)
+    await read(store, 12, back + 500)
+    const { spans, total, unverified } = verifyBooks(store.readings('k'), store.charges('k'))
+    expect(spans).toMatchObject([
+      { from: noon + 20, until: back + 20, used: 1, billed: 1 },
+      { from: back + 20, until: back + 520, used: 1, billed: 1 },
+    ])
+    expect(total).toMatchObject({ used: 2, billed: 2, byOthers: 0, notCounted: 0 })
+    expect(unverified).toEqual({ before: 0, after: 0 })
+  })
+
+  test.each([
+    ['a call that was in the air', 'answered', 1, back + 321],
+    ['a call that a dead process left', 'ambiguous', null, back + 50],
+  ] as const)('%s ended after it was sent', async (_, outcome, billed, endedAt) => {
+    const { store, search, settle } = await aLedger()
+    await read(store, 10, noon)
+    const open = await begin(store, search, noon + 100)
+    await read(store, 10, back)
+    await settle(open, outcome, billed, endedAt)
+    await read(store, 11, back + 500)
+    const { spans } = verifyBooks(store.readings('k'), store.charges('k'))
+    // The reading in between cannot say on which side of it the call was counted.
+    expect(spans).toMatchObject([{ from: noon + 20, until: back + 520, used: 1, byOthers: 0, notCounted: 0 }])
+  })
+
+  test('a reading that was asked for before it came after it', async () => {
+    const { store, search, settle } = await aLedger()
+    await read(store, 10, noon)
+    await read(store, 10, noon + 100, back)
+    await settle(await begin(store, search, back + 100), 'answered', 1, back + 421)
+    await read(store, 11, back + 500)
+    const { spans } = verifyBooks(store.readings('k'), store.charges('k'))
+    expect(spans).toMatchObject([
+      { from: noon + 20, until: back, used: 0, billed: 0 },
+      { from: back, until: back + 520, used: 1, billed: 1, notCounted: 0 },
+    ])
+  })
 })

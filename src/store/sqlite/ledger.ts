@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { Charge, LedgerGroup, LedgerSum, Reading } from '../../model/ledger.ts'
 import type { LedgerFilter, LedgerStore, UsageReading } from '../ledger.ts'
+import { type ClockSteps, clockSteps, leastStepMs } from './clock-steps.ts'
 import type { Writer } from './writer.ts'
 
 /** A job that nobody asked after for so long has been billed by now, if ever. */
@@ -30,7 +31,7 @@ export function ledgerStore(db: Database, writer: Writer): LedgerStore {
   const lastReading = db.prepare<[string, number], UsageReading>(
     `SELECT run_id AS runId, key_hash AS keyHash, coalesce(asked_at, read_at) AS askedAt, read_at AS readAt,
       remaining, total_used AS totalUsed, record
-    FROM usage_readings WHERE key_hash = ? AND read_at < ? ORDER BY read_at DESC, id DESC LIMIT 1`,
+    FROM usage_readings WHERE key_hash = ? AND read_at < ? ORDER BY id DESC LIMIT 1`,
   )
 
   return {
@@ -51,8 +52,8 @@ export function ledgerStore(db: Database, writer: Writer): LedgerStore {
         )
         .all()
         .map(({ hash }) => hash),
-    readings: (keyHash) => readings(db, keyHash),
-    charges: (keyHash) => charges(db, keyHash),
+    readings: (keyHash) => readings(db, keyHash, clockSteps(db)),
+    charges: (keyHash) => charges(db, keyHash, clockSteps(db)),
     sums: async (by, filter) => sums(db, by, filter),
   }
 }
@@ -109,29 +110,73 @@ function creditsOf(db: Database, runIds: readonly number[]): { spent: number; am
     .get(JSON.stringify(runIds)) as { spent: number; ambiguous: number }
 }
 
+interface ReadingRow extends Reading {
+  /** The call that it was asked with; null where that is not known. */
+  readonly callId: number | null
+}
+
 /** Not those of before calls named the key that paid: beside them, our own calls would look like those of others. */
-function readings(db: Database, keyHash: string): Iterable<Reading> {
-  return db
-    .prepare<[string], Reading>(
-      `SELECT asked_at AS askedAt, read_at AS readAt, remaining, total_used AS totalUsed
-      FROM usage_readings WHERE key_hash = ? AND asked_at IS NOT NULL ORDER BY read_at, id`,
-    )
-    .iterate(keyHash)
+function readings(db: Database, keyHash: string, steps: ClockSteps): Iterable<Reading> {
+  const columns = 'u.asked_at AS askedAt, u.read_at AS readAt, u.remaining, u.total_used AS totalUsed'
+  const from = 'FROM usage_readings u WHERE u.key_hash = ? AND u.asked_at IS NOT NULL'
+  if (steps.none)
+    return db
+      .prepare<[string], Reading>(`SELECT ${columns} ${from} ORDER BY u.read_at, u.id`)
+      .iterate(keyHash)
+  const rows = db.prepare<[string], ReadingRow>(
+    `SELECT ${columns}, (SELECT c.id FROM calls_ c WHERE c.sent_at BETWEEN u.asked_at AND u.read_at
+      AND c.finished_at = u.read_at AND c.operation = 'usage' ORDER BY c.id LIMIT 1) AS callId
+    ${from} ORDER BY u.id`,
+  )
+  let last = { at: Number.NEGATIVE_INFINITY, stretch: 0 }
+  const inOrder: Reading[] = []
+  for (const { callId, ...reading } of rows.iterate(keyHash)) {
+    const stretch = callId === null ? last.stretch : steps.of(callId)
+    // One that was asked for before the clock was set back, and came after it, has no call that fits.
+    last =
+      callId === null
+        ? steps.notBefore(stretch, last.at, reading.readAt)
+        : { at: steps.at(stretch, reading.readAt), stretch }
+    const askedAt = Math.min(last.at, steps.at(stretch, reading.askedAt))
+    inOrder.push({ ...reading, askedAt, readAt: last.at, shownAt: reading.readAt })
+  }
+  return inOrder.sort((a, b) => a.readAt - b.readAt)
+}
+
+interface ChargeRow extends Omit<Charge, 'certain'> {
+  readonly id: number
+  readonly certain: number
+  readonly latencyMs: number | null
+  /** How much longer it may take until it is billed. */
+  readonly openMs: number
 }
 
 /** Asynchronous jobs are billed some time between their acceptance and the poll that found their end. */
-function* charges(db: Database, keyHash: string): Iterable<Charge> {
+function* charges(db: Database, keyHash: string, steps: ClockSteps): Iterable<Charge> {
   const rows = db
-    .prepare<[number, string], Omit<Charge, 'certain'> & { certain: number }>(
-      `SELECT c.sent_at AS "from", c.credits, c.billed IS 1 AS certain,
-        CASE WHEN j.call_id IS NULL THEN coalesce(c.job_ended_at, c.finished_at) ELSE j.accepted_at + ? END AS "until"
+    .prepare<[number, string], ChargeRow>(
+      `SELECT c.id, c.sent_at AS "from", c.credits, c.billed IS 1 AS certain, c.latency_ms AS latencyMs,
+        CASE WHEN j.call_id IS NULL THEN coalesce(c.job_ended_at, c.finished_at) ELSE j.accepted_at END AS "until",
+        CASE WHEN j.call_id IS NULL THEN 0 ELSE ? END AS openMs
       FROM calls_ c LEFT JOIN async_jobs j ON j.task_id = c.task_id AND j.call_id = c.id
       WHERE c.key_id = (SELECT id FROM keys WHERE hash = ?) AND c.credits > 0
         AND (c.billed IS NULL OR c.billed = 1 OR j.call_id IS NOT NULL)
-      ORDER BY c.sent_at, c.id`,
+      ORDER BY ${steps.none ? 'c.sent_at, c.id' : 'c.id'}`,
     )
     .iterate(longestJobMs, keyHash)
-  for (const row of rows) yield { ...row, certain: row.certain === 1 }
+  for (const { id, from, until, latencyMs, openMs, certain, credits } of rows) {
+    const stretch = steps.of(id)
+    const sent = steps.at(stretch, from)
+    // The clock may have been set back while it was in the air.
+    const least = sent + Math.max(0, (latencyMs ?? 0) - leastStepMs)
+    const ended = until === null ? null : steps.notBefore(stretch, least, until).at
+    yield {
+      from: sent,
+      until: ended === null ? null : ended + openMs,
+      credits,
+      certain: certain === 1,
+    }
+  }
 }
 
 const runOf = 'LEFT JOIN runs_ r ON r.id = c.run_id'
