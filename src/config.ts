@@ -1,6 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { UsageError } from './errors.ts'
+import { isLoopback, parseUrl } from './model/url.ts'
+import { slipsBetween } from './words.ts'
 
 /** Flags that every command takes, as typed. */
 export interface SettingFlags {
@@ -32,12 +34,18 @@ export function serviceSettings(flags: SettingFlags): ServiceSettings {
   const baseUrl = flags['base-url'] ?? setting('RANKLINE_BASE_URL')
   if (baseUrl === undefined)
     throw new UsageError(
-      'The address of the service is not set. Put RANKLINE_BASE_URL=https://… into the environment or into .env, or try it without an account: rankline demo',
+      `The address of the service is not set. Put RANKLINE_BASE_URL=https://… into ${settingsPlaces()}, or try it without an account: rankline demo`,
     )
   return {
     baseUrl: checkedBaseUrl(baseUrl, flags['allow-http'] === true),
     apiKey: checkedKey(readKey(flags)),
   }
+}
+
+/** Proxies that the environment names, in either case of letters; the lower one counts first. */
+export function proxyVariables() {
+  const either = (name: string): string | null => setting(name) ?? setting(name.toUpperCase()) ?? null
+  return { httpProxy: either('http_proxy'), httpsProxy: either('https_proxy'), noProxy: either('no_proxy') }
 }
 
 /** How output is to look, from the environment's own conventions. */
@@ -54,14 +62,78 @@ export function outputSettings() {
 }
 
 function setting(name: string): string | undefined {
-  return [process.env[name], dotEnv()[name]].map((value) => value?.trim()).find((value) => value)
+  const value = [process.env[name], dotEnv()[name]].map((one) => one?.trim()).find((one) => one)
+  if (value === undefined && name.startsWith('RANKLINE_')) refuseSlip(name)
+  return value
+}
+
+/** A setting that is missing, and another one that is nearly called so, are a slip of the pen. */
+function refuseSlip(name: string): void {
+  const places = [
+    ['the environment', process.env],
+    ['.env', dotEnv()],
+  ] as const
+  for (const [place, variables] of places) {
+    const set = Object.keys(variables).filter((one) => variables[one]?.trim())
+    const slip = nearlyNamed(name, set)
+    if (slip !== null)
+      throw new UsageError(`${slip} in ${place} is not a setting of rankline. Did you mean ${name}?`)
+  }
+}
+
+const otherNames: Readonly<Record<string, readonly string[]>> = {
+  RANKLINE_BASE_URL: ['RANKLINE_URL', 'RANKLINE_API_URL', 'RANKLINE_HOST'],
+  RANKLINE_API_KEY: ['RANKLINE_KEY', 'RANKLINE_TOKEN', 'RANKLINE_API_TOKEN'],
+  RANKLINE_DB: ['RANKLINE_DATABASE', 'RANKLINE_DB_PATH', 'RANKLINE_DB_FILE'],
+}
+
+/** The first of these variables whose name a user may have written for this one; null where there is none. */
+export function nearlyNamed(name: string, variables: readonly string[]): string | null {
+  const slips = name.length > 11 ? 2 : 1
+  const isMeant = (variable: string): boolean =>
+    otherNames[name]?.includes(variable.toUpperCase()) === true ||
+    slipsBetween(variable.toUpperCase().replaceAll('-', '_'), name) <= slips
+  return variables.find((variable) => variable !== name && isMeant(variable)) ?? null
 }
 
 let dotEnvRead: Readonly<Record<string, string | undefined>> | null = null
 
 function dotEnv(): Readonly<Record<string, string | undefined>> {
-  dotEnvRead ??= existsSync('.env') ? parseEnv(readFileSync('.env', 'utf8')) : {}
+  dotEnvRead ??= parseEnv(settingsText('.env') ?? '')
   return dotEnvRead
+}
+
+function settingsPlaces(): string {
+  const isFolder = statSync('.env', { throwIfNoEntry: false })?.isDirectory() === true
+  return isFolder ? 'the environment (.env is a folder here)' : 'the environment or into .env'
+}
+
+/** The text of `.env`; null where there is no such file. Some keep a folder of that name for another program. */
+function settingsText(path: string): string | null {
+  try {
+    return decodedText(readFileSync(path), path)
+  } catch (error) {
+    const { code } = error as { readonly code?: unknown }
+    if (code === 'ENOENT' || code === 'EISDIR') return null
+    if (error instanceof UsageError) throw error
+    throw new UsageError(`The settings file ${path} in this folder cannot be read. Check who may read it`, {
+      cause: error,
+    })
+  }
+}
+
+/** Text in UTF-8 or UTF-16, as its first bytes say; Windows writes both. */
+export function decodedText(bytes: Buffer, path: string): string {
+  const [first, second] = bytes
+  const encoding =
+    first === 0xff && second === 0xfe ? 'utf-16le' : first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
+  try {
+    const text = new TextDecoder(encoding, { fatal: true }).decode(bytes)
+    if (!text.includes('\0')) return text
+  } catch {
+    // Told below.
+  }
+  throw new UsageError(`${path} is not text in UTF-8. Save it as UTF-8`)
 }
 
 function readKey(flags: SettingFlags): string {
@@ -70,14 +142,13 @@ function readKey(flags: SettingFlags): string {
     const key = setting('RANKLINE_API_KEY')
     if (key !== undefined) return key
     throw new UsageError(
-      'The API key is not set. Put RANKLINE_API_KEY=… into the environment or into .env, or name a file that holds it with --api-key-file',
+      `The API key is not set. Put RANKLINE_API_KEY=… into ${settingsPlaces()}, or name a file that holds it with --api-key-file`,
     )
   }
   try {
-    return readFileSync(file, 'utf8')
-      .replace(/^\ufeff/, '')
-      .trim()
+    return decodedText(readFileSync(file), file).trim()
   } catch (error) {
+    if (error instanceof UsageError) throw error
     throw new UsageError(`The key file ${file} cannot be read. Check the path given to --api-key-file`, {
       cause: error,
     })
@@ -94,10 +165,10 @@ function checkedKey(key: string): string {
 }
 
 function checkedBaseUrl(text: string, allowHttp: boolean): string {
-  const url = URL.canParse(text) ? new URL(text) : null
+  const url = parseUrl(text)
   if (url === null || !['http:', 'https:'].includes(url.protocol))
     throw new UsageError(
-      `The base URL '${text}' is no web address. Write it like https://host or https://host/path`,
+      `The base URL '${text.replace(/\/\/.*@/, '//')}' is not a web address. Write it like https://host or https://host/path`,
     )
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
     throw new UsageError(
@@ -107,9 +178,11 @@ function checkedBaseUrl(text: string, allowHttp: boolean): string {
     throw new UsageError(
       `The base URL ${text} would send the key in the clear. Write https://, or add --allow-http if that is meant`,
     )
-  return url.href.replace(/\/+$/, '')
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host)
+  const address = url.href.replace(/\/+$/, '')
+  const version = address.match(/(?:\/api)?\/v1$/i)?.[0]
+  if (version !== undefined)
+    throw new UsageError(
+      `The base URL ${address} ends in ${version}, which rankline adds itself: leave out ${version} and write ${address.slice(0, -version.length)}`,
+    )
+  return address
 }

@@ -12,7 +12,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   version: [],
   'text-width': [],
   terminal: ['text-width'],
-  config: ['errors'],
+  config: ['errors', 'model', 'words'],
   arguments: ['errors'],
   model: [],
   catalog: ['model', 'errors'],

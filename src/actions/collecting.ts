@@ -1,7 +1,7 @@
 import { RanklineError, UsageError } from '../errors.ts'
 import type { Run } from '../model/run.ts'
 import { type Collected, type CollectParts, collect } from '../run/collect.ts'
-import { exitCodes, finishRuns, gravestReason } from '../run/finish.ts'
+import { exitCodeOf, exitCodes, finishRuns, gravestReason } from '../run/finish.ts'
 import type { StopCause } from '../run/stop.ts'
 import { defaultThrottlingMs, thrownCause } from '../run/stop-causes.ts'
 import { type BalanceChange, type RunDocument, runDocument } from '../run/summary.ts'
@@ -61,7 +61,8 @@ export async function collectRuns(
     terminal,
   )
   const reason = gravestReason(documents.map(({ finish_reason }) => finish_reason ?? 'completed'))
-  return reason === 'interrupted' ? interrupts.exitCode() : exitCodes[reason]
+  if (reason === 'interrupted') return interrupts.exitCode()
+  return cause?.reason === reason ? exitCodeOf(cause) : exitCodes[reason]
 }
 
 const defaultOutageMs = 60_000

@@ -96,13 +96,13 @@ async function ask(
   params: Readonly<Record<string, string>>,
 ): Promise<unknown> {
   for (;;) {
-    const { settlement, body } = await service.lookup(operation, params)
+    const { settlement, body, wrongSetting } = await service.lookup(operation, params)
     if (settlement.outcome === 'answered') return parsed(body, operation.path)
     if (settlement.outcome === 'throttled' && (service.gate.refusedFor() ?? 0) < lookupPatience.throttledMs)
       continue
-    const code = lookupExitCodes[settlement.outcome] ?? exitCodes.unavailable
+    const code = wrongSetting ? 2 : (lookupExitCodes[settlement.outcome] ?? exitCodes.unavailable)
     throw new RanklineError(
-      `${operation.path}: ${settlement.error}${hints[settlement.httpStatus ?? 0] ?? ''}`,
+      `${service.baseUrl}${operation.path}: ${settlement.error}${hints[settlement.httpStatus ?? 0] ?? (settlement.outcome === 'unreachable' ? '. Check RANKLINE_BASE_URL and the network' : '')}`,
       code,
     )
   }
@@ -119,7 +119,7 @@ function parsed(body: Buffer, path: string): unknown {
     return JSON.parse(body.toString('utf8'))
   } catch (error) {
     throw new RanklineError(
-      `${path}: the answer is no JSON. Check RANKLINE_BASE_URL`,
+      `${path}: the answer is not JSON. Check RANKLINE_BASE_URL`,
       exitCodes.unavailable,
       {
         cause: error,

@@ -2,7 +2,7 @@ import type { Account } from '../api/account.ts'
 import { systemClock } from '../model/clock.ts'
 import type { PlanSummary } from '../model/plan.ts'
 import type { RunMeans } from '../plan/fit.ts'
-import { exitCodes } from '../run/finish.ts'
+import { exitCodeOf } from '../run/finish.ts'
 import { type Course, plotCourse } from '../run/going-on.ts'
 import { localDay } from '../run/local-day.ts'
 import { type QuotaUse, quotaLeft, quotaUses, quotaWords } from '../run/quotas.ts'
@@ -45,7 +45,7 @@ export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number
   const account = await accountOf(connection)
   if (account instanceof AccountUnknown) {
     terminal.say(account.message)
-    return exitCodes[account.stop.reason]
+    return exitCodeOf(account.stop)
   }
   const budgeted = await Promise.all(
     plotted.map(async ({ planned }, index) => ({

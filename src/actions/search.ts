@@ -5,7 +5,7 @@ import { planQuery } from '../plan/plan.ts'
 import { exportKinds } from '../report/columns.ts'
 import type { Row } from '../report/rank-rows.ts'
 import { formatTable } from '../report/table.ts'
-import { exitCodes } from '../run/finish.ts'
+import { exitCodeOf, exitCodes } from '../run/finish.ts'
 import { localDay } from '../run/local-day.ts'
 import { unpackSound } from '../store/packing.ts'
 import type { Store } from '../store/store.ts'
@@ -51,7 +51,7 @@ export async function search(flags: SearchFlags, terminal: Terminal): Promise<nu
   const { done } = await store.taskCounts(run.id)
   if (cause?.reason === 'interrupted' && done === 0) return interrupts.exitCode()
   if (cause !== null && cause.reason !== 'interrupted')
-    throw new RanklineError(cause.message, exitCodes[cause.reason])
+    throw new RanklineError(cause.message, exitCodeOf(cause))
   if (done === 0)
     throw new RanklineError('The balance does not cover the call. Top up first.', exitCodes.balance)
   await show(store, run.id, flags.json === true, terminal)

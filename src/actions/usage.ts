@@ -2,7 +2,7 @@ import { keyExpiry, readAccount } from '../api/account.ts'
 import { asFields, text } from '../catalog/normalise/fields.ts'
 import { RanklineError } from '../errors.ts'
 import { formatTable } from '../report/table.ts'
-import { exitCodes } from '../run/finish.ts'
+import { exitCodeOf } from '../run/finish.ts'
 import { type AccountReading, AccountUnknown, readUsage } from '../run/read-account.ts'
 import { newStop } from '../run/stop.ts'
 import { accountStop } from '../run/stop-causes.ts'
@@ -35,7 +35,7 @@ export async function usage(flags: UsageFlags, terminal: Terminal): Promise<numb
     )
   } catch (error) {
     if (!(error instanceof AccountUnknown)) throw error
-    throw new RanklineError(error.message, exitCodes[error.stop.reason])
+    throw new RanklineError(error.message, exitCodeOf(error.stop))
   }
   const record = (await store.lastUsage(keyHash))?.record ?? '{}'
   await terminal.out(

@@ -3,7 +3,14 @@ import { readAccount } from '../api/account.ts'
 import { openWire } from '../api/exchange.ts'
 import { type Gate, openGate } from '../api/gate.ts'
 import { latestMs } from '../api/lateness.ts'
-import { databasePath, type ServiceSettings, type SettingFlags, serviceSettings } from '../config.ts'
+import { type HttpProxy, proxyFor } from '../api/proxy.ts'
+import {
+  databasePath,
+  proxyVariables,
+  type ServiceSettings,
+  type SettingFlags,
+  serviceSettings,
+} from '../config.ts'
 import { UsageError } from '../errors.ts'
 import { type Clock, systemClock } from '../model/clock.ts'
 import { openService, type Patience, type Service } from '../run/service.ts'
@@ -72,6 +79,7 @@ export async function join(
     connections: mostConnections,
     timeoutMs,
     userAgent: `rankline/${version}`,
+    proxy: chosenProxy(settings.baseUrl),
   })
   const gate = openGate({ clock })
   const hash = keyHash(settings)
@@ -112,6 +120,17 @@ export async function join(
     const left = calls.map(({ sentAt, endedAt }) => Math.min(endedAt ?? now, sentAt + latestMs))
     gate.seed(left.map((instant) => Math.max(0, now - instant)))
   }
+}
+
+/** The proxy that the environment names for an address; null where requests go straight there. */
+function chosenProxy(baseUrl: string): HttpProxy | null {
+  const proxy = proxyFor(baseUrl, proxyVariables())
+  // What it says may hold a password.
+  if (proxy === 'unreadable')
+    throw new UsageError(
+      'The proxy in HTTPS_PROXY (or HTTP_PROXY) is not an address. Write it like http://proxy.example:3128, or add the host of the service to NO_PROXY',
+    )
+  return proxy === 'direct' ? null : proxy
 }
 
 /** Names a key at an address without giving it away. */

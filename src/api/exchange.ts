@@ -1,6 +1,8 @@
 import { setFlagsFromString } from 'node:v8'
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import Pool from 'undici/lib/dispatcher/pool.js'
+import { explainFailure } from './failures.ts'
+import type { HttpProxy } from './proxy.ts'
 import type { ApiRequest } from './request.ts'
 
 /** One HTTP exchange: what came back, or how it failed. Never rejected. */
@@ -12,7 +14,13 @@ export type Exchange =
       /** Why the body of an error is missing: its status says enough. Other bodies are whole. */
       readonly lostBody?: string
     }
-  | { readonly failure: ExchangeFailure; readonly status: number | null; readonly error: string }
+  | {
+      readonly failure: ExchangeFailure
+      readonly status: number | null
+      readonly error: string
+      /** Nothing but another setting mends it: waiting does not. */
+      readonly wrongSetting?: boolean
+    }
 
 /** `unreachable`: no byte left. `ambiguous`: it may have arrived. `unreadable`: it came and cannot be read: more than is read, or damaged. */
 export type ExchangeFailure = 'unreachable' | 'ambiguous' | 'unreadable'
@@ -39,6 +47,8 @@ export interface WireOptions {
   /** For a whole exchange. A closed connection is still billed, so this is long. */
   readonly timeoutMs: number
   readonly userAgent: string
+  /** What requests go through, where they do. */
+  readonly proxy?: HttpProxy | null
   /** Other limits than those in use, to measure them against each other. */
   readonly keepAlive?: KeepAlive
 }
@@ -75,33 +85,83 @@ function compileLater(): void {
 
 /** Connections to the service. The key goes into the `x-api-key` header and nowhere else. */
 export function openWire(options: WireOptions): Wire {
-  const { origin, apiKey, connections, timeoutMs, userAgent, keepAlive = keepAliveInUse } = options
+  const {
+    origin,
+    apiKey,
+    connections,
+    timeoutMs,
+    userAgent,
+    proxy = null,
+    keepAlive = keepAliveInUse,
+  } = options
   compileLater()
-  const pool = new Pool(origin, {
+  const limits = {
     connections,
     pipelining: 1,
     allowH2: false,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
-    connect: { timeout: connectTimeoutMs },
     keepAliveTimeout: keepAlive.withoutHintMs,
     keepAliveTimeoutThreshold: keepAlive.beforeHintMs,
     keepAliveMaxTimeout: keepAlive.longestMs,
-  })
+  }
+  const opened =
+    proxy === null
+      ? new Pool(origin, { ...limits, connect: { timeout: connectTimeoutMs } })
+      : openProxied(proxy, limits)
   const headers = { 'x-api-key': apiKey, accept: 'application/json', 'user-agent': userAgent }
   return {
     exchange: async (request, onSent, { signal } = {}) =>
-      withoutKey(await exchange(pool, { request, headers, timeoutMs, onSent, signal }), apiKey),
-    close: () => pool.destroy(),
+      withoutKey(
+        await exchange(opened instanceof Promise ? await opened : opened, {
+          request,
+          headers,
+          timeoutMs,
+          onSent,
+          signal,
+          proxy,
+        }),
+        apiKey,
+      ),
+    close: async () => (await opened).destroy(),
   }
+}
+
+/** Where requests are handed over. */
+type Dispatcher = Pick<Pool, 'dispatch' | 'destroy'>
+
+/** Loaded only where there is a proxy, for it takes as long as the rest of a short command. */
+async function openProxied(
+  { origin, authorization }: HttpProxy,
+  limits: ConstructorParameters<typeof Pool>[1],
+): Promise<Dispatcher> {
+  const { ProxyAgent } = await import('undici')
+  return new ProxyAgent({
+    ...limits,
+    uri: origin,
+    ...(authorization === null ? {} : { token: authorization }),
+    proxyTls: { timeout: connectTimeoutMs },
+    requestTls: { timeout: connectTimeoutMs },
+  })
 }
 
 const keyMark = '[the API key]'
 
 /** A service that echoes the key must not bring it into the ledger, the database or a message. */
 function withoutKey(exchange: Exchange, apiKey: string): Exchange {
-  if ('failure' in exchange || !exchange.body.includes(apiKey)) return exchange
-  return { ...exchange, body: Buffer.from(exchange.body.toString('utf8').replaceAll(apiKey, keyMark)) }
+  if ('failure' in exchange) return exchange
+  const { location } = exchange.headers
+  const headers =
+    typeof location === 'string' && location.includes(apiKey)
+      ? { ...exchange.headers, location: location.replaceAll(apiKey, keyMark) }
+      : exchange.headers
+  if (!exchange.body.includes(apiKey))
+    return headers === exchange.headers ? exchange : { ...exchange, headers }
+  return {
+    ...exchange,
+    headers,
+    body: Buffer.from(exchange.body.toString('utf8').replaceAll(apiKey, keyMark)),
+  }
 }
 
 interface Sending {
@@ -110,9 +170,13 @@ interface Sending {
   readonly timeoutMs: number
   readonly onSent: () => void
   readonly signal: AbortSignal | undefined
+  readonly proxy: HttpProxy | null
 }
 
-function exchange(pool: Pool, { request, headers, timeoutMs, onSent, signal }: Sending): Promise<Exchange> {
+function exchange(
+  pool: Dispatcher,
+  { request, headers, timeoutMs, onSent, signal, proxy }: Sending,
+): Promise<Exchange> {
   return new Promise((resolve) => {
     let sent = false
     let status: number | null = null
@@ -138,10 +202,10 @@ function exchange(pool: Pool, { request, headers, timeoutMs, onSent, signal }: S
     }
     if (signal?.aborted) return giveUp()
     signal?.addEventListener('abort', giveUp, { once: true })
-    const { method, path, body } = request
-    const sending = body === null ? headers : { ...headers, 'content-type': 'application/json' }
+    const { method, origin, path, body } = request
+    const sending = { ...headers, ...(body === null ? {} : { 'content-type': 'application/json' }) }
     pool.dispatch(
-      { method, path, body, headers: sending },
+      { method, origin, path, body, headers: sending },
       {
         onRequestStart: (controller) => {
           // Nobody waits for it any more, and nothing of it has left.
@@ -167,11 +231,11 @@ function exchange(pool: Pool, { request, headers, timeoutMs, onSent, signal }: S
         },
         onResponseEnd: () => finish(whole(status ?? 0, received, chunks)),
         onResponseError: (_, error) => {
-          const words = tooLarge ? tooLargeWords : failureWords(error)
+          const { words, wrongSetting } = tooLarge ? tooLong : explainFailure(error, proxy)
           if (status !== null && isError(status))
             return finish({ status, headers: received, body: noBody, lostBody: words })
           const failure = tooLarge ? 'unreadable' : sent ? 'ambiguous' : 'unreachable'
-          finish({ failure, status, error: words })
+          finish({ failure, status, error: words, ...(wrongSetting ? { wrongSetting } : {}) })
         },
       },
     )
@@ -206,23 +270,4 @@ const decoders: Readonly<Record<string, (body: Buffer, limit: { maxOutputLength:
 
 const givenUp = 'its answer was not waited for any longer'
 
-const tooLargeWords = `the answer is larger than ${largestBody / 1_000_000} MB`
-
-const wordsByCode: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'the host name is not known',
-  EAI_AGAIN: 'the host name could not be looked up',
-  ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection was reset',
-  EPIPE: 'the connection was closed',
-  EMFILE: 'this machine allows no more open files; allow more with ulimit -n, or set a lower --concurrency',
-  UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
-  UND_ERR_CONNECT_TIMEOUT: 'the connection was not made in time',
-  UND_ERR_HEADERS_TIMEOUT: 'no answer came in time',
-  UND_ERR_BODY_TIMEOUT: 'the answer stopped coming',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer was cut off',
-}
-
-function failureWords(error: Error): string {
-  const code = (error as { code?: unknown }).code
-  return (typeof code === 'string' ? wordsByCode[code] : undefined) ?? error.message
-}
+const tooLong = { words: `the answer is larger than ${largestBody / 1_000_000} MB`, wrongSetting: false }

@@ -35,3 +35,8 @@ function parseWithoutScheme(link: string): ParsedLink | null {
 function hostOf({ hostname }: URL): string {
   return hostname.toLowerCase().replace(/\.$/, '')
 }
+
+/** Whether a host is this machine itself. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host)
+}

@@ -16,6 +16,11 @@ export const exitCodes = {
   crashed: 1,
 } as const satisfies Record<FinishReason, number>
 
+/** Exit code of a command that stopped so; 2 where the settings are wrong and nothing was bought. */
+export function exitCodeOf({ reason, wrongSetting = false }: StopCause): number {
+  return wrongSetting ? 2 : exitCodes[reason]
+}
+
 /** Reasons of several runs of one command, the one that decides its exit code first. */
 const gravest: readonly FinishReason[] = [
   'crashed',

@@ -92,13 +92,13 @@ export function poller({ service, clock, stop, refusals, silence }: PollParts) {
       const polled = await ask(task, jobId)
       const { outcome, error } = polled.settlement
       if (consequences[outcome] === 'stop-run') {
-        stop.request(stopCause(polled.settlement))
+        stop.request(stopCause(polled.settlement, service.baseUrl))
         throw new Stopped()
       }
       if (outcome === 'answered') wellAt = clock.monotonic()
       refusals.note(polled.settlement, polled.namedMs)
       outage.note(outcome)
-      if (outage.pause(outcome)?.over === true) stop.request(unreachable(error ?? outcome))
+      if (outage.pause(outcome)?.over === true) stop.request(unreachable(error ?? outcome, service.baseUrl))
       // Where nobody answers, nobody says that the job takes long.
       if (outcome === 'throttled' || outcome === 'unreachable') until += clock.monotonic() - asked
       // The error of a call is none of the job's, unless it names the job: what is taken for failed is bought again.

@@ -49,7 +49,7 @@ export async function readUsage(
     const sent = await service.lookup(usage, {}, { runId, signal })
     const { outcome, finishedAt } = sent.settlement
     if (outcome === 'answered') {
-      const account = understood(sent)
+      const account = understood(sent, service.baseUrl)
       service.gate.setLimits(account.limits)
       await store.keepUsage({
         runId,
@@ -71,8 +71,12 @@ export async function readUsage(
     const passing = outcome === 'server-error' || outcome === 'unreachable' || outcome === 'ambiguous'
     tries += 1
     const patient = clock.monotonic() - began < patienceMs
-    const decision = passing ? decideRetry(Math.min(tries, patient ? slowest : tries), random()) : null
-    if (decision === null || !('wait' in decision)) throw new AccountUnknown(stopOf(sent, reasonOf(outcome)))
+    // Before anything was bought it is the address that is wrong; later it is the service, which may come back.
+    const wrongSetting = patienceMs === 0 && (sent.wrongSetting === true || outcome === 'not-found')
+    const decision =
+      passing && !wrongSetting ? decideRetry(Math.min(tries, patient ? slowest : tries), random()) : null
+    if (decision === null || !('wait' in decision))
+      throw new AccountUnknown({ ...stopOf(sent, service.baseUrl), wrongSetting })
     if (sent.namedMs == null) await sleep(clock, decision.wait, signal)
   }
 }
@@ -80,13 +84,12 @@ export async function readUsage(
 /** The try in a row after which the pause is longest. */
 const slowest = retryPolicy.triesInRow - 1
 
-function understood(sent: SentCall): Account {
+function understood(sent: SentCall, baseUrl: string): Account {
   const account = readAccount(sent.body)
   if (account === null || account.remaining === null)
     throw new AccountUnknown({
       reason: 'unavailable',
-      message:
-        'The usage record of the service names no balance. Check that RANKLINE_BASE_URL is the address of the service.',
+      message: `The usage record at ${baseUrl}${usage.path} names no balance. Check that RANKLINE_BASE_URL is the address of the service.`,
     })
   return account
 }
@@ -96,11 +99,21 @@ function reasonOf(outcome: Outcome): StopCause['reason'] {
   return outcome === 'out-of-credit' ? 'balance' : 'unavailable'
 }
 
-function stopOf({ settlement }: SentCall, reason: StopCause['reason']): StopCause {
-  const words = settlement.error ?? 'no reason given'
+function stopOf({ settlement: { outcome, error } }: SentCall, baseUrl: string): StopCause {
+  const words = error ?? 'no reason given'
+  const reason = reasonOf(outcome)
   const messages: Partial<Record<StopCause['reason'], string>> = {
     auth: `The service refused the key (${words}). Check RANKLINE_API_KEY.`,
     balance: `The service says that nothing is left to spend (${words}).`,
   }
-  return { reason, message: messages[reason] ?? `The service cannot be used: ${words}.` }
+  const hint = outcome === 'redirected' ? '' : ` ${addressHint(outcome, baseUrl)}`
+  return { reason, message: messages[reason] ?? `The service at ${baseUrl} cannot be used: ${words}.${hint}` }
+}
+
+/** What to look at where an address does not answer as the service does. */
+function addressHint(outcome: Outcome, baseUrl: string): string {
+  if (outcome === 'not-found') return 'There is no usage record: check RANKLINE_BASE_URL.'
+  if (outcome === 'ambiguous' && baseUrl.startsWith('http:'))
+    return 'Check RANKLINE_BASE_URL: where the port speaks https, write https://.'
+  return 'Check RANKLINE_BASE_URL and the network.'
 }

@@ -2,6 +2,7 @@ import { classify, type Meaning, serviceWords } from '../api/classify.ts'
 import type { Exchange, ExchangeFailure, Wire } from '../api/exchange.ts'
 import type { Gate, Token } from '../api/gate.ts'
 import { billing } from '../api/outcome.ts'
+import { explainRedirect } from '../api/redirect.ts'
 import { type ApiRequest, lookupRequest } from '../api/request.ts'
 import { retryAfterMs } from '../api/retry.ts'
 import { billableOperation } from '../catalog/index.ts'
@@ -21,6 +22,8 @@ export interface SentCall {
   readonly headers: Headers
   /** Milliseconds for which the service asked to be left alone, as far as they are waited for. */
   readonly namedMs?: number | null
+  /** Only another setting mends what happened: waiting does not. */
+  readonly wrongSetting?: boolean
 }
 
 /** A call that is to be sent now, with this service's key. */
@@ -95,13 +98,14 @@ export function openService({ baseUrl, wire, gate, store, clock, keyHash, patien
     if (meaning === 'answered') leftAlone.delete(part)
     const outcome = meaning === 'unauthorised' ? await askWhy(call, signal) : meaning
     const settlement = {
-      ...settle(exchange, outcome),
+      ...settle(exchange, outcome, request),
       billed: call.credits === 0 ? 0 : billing[outcome],
       finishedAt: clock.wall(),
       latencyMs,
     } as const
-    if ('failure' in exchange) return { callId, settlement, body: noBody, headers: {} }
-    return { callId, settlement, body: exchange.body, headers: exchange.headers, namedMs }
+    const wrongSetting = isWrongSetting(exchange, outcome, request)
+    if ('failure' in exchange) return { callId, settlement, body: noBody, headers: {}, wrongSetting }
+    return { callId, settlement, body: exchange.body, headers: exchange.headers, namedMs, wrongSetting }
   }
 
   /** The delay that a refusal names, cut to what is waited for. */
@@ -172,9 +176,17 @@ function meaningOf(exchange: Exchange): Meaning | ExchangeFailure {
 
 const noBody = Buffer.alloc(0)
 
-function settle(exchange: Exchange, outcome: Outcome) {
+function isWrongSetting(exchange: Exchange, outcome: Outcome, request: ApiRequest): boolean {
+  if ('failure' in exchange) return exchange.wrongSetting === true
+  const { status, headers } = exchange
+  return outcome === 'redirected' && explainRedirect(status, headers.location, request).wrongSetting
+}
+
+function settle(exchange: Exchange, outcome: Outcome, request: ApiRequest) {
   if ('failure' in exchange) return { outcome, httpStatus: exchange.status, error: exchange.error }
-  const { status, body, lostBody } = exchange
+  const { status, body, lostBody, headers } = exchange
+  if (outcome === 'redirected')
+    return { outcome, httpStatus: status, error: explainRedirect(status, headers.location, request).words }
   if (outcome === 'answered' || outcome === 'accepted') return { outcome, httpStatus: status, error: null }
   const bare = lostBody === undefined ? `HTTP ${status}` : `HTTP ${status} without its body: ${lostBody}`
   return { outcome, httpStatus: status, error: serviceWords(body) ?? bare }

@@ -82,10 +82,10 @@ export const diskFull: StopCause = {
 }
 
 /** The stop after nothing was heard of the service for too long. */
-export function unreachable(words: string): StopCause {
+export function unreachable(words: string, baseUrl: string): StopCause {
   return {
     reason: 'unavailable',
-    message: `The service cannot be reached (${words}). The same command goes on where this one stopped.`,
+    message: `The service at ${baseUrl} cannot be reached (${words}). Check RANKLINE_BASE_URL and the network; the same command goes on where this one stopped.`,
   }
 }
 
@@ -97,7 +97,7 @@ export function thrownCause(error: unknown): StopCause {
 }
 
 /** The stop after a call that ended so, for the outcomes after which nothing more is sent. */
-export function stopCause({ outcome, error }: Settlement): StopCause {
+export function stopCause({ outcome, error }: Settlement, baseUrl: string): StopCause {
   if (outcome === 'refused')
     return { reason: 'auth', message: `The service refused the key (${error}). Check RANKLINE_API_KEY.` }
   if (outcome === 'out-of-credit')
@@ -107,6 +107,6 @@ export function stopCause({ outcome, error }: Settlement): StopCause {
     }
   return {
     reason: 'unavailable',
-    message: `The service answers with a redirect, which is not followed (${error}). Check RANKLINE_BASE_URL.`,
+    message: `The service at ${baseUrl} answers with a redirect, which is not followed (${error}).`,
   }
 }

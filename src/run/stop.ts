@@ -7,6 +7,8 @@ export interface StopCause {
   readonly reason: Exclude<FinishReason, 'completed' | 'completed_with_failures'>
   /** One sentence for people. */
   readonly message: string
+  /** Nothing ran, and nothing will with these settings: exit 2, whatever the reason is. */
+  readonly wrongSetting?: boolean
 }
 
 /** A stop that everybody who waits can hear. The first cause counts. */

@@ -97,7 +97,7 @@ export function worker(parts: WorkParts) {
           continue
         }
         case 'stop-run':
-          stop.request(stopCause(settlement))
+          stop.request(stopCause(settlement, service.baseUrl))
           return await leaveOpen(task, sent, { tries, behind: false })
         default:
           return await giveUp(task, sent, cause)
@@ -113,7 +113,7 @@ export function worker(parts: WorkParts) {
 
   /** Nobody is heard of: it is not the task that fails. */
   const waitOut = async ({ callId, settlement }: SentCall, unheard: Outage): Promise<void> => {
-    if (unheard.over) stop.request(unreachable(settlement.error ?? settlement.outcome))
+    if (unheard.over) stop.request(unreachable(settlement.error ?? settlement.outcome, service.baseUrl))
     await store.settleCall(callId, settlement, null)
     await sleep(clock, unheard.wait, stop.signal)
   }

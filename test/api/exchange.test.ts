@@ -186,9 +186,24 @@ describe('what never left is unreachable', () => {
     )
     const origin = server.origin.replace('http:', 'https:')
     const { exchange, sent } = await send(wireTo(origin), aGet(origin))
-    expect(exchange).toMatchObject({ failure: 'unreachable', status: null })
+    expect(exchange).toEqual({
+      failure: 'unreachable',
+      status: null,
+      error: 'the port speaks http, not https: write http://, or the port that speaks https',
+      wrongSetting: true,
+    })
     expect(sent).toBe(0)
     expect(server.received.join('')).not.toContain(key)
+  })
+})
+
+test('a server that answers with an alert of TLS speaks https', async () => {
+  const alert = Buffer.from([0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x46])
+  const { exchange } = await exchangeWith((socket) => socket.end(alert))
+  expect(exchange).toMatchObject({
+    failure: 'ambiguous',
+    error: 'the port speaks https, not http: write https://',
+    wrongSetting: true,
   })
 })
 
@@ -342,4 +357,11 @@ describe('on the wire', () => {
 
 test('the pool that is loaded alone is the one that undici names', () => {
   expect(PoolAlone).toBe(Pool)
+})
+
+test('a redirect that names the key is handed over without it', async () => {
+  const { exchange } = await exchangeWith((socket) =>
+    socket.write(http(302, '', { location: `https://elsewhere.example/?x_api_key=${key}` })),
+  )
+  expect(JSON.stringify(exchange)).not.toContain(key)
 })

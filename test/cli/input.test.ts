@@ -1,3 +1,5 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { type Workspace, workspace } from '../support/rankline.ts'
@@ -27,6 +29,24 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, RegExp]>
     /--allow-http/,
   ],
   ['an address that is none', ['usage'], { ...service, RANKLINE_BASE_URL: 'example' }, /https:\/\/host/],
+  [
+    'an address with the version',
+    ['usage'],
+    { ...service, RANKLINE_BASE_URL: 'https://a.test/v1' },
+    /leave out \/v1/,
+  ],
+  [
+    'a misspelt setting',
+    ['usage'],
+    { RANKLINE_BASEURL: 'https://a.test', RANKLINE_API_KEY: 'k' },
+    /RANKLINE_BASEURL in the environment .* Did you mean RANKLINE_BASE_URL\?/,
+  ],
+  [
+    'a proxy that is none',
+    ['usage'],
+    { ...service, RANKLINE_BASE_URL: 'https://a.test', HTTPS_PROXY: 'ftp://secret@x' },
+    /^(?!.*secret).*HTTPS_PROXY.*is not an address/,
+  ],
   ['a database folder that is not there', ['runs', '--db', 'no/such/x.db'], {}, /mkdir -p no\/such/],
   ['an empty database name', ['runs', '--db', ''], {}, /--db is empty/],
   ['a database that is a folder', ['runs', '--db', 'data'], {}, /is a folder/],
@@ -175,4 +195,17 @@ test('settings come from flags before the environment before .env, and the key f
     0,
   )
   expect((await place.run(['usage', '--base-url', 'http://127.0.0.1:9'])).code).toBe(6)
+
+  const wide = Buffer.from(`\ufeffRANKLINE_BASE_URL=${sandbox.url}\r\nRANKLINE_APIKEY=right\r\n`, 'utf16le')
+  await writeFile(join(place.folder, '.env'), wide)
+  const slip = await place.run(['usage'])
+  expect([slip.code, slip.stderr]).toEqual([
+    2,
+    'rankline: RANKLINE_APIKEY in .env is not a setting of rankline. Did you mean RANKLINE_API_KEY?\n',
+  ])
+  expect((await place.run(['usage', '--api-key-file', 'key.txt'])).code).toBe(0)
+  await rm(join(place.folder, '.env'))
+  await mkdir(join(place.folder, '.env'))
+  const folder = await place.run(['usage'])
+  expect([folder.code, folder.stderr]).toEqual([2, expect.stringContaining('(.env is a folder here)')])
 })

@@ -15,6 +15,7 @@ afterAll(() => job[Symbol.asyncDispose]())
 
 /** What reads a command line, and nothing else. */
 const toBegin = [
+  'src/arguments.ts',
   'src/cli.ts',
   'src/commands/command.ts',
   'src/commands/flags.ts',
@@ -22,8 +23,10 @@ const toBegin = [
   'src/config.ts',
   'src/errors.ts',
   'src/mistyped.ts',
+  'src/model/url.ts',
   'src/open-terminal.ts',
   'src/start.ts',
+  'src/terminal.ts',
   'src/text-width.ts',
   'src/version.ts',
   'src/words.ts',

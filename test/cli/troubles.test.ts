@@ -160,9 +160,36 @@ test('a service that cannot be reached ends with exit 6 and a sentence, and the 
   })
 
   expect(code).toBe(6)
-  expect(stderr).toContain('the connection was refused')
+  expect(stderr).toContain('The service at http://127.0.0.1:9 cannot be used: the connection was refused.')
+  expect(stderr).toContain('RANKLINE_BASE_URL')
   expect(stderr).not.toContain('    at ')
 })
+
+test.each([
+  [
+    'a redirect to another address',
+    { redirect: 'https://www.a.test/v1/usage?x=1' },
+    2,
+    /cannot be used: HTTP 302, a redirect to https:\/\/www\.a\.test\/v1\/usage: .*RANKLINE_BASE_URL=https:\/\/www\.a\.test\./,
+  ],
+  ['a redirect to a login', { redirect: 'https://login.test/' }, 6, /https:\/\/login\.test\/.*login/],
+  ['no usage record', { status: 404 }, 2, /There is no usage record: check RANKLINE_BASE_URL/],
+  ['a service that is down', { status: 503 }, 6, /Service Unavailable.*RANKLINE_BASE_URL/],
+] as const)(
+  '%s before anything is bought is one sentence with the address',
+  async (_, fault, code, words) => {
+    await using sandbox = await startSandbox({ rules: [{ operation: 'usage', do: fault }] })
+    await using place = await workspace(sandbox)
+    const job = await place.file('job.csv', queriesCsv(2))
+
+    const ended = await place.run(['run', job])
+
+    expect(ended.stderr).toMatch(words)
+    expect(ended.stderr).toContain(`The service at ${sandbox.url} `)
+    expect(ended.code).toBe(code)
+    expect(sandbox.ledger.charged).toBe(0)
+  },
+)
 
 test('a redirect is not followed, and the key does not travel', async () => {
   await using elsewhere = await startSandbox()
