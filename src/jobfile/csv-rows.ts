@@ -7,6 +7,7 @@ import { type Mistake, type Place, quoted, type Read, type Report } from './prob
 import { operationName } from './schema.ts'
 import type { JobPlan } from './settings.ts'
 import { site, target } from './sites.ts'
+import { inFile } from './targets.ts'
 import * as values from './values.ts'
 
 const none: readonly never[] = Object.freeze([])
@@ -158,12 +159,15 @@ function readTags(text: string): Read<readonly string[]> {
   return { value: parts(text) }
 }
 
+/** A cell with a path is a prefix; more it cannot say. */
+const inCell = { ...inFile, page: 'write the query in YAML with match: url' }
+
 function readSites(text: string): Read<readonly Target[]> {
   const targets: Target[] = []
   for (const part of parts(text)) {
     const read = site(part)
     if (!('value' in read)) return read
-    const made = target({ site: read.value }, true, 'domain', 'prefix')
+    const made = target({ site: read.value }, true, 'domain', inCell, 'prefix')
     if (!('value' in made)) return made
     targets.push(made.value)
   }

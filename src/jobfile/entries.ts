@@ -79,5 +79,5 @@ function targetsOf(
   if (written === undefined) return []
   const list = [written].flat()
   const at = (index: number) => source.at(Array.isArray(written) ? [...path, index] : path)
-  return readTargets([{ written: list, own: true, at, matchHint: inFile }], plan.match, report)
+  return readTargets([{ written: list, own: true, at, hints: inFile }], plan.match, report)
 }

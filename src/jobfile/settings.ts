@@ -8,6 +8,7 @@ import { flagMatch, flagPlace, flagsSource, type JobFlags } from './flags.ts'
 import { readMap } from './issues.ts'
 import type { Mistake, Place, Report } from './problem.ts'
 import { looseJobSchema, settingsSchema, type WrittenSettings } from './schema.ts'
+import type { MatchHints } from './sites.ts'
 import { inFile, readTargets, type TargetList } from './targets.ts'
 import type { Path, Source } from './tree.ts'
 import { jobName } from './values.ts'
@@ -129,9 +130,11 @@ function targetList(written: Written, key: 'targets' | 'competitors', own: boole
     written: (flagged ? written.flags : written.file).data[key] ?? [],
     own,
     at: (index) => written.at([key, index]),
-    matchHint: flagged ? 'add --match prefix or --match url' : inFile,
+    hints: flagged ? byFlag : inFile,
   }
 }
+
+const byFlag: MatchHints = { beyond: 'add --match prefix or --match url', page: 'add --match url' }
 
 function bothDepthAndPages({ file, flags, at }: Written, report: Report): void {
   for (const { data } of [file, flags])

@@ -1,6 +1,6 @@
 import type { Match, Target } from '../model/target.ts'
 import { type Place, quoted, type Report } from './problem.ts'
-import { siteKey, target, type WrittenTarget } from './sites.ts'
+import { type MatchHints, siteKey, target, type WrittenTarget } from './sites.ts'
 
 /** Targets of one list, as they were written, and where each stands. */
 export interface TargetList {
@@ -8,11 +8,14 @@ export interface TargetList {
   readonly own: boolean
   readonly at: (index: number) => Place
   /** How to name another match in that place. */
-  readonly matchHint: string
+  readonly hints: MatchHints
 }
 
 /** How to name another match in a file. */
-export const inFile = 'write { site: …, match: prefix } or match: url'
+export const inFile: MatchHints = {
+  beyond: 'write { site: …, match: prefix } or match: url',
+  page: 'write { site: …, match: url }',
+}
 
 /** The checked targets of a job or of a query; repetitions are left out, contradictions are reported. */
 export function readTargets(
@@ -23,11 +26,11 @@ export function readTargets(
   const targets = new Map<string, Target>()
   const owners = new Map<string, boolean>()
   const labels = new Map<string, string>()
-  for (const { written, own, at, matchHint } of lists)
+  for (const { written, own, at, hints } of lists)
     for (const [index, entry] of written.entries()) {
-      const read = target(typeof entry === 'string' ? { site: entry } : entry, own, match)
+      const read = target(typeof entry === 'string' ? { site: entry } : entry, own, match ?? 'domain', hints)
       if (!('value' in read)) {
-        report({ ...at(index), what: read.what, instead: `${matchHint}, or leave only the host` })
+        report({ ...at(index), what: read.what, instead: read.instead })
         continue
       }
       const { site, label, also } = read.value

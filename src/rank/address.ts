@@ -32,7 +32,7 @@ function portOf({ port }: URL): string {
 }
 
 function pathOf(pathname: string): string {
-  const path = canonical(pathname).replace(/\/{2,}/g, '/')
+  const path = canonical(pathname, plainInPath).replace(/\/{2,}/g, '/')
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
 }
 
@@ -42,7 +42,7 @@ function queryOf(search: string): string {
   return search
     .slice(1)
     .split('&')
-    .map((part) => canonical(part.replaceAll('+', '%20')).replace(/^([^=]+)=$/, '$1'))
+    .map((part) => canonical(part.replaceAll('+', '%20'), plainInQuery).replace(/^([^=]+)=$/, '$1'))
     .filter((part) => part !== '' && !isTracking(nameOf(part)))
     .sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : nameOf(a) > nameOf(b) ? 1 : 0))
     .join('&')
@@ -54,11 +54,13 @@ function nameOf(part: string): string {
 }
 
 // Which of these an encoder writes as they are is up to the encoder (RFC 2396 took them all for unreserved).
-const plain = /[\w.~!*'()-]/
+// `@`, `:`, `,`, `$`, `&` and `=` part nothing within a path, nor do the slash and the question mark within a query.
+const plainInPath = /[\w.~!*'()@:,$&=-]/
+const plainInQuery = /[\w.~!*'()@:,$/?-]/
 const encodedOrIllegal = /%[0-9a-f]{2}|[^\w.~!*'()\-$&+,;=:@/?%[\]]/gi
 
 /** One spelling of percent-encoding: what may stand plainly does, all else is encoded in upper case. */
-function canonical(text: string): string {
+function canonical(text: string, plain: RegExp): string {
   return text.replace(encodedOrIllegal, (part) => {
     if (part.length < 3) return encodeURIComponent(part)
     const character = String.fromCharCode(Number.parseInt(part.slice(1), 16))

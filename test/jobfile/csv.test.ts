@@ -303,6 +303,7 @@ test('every mistake of every row is told', async () => {
     'a,gamma.search,,us,,,,,,,,',
     'a,alpha.news,,,,,,,,Austin,,',
     'a,alpha.autocomplete,,,,,,,,,,-1',
+    'a,,,,,acme.com/?page_id=12,,,,,,',
     'fine,,,,,,,,,,,',
   ].join('\n')
   const { problems, queries } = await readJob({ 'k.csv': text })
@@ -327,5 +328,6 @@ test('every mistake of every row is told', async () => {
     "k.csv:11: gamma.search has no parameter 'gl'; leave it out",
     "k.csv:12: alpha.news has 'location' in the post style only; write 'style: post', or leave 'location' out",
     'k.csv:13: cp cannot be -1; write a whole number from 0 up',
+    "k.csv:14: target 'acme.com/?page_id=12' has a query string, and match: prefix looks at paths only; write the query in YAML with match: url, or leave out the query string",
   ])
 })

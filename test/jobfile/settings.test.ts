@@ -206,6 +206,25 @@ describe('what is wrong with a setting', () => {
       ],
     ],
     [
+      `targets: [{ site: "acme.com/?page_id=12", match: prefix }, { site: "b.com/a?", match: prefix }]\n${q}`,
+      [
+        "job.yaml:1:11: 'acme.com/?page_id=12' has a query string, and match: prefix looks at paths only; write { site: …, match: url }, or leave out the query string",
+      ],
+    ],
+    [
+      'queries: [{ query: a, target: { site: "acme.com/a?b=c", match: prefix } }]',
+      [
+        "job.yaml:1:31: 'acme.com/a?b=c' has a query string, and match: prefix looks at paths only; write { site: …, match: url }, or leave out the query string",
+      ],
+    ],
+    [
+      `targets: [co.uk, { site: "https://COM.AU./", match: host, label: x }, github.io, www.gov.uk]\n${q}`,
+      [
+        "job.yaml:1:11: target cannot be 'co.uk', a public suffix below which everybody has sites; write a site below it such as acme.co.uk",
+        "job.yaml:1:26: site cannot be 'https://COM.AU./', a public suffix below which everybody has sites; write a site below it such as acme.com.au",
+      ],
+    ],
+    [
       `targets: [acme.com]\ncompetitors: ["https://ACME.com/"]\n${q}`,
       ["job.yaml:2:15: 'https://ACME.com/' is a target, too; keep it in one of the lists"],
     ],
@@ -566,6 +585,14 @@ queries: [x, { query: y, depth: 7 }]
     [
       { target: ['acme.com/a'] },
       "--target: 'acme.com/a' goes beyond a host, and match: domain looks at hosts only; add --match prefix or --match url, or leave only the host",
+    ],
+    [
+      { target: ['acme.com/a?b=c'], match: 'prefix' },
+      "--target: 'acme.com/a?b=c' has a query string, and match: prefix looks at paths only; add --match url, or leave out the query string",
+    ],
+    [
+      { competitor: ['co.uk'] },
+      "--competitor: competitor cannot be 'co.uk', a public suffix below which everybody has sites; write a site below it such as acme.co.uk",
     ],
     [
       { competitor: ['x'] },
