@@ -24,9 +24,19 @@ const defaultDatabase = 'data/rankline.db'
 
 /** Path of the database: flag, environment, `.env`, default. */
 export function databasePath(flags: SettingFlags): string {
+  return databaseSetting(flags).path
+}
+
+/** Path of the database, and whether the user named it. */
+export function databaseSetting(flags: SettingFlags): { readonly path: string; readonly isNamed: boolean } {
   if (flags.db?.trim() === '')
     throw new UsageError('--db is empty. Name a database file, for instance data/rankline.db')
-  return flags.db ?? setting('RANKLINE_DB') ?? defaultDatabase
+  const named = flags.db ?? setting('RANKLINE_DB')
+  if (named !== undefined && /^(:memory:$|file:)/i.test(named.trim()))
+    throw new UsageError(
+      `The database cannot be '${named}': what is paid for has to be kept in a file. Name one with --db, for instance data/rankline.db`,
+    )
+  return { path: named ?? defaultDatabase, isNamed: named !== undefined }
 }
 
 /** Address and key of the service. Throws one sentence with what to type where one is missing or cannot be used. */

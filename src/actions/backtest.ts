@@ -1,16 +1,16 @@
 import { billableOperation } from '../catalog/index.ts'
-import { databasePath, type SettingFlags } from '../config.ts'
+import type { SettingFlags } from '../config.ts'
 import type { JobSettings } from '../model/job.ts'
 import type { Target } from '../model/target.ts'
 import { formatTable } from '../report/table.ts'
 import { type Backtest, backtest, type Day, type PolicyOutcome } from '../run/backtest.ts'
 import type { StoredQuery } from '../store/answers.ts'
 import type { AskedQuery } from '../store/history.ts'
-import { openStore } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
 import { count, grouped } from '../words.ts'
 import { type JobFileFlags, openJobs } from './job-files.ts'
+import { openWhatIsStored } from './stored.ts'
 
 export interface BacktestFlags extends JobFileFlags, SettingFlags {
   readonly json?: boolean
@@ -20,7 +20,7 @@ export interface BacktestFlags extends JobFileFlags, SettingFlags {
 export async function backtestJobs(flags: BacktestFlags, terminal: Terminal): Promise<number> {
   const jobs = await openJobs(flags, terminal)
   if (jobs === null) return 2
-  await using store = await openStore(databasePath(flags))
+  await using store = await openWhatIsStored(flags)
   const documents = jobs.map((settings) => ({
     job: settings.name,
     used: settings.paging,

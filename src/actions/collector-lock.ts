@@ -1,11 +1,11 @@
-import { closeSync, ftruncateSync, openSync, readFileSync, rmSync, truncateSync, writeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { databasePath } from '../config.ts'
+import { databasePath, serviceSettings } from '../config.ts'
 import { busyExitCode, RanklineError, UsageError } from '../errors.ts'
-import { databaseLock, keyLock, makeForAll, tryLock } from '../store/sqlite/lock.ts'
-import { harmless, type Terminal } from '../terminal.ts'
+import { databaseLock, keyLock } from '../store/sqlite/lock.ts'
+import type { Terminal } from '../terminal.ts'
 import { duration, span } from '../words.ts'
-import type { Connection, WireFlags } from './wire.ts'
+import { ownerOf, tryTurn } from './turns.ts'
+import { keyHash, type WireFlags } from './wire.ts'
 
 export interface LockFlags extends WireFlags {
   readonly wait?: string
@@ -13,28 +13,17 @@ export interface LockFlags extends WireFlags {
 
 /** The right to collect: one process at a time has it for a database, and one for a key. */
 export interface CollectorLock extends Disposable {
-  /** Waits for its turn, saying for whom; rejected with exit code 7 when that takes longer than allowed. */
+  /** Waits for its turn, once, saying for whom; rejected with exit code 7 when that takes longer than allowed. */
   acquire(): Promise<void>
 }
 
 const defaultWaitMs = 3_600_000
 const lookEveryMs = 200
 
-export function collectorLock(
-  flags: LockFlags,
-  { keyHash, store }: Pick<Connection, 'keyHash' | 'store'>,
-  terminal: Terminal,
-): CollectorLock {
+export function collectorLock(flags: LockFlags, terminal: Terminal): CollectorLock {
   // Always in this order, so that two processes never wait for each other.
-  const paths = [databaseLock(databasePath(flags)), keyLock(keyHash)]
-  const turns = waitForTurns(paths, flags.wait, terminal)
-  return {
-    acquire: async () => {
-      await turns.acquire()
-      await store.refuseDamage()
-    },
-    [Symbol.dispose]: () => turns[Symbol.dispose](),
-  }
+  const paths = [databaseLock(databasePath(flags)), keyLock(keyHash(serviceSettings(flags)))]
+  return waitForTurns(paths, flags.wait, terminal)
 }
 
 /** The rights that these files stand for, taken one after the other. */
@@ -66,69 +55,22 @@ export function waitForTurns(
     }
   }
 
+  const acquireAll = async (): Promise<void> => {
+    const until = performance.now() + waitMs
+    for (const path of paths) await acquireOne(path, until)
+  }
+  let acquired: Promise<void> | null = null
+
   return {
     acquire: async () => {
-      const until = performance.now() + waitMs
-      for (const path of paths) await acquireOne(path, until)
+      acquired ??= acquireAll()
+      await acquired
     },
     [Symbol.dispose]: () => {
       for (const turn of held) turn[Symbol.dispose]()
     },
   }
 }
-
-/** Takes the right that a file stands for, and says beside it who has it; null where another process does. */
-export function tryTurn(path: string): Disposable | null {
-  const lock = tryLock(path)
-  if (lock === null) return null
-  const owner = ownerFile(path)
-  nameOwner(owner)
-  return {
-    [Symbol.dispose]: () => {
-      forgetOwner(owner)
-      lock.release()
-    },
-  }
-}
-
-/** For those who wait; the lock holds without it. */
-function nameOwner(path: string): void {
-  try {
-    makeForAll(path)
-    const file = openSync(path, 'r+')
-    try {
-      ftruncateSync(file)
-      writeSync(file, `process ${process.pid}, since ${new Date().toISOString()}`)
-    } finally {
-      closeSync(file)
-    }
-  } catch {
-    // A full disk.
-  }
-}
-
-function forgetOwner(path: string): void {
-  try {
-    truncateSync(path)
-    rmSync(path)
-  } catch {
-    // Another user made it, who alone may remove it.
-  }
-}
-
-function ownerFile(path: string): string {
-  return `${path}.owner`
-}
-
-function ownerOf(path: string): string {
-  try {
-    return harmless(readFileSync(ownerFile(path), 'utf8')) || unknownOwner
-  } catch {
-    return unknownOwner
-  }
-}
-
-const unknownOwner = 'not known which'
 
 function readWait(text: string | undefined): number {
   if (text === undefined) return defaultWaitMs

@@ -2,16 +2,18 @@ import { databasePath } from '../config.ts'
 import { UsageError } from '../errors.ts'
 import { backUp } from '../store/sqlite/backup.ts'
 import { checkDatabase, type Finding } from '../store/sqlite/check.ts'
+import { needsMigration, refuseMissing } from '../store/sqlite/inspect.ts'
+import { openStore } from '../store/sqlite/open.ts'
 import { harmless, type Terminal } from '../terminal.ts'
 import { count, grouped, nearest, size } from '../words.ts'
-import { type PruneFlags, prune } from './prune.ts'
+import { type PruneFlags, prune, turnOf } from './prune.ts'
 
 export interface DbFlags extends PruneFlags {
   readonly what: string
   readonly file?: string
 }
 
-const works = { backup, check, prune }
+const works = { backup, check, migrate, prune }
 const flagsOfPrune = ['answers', 'dry-run', 'vacuum'] as const
 const brokenExitCode = 3
 
@@ -69,6 +71,23 @@ async function check(flags: DbFlags, terminal: Terminal): Promise<number> {
 
 function told({ what, count: n, first }: Finding): string {
   return `  ${what}: ${grouped(n)}${first === null ? '' : `, first ${harmless(first)}`}.`
+}
+
+/** `rankline db migrate`: brings a database of an older rankline up to date, as every command that writes does. */
+async function migrate(flags: DbFlags, terminal: Terminal): Promise<number> {
+  const database = databasePath(flags)
+  refuseMissing(database)
+  const isOld = needsMigration(database)
+  if (isOld) {
+    using _turn = turnOf(database, 'it cannot be changed beside that. Let the other one finish')
+    await (await openStore(database))[Symbol.asyncDispose]()
+  }
+  await terminal.out(
+    flags.json === true
+      ? `${JSON.stringify({ database, migrated: isOld }, null, 2)}\n`
+      : `${harmless(database)} ${isOld ? 'is brought up to date' : 'is up to date'}.\n`,
+  )
+  return 0
 }
 
 /** Calls in the air are no damage. */

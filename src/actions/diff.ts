@@ -9,7 +9,7 @@ import { byChange, diffSummary, diffTable } from '../report/diff-table.ts'
 import { diffText } from '../report/diff-text.ts'
 import { comparedDays, snapshotOf, speaksForDay } from '../report/snapshot.ts'
 import type { SerpAt, SerpQuery } from '../store/rows.ts'
-import { openExisting } from '../store/sqlite/open.ts'
+import { openReader } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
 import { harmless, type Terminal } from '../terminal.ts'
 import { day, isJsonAsked, namedJob, operationName } from './choices.ts'
@@ -43,7 +43,7 @@ export async function diff(flags: DiffFlags, terminal: Terminal): Promise<number
   const date = day('--date', flags.date)
   const depth = wholeNumber('--depth', flags.depth, { min: 1 })
   const fits = chosenQueries(flags)
-  await using store = await openExisting(databasePath(flags))
+  await using store = await openReader(databasePath(flags))
   const named = await namedJob(store, flags, terminal)
   if (named === null) return 2
   const { name: job, settings } = named

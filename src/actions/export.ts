@@ -8,7 +8,7 @@ import { type ExportFormat, exportFormats, exportOut, isBinary } from '../report
 import type { Cells } from '../report/rows-out.ts'
 import { writablePath, writeWhole } from '../report/whole-file.ts'
 import type { RowFilter, Snapshot } from '../store/rows.ts'
-import { openExisting } from '../store/sqlite/open.ts'
+import { openReader } from '../store/sqlite/open.ts'
 import { isScreen, type Terminal } from '../terminal.ts'
 import { nearest } from '../words.ts'
 import { chosenFormat, dayOrInstant, operationName, refuseUnknownJob } from './choices.ts'
@@ -39,7 +39,7 @@ export async function exportRows(flags: ExportFlags, terminal: Terminal): Promis
   refuseUnfit(flags, format, terminal)
   const filter = rowFilter(flags)
   const since = cursorOf(flags)
-  await using store = await openExisting(databasePath(flags))
+  await using store = await openReader(databasePath(flags))
   if (flags.job !== undefined) await refuseUnknownJob(store, flags.job)
   if (filter.run !== undefined && (await store.run(filter.run)) === null)
     throw new UsageError(`There is no run ${filter.run}. List them with: rankline runs`)

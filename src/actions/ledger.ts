@@ -1,12 +1,12 @@
-import { databasePath, type SettingFlags } from '../config.ts'
+import type { SettingFlags } from '../config.ts'
 import { UsageError } from '../errors.ts'
 import { type LedgerGroup, type LedgerSum, ledgerGroups } from '../model/ledger.ts'
 import { type Column, formatTable } from '../report/table.ts'
-import { openStore } from '../store/sqlite/open.ts'
 import { harmless, type Terminal } from '../terminal.ts'
 import { grouped } from '../words.ts'
 import { dayOrInstant, refuseUnknownJob } from './choices.ts'
 import { verify } from './ledger-verify.ts'
+import { openWhatIsStored } from './stored.ts'
 
 export interface LedgerFlags extends SettingFlags {
   readonly what?: string
@@ -33,7 +33,7 @@ export async function ledger(flags: LedgerFlags, terminal: Terminal): Promise<nu
     )
   const by = chosenGroup(flags.by ?? 'day')
   const times = { from: instant('--from', flags.from), until: instant('--until', flags.until) }
-  await using store = await openStore(databasePath(flags))
+  await using store = await openWhatIsStored(flags)
   if (what === 'verify') return await verify(store, flags.json === true, terminal)
   if (job !== undefined) await refuseUnknownJob(store, job)
   const given = Object.entries({ job, ...times }).filter(([, value]) => value !== undefined)

@@ -9,7 +9,7 @@ import type { Outcome } from '../model/call.ts'
 import { formatTable } from '../report/table.ts'
 import { exitCodes } from '../run/finish.ts'
 import { harmless, type Terminal } from '../terminal.ts'
-import { connect, lookupPatience, type WireFlags } from './wire.ts'
+import { connectFreely, lookupPatience, type WireFlags } from './wire.ts'
 
 export interface LookupFlags extends WireFlags {
   readonly json?: boolean
@@ -20,7 +20,7 @@ export interface LookupFlags extends WireFlags {
 /** `rankline health`: how an engine, or a path, did over the last hour; all engines where none is named. */
 export async function health(flags: LookupFlags, terminal: Terminal): Promise<number> {
   const asked = flags.engine === undefined ? engines() : [flags.engine]
-  await using connection = await connect(flags)
+  await using connection = await connectFreely(flags, { stored: 'not-read' })
   const snapshots: Readonly<Record<string, unknown>>[] = []
   for (const one of asked)
     snapshots.push(
@@ -66,7 +66,7 @@ export function languages(flags: LookupFlags, terminal: Terminal): Promise<numbe
 }
 
 async function find(operation: FreeOperation, flags: LookupFlags, terminal: Terminal): Promise<number> {
-  await using connection = await connect(flags)
+  await using connection = await connectFreely(flags, { stored: 'not-read' })
   const found = await ask(connection, operation, { query: flags.text ?? '' })
   const items = Array.isArray(found) ? found.map((item) => asFields(item) ?? {}) : []
   const columns = operation.response.itemFields
@@ -91,7 +91,7 @@ const lookupExitCodes: Partial<Record<Outcome, number>> = {
 }
 
 async function ask(
-  { service }: Awaited<ReturnType<typeof connect>>,
+  { service }: Awaited<ReturnType<typeof connectFreely>>,
   operation: FreeOperation,
   params: Readonly<Record<string, string>>,
 ): Promise<unknown> {

@@ -15,7 +15,7 @@ import { backtestJobs } from './backtest.ts'
 import { areLeftOut, type JobFileFlags, type StagedJob, stageJobs } from './job-files.ts'
 import { type BudgetedJob, described, planDocuments } from './plan-document.ts'
 import { accountWarnings } from './usage.ts'
-import { type Connection, connect, lookupPatience, type WireFlags } from './wire.ts'
+import { type Connection, connectFreely, lookupPatience, type WireFlags } from './wire.ts'
 
 export interface PlanFlags extends JobFileFlags, WireFlags {
   readonly fresh?: boolean
@@ -34,7 +34,7 @@ export interface Plotted {
 /** `rankline plan`: what would be called and what it would cost. */
 export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number> {
   if (flags.backtest === true) return await backtestJobs(flags, terminal)
-  await using connection = await connect(flags)
+  await using connection = await connectFreely(flags, { stored: 'read' })
   const { store } = connection
   await using draft = await store.draft()
   const jobs = await stageJobs(flags, draft, store, terminal)

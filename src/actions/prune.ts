@@ -1,11 +1,12 @@
 import { databasePath, type SettingFlags } from '../config.ts'
 import { busyExitCode, RanklineError, UsageError } from '../errors.ts'
 import { systemClock } from '../model/clock.ts'
+import { needsMigration, refuseMissing } from '../store/sqlite/inspect.ts'
 import { databaseLock } from '../store/sqlite/lock.ts'
 import { countOld, dropOld, type Pruned, type Room, shrink } from '../store/sqlite/prune.ts'
 import type { Terminal } from '../terminal.ts'
 import { count, size, span } from '../words.ts'
-import { tryTurn } from './collector-lock.ts'
+import { tryTurn } from './turns.ts'
 
 export interface PruneFlags extends SettingFlags {
   readonly answers?: string
@@ -24,7 +25,7 @@ export async function prune(flags: PruneFlags, terminal: Terminal): Promise<numb
     return 0
   }
   // Taken before anything is dropped: the whole command is refused, or none of it.
-  using _turn = flags.vacuum === true ? turnOf(database) : null
+  using _turn = turnFor(database, flags)
   const { fileBytes, freeBytes, ...pruned } = await dropOld(database, request)
   const room = flags.vacuum === true ? await shrink(database) : { fileBytes, freeBytes }
   await tell(flags, terminal, pruned, room)
@@ -41,14 +42,24 @@ function readAge(text: string | undefined): number {
   throw new UsageError(`--answers cannot be '${text}'; write a span such as 12h, 90d or 26w`)
 }
 
-/** To write the whole file anew would keep a process that collects waiting until it fails. */
-function turnOf(database: string): Disposable {
+/** To write the whole file anew would keep a process that collects waiting until it fails; to migrate it would change it under its feet. */
+function turnFor(database: string, { vacuum = false }: PruneFlags): Disposable | null {
+  refuseMissing(database)
+  if (vacuum)
+    return turnOf(
+      database,
+      '--vacuum needs it alone. Nothing was dropped; let it finish, or leave --vacuum out: the room is used again in any case',
+    )
+  return needsMigration(database)
+    ? turnOf(database, 'it has to be brought up to date first. Nothing was dropped; let the other one finish')
+    : null
+}
+
+/** The turn at a database, at once or not at all. */
+export function turnOf(database: string, why: string): Disposable {
   const turn = tryTurn(databaseLock(database))
   if (turn !== null) return turn
-  throw new RanklineError(
-    'Another process collects into this database, and --vacuum needs it alone. Nothing was dropped; let it finish, or leave --vacuum out: the room is used again in any case',
-    busyExitCode,
-  )
+  throw new RanklineError(`Another process collects into this database, and ${why}`, busyExitCode)
 }
 
 async function tell(

@@ -2,8 +2,9 @@ import { normaliserVersion } from '../catalog/understand.ts'
 import { databasePath, type SettingFlags } from '../config.ts'
 import { systemClock } from '../model/clock.ts'
 import { type Renormalised, renormalise } from '../run/renormalise.ts'
+import { refuseMissing } from '../store/sqlite/inspect.ts'
 import { databaseLock } from '../store/sqlite/lock.ts'
-import { openExisting } from '../store/sqlite/open.ts'
+import { openStore } from '../store/sqlite/open.ts'
 import type { Terminal } from '../terminal.ts'
 import { count } from '../words.ts'
 import { namedJob } from './choices.ts'
@@ -20,9 +21,11 @@ export interface RenormaliseFlags extends SettingFlags {
 
 /** `rankline renormalise`: derives all results again from stored answers; calls nothing. */
 export async function renormaliseAnswers(flags: RenormaliseFlags, terminal: Terminal): Promise<number> {
-  using turn = waitForTurns([databaseLock(databasePath(flags))], flags.wait, terminal)
-  await using store = await openExisting(databasePath(flags))
+  const database = databasePath(flags)
+  using turn = waitForTurns([databaseLock(database)], flags.wait, terminal)
+  refuseMissing(database)
   await turn.acquire()
+  await using store = await openStore(database)
   const named = flags.job === undefined ? null : await namedJob(store, { ...flags, job: flags.job }, terminal)
   if (named === null && flags.job !== undefined) return 2
   if (named?.settings) await observeThePast(store, named.settings, null, terminal)

@@ -1,6 +1,6 @@
 import { databasePath, type SettingFlags } from '../config.ts'
 import { sortRows } from '../report/sort-rows.ts'
-import { openExisting } from '../store/sqlite/open.ts'
+import { openCopy, openReader } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
 import { day, isJsonAsked, namedJob } from './choices.ts'
@@ -25,11 +25,16 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
   const days = serpDays(flags)
   const comparison = comparisonOf(flags)
   const date = day('--date', flags.date)
-  await using store = await openExisting(databasePath(flags))
-  const named = await namedJob(store, flags, terminal)
+  const database = databasePath(flags)
+  await using reader = await openReader(database)
+  const named = await namedJob(reader, flags, terminal)
   if (named === null) return 2
   const { name: job, settings } = named
-  if (settings !== null) {
+  // What new targets would have been is found in a copy: a report changes nothing, and the next run keeps it.
+  const hasNew = settings !== null && reader.runsToAdopt(job, settings.targets, null).length > 0
+  await using copy = hasNew ? await openCopy(database) : null
+  const store = copy ?? reader
+  if (hasNew) {
     const { observeThePast } = await import('./new-targets.ts')
     await observeThePast(store, settings, null, terminal)
   }

@@ -1,5 +1,7 @@
+import { databaseSetting } from '../config.ts'
 import { UsageError } from '../errors.ts'
 import { isComplete, type Run } from '../model/run.ts'
+import { refuseMissing } from '../store/sqlite/inspect.ts'
 import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
 import { count } from '../words.ts'
@@ -59,10 +61,13 @@ async function goOn(
 ): Promise<number> {
   readCollectFlags(flags)
   keepHeapSmall()
-  await using connection = await connect(flags)
+  using lock = collectorLock(flags, terminal)
+  const { path, isNamed } = databaseSetting(flags)
+  if (isNamed) refuseMissing(path)
+  await using connection = await connect(flags, lock)
   const { store } = connection
-  using lock = collectorLock(flags, connection, terminal)
   await lock.acquire()
+  await store.refuseDamage()
   const run = await chosenRun(store, flags.run, fits)
   if (run === null) {
     terminal.say(none)

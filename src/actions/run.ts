@@ -20,10 +20,14 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
   if (flags['dry-run'] === true) return await plan(flags, terminal)
   readCollectFlags(flags)
   keepHeapSmall()
-  await using connection = await connect(flags)
-  using lock = collectorLock(flags, connection, terminal)
+  using lock = collectorLock(flags, terminal)
+  await using connection = await connect(flags, lock)
   await using desk = beginDesk()
-  const listed = await planRuns(connection, flags, terminal, lock.acquire)
+  const turn = async (): Promise<void> => {
+    await lock.acquire()
+    await connection.store.refuseDamage()
+  }
+  const listed = await planRuns(connection, flags, terminal, turn)
   if (listed === null) return 2
   const code = await collectRuns(connection, listed, flags, terminal, desk.open)
   return areLeftOut(flags, listed) && (code === 0 || code === 3) ? 2 : code

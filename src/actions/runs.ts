@@ -1,11 +1,12 @@
-import { databasePath, type SettingFlags } from '../config.ts'
+import type { SettingFlags } from '../config.ts'
 import { UsageError } from '../errors.ts'
 import type { Run, RunQuality } from '../model/run.ts'
 import { formatTable } from '../report/table.ts'
 import { runDocument } from '../run/summary.ts'
-import { openRuns, type RunList } from '../store/sqlite/open-runs.ts'
+import type { RunList } from '../store/sqlite/open-runs.ts'
 import { harmless, type Terminal } from '../terminal.ts'
 import { grouped } from '../words.ts'
+import { openRunList } from './stored.ts'
 import { malformedLines, mismatchLines, summaryLine } from './summary-lines.ts'
 import { wholeNumber } from './whole-number.ts'
 
@@ -20,7 +21,7 @@ const listedByDefault = 20
 
 /** `rankline runs`: lists runs, or shows one with every failed task. */
 export async function runs(flags: RunsFlags, terminal: Terminal): Promise<number> {
-  await using store = await openRuns(databasePath(flags))
+  await using store = await openRunList(flags)
   const id = wholeNumber('The run', flags.run, { min: 1 })
   if (id !== undefined) return await showRun(store, id, flags, terminal)
   const limit = wholeNumber('--limit', flags.limit, { min: 1 }) ?? listedByDefault

@@ -31,10 +31,11 @@ export async function search(flags: SearchFlags, terminal: Terminal): Promise<nu
   const read = readSingle(flags, searchJob, (problem) => terminal.say(formatProblem(problem)))
   if (read === null) return 2
   const { query, settings } = read
-  await using connection = await connect(flags)
-  using lock = collectorLock(flags, connection, terminal)
-  await lock.acquire()
+  using lock = collectorLock(flags, terminal)
+  await using connection = await connect(flags, lock)
   const { store, clock } = connection
+  await lock.acquire()
+  await store.refuseDamage()
   await using draft = await store.draft()
   await draft.add(settings.name, [planQuery(query)])
   const date = localDay(clock.wall(), settings.timezone)

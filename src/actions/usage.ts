@@ -8,7 +8,7 @@ import { newStop } from '../run/stop.ts'
 import { accountStop } from '../run/stop-causes.ts'
 import { harmless, type Terminal } from '../terminal.ts'
 import { grouped } from '../words.ts'
-import { connect, lookupPatience, type WireFlags } from './wire.ts'
+import { connectFreely, lookupPatience, type WireFlags } from './wire.ts'
 
 export interface UsageFlags extends WireFlags {
   readonly json?: boolean
@@ -16,7 +16,7 @@ export interface UsageFlags extends WireFlags {
 
 /** `rankline usage`: balance, limits and quotas of the key. */
 export async function usage(flags: UsageFlags, terminal: Terminal): Promise<number> {
-  await using connection = await connect(flags)
+  await using connection = await connectFreely(flags, { stored: 'not-read' })
   const { service, store, clock, keyHash } = connection
   const signal = newStop().signal
   let reading: AccountReading

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { readAccount } from '../api/account.ts'
 import { openWire } from '../api/exchange.ts'
 import { type Gate, openGate } from '../api/gate.ts'
@@ -15,9 +16,12 @@ import { UsageError } from '../errors.ts'
 import { type Clock, systemClock } from '../model/clock.ts'
 import { openService, type Patience, type Service } from '../run/service.ts'
 import type { CallStore } from '../store/calls.ts'
-import { openStore } from '../store/sqlite/open.ts'
+import { mayWrite, needsMigration } from '../store/sqlite/inspect.ts'
+import { databaseLock } from '../store/sqlite/lock.ts'
+import { openCopy, openStore } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
 import { version } from '../version.ts'
+import { tryTurn } from './turns.ts'
 import { wholeNumber } from './whole-number.ts'
 
 /** Calls in the air at once, at most: as many connections are made ready. */
@@ -45,15 +49,56 @@ export interface Connection extends AsyncDisposable {
   readonly clock: Clock
 }
 
-/** Opens the database and gets ready to call the service; sends nothing. */
-export async function connect(flags: WireFlags, clock: Clock = systemClock): Promise<Connection> {
+/** Opens the database for collecting, and gets ready to call the service; sends nothing. It is made or migrated in this process's turn only. */
+export async function connect(
+  flags: WireFlags,
+  turn: { acquire(): Promise<void> },
+  clock: Clock = systemClock,
+): Promise<Connection> {
+  const { settings, timeoutMs } = readWireFlags(flags, clock)
+  const database = databasePath(flags)
+  if (needsMigration(database)) await turn.acquire()
+  const store = await openStore(database)
+  return join({ store, database }, settings, timeoutMs, clock)
+}
+
+/**
+ * Gets ready for free calls, which wait for no turn. They are written into the ledger, as all calls are, but where it may not be
+ * written or belongs to a process with an older rankline: then they are made all the same.
+ *
+ * @param stored whether what is stored is read, too; a database that is missing is then not made either
+ */
+export async function connectFreely(
+  flags: WireFlags,
+  { stored }: { readonly stored: 'read' | 'not-read' },
+  clock: Clock = systemClock,
+): Promise<Connection> {
+  const { settings, timeoutMs } = readWireFlags(flags, clock)
+  const database = databasePath(flags)
+  const store = await openFreely(database, stored === 'read')
+  return join({ store, database }, settings, timeoutMs, clock)
+}
+
+async function openFreely(database: string, isRead: boolean): Promise<Store> {
+  const isMissing = !existsSync(database)
+  if (isMissing && isRead) return await openStore(':memory:')
+  if (isMissing || mayWrite(database)) {
+    if (!needsMigration(database)) return await openStore(database)
+    using turn = tryTurn(databaseLock(database))
+    if (turn !== null) return await openStore(database)
+  }
+  return isRead ? await openCopy(database) : await openStore(':memory:')
+}
+
+function readWireFlags(
+  flags: WireFlags,
+  clock: Clock,
+): { readonly settings: ServiceSettings; readonly timeoutMs: number } {
   refuseWrongClock(clock)
   const settings = serviceSettings(flags)
-  const timeoutMs =
+  const seconds =
     wholeNumber('--timeout', flags.timeout, { min: 1, max: longestTimeoutSeconds }) ?? defaultTimeoutSeconds
-  const database = databasePath(flags)
-  const store = await openStore(database)
-  return join({ store, database }, settings, timeoutMs * 1000, clock)
+  return { settings, timeoutMs: seconds * 1000 }
 }
 
 /** Nothing of this program is older. */
@@ -134,6 +179,6 @@ function chosenProxy(baseUrl: string): HttpProxy | null {
 }
 
 /** Names a key at an address without giving it away. */
-function keyHash({ baseUrl, apiKey }: ServiceSettings): string {
+export function keyHash({ baseUrl, apiKey }: ServiceSettings): string {
   return createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex').slice(0, 32)
 }

@@ -171,7 +171,7 @@ export const commands: readonly Command[] = [
   },
   {
     usage: 'db <what> [file]',
-    describe: 'Keep the database: backup <file>, check, or prune --answers <age>',
+    describe: 'Keep the database: backup <file>, check, migrate, or prune --answers <age>',
     flags: (yargs) =>
       yargs.options({
         answers: textFlag('prune: drop stored bodies of answers older than this, for instance 90d'),

@@ -47,7 +47,7 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, RegExp]>
     { ...service, RANKLINE_BASE_URL: 'https://a.test', HTTPS_PROXY: 'ftp://secret@x' },
     /^(?!.*secret).*HTTPS_PROXY.*is not an address/,
   ],
-  ['a database folder that is not there', ['runs', '--db', 'no/such/x.db'], {}, /mkdir -p no\/such/],
+  ['a database folder that is not there', ['usage', '--db', 'no/such/x.db'], service, /mkdir -p no\/such/],
   ['an empty database name', ['runs', '--db', ''], {}, /--db is empty/],
   ['a database that is a folder', ['runs', '--db', 'data'], {}, /is a folder/],
   ['a database that is something else', ['runs', '--db', 'job.csv'], {}, /is no SQLite database/],

@@ -44,15 +44,13 @@ test('a database that another program has locked is waited for', async () => {
   expect(sandbox.ledger.charged).toBe(300)
 })
 
-test('a folder for temporary files that does not exist is said, and nothing is sent', async () => {
+test('a folder for temporary files that does not exist is in the way of nothing that is collected', async () => {
   await using sandbox = await startSandbox()
   await using place = await workspace(sandbox)
   const job = await place.file('job.csv', queriesCsv(1))
 
   const { code, stderr } = await place.run(['run', job], { TMPDIR: join(place.folder, 'nowhere') })
 
-  expect(code).toBe(2)
-  expect(stderr).toContain('nowhere')
-  expect(stderr).toContain('lock file')
-  expect(sandbox.ledger.requests).toEqual([])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(sandbox.ledger.charged).toBe(1)
 })

@@ -1,16 +1,19 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { applicationId, migrationsFolder } from '../../src/store/sqlite/applied.ts'
+import { needsMigration } from '../../src/store/sqlite/inspect.ts'
 import journal from '../../src/store/sqlite/migrations/meta/_journal.json' with { type: 'json' }
-import { openStore } from '../../src/store/sqlite/open.ts'
+import { openReader, openStore } from '../../src/store/sqlite/open.ts'
 import { openRuns } from '../../src/store/sqlite/open-runs.ts'
 import { triggers } from '../../src/store/sqlite/triggers.ts'
 import { views } from '../../src/store/sqlite/views.ts'
 import { aJob } from '../plan/build.ts'
 import { begin, settlement } from './answers.ts'
 import { aFolder, hour, lease, noon } from './build.ts'
+
+const newest = String(journal.entries.length - 1).padStart(4, '0')
 
 /** A database as it was after that many migrations, with a row in each of its tables. */
 async function earlier(migrations: number): Promise<string> {
@@ -94,8 +97,55 @@ test('a database of the first migration keeps every row, and a copy of what it w
     for (const [index, { paging_final: _, ...row }] of rows.entries())
       expect(after.get(table)?.[index]).toMatchObject(row)
   }
-  expect(existsSync(`${path}.before-migration`)).toBe(true)
-  expect(everything(`${path}.before-migration`)).toEqual(before)
+  expect(everything(`${path}.before-migration-${newest}`)).toEqual(before)
+})
+
+test('a copy from before keeps no later one from being made, and half a copy is none', async () => {
+  const path = await earlier(1)
+  const copy = `${path}.before-migration-${newest}`
+  for (const name of [`${path}.before-migration`, copy, `${copy}-2.partial`]) writeFileSync(name, 'old')
+  chmodSync(path, 0o600)
+  const before = everything(path)
+
+  await (await openStore(path))[Symbol.asyncDispose]()
+
+  expect(readFileSync(copy, 'utf8')).toBe('old')
+  expect(everything(`${copy}-2`)).toEqual(before)
+  expect(statSync(`${copy}-2`).mode & 0o777).toBe(0o600)
+  expect(existsSync(`${copy}-2.partial`)).toBe(false)
+})
+
+describe('a database of an older rankline is read as it is now, and stays as it was', () => {
+  test.each([
+    ['for everything', openReader],
+    ['for its runs alone', openRuns],
+  ] as const)('%s', async (_, open) => {
+    const path = await earlier(1)
+    const files = () =>
+      readdirSync(dirname(path)).map((name) => [name, readFileSync(join(dirname(path), name), 'latin1')])
+    const before = files()
+    {
+      await using store = await open(path)
+      expect(await store.runs({})).toHaveLength(1)
+    }
+    expect(files()).toEqual(before)
+    expect(needsMigration(path)).toBe(true)
+  })
+})
+
+test('a view of another build is read as this one has it, and stays as it is', async () => {
+  const path = await earlier(1)
+  await (await openStore(path))[Symbol.asyncDispose]()
+  expect(needsMigration(path)).toBe(false)
+  const before = made(path, 'DROP VIEW calls; CREATE VIEW calls AS SELECT 1 AS call_id, 2 AS sent_at')
+  expect(needsMigration(path)).toBe(true)
+
+  {
+    await using store = await openReader(path)
+    using snapshot = store.snapshot()
+    expect([...snapshot.rows('calls', ['call_id'], { after: 0 })]).toEqual([[1], [2], [3]])
+  }
+  expect(made(path)).toEqual(before)
 })
 
 test('what was collected before goes on and is added up; nothing is said of who paid for it', async () => {
@@ -191,12 +241,9 @@ function made(path: string, change = ''): readonly unknown[] {
   }
 }
 
-describe.each([
-  ['for everything', openStore],
-  ['for its runs alone', openRuns],
-] as const)('a database that is opened %s', (_, open) => {
+describe('a database that is opened', () => {
   const opened = async (path: string): Promise<string> => {
-    await using store = await open(path)
+    await using store = await openStore(path)
     expect(await store.runs({})).toHaveLength(1)
     return path
   }

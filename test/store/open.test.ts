@@ -53,7 +53,9 @@ describe('a database that cannot be used is refused in one sentence, with exit c
     db.exec('DROP VIEW rankings')
     db.close()
     const { message, exitCode } = await refusal(path)
-    expect(message).toMatch(/^\S+ was written by a newer rankline\. Update rankline, or name another/)
+    expect(message).toMatch(
+      /^\S+ was written by a newer rankline: its schema is version \d+, this one knows \d+\. Update rankline, or name another/,
+    )
     expect(exitCode).toBe(2)
     const after = new Database(path, { readonly: true })
     expect(after.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'rankings'").all()).toEqual([])

@@ -18,5 +18,13 @@ export function appliedMigration(db: Database): number | null {
   return newest.get()?.at ?? null
 }
 
+/** How many migrations the database has. */
+export function migrationCount(db: Database): number {
+  return db.prepare<[], number>('SELECT count(*) FROM __drizzle_migrations').pluck().get() ?? 0
+}
+
+/** How many migrations this program has. */
+export const knownMigrations = journal.entries.length
+
 /** Time of the newest migration that this program has. */
 export const newestMigration: number = Math.max(...journal.entries.map(({ when }) => when))

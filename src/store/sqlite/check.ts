@@ -32,7 +32,7 @@ export async function checkDatabase(path: string): Promise<Checked> {
   return await inspect(path, (db) => {
     if ((appliedMigration(db) ?? 0) < newestMigration)
       throw new UsageError(
-        `${path} was last written by an older rankline. Let another command bring it up to date first: rankline runs`,
+        `${path} was last written by an older rankline. Bring it up to date first: rankline db migrate`,
       )
     const count = (table: string): number | null =>
       unlessDamaged(() => db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0)

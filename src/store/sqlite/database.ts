@@ -2,18 +2,18 @@ import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { UsageError } from '../../errors.ts'
-import { migrate } from './migrate.ts'
+import { type Keeping, migrate } from './migrate.ts'
 import { refuseNetworkFolder } from './network.ts'
 import { explained } from './troubles.ts'
 
 const busyMs = 250
 
 /** Opens the database at that path, making or migrating it where needed. `:memory:` is one that nobody else sees. */
-export async function openDatabase(path: string): Promise<Database.Database> {
+export async function openDatabase(path: string, keeping?: Keeping): Promise<Database.Database> {
   const db = openFile(path)
   try {
     setPragmas(db)
-    await migrate(db, path)
+    await migrate(db, path, keeping)
     // From here on whoever waits does so without keeping everything else from going on.
     db.pragma(`busy_timeout = ${busyMs}`)
     return db
@@ -24,6 +24,18 @@ export async function openDatabase(path: string): Promise<Database.Database> {
 }
 
 export function openFile(path: string): Database.Database {
+  refuseFolder(path)
+  try {
+    if (path !== ':memory:') refuseNetworkFolder(dirname(path))
+    refuseSecondName(path)
+    return new Database(path, { timeout: 10_000 })
+  } catch (error) {
+    throw explained(error, path)
+  }
+}
+
+/** Refuses a path that no database can have: one in a folder that does not exist, or of a folder. */
+export function refuseFolder(path: string): void {
   const folder = dirname(path)
   if (path !== ':memory:' && !existsSync(folder))
     throw new UsageError(
@@ -33,13 +45,6 @@ export function openFile(path: string): Database.Database {
     throw new UsageError(
       `${path} is a folder. Name a database file with --db, for instance ${path}/rankline.db`,
     )
-  try {
-    if (path !== ':memory:') refuseNetworkFolder(folder)
-    refuseSecondName(path)
-    return new Database(path, { timeout: 10_000 })
-  } catch (error) {
-    throw explained(error, path)
-  }
 }
 
 /** To be set on every open: a reopened WAL file would otherwise be synced less than a new one. */

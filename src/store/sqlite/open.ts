@@ -1,27 +1,59 @@
 import Database from 'better-sqlite3'
 import { UsageError } from '../../errors.ts'
-import type { Store } from '../store.ts'
+import type { Space, Store } from '../store.ts'
 import { answerStore } from './answers.ts'
+import { newestMigration } from './applied.ts'
 import { callStore } from './calls.ts'
 import { openDatabase } from './database.ts'
 import { historyStore } from './history.ts'
-import { refuseMissing } from './inspect.ts'
+import { copyToChange, openToRead, type Reading, refuseEmpty } from './inspect.ts'
 import { ledgerStore } from './ledger.ts'
-import { memoryOf } from './memory.ts'
+import { type Memory, memoryOf } from './memory.ts'
+import { shadowViews } from './migrate.ts'
 import { openDraft } from './plan-draft.ts'
 import { reportStore } from './rows.ts'
 import { runStore } from './runs.ts'
 import { openSnapshot } from './snapshot.ts'
 import { type Log, watchSpace } from './space.ts'
 import { trackingStore } from './tracking.ts'
-import { explaining } from './troubles.ts'
+import { explained, explaining } from './troubles.ts'
 import { groupWriter, type Writer } from './writer.ts'
 
 /** Opens the database at that path, making or migrating it where needed. `:memory:` is one that nobody else sees. */
 export async function openStore(path: string): Promise<Store> {
-  const db = await openDatabase(path)
-  const memory = memoryOf(db)
+  return writingStore(await openDatabase(path), path)
+}
+
+/** Opens the database at that path to read it: nothing is made, migrated or changed. One of an older rankline is read through a copy. */
+export async function openReader(path: string): Promise<Store> {
+  const reading = openToRead(path)
+  try {
+    if (refuseEmpty(reading.db, path) === newestMigration) return readingStore(reading, path)
+  } catch (error) {
+    reading.close()
+    throw explained(error, path)
+  }
+  reading.close()
+  return await openCopy(path)
+}
+
+/** Opens a copy of the database at that path that may be changed, and is gone when it is closed. */
+export async function openCopy(path: string): Promise<Store> {
+  const copy = copyToChange(path)
+  try {
+    const db = await openDatabase(copy.path, 'keep-none')
+    // What becomes of a copy is nobody's loss.
+    db.pragma('synchronous = OFF')
+    return writingStore(db, path, copy.remove)
+  } catch (error) {
+    copy.remove()
+    throw explained(error, path)
+  }
+}
+
+function writingStore(db: Database.Database, path: string, closed = (): void => {}): Store {
   const log = logOf(db, (error) => writer.note(error))
+  const memory = memoryOf(db)
   const space = watchSpace(path, log)
   const writer: Writer = groupWriter(db, {
     rolledBack: memory.forget,
@@ -30,6 +62,46 @@ export async function openStore(path: string): Promise<Store> {
     lacksRoom: space.lacksRoom,
     committed: log.writeBack,
   })
+  const close = async (): Promise<void> => {
+    await writer.flush()
+    if (writer.hasFailed()) closeUnwritten(db)
+    else db.close()
+    closed()
+  }
+  return storeOf({ db, path, memory, space, writer, close })
+}
+
+function readingStore({ db, close }: Reading, path: string): Store {
+  shadowViews(db)
+  db.pragma('cache_size = -8000')
+  const memory = memoryOf(db)
+  const space = watchSpace(':memory:', { shrink: () => {}, limit: () => {} })
+  return storeOf({ db, path, memory, space, writer: refusingWriter, close: async () => close() })
+}
+
+/** A writer for those who only read: that they write is a mistake of ours. */
+const refusingWriter: Writer = {
+  write: async () => {
+    throw new Error('The database was opened to be read')
+  },
+  keep: async () => {
+    throw new Error('The database was opened to be read')
+  },
+  flush: async () => {},
+  note: () => {},
+  hasFailed: () => false,
+}
+
+interface StoreParts {
+  readonly db: Database.Database
+  readonly path: string
+  readonly memory: Memory
+  readonly space: Space
+  readonly writer: Writer
+  readonly close: () => Promise<void>
+}
+
+function storeOf({ db, path, memory, space, writer, close }: StoreParts): Store {
   const store: Store = {
     space: explaining(space, path),
     refuseDamage: async () => refuseDamage(db, path),
@@ -42,19 +114,9 @@ export async function openStore(path: string): Promise<Store> {
     snapshot: () => explaining(openSnapshot(db), path),
     ...historyStore(db, writer, memory),
     draft: async () => explaining(openDraft(db, writer, memory.targets), path),
-    [Symbol.asyncDispose]: async () => {
-      await writer.flush()
-      if (writer.hasFailed()) closeUnwritten(db)
-      else db.close()
-    },
+    [Symbol.asyncDispose]: close,
   }
   return explaining(store, path)
-}
-
-/** Opens the database at that path for whoever only reads of it; throws a sentence where there is none. */
-export async function openExisting(path: string): Promise<Store> {
-  refuseMissing(path)
-  return await openStore(path)
 }
 
 const smallestLogPages = 32
