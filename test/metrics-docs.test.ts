@@ -3,6 +3,9 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { parseCtr } from '../src/report/ctr/parse.ts'
 import { type MetricDefinition, metrics } from '../src/report/metrics/index.ts'
+import { summarise } from '../src/report/summary.ts'
+import { summaryDocument } from '../src/report/summary-document.ts'
+import { aHistory, aPageOf, curve } from './report/metrics/history.ts'
 
 const docs = readFileSync(fileURLToPath(new URL('../docs/metrics.md', import.meta.url)), 'utf8')
 
@@ -30,6 +33,20 @@ describe('docs/metrics.md', () => {
   test.each(all)('explains %s, with an example', (_, { label }) => {
     const section = docs.split('\n## ').find((one) => one.toLowerCase().startsWith(`${label}\n`))
     expect(section).toMatch(/\nExample.*: /)
+  })
+
+  test.each(all)('names %s as the figures in JSON do', (name) => {
+    const history = aHistory([
+      { cells: [3, 1], volume: 100 },
+      { cells: [1, 2], volume: 100, of: 'rival.com' },
+    ])
+    const document = summaryDocument(summarise(history, { curve }), aPageOf(history))
+    const names = new Set<unknown>()
+    JSON.stringify(document, (key, value) => {
+      names.add(key === 'metric' ? value : key)
+      return value
+    })
+    expect(names).toContain(name)
   })
 
   test('shows a curve that is one', () => {

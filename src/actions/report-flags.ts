@@ -41,10 +41,11 @@ export function chosenForm(flags: FormFlags, terminal: Terminal): Form {
 }
 
 function refuseMeaningless(flags: FormFlags, form: Form, named: string): void {
-  const { ctr, absent, sort, serps, raw } = flags
+  const { ctr, absent, kind, sort, serps, raw } = flags
   const reasons = [
     ['--ctr', ctr !== undefined && form.measured !== true, 'which has ranks and no figures'],
     ['--absent', absent !== undefined && form.measured !== true, 'which has ranks and no figures'],
+    ['--kind', kind !== undefined && form.measured !== true, 'which has ranks and no figures'],
     ['--sort', sort !== undefined && form.sorted !== true, 'which has no rows'],
     ['--serps', serps !== undefined && form.serps !== true, 'which has none; --format html has them'],
     ['--raw', raw === true && form.raw !== true, 'where nothing is ever run; it is for CSV'],
@@ -71,8 +72,8 @@ export function serpDays({ serps }: FormFlags): number {
 /** What says how ranks are compared, chosen or written has no meaning for one query's evidence. */
 export function refuseBesideExplain(flags: ExplainFlags): void {
   if (flags.explain === undefined) return
-  const { compare, raw, format, ctr, absent, metrics, sort, serps, tag, target } = flags
-  const others = { compare, raw, format, ctr, absent, metrics, sort, serps, tag, target }
+  const { compare, raw, format, ctr, absent, kind, metrics, sort, serps, tag, target } = flags
+  const others = { compare, raw, format, ctr, absent, kind, metrics, sort, serps, tag, target }
   const meaningless = Object.entries(others).find(([, value]) => value !== undefined)
   if (meaningless !== undefined)
     throw new UsageError(

@@ -5,6 +5,7 @@ import { buildPageData } from '../report/build-page-data.ts'
 import { reportColumns } from '../report/columns.ts'
 import type { Measure } from '../report/headline.ts'
 import { lastRuns } from '../report/last-runs.ts'
+import type { PageData } from '../report/page-data.ts'
 import { rankTable } from '../report/rank-table.ts'
 import { type Summary, summarise } from '../report/summary.ts'
 import { summaryDocument } from '../report/summary-document.ts'
@@ -100,7 +101,7 @@ function figures(source: FormSource): string {
 
 function figuresJson(source: FormSource): string {
   const suspect = source.ranked.report().rows.filter((row) => row.suspect === 1).length
-  const document = summaryDocument(summaryOf(source))
+  const document = summaryDocument(summaryOf(source), pageDataOf(source))
   return `${JSON.stringify({ ...document, suspect_observations: suspect }, null, 2)}\n`
 }
 
@@ -139,12 +140,14 @@ function pagePieces(source: FormSource): Pieces {
   })
 }
 
-function workbookPieces(source: FormSource): Pieces {
+/** The first results of the last day and of the one that it is compared with, beside the history. */
+function pageDataOf(source: FormSource): PageData {
   const { ranked, measure, store } = source
-  const { built, compare, runs } = ranked
-  const nothing = { serps: [], texts: [], links: [], sites: [] }
-  const serps =
-    built === null ? nothing : buildPageData({ built, compare, measure, runs, store, serpDays: 0 })
-  const report = { ...whole(source), serps }
+  const { compare, runs } = ranked
+  return buildPageData({ built: builtOf(source), compare, measure, runs, store, serpDays: 0 })
+}
+
+function workbookPieces(source: FormSource): Pieces {
+  const report = { ...whole(source), serps: pageDataOf(source) }
   return loaded(async () => (await import('../report/workbook/workbook.ts')).reportWorkbook(report))
 }

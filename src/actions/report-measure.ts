@@ -1,18 +1,45 @@
 import { readFileSync } from 'node:fs'
 import { UsageError } from '../errors.ts'
+import type { ResultKind } from '../model/result.ts'
 import type { CtrCurve } from '../report/ctr/curve.ts'
 import { defaultCurve } from '../report/ctr/default.ts'
 import { parseCtr } from '../report/ctr/parse.ts'
 import type { Measure } from '../report/headline.ts'
+import { kindWords, partsOf } from '../report/parts.ts'
+import type { RankHistory } from '../report/rank-history.ts'
 
 export interface MeasureFlags {
   readonly ctr?: string
   readonly absent?: string
+  readonly kind?: string
 }
 
 /** How a report is to measure. Throws a sentence where the flags are wrong, and one for each mistake in the curve. */
-export function measureOf({ ctr, absent }: MeasureFlags): Measure {
-  return { curve: ctr === undefined ? defaultCurve : curveOf(ctr), absent: absentOf(absent) }
+export function measureOf({ ctr, absent, kind }: MeasureFlags): Measure {
+  return {
+    curve: ctr === undefined ? defaultCurve : curveOf(ctr),
+    absent: absentOf(absent),
+    ...(kind === undefined ? {} : { kind: kindOf(kind) }),
+  }
+}
+
+/** Kinds of results that are ranked, as they are named in JSON. */
+const kinds = ['organic', 'news', 'video', 'image', 'reference'] as const satisfies readonly ResultKind[]
+
+/** As in JSON, or as `export` names them. */
+function kindOf(text: string): ResultKind {
+  const kind = kinds.find((one) => one === text || `${one}s` === text)
+  if (kind !== undefined) return kind
+  throw new UsageError(`--kind cannot be '${text}'; write one of ${kinds.join(', ')}`)
+}
+
+/** Throws where the report has no ranks of the kind that its figures are to be of. */
+export function refuseMissingKind({ kind }: Measure, history: RankHistory): void {
+  const has = partsOf(history).map((part) => part.kind)
+  if (kind === undefined || has.length === 0 || has.includes(kind)) return
+  throw new UsageError(
+    `The job ${history.job} has no ranks of ${kindWords[kind]}; write --kind ${[...new Set(has)].join(' or ')}, or leave it out`,
+  )
 }
 
 function curveOf(file: string): CtrCurve {

@@ -7,7 +7,7 @@ import { day, isJsonAsked, namedJob } from './choices.ts'
 import { deliver, fileColumns, refuseOntoInput, whole } from './output.ts'
 import { type CompareFlags, comparisonOf, notYetRun, type RankedJob, rankedJob } from './rank-report.ts'
 import { chosenForm, type ExplainFlags, refuseBesideExplain, rowOrder, serpDays } from './report-flags.ts'
-import { measureOf } from './report-measure.ts'
+import { measureOf, refuseMissingKind } from './report-measure.ts'
 
 export interface ReportFlags extends SettingFlags, CompareFlags, ExplainFlags {
   readonly job: string
@@ -54,6 +54,7 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
       targets: settings?.targets,
       absent: measure.absent ?? 'depth',
     })
+    if (unsorted.built !== null) refuseMissingKind(measure, unsorted.built.history)
     const ranked = { ...unsorted, report: () => sortRows(unsorted.report(), order) }
     const raw = flags.raw === true
     return { ranked, pieces: form.pieces({ job, ranked, measure, store, look, raw, serpDays: days }) }

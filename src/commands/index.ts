@@ -66,6 +66,7 @@ export const commands: readonly Command[] = [
         sort: textFlag('query, rank, change or volume [query]'),
         metrics: switchFlag('The figures alone; with --json each with its definition and what it covers'),
         ctr: textFlag('File with a CTR curve of your own: rank,ctr'),
+        kind: textFlag('Results that the figures are of: organic, news, video, image, reference [organic]'),
         absent: textFlag('What absent counts as: depth, looked-at, ranked-only or a rank [depth]'),
         date: textFlag('The report as of this local day; default: the latest'),
         explain: textFlag(

@@ -3,7 +3,7 @@ import { type DayValue, unknown } from './day-cell.ts'
 import { figuresOf, type HeadlineName, type Measure } from './headline.ts'
 import { type Distribution, distribution } from './metrics/distribution.ts'
 import type { Coverage, Figure, Seen } from './metrics/figure.ts'
-import type { RankHistory } from './rank-history.ts'
+import type { Keyword, RankHistory } from './rank-history.ts'
 
 /** What a target came to on one day. */
 export interface DailyFigures {
@@ -38,8 +38,8 @@ export function daily(history: RankHistory, target: number, measure: Measure): r
     for (const one of series) {
       const value = valueOn(one, index) ?? (index === last ? unknown : null)
       if (value === null) continue
-      const { volume = null } = history.keywords[one.keyword] ?? {}
-      seen.push({ value, ranks: ranksOn(one, index), volume })
+      const { kind, volume } = history.keywords[one.keyword] as Keyword
+      seen.push({ kind, value, ranks: ranksOn(one, index), volume })
       values.push(value)
     }
     const figures = figuresOf(seen, measure)

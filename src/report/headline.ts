@@ -1,3 +1,4 @@
+import type { ResultKind } from '../model/result.ts'
 import { alike, ranksOn, type Standing } from './cohort.ts'
 import type { CtrCurve } from './ctr/curve.ts'
 import type { DayValue } from './day-cell.ts'
@@ -13,6 +14,8 @@ export interface Measure {
   readonly curve: CtrCurve
   /** What absent counts as in average positions; `depth` where nothing is said. */
   readonly absent?: AbsentAs
+  /** Kind of results that the headline tells; web results where nothing is said. */
+  readonly kind?: ResultKind
 }
 
 /** The metrics that a report begins with, in their order. */
@@ -41,7 +44,8 @@ export type Headline = Readonly<Record<HeadlineName, ComparedFigure>>
 
 /** The headline figures of the standings of one target. */
 export function headline(standings: readonly Standing[], measure: Measure): Headline {
-  const all = standings.map(({ series, current, keyword: { volume } }) => ({
+  const all = standings.map(({ series, current, keyword: { kind, volume } }) => ({
+    kind,
     value: current,
     ranks: ranksOn(series, series.cells.length - 1),
     volume,
@@ -85,14 +89,14 @@ export function figuresOf(
 }
 
 /** Both days of a keyword, where both were observed. */
-function pairOf({ series, current, baseline, keyword: { volume } }: Standing): readonly Pair[] {
+function pairOf({ series, current, baseline, keyword: { kind, volume } }: Standing): readonly Pair[] {
   if (baseline === null || current.state === 'unknown' || baseline.value.state === 'unknown') return []
   const [now, before] = alike(current, baseline.value)
   const [ranks, ranksBefore] = [ranksOn(series, series.cells.length - 1), ranksOn(series, baseline.day)]
   return [
     [
-      { value: now, ranks: ranks.filter((rank) => isSeen(rank, now, before)), volume },
-      { value: before, ranks: ranksBefore.filter((rank) => isSeen(rank, before, now)), volume },
+      { kind, value: now, ranks: ranks.filter((rank) => isSeen(rank, now, before)), volume },
+      { kind, value: before, ranks: ranksBefore.filter((rank) => isSeen(rank, before, now)), volume },
     ],
   ]
 }

@@ -1,16 +1,17 @@
 import type { AskedDay } from './baseline.ts'
 import { type Standing, standingsOf } from './cohort.ts'
-import { type Headline, headline, type Measure } from './headline.ts'
+import type { Measure } from './headline.ts'
+import { partsOf } from './parts.ts'
 import type { RankHistory } from './rank-history.ts'
-import { standingsByTarget } from './summary.ts'
+import { type PartSummary, partSummaries, standingsByTarget } from './summary.ts'
 
 /** The keywords of one tag. */
 export interface Segment {
   /** Null for keywords without any. */
   readonly tag: string | null
   readonly keywords: number
-  /** Place in the targets of the history, and its figures. */
-  readonly targets: readonly (readonly [target: number, Headline])[]
+  /** Place in the targets of the history, and its figures, those of the headline kind first. */
+  readonly targets: readonly (readonly [target: number, readonly PartSummary[]])[]
 }
 
 /** The headline figures per tag, in the order of the tags, those without one last. A keyword counts in each of its tags. */
@@ -19,6 +20,7 @@ export function segments(
   { compare = null, ...measure }: Measure & { readonly compare?: AskedDay | null },
 ): readonly Segment[] {
   const byTag = new Map<string | null, Standing[]>()
+  const parts = partsOf(history, measure.kind)
   for (const standing of standingsOf(history, compare)) {
     const { tags } = standing.keyword
     for (const tag of tags.length === 0 ? [null] : new Set(tags)) {
@@ -34,7 +36,7 @@ export function segments(
       keywords: new Set(standings.map(({ series }) => series.keyword)).size,
       targets: [...standingsByTarget(standings)]
         .sort(([a], [b]) => a - b)
-        .map(([target, own]) => [target, headline(own, measure)]),
+        .map(([target, own]) => [target, partSummaries(own, parts, measure)]),
     }))
 }
 

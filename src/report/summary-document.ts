@@ -1,66 +1,139 @@
-import type { Standing } from './cohort.ts'
+import { type Standing, standingsOf } from './cohort.ts'
 import { definitionOf } from './definitions.ts'
-import { type ComparedFigure, type HeadlineName, headlineNames } from './headline.ts'
-import type { AbsentAs } from './metrics/average-position.ts'
-import { top } from './metrics/distribution.ts'
+import { type ComparedFigure, headlineNames, type Measure } from './headline.ts'
+import { bestRank } from './metrics/best-rank.ts'
+import { cannibalisation } from './metrics/cannibalisation.ts'
+import { discoverCompetitors } from './metrics/discovery.ts'
+import { type Distribution, top } from './metrics/distribution.ts'
 import type { Figure } from './metrics/figure.ts'
-import { metrics } from './metrics/index.ts'
+import { type MetricName, metrics } from './metrics/index.ts'
+import { countLanding, landingPages } from './metrics/landing-page.ts'
+import type { MovementCounts } from './metrics/movements.ts'
+import { citationShare, ownership } from './metrics/ownership.ts'
+import { pagesOf } from './metrics/page-of.ts'
+import { serpShareOfVoice } from './metrics/serp-share-of-voice.ts'
+import { serpPairs } from './metrics/serps.ts'
+import { volatility } from './metrics/volatility.ts'
 import type { Mover } from './metrics/winners.ts'
-import type { Summary, TargetSummary } from './summary.ts'
+import type { PageData } from './page-data.ts'
+import { hasClicks, historyOfParts, type Part, partKey, partOf } from './parts.ts'
+import type { Keyword, RankHistory } from './rank-history.ts'
+import { type PartSummary, type Summary, standingsByTarget, type TargetSummary } from './summary.ts'
 
-/** A summary for programs: every figure with its definition, what it is made of, and what it covers. */
-export function summaryDocument(summary: Summary) {
-  const { curve } = summary
+/** Lists of keywords and sites at most, as far as they are no figures. */
+const mostListed = 20
+
+/**
+ * A summary for programs: every metric with its definition, what it is made of, and what it covers. Figures are those of the
+ * headline kind of results, each engine apart; other kinds stand beside them.
+ */
+export function summaryDocument(summary: Summary, data: PageData) {
+  const { curve, parts, otherParts } = summary
+  const told = toldOf(summary, data)
   return {
     job: summary.job,
     date: summary.date,
     compared_with: summary.compared,
     ctr_curve: { name: curve.name, version: curve.version, source: curve.source },
     keywords: { asked: summary.keywords, added: summary.added, removed: summary.removed },
-    targets: summary.targets.map((one) => targetDocument(one, summary)),
+    kind: parts[0]?.kind ?? null,
+    targets: summary.targets.map((one) => targetDocument(one, told)),
+    first_ten: [...parts, ...otherParts].map((part) => firstTenDocument(part, told)),
   }
 }
 
-function targetDocument(one: TargetSummary, { absent }: Summary) {
-  const { target, figures, against } = one
-  const { distribution, top_ranks, movements, gain, head_to_head } = metrics
+interface Told {
+  readonly summary: Summary
+  readonly data: PageData
+  readonly measure: Measure
+  /** The keywords of the headline kind of results. */
+  readonly history: RankHistory
+  readonly byTarget: ReadonlyMap<number, readonly Standing[]>
+  /** What links of the first results name the same page. */
+  readonly pages: readonly number[]
+}
+
+function toldOf(summary: Summary, data: PageData): Told {
+  const measure = { curve: summary.curve, absent: summary.absent }
+  const byTarget = standingsByTarget(standingsOf(data.history, data.compare))
+  const history = historyOfParts(data.history, summary.parts)
+  return { summary, data, measure, history, byTarget, pages: pagesOf(data.links) }
+}
+
+function targetDocument(one: TargetSummary, told: Told) {
+  const { summary, data } = told
+  const place = data.history.targets.indexOf(one.target)
+  const isHeadline = ({ kind }: Part): boolean => kind === summary.parts[0]?.kind
   return {
-    target: target.label,
-    site: target.site,
-    own: target.own,
-    figures: headlineNames.map((name) => figureDocument(name, figures[name], absent)),
-    distribution: { definition: distribution.definition, ...one.distribution },
-    top_ranks: {
-      definition: top_ranks.definition,
-      top_3: top(one.distribution, 3),
-      top_10: top(one.distribution, 10),
-    },
-    movements: { definition: movements.definition, ...one.movements },
+    target: one.target.label,
+    site: one.target.site,
+    own: one.target.own,
+    figures: one.parts.filter(isHeadline).flatMap((part) => partFigures(part, place, told)),
+    ...countsDocument(one),
     movers: {
-      definition: gain.definition,
-      unit: gain.unit,
+      ...aboutOf('gain', told),
       winners: one.winners.map(moverDocument),
       losers: one.losers.map(moverDocument),
     },
-    head_to_head: against.map(({ other, ...counts }) => ({
+    best_rank: { ...aboutOf('best_rank', told), ...bestOf(place, told) },
+    landing_page: landingDocument(place, told),
+    cannibalisation: cannibalDocument(place, told),
+    head_to_head: one.against.map(({ other, ...counts }) => ({
       against: other.label,
-      definition: head_to_head.definition,
+      ...aboutOf('head_to_head', told),
       ...counts,
     })),
+    citations: citationDocuments(place, told),
+    other_kinds: one.parts
+      .filter((part) => !isHeadline(part))
+      .map((part) => ({
+        kind: part.kind,
+        engine: part.engine,
+        figures: partFigures(part, place, told),
+        ...countsDocument(part),
+      })),
   }
 }
 
-function figureDocument(metric: HeadlineName, figure: ComparedFigure, absent: AbsentAs) {
-  const { label, unit, better, definition, denominator: by } = definitionOf(metric, { absent })
-  const { cohort } = figure
+/** What a metric is. */
+function aboutOf(metric: MetricName, { measure }: Pick<Told, 'measure'>) {
+  const { label, unit, better, definition, denominator: by } = definitionOf(metric, measure)
+  return { metric, label, unit, better, definition, divided_by: by }
+}
+
+/** Every figure of one kind of results of one engine; of AI references those that no click curve makes. */
+function partFigures(part: PartSummary, target: number, told: Told) {
+  const { kind, engine, figures } = part
+  const { data, measure } = told
+  const names = headlineNames.filter((name) => name === 'average_position' || hasClicks(kind))
+  const about = (metric: MetricName) => ({ ...aboutOf(metric, told), kind, engine })
+  const history = historyOfParts(data.history, [part])
+  const shown = lastSerps(data)
+  const own = (told.byTarget.get(target) ?? []).filter(
+    ({ keyword }) => partKey(partOf(keyword)) === partKey(part),
+  )
+  const firstTen = ownership(own, target, shown)[0]?.firstTen
+  const voice = serpShareOfVoice(shown, target, { history, curve: measure.curve })
+  return [
+    ...names.map((name) => ({ ...about(name), ...numbers(figures[name]), ...sameKeywords(figures[name]) })),
+    ...(hasClicks(kind)
+      ? [{ ...about('serp_share_of_voice'), ...numbers(voice), weighed_by: voice.weight }]
+      : []),
+    ...(firstTen === undefined ? [] : [{ ...about('first_ten_share'), ...numbers(firstTen) }]),
+  ]
+}
+
+/** The first results of the last day. */
+function lastSerps({ history, serps }: PageData): PageData['serps'] {
+  return serps.filter(({ day }) => day === history.days.length - 1)
+}
+
+function numbers({ value, numerator, denominator, coverage, uncounted }: Figure) {
+  return { value, numerator, denominator, ...coverage, uncounted }
+}
+
+function sameKeywords({ cohort }: ComparedFigure) {
   return {
-    metric,
-    label,
-    unit,
-    better,
-    definition,
-    divided_by: by,
-    ...numbers(figure),
     same_keywords:
       cohort === null
         ? null
@@ -68,21 +141,137 @@ function figureDocument(metric: HeadlineName, figure: ComparedFigure, absent: Ab
   }
 }
 
-function numbers({ value, numerator, denominator, coverage, uncounted }: Figure) {
-  return { value, numerator, denominator, ...coverage, uncounted }
+interface Counts {
+  readonly distribution: Distribution
+  readonly movements: MovementCounts
+}
+
+/** Keywords by rank and by movement. */
+function countsDocument({ distribution, movements }: Counts) {
+  return {
+    distribution: { definition: metrics.distribution.definition, ...distribution },
+    top_ranks: {
+      definition: metrics.top_ranks.definition,
+      top_3: top(distribution, 3),
+      top_10: top(distribution, 10),
+    },
+    movements: { definition: metrics.movements.definition, ...movements },
+  }
 }
 
 function moverDocument({ standing, gain }: Mover) {
   const { keyword, current, baseline, change }: Standing = standing
   return {
-    query: keyword.query,
-    operation: keyword.operation,
-    params: keyword.params,
+    ...keywordDocument(keyword),
     volume: keyword.volume,
     movement: change.movement,
     rank: current.rank,
     previous_rank: baseline?.value.rank ?? null,
     change: change.change,
     gain,
+  }
+}
+
+function keywordDocument({ query, operation, params }: Keyword) {
+  return { query, operation, params }
+}
+
+/** The best rank of all keywords of the headline kind, and the first day and keyword with it. */
+function bestOf(target: number, { history }: Told) {
+  const all = history.series.flatMap((one) => {
+    const best = one.target === target ? bestRank(one.cells) : null
+    return best === null ? [] : [{ ...best, keyword: one.keyword }]
+  })
+  const [first] = all.sort((a, b) => a.rank - b.rank || a.day - b.day || a.keyword - b.keyword)
+  if (first === undefined) return { value: null, date: null, query: null, operation: null, params: null }
+  const keyword = history.keywords[first.keyword] as Keyword
+  return { value: first.rank, date: history.days[first.day], ...keywordDocument(keyword) }
+}
+
+function landingDocument(target: number, told: Told) {
+  const { data, summary, byTarget } = told
+  const own = (byTarget.get(target) ?? []).filter(({ keyword }) => keyword.kind === summary.parts[0]?.kind)
+  const {
+    'wrong page': wrong,
+    'not ranked': absent,
+    'none intended': none,
+    ...counts
+  } = countLanding(landingPages(own, data.history))
+  return {
+    ...aboutOf('landing_page', told),
+    ...{
+      right: counts.right,
+      wrong_page: wrong,
+      not_ranked: absent,
+      none_intended: none,
+      unknown: counts.unknown,
+    },
+  }
+}
+
+function cannibalDocument(target: number, told: Told) {
+  const { history } = told
+  const all = cannibalisation(history).filter((one) => one.target === target)
+  return {
+    ...aboutOf('cannibalisation', told),
+    value: all.reduce((sum, { flips }) => sum + flips, 0),
+    keywords: all.length,
+    most: all.slice(0, mostListed).map(({ keyword, flips, together, pages }) => ({
+      ...keywordDocument(history.keywords[keyword] as Keyword),
+      flips,
+      days_together: together.length,
+      pages: pages.map(({ link, days, leading }) => ({
+        url: history.links[link],
+        days: days.length,
+        days_first: leading,
+      })),
+    })),
+  }
+}
+
+/** How AI answers of the last day cite the target. */
+function citationDocuments(target: number, told: Told) {
+  const { history, citations } = told.data
+  const asked = new Set(
+    history.series.flatMap(({ keyword }) =>
+      history.keywords[keyword]?.kind === 'reference' ? [keyword] : [],
+    ),
+  )
+  const now = citations.filter(({ day }) => day === history.days.length - 1)
+  const share = citationShare(now, target, asked.size)
+  return [
+    { ...aboutOf('cited_answers', told), ...numbers(share.answers) },
+    { ...aboutOf('citation_share', told), ...numbers(share.citations) },
+    { ...aboutOf('citation_index', told), value: share.averageIndex, first: share.averageFirstIndex },
+  ]
+}
+
+/** What became of the first ten results of a kind and an engine, whoever they belong to. */
+function firstTenDocument(part: Part, told: Told) {
+  const { data, measure } = told
+  const history = historyOfParts(data.history, [part])
+  const pairs = serpPairs(history, data.serps, data.compare)
+  const { value, numerator, denominator, compared, serps } = volatility(pairs, told.pages)
+  const found = discoverCompetitors(pairs, { history, curve: measure.curve })
+  const sites = hasClicks(part.kind) ? found.sites : []
+  return {
+    kind: part.kind,
+    engine: part.engine,
+    turnover: { ...aboutOf('turnover', told), value, numerator, denominator, compared, serps },
+    site_share: {
+      ...aboutOf('site_share', told),
+      serps: found.serps,
+      uncounted: found.uncounted,
+      weighed_by: found.weight,
+      sites: [...sites]
+        .sort((a, b) => (b.share ?? 0) - (a.share ?? 0))
+        .slice(0, mostListed)
+        .map(({ site, targets, appearances, appearancesBefore, share, shareBefore, change }) => ({
+          site: data.sites[site],
+          targets: targets.map((one) => data.history.targets[one]?.label),
+          ...{ value: share, before: shareBefore, change },
+          ...{ serps: appearances, serps_before: appearancesBefore },
+        })),
+    },
   }
 }

@@ -8,7 +8,8 @@ import { type HeadlineName, headlineNames } from './headline.ts'
 import { buckets } from './metrics/distribution.ts'
 import { metrics } from './metrics/index.ts'
 import { movementNames } from './metrics/movements.ts'
-import type { Summary, TargetSummary } from './summary.ts'
+import { kindWords } from './parts.ts'
+import { linesOf, type PartOfTarget, type Summary } from './summary.ts'
 import { type Column, formatTable } from './table.ts'
 import { wrap } from './wrap.ts'
 
@@ -22,32 +23,38 @@ export interface SummaryLook {
 export function summaryText(summary: Summary, { width, color }: SummaryLook): string {
   const { targets } = summary
   if (targets.length === 0) return ''
-  const cells = headlineNames.map((name) => figureCells(name, targets))
+  const lines = linesOf(summary, summary.parts)
+  const engines = summary.parts.length > 1
+  const cells = headlineNames.map((name) => figureCells(name, lines))
   const columns: readonly Column[] = [
     { title: 'target', shrinks: true },
+    ...(engines ? [{ title: 'engine' }] : []),
     { title: 'ranked', align: 'right' },
     ...headlineNames.map((name) => ({ title: metrics[name].label, align: 'right' as const })),
   ]
-  const rows = targets.map((one, index) => [
+  const rows = lines.map((one, index) => [
     harmless(one.target.label),
+    ...(engines ? [one.engine] : []),
     rankedCell(one),
     ...cells.map((column) => column[index] ?? ''),
   ])
   const table = formatTable(columns, rows, width)
-  const own = targets.filter(({ target }) => target.own)
-  const lines = [...own.flatMap((one) => counts(one, own.length > 1)), denominators(summary), notes(summary)]
-  return `${color ? colored(table) : table}${lines.flatMap((line) => wrap(line, width)).join('\n')}\n`
+  const own = lines.filter(({ target }) => target.own)
+  const named = ({ target, engine }: PartOfTarget): string =>
+    own.length < 2 ? '' : ` of ${harmless(target.label)}${engines ? `, ${engine}` : ''}`
+  const below = [...own.flatMap((one) => counts(one, named(one))), denominators(summary), notes(summary)]
+  return `${color ? colored(table) : table}${below.flatMap((line) => wrap(line, width)).join('\n')}\n`
 }
 
 /** Of the observed keywords; what is unknown stands beside. */
-function rankedCell({ figures }: TargetSummary): string {
+function rankedCell({ figures }: PartOfTarget): string {
   const { ranked, observed, expected } = figures.visibility.coverage
   return `${ranked} of ${observed}${expected > observed ? `, ${expected - observed} ?` : ''}`
 }
 
 /** The values of a column below each other, their changes behind. */
-function figureCells(name: HeadlineName, targets: readonly TargetSummary[]): readonly string[] {
-  const texts = targets.map(({ figures }) => ({
+function figureCells(name: HeadlineName, lines: readonly PartOfTarget[]): readonly string[] {
+  const texts = lines.map(({ figures }) => ({
     value: valueText(figures[name].value, metrics[name]),
     delta: deltaText(name, figures[name]),
   }))
@@ -57,11 +64,7 @@ function figureCells(name: HeadlineName, targets: readonly TargetSummary[]): rea
   )
 }
 
-function counts(
-  { target, distribution, movements }: TargetSummary,
-  named: boolean,
-): readonly [string, string] {
-  const whose = named ? ` of ${harmless(target.label)}` : ''
+function counts({ distribution, movements }: PartOfTarget, whose: string): readonly [string, string] {
   const ranks = buckets.flatMap((bucket) => {
     const word = bucket === 'absent' || bucket === 'unknown' ? bucket : `at ${bucket}`
     return distribution[bucket] === 0 ? [] : [`${distribution[bucket]} ${word}`]
@@ -79,7 +82,8 @@ function denominators({ absent }: Summary): string {
   return `${words.join('; ')}.`
 }
 
-function notes({ compared, added, removed, curve, targets }: Summary): string {
+function notes({ compared, added, removed, curve, targets, parts, otherParts }: Summary): string {
+  const beside = [...new Set(otherParts.map(({ kind }) => kind))]
   const own = targets.find(({ target }) => target.own) ?? targets[0]
   const both = own?.figures.visibility.cohort?.now.coverage.observed ?? 0
   const without = own?.figures.share_of_voice.uncounted ?? 0
@@ -89,6 +93,11 @@ function notes({ compared, added, removed, curve, targets }: Summary): string {
       : [`▲ ▼: against ${between(compared)}, of ${count(both, 'keyword')} known on both days.`]),
     ...(added + removed === 0 ? [] : [`${count(added, 'keyword')} added, ${removed} removed.`]),
     ...(without === 0 ? [] : [`Without volume: ${count(without, 'keyword')}.`]),
+    ...(beside.length === 0
+      ? []
+      : [
+          `Figures of ${kindWords[parts[0]?.kind ?? 'organic']}; of ${beside.map((kind) => kindWords[kind]).join(', ')} with --kind ${beside.join(' or ')}.`,
+        ]),
     `CTR: ${harmless(curve.name)}, ${harmless(curve.version)}.`,
   ].join(' ')
 }

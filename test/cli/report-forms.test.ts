@@ -215,6 +215,13 @@ describe('what is reported', () => {
     ['figures as CSV', ['--metrics', '--format', 'csv'], '--metrics has no meaning for --format csv'],
     ['figures in an order', ['--metrics', '--sort', 'rank'], '--sort has no meaning for --metrics'],
     ['a curve for rows', ['--format', 'csv', '--ctr', 'x'], '--ctr has no meaning for --format csv'],
+    ['no such kind', ['--kind', 'maps'], "--kind cannot be 'maps'; write one of organic, news,"],
+    [
+      'a kind that the job does not ask for',
+      ['--kind', 'videos'],
+      'The job acme has no ranks of videos; write --kind organic',
+    ],
+    ['a kind for rows', ['--json', '--kind', 'news'], '--kind has no meaning for --format json'],
     ['absent for rows', ['--json', '--absent', 'depth'], '--absent has no meaning for --format json'],
     ['Markdown as it is', ['--format', 'md', '--raw'], '--raw has no meaning for --format md'],
     ['a query and a tag', ['--explain', 'desk', '--tag', 'head'], '--tag has no meaning for --explain'],

@@ -4,6 +4,7 @@ import { metrics } from '../../src/report/metrics/index.ts'
 import { type SummaryOptions, summarise } from '../../src/report/summary.ts'
 import { summaryDocument } from '../../src/report/summary-document.ts'
 import { summaryText } from '../../src/report/summary-text.ts'
+import { aPageOf } from './metrics/history.ts'
 import { smallRankings, wholeReport } from './whole.ts'
 
 const { history, measure } = wholeReport(smallRankings)
@@ -11,7 +12,9 @@ const summaryBy = (more: Pick<SummaryOptions, 'absent'>) => summarise(history, {
 
 /** The figure of a target, as the document has it. */
 function averageBy(absent: NonNullable<SummaryOptions['absent']>) {
-  const rival = summaryDocument(summaryBy({ absent })).targets.find(({ target }) => target === 'Rival')
+  const rival = summaryDocument(summaryBy({ absent }), aPageOf(history)).targets.find(
+    ({ target }) => target === 'Rival',
+  )
   return rival?.figures.find(({ metric }) => metric === 'average_position')
 }
 

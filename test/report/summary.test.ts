@@ -7,7 +7,7 @@ import type { RankHistory } from '../../src/report/rank-history.ts'
 import { segments } from '../../src/report/segments.ts'
 import { type Summary, type SummaryOptions, summarise } from '../../src/report/summary.ts'
 import { summaryDocument } from '../../src/report/summary-document.ts'
-import { type ASeries, aCell, aHistory, curve, histories, march } from './metrics/history.ts'
+import { type ASeries, aCell, aHistory, aPageOf, curve, histories, march } from './metrics/history.ts'
 
 const options: SummaryOptions = { curve }
 const summaryOf = (all: readonly ASeries[], more: Partial<RankHistory> = {}): Summary =>
@@ -94,7 +94,7 @@ describe('headline figures', () => {
   })
 
   test('of an asked day are those of the days near it', () => {
-    const history = aHistory([{ cells: [1, 2, 3, 3] }])
+    const history = aHistory([{ volume: 1, cells: [1, 2, 3, 3] }])
     const compare = { day: march(1), tolerance: 1 }
     expect(summarise(history, { curve, compare }).compared).toEqual([march(1)])
     expect(summarise(history, { curve, compare }).targets[0]?.losers[0]?.gain).toBeCloseTo(0.1 - 0.5, 12)
@@ -146,7 +146,7 @@ test('the order of series never matters', () => {
   fc.assert(
     fc.property(withOrder, ([history, series]) => {
       const other = { ...history, series }
-      const documentOf = (one: RankHistory) => rounded(summaryDocument(summarise(one, options)))
+      const documentOf = (one: RankHistory) => rounded(summaryDocument(summarise(one, options), aPageOf(one)))
       expect(documentOf(other)).toEqual(documentOf(history))
       expect(rounded(segments(other, options))).toEqual(rounded(segments(history, options)))
       expect(rounded(daily(other, 0, options))).toEqual(rounded(daily(history, 0, options)))
@@ -271,7 +271,9 @@ describe('tags', () => {
     )
     const told = all.map(({ tag, keywords, targets }) => [
       ...[tag, keywords],
-      ...targets.map(([target, { visibility }]) => [target, visibility.value, visibility.cohort?.delta]),
+      ...targets.flatMap(([target, parts]) =>
+        parts.map(({ figures: { visibility } }) => [target, visibility.value, visibility.cohort?.delta]),
+      ),
     ])
     expect(told).toEqual([
       // 0.5 / 0.5, before 0.2 / 0.5
@@ -285,13 +287,14 @@ describe('tags', () => {
 })
 
 test('a document says of every number what it is and what it is made of', () => {
-  const { targets, ...rest } = summaryDocument(
-    summaryOf([
-      { query: 'desk', volume: 100, cells: [3, 1] },
-      { query: 'desk', of: 'rival.com', cells: [1, 2] },
-    ]),
-  )
+  const history = aHistory([
+    { query: 'desk', volume: 100, cells: [3, 1] },
+    { query: 'desk', of: 'rival.com', cells: [1, 2] },
+  ])
+  const { targets, first_ten, ...rest } = summaryDocument(summarise(history, options), aPageOf(history))
+  expect(first_ten).toMatchObject([{ kind: 'organic', engine: 'alpha' }])
   expect(rest).toEqual({
+    kind: 'organic',
     job: 'acme',
     date: march(2),
     compared_with: [march(1)],
@@ -307,6 +310,8 @@ test('a document says of every number what it is and what it is made of', () => 
     better: 'higher',
     definition: 'sum of CTR(rank) by what rank 1 everywhere would get',
     divided_by: 'CTR(1) x observed keywords',
+    kind: 'organic',
+    engine: 'alpha',
     value: 1,
     ...parts,
     // 0.1 / 0.5 before

@@ -27,7 +27,7 @@ export function markdown(whole: WholeReport): string {
       : [
           comparison(summary, whole),
           ...headlineSection(summary, measure),
-          ...tagSection(segments(history, { ...measure, compare }), history),
+          ...tagSection(segments(history, { ...measure, compare }), history, summary),
           ...countsSection(summary),
           ...moversSection(summary, history),
           ...rivalsSection(summary),

@@ -5,9 +5,10 @@ import { type Headline, headlineNames, type Measure } from '../headline.ts'
 import { buckets } from '../metrics/distribution.ts'
 import { metrics } from '../metrics/index.ts'
 import { movementNames } from '../metrics/movements.ts'
+import { kindWords, type Part } from '../parts.ts'
 import type { RankHistory, TrackedTarget } from '../rank-history.ts'
 import type { Segment } from '../segments.ts'
-import type { Summary, TargetSummary } from '../summary.ts'
+import { linesOf, type PartOfTarget, type Summary, type TargetSummary } from '../summary.ts'
 import { mdText } from './escape.ts'
 import { type MdColumn, mdTable } from './table.ts'
 
@@ -16,7 +17,19 @@ export function targetName({ label, own }: Pick<TrackedTarget, 'label' | 'own'>)
   return own ? `**${mdText(label)}**` : mdText(label)
 }
 
-const targetColumn: MdColumn<TargetSummary> = { title: 'target', cell: ({ target }) => targetName(target) }
+/** Which target, and what else tells lines apart. */
+function nameColumns(parts: readonly Part[]): readonly MdColumn<PartOfTarget>[] {
+  const several = (of: (part: Part) => string) => new Set(parts.map(of)).size > 1
+  return [
+    { title: 'target', cell: ({ target }) => targetName(target) },
+    ...(several(({ kind }) => kind)
+      ? [{ title: 'results', cell: ({ kind }: PartOfTarget) => kindWords[kind] }]
+      : []),
+    ...(several(({ engine }) => engine)
+      ? [{ title: 'engine', cell: ({ engine }: PartOfTarget) => engine }]
+      : []),
+  ]
+}
 
 /** The headline figures, each with its change. */
 function headlineColumns<T extends { readonly figures: Headline }>(): readonly MdColumn<T>[] {
@@ -29,29 +42,35 @@ function headlineColumns<T extends { readonly figures: Headline }>(): readonly M
 }
 
 /** The headline figures of every target, and of how much they speak. */
-export function headlineSection({ targets, curve }: Summary, measure: Measure): readonly string[] {
-  const columns: readonly MdColumn<TargetSummary>[] = [
-    targetColumn,
-    ...(['ranked', 'observed', 'expected'] as const).map((part) => ({
-      title: part === 'expected' ? 'asked' : part,
-      align: 'right' as const,
-      cell: ({ figures }: TargetSummary) => String(figures.visibility.coverage[part]),
-    })),
-    ...headlineColumns<TargetSummary>(),
-  ]
+export function headlineSection(summary: Summary, measure: Measure): readonly string[] {
+  const { targets, curve, parts, otherParts } = summary
+  const of = (some: readonly Part[]) => mdTable(figureColumns(some), linesOf(summary, some))
   const by = headlineNames.map((name) => {
     const { label, denominator } = definitionOf(name, measure)
     return `${label}: by ${denominator}`
   })
   return [
     '## Figures',
-    mdTable(columns, targets),
+    of(parts),
     [
       ...bothDays(targets),
       `${by.join('; ')}.`,
       ...without(targets),
       `CTR: ${mdText(curve.name)}, ${mdText(curve.version)}. **Bold**: own.`,
     ].join(' '),
+    ...(otherParts.length === 0 ? [] : ['## Figures of other kinds of results', of(otherParts)]),
+  ]
+}
+
+function figureColumns(parts: readonly Part[]): readonly MdColumn<PartOfTarget>[] {
+  return [
+    ...nameColumns(parts),
+    ...(['ranked', 'observed', 'expected'] as const).map((part) => ({
+      title: part === 'expected' ? 'asked' : part,
+      align: 'right' as const,
+      cell: ({ figures }: PartOfTarget) => String(figures.visibility.coverage[part]),
+    })),
+    ...headlineColumns<PartOfTarget>(),
   ]
 }
 
@@ -65,18 +84,27 @@ function without(targets: readonly TargetSummary[]): readonly string[] {
   return none === 0 ? [] : [`Without volume: ${count(none, 'keyword')}.`]
 }
 
-/** The same per tag, of own targets; nothing where there are no tags. */
-export function tagSection(segments: readonly Segment[], { targets }: RankHistory): readonly string[] {
+/** The same per tag, of own targets and the headline kind of results; nothing where there are no tags. */
+export function tagSection(
+  segments: readonly Segment[],
+  { targets }: RankHistory,
+  { parts }: Summary,
+): readonly string[] {
   if (segments.every(({ tag }) => tag === null)) return []
   const lines = segments.flatMap(({ tag, keywords, targets: all }) =>
-    all.flatMap(([place, figures]) => {
-      const target = targets[place]
-      return target?.own === true ? [{ tag, keywords, target, figures }] : []
+    all.flatMap(([place, told]) => {
+      const target = targets[place] as TrackedTarget
+      if (!target.own) return []
+      return linesOf({ targets: [{ target, parts: told }] }, parts).map((line) => ({
+        ...line,
+        tag,
+        keywords,
+      }))
     }),
   )
   const columns: readonly MdColumn<(typeof lines)[number]>[] = [
     { title: 'tag', cell: ({ tag }) => (tag === null ? '*none*' : mdText(tag)) },
-    { title: 'target', cell: ({ target }) => targetName(target) },
+    ...nameColumns(parts),
     { title: 'keywords', align: 'right', cell: ({ keywords }) => String(keywords) },
     ...headlineColumns<(typeof lines)[number]>(),
   ]
@@ -84,21 +112,23 @@ export function tagSection(segments: readonly Segment[], { targets }: RankHistor
 }
 
 /** Keywords by rank, and by how they moved: both add up to all. */
-export function countsSection({ targets }: Summary): readonly string[] {
+export function countsSection(summary: Summary): readonly string[] {
+  const { parts } = summary
+  const lines = linesOf(summary, parts)
   const ranks = buckets.map((bucket) => ({
     title: bucket,
     align: 'right' as const,
-    cell: ({ distribution }: TargetSummary) => String(distribution[bucket]),
+    cell: ({ distribution }: PartOfTarget) => String(distribution[bucket]),
   }))
   const moves = movementNames.map((name) => ({
     title: name,
     align: 'right' as const,
-    cell: ({ movements }: TargetSummary) => String(movements[name]),
+    cell: ({ movements }: PartOfTarget) => String(movements[name]),
   }))
   return [
     '## Distribution of ranks',
-    mdTable([targetColumn, ...ranks], targets),
+    mdTable([...nameColumns(parts), ...ranks], lines),
     '## Movements',
-    mdTable([targetColumn, ...moves], targets),
+    mdTable([...nameColumns(parts), ...moves], lines),
   ]
 }

@@ -1,3 +1,4 @@
+import type { ResultKind } from '../../model/result.ts'
 import type { DayValue } from '../day-cell.ts'
 
 /** How much of what was asked a number speaks for. What is unknown is in no numerator and in no denominator. */
@@ -23,6 +24,8 @@ export interface Figure {
 /** What a metric sees of one keyword on one day. */
 export interface Seen {
   readonly value: DayValue
+  /** Kind of the results that are ranked. */
+  readonly kind: ResultKind
   /** Ranks of all results of the target, the best first; empty where none ranks. */
   readonly ranks: readonly number[]
   /** Searches a month; null where the job says none. */

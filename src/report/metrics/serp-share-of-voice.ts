@@ -15,17 +15,17 @@ export interface SerpShare extends Figure {
  * Unit: share from 0 to 1. Without any volume each keyword weighs the same; where only some have one, the others are not
  * counted. Coverage counts SERPs: ranked are those with a result of the target.
  *
- * @param serps of one day, one for each keyword at most
+ * @param serps of one day, one for each keyword at most; those of keywords that the history has no series of are not counted
  */
 export function serpShareOfVoice(
   serps: readonly Serp[],
   target: number,
   { history, curve }: { readonly history: RankHistory; readonly curve: CtrCurve },
 ): SerpShare {
-  const weights = weightsOf(history)
+  const [weights, asked] = [weightsOf(history), keywordsOf(history)]
   let [own, all, ranked, observed, uncounted] = [0, 0, 0, 0, 0]
   for (const serp of serps) {
-    if (serp.depth === 0) continue
+    if (serp.depth === 0 || !asked.has(serp.keyword)) continue
     observed++
     const results = firstResults(serp)
     if (results.some((result) => result[4].includes(target))) ranked++
@@ -40,6 +40,6 @@ export function serpShareOfVoice(
       if (owners.includes(target)) own += clicks
     }
   }
-  const coverage = { ranked, observed, expected: keywordsOf(history).size }
+  const coverage = { ranked, observed, expected: asked.size }
   return { ...figure(own, all, coverage, uncounted), weight: weights.by }
 }

@@ -10,7 +10,10 @@ export interface SerpPair {
   readonly compared: Serp | null
 }
 
-/** What each keyword shows on the last day, beside its baseline. What was not looked at on the last day is left out. */
+/**
+ * What each keyword shows on the last day, beside its baseline. What was not looked at on the last day is left out, and what the
+ * history has no series of.
+ */
 export function serpPairs(
   history: RankHistory,
   serps: readonly Serp[],
@@ -19,7 +22,9 @@ export function serpPairs(
   const last = history.days.length - 1
   const order = baselineOrder(history.days, asked)
   const pairs: SerpPair[] = []
+  const asking = keywordsOf(history)
   for (const [keyword, days] of byKeyword(serps)) {
+    if (!asking.has(keyword)) continue
     const current = days.get(last)
     if (current === undefined) continue
     const day = order.find((one) => days.has(one))

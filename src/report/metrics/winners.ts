@@ -1,10 +1,11 @@
 import type { Standing } from '../cohort.ts'
 import { type CtrCurve, rateOf } from '../ctr/curve.ts'
+import { hasClicks } from '../parts.ts'
 
 /** A keyword that was won or lost, and what that is worth. */
 export interface Mover {
   readonly standing: Standing
-  /** CTR now minus CTR before, times the volume: clicks a month. Null where the volume is not known. */
+  /** CTR now minus CTR before, times the volume: clicks a month. Null where the volume is not known, and of AI references. */
   readonly gain: number | null
 }
 
@@ -36,12 +37,13 @@ interface Weighed extends Mover {
   readonly ofOneSearch: number
 }
 
-function ofOneSearch({ current, baseline }: Standing, curve: CtrCurve): number {
+function ofOneSearch({ current, baseline, keyword }: Standing, curve: CtrCurve): number {
+  if (!hasClicks(keyword.kind)) return 0
   return rateOf(curve, current.rank) - rateOf(curve, baseline?.value.rank ?? null)
 }
 
-function gainOf({ keyword: { volume } }: Standing, clicks: number): number | null {
-  return volume === null ? null : clicks * volume
+function gainOf({ keyword: { volume, kind } }: Standing, clicks: number): number | null {
+  return volume === null || !hasClicks(kind) ? null : clicks * volume
 }
 
 /** The greatest gain or loss first: lists hold either gains or losses. */

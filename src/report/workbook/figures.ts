@@ -1,25 +1,25 @@
 import type { RunQuality } from '../../model/run.ts'
 import type { Sheet } from '../../xlsx/workbook.ts'
 import { definitionOf } from '../definitions.ts'
-import { type Headline, headlineNames, type Measure } from '../headline.ts'
+import { headlineNames, type Measure } from '../headline.ts'
 import { buckets } from '../metrics/distribution.ts'
 import { type MetricName, metrics } from '../metrics/index.ts'
 import { movementNames } from '../metrics/movements.ts'
+import { kindWords } from '../parts.ts'
 import type { RankHistory, TrackedTarget } from '../rank-history.ts'
 import type { Segment } from '../segments.ts'
-import type { Rivalry, Summary, TargetSummary } from '../summary.ts'
+import { linesOf, type PartOfTarget, type Rivalry, type Summary } from '../summary.ts'
 import { field, type SheetField, sheet } from './sheets.ts'
 
-interface Told {
-  readonly target: TrackedTarget
-  readonly figures: Headline
-}
+type Told = Pick<PartOfTarget, 'target' | 'kind' | 'engine' | 'figures'>
 
 function targetFields<T extends Told>(): readonly SheetField<T>[] {
   return [
     field('target', 'text', ({ target }) => target.label),
     field('site', 'text', ({ target }) => target.site),
     field('own', 'number', ({ target }) => (target.own ? 1 : 0), 6),
+    field('results', 'text', ({ kind }) => kindWords[kind], 14),
+    field('engine', 'text', ({ engine }) => engine, 8),
     ...(['expected', 'observed', 'ranked'] as const).map((part) =>
       field<T>(
         part === 'expected' ? 'asked' : part,
@@ -43,34 +43,37 @@ function targetFields<T extends Told>(): readonly SheetField<T>[] {
   ]
 }
 
-/** A row for each target: its figures, and how many keywords rank where and moved how. */
-export function summarySheet({ date, compared, targets }: Summary): Sheet {
-  return sheet<TargetSummary>(
+/** A row for each target, kind of results and engine: its figures, and how many keywords rank where and moved how. */
+export function summarySheet(summary: Summary): Sheet {
+  const { date, compared, parts, otherParts } = summary
+  return sheet<PartOfTarget>(
     'Summary',
     [
       field('date', 'date', () => date),
       field('compared from', 'date', () => compared[0] ?? null),
       field('compared to', 'date', () => compared.at(-1) ?? null),
-      ...targetFields<TargetSummary>(),
+      ...targetFields<PartOfTarget>(),
       ...buckets.map((name) =>
-        field<TargetSummary>(
+        field<PartOfTarget>(
           /\d/.test(name) ? `rank ${name}` : name,
           'number',
           (one) => one.distribution[name],
         ),
       ),
       ...movementNames.map((name) =>
-        field<TargetSummary>(`moved: ${name}`, 'number', (one) => one.movements[name]),
+        field<PartOfTarget>(`moved: ${name}`, 'number', (one) => one.movements[name]),
       ),
     ],
-    targets,
+    linesOf(summary, [...parts, ...otherParts]),
   )
 }
 
 /** The same figures for each tag; a keyword counts in each of its tags. */
 export function tagsSheet(segments: readonly Segment[], { targets }: RankHistory): Sheet {
   const lines = segments.flatMap(({ tag, targets: all }) =>
-    all.map(([place, figures]) => ({ tag, figures, target: targets[place] as TrackedTarget })),
+    all.flatMap(([place, parts]) =>
+      parts.map((part) => ({ ...part, tag, target: targets[place] as TrackedTarget })),
+    ),
   )
   type Line = (typeof lines)[number]
   return sheet<Line>('Tags', [field('tag', 'text', ({ tag }) => tag), ...targetFields<Line>()], lines)

@@ -1,14 +1,14 @@
 import type { CellKind } from '../../xlsx/sheet.ts'
 import type { Sheet } from '../../xlsx/workbook.ts'
-import { valueOn } from '../cohort.ts'
+import { standingsOf, valueOn } from '../cohort.ts'
 import { reportColumns } from '../columns.ts'
 import type { DayValue } from '../day-cell.ts'
 import { metrics } from '../metrics/index.ts'
 import { rankingLinks } from '../metrics/ranking-link.ts'
-import type { Mover } from '../metrics/winners.ts'
+import { type Mover, winnersAndLosers } from '../metrics/winners.ts'
 import type { Keyword, RankHistory, TrackedTarget } from '../rank-history.ts'
 import type { Row } from '../rank-rows.ts'
-import type { Summary } from '../summary.ts'
+import { standingsByTarget } from '../summary.ts'
 import type { WholeReport } from '../whole-report.ts'
 import { keywordFields } from './keywords.ts'
 import { field, type SheetField, sheet } from './sheets.ts'
@@ -55,11 +55,13 @@ interface Moved extends Mover {
   readonly target: string
 }
 
-/** Everything that was won or lost, in the order of what it is worth. */
-export function movementSheet({ targets }: Summary): Sheet {
-  const moved = targets.flatMap(({ target, winners, losers }) =>
-    [...winners, ...losers].map((mover): Moved => ({ ...mover, target: target.label })),
-  )
+/** Everything that was won or lost, of every kind of results, in the order of what it is worth. */
+export function movementSheet({ history, compare, measure }: WholeReport): Sheet {
+  const byTarget = standingsByTarget(standingsOf(history, compare))
+  const moved = history.targets.flatMap(({ label }, target) => {
+    const { winners, losers } = winnersAndLosers(byTarget.get(target) ?? [], measure.curve)
+    return [...winners, ...losers].map((mover): Moved => ({ ...mover, target: label }))
+  })
   return sheet<Moved>(
     'Movement',
     [

@@ -2,6 +2,7 @@ import type { Sheet } from '../../xlsx/workbook.ts'
 import { discoverCompetitors, type SiteShare } from '../metrics/discovery.ts'
 import { serpPairs } from '../metrics/serps.ts'
 import type { Serp, SerpResult } from '../page-data.ts'
+import { hasClicks, historyOfParts, kindWords, type Part, partsOf } from '../parts.ts'
 import type { Keyword, RankHistory } from '../rank-history.ts'
 import type { ReportWithSerps } from '../whole-report.ts'
 import { keywordFields } from './keywords.ts'
@@ -37,13 +38,22 @@ export function serpsSheet({ history, serps: { serps, texts, links, sites } }: R
   )
 }
 
-/** Every site among the first ten results, with what it gained: who else competes. */
+interface SiteOfPart extends Part, SiteShare {}
+
+/** Every site among the first ten results of each kind and engine, with what it gained: who else competes. */
 export function sitesSheet({ history, compare, measure, serps: { serps, sites } }: ReportWithSerps): Sheet {
   const { curve } = measure
-  const found = discoverCompetitors(serpPairs(history, serps, compare), { history, curve })
-  return sheet<SiteShare>(
+  const all = partsOf(history, measure.kind).flatMap((part) => {
+    const some = historyOfParts(history, [part])
+    if (!hasClicks(part.kind)) return []
+    const found = discoverCompetitors(serpPairs(some, serps, compare), { history: some, curve })
+    return found.sites.map((site): SiteOfPart => ({ ...part, ...site }))
+  })
+  return sheet<SiteOfPart>(
     'Sites',
     [
+      field('results', 'text', ({ kind }) => kindWords[kind], 14),
+      field('engine', 'text', ({ engine }) => engine, 8),
       field('site', 'text', ({ site }) => sites[site] ?? null),
       field('target', 'text', ({ targets }) => labelsOf(targets, history)),
       field('SERPs', 'number', ({ appearances }) => appearances),
@@ -52,7 +62,7 @@ export function sitesSheet({ history, compare, measure, serps: { serps, sites } 
       field('share before', 'percent', ({ shareBefore }) => shareBefore),
       field('change', 'percent', ({ change }) => change),
     ],
-    found.sites,
+    all,
   )
 }
 

@@ -9,12 +9,12 @@ import { serpsSheet, sitesSheet } from './serps.ts'
 /** A report as an XLSX workbook, in pieces. */
 export function reportWorkbook(whole: ReportWithSerps): AsyncIterable<Buffer> {
   const { history, compare, measure, runs } = whole
-  const summary = summarise(history, { ...measure, compare, movers: Number.POSITIVE_INFINITY })
+  const summary = summarise(history, { ...measure, compare })
   return workbook([
     summarySheet(summary),
     tagsSheet(segments(history, { ...measure, compare }), history),
     rankingsSheet(whole),
-    movementSheet(summary),
+    movementSheet(whole),
     historySheet(history),
     serpsSheet(whole),
     competitorsSheet(summary),

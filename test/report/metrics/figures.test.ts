@@ -19,6 +19,7 @@ const absentFrom = (depth: number): number => absentCell(depth, false)
 function seen(cells: readonly DayCell[], volumes: readonly (number | null)[] = []): readonly Seen[] {
   return cells.map((cell, index) => ({
     value: dayValue(cell, undefined) as Seen['value'],
+    kind: 'organic',
     ranks: cell !== null && cell > 0 ? [Math.trunc(cell)] : [],
     volume: volumes[index] ?? null,
   }))

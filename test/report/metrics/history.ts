@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { CtrCurve } from '../../../src/report/ctr/curve.ts'
 import { addDays } from '../../../src/report/days.ts'
-import type { Serp } from '../../../src/report/page-data.ts'
+import type { PageData, Serp } from '../../../src/report/page-data.ts'
 import type { Keyword, RankHistory, RankSeries, TrackedTarget } from '../../../src/report/rank-history.ts'
 
 /** Half of the searches click rank 1, a fifth rank 2, a tenth rank 3. */
@@ -64,6 +64,15 @@ function aTarget(label: string): TrackedTarget {
 function placeOf<T>(all: T[], one: T, key: (one: T) => string): number {
   const place = all.findIndex((other) => key(other) === key(one))
   return place === -1 ? all.push(one) - 1 : place
+}
+
+/** What a page has of a history, without any results at hand. */
+export function aPageOf(history: RankHistory, more: Partial<PageData> = {}): PageData {
+  return {
+    ...{ history, compare: null, measure: { curve }, runs: [] },
+    ...{ serps: [], citations: [], texts: [], sites: [], links: [] },
+    ...more,
+  }
 }
 
 /** The first results of a SERP, one from rank 1 on for each site; its link has the number of its site. */

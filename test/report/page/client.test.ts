@@ -23,7 +23,7 @@ import {
 import { tellingApart } from '../../../src/report/page/client/keyword/keyword-text.ts'
 import { movementOf, rankWords } from '../../../src/report/page/client/movement-text.ts'
 import { sorted } from '../../../src/report/page/client/table/sorting.ts'
-import { viewOf } from '../../../src/report/page/client/view.ts'
+import { countedView, type View, viewOf } from '../../../src/report/page/client/view.ts'
 import { valueRank } from '../../../src/report/rank-cells.ts'
 import type { Keyword } from '../../../src/report/rank-history.ts'
 import { hostilePage } from './odd-pages.ts'
@@ -75,15 +75,17 @@ describe('what is chosen', () => {
     const [from, to] = [page.history.days[3] as string, page.history.days[12] as string]
     const all = { target: 2, text: 'oak', tag: 'desks', operation: 'alpha.search', locale: 'en-us' }
     expect(
-      chosenWords({ ...all, movement: 'improved', from, to, compare: '7' }, page).map((words) =>
-        words.join(': '),
-      ),
+      chosenWords(
+        { ...all, part: 'reference-alpha', movement: 'improved', from, to, compare: '7' },
+        page,
+      ).map((words) => words.join(': ')),
     ).toEqual([
       'Target: risewell.example',
       'Search: oak',
       'Tag: desks',
       'Engine: alpha.search',
       'Locale: en-us',
+      'Figures of: AI references, alpha',
       'Listed keywords: improved',
       'Days: 4 Nov 2026 to 13 Nov 2026',
       'Compared with: 7 days before',
@@ -103,6 +105,27 @@ describe('what is chosen', () => {
       expect(series.target).toBe(2)
       expect(series.cells).toHaveLength(18)
     }
+  })
+
+  test('figures are of web results alone, or of what is chosen, and the table has every keyword', () => {
+    const kindsOf = (view: View) => [...new Set(view.standings.map(({ keyword }) => keyword.kind))].sort()
+    const [all, chosen] = ['', 'reference-alpha'].map((part) => viewOf(page, { ...noChoice, part }))
+    expect([all, chosen].map((view) => kindsOf(view as View))).toEqual([
+      ['news', 'organic', 'reference'],
+      ['news', 'organic', 'reference'],
+    ])
+    const [headline, references] = [all, chosen].map((view) => countedView(view as View))
+    expect([headline, references].map((view) => kindsOf(view as View))).toEqual([['organic'], ['reference']])
+    const kinds = ({ data, everyone }: View) =>
+      new Set(
+        [...data.serps, ...everyone.map(({ series }) => series)].map(
+          (one) => page.history.keywords[one.keyword]?.kind,
+        ),
+      )
+    expect(kinds(headline as View)).toEqual(new Set(['organic']))
+    expect(kinds(references as View)).toEqual(new Set(['reference']))
+    const few = viewOf(page, { ...noChoice, operation: 'alpha.ai' })
+    expect(countedView(few)).toBe(few)
   })
 
   test('of a movement leaves keywords out of the list alone: figures of winners only would be no figures', () => {

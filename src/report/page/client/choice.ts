@@ -1,5 +1,6 @@
 import type { offeredBack } from '../../baseline.ts'
 import type { PageData } from '../../page-data.ts'
+import { partKey, partOf, partsOf, partWords } from '../../parts.ts'
 import { mediumDay } from './format.ts'
 import { localeOf } from './keyword/keyword-text.ts'
 import { type Moved, movedNames, movedWords } from './movement-text.ts'
@@ -12,6 +13,8 @@ export interface Choice {
   readonly tag: string
   readonly operation: string
   readonly locale: string
+  /** Kind of results and engine that the figures are of; those of the headline where nothing is chosen. */
+  readonly part: string
   readonly movement: string
   /** First and last day, YYYY-MM-DD. */
   readonly from: string
@@ -27,6 +30,7 @@ export const choiceKeys: readonly ChoiceKey[] = [
   'tag',
   'operation',
   'locale',
+  'part',
   'movement',
   'from',
   'to',
@@ -39,6 +43,7 @@ export const noChoice: Choice = {
   tag: '',
   operation: '',
   locale: '',
+  part: '',
   movement: '',
   from: '',
   to: '',
@@ -72,6 +77,7 @@ export function choiceIn(hash: string, { history }: PageData): Choice {
       keywords.map(({ operation }) => operation),
     ),
     locale: oneOf('locale', keywords.map(localeOf)),
+    part: oneOf('part', keywords.map(partOf).map(partKey)),
     movement: oneOf('movement', movedNames),
     from: oneOf('from', days),
     to: oneOf('to', days),
@@ -101,10 +107,11 @@ export function hashOf(choice: Choice, { history }: PageData): string {
 
 /** What was chosen, in words: on paper there are no fields that say it. */
 export function chosenWords(
-  { target, text, tag, operation, locale, movement, from, to, compare }: Choice,
+  { target, text, tag, operation, locale, part, movement, from, to, compare }: Choice,
   { history }: PageData,
 ): readonly (readonly [name: string, value: string])[] {
   const { targets, days } = history
+  const parts = partsOf(history).filter((one) => partKey(one) === part)
   const range = [from === '' ? days[0] : from, to === '' ? days.at(-1) : to].flatMap((day) =>
     day === undefined ? [] : [mediumDay(day)],
   )
@@ -114,6 +121,7 @@ export function chosenWords(
     ['Tag', tag],
     ['Engine', operation],
     ['Locale', locale],
+    ['Figures of', parts.map(partWords).join()],
     ['Listed keywords', movement === '' ? '' : movedWords[movement as Moved]],
     ['Days', from === '' && to === '' ? '' : range.join(' to ')],
     ['Compared with', compare === '' ? '' : comparisons[compare as keyof typeof comparisons]],

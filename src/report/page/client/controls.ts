@@ -1,4 +1,5 @@
 import type { PageData } from '../../page-data.ts'
+import { partKey, partsOf, partWords } from '../../parts.ts'
 import { type Choice, type ChoiceKey, canBe, choiceKeys, comparisons, noChoice } from './choice.ts'
 import { h } from './dom.ts'
 import { mediumDay, shortDay } from './format.ts'
@@ -42,6 +43,10 @@ export function controls(data: PageData, choose: (change: Partial<Choice>) => vo
     tag: field('tag', 'Tag', any('All', distinct(keywords.flatMap(({ tags }) => tags)))),
     operation: field('operation', 'Engine', any('All', distinct(keywords.map((one) => one.operation)))),
     locale: field('locale', 'Locale', any('All', distinct(keywords.map(localeOf)))),
+    part: field('part', 'Figures of', [
+      ['', 'Headline'],
+      ...partsOf(data.history).map((one): Option => [partKey(one), partWords(one)]),
+    ]),
     movement: field('movement', 'Movement', [
       ['', 'All'],
       ...movedNames.map((name): Option => [name, capital(movedWords[name])]),

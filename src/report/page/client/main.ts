@@ -17,7 +17,7 @@ import { overview } from './sections/overview.ts'
 import { pages } from './sections/pages.ts'
 import { runs } from './sections/runs.ts'
 import { empty, section } from './sections/section.ts'
-import { type View, viewOf } from './view.ts'
+import { countedView, type View, viewOf } from './view.ts'
 
 const root = document.getElementById('report')
 if (root !== null) draw(await pageData(), root)
@@ -80,14 +80,15 @@ function draw(data: PageData, root: HTMLElement): void {
       main.replaceChildren(section(overviewHead, empty(whyEmpty(data))), runs(seen), definitions(seen))
       return
     }
+    const counted = countedView(seen)
     const table = keywordTable(seen, open)
     main.replaceChildren(
-      overview(seen, { open, choose }),
+      overview(counted, { open, choose }),
       section({ id: 'keywords', title: 'Keywords', lead: leadOf(seen) }, table.element),
     )
     table.show(seen.listed)
     later.do([
-      () => main.append(competitors(seen, open)),
+      () => main.append(competitors(counted, open)),
       () => main.append(pages(seen, open)),
       () => main.append(answers(seen)),
       () => main.append(runs(seen), definitions(seen)),

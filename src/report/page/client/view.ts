@@ -2,6 +2,7 @@ import { type AskedDay, askedBack } from '../../baseline.ts'
 import { type Standing, standingsOf } from '../../cohort.ts'
 import { filterPage } from '../../filter-history.ts'
 import type { PageData } from '../../page-data.ts'
+import { type Part, partKey, partOf, partsOf } from '../../parts.ts'
 import type { Keyword, RankHistory, TrackedTarget } from '../../rank-history.ts'
 import type { Choice } from './choice.ts'
 import { localeOf } from './keyword/keyword-text.ts'
@@ -21,6 +22,8 @@ export interface View {
   readonly listed: readonly Standing[]
   /** Where every target stands for the keywords in sight. */
   readonly everyone: readonly Standing[]
+  /** The kinds of results and engines in sight, the one that figures are of first. */
+  readonly parts: readonly Part[]
 }
 
 export function viewOf(data: PageData, choice: Choice): View {
@@ -37,6 +40,8 @@ export function viewOf(data: PageData, choice: Choice): View {
   const { history } = shown
   const own = { ...history, series: history.series.filter(({ target }) => target === choice.target) }
   const standings = standingsOf(own, asked)
+  const parts = partsOf(history, data.measure.kind)
+  const chosen = parts.find((part) => partKey(part) === choice.part)
   let everyone: readonly Standing[] | undefined
   return {
     data: shown,
@@ -50,6 +55,21 @@ export function viewOf(data: PageData, choice: Choice): View {
       everyone ??= standingsOf(history, asked)
       return everyone
     },
+    parts: chosen === undefined ? parts : [chosen, ...parts.filter((part) => part !== chosen)],
+  }
+}
+
+/** The same of what its figures are of: one kind of results of one engine, for others are no part of the same average. */
+export function countedView(view: View): View {
+  const [counted] = view.parts
+  if (counted === undefined || view.parts.length === 1) return view
+  const isCounted = (keyword: Keyword): boolean => partKey(partOf(keyword)) === partKey(counted)
+  const data = keep(view.data, isCounted)
+  const ofPart = (all: readonly Standing[]) => all.filter(({ keyword }) => isCounted(keyword))
+  return {
+    ...view,
+    ...{ data, history: data.history },
+    ...{ standings: ofPart(view.standings), listed: ofPart(view.listed), everyone: ofPart(view.everyone) },
   }
 }
 

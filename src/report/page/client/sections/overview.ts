@@ -4,6 +4,7 @@ import type { DayValue } from '../../../day-cell.ts'
 import { type HeadlineName, headline } from '../../../headline.ts'
 import { buckets, type Distribution, distribution, top } from '../../../metrics/distribution.ts'
 import { type Coverage, coverageOf } from '../../../metrics/figure.ts'
+import { partWords } from '../../../parts.ts'
 import { type Line, legend, lineChart, scaleFromZero } from '../chart/line-chart.ts'
 import { bandLegend, stackChart } from '../chart/stack-chart.ts'
 import { round } from '../chart/time-axis.ts'
@@ -25,11 +26,12 @@ export interface Reactions {
 
 /** The first screen: figures, how they came about, and who moved. */
 export function overview(view: View, { open, choose }: Reactions): HTMLElement {
-  if (view.standings.length === 0) return section({ id: 'overview', title: 'Overview' }, empty(nothingFits))
+  const head = { id: 'overview', title: 'Overview', lead: leadOf(view) }
+  if (view.standings.length === 0) return section(head, empty(nothingFits))
   const { history, data, choice } = view
   const days = daily(history, choice.target, data.measure)
   return section(
-    { id: 'overview', title: 'Overview' },
+    head,
     cards(view, days),
     h(
       'div',
@@ -40,6 +42,13 @@ export function overview(view: View, { open, choose }: Reactions): HTMLElement {
     moved(view, choose),
     movers(view, open),
   )
+}
+
+/** What the figures are of, where other kinds of results or engines are in sight. */
+function leadOf({ parts: [counted, ...others] }: View): string {
+  return counted === undefined || others.length === 0
+    ? ''
+    : `Figures of ${partWords(counted)}; not counted among them: ${others.map(partWords).join('; ')}.`
 }
 
 const headlines: readonly HeadlineName[] = ['average_position', 'visibility', 'share_of_voice']
