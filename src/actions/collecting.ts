@@ -1,4 +1,5 @@
 import { RanklineError, UsageError } from '../errors.ts'
+import { unexplained } from '../ledger/verify.ts'
 import type { Run } from '../model/run.ts'
 import { type Collected, type CollectParts, collect } from '../run/collect.ts'
 import { exitCodeOf, exitCodes, finishRuns, gravestReason } from '../run/finish.ts'
@@ -139,16 +140,16 @@ export async function collectAndFinish(
     }
   }
   const collectAtDesk = async () => {
+    const mark = await store.mark()
     await store.recover(ids, clock.wall())
-    const earlier = await store.creditsOf(ids)
     const leftovers = await store.leftovers([...new Set(listed.map(({ run }) => run.job))])
     await using desk = await openDesk(connection, [...runs, ...leftovers])
     const { maxOutageMs: unavailableMs, maxThrottlingMs: throttledMs } = collection
     const service = connection.serviceOn(desk.store, { unavailableMs, throttledMs })
     const parts = { ...collection, ...desk, service, clock, random: Math.random, keyHash }
-    return { ...(await collect(parts, runs, leftovers)), earlier }
+    return { ...(await collect(parts, runs, leftovers)), mark }
   }
-  const { earlier, ...collected } = await collectAtDesk().catch(async (error: unknown) => {
+  const { mark, ...collected } = await collectAtDesk().catch(async (error: unknown) => {
     stop.request(thrownCause(error))
     // Where its end cannot be stored either, the error before says why.
     await finish().catch(() => {})
@@ -156,12 +157,11 @@ export async function collectAndFinish(
   })
   limits = collected.limits
   await finish()
-  const now = await store.creditsOf(ids)
+  const { earlier, readings, charges } = await store.booksSince(keyHash, mark)
   return {
     before: collected.balanceBefore,
     after: collected.balanceAfter,
-    spent: now.spent - earlier.spent,
-    ambiguous: now.ambiguous - earlier.ambiguous,
+    unexplained: unexplained(earlier, readings, charges),
     leftOut: collected.leftOut,
   }
 }

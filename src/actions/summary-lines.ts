@@ -65,7 +65,7 @@ export function summaryLine({
       ? null
       : unexplained > 0
         ? `${grouped(unexplained)} spent by others`
-        : `${grouped(-unexplained)} topped up or not counted yet`,
+        : `${grouped(-unexplained)} not counted yet`,
     balance_after === null ? null : `balance ${grouped(balance_after)}`,
     count(found, 'result'),
     duration_ms === null ? null : duration(duration_ms / 1000),

@@ -89,6 +89,22 @@ export function verifyBooks(readings: Iterable<Reading>, charges: Iterable<Charg
   return { spans, total: together(spans), unverified: { before, after: sums.billed + sums.ambiguous } }
 }
 
+/**
+ * Credits that the service counted from the first to the last of the readings, and that no call of ours explains; less
+ * than 0 where it counted fewer. Null where no two of them can be compared.
+ *
+ * @param earlier readings before them, which tell what was counted late
+ */
+export function unexplained(
+  earlier: readonly Reading[],
+  readings: readonly Reading[],
+  charges: () => Iterable<Charge>,
+): number | null {
+  const before = verifyBooks([...earlier, ...readings.slice(0, 1)], charges()).spans.length
+  const total = together(verifyBooks([...earlier, ...readings], charges()).spans.slice(before))
+  return total === null ? null : total.byOthers - total.notCounted
+}
+
 /** @param carried ambiguous credits of before, which the service may have counted only now */
 function explain(start: Reading, end: Reading, { billed, ambiguous }: Sums, carried: number): Span {
   const used = usedBetween(start, end)

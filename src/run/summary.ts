@@ -16,7 +16,10 @@ export interface RunDocument {
     readonly ambiguous: number
     readonly balance_before: number | null
     readonly balance_after: number | null
-    /** What the balance lost beyond what was billed here and what is ambiguous; null where a reading is missing. */
+    /**
+     * What the service counted beyond what was billed here and what is ambiguous, as `ledger verify` has it; less than 0
+     * where it counted fewer, null where a reading is missing.
+     */
     readonly unexplained: number | null
   }
   readonly results: Tally['results']
@@ -31,7 +34,7 @@ export interface RunDocument {
   readonly duration_ms: number | null
 }
 
-/** @param balance readings around the last collection and what was billed in it; null where there was none */
+/** @param balance readings around the last collection; null where there was none */
 export function runDocument(
   run: Run,
   tally: Tally,
@@ -53,7 +56,8 @@ export function runDocument(
       ambiguous: tally.ambiguous,
       balance_before: balance?.before ?? null,
       balance_after: balance?.after ?? null,
-      unexplained: unexplained(balance),
+      unexplained:
+        balance === null || balance.before === null || balance.after === null ? null : balance.unexplained,
     },
     results: tally.results,
     ...(tally.malformed === 0 ? {} : { malformed_items: tally.malformed }),
@@ -65,17 +69,10 @@ export function runDocument(
   }
 }
 
-/** The balance around a collection, and what all its runs spent and lost sight of in between. */
+/** The balance around a collection. */
 export interface BalanceChange {
   readonly before: number | null
   readonly after: number | null
-  readonly spent: number
-  readonly ambiguous: number
-}
-
-function unexplained(change: BalanceChange | null): number | null {
-  if (change === null || change.before === null || change.after === null) return null
-  const gone = change.before - change.after - change.spent
-  // What is ambiguous may explain up to its own amount; a top-up shows as a negative number.
-  return gone > 0 ? Math.max(0, gone - change.ambiguous) : gone
+  /** What the service counted meanwhile and no call explains; null where that cannot be told. */
+  readonly unexplained: number | null
 }

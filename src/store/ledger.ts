@@ -23,8 +23,27 @@ export interface LedgerStore {
   readings(keyHash: string): Iterable<Reading>
   /** Calls with that key that cost, in the order in which they were sent. */
   charges(keyHash: string): Iterable<Charge>
+  /** Where the ledger ends now. */
+  mark(): Promise<LedgerMark>
+  /** What was read and sent with that key since then, and shortly before. */
+  booksSince(keyHash: string, mark: LedgerMark): Promise<RecentBooks>
   /** What the ledger comes to, by group, in the order of the groups. */
   sums(by: LedgerGroup, filter: LedgerFilter): Promise<readonly LedgerSum[]>
+}
+
+/** A place in the ledger: everything after it came later. */
+export interface LedgerMark {
+  readonly reading: number
+  readonly call: number
+}
+
+/** The end of the ledger of one key. */
+export interface RecentBooks {
+  /** The last readings before the mark. */
+  readonly earlier: readonly Reading[]
+  /** Those after it. */
+  readonly readings: readonly Reading[]
+  readonly charges: () => Iterable<Charge>
 }
 
 export interface UsageReading {

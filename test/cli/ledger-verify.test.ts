@@ -186,6 +186,31 @@ test('a killed run is not compared until it goes on; then nothing of it is taken
   })
 })
 
+test('a run that goes on after one that was killed says what the books say of the calls in between', async () => {
+  // What is in the air when the process dies is charged after the next one has read the account.
+  await using sandbox = await startSandbox({
+    rules: [{ query: 'query 9', times: 1, do: { latency: 4_000 } }],
+  })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(9))
+  const { child, ended } = place.start(['run', job])
+  while (sandbox.ledger.charged < 8 || place.sql('SELECT 1 FROM calls WHERE billed').length < 8)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  child.kill('SIGKILL')
+  await ended
+  const readings = sandbox.ledger.requestsFor(({ operation }) => operation === 'usage').length
+  const again = place.start(['run', job, '--json'])
+  while (sandbox.ledger.requestsFor(({ operation }) => operation === 'usage').length === readings)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  // As if the service counted late what was in the air.
+  await spendElsewhere(sandbox, 1)
+  const { credits } = JSON.parse((await again.ended).stdout)
+
+  expect(credits).toMatchObject({ spent: 9, ambiguous: 1, unexplained: 0 })
+  const { total } = await verified(place)
+  expect(total).toMatchObject({ ambiguous: 1, ambiguous_billed: 1, by_others: 0, not_counted: 0 })
+})
+
 test('what the books hold and the service did not count is told, with exit code 3', async () => {
   await using sandbox = await startSandbox()
   await using place = await workspace(sandbox)

@@ -25,14 +25,15 @@ export interface ClockSteps {
   notBefore(stretch: number, earliest: number, instant: number): { at: number; stretch: number }
 }
 
-export function clockSteps(db: Database): ClockSteps {
-  const rows = db.prepare<[number], { id: number; back: number }>(
+/** @param after the call from which on it is asked */
+export function clockSteps(db: Database, after = 0): ClockSteps {
+  const rows = db.prepare<[number, number], { id: number; back: number }>(
     `SELECT id, before + coalesce(took, 0) - sent_at AS back FROM (SELECT id, sent_at,
-        lag(sent_at) OVER (ORDER BY id) AS before, lag(latency_ms) OVER (ORDER BY id) AS took FROM calls_)
+        lag(sent_at) OVER (ORDER BY id) AS before, lag(latency_ms) OVER (ORDER BY id) AS took FROM calls_ WHERE id > ?)
     WHERE before - sent_at >= ? ORDER BY id`,
   )
   const stretches: Stretch[] = [{ firstCall: Number.NEGATIVE_INFINITY, addedMs: 0 }]
-  for (const { id, back } of rows.iterate(leastStepMs))
+  for (const { id, back } of rows.iterate(after, leastStepMs))
     stretches.push({ firstCall: id, addedMs: (stretches.at(-1) as Stretch).addedMs + back + 1 })
   const at = (stretch: number, instant: number): number => instant + (stretches[stretch] as Stretch).addedMs
   return {

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { Charge, LedgerGroup, LedgerSum, Reading } from '../../model/ledger.ts'
-import type { LedgerFilter, LedgerStore, UsageReading } from '../ledger.ts'
+import type { LedgerFilter, LedgerMark, LedgerStore, RecentBooks, UsageReading } from '../ledger.ts'
 import { type ClockSteps, clockSteps, leastStepMs } from './clock-steps.ts'
 import type { Writer } from './writer.ts'
 
@@ -54,6 +54,14 @@ export function ledgerStore(db: Database, writer: Writer): LedgerStore {
         .map(({ hash }) => hash),
     readings: (keyHash) => readings(db, keyHash, clockSteps(db)),
     charges: (keyHash) => charges(db, keyHash, clockSteps(db)),
+    mark: async () =>
+      db
+        .prepare<[], LedgerMark>(
+          `SELECT (SELECT coalesce(max(id), 0) FROM usage_readings) AS reading,
+            (SELECT coalesce(max(id), 0) FROM calls_) AS call`,
+        )
+        .get() as LedgerMark,
+    booksSince: async (keyHash, mark) => booksSince(db, keyHash, mark),
     sums: async (by, filter) => sums(db, by, filter),
   }
 }
@@ -110,27 +118,55 @@ function creditsOf(db: Database, runIds: readonly number[]): { spent: number; am
     .get(JSON.stringify(runIds)) as { spent: number; ambiguous: number }
 }
 
+/** Rows with numbers above one, up to another. */
+interface Numbers {
+  readonly after: number
+  readonly until: number
+}
+
+const everything: Numbers = { after: 0, until: Number.MAX_SAFE_INTEGER }
+/** What came before may be counted late: as many rows as come in some minutes, and no more, however many there are. */
+const earlierReadings = 20
+const earlierCalls = 10_000
+
+function booksSince(db: Database, keyHash: string, { reading, call }: LedgerMark): RecentBooks {
+  const after = call - earlierCalls
+  const steps = clockSteps(db, after)
+  const read = (numbers: Numbers) => [...readings(db, keyHash, steps, numbers)]
+  return {
+    earlier: read({ after: reading - earlierReadings, until: reading }),
+    readings: read({ ...everything, after: reading }),
+    charges: () => charges(db, keyHash, steps, after),
+  }
+}
+
 interface ReadingRow extends Reading {
   /** The call that it was asked with; null where that is not known. */
   readonly callId: number | null
 }
 
 /** Not those of before calls named the key that paid: beside them, our own calls would look like those of others. */
-function readings(db: Database, keyHash: string, steps: ClockSteps): Iterable<Reading> {
+function readings(
+  db: Database,
+  keyHash: string,
+  steps: ClockSteps,
+  { after, until }: Numbers = everything,
+): Iterable<Reading> {
   const columns = 'u.asked_at AS askedAt, u.read_at AS readAt, u.remaining, u.total_used AS totalUsed'
-  const from = 'FROM usage_readings u WHERE u.key_hash = ? AND u.asked_at IS NOT NULL'
+  const from =
+    'FROM usage_readings u WHERE u.key_hash = ? AND u.asked_at IS NOT NULL AND u.id > ? AND u.id <= ?'
   if (steps.none)
     return db
-      .prepare<[string], Reading>(`SELECT ${columns} ${from} ORDER BY u.read_at, u.id`)
-      .iterate(keyHash)
-  const rows = db.prepare<[string], ReadingRow>(
+      .prepare<[string, number, number], Reading>(`SELECT ${columns} ${from} ORDER BY u.read_at, u.id`)
+      .iterate(keyHash, after, until)
+  const rows = db.prepare<[string, number, number], ReadingRow>(
     `SELECT ${columns}, (SELECT c.id FROM calls_ c WHERE c.sent_at BETWEEN u.asked_at AND u.read_at
       AND c.finished_at = u.read_at AND c.operation = 'usage' ORDER BY c.id LIMIT 1) AS callId
     ${from} ORDER BY u.id`,
   )
   let last = { at: Number.NEGATIVE_INFINITY, stretch: 0 }
   const inOrder: Reading[] = []
-  for (const { callId, ...reading } of rows.iterate(keyHash)) {
+  for (const { callId, ...reading } of rows.iterate(keyHash, after, until)) {
     const stretch = callId === null ? last.stretch : steps.of(callId)
     // One that was asked for before the clock was set back, and came after it, has no call that fits.
     last =
@@ -152,7 +188,7 @@ interface ChargeRow extends Omit<Charge, 'certain'> {
 }
 
 /** Asynchronous jobs are billed some time between their acceptance and the poll that found their end. */
-function* charges(db: Database, keyHash: string, steps: ClockSteps): Iterable<Charge> {
+function* charges(db: Database, keyHash: string, steps: ClockSteps, after = 0): Iterable<Charge> {
   const rows = db
     .prepare<[number, string], ChargeRow>(
       `SELECT c.id, c.sent_at AS "from", c.credits, c.billed IS 1 AS certain, c.latency_ms AS latencyMs,
@@ -160,7 +196,7 @@ function* charges(db: Database, keyHash: string, steps: ClockSteps): Iterable<Ch
         CASE WHEN j.call_id IS NULL THEN 0 ELSE ? END AS openMs
       FROM calls_ c LEFT JOIN async_jobs j ON j.task_id = c.task_id AND j.call_id = c.id
       WHERE c.key_id = (SELECT id FROM keys WHERE hash = ?) AND c.credits > 0
-        AND (c.billed IS NULL OR c.billed = 1 OR j.call_id IS NOT NULL)
+        AND (c.billed IS NULL OR c.billed = 1 OR j.call_id IS NOT NULL) ${after > 0 ? `AND c.id > ${after}` : ''}
       ORDER BY ${steps.none ? 'c.sent_at, c.id' : 'c.id'}`,
     )
     .iterate(longestJobMs, keyHash)
