@@ -16,7 +16,7 @@ import { collectorLock, type LockFlags } from './collector-lock.ts'
 import { listenForInterrupts } from './interrupts.ts'
 import { searchJob } from './search-job.ts'
 import { malformedLines, mismatchLines } from './summary-lines.ts'
-import { connect } from './wire.ts'
+import { connect, lookupPatience } from './wire.ts'
 
 export interface SearchFlags extends LockFlags {
   readonly operation: string
@@ -44,7 +44,13 @@ export async function search(flags: SearchFlags, terminal: Terminal): Promise<nu
   if (run === undefined) throw new Error('the search was not planned')
   using interrupts = listenForInterrupts(terminal)
   const { stop } = interrupts
-  await collectAndFinish(connection, [{ run, show: 'collect' }], { ...plainCollection, stop, concurrency: 1 })
+  await collectAndFinish(connection, [{ run, show: 'collect' }], {
+    ...plainCollection,
+    stop,
+    concurrency: 1,
+    maxThrottlingMs: lookupPatience.throttledMs,
+    notice: (words) => terminal.say(words),
+  })
   const [failure] = await store.failures(run.id)
   if (failure !== undefined)
     throw new RanklineError(`${failure.operation}: ${failure.cause}`, exitCodes.completed_with_failures)

@@ -99,14 +99,16 @@ function reasonOf(outcome: Outcome): StopCause['reason'] {
   return outcome === 'out-of-credit' ? 'balance' : 'unavailable'
 }
 
-function stopOf({ settlement: { outcome, error } }: SentCall, baseUrl: string): StopCause {
+function stopOf({ settlement: { outcome, error }, wrongSetting }: SentCall, baseUrl: string): StopCause {
   const words = error ?? 'no reason given'
   const reason = reasonOf(outcome)
   const messages: Partial<Record<StopCause['reason'], string>> = {
     auth: `The service refused the key (${words}). Check RANKLINE_API_KEY.`,
     balance: `The service says that nothing is left to spend (${words}).`,
   }
-  const hint = outcome === 'redirected' ? '' : ` ${addressHint(outcome, baseUrl)}`
+  // What is wrong with a setting is in the words already.
+  const isSaid = outcome === 'redirected' || wrongSetting === true
+  const hint = isSaid ? '' : ` ${addressHint(outcome, baseUrl)}`
   return { reason, message: messages[reason] ?? `The service at ${baseUrl} cannot be used: ${words}.${hint}` }
 }
 

@@ -12,7 +12,7 @@ export const defaultThrottlingMs = 600_000
 export function stalled(words: string, maxThrottlingMs: number): StopCause {
   return {
     reason: 'quota',
-    message: `The service has refused every call for ${duration(maxThrottlingMs / 1000)} (${words}). The same command goes on where this one stopped; --max-outage says how long it waits.`,
+    message: `The service has refused every call for ${duration(maxThrottlingMs / 1000)} (${words}). The same command goes on where this one stopped.`,
   }
 }
 

@@ -40,7 +40,7 @@ test('a service that refuses every call for the rate is waited for as long as --
   const { code, stdout, stderr } = await place.run(['run', job, '--json', '--max-outage', '1s'])
 
   expect(code).toBe(4)
-  expect(stderr).toContain('--max-outage')
+  expect(stderr).toContain('The service has refused every call for 1.0 s')
   expect(JSON.parse(stdout)).toMatchObject({ finish_reason: 'quota', tasks: { pending: 5, failed: 0 } })
 })
 
