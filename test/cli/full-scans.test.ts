@@ -34,6 +34,8 @@ const known = [
   /^SELECT coalesce\(max\(id\), 0\) FROM \w+$/,
   // The last one, and the first of those in the air, which have an index of their own.
   /\+ 1 AS id FROM calls_\s+UNION ALL SELECT min\(id\) FROM calls_ INDEXED BY calls_open /,
+  // The last few entries.
+  / ORDER BY (a\.)?id DESC LIMIT \?$/,
   // Which labels an export has columns for is told by all queries that were ever asked.
   /^SELECT DISTINCT l\.key AS name FROM run_queries/,
 ]

@@ -9,10 +9,10 @@ import { executed } from '../support/executed.ts'
 import { answer, begin, keep, read, understood, webPage } from './answers.ts'
 import { aStore, lease, plan, text } from './build.ts'
 
-/** What statements do, without what begins and ends their changes. */
+/** What statements do, without what begins and ends their changes and looks after the log. */
 function short(statements: readonly string[]): readonly string[] {
   return statements
-    .filter((sql) => !/^(BEGIN|COMMIT)/.test(sql))
+    .filter((sql) => !/^(BEGIN|COMMIT|PRAGMA wal_checkpoint)/.test(sql))
     .map((sql) =>
       sql.replace(/^(\w+)( OR \w+)?.*? (?:FROM |INTO |(?<=^UPDATE (?:OR \w+ )?))(\w+).*/, '$1 $3'),
     )
