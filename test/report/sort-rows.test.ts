@@ -29,6 +29,21 @@ test.each<[RowOrder, readonly string[]]>([
   expect(sorted.standings.map(({ keyword }) => keyword.query)).toEqual(queries)
 })
 
+test('what left comes after every loss, but before what cannot be compared, whatever their order was', () => {
+  const some = reportOn([
+    aRanking({ query: 'a: unknown', ...unknown, date: now }),
+    aRanking({ query: 'b: left', rank: 1, date: before }),
+    aRanking({ query: 'b: left', ...looked, date: now }),
+    aRanking({ query: 'c: declined far', rank: 1, date: before }),
+    aRanking({ query: 'c: declined far', rank: 100, date: now }),
+  ])
+  expect(sortRows(some, 'change').rows.map(({ query }) => query)).toEqual([
+    'c: declined far',
+    'b: left',
+    'a: unknown',
+  ])
+})
+
 test('no order loses a row', () => {
   for (const order of rowOrders) expect(new Set(sortRows(report, order).rows)).toEqual(new Set(report.rows))
 })

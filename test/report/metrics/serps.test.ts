@@ -238,6 +238,15 @@ describe('competitor discovery', () => {
     })
   })
 
+  test.each([
+    ['the last', 1, 3],
+    ['the compared', 3, 1],
+  ])('counts no result below the end of the shallower day, be it %s', (_, now, before) => {
+    const serps = [aSerp([1, 2, 3], { day: 0, depth: before }), aSerp([1, 4, 5], { day: 1, depth: now })]
+    expect(discovered(serps, null).sites).toMatchObject([{ site: 1, share: 1, shareBefore: 1, change: 0 }])
+    expect(discovered(serps, null).sites).toHaveLength(1)
+  })
+
   test('shares add up to everything, where every result has a site', () => {
     const sites = fc.array(fc.nat(5), { minLength: 1, maxLength: 10 })
     fc.assert(
