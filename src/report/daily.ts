@@ -1,9 +1,10 @@
+import type { ResultKind } from '../model/result.ts'
 import { ranksOn, valueOn } from './cohort.ts'
-import { type DayValue, unknown } from './day-cell.ts'
-import { figuresOf, type HeadlineName, type Measure } from './headline.ts'
-import { type Distribution, distribution } from './metrics/distribution.ts'
-import type { Coverage, Figure, Seen } from './metrics/figure.ts'
-import type { Keyword, RankHistory } from './rank-history.ts'
+import { unknown } from './day-cell.ts'
+import { figuresOf, type HeadlineName, headlineNames, type Measure } from './headline.ts'
+import { type Bucket, buckets, type Distribution, distribution } from './metrics/distribution.ts'
+import { type Coverage, type Figure, figure, type Seen } from './metrics/figure.ts'
+import type { Keyword, RankHistory, RankSeries } from './rank-history.ts'
 
 /** What a target came to on one day. */
 export interface DailyFigures {
@@ -14,8 +15,8 @@ export interface DailyFigures {
   /** Keywords that had been asked by then. */
   readonly asked: number
   /**
-   * Whether some were observed, but less than half of them: a run that failed, or was stopped. Its
-   * figures speak for those few, and are no point of a line.
+   * Whether some were observed, but less than half of them: a run that failed, or was stopped. Its figures speak for those
+   * few, and are no point of a line.
    */
   readonly isPartial: boolean
 }
@@ -24,27 +25,183 @@ export interface DailyFigures {
  * The figures of one target day by day: each of whatever was observed on that day, so that days with other keywords, or
  * other depths, are not alike. Expected are on the last day all keywords, on others those of which that day says anything.
  *
+ * A page asks for them at every filter, for thousands of keywords. Figures are sums, to which days that are alike add alike:
+ * so these are counted, and each kind of day is measured once.
+ *
  * @param target place in the targets of the history
  */
 export function daily(history: RankHistory, target: number, measure: Measure): readonly DailyFigures[] {
-  const series = history.series.filter((one) => one.target === target)
-  const last = history.days.length - 1
-  const since = series.map(({ cells }) => cells.findIndex((cell) => cell !== null))
-  return history.days.map((day, index) => {
-    const asked =
-      index === last ? series.length : since.filter((first) => first !== -1 && first <= index).length
-    const seen: Seen[] = []
-    const values: DayValue[] = []
-    for (const one of series) {
-      const value = valueOn(one, index) ?? (index === last ? unknown : null)
-      if (value === null) continue
-      const { kind, volume } = history.keywords[one.keyword] as Keyword
-      seen.push({ kind, value, ranks: ranksOn(one, index), volume })
-      values.push(value)
+  const { days, keywords } = history
+  const last = days.length - 1
+  const tallies = new Tallies(days.length, measure)
+  const added = new Uint32Array(days.length)
+  for (const series of history.series) {
+    if (series.target !== target) continue
+    const { cells } = series
+    const { kind, volume } = keywords[series.keyword] as Keyword
+    const tallyOn = tallies.of(series, kind)
+    let isAsked = false
+    for (let day = 0; day <= last; day++) {
+      if (cells[day] == null && day !== last) continue
+      if (!isAsked) added[day] = (added[day] ?? 0) + 1
+      isAsked = true
+      const tally = tallyOn(day)
+      if (volume === null) tally.withoutVolume[day] = (tally.withoutVolume[day] ?? 0) + 1
+      else {
+        tally.withVolume[day] = (tally.withVolume[day] ?? 0) + 1
+        tally.searches[day] = (tally.searches[day] ?? 0) + volume
+      }
     }
-    const figures = figuresOf(seen, measure)
-    const { coverage } = figures.visibility
-    const isPartial = coverage.observed > 0 && coverage.observed * 2 < asked
-    return { day, coverage, figures, distribution: distribution(values), asked, isPartial }
+  }
+  const sums = days.map(emptySum)
+  for (const tally of tallies.all()) for (const [day, sum] of sums.entries()) addTo(sum, tally, day)
+  let asked = 0
+  return days.map((day, index) => {
+    asked += added[index] ?? 0
+    return dayOf(day, asked, sums[index] as Sum)
   })
+}
+
+/** Days of keywords that are alike, counted by day. */
+interface Tally {
+  readonly bucket: Bucket
+  readonly isObserved: boolean
+  readonly isRanked: boolean
+  /** What one of them adds to the terms of the figures: without a volume, with one, and for each search of that. */
+  readonly plain: readonly number[]
+  readonly fixed: readonly number[]
+  readonly bySearch: readonly number[]
+  readonly withVolume: Float64Array
+  readonly withoutVolume: Float64Array
+  /** The volumes of those that have one. */
+  readonly searches: Float64Array
+}
+
+const termNames = ['numerator', 'denominator', 'uncounted'] as const
+
+/** The terms of all headline figures, one after the other. */
+function termsOf(seen: Seen, measure: Measure): readonly number[] {
+  const figures = figuresOf([seen], measure)
+  return headlineNames.flatMap((name) => termNames.map((term) => figures[name][term]))
+}
+
+class Tallies {
+  readonly #days: number
+  readonly #measure: Measure
+  readonly #known = new Map<string, Map<number | string, Tally>>()
+
+  constructor(days: number, measure: Measure) {
+    this.#days = days
+    this.#measure = measure
+  }
+
+  /** Where the days of a series are counted. */
+  of(series: RankSeries, kind: ResultKind): (day: number) => Tally {
+    const { absentDepths } = series
+    let next = 0
+    let alike = this.#alike(kind, undefined)
+    return (day) => {
+      for (
+        let change = absentDepths[next];
+        change !== undefined && change[0] <= day;
+        change = absentDepths[++next]
+      )
+        alike = this.#alike(kind, change[1])
+      const key = keyOf(series, day)
+      const found = alike.get(key)
+      if (found !== undefined) return found
+      const made = this.#tally({
+        kind,
+        value: valueOn(series, day) ?? unknown,
+        ranks: ranksOn(series, day),
+      })
+      alike.set(key, made)
+      return made
+    }
+  }
+
+  *all(): Iterable<Tally> {
+    for (const alike of this.#known.values()) yield* alike.values()
+  }
+
+  #tally(sample: Omit<Seen, 'volume'>): Tally {
+    const of = (volume: number | null) => termsOf({ ...sample, volume }, this.#measure)
+    const [fixed, single] = [of(0), of(1)]
+    const counts = distribution([sample.value])
+    return {
+      bucket: buckets.find((bucket) => counts[bucket] === 1) ?? 'unknown',
+      isObserved: sample.value.state !== 'unknown',
+      isRanked: sample.value.state === 'ranked',
+      plain: of(null),
+      fixed,
+      bySearch: single.map((term, place) => term - (fixed[place] ?? 0)),
+      withVolume: new Float64Array(this.#days),
+      withoutVolume: new Float64Array(this.#days),
+      searches: new Float64Array(this.#days),
+    }
+  }
+
+  /** Those whose absence counts alike. */
+  #alike(kind: ResultKind, absentDepth: number | undefined): Map<number | string, Tally> {
+    const key = `${kind} ${absentDepth}`
+    const those = this.#known.get(key) ?? new Map<number | string, Tally>()
+    this.#known.set(key, those)
+    return those
+  }
+}
+
+/** Days of one key are alike, where their absence counts alike: mostly the cell says all. */
+function keyOf({ cells, seen, places }: RankSeries, day: number): number | string {
+  const cell = cells[day] ?? 0
+  const several = places[day]
+  if (several !== undefined) return `${cell} at ${several.map(([rank]) => rank).join()}`
+  return seen[day] === undefined ? cell : `${cell} of ${seen[day]}`
+}
+
+/** What all keywords of a day come to. */
+interface Sum {
+  readonly counts: Record<Bucket, number>
+  readonly coverage: { ranked: number; observed: number; expected: number }
+  readonly terms: number[]
+}
+
+function emptySum(): Sum {
+  return {
+    counts: { ...distribution([]) },
+    coverage: { ranked: 0, observed: 0, expected: 0 },
+    terms: headlineNames.flatMap(() => termNames.map(() => 0)),
+  }
+}
+
+function addTo({ counts, coverage, terms }: Sum, tally: Tally, day: number): void {
+  const [withVolume, without] = [tally.withVolume[day] ?? 0, tally.withoutVolume[day] ?? 0]
+  const number = withVolume + without
+  if (number === 0) return
+  counts[tally.bucket] += number
+  coverage.expected += number
+  if (tally.isObserved) coverage.observed += number
+  if (tally.isRanked) coverage.ranked += number
+  const searches = tally.searches[day] ?? 0
+  for (let place = 0; place < terms.length; place++)
+    terms[place] =
+      (terms[place] ?? 0) +
+      without * (tally.plain[place] ?? 0) +
+      withVolume * (tally.fixed[place] ?? 0) +
+      searches * (tally.bySearch[place] ?? 0)
+}
+
+function dayOf(day: string, asked: number, { counts, coverage, terms }: Sum): DailyFigures {
+  const named = headlineNames.map((name, place) => {
+    const [numerator = 0, denominator = 0, uncounted = 0] = terms.slice(place * termNames.length)
+    return [name, figure(numerator, denominator, coverage, uncounted)] as const
+  })
+  const { observed } = coverage
+  return {
+    day,
+    coverage,
+    figures: Object.fromEntries(named) as Record<HeadlineName, Figure>,
+    distribution: counts,
+    asked,
+    isPartial: observed > 0 && observed * 2 < asked,
+  }
 }

@@ -50,9 +50,9 @@ export function filterPage(data: PageData, filter: HistoryFilter): PageData {
   const range = daysOf(data.history.days, filter)
   const keywords = new Set(history.series.map(({ keyword }) => keyword))
   const cut = <T extends { readonly keyword: number; readonly day: number }>(all: readonly T[]) =>
-    all.flatMap((one) =>
-      keywords.has(one.keyword) && isIn(range, one.day) ? [{ ...one, day: one.day - range.start }] : [],
-    )
+    all
+      .filter(({ keyword, day }) => keywords.has(keyword) && isIn(range, day))
+      .map((one) => (range.start === 0 ? one : { ...one, day: one.day - range.start }))
   return {
     ...data,
     history,

@@ -1,8 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { ranksOn, valueOn } from '../../src/report/cohort.ts'
 import { daily } from '../../src/report/daily.ts'
+import { unknown } from '../../src/report/day-cell.ts'
 import { valueText } from '../../src/report/figure-text.ts'
-import { headlineNames } from '../../src/report/headline.ts'
+import { figuresOf, headlineNames } from '../../src/report/headline.ts'
+import type { AbsentAs } from '../../src/report/metrics/average-position.ts'
+import { distribution } from '../../src/report/metrics/distribution.ts'
 import type { RankHistory } from '../../src/report/rank-history.ts'
 import { segments } from '../../src/report/segments.ts'
 import { type Summary, type SummaryOptions, summarise } from '../../src/report/summary.ts'
@@ -227,6 +231,38 @@ describe('day by day', () => {
       [4, true],
       [4, false],
     ])
+  })
+
+  test('each day is what the metrics make of all its keywords at once', () => {
+    fc.assert(
+      fc.property(histories(), fc.constantFrom<AbsentAs>('depth', 'left out', 101), (made, absent) => {
+        const kinds = ['organic', 'reference', 'news'] as const
+        const keywords = made.keywords.map((one, place) => ({ ...one, kind: kinds[place % 3] ?? 'organic' }))
+        const history = { ...made, keywords }
+        const measure = { curve, absent }
+        const last = history.days.length - 1
+        const those = history.series.filter(({ target }) => target === 0)
+        const expected = history.days.map((_, day) => {
+          const all = those
+            .map((series) => ({
+              value: valueOn(series, day) ?? (day === last ? unknown : null),
+              ranks: ranksOn(series, day),
+              kind: history.keywords[series.keyword]?.kind ?? 'organic',
+              volume: history.keywords[series.keyword]?.volume ?? null,
+            }))
+            .flatMap(({ value, ...rest }) => (value === null ? [] : [{ value, ...rest }]))
+          return {
+            figures: figuresOf(all, measure),
+            distribution: distribution(all.map(({ value }) => value)),
+          }
+        })
+        const shown = daily(history, 0, measure).map(({ figures, distribution: counts }) => ({
+          figures,
+          distribution: counts,
+        }))
+        expect(rounded(shown)).toEqual(rounded(expected))
+      }),
+    )
   })
 
   test('each day speaks for what was observed on it', () => {

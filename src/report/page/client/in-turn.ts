@@ -8,24 +8,24 @@ export interface InTurn {
 }
 
 /**
- * Does steps one by one, letting the browser draw and listen between them: what is far down the page need not hold up what
- * is on the screen. Paper waits for all of them.
+ * Does steps one by one when the browser has nothing else to do, letting it draw and listen between them: what is far down
+ * the page need not hold up what is on the screen. Paper waits for all of them.
  */
 export function inTurn(): InTurn {
   let waiting: readonly Step[] = []
-  let timer: ReturnType<typeof setTimeout> | undefined
+  let stop = (): void => {}
   window.addEventListener('beforeprint', finish)
   return {
     do: (steps) => {
-      clearTimeout(timer)
+      stop()
       waiting = steps
-      timer = setTimeout(go)
+      stop = whenIdle(go)
     },
     finish,
   }
 
   function finish(): void {
-    clearTimeout(timer)
+    stop()
     const steps = waiting
     waiting = []
     for (const step of steps) step()
@@ -36,6 +36,19 @@ export function inTurn(): InTurn {
     if (first === undefined) return
     waiting = rest
     first()
-    timer = setTimeout(go)
+    stop = whenIdle(go)
   }
+}
+
+/** Longer than that nothing waits, however busy the browser is. */
+const timeout = 300
+
+/** Calls back as soon as there is time, and gives the way to call that off. Safari does not say when it has time. */
+function whenIdle(step: Step): Step {
+  if (!('requestIdleCallback' in window)) {
+    const timer = setTimeout(step)
+    return () => clearTimeout(timer)
+  }
+  const handle = requestIdleCallback(step, { timeout })
+  return () => cancelIdleCallback(handle)
 }

@@ -24,6 +24,8 @@ export interface GridView<Row> {
 
 /** Rows beyond the edges, so that scrolling does not outrun drawing. */
 const margin = 8
+/** As high as the style lets it be, until its own height is known. */
+const usualHeight = 640
 /** Rows on paper: more is for a spreadsheet. */
 const printedRows = 200
 
@@ -68,8 +70,20 @@ export function grid<Row>({
   }
   const note = h('p', { class: 'note only-print' })
   const nothing = h('p', { class: 'empty', hidden: true }, empty)
-  box.addEventListener('scroll', () => draw(), { passive: true })
-  onResize(box, () => draw())
+  // Asking for them while the page changes makes the browser lay it out there and then.
+  let [scrolled, height] = [0, usualHeight]
+  box.addEventListener(
+    'scroll',
+    () => {
+      scrolled = box.scrollTop
+      draw()
+    },
+    { passive: true },
+  )
+  onResize(box, () => {
+    height = box.clientHeight
+    draw()
+  })
   onMedium(box, () => draw())
   body.addEventListener('keydown', steer)
   body.addEventListener('click', (event) => {
@@ -95,7 +109,10 @@ export function grid<Row>({
     box.hidden = rows.length === 0
     nothing.hidden = rows.length > 0
     drawn = ''
-    box.scrollTop = 0
+    if (scrolled !== 0) {
+      scrolled = 0
+      box.scrollTop = 0
+    }
     draw()
   }
 
@@ -114,8 +131,8 @@ export function grid<Row>({
 
   function draw(): void {
     const [printed, high] = [isPrinted(), rowHeight()]
-    const from = printed ? 0 : Math.max(0, Math.floor(box.scrollTop / high) - margin)
-    const seen = printed ? printedRows : Math.ceil(box.clientHeight / high) + 2 * margin
+    const from = printed ? 0 : Math.max(0, Math.floor(scrolled / high) - margin)
+    const seen = printed ? printedRows : Math.ceil(height / high) + 2 * margin
     const to = Math.min(rows.length, from + seen)
     note.textContent =
       rows.length > printedRows
@@ -213,6 +230,7 @@ export function grid<Row>({
     const [room, high] = [box.clientHeight - head.offsetHeight, rowHeight()]
     if (index * high < box.scrollTop) box.scrollTop = index * high
     else if ((index + 1) * high > box.scrollTop + room) box.scrollTop = (index + 1) * high - room
+    scrolled = box.scrollTop
     draw()
     buttonAt(index)?.setAttribute('tabindex', '0')
     buttonAt(index)?.focus({ preventScroll: true })
