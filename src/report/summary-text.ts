@@ -8,7 +8,7 @@ import { type HeadlineName, headlineNames } from './headline.ts'
 import { buckets } from './metrics/distribution.ts'
 import { metrics } from './metrics/index.ts'
 import { movementNames } from './metrics/movements.ts'
-import { kindWords } from './parts.ts'
+import { hasClicks, kindWords } from './parts.ts'
 import { linesOf, type PartOfTarget, type Summary } from './summary.ts'
 import { type Column, formatTable } from './table.ts'
 import { wrap } from './wrap.ts'
@@ -86,7 +86,9 @@ function notes({ compared, added, removed, curve, targets, parts, otherParts }: 
   const beside = [...new Set(otherParts.map(({ kind }) => kind))]
   const own = targets.find(({ target }) => target.own) ?? targets[0]
   const both = own?.figures.visibility.cohort?.now.coverage.observed ?? 0
-  const without = own?.figures.share_of_voice.uncounted ?? 0
+  const without = parts.every(({ kind }) => hasClicks(kind))
+    ? (own?.figures.share_of_voice.uncounted ?? 0)
+    : 0
   return [
     ...(both === 0
       ? []

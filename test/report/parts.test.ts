@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { ResultKind } from '../../src/model/result.ts'
 import { standingsOf } from '../../src/report/cohort.ts'
 import { daily } from '../../src/report/daily.ts'
 import { winnersAndLosers } from '../../src/report/metrics/winners.ts'
@@ -124,6 +125,27 @@ test('the terminal has a line for each engine, and names the other kinds', () =>
   expect(summaryText(summarise(aHistory(web), { curve }), { width: 200, color: false })).not.toMatch(
     /engine|kind/,
   )
+})
+
+test('what has no clicks for its kind is not said to have no volume', () => {
+  const text = (kind: ResultKind) =>
+    summaryText(summarise(all, { curve, kind }), { width: 200, color: false })
+  expect(text('reference')).not.toContain('Without volume')
+  expect(text('news')).not.toContain('Without volume')
+  const without = summarise(aHistory([{ cells: [1, 1] }]), { curve })
+  expect(summaryText(without, { width: 200, color: false })).toContain('Without volume: 1 keyword.')
+})
+
+test('the figures of a target are those of its first part', () => {
+  const [target] = summarise(all, { curve }).targets
+  expect(target?.parts.map(({ kind, engine }) => `${kind} ${engine}`)).toEqual([
+    'organic alpha',
+    'organic beta',
+    'news alpha',
+    'reference alpha',
+  ])
+  expect(target?.figures).toEqual(target?.parts[0]?.figures)
+  expect(target?.figures).not.toEqual(target?.parts[1]?.figures)
 })
 
 test('no click is counted for the place of an AI reference', () => {

@@ -5,7 +5,7 @@ import { type Headline, headlineNames, type Measure } from '../headline.ts'
 import { buckets } from '../metrics/distribution.ts'
 import { metrics } from '../metrics/index.ts'
 import { movementNames } from '../metrics/movements.ts'
-import { kindWords, type Part } from '../parts.ts'
+import { hasClicks, kindWords, type Part } from '../parts.ts'
 import type { RankHistory, TrackedTarget } from '../rank-history.ts'
 import type { Segment } from '../segments.ts'
 import { linesOf, type PartOfTarget, type Summary, type TargetSummary } from '../summary.ts'
@@ -55,7 +55,7 @@ export function headlineSection(summary: Summary, measure: Measure): readonly st
     [
       ...bothDays(targets),
       `${by.join('; ')}.`,
-      ...without(targets),
+      ...(parts.every(({ kind }) => hasClicks(kind)) ? without(targets) : []),
       `CTR: ${mdText(curve.name)}, ${mdText(curve.version)}. **Bold**: own.`,
     ].join(' '),
     ...(otherParts.length === 0 ? [] : ['## Figures of other kinds of results', of(otherParts)]),
