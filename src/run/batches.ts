@@ -69,6 +69,8 @@ export function openBatches(parts: BatchParts, runs: readonly Run[], books: Book
   /** Tasks that the last reading still lets through. */
   let left = 0
   let reading: Promise<void> | null = null
+  /** A reading was waited for at the end, and did not come. */
+  let isLate = false
   const limits = new Map<number, MoneyLimit>()
 
   const read = async (): Promise<void> => {
@@ -93,6 +95,15 @@ export function openBatches(parts: BatchParts, runs: readonly Run[], books: Book
       reading = null
     })
     return reading
+  }
+  /** Whether a reading came in the time that the last one may take; one that does not is not asked for again. */
+  const readSoon = async (): Promise<boolean> => {
+    let cancel = (): void => {}
+    const tooLate = new Promise<false>((resolve) => {
+      cancel = clock.after(lastReadingPatienceMs, () => resolve(false))
+    })
+    isLate = !(await Promise.race([readOnce().then(() => true), tooLate]).finally(() => cancel()))
+    return !isLate
   }
   const means = (): LeaseRequest['runs'] =>
     runs.map(({ id, settings }) => ({
@@ -131,10 +142,11 @@ export function openBatches(parts: BatchParts, runs: readonly Run[], books: Book
     if (early && tasks.length === limit && (await store.hasPending(runIds))) readOnce().catch(() => {})
     if (tasks.length > 0 || busy()) return tasks
     if ((await store.cheapestPending(runIds, operations)) === null) return null
-    // Somebody may have topped up: only a new reading says that nothing is covered.
-    await readOnce()
-    const again = await lease(operations, Math.min(left, largestLease))
-    if (again.length > 0) return again
+    // Somebody may have topped up: only a new reading says that nothing is covered. Nothing else is left to wait for.
+    if (await readSoon()) {
+      const again = await lease(operations, Math.min(left, largestLease))
+      if (again.length > 0) return again
+    }
     for (const id of runIds) {
       const cheapest = await store.cheapestPending([id], operations)
       if (cheapest !== null) limits.set(id, books.limitOf(id, cheapest))
@@ -163,7 +175,7 @@ export function openBatches(parts: BatchParts, runs: readonly Run[], books: Book
     },
     end: async () => {
       await reading?.catch(() => {})
-      const balanceAfter = account === null ? null : await lastReading(parts, runs[0]?.id ?? null)
+      const balanceAfter = account === null || isLate ? null : await lastReading(parts, runs[0]?.id ?? null)
       return { balanceBefore, balanceAfter }
     },
   }

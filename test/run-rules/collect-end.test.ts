@@ -40,6 +40,27 @@ test.each<[string, ServiceScript]>([
   expect((end()?.at ?? Number.POSITIVE_INFINITY) - (lastEnded ?? 0)).toBeLessThanOrEqual(2_000)
 })
 
+test('a run whose balance covers no more ends within two seconds, though nothing says whether it was topped up', async () => {
+  const { store } = await aStore()
+  const run = await plan(store, { queries: Array.from({ length: 12 }, (_, n) => ({ text: `query ${n}` })) })
+  const { time, pass, end, sent } = aCollection(store, run, {
+    search: () => answered,
+    usage: (nth) => (nth === 1 ? { after: 1, body: record.replace('1000', '5') } : never),
+  })
+  let lastEnded: number | null = null
+  for (let steps = 0; end() === null && steps < 1_000; steps++) {
+    await pass(10)
+    if (lastEnded === null && (await store.taskCounts(run.id)).pending === 7) lastEnded = time.now()
+  }
+  expect(sent).toHaveLength(5)
+  expect(end()).toMatchObject({
+    balanceBefore: 5,
+    balanceAfter: null,
+    limits: new Map([[run.id, 'balance']]),
+  })
+  expect((end()?.at ?? Number.POSITIVE_INFINITY) - (lastEnded ?? 0)).toBeLessThanOrEqual(2_000)
+})
+
 test('Ctrl-C ends a run within two seconds after the last answer, though usage records and snapshots stall', async () => {
   const { store } = await aStore()
   const run = await plan(store, { queries: Array.from({ length: 40 }, (_, n) => ({ text: `query ${n}` })) })
