@@ -1,10 +1,10 @@
-import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { queriesCsv, type Workspace, workspace } from '../support/rankline.ts'
+import { readOnly } from '../support/read-only.ts'
 
 const job = 'depth: 10\ntargets: [acme.com]\nqueries: [desk, chair]\n'
 const reading = [
@@ -73,16 +73,6 @@ test('no command that reads makes a database; one that was named has to be there
   expect(readdirSync(place.folder).sort()).toEqual(['data', 'job.yaml'])
   expect(readdirSync(join(place.folder, 'data'))).toEqual([])
 })
-
-/** Lets a folder be read only, as a disk that is mounted so; null where this machine refuses that. */
-function readOnly(folder: string): Disposable | null {
-  const run = (...args: string[]) => spawnSync('mount', args).status === 0
-  if (run('--bind', folder, folder) && run('-o', 'remount,bind,ro', folder))
-    return { [Symbol.dispose]: () => void spawnSync('umount', ['-l', folder]) }
-  spawnSync('umount', ['-l', folder])
-  process.stderr.write('This machine refuses read-only mounts: databases on them are not tested.\n')
-  return null
-}
 
 test('a database is read where nothing may be written, also with a log that a dead process left', async () => {
   await using sandbox = await startSandbox()

@@ -12,6 +12,7 @@ import { join, relative } from 'node:path'
 import { expect, test } from 'vitest'
 import { databaseLock, keyLock, tryLock } from '../../src/store/sqlite/lock.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
+import { readOnly } from '../support/read-only.ts'
 import { aFolder } from './build.ts'
 
 test('a database has one lock file, by whatever name it is reached, also before it exists', async () => {
@@ -81,6 +82,15 @@ test('the lock file of another user in a folder like /tmp can be taken', async (
   expect(lock).not.toBeNull()
   expect(tryLock(path)).toBeNull()
   lock?.release()
+})
+
+test('a lock file that cannot be written is no lock, and is said', async () => {
+  const folder = await aFolder()
+  const path = join(folder, 'key.lock')
+  tryLock(path)?.release()
+  using mounted = readOnly(folder)
+  if (mounted === null) return
+  expect(() => tryLock(path)).toThrow(`${path} cannot be written, for its file system is read-only`)
 })
 
 test('a database with a second name on the disk is not written', async () => {

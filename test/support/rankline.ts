@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
+import { keyHash } from '../../src/actions/wire.ts'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'
+import { keyLock } from '../../src/store/sqlite/lock.ts'
 
 const program = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 
@@ -87,7 +89,12 @@ export async function workspace(sandbox?: Pick<Sandbox, 'url' | 'key'>): Promise
       db.exec(statement)
       db.close()
     },
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: async () => {
+      await rm(folder, { recursive: true, force: true })
+      if (sandbox === undefined) return
+      const lock = keyLock(keyHash({ baseUrl: sandbox.url, apiKey: sandbox.key }))
+      for (const file of [lock, `${lock}.owner`]) await rm(file, { force: true })
+    },
   }
 }
 

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readlinkSync, realpathSync, statSync } from 'node:fs'
+import { accessSync, closeSync, constants, openSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import Database from 'better-sqlite3'
@@ -29,12 +29,14 @@ export function tryLock(path: string): Lock | null {
 function openLock(path: string): Database.Database {
   try {
     makeForAll(path)
+    // A file that may only be read SQLite opens all the same, and then says that it is locked when it is not.
+    accessSync(path, constants.W_OK)
     return new Database(path, { timeout: 0, fileMustExist: true })
   } catch (error) {
     const isReadOnly = (error as NodeJS.ErrnoException).code === 'EROFS'
     throw new UsageError(
       isReadOnly
-        ? `The lock file ${path} cannot be made, for its file system is read-only. Let the program write to ${dirname(path)} (a systemd service: ReadWritePaths=${dirname(path)}; a container: --tmpfs ${dirname(path)})`
+        ? `The lock file ${path} cannot be written, for its file system is read-only. Let the program write to ${dirname(path)} (a systemd service: ReadWritePaths=${dirname(path)}; a container: --tmpfs ${dirname(path)})`
         : `The lock file ${path} cannot be made or opened. Check that its folder exists and may be written`,
       { cause: error },
     )
