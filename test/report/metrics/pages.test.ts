@@ -27,6 +27,29 @@ test('the ranking link holds until it changes, on days on which something ranks'
 
 describe('cannibalisation', () => {
   const of = (...all: readonly ASeries[]) => cannibalisation(aHistory(all, { links }))
+
+  test('as often and as long is told in the order of keywords, then of targets', () => {
+    const flipping = {
+      cells: [1, 1, 1],
+      links: [
+        [0, a],
+        [1, b],
+        [2, a],
+      ],
+    } as const
+    const order = of(
+      { query: 'p', ...flipping },
+      { query: 'q', of: 'rival.com', ...flipping },
+      { query: 'q', ...flipping },
+      { query: 'p', of: 'rival.com', ...flipping },
+    )
+    expect(order.map(({ keyword, target }) => [keyword, target])).toEqual([
+      [0, 0],
+      [0, 1],
+      [1, 0],
+      [1, 1],
+    ])
+  })
   type Links = NonNullable<ASeries['links']>
 
   test.each<[string, number[], Links, number | null]>([
