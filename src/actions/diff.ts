@@ -3,7 +3,7 @@ import { UsageError } from '../errors.ts'
 import type { Target } from '../model/target.ts'
 import { asciiSigns } from '../report/ascii.ts'
 import type { AskedDay } from '../report/baseline.ts'
-import { addDays } from '../report/days.ts'
+import { addDays, inOrderOfRuns } from '../report/days.ts'
 import { type DiffDocument, diffDocument } from '../report/diff-document.ts'
 import { byChange, diffSummary, diffTable } from '../report/diff-table.ts'
 import { diffText } from '../report/diff-text.ts'
@@ -96,13 +96,21 @@ function comparer(store: Store, { job, date, depth, targets, compare }: LookOpti
   const until = date === undefined ? {} : { until: addDays(date, 1) }
   return (query) => {
     const { queryId } = query
-    const days = comparedDays(store.serpLooks({ job, ...until }, queryId), compare)
+    const days = comparedDays(inOrder(store.serpLooks({ job, ...until }, queryId)), compare)
     const read = (looks: readonly SerpAt[] | null) =>
       speaksForDay((looks ?? []).map(({ run }) => snapshotOf(store.serpRecord(run, queryId))))
     const [from, to] = [read(days.from), read(days.to)]
     const ofQuery = to === null ? [] : store.queryTargets(to.run, queryId)
     return diffDocument(query, { from, to }, { job, depth, targets: [...targets, ...ofQuery] })
   }
+}
+
+/** Day by day, and run by run of a day. */
+function inOrder(looks: readonly SerpAt[]): readonly SerpAt[] {
+  const newestFirst = looks.toSorted((a, b) => b.run - a.run)
+  return inOrderOfRuns(newestFirst).toSorted((a, b) =>
+    a.date === b.date ? a.run - b.run : a.date < b.date ? -1 : 1,
+  )
 }
 
 /** What changed most first. */

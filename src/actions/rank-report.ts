@@ -4,7 +4,7 @@ import type { Run } from '../model/run.ts'
 import type { Target } from '../model/target.ts'
 import type { AskedDay } from '../report/baseline.ts'
 import { type BuiltHistory, buildHistory } from '../report/build-history.ts'
-import { addDays, daysBetween } from '../report/days.ts'
+import { addDays, daysBetween, inOrderOfRuns } from '../report/days.ts'
 import type { Measure } from '../report/headline.ts'
 import { type RankReport, type Row, rankRows } from '../report/rank-rows.ts'
 import type { Store } from '../store/store.ts'
@@ -114,7 +114,8 @@ export async function rankedJob(
 }
 
 function* observedOn(store: Store, runs: readonly Run[], day: string): Generator<Row> {
-  for (const { id, date } of runs.toReversed()) if (date === day) yield* store.rows('rankings', { run: id })
+  for (const { id, date } of runs.toReversed())
+    if (date === day) for (const row of store.rows('rankings', { run: id })) yield { ...row, date: day }
 }
 
 /** Why there is nothing to be said of a job. */
@@ -131,7 +132,8 @@ export async function newestRun(store: Store, job: string, date: string | undefi
 
 /** Runs that had started by a day, or all; the newest first. */
 async function runsUntil(store: Store, job: string, date: string | undefined): Promise<readonly Run[]> {
-  return (await store.runs({ job })).filter((one) => date === undefined || one.date <= date)
+  const runs = await store.runs({ job })
+  return inOrderOfRuns(runs.filter((one) => date === undefined || one.date <= date))
 }
 
 /**

@@ -14,6 +14,6 @@ export function lastRuns(
 ): readonly RunQuality[] {
   return runs
     .slice(0, mostRuns)
-    .map(({ id }) => store.runQuality(id))
+    .map(({ id, date }) => ({ ...store.runQuality(id), date }))
     .reverse()
 }

@@ -233,3 +233,18 @@ describe('a year', { timeout: 60_000 }, () => {
         expect(row.previous_date, compare).toBe(date)
   })
 })
+
+test('after a change of the time zone no run is compared with one made after it', async () => {
+  await using zones = await calendar(job.replace('America/New_York', 'Asia/Tokyo'), sites)
+  await zones.run({ at: '2026-03-09T16:00:00Z' })
+  await zones.run({ at: '2026-03-10T16:00:00Z' })
+  // An hour later, and by its own clock the day before.
+  await zones.run({ at: '2026-03-10T17:00:00Z', flags: { timezone: 'UTC' } })
+  const dates = zones.sql<{ date: string }>('SELECT date FROM runs_ ORDER BY id').map(({ date }) => date)
+  expect(dates).toEqual(['2026-03-10', '2026-03-11', '2026-03-10'])
+  for (const row of await zones.report())
+    expect(row).toMatchObject({ date: '2026-03-10', previous_date: null, run_id: 3 })
+  await zones.run({ at: '2026-03-12T17:00:00Z', flags: { timezone: 'UTC' } })
+  for (const row of await zones.report())
+    expect(row).toMatchObject({ date: '2026-03-12', previous_date: '2026-03-10', run_id: 4 })
+})
