@@ -32,6 +32,13 @@ export function openTerminal(): Terminal {
       clear()
       process.stderr.write(`${process.stderr.isTTY ? escapeControls(line) : line}\n`)
     },
+    ask:
+      process.stdin.isTTY && process.stderr.isTTY
+        ? (question) => {
+            clear()
+            return askYesNo(question)
+          }
+        : null,
     live: live
       ? (line) => {
           if (line === '') return clear()
@@ -45,6 +52,18 @@ export function openTerminal(): Terminal {
     color,
     ascii,
   }
+}
+
+async function askYesNo(question: string): Promise<boolean> {
+  const { createInterface } = await import('node:readline')
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  const answer = await new Promise<string>((resolve) => {
+    // The end of the input, and Ctrl-C, are no answer.
+    lines.on('close', () => resolve(''))
+    lines.question(`${question} [y/N] `, resolve)
+  })
+  lines.close()
+  return /^y(es)?$/i.test(answer.trim())
 }
 
 /** Exit code for what may pass. */

@@ -10,6 +10,8 @@ export interface Terminal {
   readonly out: (data: string | Uint8Array, painted?: boolean) => Promise<void>
   /** Says one line to a person. */
   readonly say: (line: string) => void
+  /** Asks a person yes or no, which means no unless it is yes; null where nobody can answer. */
+  readonly ask?: ((question: string) => Promise<boolean>) | null
   /** Rewrites the live line where there is a terminal; an empty one takes it away. */
   readonly live: ((line: string) => void) | null
   readonly columns: number

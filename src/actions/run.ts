@@ -2,6 +2,7 @@ import { type JobSettings, noFile } from '../model/job.ts'
 import type { Run } from '../model/run.ts'
 import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
+import { askToBuyAgain } from './buying-again.ts'
 import { type CollectFlags, collectRuns, type Listed, readCollectFlags } from './collecting.ts'
 import { collectorLock, type LockFlags } from './collector-lock.ts'
 import { beginDesk } from './desk.ts'
@@ -43,8 +44,12 @@ export async function planRuns(
   await using draft = await store.draft()
   const jobs = await stageJobs(flags, draft, store, terminal)
   if (jobs === null) return null
+  const fresh = flags.fresh === true
+  // The user is asked before the turn is taken: others need not wait for the answer.
+  const wanted = fresh ? [] : await plot(store, jobs, { fresh, change: false }, clock.wall())
+  await askToBuyAgain(store, draft, wanted, terminal)
   await turn()
-  const plotted = await plot(store, jobs, { fresh: flags.fresh === true, change: true }, clock.wall())
+  const plotted = await plot(store, jobs, { fresh, change: true }, clock.wall())
   for (const { job } of plotted) await nameJob(store, job.settings)
   const planned = plotted.filter(({ course }) => course.do !== 'show').map((one) => one.planned)
   // What a dead process left in the air must not outlive an edited file.
