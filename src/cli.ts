@@ -6,7 +6,7 @@ import { commands } from './commands/index.ts'
 import { NobodyReads, RanklineError, UsageError } from './errors.ts'
 import { commandName, commandOf, mistyped, noCommand } from './mistyped.ts'
 import { openTerminal } from './open-terminal.ts'
-import type { Terminal } from './terminal.ts'
+import { quietly, type Terminal } from './terminal.ts'
 import { version } from './version.ts'
 
 const terminal = openTerminal()
@@ -105,7 +105,7 @@ async function perform(command: Command, typed: Flags, lists: readonly string[])
   refuseRepeats(command, typed, lists)
   const flags = meantFlags(commandName(command), typed, command.readsStdin === true)
   const action = (await command.load()) as (flags: Flags, terminal: Terminal) => ReturnType<Action>
-  return await action(flags, terminal)
+  return await action(flags, flags.quiet === true ? quietly(terminal) : terminal)
 }
 
 /** yargs makes a list of whatever is given twice; only some flags are lists. */

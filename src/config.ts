@@ -1,4 +1,5 @@
-import { readFileSync, statSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { parseEnv } from 'node:util'
 import { UsageError } from './errors.ts'
 import { isLoopback, parseUrl } from './model/url.ts'
@@ -37,6 +38,11 @@ export function databaseSetting(flags: SettingFlags): { readonly path: string; r
       `The database cannot be '${named}': what is paid for has to be kept in a file. Name one with --db, for instance data/rankline.db`,
     )
   return { path: named ?? defaultDatabase, isNamed: named !== undefined }
+}
+
+/** Makes the folder of the default database, as nobody named another; those that were named must be there. */
+export function makeDefaultFolder(database: string): void {
+  if (database === defaultDatabase) mkdirSync(dirname(defaultDatabase), { recursive: true })
 }
 
 /** Address and key of the service. Throws one sentence with what to type where one is missing or cannot be used. */

@@ -14,10 +14,22 @@ export interface Terminal {
   readonly ask?: ((question: string) => Promise<boolean>) | null
   /** Rewrites the live line where there is a terminal; an empty one takes it away. */
   readonly live: ((line: string) => void) | null
+  /** Only what is wrong is said: neither progress nor notes. */
+  readonly quiet?: boolean
   readonly columns: number
   readonly color: boolean
   /** Only letters, digits and signs of ASCII can be shown. */
   readonly ascii?: boolean
+}
+
+/** Says one line that may be missed. */
+export function note({ say, quiet = false }: Pick<Terminal, 'say' | 'quiet'>, line: string): void {
+  if (!quiet) say(line)
+}
+
+/** A terminal that is told only what is wrong. */
+export function quietly(terminal: Terminal): Terminal {
+  return { ...terminal, quiet: true, live: null }
 }
 
 /** Whether data goes to a person's eyes, not into a pipe or a file: those have no width. */

@@ -9,13 +9,13 @@ import { type BalanceChange, type RunDocument, runDocument } from '../run/summar
 import type { LeftOut } from '../store/calls.ts'
 import { openStore } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
-import type { Terminal } from '../terminal.ts'
+import { isScreen, note, type Terminal } from '../terminal.ts'
 import { span } from '../words.ts'
 import { deskHere, type OpenDesk } from './desk.ts'
 import { listenForInterrupts } from './interrupts.ts'
 import { tellAnyhow } from './output.ts'
 import { progressDisplay } from './progress.ts'
-import { summaryLines } from './summary-lines.ts'
+import { nextCommands, summaryLines } from './summary-lines.ts'
 import { wholeNumber } from './whole-number.ts'
 import { type Connection, mostConnections } from './wire.ts'
 
@@ -55,13 +55,21 @@ export async function collectRuns(
   const documents = await documentsOf(connection, listed, collected, cause)
   if (cause !== null && cause.reason !== 'interrupted') terminal.say(cause.message)
   const shownAgain = new Set(listed.flatMap(({ run, show }) => (show === 'as-stored' ? [run.id] : [])))
-  await tellAnyhow(
+  const reason = gravestReason(documents.map(({ finish_reason }) => finish_reason ?? 'completed'))
+  const text = async (): Promise<string> =>
     flags.json === true
       ? `${JSON.stringify(documents.length === 1 ? documents[0] : documents, null, 2)}\n`
-      : (await summaryLines(connection.store, documents, shownAgain)).join('\n').concat('\n'),
-    terminal,
-  )
-  const reason = gravestReason(documents.map(({ finish_reason }) => finish_reason ?? 'completed'))
+      : (await summaryLines(connection.store, documents, shownAgain)).join('\n').concat('\n')
+  if (flags.json === true || terminal.quiet !== true || reason !== 'completed')
+    await tellAnyhow(await text(), terminal)
+  if (flags.json !== true && isScreen(terminal)) {
+    const tracked = (run: Run): boolean => run.settings.targets.length > 0
+    const finished = listed.map(({ run }, index) => ({
+      document: documents[index] as RunDocument,
+      tracked: tracked(run),
+    }))
+    for (const line of nextCommands(finished)) note(terminal, line)
+  }
   if (reason === 'interrupted') return interrupts.exitCode()
   return cause?.reason === reason ? exitCodeOf(cause) : exitCodes[reason]
 }

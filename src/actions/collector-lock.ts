@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { databasePath, serviceSettings } from '../config.ts'
 import { busyExitCode, RanklineError, UsageError } from '../errors.ts'
 import { databaseLock, keyLock } from '../store/sqlite/lock.ts'
-import type { Terminal } from '../terminal.ts'
+import { note, type Terminal } from '../terminal.ts'
 import { duration, span } from '../words.ts'
 import { ownerOf, tryTurn } from './turns.ts'
 import { keyHash, type WireFlags } from './wire.ts'
@@ -48,7 +48,8 @@ export function waitForTurns(
           busyExitCode,
         )
       if (!told)
-        terminal.say(
+        note(
+          terminal,
           `Waiting at most ${duration(waitMs / 1000)} for another process to finish (${ownerOf(path)}).`,
         )
       await sleep(lookEveryMs)

@@ -96,9 +96,11 @@ async function tell(
     `\n${count(days, 'day')} of ${job}: ${count(tasks, 'call')}, ${count(spent, 'credit')}, in ${seconds.toFixed(1)} s.
 
   ${page}  the report: open it in a browser
-  ${database}  everything: read it with sqlite3, or with rankline --db ${database}
+  ${database}  everything: read it with sqlite3, or with rankline, which is told with --db ${database}
   ${rankings}  the ranks of the last day, beside the day before and the best ever
   ${serps}  every result of the last day
+
+Look around: rankline runs --db ${database} · rankline report ${job} --db ${database} --compare 7d
 `,
   )
 }

@@ -9,7 +9,7 @@ import type { Cells } from '../report/rows-out.ts'
 import { writablePath, writeWhole } from '../report/whole-file.ts'
 import type { RowFilter, Snapshot } from '../store/rows.ts'
 import { openReader } from '../store/sqlite/open.ts'
-import { isScreen, type Terminal } from '../terminal.ts'
+import { isScreen, note, type Terminal } from '../terminal.ts'
 import { nearest } from '../words.ts'
 import { chosenFormat, dayOrInstant, operationName, refuseUnknownJob } from './choices.ts'
 import { deliver } from './output.ts'
@@ -57,7 +57,7 @@ export async function exportRows(flags: ExportFlags, terminal: Terminal): Promis
   progress.end()
   const cursor = cursorText(kind, numbers)
   await keepCursor(flags, cursor)
-  terminal.say(`Next cursor: ${cursor}`)
+  note(terminal, `Next cursor: ${cursor}`)
   return 0
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { NobodyReads, RanklineError, UsageError } from '../errors.ts'
 import { writeWhole } from '../report/whole-file.ts'
-import type { Terminal } from '../terminal.ts'
+import { note, type Terminal } from '../terminal.ts'
 import { size } from '../words.ts'
 
 /** Writes pieces of data to the file that was named, or to stdout; a screen shows the colors of `painted` text. */
@@ -16,7 +16,7 @@ export async function deliver(
     return
   }
   await writeWhole(path, pieces)
-  terminal.say(`Written: ${path}, ${size(statSync(path).size)}`)
+  note(terminal, `Written: ${path}, ${size(statSync(path).size)}`)
 }
 
 /** Throws one sentence where the output would take the place of what the command reads. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../model/clock.ts'
 import type { Progress } from '../run/collect.ts'
-import { isScreen, type Terminal } from '../terminal.ts'
+import { isScreen, note, type Terminal } from '../terminal.ts'
 import { count, duration, grouped } from '../words.ts'
 
 /** Shows how far long work is: a live line on a terminal, elsewhere a plain line now and then. */
@@ -17,12 +17,13 @@ const rateWindowMs = 10_000
 
 /** A display of whatever `words` makes one line of; they are asked for only when the line is shown. */
 export function display<T>(
-  { live, say }: Terminal,
+  terminal: Terminal,
   clock: Pick<Clock, 'monotonic'>,
   words: (state: T) => string,
 ): Display<T> {
+  const { live } = terminal
   const every = live === null ? plainEveryMs : liveEveryMs
-  const write = live ?? say
+  const write = live ?? ((line: string) => note(terminal, line))
   let shown = live === null ? clock.monotonic() : Number.NEGATIVE_INFINITY
   return {
     show: (state) => {

@@ -38,7 +38,9 @@ function greeting({ url, key }: Sandbox, sites: readonly string[]): string {
 
   export RANKLINE_BASE_URL=${url}
   export RANKLINE_API_KEY=${key}
-  rankline usage
+  printf 'query,gl,hl\\nstanding desk,us,en\\n' > desks.csv
+  rankline run desks.csv --target ${sites[0]} --depth 30
+  rankline report desks
 
 Sites that compete for every query: ${sites.join(', ')}; name yours with --site.
 What it charged: ${url}/_sandbox/ledger?summary=1

@@ -9,7 +9,7 @@ import { exitCodeOf, exitCodes } from '../run/finish.ts'
 import { localDay } from '../run/local-day.ts'
 import { unpackSound } from '../store/packing.ts'
 import type { Store } from '../store/store.ts'
-import { harmless, type Terminal } from '../terminal.ts'
+import { harmless, note, type Terminal } from '../terminal.ts'
 import { count } from '../words.ts'
 import { collectAndFinish, plainCollection } from './collecting.ts'
 import { collectorLock, type LockFlags } from './collector-lock.ts'
@@ -64,7 +64,7 @@ export async function search(flags: SearchFlags, terminal: Terminal): Promise<nu
   await show(store, run.id, flags.json === true, terminal)
   const { spent, malformed, mismatched } = await store.tally(run.id)
   for (const line of [...malformedLines(malformed), ...mismatchLines(mismatched)]) terminal.say(line.trim())
-  terminal.say(`${count(spent, 'credit')}.`)
+  note(terminal, `${count(spent, 'credit')}.`)
   return 0
 }
 

@@ -46,6 +46,7 @@ function balanceNotRead(documents: readonly RunDocument[]): readonly string[] {
 export function summaryLine({
   run,
   job,
+  status,
   finish_reason,
   tasks,
   credits,
@@ -55,7 +56,7 @@ export function summaryLine({
   const found = Object.values(results).reduce((sum, n) => sum + n, 0)
   const { ambiguous, balance_after, unexplained } = credits
   return [
-    `${harmless(job)} (run ${run}): ${reasonWords[finish_reason ?? ''] ?? 'unfinished'}`,
+    `${harmless(job)} (run ${run}): ${reasonWords[finish_reason ?? ''] ?? (status === 'running' ? 'running' : 'died before its end')}`,
     `${grouped(tasks.done)} of ${count(tasks.planned, 'task')} done`,
     tasks.failed === 0 ? null : `${grouped(tasks.failed)} failed`,
     tasks.reused === 0 ? null : `${grouped(tasks.reused)} from stored answers`,
@@ -136,8 +137,34 @@ export function mismatchLines(answers = 0): readonly string[] {
   return [`  ${those}; see the column echo_mismatch of the view answers`]
 }
 
-function goingOn({ run, status, tasks }: RunDocument): readonly string[] {
-  return status === 'stopped'
-    ? [`  ${count(tasks.pending, 'task')} left. Go on with the same command, or: rankline resume ${run}`]
-    : []
+function goingOn({ run, status, finish_reason: reason, tasks }: RunDocument): readonly string[] {
+  if (status !== 'stopped') return []
+  const left = `  ${count(tasks.pending, 'task')} left.`
+  return reason === 'budget'
+    ? [`${left} Raise max_credits (or --max-credits), and the same command goes on`]
+    : [`${left} Go on with the same command, or: rankline resume ${run}`]
+}
+
+const exportOf = {
+  organic: 'organic',
+  news: 'news',
+  video: 'videos',
+  image: 'images',
+  reference: 'references',
+  suggestion: 'suggestions',
+  related: 'related',
+} as const
+
+/** Where to look at what finished runs found. */
+export function nextCommands(
+  finished: readonly { readonly document: RunDocument; readonly tracked: boolean }[],
+): readonly string[] {
+  return finished.flatMap(({ document: { job, status, results }, tracked }) => {
+    if (status !== 'finished') return []
+    const name = /^[\w.-]+$/.test(job) ? job : `'${harmless(job).replaceAll("'", "'\\''")}'`
+    if (tracked) return [`Next: rankline report ${name}`]
+    const kinds = Object.keys(exportOf) as (keyof typeof exportOf)[]
+    const kind = kinds.find((one) => (results[one] ?? 0) > 0)
+    return kind === undefined ? [] : [`Next: rankline export ${exportOf[kind]} --job ${name}`]
+  })
 }

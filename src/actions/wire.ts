@@ -7,6 +7,7 @@ import { latestMs } from '../api/lateness.ts'
 import { type HttpProxy, proxyFor } from '../api/proxy.ts'
 import {
   databasePath,
+  makeDefaultFolder,
   proxyVariables,
   type ServiceSettings,
   type SettingFlags,
@@ -57,6 +58,7 @@ export async function connect(
 ): Promise<Connection> {
   const { settings, timeoutMs } = readWireFlags(flags, clock)
   const database = databasePath(flags)
+  makeDefaultFolder(database)
   if (needsMigration(database)) await turn.acquire()
   const store = await openStore(database)
   return join({ store, database }, settings, timeoutMs, clock)
@@ -75,6 +77,7 @@ export async function connectFreely(
 ): Promise<Connection> {
   const { settings, timeoutMs } = readWireFlags(flags, clock)
   const database = databasePath(flags)
+  if (stored === 'not-read') makeDefaultFolder(database)
   const store = await openFreely(database, stored === 'read')
   return join({ store, database }, settings, timeoutMs, clock)
 }

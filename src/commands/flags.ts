@@ -6,6 +6,10 @@ import { listFlag, switchFlag, textFlag } from './command.ts'
 export const globalFlags = {
   db: { ...textFlag('Database; default: RANKLINE_DB, else data/rankline.db'), global: true },
   json: { ...switchFlag('Print JSON'), global: true },
+  quiet: {
+    ...switchFlag('Say only what is wrong: no progress, no notes, no summary of what went well'),
+    global: true,
+  },
   verbose: { ...switchFlag('Show every mistake of a job file, and stack traces'), global: true },
 } as const
 

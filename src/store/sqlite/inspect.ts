@@ -214,12 +214,18 @@ export function refuseEmpty(db: Database.Database, path: string): number {
 export function refuseMissing(path: string): void {
   if (!existsSync(path))
     throw new UsageError(
-      `There is no database ${path}. Name the file with --db, or make one with: rankline run <job file>`,
+      `There is no database ${path}. Name the file with --db, or make one with: rankline run <job file>${demoHint(path)}`,
     )
   if (statSync(path).isDirectory())
     throw new UsageError(
       `${path} is a folder. Name a database file with --db, for instance ${path}/rankline.db`,
     )
+}
+
+/** Where the data of `rankline demo` lies, which a new user looks for in the default database. */
+export function demoHint(path: string): string {
+  const demo = join(dirname(path), 'demo.db')
+  return path !== demo && existsSync(demo) ? `. What the demo collected is in ${demo}: add --db ${demo}` : ''
 }
 
 /** Whether SQLite says that the file, or the disk that it is on, is damaged. */

@@ -1,4 +1,13 @@
-import { accessSync, closeSync, constants, openSync, readlinkSync, realpathSync, statSync } from 'node:fs'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import Database from 'better-sqlite3'
@@ -57,6 +66,22 @@ export function makeForAll(path: string): void {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   } finally {
     process.umask(before)
+  }
+}
+
+/** Whether a process holds the lock that a file stands for; nothing is made or changed, and who may not look sees none. */
+export function isHeld(path: string): boolean {
+  if (!existsSync(path)) return false
+  try {
+    const db = new Database(path, { readonly: true, timeout: 0 })
+    try {
+      db.pragma('schema_version')
+    } finally {
+      db.close()
+    }
+    return false
+  } catch (error) {
+    return isLocked(error)
   }
 }
 
