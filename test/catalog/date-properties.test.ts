@@ -84,6 +84,22 @@ describe.each(every)('%s of %s', (language, locale) => {
       }),
     )
   })
+
+  test('a date with a time is its day, or none', () => {
+    const instants = fc.integer({ min: Date.UTC(1990, 0, 1) / 60_000, max: Math.floor(fetchedAt / 60_000) })
+    const dates = fc.constantFrom('medium' as const, 'long' as const, 'full' as const)
+    const times = fc.constantFrom('short' as const, 'medium' as const)
+    fc.assert(
+      fc.property(instants, dates, times, (minutes, dateStyle, timeStyle) => {
+        const at = minutes * 60_000
+        const text = new Intl.DateTimeFormat(locale, { dateStyle, timeStyle, timeZone: 'UTC' }).format(at)
+        const read = readDate(text, { fetchedAt, language })
+        const day = { at: Math.floor(at / dayMs) * dayMs, precision: 'day' }
+        if (read !== null) expect([text, read]).toEqual([text, day])
+        if (/\p{L}{3}/u.test(text)) expect([text, read]).toEqual([text, day])
+      }),
+    )
+  })
 })
 
 test('nothing makes it throw, and no date lies far ahead or far back', () => {

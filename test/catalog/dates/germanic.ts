@@ -2,6 +2,13 @@ import type { Table } from './rows.ts'
 
 export const germanic: Table = {
   de: [
+    ['vor etwa 3 Stunden', '2026-03-17T09:00', 'hour'],
+    ['vor etwa einer Stunde', '2026-03-17T11:00', 'hour'],
+    ['vor ca. 2 Tagen', '2026-03-15T12:00', 'day'],
+    ['4. März 2025 um 15:04 Uhr', '2025-03-04T00:00', 'day'],
+    ['04.03.2025, 15:04', '2025-03-04T00:00', 'day'],
+    ['4. März, 15:04 Uhr', null],
+    ['fast 3 Stunden', null],
     ['vor 3 Stunden', '2026-03-17T09:00', 'hour'],
     ['vor 3 Std.', '2026-03-17T09:00', 'hour'],
     ['Vor 12 Min.', '2026-03-17T11:48', 'minute'],

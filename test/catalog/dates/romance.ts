@@ -2,6 +2,10 @@ import type { Table } from './rows.ts'
 
 export const romance: Table = {
   fr: [
+    ['il y a environ 3 heures', '2026-03-17T09:00', 'hour'],
+    ['il y a environ une heure', '2026-03-17T11:00', 'hour'],
+    ['4 mars 2025 à 15h04', '2025-03-04T00:00', 'day'],
+    ['environ 3 heures', null],
     ['il y a 3 heures', '2026-03-17T09:00', 'hour'],
     ['Il y a 3\u00a0h', '2026-03-17T09:00', 'hour'],
     ['il y a une heure', '2026-03-17T11:00', 'hour'],
@@ -32,6 +36,9 @@ export const romance: Table = {
     ['12 k vues', null],
   ],
   es: [
+    ['hace cerca de 3 horas', '2026-03-17T09:00', 'hour'],
+    ['hace unas 3 horas', '2026-03-17T09:00', 'hour'],
+    ['4 de marzo de 2025 a las 3:04 p. m.', '2025-03-04T00:00', 'day'],
     ['hace 3 horas', '2026-03-17T09:00', 'hour'],
     ['Hace 5 min', '2026-03-17T11:55', 'minute'],
     ['hace un día', '2026-03-16T12:00', 'day'],
@@ -54,6 +61,8 @@ export const romance: Table = {
   ],
   'es-US': [['04/03/2025', null]],
   'pt-BR': [
+    ['há cerca de 3 horas', '2026-03-17T09:00', 'hour'],
+    ['4 de mar. de 2025 às 15h04', '2025-03-04T00:00', 'day'],
     ['há 3 horas', '2026-03-17T09:00', 'hour'],
     ['3 horas atrás', '2026-03-17T09:00', 'hour'],
     ['há 3 horas atrás', '2026-03-17T09:00', 'hour'],
@@ -70,6 +79,8 @@ export const romance: Table = {
     ['amanhã', null],
   ],
   it: [
+    ['circa 3 ore fa', '2026-03-17T09:00', 'hour'],
+    ['4 marzo 2025 alle ore 15:04', '2025-03-04T00:00', 'day'],
     ['3 ore fa', '2026-03-17T09:00', 'hour'],
     ["un'ora fa", '2026-03-17T11:00', 'hour'],
     ['un giorno fa', '2026-03-16T12:00', 'day'],

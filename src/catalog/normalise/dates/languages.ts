@@ -2,6 +2,7 @@
 const locales: Readonly<Record<string, readonly string[]>> = {
   af: ['af'],
   ar: ['ar', 'ar-LB', 'ar-MA', 'ar-DZ'],
+  be: ['be'],
   bg: ['bg'],
   bn: ['bn'],
   ca: ['ca'],

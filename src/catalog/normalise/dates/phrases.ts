@@ -31,6 +31,32 @@ const built = new Map<string, Phrases>()
 
 /** The age that a folded text says in a language, or null. */
 export function ageOf(text: string, language: string): Age | null {
+  return exactAge(text, language) ?? aboutAge(text, language)
+}
+
+/** The age in a text that says it is about so much: the unit says how exact that is. */
+function aboutAge(text: string, language: string): Age | null {
+  for (const word of wordings[language]?.about ?? []) {
+    const rest = text
+      .replace(aWord(fold(word)), '')
+      .replace(/ {2,}/g, ' ')
+      .trim()
+    if (rest === text) continue
+    const age = exactAge(rest, language)
+    if (age !== null) return age
+    // After such a word the one that is left out stands in another case: `около часа назад`.
+    if (wordings[language]?.bareOne && !/\d/.test(rest)) return exactAge(`1 ${rest}`, language)
+  }
+  return null
+}
+
+/** The word by itself; what is written without spaces, or ends in a hyphen, stands right before the number. */
+function aWord(word: string): RegExp {
+  const end = new RegExp(`(?:${unspaced}|-)$`, 'u').test(word) ? '' : '(?![\\p{L}\\p{M}])'
+  return new RegExp(`(?<![\\p{L}\\p{M}])${word}${end}`, 'u')
+}
+
+function exactAge(text: string, language: string): Age | null {
   const phrases = phrasesOf(language)
   const amount = text.match(/\d+/)?.[0]
   if (amount === undefined) return fixed(phrases.get(keyOf(text))) ?? oneOf(text, language)

@@ -6,6 +6,7 @@ import { unlabelled } from './labels.ts'
 import { askedOf, languagesOf } from './languages.ts'
 import { ageOf } from './phrases.ts'
 import { gluedHeads, piecesOf } from './pieces.ts'
+import { withoutTime } from './times.ts'
 import { timestamp } from './timestamps.ts'
 
 /** What must be known of a text to read dates in it. */
@@ -113,13 +114,33 @@ function agreed(text: string, fetchedAt: number): Reading | null {
 
 function readIn(language: string, region: string | null, text: string, fetchedAt: number): Reading | null {
   const age = ageOf(text, language)
-  if (age === null) return timestamp(text) ?? calendarDate(text, language, region, fetchedAt)
+  if (age === null)
+    return (
+      timestamp(text) ??
+      calendarDate(text, language, region, fetchedAt) ??
+      dayWithTime(text, language, region, fetchedAt)
+    )
   const at = before(fetchedAt, age.amount, age.unit)
   return at === null ? null : { at, precision: age.unit, whole: /\d/.test(text) }
 }
 
+/** The day of a date with a time, whose zone nobody knows: the instant is not certain, the day is the one written. */
+function dayWithTime(
+  text: string,
+  language: string,
+  region: string | null,
+  fetchedAt: number,
+): Reading | null {
+  const date = withoutTime(text, language)
+  const reading = date === null ? null : calendarDate(date, language, region, fetchedAt)
+  return reading?.whole && reading.precision === 'day' ? reading : null
+}
+
 /** Letter -> the unit that it stands for in an age without words, and how many of it there are at most. */
 const compact: Readonly<Record<string, readonly [unit: Precision, most: number]>> = {
+  sec: ['second', 59],
+  min: ['minute', 59],
+  hr: ['hour', 23],
   s: ['second', 59],
   m: ['minute', 59],
   h: ['hour', 23],
@@ -129,10 +150,11 @@ const compact: Readonly<Record<string, readonly [unit: Precision, most: number]>
   y: ['year', 30],
 }
 
-/** Ages such as `3h`, in English and alone only: `24h`, `3D` and `60 minutes` are names or lengths. */
+/** Ages such as `3h` and `15 hrs`, in English and alone only: `24h`, `3D` and `60 minutes` are names or lengths. */
 function compactAge(text: string, { fetchedAt, language, country = null }: DateContext): Reading | null {
-  const [, amount, letter = ''] = text.match(/^(\d{1,2})(s|mo?|[hdwy])\b[ ·—–-]*$/) ?? []
-  const [unit, most] = compact[letter] ?? []
+  const [, amount, letter, word = ''] =
+    text.match(/^(\d{1,2})(?:(s|mo?|[hdwy])\b| ?(sec|min|hr)s?\b\.?)[ ·—–-]*$/) ?? []
+  const [unit, most] = compact[letter ?? word] ?? []
   const known = askedOf(language, country).language ?? 'en'
   if (unit === undefined || most === undefined || Number(amount) > most || known !== 'en') return null
   const at = before(fetchedAt, Number(amount), unit)
