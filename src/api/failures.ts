@@ -24,6 +24,7 @@ const passing: Readonly<Record<string, string>> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer was cut off',
 }
 
+export const speaksHttps = 'the port speaks https, not http: write https://'
 const speaksHttp = 'the port speaks http, not https: write http://, or the port that speaks https'
 const unknownIssuer =
   'its certificate comes from an issuer that this machine does not know: name a file with that certificate in NODE_EXTRA_CA_CERTS'
@@ -45,8 +46,7 @@ export function explainFailure(error: Error, proxy: HttpProxy | null): Explained
   const name = typeof code === 'string' ? code : ''
   const refusal = proxy === null ? undefined : error.message.match(/^Proxy response \((\d+)\)/)?.[1]
   if (proxy !== null && refusal !== undefined) return refusedBy(proxy, Number(refusal))
-  if (isTlsAlert(data))
-    return { words: 'the port speaks https, not http: write https://', wrongSetting: true }
+  if (isTlsAlert(data)) return { words: speaksHttps, wrongSetting: true }
   const wrong = wrongSettings[name]
   const words = wrong ?? passing[name] ?? error.message
   return {
@@ -61,6 +61,13 @@ function refusedBy({ origin }: HttpProxy, status: number): Explained {
     return { words: `${words}: put user name and password into the address of the proxy`, wrongSetting: true }
   if (status >= 500) return { words, wrongSetting: false }
   return { words: `${words}: allow the host there, or add it to NO_PROXY`, wrongSetting: true }
+}
+
+/** Whether an error says, as nginx, Apache and Go do, that the request was not encrypted and should have been. */
+export function wantsHttps(words: string): boolean {
+  return /plain HTTP (?:request was sent )?to (?:an? )?(?:HTTPS|SSL)|HTTP request to an HTTPS server/i.test(
+    words,
+  )
 }
 
 /** An alert of TLS in place of an answer: the request was not encrypted, and should have been. */

@@ -1,5 +1,6 @@
 import { classify, type Meaning, serviceWords } from '../api/classify.ts'
 import type { Exchange, ExchangeFailure, Wire } from '../api/exchange.ts'
+import { speaksHttps, wantsHttps } from '../api/failures.ts'
 import type { Gate, Token } from '../api/gate.ts'
 import { billing } from '../api/outcome.ts'
 import { explainRedirect } from '../api/redirect.ts'
@@ -179,6 +180,7 @@ const noBody = Buffer.alloc(0)
 function isWrongSetting(exchange: Exchange, outcome: Outcome, request: ApiRequest): boolean {
   if ('failure' in exchange) return exchange.wrongSetting === true
   const { status, headers } = exchange
+  if (outcome === 'rejected') return wantsHttps(serviceWords(exchange.body) ?? '')
   return outcome === 'redirected' && explainRedirect(status, headers.location, request).wrongSetting
 }
 
@@ -188,6 +190,9 @@ function settle(exchange: Exchange, outcome: Outcome, request: ApiRequest) {
   if (outcome === 'redirected')
     return { outcome, httpStatus: status, error: explainRedirect(status, headers.location, request).words }
   if (outcome === 'answered' || outcome === 'accepted') return { outcome, httpStatus: status, error: null }
+  const said = serviceWords(body)
+  if (said !== null && wantsHttps(said))
+    return { outcome, httpStatus: status, error: `${speaksHttps} (${said})` }
   const bare = lostBody === undefined ? `HTTP ${status}` : `HTTP ${status} without its body: ${lostBody}`
-  return { outcome, httpStatus: status, error: serviceWords(body) ?? bare }
+  return { outcome, httpStatus: status, error: said ?? bare }
 }

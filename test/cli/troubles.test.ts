@@ -174,6 +174,12 @@ test.each([
   ],
   ['a redirect to a login', { redirect: 'https://login.test/' }, 6, /https:\/\/login\.test\/.*login/],
   ['no usage record', { status: 404 }, 2, /There is no usage record: check RANKLINE_BASE_URL/],
+  [
+    'a port that speaks https',
+    { status: 400, body: '<html><head><title>400 The plain HTTP request was sent to HTTPS port</title>' },
+    2,
+    /the port speaks https, not http: write https:\/\/ \(400 The plain HTTP request/,
+  ],
   ['a service that is down', { status: 503 }, 6, /Service Unavailable.*RANKLINE_BASE_URL/],
 ] as const)(
   '%s before anything is bought is one sentence with the address',

@@ -1,0 +1,26 @@
+import { describe, expect, test } from 'vitest'
+import { explainFailure, wantsHttps } from '../../src/api/failures.ts'
+
+describe('a failure in words', () => {
+  test.each([
+    ['ENOTFOUND', 'the host name is not known', false],
+    ['ECONNREFUSED', 'the connection was refused', false],
+    ['CERT_HAS_EXPIRED', 'its certificate has expired', false],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'its certificate is for another host name', true],
+    ['SELF_SIGNED_CERT_IN_CHAIN', 'NODE_EXTRA_CA_CERTS', true],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', 'the port speaks http, not https', true],
+    ['SOMETHING_ELSE', 'as the system said it', false],
+  ])('%s: %s', (code, words, wrongSetting) => {
+    const explained = explainFailure(Object.assign(new Error('as the system said it'), { code }), null)
+    expect(explained).toEqual({ words: expect.stringContaining(words), wrongSetting })
+  })
+
+  test.each([
+    ['400 The plain HTTP request was sent to HTTPS port', true],
+    ["Your browser sent a request. Reason: You're speaking plain HTTP to an SSL-enabled server port.", true],
+    ['Client sent an HTTP request to an HTTPS server.', true],
+    ['Bad Request: query is missing', false],
+  ])('%s', (words, wants) => {
+    expect(wantsHttps(words)).toBe(wants)
+  })
+})
