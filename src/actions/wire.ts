@@ -163,7 +163,7 @@ export async function join(
     const last = await store.lastUsage(hash)
     const limits = last === null ? undefined : readAccount(Buffer.from(last.record))?.limits
     if (limits !== undefined) gate.setLimits(limits)
-    const calls = await store.callsSince(now - 60_000 - latestMs)
+    const calls = await store.callsSince(now - 60_000 - latestMs, now)
     // They left when their row was on disk, at an instant that nobody noted: the latest possible one counts.
     const left = calls.map(({ sentAt, endedAt }) => Math.min(endedAt ?? now, sentAt + latestMs))
     gate.seed(left.map((instant) => Math.max(0, now - instant)))

@@ -2,9 +2,13 @@ import type { Charge, LedgerGroup, LedgerSum, Reading } from '../model/ledger.ts
 
 /** What the ledger tells of calls that were made, and the readings of the service's own count beside it. */
 export interface LedgerStore {
-  /** When calls were sent since then, by any process, and when they ended; null where they are in the air. */
+  /**
+   * When calls were sent since then, by any process, and when they ended; null where they are in the air. Not what stands
+   * later than now, because the clock was set back, and was sent before a call of before then.
+   */
   callsSince(
     instant: number,
+    now: number,
   ): Promise<readonly { readonly sentAt: number; readonly endedAt: number | null }[]>
   /** Credits of calls that ended since then without anybody knowing whether they were billed, and when they ended. */
   ambiguousSince(instant: number): Promise<readonly { readonly credits: number; readonly endedAt: number }[]>

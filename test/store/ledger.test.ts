@@ -76,12 +76,22 @@ describe('the ledger', () => {
       { ...end('server-error', 0), finishedAt: noon + 2 },
       null,
     )
-    expect(await store.callsSince(noon - 1)).toEqual([
+    expect(await store.callsSince(noon - 1, noon + 9)).toEqual([
       { sentAt: noon - 1, endedAt: null },
       { sentAt: noon, endedAt: null },
       { sentAt: noon + 1, endedAt: noon + 2 },
     ])
-    expect(await store.callsSince(noon + 2)).toEqual([])
+    expect(await store.callsSince(noon + 2, noon + 9)).toEqual([])
+  })
+
+  test('does not take a call for a recent one because the clock was ahead when it was sent', async () => {
+    const { store, a } = await aRunOfThree()
+    await begin(store, a, noon + hour)
+    // Nobody knows how long ago that was, until a later call is old.
+    expect(await store.callsSince(noon - 60_000, noon)).toHaveLength(1)
+    await begin(store, a, noon)
+    expect(await store.callsSince(noon - 60_000, noon + 10)).toHaveLength(2)
+    expect(await store.callsSince(noon + 10, noon + 60_010)).toEqual([])
   })
 
   test('sends a task again after a call that failed for a passing reason', async () => {

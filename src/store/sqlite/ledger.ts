@@ -11,9 +11,6 @@ const longestCallMs = 3_600_000
 
 /** What the ledger tells, in SQLite. */
 export function ledgerStore(db: Database, writer: Writer): LedgerStore {
-  const since = db.prepare<[number], { sentAt: number; endedAt: number | null }>(
-    'SELECT sent_at AS sentAt, finished_at AS endedAt FROM calls_ WHERE sent_at >= ? ORDER BY sent_at',
-  )
   const ambiguous = db.prepare<[{ since: number }], { credits: number; endedAt: number }>(
     `SELECT credits, finished_at AS endedAt FROM calls_
     WHERE sent_at >= @since - ${longestCallMs} AND finished_at >= @since AND billed IS NULL AND outcome IS NOT NULL AND credits > 0`,
@@ -35,7 +32,7 @@ export function ledgerStore(db: Database, writer: Writer): LedgerStore {
   )
 
   return {
-    callsSince: async (instant) => since.all(instant),
+    callsSince: async (instant, now) => callsSince(db, instant, now),
     ambiguousSince: async (instant) => ambiguous.all({ since: instant }),
     openJobsBeside: async (runIds) => openJobs.get(JSON.stringify(runIds)) ?? { calls: 0, credits: 0 },
     creditsOf: async (runIds) => creditsOf(db, runIds),
@@ -64,6 +61,32 @@ export function ledgerStore(db: Database, writer: Writer): LedgerStore {
     booksSince: async (keyHash, mark) => booksSince(db, keyHash, mark),
     sums: async (by, filter) => sums(db, by, filter),
   }
+}
+
+interface SentCall {
+  readonly id: number
+  readonly sentAt: number
+  readonly endedAt: number | null
+}
+
+function callsSince(db: Database, instant: number, now: number): readonly Omit<SentCall, 'id'>[] {
+  const calls = db
+    .prepare<[number], SentCall>(
+      'SELECT id, sent_at AS sentAt, finished_at AS endedAt FROM calls_ WHERE sent_at >= ? ORDER BY sent_at',
+    )
+    .all(instant)
+  const last = (calls.at(-1)?.sentAt ?? now) <= now ? 0 : lastBefore(db, instant)
+  return calls
+    .filter(({ id, sentAt }) => sentAt <= now || id > last)
+    .map(({ sentAt, endedAt }) => ({ sentAt, endedAt }))
+}
+
+/** Number of the last call of before an instant; 0 where there is none. */
+function lastBefore(db: Database, instant: number): number {
+  return db
+    .prepare<[number], number>('SELECT coalesce(max(id), 0) FROM calls_ WHERE sent_at < ?')
+    .pluck()
+    .get(instant) as number
 }
 
 /** What a call of a key was, or may have been, charged for. */
