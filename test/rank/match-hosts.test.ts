@@ -40,6 +40,7 @@ describe('domain: labels, never letters', () => {
       ['example.com', 'https://example.community/', near, 'other-suffix'],
       ['example.com', 'https://rival.com/', no, 'other-site'],
       ['acme.com', 'https://acmeshop.net/', no, 'other-site'],
+      ['hotel.com', 'https://hotelier.net/', near, 'name-within'],
       ['acme.com', 'https://acme.computer/', near, 'other-suffix'],
       ['shop.example.com', 'https://example.com/', near, 'same-site'],
       ['shop.example.com', 'https://workshop.example.com/', near, 'same-site'],
