@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { askedBack } from '../../src/report/baseline.ts'
 import { addDays, daysBetween } from '../../src/report/days.ts'
 import type { Row } from '../../src/report/rank-rows.ts'
 import { absent, aRanking, unknown } from './build.ts'
@@ -92,4 +93,14 @@ describe('local days', () => {
     expect(daysBetween(from, to)).toBe(count)
     expect(addDays(from, count)).toBe(to)
   })
+})
+
+test.each([
+  ['1', march(9)],
+  ['7', march(3)],
+  ['28', addDays(march(10), -28)],
+  ['first', march(2)],
+])('%s days back from the last one are %s', (back, day) => {
+  expect(askedBack(back, [march(2), march(5), march(10)])).toEqual({ day, tolerance: 3 })
+  expect(askedBack(back, [])).toBeNull()
 })

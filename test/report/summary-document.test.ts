@@ -74,6 +74,16 @@ test('the best rank is told with its first day and keyword', () => {
   expect(rival?.best_rank).toMatchObject({ value: 1, date: march(1), query: 'desk' })
 })
 
+test('a keyword that entered has no rank before, which JSON says', () => {
+  const entered = aHistory([{ cells: [-11, 3] }])
+  const [target] = JSON.parse(
+    JSON.stringify(summaryDocument(summarise(entered, { curve }), aPageOf(entered))),
+  ).targets
+  expect(target.movers.winners).toMatchObject([
+    { movement: 'entered', rank: 3, previous_rank: null, gain: null },
+  ])
+})
+
 test('pages that compete and landing pages are of the headline kind', () => {
   expect(own?.cannibalisation).toMatchObject({
     value: 1,
