@@ -249,6 +249,35 @@ test('numbers and days are written for people', () => {
   expect(shortLink('https://www.acme.example/shop/')).toBe('acme.example/shop')
 })
 
+test.each([
+  ['https://www.acme.example/s%C3%BC%C3%9Fe-h%c3%bcte/', 'acme.example/süße-hüte'],
+  ['https://acme.example/%E6%9C%BA?q=%D1%81%D1%82%D0%BE%D0%BB', 'acme.example/机?q=стол'],
+  ['https://acme.example/%E0%A4%B9%E0%A4%BF', 'acme.example/हि'],
+  // What would part the link, or end it, and what is not UTF-8.
+  ['https://acme.example/a%2Fb%3Fc%23d%20e%25f%22', 'acme.example/a%2Fb%3Fc%23d%20e%25f%22'],
+  ['https://acme.example/%FF%C3', 'acme.example/%FF%C3'],
+  // Right-to-left override, isolates, zero width joiner, soft hyphen, no-break space, line separator, tag sign.
+  ['https://acme.example/%E2%80%AEgpj.exe', 'acme.example/%E2%80%AEgpj.exe'],
+  ['https://acme.example/%E2%81%A6x%E2%81%A9', 'acme.example/%E2%81%A6x%E2%81%A9'],
+  [
+    'https://acme.example/%E2%80%8D%C2%AD%C2%A0%E2%80%A8%F3%A0%80%81',
+    'acme.example/%E2%80%8D%C2%AD%C2%A0%E2%80%A8%F3%A0%80%81',
+  ],
+  ['https://acme.example/%C3%BC%0A%1B%C2%85%7F', 'acme.example/ü%0A%1B%C2%85%7F'],
+])('the link %s is shown as %s', (link, text) => {
+  expect(shortLink(link)).toBe(text)
+})
+
+test('whatever a link holds, its encoded controls and signs of direction are never shown', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(0x10ffff), { maxLength: 12 }), (signs) => {
+      const text = String.fromCodePoint(...signs).toWellFormed()
+      const link = `https://acme.example/${encodeURIComponent(text)}`
+      expect(shortLink(link)).not.toMatch(/[\p{C}\p{Z}]/u)
+    }),
+  )
+})
+
 test('keywords of one text are told apart by what they differ in, and others by nothing', () => {
   const keyword = (query: string, operation: string, params: Keyword['params']): Keyword => ({
     ...{ query, operation, params, kind: 'organic', tags: [], volume: null, url: null, labels: {} },

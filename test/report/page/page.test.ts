@@ -436,6 +436,65 @@ describe.skipIf(chromium === undefined)(
       expect(new Set(ends)).toEqual(new Set([1]))
     })
 
+    test('days in the fields are whole, and nothing moves when something is chosen', async () => {
+      await using opened = await openPage(browser, usual)
+      const { page } = opened
+      for (const width of [1280, 1920]) {
+        await page.setViewport({ width, height: 900 })
+        const cut = await page.evaluate(() => {
+          const context = document.createElement('canvas').getContext('2d') as CanvasRenderingContext2D
+          return ['from', 'to', 'compare'].flatMap((name) => {
+            const field = document.querySelector(`#choose-${name}`) as HTMLSelectElement
+            const { font, paddingLeft, paddingRight } = getComputedStyle(field)
+            context.font = font
+            const room = field.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight)
+            return [...field.options].filter(({ text }) => context.measureText(text).width > room)
+          }).length
+        })
+        expect(cut).toBe(0)
+      }
+      const places = (): Promise<readonly string[]> =>
+        page.$$eval('.controls .field, .outcome', (all) =>
+          all.map((one) => JSON.stringify(one.getBoundingClientRect())),
+        )
+      const before = await places()
+      await page.select('#choose-tag', 'desks')
+      await page.select('#choose-movement', 'improved')
+      expect(await page.$eval('.outcome button', (one) => getComputedStyle(one).visibility)).toBe('visible')
+      expect(await places()).toEqual(before)
+    })
+
+    test('on a phone tables scroll with the page, more rows are a button, and names break between their parts', async () => {
+      await using opened = await openPage(browser, rivals, { width: 390 })
+      const { page } = opened
+      await page.waitForSelector('#definitions')
+      const traps = await page.$$eval('main *', (all) =>
+        all
+          .filter((one) => /auto|scroll/.test(getComputedStyle(one).overflowY))
+          .filter((one) => one.scrollHeight > one.clientHeight + 1)
+          .map(({ className }) => className),
+      )
+      expect(traps).toEqual([])
+      expect(await rowsOf(page)).toBe(20)
+      await page.click('#keywords .more-rows')
+      expect(await rowsOf(page)).toBe(30)
+      expect(await page.$eval('#keywords .more-rows', (button) => button.checkVisibility())).toBe(false)
+      /** Names of which a line ends within a part. */
+      const broken = await page.$$eval('#competitors .table-frame .breakable', (all) =>
+        all
+          .filter((one) => !one.textContent?.includes(' '))
+          .filter((one) =>
+            [...one.childNodes].some((part) => {
+              const range = document.createRange()
+              range.selectNodeContents(part)
+              return new Set([...range.getClientRects()].map(({ top }) => top)).size > 1
+            }),
+          )
+          .map((one) => one.textContent),
+      )
+      expect(broken).toEqual([])
+    })
+
     test('the switch turns dark into light, and needs no storage', async () => {
       await using opened = await openPage(browser, usual, { scheme: 'dark' })
       const { page } = opened
@@ -484,16 +543,18 @@ describe.skipIf(chromium === undefined)(
       ['in light colours', {}],
       ['in dark colours', { scheme: 'dark' }],
       ['on a phone', { width: 390 }],
-    ] as const)('axe finds nothing serious %s', async (_, look) => {
+    ] as const)('axe finds nothing %s, and what is pressed is large enough', async (_, look) => {
       await using opened = await openPage(browser, usual, { ...look, bypassCsp: true })
       const { page } = opened
       await page.evaluate(
         await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'),
       )
       expect(await violations(page)).toEqual([])
+      expect(await smallTargets(page)).toEqual([])
       await page.click('#keywords .row-button')
       await page.waitForSelector('dialog[open] .chart path')
       expect(await violations(page)).toEqual([])
+      expect(await smallTargets(page)).toEqual([])
     })
   },
 )
@@ -501,7 +562,7 @@ describe.skipIf(chromium === undefined)(
 async function violations(page: Page): Promise<readonly string[]> {
   const results = (await page.evaluate('axe.run()')) as AxeResults
   return results.violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .filter(({ impact }) => impact !== 'minor')
     .map(
       ({ id, nodes }) =>
         `${id}: ${nodes
@@ -509,4 +570,19 @@ async function violations(page: Page): Promise<readonly string[]> {
           .map(({ target, failureSummary }) => `${target.join(' ')} ${failureSummary}`)
           .join(' | ')} (${nodes.length})`,
     )
+}
+
+/** What is pressed and is less than 24 pixels wide or high, apart from links within a sentence. */
+async function smallTargets(page: Page): Promise<readonly string[]> {
+  return page.$$eval('button, summary, select, input, a[href]', (all) =>
+    all
+      .filter(
+        (one) => one.checkVisibility() && one.closest('p, .unseen, .skip') === null && !one.matches('.skip'),
+      )
+      .flatMap((one) => {
+        const { width, height } = one.getBoundingClientRect()
+        return width >= 24 && height >= 24 ? [] : [`${one.className} ${one.textContent} ${width} x ${height}`]
+      })
+      .slice(0, 5),
+  )
 }

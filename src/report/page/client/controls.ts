@@ -38,7 +38,9 @@ export function controls(data: PageData, choose: (change: Partial<Choice>) => vo
     clearTimeout(pause)
     pause = setTimeout(() => choose({ text: text.value.trim() }), typingPause)
   })
-  const dayOptions: readonly Option[] = days.map((day) => [day, mediumDay(day)] as const).toReversed()
+  const years = new Set(days.map((day) => day.slice(0, 4)))
+  const dayText = years.size > 1 ? mediumDay : shortDay
+  const dayOptions: readonly Option[] = days.map((day) => [day, dayText(day)] as const).toReversed()
   const selects: Readonly<Record<Exclude<ChoiceKey, 'text'>, Field>> = {
     tag: field('tag', 'Tag', any('All', distinct(keywords.flatMap(({ tags }) => tags)))),
     operation: field('operation', 'Engine', any('All', distinct(keywords.map((one) => one.operation)))),
@@ -79,7 +81,7 @@ export function controls(data: PageData, choose: (change: Partial<Choice>) => vo
   const shown = Object.values(selects).filter(({ useful }) => useful)
   const filters = h(
     'div',
-    { class: 'filters', id: 'filters' },
+    { class: `filters${years.size > 1 ? ' several-years' : ''}`, id: 'filters' },
     h('div', { class: 'field choose-text' }, h('label', { for: 'choose-text' }, 'Search'), text),
     ...shown.map((one) => one.element),
   )
@@ -111,7 +113,8 @@ export function controls(data: PageData, choose: (change: Partial<Choice>) => vo
       const chosen = choiceKeys.filter((key) => choice[key] !== '')
       for (const [key, { element }] of Object.entries(selects))
         element.classList.toggle('set', choice[key as ChoiceKey] !== '')
-      reset.hidden = chosen.length === 0
+      // It keeps its room, so that nothing beside it moves.
+      reset.classList.toggle('away', chosen.length === 0)
       more.textContent = chosen.length === 0 ? 'Filters' : `Filters (${chosen.length})`
       found.textContent = what
     },

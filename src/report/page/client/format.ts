@@ -61,7 +61,34 @@ export function count(value: number, noun: string, plural = `${noun}s`): string 
 
 /** A link as short as it can be told from others of its site: host and path. */
 export function shortLink(link: string): string {
-  return link.replace(/^https?:\/\/(www\.)?/i, '').replace(/\/$/, '')
+  return readable(link.replace(/^https?:\/\/(www\.)?/i, '').replace(/\/$/, ''))
+}
+
+/**
+ * A link with its letters instead of their percent codes, to look at alone. ASCII stays encoded, for it may part the link or
+ * end it; so does what is not seen, or changes how the rest is seen: controls, spaces, signs of direction, ignorable signs.
+ */
+export function readable(link: string): string {
+  return link.replace(/(?:%[0-9a-f]{2})+/gi, (codes) => {
+    try {
+      return [...decodeURIComponent(codes)].map((sign) => (isShown(sign) ? sign : encoded(sign))).join('')
+    } catch {
+      return codes
+    }
+  })
+}
+
+function isShown(sign: string): boolean {
+  return (
+    sign > '\u007f' &&
+    /[\p{L}\p{M}\p{N}\p{P}\p{S}]/u.test(sign) &&
+    !/\p{Default_Ignorable_Code_Point}/u.test(sign)
+  )
+}
+
+function encoded(sign: string): string {
+  const code = sign.charCodeAt(0)
+  return code > 0x7f ? encodeURIComponent(sign) : `%${code.toString(16).toUpperCase().padStart(2, '0')}`
 }
 
 /** The path of a link, where its host says nothing new. */

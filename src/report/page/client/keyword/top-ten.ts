@@ -4,7 +4,7 @@ import { firstResults, serpPairs } from '../../../metrics/serps.ts'
 import { compare, type Observed } from '../../../movement.ts'
 import type { PageData, Serp, SerpResult } from '../../../page-data.ts'
 import { h, unseen } from '../dom.ts'
-import { longDay, mediumDay } from '../format.ts'
+import { longDay, mediumDay, readable } from '../format.ts'
 import { linkTo } from '../link.ts'
 import { changeMark } from '../movement-text.ts'
 import { empty } from '../sections/section.ts'
@@ -92,7 +92,7 @@ function list({ heading, serp, other, view, pages, isNow }: Side): HTMLElement {
               'details',
               { class: 'about whole-link' },
               h('summary', {}, ...whose, unseen(`, link of result ${rank}`)),
-              linkTo(href, href),
+              linkTo(href, readable(href)),
             ),
       ),
       mark(rank, link),

@@ -61,10 +61,11 @@ export function citations(view: View): HTMLElement {
       cell: (one) => metricText('citation_share', one.citations.value),
     },
     {
-      key: 'index',
-      title: 'First index',
+      key: 'place',
+      title: 'First place',
       class: 'figure',
-      cell: (one) => metricText('citation_index', one.averageFirstIndex),
+      // The service counts from 0, people from 1.
+      cell: ({ averageFirstIndex: index }) => metricText('citation_index', index === null ? null : index + 1),
     },
   ]
   return h(
@@ -75,7 +76,7 @@ export function citations(view: View): HTMLElement {
     h(
       'p',
       { class: 'note' },
-      `${number(now.length)} of ${number(asked.size)} answers looked at on ${longDay(history.days[last] as string)}.`,
+      `${number(now.length)} of ${number(asked.size)} answers looked at on ${longDay(history.days[last] as string)}. First place: where its first reference stands, on average, counted from 1.`,
     ),
   )
 }

@@ -1,6 +1,6 @@
 import { breakable, type Child, h, onResize } from '../dom.ts'
 import { number } from '../format.ts'
-import { isPrinted, onMedium, rowHeight } from './medium.ts'
+import { isNarrow, isPrinted, onMedium, rowHeight } from './medium.ts'
 import { type Column, type SortOrder, sortable, sorted } from './sorting.ts'
 
 export interface Grid<Row> {
@@ -26,6 +26,8 @@ export interface GridView<Row> {
 const margin = 8
 /** As high as the style lets it be, until its own height is known. */
 const usualHeight = 640
+/** Rows that a narrow screen shows at first, and so many more whenever more are asked for. */
+const narrowRows = 20
 /** Rows on paper: more is for a spreadsheet. */
 const printedRows = 200
 
@@ -47,6 +49,7 @@ export function grid<Row>({
   let given: readonly Row[] = []
   let rows: readonly Row[] = []
   let active = 0
+  let most = narrowRows
   let drawn = ''
   const head = h('tr', { 'aria-rowindex': 1 })
   const above = h('tbody', { class: 'spacer', 'aria-hidden': 'true' })
@@ -58,7 +61,7 @@ export function grid<Row>({
     {
       class: isApart ? 'grid only-screen' : 'grid',
       tabindex: open === undefined ? 0 : null,
-      role: 'region',
+      role: 'group',
       'aria-label': label,
     },
     table,
@@ -68,6 +71,12 @@ export function grid<Row>({
     table.classList.add('many-columns')
     table.style.setProperty('--columns', String(manyColumns))
   }
+  const more = h('button', {
+    type: 'button',
+    class: 'quiet more-rows',
+    hidden: true,
+    on: { click: showMore },
+  })
   const note = h('p', { class: 'note only-print' })
   const nothing = h('p', { class: 'empty', hidden: true }, empty)
   // Asking for them while the page changes makes the browser lay it out there and then.
@@ -95,7 +104,7 @@ export function grid<Row>({
   })
   drawHead()
   return {
-    element: h('div', { class: 'grid-frame' }, box, paper, nothing, note),
+    element: h('div', { class: 'grid-frame' }, box, paper, more, nothing, note),
     show: (next) => {
       given = next
       arrange()
@@ -105,6 +114,7 @@ export function grid<Row>({
   function arrange(): void {
     rows = sorted(given, columns, order)
     active = Math.min(active, Math.max(0, rows.length - 1))
+    most = narrowRows
     table.setAttribute('aria-rowcount', String(rows.length + 1))
     box.hidden = rows.length === 0
     nothing.hidden = rows.length > 0
@@ -131,23 +141,33 @@ export function grid<Row>({
 
   function draw(): void {
     const [printed, high] = [isPrinted(), rowHeight()]
-    const from = printed ? 0 : Math.max(0, Math.floor(scrolled / high) - margin)
-    const seen = printed ? printedRows : Math.ceil(height / high) + 2 * margin
+    const whole = printed || isNarrow()
+    const from = whole ? 0 : Math.max(0, Math.floor(scrolled / high) - margin)
+    const seen = printed ? printedRows : whole ? most : Math.ceil(height / high) + 2 * margin
     const to = Math.min(rows.length, from + seen)
     note.textContent =
       rows.length > printedRows
         ? `The first ${number(printedRows)} of ${number(rows.length)} rows. A CSV export has them all.`
         : ''
+    more.hidden = printed || !whole || to === rows.length
+    more.textContent = `${number(Math.min(narrowRows, rows.length - to))} more of ${number(rows.length)}`
     const next = `${from}-${to} ${high} ${printed}`
     if (next === drawn) return
     const focused = body.contains(document.activeElement)
     drawn = next
     above.style.height = `${from * high}px`
-    below.style.height = printed ? '0px' : `${(rows.length - to) * high}px`
-    if (active < from || active >= to) active = Math.min(rows.length - 1, from + (printed ? 0 : margin))
+    below.style.height = whole ? '0px' : `${(rows.length - to) * high}px`
+    if (active < from || active >= to) active = Math.min(rows.length - 1, from + (whole ? 0 : margin))
     body.replaceChildren(...rows.slice(from, to).map((row, place) => line(row, from + place)))
     if (isApart) paper.replaceChildren(...(printed ? onPaper.map((some) => paperTable(some)) : []))
     if (focused && !printed) buttonAt(active)?.focus({ preventScroll: true })
+  }
+
+  function showMore(): void {
+    const first = most
+    most += narrowRows
+    draw()
+    if (open !== undefined) reach(first)
   }
 
   function paperTable(some: readonly Column<Row>[]): HTMLElement {
@@ -220,7 +240,8 @@ export function grid<Row>({
     const index = indexOf(event.target as Element)
     if (step === undefined || index === null || open === undefined) return
     event.preventDefault()
-    reach(Math.min(rows.length - 1, Math.max(0, index + step)))
+    const last = isNarrow() ? Math.min(most, rows.length) - 1 : rows.length - 1
+    reach(Math.min(last, Math.max(0, index + step)))
   }
 
   /** Brings a row into sight and puts the focus on it. */

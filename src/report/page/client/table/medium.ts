@@ -1,12 +1,17 @@
 const print = matchMedia('print')
 /** Where names have two lines, as the style has it. */
-const narrow = matchMedia('(max-width: 760px) and (not print)')
+const narrow = matchMedia('screen and (max-width: 760px)')
 /** Safari says only so that it is about to print. */
 let isAboutToPrint = false
 
 /** Whether the page is on paper now. */
 export function isPrinted(): boolean {
   return isAboutToPrint || print.matches
+}
+
+/** Whether tables are as long as their rows: a table that scrolls by itself holds the finger that would scroll the page. */
+export function isNarrow(): boolean {
+  return narrow.matches
 }
 
 /** Height of the rows of grids, in pixels. */

@@ -9,7 +9,7 @@ export function simpleTable<Row>(
 ): HTMLElement {
   return h(
     'div',
-    { class: 'table-frame', tabindex: 0, role: 'region', 'aria-label': label },
+    { class: 'table-frame', tabindex: 0, role: 'group', 'aria-label': label },
     h(
       'table',
       {},
