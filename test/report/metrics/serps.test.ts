@@ -271,6 +271,8 @@ describe('ownership', () => {
       aSerp([7, 1, 7, 2], { keyword: 0, targets }),
       aSerp([1, 2, 3, 4], { keyword: 1 }),
       aSerp([1, 7], { keyword: 2, targets }),
+      // Nothing was looked at.
+      aSerp([], { keyword: 3 }),
     ]
     expect(ownership(standingsOf(history, null), 0, serps)).toEqual([
       {
