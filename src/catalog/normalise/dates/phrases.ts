@@ -36,18 +36,23 @@ export function ageOf(text: string, language: string): Age | null {
 
 /** The age in a text that says it is about so much: the unit says how exact that is. */
 function aboutAge(text: string, language: string): Age | null {
-  for (const word of wordings[language]?.about ?? []) {
-    const rest = text
-      .replace(aWord(fold(word)), '')
-      .replace(/ {2,}/g, ' ')
-      .trim()
-    if (rest === text) continue
+  for (const word of aboutWords(language)) {
+    if (!word.test(text)) continue
+    const rest = text.replace(word, '').replace(/ {2,}/g, ' ').trim()
     const age = exactAge(rest, language)
     if (age !== null) return age
     // After such a word the one that is left out stands in another case: `около часа назад`.
     if (wordings[language]?.bareOne && !/\d/.test(rest)) return exactAge(`1 ${rest}`, language)
   }
   return null
+}
+
+const abouts = new Map<string, readonly RegExp[]>()
+
+function aboutWords(language: string): readonly RegExp[] {
+  const known = abouts.get(language) ?? (wordings[language]?.about ?? []).map((word) => aWord(fold(word)))
+  abouts.set(language, known)
+  return known
 }
 
 /** The word by itself; what is written without spaces, or ends in a hyphen, stands right before the number. */
