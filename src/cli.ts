@@ -1,7 +1,7 @@
 import yargs, { type Argv } from 'yargs'
 import { markText, meantFlags, unmarked } from './arguments.ts'
 import type { Action, Command, Flags } from './commands/command.ts'
-import { globalFlags } from './commands/flags.ts'
+import { exitCodeHelp, globalFlags } from './commands/flags.ts'
 import { commands } from './commands/index.ts'
 import { NobodyReads, RanklineError, UsageError } from './errors.ts'
 import { commandName, commandOf, mistyped, noCommand } from './mistyped.ts'
@@ -35,6 +35,8 @@ async function main(typed: readonly string[]): Promise<number> {
       .alias('h', 'help')
       .strict()
       .demandCommand(1, noCommand)
+      .completion('completion', 'Print a completion script for bash or zsh')
+      .epilogue(exitCodeHelp)
       .exitProcess(false)
       .wrap(Math.min(terminal.columns, 100))
       .fail((message, error) => {
@@ -43,7 +45,7 @@ async function main(typed: readonly string[]): Promise<number> {
         throw new UsageError(mistyped(said, args, optionsOf(parser).key))
       })
     for (const command of commands)
-      parser.command(command.usage, command.describe, command.flags, async (flags) => {
+      parser.command(command.usage, command.describe, withExamples(command), async (flags) => {
         leaveOutSpareHelp(parser)
         refuseValues(args, optionsOf(parser).boolean)
         code = await perform(command, flags as unknown as Flags, optionsOf(parser).array)
@@ -53,6 +55,14 @@ async function main(typed: readonly string[]): Promise<number> {
   } catch (error) {
     return explain(error, asked)
   }
+}
+
+function withExamples({ flags, examples = [] }: Command): Command['flags'] {
+  const shown = examples.map(([typed, does]): [string, string] => [
+    typed.includes('rankline') ? typed : `$0 ${typed}`,
+    does,
+  ])
+  return (yargs) => flags(yargs.example(shown).epilogue(exitCodeHelp))
 }
 
 /** The flags of the command that was typed. */

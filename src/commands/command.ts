@@ -15,6 +15,8 @@ export interface Command {
   readonly describe: string
   /** Whether `-` stands for a job on standard input. */
   readonly readsStdin?: true
+  /** What may be typed, and what that does. */
+  readonly examples?: readonly (readonly [typed: string, does: string])[]
   readonly flags: (yargs: Argv) => Argv
   readonly load: () => Promise<Action>
 }

@@ -13,6 +13,14 @@ export const globalFlags = {
   verbose: { ...switchFlag('Show every mistake of a job file, and stack traces'), global: true },
 } as const
 
+/** Shown below the help of every command. */
+export const exitCodeHelp = `Exit codes:
+  0 done · 1 a bug in rankline · 2 nothing ran: flags, settings or a job file are wrong
+  3 done, but some tasks failed · 4 stopped for money: balance, budget or quota
+  5 the key was refused · 6 the service, or room on the disk, is unavailable
+  7 another process collects · 130, 143 interrupted
+  After 4 to 7, 130 and 143 the same command goes on.`
+
 export function serviceFlags(yargs: Argv): Argv {
   return yargs.options({
     'base-url': textFlag('Address of the service; default: RANKLINE_BASE_URL'),

@@ -16,6 +16,10 @@ export const commands: readonly Command[] = [
     usage: 'plan <job..>',
     describe: 'Show what jobs would call and cost; spends nothing',
     readsStdin: true,
+    examples: [
+      ['plan keywords.csv --target acme.com --depth 30', 'a list of queries'],
+      ['plan acme.yaml --backtest', 'paging policies on the history of a job'],
+    ],
     flags: (yargs) =>
       fitFlag(serviceFlags(jobFlags(yargs))).options({
         backtest: switchFlag('What each paging policy would have cost and missed over what is stored'),
@@ -26,6 +30,11 @@ export const commands: readonly Command[] = [
     usage: 'run <job..>',
     describe: 'Collect jobs, or go on with what was not finished; - reads one from standard input',
     readsStdin: true,
+    examples: [
+      ['run keywords.csv --target acme.com --depth 30', 'ranks among the first 30 results'],
+      ['run --skip-bad acme.yaml umbrella.yaml', 'several jobs, for cron'],
+      ['cat keywords.csv | rankline run - --name keywords', 'a job through a pipe'],
+    ],
     flags: (yargs) =>
       fitFlag(waitFlag(collectFlags(serviceFlags(jobFlags(yargs))))).options({
         'dry-run': switchFlag('The same as plan'),
@@ -57,6 +66,11 @@ export const commands: readonly Command[] = [
   {
     usage: 'report <job>',
     describe: 'Where the targets of a job rank, and how they moved',
+    examples: [
+      ['report acme --compare 7d', 'beside a week ago'],
+      ['report acme --out acme.html', 'a page; also .xlsx, .md, .csv, .json'],
+      ["report acme --explain 'standing desk'", 'why a query says what it says'],
+    ],
     flags: (yargs) =>
       outputFlags('table, csv, json, jsonl, md, xlsx or html [table]', yargs).options({
         ...compareFlags,
@@ -78,6 +92,7 @@ export const commands: readonly Command[] = [
   {
     usage: 'diff <job>',
     describe: 'Who entered, left and moved among the results of a query, or of every query',
+    examples: [["diff acme --query 'standing desk' --compare 7d", 'who came, who went, who moved']],
     flags: (yargs) =>
       outFlag(yargs).options({
         query: textFlag('This query, result by result; default: one line for every query of the job'),
@@ -92,6 +107,10 @@ export const commands: readonly Command[] = [
   {
     usage: 'export <kind>',
     describe: 'Results in bulk: organic, news, videos, images, references, suggestions, related, calls',
+    examples: [
+      ['export organic --job acme --out acme.csv', 'all results of a job'],
+      ['export organic --out new.parquet --cursor-file organic.cursor', 'what is new since the last time'],
+    ],
     flags: (yargs) =>
       outputFlags('csv, jsonl, json, parquet or xlsx [csv]', yargs).options({
         job: textFlag('Of this job only'),
@@ -112,6 +131,10 @@ export const commands: readonly Command[] = [
   {
     usage: 'ledger [what]',
     describe: "Credits by run, day, job or tag; 'verify' sets the books against the service's own count",
+    examples: [
+      ['ledger --by job', 'credits by job'],
+      ['ledger verify', 'the books beside the count of the service'],
+    ],
     flags: (yargs) =>
       yargs.options({
         by: textFlag('run, day (UTC), job or tag [day]'),
@@ -163,6 +186,10 @@ export const commands: readonly Command[] = [
   {
     usage: 'search <operation> <query>',
     describe: 'One call: shown, stored, in the ledger',
+    examples: [
+      ["search alpha.search 'standing desk' -p gl=us", 'one call'],
+      ['search alpha.search -- -inurl', 'a text that begins with -'],
+    ],
     flags: (yargs) =>
       waitFlag(serviceFlags(yargs)).options({
         param: { ...listFlag('Parameter, for instance -p gl=us'), alias: 'p' },
@@ -173,6 +200,10 @@ export const commands: readonly Command[] = [
   {
     usage: 'db <what> [file]',
     describe: 'Keep the database: backup <file>, check, migrate, or prune --answers <age>',
+    examples: [
+      ['db backup backups/acme.db', 'a whole copy'],
+      ['db prune --answers 90d --dry-run', 'how much old bodies take'],
+    ],
     flags: (yargs) =>
       yargs.options({
         answers: textFlag('prune: drop stored bodies of answers older than this, for instance 90d'),
@@ -184,6 +215,7 @@ export const commands: readonly Command[] = [
   {
     usage: 'sandbox',
     describe: 'The whole service on this machine, to try things without an account',
+    examples: [['sandbox --site acme.com --port 0', 'your site among the results']],
     flags: (yargs) =>
       yargs.options({
         port: textFlag('Port on 127.0.0.1; 0 takes a free one [8787]'),
