@@ -27,7 +27,7 @@ function failing(code: string | undefined, message: string) {
 const node = `Node ${process.versions.node}`
 const root = process.cwd()
 const rebuilding = (what: string) =>
-  `The SQLite module better-sqlite3-12 ${what} and does not work on ${node}. Build it again: npm rebuild --prefix ${root} better-sqlite3. ${compiling}`
+  `The SQLite module better-sqlite3-12 ${what} and does not work on ${node}. Build it again: npm rebuild --prefix ${root} better-sqlite3-12. ${compiling}`
 const building = (what: string) =>
   `The SQLite module better-sqlite3 ${what} and does not work on ${node}. Build it again: npm run build-release --prefix ${root}/node_modules/better-sqlite3. ${compiling}`
 

@@ -69,7 +69,7 @@ function installAgain(root: string): string {
 function buildAgain(name: string, root: string): string {
   return name === 'better-sqlite3'
     ? `npm run build-release --prefix ${quoted(join(root, 'node_modules', name))}`
-    : `npm rebuild --prefix ${quoted(root)} better-sqlite3`
+    : `npm rebuild --prefix ${quoted(root)} ${name}`
 }
 
 function quoted(path: string): string {
