@@ -86,6 +86,13 @@ describe('share of voice among the first ten results', () => {
     })
   })
 
+  test('the tenth result counts, and the eleventh does not', () => {
+    const firstTen = (sites: readonly number[]) =>
+      ownership(standingsOf(keywords(null), null), 0, [aSerp(sites, { targets })])[0]?.firstTen
+    expect(firstTen([...ten.slice(0, 9).map(() => 1), 7])).toMatchObject({ numerator: 1, denominator: 10 })
+    expect(firstTen([...ten.map(() => 1), 7])).toMatchObject({ numerator: 0, denominator: 10 })
+  })
+
   test('nothing below a gap is counted: 0.5 / 0.5', () => {
     expect(shareOf([aSerp([7, 1, 2], { depth: 1, targets })], null).value).toBe(1)
   })
