@@ -24,8 +24,16 @@ export function lookedPages({ pages }: Pick<QueryRecord, 'pages'>): readonly Loo
 /** Why a target is in the state that it is in, as a sentence. */
 export function whyState(record: QueryRecord, target: Pick<TargetRecord, 'state' | 'page'>): string {
   const pages = lookedPages(record)
-  if (target.state === 'ranked') return whyRanked(record, pages, target.page)
-  return target.state === 'absent' ? whyAbsent(record, pages) : whyUnknown(record, pages)
+  if (target.state === 'unknown') return whyUnknown(record, pages)
+  const why = target.state === 'ranked' ? whyRanked(record, pages, target.page) : whyAbsent(record, pages)
+  const doubtful = answeredOtherwise(pages.filter(({ page }) => page <= (target.page ?? page)))
+  return doubtful === null ? why : `${why} In doubt, for ${doubtful}.`
+}
+
+/** Says which pages repeat another question than asked; null where none does. */
+function answeredOtherwise(pages: readonly LookedPage[]): string | null {
+  const such = pages.filter(({ mismatched }) => mismatched)
+  return such.length === 0 ? null : `${numbers(such)} answered another question than asked`
 }
 
 function whyRanked({ pageSize }: QueryRecord, pages: readonly LookedPage[], page: number | null): string {
@@ -53,6 +61,8 @@ function whyUnknown({ end }: QueryRecord, pages: readonly LookedPage[]): string 
   const seen = pages.some(({ state }) => state === 'done')
   const missing = missedPages({ end }, pages)
   if (end?.kind === 'broke') missing.push(`the pages could not be told apart any more: ${end.because}`)
+  const otherwise = answeredOtherwise(pages)
+  if (otherwise !== null) missing.push(otherwise)
   const because = missing.length === 0 ? 'nothing was fetched' : listed(missing)
   return `${seen ? 'It is on no page that was fetched, but ' : 'Nobody knows: '}${because}.`
 }

@@ -112,6 +112,8 @@ export interface PageRecord {
   /** `open`: not fetched yet; `skipped`: not asked for, as its cause says. */
   readonly state: 'done' | 'failed' | 'open' | 'skipped'
   readonly cause: string | null
+  /** Its answer repeats another question than asked. */
+  readonly mismatched?: true
   /** ISO 8601, UTC. */
   readonly fetchedAt: string | null
   readonly results: readonly ResultRecord[]

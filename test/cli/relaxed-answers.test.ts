@@ -56,6 +56,11 @@ describe('a service that answers another question than the one asked', () => {
     expect(place.sql('SELECT query FROM rankings WHERE suspect = 1')).toEqual([{ query: 'oak desk' }])
   })
 
+  test('is a reason that an explained query names', async () => {
+    const text = (await said('report', 'desks', '--explain', 'oak desk')).replace(/\s+/g, ' ')
+    expect(text).toContain('In doubt, for page 1 answered another question than asked.')
+  })
+
   test('is seen in every form of the report', async () => {
     const table = await said('report', 'desks')
     expect(table).toMatch(/^oak desk .* (?:\d+|>\d+)!/m)
@@ -90,6 +95,8 @@ describe('with strict_echo its answers are no look at the ranks', () => {
       { query: 'oak desk', unknown: 1, suspect: 1 },
       { query: 'standing desk', unknown: 0, suspect: 0 },
     ])
+    const why = (await said('report', name, '--explain', 'oak desk')).replace(/\s+/g, ' ')
+    expect(why).toContain('no page that was fetched, but page 1 answered another question than asked.')
   })
 
   test('anything but true or false is a mistake with its place', async () => {

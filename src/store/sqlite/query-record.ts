@@ -11,7 +11,10 @@ interface QueryRow extends Omit<QueryRecord, 'params' | 'end' | 'pages' | 'targe
   readonly kind: string | null
 }
 
-type PageRow = Omit<PageRecord, 'state' | 'results'> & { readonly state: string }
+type PageRow = Omit<PageRecord, 'state' | 'results' | 'mismatched'> & {
+  readonly state: string
+  readonly mismatched: number
+}
 type ResultRow = Omit<ResultRecord, 'kind'> & { readonly kind: number }
 
 const settled: readonly string[] = ['done', 'failed', 'skipped']
@@ -48,7 +51,8 @@ export function queryRecorder(db: Database): (look: QueryLook) => readonly Query
 /** Reads the pages of a query as a run left them. */
 export function pageReader(db: Database): (run: number, query: number) => readonly PageRecord[] {
   const pages = db.prepare<[number, number], PageRow>(
-    `SELECT t.page, t.state, t.cause, strftime('%Y-%m-%dT%H:%M:%fZ', a.fetched_at / 1000.0, 'unixepoch') AS fetchedAt
+    `SELECT t.page, t.state, t.cause, strftime('%Y-%m-%dT%H:%M:%fZ', a.fetched_at / 1000.0, 'unixepoch') AS fetchedAt,
+      a.echo_mismatch IS NOT NULL AS mismatched
     FROM tasks_ t LEFT JOIN answers_ a ON a.id = t.answer_id WHERE t.run_id = ? AND t.query_id = ? ORDER BY t.page`,
   )
   // Related searches come along with web results and have no rank over pages.
@@ -61,8 +65,9 @@ export function pageReader(db: Database): (run: number, query: number) => readon
     WHERE t.run_id = ? AND t.query_id = ? AND t.page = ? AND t.state = 'done' ORDER BY x.kind, x.place`,
   )
   return (run, query) =>
-    pages.all(run, query).map(({ state, ...page }) => ({
+    pages.all(run, query).map(({ state, mismatched, ...page }) => ({
       ...page,
+      ...(mismatched === 1 ? { mismatched: true as const } : {}),
       state: settled.includes(state) ? (state as PageRecord['state']) : 'open',
       results: results
         .all(run, query, page.page)
