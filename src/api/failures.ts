@@ -48,11 +48,17 @@ export function explainFailure(error: Error, proxy: HttpProxy | null): Explained
   if (proxy !== null && refusal !== undefined) return refusedBy(proxy, Number(refusal))
   if (isTlsAlert(data)) return { words: speaksHttps, wrongSetting: true }
   const wrong = wrongSettings[name]
-  const words = wrong ?? passing[name] ?? error.message
+  const words = wrong ?? passing[name] ?? otherFailure(name, error.message)
   return {
     words: proxy === null ? words : `${words}; asked through the proxy ${proxy.origin}`,
     wrongSetting: wrong !== undefined,
   }
+}
+
+/** What the HTTP library says helps no user, and its code can be looked up; what the system says is kept. */
+function otherFailure(code: string, message: string): string {
+  if (code.startsWith('HPE_')) return 'what answered does not speak HTTP'
+  return code.startsWith('UND_ERR_') ? `the connection failed (${code})` : message
 }
 
 function refusedBy({ origin }: HttpProxy, status: number): Explained {

@@ -9,6 +9,8 @@ describe('a failure in words', () => {
     ['ERR_TLS_CERT_ALTNAME_INVALID', 'its certificate is for another host name', true],
     ['SELF_SIGNED_CERT_IN_CHAIN', 'NODE_EXTRA_CA_CERTS', true],
     ['ERR_SSL_WRONG_VERSION_NUMBER', 'the port speaks http, not https', true],
+    ['HPE_INVALID_CONSTANT', 'what answered does not speak HTTP', false],
+    ['UND_ERR_ANYTHING', 'the connection failed (UND_ERR_ANYTHING)', false],
     ['SOMETHING_ELSE', 'as the system said it', false],
   ])('%s: %s', (code, words, wrongSetting) => {
     const explained = explainFailure(Object.assign(new Error('as the system said it'), { code }), null)
