@@ -32,6 +32,9 @@ const known = [
   /t\.run_id = runs_\.id AND \(t\.state = /,
   // The last entry is enough.
   /^SELECT coalesce\(max\(id\), 0\) FROM \w+$/,
+  /^SELECT \(SELECT coalesce\(max\(id\), 0\) FROM usage_readings\) AS reading,/,
+  // The calls of a run and some before it; here there are no more than that.
+  /AS latencyMs,.* FROM calls_ c LEFT JOIN async_jobs j .* ORDER BY c\.sent_at, c\.id$/s,
   // The last one, and the first of those in the air, which have an index of their own.
   /\+ 1 AS id FROM calls_\s+UNION ALL SELECT min\(id\) FROM calls_ INDEXED BY calls_open /,
   // The last few entries.

@@ -210,8 +210,14 @@ interface ChargeRow extends Omit<Charge, 'certain'> {
   readonly openMs: number
 }
 
-/** Asynchronous jobs are billed some time between their acceptance and the poll that found their end. */
+/**
+ * Asynchronous jobs are billed some time between their acceptance and the poll that found their end.
+ *
+ * @param after number of the call after which they begin
+ */
 function* charges(db: Database, keyHash: string, steps: ClockSteps, after = 0): Iterable<Charge> {
+  // The index of times would lead through all calls that were ever made; from a number on there are few to sort.
+  const [since, sentAt] = after > 0 ? [`AND c.id > ${after}`, '+c.sent_at'] : ['', 'c.sent_at']
   const rows = db
     .prepare<[number, string], ChargeRow>(
       `SELECT c.id, c.sent_at AS "from", c.credits, c.billed IS 1 AS certain, c.latency_ms AS latencyMs,
@@ -219,8 +225,8 @@ function* charges(db: Database, keyHash: string, steps: ClockSteps, after = 0): 
         CASE WHEN j.call_id IS NULL THEN 0 ELSE ? END AS openMs
       FROM calls_ c LEFT JOIN async_jobs j ON j.task_id = c.task_id AND j.call_id = c.id
       WHERE c.key_id = (SELECT id FROM keys WHERE hash = ?) AND c.credits > 0
-        AND (c.billed IS NULL OR c.billed = 1 OR j.call_id IS NOT NULL) ${after > 0 ? `AND c.id > ${after}` : ''}
-      ORDER BY ${steps.none ? 'c.sent_at, c.id' : 'c.id'}`,
+        AND (c.billed IS NULL OR c.billed = 1 OR j.call_id IS NOT NULL) ${since}
+      ORDER BY ${steps.none ? `${sentAt}, c.id` : 'c.id'}`,
     )
     .iterate(longestJobMs, keyHash)
   for (const { id, from, until, latencyMs, openMs, certain, credits } of rows) {
