@@ -3,8 +3,8 @@ import { type UnusableAnswers, unusableAnswers } from './unusable.ts'
 
 /** Whether an engine, or one operation of it, may be asked, and which of its tasks finds out when it may not. */
 export interface Breaker {
-  /** Notes that a call of a task was answered (in whatever way), or failed on the service's side. */
-  note(engine: string, taskId: number, end: 'up' | 'down'): void
+  /** Notes how a call of a task ended. */
+  note(engine: string, taskId: number, end: CallEnd): void
   /** Notes an answer that was paid for: why it cannot be used, or null where it can. */
   answered(operation: string, taskId: number, problem: string | null): void
   /** Stops new work for an engine, whatever its calls said; its first probe follows after a pause. */
@@ -37,9 +37,14 @@ export interface Breaker {
   unusable(operation: string): UnusableAnswers
 }
 
+/** How a call ended: answered (in whatever way), failed on the service's side, or lost, so that it may have been billed. */
+export type CallEnd = 'up' | 'down' | 'lost'
+
 /** What became of an engine or an operation. */
 export type Change =
   | 'down'
+  /** Most of its calls are lost, and may be billed. */
+  | 'losing'
   | 'up'
   /** Its answers cannot be used. */
   | 'unusable'
@@ -70,7 +75,7 @@ interface Pace {
 
 /** An error of the service is free, and so is to look often whether it has passed. */
 const freeProbes: Pace = { firstPauseMs: 1_000, growth: 2, longestPauseMs: 15_000 }
-/** Each answer that cannot be used is paid for: three probes in a minute, six in half an hour, eight in a day. */
+/** An answer that cannot be used is paid for, and so may be a call that is lost: three probes in a minute, six in half an hour, eight in a day. */
 const paidProbes: Pace = { firstPauseMs: 5_000, growth: 4, longestPauseMs: Number.POSITIVE_INFINITY }
 
 interface Outage {
@@ -86,7 +91,7 @@ interface Outage {
 
 /**
  * A circuit breaker for each engine and each operation. That of an engine opens when most of the tasks that were tried
- * last failed with an error of the service; tasks are counted, not calls, so that a few queries that the service cannot
+ * last failed with an error of the service, or were lost; tasks are counted, not calls, so that a few queries that the service cannot
  * stand do not stop the others. That of an operation opens when too many of its answers cannot be used. While one is open
  * one task alone probes, with growing pauses, and the rest follows when that is answered.
  */
@@ -117,7 +122,8 @@ export function openBreaker({ clock, maxOutageMs, up, onChange }: BreakerOptions
   }
   const trip = (engine: string): void => open(engine, freeProbes, 'down')
 
-  const remember = (engine: string, taskId: number, failed: boolean): void => {
+  const remember = (engine: string, taskId: number, end: CallEnd): void => {
+    const failed = end !== 'up'
     const tasks = recent.get(engine) ?? new Map<number, boolean>()
     recent.set(engine, tasks)
     tasks.delete(taskId)
@@ -126,7 +132,9 @@ export function openBreaker({ clock, maxOutageMs, up, onChange }: BreakerOptions
       if (tasks.size <= recentTasks) break
       tasks.delete(oldest)
     }
-    if (failed && tasks.size >= fewestTasks && failuresOf(tasks) > tasks.size / 2) trip(engine)
+    if (!failed || tasks.size < fewestTasks || failuresOf(tasks) <= tasks.size / 2) return
+    if (end === 'lost') open(engine, paidProbes, 'losing')
+    else trip(engine)
   }
 
   const giveUp = (name: string): void => {
@@ -140,7 +148,7 @@ export function openBreaker({ clock, maxOutageMs, up, onChange }: BreakerOptions
     pause(outage)
   }
 
-  const judge = (name: string, outage: Outage, end: 'up' | 'down'): void => {
+  const judge = (name: string, outage: Outage, end: CallEnd): void => {
     outage.probe = null
     if (end === 'up') {
       outages.delete(name)
@@ -156,11 +164,11 @@ export function openBreaker({ clock, maxOutageMs, up, onChange }: BreakerOptions
     note: (engine, taskId, end) => {
       if (end === 'up') worked.add(engine)
       const outage = outages.get(engine)
-      if (outage === undefined) remember(engine, taskId, end === 'down')
+      if (outage === undefined) remember(engine, taskId, end)
       // Calls that were under way before say nothing about now.
       else if (outage.probe === taskId) judge(engine, outage, end)
       // The error says nothing of the answers of an operation that this task was to find out about.
-      if (end === 'down')
+      if (end !== 'up')
         for (const [name, other] of outages) if (other.probe === taskId) judge(name, other, 'down')
     },
     answered: (operation, taskId, problem) => {

@@ -209,6 +209,8 @@ function changeWords(name: string, change: Change, problem: string | null): stri
       return `${name} is back.`
     case 'down':
       return `${name} fails on the service's side. New work for it waits; one call at a time finds out when it is back.`
+    case 'losing':
+      return `Most calls to ${name} are lost before they are answered whole, and may be billed. New work for it waits; a few single calls find out when that has passed.`
     case 'unusable':
       return `${name} answers with something that is not search results: ${problem}. New work for it waits; a few single calls find out when that has passed.`
     case 'distrusted':

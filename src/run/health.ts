@@ -61,6 +61,7 @@ export function watchHealth({ service, clock, breaker, signal, background }: Hea
       const { engine } = billableOperation(operation)
       if (signsOfLife.has(outcome)) breaker.note(engine, id, 'up')
       if (outcome === 'unreadable') breaker.answered(operation, id, error ?? outcome)
+      if (outcome === 'ambiguous') breaker.note(engine, id, 'lost')
       if (outcome !== 'server-error') return
       breaker.note(engine, id, 'down')
       consult(engine)

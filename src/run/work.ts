@@ -90,6 +90,8 @@ export function worker(parts: WorkParts) {
         case 'retry-once': {
           const again = !unsure.has(task.id)
           unsure.add(task.id)
+          // Most calls are lost now, and this one would be, too.
+          if (again && health.isDown(task)) return await leaveOpen(task, sent, { tries, behind: true })
           if (!again || !repeats.take())
             return await giveUp(task, sent, `${cause}; whether it was billed is not known`)
           if (!books.coversAgain(task)) return await leaveOpen(task, sent, { tries, behind: false })

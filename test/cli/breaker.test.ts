@@ -136,3 +136,28 @@ test('a service that answers with pages of something else is paid for a few of t
   const again = await place.run(['retry', '1'])
   expect([again.code, sandbox.ledger.charged]).toEqual([0, 400 + paid + 2])
 })
+
+test.each([{ cut: true }, { hangUp: 'after' }] as const)(
+  'a service that bills calls and loses their answers (%o) is paid for a few of them, and ends the run with exit 6',
+  async (fault) => {
+    await using sandbox = await startSandbox({ rules: [{ operation: 'alpha.search', do: fault }] })
+    await using place = await workspace(sandbox)
+    const job = await place.file('job.csv', queriesCsv(200))
+    const run = () => place.run(['run', job, '--json', '--max-outage', '1s', '--concurrency', '8'])
+
+    const lost = await run()
+
+    expect(lost.code).toBe(6)
+    expect(JSON.parse(lost.stdout)).toMatchObject({
+      finish_reason: 'unavailable',
+      tasks: { done: 0 },
+      credits: { spent: 0, ambiguous: sandbox.ledger.charged },
+    })
+    // Those until it stopped, those in the air then, and one probe.
+    expect(sandbox.ledger.charged).toBeLessThanOrEqual(20 + 7 + 1)
+    expect(lost.stderr).toContain('Most calls to alpha are lost')
+
+    sandbox.control({ rules: [] })
+    expect(JSON.parse((await run()).stdout).tasks).toMatchObject({ pending: 0 })
+  },
+)

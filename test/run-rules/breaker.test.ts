@@ -61,6 +61,18 @@ describe('a breaker opens', () => {
     expect(breaker.isOpen('alpha')).toBe(true)
   })
 
+  test('for calls that are lost, and then probes seldom, for each may be billed', () => {
+    const pauses = (['down', 'lost'] as const).map((end) => {
+      const { breaker, told } = aBreaker()
+      for (let taskId = 1; taskId <= 6; taskId++) breaker.note('alpha', taskId, end)
+      return { told, pauseMs: breaker.nextProbeIn() }
+    })
+    expect(pauses).toEqual([
+      { told: ['alpha down'], pauseMs: 1_000 },
+      { told: ['alpha losing'], pauseMs: 5_000 },
+    ])
+  })
+
   test('by how the last call of each task ended', () => {
     const { breaker, calls } = aBreaker()
     calls('-----')

@@ -67,17 +67,18 @@ describe('an engine is seen to work', () => {
     expect(breaker.everUp('alpha')).toBe(up)
   })
 
-  test('or to fail, by errors of the service alone', async () => {
-    for (const outcome of ['ambiguous', 'unreachable', 'throttled'] as const) {
+  test('or to fail, by errors of the service and by calls that are lost alone', async () => {
+    for (const outcome of ['unreachable', 'throttled'] as const) {
       const { breaker, calls } = aWatch()
       await calls(outcome, 20)
       expect(breaker.isOpen('alpha')).toBe(false)
     }
-    const { health, calls } = aWatch()
-    await calls('server-error', 6)
-    expect(['alpha.search', 'alpha.ai', 'gamma.search'].map((name) => health.isDown(aTask(1, name)))).toEqual(
-      [true, true, false],
-    )
+    for (const outcome of ['server-error', 'ambiguous'] as const) {
+      const { health, calls } = aWatch()
+      await calls(outcome, 6)
+      const down = ['alpha.search', 'alpha.ai', 'gamma.search'].map((name) => health.isDown(aTask(1, name)))
+      expect(down).toEqual([true, true, false])
+    }
   })
 
   test('or never: then it is taken for down when a task of it is about to fail', async () => {
