@@ -14,7 +14,7 @@ import type { Store } from '../store/store.ts'
 import { harmless, type Terminal } from '../terminal.ts'
 import { day, isJsonAsked, namedJob, operationName } from './choices.ts'
 import { whyNothing } from './explain.ts'
-import { deliver, fileColumns, refuseOntoInput, whole } from './output.ts'
+import { deliver, fileColumns, refuseOntoInput, refuseOntoJobFiles, whole } from './output.ts'
 import {
   askedDay,
   type CompareFlags,
@@ -44,6 +44,7 @@ export async function diff(flags: DiffFlags, terminal: Terminal): Promise<number
   const depth = wholeNumber('--depth', flags.depth, { min: 1 })
   const fits = chosenQueries(flags)
   await using store = await openReader(databasePath(flags))
+  await refuseOntoJobFiles(store, flags)
   const named = await namedJob(store, flags, terminal)
   if (named === null) return 2
   const { name: job, settings } = named

@@ -12,7 +12,7 @@ import { openReader } from '../store/sqlite/open.ts'
 import { isScreen, note, type Terminal } from '../terminal.ts'
 import { nearest } from '../words.ts'
 import { chosenFormat, dayOrInstant, operationName, refuseUnknownJob } from './choices.ts'
-import { deliver } from './output.ts'
+import { deliver, refuseOntoJobFiles } from './output.ts'
 import { exportProgress } from './progress.ts'
 import { wholeNumber } from './whole-number.ts'
 
@@ -40,6 +40,7 @@ export async function exportRows(flags: ExportFlags, terminal: Terminal): Promis
   const filter = rowFilter(flags)
   const since = cursorOf(flags)
   await using store = await openReader(databasePath(flags))
+  await refuseOntoJobFiles(store, flags)
   if (flags.job !== undefined) await refuseUnknownJob(store, flags.job)
   if (filter.run !== undefined && (await store.run(filter.run)) === null)
     throw new UsageError(`There is no run ${filter.run}. List them with: rankline runs`)

@@ -1,7 +1,10 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { NobodyReads, RanklineError, UsageError } from '../errors.ts'
+import { noFile } from '../model/job.ts'
 import { writeWhole } from '../report/whole-file.ts'
-import { note, type Terminal } from '../terminal.ts'
+import type { RunReads } from '../store/store.ts'
+import { harmless, note, type Terminal } from '../terminal.ts'
 import { size } from '../words.ts'
 
 /** Writes pieces of data to the file that was named, or to stdout; a screen shows the colors of `painted` text. */
@@ -27,6 +30,37 @@ export function refuseOntoInput(out: string | undefined, inputs: readonly (strin
     throw new UsageError(
       `--out names ${input}, which is read and would be lost. Give it the name of another file`,
     )
+}
+
+/** The settings of this folder, which are no place for rows. */
+const settingsFile = '.env'
+
+/**
+ * Throws one sentence where the output would take the place of a job file that the database knows, of a CSV file that the named job
+ * reads, or of the settings.
+ *
+ * @param job the job that the command names, by its file or by its name
+ */
+export async function refuseOntoJobFiles(
+  store: Pick<RunReads, 'jobFile' | 'jobNames'>,
+  { out, job }: { readonly out?: string | undefined; readonly job?: string | undefined },
+): Promise<void> {
+  if (out === undefined) return
+  const refuse = (what: string): never => {
+    throw new UsageError(`--out names ${what}, which would be lost. Give it the name of another file`)
+  }
+  if (resolve(out) === resolve(settingsFile)) refuse(`${settingsFile}, the file for settings`)
+  if (!existsSync(out)) return
+  const isOut = (file: string): boolean => existsSync(file) && sameFile(file, out)
+  if (isOut(settingsFile)) refuse(`${settingsFile}, the file for settings`)
+  for (const name of await store.jobNames()) {
+    const file = await store.jobFile(name)
+    if (file !== null && file !== noFile && isOut(file)) refuse(`${out}, the job file of ${harmless(name)}`)
+  }
+  const file = job === undefined || existsSync(job) ? job : await store.jobFile(job)
+  if (file == null || !/\.ya?ml$/i.test(file) || !/\.[ct]sv$/i.test(realpathSync(out))) return
+  const { csvFilesOf } = await import('../jobfile/open.ts')
+  if ((await csvFilesOf(file)).some(isOut)) refuse(`${out}, from which ${file} reads queries`)
 }
 
 function sameFile(one: string, other: string): boolean {

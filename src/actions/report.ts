@@ -4,7 +4,7 @@ import { openCopy, openReader } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
 import { day, isJsonAsked, namedJob } from './choices.ts'
-import { deliver, fileColumns, refuseOntoInput, whole } from './output.ts'
+import { deliver, fileColumns, refuseOntoInput, refuseOntoJobFiles, whole } from './output.ts'
 import { type CompareFlags, comparisonOf, notYetRun, type RankedJob, rankedJob } from './rank-report.ts'
 import { chosenForm, type ExplainFlags, refuseBesideExplain, rowOrder, serpDays } from './report-flags.ts'
 import { measureOf, refuseMissingKind } from './report-measure.ts'
@@ -27,6 +27,7 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
   const date = day('--date', flags.date)
   const database = databasePath(flags)
   await using reader = await openReader(database)
+  await refuseOntoJobFiles(reader, flags)
   const named = await namedJob(reader, flags, terminal)
   if (named === null) return 2
   const { name: job, settings } = named

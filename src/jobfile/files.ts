@@ -47,6 +47,11 @@ export async function fileMistake(
   return await access(file, constants.R_OK).then(() => null, unreadable)
 }
 
+/** Where a CSV file lies that a job file names: beside it, unless its path is absolute. */
+export function besideJobFile(jobFile: string, named: string): string {
+  return path.isAbsolute(named) ? named : path.join(path.dirname(jobFile), named)
+}
+
 /** What the system said of a file, for people. */
 export function unreadable({ code, message }: NodeJS.ErrnoException): Mistake {
   if (code === 'ENOENT' || code === 'ENOTDIR')

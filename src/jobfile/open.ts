@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { JobQuery, JobSettings, Problem } from '../model/job.ts'
-import { operationsOfEntries } from './entries.ts'
+import { entriesOf, operationsOfEntries } from './entries.ts'
 import { makeExpand } from './expand.ts'
-import { fileMistake, isYamlMap, type JobText, yamlText, yamlTextMistake } from './files.ts'
+import { besideJobFile, fileMistake, isYamlMap, type JobText, yamlText, yamlTextMistake } from './files.ts'
 import type { JobFlags } from './flags.ts'
 import { inFileOrder, type Mistake, type Report } from './problem.ts'
 import { type Reading, readQueries } from './queries.ts'
 import { readSettings } from './settings.ts'
-import type { Source } from './tree.ts'
+import { isMap, type Source } from './tree.ts'
 import { parseYaml } from './yaml.ts'
 
 /** A job file whose settings were checked. */
@@ -69,6 +69,18 @@ export async function openJob(job: Job, flags: JobFlags, report: Report): Promis
   if (sound) return { settings: plan.settings, queries, digest: () => digest }
   for await (const _ of queries());
   return null
+}
+
+/** The CSV files that a YAML job file names; none where it cannot be read. */
+export async function csvFilesOf(file: string): Promise<readonly string[]> {
+  if ((await fileMistake(file)) !== null) return []
+  const ignore: Report = () => {}
+  const text = yamlText(await readFile(file), file, ignore)
+  const source = text === null ? null : parseYaml(text, file, ignore)
+  if (source === null) return []
+  return entriesOf(source).flatMap((entry) =>
+    isMap(entry) && typeof entry.file === 'string' ? [besideJobFile(file, entry.file)] : [],
+  )
 }
 
 async function jobMistake(job: Job): Promise<Mistake | null> {

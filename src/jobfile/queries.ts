@@ -1,4 +1,3 @@
-import path from 'node:path'
 import type { JobQuery } from '../model/job.ts'
 import { count } from '../words.ts'
 import { readCsv } from './csv.ts'
@@ -7,7 +6,7 @@ import { readColumns } from './csv-columns.ts'
 import { type ReadRow, rowReader } from './csv-rows.ts'
 import { entriesOf, readEntry } from './entries.ts'
 import type { Expand } from './expand.ts'
-import { fileMistake, unreadable } from './files.ts'
+import { besideJobFile, fileMistake, unreadable } from './files.ts'
 import { inFileOrder, type Mistake, type Report } from './problem.ts'
 import type { JobPlan } from './settings.ts'
 import type { Source } from './tree.ts'
@@ -74,7 +73,7 @@ async function* readEntries(
     const good = release() === 0
     if (good && queries.length > 0) yield queries
     if (entry === null || 'row' in entry) continue
-    const file = path.isAbsolute(entry.file) ? entry.file : path.join(path.dirname(reading.file), entry.file)
+    const file = besideJobFile(reading.file, entry.file)
     const mistake = await fileMistake(file, ['.csv', '.tsv'])
     if (mistake === null) yield* readTable(reading, file, file, seen)
     else {

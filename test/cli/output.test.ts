@@ -1,6 +1,8 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync } from 'node:fs'
+import { rm, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
@@ -95,6 +97,42 @@ describe('what a command reads', () => {
       code: 2,
       stdout: '',
       stderr: `rankline: --out names ${file}, which is read and would be lost. Give it the name of another file\n`,
+    })
+    expect(await place.read(file)).toBe(before)
+  })
+
+  test.each([
+    [
+      'the job file of a report',
+      ['report', 'job', '--out', 'job.csv'],
+      'job.csv',
+      'job.csv, the job file of job',
+    ],
+    ['that of a diff, by a link', ['diff', 'job', '--out', 'link'], 'job.csv', 'link, the job file of job'],
+    [
+      'that of an export',
+      ['export', 'organic', '--out', 'job.csv'],
+      'job.csv',
+      'job.csv, the job file of job',
+    ],
+    ['the settings', ['export', 'organic', '--out', '.env'], '.env', '.env, the file for settings'],
+    [
+      'a file of queries',
+      ['report', 'other.yaml', '--out', './lists/a.csv'],
+      'lists/a.csv',
+      './lists/a.csv, from which other.yaml reads queries',
+    ],
+  ])('is not written over where it is not named as a file: %s', async (_, args, file, what) => {
+    await place.file('.env', '# none\n')
+    await place.file('lists/a.csv', 'query\na\n')
+    await place.file('other.yaml', 'name: job\nqueries: [{ file: lists/a.csv }]\n')
+    await rm(join(place.folder, 'link'), { force: true })
+    await symlink('job.csv', join(place.folder, 'link'))
+    const before = await place.read(file)
+    expect(await place.run(args)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `rankline: --out names ${what}, which would be lost. Give it the name of another file\n`,
     })
     expect(await place.read(file)).toBe(before)
   })
