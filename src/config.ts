@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { UsageError } from './errors.ts'
 import { isLoopback, parseUrl } from './model/url.ts'
@@ -42,7 +42,26 @@ export function databaseSetting(flags: SettingFlags): { readonly path: string; r
 
 /** Makes the folder of the default database, as nobody named another; those that were named must be there. */
 export function makeDefaultFolder(database: string): void {
-  if (database === defaultDatabase) mkdirSync(dirname(defaultDatabase), { recursive: true })
+  if (database === defaultDatabase) makeDataFolder()
+}
+
+/** Makes the folder of default databases in the working folder; throws one sentence where it cannot be made. */
+export function makeDataFolder(): void {
+  const folder = dirname(defaultDatabase)
+  try {
+    mkdirSync(folder, { recursive: true })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST' || code === 'ENOTDIR')
+      throw new UsageError(
+        `${resolve(folder)} is no folder, so no database can be made in it. Rename it, or name a database elsewhere with --db`,
+        { cause: error },
+      )
+    throw new UsageError(
+      `The folder ${resolve(folder)} cannot be made for the database. Work in a folder that you may write, or name a database elsewhere with --db`,
+      { cause: error },
+    )
+  }
 }
 
 /** Address and key of the service. Throws one sentence with what to type where one is missing or cannot be used. */

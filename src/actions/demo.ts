@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { relative } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { makeDataFolder } from '../config.ts'
 import { UsageError } from '../errors.ts'
 import { type Clock, systemClock } from '../model/clock.ts'
 import { exportKinds } from '../report/columns.ts'
@@ -41,7 +42,7 @@ export async function demo(flags: DemoFlags, terminal: Terminal): Promise<number
     throw new UsageError(
       `${flags.db} exists already; the demo begins with a new database. Name another file with --db`,
     )
-  if (flags.db === undefined) await mkdir('data', { recursive: true })
+  if (flags.db === undefined) makeDataFolder()
   for (const file of [database, `${database}-wal`, `${database}-shm`]) await rm(file, { force: true })
   const started = performance.now()
   await using sandbox = await spawnSandbox()

@@ -108,6 +108,38 @@ test('a database is read where nothing may be written, also with a log that a de
   }
 })
 
+test('a folder in which no folder for the database can be made is one sentence, and nothing is sent', async () => {
+  await using sandbox = await startSandbox()
+  await using place = await workspace(sandbox)
+  await place.file('job.csv', queriesCsv(1))
+  const data = join(place.folder, 'data')
+  rmSync(data, { recursive: true })
+  const refused = async (...commands: readonly (readonly string[])[]) => {
+    const ends = await Promise.all(commands.map((args) => place.run(args)))
+    return ends.map(({ code, stdout, stderr }) => `${code} ${stdout}${stderr}`)
+  }
+
+  await place.file('data', 'a file')
+  expect(await refused(['demo', '--days', '1'])).toEqual([
+    `2 rankline: ${data} is no folder, so no database can be made in it. Rename it, or name a database elsewhere with --db\n`,
+  ])
+  rmSync(data)
+  using mounted = readOnly(place.folder)
+  if (mounted === null) return
+  const commands = [
+    ['run', 'job.csv'],
+    ['search', 'alpha.search', 'x'],
+    ['demo', '--days', '1'],
+  ] as const
+  expect(await refused(...commands)).toEqual(
+    commands.map(
+      () =>
+        `2 rankline: The folder ${data} cannot be made for the database. Work in a folder that you may write, or name a database elsewhere with --db\n`,
+    ),
+  )
+  expect(sandbox.ledger.charged).toBe(0)
+})
+
 test('a database is migrated when no other process collects, never beside one', async () => {
   await using sandbox = await startSandbox()
   await using place = await workspace(sandbox)
