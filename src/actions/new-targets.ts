@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { JobSettings } from '../model/job.ts'
 import { lookBack } from '../run/look-back.ts'
 import type { Store } from '../store/store.ts'
-import type { Terminal } from '../terminal.ts'
+import { note, type Terminal } from '../terminal.ts'
 import { count } from '../words.ts'
 
 /** After so much writing others come first, who may collect at the same time. */
@@ -25,11 +25,12 @@ export async function observeThePast(
   store: Store,
   settings: Pick<JobSettings, 'name' | 'targets'>,
   newest: number | null,
-  { say }: Pick<Terminal, 'say'>,
+  terminal: Pick<Terminal, 'say' | 'quiet'>,
 ): Promise<void> {
   const looked = await lookBack(store, settings, newest, pauses())
   if (looked > 0)
-    say(
+    note(
+      terminal,
       `${settings.name}: targets are new; ${count(looked, 'stored query was', 'stored queries were')} looked at again for them, at no cost.`,
     )
 }

@@ -2,7 +2,7 @@ import { type JobSettings, noFile } from '../model/job.ts'
 import type { Run } from '../model/run.ts'
 import type { Store } from '../store/store.ts'
 import type { Terminal } from '../terminal.ts'
-import { askToBuyAgain } from './buying-again.ts'
+import { askToBuyAgain, sayBoughtAgain } from './buying-again.ts'
 import { type CollectFlags, collectRuns, type Listed, readCollectFlags } from './collecting.ts'
 import { collectorLock, type LockFlags } from './collector-lock.ts'
 import { beginDesk } from './desk.ts'
@@ -47,9 +47,10 @@ export async function planRuns(
   const fresh = flags.fresh === true
   // The user is asked before the turn is taken: others need not wait for the answer.
   const wanted = fresh ? [] : await plot(store, jobs, { fresh, change: false }, clock.wall())
-  await askToBuyAgain(store, draft, wanted, terminal)
+  const told = await askToBuyAgain(store, draft, wanted, terminal)
   await turn()
   const plotted = await plot(store, jobs, { fresh, change: true }, clock.wall())
+  if (!fresh) await sayBoughtAgain(store, draft, plotted, told, terminal)
   for (const { job } of plotted) await nameJob(store, job.settings)
   const planned = plotted.filter(({ course }) => course.do !== 'show').map((one) => one.planned)
   // What a dead process left in the air must not outlive an edited file.

@@ -56,12 +56,13 @@ describe.skipIf(!existsSync(script) || process.platform !== 'linux')('on a termi
   })
 })
 
-test('elsewhere it is said, and bought; what costs nothing, or is wanted with --fresh, is not worth a word', async () => {
+test('elsewhere it is said, but with --quiet, and bought; what costs nothing, or is wanted with --fresh, is not worth a word', async () => {
   const { place, sandbox } = job
   const before = sandbox.ledger.charged
   const said = await place.run(['run', 'job.csv'])
   expect(said.stderr).toMatch(/^job is finished for today \(run \d\)\. This buys it again, for 3 credits\.$/m)
   expect(sandbox.ledger.charged).toBe(before + 3)
+  expect(await place.run(['run', 'job.csv', '--quiet'])).toEqual({ code: 0, stdout: '', stderr: '' })
   expect((await place.run(['run', 'job.csv', '--fresh'])).stderr).not.toContain('again')
   expect((await place.run(['run', 'job.csv', '--freshness', '1h'])).stderr).not.toContain('again')
 })

@@ -30,6 +30,7 @@ test('a competitor that is added has its history at the next run, at no cost', a
   await place.file('job.yaml', job('competitors: [risewell.example, nowhere.example]\n'))
   sandbox.control({ date: '2026-03-09' })
 
+  expect((await place.run(['report', 'job.yaml', '--quiet'])).stderr).toBe('')
   const { code, stdout, stderr } = await place.run(['run', 'job.yaml', '--fresh', '--json'])
 
   expect(code).toBe(0)

@@ -35,6 +35,26 @@ test('a second process waits its turn; with --wait 0 it exits 7 and has sent not
   expect(sent).toEqual([...Array(30).fill('first'), ...Array(5).fill('second')])
 })
 
+test('the same job from two shells: the second says that it is finished by then, and buys it again', async () => {
+  await using sandbox = await startSandbox({ latencyMs: 1_000 })
+  await using place = await workspace(sandbox)
+  const job = await place.file('job.csv', queriesCsv(20))
+  const first = place.start(['run', job, '--concurrency', '2'])
+  while (sandbox.ledger.requestsFor(isSearch).length < 2)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  const second = place.start(['run', job])
+  await spokenOrEnded(second)
+  sandbox.control({ latencyMs: 0 })
+
+  expect((await first.ended).code).toBe(0)
+  const { code, stderr } = await second.ended
+  expect(code).toBe(0)
+  expect(stderr).toMatch(
+    /^Waiting .*\njob is finished for today \(run 1\)\. This buys it again, for 20 credits\.$/m,
+  )
+  expect(sandbox.ledger.charged).toBe(40)
+})
+
 test('the turn of a killed process is over at once', async () => {
   await using sandbox = await startSandbox({ latencyMs: 200 })
   await using place = await workspace(sandbox)
