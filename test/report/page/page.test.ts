@@ -375,6 +375,8 @@ describe.skipIf(chromium === undefined)(
         await page.setViewport({ width, height: 900 })
         const { first, left, wide } = await measured()
         expect(first).toBeGreaterThanOrEqual(width < 760 ? 150 : 220)
+        const keyword = await page.$eval('#keywords tbody:not(.spacer) th', (cell) => cell.clientWidth)
+        expect(keyword).toBeGreaterThanOrEqual(width < 760 ? 120 : 220)
         expect(left).toBeLessThan(2)
         expect(wide).toBe(width)
       }
