@@ -1,6 +1,6 @@
 /** Builds `dist`, and with `--bench` the benchmarks in `dist/bench`. Runs on every system that Node runs on. */
-import { cp, rm } from 'node:fs/promises'
-import { basename, relative } from 'node:path'
+import { cp, readdir, rm } from 'node:fs/promises'
+import { basename, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
@@ -22,9 +22,10 @@ const forNode = {
 const page = 'src/report/page/client'
 
 if (process.argv.includes('--bench')) {
+  const files = await readdir('bench', { recursive: true })
   await build({
     ...forNode,
-    entryPoints: ['bench/*.ts', 'bench/*/*.ts'],
+    entryPoints: files.filter((file) => file.endsWith('.ts')).map((file) => join('bench', file)),
     outbase: 'bench',
     outdir: 'dist/bench',
   })
