@@ -13,7 +13,7 @@ export interface FormatFlags {
   readonly out?: string | undefined
 }
 
-/** Formats by the extension of a file; other extensions promise nothing. */
+/** Formats by the extension of a file. */
 const formatOf: Readonly<Record<string, string>> = {
   '.csv': 'csv',
   '.json': 'json',
@@ -28,8 +28,8 @@ const formatOf: Readonly<Record<string, string>> = {
 }
 
 /**
- * The format that was asked for, else that of the extension of `--out`, else the first one; throws one sentence for others, and for
- * two at once.
+ * The format that was asked for, else that of the extension of `--out`, else, without an extension, the first one; throws one sentence
+ * for others, and for two at once.
  */
 export function chosenFormat<T extends string>(
   { format: named, json = false, out = '' }: FormatFlags,
@@ -39,6 +39,10 @@ export function chosenFormat<T extends string>(
     throw new UsageError(`--json and --format ${named} ask for two formats. Leave one of them out`)
   const extension = extname(out).toLowerCase()
   const promised = formatOf[extension]
+  if (named === undefined && !json && promised === undefined && !endsAs(extension, known[0]))
+    throw new UsageError(
+      `--out ${out} ends in ${extension}, which says no format that this command writes; name a file that ends in ${extensionsOf(known)}, or say the format with ${known.length > 2 ? '--format' : '--json'}`,
+    )
   const format = (json ? 'json' : named) ?? promised ?? known[0]
   const chosen = known.find((one) => one === format)
   const asked = json ? '--json' : named === undefined ? `--out ${out}` : `--format ${named}`
@@ -53,6 +57,13 @@ export function chosenFormat<T extends string>(
       `${asked} and --out ${out} ask for two formats. Leave out ${asked.split(' ')[0]}, or name a file that ends in .${chosen}`,
     )
   return chosen
+}
+
+/** Whether a file of that extension, which no format has, can be of the format that is written where none is named. */
+function endsAs(extension: string, usual: string | undefined): boolean {
+  // A number at the end, as of a date, is a part of the name.
+  if (/^\.?\d*$/.test(extension)) return true
+  return extension === '.txt' && (usual === 'table' || usual === 'text')
 }
 
 function extensionsOf(formats: readonly string[]): string {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { chosenFormat, isJsonAsked } from '../../src/actions/choices.ts'
 import { chosenForm } from '../../src/actions/report-flags.ts'
 import { forms } from '../../src/actions/report-forms.ts'
+import { UsageError } from '../../src/errors.ts'
 import { exportFormats } from '../../src/report/export-out.ts'
 
 const report = Object.keys(forms)
@@ -30,6 +31,7 @@ describe('the format of a file', () => {
     [{ out: 'r.xlsx', format: 'xlsx' }, 'xlsx'],
     [{ out: 'r.json', json: true }, 'json'],
     [{ out: 'r.txt', json: true }, 'json'],
+    [{ out: 'r.csv.gz', format: 'csv' }, 'csv'],
   ])('is the one that was asked for: %j', (flags, format) => {
     expect(chosenFormat(flags, report)).toBe(format)
   })
@@ -49,6 +51,20 @@ describe('the format of a file', () => {
     ],
   ])('cannot be two: %j', (flags, sentence) => {
     expect(() => chosenFormat(flags, report)).toThrow(sentence)
+  })
+
+  test.each<[string, readonly string[], string]>([
+    ['r.pdf', report, '--out r.pdf ends in .pdf, which says no format that this command writes'],
+    ['r.csv.gz', exportFormats, 'ends in .gz'],
+    [
+      'r.txt',
+      exportFormats,
+      `name a file that ends in .${exportFormats.join(', .')}, or say the format with --format`,
+    ],
+    ['r.doc', ['text', 'json'], 'name a file that ends in .txt, .json, or say the format with --json'],
+  ])('is not guessed where its extension says none: %s', (out, known, words) => {
+    expect(() => chosenFormat({ out }, known)).toThrow(UsageError)
+    expect(() => chosenFormat({ out }, known)).toThrow(words)
   })
 
   test('is that of a whole report, too, and of what is text or JSON', () => {

@@ -167,7 +167,7 @@ describe('an export of what is new', () => {
         expect((await place.run(['run', 'since.csv', '--fresh', ...db])).code).toBe(0)
       }
       const cursorOf = async (...flags: readonly string[]) => {
-        const { stderr } = await place.run(['export', kind, '--out', 'since.csv.out', ...flags])
+        const { stderr } = await place.run(['export', kind, '--out', 'since.out.csv', ...flags])
         return stderr.match(/Next cursor: (\S+)/)?.[1] ?? stderr
       }
       const shared = await cursorOf(...restored)
@@ -206,7 +206,7 @@ describe('a mistake is one sentence', () => {
     [['--since', 'organic-999999'], /is the cursor of another database/],
     [['--since', 'yesterday'], /'yesterday' is no cursor/],
     [['--cursor-file', 'a.cursor'], /--cursor-file needs a file for the rows/],
-    [['--cursor-file', 'a.cursor', '--out', 'a.cursor'], /name the same file/],
+    [['--cursor-file', 'a.csv', '--out', 'a.csv'], /name the same file/],
     [['--cursor-file', 'a.cursor', '--out', 'a.csv', '--since', 'organic-0'], /both say where to begin/],
     [['--cursor-file', 'no/a.cursor', '--out', 'a.csv'], /mkdir -p no/],
     [['--cursor-file', 'data/rankline.db', '--out', 'a.csv'], /is a database/],

@@ -250,7 +250,14 @@ test('an export never takes the place of a database', async () => {
   const job = await place.file('job.csv', queriesCsv(1))
   await place.run(['run', job])
 
-  const { code, stderr } = await place.run(['export', 'organic', '--out', 'data/rankline.db'])
+  const { code, stderr } = await place.run([
+    'export',
+    'organic',
+    '--format',
+    'csv',
+    '--out',
+    'data/rankline.db',
+  ])
 
   expect(code).toBe(2)
   expect(stderr).toContain('is a database')
