@@ -27,6 +27,33 @@ const known: Partial<Record<ErrorCode, Mistake>> = {
   },
 }
 
+const misaligned: Mistake = {
+  what: 'the line begins at another column than the entries above',
+  instead: 'line it up with them',
+}
+
+/** The errors that a line at another column than those above gives, beside others. */
+const fromMisaligned: ReadonlySet<ErrorCode> = new Set([
+  'BLOCK_AS_IMPLICIT_KEY',
+  'MISSING_CHAR',
+  'BAD_INDENT',
+])
+
+/** Where the line begins that stands at another column than those above, if that is what an error comes from; else null. */
+function misalignedAt(text: string, code: ErrorCode, offset: number, isMultiline: boolean): number | null {
+  if (!fromMisaligned.has(code)) return null
+  // The library names the first column of such a line, before its spaces and before comments above it.
+  if (offset === 0 || text[offset - 1] === '\n') {
+    const indent = text.slice(offset).match(/^(?: *(?:#.*)?\n)* *(?=[^ \n#])/)?.[0]
+    if (indent !== undefined && indent !== '') return offset + indent.length
+    if (code === 'BLOCK_AS_IMPLICIT_KEY' && /^-\s/.test(text.slice(offset, offset + 2))) return offset
+  }
+  // A line that is too deep goes on with the value above, which is taken for a key then.
+  if (code !== 'BLOCK_AS_IMPLICIT_KEY' || !isMultiline) return null
+  const next = text.slice(offset).match(/^.*\n\s*(?=\S)/)?.[0]
+  return next === undefined ? null : offset + next.length
+}
+
 /** Reports what is wrong with the YAML itself; false where the rest cannot be trusted. */
 export function reportSyntax(
   documents: readonly Document[],
@@ -37,9 +64,22 @@ export function reportSyntax(
   const second = documents[1]
   let trusted = true
   const told = new Set<number>()
-  for (const { code, pos } of documents.flatMap((document) => document.errors)) {
-    if (told.has(pos[0])) continue
+  const errors = documents.flatMap((document) => document.errors)
+  const multiline = new Set(
+    errors.flatMap(({ code, pos }) => (code === 'MULTILINE_IMPLICIT_KEY' ? [pos[0]] : [])),
+  )
+  let misalignedFrom = Number.POSITIVE_INFINITY
+  for (const { code, pos } of errors) {
+    // What follows a line at another column comes of that, or is told when the line is right.
+    if (told.has(pos[0]) || pos[0] >= misalignedFrom) continue
     told.add(pos[0])
+    const begin = misalignedAt(text, code, pos[0], multiline.has(pos[0]))
+    if (begin !== null) {
+      misalignedFrom = pos[0]
+      report({ ...place(begin), ...misaligned })
+      trusted = false
+      continue
+    }
     const key = text.slice(pos[0]).match(/^["']?([^\s:"']*)/)?.[1] ?? ''
     if (code === 'DUPLICATE_KEY')
       report({ ...place(pos[0]), what: `key ${quoted(key)} stands twice`, instead: 'keep one of them' })

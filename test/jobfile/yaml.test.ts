@@ -148,6 +148,46 @@ describe('the YAML itself', () => {
       ["job.yaml:1:7: a second ': ' stands in one line; put the text in quotes, or begin a new line"],
     ],
     [
+      'an entry further left than those above',
+      'queries:\n  - desk\n - foo\n',
+      ['job.yaml:3:2: the line begins at another column than the entries above; line it up with them'],
+    ],
+    [
+      'an entry with a key further left, and one after it',
+      'queries:\n   - desk\n  - query: foo\n   - bar\n',
+      ['job.yaml:3:3: the line begins at another column than the entries above; line it up with them'],
+    ],
+    [
+      'an entry at the first column, below a comment',
+      'queries:\n  - desk\n# more\n- foo\n',
+      ['job.yaml:4:1: the line begins at another column than the entries above; line it up with them'],
+    ],
+    [
+      'an entry at the first column',
+      'queries:\n  - desk\n- foo\n- bar\n',
+      ['job.yaml:3:1: the line begins at another column than the entries above; line it up with them'],
+    ],
+    [
+      'a comma that is missing in brackets over several lines',
+      'queries: [\n  "a"\n  "b"\n]\n',
+      ['job.yaml:3:3: a quote, bracket or comma is missing; add it'],
+    ],
+    [
+      'a setting further left than those above',
+      'budget:\n  keep: 1\n max_credits: 2\nqueries: [a]\n',
+      ['job.yaml:3:2: the line begins at another column than the entries above; line it up with them'],
+    ],
+    [
+      'a key of an entry further left than those above',
+      'queries:\n  - query: a\n   depth: 20\n',
+      ['job.yaml:3:4: the line begins at another column than the entries above; line it up with them'],
+    ],
+    [
+      'a key of an entry further right than those above',
+      'queries:\n  - query: a\n      depth: 20\n',
+      ['job.yaml:3:7: the line begins at another column than the entries above; line it up with them'],
+    ],
+    [
       'an unknown escape',
       'queries: ["a\\qb"]\n',
       [
