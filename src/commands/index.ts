@@ -33,7 +33,7 @@ export const commands: readonly Command[] = [
     examples: [
       ['run keywords.csv --target acme.com --depth 30', 'ranks among the first 30 results'],
       ['run --skip-bad acme.yaml umbrella.yaml', 'several jobs, for cron'],
-      ['cat keywords.csv | rankline run - --name keywords', 'a job through a pipe'],
+      ['cat keywords.csv | rankline run - --name keywords --target acme.com', 'a job through a pipe'],
     ],
     flags: (yargs) =>
       fitFlag(waitFlag(collectFlags(serviceFlags(jobFlags(yargs))))).options({
@@ -201,7 +201,7 @@ export const commands: readonly Command[] = [
     usage: 'db <what> [file]',
     describe: 'Keep the database: backup <file>, check, migrate, or prune --answers <age>',
     examples: [
-      ['db backup backups/acme.db', 'a whole copy'],
+      ['db backup acme-copy.db', 'a whole copy'],
       ['db prune --answers 90d --dry-run', 'how much old bodies take'],
     ],
     flags: (yargs) =>
