@@ -26,26 +26,34 @@ export interface DailyFigures {
  * other depths, are not alike. Expected are on the last day all keywords, on others those of which that day says anything.
  *
  * A page asks for them at every filter, for thousands of keywords. Figures are sums, to which days that are alike add alike:
- * so these are counted, and each kind of day is measured once.
+ * so these are counted, each kind of day is measured once, and the kinds of the days of a series are found once.
  *
  * @param target place in the targets of the history
  */
 export function daily(history: RankHistory, target: number, measure: Measure): readonly DailyFigures[] {
   const { days, keywords } = history
   const last = days.length - 1
-  const tallies = new Tallies(days.length, measure)
+  const dayKinds = dayKindsOf(measure)
+  const tallies: Tally[] = []
+  const byKind: (Tally | undefined)[] = []
   const added = new Uint32Array(days.length)
   for (const series of history.series) {
     if (series.target !== target) continue
     const { cells } = series
     const { kind, volume } = keywords[series.keyword] as Keyword
-    const tallyOn = tallies.of(series, kind)
+    const kindsOfDays = dayKinds.ofSeries(series, kind)
     let isAsked = false
     for (let day = 0; day <= last; day++) {
       if (cells[day] == null && day !== last) continue
       if (!isAsked) added[day] = (added[day] ?? 0) + 1
       isAsked = true
-      const tally = tallyOn(day)
+      const dayKind = kindsOfDays[day] as number
+      let tally = byKind[dayKind]
+      if (tally === undefined) {
+        tally = emptyTally(dayKinds.all[dayKind] as DayKind, days.length)
+        byKind[dayKind] = tally
+        tallies.push(tally)
+      }
       if (volume === null) tally.withoutVolume[day] = (tally.withoutVolume[day] ?? 0) + 1
       else {
         tally.withVolume[day] = (tally.withVolume[day] ?? 0) + 1
@@ -54,7 +62,7 @@ export function daily(history: RankHistory, target: number, measure: Measure): r
     }
   }
   const sums = days.map(emptySum)
-  for (const tally of tallies.all()) for (const [day, sum] of sums.entries()) addTo(sum, tally, day)
+  for (const tally of tallies) for (const [day, sum] of sums.entries()) addTo(sum, tally, day)
   let asked = 0
   return days.map((day, index) => {
     asked += added[index] ?? 0
@@ -62,8 +70,8 @@ export function daily(history: RankHistory, target: number, measure: Measure): r
   })
 }
 
-/** Days of keywords that are alike, counted by day. */
-interface Tally {
+/** What days that are alike add to figures. */
+interface DayKind {
   readonly bucket: Bucket
   readonly isObserved: boolean
   readonly isRanked: boolean
@@ -71,10 +79,24 @@ interface Tally {
   readonly plain: readonly number[]
   readonly fixed: readonly number[]
   readonly bySearch: readonly number[]
+}
+
+/** Days of one kind, counted by day. */
+interface Tally {
+  readonly kind: DayKind
   readonly withVolume: Float64Array
   readonly withoutVolume: Float64Array
   /** The volumes of those that have one. */
   readonly searches: Float64Array
+}
+
+function emptyTally(kind: DayKind, days: number): Tally {
+  return {
+    kind,
+    withVolume: new Float64Array(days),
+    withoutVolume: new Float64Array(days),
+    searches: new Float64Array(days),
+  }
 }
 
 const termNames = ['numerator', 'denominator', 'uncounted'] as const
@@ -85,22 +107,41 @@ function termsOf(seen: Seen, measure: Measure): readonly number[] {
   return headlineNames.flatMap((name) => termNames.map((term) => figures[name][term]))
 }
 
-class Tallies {
-  readonly #days: number
-  readonly #measure: Measure
-  readonly #known = new Map<string, Map<number | string, Tally>>()
+const knownKinds = new WeakMap<Measure, DayKinds>()
 
-  constructor(days: number, measure: Measure) {
-    this.#days = days
+/** The same ones whenever the same measure is asked for. */
+function dayKindsOf(measure: Measure): DayKinds {
+  const known = knownKinds.get(measure) ?? new DayKinds(measure)
+  knownKinds.set(measure, known)
+  return known
+}
+
+/** Kinds of days, as one measure sees them. */
+class DayKinds {
+  readonly all: DayKind[] = []
+  readonly #measure: Measure
+  readonly #places = new Map<string, Map<number | string, number>>()
+  readonly #ofSeries = new WeakMap<RankSeries, { readonly kind: ResultKind; readonly places: Uint32Array }>()
+
+  constructor(measure: Measure) {
     this.#measure = measure
   }
 
-  /** Where the days of a series are counted. */
-  of(series: RankSeries, kind: ResultKind): (day: number) => Tally {
-    const { absentDepths } = series
+  /** The kind of each day of a series, as its place in `all`. */
+  ofSeries(series: RankSeries, kind: ResultKind): Uint32Array {
+    const known = this.#ofSeries.get(series)
+    if (known?.kind === kind) return known.places
+    const places = this.#find(series, kind)
+    this.#ofSeries.set(series, { kind, places })
+    return places
+  }
+
+  #find(series: RankSeries, kind: ResultKind): Uint32Array {
+    const { absentDepths, cells } = series
     let next = 0
     let alike = this.#alike(kind, undefined)
-    return (day) => {
+    const places = new Uint32Array(cells.length)
+    for (let day = 0; day < cells.length; day++) {
       for (
         let change = absentDepths[next];
         change !== undefined && change[0] <= day;
@@ -108,23 +149,18 @@ class Tallies {
       )
         alike = this.#alike(kind, change[1])
       const key = keyOf(series, day)
-      const found = alike.get(key)
-      if (found !== undefined) return found
-      const made = this.#tally({
-        kind,
-        value: valueOn(series, day) ?? unknown,
-        ranks: ranksOn(series, day),
-      })
-      alike.set(key, made)
-      return made
+      let place = alike.get(key)
+      if (place === undefined) {
+        const value = valueOn(series, day) ?? unknown
+        place = this.all.push(this.#measured({ kind, value, ranks: ranksOn(series, day) })) - 1
+        alike.set(key, place)
+      }
+      places[day] = place
     }
+    return places
   }
 
-  *all(): Iterable<Tally> {
-    for (const alike of this.#known.values()) yield* alike.values()
-  }
-
-  #tally(sample: Omit<Seen, 'volume'>): Tally {
+  #measured(sample: Omit<Seen, 'volume'>): DayKind {
     const of = (volume: number | null) => termsOf({ ...sample, volume }, this.#measure)
     const [fixed, single] = [of(0), of(1)]
     const counts = distribution([sample.value])
@@ -135,17 +171,14 @@ class Tallies {
       plain: of(null),
       fixed,
       bySearch: single.map((term, place) => term - (fixed[place] ?? 0)),
-      withVolume: new Float64Array(this.#days),
-      withoutVolume: new Float64Array(this.#days),
-      searches: new Float64Array(this.#days),
     }
   }
 
   /** Those whose absence counts alike. */
-  #alike(kind: ResultKind, absentDepth: number | undefined): Map<number | string, Tally> {
+  #alike(kind: ResultKind, absentDepth: number | undefined): Map<number | string, number> {
     const key = `${kind} ${absentDepth}`
-    const those = this.#known.get(key) ?? new Map<number | string, Tally>()
-    this.#known.set(key, those)
+    const those = this.#places.get(key) ?? new Map<number | string, number>()
+    this.#places.set(key, those)
     return those
   }
 }
@@ -177,17 +210,18 @@ function addTo({ counts, coverage, terms }: Sum, tally: Tally, day: number): voi
   const [withVolume, without] = [tally.withVolume[day] ?? 0, tally.withoutVolume[day] ?? 0]
   const number = withVolume + without
   if (number === 0) return
-  counts[tally.bucket] += number
+  const { bucket, isObserved, isRanked, plain, fixed, bySearch } = tally.kind
+  counts[bucket] += number
   coverage.expected += number
-  if (tally.isObserved) coverage.observed += number
-  if (tally.isRanked) coverage.ranked += number
+  if (isObserved) coverage.observed += number
+  if (isRanked) coverage.ranked += number
   const searches = tally.searches[day] ?? 0
   for (let place = 0; place < terms.length; place++)
     terms[place] =
       (terms[place] ?? 0) +
-      without * (tally.plain[place] ?? 0) +
-      withVolume * (tally.fixed[place] ?? 0) +
-      searches * (tally.bySearch[place] ?? 0)
+      without * (plain[place] ?? 0) +
+      withVolume * (fixed[place] ?? 0) +
+      searches * (bySearch[place] ?? 0)
 }
 
 function dayOf(day: string, asked: number, { counts, coverage, terms }: Sum): DailyFigures {

@@ -106,13 +106,14 @@ function isRemovedWanted(removed: RemovedKeyword, filter: HistoryFilter): boolea
 
 function isAskedWanted({ query, operation, params }: Asked, filter: HistoryFilter): boolean {
   const { operations = [], gl, hl, location, text = '' } = filter
-  const engine = operation.replace(/\..*/, '')
   return (
-    (operations.length === 0 || operations.includes(operation) || operations.includes(engine)) &&
+    (operations.length === 0 ||
+      operations.includes(operation) ||
+      operations.includes(operation.replace(/\..*/, ''))) &&
     isAmong(String(params.gl ?? ''), gl) &&
     isAmong(String(params.hl ?? ''), hl) &&
     isAmong(String(params.location ?? ''), location) &&
-    query.toLowerCase().includes(text.toLowerCase())
+    (text === '' || query.toLowerCase().includes(text.toLowerCase()))
   )
 }
 

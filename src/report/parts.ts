@@ -51,7 +51,7 @@ export function partKey({ kind, engine }: Part): string {
  */
 export function partsOf({ series, keywords }: Pick<RankHistory, 'series' | 'keywords'>, first?: ResultKind) {
   const parts = new Map<string, Part>()
-  for (const { keyword } of series) {
+  for (const keyword of new Set(series.map((one) => one.keyword))) {
     const part = partOf(keywords[keyword] as Keyword)
     parts.set(partKey(part), part)
   }

@@ -118,7 +118,7 @@ describe('what is chosen', () => {
     expect([headline, references].map((view) => kindsOf(view as View))).toEqual([['organic'], ['reference']])
     const kinds = ({ data, everyone }: View) =>
       new Set(
-        [...data.serps, ...everyone.map(({ series }) => series)].map(
+        [...data.serps, ...everyone().map(({ series }) => series)].map(
           (one) => page.history.keywords[one.keyword]?.kind,
         ),
       )
@@ -136,7 +136,7 @@ describe('what is chosen', () => {
     )
     expect(improved?.listed).toEqual(all?.standings.filter(({ change }) => change.movement === 'improved'))
     expect(improved?.standings).toEqual(all?.standings)
-    expect(improved?.everyone).toEqual(all?.everyone)
+    expect(improved?.everyone()).toEqual(all?.everyone())
     expect(improved?.data).toEqual(all?.data)
   })
 })

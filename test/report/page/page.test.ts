@@ -165,6 +165,44 @@ describe.skipIf(chromium === undefined)(
       expect(mishaps).toEqual([])
     })
 
+    test('a movement redraws the table of keywords alone, and keeps its order', async () => {
+      await using opened = await openPage(browser, usual)
+      const { page, mishaps } = opened
+      const others = '#overview, #overview *, main > section, #competitors *, #pages *, #runs *'
+      await page.click('#keywords [data-column="keyword"]')
+      const sorting = await page.$eval('#keywords thead', (head) => head.innerText)
+      const drawn = await page.evaluateHandle((all) => [...document.querySelectorAll(all)], others)
+      /** How many elements are not those that were there before. */
+      const redrawn = () =>
+        page.evaluate(
+          (before, all) => [...document.querySelectorAll(all)].filter((one) => !before.includes(one)).length,
+          drawn,
+          others,
+        )
+      for (const movement of ['improved', 'declined']) {
+        await page.focus(`[data-movement="${movement}"]`)
+        await page.keyboard.press('Enter')
+        expect(
+          await page.$$eval('.moved [aria-pressed="true"]', (all) =>
+            all.map((one) => one.getAttribute('data-movement')),
+          ),
+        ).toEqual([movement])
+        expect(await page.evaluate(() => document.activeElement?.getAttribute('data-movement'))).toBe(
+          movement,
+        )
+        expect(await page.$eval('#keywords .lead', (lead) => lead.textContent)).toContain(`: ${movement}.`)
+        expect(await page.$eval('#keywords thead', (head) => head.innerText)).toBe(sorting)
+        expect(await redrawn()).toBe(0)
+      }
+      await page.keyboard.press('Enter')
+      expect(await page.$$('.moved [aria-pressed="true"]')).toEqual([])
+      expect(await page.$eval('.found', (found) => found.textContent)).toBe('70 keywords')
+      expect(await redrawn()).toBe(0)
+      await page.select('#choose-tag', 'desks')
+      expect(await redrawn()).toBeGreaterThan(0)
+      expect(mishaps).toEqual([])
+    })
+
     test('Back undoes what was chosen, one choice after the other, and typed letters at once', async () => {
       await using opened = await openPage(browser, usual)
       const { page, mishaps } = opened

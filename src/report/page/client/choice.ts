@@ -111,7 +111,7 @@ export function chosenWords(
   { history }: PageData,
 ): readonly (readonly [name: string, value: string])[] {
   const { targets, days } = history
-  const parts = partsOf(history).filter((one) => partKey(one) === part)
+  const parts = part === '' ? [] : partsOf(history).filter((one) => partKey(one) === part)
   const range = [from === '' ? days[0] : from, to === '' ? days.at(-1) : to].flatMap((day) =>
     day === undefined ? [] : [mediumDay(day)],
   )

@@ -17,7 +17,7 @@ import { overview } from './sections/overview.ts'
 import { pages } from './sections/pages.ts'
 import { runs } from './sections/runs.ts'
 import { empty, section } from './sections/section.ts'
-import { countedView, type View, viewOf } from './view.ts'
+import { countedView, type View, viewOf, withMovement } from './view.ts'
 
 const root = document.getElementById('report')
 if (root !== null) draw(await pageData(), root)
@@ -30,6 +30,9 @@ function draw(data: PageData, root: HTMLElement): void {
   const open = (standing: Standing, all: readonly Standing[]): void => sheet.open(view, standing, all)
   const fields = controls(data, choose)
   const head = masthead(data)
+  const tracked = data.history.targets.map(
+    (_, place) => data.history.series.filter(({ target }) => target === place).length,
+  )
   const later = inTurn()
   const main = h('main', { id: 'content' })
   root.replaceChildren(
@@ -40,6 +43,7 @@ function draw(data: PageData, root: HTMLElement): void {
     sheet.element,
   )
   let lastChange = ''
+  let showMovement: (() => void) | undefined
   window.addEventListener('hashchange', () => {
     lastChange = ''
     show(choiceIn(location.hash, data))
@@ -69,12 +73,26 @@ function draw(data: PageData, root: HTMLElement): void {
   }
 
   function show(next: Choice): void {
+    const isOtherMovement = hashOf({ ...next, movement: choice.movement }, data) === hashOf(choice, data)
     choice = next
-    view = viewOf(data, choice)
-    const seen = view
-    const what = found(seen, data)
+    if (showMovement !== undefined && isOtherMovement) {
+      view = withMovement(view, choice)
+      showFound()
+      showMovement()
+    } else {
+      view = viewOf(data, choice)
+      showFound()
+      drawParts(view)
+    }
+  }
+
+  function showFound(): void {
+    const what = found(view, tracked[choice.target] ?? 0)
     fields.show(choice, what)
-    head.show(seen, what)
+    head.show(view, what)
+  }
+
+  function drawParts(seen: View): void {
     if (data.history.targets.length === 0) {
       const overviewHead = { id: 'overview', title: 'Overview' }
       main.replaceChildren(section(overviewHead, empty(whyEmpty(data))), runs(seen), definitions(seen))
@@ -82,11 +100,15 @@ function draw(data: PageData, root: HTMLElement): void {
     }
     const counted = countedView(seen)
     const table = keywordTable(seen, open)
-    main.replaceChildren(
-      overview(counted, { open, choose }),
-      section({ id: 'keywords', title: 'Keywords', lead: leadOf(seen) }, table.element),
-    )
-    table.show(seen.listed)
+    const first = overview(counted, { open, choose })
+    const lead = new Text()
+    main.replaceChildren(first.element, section({ id: 'keywords', title: 'Keywords', lead }, table.element))
+    showMovement = () => {
+      first.press(choice.movement)
+      lead.data = leadOf(view)
+      table.show(view.listed)
+    }
+    showMovement()
     later.do([
       () => main.append(competitors(counted, open)),
       () => main.append(pages(seen, open)),
@@ -100,9 +122,12 @@ function whyEmpty({ history: { days } }: PageData): string {
   return days.length === 0 ? 'The job has not run yet.' : 'The job tracks no target, so there are no ranks.'
 }
 
-/** How many keywords are in sight, and how many of them the table lists. */
-function found({ standings, listed, choice }: View, { history }: PageData): string {
-  const all = history.series.filter(({ target }) => target === choice.target).length
+/**
+ * How many keywords are in sight, and how many of them the table lists.
+ *
+ * @param all how many the target is tracked for
+ */
+function found({ standings, listed, choice }: View, all: number): string {
   const inSight =
     all === standings.length
       ? count(all, 'keyword')

@@ -20,8 +20,8 @@ export interface View {
   readonly standings: readonly Standing[]
   /** Those of them that moved as chosen: the rows of the table of keywords. Figures are not of these: they would speak of winners alone. */
   readonly listed: readonly Standing[]
-  /** Where every target stands for the keywords in sight. */
-  readonly everyone: readonly Standing[]
+  /** Where every target stands for the keywords in sight; found when it is first asked for. */
+  everyone(): readonly Standing[]
   /** The kinds of results and engines in sight, the one that figures are of first. */
   readonly parts: readonly Part[]
 }
@@ -36,13 +36,13 @@ export function viewOf(data: PageData, choice: Choice): View {
     until: to,
   })
   const asked = askedDay(data, filtered.history.days, choice)
-  const shown = locale === '' ? filtered : keep(filtered, (keyword) => localeOf(keyword) === locale)
+  const isOfLocale = (keyword: Keyword): boolean => localeOf(keyword) === locale
+  const shown = locale === '' ? filtered : keep(filtered, data.history.keywords.map(isOfLocale))
   const { history } = shown
   const own = { ...history, series: history.series.filter(({ target }) => target === choice.target) }
   const standings = standingsOf(own, asked)
   const parts = partsOf(history, data.measure.kind)
   const chosen = parts.find((part) => partKey(part) === choice.part)
-  let everyone: readonly Standing[] | undefined
   return {
     data: shown,
     choice,
@@ -50,12 +50,26 @@ export function viewOf(data: PageData, choice: Choice): View {
     target: data.history.targets[choice.target] as TrackedTarget,
     asked,
     standings,
-    listed: movement === '' ? standings : standings.filter(({ change }) => movementOf(change) === movement),
-    get everyone() {
-      everyone ??= standingsOf(history, asked)
-      return everyone
-    },
+    listed: listedOf(standings, movement),
+    everyone: once(() => standingsOf(history, asked)),
     parts: chosen === undefined ? parts : [chosen, ...parts.filter((part) => part !== chosen)],
+  }
+}
+
+/** The same with the keywords listed that moved otherwise: nothing else of a view depends on that. */
+export function withMovement(view: View, choice: Choice): View {
+  return { ...view, choice, listed: listedOf(view.standings, choice.movement) }
+}
+
+function listedOf(standings: readonly Standing[], movement: string): readonly Standing[] {
+  return movement === '' ? standings : standings.filter(({ change }) => movementOf(change) === movement)
+}
+
+function once<T>(find: () => T): () => T {
+  let found: { readonly value: T } | undefined
+  return () => {
+    found ??= { value: find() }
+    return found.value
   }
 }
 
@@ -63,21 +77,29 @@ export function viewOf(data: PageData, choice: Choice): View {
 export function countedView(view: View): View {
   const [counted] = view.parts
   if (counted === undefined || view.parts.length === 1) return view
-  const isCounted = (keyword: Keyword): boolean => partKey(partOf(keyword)) === partKey(counted)
+  const key = partKey(counted)
+  const isCounted = view.history.keywords.map((keyword) => partKey(partOf(keyword)) === key)
   const data = keep(view.data, isCounted)
-  const ofPart = (all: readonly Standing[]) => all.filter(({ keyword }) => isCounted(keyword))
+  const ofPart = (all: readonly Standing[]) => all.filter(({ series }) => isCounted[series.keyword])
   return {
     ...view,
     ...{ data, history: data.history },
-    ...{ standings: ofPart(view.standings), listed: ofPart(view.listed), everyone: ofPart(view.everyone) },
+    ...{
+      standings: ofPart(view.standings),
+      listed: ofPart(view.listed),
+      everyone: once(() => ofPart(view.everyone())),
+    },
   }
 }
 
-/** The same of fewer keywords, which keep their places. */
-function keep(data: PageData, fits: (keyword: Keyword) => boolean): PageData {
+/**
+ * The same of fewer keywords, which keep their places.
+ *
+ * @param fits by place in the keywords
+ */
+function keep(data: PageData, fits: readonly boolean[]): PageData {
   const { history, serps, citations } = data
-  const wanted = new Set(history.keywords.flatMap((one, place) => (fits(one) ? [place] : [])))
-  const isWanted = ({ keyword }: { readonly keyword: number }): boolean => wanted.has(keyword)
+  const isWanted = ({ keyword }: { readonly keyword: number }): boolean => fits[keyword] === true
   return {
     ...data,
     history: { ...history, series: history.series.filter(isWanted) },

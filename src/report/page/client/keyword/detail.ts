@@ -13,7 +13,7 @@ import { urlHistory } from './url-history.ts'
 /** Everything about one keyword: figures, history, pages and the first ten results. */
 export function keywordDetail(view: View, standing: Standing): HTMLElement {
   const { keyword, series } = standing
-  const rivals = view.everyone.filter((one) => one.series.keyword === series.keyword)
+  const rivals = view.everyone().filter((one) => one.series.keyword === series.keyword)
   const labels = Object.entries(keyword.labels).map(([name, value]) => `${name}: ${value}`)
   return h(
     'div',

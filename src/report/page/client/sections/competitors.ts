@@ -17,7 +17,7 @@ import { sideBySide } from './side-by-side.ts'
 /** The targets beside each other, keyword by keyword, and sites that nobody tracks yet. */
 export function competitors(view: View, open: OpenKeyword): HTMLElement {
   const head = { id: 'competitors', title: 'Competitors' }
-  if (view.everyone.length === 0) return section(head, empty(nothingFits))
+  if (view.everyone().length === 0) return section(head, empty(nothingFits))
   return section(
     { ...head, lead: 'All targets on the same keywords, and who else gains among the first ten results.' },
     panel('Targets', targetTable(view)),

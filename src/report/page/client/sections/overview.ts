@@ -15,7 +15,7 @@ import { explained, meaningOf } from '../metric-text.ts'
 import type { View } from '../view.ts'
 import { figureCard } from './figure-card.ts'
 import type { OpenKeyword } from './keywords.ts'
-import { moved } from './moved.ts'
+import { type Moves, moved } from './moved.ts'
 import { movers } from './movers.ts'
 import { empty, nothingFits, panel, section } from './section.ts'
 
@@ -24,13 +24,17 @@ export interface Reactions {
   readonly choose: (change: Partial<Choice>) => void
 }
 
+/** The movement that is chosen is pressed in it; nothing else in it depends on that. */
+export type Overview = Moves
+
 /** The first screen: figures, how they came about, and who moved. */
-export function overview(view: View, { open, choose }: Reactions): HTMLElement {
+export function overview(view: View, { open, choose }: Reactions): Overview {
   const head = { id: 'overview', title: 'Overview', lead: leadOf(view) }
-  if (view.standings.length === 0) return section(head, empty(nothingFits))
+  if (view.standings.length === 0) return { element: section(head, empty(nothingFits)), press: () => {} }
   const { history, data, choice } = view
   const days = daily(history, choice.target, data.measure)
-  return section(
+  const moves = moved(view, choose)
+  const element = section(
     head,
     cards(view, days),
     h(
@@ -39,9 +43,10 @@ export function overview(view: View, { open, choose }: Reactions): HTMLElement {
       panel(explained('Visibility', meaningOf('visibility')), visibilityOverTime(view, days)),
       panel(explained('Distribution of ranks', meaningOf('distribution')), distributionOverTime(view, days)),
     ),
-    moved(view, choose),
+    moves.element,
     movers(view, open),
   )
+  return { element, press: moves.press }
 }
 
 /** What the figures are of, where other kinds of results or engines are in sight. */

@@ -23,7 +23,7 @@ const mostOnPaper = 4
 export function sideBySide(view: View, open: OpenKeyword): HTMLElement {
   const { everyone, history, choice } = view
   const byKeyword = new Map<number, Map<number, Standing>>()
-  for (const standing of everyone) {
+  for (const standing of everyone()) {
     const { keyword, target } = standing.series
     const one = byKeyword.get(keyword) ?? new Map<number, Standing>()
     byKeyword.set(keyword, one.set(target, standing))
