@@ -121,14 +121,17 @@ class DayKinds {
   readonly all: DayKind[] = []
   readonly #measure: Measure
   readonly #places = new Map<string, Map<number | string, number>>()
-  readonly #ofSeries = new WeakMap<RankSeries, { readonly kind: ResultKind; readonly places: Uint32Array }>()
+  readonly #ofSeries = new WeakMap<
+    RankSeries,
+    { readonly kind: ResultKind; readonly places: readonly number[] }
+  >()
 
   constructor(measure: Measure) {
     this.#measure = measure
   }
 
   /** The kind of each day of a series, as its place in `all`. */
-  ofSeries(series: RankSeries, kind: ResultKind): Uint32Array {
+  ofSeries(series: RankSeries, kind: ResultKind): readonly number[] {
     const known = this.#ofSeries.get(series)
     if (known?.kind === kind) return known.places
     const places = this.#find(series, kind)
@@ -136,11 +139,11 @@ class DayKinds {
     return places
   }
 
-  #find(series: RankSeries, kind: ResultKind): Uint32Array {
+  #find(series: RankSeries, kind: ResultKind): readonly number[] {
     const { absentDepths, cells } = series
     let next = 0
     let alike = this.#alike(kind, undefined)
-    const places = new Uint32Array(cells.length)
+    const places: number[] = []
     for (let day = 0; day < cells.length; day++) {
       for (
         let change = absentDepths[next];
@@ -155,7 +158,7 @@ class DayKinds {
         place = this.all.push(this.#measured({ kind, value, ranks: ranksOn(series, day) })) - 1
         alike.set(key, place)
       }
-      places[day] = place
+      places.push(place)
     }
     return places
   }

@@ -138,6 +138,7 @@ function cutChanges<T>(
   changes: readonly (readonly [day: number, value: T])[],
   range: DayRange,
 ): readonly (readonly [number, T])[] {
+  if (changes.length === 0) return changes
   const before = changes.findLast(([day]) => day < range.start)
   const within = changes.flatMap(([day, value]) =>
     isIn(range, day) ? [[day - range.start, value] as const] : [],
@@ -147,9 +148,7 @@ function cutChanges<T>(
 }
 
 function cutDays<T>(byDay: Readonly<Record<number, T>>, range: DayRange): Readonly<Record<number, T>> {
-  return Object.fromEntries(
-    Object.entries(byDay).flatMap(([day, value]) =>
-      isIn(range, Number(day)) ? [[Number(day) - range.start, value]] : [],
-    ),
-  )
+  const cut: Record<number, T> = {}
+  for (const day in byDay) if (isIn(range, Number(day))) cut[Number(day) - range.start] = byDay[day] as T
+  return cut
 }
