@@ -9,9 +9,10 @@ const common = {
   testTimeout: 30_000,
   hookTimeout: 30_000,
   setupFiles: ['test/support/seed.ts'],
-  // As the build does it; drizzle asks for the driver by that name, too.
-  alias: { 'better-sqlite3': fileURLToPath(new URL('src/store/sqlite/driver.ts', import.meta.url)) },
-  server: { deps: { inline: ['drizzle-orm'] } },
+  // As the build does it.
+  alias: {
+    'better-sqlite3': fileURLToPath(new URL('src/store/sqlite/connection/driver.ts', import.meta.url)),
+  },
 } as const satisfies InlineConfig
 // One more than there are cores, for the slow ones mostly wait for processes and pauses.
 const workers = availableParallelism() + 1
@@ -27,6 +28,8 @@ export default defineConfig(({ mode }) => {
             name: 'suite',
             include: ['test/**/*.test.ts'],
             exclude: ['test/alone/**', 'test/long/**'],
+            // Files share a process and the modules it has loaded, which a third of the time went into: no test may replace a module.
+            isolate: false,
             maxWorkers: workers,
             sequence: { groupOrder: 0 },
           },

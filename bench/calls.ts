@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type KeepAlive, openWire, type Wire } from '../src/api/exchange.ts'
+import { type HttpClient, type KeepAlive, openHttpClient } from '../src/api/http.ts'
 import { pathOf, type ServerConduct } from './conduct.ts'
 
 /** What was counted of calls of one kind. */
@@ -25,7 +25,7 @@ export interface WireSettings {
 }
 
 export function openCaller(origin: string, conduct: ServerConduct, settings: WireSettings): Caller {
-  const wire: Wire = openWire({
+  const wire: HttpClient = openHttpClient({
     origin,
     apiKey: 'no-key',
     timeoutMs: 30_000,

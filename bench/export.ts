@@ -1,7 +1,7 @@
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { exportFormats } from '../src/report/export-out.ts'
+import { rowFormats } from '../src/output/formats/index.ts'
 import { writeResults } from './many-results.ts'
 import { measured } from './measured.ts'
 import { grouped, machine, megabytes, print } from './print.ts'
@@ -13,7 +13,7 @@ import { grouped, machine, megabytes, print } from './print.ts'
  */
 
 const results = Number(process.argv[2] ?? 1_000_000)
-const formats = process.argv.length > 3 ? process.argv.slice(3) : exportFormats
+const formats = process.argv.length > 3 ? process.argv.slice(3) : Object.keys(rowFormats)
 
 const folder = await mkdtemp(join(tmpdir(), 'rankline-bench-'))
 try {

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { type KeepAlive, keepAliveInUse } from '../src/api/exchange.ts'
+import { defaultKeepAlive, type KeepAlive } from '../src/api/http.ts'
 import {
   type Caller,
   callAtRandom,
@@ -41,12 +41,12 @@ interface Limit {
 
 const limitsWithoutHint: readonly Limit[] = withoutHint.map((ms) => ({
   head: `${ms} ms`,
-  keepAlive: { ...keepAliveInUse, withoutHintMs: ms },
+  keepAlive: { ...defaultKeepAlive, withoutHintMs: ms },
 }))
 
 const limitsWithHint: readonly Limit[] = beforeHint.map((ms) => ({
   head: ms === 0 ? 'the hint' : `hint − ${ms} ms`,
-  keepAlive: { ...keepAliveInUse, beforeHintMs: ms },
+  keepAlive: { ...defaultKeepAlive, beforeHintMs: ms },
 }))
 
 const { server, origin } = await startServer()

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3'
-import { queryKey } from '../src/plan/query-key.ts'
+import { queryKey } from '../src/model/query.ts'
 import { openStore } from '../src/store/sqlite/open.ts'
 import { aJob, aTarget } from '../test/plan/build.ts'
 

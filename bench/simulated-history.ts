@@ -1,6 +1,6 @@
 import { billableOperation } from '../src/catalog/index.ts'
-import type { Page } from '../src/rank/pages.ts'
-import type { Day } from '../src/run/backtest.ts'
+import type { Day } from '../src/plan/backtest.ts'
+import type { Page } from '../src/rank/ranks.ts'
 import type { PageShape } from '../src/sandbox/options.ts'
 import { createWorld, type World } from '../src/sandbox/world/world.ts'
 import { aTarget } from '../test/plan/build.ts'
@@ -55,7 +55,7 @@ function historyOf(world: World, keyword: number, { days, pages, shape }: Simula
         targets: [target],
         pages: stored,
         end: stored.length < pages ? { because: 'the service has no next page', kind: 'ended' } : null,
-        sightings: () => new Map(),
+        history: () => new Map(),
       },
     }
   })

@@ -1,13 +1,12 @@
-import { normaliserVersion } from '../src/catalog/understand.ts'
-import type { JobQuery } from '../src/model/job.ts'
-import type { Run } from '../src/model/run.ts'
-import type { Task } from '../src/model/task.ts'
-import { planQuery } from '../src/plan/plan.ts'
-import { followPage, pagingRules } from '../src/run/follow.ts'
-import { readingOf } from '../src/run/understood.ts'
-import { pack } from '../src/store/packing.ts'
+import { normaliserVersion } from '../src/catalog/answers.ts'
+import { parseStored } from '../src/collect/answers.ts'
+import type { JobQuery } from '../src/model/query.ts'
+import type { Run, Task } from '../src/model/run.ts'
+import { planQuery } from '../src/plan/plan-query.ts'
+import { advanceQuery, pagingRules } from '../src/rank/advance.ts'
+import { compress } from '../src/store/compression.ts'
+import { dropOld } from '../src/store/sqlite/maintenance/prune.ts'
 import { openStore } from '../src/store/sqlite/open.ts'
-import { dropOld } from '../src/store/sqlite/prune.ts'
 import type { Store } from '../src/store/store.ts'
 import { aJob, aJobQuery, aTarget } from '../test/plan/build.ts'
 import { churningSerps, instantOf, type Serps } from './churning-serps.ts'
@@ -100,15 +99,15 @@ async function answer(store: Store, run: Run, task: Task, text: string): Promise
     latencyMs: 800,
     error: null,
   } as const
-  const kept = { callId, task, settlement, fetchedAt, ...(await pack(body)) }
-  const answerId = await store.keepAnswer(kept)
-  const says = readingOf(task, body, fetchedAt)
+  const kept = { callId, task, settlement, fetchedAt, ...(await compress(body)) }
+  const answerId = await store.saveAnswer(kept)
+  const says = parseStored(task, body, fetchedAt)
   if ('reason' in says) throw new Error(says.reason)
-  await store.understand({
+  await store.recordAnswer({
     taskId,
     runId,
     queryId,
-    outcome: { done: { answerId, normaliser: normaliserVersion, rows: says.rows } },
-    follow: (query) => followPage(query, task.page, says, pagingRules(run)),
+    outcome: { done: { answerId, normaliser: normaliserVersion, says } },
+    follow: (query) => advanceQuery(query, task.page, says, pagingRules(run)),
   })
 }

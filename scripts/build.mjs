@@ -11,12 +11,12 @@ const forNode = {
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
-  external: ['undici', 'yaml'],
+  external: ['undici', 'yaml', 'yazl'],
   alias: {
-    // Drizzle asks for the driver by that name, too.
-    'better-sqlite3': './src/store/sqlite/driver.ts',
-    'string-width': './src/text-width.ts',
+    'better-sqlite3': './src/store/sqlite/connection/driver.ts',
   },
+  define: { 'Intl.Segmenter': 'LazySegmenter' },
+  inject: ['scripts/lazy-segmenter.mjs'],
   logLevel: 'warning',
 }
 const page = 'src/report/page/client'
@@ -34,11 +34,7 @@ if (process.argv.includes('--bench')) {
   await rm('dist', { recursive: true, force: true })
   await build({
     ...forNode,
-    entryPoints: {
-      cli: 'src/start.ts',
-      'store-thread': 'src/store-thread.ts',
-      'keeper-thread': 'src/keeper-thread.ts',
-    },
+    entryPoints: { cli: 'src/cli/start.ts' },
     splitting: true,
     outdir: 'dist',
   })

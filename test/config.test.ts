@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { decodedText, nearlyNamed, serviceSettings } from '../src/config.ts'
-import { UsageError } from '../src/errors.ts'
+import { decodedText, nearlyNamed, serviceSettings } from '../src/app/config.ts'
+import { UsageError } from '../src/model/errors.ts'
+import { testTable } from './support/test-table.ts'
 
 describe('a base URL', () => {
   let before: string | undefined
@@ -14,7 +15,7 @@ describe('a base URL', () => {
   })
   const read = (text: string) => serviceSettings({ 'base-url': text }).baseUrl
 
-  test.each([
+  testTable([
     ['https://a.test', 'https://a.test'],
     ['https://a.test/', 'https://a.test'],
     ['https://a.test/base//', 'https://a.test/base'],
@@ -26,7 +27,7 @@ describe('a base URL', () => {
     expect(read(text)).toBe(url)
   })
 
-  test.each([
+  testTable([
     ['https://a.test/v1', 'leave out /v1 and write https://a.test'],
     ['https://a.test/V1/', 'leave out /V1 and write https://a.test'],
     ['https://a.test/base/v1', 'leave out /v1 and write https://a.test/base'],
@@ -64,7 +65,7 @@ describe('a text file', () => {
 })
 
 describe('a slip in the name of a setting', () => {
-  test.each([
+  testTable([
     ['RANKLINE_BASE_URL', 'RANKLINE_BASEURL'],
     ['RANKLINE_BASE_URL', 'RANKLINE_URL'],
     ['RANKLINE_BASE_URL', 'rankline_base_url'],

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { grouped, size, span } from '../src/words.ts'
+import { grouped, parseDuration, size } from '../src/model/text.ts'
+import { testTable } from './support/test-table.ts'
 
 describe('a span of time', () => {
-  test.each([
+  testTable([
     ['90s', 90_000],
     ['30m', 1_800_000],
     ['12h', 43_200_000],
@@ -12,35 +13,37 @@ describe('a span of time', () => {
     ['0s', 0],
     ['007d', 604_800_000],
   ])('%s', (text, ms) => {
-    expect(span(text, 'smhdw')).toBe(ms)
+    expect(parseDuration(text, 'smhdw')).toBe(ms)
   })
 
-  test.each([
-    '',
-    '7',
-    'd',
-    '-7d',
-    '+7d',
-    '7.5d',
-    '7 d',
-    ' 7d',
-    '7d ',
-    '7D',
-    '7dd',
-    '7y',
-    '7d\n',
-    '9999999999999999d',
+  testTable([
+    ...[
+      '',
+      '7',
+      'd',
+      '-7d',
+      '+7d',
+      '7.5d',
+      '7 d',
+      ' 7d',
+      '7d ',
+      '7D',
+      '7dd',
+      '7y',
+      '7d\n',
+      '9999999999999999d',
+    ],
   ])('is not %j', (text) => {
-    expect(span(text, 'smhdw')).toBeNull()
+    expect(parseDuration(text, 'smhdw')).toBeNull()
   })
 
   test('has only the units that are wanted', () => {
-    expect(span('7d', 'smhd')).toBe(604_800_000)
-    expect(span('2w', 'smhd')).toBeNull()
+    expect(parseDuration('7d', 'smhd')).toBe(604_800_000)
+    expect(parseDuration('2w', 'smhd')).toBeNull()
   })
 })
 
-test.each([
+testTable([
   [0, '0 bytes'],
   [1, '1 byte'],
   [999, '999 bytes'],
@@ -52,7 +55,7 @@ test.each([
 })
 
 describe('a number with its thousands apart', () => {
-  test.each([
+  testTable([
     [0, '0'],
     [999, '999'],
     [1000, '1,000'],

@@ -1,8 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openAccount } from '../../src/sandbox/account.ts'
-import { usageRecord } from '../../src/sandbox/usage-record.ts'
-import { slidingWindows } from '../../src/sandbox/windows.ts'
+import { openAccount, usageRecord } from '../../src/sandbox/account.ts'
+import { slidingWindows } from '../../src/sandbox/ledger.ts'
 import { mix, unit } from '../../src/sandbox/world/hash.ts'
 import type { Judged, Judging } from './judging.ts'
 

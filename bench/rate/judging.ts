@@ -1,4 +1,4 @@
-import type { RateLimits } from '../../src/api/windows.ts'
+import type { RateLimits } from '../../src/model/call.ts'
 
 /** How the server of the benchmark judges and answers. */
 export interface Judging {

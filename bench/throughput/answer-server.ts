@@ -1,13 +1,12 @@
 import { createServer } from 'node:http'
 import { billableOperation } from '../../src/catalog/index.ts'
-import { openAccount } from '../../src/sandbox/account.ts'
-import { usageRecord } from '../../src/sandbox/usage-record.ts'
+import { openAccount, usageRecord } from '../../src/sandbox/account.ts'
 import { createWorld } from '../../src/sandbox/world/world.ts'
 
 /**
  * The service as far as a benchmark of throughput needs it, as quick as Node can be: web searches with ten results of
  * about 8 KB and a usage record without limits, in a process of its own. Arguments: latency in milliseconds; `new` where
- * no title or link is ever to come twice.
+ * no title, link or snippet is ever to come twice.
  */
 const latencyMs = Number(process.argv[2] ?? 0)
 const isNew = process.argv[3] === 'new'
@@ -15,13 +14,16 @@ const isNew = process.argv[3] === 'new'
 const variety = 500
 /** Stands in them where the number of the call is to be written. */
 const mark = '########'
+/** Stands in them where the query is repeated: another one than asked would be noted with each call. */
+const echoed = '@@@@@@@@'
 const account = openAccount({ subscription: { total: 100_000_000 } }, Date.now())
 const answersOfPage = new Map<number, readonly Answer[]>()
 let calls = 0
 
 interface Answer {
-  readonly body: Buffer
-  readonly marks: readonly number[]
+  /** Before and after the query that it repeats. */
+  readonly before: Buffer
+  readonly after: Buffer
 }
 
 const server = createServer((request, response) => {
@@ -41,14 +43,19 @@ server.listen(0, '127.0.0.1', () => {
 process.on('disconnect', () => process.exit())
 
 function nextAnswer(url: string): Buffer {
-  const page = Number(/[?&]page=(\d+)/.exec(url)?.[1] ?? 1)
+  const { searchParams } = new URL(url, 'http://localhost')
+  const page = Number(searchParams.get('page') ?? 1)
   const answers = answersOfPage.get(page) ?? madeAnswers(page)
   answersOfPage.set(page, answers)
-  const { body, marks } = answers[calls++ % variety] as Answer
-  if (marks.length === 0) return body
-  const numbered = Buffer.from(body)
-  for (const at of marks) numbered.write(String(calls).padStart(mark.length, '0'), at, 'latin1')
-  return numbered
+  const { before, after } = answers[calls++ % variety] as Answer
+  const query = Buffer.from(JSON.stringify(searchParams.get('query')).slice(1, -1))
+  const body = Buffer.concat([before, query, after])
+  if (isNew) {
+    const number = Buffer.from(String(calls).padStart(mark.length, '0'))
+    for (let at = body.indexOf(mark); at >= 0; at = body.indexOf(mark, at + mark.length))
+      number.copy(body, at)
+  }
+  return body
 }
 
 function madeAnswers(page: number): readonly Answer[] {
@@ -62,6 +69,7 @@ function madeAnswers(page: number): readonly Answer[] {
     ) as {
       organic_results: { title: string; link: string; snippet: string }[]
       related_searches?: unknown
+      search_parameters: { q: string }
     }
     // Ten results, as the other contenders store them, and nothing besides.
     delete answer.related_searches
@@ -73,16 +81,12 @@ function madeAnswers(page: number): readonly Answer[] {
       for (const result of answer.organic_results) {
         result.title += ` ${mark}`
         result.link += `?${mark}`
+        result.snippet += ` ${mark}`
       }
-    const body = Buffer.from(JSON.stringify(answer))
-    return { body, marks: marksIn(body) }
+    answer.search_parameters.q = echoed
+    const [before = '', after = ''] = JSON.stringify(answer).split(echoed)
+    return { before: Buffer.from(before), after: Buffer.from(after) }
   })
-}
-
-function marksIn(body: Buffer): readonly number[] {
-  const marks: number[] = []
-  for (let at = body.indexOf(mark); at >= 0; at = body.indexOf(mark, at + mark.length)) marks.push(at)
-  return marks
 }
 
 function usage(): Buffer {

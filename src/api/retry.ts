@@ -1,7 +1,7 @@
 /** How often and how long a failed call is tried again. */
 export interface RetryPolicy {
   /** Tries in a row before a task goes to the back of the run. */
-  readonly triesInRow: number
+  readonly triesPerRound: number
   /** Tries in all before it fails. */
   readonly tries: number
   readonly firstDelayMs: number
@@ -9,7 +9,7 @@ export interface RetryPolicy {
 }
 
 export const retryPolicy: RetryPolicy = {
-  triesInRow: 4,
+  triesPerRound: 4,
   tries: 8,
   firstDelayMs: 500,
   longestDelayMs: 30_000,
@@ -26,12 +26,12 @@ export type RetryDecision = { readonly wait: number } | { readonly later: true }
  */
 export function decideRetry(tries: number, random: number, policy: RetryPolicy = retryPolicy): RetryDecision {
   if (tries >= policy.tries) return { giveUp: true }
-  if (tries % policy.triesInRow === 0) return { later: true }
-  const bound = policy.firstDelayMs * 2 ** ((tries % policy.triesInRow) - 1)
+  if (tries % policy.triesPerRound === 0) return { later: true }
+  const bound = policy.firstDelayMs * 2 ** ((tries % policy.triesPerRound) - 1)
   return { wait: random * Math.min(bound, policy.longestDelayMs) }
 }
 
-/** However long a service asks to be left alone, it is asked again after this. */
+/** However long a delay the service names, it is called again after this. */
 export const longestRetryAfterMs = 600_000
 
 /**
@@ -60,4 +60,25 @@ export function httpDate(text: string): number | null {
   if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*, .+ GMT$/.test(text)) return null
   const instant = Date.parse(text)
   return Number.isNaN(instant) ? null : instant
+}
+
+/** Retries that a run of few tasks has. */
+const fewestRetries = 10
+const retriesPerTask = 0.5
+
+/** How many calls may be retries: half as many as tasks were sent for the first time, and ten in every case. */
+export function retryBudget() {
+  let tasks = 0
+  let retries = 0
+  return {
+    countTask: (): void => {
+      tasks += 1
+    },
+    /** False where no retry is left. */
+    tryTake: (): boolean => {
+      if (retries >= Math.max(fewestRetries, Math.floor(tasks * retriesPerTask))) return false
+      retries += 1
+      return true
+    },
+  }
 }

@@ -1,6 +1,5 @@
-import { asFields, type Fields, text } from './normalise/fields.ts'
-import { parseJson } from './normalise/json.ts'
-import { listedItems } from './normalise/listed.ts'
+import { holderOf, listedItems, wrappedFields } from './answers.ts'
+import { asFields, parseJson, text } from './fields.ts'
 import type { BillableOperation } from './operation.ts'
 
 /**
@@ -8,12 +7,11 @@ import type { BillableOperation } from './operation.ts'
  * everything plausible is read: names in any place where they may stand.
  */
 
-/** What a poll says of a job; anything that is not known to be an end means that it still runs. */
+/** What a poll says of a job; unknown words mean that it still runs. */
 export type JobState = 'running' | 'completed' | 'failed'
 
 const idNames = ['job_id', 'jobId', 'id', 'request_id', 'requestId', 'task_id', 'taskId', 'uuid']
 const idHeaders = ['x-job-id', 'job-id', 'x-request-id', 'location']
-const wrappers = ['job', 'data', 'result', 'results', 'response', 'body', 'output']
 const completedWords = /^(completed?|done|finished|success(ful)?|succeeded|ok|ready|201)$/i
 const failedWords = /^(fail(ed|ure)?|error(ed)?|cancel(l?ed)?|expired|aborted|500)$/i
 
@@ -23,7 +21,7 @@ export function jobIdOf(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
 ): string | null {
   const fields = asFields(parseJson(exactNumbers(body)))
-  const places = fields === null ? [] : [fields, ...inner(fields)]
+  const places = fields === null ? [] : [fields, ...wrappedFields(fields)]
   for (const place of places)
     for (const name of idNames) {
       const id = text(place[name])
@@ -53,24 +51,12 @@ export function jobStateOf(body: Buffer, response: BillableOperation['response']
   const fields = asFields(parseJson(body))
   if (fields === null) return 'running'
   const results = holderOf(fields, response.items)?.[response.items]
-  // An empty object may stand for what is still to come.
+  // An empty object may mean that the results are still to come.
   if (Array.isArray(results) || (listedItems(results, response)?.length ?? 0) > 0) return 'completed'
-  for (const place of [fields, ...inner(fields)]) {
+  for (const place of [fields, ...wrappedFields(fields)]) {
     const status = text(place.status) ?? text(place.state)
     if (status !== null && completedWords.test(status)) return 'completed'
     if (status !== null && failedWords.test(status)) return 'failed'
   }
   return 'running'
-}
-
-/** The object that holds the results: the answer itself, or what it wraps; null where none does. */
-export function holderOf(fields: Fields, items: string): Fields | null {
-  return [fields, ...inner(fields)].find((place) => place[items] !== undefined) ?? null
-}
-
-/** What the fields wrap, two levels deep. */
-function inner(fields: Fields): readonly Fields[] {
-  const wrapped = (place: Fields): readonly Fields[] =>
-    wrappers.map((name) => asFields(place[name])).filter((one) => one !== null)
-  return wrapped(fields).flatMap((place) => [place, ...wrapped(place)])
 }

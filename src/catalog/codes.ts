@@ -30,27 +30,22 @@ const languages = new Set(
 /** Kosovo has no code of the standard; this one is used everywhere. */
 const countries = new Set([...countryCodes.map((code) => code.toLowerCase()), 'xk'])
 
-const meantCountries: Readonly<Record<string, string>> = {
-  uk: 'gb',
-  en: 'gb',
-  ja: 'jp',
-  el: 'gr',
-  cs: 'cz',
-  ko: 'kr',
-}
-const meantLanguages: Readonly<Record<string, string>> = {
-  jp: 'ja',
-  cn: 'zh-cn',
-  dk: 'da',
-  cz: 'cs',
-  us: 'en',
-  gb: 'en',
-  at: 'de',
-  ua: 'uk',
-  kp: 'ko',
-}
+const meantCountries = new Map(Object.entries({ uk: 'gb', en: 'gb', ja: 'jp', el: 'gr', cs: 'cz', ko: 'kr' }))
+const meantLanguages = new Map(
+  Object.entries({
+    jp: 'ja',
+    cn: 'zh-cn',
+    dk: 'da',
+    cz: 'cs',
+    us: 'en',
+    gb: 'en',
+    at: 'de',
+    ua: 'uk',
+    kp: 'ko',
+  }),
+)
 
-/** Why two letters are no country; null where they are one. */
+/** Why two letters are not a country; null where they are. */
 export function countryProblem(code: string): string | null {
   return problem(code.toLowerCase(), countries, {
     meant: meantCountries,
@@ -58,7 +53,7 @@ export function countryProblem(code: string): string | null {
   })
 }
 
-/** Why a code, with or without its region, is no language; null where it is one. */
+/** Why a code, with or without its region, is not a language; null where it is. */
 export function languageProblem(code: string): string | null {
   return problem((code.split('-')[0] ?? '').toLowerCase(), languages, {
     meant: meantLanguages,
@@ -69,10 +64,10 @@ export function languageProblem(code: string): string | null {
 function problem(
   code: string,
   known: ReadonlySet<string>,
-  { meant, unknown }: { readonly meant: Readonly<Record<string, string>>; readonly unknown: string },
+  { meant, unknown }: { readonly meant: ReadonlyMap<string, string>; readonly unknown: string },
 ): string | null {
   if (known.has(code)) return null
-  return Object.hasOwn(meant, code) ? `write ${meant[code]}` : unknown
+  return meant.has(code) ? `write ${meant.get(code)}` : unknown
 }
 
 function words(text: string): readonly string[] {

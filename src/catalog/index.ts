@@ -7,13 +7,9 @@ import { alphaNews } from './operations/alpha-news.ts'
 import { alphaSearch } from './operations/alpha-search.ts'
 import { alphaVideos } from './operations/alpha-videos.ts'
 import { betaSearch } from './operations/beta-search.ts'
-import { finderCountries } from './operations/finder-countries.ts'
-import { finderLanguages } from './operations/finder-languages.ts'
 import { gammaImages } from './operations/gamma-images.ts'
 import { gammaSearch } from './operations/gamma-search.ts'
-import { jobsPoll } from './operations/jobs-poll.ts'
-import { stats } from './operations/stats.ts'
-import { usage } from './operations/usage.ts'
+import { finderCountries, finderLanguages, jobsPoll, stats, usage } from './operations/lookups.ts'
 
 /** Every operation of the service. To add one, write its file and name it here. */
 export const operations: readonly Operation[] = [
@@ -39,6 +35,9 @@ export const billableOperations: readonly BillableOperation[] = operations.filte
   (operation) => operation.billable,
 )
 
+/** Credits of the most expensive call. */
+export const highestPrice = Math.max(...billableOperations.map(({ cost }) => cost))
+
 const byName = new Map(operations.map((operation) => [operation.name, operation]))
 
 /** The operation of that name, or undefined. */
@@ -49,6 +48,6 @@ export function findOperation(name: string): Operation | undefined {
 /** The billable operation of that name; throws where the name was not checked before. */
 export function billableOperation(name: string): BillableOperation {
   const operation = byName.get(name)
-  if (operation?.billable !== true) throw new Error(`'${name}' is no billable operation`)
+  if (operation?.billable !== true) throw new Error(`'${name}' is not a billable operation`)
   return operation
 }

@@ -1,12 +1,12 @@
-import type { ResultKind, Understood } from '../model/result.ts'
-import type { ReadingContext } from './normalise/locale.ts'
-import type { Param, Style } from './param.ts'
+import type { ParsedAnswer, ResultKind } from '../model/result.ts'
+import type { ReadResult } from '../model/values.ts'
+import type { ReadingContext } from './fields.ts'
 
 /** Web engine that an operation asks. */
-export type Engine = 'alpha' | 'beta' | 'gamma'
+type Engine = 'alpha' | 'beta' | 'gamma'
 
 /** How an operation is paged; operations without paging have one page. */
-export interface Paging {
+interface Paging {
   /** Documented results per page, or null where the document names none. */
   readonly pageSize: number | null
   /** Styles that must name page 1, too; everywhere else page 1 is said by saying nothing. */
@@ -58,7 +58,7 @@ export interface BillableOperation extends OperationBase {
   /** The `engine` value that the answer echoes in `search_parameters`. */
   readonly echoEngine: string
   /** Body -> results. Never throws on odd data. */
-  readonly normalise: (body: unknown, context: ReadingContext) => Understood
+  readonly normalise: (body: unknown, context: ReadingContext) => ParsedAnswer
 }
 
 /** A lookup that consumes no credits. */
@@ -68,3 +68,52 @@ export interface FreeOperation extends OperationBase {
 }
 
 export type Operation = BillableOperation | FreeOperation
+
+/** How a call is made: newer style `get` (query string) or older style `post` (JSON body). */
+export type Style = 'get' | 'post'
+
+/** One parameter of an operation, as the service documents it. */
+export interface Param {
+  readonly type: 'string' | 'number' | 'integer'
+  readonly meaning: string
+  readonly required?: true
+  /** The service's default, for documentation: rankline never sends a default. */
+  readonly default?: string | number
+  /** The only values allowed. */
+  readonly values?: readonly string[]
+  /** Form of a string value, with the words that explain it. */
+  readonly pattern?: { readonly regexp: RegExp; readonly words: string }
+  /** Why a value of that form means nothing, and what to do instead; null where it means something. The service may not mind. */
+  readonly unknownCode?: (text: string) => string | null
+  readonly min?: number
+  readonly max?: number
+  /** Styles that have the parameter; all of the operation's styles where not given. */
+  readonly styles?: readonly Style[]
+  /** The service may take another value, and say so. */
+  readonly suggestion?: true
+}
+
+export type ParamValue = string | number
+
+/** Reads the text that a user wrote as a value of the parameter. */
+export function checkParam(param: Param, text: string): ReadResult<ParamValue> {
+  if (text === '') return { message: 'is empty', fix: 'give it a value or leave it out' }
+  if (param.type !== 'string') return checkNumber(param, text)
+  const { values, pattern } = param
+  if (values?.includes(text) === false)
+    return { message: `cannot be '${text}'`, fix: `write one of ${values.join(', ')}` }
+  if (pattern?.regexp.test(text) === false)
+    return { message: `cannot be '${text}'`, fix: `write ${pattern.words}` }
+  return { value: text }
+}
+
+function checkNumber({ type, min, max }: Param, text: string): ReadResult<ParamValue> {
+  const noun = type === 'integer' ? 'a whole number' : 'a number'
+  const upTo = max === undefined ? 'up' : `to ${max}`
+  const fix = `write ${noun}${min === undefined ? '' : ` from ${min} ${upTo}`}`
+  if (!/^[+-]?(\d+\.?\d*|\.\d+)$/.test(text)) return { message: `cannot be '${text}'`, fix }
+  const value = Number(text)
+  const isExact = type === 'number' || Number.isSafeInteger(value)
+  const fits = isExact && value >= (min ?? -Infinity) && value <= (max ?? Infinity)
+  return fits ? { value } : { message: `cannot be ${text}`, fix }
+}

@@ -1,24 +1,96 @@
 import { billableOperation } from '../catalog/index.ts'
-import type { BillableOperation } from '../catalog/operation.ts'
+import { memoized } from '../model/memo.ts'
 import type { Target } from '../model/target.ts'
-import type { Columns } from './csv-columns.ts'
+import { closestMatch, editDistance } from '../model/text.ts'
+import { badCharacters, type InvalidValue, queryText, quoted, type ReadResult } from '../model/values.ts'
 import type { Row } from './expand.ts'
-import { type Mistake, type Place, quoted, type Read, type Report } from './problem.ts'
-import { operationName } from './schema.ts'
+import { paramNames } from './params.ts'
+import { operationName, type QuerySetting, querySettings } from './schema.ts'
 import type { JobPlan } from './settings.ts'
-import { site, target } from './sites.ts'
-import { inFile } from './targets.ts'
-import * as values from './values.ts'
+import type { FilePosition, Report } from './source.ts'
+import { inFile, site, target } from './targets.ts'
+
+type Own = 'query' | 'operation' | 'tags' | 'target' | Exclude<QuerySetting, 'pages'>
+
+const own: readonly Own[] = ['query', 'operation', 'depth', 'tags', 'target', 'priority', 'volume', 'url']
+
+type Column = readonly [name: string, index: number]
+
+/** What the columns of a CSV file mean. */
+export interface Columns {
+  readonly width: number
+  /** How many nameless columns stand behind them, as spreadsheets leave them. */
+  readonly nameless: number
+  /** Index of each column that rankline knows; the others are missing. */
+  readonly own: Readonly<Partial<Record<Own, number>>>
+  readonly params: readonly Column[]
+  readonly labels: readonly Column[]
+}
+
+/** Reads a header row. Every mistake is reported; null means that no row can be read. */
+export function readColumns(
+  header: readonly string[],
+  report: (mistake: InvalidValue) => void,
+): Columns | null {
+  const written = header.map((cell) => cell.trim())
+  const names = written.slice(0, written.findLastIndex((name) => name !== '') + 1)
+  const own: Partial<Record<Own, number>> = {}
+  const params: Column[] = []
+  const labels: Column[] = []
+  const seen = new Set<string>()
+  for (const [index, name] of names.entries()) {
+    const mistake = wrongName(name, index, seen)
+    seen.add(name)
+    if (mistake !== null) report(mistake)
+    else if (isOwn(name)) own[name] = index
+    else (paramNames.has(name) ? params : labels).push([name, index])
+  }
+  if (own.query !== undefined)
+    return { width: names.length, nameless: written.length - names.length, own, params, labels }
+  // A misspelt header was reported already.
+  if (!names.some((name) => misspelt(name) === 'query')) report(noQuery(names))
+  return null
+}
+
+function isOwn(name: string): name is Own {
+  return (own as readonly string[]).includes(name)
+}
+
+function wrongName(name: string, index: number, seen: ReadonlySet<string>): InvalidValue | null {
+  if (name === '') return { message: `column ${index + 1} has no name`, fix: 'name it or remove it' }
+  if (seen.has(name)) return { message: `column ${quoted(name)} is given twice`, fix: 'keep one of them' }
+  const dirty = badCharacters(name, true)
+  if (dirty !== null) return { message: `column ${dirty.message}`, fix: dirty.fix }
+  const near = isOwn(name) || paramNames.has(name) ? null : misspelt(name)
+  if (near === null) return null
+  return {
+    message: `column ${quoted(name)} looks like a misspelt '${near}'`,
+    fix: `write '${near}', or choose another name`,
+  }
+}
+
+/** The known name of four letters or more that differs in one letter. */
+function misspelt(name: string): string | null {
+  const letters = name.toLowerCase()
+  for (const known of [...own, ...paramNames])
+    if (known.length >= 4 && editDistance(letters, known) <= 1) return known
+  return null
+}
+
+function noQuery(names: readonly string[]): InvalidValue {
+  const near = names.length === 1 ? names[0] : closestMatch('query', names)
+  const list = names.slice(0, 10).map(quoted).join(', ')
+  const message = `there is no column 'query' among ${list}${names.length > 10 ? ' …' : ''}`
+  const fix =
+    near == null ? "call the column of the texts 'query'" : `write 'query' in place of ${quoted(near)}`
+  return { message, fix: names.length === 1 ? "write 'query' in the first line, above the texts" : fix }
+}
 
 const none: readonly never[] = Object.freeze([])
 const noLabels: Row['labels'] = Object.freeze(Object.create(null))
 const maxCell = 64 * 1024
 
-const readDepth = values.wholeNumber(1)
-const readPriority = values.wholeNumber(Number.MIN_SAFE_INTEGER)
-const readVolume = values.wholeNumber(0)
-
-/** Makes a row of the cells below a header; null where they hold nothing to look at. Every mistake is reported. */
+/** Makes a row of the cells below a header; null where they are empty or cannot be read. Every mistake is reported. */
 export type ReadRow = (
   cells: readonly string[],
   line: number,
@@ -27,98 +99,61 @@ export type ReadRow = (
 
 /** The reader of the rows below a header, for a file that problems call `where`. */
 export function rowReader(columns: Columns, plan: JobPlan, where: string): ReadRow {
-  const readOperation = remembering(readOneOperation)
-  const readTargets = remembering(readSites)
+  // Rows that say the same share what was read.
+  const readOperation = memoized((name) => {
+    const read = operationName(name)
+    return 'value' in read ? { value: [billableOperation(read.value)] } : read
+  })
+  const readTargets = memoized(readSites)
   return (written, line, report) => {
     const cells = written.length > columns.width ? withoutEmptyEnd(written, columns.width) : written
     if (cells.every((cell) => cell === '' || cell.trim() === '')) return null
-    const place: Place = { where, line, column: null }
+    const place: FilePosition = { where, line, column: null }
     let good = true
-    const tell = ({ what, instead }: Mistake) => {
+    const complain = ({ message, fix }: InvalidValue) => {
       good = false
-      report({ ...place, what, instead })
+      report({ ...place, message, fix })
     }
     if (cells.length !== columns.width) {
-      tell(ragged(cells, columns))
+      complain(wrongWidth(cells, columns))
       return null
     }
-    if (!areClean(cells, tell)) return null
-    const row = makeRow({ columns, cells, tell, readOperation, readTargets }, plan, place)
+    for (const cell of cells) {
+      const dirty = dirtyCell(cell)
+      if (dirty !== null) complain(dirty)
+    }
+    if (!good) return null
+
+    const textOf = (name: Own): string => cells[columns.own[name] ?? -1]?.trim() ?? ''
+    function cellValue<T>(name: Own, read: (text: string) => ReadResult<T>): T | undefined {
+      const text = textOf(name)
+      const result = text === '' ? undefined : read(text)
+      if (result === undefined || 'value' in result) return result?.value
+      complain({ message: `${name} ${result.message}`, fix: result.fix })
+      return undefined
+    }
+    const text = queryText(textOf('query'))
+    if (!('value' in text)) complain({ message: `query ${text.message}`, fix: text.fix })
+    const operations = cellValue('operation', readOperation)
+    const depth = cellValue('depth', querySettings.depth.value.read)
+    const row: Row = {
+      text: 'value' in text ? text.value : '',
+      // Without its operation nothing can be said about the params of a row.
+      operations: operations ?? (textOf('operation') === '' ? plan.operations : none),
+      depth: depth ?? plan.depth,
+      pages: depth === undefined ? plan.pages : null,
+      tags: parts(textOf('tags')),
+      targets: cellValue('target', readTargets) ?? none,
+      priority: cellValue('priority', querySettings.priority.value.read) ?? 0,
+      volume: cellValue('volume', querySettings.volume.value.read) ?? null,
+      url: cellValue('url', querySettings.url.value.read) ?? null,
+      labels: labelsOf(columns, cells),
+      own: ownParams(columns, cells),
+      at: () => place,
+      source: { file: where, line },
+    }
     return { row, good }
   }
-}
-
-interface Reading {
-  readonly columns: Columns
-  readonly cells: readonly string[]
-  readonly tell: (mistake: Mistake) => void
-  readonly readOperation: ReadText<readonly BillableOperation[]>
-  readonly readTargets: ReadText<readonly Target[]>
-}
-
-type ReadText<T> = (text: string) => Read<T>
-
-function makeRow(reading: Reading, plan: JobPlan, place: Place): Row {
-  const { columns, cells, readOperation, readTargets } = reading
-  const written = cellText(reading, 'operation') !== ''
-  const text = values.queryText(cellText(reading, 'query'))
-  if (!('value' in text)) reading.tell({ what: `query ${text.what}`, instead: text.instead })
-  const operations = cellValue(reading, 'operation', readOperation)
-  const depth = cellValue(reading, 'depth', readDepth)
-  return {
-    text: 'value' in text ? text.value : '',
-    // Without its operation nothing can be said about the params of a row.
-    operations: operations ?? (written ? none : plan.operations),
-    depth: depth ?? plan.depth,
-    pages: depth === undefined ? plan.pages : null,
-    tags: cellValue(reading, 'tags', readTags) ?? none,
-    targets: cellValue(reading, 'target', readTargets) ?? none,
-    priority: cellValue(reading, 'priority', readPriority) ?? 0,
-    volume: cellValue(reading, 'volume', readVolume) ?? null,
-    url: cellValue(reading, 'url', values.pageUrl) ?? null,
-    labels: labelsOf(columns, cells),
-    own: ownParams(columns, cells),
-    at: () => place,
-    source: { file: place.where, line: place.line ?? 1 },
-  }
-}
-
-function cellText({ columns, cells }: Reading, name: keyof Columns['own']): string {
-  return cells[columns.own[name] ?? -1]?.trim() ?? ''
-}
-
-function cellValue<T>(
-  reading: Reading,
-  name: keyof Columns['own'],
-  read: (text: string) => Read<T>,
-): T | undefined {
-  const text = cellText(reading, name)
-  if (text === '') return undefined
-  const result = read(text)
-  if ('value' in result) return result.value
-  reading.tell({ what: `${name} ${result.what}`, instead: result.instead })
-  return undefined
-}
-
-/** Texts of one column that are remembered at once. */
-const remembered = 1_000
-
-/** Reads a text once: rows that say the same share what it says. */
-function remembering<T>(read: ReadText<T>): ReadText<T> {
-  const known = new Map<string, Read<T>>()
-  return (text) => {
-    const before = known.get(text)
-    if (before !== undefined) return before
-    const value = read(text)
-    if (known.size >= remembered) known.clear()
-    known.set(text, value)
-    return value
-  }
-}
-
-function readOneOperation(name: string): Read<readonly BillableOperation[]> {
-  const checked = operationName(name)
-  return 'value' in checked ? { value: [billableOperation(checked.value)] } : checked
 }
 
 /** Spreadsheets write empty cells behind the last column that holds something. */
@@ -127,42 +162,29 @@ function withoutEmptyEnd(cells: readonly string[], width: number): readonly stri
   return cells.slice(0, Math.max(last + 1, width))
 }
 
-function ragged(cells: readonly string[], { width, nameless }: Columns): Mistake {
+function wrongWidth(cells: readonly string[], { width, nameless }: Columns): InvalidValue {
   const { length } = cells
   if (length > width && length <= width + nameless)
     return {
-      what: `${quoted(cells[length - 1] ?? '')} stands in column ${length}, which has no name`,
-      instead: 'name the column in the header, or empty it',
+      message: `${quoted(cells[length - 1] ?? '')} is in column ${length}, which has no name`,
+      fix: 'name the column in the header, or empty it',
     }
-  const what = `the row has ${length} ${length === 1 ? 'cell' : 'cells'}, the header has ${width}`
+  const message = `the row has ${length} ${length === 1 ? 'cell' : 'cells'}, the header has ${width}`
   return {
-    what,
-    instead: length > width ? 'put quotes around a cell that holds the separator' : 'add the missing cells',
+    message,
+    fix: length > width ? 'put quotes around a cell that contains the separator' : 'add the missing cells',
   }
 }
 
-function areClean(cells: readonly string[], tell: (mistake: Mistake) => void): boolean {
-  let good = true
-  for (const cell of cells) {
-    const dirty: Mistake | null =
-      cell.length > maxCell
-        ? { what: `${quoted(cell)} is longer than 64 KB`, instead: 'write one query per line' }
-        : values.unclean(cell, true)
-    if (dirty === null) continue
-    tell(dirty)
-    good = false
-  }
-  return good
+function dirtyCell(cell: string): InvalidValue | null {
+  if (cell.length <= maxCell) return badCharacters(cell, true)
+  return { message: `${quoted(cell)} is longer than 64 KB`, fix: 'write one query per line' }
 }
 
-function readTags(text: string): Read<readonly string[]> {
-  return { value: parts(text) }
-}
-
-/** A cell with a path is a prefix; more it cannot say. */
+/** A cell cannot name a match: a site with a path is compared as a prefix. */
 const inCell = { ...inFile, page: 'write the query in YAML with match: url' }
 
-function readSites(text: string): Read<readonly Target[]> {
+function readSites(text: string): ReadResult<readonly Target[]> {
   const targets: Target[] = []
   for (const part of parts(text)) {
     const read = site(part)
@@ -175,18 +197,16 @@ function readSites(text: string): Read<readonly Target[]> {
 }
 
 function parts(text: string): readonly string[] {
+  if (text === '') return none
   const all = text.split(';').map((part) => part.trim())
   return [...new Set(all)].filter((part) => part !== '')
 }
 
-function ownParams(columns: Columns, cells: readonly string[]): Row['own'] {
-  if (columns.params.length === 0) return none
-  const own: [string, string][] = []
-  for (const [name, index] of columns.params) {
-    const text = cells[index]?.trim() ?? ''
-    if (text !== '') own.push([name, text])
-  }
-  return own
+function ownParams({ params }: Columns, cells: readonly string[]): Row['own'] {
+  if (params.length === 0) return none
+  return params
+    .map(([name, index]) => [name, cells[index]?.trim() ?? ''] as const)
+    .filter(([, text]) => text !== '')
 }
 
 function labelsOf(columns: Columns, cells: readonly string[]): Row['labels'] {

@@ -1,12 +1,11 @@
 import { type CsvError, type InfoRecord, Parser } from 'csv-parse'
-import { type ByteSource, delimiterOf, notText, readLines } from './csv-bytes.ts'
-import { openQuote } from './csv-quotes.ts'
-import { type Mistake, quoted } from './problem.ts'
+import { type InvalidValue, quoted } from '../model/values.ts'
+import { type ByteSource, delimiterOf, notText, readLines } from './files.ts'
 
-/** One row with the line it begins on, or what is wrong there; no line where the whole file is meant. */
+/** One row with the line it begins on, or a mistake; the line is null for the whole file. */
 export type CsvItem =
   | { readonly line: number; readonly cells: readonly string[] }
-  | { readonly line: number | null; readonly mistake: Mistake }
+  | { readonly line: number | null; readonly mistake: InvalidValue }
 
 const maxRecord = 1024 * 1024
 
@@ -20,11 +19,11 @@ const form = {
 }
 
 const doubled = 'write "15"" desk" for 15" desk'
-const strayQuote: Mistake = { what: 'a quote stands inside a cell without quotes', instead: doubled }
+const strayQuote: InvalidValue = { message: 'a cell without quotes contains a quote', fix: doubled }
 
 /**
  * The rows of a CSV file, the header first, some at a time; lines without any text are left out.
- * After a row that cannot be told from the next one the reading ends. Rejects where the file cannot be read.
+ * Reading ends after a row whose end is unclear. Rejects where the file cannot be read.
  */
 export async function* readCsv(
   source: ByteSource,
@@ -44,7 +43,7 @@ export async function* readCsv(
     yield [
       {
         line: 1,
-        mistake: { what: `the separator cannot be ${quoted(sign)}`, instead: 'write sep=; or sep=,' },
+        mistake: { message: `the separator cannot be ${quoted(sign)}`, fix: 'write sep=; or sep=,' },
       },
     ]
     return
@@ -146,19 +145,55 @@ async function structural(
     return {
       line: line ?? lastLine,
       mistake: {
-        what: 'the quote that opens here closes inside a cell',
-        instead: doubled,
+        message: 'the quote that opens here closes before the end of its cell',
+        fix: doubled,
       },
     }
   if (line !== null)
-    return { line, mistake: { what: 'the quote that opens here is not closed', instead: 'close it with "' } }
+    return { line, mistake: { message: 'the quote that opens here is not closed', fix: 'close it with "' } }
   if (error.code === 'CSV_MAX_RECORD_SIZE')
     return {
       line: last + 1,
-      mistake: { what: 'the row is longer than 1 MB', instead: 'write one query per line' },
+      mistake: { message: 'the row is longer than 1 MB', fix: 'write one query per line' },
     }
   return {
     line: lastLine,
-    mistake: { what: `the row cannot be read (${quoted(error.message)})`, instead: 'look at its quotes' },
+    mistake: { message: `the row cannot be read (${quoted(error.message)})`, fix: 'check its quotes' },
   }
+}
+
+const lineFeed = 10
+const quote = 34
+const byteOrderMark: readonly number[] = [0xef, 0xbb, 0xbf]
+
+/**
+ * The line on which the first quote opens that is not closed as it should be, looking at the rows from
+ * `firstLine` (where a row begins) up to `lastLine`; null where all are.
+ */
+export async function openQuote(
+  source: ByteSource,
+  { firstLine, lastLine, delimiter }: { firstLine: number; lastLine: number; delimiter: string },
+): Promise<number | null> {
+  const separator = delimiter.charCodeAt(0)
+  let line = 1
+  let opened = 1
+  let state: 'start' | 'bare' | 'quoted' | 'closing' = 'start'
+  for await (const chunk of readLines(source, () => {}))
+    for (const byte of chunk) {
+      if (line > lastLine) return state === 'quoted' ? opened : null
+      if (line >= firstLine) {
+        const ends = byte === separator || byte === lineFeed
+        if (state === 'quoted') {
+          if (byte === quote) state = 'closing'
+        } else if (state === 'closing') {
+          if (byte !== quote && !ends) return opened
+          state = ends ? 'start' : 'quoted'
+        } else if (state === 'start' && byte === quote) {
+          state = 'quoted'
+          opened = line
+        } else if (line > 1 || !byteOrderMark.includes(byte)) state = ends ? 'start' : 'bare'
+      }
+      if (byte === lineFeed) line++
+    }
+  return state === 'quoted' ? opened : null
 }

@@ -1,9 +1,17 @@
-import type { BillableOperation } from '../catalog/operation.ts'
-import type { ParamValue, Style } from '../catalog/param.ts'
-import type { JobQuery } from '../model/job.ts'
-import { type Combined, combine, type JobWide, type Params } from './combine.ts'
-import { misfit, paramOf, paramValue } from './params.ts'
-import type { Mistake, Place, Report } from './problem.ts'
+import type { BillableOperation, ParamValue, Style } from '../catalog/operation.ts'
+import { remembered } from '../model/memo.ts'
+import type { JobQuery } from '../model/query.ts'
+import type { InvalidValue } from '../model/values.ts'
+import {
+  type Combined,
+  combine,
+  type Params,
+  paramOf,
+  paramValue,
+  type SharedParams,
+  unknownParam,
+} from './params.ts'
+import type { FilePosition, Report } from './source.ts'
 
 /** One query as it was written: all but its params is checked. */
 export interface Row extends Omit<JobQuery, 'operation' | 'params'> {
@@ -11,68 +19,61 @@ export interface Row extends Omit<JobQuery, 'operation' | 'params'> {
   /** Params that the query sets itself, as text. */
   readonly own: readonly (readonly [name: string, text: string])[]
   /** Where one of these params stands. */
-  readonly at: (name: string, part?: 'key' | 'value') => Place
+  readonly at: (name: string, part?: 'key' | 'value') => FilePosition
 }
 
 /** Makes the queries of a row: one per operation and combination of the matrix; none after a mistake. */
 export type Expand = (row: Row, report: Report) => readonly JobQuery[]
 
 /** Rows of one job share what the job sets, so that a row costs little. */
-export function makeExpand(job: JobWide): Expand {
+export function queryExpander(job: SharedParams): Expand {
   const combined = new Map<string, Combined>()
-  const misfits = new Map<string, Mistake | null>()
+  const unknown = new Map<string, { readonly mistake: InvalidValue | null }>()
   const combineOnce = (operation: BillableOperation, own: readonly string[]) =>
-    once(combined, `${operation.name} ${own.join(' ')}`, () => combine(job, operation, own))
-  const misfitOnce = (name: string, operations: readonly BillableOperation[]) =>
-    once(misfits, [name, ...operations.map((operation) => operation.name)].join(' '), () =>
-      misfit(name, operations, job.style),
-    )
+    remembered(combined, `${operation.name} ${own.join(' ')}`, () => combine(job, operation, own))
+  const unknownParamOnce = (name: string, operations: readonly BillableOperation[]) =>
+    remembered(unknown, [name, ...operations.map((operation) => operation.name)].join(' '), () => ({
+      mistake: unknownParam(name, operations, job.style),
+    }))
 
   return (row, report) => {
-    const told = new Set<string>()
-    const tell: Tell = (name, { what, instead }, part) => {
-      if (!told.has(name)) report({ ...row.at(name, part), what, instead })
-      told.add(name)
+    const wrong = new Set<string>()
+    const complain: Complain = (name, { message, fix }, part) => {
+      if (!wrong.has(name)) report({ ...row.at(name, part), message, fix })
+      wrong.add(name)
     }
     // Without an operation nothing can be said about params.
     if (row.operations.length === 0) return []
     for (const [name] of row.own) {
-      const mistake = misfitOnce(name, row.operations)
-      if (mistake !== null) tell(name, mistake, 'key')
+      const { mistake } = unknownParamOnce(name, row.operations)
+      if (mistake !== null) complain(name, mistake, 'key')
     }
     const queries: JobQuery[] = []
-    for (const operation of row.operations) {
-      const own = ownParams(row, operation, job.style, tell)
+    const { operations, own: _, at, ...query } = row
+    for (const operation of operations) {
+      const own = ownParams(row, operation, job.style, complain)
       const { combinations, order, conflict } = combineOnce(operation, Object.keys(own))
-      if (conflict !== null && Object.hasOwn(own, conflict.name)) tell(conflict.name, conflict)
-      if (told.size > 0) continue
-      for (const params of combinations) queries.push(query(row, operation.name, merge(params, own, order)))
+      if (conflict !== null && Object.hasOwn(own, conflict.name)) complain(conflict.name, conflict)
+      if (wrong.size > 0) continue
+      for (const params of combinations)
+        queries.push({ ...query, operation: operation.name, params: merge(params, own, order) })
     }
-    return told.size === 0 ? queries : []
+    return wrong.size === 0 ? queries : []
   }
 }
 
-type Tell = (name: string, mistake: Mistake, part?: 'key') => void
+type Complain = (name: string, mistake: InvalidValue, part?: 'key') => void
 
-function ownParams(row: Row, operation: BillableOperation, style: Style, tell: Tell): Params {
+function ownParams(row: Row, operation: BillableOperation, style: Style, complain: Complain): Params {
   const own: Record<string, ParamValue> = {}
   for (const [name, text] of row.own) {
     const param = paramOf(operation, name, style)
     if (param === undefined) continue
     const read = paramValue(param, name, text)
     if ('value' in read) own[name] = read.value
-    else tell(name, read)
+    else complain(name, read)
   }
   return own
-}
-
-function once<V>(known: Map<string, V>, key: string, make: () => V): V {
-  let value = known.get(key)
-  if (value === undefined) {
-    value = make()
-    known.set(key, value)
-  }
-  return value
 }
 
 function merge(job: Params, own: Params, order: readonly string[]): Params {
@@ -83,22 +84,4 @@ function merge(job: Params, own: Params, order: readonly string[]): Params {
     if (value !== undefined) params[name] = value
   }
   return params
-}
-
-function query(row: Row, operation: string, params: Params): JobQuery {
-  const { text, depth, pages, tags, priority, volume, url, labels, targets, source } = row
-  return {
-    operation,
-    text,
-    params,
-    depth,
-    pages,
-    tags,
-    priority,
-    volume,
-    url,
-    labels,
-    targets,
-    source,
-  }
 }

@@ -1,13 +1,13 @@
 import type { z } from 'zod'
-import { nearest } from '../words.ts'
+import { closestMatch } from '../model/text.ts'
+import { type InvalidValue, quoted } from '../model/values.ts'
 import { paramNames } from './params.ts'
-import { type Mistake, quoted, type Report } from './problem.ts'
-import { isMap, type Path, partAt, type Source, type Tree, type TreeMap } from './tree.ts'
+import { isMap, type Path, partAt, type Report, type Source, type Tree, type TreeMap } from './source.ts'
 
 type Issue = z.core.$ZodIssue
 
-/** What a schema made of a map: every key that was right, and the keys that were not. */
-export interface Parsed<T> {
+/** The values of the valid keys of a map, and the names of the invalid ones. */
+export interface SchemaResult<T> {
   readonly data: Partial<T>
   readonly failed: ReadonlySet<string>
 }
@@ -18,7 +18,7 @@ export function readMap<S extends z.ZodRawShape>(
   source: Source,
   path: Path,
   report: Report,
-): Parsed<z.output<z.ZodObject<S>>> {
+): SchemaResult<z.output<z.ZodObject<S>>> {
   const tree = partAt(source.tree, path) as TreeMap
   const result = schema.safeParse(tree)
   if (result.success) return { data: result.data, failed: new Set() }
@@ -36,7 +36,7 @@ export function readMap<S extends z.ZodRawShape>(
   return { data: data as Partial<z.output<z.ZodObject<S>>>, failed }
 }
 
-/** What is left of a map without the parts that are wrong, so that the others can still be looked at. */
+/** A map without its wrong parts, so that the others can still be checked. */
 function withoutBad(tree: Tree | undefined, issues: readonly Issue[]): Tree | undefined {
   const bad = new Set(
     issues.flatMap((issue) => [issue.path[1], ...(issue.code === 'unrecognized_keys' ? issue.keys : [])]),
@@ -90,7 +90,7 @@ function isWrongKind(issue: Issue): boolean {
   return issue.path.length === 0 && (issue.code === 'invalid_type' || issue.code === 'invalid_union')
 }
 
-// A required key that is missing because it was misspelt is told once, at the misspelt key.
+// A required key that is missing because it was misspelt is reported once, at the misspelt key.
 function coveredByUnknownKey(issue: Issue, siblings: readonly Issue[], parent: Tree | undefined): boolean {
   const key = issue.path.at(-1)
   if (issue.code !== 'invalid_type' || typeof key !== 'string' || !isMap(parent) || key in parent)
@@ -100,28 +100,27 @@ function coveredByUnknownKey(issue: Issue, siblings: readonly Issue[], parent: T
     other.code === 'unrecognized_keys' && other.path.join(' ') === at ? other.keys : [],
   )
   const only = Object.keys(parent).length === 1
-  return unknown.some((name) => only || nearest(name, [key]) !== null)
+  return unknown.some((name) => only || closestMatch(name, [key]) !== null)
 }
 
-function unknownKey(key: string, known: readonly string[], map: Tree | undefined): Mistake {
-  const what = `unknown key ${quoted(key)}`
+function unknownKey(key: string, known: readonly string[], map: Tree | undefined): InvalidValue {
+  const message = `unknown key ${quoted(key)}`
   if (known.includes('params') && paramNames.has(key))
-    return { what, instead: `write it below 'params:', such as params: { ${key}: … }` }
-  const near = nearest(key, known)
-  if (near !== null) return { what, instead: `write '${near}'` }
-  if (known.length === 1) return { what, instead: 'remove it' }
+    return { message, fix: `write it below 'params:', such as params: { ${key}: … }` }
+  const near = closestMatch(key, known)
+  if (near !== null) return { message, fix: `write '${near}'` }
+  if (known.length === 1) return { message, fix: 'remove it' }
   const value = isMap(map) && Object.keys(map).length === 1 ? map[key] : undefined
   if (known.includes('query') && typeof value === 'string')
-    return { what, instead: `write "${key}: ${value}" with quotes if it is the text of a query` }
-  return { what, instead: `write one of ${known.join(', ')}` }
+    return { message, fix: `write "${key}: ${value}" with quotes if it is the text of a query` }
+  return { message, fix: `write one of ${known.join(', ')}` }
 }
 
-function mistake(issue: Issue, path: Path, input: Tree | undefined): Mistake {
+function mistake(issue: Issue, path: Path, input: Tree | undefined): InvalidValue {
   const name = nameOf(path)
-  if (issue.code === 'custom')
-    return { what: `${name} ${issue.message}`, instead: String(issue.params?.instead) }
+  if (issue.code === 'custom') return { message: `${name} ${issue.message}`, fix: String(issue.params?.fix) }
   if (issue.code === 'too_small')
-    return { what: `${name} is an empty list`, instead: 'write at least one entry, or leave it out' }
+    return { message: `${name} is an empty list`, fix: 'write at least one entry, or leave it out' }
   const expected = issue.code === 'invalid_type' ? issue.expected : ''
   return wrongKind(path, input, kinds[expected] ?? 'one value')
 }
@@ -133,12 +132,12 @@ const kinds: Readonly<Record<string, string>> = {
   record: 'a map such as { key: value }',
 }
 
-function wrongKind(path: Path, input: Tree | undefined, expected: string): Mistake {
+function wrongKind(path: Path, input: Tree | undefined, expected: string): InvalidValue {
   const name = nameOf(path)
-  if (input === undefined) return { what: `${name} is missing`, instead: `add '${name}:'` }
-  if (input === null) return { what: `${name} is empty`, instead: 'give it a value or leave it out' }
+  if (input === undefined) return { message: `${name} is missing`, fix: `add '${name}:'` }
+  if (input === null) return { message: `${name} is empty`, fix: 'give it a value or leave it out' }
   const found = typeof input === 'string' ? quoted(input) : Array.isArray(input) ? 'a list' : 'a map'
-  return { what: `${name} cannot be ${found}`, instead: `write ${expected}` }
+  return { message: `${name} cannot be ${found}`, fix: `write ${expected}` }
 }
 
 const singular: Readonly<Record<string, string>> = {
@@ -148,7 +147,7 @@ const singular: Readonly<Record<string, string>> = {
   tags: 'tag',
 }
 
-/** What a person calls the part at a path. */
+/** The name of the part at a path, as messages use it. */
 function nameOf(path: Path): string {
   const key = String(path.findLast((step) => typeof step === 'string'))
   return typeof path.at(-1) === 'number' ? (singular[key] ?? key) : key

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { JobQuery, JobSettings, Problem } from '../model/job.ts'
-import { entriesOf, operationsOfEntries } from './entries.ts'
-import { makeExpand } from './expand.ts'
-import { besideJobFile, fileMistake, isYamlMap, type JobText, yamlText, yamlTextMistake } from './files.ts'
-import type { JobFlags } from './flags.ts'
-import { inFileOrder, type Mistake, type Report } from './problem.ts'
-import { type Reading, readQueries } from './queries.ts'
+import type { JobSettings, Problem } from '../model/job.ts'
+import type { JobFlags } from '../model/job-settings.ts'
+import type { JobQuery } from '../model/query.ts'
+import type { InvalidValue } from '../model/values.ts'
+import { queryExpander } from './expand.ts'
+import { fileMistake, fromJobFile, isYamlMap, type JobText, yamlText, yamlTextMistake } from './files.ts'
+import { entriesOf, operationsOfEntries, type Reading, readQueries } from './queries.ts'
 import { readSettings } from './settings.ts'
-import { isMap, type Source } from './tree.ts'
+import { inFileOrder, isMap, type Report, type Source } from './source.ts'
 import { parseYaml } from './yaml.ts'
 
 /** A job file whose settings were checked. */
@@ -40,9 +40,9 @@ export async function openJob(job: Job, flags: JobFlags, report: Report): Promis
   }
   const yaml = isYaml(job) ? await bytesOf(job) : null
   const { take, release } = inFileOrder(report)
-  const told = new Set<string>()
+  const reported = new Set<string>()
   const first: Report = (problem) => {
-    told.add(placeOf(problem))
+    reported.add(placeOf(problem))
     take(problem)
   }
   const text = yaml === null ? null : yamlText(yaml, file, first)
@@ -53,11 +53,11 @@ export async function openJob(job: Job, flags: JobFlags, report: Report): Promis
   }
   const entryOperations = source === null ? [] : operationsOfEntries(source)
   const origin = { path: typeof job === 'string' ? job : null, where: file, source }
-  const plan = readSettings(origin, flags, entryOperations, exceptAt(told, take))
+  const plan = readSettings(origin, flags, entryOperations, exceptAt(reported, take))
   const sound = release() === 0
-  const expand = makeExpand(plan.wide)
+  const expand = queryExpander(plan.shared)
   const table = typeof job === 'string' ? job : job.bytes
-  const reading: Reading = { file, table, source, plan, expand, report: exceptAt(told, report) }
+  const reading: Reading = { file, table, source, plan, expand, report: exceptAt(reported, report) }
 
   let digest: string | null = null
   async function* queries(): AsyncGenerator<JobQuery, void> {
@@ -79,11 +79,11 @@ export async function csvFilesOf(file: string): Promise<readonly string[]> {
   const source = text === null ? null : parseYaml(text, file, ignore)
   if (source === null) return []
   return entriesOf(source).flatMap((entry) =>
-    isMap(entry) && typeof entry.file === 'string' ? [besideJobFile(file, entry.file)] : [],
+    isMap(entry) && typeof entry.file === 'string' ? [fromJobFile(file, entry.file)] : [],
   )
 }
 
-async function jobMistake(job: Job): Promise<Mistake | null> {
+async function jobMistake(job: Job): Promise<InvalidValue | null> {
   if (typeof job === 'string') return await fileMistake(job)
   return isYaml(job) ? yamlTextMistake(job) : null
 }
@@ -92,10 +92,10 @@ async function bytesOf(job: Job): Promise<Buffer> {
   return typeof job === 'string' ? await readFile(job) : job.bytes
 }
 
-// What stands where the YAML itself is wrong cannot be right: it is told once.
-function exceptAt(told: ReadonlySet<string>, report: Report): Report {
+// A mistake at the place of a YAML error follows from it: one report is enough.
+function exceptAt(reported: ReadonlySet<string>, report: Report): Report {
   return (problem) => {
-    if (problem.column === null || !told.has(placeOf(problem))) report(problem)
+    if (problem.column === null || !reported.has(placeOf(problem))) report(problem)
   }
 }
 
@@ -111,7 +111,7 @@ async function unchanged(job: Job, bytes: Buffer, report: Report): Promise<Buffe
   if (typeof job !== 'string') return bytes
   const now = await readFile(job).catch(() => null)
   if (now?.equals(bytes)) return now
-  const what = 'the file changed while it was being read'
-  report({ where: job, line: null, column: null, what, instead: 'run the command again' })
+  const message = 'the file changed while it was being read'
+  report({ where: job, line: null, column: null, message, fix: 'run the command again' })
   return now ?? Buffer.alloc(0)
 }

@@ -1,9 +1,13 @@
 import { billableOperations } from '../catalog/index.ts'
-import type { BillableOperation } from '../catalog/operation.ts'
-import { checkParam, type Param, type ParamValue, type Style } from '../catalog/param.ts'
-import { nearest } from '../words.ts'
-import { type Mistake, quoted, type Read } from './problem.ts'
-import { unclean } from './values.ts'
+import {
+  type BillableOperation,
+  checkParam,
+  type Param,
+  type ParamValue,
+  type Style,
+} from '../catalog/operation.ts'
+import { closestMatch } from '../model/text.ts'
+import { badCharacters, type InvalidValue, quoted, type ReadResult } from '../model/values.ts'
 
 /** The parameters of all operations that a job can ask for. */
 export const paramNames: ReadonlySet<string> = new Set(
@@ -28,39 +32,91 @@ const notParams: Readonly<Record<string, string>> = {
 }
 
 /** Why none of the operations takes a parameter; null where one does. */
-export function misfit(name: string, operations: readonly BillableOperation[], style: Style): Mistake | null {
+export function unknownParam(
+  name: string,
+  operations: readonly BillableOperation[],
+  style: Style,
+): InvalidValue | null {
   if (operations.some((operation) => paramOf(operation, name, style) !== undefined)) return null
   const hint = Object.hasOwn(notParams, name) ? notParams[name] : undefined
-  if (hint !== undefined) return { what: `${quoted(name)} is not a parameter to set`, instead: hint }
+  if (hint !== undefined) return { message: `${quoted(name)} is not a parameter to set`, fix: hint }
   const other: Style = style === 'get' ? 'post' : 'get'
   const otherStyle = operations.find(
     (operation) => operation.styles.includes(other) && paramOf(operation, name, other) !== undefined,
   )
   if (otherStyle !== undefined)
     return {
-      what: `${otherStyle.name} has '${name}' in the ${other} style only`,
-      instead: `write 'style: ${other}', or leave '${name}' out`,
+      message: `${otherStyle.name} has '${name}' in the ${other} style only`,
+      fix: `write 'style: ${other}', or leave '${name}' out`,
     }
   const names = operations.flatMap((operation) =>
     Object.keys(operation.params).filter((param) => paramOf(operation, param, style) !== undefined),
   )
-  const near = nearest(name, names)
+  const near = closestMatch(name, names)
   const list = operations.map((operation) => operation.name)
-  const what = `${list.join(' and ')} ${list.length === 1 ? 'has' : 'have'} no parameter ${quoted(name)}`
-  if (near !== null) return { what, instead: `write '${near}'` }
-  if (names.length === 0) return { what, instead: 'leave it out' }
-  return { what, instead: `write one of ${[...new Set(names)].join(', ')}` }
+  const message = `${list.join(' and ')} ${list.length === 1 ? 'has' : 'have'} no parameter ${quoted(name)}`
+  if (near !== null) return { message, fix: `write '${near}'` }
+  if (names.length === 0) return { message, fix: 'leave it out' }
+  return { message, fix: `write one of ${[...new Set(names)].join(', ')}` }
 }
 
-/** Checks the text of a parameter; `what` of a mistake begins with the name. */
-export function paramValue(param: Param, name: string, text: string): Read<ParamValue> {
-  const dirty = unclean(text, false)
-  if (dirty !== null) return { what: `${name} ${dirty.what}`, instead: dirty.instead }
-  const checked = checkParam(param, text)
-  if ('value' in checked) {
-    const instead = param.unknownCode?.(text) ?? null
-    return instead === null ? checked : { what: `${name} cannot be ${quoted(text)}`, instead }
+/** Checks the text of a parameter; the message of a mistake begins with the name. */
+export function paramValue(param: Param, name: string, text: string): ReadResult<ParamValue> {
+  const read = badCharacters(text, false) ?? checkParam(param, text)
+  const fix = 'value' in read ? param.unknownCode?.(text) : null
+  if (fix) return { message: `${name} cannot be ${quoted(text)}`, fix }
+  return 'value' in read ? read : { message: `${name} ${read.message}`, fix: read.fix }
+}
+
+export type Params = Readonly<Record<string, ParamValue>>
+
+/** What holds for every query of a job; the values were checked. */
+export interface SharedParams {
+  readonly style: Style
+  readonly params: ReadonlyMap<string, ParamValue>
+  readonly matrix: ReadonlyMap<string, readonly ParamValue[]>
+}
+
+/** Params of the job for one operation, without those that a query sets itself. */
+export interface Combined {
+  /** One map of params per combination of the matrix; at least one. */
+  readonly combinations: readonly Params[]
+  /** All names, with the query's own, in alphabetical order. */
+  readonly order: readonly string[]
+  /** Why these names cannot go together, and the own name that brought it about. */
+  readonly conflict: (InvalidValue & { readonly name: string }) | null
+}
+
+/** Params and matrix of the job for an operation, where a query sets `own` itself: its own value stands in for a list. */
+export function combine(job: SharedParams, operation: BillableOperation, own: readonly string[]): Combined {
+  const has = (name: string) => paramOf(operation, name, job.style) !== undefined && !own.includes(name)
+  const fixed = [...job.params].filter(([name]) => has(name) && !job.matrix.has(name))
+  const varied = [...job.matrix].filter(([name]) => has(name))
+  const order = [...fixed.map(([name]) => name), ...varied.map(([name]) => name), ...own].sort()
+  let combinations: [string, ParamValue][][] = [fixed]
+  for (const [name, list] of varied)
+    combinations = combinations.flatMap((start) =>
+      list.map((value): [string, ParamValue][] => [...start, [name, value]]),
+    )
+  return {
+    combinations: combinations.map((entries) => Object.freeze(Object.fromEntries(sorted(entries)))),
+    order,
+    conflict: conflict(operation, order, own),
   }
-  const end = checked.problem.lastIndexOf('; ')
-  return { what: `${name} ${checked.problem.slice(0, end)}`, instead: checked.problem.slice(end + 2) }
+}
+
+function sorted(entries: readonly [string, ParamValue][]): [string, ParamValue][] {
+  return entries.toSorted(([a], [b]) => (a < b ? -1 : 1))
+}
+
+function conflict(operation: BillableOperation, names: readonly string[], own: readonly string[]) {
+  for (const group of operation.exclusive ?? []) {
+    const set = names.filter((name) => group.includes(name))
+    if (set.length < 2) continue
+    // Reported at the query only where its own params take part: a conflict of the job is reported once, at the job.
+    const name = own.length === 0 ? set[0] : set.find((candidate) => own.includes(candidate))
+    const message = `${set.join(' and ')} cannot be used together in ${operation.name}`
+    if (name !== undefined) return { name, message, fix: 'keep one of them' }
+  }
+  return null
 }

@@ -1,19 +1,23 @@
-import type { JobQuery } from '../model/job.ts'
-import { count } from '../words.ts'
+import { billableOperation } from '../catalog/index.ts'
+import type { BillableOperation } from '../catalog/operation.ts'
+import type { JobSettings } from '../model/job.ts'
+import type { JobQuery } from '../model/query.ts'
+import type { Target } from '../model/target.ts'
+import { count } from '../model/text.ts'
+import { type InvalidValue, queryText } from '../model/values.ts'
 import { readCsv } from './csv.ts'
-import type { ByteSource } from './csv-bytes.ts'
-import { readColumns } from './csv-columns.ts'
-import { type ReadRow, rowReader } from './csv-rows.ts'
-import { entriesOf, readEntry } from './entries.ts'
-import type { Expand } from './expand.ts'
-import { besideJobFile, fileMistake, unreadable } from './files.ts'
-import { inFileOrder, type Mistake, type Report } from './problem.ts'
-import type { JobPlan } from './settings.ts'
-import type { Source } from './tree.ts'
+import { type ReadRow, readColumns, rowReader } from './csv-rows.ts'
+import { type Expand, queryExpander, type Row } from './expand.ts'
+import { type ByteSource, fileMistake, fromJobFile, unreadable } from './files.ts'
+import { readMap, readValue } from './issues.ts'
+import { fileSchema, operationName, querySchema, textSchema, type WrittenQuery } from './schema.ts'
+import { depthAndPages, flagPosition, type JobPlan, readSettings } from './settings.ts'
+import { inFileOrder, isMap, type Path, type Report, type Source, type Tree } from './source.ts'
+import { inFile, readTargets } from './targets.ts'
 
 /** All that a reading of the queries needs. */
 export interface Reading {
-  /** What mistakes call the job file; CSV files that it names lie beside it. */
+  /** Name of the job file in mistakes; paths of its CSV files are relative to it. */
   readonly file: string
   /** The CSV, where the job is one. */
   readonly table: ByteSource
@@ -32,7 +36,7 @@ interface Tally {
   withoutTarget: number
 }
 
-/** Reads all queries once; `whole` says that the settings are right, so that what they ask of the queries is told, too. */
+/** Reads all queries once; `whole` says that the settings are right, so that missing targets and queries can be reported, too. */
 export async function* readQueries(
   { report, ...given }: Reading,
   seen: (chunk: Buffer) => void,
@@ -73,12 +77,12 @@ async function* readEntries(
     const good = release() === 0
     if (good && queries.length > 0) yield queries
     if (entry === null || 'row' in entry) continue
-    const file = besideJobFile(reading.file, entry.file)
+    const file = fromJobFile(reading.file, entry.file)
     const mistake = await fileMistake(file, ['.csv', '.tsv'])
     if (mistake === null) yield* readTable(reading, file, file, seen)
     else {
-      const what = `${file} cannot be read: ${mistake.what}`
-      report({ ...source.at(['queries', index, 'file']), what, instead: mistake.instead })
+      const message = `${file} cannot be read: ${mistake.message}`
+      report({ ...source.at(['queries', index, 'file']), message, fix: mistake.fix })
     }
   }
 }
@@ -93,7 +97,7 @@ async function* readTable(
   let read: ReadRow | null = null
   const batches = readCsv(table, seen)
   for (;;) {
-    // The file can vanish or break while it is read, after it was looked at.
+    // The file can vanish or break while it is read, after it was checked.
     const next = await batches.next().catch((error: NodeJS.ErrnoException) => error)
     if (next instanceof Error) {
       if (next.code === undefined) throw next
@@ -104,12 +108,12 @@ async function* readTable(
     const queries: JobQuery[] = []
     for (const item of next.value) {
       const place = { where: file, line: item.line, column: null }
-      const tell = (mistake: Mistake) => reading.report({ ...place, ...mistake })
+      const complain = (mistake: InvalidValue) => reading.report({ ...place, ...mistake })
       if ('mistake' in item) {
         header = false
-        tell(item.mistake)
+        complain(item.mistake)
       } else if (read === null) {
-        const columns = readColumns(item.cells, tell)
+        const columns = readColumns(item.cells, complain)
         if (columns === null) return
         read = rowReader(columns, reading.plan, file)
       } else readRow(reading, read, item, queries)
@@ -117,8 +121,8 @@ async function* readTable(
     if (queries.length > 0) yield queries
   }
   if (read !== null || !header) return
-  const instead = "write a first line with a column 'query'"
-  reading.report({ where: file, line: null, column: null, what: 'the file is empty', instead })
+  const fix = "write a first line with a column 'query'"
+  reading.report({ where: file, line: null, column: null, message: 'the file is empty', fix })
 }
 
 function readRow(
@@ -133,17 +137,123 @@ function readRow(
 }
 
 function reportWhole({ file, plan, report }: Reading, tally: Tally): void {
-  const { settings, pagingPlace } = plan
+  const { settings, pagingPosition } = plan
   if (tally.queries === 0 && tally.problems === 0) {
-    const what = 'there is no query'
-    report({ where: file, line: null, column: null, what, instead: 'write at least one' })
+    const message = 'there is no query'
+    report({ where: file, line: null, column: null, message, fix: 'write at least one' })
   }
   const waited = settings.targets.some((target) => target.own || settings.until === 'all')
   if (settings.paging === 'all' || waited || tally.withoutTarget === 0) return
   const none = tally.withTarget === 0
   report({
-    ...pagingPlace,
-    what: `paging ${settings.paging} has no target to find${none ? '' : ` for ${count(tally.withoutTarget, 'query', 'queries')}`}`,
-    instead: "name your site under 'targets:', or write 'paging: all'",
+    ...pagingPosition,
+    message: `paging ${settings.paging} has no target to find${none ? '' : ` for ${count(tally.withoutTarget, 'query', 'queries')}`}`,
+    fix: "name your site under 'targets:', or write 'paging: all'",
   })
+}
+
+const noLabels: Row['labels'] = Object.freeze(Object.create(null))
+
+/** The entries below `queries:`; empty where there is no such list. */
+export function entriesOf({ tree }: Source): readonly Tree[] {
+  return Array.isArray(tree.queries) ? tree.queries : []
+}
+
+/** The operations that entries name themselves; names that are wrong are left out. */
+export function operationsOfEntries(source: Source): readonly BillableOperation[] {
+  const names = new Set<string>()
+  for (const entry of entriesOf(source))
+    if (isMap(entry) && entry.operation != null)
+      for (const name of [entry.operation].flat()) names.add(String(name))
+  return [...names].filter((name) => 'value' in operationName(name)).map(billableOperation)
+}
+
+/** What an entry is: a query, or the name of a CSV file. */
+export type Entry = { readonly row: Row } | { readonly file: string }
+
+/** Reads one entry below `queries:`; null where it holds nothing to look at. Every mistake is reported. */
+export function readEntry(plan: JobPlan, source: Source, index: number, report: Report): Entry | null {
+  const path: Path = ['queries', index]
+  const entry = entriesOf(source)[index]
+  if (!isMap(entry)) {
+    const query = readValue(textSchema, source, path, report)
+    return query === undefined ? null : { row: rowOf({ query }, plan, source, path, report) }
+  }
+  if ('file' in entry && !('query' in entry)) {
+    const { data } = readMap(fileSchema, source, path, report)
+    return data.file === undefined ? null : { file: data.file }
+  }
+  const { data, failed } = readMap(querySchema, source, path, report)
+  if (data.depth !== undefined && data.pages !== undefined)
+    report({ ...source.at([...path, 'pages'], 'key'), ...depthAndPages })
+  const row = rowOf(data, plan, source, path, report)
+  // Without its operation nothing can be said about its params.
+  return { row: failed.has('operation') ? { ...row, operations: [] } : row }
+}
+
+function rowOf(data: Partial<WrittenQuery>, plan: JobPlan, source: Source, path: Path, report: Report): Row {
+  const { where, line } = source.at(path)
+  const counted = data.depth !== undefined || data.pages !== undefined
+  const operations = data.operation === undefined ? null : [...new Set([data.operation].flat())]
+  return {
+    text: data.query ?? '',
+    operations: operations?.map(billableOperation) ?? plan.operations,
+    depth: counted ? (data.depth ?? null) : plan.depth,
+    pages: counted ? (data.pages ?? null) : plan.pages,
+    tags: [...new Set(data.tags)].filter((tag) => tag !== ''),
+    targets: targetsOf(data.target, plan, source, [...path, 'target'], report),
+    priority: data.priority ?? 0,
+    volume: data.volume ?? null,
+    url: data.url ?? null,
+    labels: noLabels,
+    own: Object.entries(data.params ?? {}),
+    at: (name, part) => source.at([...path, 'params', name], part),
+    source: { file: where, line: line ?? 1 },
+  }
+}
+
+function targetsOf(
+  written: WrittenQuery['target'],
+  plan: JobPlan,
+  source: Source,
+  path: Path,
+  report: Report,
+): readonly Target[] {
+  if (written === undefined) return []
+  const list = [written].flat()
+  const at = (index: number) => source.at(Array.isArray(written) ? [...path, index] : path)
+  return readTargets([{ written: list, own: true, at, hints: inFile }], plan.match, report)
+}
+
+/** One query as it is given on the command line. */
+export interface OneQuery {
+  readonly operation: string
+  readonly query: string
+  /** `key=value` each. */
+  readonly param?: readonly string[] | undefined
+  readonly style?: string | undefined
+}
+
+/** Checks a single query as if a job asked for it; null after a mistake, each of which is reported. */
+export function readOneQuery(
+  { operation, query, param = [], style }: OneQuery,
+  name: string,
+  report: Report,
+): { readonly query: JobQuery; readonly settings: JobSettings } | null {
+  const flags = { operation: [operation], param, ...(style === undefined ? {} : { style }) }
+  let mistakes = 0
+  const complain: Report = (problem) => {
+    mistakes += 1
+    // Operation and query are no flags here.
+    report({ ...problem, where: problem.where.replace(/^--/, '') })
+  }
+  const plan = readSettings({ path: name, where: name, source: null }, flags, [], complain)
+  const text = queryText(query)
+  if (!('value' in text))
+    complain({ ...flagPosition(['query']), ...text, message: `the query ${text.message}` })
+  if (mistakes > 0 || !('value' in text)) return null
+  const source: Source = { tree: {}, at: () => ({ where: name, line: null, column: null }) }
+  const row = rowOf({ query: text.value }, plan, source, [], complain)
+  const [single] = queryExpander(plan.shared)(row, complain)
+  return single === undefined ? null : { query: single, settings: plan.settings }
 }

@@ -1,21 +1,28 @@
 import path from 'node:path'
 import { billableOperation } from '../catalog/index.ts'
-import type { BillableOperation } from '../catalog/operation.ts'
-import { defaultDeepEveryMs, type JobSettings, noFile } from '../model/job.ts'
+import type { BillableOperation, ParamValue } from '../catalog/operation.ts'
+import { type JobSettings, noFile } from '../model/job.ts'
+import {
+  fieldsOf,
+  flaggedSettings,
+  type JobFlags,
+  jobSettings,
+  type SettingsData,
+} from '../model/job-settings.ts'
 import type { Match } from '../model/target.ts'
-import type { JobWide } from './combine.ts'
-import { flagMatch, flagPlace, flagsSource, type JobFlags } from './flags.ts'
-import { readMap } from './issues.ts'
-import type { Mistake, Place, Report } from './problem.ts'
-import { looseJobSchema, settingsSchema, type WrittenSettings } from './schema.ts'
-import type { MatchHints } from './sites.ts'
-import { inFile, readTargets, type TargetList } from './targets.ts'
-import type { Path, Source } from './tree.ts'
-import { jobName } from './values.ts'
-import { readWide, type Written } from './wide.ts'
+import { grouped } from '../model/text.ts'
+import { type InvalidValue, jobName, quoted } from '../model/values.ts'
+import { readMap, type SchemaResult } from './issues.ts'
+import { combine, paramOf, paramValue, type SharedParams, unknownParam } from './params.ts'
+import { flagsSchema, looseJobSchema } from './schema.ts'
+import type { FilePosition, Path, Report, Source, Tree } from './source.ts'
+import { inFile, type MatchHints, readTargets, type TargetList } from './targets.ts'
 
 /** The mistake of asking for depth and pages at once. */
-export const twice: Mistake = { what: 'depth and pages cannot both be set', instead: 'keep one of them' }
+export const depthAndPages: InvalidValue = {
+  message: 'depth and pages cannot both be set',
+  fix: 'keep one of them',
+}
 
 /** What settings are read from. */
 export interface Origin {
@@ -31,13 +38,21 @@ export interface Origin {
 export interface JobPlan {
   readonly settings: JobSettings
   readonly operations: readonly BillableOperation[]
-  readonly wide: JobWide
+  readonly shared: SharedParams
   readonly depth: number | null
   readonly pages: number | null
   /** For targets that name no match themselves. */
   readonly match: Match | undefined
   /** Where the paging policy stands. */
-  readonly pagingPlace: Place
+  readonly pagingPosition: FilePosition
+}
+
+/** File and flags, each read for itself. */
+interface RawSettings {
+  readonly file: SchemaResult<SettingsData>
+  readonly flags: SchemaResult<SettingsData>
+  /** Where a part stands: at the flag where a flag gives it. */
+  readonly at: Source['at']
 }
 
 /**
@@ -50,30 +65,37 @@ export function readSettings(
   entryOperations: readonly BillableOperation[],
   report: Report,
 ): JobPlan {
-  const written = readBoth(file, flags, report)
-  const { name, depth, pages } = merged(written)
-  const match = flagMatch(flags, report)
-  const operations = operationsOf(written)
-  bothDepthAndPages(written, report)
+  const raw = readBoth(file, flags, report)
+  const data = merged(raw)
+  const { name, match, operation = 'alpha.search' } = data
+  const operations = [...new Set([operation].flat())].map(billableOperation)
+  reportDepthAndPages(raw, report)
+  const lists = [targetList(raw, 'targets', true), targetList(raw, 'competitors', false)]
+  const settings: JobSettings = {
+    ...fieldsOf(jobSettings, data),
+    name: name ?? defaultName(file, report),
+    file: file.path === null ? noFile : path.resolve(file.path),
+    targets: readTargets(lists, match, report),
+    budget: fieldsOf(jobSettings.budget.value, { ...raw.file.data.budget, ...raw.flags.data.budget }),
+  }
   return {
-    settings: settingsOf(written, name ?? defaultName(file, report), match, file.path, report),
+    settings,
     operations,
-    wide: readWide(written, operations, entryOperations, report),
-    depth: depth ?? null,
-    pages: pages ?? null,
+    shared: readSharedParams(raw, operations, entryOperations, report),
+    depth: data.depth ?? null,
+    pages: data.pages ?? null,
     match,
-    pagingPlace: written.at(['paging']),
+    pagingPosition: raw.at(['paging']),
   }
 }
 
-function readBoth(file: Origin, flags: JobFlags, report: Report): Written {
-  const { source } = file
+function readBoth({ source }: Origin, flags: JobFlags, report: Report): RawSettings {
   const flagged = flagsSource(flags, report)
   const readFile = source === null ? null : readMap(looseJobSchema, source, [], report)
-  const readFlags = readMap(settingsSchema, flagged, [], report)
+  const readFlags = readMap(flagsSchema, flagged, [], report)
   const isFlag = (path: Path): boolean => {
     const [key, name] = path
-    const part = readFlags.data[key as keyof WrittenSettings]
+    const part = readFlags.data[key as keyof SettingsData]
     if (key === 'params' || key === 'budget') return Object.hasOwn(Object(part ?? {}), name ?? '')
     return part !== undefined
   }
@@ -84,74 +106,186 @@ function readBoth(file: Origin, flags: JobFlags, report: Report): Written {
   }
 }
 
+/** The flags as a job file would say them. */
+function flagsSource(flags: JobFlags, report: Report): Source {
+  const tree: Record<string, Tree> = {}
+  const budget: Record<string, Tree> = {}
+  for (const { path, name } of flaggedSettings) {
+    const typed = flags[name as keyof JobFlags]
+    if (typed === undefined) continue
+    const [key = '', below] = path
+    const part = typeof typed === 'boolean' ? String(typed) : typed
+    if (below !== undefined) budget[below] = part
+    else tree[key] = key === 'params' ? splitParams([part].flat(), report) : part
+  }
+  return { tree: { ...tree, budget }, at: flagPosition }
+}
+
+/** Where a mistake in a setting stands that a flag gives. */
+export function flagPosition(path: Path): FilePosition {
+  const given = flaggedSettings.find((setting) => setting.path.every((step, index) => path[index] === step))
+  const where =
+    given?.flag.alias === undefined ? `--${given?.name ?? String(path[0])}` : `-${given.flag.alias}`
+  return { where, line: null, column: null }
+}
+
 /** What holds of a file and flags together, where whole values replace each other. */
-function merged({ file, flags }: Written): Partial<WrittenSettings> {
+function merged({ file, flags }: RawSettings): SettingsData {
   const { depth, pages, ...rest } = file.data
   const counted = flags.data.depth !== undefined || flags.data.pages !== undefined
   return { ...(counted ? rest : { ...rest, depth, pages }), ...flags.data }
 }
 
-function operationsOf(written: Written): readonly BillableOperation[] {
-  const { operation = 'alpha.search' } = merged(written)
-  return [...new Set(typeof operation === 'string' ? [operation] : operation)].map(billableOperation)
-}
-
-function settingsOf(
-  written: Written,
-  name: string,
-  match: Match | undefined,
-  file: string | null,
-  report: Report,
-): JobSettings {
-  const { style, async, paging, until, deep_every, freshness, strict_echo, timezone, schedule } =
-    merged(written)
-  const budget = { ...written.file.data.budget, ...written.flags.data.budget }
-  const lists = [targetList(written, 'targets', true), targetList(written, 'competitors', false)]
+function targetList(raw: RawSettings, key: 'targets' | 'competitors', own: boolean): TargetList {
+  const flagged = raw.flags.data[key] !== undefined
   return {
-    name,
-    file: file === null ? noFile : path.resolve(file),
-    style: style ?? 'get',
-    async: async ?? 'auto',
-    paging: paging ?? 'all',
-    until: until ?? 'own',
-    deepEveryMs: deep_every ?? defaultDeepEveryMs,
-    freshnessMs: freshness ?? null,
-    strictEcho: strict_echo ?? false,
-    timezone: timezone ?? 'UTC',
-    schedule: schedule ?? null,
-    targets: readTargets(lists, match, report),
-    budget: { maxCredits: budget.max_credits ?? null, keep: budget.keep ?? null },
-  }
-}
-
-function targetList(written: Written, key: 'targets' | 'competitors', own: boolean): TargetList {
-  const flagged = written.flags.data[key] !== undefined
-  return {
-    written: (flagged ? written.flags : written.file).data[key] ?? [],
+    written: (flagged ? raw.flags : raw.file).data[key] ?? [],
     own,
-    at: (index) => written.at([key, index]),
+    at: (index) => raw.at([key, index]),
     hints: flagged ? byFlag : inFile,
   }
 }
 
 const byFlag: MatchHints = { beyond: 'add --match prefix or --match url', page: 'add --match url' }
 
-function bothDepthAndPages({ file, flags, at }: Written, report: Report): void {
+function reportDepthAndPages({ file, flags, at }: RawSettings, report: Report): void {
   for (const { data } of [file, flags])
     if (data.depth !== undefined && data.pages !== undefined)
-      report({ ...(data === flags.data ? flagPlace('pages') : at(['pages'])), ...twice })
+      report({ ...(data === flags.data ? flagPosition : at)(['pages']), ...depthAndPages })
 }
 
 function defaultName({ path: file, where, source }: Origin, report: Report): string {
   const place = { where, line: null, column: null }
   if (file === null) {
-    const instead = source === null ? 'give it one with --name' : "give it one with 'name:' or --name"
-    report({ ...place, what: 'the job has no name', instead })
+    const fix = source === null ? 'give it one with --name' : "give it one with 'name:' or --name"
+    report({ ...place, message: 'the job has no name', fix })
     return where
   }
   const name = path.basename(file, path.extname(file))
   const read = jobName(name)
   if ('value' in read) return read.value
-  report({ ...place, what: `the file's name ${read.what}`, instead: 'give the job a name' })
+  report({ ...place, message: `the file's name ${read.message}`, fix: 'give the job a name' })
   return name
+}
+
+function splitParams(params: readonly string[], report: Report): Tree {
+  const tree: Record<string, Tree> = Object.create(null)
+  for (const param of params) {
+    const [, key = '', value = ''] = param.match(/^\s*([^=\s]+)\s*=(.*)$/s) ?? []
+    if (key === '' || key === '__proto__')
+      report({
+        ...flagPosition(['params']),
+        message: `cannot be ${quoted(param)}`,
+        fix: 'write key=value such as gl=us',
+      })
+    else if (key in tree)
+      report({ ...flagPosition(['params']), message: `${quoted(key)} is given twice`, fix: 'give it once' })
+    else tree[key] = value
+  }
+  return tree
+}
+
+// Each query is expanded by the matrix at once; more combinations than this are a slip, not a wish.
+const maxCombinations = 10_000
+
+/** Style, params and matrix of a job, checked against the operations of the job and of its entries. */
+export function readSharedParams(
+  raw: RawSettings,
+  operations: readonly BillableOperation[],
+  entryOperations: readonly BillableOperation[],
+  report: Report,
+): SharedParams {
+  const { file, flags } = raw
+  const style = flags.data.style ?? file.data.style ?? 'get'
+  const all = [...new Set([...operations, ...entryOperations])]
+  // Params cannot be checked against a wrong operation or style.
+  const wrong = ['operation', 'style'].some((key) => file.failed.has(key) || flags.failed.has(key))
+  if (wrong) return { style, params: new Map(), matrix: new Map() }
+  if (style === 'post' && !all.some((operation) => operation.styles.includes('post')))
+    report({
+      ...raw.at(['style']),
+      message: `${all.map(({ name }) => name).join(' and ')} cannot be called in the post style`,
+      fix: "write 'style: get' or leave it out",
+    })
+  const checking: Checking = { raw, all, style, report }
+  const params = new Map<string, ParamValue>()
+  for (const [name, text] of Object.entries({ ...file.data.params, ...flags.data.params })) {
+    const value = fits(checking, ['params', name]) ? checked(checking, ['params', name], text) : undefined
+    if (value !== undefined) params.set(name, value)
+  }
+  const matrix = readMatrix(checking)
+  const shared: SharedParams = { style, params, matrix }
+  reportConflicts(shared, operations, raw, report)
+  return shared
+}
+
+interface Checking {
+  readonly raw: RawSettings
+  readonly all: readonly BillableOperation[]
+  readonly style: 'get' | 'post'
+  readonly report: Report
+}
+
+function fits({ raw, all, style, report }: Checking, at: readonly [string, string]): boolean {
+  const mistake = unknownParam(at[1], all, style)
+  if (mistake !== null) report({ ...raw.at(at, 'key'), ...mistake })
+  return mistake === null
+}
+
+function checked(
+  { raw, all, style, report }: Checking,
+  at: readonly [string, string, number?],
+  text: string,
+): ParamValue | undefined {
+  let value: ParamValue | undefined
+  for (const operation of all) {
+    const param = paramOf(operation, at[1], style)
+    if (param === undefined) continue
+    const read = paramValue(param, at[1], text)
+    if (!('value' in read)) {
+      report({ ...raw.at(at as Path), ...read })
+      return undefined
+    }
+    value ??= read.value
+  }
+  return value
+}
+
+function readMatrix(checking: Checking): Map<string, readonly ParamValue[]> {
+  const { raw, report } = checking
+  const { file, flags } = raw
+  const matrix = new Map<string, readonly ParamValue[]>()
+  let combinations = 1
+  for (const [name, texts] of Object.entries(file.data.matrix ?? {})) {
+    // A value from the command line stands in for the list.
+    if (Object.hasOwn(flags.data.params ?? {}, name) || !fits(checking, ['matrix', name])) continue
+    const values = new Set<ParamValue>()
+    for (const [index, text] of (typeof texts === 'string' ? [texts] : texts).entries()) {
+      const value = checked(checking, ['matrix', name, index], text)
+      if (value !== undefined) values.add(value)
+    }
+    if (values.size > 0) matrix.set(name, [...values])
+    combinations *= Math.max(values.size, 1)
+  }
+  if (combinations <= maxCombinations) return matrix
+  report({
+    ...raw.at(['matrix'], 'key'),
+    message: `matrix turns each query into ${grouped(combinations)}`,
+    fix: `write fewer values: up to ${grouped(maxCombinations)} combinations`,
+  })
+  return new Map()
+}
+
+function reportConflicts(
+  shared: SharedParams,
+  operations: readonly BillableOperation[],
+  raw: RawSettings,
+  report: Report,
+): void {
+  for (const operation of operations) {
+    const { conflict } = combine(shared, operation, [])
+    if (conflict === null) continue
+    const { name, message, fix } = conflict
+    report({ ...raw.at([shared.params.has(name) ? 'params' : 'matrix', name]), message, fix })
+  }
 }

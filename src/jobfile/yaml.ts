@@ -1,8 +1,24 @@
-import { Composer, type Document, isMap, isScalar, Lexer, LineCounter, Parser } from 'yaml'
-import type { Place, Report } from './problem.ts'
-import type { Source } from './tree.ts'
-import { reportSyntax } from './yaml-syntax.ts'
-import { offsetAt, toTree } from './yaml-tree.ts'
+import {
+  type Alias,
+  Composer,
+  type Document,
+  type ErrorCode,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  type Node,
+  type Pair,
+  Parser,
+  type Scalar,
+  type YAMLMap,
+} from 'yaml'
+import { type InvalidValue, quoted } from '../model/values.ts'
+import type { FilePosition, Path, Report, Source, Tree, TreeMap } from './source.ts'
+
+type ToPlace = (offset: number) => FilePosition
 
 // Deeper files can exhaust the stack of the composer, which ends the process; no job needs ten levels.
 const maxDepth = 100
@@ -11,23 +27,23 @@ const maxDepth = 100
 export function parseYaml(written: string, where: string, report: Report): Source | null {
   const text = written.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n')
   const lines = new LineCounter()
-  const place = (offset: number): Place => {
+  const place = (offset: number): FilePosition => {
     const { line, col } = lines.linePos(offset)
     return { where, line: Math.max(line, 1), column: Math.max(col, 1) }
   }
   const documents = compose(text, lines, (offset) =>
-    report({ ...place(offset), what: 'the nesting is too deep', instead: 'write a flat list of queries' }),
+    report({ ...place(offset), message: 'the nesting is too deep', fix: 'write a flat list of queries' }),
   )
   if (documents === null || !reportSyntax(documents, text, place, report)) return null
   const contents = documents[0]?.contents ?? null
   if (contents === null || (isScalar(contents) && contents.source === '')) {
-    const instead = "write 'queries:' and below it the texts to search for"
-    report({ where, line: null, column: null, what: 'the file is empty', instead })
+    const fix = "write 'queries:' and below it the texts to search for"
+    report({ where, line: null, column: null, message: 'the file is empty', fix })
     return null
   }
   if (!isMap(contents)) {
-    const instead = "write 'queries:' and below it the list of texts"
-    report({ ...place(contents.range?.[0] ?? 0), what: 'the file is no map of settings', instead })
+    const fix = "write 'queries:' and below it the list of texts"
+    report({ ...place(contents.range?.[0] ?? 0), message: 'the file is not a map of settings', fix })
     return null
   }
   const made = toTree(contents, text, place, report)
@@ -57,4 +73,263 @@ function compose(text: string, lines: LineCounter, tooDeep: (offset: number) => 
   if (reached === null) return documents
   tooDeep(reached - 1)
   return null
+}
+
+const common: InvalidValue = {
+  message: 'the YAML cannot be read here',
+  fix: 'check indentation, brackets and quotes',
+}
+
+const known: Partial<Record<ErrorCode, InvalidValue>> = {
+  TAB_AS_INDENT: { message: 'the line is indented with a tab', fix: 'write spaces' },
+  MISSING_CHAR: { message: 'a quote, bracket or comma is missing', fix: 'add it' },
+  BAD_SCALAR_START: {
+    message: 'the text begins with a character that YAML reserves',
+    fix: 'put the text in quotes',
+  },
+  BLOCK_AS_IMPLICIT_KEY: {
+    message: "the line has a second ': '",
+    fix: 'put the text in quotes, or start a new line',
+  },
+  BAD_INDENT: {
+    message: 'the indentation is wrong, or a bracket is not closed',
+    fix: 'align the line, or close the bracket',
+  },
+  BAD_DQ_ESCAPE: {
+    message: 'the text in double quotes has an unknown escape',
+    fix: 'write \\\\ for a backslash, or use single quotes',
+  },
+  MULTILINE_IMPLICIT_KEY: {
+    message: 'a key is written over several lines',
+    fix: "write 'key: value' on one line",
+  },
+}
+
+const misaligned: InvalidValue = {
+  message: 'the line is not aligned with the entries above',
+  fix: 'line it up with them',
+}
+
+/** Errors that a misaligned line can cause. */
+const fromMisaligned: ReadonlySet<ErrorCode> = new Set([
+  'BLOCK_AS_IMPLICIT_KEY',
+  'MISSING_CHAR',
+  'BAD_INDENT',
+])
+
+/** Where the line begins that stands at another column than those above, if an error comes from that; else null. */
+function misalignedAt(text: string, code: ErrorCode, offset: number, isMultiline: boolean): number | null {
+  if (!fromMisaligned.has(code)) return null
+  // The library names the first column of such a line, before its spaces and before comments above it.
+  if (offset === 0 || text[offset - 1] === '\n') {
+    const indent = text.slice(offset).match(/^(?: *(?:#.*)?\n)* *(?=[^ \n#])/)?.[0]
+    if (indent !== undefined && indent !== '') return offset + indent.length
+    if (code === 'BLOCK_AS_IMPLICIT_KEY' && /^-\s/.test(text.slice(offset, offset + 2))) return offset
+  }
+  // A line that is too deep goes on with the value above, which is taken for a key then.
+  if (code !== 'BLOCK_AS_IMPLICIT_KEY' || !isMultiline) return null
+  const next = text.slice(offset).match(/^.*\n\s*(?=\S)/)?.[0]
+  return next === undefined ? null : offset + next.length
+}
+
+/** Reports errors of the YAML syntax; false where the rest cannot be trusted. */
+export function reportSyntax(
+  documents: readonly Document[],
+  text: string,
+  place: ToPlace,
+  report: Report,
+): boolean {
+  const second = documents[1]
+  let trusted = true
+  const reported = new Set<number>()
+  const errors = documents.flatMap((document) => document.errors)
+  const multiline = new Set(
+    errors.flatMap(({ code, pos }) => (code === 'MULTILINE_IMPLICIT_KEY' ? [pos[0]] : [])),
+  )
+  let misalignedFrom = Number.POSITIVE_INFINITY
+  for (const { code, pos } of errors) {
+    // Errors after a misaligned line follow from it, or are reported once the line is right.
+    if (reported.has(pos[0]) || pos[0] >= misalignedFrom) continue
+    reported.add(pos[0])
+    const begin = misalignedAt(text, code, pos[0], multiline.has(pos[0]))
+    if (begin !== null) {
+      misalignedFrom = pos[0]
+      report({ ...place(begin), ...misaligned })
+      trusted = false
+      continue
+    }
+    const key = text.slice(pos[0]).match(/^["']?([^\s:"']*)/)?.[1] ?? ''
+    if (code === 'DUPLICATE_KEY')
+      report({ ...place(pos[0]), message: `key ${quoted(key)} is given twice`, fix: 'keep one of them' })
+    else {
+      report({ ...place(pos[0]), ...(known[code] ?? common) })
+      trusted = false
+    }
+  }
+  if (second === undefined) return trusted
+  const fix = 'write one job per file, without a line ---'
+  report({ ...place(second.range?.[0] ?? 0), message: 'a second YAML document begins here', fix })
+  return false
+}
+
+/** What aliases stand for. */
+type Aliased = Map<Alias, Node>
+
+interface Made {
+  readonly tree: Tree
+  /** How many values it holds, those that aliases repeat counted each time. */
+  readonly size: number
+}
+
+interface Walk {
+  readonly text: string
+  readonly aliased: Aliased
+  /** The latest node of each anchor; what it became is missing while it is being read. */
+  readonly anchors: Map<string, { node: Node; made?: Made }>
+  readonly complain: (node: Node, mistake: InvalidValue) => void
+  repeated: number
+}
+
+// Aliases of aliases grow exponentially; the files that people write repeat some hundred values.
+const maxRepeated = 100_000
+
+/** The map as a tree of texts; null after too many repetitions. Each mistake is reported and its value left out. */
+export function toTree(
+  map: YAMLMap,
+  text: string,
+  place: (offset: number) => FilePosition,
+  report: Report,
+): { tree: TreeMap; aliased: Aliased } | null {
+  const walk: Walk = {
+    text,
+    aliased: new Map(),
+    anchors: new Map(),
+    complain: (node, mistake) => report({ ...place(node.range?.[0] ?? 0), ...mistake }),
+    repeated: 0,
+  }
+  const { tree } = convert(map, walk)
+  if (walk.repeated <= maxRepeated) return { tree: tree as TreeMap, aliased: walk.aliased }
+  const message = 'the aliases repeat more than 100,000 values'
+  walk.complain(map, { message, fix: 'write the values out, or put the queries in a CSV' })
+  return null
+}
+
+function convert(node: Node, walk: Walk): Made {
+  if (isAlias(node)) return follow(node, walk)
+  const anchor: { node: Node; made?: Made } = { node }
+  if (node.anchor !== undefined) walk.anchors.set(node.anchor, anchor)
+  if (node.tag !== undefined && node.tag !== 'tag:yaml.org,2002:str')
+    walk.complain(node, {
+      message: `${quoted(node.tag.replace('tag:yaml.org,2002:', '!!'))} is read as a YAML tag`,
+      fix: 'put the text in quotes, or remove the tag',
+    })
+  const made = isMap(node)
+    ? convertMap(node, walk)
+    : isSeq(node)
+      ? convertSeq(node.items, walk)
+      : scalar(node, walk)
+  anchor.made = made
+  return made
+}
+
+function follow(alias: Alias, walk: Walk): Made {
+  const anchor = walk.anchors.get(alias.source)
+  if (anchor?.made === undefined) {
+    const message =
+      anchor === undefined
+        ? `there is no anchor &${alias.source} above the alias *${alias.source}`
+        : `the alias *${alias.source} is inside its own anchor`
+    walk.complain(alias, { message, fix: 'write the value out, or put the text in quotes' })
+    return { tree: '', size: 1 }
+  }
+  walk.aliased.set(alias, anchor.node)
+  walk.repeated += anchor.made.size
+  return anchor.made
+}
+
+function convertSeq(items: readonly unknown[], walk: Walk): Made {
+  const tree: Tree[] = []
+  let size = 1
+  for (const item of items) {
+    const made = convert(item as Node, walk)
+    tree.push(made.tree)
+    size += made.size
+  }
+  return { tree, size }
+}
+
+function convertMap(map: YAMLMap, walk: Walk): Made {
+  const tree: Record<string, Tree> = Object.create(null)
+  let size = 1
+  for (const pair of map.items as Pair<Node, Node | null>[]) {
+    const key = keyOf(pair, walk)
+    const made = pair.value === null ? { tree: null, size: 1 } : convert(pair.value, walk)
+    if (key === null) continue
+    tree[key] ??= made.tree
+    size += made.size
+  }
+  return { tree, size }
+}
+
+function keyOf({ key }: Pair<Node, unknown>, walk: Walk): string | null {
+  if (!isScalar(key)) {
+    walk.complain(key, { message: 'a key is not plain text', fix: "write 'key: value'" })
+    return null
+  }
+  const name = textOf(key)
+  if (name === '<<')
+    walk.complain(key, { message: 'merge keys (<<) are not supported', fix: 'write the keys out' })
+  else if (name === '__proto__')
+    walk.complain(key, { message: `unknown key ${quoted(name)}`, fix: 'remove it' })
+  else return name
+  return null
+}
+
+function scalar(node: Node, walk: Walk): Made {
+  if (!isScalar(node)) return { tree: null, size: 1 }
+  const text = textOf(node)
+  if (node.type !== 'PLAIN') return { tree: text, size: 1 }
+  if (text === '') return { tree: null, size: 1 }
+  const [start, end] = node.range ?? [0, 0]
+  if (walk.text.slice(start, end).includes('\n'))
+    walk.complain(node, {
+      message: `${quoted(text)} is written over several lines`,
+      fix: 'write it on one line, indented like the others, or in quotes',
+    })
+  return { tree: text, size: 1 }
+}
+
+// The source is what the user wrote: a number or a null that YAML sees in it is a text to us.
+function textOf(node: Scalar): string {
+  return node.source ?? String(node.value)
+}
+
+/** Where the part at a path begins; the deepest part that there is stands for a missing one. */
+export function offsetAt(map: YAMLMap, aliased: Aliased, path: Path, part: 'key' | 'value'): number {
+  let node: Node = map
+  let offset = map.range?.[0] ?? 0
+  for (const [index, step] of path.entries()) {
+    if (isAlias(node)) node = aliased.get(node) ?? node
+    if (isSeq(node)) {
+      const item = node.items[Number(step)] as Node | undefined
+      if (item === undefined) return offset
+      node = item
+    } else {
+      const pair: Pair<Node, Node | null> | undefined = isMap(node) ? pairOf(node, step) : undefined
+      if (pair === undefined) return offset
+      offset = pair.key.range?.[0] ?? offset
+      const empty =
+        pair.value === null ||
+        (isScalar(pair.value) && pair.value.source === '' && pair.value.type === 'PLAIN')
+      if (pair.value === null || empty || (part === 'key' && index === path.length - 1)) return offset
+      node = pair.value
+    }
+    offset = node.range?.[0] ?? offset
+  }
+  return offset
+}
+
+function pairOf(map: YAMLMap, step: PropertyKey): Pair<Node, Node | null> | undefined {
+  const pairs = map.items as Pair<Node, Node | null>[]
+  return pairs.find(({ key }) => isScalar(key) && textOf(key) === step)
 }

@@ -1,29 +1,29 @@
-import { type Charge, type Reading, settlingMs } from '../model/ledger.ts'
+import { type Charge, settlingMs, type UsageCount } from '../model/call.ts'
 
 /** What the service counted between two readings of its usage record, explained by our ledger. In credits. */
-export interface Span {
+export interface UsageInterval {
   /** Epoch ms of the two readings. */
   readonly from: number
   readonly until: number
-  /** What the service counted; null where it began to count anew, or does not say. */
+  /** What the service counted; null where it started to count again from 0, or does not say. */
   readonly used: number | null
   /** Of calls that were billed. */
   readonly billed: number
-  /** Of calls of which nobody knows whether they were billed. */
+  /** Of calls that may have been billed. */
   readonly ambiguous: number
   /** As much of that, and of what was lost shortly before, as the service did count. */
   readonly ambiguousBilled: number
   /** What none of our calls explains: spent by others with the same key. */
-  readonly byOthers: number
+  readonly spentByOthers: number
   /** What we booked and the service did not count (yet). */
   readonly notCounted: number
 }
 
-/** The books of one key set against the service's own count. */
+/** The ledger of one key compared with the service's own count. */
 export interface Verification {
-  readonly spans: readonly Span[]
+  readonly spans: readonly UsageInterval[]
   /** All spans together; what one counts late and a later one makes good cancels out. Null without any. */
-  readonly total: Span | null
+  readonly total: UsageInterval | null
   /** Credits of calls before the first reading, and since the last one that no call of ours straddles. */
   readonly unverified: { readonly before: number; readonly after: number }
 }
@@ -40,17 +40,23 @@ interface Unsettled {
 }
 
 /**
- * Explains every credit between the readings of one key. A reading that was taken while a call of ours was in the
- * air cannot say on which side of it that call was counted, nor can one that was asked for before the last had come
- * say which of the two counted first; they are passed over, so that every span is exact.
+ * Explains every credit between the readings of one key. A reading that was taken while a call of ours was in flight may
+ * have been counted before or after that call, and one that was asked for before the last one came may be the older of
+ * the two: these readings are skipped, so that every span is exact.
  *
  * @param readings in the order in which they were taken
  * @param charges in the order in which they were sent
  */
-export function verifyBooks(readings: Iterable<Reading>, charges: Iterable<Charge>): Verification {
+export function verifyLedger(readings: Iterable<UsageCount>, charges: Iterable<Charge>): Verification {
+  const { spans, unverified } = explainSpans(readings, charges)
+  const explained = spans.map(({ span }) => span)
+  return { spans: explained, total: together(explained), unverified }
+}
+
+function explainSpans(readings: Iterable<UsageCount>, charges: Iterable<Charge>) {
   const next = peekable(charges)
-  const spans: Span[] = []
-  let start: Reading | null = null
+  const spans: { readonly end: UsageCount; readonly span: UsageInterval }[] = []
+  let start: UsageCount | null = null
   let before = 0
   let sums: Sums = { billed: 0, ambiguous: 0 }
   let unsettled: Unsettled[] = []
@@ -73,7 +79,7 @@ export function verifyBooks(readings: Iterable<Reading>, charges: Iterable<Charg
     if (start === null) before = sums.billed + sums.ambiguous
     else {
       const span = explain(start, reading, sums, carried)
-      spans.push(span)
+      spans.push({ end: reading, span })
       open -= span.ambiguousBilled
     }
     unsettled = unsettled.filter(({ until }) => until > reading.askedAt - settlingMs)
@@ -86,27 +92,33 @@ export function verifyBooks(readings: Iterable<Reading>, charges: Iterable<Charg
     sums = { billed: 0, ambiguous: 0 }
   }
   for (let charge = next.peek(); charge !== null; charge = next.peek()) take(charge)
-  return { spans, total: together(spans), unverified: { before, after: sums.billed + sums.ambiguous } }
+  return { spans, unverified: { before, after: sums.billed + sums.ambiguous } }
 }
 
 /**
  * Credits that the service counted from the first to the last of the readings, and that no call of ours explains; less
  * than 0 where it counted fewer. Null where no two of them can be compared.
  *
- * @param earlier readings before them, which tell what was counted late
+ * @param earlier readings before them, which show what was counted late
  */
 export function unexplained(
-  earlier: readonly Reading[],
-  readings: readonly Reading[],
+  earlier: readonly UsageCount[],
+  readings: readonly UsageCount[],
   charges: () => Iterable<Charge>,
 ): number | null {
-  const before = verifyBooks([...earlier, ...readings.slice(0, 1)], charges()).spans.length
-  const total = together(verifyBooks([...earlier, ...readings], charges()).spans.slice(before))
-  return total === null ? null : total.byOthers - total.notCounted
+  const spans = explainSpans([...earlier, ...readings], charges()).spans
+  const later = new Set(readings.slice(1))
+  const total = together(spans.filter(({ end }) => later.has(end)).map(({ span }) => span))
+  return total === null ? null : total.spentByOthers - total.notCounted
 }
 
 /** @param carried ambiguous credits of before, which the service may have counted only now */
-function explain(start: Reading, end: Reading, { billed, ambiguous }: Sums, carried: number): Span {
+function explain(
+  start: UsageCount,
+  end: UsageCount,
+  { billed, ambiguous }: Sums,
+  carried: number,
+): UsageInterval {
   const used = usedBetween(start, end)
   const rest = used === null ? 0 : used - billed
   const ambiguousBilled = Math.min(Math.max(rest, 0), ambiguous + carried)
@@ -117,26 +129,26 @@ function explain(start: Reading, end: Reading, { billed, ambiguous }: Sums, carr
     billed,
     ambiguous,
     ambiguousBilled,
-    byOthers: Math.max(0, rest - ambiguousBilled),
+    spentByOthers: Math.max(0, rest - ambiguousBilled),
     notCounted: Math.max(0, -rest),
   }
 }
 
-/** The count of what was used is not touched by top-ups; where the service does not give it, the balance has to do. */
-function usedBetween(start: Reading, end: Reading): number | null {
+/** Top-ups do not change the count of what was used; where the service does not give it, the balance is compared. */
+function usedBetween(start: UsageCount, end: UsageCount): number | null {
   if (start.totalUsed !== null && end.totalUsed !== null)
     return end.totalUsed >= start.totalUsed ? end.totalUsed - start.totalUsed : null
   if (start.remaining === null || end.remaining === null) return null
   return start.remaining >= end.remaining ? start.remaining - end.remaining : null
 }
 
-/** What a span counts too much makes good what one before it lacked, never one after it: nothing is counted early. */
-function together(spans: readonly Span[]): Span | null {
+/** What a span counts too much makes up for what an earlier one lacked, never a later one: nothing is counted early. */
+function together(spans: readonly UsageInterval[]): UsageInterval | null {
   const [first, ...others] = spans.filter(({ used }) => used !== null)
   if (first === undefined) return null
   return others.reduce((total, span) => {
-    const late = Math.min(total.notCounted, span.byOthers + span.ambiguousBilled)
-    const fromOthers = Math.min(late, span.byOthers)
+    const late = Math.min(total.notCounted, span.spentByOthers + span.ambiguousBilled)
+    const fromOthers = Math.min(late, span.spentByOthers)
     return {
       from: total.from,
       until: span.until,
@@ -144,7 +156,7 @@ function together(spans: readonly Span[]): Span | null {
       billed: total.billed + span.billed,
       ambiguous: total.ambiguous + span.ambiguous,
       ambiguousBilled: total.ambiguousBilled + span.ambiguousBilled - (late - fromOthers),
-      byOthers: total.byOthers + span.byOthers - fromOthers,
+      spentByOthers: total.spentByOthers + span.spentByOthers - fromOthers,
       notCounted: total.notCounted + span.notCounted - late,
     }
   }, first)

@@ -1,4 +1,4 @@
-/** How a call ended. What follows from each stands in one table, `consequences` in `api/outcome.ts`. */
+/** How a call ended. What follows from each stands in one table, `nextStepAfter` in `api/outcomes.ts`. */
 export type Outcome =
   /** A whole body came with a 2xx status. */
   | 'answered'
@@ -35,4 +35,74 @@ export interface Settlement {
   readonly latencyMs: number
   /** The service's words or ours; null where nothing went wrong. */
   readonly error: string | null
+}
+
+/** A call whose end is not known may still be billed this long after it ended. */
+export const settlingMs = 120_000
+
+/** The service's own count, as one reading of its usage record gives it. Credits are whole, instants epoch ms. */
+export interface UsageCount {
+  /** It was counted at some time between these two. */
+  readonly askedAt: number
+  readonly readAt: number
+  /** What the clock said when it came, where that was set back since and `readAt` is only an order. */
+  readonly shownAt?: number
+  readonly totalUsed: number | null
+  readonly remaining: number | null
+}
+
+/** A call of ours that was or may have been billed at some time between its two instants. */
+export interface Charge {
+  readonly from: number
+  /** Null while it is in flight. */
+  readonly until: number | null
+  readonly credits: number
+  /** False where it is unknown whether it was billed. */
+  readonly certain: boolean
+}
+
+export const ledgerGroups = ['run', 'day', 'job', 'tag'] as const
+
+/** By what the ledger's credits are added up: runs, days in UTC, jobs, or tags of queries. */
+export type LedgerGroup = (typeof ledgerGroups)[number]
+
+/** Calls of one group, and what they came to in credits. */
+export interface LedgerSum {
+  /** Number of a run, YYYY-MM-DD, name of a job or of a tag; null where calls have none. */
+  readonly group: string | number | null
+  readonly calls: number
+  readonly billed: number
+  readonly free: number
+  readonly ambiguous: number
+  readonly credits: number
+  /** Of calls that were possibly billed. */
+  readonly creditsAmbiguous: number
+}
+
+/** Calls per second and per minute; null is unlimited. */
+export interface RateLimits {
+  readonly perSecond: number | null
+  readonly perMinute: number | null
+}
+
+/** What a usage record says, in both of its shapes. Credits are whole; null is "not said" or "no limit". */
+export interface Account {
+  /** Left across subscription, packs and credits. */
+  readonly remaining: number | null
+  readonly totalUsed: number | null
+  readonly limits: RateLimits
+  readonly keyActive: boolean | null
+  /** When the key expires, as sent. */
+  readonly keyExpires: string | null
+  readonly quotas: Readonly<Record<'total' | 'daily' | 'weekly' | 'monthly', number | null>>
+}
+
+export interface NewCall {
+  readonly runId: number | null
+  readonly taskId: number | null
+  readonly operation: string
+  readonly credits: number
+  readonly sentAt: number
+  /** Names the key that pays for it. */
+  readonly keyHash: string
 }

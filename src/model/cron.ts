@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { quoted, type ReadResult } from './values.ts'
 
 // Only the schedule of a job file needs it.
 let loaded: typeof import('croner') | undefined
@@ -21,26 +22,34 @@ const fieldsOfCron: readonly Field[] = [
   { unit: 'second', least: 0, greatest: 59 },
   { unit: 'minute', least: 0, greatest: 59 },
   { unit: 'hour', least: 0, greatest: 23 },
-  { unit: 'day of a month', least: 1, greatest: 31 },
+  { unit: 'day of the month', least: 1, greatest: 31 },
   { unit: 'month', least: 1, greatest: 12, names: months },
-  { unit: 'day of a week', least: 0, greatest: 7, names: weekdays },
+  { unit: 'day of the week', least: 0, greatest: 7, names: weekdays },
 ]
 
-/** Why a pattern cannot be run, null where it is none at all, and what to write instead. */
-export interface CronMistake {
+/** Why a pattern cannot be run, null where the text is not a pattern at all, and what to write instead. */
+interface CronMistake {
   readonly why: string | null
-  readonly instead: string
+  readonly fix: string
+}
+
+/** Reads a cron pattern, as the program that runs it will read it; single spaces separate its fields. */
+export function schedule(text: string): ReadResult<string> {
+  const mistake = cronMistake(text)
+  if (mistake === null) return { value: text.trim().split(/\s+/).join(' ') }
+  const why = mistake.why === null ? '' : `: ${mistake.why}`
+  return { message: `cannot be ${quoted(text)}${why}`, fix: mistake.fix }
 }
 
 /**
  * Why a pattern of five or six fields (seconds first) cannot be run; null where it can. Day of month and day of
  * week, both given, are either-or; 7 is Sunday.
  */
-export function cronMistake(pattern: string): CronMistake | null {
+function cronMistake(pattern: string): CronMistake | null {
   const written = pattern.trim().split(/\s+/)
   const general = {
     why: null,
-    instead: 'write five or six cron fields in quotes, such as "0 6 * * *"',
+    fix: 'write five or six cron fields in quotes, such as "0 6 * * *"',
   }
   if (written.length < 5 || written.length > 6 || !/^[\w*,/?#-]+$/.test(written.join(''))) return general
   const fields = fieldsOfCron.slice(-written.length)
@@ -51,7 +60,7 @@ export function cronMistake(pattern: string): CronMistake | null {
     }
   const next = nextOf(written.join(' '))
   if (next === 'unreadable') return general
-  return next === null ? { why: 'that day never comes', instead: 'write a day that the month has' } : null
+  return next === null ? { why: 'that day never comes', fix: 'write a day that the month has' } : null
 }
 
 /** The next time of a pattern on a clock that no daylight saving moves; null where there is none. */
@@ -70,7 +79,7 @@ function nextOf(pattern: string): Date | null | 'unreadable' {
   }
 }
 
-/** What is wrong with one part of a list, such as `1-5/2`; what cannot be told here is left to the parser. */
+/** What is wrong with one part of a list, such as `1-5/2`; the rest is left to the parser. */
 function partMistake(part: string, field: Field): CronMistake | null {
   const [range = '', step] = part.split('/')
   const [from = '', to] = range.split('-')
@@ -80,25 +89,25 @@ function partMistake(part: string, field: Field): CronMistake | null {
     if (mistake !== null) return mistake
   }
   // 7 is Sunday once more.
-  const span = field.unit === 'day of a week' ? 7 : field.greatest - field.least + 1
+  const span = field.unit === 'day of the week' ? 7 : field.greatest - field.least + 1
   if (step !== undefined && !(Number(step) >= 1 && Number(step) <= span))
-    return { why: `${step} is no step`, instead: `write a step from 1 to ${span}` }
+    return { why: `${step} is not a valid step`, fix: `write a step from 1 to ${span}` }
   if (step !== undefined && to === undefined && /^\w+$/.test(from))
     return {
       why: `${part} has no range to step through`,
-      instead: `write ${from}-${lastOf(from, field)}/${step}`,
+      fix: `write ${from}-${lastOf(from, field)}/${step}`,
     }
   if (to !== undefined && numberOf(from, field) > numberOf(to, field))
     return {
       why: `${range} ends before it begins`,
-      instead: `write ${from}-${lastOf(from, field)},${firstOf(to, field)}-${to}`,
+      fix: `write ${from}-${lastOf(from, field)},${firstOf(to, field)}-${to}`,
     }
   return null
 }
 
 /** What is wrong with one number or name. */
 function endMistake(end: string, { unit, least, greatest, names }: Field): CronMistake | null {
-  // What stands for the last day, a weekday near a day, or the n-th weekday of a month is the parser's to read.
+  // The parser reads signs for the last day, a weekday near a day, and the n-th weekday of a month.
   if (/^[*?]$|^\d*[LW]+$|#/i.test(end)) return null
   const known = /^\d+$/.test(end)
     ? Number(end) >= least && Number(end) <= greatest
@@ -106,8 +115,8 @@ function endMistake(end: string, { unit, least, greatest, names }: Field): CronM
   if (known === true) return null
   const words = names === undefined ? '' : `, or ${names[0]} to ${names.at(-1)}`
   return {
-    why: `${end === '' ? 'nothing' : end} is no ${unit}`,
-    instead: `write ${least} to ${greatest}${words}`,
+    why: end === '' ? `the ${unit} is missing` : `${end} is not a valid ${unit}`,
+    fix: `write ${least} to ${greatest}${words}`,
   }
 }
 
@@ -118,7 +127,7 @@ function numberOf(end: string, { least, names }: Field): number {
 
 function lastOf(end: string, { unit, greatest, names }: Field): string {
   if (!/^\d+$/.test(end)) return names?.at(-1) ?? ''
-  return String(unit === 'day of a week' ? 6 : greatest)
+  return String(unit === 'day of the week' ? 6 : greatest)
 }
 
 function firstOf(end: string, { least, names }: Field): string {

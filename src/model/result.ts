@@ -32,17 +32,17 @@ export interface Result {
 /** How exactly a text says when: `3 hours ago` to the hour, `12 March 2025` to the day. */
 export type Precision = 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year'
 
-/** What a news result has beside the shared fields. */
+/** Fields of a news result. */
 export interface NewsDetails {
   /** As sent, for instance `3 hours ago`. */
   readonly date: string | null
-  /** The instant that `date` names, as ISO 8601 in UTC; null where it cannot be told. */
+  /** The instant that `date` names, as ISO 8601 in UTC; null where it is uncertain. */
   readonly publishedAt: string | null
   /** How exactly `date` says it; null where `publishedAt` is. */
   readonly precision: Precision | null
 }
 
-/** What a video result has beside the shared fields. */
+/** Fields of a video result. */
 export interface VideoDetails extends NewsDetails {
   readonly channel: string | null
   /** As sent, for instance `M:SS` or `H:MM:SS`. */
@@ -51,7 +51,7 @@ export interface VideoDetails extends NewsDetails {
   readonly videoId: string | null
 }
 
-/** What an image result has beside the shared fields; its `link` is the page that shows it. */
+/** Fields of an image result; its `link` is the page that shows it. */
 export interface ImageDetails {
   readonly imageUrl: string | null
   readonly thumbnail: string | null
@@ -60,19 +60,19 @@ export interface ImageDetails {
 }
 
 /** Everything that is understood of one answer. */
-export interface Understood {
+export interface ParsedAnswer {
   readonly results: readonly Result[]
-  /** Items that were no items: kept as sent, counted, never a reason to lose the others. */
+  /** Items that are not results: kept as sent, counted, never a reason to lose the others. */
   readonly malformed: readonly unknown[]
   readonly facts: AnswerFacts
 }
 
-/** What an answer repeats otherwise than it was asked, by the field that repeats it. */
+/** Differences between a call and the parameters that its answer repeats, by field. */
 export type EchoMismatch = Readonly<
   Record<string, { readonly asked: string | number; readonly answered: string | number }>
 >
 
-/** What an answer says beside its results. JSON fields are objects as sent; `null` is "not sent". */
+/** Facts of an answer other than its results. JSON fields are objects as sent; `null` is "not sent". */
 export interface AnswerFacts {
   readonly totalResults: number | null
   readonly timeTaken: number | null
@@ -86,4 +86,40 @@ export interface AnswerFacts {
   readonly knowledgeGraph: unknown
   readonly aiMarkdown: string | null
   readonly aiBlocks: unknown
+}
+
+/** A value of a row, as the database and every form of output have it. */
+export type Cell = string | number | null
+
+/** A row: cells by the names of their columns. */
+export type Row = Readonly<Record<string, Cell>>
+
+export type ObservationState = 'ranked' | 'absent' | 'unknown'
+export type Exactness = 'exact' | 'estimated'
+
+/** What one run says of one target for one query. */
+export interface Observation {
+  readonly state: ObservationState
+  /** Only where `ranked`. */
+  readonly rank: number | null
+  /** Null where `unknown`. */
+  readonly exactness: Exactness | null
+  /** Distinct results checked. */
+  readonly depth: number
+  /** Distinct results checked without a gap from the first page on: no better rank can be missed among them. */
+  readonly unbrokenDepth: number
+  /** Pages checked without a gap from the first one on; all planned pages where the results ended. */
+  readonly unbrokenPages: number
+  /** It rests on an answer that repeats a different query than asked. */
+  readonly suspect?: true
+  /** All results of the target, the best first; empty where none ranks. */
+  readonly places: readonly RankedPlace[]
+}
+
+/** A result that ranks, where it stands. */
+export interface RankedPlace {
+  readonly rank: number
+  readonly page: number
+  /** Place on the page, from 0. */
+  readonly place: number
 }

@@ -12,7 +12,7 @@ export type FinishReason =
   | 'interrupted'
   | 'crashed'
 
-/** Whether nothing is left to do in a run that ended so. */
+/** Whether a run that ended so has nothing left to do. */
 export function isComplete(reason: FinishReason | null): boolean {
   return reason === 'completed' || reason === 'completed_with_failures'
 }
@@ -36,8 +36,8 @@ export interface Run {
   readonly plannedMax: number
 }
 
-/** What a run comes to so far, counted from the store. */
-export interface Tally {
+/** Totals of a run so far, counted from the store. */
+export interface RunTotals {
   readonly tasks: {
     readonly planned: number
     readonly done: number
@@ -59,7 +59,7 @@ export interface Tally {
   readonly results: Readonly<Record<string, number>>
   /** Items of its answers that were no results and are kept as they were sent. */
   readonly malformed: number
-  /** Its answers that repeat another question than asked. */
+  /** Its answers that repeat a different query than asked. */
   readonly mismatched: number
 }
 
@@ -73,6 +73,84 @@ export interface RunQuality {
   /** In credits. */
   readonly spent: number
   readonly ambiguous: number
-  /** Its answers that repeat another question than asked; only where there are any. */
+  /** Its answers that repeat a different query than asked; only where there are any. */
   readonly mismatched?: number
+}
+
+/** Totals of a plan, for one job. */
+export interface PlanSummary {
+  readonly job: string
+  /** The unfinished run that would go on, or null for a new one. */
+  readonly continues: number | null
+  /** Queries after duplicates were joined. */
+  readonly queries: number
+  readonly duplicates: number
+  /** Tasks that are planned, done ones of a continued run included. */
+  readonly tasks: number
+  readonly done: number
+  /** Tasks that a stored answer covers at no cost. */
+  readonly reused: number
+  /** Credits for first pages only; as the job's last finished runs of the same paging suggest; for every page that may be bought. */
+  readonly credits: { readonly min: number; readonly expected: number; readonly max: number }
+}
+
+/** One page of one query of one run, let through to be sent. */
+export interface Task {
+  readonly id: number
+  readonly runId: number
+  readonly queryId: number
+  readonly operation: string
+  readonly text: string
+  readonly params: Readonly<Record<string, string | number>>
+  readonly page: number
+  /** Higher is sent first. */
+  readonly priority: number
+  /** Credits that a call for it costs. */
+  readonly credits: number
+  /** Calls that failed for it so far and count as tries. */
+  readonly tries: number
+  /** Why the last call for it failed; null where none did. */
+  readonly cause: string | null
+  /** A stored answer to the same call that may be used instead of a call; null where there is none. */
+  readonly reusable: number | null
+}
+
+/** Why nothing more is sent; calls in flight are still awaited. */
+export interface StopCause {
+  readonly reason: Exclude<FinishReason, 'completed' | 'completed_with_failures'>
+  /** One sentence for people. */
+  readonly message: string
+  /** Nothing ran, and nothing will with these settings: exit 2, whatever the reason is. */
+  readonly wrongSetting?: boolean
+}
+
+/** Exit code of a run that ended so; 130 and 143 depend on the signal and stand for `interrupted`. */
+export const exitCodes = {
+  completed: 0,
+  completed_with_failures: 3,
+  budget: 4,
+  balance: 4,
+  quota: 4,
+  auth: 5,
+  unavailable: 6,
+  interrupted: 130,
+  crashed: 1,
+} as const satisfies Record<FinishReason, number>
+
+/** For several runs of one command: the first of these reasons decides the exit code. */
+const worst: readonly FinishReason[] = [
+  'crashed',
+  'interrupted',
+  'auth',
+  'unavailable',
+  'quota',
+  'balance',
+  'budget',
+  'completed_with_failures',
+  'completed',
+]
+
+/** The reason that decides the exit code. */
+export function worstReason(reasons: readonly FinishReason[]): FinishReason {
+  return worst.find((reason) => reasons.includes(reason)) ?? 'completed'
 }

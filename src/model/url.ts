@@ -1,4 +1,4 @@
-/** What a link says of itself once it is parsed as WHATWG does. */
+/** Parts of a link, parsed as WHATWG does. */
 export interface ParsedLink {
   /** The link without its fragment: two results are the same when these are equal. */
   readonly canonical: string
@@ -8,7 +8,7 @@ export interface ParsedLink {
 
 const withoutScheme = /^\s*\/\/[^/\\]/
 
-/** Parses a URL as browsers do; null where the text is none. */
+/** Parses a URL as browsers do; null where the text is not a URL. */
 export function parseUrl(text: string, base?: string): URL | null {
   // URL.canParse, once it is compiled, takes umlauts in hosts for mistakes (Node 20).
   try {
@@ -18,7 +18,7 @@ export function parseUrl(text: string, base?: string): URL | null {
   }
 }
 
-/** Parses a link of a result; null where it names no scheme and no host, or is no link at all. */
+/** Parses a link of a result; null where it has no host. */
 export function parseLink(link: string): ParsedLink | null {
   const url = parseUrl(link)
   if (url === null) return parseWithoutScheme(link)
@@ -26,7 +26,7 @@ export function parseLink(link: string): ParsedLink | null {
   return { canonical: url.href, host: hostOf(url) }
 }
 
-/** `//acme.com/x` names its host; as a link it is no whole one, which is the same as its equals alone. */
+/** `//acme.com/x` has a host but no scheme: it stays as it is, and equals only the same text. */
 function parseWithoutScheme(link: string): ParsedLink | null {
   const url = withoutScheme.test(link) ? parseUrl(link, 'https://any.invalid') : null
   return url === null ? null : { canonical: link, host: hostOf(url) }

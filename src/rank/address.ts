@@ -1,5 +1,6 @@
+import { publicSuffixOf, siteOf } from '../model/public-suffix.ts'
+import type { Variant } from '../model/target.ts'
 import { parseUrl } from '../model/url.ts'
-import { isTracking } from './tracking-params.ts'
 
 /** A page's address without what makes no difference; addresses of one page are equal. */
 export interface Address {
@@ -66,4 +67,316 @@ function canonical(text: string, plain: RegExp): string {
     const character = String.fromCharCode(Number.parseInt(part.slice(1), 16))
     return plain.test(character) ? character : part.toUpperCase()
   })
+}
+
+interface Tracking {
+  readonly why: string
+  /** Lower case; one that ends in `*` stands for all names that begin so. */
+  readonly names: readonly string[]
+}
+
+/**
+ * Query parameters that say how a visitor came and never which page it is. Names that some sites use for pages
+ * (`ref`, `id`, `page`, `source`, `sa`, `ei`, `cid`) are not here, however often they only track.
+ */
+const tracking: readonly Tracking[] = [
+  { why: 'campaign tags of web analytics', names: ['utm_*', 'mtm_*', 'pk_campaign', 'pk_kwd', 'pk_keyword'] },
+  { why: 'older campaign tags of web analytics', names: ['pk_source', 'pk_medium', 'pk_content', 'pk_cid'] },
+  { why: 'visitors handed over between domains by web analytics', names: ['_ga', '_gl', '_gac'] },
+  { why: 'put on shopping results by a search engine', names: ['srsltid'] },
+  { why: 'state of a page of search results', names: ['sca_esv', 'sca_upv', 'ved', 'usg', 'sxsrf'] },
+  { why: 'typing in the search box', names: ['gs_lcp', 'gs_lcrp', 'gws_rd'] },
+  {
+    why: 'clicks on ads of search engines',
+    names: ['gclid', 'gclsrc', 'gbraid', 'wbraid', 'dclid', 'msclkid'],
+  },
+  { why: 'more about clicks on ads of search engines', names: ['gad_source', 'gad_campaignid'] },
+  { why: 'clicks on ads and results of another search engine', names: ['yclid', 'ysclid', '_openstat'] },
+  { why: 'clicks in social networks', names: ['fbclid', 'igshid', 'igsh', 'ttclid', 'twclid', 'li_fat_id'] },
+  { why: 'more clicks in social networks', names: ['epik', 'rdt_cid', 'sccid', 'ref_src'] },
+  { why: 'clicks in content ads and affiliate networks', names: ['tblci', 'dicbo', 'irclickid'] },
+  { why: 'readers of newsletters', names: ['mc_cid', 'mc_eid', 'mkt_tok', '_kx', 'vero_id'] },
+  { why: 'more readers of newsletters', names: ['oly_enc_id', 'oly_anon_id'] },
+  {
+    why: 'contacts of a marketing suite',
+    names: ['_hsenc', '_hsmi', '__hstc', '__hssc', '__hsfp', 'hsctatracking'],
+  },
+  { why: 'added by AMP caches', names: ['amp_js_v', 'amp_gsa', 'amp_r', 'usqp'] },
+]
+
+const names = tracking.flatMap((row) => row.names)
+const exact: ReadonlySet<string> = new Set(names.filter((name) => !name.endsWith('*')))
+const beginnings = names.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1))
+
+/** Whether a query parameter only says how a visitor came. */
+function isTracking(name: string): boolean {
+  const lower = name.toLowerCase()
+  return exact.has(lower) || beginnings.some((beginning) => lower.startsWith(beginning))
+}
+
+/** Labels that a site puts in front of its host to serve the same pages in another form. */
+export const variantLabels: Readonly<Record<Variant, readonly string[]>> = {
+  amp: ['amp'],
+  mobile: ['m', 'mobile', 'touch'],
+}
+
+/** Parameters by which a page is asked for as AMP. */
+const ampParams: ReadonlySet<string> = new Set(['amp', 'amp=1', 'outputType=amp'])
+
+/** Search engines that serve copies of AMP pages below their own host: the name before the public suffix. */
+const ampEngines: ReadonlySet<string> = new Set(['google', 'bing'])
+
+/** AMP caches, whose hosts lie below these. */
+const cacheHosts: readonly string[] = ['cdn.ampproject.org', 'bing-amp.com']
+
+/** Beginnings of paths of AMP caches; what follows is the page's address without its scheme. */
+const cachePaths = /^\/(?:c|v)\/(?:s\/)?(?=[^/])/
+const enginePaths = /^\/amp\/(?:s\/)?(?=[^/])/
+
+/** No link without one of these is a copy in an AMP cache: parsing turns backslashes, and drops breaks. */
+export function mayBeCached(link: string): boolean {
+  return /\/(?:c|v|amp)\/|[\\\t\r\n]/.test(link)
+}
+
+/** The addresses that a page may be known by without its AMP marks, its own first. */
+export function ampForms(url: URL): readonly Address[] {
+  const cached = cachedPage(url)
+  const own = addressOf(url)
+  return [own, ...withoutMarks(own), ...(cached === null ? [] : allForms(addressOf(cached)))]
+}
+
+function allForms(address: Address): readonly Address[] {
+  return [address, ...withoutMarks(address)]
+}
+
+function cachedPage(url: URL): URL | null {
+  const beginning = cacheBeginning(hostOf(url), url.pathname)
+  return beginning === null ? null : webUrl(`https://${url.pathname.slice(beginning.length)}${url.search}`)
+}
+
+function cacheBeginning(host: string, path: string): string | null {
+  if (cacheHosts.some((cache) => host === cache || host.endsWith(`.${cache}`)))
+    return cachePaths.exec(path)?.[0] ?? null
+  const beginning = enginePaths.exec(path)?.[0]
+  if (beginning === undefined) return null
+  // Below a private suffix such as github.io any site may have an engine's name.
+  if (publicSuffixOf(host)?.isPrivate !== false) return null
+  return ampEngines.has(siteOf(host)?.split('.')[0] ?? '') ? beginning : null
+}
+
+// A site may have a directory called `amp` beside the marks: any of them may be all that is a mark.
+function withoutMarks(address: Address): readonly Address[] {
+  const query = address.query
+    .split('&')
+    .filter((part) => !ampParams.has(part))
+    .join('&')
+  const front = address.path.replace(/^\/amp(?=\/|$)/, '') || '/'
+  const back = withoutAmpSegment(address.path)
+  return [...new Set([address.path, front, back, withoutAmpSegment(front)])].map((path) => ({
+    ...address,
+    path,
+    query,
+  }))
+}
+
+function withoutAmpSegment(path: string): string {
+  return path.endsWith('/amp') ? path.slice(0, -4) || '/' : path
+}
+
+/** Registrable domains of a search engine that has one in nearly every country. */
+const google: readonly string[] =
+  `ad ae al am as at az ba be bf bg bi bj bs bt by ca cat cd cf cg ch ci cl cm cn co.ao co.bw
+  co.ck co.cr co.id co.il co.in co.jp co.ke co.kr co.ls co.ma co.mz co.nz co.th co.tz co.ug co.uk co.uz co.ve co.vi co.za co.zm
+  co.zw com com.af com.ag com.ar com.au com.bd com.bh com.bn com.bo com.br com.bz com.co com.cu com.cy com.do com.ec com.eg
+  com.et com.fj com.gh com.gi com.gt com.hk com.jm com.kh com.kw com.lb com.ly com.mm com.mt com.mx com.my com.na com.ng com.ni
+  com.np com.om com.pa com.pe com.pg com.ph com.pk com.pr com.py com.qa com.sa com.sb com.sg com.sl com.sv com.tj com.tr com.tw
+  com.ua com.uy com.vc com.vn cv cz de dj dk dm dz ee es fi fm fr ga ge gg gl gm gr gy hn hr ht hu ie im iq is it je jo kg ki kz
+  la li lk lt lu lv md me mg mk ml mn mu mv mw ne nl no nr nu pl pn ps pt ro rs ru rw sc se sh si sk sm sn so sr st td tg tl tm
+  tn to tt vu ws`
+    .split(/\s+/)
+    .map((suffix) => `google.${suffix}`)
+
+const yandex: readonly string[] = 'ru com by kz uz com.tr'.split(' ').map((suffix) => `yandex.${suffix}`)
+
+interface Place {
+  /** The whole path, without a trailing slash, or a pattern for it; any path where not given. */
+  readonly path?: string | RegExp
+  /** The only hosts, with all below them: on any other the same path is a page like any other. */
+  readonly hosts: readonly string[]
+  /** A search engine, whose own page may have it without its host. */
+  readonly engine?: true
+}
+
+interface Wrapper extends Place {
+  /** The parameters that may carry the page's address, the surest first. */
+  readonly params: readonly string[]
+  readonly decode?: (value: string) => string
+}
+
+/**
+ * Places that do nothing but lead on to the address in a parameter. Pages that show an address or work on it (translators,
+ * share dialogs, logins, web archives, previews) are not here: they are pages of their own.
+ */
+const wrappers: readonly Wrapper[] = [
+  // With `url=`, `q=` is what was searched for, which may be an address, too.
+  { path: '/url', params: ['url', 'q'], hosts: google, engine: true },
+  { path: '/aclk', params: ['adurl'], hosts: google, engine: true },
+  { path: '/pagead/aclk', params: ['adurl'], hosts: [...google, 'googleadservices.com'], engine: true },
+  { path: '/ck/a', params: ['u'], decode: fromBase64, hosts: ['bing.com'], engine: true },
+  { path: '/l', params: ['uddg'], hosts: ['duckduckgo.com'], engine: true },
+  { path: '/link', params: ['url'], hosts: ['so.com'], engine: true },
+  { path: '/redirect', params: ['q'], hosts: ['youtube.com'] },
+  { path: '/l.php', params: ['u'], hosts: ['facebook.com', 'messenger.com'] },
+  { path: '', params: ['u'], hosts: ['l.instagram.com', 'l.threads.com', 'l.threads.net'] },
+  { params: ['url'], hosts: ['out.reddit.com'] },
+  { path: '/away.php', params: ['to'], hosts: ['vk.com'] },
+  { path: '/linkfilter', params: ['u', 'url'], hosts: ['steamcommunity.com'] },
+  { path: '', params: ['target'], hosts: ['link.zhihu.com'] },
+  { path: '', params: ['url'], hosts: ['safelinks.protection.outlook.com'] },
+]
+
+/** An engine that writes its redirects as one path: `/RV=2/RE=…/RU=https%3a%2f%2facme.com%2f/RK=2/RS=…`. */
+const pathWrapper: Place = { path: /\/RU=/, hosts: ['search.yahoo.com'], engine: true }
+
+/** Hosts that shorten links: what lies below their root leads elsewhere, and only they know where. */
+const shorteners: ReadonlySet<string> = new Set(
+  `amzn.to bit.ly buff.ly cutt.ly dlvr.it fb.me goo.gl is.gd lnkd.in ow.ly rb.gy rebrand.ly search.app share.google
+  shorturl.at t.co t.ly tinyurl.com trib.al v.gd`.split(/\s+/),
+)
+
+/** Places of engines that lead on to what only they know. */
+const opaque: readonly Place[] = [
+  { path: '/ck/a', hosts: ['bing.com'], engine: true },
+  { path: '/aclick', hosts: ['bing.com'], engine: true },
+  { path: '/aclk', hosts: google, engine: true },
+  { path: '/pagead/aclk', hosts: [...google, 'googleadservices.com'], engine: true },
+  { path: '/clck/jsredir', hosts: yandex, engine: true },
+  { path: /^\/(?:rss\/)?(?:articles|read)\/(?:CBM|AU_)[\w-]{8}/, hosts: ['news.google.com'], engine: true },
+  { path: /^\/grounding-api-redirect\/./, hosts: ['vertexaisearch.cloud.google.com'] },
+]
+
+/** Places that lead on to what a token in `url=` stands for. */
+const tokenPlaces: readonly Place[] = [
+  { path: /^\/(?:link|goto|url)\/?$/, hosts: [...google, 'baidu.com', 'sogou.com', 'so.com'], engine: true },
+]
+const token = /^[\w-]{20,}=*$/
+
+/** The host given to links that come without one; no site can have it. */
+const engineHost = 'engine.invalid'
+
+/** The page that a redirect leads to; null where the link is not a redirect, or hides its target. */
+function redirectTarget(url: URL): URL | null {
+  for (const wrapper of wrappers)
+    if (isAt(url, wrapper)) {
+      const target = firstAddress(url, wrapper)
+      if (target !== null) return target
+    }
+  return isAt(url, pathWrapper) ? fromPath(url.pathname) : null
+}
+
+/** Whether a link without a readable target is a redirect that hides it. */
+function hidesTarget(url: URL): boolean {
+  if (shorteners.has(hostOf(url)) && url.pathname !== '/') return true
+  if (opaque.some((place) => isAt(url, place))) return true
+  return tokenPlaces.some((place) => isAt(url, place)) && token.test(url.searchParams.get('url') ?? '')
+}
+
+function isAt(url: URL, { path, hosts, engine }: Place): boolean {
+  if (typeof path === 'string' && path !== withoutLastSlash(url.pathname)) return false
+  if (path instanceof RegExp && !path.test(url.pathname)) return false
+  const host = hostOf(url)
+  if (host === engineHost) return engine === true
+  return hosts.some((one) => host === one || host.endsWith(`.${one}`))
+}
+
+function withoutLastSlash(path: string): string {
+  return path.endsWith('/') ? path.slice(0, -1) : path
+}
+
+function firstAddress({ searchParams }: URL, { params, decode = asWritten }: Wrapper): URL | null {
+  // The first that says anything decides: with `url=`, what stands in `q=` is what was searched for.
+  const value = params.map((name) => searchParams.get(name)).find((one) => one !== null && one !== '')
+  return value == null ? null : absolute(decode(value))
+}
+
+function fromPath(path: string): URL | null {
+  const start = path.indexOf('/RU=')
+  const end = path.indexOf('/RK=', start)
+  return start < 0 || end < 0 ? null : absolute(unescaped(path.slice(start + 4, end)))
+}
+
+/** Only whole addresses: anything else is a word that was searched for, or a part of the site. */
+function absolute(text: string): URL | null {
+  const plain = /^https?%3a/i.test(text) ? unescaped(text) : text
+  return /^https?:\/\//i.test(plain) ? webUrl(plain) : null
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+function asWritten(value: string): string {
+  return value
+}
+
+function fromBase64(value: string): string {
+  return value.startsWith('a1') ? Buffer.from(value.slice(2), 'base64url').toString() : ''
+}
+
+/** The page that a link leads to. */
+interface ResolvedLink {
+  /** Null where it leads to no web page. */
+  readonly url: URL | null
+  /** It was a redirect that carries its target. */
+  readonly redirected: boolean
+}
+
+const deepest = 3
+
+// A link without a host stands on the engine's own page: it counts only as a redirect to somewhere else.
+const engine = `https://${engineHost}`
+
+/** No redirect carries its target without one of these. */
+export function mayRedirect(link: string): boolean {
+  return link.includes('=')
+}
+
+/** Follows redirects that carry their target, one within the other, for a few steps. */
+export function resolveRedirect(link: string): ResolvedLink {
+  const { first, last } = follow(link)
+  const redirected = last !== first
+  return { url: isRelative(link) && !redirected ? null : last, redirected }
+}
+
+/** The host of the page that a redirect leads on to; null where the link is not a redirect, or hides its target. */
+export function redirectedHost(link: string): string | null {
+  if (!mayRedirect(link)) return null
+  const { url, redirected } = resolveRedirect(link)
+  return redirected && url !== null ? hostOf(url) : null
+}
+
+/** Whether a link is a redirect that hides its target. */
+export function isOpaque(link: string): boolean {
+  const { last } = follow(link)
+  return last !== null && (redirectTarget(last) !== null || hidesTarget(last))
+}
+
+function follow(link: string): { readonly first: URL | null; readonly last: URL | null } {
+  const first = webUrl(link, /^\s*\//.test(link) ? engine : undefined)
+  let last = first
+  for (let step = 0; step < deepest && last !== null; step++) {
+    const next = redirectTarget(last)
+    if (next === null) break
+    last = next
+  }
+  return { first, last }
+}
+
+/** Without a host; `//acme.com/` has one. */
+function isRelative(link: string): boolean {
+  return /^\s*\/(?!\/)/.test(link)
 }

@@ -1,13 +1,10 @@
+import { publicSuffixOf, siteOf } from '../model/public-suffix.ts'
 import { type Match, type Variant, variants } from '../model/target.ts'
-import { hostOf, webUrl } from './address.ts'
-import { missOf } from './match-rules.ts'
-import { resemblanceOf } from './near-hosts.ts'
-import { type Reason, reasons } from './reasons.ts'
-import { isInDomain, type Pattern, type Tracked, trackedOf } from './tracked.ts'
-import { isOpaque, unwrap } from './unwrap.ts'
+import { hostOf, isOpaque, resolveRedirect, webUrl } from './address.ts'
+import { type CompiledTarget, compileTarget, isInDomain, mismatchOf, type Pattern } from './match.ts'
 
 /** Whether a link belongs to a target, and why. */
-export interface MatchVerdict {
+interface MatchVerdict {
   readonly matches: boolean
   readonly reason: Reason
   /** It does not, but nearly, or looks as if it did. */
@@ -18,35 +15,30 @@ export interface MatchVerdict {
 
 /** Explains what the matcher of the target says of the link. */
 export function explainMatch(target: Pattern, link: string): MatchVerdict {
-  const tracked = trackedOf(target)
-  if (tracked === null) return verdict('no-site', target.site, target.site, '', false)
-  const { url, redirected } = unwrap(link)
+  const compiled = compileTarget(target)
+  if (compiled === null) return verdict('no-site', { target: target.site, site: target.site, host: '' })
+  const { url, redirected } = resolveRedirect(link)
   const host = url === null ? 'the engine' : hostOf(url)
-  return verdict(reasonOf(target, tracked, link, url), placeOf(tracked), tracked.site.host, host, redirected)
+  const facts = { target: placeOf(compiled), site: compiled.site.host, host }
+  const found = verdict(reasonOf(target, compiled, link, url), facts)
+  return redirected ? { ...found, text: `leads on to a page that ${found.text}` } : found
 }
 
-function verdict(
-  reason: Reason,
-  target: string,
-  tracked: string,
-  host: string,
-  redirected: boolean,
-): MatchVerdict {
+function verdict(reason: Reason, facts: Facts): MatchVerdict {
   const { matches, near, text } = reasons[reason]
-  const said = text({ target, tracked, host })
-  return { matches, reason, near, text: redirected ? `leads on to a page that ${said}` : said }
+  return { matches, reason, near, text: text(facts) }
 }
 
-function reasonOf(target: Pattern, tracked: Tracked, link: string, url: URL | null): Reason {
+function reasonOf(target: Pattern, compiled: CompiledTarget, link: string, url: URL | null): Reason {
   if (url === null) return isOpaque(link) ? 'opaque-redirect' : 'no-page'
-  const miss = missOf(url, tracked)
-  if (miss === null) return why(target, url)
+  const mismatch = mismatchOf(url, compiled)
+  if (mismatch === null) return why(target, url)
   const counting = variantsNeeded({ ...target, also: variants }, url)
   if (counting.length > 0) return notAsked(counting.filter((variant) => !target.also.includes(variant)))
-  if (miss !== 'other-host') return miss
+  if (mismatch !== 'other-host') return mismatch
   if (isOpaque(link)) return 'opaque-redirect'
-  const resemblance = resemblanceOf(hostOf(url), tracked.site.host)
-  return resemblance ?? (mentions(url, tracked) ? 'only-mentioned' : 'other-site')
+  const similarity = similarityOf(hostOf(url), compiled.site.host)
+  return similarity ?? (mentions(url, compiled) ? 'only-mentioned' : 'other-site')
 }
 
 const plainly: Readonly<Record<Match, Reason>> = {
@@ -75,11 +67,11 @@ function variantsNeeded(target: Pattern, url: URL): readonly Variant[] {
 }
 
 function matches(target: Pattern, url: URL): boolean {
-  const tracked = trackedOf(target)
-  return tracked !== null && missOf(url, tracked) === null
+  const compiled = compileTarget(target)
+  return compiled !== null && mismatchOf(url, compiled) === null
 }
 
-function placeOf({ site, match }: Tracked): string {
+function placeOf({ site, match }: CompiledTarget): string {
   if (match === 'domain') return site.host
   const place = `${site.host}${site.port === '' ? '' : `:${site.port}`}`
   const path = site.path === '/' ? '' : site.path
@@ -88,7 +80,7 @@ function placeOf({ site, match }: Tracked): string {
 }
 
 // Translators, share dialogs, logins, archives: the first few addresses within an address are enough to see it.
-function mentions({ href }: URL, tracked: Tracked): boolean {
+function mentions({ href }: URL, compiled: CompiledTarget): boolean {
   return href
     .replace(/%3a/gi, ':')
     .replace(/%2f/gi, '/')
@@ -96,6 +88,113 @@ function mentions({ href }: URL, tracked: Tracked): boolean {
     .slice(1)
     .some((part) => {
       const named = webUrl(part)
-      return named !== null && isInDomain(hostOf(named), tracked)
+      return named !== null && isInDomain(hostOf(named), compiled)
     })
+}
+
+/** The names in the text of a verdict. */
+interface Facts {
+  /** The target, as its address says it: the host, with port, path and query where they are compared. */
+  readonly target: string
+  /** The host of the target. */
+  readonly site: string
+  /** The host of the page that the link leads to. */
+  readonly host: string
+}
+
+interface Meaning {
+  readonly matches: boolean
+  /** No match, but one that a user would ask about. */
+  readonly near: boolean
+  /** What the page of the link is or does, after “it”. */
+  readonly text: (facts: Facts) => string
+}
+
+const match = (text: Meaning['text']): Meaning => ({ matches: true, near: false, text })
+const near = (text: Meaning['text']): Meaning => ({ matches: false, near: true, text })
+const no = (text: Meaning['text']): Meaning => ({ matches: false, near: false, text })
+
+/** Why a link belongs to a target or does not. */
+const reasons = {
+  'in-domain': match(({ host, target }) =>
+    host === target ? `is on ${target}` : `is on ${host}, which belongs to ${target}`,
+  ),
+  'on-host': match(({ target }) => `is on the host ${target}`),
+  'below-path': match(({ target }) => `is ${target} or lies below it`),
+  'same-page': match(({ target }) => `is the page ${target}`),
+  'amp-variant': match(({ target }) => `is an AMP variant that counts as ${target}`),
+  'mobile-variant': match(({ target }) => `is a mobile variant that counts as ${target}`),
+  'amp-not-asked': near(({ target }) => `is an AMP variant of ${target}, which counts only with also: [amp]`),
+  'mobile-not-asked': near(
+    ({ target }) => `is a mobile variant of ${target}, which counts only with also: [mobile]`,
+  ),
+  'variants-not-asked': near(
+    ({ target }) => `is a mobile AMP variant of ${target}, which counts only with also: [amp, mobile]`,
+  ),
+  'other-port': near(({ host, target }) => `is on ${host}, but on another port than ${target}`),
+  'within-segment': near(
+    ({ target }) => `has a path that begins like ${target} but goes on within the segment`,
+  ),
+  'other-path': near(({ host, target }) => `is on ${host}, but has another path than ${target}`),
+  'other-query': near(({ target }) => `is ${target} with another query string`),
+  'opaque-redirect': near(({ host }) => `is a redirect of ${host} that does not say where it leads`),
+  'same-site': near(({ host, site }) => `is on ${host}, another host of the site that ${site} is part of`),
+  'other-owner': near(
+    ({ host, site }) => `is on ${host}, which shares a public suffix with ${site} and belongs to others`,
+  ),
+  'other-suffix': near(
+    ({ host, site }) => `is on ${host}, which has the name of ${site} under another suffix`,
+  ),
+  'name-within': near(({ host, site }) => `is on ${host}, which only contains the name of ${site}`),
+  'only-mentioned': near(({ host, site }) => `is a page of ${host} whose address mentions ${site}`),
+  'other-site': no(({ host, site }) => `is on ${host}, which has nothing to do with ${site}`),
+  'no-page': no(() => 'is not the address of a web page'),
+  'no-site': no(() => 'is compared with a target that is not a site'),
+} as const satisfies Readonly<Record<string, Meaning>>
+
+export type Reason = keyof typeof reasons
+
+/** How another host resembles that of a target. */
+type Similarity = 'other-owner' | 'same-site' | 'other-suffix' | 'name-within'
+
+type Test = (host: string, tracked: string) => boolean
+
+/** The first that holds is what a user would ask about. */
+const similarities: readonly (readonly [Similarity, Test])[] = [
+  ['other-owner', isOtherOwner],
+  ['same-site', (host, tracked) => registrable(host) === registrable(tracked)],
+  ['other-suffix', (host, tracked) => nameOf(host) === nameOf(tracked)],
+  ['name-within', isNameWithin],
+]
+
+/** What makes a host look like that of a target to which it does not belong; null where nothing does. */
+function similarityOf(host: string, tracked: string): Similarity | null {
+  return similarities.find(([, test]) => test(host, tracked))?.[0] ?? null
+}
+
+// Neighbours below a company's suffix, and hosts below a suffix that is the target itself or a part of it.
+function isOtherOwner(host: string, tracked: string): boolean {
+  if (registrable(host) === registrable(tracked)) return false
+  const suffix = publicSuffixOf(host)
+  if (suffix === null) return false
+  if (suffix.name === tracked || suffix.name.endsWith(`.${tracked}`)) return true
+  return suffix.isPrivate && suffix.name === publicSuffixOf(tracked)?.name
+}
+
+// Names of a few letters are within half of all hosts.
+const shortestName = 5
+
+function isNameWithin(host: string, tracked: string): boolean {
+  const name = nameOf(tracked)
+  return host.includes(registrable(tracked)) || (name.length >= shortestName && host.includes(name))
+}
+
+function nameOf(host: string): string {
+  const site = siteOf(host)
+  return site === null ? host : (site.split('.')[0] ?? host)
+}
+
+// Addresses, bare names and suffixes have nothing registered: they are what they are.
+function registrable(host: string): string {
+  return siteOf(host) ?? host
 }

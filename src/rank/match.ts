@@ -1,23 +1,31 @@
-import { missOf } from './match-rules.ts'
-import { type Pattern, type Tracked, trackedOf } from './tracked.ts'
-import { mayWrap, unwrap } from './unwrap.ts'
-import { mayBeCached } from './variants.ts'
+import { publicSuffixOf } from '../model/public-suffix.ts'
+import type { Match, Target, Variant } from '../model/target.ts'
+import {
+  type Address,
+  addressOf,
+  ampForms,
+  mayBeCached,
+  mayRedirect,
+  resolveRedirect,
+  variantLabels,
+  webUrl,
+} from './address.ts'
 
-/** Tells whether a link belongs to a target. */
+/** Whether a link belongs to a target. */
 export type Matcher = (link: string) => boolean
 
 /**
  * A matcher for the target: `domain` takes the host and all below it, `host` that host alone (with or without `www.`),
- * `prefix` everything below a path, `url` one page. A target that is no site matches nothing.
+ * `prefix` everything below a path, `url` one page. A target that is not a site matches nothing.
  */
 export function matcherOf(target: Pattern): Matcher {
-  const tracked = trackedOf(target)
-  if (tracked === null) return () => false
-  const isForeign = foreignTo(tracked)
+  const compiled = compileTarget(target)
+  if (compiled === null) return () => false
+  const isForeign = foreignTo(compiled)
   return (link) => {
     if (isForeign(link)) return false
-    const { url } = unwrap(link)
-    return url !== null && missOf(url, tracked) === null
+    const { url } = resolveRedirect(link)
+    return url !== null && mismatchOf(url, compiled) === null
   }
 }
 
@@ -25,13 +33,105 @@ export function matcherOf(target: Pattern): Matcher {
 // alone cannot be part of an IP address.
 const plainHost = /^https?:\/\/([a-z0-9.-]*\.[a-z]{2,})(?:[/?#]|$)/i
 
-/** Most links are of others, which their host tells at once: only the rest is worth parsing. */
-function foreignTo({ hosts, site, also }: Tracked): (link: string) => boolean {
+/** Most links belong to others, as their host shows: only the rest is worth parsing. */
+function foreignTo({ hosts, site, also }: CompiledTarget): (link: string) => boolean {
   const ending = `.${site.host}`
   const amp = also.includes('amp')
   return (link) => {
     const host = plainHost.exec(link)?.[1]?.toLowerCase()
     if (host === undefined || hosts.has(host) || host.endsWith(ending)) return false
-    return !mayWrap(link) && !(amp && mayBeCached(link))
+    return !mayRedirect(link) && !(amp && mayBeCached(link))
   }
+}
+
+/** How an address differs from what a rule asks for. */
+type Mismatch = 'other-host' | 'other-port' | 'within-segment' | 'other-path' | 'other-query'
+
+type Step = (page: Address, target: CompiledTarget) => Mismatch | null
+
+const domain: Step = (page, target) => (isInDomain(page.host, target) ? null : 'other-host')
+
+const host: Step = (page, { hosts }) => (hosts.has(page.host) ? null : 'other-host')
+
+const port: Step = (page, { site }) => (page.port === site.port ? null : 'other-port')
+
+const below: Step = ({ path }, { site }) => {
+  if (path === site.path || site.path === '/' || path.startsWith(`${site.path}/`)) return null
+  return path.startsWith(site.path) ? 'within-segment' : 'other-path'
+}
+
+const path: Step = (page, { site }) => (page.path === site.path ? null : 'other-path')
+
+const query: Step = (page, { site }) => (page.query === site.query ? null : 'other-query')
+
+/** The conditions for a page of a target, from the widest to the narrowest. */
+const steps: Readonly<Record<Match, readonly Step[]>> = {
+  domain: [domain],
+  host: [host, port],
+  prefix: [host, port, below],
+  url: [host, port, path, query],
+}
+
+/** The first difference of a page from what the target asks for; null where it belongs to it. */
+export function mismatchOf(url: URL, target: CompiledTarget): Mismatch | null {
+  if (!target.also.includes('amp')) return mismatchOfForm(addressOf(url), target)
+  const mismatches = ampForms(url).map((form) => mismatchOfForm(form, target))
+  return mismatches.includes(null) ? null : (mismatches[0] ?? null)
+}
+
+function mismatchOfForm(page: Address, target: CompiledTarget): Mismatch | null {
+  for (const step of steps[target.match]) {
+    const mismatch = step(page, target)
+    if (mismatch !== null) return mismatch
+  }
+  return null
+}
+
+/** The part of a target that says which links belong to it. */
+export type Pattern = Pick<Target, 'site' | 'match' | 'also'>
+
+/** A target made ready for comparing. */
+export interface CompiledTarget {
+  readonly match: Match
+  readonly also: readonly Variant[]
+  /** The site's address; its host without `www.` */
+  readonly site: Address
+  /** All names that count as the host itself. */
+  readonly hosts: ReadonlySet<string>
+  /** A public suffix: what lies below it belongs to others. */
+  readonly isSuffix: boolean
+}
+
+/** Reads a target; null where its site is not a web address. */
+export function compileTarget({ site, match, also }: Pattern): CompiledTarget | null {
+  const url = webUrl(/^[a-z][a-z0-9+.-]*:\/\//i.test(site) ? site : `https://${site}`)
+  if (url === null) return null
+  const address = addressOf(url)
+  const host = withoutWww(address.host)
+  const isSuffix = publicSuffixOf(host)?.name === host
+  const hosts = new Set(isSuffix ? [host] : hostNames(host, also))
+  return { match, also, site: { ...address, host }, hosts, isSuffix }
+}
+
+/** Whether a host is one of the target's names, or lies below it and belongs to the same owner. */
+export function isInDomain(host: string, { hosts, site, isSuffix }: CompiledTarget): boolean {
+  if (hosts.has(host)) return true
+  return !isSuffix && host.endsWith(`.${site.host}`) && !isOthers(host, site.host)
+}
+
+function hostNames(host: string, also: readonly Variant[]): readonly string[] {
+  const labels = ['www', ...also.flatMap((variant) => variantLabels[variant])]
+  return [host, ...labels.map((label) => `${label}.${host}`)]
+}
+
+// `www.com` is a name of its own, and so is `www.github.io`.
+function withoutWww(host: string): string {
+  const rest = host.startsWith('www.') ? host.slice(4) : host
+  return rest.includes('.') && publicSuffixOf(rest)?.name !== rest ? rest : host
+}
+
+// Buckets below s3.amazonaws.com lie below amazonaws.com, and are not Amazon's.
+function isOthers(host: string, top: string): boolean {
+  const name = publicSuffixOf(host)?.name ?? host
+  return name !== host && name.endsWith(`.${top}`)
 }

@@ -1,6 +1,5 @@
 import type { PagingPolicy } from '../model/job.ts'
-import { distinctResults, type Page, repeats } from './pages.ts'
-import { type Sought, smartPage } from './smart.ts'
+import { distinctResults, type Page, repeats, unbrokenPages } from './ranks.ts'
 
 /** Why no page follows. */
 export type EndKind =
@@ -8,11 +7,11 @@ export type EndKind =
   | 'found'
   /** The results ended. */
   | 'ended'
-  /** The service no longer tells its pages apart. */
+  /** The service repeats pages, or contradicts itself. */
   | 'broke'
-  /** As much was looked at as was asked for. */
+  /** The depth that was asked for is checked. */
   | 'depth'
-  /** The targets were not found for a while, and are not looked for in depth today. */
+  /** The targets were not found for a while, and no deep search is due today. */
   | 'dormant'
   /** A page failed for a reason that all others share. */
   | 'failed'
@@ -36,7 +35,7 @@ export interface PagingEnd {
 /** What follows after an answered page: the next one; or why none does. */
 export type PagingDecision = { readonly next: number } | PagingEnd
 
-/** What is known of a query when one of its pages was answered. */
+/** The state of a query after one of its pages was answered. */
 export interface PagingState {
   readonly policy: PagingPolicy
   /** The page that was answered. */
@@ -52,7 +51,7 @@ export interface PagingState {
   readonly nextPage: number | null
   readonly currentPage: number | null
   /** The targets that the policy waits for. */
-  readonly sought: readonly Sought[]
+  readonly wanted: readonly WantedTarget[]
 }
 
 const depthReached: PagingEnd = { because: 'the depth asked for was reached', kind: 'depth' }
@@ -62,17 +61,17 @@ const allDormant: PagingEnd = {
   kind: 'dormant',
 }
 
-/** Decides on the page after one that was answered. A short page is no reason to stop. */
+/** Decides on the page after one that was answered. A short page is not a reason to stop. */
 export function decidePaging(state: PagingState): PagingDecision {
-  const { policy, sought } = state
+  const { policy, wanted } = state
   const pages = policy === 'smart' ? state.pages : state.pages.filter(({ page }) => page <= state.page)
   const last = pages.find(({ page }) => page === state.page)
   if (last === undefined) return { next: 1 }
   const broke = whyBroken(state, last)
   if (broke !== null && whyEnded(last) === null) return { because: broke, kind: 'broke' }
-  const waits = policy !== 'all' && sought.length > 0
+  const waits = policy !== 'all' && wanted.length > 0
   const next = policy === 'smart' && waits ? smart({ ...state, pages }) : inOrder({ ...state, pages }, last)
-  if (waits && sought.every(({ found }) => found))
+  if (waits && wanted.every(({ found }) => found))
     return 'kind' in next && next.kind === 'ended' ? next : allFound
   return next
 }
@@ -89,12 +88,12 @@ function inOrder({ pages, maxPages, depth }: PagingState, last: Page): PagingDec
   return { next: last.page + 1 }
 }
 
-function smart({ pages, maxPages, depth, sought }: PagingState): PagingDecision {
+function smart({ pages, maxPages, depth, wanted }: PagingState): PagingDecision {
   if (isDeepEnough(pages, depth)) return depthReached
   const end = pages.find((page) => whyEnded(page) !== null)
   const again = lowestRepetition(pages)
   const limit = Math.min(maxPages, end?.page ?? maxPages, again?.limit ?? maxPages)
-  const next = smartPage(pages, limit, sought)
+  const next = smartPage(pages, limit, wanted)
   if (next === 'dormant') return allDormant
   if (next !== null) return { next }
   if (again !== null) return { because: again.because, kind: 'broke' }
@@ -103,7 +102,7 @@ function smart({ pages, maxPages, depth, sought }: PagingState): PagingDecision 
 
 interface Repetition {
   readonly because: string
-  /** No page behind that tells anything new. */
+  /** Pages after this one repeat others. */
   readonly limit: number
 }
 
@@ -134,10 +133,75 @@ function whyEnded({ state, items, isLast }: Page): string | null {
 }
 
 function whyBroken({ hasNextPage, nextPage, currentPage }: PagingState, last: Page): string | null {
-  // Only an answer that speaks of paging at all can be held to its word.
   if (hasNextPage === true && nextPage === null) return 'the service names no page after it'
   // Where it counts results instead of pages, its numbers say nothing about ours.
   if (nextPage !== null && currentPage === last.page && nextPage <= last.page)
-    return 'the next page that the service names is no later one'
+    return 'the next page that the service names is not a later one'
   return null
+}
+
+/** A target of a query, as paging needs it. */
+export interface WantedTarget {
+  /** It was seen on one of the pages. */
+  readonly found: boolean
+  /** Page on which it ranked last; null where it never did. */
+  readonly lastPage: number | null
+  /** Not found for a while, and not due to be looked for in depth. */
+  readonly dormant: boolean
+}
+
+/** Earlier observations of a target, as epoch milliseconds; null where there are none. */
+export interface TargetHistory {
+  readonly lastPage: number | null
+  readonly lastRankedAt: number | null
+  /** The oldest observation. */
+  readonly firstAt: number | null
+  /** The newest one that checked every page which is planned now. */
+  readonly lastDeepAt: number | null
+}
+
+/** The hour of a daily job wanders a little. */
+const leewayMs = 12 * 3_600_000
+/** Results that are always checked, however short the pages are. */
+const alwaysLookedAt = 10
+
+/**
+ * Whether a target can be left alone below the first results for today: the longer it was not found, the more rarely it
+ * is looked for in depth, at intervals that double up to `deepEveryMs`.
+ *
+ * @param now when the run started, so that it decides the same after an interruption
+ */
+export function isDormant(
+  { lastRankedAt, firstAt, lastDeepAt }: TargetHistory,
+  now: number,
+  deepEveryMs: number,
+): boolean {
+  if (firstAt === null || lastDeepAt === null) return false
+  const notFoundFor = now - (lastRankedAt ?? firstAt)
+  const every = Math.min(deepEveryMs, notFoundFor / 2)
+  return now - lastDeepAt < every - Math.min(leewayMs, every / 2)
+}
+
+/**
+ * The page most worth buying: the first results always; then the page on which a missing target ranked last, and its
+ * neighbours outward, the lower page first; one that never ranked is looked for from the first page on.
+ *
+ * @param end no page behind it is asked for
+ * @returns null where no page is left, `dormant` where the missing targets are to be left alone
+ */
+export function smartPage(
+  pages: readonly Page[],
+  end: number,
+  wanted: readonly WantedTarget[],
+): number | 'dormant' | null {
+  const asked = new Set(pages.flatMap(({ page, state }) => (state === 'passed' ? [] : [page])))
+  const left = Array.from({ length: end }, (_, index) => index + 1).filter((page) => !asked.has(page))
+  const [lowest] = left
+  if (lowest === undefined) return null
+  const whole = unbrokenPages(pages)
+  if (lowest === whole.length + 1 && distinctResults(whole) < alwaysLookedAt) return lowest
+  const anchors = wanted.flatMap(({ found, dormant, lastPage }) => (found || dormant ? [] : [lastPage ?? 1]))
+  if (anchors.length === 0) return 'dormant'
+  const distance = (page: number): number => Math.min(...anchors.map((anchor) => Math.abs(page - anchor)))
+  return left.reduce((best, page) => (distance(page) < distance(best) ? page : best), lowest)
 }

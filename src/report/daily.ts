@@ -1,10 +1,9 @@
 import type { ResultKind } from '../model/result.ts'
-import { ranksOn, valueOn } from './cohort.ts'
-import { unknown } from './day-cell.ts'
-import { figuresOf, type HeadlineName, headlineNames, type Measure } from './headline.ts'
+import { ranksOn, valueOn } from './history/keyword-status.ts'
+import { type Keyword, type RankHistory, type RankSeries, unknown } from './history/rank-history.ts'
 import { type Bucket, buckets, type Distribution, distribution } from './metrics/distribution.ts'
-import { type Coverage, type Figure, figure, type Seen } from './metrics/figure.ts'
-import type { Keyword, RankHistory, RankSeries } from './rank-history.ts'
+import { type Coverage, type Figure, figure, type MetricOptions, type Sample } from './metrics/figure.ts'
+import { type HeadlineName, headlineMetrics } from './metrics/index.ts'
 
 /** What a target came to on one day. */
 export interface DailyFigures {
@@ -23,14 +22,14 @@ export interface DailyFigures {
 
 /**
  * The figures of one target day by day: each of whatever was observed on that day, so that days with other keywords, or
- * other depths, are not alike. Expected are on the last day all keywords, on others those of which that day says anything.
+ * other depths, are not equal. Expected are on the last day all keywords, on others those of which that day says anything.
  *
- * A page asks for them at every filter, for thousands of keywords. Figures are sums, to which days that are alike add alike:
+ * A page asks for them at every filter, for thousands of keywords. Figures are sums, to which days that are equal add the same:
  * so these are counted, each kind of day is measured once, and the kinds of the days of a series are found once.
  *
  * @param target place in the targets of the history
  */
-export function daily(history: RankHistory, target: number, measure: Measure): readonly DailyFigures[] {
+export function daily(history: RankHistory, target: number, measure: MetricOptions): readonly DailyFigures[] {
   const { days, keywords } = history
   const last = days.length - 1
   const dayKinds = dayKindsOf(measure)
@@ -70,7 +69,7 @@ export function daily(history: RankHistory, target: number, measure: Measure): r
   })
 }
 
-/** What days that are alike add to figures. */
+/** What equal days add to figures. */
 interface DayKind {
   readonly bucket: Bucket
   readonly isObserved: boolean
@@ -102,15 +101,17 @@ function emptyTally(kind: DayKind, days: number): Tally {
 const termNames = ['numerator', 'denominator', 'uncounted'] as const
 
 /** The terms of all headline figures, one after the other. */
-function termsOf(seen: Seen, measure: Measure): readonly number[] {
-  const figures = figuresOf([seen], measure)
-  return headlineNames.flatMap((name) => termNames.map((term) => figures[name][term]))
+function termsOf(seen: Sample, measure: MetricOptions): readonly number[] {
+  return headlineMetrics.flatMap(({ compute }) => {
+    const figure = compute([seen], measure)
+    return termNames.map((term) => figure[term])
+  })
 }
 
-const knownKinds = new WeakMap<Measure, DayKinds>()
+const knownKinds = new WeakMap<MetricOptions, DayKinds>()
 
 /** The same ones whenever the same measure is asked for. */
-function dayKindsOf(measure: Measure): DayKinds {
+function dayKindsOf(measure: MetricOptions): DayKinds {
   const known = knownKinds.get(measure) ?? new DayKinds(measure)
   knownKinds.set(measure, known)
   return known
@@ -119,14 +120,14 @@ function dayKindsOf(measure: Measure): DayKinds {
 /** Kinds of days, as one measure sees them. */
 class DayKinds {
   readonly all: DayKind[] = []
-  readonly #measure: Measure
+  readonly #measure: MetricOptions
   readonly #places = new Map<string, Map<number | string, number>>()
   readonly #ofSeries = new WeakMap<
     RankSeries,
     { readonly kind: ResultKind; readonly places: readonly number[] }
   >()
 
-  constructor(measure: Measure) {
+  constructor(measure: MetricOptions) {
     this.#measure = measure
   }
 
@@ -142,7 +143,7 @@ class DayKinds {
   #find(series: RankSeries, kind: ResultKind): readonly number[] {
     const { absentDepths, cells } = series
     let next = 0
-    let alike = this.#alike(kind, undefined)
+    let equalDays = this.#equalDays(kind, undefined)
     const places: number[] = []
     for (let day = 0; day < cells.length; day++) {
       for (
@@ -150,20 +151,20 @@ class DayKinds {
         change !== undefined && change[0] <= day;
         change = absentDepths[++next]
       )
-        alike = this.#alike(kind, change[1])
+        equalDays = this.#equalDays(kind, change[1])
       const key = keyOf(series, day)
-      let place = alike.get(key)
+      let place = equalDays.get(key)
       if (place === undefined) {
         const value = valueOn(series, day) ?? unknown
         place = this.all.push(this.#measured({ kind, value, ranks: ranksOn(series, day) })) - 1
-        alike.set(key, place)
+        equalDays.set(key, place)
       }
       places.push(place)
     }
     return places
   }
 
-  #measured(sample: Omit<Seen, 'volume'>): DayKind {
+  #measured(sample: Omit<Sample, 'volume'>): DayKind {
     const of = (volume: number | null) => termsOf({ ...sample, volume }, this.#measure)
     const [fixed, single] = [of(0), of(1)]
     const counts = distribution([sample.value])
@@ -177,8 +178,8 @@ class DayKinds {
     }
   }
 
-  /** Those whose absence counts alike. */
-  #alike(kind: ResultKind, absentDepth: number | undefined): Map<number | string, number> {
+  /** Days whose absence counts the same. */
+  #equalDays(kind: ResultKind, absentDepth: number | undefined): Map<number | string, number> {
     const key = `${kind} ${absentDepth}`
     const those = this.#places.get(key) ?? new Map<number | string, number>()
     this.#places.set(key, those)
@@ -186,7 +187,7 @@ class DayKinds {
   }
 }
 
-/** Days of one key are alike, where their absence counts alike: mostly the cell says all. */
+/** Days with one key are equal if their absence counts the same: mostly the cell says all. */
 function keyOf({ cells, seen, places }: RankSeries, day: number): number | string {
   const cell = cells[day] ?? 0
   const several = places[day]
@@ -205,7 +206,7 @@ function emptySum(): Sum {
   return {
     counts: { ...distribution([]) },
     coverage: { ranked: 0, observed: 0, expected: 0 },
-    terms: headlineNames.flatMap(() => termNames.map(() => 0)),
+    terms: headlineMetrics.flatMap(() => termNames.map(() => 0)),
   }
 }
 
@@ -228,7 +229,7 @@ function addTo({ counts, coverage, terms }: Sum, tally: Tally, day: number): voi
 }
 
 function dayOf(day: string, asked: number, { counts, coverage, terms }: Sum): DailyFigures {
-  const named = headlineNames.map((name, place) => {
+  const named = headlineMetrics.map(({ name }, place) => {
     const [numerator = 0, denominator = 0, uncounted = 0] = terms.slice(place * termNames.length)
     return [name, figure(numerator, denominator, coverage, uncounted)] as const
   })

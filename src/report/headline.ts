@@ -1,31 +1,8 @@
-import type { ResultKind } from '../model/result.ts'
-import { alike, ranksOn, type Standing } from './cohort.ts'
-import type { CtrCurve } from './ctr/curve.ts'
-import type { DayValue } from './day-cell.ts'
-import { type AbsentAs, averagePosition } from './metrics/average-position.ts'
-import type { Figure, Seen } from './metrics/figure.ts'
-import type { MetricName } from './metrics/index.ts'
-import { shareOfVoice } from './metrics/share-of-voice.ts'
-import { visibility } from './metrics/visibility.ts'
-import { seenBy } from './movement.ts'
-
-/** How a report measures. */
-export interface Measure {
-  readonly curve: CtrCurve
-  /** What absent counts as in average positions; `depth` where nothing is said. */
-  readonly absent?: AbsentAs
-  /** Kind of results that the headline tells; web results where nothing is said. */
-  readonly kind?: ResultKind
-}
-
-/** The metrics that a report begins with, in their order. */
-export const headlineNames = [
-  'visibility',
-  'share_of_voice',
-  'average_position',
-] as const satisfies readonly MetricName[]
-
-export type HeadlineName = (typeof headlineNames)[number]
+import { alignDepths, type Baseline, type KeywordStatus, ranksOn } from './history/keyword-status.ts'
+import { wasWithinDepth } from './history/movement.ts'
+import type { DayValue } from './history/rank-history.ts'
+import type { Figure, HeadlineMetric, MetricDefinition, MetricOptions, Sample } from './metrics/figure.ts'
+import { byHeadline, type HeadlineName, type MetricName, metrics } from './metrics/index.ts'
 
 /** A figure of the last day, beside that of the days that it is compared with. */
 export interface ComparedFigure extends Figure {
@@ -42,56 +19,47 @@ export interface Cohort {
 
 export type Headline = Readonly<Record<HeadlineName, ComparedFigure>>
 
-/** The headline figures of the standings of one target. */
-export function headline(standings: readonly Standing[], measure: Measure): Headline {
-  const all = standings.map(({ series, current, keyword: { kind, volume } }) => ({
+/** The headline figures of one target. */
+export function headline(statuses: readonly KeywordStatus[], options: MetricOptions): Headline {
+  const all = statuses.map(({ series, current, keyword: { kind, volume } }) => ({
     kind,
     value: current,
     ranks: ranksOn(series, series.cells.length - 1),
     volume,
   }))
-  const pairs = standings.flatMap(pairOf)
-  // Where absent is left out, a keyword that came or went would be in one of the two averages alone.
-  const ranked = measure.absent === 'left out' ? pairs.filter((pair) => pair.every(isRanked)) : pairs
-  return {
-    visibility: compared(all, pairs, (seen) => visibility(seen, measure.curve)),
-    share_of_voice: compared(all, pairs, (seen) => shareOfVoice(seen, measure.curve)),
-    average_position: compared(all, ranked, (seen) => averagePosition(seen, measure.absent)),
-  }
+  const pairs = statuses.flatMap(pairOf)
+  return byHeadline(({ compute, isComparable }) => {
+    const compared =
+      isComparable === undefined ? pairs : pairs.filter((pair) => isComparable(...pair, options))
+    const [now, before] = [0, 1].map((day) =>
+      compute(
+        compared.map((pair) => pair[day] as Sample),
+        options,
+      ),
+    )
+    return {
+      ...compute(all, options),
+      cohort: compared.length === 0 ? null : cohortOf(now as Figure, before as Figure),
+    }
+  })
 }
 
-type Pair = readonly [now: Seen, before: Seen]
+type Pair = readonly [now: Sample, before: Sample]
 
-function compared(
-  all: readonly Seen[],
-  pairs: readonly Pair[],
-  metric: (seen: readonly Seen[]) => Figure,
-): ComparedFigure {
-  const now = metric(pairs.map(([seen]) => seen))
-  const before = metric(pairs.map(([, seen]) => seen))
-  return { ...metric(all), cohort: pairs.length === 0 ? null : cohortOf(now, before) }
-}
-
-function isRanked({ value }: Seen): boolean {
-  return value.state === 'ranked'
-}
-
-/** The headline metrics of whatever was seen of one target on one day. */
-export function figuresOf(
-  all: readonly Seen[],
-  { curve, absent }: Measure,
-): Readonly<Record<HeadlineName, Figure>> {
-  return {
-    visibility: visibility(all, curve),
-    share_of_voice: shareOfVoice(all, curve),
-    average_position: averagePosition(all, absent),
-  }
+/** Whether a keyword was observed on the last day and on the compared one. */
+export function isKnownOnBothDays<Status extends Pick<KeywordStatus, 'current' | 'baseline'>>(
+  status: Status,
+): status is Status & { readonly baseline: Baseline } {
+  const { current, baseline } = status
+  return baseline !== null && current.state !== 'unknown' && baseline.value.state !== 'unknown'
 }
 
 /** Both days of a keyword, where both were observed. */
-function pairOf({ series, current, baseline, keyword: { kind, volume } }: Standing): readonly Pair[] {
-  if (baseline === null || current.state === 'unknown' || baseline.value.state === 'unknown') return []
-  const [now, before] = alike(current, baseline.value)
+function pairOf(status: KeywordStatus): readonly Pair[] {
+  if (!isKnownOnBothDays(status)) return []
+  const { series, current, baseline, keyword } = status
+  const { kind, volume } = keyword
+  const [now, before] = alignDepths(current, baseline.value)
   const [ranks, ranksBefore] = [ranksOn(series, series.cells.length - 1), ranksOn(series, baseline.day)]
   return [
     [
@@ -103,10 +71,33 @@ function pairOf({ series, current, baseline, keyword: { kind, volume } }: Standi
 
 /** Whether a rank of one day counts beside the other day, which would have seen it or has a rank of its own. */
 function isSeen(rank: number, { state }: DayValue, other: DayValue): boolean {
-  return state === 'ranked' && (other.state === 'ranked' || seenBy(rank, other))
+  return state === 'ranked' && (other.state === 'ranked' || wasWithinDepth(rank, other))
 }
 
 function cohortOf(now: Figure, before: Figure): Cohort {
   const delta = now.value === null || before.value === null ? null : now.value - before.value
   return { now, before, delta }
+}
+
+/** What a metric is, as a report measures it. */
+export function definitionOf(name: MetricName, options: Pick<MetricOptions, 'absent'>): MetricDefinition {
+  const metric: MetricDefinition & Partial<HeadlineMetric> = metrics[name]
+  return metric.definedAs === undefined ? metric : { ...metric, ...metric.definedAs(options) }
+}
+
+/** A value as people read it: shares in percent, other numbers with one digit after the point. */
+export function valueText(value: number | null, { unit }: Pick<MetricDefinition, 'unit'>): string {
+  if (value === null) return '-'
+  return unit === 'share' ? `${(value * 100).toFixed(1)}%` : value.toFixed(1)
+}
+
+/**
+ * How much better or worse a figure is than before: `▲ 1.3`, `▼ 0.4` or `=`, shares in percentage points. Empty where
+ * nothing can be compared.
+ */
+export function deltaText({ unit, better }: MetricDefinition, { cohort }: ComparedFigure): string {
+  if (cohort === null || cohort.delta === null) return ''
+  const size = (Math.abs(cohort.delta) * (unit === 'share' ? 100 : 1)).toFixed(1)
+  if (Number(size) === 0) return '='
+  return `${cohort.delta > 0 === (better === 'higher') ? '▲' : '▼'} ${size}`
 }

@@ -1,17 +1,18 @@
-import type { AskedDay } from './baseline.ts'
-import { type Standing, standingsOf } from './cohort.ts'
-import { type Headline, headline, type Measure } from './headline.ts'
-import type { AbsentAs } from './metrics/average-position.ts'
+import { count } from '../model/text.ts'
+import { type Headline, headline, isKnownOnBothDays } from './headline.ts'
+import { type KeywordStatus, keywordStatuses } from './history/keyword-status.ts'
+import type { ComparisonDay } from './history/movement.ts'
+import { hasClicks, type Part, partKey, partOf, partsOf } from './history/parts.ts'
+import type { RankHistory, TrackedTarget } from './history/rank-history.ts'
 import { type Distribution, distribution } from './metrics/distribution.ts'
+import { type AbsentAs, type Coverage, coverageOf, type MetricOptions } from './metrics/figure.ts'
 import { type HeadToHead, headToHead } from './metrics/head-to-head.ts'
-import { countMovements, type MovementCounts } from './metrics/movements.ts'
-import { type Movers, winnersAndLosers } from './metrics/winners.ts'
-import { type Part, partKey, partOf, partsOf } from './parts.ts'
-import type { RankHistory, TrackedTarget } from './rank-history.ts'
+import { headlineMetrics } from './metrics/index.ts'
+import { countMovements, type MovementCounts, type Movers, winnersAndLosers } from './metrics/movements.ts'
 
-export interface SummaryOptions extends Measure {
+export interface SummaryOptions extends MetricOptions {
   /** The day to compare with; the nearest one before where none was asked for. */
-  readonly compare?: AskedDay | null
+  readonly compare?: ComparisonDay | null
   /** Winners and losers at most, of each target; 10 where nothing is said. */
   readonly movers?: number
 }
@@ -23,7 +24,7 @@ export interface Summary {
   readonly date: string | null
   /** The days that keywords are compared with, ascending. */
   readonly compared: readonly string[]
-  readonly curve: Measure['curve']
+  readonly curve: MetricOptions['curve']
   readonly absent: AbsentAs
   /** Keywords that are asked for. */
   readonly keywords: number
@@ -49,27 +50,29 @@ export interface TargetSummary extends Movers {
   readonly distribution: Distribution
   readonly movements: MovementCounts
   /** How it does against each of the other targets. */
-  readonly against: readonly Rivalry[]
+  readonly competitors: readonly CompetitorComparison[]
 }
 
 /** What a target comes to among one kind of results of one engine. */
 export interface PartSummary extends Part {
+  readonly coverage: Coverage
+  readonly knownOnBothDays: number
   readonly figures: Headline
   readonly distribution: Distribution
   readonly movements: MovementCounts
 }
 
-export interface Rivalry extends HeadToHead {
+export interface CompetitorComparison extends HeadToHead {
   readonly other: TrackedTarget
 }
 
 /** The figures of every target on the last day, beside those of the same keywords on the days they are compared with. */
 export function summarise(history: RankHistory, { compare = null, ...rest }: SummaryOptions): Summary {
-  const standings = standingsOf(history, compare)
-  const compared = comparedDays(history, standings)
+  const statuses = keywordStatuses(history, compare)
+  const compared = comparedDays(history, statuses)
   const parts = partsOf(history, rest.kind)
   const [kind] = parts.map((part) => part.kind)
-  const byTarget = standingsByTarget(standings)
+  const byTarget = statusesByTarget(statuses)
   return {
     job: history.job,
     date: history.days.at(-1) ?? null,
@@ -77,7 +80,7 @@ export function summarise(history: RankHistory, { compare = null, ...rest }: Sum
     curve: rest.curve,
     absent: rest.absent ?? 'depth',
     keywords: new Set(history.series.map(({ keyword }) => keyword)).size,
-    added: countAdded(standings),
+    added: countAdded(statuses),
     removed: countRemoved(history, compared),
     parts: parts.filter((part) => part.kind === kind),
     otherParts: parts.filter((part) => part.kind !== kind),
@@ -90,15 +93,15 @@ export function summarise(history: RankHistory, { compare = null, ...rest }: Sum
   }
 }
 
-type ByTarget = ReadonlyMap<number, readonly Standing[]>
+type ByTarget = ReadonlyMap<number, readonly KeywordStatus[]>
 
-/** Target -> its standings. */
-export function standingsByTarget(standings: readonly Standing[]): ByTarget {
-  const byTarget = new Map<number, Standing[]>()
-  for (const standing of standings) {
-    const those = byTarget.get(standing.series.target)
-    if (those === undefined) byTarget.set(standing.series.target, [standing])
-    else those.push(standing)
+/** Target -> its statuses. */
+export function statusesByTarget(statuses: readonly KeywordStatus[]): ByTarget {
+  const byTarget = new Map<number, KeywordStatus[]>()
+  for (const status of statuses) {
+    const those = byTarget.get(status.series.target)
+    if (those === undefined) byTarget.set(status.series.target, [status])
+    else those.push(status)
   }
   return byTarget
 }
@@ -108,19 +111,19 @@ function targetSummary(
   { history, byTarget, parts }: Whole,
   { movers = 10, ...measure }: Omit<SummaryOptions, 'compare'>,
 ): Omit<TargetSummary, 'target'> {
-  const told = partSummaries(byTarget.get(target) ?? [], parts, measure)
-  const inHeadline = ({ keyword }: Standing): boolean => keyword.kind === parts[0]?.kind
+  const partsOfTarget = partSummaries(byTarget.get(target) ?? [], parts, measure)
+  const inHeadline = ({ keyword }: KeywordStatus): boolean => keyword.kind === parts[0]?.kind
   const own = (byTarget.get(target) ?? []).filter(inHeadline)
   const { winners, losers } = winnersAndLosers(own, measure.curve)
   const others = [...byTarget].filter(([other]) => other !== target).sort(([a], [b]) => a - b)
   return {
-    parts: told,
-    figures: told[0]?.figures ?? headline([], measure),
+    parts: partsOfTarget,
+    figures: partsOfTarget[0]?.figures ?? headline([], measure),
     distribution: distribution(own.map(({ current }) => current)),
     movements: countMovements(own.map(({ change }) => change)),
     winners: winners.slice(0, movers),
     losers: losers.slice(0, movers),
-    against: others.map(([other, theirs]) => ({
+    competitors: others.map(([other, theirs]) => ({
       other: history.targets[other] as TrackedTarget,
       ...headToHead(own, theirs.filter(inHeadline)),
     })),
@@ -143,23 +146,34 @@ export function linesOf(
   )
 }
 
+/** How many keywords of a target a metric could not count, where one needs what they lack. */
+export function uncountedTexts(target: TargetSummary | undefined, parts: readonly Part[]): readonly string[] {
+  return headlineMetrics.flatMap(({ name, needs, byClicks }) => {
+    const uncounted = target?.figures[name].uncounted ?? 0
+    const isMentioned = needs !== undefined && (!byClicks || parts.every(({ kind }) => hasClicks(kind)))
+    return isMentioned && uncounted > 0 ? [`Without ${needs}: ${count(uncounted, 'keyword')}.`] : []
+  })
+}
+
 interface Whole {
   readonly history: RankHistory
   readonly byTarget: ByTarget
   readonly parts: readonly Part[]
 }
 
-/** The figures of the standings of one target, each part by itself. */
+/** The figures of the statuses of one target, each part by itself. */
 export function partSummaries(
-  standings: readonly Standing[],
+  statuses: readonly KeywordStatus[],
   parts: readonly Part[],
-  measure: Measure,
+  measure: MetricOptions,
 ): readonly PartSummary[] {
   return parts.flatMap((part) => {
-    const those = standings.filter(({ keyword }) => partKey(partOf(keyword)) === partKey(part))
+    const those = statuses.filter(({ keyword }) => partKey(partOf(keyword)) === partKey(part))
     if (those.length === 0) return []
     return {
       ...part,
+      coverage: coverageOf(those.map(({ current }) => ({ value: current }))),
+      knownOnBothDays: those.filter(isKnownOnBothDays).length,
       figures: headline(those, measure),
       distribution: distribution(those.map(({ current }) => current)),
       movements: countMovements(those.map(({ change }) => change)),
@@ -167,16 +181,16 @@ export function partSummaries(
   })
 }
 
-function comparedDays({ days }: RankHistory, standings: readonly Standing[]): readonly string[] {
-  const places = new Set(standings.flatMap(({ baseline }) => (baseline === null ? [] : [baseline.day])))
+function comparedDays({ days }: RankHistory, statuses: readonly KeywordStatus[]): readonly string[] {
+  const places = new Set(statuses.flatMap(({ baseline }) => (baseline === null ? [] : [baseline.day])))
   return [...places].sort((a, b) => a - b).map((day) => days[day] as string)
 }
 
 /** A keyword is new where one of its targets is, and none was there to compare with. */
-function countAdded(standings: readonly Standing[]): number {
+function countAdded(statuses: readonly KeywordStatus[]): number {
   const known = new Set<number>()
   const fresh = new Set<number>()
-  for (const { series, baseline, change } of standings) {
+  for (const { series, baseline, change } of statuses) {
     if (baseline !== null) known.add(series.keyword)
     else if (change.movement === 'new') fresh.add(series.keyword)
   }
@@ -187,4 +201,45 @@ function countAdded(standings: readonly Standing[]): number {
 function countRemoved({ days, removed }: RankHistory, compared: readonly string[]): number {
   const since = compared.at(-1) ?? days.at(-2)
   return removed.filter(({ last }) => since !== undefined && last >= since).length
+}
+
+/** The keywords of one tag. */
+export interface Segment {
+  /** Null for keywords without any. */
+  readonly tag: string | null
+  readonly keywords: number
+  /** Place in the targets of the history, and its figures, those of the headline kind first. */
+  readonly targets: readonly (readonly [target: number, readonly PartSummary[]])[]
+}
+
+/** The headline figures per tag, in the order of the tags, those without one last. A keyword counts in each of its tags. */
+export function segments(
+  history: RankHistory,
+  { compare = null, ...measure }: MetricOptions & { readonly compare?: ComparisonDay | null },
+): readonly Segment[] {
+  const byTag = new Map<string | null, KeywordStatus[]>()
+  const parts = partsOf(history, measure.kind)
+  for (const status of keywordStatuses(history, compare)) {
+    const { tags } = status.keyword
+    for (const tag of tags.length === 0 ? [null] : new Set(tags)) {
+      const those = byTag.get(tag)
+      if (those === undefined) byTag.set(tag, [status])
+      else those.push(status)
+    }
+  }
+  return [...byTag]
+    .sort(([a], [b]) => compareTags(a, b))
+    .map(([tag, statuses]) => ({
+      tag,
+      keywords: new Set(statuses.map(({ series }) => series.keyword)).size,
+      targets: [...statusesByTarget(statuses)]
+        .sort(([a], [b]) => a - b)
+        .map(([target, own]) => [target, partSummaries(own, parts, measure)]),
+    }))
+}
+
+/** By code units, the same everywhere; no tag comes twice. */
+function compareTags(a: string | null, b: string | null): number {
+  if (a === null || b === null) return a === null ? 1 : -1
+  return a < b ? -1 : 1
 }

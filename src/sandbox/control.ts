@@ -1,8 +1,48 @@
-import { UsageError } from '../errors.ts'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { UsageError } from '../model/errors.ts'
 import { topUp } from './account.ts'
-import type { Box } from './box.ts'
-import { kindOf } from './deliver.ts'
+import { badRequest, errorReply, jsonObject, type Reply, readBody, readTarget } from './http.ts'
 import type { ControlChange } from './options.ts'
+import { kindOf, send } from './respond.ts'
+import type { SandboxState } from './state.ts'
+
+/** Where other processes steer the sandbox and read its ledger: no key, no meter, no ledger entry. */
+export const controlPrefix = '/_sandbox/'
+
+/** Answers a request below the control prefix. */
+export async function serveControl(
+  state: SandboxState,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const body = await readBody(request)
+  if (body === undefined) return
+  const { path, params } = readTarget(request.url ?? '')
+  const route = `${request.method} ${path.slice(controlPrefix.length)}`
+  if (route === 'POST control')
+    return send(response, null, body === null ? errorReply(413) : changed(state, body))
+  if (route === 'GET ledger')
+    return send(response, null, { status: 200, body: ledgerOf(state, 'summary' in params) })
+  send(response, null, errorReply(404))
+}
+
+function changed(state: SandboxState, body: Buffer): Reply {
+  const change = jsonObject(body)
+  if (change === undefined) return badRequest('the body is no JSON object')
+  try {
+    applyChange(state, change)
+  } catch (error) {
+    if (error instanceof UsageError) return badRequest(error.message)
+    throw error
+  }
+  return { status: 200, body: { now: new Date(state.worldClock.now()).toISOString() } }
+}
+
+function ledgerOf(state: SandboxState, summaryOnly: boolean): object {
+  const { ledger } = state.log
+  const summary = ledger.summary()
+  return summaryOnly ? summary : { ...summary, requests: ledger.requests }
+}
 
 type Check = (value: unknown) => boolean
 
@@ -32,24 +72,24 @@ const checks: Readonly<Record<keyof ControlChange, Check>> = {
 const ruleKeys = ['operation', 'query', 'after', 'times', 'probability', 'do']
 
 /** Changes a running sandbox, all or nothing; throws a UsageError that names the field that cannot be. */
-export function applyChange(box: Box, change: ControlChange): void {
+export function applyChange(state: SandboxState, change: ControlChange): void {
   for (const [name, value] of Object.entries(change)) {
     const check = checks[name as keyof ControlChange]
     if (check === undefined)
       throw new UsageError(`sandbox: nothing is called '${name}'; use ${Object.keys(checks).join(', ')}`)
     if (!check(value)) throw new UsageError(`sandbox: '${name}' cannot be ${JSON.stringify(value)}`)
   }
-  applyTime(box, change)
-  if (change.rules !== undefined) box.faults.replace(change.rules)
-  if (change.addRules !== undefined) box.faults.add(change.addRules)
-  if (change.topUp !== undefined) topUp(box.account, change.topUp, box.worldClock.now())
+  applyTime(state, change)
+  if (change.rules !== undefined) state.faults.replace(change.rules)
+  if (change.addRules !== undefined) state.faults.add(change.addRules)
+  if (change.topUp !== undefined) topUp(state.account, change.topUp, state.worldClock.now())
   if (change.account !== undefined) {
-    const { settings } = box.account
+    const { settings } = state.account
     const quotas = { ...settings.quotas, ...change.account.quotas }
-    box.account.settings = { ...settings, ...change.account, quotas }
+    state.account.settings = { ...settings, ...change.account, quotas }
   }
-  const { latencyMs, asyncMs, pages, positions, stats } = box.settings
-  Object.assign(box.settings, {
+  const { latencyMs, asyncMs, pages, positions, stats } = state.settings
+  Object.assign(state.settings, {
     latencyMs: change.latencyMs ?? latencyMs,
     asyncMs: change.asyncMs ?? asyncMs,
     pages: change.pages ?? pages,
@@ -58,7 +98,7 @@ export function applyChange(box: Box, change: ControlChange): void {
   })
 }
 
-function applyTime({ worldClock }: Box, { date, now, advanceDays }: ControlChange): void {
+function applyTime({ worldClock }: SandboxState, { date, now, advanceDays }: ControlChange): void {
   if (date !== undefined) worldClock.stopAt(noonOf(date))
   if (now !== undefined) worldClock.stopAt(now)
   if (advanceDays !== undefined) worldClock.advance(advanceDays)

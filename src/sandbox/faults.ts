@@ -1,34 +1,24 @@
-import type { BillableOperation, Operation } from '../catalog/operation.ts'
+import type { Operation } from '../catalog/operation.ts'
 import type { Fault, FaultRule } from './options.ts'
 import { hashText, mix, unit } from './world/hash.ts'
 
-/** What the rules make of one call. */
-export interface Planned {
-  /** Added to the call's own latency. */
-  readonly delayMs: number
-  readonly fault: Exclude<Fault, { latency: number }> | null
-}
-
-/** The rules in force and how often each has matched. */
-export interface FaultPlan {
-  replace(rules: readonly FaultRule[]): void
-  add(rules: readonly FaultRule[]): void
-  next(operation: Operation | BillableOperation, query: string): Planned
-}
-
 /** Rules in the order they are tried: delays add up, the first other fault decides. */
-export function faultPlan(seed: string, initial: readonly FaultRule[]): FaultPlan {
+export function faultPlan(seed: string, initial: readonly FaultRule[]) {
   const salt = hashText(`faults of ${seed}`)
   const begin = (rule: FaultRule) => ({ rule, matched: 0, done: 0 })
   let plan = initial.map(begin)
   return {
-    replace(rules) {
+    replace(rules: readonly FaultRule[]): void {
       plan = rules.map(begin)
     },
-    add(rules) {
+    add(rules: readonly FaultRule[]): void {
       plan.push(...rules.map(begin))
     },
-    next(operation, query) {
+    /** What the rules make of one call; the delay is added to its own latency. */
+    next(
+      operation: Operation,
+      query: string,
+    ): { delayMs: number; fault: Exclude<Fault, { latency: number }> | null } {
       let delayMs = 0
       for (const [index, item] of plan.entries()) {
         if (!isMeant(item.rule, operation, query)) continue

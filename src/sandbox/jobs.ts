@@ -1,7 +1,7 @@
 import { hashText, mix } from './world/hash.ts'
 
 /** How a job ends; `stuck` never does. */
-export type JobEnd = 'complete' | 'fail' | 'stuck'
+type JobEnd = 'complete' | 'fail' | 'stuck'
 
 interface Job {
   readonly id: string
@@ -13,22 +13,11 @@ interface Job {
   ended: boolean
 }
 
-/** Asynchronous jobs: they end by time, whether or not anybody asks. */
-export interface Jobs {
-  /** Queues a job; `onEnd` is called once, with what it came to. */
-  accept(job: Pick<Job, 'endsAt' | 'end' | 'result' | 'onEnd'>): string
-  /** Ends the jobs whose time has come. */
-  settle(): void
-  /** The record of a job as polling shows it; undefined for an unknown id. */
-  poll(id: string): { readonly status: string; readonly [field: string]: unknown } | undefined
-}
-
-/** No jobs yet; ids follow from the seed, `clock` is monotonic ms. */
-export function createJobs(seed: string, clock: () => number): Jobs {
+/** Asynchronous jobs: they end by time, also when they are not polled. Ids follow from the seed, `clock` is monotonic ms. */
+export function createJobs(seed: string, clock: () => number) {
   const jobs = new Map<string, Job>()
   let waiting: Job[] = []
-  const settle = () => {
-    if (waiting.length === 0) return
+  const settle = (): void => {
     const now = clock()
     const due = waiting.filter((job) => job.endsAt <= now).sort((a, b) => a.endsAt - b.endsAt)
     if (due.length === 0) return
@@ -39,7 +28,8 @@ export function createJobs(seed: string, clock: () => number): Jobs {
     }
   }
   return {
-    accept(job) {
+    /** Queues a job; `onEnd` is called once, with what it came to. */
+    accept(job: Pick<Job, 'endsAt' | 'end' | 'result' | 'onEnd'>): string {
       const hash = mix(hashText(seed), jobs.size)
       const id = `job_${hash.toString(16).padStart(8, '0')}${jobs.size.toString(16).padStart(6, '0')}`
       const queued = { ...job, id, ended: false }
@@ -47,8 +37,10 @@ export function createJobs(seed: string, clock: () => number): Jobs {
       if (job.end !== 'stuck') waiting.push(queued)
       return id
     },
+    /** Ends the jobs whose time has come. */
     settle,
-    poll(id) {
+    /** The record of a job as polling shows it; undefined for an unknown id. */
+    poll(id: string) {
       settle()
       const job = jobs.get(id)
       if (job === undefined) return undefined

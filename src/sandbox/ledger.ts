@@ -1,5 +1,7 @@
-import type { Style } from '../catalog/param.ts'
-import { mostInWindow, type Windows } from './windows.ts'
+import type { Style } from '../catalog/operation.ts'
+import type { Target } from './http.ts'
+import type { AccountSettings } from './options.ts'
+import type { Route } from './routes.ts'
 
 /** One request that arrived, and what came of it. */
 export interface LedgerEntry {
@@ -26,7 +28,7 @@ export interface LedgerEntry {
 }
 
 /** Totals over everything that ever arrived. */
-export interface LedgerSummary {
+interface LedgerSummary {
   readonly requests: number
   /** Credits. */
   readonly charged: number
@@ -52,65 +54,119 @@ export interface SandboxLedger {
 /** A ledger entry while its request is worked on. */
 export type OpenEntry = { -readonly [Field in keyof LedgerEntry]: LedgerEntry[Field] }
 
-/** The writing side of the ledger. */
-export interface Books {
-  enter(entry: OpenEntry): void
-  charge(entry: OpenEntry, credits: number): void
-  /** Notes a refusal by rate or quota. */
-  refuse(entry: OpenEntry): void
-  readonly ledger: SandboxLedger
-}
-
 const mostKept = 200_000
 
-/** Empty books; `settle` is called before every reading, so that what ended meanwhile is in them. */
-export function openBooks(windows: Windows, settle: () => void): Books {
+/** The log of all requests; `settle` is called before it is read, so that jobs that ended are in it. */
+export function requestLog(windows: Windows, settle: () => void) {
   let entries: OpenEntry[] = []
   const totals = { requests: 0, charged: 0, chargedCalls: 0, refusals: 0 }
+  const ledger: SandboxLedger = {
+    get requests() {
+      settle()
+      return entries
+    },
+    get charged() {
+      settle()
+      return totals.charged
+    },
+    get refusals() {
+      return totals.refusals
+    },
+    requestsFor: (wanted) => ledger.requests.filter(wanted),
+    maxInWindow: (ms) =>
+      mostInWindow(
+        entries.filter(({ accepted }) => accepted).map(({ at }) => at),
+        ms,
+      ),
+    summary() {
+      settle()
+      const { perSecond, perMinute } = windows.most()
+      return { ...totals, maxPerSecond: perSecond, maxPerMinute: perMinute }
+    },
+  }
   return {
-    enter(entry) {
+    ledger,
+    /** The entry of a request that arrived. */
+    open(at: number, method: string, { path, params }: Target, route: Route | undefined): OpenEntry {
+      const asked = { operation: route?.operation.name ?? null, style: route?.style ?? null, params }
+      const answered = { status: null, charged: 0, accepted: false, fault: null }
+      const entry = { at, method, path, ...asked, page: params.page ?? null, ...answered }
       totals.requests++
       if (entries.length >= mostKept) entries = entries.slice(mostKept / 10)
       entries.push(entry)
+      return entry
     },
-    charge(entry, credits) {
+    charge(entry: OpenEntry, credits: number): void {
       entry.charged += credits
       totals.charged += credits
       totals.chargedCalls++
     },
-    refuse(entry) {
+    /** Notes a refusal by rate or quota. */
+    refuse(entry: OpenEntry): void {
       entry.accepted = false
       totals.refusals++
     },
-    ledger: readable(() => {
-      settle()
-      const { perSecond, perMinute } = windows.most()
-      return { entries, summary: { ...totals, maxPerSecond: perSecond, maxPerMinute: perMinute } }
-    }),
   }
 }
 
-function readable(
-  read: () => { readonly entries: readonly LedgerEntry[]; readonly summary: LedgerSummary },
-): SandboxLedger {
+type Windows = ReturnType<typeof slidingWindows>
+
+/** Sliding windows of a second and a minute over the arrivals that were let through. Instants are monotonic ms and never decrease. */
+export function slidingWindows() {
+  const second = slidingWindow(1000)
+  const minute = slidingWindow(60_000)
   return {
-    get requests() {
-      return read().entries
+    /** Lets an arrival through, or not, where one of the limits (null: no limit) is reached; a refused one leaves no trace. */
+    admit(at: number, { perSecond, perMinute }: Pick<AccountSettings, 'perSecond' | 'perMinute'>): boolean {
+      if (perSecond !== null && second.countAt(at) >= perSecond) return false
+      if (perMinute !== null && minute.countAt(at) >= perMinute) return false
+      second.add(at)
+      minute.add(at)
+      return true
     },
-    get charged() {
-      return read().summary.charged
+    /** Forgets an arrival that was refused later on. */
+    withdraw(at: number): void {
+      second.remove(at)
+      minute.remove(at)
     },
-    get refusals() {
-      return read().summary.refusals
-    },
-    requestsFor: (wanted) => read().entries.filter(wanted),
-    maxInWindow(ms) {
-      const accepted = read().entries.filter((entry) => entry.accepted)
-      return mostInWindow(
-        accepted.map((entry) => entry.at),
-        ms,
-      )
-    },
-    summary: () => read().summary,
+    /** The most arrivals that any second and any minute ever held. */
+    most: () => ({ perSecond: second.most(), perMinute: minute.most() }),
   }
+}
+
+function slidingWindow(lengthMs: number) {
+  let arrivals: number[] = []
+  let first = 0
+  let most = 0
+  const countAt = (at: number) => {
+    while (first < arrivals.length && (arrivals[first] as number) <= at - lengthMs) first++
+    if (first > 10_000) {
+      arrivals = arrivals.slice(first)
+      first = 0
+    }
+    return arrivals.length - first
+  }
+  return {
+    countAt,
+    add(at: number) {
+      arrivals.push(at)
+      most = Math.max(most, countAt(at))
+    },
+    remove(at: number) {
+      const index = arrivals.lastIndexOf(at)
+      if (index >= first) arrivals.splice(index, 1)
+    },
+    most: () => most,
+  }
+}
+
+/** The most of the ascending instants that any half-open window of this length holds. */
+export function mostInWindow(instants: readonly number[], lengthMs: number): number {
+  let most = 0
+  let first = 0
+  instants.forEach((instant, index) => {
+    while (instant - (instants[first] as number) >= lengthMs) first++
+    most = Math.max(most, index - first + 1)
+  })
+  return most
 }

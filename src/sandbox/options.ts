@@ -15,7 +15,7 @@ export interface SandboxOptions {
   readonly seed?: string
   /** The only API key that is accepted. Default `sandbox-key`. */
   readonly key?: string
-  /** Path of the base URL, for instance `/service`; the POST style stands at the host's root all the same. */
+  /** Path of the base URL, for instance `/service`; the POST style is always at the root of the host. */
   readonly basePath?: string
   /** The world's wall clock, epoch ms. Default `Date.now`. */
   readonly now?: () => number
@@ -42,7 +42,7 @@ export interface PackOptions {
   readonly used?: number
 }
 
-/** Limits of the key in charged calls; null is no limit. */
+/** Limits of the key in charged calls; null means no limit. */
 export interface Quotas {
   readonly total: number | null
   readonly daily: number | null
@@ -120,14 +120,14 @@ export interface FaultRule {
   readonly do: Fault
 }
 
-/** Health of one engine as `/v1/stats` tells it. */
+/** Health of one engine as `/v1/stats` reports it. */
 export interface EngineStats {
   /** Percent of calls that did not fail. */
   readonly successRate?: number
   readonly avgResponseTimeMs?: number
 }
 
-/** A change of a running sandbox; what is not named stays. */
+/** A change of a running sandbox; fields that are not named stay. */
 export interface ControlChange {
   /** Stops the world's clock at noon UTC of this date, `YYYY-MM-DD`. */
   readonly date?: string

@@ -1,36 +1,36 @@
-import type { Charge, LedgerGroup, LedgerSum, Reading } from '../model/ledger.ts'
+import type { Charge, LedgerGroup, LedgerSum, UsageCount } from '../model/call.ts'
 
 /** What the ledger tells of calls that were made, and the readings of the service's own count beside it. */
 export interface LedgerStore {
   /**
-   * When calls were sent since then, by any process, and when they ended; null where they are in the air. Not what stands
+   * When calls were sent since then, by any process, and when they ended; null where they are in flight. Not what stands
    * later than now, because the clock was set back, and was sent before a call of before then.
    */
   callsSince(
     instant: number,
     now: number,
   ): Promise<readonly { readonly sentAt: number; readonly endedAt: number | null }[]>
-  /** Credits of calls that ended since then without anybody knowing whether they were billed, and when they ended. */
+  /** Credits of ambiguous calls that ended since then, and when they ended. */
   ambiguousSince(instant: number): Promise<readonly { readonly credits: number; readonly endedAt: number }[]>
   /** Asynchronous jobs of other runs than these that are not known to have ended, and may be billed any time. */
-  openJobsBeside(runIds: readonly number[]): Promise<{ readonly calls: number; readonly credits: number }>
+  openJobsOfOthers(runIds: readonly number[]): Promise<{ readonly calls: number; readonly credits: number }>
   /** Credits of the runs: billed, and not known whether billed. */
   creditsOf(runIds: readonly number[]): Promise<{ readonly spent: number; readonly ambiguous: number }>
   /** Calls with this key that were sent since then and were billed, or may have been. */
   chargedCalls(keyHash: string, since: number): Promise<number>
-  keepUsage(reading: UsageReading): Promise<void>
+  saveUsage(reading: UsageReading): Promise<void>
   /** The newest reading with that key, of those before an instant where one is given. */
   lastUsage(keyHash: string, before?: number): Promise<UsageReading | null>
   /** Keys whose usage was ever read. */
   keysRead(): Promise<readonly string[]>
   /** Readings with that key, in the order in which they were taken. */
-  readings(keyHash: string): Iterable<Reading>
+  readings(keyHash: string): Iterable<UsageCount>
   /** Calls with that key that cost, in the order in which they were sent. */
   charges(keyHash: string): Iterable<Charge>
   /** Where the ledger ends now. */
   mark(): Promise<LedgerMark>
   /** What was read and sent with that key since then, and shortly before. */
-  booksSince(keyHash: string, mark: LedgerMark): Promise<RecentBooks>
+  ledgerSince(keyHash: string, mark: LedgerMark): Promise<RecentLedger>
   /** What the ledger comes to, by group, in the order of the groups. */
   sums(by: LedgerGroup, filter: LedgerFilter): Promise<readonly LedgerSum[]>
 }
@@ -42,11 +42,11 @@ export interface LedgerMark {
 }
 
 /** The end of the ledger of one key. */
-export interface RecentBooks {
+export interface RecentLedger {
   /** The last readings before the mark. */
-  readonly earlier: readonly Reading[]
+  readonly earlier: readonly UsageCount[]
   /** Those after it. */
-  readonly readings: readonly Reading[]
+  readonly readings: readonly UsageCount[]
   readonly charges: () => Iterable<Charge>
 }
 

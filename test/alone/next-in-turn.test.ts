@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import { expect, test } from 'vitest'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { startSandbox } from '../../src/sandbox/server.ts'
 import { queriesCsv, workspace } from '../support/rankline.ts'
 import { jobsAsked, moment, spokenOrEnded } from '../support/turns.ts'
 

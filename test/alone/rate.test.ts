@@ -1,5 +1,5 @@
 import { test } from 'vitest'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { startSandbox } from '../../src/sandbox/server.ts'
 import { queriesCsv, workspace } from '../support/rankline.ts'
 
 // Both of them mostly wait, so they wait side by side.

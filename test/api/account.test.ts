@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Account, obstacleTo, readAccount } from '../../src/api/account.ts'
+import { obstacleTo, parseUsage } from '../../src/collect/account.ts'
+import type { Account } from '../../src/model/call.ts'
+import { testTable } from '../support/test-table.ts'
 
-const read = (record: unknown) => readAccount(Buffer.from(JSON.stringify(record)))
+const read = (record: unknown) => parseUsage(Buffer.from(JSON.stringify(record)))
 
 const nothing: Account = {
   remaining: null,
@@ -51,7 +53,7 @@ test.each([
 })
 
 describe('limits', () => {
-  test.each([
+  testTable([
     [{ per_minute: null, per_second: null }, null, null],
     [{}, null, null],
     [null, null, null],
@@ -87,7 +89,7 @@ describe('what stands in the way of every call', () => {
 })
 
 describe('odd types', () => {
-  test.each([
+  testTable([
     ['text for numbers', { remaining: '12', total_used: ' 7 ' }, { remaining: 12, totalUsed: 7 }],
     ['fractions of credits', { remaining: 1.5, total_used: 2.0 }, { remaining: null, totalUsed: 2 }],
     ['numbers beyond the exact range', { remaining: 2 ** 60 }, { remaining: null }],
@@ -95,21 +97,21 @@ describe('odd types', () => {
     ['a key that is text', { api_key: 'abc' }, { keyActive: null, keyExpires: null }],
     ['an activity that is text', { api_key: { active: 'yes' } }, { keyActive: null }],
     ['a key that never expires', { api_key: { expires: null } }, { keyExpires: null }],
-  ])('%s', (_, record, expected) => {
+  ])('a part of the record may be missing or odd: %s', (_, record, expected) => {
     expect(read(record)).toEqual({ ...nothing, ...expected })
   })
 
-  test.each(['', 'null', '[]', '"usage"', '12', '{"remaining":', '<html></html>'])(
+  testTable(['', 'null', '[]', '"usage"', '12', '{"remaining":', '<html></html>'])(
     'the body %j is no usage record',
     (body) => {
-      expect(readAccount(Buffer.from(body))).toBeNull()
+      expect(parseUsage(Buffer.from(body))).toBeNull()
     },
   )
 
   test('any JSON gives an account of whole numbers or nothing, never an exception', () => {
     fc.assert(
       fc.property(fc.json(), fc.jsonValue(), (body, rate_limit) => {
-        readAccount(Buffer.from(body))
+        parseUsage(Buffer.from(body))
         const account = read({ rate_limit, remaining: rate_limit }) as Account
         for (const value of [account.remaining, account.limits.perMinute, account.limits.perSecond])
           expect(value === null || Number.isSafeInteger(value)).toBe(true)

@@ -1,13 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { classify, type Meaning, serviceWords } from '../../src/api/classify.ts'
+import { classify, type ResponseClass, serviceMessage } from '../../src/api/outcomes.ts'
+import { testTable } from '../support/test-table.ts'
 import { anyText } from './any-text.ts'
 
 const error = (text: string) => JSON.stringify({ error: text })
 const meaning = (status: number, body = '') => classify(status, Buffer.from(body))
 
 describe('what a status means', () => {
-  test.each<[number, string, Meaning]>([
+  testTable<[number, string, ResponseClass]>([
     [200, '{"organic_results":[]}', 'answered'],
     [200, '', 'answered'],
     [200, '<html>', 'answered'],
@@ -49,7 +50,7 @@ describe('what a status means', () => {
 })
 
 describe('what a 401 means is said by its body', () => {
-  test.each<[string, Meaning]>([
+  testTable<[string, ResponseClass]>([
     [error('Rate limit exceeded for the API key: quota monthly'), 'throttled'],
     [error('rate limit exceeded for the api key: quota daily'), 'throttled'],
     [error('Rate exceeded'), 'throttled'],
@@ -82,7 +83,7 @@ describe('what a 401 means is said by its body', () => {
 })
 
 describe("the service's own words", () => {
-  test.each<[string, string | null]>([
+  testTable<[string, string | null]>([
     [error('Bad Request'), 'Bad Request'],
     ['{"error":"a","message":"b"}', 'a'],
     ['{"error":{"code":1},"message":"b"}', 'b'],
@@ -99,7 +100,7 @@ describe("the service's own words", () => {
     [error('\u001b[31mred\u001b[0m\r\nnext'), '[31mred [0m next'],
     [error('\u0007\u0000\u009b'), null],
   ])('of %j are %j', (body, words) => {
-    expect(serviceWords(Buffer.from(body))).toBe(words)
+    expect(serviceMessage(Buffer.from(body))).toBe(words)
   })
 
   test('are never longer than 301 characters, never empty and never hold control characters', () => {
@@ -111,7 +112,7 @@ describe("the service's own words", () => {
     )
     fc.assert(
       fc.property(body, (body) => {
-        const words = serviceWords(body)
+        const words = serviceMessage(body)
         if (words === null) return
         expect(words.length).toBeLessThanOrEqual(301)
         expect(words.trim()).not.toBe('')
@@ -121,9 +122,9 @@ describe("the service's own words", () => {
   })
 
   test('of a body of megabytes are cut', () => {
-    expect(serviceWords(Buffer.alloc(5_000_000, 'x'))).toBe(`${'x'.repeat(300)}…`)
-    expect(serviceWords(Buffer.from(error('y'.repeat(301))))).toBe(`${'y'.repeat(300)}…`)
-    expect(serviceWords(Buffer.from(error('y'.repeat(300))))).toBe('y'.repeat(300))
+    expect(serviceMessage(Buffer.alloc(5_000_000, 'x'))).toBe(`${'x'.repeat(300)}…`)
+    expect(serviceMessage(Buffer.from(error('y'.repeat(301))))).toBe(`${'y'.repeat(300)}…`)
+    expect(serviceMessage(Buffer.from(error('y'.repeat(300))))).toBe('y'.repeat(300))
   })
 
   test('never change the meaning into an exception, whatever status and bytes come', () => {

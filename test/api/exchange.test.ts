@@ -2,17 +2,20 @@ import diagnostics from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
-import { Pool } from 'undici'
-import PoolAlone from 'undici/lib/dispatcher/pool.js'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type Exchange, openWire, type Wire, type WireOptions } from '../../src/api/exchange.ts'
-import type { ApiRequest } from '../../src/api/request.ts'
+import {
+  type ApiRequest,
+  type HttpClient,
+  type HttpClientOptions,
+  type HttpResponse,
+  openHttpClient,
+} from '../../src/api/http.ts'
 import { closedPort, http, rawServer } from './raw-server.ts'
 
 const key = 'canary-key-0123456789'
 
-function wireTo(origin: string, options: Partial<WireOptions> = {}): Wire {
-  const wire = openWire({
+function wireTo(origin: string, options: Partial<HttpClientOptions> = {}): HttpClient {
+  const wire = openHttpClient({
     origin,
     apiKey: key,
     connections: 4,
@@ -29,11 +32,11 @@ function aGet(origin: string, path = '/v1/usage'): ApiRequest {
 }
 
 interface Sent {
-  readonly exchange: Exchange
+  readonly exchange: HttpResponse
   readonly sent: number
 }
 
-async function send(wire: Wire, request: ApiRequest): Promise<Sent> {
+async function send(wire: HttpClient, request: ApiRequest): Promise<Sent> {
   let sent = 0
   const exchange = await wire.exchange(request, () => {
     sent += 1
@@ -44,7 +47,7 @@ async function send(wire: Wire, request: ApiRequest): Promise<Sent> {
 /** What one exchange with a server comes to that answers every request so. */
 async function exchangeWith(
   answer: (socket: Socket, request: string) => void,
-  options: Partial<WireOptions> = {},
+  options: Partial<HttpClientOptions> = {},
 ) {
   await using server = await rawServer(answer)
   const wire = wireTo(server.origin, options)
@@ -52,7 +55,7 @@ async function exchangeWith(
   return { exchange, sent, requests: server.requests().length }
 }
 
-const bodyOf = (exchange: Exchange): string =>
+const bodyOf = (exchange: HttpResponse): string =>
   'body' in exchange ? exchange.body.toString() : `no body: ${exchange.error}`
 
 describe('a whole answer is handed over as it came', () => {
@@ -353,10 +356,6 @@ describe('on the wire', () => {
     expect(ends.map(({ exchange }) => bodyOf(exchange))).toEqual(Array(9).fill('ok'))
     expect(server.sockets).toHaveLength(3)
   })
-})
-
-test('the pool that is loaded alone is the one that undici names', () => {
-  expect(PoolAlone).toBe(Pool)
 })
 
 test('a redirect that names the key is handed over without it', async () => {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { explainFailure, wantsHttps } from '../../src/api/failures.ts'
+import { explainFailure, wantsHttps } from '../../src/api/http.ts'
+import { testTable } from '../support/test-table.ts'
 
 describe('a failure in words', () => {
-  test.each([
+  testTable([
     ['ENOTFOUND', 'the host name is not known', false],
     ['ECONNREFUSED', 'the connection was refused', false],
     ['CERT_HAS_EXPIRED', 'its certificate has expired', false],
@@ -14,7 +15,7 @@ describe('a failure in words', () => {
     ['SOMETHING_ELSE', 'as the system said it', false],
   ])('%s: %s', (code, words, wrongSetting) => {
     const explained = explainFailure(Object.assign(new Error('as the system said it'), { code }), null)
-    expect(explained).toEqual({ words: expect.stringContaining(words), wrongSetting })
+    expect(explained).toEqual({ reason: expect.stringContaining(words), wrongSetting })
   })
 
   test.each([

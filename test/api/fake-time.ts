@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/model/clock.ts'
+import type { Clock } from '../../src/model/time.ts'
 
 /** Time that stands still until it is moved, in whole milliseconds. */
 export interface FakeTime {

@@ -1,14 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Gate, openGate, type Token } from '../../src/api/gate.ts'
-import type { Guard } from '../../src/api/guard.ts'
+import { type Permit, type RateLimiter, rateLimiter } from '../../src/api/rate-limiter.ts'
 import { type FakeTime, fakeTime } from './fake-time.ts'
 
 /** A gate without limits; `through` holds the tokens of those let through, in order. */
-function aGate(): { time: FakeTime; gate: Gate; through: Token[]; ask: (times?: number) => void } {
+function aGate(): { time: FakeTime; gate: RateLimiter; through: Permit[]; ask: (times?: number) => void } {
   const time = fakeTime()
-  const gate = openGate({ clock: time.clock })
-  const through: Token[] = []
+  const gate = rateLimiter({ clock: time.clock })
+  const through: Permit[] = []
   const ask = (times = 1): void => {
     for (let n = 0; n < times; n++)
       gate.acquire().then((token) => {
@@ -18,13 +17,13 @@ function aGate(): { time: FakeTime; gate: Gate; through: Token[]; ask: (times?: 
   return { time, gate, through, ask }
 }
 
-function end(token: Token | undefined, how: 'refused' | 'passed'): void {
+function end(token: Permit | undefined, how: 'refused' | 'passed'): void {
   token?.sent()
-  token?.over(how === 'refused')
+  token?.finish(how === 'refused')
 }
 
 /** Milliseconds until one more is let through. */
-async function waitForNext(time: FakeTime, through: readonly Token[]): Promise<number> {
+async function waitForNext(time: FakeTime, through: readonly Permit[]): Promise<number> {
   const before = through.length
   const start = time.now()
   while (through.length === before && time.now() - start < 120_000) await time.pass(100)
@@ -53,7 +52,7 @@ test('one request alone probes; the others wait for its answer, however long tha
   through[1]?.sent()
   await time.pass(60_000)
   expect(through).toHaveLength(2)
-  through[1]?.over(false)
+  through[1]?.finish(false)
   await time.pass(0)
   expect(through).toHaveLength(6)
 })
@@ -65,7 +64,7 @@ test('a probe that is never sent hands the probing on', async () => {
   end(through[0], 'refused')
   ask(3)
   await time.pass(1000)
-  through[1]?.released()
+  through[1]?.cancel()
   await time.pass(0)
   expect(through).toHaveLength(3)
   end(through[2], 'passed')
@@ -98,7 +97,7 @@ test('refusals of calls that were under way already do not grow the pause', asyn
   ask(40)
   await time.pass(0)
   for (const token of through) token.sent()
-  for (const token of through) token.over(true)
+  for (const token of through) token.finish(true)
   ask()
   expect(await waitForNext(time, through)).toBe(500)
 })
@@ -108,10 +107,10 @@ test('a late refusal of a call from before does not hold those who follow the pr
   ask(3)
   await time.pass(0)
   for (const token of through) token.sent()
-  through[0]?.over(true)
+  through[0]?.finish(true)
   ask(2)
   await time.pass(500)
-  through[1]?.over(true)
+  through[1]?.finish(true)
   end(through[3], 'passed')
   await time.pass(0)
   expect(through).toHaveLength(5)
@@ -122,33 +121,12 @@ test('the answer of a call from before does not end the pause', async () => {
   ask(2)
   await time.pass(0)
   for (const token of through) token.sent()
-  through[0]?.over(true)
-  through[1]?.over(false)
+  through[0]?.finish(true)
+  through[1]?.finish(false)
   ask()
   await time.pass(499)
   expect(through).toHaveLength(2)
-  expect(gate.refusedFor()).toBe(499)
-})
-
-test('the guard hears of the first refusal, not of those that follow while it lasts', async () => {
-  const time = fakeTime()
-  let heard = 0
-  const guard: Guard = {
-    ms: () => 0,
-    refused: () => {
-      heard += 1
-    },
-  }
-  const gate = openGate({ clock: time.clock, guard })
-  const tokens = [await gate.acquire(), await gate.acquire(), await gate.acquire()]
-  for (const token of tokens) token.sent()
-  for (const token of tokens) token.over(true)
-  expect(heard).toBe(1)
-  await time.pass(500)
-  end(await gate.acquire(), 'passed')
-  expect(heard).toBe(1)
-  end(await gate.acquire(), 'refused')
-  expect(heard).toBe(2)
+  expect(gate.throttledFor()).toBe(499)
 })
 
 test('who waits through a refusal and leaves takes nobody else along', async () => {
@@ -167,7 +145,7 @@ test('who waits through a refusal and leaves takes nobody else along', async () 
 
 describe('how long the service has refused', () => {
   test('is not known while it never did', () => {
-    expect(aGate().gate.refusedFor()).toBeNull()
+    expect(aGate().gate.throttledFor()).toBeNull()
   })
 
   test('counts from the first refusal, over refused probes, until one passes', async () => {
@@ -176,13 +154,13 @@ describe('how long the service has refused', () => {
     await time.pass(0)
     end(through[0], 'refused')
     ask(2)
-    expect(gate.refusedFor()).toBe(0)
+    expect(gate.throttledFor()).toBe(0)
     await time.pass(500)
     end(through[1], 'refused')
     await time.pass(1000)
-    expect(gate.refusedFor()).toBe(1500)
+    expect(gate.throttledFor()).toBe(1500)
     end(through[2], 'passed')
-    expect(gate.refusedFor()).toBeNull()
+    expect(gate.throttledFor()).toBeNull()
   })
 })
 
@@ -194,22 +172,22 @@ test('whatever is refused, everybody is let through in the end once the service 
       fc.nat(800),
       fc.integer({ min: 1, max: 60 }),
       async (fates, answeredAfter, waiting) => {
-        const gate = openGate({
+        const gate = rateLimiter({
           clock: time.clock,
           limits: { perSecond: 7, perMinute: null },
         })
         let through = 0
         let probing = 0
         let most = 0
-        const use = (token: Token): void => {
+        const use = (token: Permit): void => {
           const fate = fates[through] ?? 'passed'
-          const held = gate.refusedFor() !== null
+          const held = gate.throttledFor() !== null
           through += 1
           if (held) probing += 1
           most = Math.max(most, probing)
           time.clock.after(answeredAfter, () => {
             if (held) probing -= 1
-            if (fate === 'released') token.released()
+            if (fate === 'released') token.cancel()
             else end(token, fate)
           })
         }

@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type GateOptions, openGate, type Token } from '../../src/api/gate.ts'
-import type { RateLimits } from '../../src/api/windows.ts'
+import { type Permit, type RateLimiterOptions, rateLimiter } from '../../src/api/rate-limiter.ts'
+import type { RateLimits } from '../../src/model/call.ts'
 import { type FakeTime, fakeTime } from './fake-time.ts'
-import { fixedGuard } from './fixed-guard.ts'
 
 interface Asking {
   readonly at: number
@@ -21,12 +20,12 @@ interface Leaving {
 /** Lets requests ask a new gate at their times; answers what became of them, in the order in which they were let through. */
 async function letThrough(
   time: FakeTime,
-  options: Omit<GateOptions, 'clock'>,
+  options: Omit<RateLimiterOptions, 'clock'>,
   askings: readonly Asking[],
 ): Promise<readonly Leaving[]> {
   const start = time.now()
   const since = () => time.now() - start
-  const gate = openGate({ clock: time.clock, ...options })
+  const gate = rateLimiter({ clock: time.clock, ...options })
   const leavings: Leaving[] = []
   const ask = async ({ leavesAfter, answeredAfter }: Asking): Promise<void> => {
     const asked = since()
@@ -34,10 +33,10 @@ async function letThrough(
     const granted = since()
     const leave = (sent: number | null): void => {
       leavings.push({ asked, granted, sent })
-      if (sent === null) token.released()
+      if (sent === null) token.cancel()
       else {
         token.sent()
-        time.clock.after(answeredAfter, () => token.over(false))
+        time.clock.after(answeredAfter, () => token.finish(false))
       }
     }
     if (leavesAfter === null) time.clock.after(answeredAfter, () => leave(null))
@@ -59,7 +58,7 @@ const limits: fc.Arbitrary<RateLimits> = fc.record({
   perSecond: fc.option(fc.integer({ min: 1, max: 8 }), { freq: 3 }),
   perMinute: fc.option(fc.integer({ min: 1, max: 20 }), { freq: 2 }),
 })
-const guardMs = fc.constantFrom(0, 1, 50, 333)
+const marginMs = fc.constantFrom(0, 1, 50, 333)
 /** Answers that take equally long say of none that it arrived late. */
 const prompt = fc.record({
   instants: fc.array(fc.oneof(fc.nat(50), fc.nat(5_000), fc.nat(90_000)), { maxLength: 40 }),
@@ -77,10 +76,10 @@ describe('for any limits and any arrivals', () => {
     await fc.assert(
       fc.asyncProperty(
         limits,
-        guardMs,
+        marginMs,
         fc.array(dawdling, { maxLength: 40 }),
-        async (limits, guardMs, askings) => {
-          const leavings = await letThrough(time, { limits, guard: fixedGuard(guardMs) }, askings)
+        async (limits, marginMs, askings) => {
+          const leavings = await letThrough(time, { limits, marginMs }, askings)
           const sent = leavings.flatMap(({ sent }) => (sent === null ? [] : [sent]))
           expect(mostIn(sent, 1000)).toBeLessThanOrEqual(limits.perSecond ?? sent.length)
           expect(mostIn(sent, 60_000)).toBeLessThanOrEqual(limits.perMinute ?? sent.length)
@@ -93,23 +92,23 @@ describe('for any limits and any arrivals', () => {
   test('what both windows allow leaves at once, in the order asked, and nothing is spread out', async () => {
     const time = fakeTime()
     await fc.assert(
-      fc.asyncProperty(limits, guardMs, prompt, async (limits, guardMs, { instants, answeredAfter }) => {
+      fc.asyncProperty(limits, marginMs, prompt, async (limits, marginMs, { instants, answeredAfter }) => {
         const askings = instants.map((at): Asking => ({ at, leavesAfter: 0, answeredAfter }))
-        const leavings = await letThrough(time, { limits, guard: fixedGuard(guardMs) }, askings)
+        const leavings = await letThrough(time, { limits, marginMs }, askings)
         const asked = leavings.map(({ asked }) => asked)
         expect(asked).toEqual([...asked].sort((a, b) => a - b))
-        expect(leavings.map(({ sent }) => sent)).toEqual(earliest(asked, limits, guardMs))
+        expect(leavings.map(({ sent }) => sent)).toEqual(earliest(asked, limits, marginMs))
       }),
       { numRuns: 150 },
     )
   })
 
   /** The earliest instants at which requests may leave in this order. */
-  function earliest(asked: readonly number[], { perSecond, perMinute }: RateLimits, guardMs: number) {
+  function earliest(asked: readonly number[], { perSecond, perMinute }: RateLimits, marginMs: number) {
     const left: number[] = []
     const free = (limit: number | null, windowMs: number): number => {
       const blocking = limit === null ? undefined : left[left.length - limit]
-      return blocking === undefined ? 0 : blocking + windowMs + guardMs
+      return blocking === undefined ? 0 : blocking + windowMs + marginMs
     }
     for (const at of asked)
       left.push(Math.max(at, left.at(-1) ?? 0, free(perSecond, 1000), free(perMinute, 60_000)))
@@ -118,11 +117,11 @@ describe('for any limits and any arrivals', () => {
 })
 
 /** A gate at time 0, and everybody who waits in front of it by name. */
-function aGate(options: Omit<GateOptions, 'clock'> = {}) {
+function aGate(options: Omit<RateLimiterOptions, 'clock'> = {}) {
   const time = fakeTime()
-  const gate = openGate({ clock: time.clock, guard: fixedGuard(0), ...options })
+  const gate = rateLimiter({ clock: time.clock, marginMs: 0, ...options })
   const through: string[] = []
-  const tokens = new Map<string, Token>()
+  const tokens = new Map<string, Permit>()
   const ask = (name: string, options?: Parameters<typeof gate.acquire>[0]): void => {
     gate.acquire(options).then(
       (token) => {
@@ -134,14 +133,14 @@ function aGate(options: Omit<GateOptions, 'clock'> = {}) {
       },
     )
   }
-  return { time, gate, through, ask, token: (name: string) => tokens.get(name) as Token }
+  return { time, gate, through, ask, token: (name: string) => tokens.get(name) as Permit }
 }
 
 describe('the order', () => {
   test('is the order asked, but what is `first` goes before all the others, in its own order', async () => {
     const { time, through, ask, token } = aGate({ limits: { perSecond: 1, perMinute: null } })
     for (const name of ['a', 'b', 'c']) ask(name)
-    for (const name of ['poll 1', 'poll 2', 'poll 3']) ask(name, { first: true })
+    for (const name of ['poll 1', 'poll 2', 'poll 3']) ask(name, { urgent: true })
     ask('d')
     for (let turn = 0; turn < 7; turn++) {
       await time.pass(1000)
@@ -194,9 +193,9 @@ describe('a window counts', () => {
     const { time, through, ask, token } = aGate({ limits: { perSecond: 1, perMinute: 1 } })
     for (const name of ['a', 'b', 'c']) ask(name)
     await time.pass(0)
-    token('a').released()
+    token('a').cancel()
     await time.pass(0)
-    token('b').over(false)
+    token('b').finish(false)
     await time.pass(0)
     expect(through).toEqual(['a', 'b', 'c'])
   })
@@ -207,7 +206,7 @@ describe('a window counts', () => {
     await time.pass(0)
     token('a').sent()
     token('a').sent()
-    token('a').over(false)
+    token('a').finish(false)
     for (const name of ['b', 'c']) ask(name)
     await time.pass(0)
     expect(through).toEqual(['a', 'b'])
@@ -218,7 +217,7 @@ describe('a window counts', () => {
 
   test('what other processes sent, by its age', async () => {
     const { time, gate, through, ask, token } = aGate({ limits: { perSecond: null, perMinute: 3 } })
-    gate.seed([70_000, 10_000, 59_000])
+    gate.countEarlierCalls([70_000, 10_000, 59_000])
     for (const name of ['a', 'b', 'c']) ask(name)
     await time.pass(0)
     expect(through).toEqual(['a'])
@@ -234,10 +233,10 @@ describe('a window counts', () => {
     expect(through).toEqual(['a', 'b', 'c'])
   })
 
-  test('the guard on top of each window', async () => {
+  test('the safety margin on top of each window', async () => {
     const { time, through, ask, token } = aGate({
       limits: { perSecond: 1, perMinute: null },
-      guard: fixedGuard(50),
+      marginMs: 50,
     })
     ask('a')
     ask('b')
@@ -360,4 +359,13 @@ describe('who no longer wants to wait', () => {
     expect(time.now()).toBe(before)
     expect(through).toEqual(['a', 'b: enough'])
   })
+})
+
+test('the first requests count from their answers: what a cold service takes late blocks its window longer', async () => {
+  const asks = [0, 0, 0].map((at) => ({ at, leavesAfter: 0, answeredAfter: 300 }))
+  const perSecond = { limits: { perSecond: 2, perMinute: null }, marginMs: 50 }
+  const warm = await letThrough(fakeTime(), perSecond, asks)
+  expect(warm.map(({ sent }) => sent)).toEqual([1, 1, 1051])
+  const cold = await letThrough(fakeTime(), { ...perSecond, coldRequests: 2 }, asks)
+  expect(cold.map(({ sent }) => sent)).toEqual([1, 1, 1351])
 })

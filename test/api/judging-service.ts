@@ -1,6 +1,6 @@
-import type { Gate } from '../../src/api/gate.ts'
-import type { RateLimits } from '../../src/api/windows.ts'
-import { slidingWindows } from '../../src/sandbox/windows.ts'
+import type { RateLimiter } from '../../src/api/rate-limiter.ts'
+import type { RateLimits } from '../../src/model/call.ts'
+import { slidingWindows } from '../../src/sandbox/ledger.ts'
 import type { FakeTime } from './fake-time.ts'
 
 /** A service at the end of a way, that judges requests by its own clock as they arrive. */
@@ -23,7 +23,7 @@ interface Seen {
 /** Sends so many calls through a gate, all asked for at once; those refused are sent again. */
 export async function callThrough(
   time: FakeTime,
-  gate: Gate,
+  gate: RateLimiter,
   calls: number,
   { limits, wayMs, answerMs }: Service,
 ): Promise<Seen> {
@@ -36,10 +36,10 @@ export async function callThrough(
     time.clock.after(wayMs(call, time.now()), () => {
       if (windows.admit(time.now(), limits)) {
         passed.push(time.now())
-        time.clock.after(answerMs(call), () => token.over(false))
+        time.clock.after(answerMs(call), () => token.finish(false))
       } else {
         refused += 1
-        token.over(true)
+        token.finish(true)
         void send(call)
       }
     })

@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { openWire, type Wire } from '../../src/api/exchange.ts'
+import { type HttpClient, openHttpClient } from '../../src/api/http.ts'
 import { http, type RawServer, rawServer } from './raw-server.ts'
 
-function wireTo({ origin }: RawServer): Wire {
-  const wire = openWire({
+function wireTo({ origin }: RawServer): HttpClient {
+  const wire = openHttpClient({
     origin,
     apiKey: 'canary-key-0123456789',
     connections: 1,
@@ -17,7 +17,7 @@ function wireTo({ origin }: RawServer): Wire {
   return wire
 }
 
-async function call(wire: Wire, { origin }: RawServer): Promise<void> {
+async function call(wire: HttpClient, { origin }: RawServer): Promise<void> {
   const exchange = await wire.exchange({ method: 'GET', origin, path: '/v1/usage', body: null }, () => {})
   expect(exchange).toMatchObject({ status: 200 })
   // The time of an idle connection begins a turn of the event loop after its answer.

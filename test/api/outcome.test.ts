@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { classify } from '../../src/api/classify.ts'
-import { billing, type Consequence, consequences } from '../../src/api/outcome.ts'
+import { billedAfter, classify, type NextStep, nextStepAfter } from '../../src/api/outcomes.ts'
 import type { Outcome } from '../../src/model/call.ts'
+import { testTable } from '../support/test-table.ts'
 
-const rules: readonly [Outcome, Consequence, 0 | 1 | null][] = [
+const rules: readonly [Outcome, NextStep, 0 | 1 | null][] = [
   ['answered', 'keep', 1],
   ['accepted', 'poll', 0],
   ['throttled', 'wait', 0],
@@ -18,22 +18,22 @@ const rules: readonly [Outcome, Consequence, 0 | 1 | null][] = [
   ['unreadable', 'fail-task', 1],
 ]
 
-test.each(rules)('%s leads to %s and is billed: %j', (outcome, consequence, billed) => {
-  expect(consequences[outcome]).toBe(consequence)
-  expect(billing[outcome]).toBe(billed)
+testTable(rules)('%s leads to %s and is billed: %j', (outcome, consequence, billed) => {
+  expect(nextStepAfter[outcome]).toBe(consequence)
+  expect(billedAfter[outcome]).toBe(billed)
 })
 
 test('every outcome has one consequence and one billing, and there are no others', () => {
   const outcomes = rules.map(([outcome]) => outcome).sort()
-  expect(Object.keys(consequences).sort()).toEqual(outcomes)
-  expect(Object.keys(billing).sort()).toEqual(outcomes)
+  expect(Object.keys(nextStepAfter).sort()).toEqual(outcomes)
+  expect(Object.keys(billedAfter).sort()).toEqual(outcomes)
 })
 
 describe('billing rules of the service', () => {
   const billedAt = (status: number, body = '{"error":"Invalid API Key"}') =>
-    billing[classify(status, Buffer.from(body)) as Outcome]
+    billedAfter[classify(status, Buffer.from(body)) as Outcome]
 
-  test.each([200, 201, 204])('a synchronous %i is billed', (status) => {
+  testTable([200, 201, 204])('a synchronous %i is billed', (status) => {
     expect(billedAt(status, '{}')).toBe(1)
   })
 

@@ -1,8 +1,9 @@
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openWire } from '../../src/api/exchange.ts'
+import { openHttpClient } from '../../src/api/http.ts'
 import { type HttpProxy, type ProxyVariables, proxyFor } from '../../src/api/proxy.ts'
+import { testTable } from '../support/test-table.ts'
 import { closedPort, http, rawServer } from './raw-server.ts'
 
 const none: ProxyVariables = { httpProxy: null, httpsProxy: null, noProxy: null }
@@ -33,7 +34,7 @@ describe('the proxy of an address', () => {
     expect(proxyFor(url, { ...none, ...variables })).toEqual(chosen)
   })
 
-  test.each<[string, string, 'direct' | 'proxied']>([
+  testTable<[string, string, 'direct' | 'proxied']>([
     ['*', 'https://a.test', 'direct'],
     ['a.test', 'https://a.test', 'direct'],
     ['A.Test', 'https://a.test', 'direct'],
@@ -93,7 +94,7 @@ async function aProxy(target: string, status = 200) {
 /** Asks a service that only the proxy knows the way to, so many times at once. */
 async function askThrough(by: HttpProxy, { times = 1, connections = 2 } = {}) {
   const origin = 'http://service.test:8080'
-  const wire = openWire({
+  const wire = openHttpClient({
     origin,
     apiKey: key,
     connections,

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { explainRedirect } from '../../src/api/redirect.ts'
+import { explainRedirect } from '../../src/api/http.ts'
+import { testTable } from '../support/test-table.ts'
 
 const asked = { origin: 'http://a.test', path: '/base/v1/usage' }
 
 describe('a redirect says where to, and what to set', () => {
-  test.each<[string | string[] | undefined, string]>([
+  testTable<[string | string[] | undefined, string]>([
     [
       'https://a.test/base/v1/usage',
       'a redirect to https://a.test/base/v1/usage: if you trust that address, set RANKLINE_BASE_URL=https://a.test/base',
@@ -20,8 +21,8 @@ describe('a redirect says where to, and what to set', () => {
     ['http://[', 'a redirect that names no web address'],
     [undefined, 'a redirect that names no web address'],
     [['https://a.test', 'https://b.test'], 'a redirect that names no web address'],
-  ])('%s', (location, words) => {
-    const { words: said, wrongSetting } = explainRedirect(301, location, asked)
+  ])('a redirect to %s is explained', (location, words) => {
+    const { reason: said, wrongSetting } = explainRedirect(301, location, asked)
     expect(said).toContain(`HTTP 301, `)
     expect(said).toContain(words)
     expect(said).not.toMatch(/secret|token|from=/)
@@ -33,7 +34,7 @@ describe('a redirect says where to, and what to set', () => {
     ['/api/v1/alpha/search', 'https://b.test/api/v1/alpha/search', 'https://b.test'],
     ['/base/jobs/7', 'https://b.test/other/jobs/7', 'https://b.test/other'],
   ])('asked for %s and led to %s: %s', (path, location, base) => {
-    expect(explainRedirect(308, location, { origin: 'http://a.test', path }).words).toMatch(
+    expect(explainRedirect(308, location, { origin: 'http://a.test', path }).reason).toMatch(
       new RegExp(`RANKLINE_BASE_URL=${base}$`),
     )
   })

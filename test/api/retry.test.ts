@@ -8,9 +8,10 @@ import {
   retryAfterMs,
   retryPolicy,
 } from '../../src/api/retry.ts'
+import { testTable } from '../support/test-table.ts'
 
 describe('by the policy of the program', () => {
-  test.each<[number, number, RetryDecision]>([
+  testTable<[number, number, RetryDecision]>([
     [1, 0, { wait: 0 }],
     [1, 1, { wait: 500 }],
     [1, 0.5, { wait: 250 }],
@@ -29,7 +30,7 @@ describe('by the policy of the program', () => {
 })
 
 const policy: fc.Arbitrary<RetryPolicy> = fc.record({
-  triesInRow: fc.integer({ min: 1, max: 10 }),
+  triesPerRound: fc.integer({ min: 1, max: 10 }),
   tries: fc.integer({ min: 1, max: 40 }),
   firstDelayMs: fc.integer({ min: 0, max: 10_000 }),
   longestDelayMs: fc.integer({ min: 0, max: 60_000 }),
@@ -69,7 +70,7 @@ test('more chance never waits less', () => {
 })
 
 test('a task never holds its slot longer than 3.5 seconds of waits in a row', () => {
-  const waits = Array.from({ length: retryPolicy.triesInRow - 1 }, (_, index) => decideRetry(index + 1, 1))
+  const waits = Array.from({ length: retryPolicy.triesPerRound - 1 }, (_, index) => decideRetry(index + 1, 1))
   expect(waits.reduce((sum, one) => sum + ('wait' in one ? one.wait : 0), 0)).toBe(3500)
 })
 
@@ -77,7 +78,7 @@ describe('a delay that the service names', () => {
   const noon = Date.UTC(2026, 10, 22, 12)
   const at = (ms: number) => new Date(noon + ms).toUTCString()
 
-  test.each<[string, Record<string, string | string[]>, number | null]>([
+  testTable<[string, Record<string, string | string[]>, number | null]>([
     ['seconds', { 'retry-after': '5' }, 5_000],
     ['seconds with blanks around', { 'retry-after': ' 5 ' }, 5_000],
     ['the first of several', { 'retry-after': ['7', '9'] }, 7_000],

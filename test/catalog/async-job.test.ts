@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import { jobIdOf, jobStateOf } from '../../src/catalog/async-job.ts'
 import { billableOperation } from '../../src/catalog/index.ts'
+import { testTable } from '../support/test-table.ts'
 
 const body = (value: unknown) => Buffer.from(JSON.stringify(value))
 
-test.each<[string, unknown, Record<string, string>, string | null]>([
+testTable<[string, unknown, Record<string, string>, string | null]>([
   ['job_id', { job_id: 'a1' }, {}, 'a1'],
   ['a number', { id: 17 }, {}, '17'],
   ['camel case', { jobId: 'b2', status: 'accepted' }, {}, 'b2'],
@@ -18,7 +19,7 @@ test.each<[string, unknown, Record<string, string>, string | null]>([
   expect(jobIdOf(body(answer), headers)).toBe(id)
 })
 
-test.each<[unknown, string]>([
+testTable<[unknown, string]>([
   [{ images: [] }, 'completed'],
   [{ images: { 0: {}, 1: {} } }, 'completed'],
   [{ data: { images: { link: 'https://acme.com/' } } }, 'completed'],

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import { billableOperation } from '../../src/catalog/index.ts'
+import { testTable } from '../support/test-table.ts'
 import { aResult, facts } from './results.ts'
 
 const context = { fetchedAt: Date.parse('2026-03-31T12:00:00Z'), language: 'en', country: 'us' }
 
-test.each<[string, unknown, string | null]>([
+testTable<[string, unknown, string | null]>([
   ['a text', 'desk', 'desk'],
   ['an empty text', '', null],
   ['a number', 2026, '2026'],
@@ -23,7 +24,7 @@ test.each<[string, unknown, string | null]>([
   expect(malformed).toEqual([])
 })
 
-test.each([
+testTable([
   [{ value: 'desk', text: 'lamp' }],
   [{ label: 'desk' }],
   [{ value: '' }],

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { pageRequest } from '../../src/api/request.ts'
-import { type AskedPage, echoMismatch } from '../../src/catalog/echo.ts'
+import { pageRequest } from '../../src/api/client.ts'
+import { type AskedPage, echoMismatch } from '../../src/catalog/answers.ts'
 import { billableOperation, billableOperations } from '../../src/catalog/index.ts'
-import { echoOf } from '../../src/sandbox/world/echo.ts'
+import { echoOf } from '../../src/sandbox/world/world.ts'
 
 const asks = (asked: Partial<AskedPage> = {}): AskedPage => ({
   text: 'Standing desk',

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
+import { completed, localeOf } from '../../src/catalog/fields.ts'
 import { billableOperation } from '../../src/catalog/index.ts'
-import { completed, localeOf } from '../../src/catalog/normalise/locale.ts'
+import { testTable } from '../support/test-table.ts'
 
 const fetchedAt = Date.parse('2026-03-17T12:00:00Z')
 
-test.each([
+testTable([
   [{}, null, null],
   [{ hl: 'de', gl: 'at' }, 'de', 'at'],
   [{ hl: 'pt-BR' }, 'pt-BR', null],
@@ -22,7 +23,7 @@ test('an echo says what the call left open, and nothing else', () => {
   expect(completed(open, null)).toEqual(open)
 })
 
-test.each([
+testTable([
   ['as asked', { language: 'de', country: 'de' }, { hl: 'en', gl: 'us' }, '2025-03-04'],
   ['as repeated', { language: null, country: null }, { hl: 'de', gl: 'de' }, '2025-03-04'],
   [

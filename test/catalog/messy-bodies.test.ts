@@ -1,11 +1,12 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect } from 'vitest'
+import { parseAnswer } from '../../src/catalog/answers.ts'
+import type { ReadingContext } from '../../src/catalog/fields.ts'
 import { billableOperations } from '../../src/catalog/index.ts'
-import type { ReadingContext } from '../../src/catalog/normalise/locale.ts'
 import type { BillableOperation } from '../../src/catalog/operation.ts'
-import { understand } from '../../src/catalog/understand.ts'
-import type { Understood } from '../../src/model/result.ts'
+import type { ParsedAnswer } from '../../src/model/result.ts'
 import { createWorld } from '../../src/sandbox/world/world.ts'
+import { testTable } from '../support/test-table.ts'
 
 const now = Date.parse('2026-03-31T12:00:00Z')
 const context = { fetchedAt: now, language: 'en', country: 'us' }
@@ -20,8 +21,8 @@ function goodBody(operation: BillableOperation): Body {
   return JSON.parse(JSON.stringify(body)) as Body
 }
 
-function read(operation: BillableOperation, body: unknown, from: ReadingContext = context): Understood {
-  const understood = understand(operation, Buffer.from(JSON.stringify(body)), from)
+function read(operation: BillableOperation, body: unknown, from: ReadingContext = context): ParsedAnswer {
+  const understood = parseAnswer(operation, Buffer.from(JSON.stringify(body)), from)
   if ('reason' in understood) throw new Error(understood.reason)
   return understood
 }
@@ -71,57 +72,63 @@ function changed(operation: BillableOperation, items: readonly unknown[], wanted
   return { sent, untouched: (index: number) => sent[index] === items[index] }
 }
 
-describe.each(billableOperations.map((operation) => [operation.name, operation] as const))(
-  'a messy answer of %s',
-  (_, operation) => {
-    const list = operation.response.items
-    const body = goodBody(operation)
-    const items = body[list] as readonly unknown[]
-    const ranked = ({ results }: Understood) => results.filter(({ kind }) => kind === operation.kind)
-    const good = ranked(read(operation, body))
-    const { related_searches: _related, ...rest } = body
+/** What every test begins with: the answer as it should be, and what is read from it. */
+const cases = billableOperations.map((operation) => {
+  const list = operation.response.items
+  const body = goodBody(operation)
+  const { related_searches: _related, ...rest } = body
+  const items = body[list] as readonly unknown[]
+  return [operation.name, { operation, list, body, items, rest, good: ranked(operation, body) }] as const
+})
 
-    test('has all its good items as they were, and each bad one costs itself alone', () => {
-      expect(good).toHaveLength(items.length)
-      fc.assert(
-        fc.property(changes, (wanted) => {
-          const { sent, untouched } = changed(operation, items, wanted)
-          const understood = read(operation, { ...rest, [list]: sent })
-          const each = sent.map((item) => read(operation, { ...rest, [list]: [item] }))
-          expect(understood.results).toEqual(each.flatMap(({ results }) => results))
-          expect(understood.malformed).toEqual(each.flatMap(({ malformed }) => malformed))
-          expect(understood.results.length + understood.malformed.length).toBe(items.length)
-          for (const [index, one] of each.entries())
-            if (untouched(index)) expect(one.results).toEqual([good[index]])
-        }),
-      )
-    })
+function ranked(operation: BillableOperation, body: unknown, from?: ReadingContext): ParsedAnswer['results'] {
+  return read(operation, body, from).results.filter(({ kind }) => kind === operation.kind)
+}
 
-    test('has all its items, whatever the other fields hold', () => {
-      const names = Object.keys(body).filter((name) => name !== list)
-      const others = fc.record(Object.fromEntries(names.map((name) => [name, garbage])), { requiredKeys: [] })
-      fc.assert(
-        fc.property(others, (said) => {
-          expect(ranked(read(operation, { ...body, ...said }))).toEqual(good)
-        }),
-      )
-    })
+const each = testTable(cases)
+const runs = { numRuns: 30 }
 
-    test('has them also where they come as an object', () => {
-      const asObject = { ...body, [list]: { ...items } }
-      expect(read(operation, asObject)).toEqual(read(operation, body))
-    })
+each(
+  'a messy answer of %s has all its good items as they were, and each bad one costs itself alone',
+  (_, { operation, list, items, good, rest }) => {
+    expect(good).toHaveLength(items.length)
+    fc.assert(
+      fc.property(changes, (wanted) => {
+        const { sent, untouched } = changed(operation, items, wanted)
+        const understood = read(operation, { ...rest, [list]: sent })
+        const each = sent.map((item) => read(operation, { ...rest, [list]: [item] }))
+        expect(understood.results).toEqual(each.flatMap(({ results }) => results))
+        expect(understood.malformed).toEqual(each.flatMap(({ malformed }) => malformed))
+        expect(understood.results.length + understood.malformed.length).toBe(items.length)
+        for (const [index, one] of each.entries())
+          if (untouched(index)) expect(one.results).toEqual([good[index]])
+      }),
+      runs,
+    )
+  },
+)
 
-    test('is read in whatever locale it repeats', () => {
-      const nobodyAsked = { ...context, language: null, country: null }
-      fc.assert(
-        fc.property(garbage, garbage, garbage, (hl, gl, mkt) => {
-          const { length } = ranked(
-            read(operation, { ...body, search_parameters: { hl, gl, mkt } }, nobodyAsked),
-          )
-          expect(length).toBe(items.length)
-        }),
-      )
-    })
+each(
+  'a messy answer of %s has all its items, whatever the other fields and the locale hold',
+  (_, { operation, list, body, items, good }) => {
+    const names = Object.keys(body).filter((name) => name !== list)
+    const others = fc.record(Object.fromEntries(names.map((name) => [name, garbage])), { requiredKeys: [] })
+    const nobodyAsked = { ...context, language: null, country: null }
+    fc.assert(
+      fc.property(others, garbage, garbage, garbage, (said, hl, gl, mkt) => {
+        expect(ranked(operation, { ...body, ...said })).toEqual(good)
+        const echoed = { ...body, search_parameters: { hl, gl, mkt } }
+        expect(ranked(operation, echoed, nobodyAsked)).toHaveLength(items.length)
+      }),
+      runs,
+    )
+  },
+)
+
+each(
+  'a messy answer of %s has them also where they come as an object',
+  (_, { operation, list, body, items }) => {
+    const asObject = { ...body, [list]: { ...items } }
+    expect(read(operation, asObject)).toEqual(read(operation, body))
   },
 )

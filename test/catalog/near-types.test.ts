@@ -1,11 +1,12 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { billableOperation } from '../../src/catalog/index.ts'
 import type { AnswerFacts, Result } from '../../src/model/result.ts'
+import { testTable } from '../support/test-table.ts'
 import { aResult, facts } from './results.ts'
 
 const context = { fetchedAt: Date.parse('2026-03-31T12:00:00Z'), language: 'en', country: 'us' }
 
-test.each<[string, unknown, Partial<Result>]>([
+testTable<[string, unknown, Partial<Result>]>([
   ['a position as text', { position: '4' }, { position: 4 }],
   ['a position of zero', { position: 0 }, { position: 0 }],
   ['half a position', { position: 4.5 }, {}],
@@ -55,7 +56,7 @@ test.each<[string, unknown, Partial<Result>]>([
   expect([results, malformed]).toEqual([[aResult('organic', told)], []])
 })
 
-test.each<[string, object, Partial<AnswerFacts>]>([
+testTable<[string, object, Partial<AnswerFacts>]>([
   [
     'numbers as text',
     { pagination: { next: '3', current: '2', has_next_page: true } },

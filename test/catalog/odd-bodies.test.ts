@@ -1,10 +1,11 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect } from 'vitest'
+import { parseAnswer } from '../../src/catalog/answers.ts'
 import { billableOperations } from '../../src/catalog/index.ts'
 import type { BillableOperation } from '../../src/catalog/operation.ts'
-import { understand } from '../../src/catalog/understand.ts'
+import { testTable } from '../support/test-table.ts'
 
-const context = { fetchedAt: Date.parse('2026-03-31T12:00:00Z'), language: null, country: null }
+const context = { fetchedAt: Date.parse('2026-03-31T12:00:00Z'), language: 'en', country: null }
 
 /** What stands where an item should be; where items are texts, what is no text is none. */
 const badItems = ({ response }: BillableOperation) =>
@@ -34,88 +35,83 @@ const near = fc.oneof(
   ),
 )
 
-describe.each(billableOperations.map((operation) => [operation.name, operation] as const))(
-  '%s',
+const each = testTable(billableOperations.map((operation) => [operation.name, operation] as const))
+const runs = { numRuns: 15 }
+
+each('%s: no value of a documented field makes the normaliser throw, or lose the item', (_, operation) => {
+  const { required, optional = [], items: list, itemFields } = operation.response
+  const fields = (names: readonly string[]) =>
+    fc.record(Object.fromEntries(names.map((name) => [name, near])), { requiredKeys: [] })
+  const others = fields([...required, ...optional].filter((name) => name !== list))
+  const item: fc.Arbitrary<unknown> = itemFields.length === 0 ? fc.string() : fields(itemFields)
+  const sent = fc.array(item, { maxLength: 4 })
+  fc.assert(
+    fc.property(others, sent, (rest, bodyItems) => {
+      const { results, malformed } = operation.normalise({ ...rest, [list]: bodyItems }, context)
+      const ranked = results.filter(({ kind }) => kind === operation.kind)
+      expect(ranked).toHaveLength(bodyItems.length)
+      for (const bad of malformed) expect(bodyItems).not.toContain(bad)
+      for (const { position, title, link, video } of results) {
+        expect(position === null || Number.isSafeInteger(position)).toBe(true)
+        for (const text of [title, link]) expect(text === null || typeof text === 'string').toBe(true)
+        const seconds = video?.durationSeconds ?? null
+        expect(seconds === null || Number.isSafeInteger(seconds)).toBe(true)
+      }
+    }),
+    runs,
+  )
+})
+
+each(
+  '%s: good items beside bad ones are all kept, in their order, and the bad ones as they were sent',
   (_, operation) => {
-    const { items, itemFields } = operation.response
-    const list = items ?? ''
+    const { items: list, itemFields } = operation.response
     const goodItem = (index: number) =>
       itemFields.length === 0 ? `text ${index}` : { title: `text ${index}`, link: `https://a.com/${index}` }
-
-    test('no body makes the normaliser throw', () => {
-      fc.assert(
-        fc.property(fc.jsonValue(), (body) => {
-          const { results, malformed } = operation.normalise(body, context)
-          expect([Array.isArray(results), Array.isArray(malformed)]).toEqual([true, true])
-        }),
-      )
-    })
-
-    test('no value of a documented field makes the normaliser throw, or lose the item', () => {
-      const { required, optional = [] } = operation.response
-      const fields = (names: readonly string[]) =>
-        fc.record(Object.fromEntries(names.map((name) => [name, near])), { requiredKeys: [] })
-      const others = fields([...required, ...optional].filter((name) => name !== list))
-      const item: fc.Arbitrary<unknown> = itemFields.length === 0 ? fc.string() : fields(itemFields)
-      const sent = fc.array(item, { maxLength: 4 })
-      fc.assert(
-        fc.property(others, sent, (rest, bodyItems) => {
-          const { results, malformed } = operation.normalise({ ...rest, [list]: bodyItems }, context)
-          const ranked = results.filter(({ kind }) => kind === operation.kind)
-          expect(ranked).toHaveLength(bodyItems.length)
-          for (const bad of malformed) expect(bodyItems).not.toContain(bad)
-          for (const { position, title, link, video } of results) {
-            expect(position === null || Number.isSafeInteger(position)).toBe(true)
-            for (const text of [title, link]) expect(text === null || typeof text === 'string').toBe(true)
-            const seconds = video?.durationSeconds ?? null
-            expect(seconds === null || Number.isSafeInteger(seconds)).toBe(true)
-          }
-        }),
-      )
-    })
-
-    test('good items beside bad ones are all kept, in their order, and the bad ones as they were sent', () => {
-      const entries = fc.array(
-        fc.oneof(
-          fc.constant(null).map(() => ({ bad: false as const })),
-          badItems(operation).map((value) => ({ bad: true as const, value })),
-        ),
-      )
-      fc.assert(
-        fc.property(entries, (mixed) => {
-          const sent = mixed.map((entry, index) => (entry.bad ? entry.value : goodItem(index)))
-          const { results, malformed } = operation.normalise({ [list]: sent }, context)
-          const good = mixed.flatMap((entry, index) => (entry.bad ? [] : [`text ${index}`]))
-          expect(results.map(({ title }) => title)).toEqual(good)
-          expect(malformed).toEqual(mixed.flatMap((entry) => (entry.bad ? [entry.value] : [])))
-        }),
-      )
-    })
-
-    test('a body is understood from its bytes as from its value, or the reason is said', () => {
-      fc.assert(
-        fc.property(
-          fc.oneof(
-            fc.jsonValue(),
-            fc.dictionary(fc.constantFrom(list, 'search_parameters', 'error'), fc.jsonValue()),
-          ),
-          (body) => {
-            const text = JSON.stringify(body)
-            const understood = understand(operation, Buffer.from(text), context)
-            if ('reason' in understood)
-              expect(understood.reason).toMatch(/^('\w+' of )?the answer (is no|has no)|is no list$/)
-            else expect(understood).toEqual(operation.normalise(JSON.parse(text), context))
-          },
-        ),
-      )
-    })
-
-    test('no bytes make it throw', () => {
-      fc.assert(
-        fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
-          expect(understand(operation, Buffer.from(bytes), context)).toBeTypeOf('object')
-        }),
-      )
-    })
+    const entries = fc.array(
+      fc.oneof(
+        fc.constant(null).map(() => ({ bad: false as const })),
+        badItems(operation).map((value) => ({ bad: true as const, value })),
+      ),
+    )
+    fc.assert(
+      fc.property(entries, (mixed) => {
+        const sent = mixed.map((entry, index) => (entry.bad ? entry.value : goodItem(index)))
+        const { results, malformed } = operation.normalise({ [list]: sent }, context)
+        const good = mixed.flatMap((entry, index) => (entry.bad ? [] : [`text ${index}`]))
+        expect(results.map(({ title }) => title)).toEqual(good)
+        expect(malformed).toEqual(mixed.flatMap((entry) => (entry.bad ? [entry.value] : [])))
+      }),
+      runs,
+    )
   },
 )
+
+each('%s: a body is understood from its bytes as from its value, or the reason is said', (_, operation) => {
+  const list = operation.response.items
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.jsonValue(),
+        fc.dictionary(fc.constantFrom(list, 'search_parameters', 'error'), fc.jsonValue()),
+      ),
+      (body) => {
+        const text = JSON.stringify(body)
+        const understood = parseAnswer(operation, Buffer.from(text), context)
+        if ('reason' in understood)
+          expect(understood.reason).toMatch(/^('\w+' of )?the answer (is not|has no)|is not a list$/)
+        else expect(understood).toEqual(operation.normalise(JSON.parse(text), context))
+      },
+    ),
+    runs,
+  )
+})
+
+each('%s: no bytes make it throw', (_, operation) => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
+      expect(parseAnswer(operation, Buffer.from(bytes), context)).toBeTypeOf('object')
+    }),
+    runs,
+  )
+})

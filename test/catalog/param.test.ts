@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { billableOperations } from '../../src/catalog/index.ts'
-import { checkParam, type Param } from '../../src/catalog/param.ts'
-import { gl, hl, num } from '../../src/catalog/params.ts'
+import { checkParam, type Param } from '../../src/catalog/operation.ts'
+import { gl, hl, num } from '../../src/catalog/operations/shared.ts'
+import { testTable } from '../support/test-table.ts'
 
 const text: Param = { type: 'string', meaning: '' }
 const choice: Param = { type: 'string', meaning: '', values: ['active', 'off'] }
@@ -10,7 +11,7 @@ const plain: Param = { type: 'number', meaning: '' }
 const latitude: Param = { type: 'number', meaning: '', min: -90, max: 90 }
 const whole: Param = { type: 'integer', meaning: '' }
 
-test.each<[string, Param, string, string | number]>([
+testTable<[string, Param, string, string | number]>([
   ['text', text, 'Austin, Texas', 'Austin, Texas'],
   ['text', text, '007', '007'],
   ['text', text, ' ', ' '],
@@ -31,11 +32,11 @@ test.each<[string, Param, string, string | number]>([
   ['a latitude', latitude, '-90', -90],
   ['a latitude', latitude, '90', 90],
   ['a latitude', latitude, '30.2672', 30.2672],
-])('as %s %#: the text is read', (_, param, written, value) => {
+])('as %s the text is read', (_, param, written, value) => {
   expect(checkParam(param, written)).toEqual({ value })
 })
 
-test.each<[string, Param, string, string]>([
+testTable<[string, Param, string, string]>([
   ['text', text, '', 'is empty; give it a value or leave it out'],
   ['a number', plain, '', 'is empty; give it a value or leave it out'],
   ['a choice', choice, 'on', "cannot be 'on'; write one of active, off"],
@@ -62,8 +63,9 @@ test.each<[string, Param, string, string]>([
   ['a number', plain, '1.2.3', "cannot be '1.2.3'; write a number"],
   ['a latitude', latitude, '90.1', 'cannot be 90.1; write a number from -90 to 90'],
   ['a latitude', latitude, '-91', 'cannot be -91; write a number from -90 to 90'],
-])('as %s %#: %o', (_, param, written, problem) => {
-  expect(checkParam(param, written)).toEqual({ problem })
+])('as %s a text has its problem', (_, param, written, problem) => {
+  const [message, fix] = problem.split('; ')
+  expect(checkParam(param, written)).toEqual({ message, fix })
 })
 
 test('a value that was read is read again from its own text', () => {
@@ -75,7 +77,7 @@ test('a value that was read is read again from its own text', () => {
       (param, written) => {
         const first = checkParam(param, written)
         if ('value' in first) expect(checkParam(param, String(first.value))).toEqual(first)
-        else expect(first.problem).toMatch(/^(cannot be|is empty)/)
+        else expect(first.message).toMatch(/^(cannot be|is empty)/)
       },
     ),
   )

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readSeconds, readTotal } from '../../src/catalog/normalise/totals.ts'
+import { readSeconds, readTotal } from '../../src/catalog/fields.ts'
+import { testTable } from '../support/test-table.ts'
 
-test.each<[language: string | null, value: unknown, total: number | null]>([
+testTable<[language: string | null, value: unknown, total: number | null]>([
   [null, 1200, 1200],
   [null, 0, 0],
   [null, -1, null],
@@ -83,7 +84,7 @@ test.each<[language: string | null, value: unknown, total: number | null]>([
   expect(readTotal(value, language)).toBe(total)
 })
 
-test.each<[unknown, number | null]>([
+testTable<[unknown, number | null]>([
   [0.42, 0.42],
   [0, 0],
   [-1, null],

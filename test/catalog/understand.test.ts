@@ -1,28 +1,29 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { parseAnswer } from '../../src/catalog/answers.ts'
 import { billableOperation, billableOperations } from '../../src/catalog/index.ts'
-import { understand } from '../../src/catalog/understand.ts'
+import { testTable } from '../support/test-table.ts'
 import { aResult, facts } from './results.ts'
 
 const context = { fetchedAt: Date.parse('2026-03-31T12:00:00Z'), language: 'en', country: 'us' }
 const search = billableOperation('alpha.search')
 
 const read = (body: string | Buffer, operation = search) =>
-  understand(operation, Buffer.from(body as string), context)
+  parseAnswer(operation, Buffer.from(body as string), context)
 
-test.each<[string, string, string]>([
-  ['nothing', '', 'the answer is no JSON (it is empty)'],
-  ['HTML', '<html>\n<h1>502</h1>', "the answer is no JSON (an HTML page '502')"],
+testTable<[string, string, string]>([
+  ['nothing', '', 'the answer is not JSON (it is empty)'],
+  ['HTML', '<html>\n<h1>502</h1>', "the answer is not JSON (an HTML page '502')"],
   [
     'a login',
     '\n<!DOCTYPE html><html lang="en"><head><title>\u0007Log\n in </title></head>',
-    "the answer is no JSON (an HTML page 'Log in')",
+    "the answer is not JSON (an HTML page 'Log in')",
   ],
-  ['HTML that names itself nowhere', '<html><p>busy', 'the answer is no JSON (an HTML page)'],
-  ['half an answer', '{"organic_results":[{', 'the answer is no JSON (it begins: {"organic_results":[{)'],
-  ['control signs', '\u0000\u001b[31m!', 'the answer is no JSON (it begins: [31m!)'],
-  ['an array', '[1,2]', 'the answer is no JSON object (it begins: [1,2])'],
-  ['a text', '"none"', 'the answer is no JSON object (it begins: "none")'],
-  ['a null', 'null', 'the answer is no JSON object (it begins: null)'],
+  ['HTML that names itself nowhere', '<html><p>busy', 'the answer is not JSON (an HTML page)'],
+  ['half an answer', '{"organic_results":[{', 'the answer is not JSON (it begins: {"organic_results":[{)'],
+  ['control signs', '\u0000\u001b[31m!', 'the answer is not JSON (it begins: [31m!)'],
+  ['an array', '[1,2]', 'the answer is not a JSON object (it begins: [1,2])'],
+  ['a text', '"none"', 'the answer is not a JSON object (it begins: "none")'],
+  ['a null', 'null', 'the answer is not a JSON object (it begins: null)'],
   ['an empty object', '{}', "the answer has no 'organic_results' (it begins: {})"],
   ['an error', '{"error":"x"}', `the answer has no 'organic_results' (it begins: {"error":"x"})`],
   [
@@ -43,34 +44,34 @@ test.each<[string, string, string]>([
   [
     'an object that is neither list nor result',
     '{"organic_results":{"0":{},"count":1}}',
-    "'organic_results' of the answer is no list",
+    "'organic_results' of the answer is not a list",
   ],
   [
     'an object without a link',
     '{"organic_results":{"title":"No results"}}',
-    "'organic_results' of the answer is no list",
+    "'organic_results' of the answer is not a list",
   ],
   [
     'a list that is text',
     '{"organic_results":"[]","pagination":{}}',
-    "'organic_results' of the answer is no list",
+    "'organic_results' of the answer is not a list",
   ],
-  ['a list that is false', '{"organic_results":false}', "'organic_results' of the answer is no list"],
-  ['a list that is 0', '{"organic_results":0}', "'organic_results' of the answer is no list"],
+  ['a list that is false', '{"organic_results":false}', "'organic_results' of the answer is not a list"],
+  ['a list that is 0', '{"organic_results":0}', "'organic_results' of the answer is not a list"],
 ])('%s is no answer, and the reason is said', (_, body, reason) => {
   expect(read(body)).toEqual({ reason })
 })
 
 test('of a long body only the beginning is quoted', () => {
   const understood = read('x'.repeat(10_000))
-  expect(understood).toEqual({ reason: `the answer is no JSON (it begins: ${'x'.repeat(80)})` })
+  expect(understood).toEqual({ reason: `the answer is not JSON (it begins: ${'x'.repeat(80)})` })
 })
 
 test('bytes that are no text are no answer', () => {
-  expect(understand(search, Buffer.from([0xff, 0xfe, 0x00]), context)).toHaveProperty('reason')
+  expect(parseAnswer(search, Buffer.from([0xff, 0xfe, 0x00]), context)).toHaveProperty('reason')
 })
 
-test.each([
+testTable([
   ['an empty list', '{"organic_results":[]}'],
   ['no list beside a pagination', '{"pagination":{"current":1}}'],
   ['no list beside an echo', '{"search_parameters":{"q":"a"}}'],
@@ -140,7 +141,7 @@ test('what is nested beyond measure is kept as far as it can be read again', () 
 test('dates are told by the instant that the answer came', () => {
   const body = '{"organic_results":[{"date":"1 day ago"}]}'
   const news = (at: string) =>
-    understand(billableOperation('alpha.news'), Buffer.from(body), { ...context, fetchedAt: Date.parse(at) })
+    parseAnswer(billableOperation('alpha.news'), Buffer.from(body), { ...context, fetchedAt: Date.parse(at) })
   expect(news('2026-03-01T00:00:00Z')).toMatchObject({
     results: [{ news: { publishedAt: '2026-02-28T00:00:00.000Z' } }],
   })
@@ -149,26 +150,16 @@ test('dates are told by the instant that the answer came', () => {
   })
 })
 
-describe.each(billableOperations.map((operation) => [operation.name, operation] as const))(
-  '%s',
+testTable(billableOperations.map((operation) => [operation.name, operation] as const))(
+  '%s has an answer in its list alone',
   (_, operation) => {
-    const list = operation.response.items ?? ''
-
-    test('has an answer without results in an empty list', () => {
-      expect(read(JSON.stringify({ [list]: [] }), operation)).toMatchObject({ results: [], malformed: [] })
-    })
-
-    test.each(['', '[]', '<html>', '{}', '{"error":"Internal Error"}'])('has no answer in %o', (body) => {
+    const list = operation.response.items
+    expect(read(JSON.stringify({ [list]: [] }), operation)).toMatchObject({ results: [], malformed: [] })
+    for (const body of ['', '[]', '<html>', '{}', '{"error":"Internal Error"}'])
       expect(read(body, operation)).toHaveProperty('reason')
-    })
-
-    test.each([{ count: 1 }, { 0: {}, x: {} }, 'x', 1, true])(
-      'has no answer in a list that is %o',
-      (wrong) => {
-        expect(read(JSON.stringify({ [list]: wrong, search_parameters: {} }), operation)).toEqual({
-          reason: `'${list}' of the answer is no list`,
-        })
-      },
-    )
+    for (const wrong of [{ count: 1 }, { 0: {}, x: {} }, 'x', 1, true])
+      expect(read(JSON.stringify({ [list]: wrong, search_parameters: {} }), operation)).toEqual({
+        reason: `'${list}' of the answer is not a list`,
+      })
   },
 )

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
-import { workspace } from '../support/rankline.ts'
+import { staged, waitWhile } from './staged.ts'
 
 const imagesJob = (count: number) =>
   `operation: alpha.images\nasync: always\nqueries:\n${Array.from({ length: count }, (_, index) => `  - image ${index}\n`).join('')}`
@@ -8,11 +7,10 @@ const imagesJob = (count: number) =>
 const isSubmission = ({ operation }: { operation: string | null }) => operation === 'alpha.images'
 
 test('asynchronous jobs are submitted once, polled for nothing, and billed when they complete', async () => {
-  await using sandbox = await startSandbox({ asyncMs: 300 })
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged({ asyncMs: 300 })
   const job = await place.file('job.yaml', imagesJob(6))
 
-  const { code, stdout } = await place.run(['run', job, '--json'])
+  const { code, stdout } = await place.call(['run', job, '--json'])
 
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({
@@ -32,13 +30,12 @@ test('asynchronous jobs are submitted once, polled for nothing, and billed when 
 })
 
 test('a job that fails is free and submitted again', async () => {
-  await using sandbox = await startSandbox({
+  const { sandbox, place } = await staged({
     rules: [{ operation: 'alpha.images', times: 1, do: { job: 'fail' } }],
   })
-  await using place = await workspace(sandbox)
   const job = await place.file('job.yaml', imagesJob(1))
 
-  const { code, stdout } = await place.run(['run', job, '--json'])
+  const { code, stdout } = await place.call(['run', job, '--json'])
 
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({ tasks: { done: 1 }, credits: { spent: 1, ambiguous: 0 } })
@@ -47,16 +44,14 @@ test('a job that fails is free and submitted again', async () => {
 })
 
 test('a killed run polls the jobs that were accepted and does not submit them again', async () => {
-  await using sandbox = await startSandbox({ asyncMs: 1500 })
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged({ asyncMs: 1500 })
   const job = await place.file('job.yaml', imagesJob(5))
   const { child, ended } = place.start(['run', job])
-  while (sandbox.ledger.requestsFor(({ path }) => path.includes('/jobs/')).length < 5)
-    await new Promise((resolve) => setTimeout(resolve, 10))
+  await waitWhile(() => sandbox.ledger.requestsFor(({ path }) => path.includes('/jobs/')).length < 5)
   child.kill('SIGKILL')
   await ended
 
-  const { code, stdout } = await place.run(['run', job, '--json'])
+  const { code, stdout } = await place.call(['run', job, '--json'])
 
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({
@@ -69,25 +64,23 @@ test('a killed run polls the jobs that were accepted and does not submit them ag
 })
 
 test('async: never and auto make plain calls while answers are quick', async () => {
-  await using sandbox = await startSandbox()
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged()
   const job = await place.file('job.yaml', imagesJob(3).replace('always', 'auto'))
 
-  expect((await place.run(['run', job])).code).toBe(0)
-  expect((await place.run(['run', job, '--async', 'never'])).code).toBe(0)
+  expect((await place.call(['run', job])).code).toBe(0)
+  expect((await place.call(['run', job, '--async', 'never'])).code).toBe(0)
 
   expect(sandbox.ledger.requestsFor(isSubmission).map(({ status }) => status)).toEqual(Array(6).fill(200))
 })
 
 test('polls that are lost on the way say nothing of the job: it is not submitted again', async () => {
-  await using sandbox = await startSandbox({
+  const { sandbox, place } = await staged({
     asyncMs: 200,
     rules: [{ operation: 'jobs.poll', times: 6, do: { hangUp: 'before' } }],
   })
-  await using place = await workspace(sandbox)
   const job = await place.file('job.yaml', imagesJob(1))
 
-  const { code, stdout } = await place.run(['run', job, '--json'])
+  const { code, stdout } = await place.call(['run', job, '--json'])
 
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({ tasks: { done: 1 }, credits: { spent: 1, ambiguous: 0 } })
@@ -95,34 +88,31 @@ test('polls that are lost on the way say nothing of the job: it is not submitted
 })
 
 test('a key that is refused while a job is polled stops the run; the job is polled later', async () => {
-  await using sandbox = await startSandbox({
+  const { sandbox, place } = await staged({
     asyncMs: 300,
     rules: [{ operation: 'jobs.poll', times: 1, do: { refuse: 'key' } }],
   })
-  await using place = await workspace(sandbox)
   const job = await place.file('job.yaml', imagesJob(1))
 
-  expect((await place.run(['run', job])).code).toBe(5)
-  expect((await place.run(['run', job])).code).toBe(0)
+  expect((await place.call(['run', job])).code).toBe(5)
+  expect((await place.call(['run', job])).code).toBe(0)
 
   expect(sandbox.ledger.requestsFor(isSubmission)).toHaveLength(1)
   expect(sandbox.ledger.charged).toBe(1)
 })
 
 test('a run that is complete is so, though the key was refused for the jobs of one that was set aside', async () => {
-  await using sandbox = await startSandbox({ asyncMs: 500 })
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged({ asyncMs: 500 })
   const job = await place.file('job.yaml', imagesJob(2))
   const polls = () => sandbox.ledger.requestsFor(({ path }) => path.includes('/jobs/')).length
   sandbox.control({ rules: [{ operation: 'jobs.poll', do: { status: 503, html: true } }] })
   const killed = place.start(['run', job])
-  while (polls() < 2) await new Promise((resolve) => setTimeout(resolve, 10))
+  await waitWhile(() => polls() < 2)
   killed.child.kill('SIGKILL')
   await killed.ended
 
   const { ended } = place.start(['run', job, '--fresh', '--async', 'never', '--json'])
-  while (place.sql("SELECT 1 FROM tasks WHERE run_id = 2 AND state = 'done'").length < 2)
-    await new Promise((resolve) => setTimeout(resolve, 10))
+  await waitWhile(() => place.sql("SELECT 1 FROM tasks WHERE run_id = 2 AND state = 'done'").length < 2)
   sandbox.control({ rules: [{ operation: 'jobs.poll', do: { refuse: 'key' } }] })
   const { code, stdout, stderr } = await ended
 
@@ -134,22 +124,20 @@ test('a run that is complete is so, though the key was refused for the jobs of o
   expect(place.sql(stateOfOld)).toEqual([{ state: 'accepted', n: 2 }])
 
   sandbox.control({ rules: [] })
-  expect((await place.run(['run', job, '--async', 'never'])).code).toBe(0)
+  expect((await place.call(['run', job, '--async', 'never'])).code).toBe(0)
   expect(place.sql(stateOfOld)).toEqual([{ state: 'done', n: 2 }])
   expect(sandbox.ledger.charged).toBe(6)
 })
 
 test('jobs of a run that was set aside are still polled', async () => {
-  await using sandbox = await startSandbox({ asyncMs: 1500 })
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged({ asyncMs: 1500 })
   const job = await place.file('job.yaml', imagesJob(3))
   const { child, ended } = place.start(['run', job])
-  while (sandbox.ledger.requestsFor(({ path }) => path.includes('/jobs/')).length < 3)
-    await new Promise((resolve) => setTimeout(resolve, 10))
+  await waitWhile(() => sandbox.ledger.requestsFor(({ path }) => path.includes('/jobs/')).length < 3)
   child.kill('SIGKILL')
   await ended
 
-  expect((await place.run(['run', job, '--fresh'])).code).toBe(0)
+  expect((await place.call(['run', job, '--fresh'])).code).toBe(0)
 
   expect(sandbox.ledger.charged).toBe(6)
   expect(place.sql('SELECT credits_spent, tasks_done FROM runs ORDER BY run_id')).toEqual([

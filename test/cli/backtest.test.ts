@@ -15,11 +15,11 @@ async function collected() {
   await place.file('job.yaml', job('paging: all\n'))
   for (const date of ['2026-03-02', '2026-03-03']) {
     sandbox.control({ date })
-    expect((await place.run(['run', 'job.yaml', '--fresh'])).code).toBe(0)
+    expect((await place.call(['run', 'job.yaml', '--fresh'])).code).toBe(0)
   }
   const spent = sandbox.ledger.charged
   const backtest = async (...flags: readonly string[]) => {
-    const { code, stdout } = await place.run(['plan', 'job.yaml', '--backtest', '--json', ...flags])
+    const { code, stdout } = await place.call(['plan', 'job.yaml', '--backtest', '--json', ...flags])
     expect(code).toBe(0)
     expect(sandbox.ledger.charged).toBe(spent)
     return JSON.parse(stdout)
@@ -33,7 +33,7 @@ describe('plan --backtest', () => {
     const { place } = world
 
     const document = await world.backtest()
-    const { code, stdout } = await place.run(['plan', 'job.yaml', '--backtest'])
+    const { code, stdout } = await place.call(['plan', 'job.yaml', '--backtest'])
 
     expect(code).toBe(0)
     expect(document).toMatchObject({ job: 'job', paging: 'all', looks: 12, left_out: 0 })
@@ -58,7 +58,7 @@ describe('plan --backtest', () => {
     const before = await world.backtest()
     await world.place.file('job.yaml', job('paging: smart\n'))
     expect(await world.backtest()).toEqual({ ...before, paging: 'smart' })
-    const { stdout } = await world.place.run(['plan', 'job.yaml', '--backtest', '--paging', 'until-found'])
+    const { stdout } = await world.place.call(['plan', 'job.yaml', '--backtest', '--paging', 'until-found'])
     expect(stdout).toMatch(/^until-found \* /m)
   })
 
@@ -81,7 +81,7 @@ describe('plan --backtest', () => {
     await using world = await collected()
     world.place.change("UPDATE tasks_ SET state = 'failed' WHERE run_id = 1 AND page = 2 AND query_id = 1")
     expect(await world.backtest()).toMatchObject({ looks: 11, left_out: 1 })
-    const { stdout } = await world.place.run(['plan', 'job.yaml', '--backtest'])
+    const { stdout } = await world.place.call(['plan', 'job.yaml', '--backtest'])
     expect(stdout).toContain('11 looks replayed. 1 look left out')
   })
 
@@ -91,8 +91,8 @@ describe('plan --backtest', () => {
     const last = { organic_results: [], pagination: { current: 1, has_next_page: false } }
     sandbox.control({ rules: [{ query: 'oak desk', do: { status: 200, body: JSON.stringify(last) } }] })
     await place.file('job.yaml', job('paging: all\n'))
-    await place.run(['run', 'job.yaml'])
-    const { stdout } = await place.run(['plan', 'job.yaml', '--backtest', '--json'])
+    await place.call(['run', 'job.yaml'])
+    const { stdout } = await place.call(['plan', 'job.yaml', '--backtest', '--json'])
     expect(JSON.parse(stdout)).toMatchObject({ looks: 6, left_out: 0 })
   })
 
@@ -100,8 +100,8 @@ describe('plan --backtest', () => {
     await using staged = await stage({ sites })
     const { place, sandbox } = staged
     await place.file('job.yaml', job('paging: until-found\n'))
-    const before = await place.run(['plan', 'job.yaml', '--backtest'])
-    expect(before).toMatchObject({ code: 0, stdout: 'job: nothing to replay. It has not run yet.\n' })
+    const before = await place.call(['plan', 'job.yaml', '--backtest'])
+    expect(before).toMatchObject({ code: 0, stdout: 'job: nothing to replay. The job has not run yet.\n' })
     expect(sandbox.ledger.requests).toHaveLength(0)
   })
 })
@@ -111,21 +111,21 @@ describe('how often smart looks in depth', () => {
     await using staged = await stage()
     const { place } = staged
     await place.file('job.yaml', job('paging: smart\n'))
-    const flag = await place.run(['plan', 'job.yaml', `--deep-every=${span}`])
+    const flag = await place.call(['plan', 'job.yaml', `--deep-every=${span}`])
     expect(flag).toMatchObject({ code: 2, stdout: '' })
-    expect(flag.stderr).toMatch(/^--deep-every: .*write a span such as 30m, 12h, 7d or 2w\n$/)
+    expect(flag.stderr).toMatch(/^--deep-every: .*write a time span such as 30m, 12h, 7d or 2w\n$/)
     await place.file('job.yaml', job(`deep_every: '${span}'\n`))
-    const file = await place.run(['plan', 'job.yaml'])
+    const file = await place.call(['plan', 'job.yaml'])
     expect(file).toMatchObject({ code: 2, stdout: '' })
-    expect(file.stderr).toMatch(/^job\.yaml:4:\d+: .*write a span such as 30m, 12h, 7d or 2w\n$/)
+    expect(file.stderr).toMatch(/^job\.yaml:4:\d+: .*write a time span such as 30m, 12h, 7d or 2w\n$/)
   })
 
   test('is kept with the run, the flag before the file', async () => {
     await using staged = await stage()
     const { place } = staged
     await place.file('job.yaml', 'paging: smart\ntargets: [acme.com]\ndeep_every: 2w\nqueries: [a]\n')
-    await place.run(['run', 'job.yaml'])
-    await place.run(['run', 'job.yaml', '--deep-every', '36h'])
+    await place.call(['run', 'job.yaml'])
+    await place.call(['run', 'job.yaml', '--deep-every', '36h'])
     const kept = place.sql("SELECT settings ->> 'deepEveryMs' / 3600000 AS hours FROM runs_ ORDER BY id")
     expect(kept).toEqual([{ hours: 14 * 24 }, { hours: 36 }])
   })
@@ -136,11 +136,11 @@ test('what a plan expects is the share that the last runs with the same paging u
   const { place, sandbox } = staged
   await place.file('job.yaml', job(''))
   const credits = async (paging: string) => {
-    const { stdout } = await place.run(['plan', 'job.yaml', '--json', '--paging', paging])
+    const { stdout } = await place.call(['plan', 'job.yaml', '--json', '--paging', paging])
     return JSON.parse(stdout).credits
   }
   expect(await credits('until-found')).toMatchObject({ min: 6, expected: 30, max: 30 })
-  await place.run(['run', 'job.yaml', '--paging', 'until-found', '--fresh'])
+  await place.call(['run', 'job.yaml', '--paging', 'until-found', '--fresh'])
   const used = sandbox.ledger.charged
   expect(used).toBeLessThan(30)
   expect(await credits('until-found')).toMatchObject({ min: 6, expected: used, max: 30 })

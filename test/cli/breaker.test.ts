@@ -1,29 +1,27 @@
 import { expect, test } from 'vitest'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
-import { queriesCsv, workspace } from '../support/rankline.ts'
+import { queriesCsv } from '../support/rankline.ts'
+import { staged, waitWhile } from './staged.ts'
 
 const isSearch = ({ operation }: { operation: string | null }) => operation === 'alpha.search'
 
 test.each([1, 40])(
   'a service that fails on all of %i tasks ends with exit 6, and no task is spent on it',
   async (n) => {
-    await using sandbox = await startSandbox({ rules: [{ do: { status: 500 } }] })
-    await using place = await workspace(sandbox)
-    const job = await place.file('job.csv', queriesCsv(n))
+    const { sandbox, place, job } = await staged({ rules: [{ do: { status: 500 } }] }, n)
 
-    const down = await place.run(['run', job, '--json', '--max-outage', '2s'])
+    const down = await place.call(['run', job, '--json', '--max-outage', '2s'])
 
     expect(down.code).toBe(6)
     expect(JSON.parse(down.stdout)).toMatchObject({
       finish_reason: 'unavailable',
       tasks: { planned: n, done: 0, failed: 0, pending: n },
     })
-    expect(down.stderr).toContain('The service fails on alpha')
+    expect(down.stderr).toContain('the service fails on alpha')
     // One probe at a time, with pauses that grow: far from eight calls for each task.
     if (n > 1) expect(sandbox.ledger.requestsFor(isSearch).length).toBeLessThan(2.5 * n)
 
     sandbox.control({ rules: [] })
-    const up = await place.run(['run', job, '--json'])
+    const up = await place.call(['run', job, '--json'])
     expect(up.code).toBe(0)
     expect(JSON.parse(up.stdout)).toMatchObject({ run: 1, tasks: { done: n, failed: 0 } })
     expect(sandbox.ledger.charged).toBe(n)
@@ -31,8 +29,7 @@ test.each([1, 40])(
 )
 
 test('an engine that is down stops no other engine, and is asked again when it is back', async () => {
-  await using sandbox = await startSandbox({ rules: [{ operation: 'gamma.search', do: { status: 500 } }] })
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged({ rules: [{ operation: 'gamma.search', do: { status: 500 } }] })
   const rows = Array.from(
     { length: 60 },
     (_, index) => `query ${index},${index % 2 ? 'gamma' : 'alpha'}.search`,
@@ -40,8 +37,7 @@ test('an engine that is down stops no other engine, and is asked again when it i
   const job = await place.file('job.csv', `query,operation\n${rows.join('\n')}\n`)
 
   const { ended } = place.start(['run', job, '--json', '--concurrency', '8'])
-  while (sandbox.ledger.requestsFor(isSearch).length < 30)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+  await waitWhile(() => sandbox.ledger.requestsFor(isSearch).length < 30)
   sandbox.control({ rules: [] })
   const { code, stdout, stderr } = await ended
 
@@ -52,40 +48,35 @@ test('an engine that is down stops no other engine, and is asked again when it i
 })
 
 test('an engine that stays down ends the run with exit 6 once the others are done', async () => {
-  await using sandbox = await startSandbox({ rules: [{ operation: 'gamma.search', do: { status: 500 } }] })
-  await using place = await workspace(sandbox)
+  const { place } = await staged({ rules: [{ operation: 'gamma.search', do: { status: 500 } }] })
   const rows = Array.from(
     { length: 40 },
     (_, index) => `query ${index},${index % 2 ? 'gamma' : 'alpha'}.search`,
   )
   const job = await place.file('job.csv', `query,operation\n${rows.join('\n')}\n`)
 
-  const { code, stdout } = await place.run(['run', job, '--json', '--max-outage', '2s'])
+  const { code, stdout } = await place.call(['run', job, '--json', '--max-outage', '2s'])
 
   expect(code).toBe(6)
   expect(JSON.parse(stdout).tasks).toMatchObject({ done: 20, failed: 0, pending: 20 })
 })
 
 test('queries that the service cannot stand fail by themselves; the others go on', async () => {
-  await using sandbox = await startSandbox({ rules: [{ query: 'bad', do: { status: 500 } }] })
-  await using place = await workspace(sandbox)
+  const { place } = await staged({ rules: [{ query: 'bad', do: { status: 500 } }] })
   const job = await place.file('job.csv', `${queriesCsv(30)}bad one\nbad two\n`)
 
-  const { code, stdout } = await place.run(['run', job, '--json'])
+  const { code, stdout } = await place.call(['run', job, '--json'])
 
   expect(code).toBe(3)
   expect(JSON.parse(stdout).tasks).toMatchObject({ done: 30, failed: 2 })
 })
 
 test('the snapshot of an engine that is down stops new work for it before most calls have failed', async () => {
-  await using sandbox = await startSandbox({
-    rules: [{ probability: 0.35, times: 12, do: { status: 500 } }],
-  })
+  const rules = [{ probability: 0.35, times: 12, do: { status: 500 } }]
+  const { sandbox, place, job } = await staged({ rules }, 200)
   sandbox.control({ stats: { alpha: { successRate: 20 } } })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(200))
 
-  const { code, stderr } = await place.run(['run', job, '--concurrency', '4'])
+  const { code, stderr } = await place.call(['run', job, '--concurrency', '4'])
 
   expect(code).toBe(0)
   expect(sandbox.ledger.requestsFor(({ operation }) => operation === 'stats')).toHaveLength(1)
@@ -93,19 +84,18 @@ test('the snapshot of an engine that is down stops new work for it before most c
 })
 
 test('a service that answers with pages of something else is paid for a few of them, ends with exit 6, and is tried with one call', async () => {
-  await using sandbox = await startSandbox({
+  const { sandbox, place } = await staged({
     rules: [
       { operation: 'alpha.search', do: { latency: 20 } },
       { operation: 'alpha.search', do: { garble: true } },
     ],
   })
-  await using place = await workspace(sandbox)
   const rows = Array.from(
     { length: 400 },
     (_, index) => `query ${index},alpha.${index % 4 ? 'search' : 'news'}`,
   )
   const job = await place.file('job.csv', `query,operation\n${rows.join('\n')}\n`)
-  const run = () => place.run(['run', job, '--json', '--max-outage', '1s', '--concurrency', '8'])
+  const run = () => place.call(['run', job, '--json', '--max-outage', '1s', '--concurrency', '8'])
   const searches = () => sandbox.ledger.requestsFor(isSearch).length
 
   const first = await run()
@@ -120,7 +110,7 @@ test('a service that answers with pages of something else is paid for a few of t
     credits: { spent: 100 + paid },
   })
   expect(first.stderr).toContain(
-    'alpha.search answers with something that is not search results: the answer is no JSON',
+    'alpha.search answers with something that is not search results: the answer is not JSON',
   )
   expect(first.stderr).toContain(`So did ${paid} of ${paid} answers; they were billed`)
   expect(first.stderr).not.toContain('retry')
@@ -133,17 +123,15 @@ test('a service that answers with pages of something else is paid for a few of t
   const third = await run()
   expect(third.code).toBe(3)
   expect(JSON.parse(third.stdout).tasks).toMatchObject({ done: 400 - paid - 2, failed: paid + 2, pending: 0 })
-  const again = await place.run(['retry', '1'])
+  const again = await place.call(['retry', '1'])
   expect([again.code, sandbox.ledger.charged]).toEqual([0, 400 + paid + 2])
 })
 
 test.each([{ cut: true }, { hangUp: 'after' }] as const)(
   'a service that bills calls and loses their answers (%o) is paid for a few of them, and ends the run with exit 6',
   async (fault) => {
-    await using sandbox = await startSandbox({ rules: [{ operation: 'alpha.search', do: fault }] })
-    await using place = await workspace(sandbox)
-    const job = await place.file('job.csv', queriesCsv(200))
-    const run = () => place.run(['run', job, '--json', '--max-outage', '1s', '--concurrency', '8'])
+    const { sandbox, place, job } = await staged({ rules: [{ operation: 'alpha.search', do: fault }] }, 200)
+    const run = () => place.call(['run', job, '--json', '--max-outage', '1s', '--concurrency', '8'])
 
     const lost = await run()
 

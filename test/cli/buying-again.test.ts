@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { collectedJob } from '../support/collected-job.ts'
-import type { Stage } from '../support/stage.ts'
+import { collectedJob, type Stage } from '../support/stage.ts'
+import { testTable } from '../support/test-table.ts'
 
 const program = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 const script = '/usr/bin/script'
-const again = 'job is finished for today (run 1). This buys it again, for 3 credits.'
+const again = 'job is already finished for today (run 1). This run buys it again, for 3 credits.'
 
 let job: Stage
 beforeAll(async () => {
@@ -39,7 +39,7 @@ describe.skipIf(!existsSync(script) || process.platform !== 'linux')('on a termi
     return await text(child.stdout)
   }
 
-  test.each(['n\n', '\n', '\u0003', '\u0004'])(
+  testTable(['n\n', '\n', '\u0003', '\u0004'])(
     'a run that would buy again is asked for: %j buys nothing',
     async (no) => {
       const charged = job.sandbox.ledger.charged
@@ -59,10 +59,12 @@ describe.skipIf(!existsSync(script) || process.platform !== 'linux')('on a termi
 test('elsewhere it is said, but with --quiet, and bought; what costs nothing, or is wanted with --fresh, is not worth a word', async () => {
   const { place, sandbox } = job
   const before = sandbox.ledger.charged
-  const said = await place.run(['run', 'job.csv'])
-  expect(said.stderr).toMatch(/^job is finished for today \(run \d\)\. This buys it again, for 3 credits\.$/m)
+  const said = await place.call(['run', 'job.csv'])
+  expect(said.stderr).toMatch(
+    /^job is already finished for today \(run \d\)\. This run buys it again, for 3 credits\.$/m,
+  )
   expect(sandbox.ledger.charged).toBe(before + 3)
-  expect(await place.run(['run', 'job.csv', '--quiet'])).toEqual({ code: 0, stdout: '', stderr: '' })
-  expect((await place.run(['run', 'job.csv', '--fresh'])).stderr).not.toContain('again')
-  expect((await place.run(['run', 'job.csv', '--freshness', '1h'])).stderr).not.toContain('again')
+  expect(await place.call(['run', 'job.csv', '--quiet'])).toEqual({ code: 0, stdout: '', stderr: '' })
+  expect((await place.call(['run', 'job.csv', '--fresh'])).stderr).not.toContain('again')
+  expect((await place.call(['run', 'job.csv', '--freshness', '1h'])).stderr).not.toContain('again')
 })

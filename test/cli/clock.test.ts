@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
-import { queriesCsv, type Workspace, workspace } from '../support/rankline.ts'
+import type { Sandbox } from '../../src/sandbox/server.ts'
+import { queriesCsv, type Workspace } from '../support/rankline.ts'
+import { staged, waitWhile } from './staged.ts'
 
 const hour = 3_600_000
 const file = 'the-clock-is-set'
@@ -15,7 +16,7 @@ function clockOff(by: number): Readonly<Record<string, string>> {
 async function runWhileClockIsSet(place: Workspace, sandbox: Sandbox, by: number, at = 40) {
   const job = await place.file('job.csv', queriesCsv(100))
   const { ended } = place.start(['run', job, '--json', '--concurrency', '4'], clockOff(by))
-  while (sandbox.ledger.charged < at) await new Promise((resolve) => setTimeout(resolve, 5))
+  await waitWhile(() => sandbox.ledger.charged < at)
   await place.file(file, '')
   const { code, stdout, stderr } = await ended
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('bug') })
@@ -26,8 +27,7 @@ test.each([
   ['back', -2 * hour],
   ['forward', 25 * hour],
 ])('a run whose clock is set %s in mid-run took as long as it took', async (_, by) => {
-  await using sandbox = await startSandbox({ latencyMs: 30 })
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged({ latencyMs: 30 })
   const { duration_ms, started_at, finished_at } = await runWhileClockIsSet(place, sandbox, by)
   // The clock was set in between.
   expect(Math.abs(Date.parse(finished_at) - Date.parse(started_at) - by)).toBeLessThan(hour)
@@ -41,9 +41,7 @@ test.each([
   ['back', -2 * hour],
   ['forward', 25 * hour],
 ])('a clock that is set %s in mid-run leaves the books as exact as they were', async (_, by) => {
-  await using sandbox = await startSandbox({ latencyMs: 30 })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(100))
+  const { sandbox, place, job } = await staged({ latencyMs: 30 }, 100)
   expect((await place.run(['run', job])).code).toBe(0)
   await runWhileClockIsSet(place, sandbox, by, 140)
   const after = await place.run(['run', job, '--fresh'], clockOff(by))
@@ -52,6 +50,6 @@ test.each([
 
   expect(sandbox.ledger.charged).toBe(300)
   const { code, stdout } = await place.run(['ledger', 'verify'])
-  expect(stdout).toMatch(/\nThe service counted 300 credits, and so do these books\.\n$/)
+  expect(stdout).toMatch(/\nThe service counted 300 credits, and so does this ledger\.\n$/)
   expect(code).toBe(0)
 })

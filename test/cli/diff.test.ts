@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { addDays } from '../../src/report/days.ts'
-import type { DiffDocument } from '../../src/report/diff-document.ts'
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { addDays } from '../../src/model/days.ts'
+import type { DiffDocument } from '../../src/report/diff/document.ts'
+import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { type Workspace, workspace } from '../support/rankline.ts'
+import { testTable } from '../support/test-table.ts'
 
 const sites = ['acme.com', 'rival.com']
 const jobFile = `name: acme
@@ -22,13 +23,13 @@ let place: Workspace
 /** Runs the job with the results of a day so far back, and moves the run there. */
 async function ran(days: number, rules: Parameters<Sandbox['control']>[0]['rules'] = []): Promise<void> {
   sandbox.control({ date: ago(days), rules })
-  const { code } = await place.run(['run', 'acme.yaml', '--fresh'])
+  const { code } = await place.call(['run', 'acme.yaml', '--fresh'])
   expect(code).toBe(rules.length === 0 ? 0 : 3)
   place.change(`UPDATE runs_ SET date = '${ago(days)}' WHERE id = (SELECT max(id) FROM runs_)`)
 }
 
 async function documents(...flags: readonly string[]): Promise<readonly DiffDocument[]> {
-  const { code, stdout, stderr } = await place.run(['diff', 'acme', '--json', ...flags])
+  const { code, stdout, stderr } = await place.call(['diff', 'acme', '--json', ...flags])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   return JSON.parse(stdout)
 }
@@ -110,7 +111,7 @@ test('the same text asked with several params and operations is as many diffs', 
     'standing desk alpha.search us',
   ])
   expect(await documents('--query', 'standing desk', '-p', 'gl=us')).toHaveLength(2)
-  const { stdout } = await place.run(['diff', 'acme', '--query', 'standing desk'])
+  const { stdout } = await place.call(['diff', 'acme', '--query', 'standing desk'])
   expect(stdout.match(/^"standing desk" {2}alpha\.\w+ {2}gl=\w\w$/gm)).toHaveLength(4)
 })
 
@@ -120,7 +121,7 @@ test('without a query there is a line for each, what changed most first, and all
   const turnovers = all.map(({ turnover_top10: turnover }) => turnover ?? -1)
   expect(turnovers).toEqual(turnovers.toSorted((a, b) => b - a))
   expect(all).toContainEqual((await documents(...one))[0])
-  const { stdout, stderr } = await place.run(['diff', 'acme', '--out', 'diff.txt'])
+  const { stdout, stderr } = await place.call(['diff', 'acme', '--out', 'diff.txt'])
   expect({ stdout, stderr }).toEqual({
     stdout: '',
     stderr: expect.stringMatching(/^Written: diff.txt, [\d.]+ (bytes|kB)\n$/),
@@ -140,8 +141,8 @@ test('a failed page is unknown, and says so: below it nothing came or went', asy
     for (const { rank } of [...diff.entered, ...diff.left])
       expect(rank).toBeLessThanOrEqual(diff.compared_depth ?? 0)
   }
-  const { stdout } = await place.run(['diff', 'acme', '--query', 'lamp', '--operation', 'alpha.search'])
-  expect(stdout).toMatch(/^\d{4}-\d\d-\d\d: page 2 failed \(.*\); looked at without a gap: \d+ results\.$/m)
+  const { stdout } = await place.call(['diff', 'acme', '--query', 'lamp', '--operation', 'alpha.search'])
+  expect(stdout).toMatch(/^\d{4}-\d\d-\d\d: page 2 failed \(.*\); checked without a gap: \d+ results\.$/m)
 })
 
 test('any two days are compared, to any depth', async () => {
@@ -166,7 +167,7 @@ test('a file may name the job; its targets are marked, and nothing is written', 
   const watched = () => place.sql('SELECT count(*) AS n FROM run_targets')
   const before = watched()
   await place.file('other.yaml', jobFile.replace('[acme.com]', '[{ site: acme.com, label: Us }]'))
-  const { stdout } = await place.run(['diff', 'other.yaml', ...one, '--compare', '7d', '--json'])
+  const { stdout } = await place.call(['diff', 'other.yaml', ...one, '--compare', '7d', '--json'])
   const [diff] = JSON.parse(stdout) as readonly DiffDocument[]
   const labels = [...(diff?.entered ?? []), ...(diff?.left ?? []), ...(diff?.moved ?? [])].flatMap(
     ({ targets }) => targets.map(({ target }) => target),
@@ -176,8 +177,8 @@ test('a file may name the job; its targets are marked, and nothing is written', 
 })
 
 test('a terminal without Unicode gets the signs that it has', async () => {
-  const plain = await place.run(['diff', 'acme', ...one, '--compare', '7d'])
-  const ascii = await place.run(['diff', 'acme', ...one, '--compare', '7d'], { LC_ALL: 'C' })
+  const plain = await place.call(['diff', 'acme', ...one, '--compare', '7d'])
+  const ascii = await place.call(['diff', 'acme', ...one, '--compare', '7d'], { LC_ALL: 'C' })
   expect(plain.stdout).toMatch(/[▲▼] \d/)
   expect(ascii.stdout).toBe(plain.stdout.replaceAll('▲', '+').replaceAll('▼', '-'))
 })
@@ -185,10 +186,10 @@ test('a terminal without Unicode gets the signs that it has', async () => {
 test('a target that has its history from what is stored is named once', async () => {
   const again = '[rival.com, { site: rival.com, match: prefix, label: Again }]'
   await place.file('again.yaml', jobFile.replace('[rival.com]', again))
-  const { stderr } = await place.run(['report', 'again.yaml'])
+  const { stderr } = await place.call(['report', 'again.yaml'])
   expect(stderr).toContain('targets are new')
   const named = async (job: string) => {
-    const { stdout } = await place.run(['diff', job, ...one, '--compare', '7d', '--json'])
+    const { stdout } = await place.call(['diff', job, ...one, '--compare', '7d', '--json'])
     const [diff] = JSON.parse(stdout) as readonly DiffDocument[]
     const all = [...(diff?.entered ?? []), ...(diff?.left ?? []), ...(diff?.moved ?? [])]
     const lists = all.map(({ targets }) => targets.map(({ target }) => target))
@@ -199,7 +200,7 @@ test('a target that has its history from what is stored is named once', async ()
 })
 
 describe('asking for', () => {
-  test.each<[string, readonly string[], string]>([
+  testTable<[string, readonly string[], string]>([
     ['a query that was never asked', ['--query', 'standing desc'], "Did you mean 'standing desk'?"],
     ['an operation that is none', ['--operation', 'alpha.serch'], "There is no operation 'alpha.serch'"],
     [
@@ -216,19 +217,19 @@ describe('asking for', () => {
     ['a flag of another command', ['--format', 'csv'], 'rankline diff takes no --format'],
     ['the earlier day by another name', ['--from', '2026-01-01'], 'rankline diff takes no --from'],
   ])('%s is refused in a sentence, with exit code 2', async (_, args, words) => {
-    const { code, stdout, stderr } = await place.run(['diff', 'acme', ...args])
+    const { code, stdout, stderr } = await place.call(['diff', 'acme', ...args])
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(words)
     expect(stderr.trim().split('\n')).toHaveLength(1)
   })
 
   test('a job that nobody knows is refused with the nearest', async () => {
-    const { code, stderr } = await place.run(['diff', 'acmee'])
+    const { code, stderr } = await place.call(['diff', 'acmee'])
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('Did you mean acme?') })
   })
 
   test('a day before the first is told to be too early', async () => {
-    const { code, stdout, stderr } = await place.run(['diff', 'acme', '--date', '2020-01-01', '--json'])
+    const { code, stdout, stderr } = await place.call(['diff', 'acme', '--date', '2020-01-01', '--json'])
     expect({ code, stdout: JSON.parse(stdout) }).toEqual({ code: 0, stdout: [] })
     expect(stderr).toContain('No run of the job acme had started by 2020-01-01')
   })

@@ -6,8 +6,9 @@ import { parquetReadObjects } from 'hyparquet'
 import readSheets from 'read-excel-file/node'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { writeResults } from '../../bench/many-results.ts'
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { type Workspace, workspace } from '../support/rankline.ts'
+import { testTable } from '../support/test-table.ts'
 
 const kinds = ['organic', 'news', 'videos', 'images', 'references', 'suggestions', 'related', 'calls']
 const job = `query,operation,team
@@ -26,7 +27,7 @@ beforeAll(async () => {
   sandbox = await startSandbox({})
   place = await workspace(sandbox)
   await place.file('desks.csv', job)
-  expect((await place.run(['run', 'desks.csv'])).code).toBe(0)
+  expect((await place.call(['run', 'desks.csv'])).code).toBe(0)
 })
 afterAll(async () => {
   await place[Symbol.asyncDispose]()
@@ -35,7 +36,7 @@ afterAll(async () => {
 
 const bytes = (name: string) => readFile(join(place.folder, name))
 const exported = (kind: string, format: string, ...more: readonly string[]) =>
-  place.run(['export', kind, '--format', format, '--out', `${kind}.${format}`, ...more])
+  place.call(['export', kind, '--format', format, '--out', `${kind}.${format}`, ...more])
 
 describe.each(kinds)('an export of %s', (kind) => {
   test('holds the same in every format', async () => {
@@ -68,7 +69,7 @@ describe.each(kinds)('an export of %s', (kind) => {
 })
 
 describe('an export', () => {
-  test.each(['csv', 'jsonl', 'json', 'parquet', 'xlsx'])(
+  testTable(['csv', 'jsonl', 'json', 'parquet', 'xlsx'])(
     'as %s has the same bytes the next time',
     async (format) => {
       await exported('organic', format)
@@ -79,8 +80,8 @@ describe('an export', () => {
   )
 
   test('marks formulas in CSV for people only, and has the labels last', async () => {
-    const csv = (await place.run(['export', 'organic'])).stdout
-    const raw = (await place.run(['export', 'organic', '--raw'])).stdout
+    const csv = (await place.call(['export', 'organic'])).stdout
+    const raw = (await place.call(['export', 'organic', '--raw'])).stdout
     expect(csv.split('\n')[0]).toMatch(/,params,label_team$/)
     expect(csv).toContain(",'=1+1 desk,")
     expect(raw).toContain(',=1+1 desk,')
@@ -113,7 +114,7 @@ describe('an export', () => {
     expect(await place.read('many.jsonl')).toBe('old')
     expect(await place.read('many.cursor')).toBe('organic-1000\n')
 
-    expect((await place.run(['export', 'organic', ...more])).code).toBe(0)
+    expect((await place.call(['export', 'organic', ...more])).code).toBe(0)
     expect((await place.read('many.jsonl')).trimEnd().split('\n')).toHaveLength(20_000)
     expect(await place.read('many.cursor')).toMatch(/^organic-3000-[0-9a-f]{8}\n$/)
   })
@@ -125,7 +126,7 @@ describe('an export of what is new', () => {
 
   test('goes on where the cursor file says, and leaves the next cursor in it', async () => {
     await place.file('more.csv', 'query\nfirst\nsecond\n')
-    await place.run(['run', 'more.csv'])
+    await place.call(['run', 'more.csv'])
     const all = await exported('organic', 'jsonl', ...flags)
     const cursor = await place.read('organic.cursor')
     expect(all.stderr).toMatch(/^Written: organic.jsonl, [\d.]+ kB\n/)
@@ -136,8 +137,8 @@ describe('an export of what is new', () => {
     expect(await place.read('organic.cursor')).toBe(cursor)
 
     await place.file('more.csv', 'query\nthird\n')
-    await place.run(['run', 'more.csv'])
-    const since = await place.run([
+    await place.call(['run', 'more.csv'])
+    const since = await place.call([
       'export',
       'organic',
       '--format',
@@ -157,17 +158,17 @@ describe('an export of what is new', () => {
     expect(readdirSync(place.folder).filter((name) => /^organic.*partial$/.test(name))).toEqual([])
   })
 
-  test.each(['organic', 'calls'])(
+  testTable(['organic', 'calls'])(
     'of %s refuses a cursor from after the backup that was restored',
     async (kind) => {
       const restored = ['--db', `${kind}.db`]
-      await place.run(['db', 'backup', `${kind}.db`])
+      await place.call(['db', 'backup', `${kind}.db`])
       const collect = async (queries: string, ...db: readonly string[]) => {
         await place.file('since.csv', `query\n${queries}\n`)
-        expect((await place.run(['run', 'since.csv', '--fresh', ...db])).code).toBe(0)
+        expect((await place.call(['run', 'since.csv', '--fresh', ...db])).code).toBe(0)
       }
       const cursorOf = async (...flags: readonly string[]) => {
-        const { stderr } = await place.run(['export', kind, '--out', 'since.out.csv', ...flags])
+        const { stderr } = await place.call(['export', kind, '--out', 'since.out.csv', ...flags])
         return stderr.match(/Next cursor: (\S+)/)?.[1] ?? stderr
       }
       const shared = await cursorOf(...restored)
@@ -181,7 +182,7 @@ describe('an export of what is new', () => {
 
   test('leaves the cursor as it is where the rows cannot be written', async () => {
     await place.file('kept.cursor', 'organic-0\n')
-    const { code } = await place.run([
+    const { code } = await place.call([
       ...['export', 'organic', '--out', 'no/such/rows.csv', '--cursor-file', 'kept.cursor'],
     ])
     expect(code).toBe(2)
@@ -201,16 +202,16 @@ describe('an export of what is new', () => {
 })
 
 describe('a mistake is one sentence', () => {
-  test.each<[readonly string[], RegExp]>([
+  testTable<[readonly string[], RegExp]>([
     [['--since', 'news-1'], /news-1 is a cursor of the export 'news'/],
     [['--since', 'organic-999999'], /is the cursor of another database/],
-    [['--since', 'yesterday'], /'yesterday' is no cursor/],
+    [['--since', 'yesterday'], /'yesterday' is not a cursor/],
     [['--cursor-file', 'a.cursor'], /--cursor-file needs a file for the rows/],
     [['--cursor-file', 'a.csv', '--out', 'a.csv'], /name the same file/],
     [['--cursor-file', 'a.cursor', '--out', 'a.csv', '--since', 'organic-0'], /both say where to begin/],
     [['--cursor-file', 'no/a.cursor', '--out', 'a.csv'], /mkdir -p no/],
     [['--cursor-file', 'data/rankline.db', '--out', 'a.csv'], /is a database/],
-    [['--cursor-file', 'desks.csv', '--out', 'a.csv'], /is no cursor/],
+    [['--cursor-file', 'desks.csv', '--out', 'a.csv'], /is not a cursor/],
     [['--run', '999'], /There is no run 999\. List them with: rankline runs$/m],
     [['--from', '2026-03-02', '--until', '2026-03-02'], /--until 2026-03-02 is not after --from 2026-03-02/],
     [['--form', 'csv'], /takes no --form\. Did you mean --f(ormat|rom)\?/],
@@ -218,7 +219,7 @@ describe('a mistake is one sentence', () => {
     [['--xyz'], /takes no --xyz\. See: rankline export --help$/m],
     [['--format', 'parket'], /csv, jsonl, json, parquet, xlsx/],
   ])('%j', async (args, sentence) => {
-    const { code, stderr, stdout } = await place.run(['export', 'organic', ...args])
+    const { code, stderr, stdout } = await place.call(['export', 'organic', ...args])
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toMatch(sentence)
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)

@@ -1,20 +1,18 @@
 import { expect, test } from 'vitest'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
-import { workspace } from '../support/rankline.ts'
+import { staged } from './staged.ts'
 
 const rows = (priority: number) =>
   Array.from({ length: 10 }, (_, index) => `query ${index},${index === 3 ? priority : 0}`)
 const csv = (priority = 0) => `query,priority\n${rows(priority).join('\n')}\n`
 
 test('what a balance covers is bought by priority, then by staleness; what was left out is said', async () => {
-  await using sandbox = await startSandbox({ account: { subscription: { total: 12 } } })
-  await using place = await workspace(sandbox)
+  const { place } = await staged({ account: { subscription: { total: 12 } } })
   const some = await place.file('some.csv', 'query\nquery 0\nquery 1\nquery 2\nquery 3\n')
-  expect((await place.run(['run', some, '--concurrency', '1'])).code).toBe(0)
+  expect((await place.call(['run', some, '--concurrency', '1'])).code).toBe(0)
   const job = await place.file('job.csv', csv(9))
 
-  const planned = await place.run(['plan', job, '--fit-balance', '--json'])
-  const { code, stdout } = await place.run(['run', job, '--fit-balance', '--json'])
+  const planned = await place.call(['plan', job, '--fit-balance', '--json'])
+  const { code, stdout } = await place.call(['run', job, '--fit-balance', '--json'])
 
   expect(JSON.parse(planned.stdout)).toMatchObject({
     credits: { covered: 8 },
@@ -37,11 +35,10 @@ test('what a balance covers is bought by priority, then by staleness; what was l
 })
 
 test('queries are left out whole, with all the pages that they may need, and their ranks are unknown', async () => {
-  await using sandbox = await startSandbox({ account: { subscription: { total: 8 } } })
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged({ account: { subscription: { total: 8 } } })
   const job = await place.file('job.csv', csv())
 
-  const { code, stdout } = await place.run([
+  const { code, stdout } = await place.call([
     'run',
     job,
     '--fit-balance',
@@ -54,20 +51,21 @@ test('queries are left out whole, with all the pages that they may need, and the
   ])
 
   expect(code).toBe(0)
-  expect(stdout).toContain('Left out, for the balance does not cover them: 8 queries (24 credits at most)')
+  expect(stdout).toContain(
+    'Left out, because the balance does not cover them: 8 queries (24 credits at most)',
+  )
   expect(sandbox.ledger.charged).toBe(6)
   expect(place.sql("SELECT count(*) AS n FROM rankings WHERE state = 'unknown'")).toEqual([{ n: 8 }])
 })
 
 test('a budget and the credits to keep are fitted, too, and what was left out comes back when the run goes on', async () => {
-  await using sandbox = await startSandbox({
+  const { sandbox, place } = await staged({
     account: { subscription: { total: 20 } },
     rules: [{ query: 'query 1', after: 0, times: 1, do: { status: 402 } }],
   })
-  await using place = await workspace(sandbox)
   const job = await place.file('job.csv', csv())
 
-  const stopped = await place.run([
+  const stopped = await place.call([
     'run',
     job,
     '--fit-balance',
@@ -80,7 +78,7 @@ test('a budget and the credits to keep are fitted, too, and what was left out co
   expect(stopped.code).toBe(4)
   expect(JSON.parse(stopped.stdout)).toMatchObject({ left_out: { queries: 3, credits: 3 } })
 
-  const again = await place.run(['run', job, '--json'])
+  const again = await place.call(['run', job, '--json'])
   expect(JSON.parse(again.stdout)).toMatchObject({ run: 1, tasks: { planned: 10, done: 10 } })
   expect(sandbox.ledger.charged).toBe(10)
 })

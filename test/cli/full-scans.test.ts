@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
-import { driverFor } from '../../src/store/sqlite/driver.ts'
-import { openDraft } from '../../src/store/sqlite/plan-draft.ts'
-import { stagedJob } from '../../src/store/sqlite/plan-staged.ts'
-import { runTargets } from '../../src/store/sqlite/targets.ts'
-import { groupWriter } from '../../src/store/sqlite/writer.ts'
+import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
+import { runTargets } from '../../src/store/sqlite/cache.ts'
+import { driverFor } from '../../src/store/sqlite/connection/driver.ts'
+import { groupCommit } from '../../src/store/sqlite/connection/group-commit.ts'
+import { openDraft } from '../../src/store/sqlite/planning/draft.ts'
+import { stagedJob } from '../../src/store/sqlite/planning/staging.ts'
 import { type Ask, fullScans, openRanges } from '../support/full-scans.ts'
 import { type Workspace, workspace } from '../support/rankline.ts'
 
@@ -28,19 +28,18 @@ prototype.prepare = function (sql) {
 `
 const known = [
   // Runs that are over and not counted, and closed ones that wait for something: each run is asked, none is read.
-  / counted_runs c WHERE c\.run_id = r\.id/,
-  /t\.run_id = runs_\.id AND \(t\.state = /,
+  /"(counted_runs|tasks_)"\."run_id" = "runs_"\."id"/,
   // The last entry is enough.
-  /^SELECT coalesce\(max\(id\), 0\) FROM \w+$/,
-  /^SELECT \(SELECT coalesce\(max\(id\), 0\) FROM usage_readings\) AS reading,/,
+  /^select coalesce\(max\("id"\), 0\) from "\w+"$/,
+  /^SELECT \(SELECT coalesce\(max\("usage_readings"\."id"\), 0\) FROM "usage_readings"\) AS reading,/,
   // The calls of a run and some before it; here there are no more than that.
-  /AS latencyMs,.* FROM calls_ c LEFT JOIN async_jobs j .* ORDER BY c\.sent_at, c\.id$/s,
+  / from "calls_" left join "async_jobs" .* order by "calls_"\."sent_at", "calls_"\."id"$/s,
   // The last one, and the first of those in the air, which have an index of their own.
-  /\+ 1 AS id FROM calls_\s+UNION ALL SELECT min\(id\) FROM calls_ INDEXED BY calls_open /,
+  /\+ 1 AS id FROM "calls_"\s+UNION ALL SELECT min\("calls_"\."id"\) FROM "calls_" INDEXED BY calls_open /,
   // The last few entries.
-  / ORDER BY (a\.)?id DESC LIMIT \?$/,
+  / order by (a\.|"\w+"\.)?"?id"? desc limit (\?|\d+)$/i,
   // Which labels an export has columns for is told by all queries that were ever asked.
-  /^SELECT DISTINCT l\.key AS name FROM run_queries/,
+  /^SELECT DISTINCT label\.key AS name\s+FROM "run_queries"/,
 ]
 
 /** From a moment on there is little; from a number of a run or a query on there may be everything. */
@@ -54,8 +53,8 @@ beforeAll(async () => {
   place = await workspace(sandbox)
   await place.file('acme.yaml', job)
   await place.file('watch.mjs', watch)
-  for (let run = 0; run < 2; run++) expect((await place.run(['run', 'acme.yaml', '--fresh'])).code).toBe(0)
-  expect((await place.run(exportNew.split(' '))).code).toBe(0)
+  for (let run = 0; run < 2; run++) expect((await place.call(['run', 'acme.yaml', '--fresh'])).code).toBe(0)
+  expect((await place.call(exportNew.split(' '))).code).toBe(0)
 }, 60_000)
 afterAll(async () => {
   await place[Symbol.asyncDispose]()
@@ -86,12 +85,12 @@ test.each([
 })
 
 function readsWhole(sql: string): boolean {
-  if (!/^\s*(SELECT|WITH|INSERT|UPDATE|DELETE)\b/.test(sql) || known.some((one) => one.test(sql)))
+  if (!/^\s*(SELECT|WITH|INSERT|UPDATE|DELETE)\b/i.test(sql) || known.some((one) => one.test(sql)))
     return false
   const db = new Database(join(place.folder, 'data/rankline.db'))
   try {
     // What is planned is staged in tables that only its process sees.
-    const writer = groupWriter(db, {
+    const writer = groupCommit(db, {
       rolledBack: () => {},
       full: () => {},
       makeRoom: () => false,
@@ -99,7 +98,7 @@ function readsWhole(sql: string): boolean {
       committed: () => {},
     })
     openDraft(db, writer, runTargets(db))
-    stagedJob(db, 1).join()
+    stagedJob(db, 1).mergeDuplicates()
     const ask: Ask = (asked, ...values) => db.prepare(asked).all(...values)
     return fullScans(ask, sql).length > 0 || openRanges(ask, sql).some((column) => !times.has(column))
   } finally {

@@ -1,32 +1,28 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
-import { queriesCsv, workspace } from '../support/rankline.ts'
+import { staged } from './staged.ts'
 
 const tracked = (queries: readonly string[], name = 'tracked') =>
   `name: ${name}\ntargets: [acme.com]\nqueries:\n${queries.map((query) => `  - ${query}\n`).join('')}`
 
 test('a finished run is not continued: the same command begins a new one', async () => {
-  await using sandbox = await startSandbox()
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(3))
-  await place.run(['run', job])
+  const { place, job } = await staged({}, 3)
+  await place.call(['run', job])
 
-  const { stdout } = await place.run(['run', job, '--json'])
+  const { stdout } = await place.call(['run', job, '--json'])
 
   expect(JSON.parse(stdout)).toMatchObject({ run: 2, credits: { spent: 3 } })
 })
 
 test('going on follows the edited file: what is done stays, what is no longer asked is dropped, what is new is added', async () => {
-  await using sandbox = await startSandbox({ account: { subscription: { total: 3 } } })
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged({ account: { subscription: { total: 3 } } })
   const job = await place.file('job.csv', 'query,priority\na,9\nb,8\nc,7\nd,1\ne,1\n')
-  expect((await place.run(['run', job])).code).toBe(4)
+  expect((await place.call(['run', job])).code).toBe(4)
   sandbox.control({ topUp: { credits: 10 } })
   await place.file('job.csv', 'query,priority\nb,8\nc,7\ne,1\nf,1\n')
 
-  const { code, stdout } = await place.run(['run', job, '--json'])
+  const { code, stdout } = await place.call(['run', job, '--json'])
 
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({ run: 1, tasks: { planned: 5, done: 5 }, credits: { spent: 5 } })
@@ -40,42 +36,38 @@ test('going on follows the edited file: what is done stays, what is no longer as
 })
 
 test('a job with targets is continued on its own day only; an older run is closed with what is open unknown', async () => {
-  await using sandbox = await startSandbox({ account: { subscription: { total: 2 } } })
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged({ account: { subscription: { total: 2 } } })
   const job = await place.file('job.yaml', tracked(['a', 'b', 'c']))
-  expect((await place.run(['run', job])).code).toBe(4)
+  expect((await place.call(['run', job])).code).toBe(4)
   sandbox.control({ topUp: { credits: 10 } })
   const db = new Database(join(place.folder, 'data/rankline.db'))
   db.prepare("UPDATE runs_ SET date = '2020-01-01'").run()
   db.close()
 
-  const { stdout } = await place.run(['run', job, '--json'])
+  const { stdout } = await place.call(['run', job, '--json'])
 
   expect(JSON.parse(stdout)).toMatchObject({ run: 2, tasks: { planned: 3, done: 3 } })
   const states = place.sql("SELECT query, state FROM rankings WHERE date = '2020-01-01' ORDER BY query")
   expect(states.map(({ state }) => state)).toEqual(['absent', 'absent', 'unknown'])
-  expect((await place.run(['resume'])).stderr).toContain('No run is unfinished')
+  expect((await place.call(['resume'])).stderr).toContain('No run is unfinished')
 })
 
 test('--fresh begins anew', async () => {
-  await using sandbox = await startSandbox()
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(4))
-  expect((await place.run(['run', job, '--max-credits', '2'])).code).toBe(4)
+  const { place, job } = await staged({}, 4)
+  expect((await place.call(['run', job, '--max-credits', '2'])).code).toBe(4)
 
-  const { code, stdout } = await place.run(['run', job, '--fresh', '--json'])
+  const { code, stdout } = await place.call(['run', job, '--fresh', '--json'])
 
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({ run: 2, credits: { spent: 4 } })
 })
 
 test('several jobs are one piece of work: the same call is bought once, and finished ones are only shown again', async () => {
-  await using sandbox = await startSandbox()
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged()
   const a = await place.file('a.csv', 'query\nshared\nonly a\n')
   const b = await place.file('b.yaml', 'budget: { max_credits: 1 }\nqueries: [shared, only b, also b]\n')
 
-  const first = await place.run(['run', a, b, '--json'])
+  const first = await place.call(['run', a, b, '--json'])
 
   expect(first.code).toBe(4)
   const [runA, runB] = JSON.parse(first.stdout)
@@ -86,7 +78,7 @@ test('several jobs are one piece of work: the same call is bought once, and fini
   expect(charged).toBe(runA.credits.spent + runB.credits.spent)
 
   await place.file('b.yaml', 'budget: { max_credits: 3 }\nqueries: [shared, only b, also b]\n')
-  const second = await place.run(['run', a, b, '--json'])
+  const second = await place.call(['run', a, b, '--json'])
   expect(second.code).toBe(0)
   const [againA, againB] = JSON.parse(second.stdout)
   expect(againA).toMatchObject({ run: runA.run, credits: { spent: runA.credits.spent } })
@@ -99,20 +91,19 @@ test('several jobs are one piece of work: the same call is bought once, and fini
     { job: 'b', n: 10 },
   ])
 
-  const third = await place.run(['run', a, b, '--json'])
+  const third = await place.call(['run', a, b, '--json'])
   expect(JSON.parse(third.stdout).map(({ run }: { run: number }) => run)).not.toContain(runA.run)
 })
 
 test('a stored answer that is fresh enough is used again and costs nothing', async () => {
-  await using sandbox = await startSandbox()
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged()
   const job = await place.file('job.yaml', 'freshness: 1h\ndepth: 20\ntargets: [acme.com]\nqueries: [a, b]\n')
-  await place.run(['run', job])
+  await place.call(['run', job])
   expect(sandbox.ledger.charged).toBe(4)
-  const plan = await place.run(['plan', job, '--json'])
+  const plan = await place.call(['plan', job, '--json'])
   expect(JSON.parse(plan.stdout)).toMatchObject({ tasks: { reused: 4 }, credits: { min: 0, max: 0 } })
 
-  const { stdout } = await place.run(['run', job, '--json'])
+  const { stdout } = await place.call(['run', job, '--json'])
 
   expect(JSON.parse(stdout)).toMatchObject({
     run: 2,
@@ -130,21 +121,20 @@ test('a stored answer that is fresh enough is used again and costs nothing', asy
 })
 
 test('the same query in several rows is bought once; tags and labels of all rows are kept', async () => {
-  await using sandbox = await startSandbox()
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged()
   const job = await place.file(
     'job.csv',
     'query,tags,client,target\ndesk,a,Acme,acme.com\ndesk,b;a,Rival,rival.com\n',
   )
 
-  expect((await place.run(['run', job])).code).toBe(0)
+  expect((await place.call(['run', job])).code).toBe(0)
 
   expect(sandbox.ledger.charged).toBe(1)
   expect(place.sql('SELECT target, tags FROM rankings ORDER BY 1')).toEqual([
     { target: 'acme.com', tags: 'a;b' },
     { target: 'rival.com', tags: 'a;b' },
   ])
-  const { stdout } = await place.run(['export', 'organic', '--format', 'jsonl'])
+  const { stdout } = await place.call(['export', 'organic', '--format', 'jsonl'])
   expect(JSON.parse(stdout.split('\n')[0] ?? '')).toMatchObject({
     query: 'desk',
     rank: 1,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { mistyped } from '../../src/mistyped.ts'
+import { mistyped } from '../../src/cli/main.ts'
 import { type Workspace, workspace } from '../support/rankline.ts'
 
 let place: Workspace

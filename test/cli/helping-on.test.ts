@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { nextCommands } from '../../src/actions/summary-lines.ts'
-import { databaseLock, tryLock } from '../../src/store/sqlite/lock.ts'
+import { nextCommands } from '../../src/cli/run-summary.ts'
+import { databaseLock, tryLock } from '../../src/store/sqlite/connection/lock.ts'
 import { queriesCsv } from '../support/rankline.ts'
 import { type Stage, stage } from '../support/stage.ts'
 
@@ -16,41 +16,43 @@ test('a first run makes the folder of the default database; a budget that ends i
   const { place } = staged
   await rm(join(place.folder, 'data'), { recursive: true })
   await place.file('job.csv', queriesCsv(3))
-  const { code, stdout } = await place.run(['run', 'job.csv', '--max-credits', '1'])
+  const { code, stdout } = await place.call(['run', 'job.csv', '--max-credits', '1'])
   expect(code).toBe(4)
-  expect(stdout).toContain('2 tasks left. Raise max_credits (or --max-credits), and the same command goes on')
+  expect(stdout).toContain(
+    '2 tasks left. Raise max_credits (or --max-credits), then run the same command again',
+  )
 })
 
 test('--quiet says nothing of what went well, and all of what did not', async () => {
   const { place } = staged
   await place.file('good.csv', queriesCsv(1))
-  expect(await place.run(['run', 'good.csv', '--quiet'])).toEqual({ code: 0, stdout: '', stderr: '' })
-  const json = await place.run(['run', 'good.csv', '--fresh', '--quiet', '--json'])
+  expect(await place.call(['run', 'good.csv', '--quiet'])).toEqual({ code: 0, stdout: '', stderr: '' })
+  const json = await place.call(['run', 'good.csv', '--fresh', '--quiet', '--json'])
   expect(JSON.parse(json.stdout)).toMatchObject({ job: 'good', status: 'finished' })
-  expect((await place.run(['export', 'organic', '--out', 'o.csv', '--quiet'])).stderr).toBe('')
+  expect((await place.call(['export', 'organic', '--out', 'o.csv', '--quiet'])).stderr).toBe('')
 
-  const stopped = await place.run(['run', 'job.csv', '--max-credits', '2', '--quiet'])
+  const stopped = await place.call(['run', 'job.csv', '--max-credits', '2', '--quiet'])
   expect(stopped).toMatchObject({ code: 4, stdout: expect.stringContaining('stopped at its budget') })
   await place.file('bad.csv', 'query,gl\na,usa\n')
-  expect((await place.run(['run', 'bad.csv', '--quiet'])).stderr).toMatch(/^bad\.csv:2: /)
+  expect((await place.call(['run', 'bad.csv', '--quiet'])).stderr).toMatch(/^bad\.csv:2: /)
 })
 
 test('runs tells a run at work from one that died, and names its time zone', async () => {
   const { place } = staged
   place.change('UPDATE runs_ SET finished_at = NULL, finish_reason = NULL WHERE id = 1')
   const first = async (): Promise<string> =>
-    (await place.run(['runs', '--job', 'job'])).stdout.split('\n').at(1) ?? ''
+    (await place.call(['runs', '--job', 'job'])).stdout.split('\n').at(1) ?? ''
   const status = async (): Promise<unknown> =>
-    JSON.parse((await place.run(['runs', '--job', 'job', '--json'])).stdout)[0].status
+    JSON.parse((await place.call(['runs', '--job', 'job', '--json'])).stdout)[0].status
 
-  expect((await place.run(['runs'])).stdout).toMatch(/^run +job +started \(UTC\) +ended as/)
+  expect((await place.call(['runs'])).stdout).toMatch(/^run +job +started \(UTC\) +ended as/)
   expect(await first()).toMatch(/ died /)
   expect(await status()).toBe('stopped')
   const lock = tryLock(databaseLock(join(place.folder, 'data/rankline.db')))
   try {
     expect(await first()).toMatch(/ running /)
     expect(await status()).toBe('running')
-    expect((await place.run(['runs', '1'])).stdout).toMatch(/^job \(run 1\): running, /)
+    expect((await place.call(['runs', '1'])).stdout).toMatch(/^job \(run 1\): running, /)
   } finally {
     lock?.release()
   }
@@ -59,7 +61,7 @@ test('runs tells a run at work from one that died, and names its time zone', asy
 test('who looks for what the demo collected is told where it is', async () => {
   const { place } = staged
   await place.file('else/demo.db', '')
-  const { code, stderr } = await place.run(['report', 'standing-desks', '--db', 'else/rankline.db'])
+  const { code, stderr } = await place.call(['report', 'standing-desks', '--db', 'else/rankline.db'])
   expect(code).toBe(2)
   expect(stderr).toContain('What the demo collected is in else/demo.db: add --db else/demo.db')
 })

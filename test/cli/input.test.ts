@@ -1,21 +1,23 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { startSandbox } from '../../src/sandbox/server.ts'
 import { type Workspace, workspace } from '../support/rankline.ts'
+import { testTable } from '../support/test-table.ts'
+import { staged } from './staged.ts'
 
 let place: Workspace
 beforeAll(async () => {
   place = await workspace()
   await place.file('job.csv', 'query\na\n')
   // Makes the database.
-  await place.run(['runs'])
+  await place.call(['runs'])
 })
 afterAll(() => place[Symbol.asyncDispose]())
 
 const service = { RANKLINE_BASE_URL: 'http://127.0.0.1:9', RANKLINE_API_KEY: 'a-key' }
 
-test.each<[string, readonly string[], Readonly<Record<string, string>>, RegExp]>([
+testTable<[string, readonly string[], Readonly<Record<string, string>>, RegExp]>([
   ['no base URL', ['usage'], { RANKLINE_API_KEY: 'k' }, /RANKLINE_BASE_URL=/],
   ['no key', ['usage'], { RANKLINE_BASE_URL: 'http://127.0.0.1:9' }, /RANKLINE_API_KEY=/],
   ['a blank key', ['usage'], { ...service, RANKLINE_API_KEY: '  ' }, /RANKLINE_API_KEY=/],
@@ -50,7 +52,7 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, RegExp]>
   ['a database folder that is not there', ['usage', '--db', 'no/such/x.db'], service, /mkdir -p no\/such/],
   ['an empty database name', ['runs', '--db', ''], {}, /--db is empty/],
   ['a database that is a folder', ['runs', '--db', 'data'], {}, /is a folder/],
-  ['a database that is something else', ['runs', '--db', 'job.csv'], {}, /is no SQLite database/],
+  ['a database that is something else', ['runs', '--db', 'job.csv'], {}, /is not a SQLite database/],
   ['a job file that is not there', ['run', 'nope.csv'], service, /nope\.csv/],
   ['no job file', ['run'], service, /job/],
   ['no command', [], {}, /rankline --help/],
@@ -87,7 +89,7 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, RegExp]>
   ['more words than are read', ['runs', '1', '2'], {}, /takes no '2'/],
   ['an output folder that is not there', ['export', 'organic', '--out', 'no/x.csv'], {}, /mkdir -p no/],
 ])('%s is one sentence on stderr, exit 2, and no stack trace', async (_, args, env, words) => {
-  const { code, stdout, stderr } = await place.run(args, env)
+  const { code, stdout, stderr } = await place.call(args, env)
 
   expect(stderr).toMatch(words)
   expect(stderr.trim().split('\n')).toHaveLength(1)
@@ -97,13 +99,12 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, RegExp]>
 })
 
 test('a job file with 500 mistakes is 20 lines and their number, exit 2, and nothing is sent', async () => {
-  await using sandbox = await startSandbox()
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged()
   const rows = Array.from({ length: 500 }, (_, index) => `query ${index},usa`)
   const job = await place.file('job.csv', `query,gl\nfine,us\n${rows.join('\n')}\n`)
 
   for (const command of ['run', 'plan']) {
-    const { code, stdout, stderr } = await place.run([command, job])
+    const { code, stdout, stderr } = await place.call([command, job])
     const lines = stderr.trim().split('\n')
     expect(lines).toHaveLength(21)
     expect(lines[0]).toBe("job.csv:3: gl cannot be 'usa'; write a two-letter country code such as us")
@@ -112,23 +113,22 @@ test('a job file with 500 mistakes is 20 lines and their number, exit 2, and not
     expect(stdout).toBe('')
     expect(code).toBe(2)
   }
-  expect((await place.run(['plan', job, '--verbose'])).stderr.trim().split('\n')).toHaveLength(500)
+  expect((await place.call(['plan', job, '--verbose'])).stderr.trim().split('\n')).toHaveLength(500)
   expect(sandbox.ledger.requests).toEqual([])
   expect(place.sql('SELECT * FROM runs')).toEqual([])
 })
 
 test('with --skip-bad the good job files run, and the exit code is 2', async () => {
-  await using sandbox = await startSandbox()
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged()
   await place.file('good.csv', 'query\na\n')
   await place.file('bad.csv', 'query,gl\nb,us\nc,usa\n')
   await place.file('other/bad.csv', 'query\nd\n')
   const jobs = ['bad.csv', 'good.csv', 'no.csv', 'other/bad.csv', '--skip-bad']
 
-  const dry = await place.run(['run', ...jobs, '--dry-run', '--json'])
+  const dry = await place.call(['run', ...jobs, '--dry-run', '--json'])
   expect(dry.code).toBe(2)
   expect(JSON.parse(dry.stdout)).toMatchObject({ job: 'good', tasks: { planned: 1 } })
-  const { code, stdout, stderr } = await place.run(['run', ...jobs])
+  const { code, stdout, stderr } = await place.call(['run', ...jobs])
 
   expect(code).toBe(2)
   expect(stderr.trim().split('\n')).toEqual([
@@ -144,18 +144,17 @@ test('with --skip-bad the good job files run, and the exit code is 2', async () 
   expect(sandbox.ledger.charged).toBe(1)
 
   // How a run was stopped counts more; without a good file nothing runs.
-  expect((await place.run(['run', ...jobs, '--max-credits', '0'])).code).toBe(4)
-  expect((await place.run(['run', 'bad.csv', '--skip-bad'])).code).toBe(2)
+  expect((await place.call(['run', ...jobs, '--max-credits', '0'])).code).toBe(4)
+  expect((await place.call(['run', 'bad.csv', '--skip-bad'])).code).toBe(2)
 })
 
 test('mistakes of all jobs of a command are told, and none of the jobs runs', async () => {
-  await using sandbox = await startSandbox()
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged()
   await place.file('good.csv', 'query\na\n')
   await place.file('bad.yaml', 'queries: [a]\ndepht: 3\n')
   await place.file('worse.yaml', 'operation: alpha.serch\nqueries: [a]\n')
 
-  const { code, stderr } = await place.run(['run', 'good.csv', 'bad.yaml', 'worse.yaml'])
+  const { code, stderr } = await place.call(['run', 'good.csv', 'bad.yaml', 'worse.yaml'])
 
   expect(code).toBe(2)
   expect(stderr.trim().split('\n')).toEqual([
@@ -166,17 +165,16 @@ test('mistakes of all jobs of a command are told, and none of the jobs runs', as
 })
 
 test('two files of one job name are told apart before anything is sent', async () => {
-  await using sandbox = await startSandbox()
-  await using place = await workspace(sandbox)
+  const { place } = await staged()
   await place.file('a/job.csv', 'query\na\n')
   await place.file('b/job.csv', 'query\nb\n')
-  expect((await place.run(['run', 'a/job.csv'])).code).toBe(0)
+  expect((await place.call(['run', 'a/job.csv'])).code).toBe(0)
 
-  const clash = await place.run(['run', 'b/job.csv'])
+  const clash = await place.call(['run', 'b/job.csv'])
 
   expect(clash.code).toBe(2)
   expect(clash.stderr).toContain("the job name 'job' belongs to a/job.csv already")
-  expect((await place.run(['run', 'b/job.csv', '--name', 'other'])).code).toBe(0)
+  expect((await place.call(['run', 'b/job.csv', '--name', 'other'])).code).toBe(0)
 })
 
 test('settings come from flags before the environment before .env, and the key from a file', async () => {

@@ -1,22 +1,21 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { workspace } from '../support/rankline.ts'
+import { staged } from './staged.ts'
 
 const jobs = fileURLToPath(new URL('../../jobs/', import.meta.url))
 const files = readdirSync(jobs).filter((name) => /\.(ya?ml|csv)$/.test(name))
 
 test('every example job is planned and collected whole, for no more than its plan says', async () => {
   expect(files).toHaveLength(8)
-  await using sandbox = await startSandbox()
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged()
   const paths = files.map((name) => `${jobs}${name}`)
-  const plan = await place.run(['plan', ...paths, '--json'])
+  const plan = await place.call(['plan', ...paths, '--json'])
   expect(plan.code).toBe(0)
   expect(sandbox.ledger.charged).toBe(0)
 
-  const { code, stdout } = await place.run(['run', ...paths, '--json'])
+  const { code, stdout } = await place.call(['run', ...paths, '--json'])
 
   expect(code).toBe(0)
   const plans = JSON.parse(plan.stdout)

@@ -1,11 +1,12 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
-import { queriesCsv, type Workspace, workspace } from '../support/rankline.ts'
+import type { Sandbox } from '../../src/sandbox/server.ts'
+import { queriesCsv, type Workspace } from '../support/rankline.ts'
+import { staged, waitWhile } from './staged.ts'
 
 async function verified(place: Workspace) {
-  const { code, stdout, stderr } = await place.run(['ledger', 'verify', '--json'])
+  const { code, stdout, stderr } = await place.call(['ledger', 'verify', '--json'])
   expect(stderr).toBe('')
   const [{ total, spans, unverified }, ...others] = JSON.parse(stdout)
   expect(others).toEqual([])
@@ -29,13 +30,11 @@ async function spendElsewhere(sandbox: Sandbox, calls: number): Promise<void> {
 
 test('after clean runs all that the service counted is billed here, batch by batch', async () => {
   // A batch is 100 calls under this limit, so that the account is read in mid-run.
-  await using sandbox = await startSandbox({ account: { perMinute: 600 } })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(250))
-  expect((await place.run(['run', job])).code).toBe(0)
+  const { sandbox, place, job } = await staged({ account: { perMinute: 600 } }, 250)
+  expect((await place.call(['run', job])).code).toBe(0)
   // What is bought between them changes the balance, not the count.
   sandbox.control({ topUp: { credits: 70 } })
-  expect((await place.run(['run', job])).code).toBe(0)
+  expect((await place.call(['run', job])).code).toBe(0)
 
   expect(sandbox.ledger.charged).toBe(500)
   expect(await verified(place)).toMatchObject({
@@ -43,29 +42,26 @@ test('after clean runs all that the service counted is billed here, batch by bat
     total: { used: 500, billed: 500, ...clean },
     unverified: everything,
   })
-  const { code, stdout } = await place.run(['ledger', 'verify'])
+  const { code, stdout } = await place.call(['ledger', 'verify'])
   expect(code).toBe(0)
   expect(stdout).toMatch(
-    /^sandbox \(key [0-9a-f]{8}\)\nThe service counted 500 credits, and so do these books\.\n$/,
+    /^sandbox \(key [0-9a-f]{8}\)\nThe service counted 500 credits, and so does this ledger\.\n$/,
   )
 })
 
 test('a reading is kept with when it was asked for, for it may be counted at any time from then on', async () => {
-  await using sandbox = await startSandbox({ rules: [{ operation: 'usage', do: { latency: 300 } }] })
-  await using place = await workspace(sandbox)
-  expect((await place.run(['usage'])).code).toBe(0)
+  const { place } = await staged({ rules: [{ operation: 'usage', do: { latency: 300 } }] })
+  expect((await place.call(['usage'])).code).toBe(0)
   const [reading] = place.sql<{ ms: number }>('SELECT read_at - asked_at AS ms FROM usage_readings')
   expect(reading?.ms).toBeGreaterThanOrEqual(290)
 })
 
 test('calls that others make with the same key are told apart, between runs and beside them', async () => {
-  await using sandbox = await startSandbox({ latencyMs: 20 })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(100))
-  expect((await place.run(['run', job])).code).toBe(0)
+  const { sandbox, place, job } = await staged({ latencyMs: 20 }, 100)
+  expect((await place.call(['run', job])).code).toBe(0)
   await spendElsewhere(sandbox, 3)
   const { ended } = place.start(['run', job, '--concurrency', '4'])
-  while (sandbox.ledger.charged < 120) await new Promise((resolve) => setTimeout(resolve, 5))
+  await waitWhile(() => sandbox.ledger.charged < 120)
   await spendElsewhere(sandbox, 4)
   const { code: runCode, stdout } = await ended
   expect(runCode).toBe(0)
@@ -83,14 +79,13 @@ test('calls that others make with the same key are told apart, between runs and 
 })
 
 test('of lost connections it tells how many were charged', async () => {
-  await using sandbox = await startSandbox({
+  const { sandbox, place } = await staged({
     rules: [
       { do: { hangUp: 'after' }, times: 2 },
       { do: { hangUp: 'before' }, times: 1 },
     ],
   })
-  await using place = await workspace(sandbox)
-  const run = await place.run(['run', await place.file('job.csv', queriesCsv(60)), '--json'])
+  const run = await place.call(['run', await place.file('job.csv', queriesCsv(60)), '--json'])
   const { credits } = JSON.parse(run.stdout)
 
   const lost = sandbox.ledger.requestsFor(({ fault }) => fault === 'hangUp')
@@ -110,21 +105,19 @@ test('of lost connections it tells how many were charged', async () => {
 })
 
 test('an asynchronous job is billed where its answer is, whatever was read while it went on', async () => {
-  await using sandbox = await startSandbox({ asyncMs: 1_500 })
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged({ asyncMs: 1_500 })
   const job = await place.file(
     'job.yaml',
     'operation: alpha.images\nasync: always\nqueries: [one, two, three]\n',
   )
   const { child, ended } = place.start(['run', job])
-  while (sandbox.ledger.requestsFor(({ path }) => path.includes('/jobs/')).length < 3)
-    await new Promise((resolve) => setTimeout(resolve, 10))
+  await waitWhile(() => sandbox.ledger.requestsFor(({ path }) => path.includes('/jobs/')).length < 3)
   child.kill('SIGKILL')
   await ended
-  expect((await place.run(['usage'])).code).toBe(0)
+  expect((await place.call(['usage'])).code).toBe(0)
   expect(await verified(place)).toMatchObject({ code: 0, total: {}, unverified: { before: 0, after: 3 } })
 
-  expect((await place.run(['run', job])).code).toBe(0)
+  expect((await place.call(['run', job])).code).toBe(0)
   expect(sandbox.ledger.charged).toBe(3)
   const { code, total, spans, unverified } = await verified(place)
   expect({ code, total, unverified }).toEqual({
@@ -141,12 +134,11 @@ test.each([
 ])(
   'a 404 is ambiguous, and is known to be billed where the account %s for it',
   async (_, chargeFor404, n) => {
-    await using sandbox = await startSandbox({
+    const { sandbox, place } = await staged({
       account: { chargeFor404 },
       rules: [{ query: 'query 7', do: { status: 404 } }],
     })
-    await using place = await workspace(sandbox)
-    expect((await place.run(['run', await place.file('job.csv', queriesCsv(9))])).code).toBe(3)
+    expect((await place.call(['run', await place.file('job.csv', queriesCsv(9))])).code).toBe(3)
 
     expect(sandbox.ledger.charged).toBe(8 + n)
     const { code, total } = await verified(place)
@@ -158,19 +150,17 @@ test.each([
 )
 
 test('a killed run is not compared until it goes on; then nothing of it is taken for others', async () => {
-  await using sandbox = await startSandbox({ latencyMs: 60 })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(120))
+  const { sandbox, place, job } = await staged({ latencyMs: 60 }, 120)
   const { child, ended } = place.start(['run', job, '--concurrency', '8'])
-  while (sandbox.ledger.charged < 40) await new Promise((resolve) => setTimeout(resolve, 5))
+  await waitWhile(() => sandbox.ledger.charged < 40)
   child.kill('SIGKILL')
   await ended
-  expect((await place.run(['usage'])).code).toBe(0)
+  expect((await place.call(['usage'])).code).toBe(0)
   const before = await verified(place)
   expect(before).toMatchObject({ code: 0, total: {} })
   expect(before.unverified.after).toBeGreaterThanOrEqual(40)
 
-  const { stdout } = await place.run(['run', job, '--json'])
+  const { stdout } = await place.call(['run', job, '--json'])
   const { credits } = JSON.parse(stdout)
   const { charged } = sandbox.ledger
   expect(await verified(place)).toMatchObject({
@@ -188,20 +178,23 @@ test('a killed run is not compared until it goes on; then nothing of it is taken
 
 test('a run that goes on after one that was killed says what the books say of the calls in between', async () => {
   // What is in the air when the process dies is charged after the next one has read the account.
-  await using sandbox = await startSandbox({
-    rules: [{ query: 'query 9', times: 1, do: { latency: 4_000 } }],
-  })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(9))
+  const { sandbox, place, job } = await staged(
+    {
+      rules: [{ query: 'query 9', times: 1, do: { latency: 4_000 } }],
+    },
+    9,
+  )
   const { child, ended } = place.start(['run', job])
-  while (sandbox.ledger.charged < 8 || place.sql('SELECT 1 FROM calls WHERE billed').length < 8)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+  await waitWhile(
+    () => sandbox.ledger.charged < 8 || place.sql('SELECT 1 FROM calls WHERE billed').length < 8,
+  )
   child.kill('SIGKILL')
   await ended
   const readings = sandbox.ledger.requestsFor(({ operation }) => operation === 'usage').length
   const again = place.start(['run', job, '--json'])
-  while (sandbox.ledger.requestsFor(({ operation }) => operation === 'usage').length === readings)
-    await new Promise((resolve) => setTimeout(resolve, 5))
+  await waitWhile(
+    () => sandbox.ledger.requestsFor(({ operation }) => operation === 'usage').length === readings,
+  )
   // As if the service counted late what was in the air.
   await spendElsewhere(sandbox, 1)
   const { credits } = JSON.parse((await again.ended).stdout)
@@ -212,16 +205,15 @@ test('a run that goes on after one that was killed says what the books say of th
 })
 
 test('what the books hold and the service did not count is told, with exit code 3', async () => {
-  await using sandbox = await startSandbox()
-  await using place = await workspace(sandbox)
-  await place.run(['run', await place.file('job.csv', queriesCsv(10))])
+  const { place } = await staged()
+  await place.call(['run', await place.file('job.csv', queriesCsv(10))])
   const db = new Database(join(place.folder, 'data/rankline.db'))
   db.exec('UPDATE calls_ SET credits = 5 WHERE id = (SELECT max(id) FROM calls_ WHERE billed = 1)')
   db.close()
 
   const { code, total } = await verified(place)
   expect({ code, total }).toEqual({ code: 3, total: { ...clean, used: 10, billed: 14, not_counted: 4 } })
-  const printed = await place.run(['ledger', 'verify'])
+  const printed = await place.call(['ledger', 'verify'])
   expect(printed.code).toBe(3)
-  expect(printed.stdout).toContain('  4 in these books and not counted')
+  expect(printed.stdout).toContain('  4 in this ledger and not counted')
 })

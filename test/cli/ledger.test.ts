@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { startSandbox } from '../../src/sandbox/server.ts'
 import { queriesCsv, type Workspace, workspace } from '../support/rankline.ts'
 import { stage } from '../support/stage.ts'
 
 const numbers = { calls: 0, billed: 0, free: 0, ambiguous: 0, credits: 0, credits_ambiguous: 0 }
 
 async function sums(place: Workspace, ...args: readonly string[]) {
-  const { code, stdout, stderr } = await place.run(['ledger', ...args, '--json'])
+  const { code, stdout, stderr } = await place.call(['ledger', ...args, '--json'])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   return JSON.parse(stdout)
 }
@@ -17,8 +17,8 @@ async function collected() {
   const { place, sandbox } = staged
   const tags = await place.file('tags.csv', 'query,tags\naa,head;review\nbb,head\ncc,\n')
   const other = await place.file('other.csv', 'query,operation\ndd,alpha.ai\n')
-  for (const job of [tags, other]) expect((await place.run(['run', job])).code).toBe(0)
-  expect((await place.run(['usage'])).code).toBe(0)
+  for (const job of [tags, other]) expect((await place.call(['run', job])).code).toBe(0)
+  expect((await place.call(['usage'])).code).toBe(0)
   return { ...staged, charged: sandbox.ledger.charged }
 }
 
@@ -70,32 +70,32 @@ describe('the ledger', () => {
     expect(await sums(place, '--by', 'job', '--from', at, '--job', 'tags')).toEqual([])
     // An instant is one of UTC, wherever this machine stands.
     const env = { TZ: 'America/New_York' }
-    const { stdout } = await place.run(['ledger', '--json', '--from', at.replace('Z', '')], env)
+    const { stdout } = await place.call(['ledger', '--json', '--from', at.replace('Z', '')], env)
     expect(JSON.parse(stdout)).toEqual(await sums(place, '--from', at))
   })
 
   test('is a table for a person, that fits the terminal', async () => {
     const { place } = all
-    const { stdout, stderr } = await place.run(['ledger', '--by', 'tag'])
+    const { stdout, stderr } = await place.call(['ledger', '--by', 'tag'])
     expect(stdout).toBe(
-      'tag     calls  billed  free  ambiguous  credits  maybe more\n' +
-        '(none)      7       2     5          0        4           0\n' +
-        'head        3       2     0          1        2           1\n' +
-        'review      1       1     0          0        1           0\n',
+      'tag     calls  billed  free  ambiguous  credits  possibly billed\n' +
+        '(none)      7       2     5          0        4                0\n' +
+        'head        3       2     0          1        2                1\n' +
+        'review      1       1     0          0        1                0\n',
     )
     expect(stderr).toBe('A call counts for each tag of its query.\n')
   })
 
   test('of nobody is empty', async () => {
     await using place = await workspace()
-    expect(await place.run(['ledger'])).toEqual({
+    expect(await place.call(['ledger'])).toEqual({
       code: 0,
       stdout: '',
       stderr: 'The ledger holds no such calls.\n',
     })
     expect(await sums(place)).toEqual([])
     expect(await sums(place, 'verify')).toEqual([])
-    const { code, stderr } = await place.run(['ledger', 'verify'])
+    const { code, stderr } = await place.call(['ledger', 'verify'])
     expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('was never read') })
   })
 })
@@ -105,18 +105,18 @@ test('every key is compared by itself', async () => {
   await using second = await startSandbox({ key: 'another-key' })
   await using place = await workspace(sandbox)
   const job = await place.file('job.csv', queriesCsv(4))
-  await place.run(['run', job])
+  await place.call(['run', job])
   const env = { RANKLINE_BASE_URL: second.url, RANKLINE_API_KEY: second.key }
-  for (let turn = 1; turn <= 2; turn++) await place.run(['run', job], env)
+  for (let turn = 1; turn <= 2; turn++) await place.call(['run', job], env)
 
-  const { code, stdout } = await place.run(['ledger', 'verify', '--json'])
+  const { code, stdout } = await place.call(['ledger', 'verify', '--json'])
   expect(code).toBe(0)
   const unverified = { before: 0, after: 0 }
   expect(JSON.parse(stdout)).toMatchObject([
     { total: { used: 4, billed: 4, by_others: 0 }, unverified },
     { total: { used: 8, billed: 8, by_others: 0 }, unverified },
   ])
-  const { stdout: text } = await place.run(['ledger', 'verify'])
+  const { stdout: text } = await place.call(['ledger', 'verify'])
   expect(text.match(/^sandbox \(key /gm)).toHaveLength(2)
 })
 
@@ -125,7 +125,7 @@ describe('asking the ledger with', () => {
   beforeAll(async () => {
     await using sandbox = await startSandbox()
     place = await workspace(sandbox)
-    await place.run(['run', await place.file('queries.csv', queriesCsv(1))])
+    await place.call(['run', await place.file('queries.csv', queriesCsv(1))])
   })
   afterAll(() => place[Symbol.asyncDispose]())
 
@@ -140,7 +140,7 @@ describe('asking the ledger with', () => {
     ['a day that is none', ['--from', '2026-02-30'], "--from cannot be '2026-02-30'; write a day such as"],
     ['an instant that is none', ['--until', '2026-02-01T25:00'], "--until cannot be '2026-02-01T25:00'"],
   ])('%s is refused in a sentence, with exit code 2', async (_, args, words) => {
-    const { code, stdout, stderr } = await place.run(['ledger', ...args])
+    const { code, stdout, stderr } = await place.call(['ledger', ...args])
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(words)
     expect(stderr.trim().split('\n')).toHaveLength(1)

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { driverFor } from '../../src/store/sqlite/driver.ts'
-import { collectedJob } from '../support/collected-job.ts'
+import { driverFor } from '../../src/store/sqlite/connection/driver.ts'
 import { loadedBy } from '../support/loaded.ts'
 import type { Workspace } from '../support/rankline.ts'
-import type { Stage } from '../support/stage.ts'
+import { collectedJob, type Stage } from '../support/stage.ts'
+import { testTable } from '../support/test-table.ts'
 
 let job: Stage
 let place: Workspace
@@ -15,72 +15,50 @@ afterAll(() => job[Symbol.asyncDispose]())
 
 /** What reads a command line, and nothing else. */
 const toBegin = [
-  'src/arguments.ts',
-  'src/cli.ts',
-  'src/commands/command.ts',
-  'src/commands/flags.ts',
-  'src/commands/index.ts',
-  'src/config.ts',
-  'src/errors.ts',
-  'src/mistyped.ts',
+  'src/app/config.ts',
+  'src/cli/argv.ts',
+  'src/cli/commands/index.ts',
+  'src/cli/flags.ts',
+  'src/cli/main.ts',
+  'src/cli/start.ts',
+  'src/cli/terminal.ts',
+  'src/model/errors.ts',
+  'src/model/flag.ts',
+  'src/model/text.ts',
   'src/model/url.ts',
-  'src/open-terminal.ts',
-  'src/start.ts',
-  'src/terminal.ts',
-  'src/text-width.ts',
-  'src/version.ts',
-  'src/words.ts',
-]
-const toParse = [
-  'ansi-regex',
-  'ansi-styles',
-  'cliui',
-  'escalade',
-  'get-caller-file',
-  'strip-ansi',
-  'wrap-ansi',
-  'y18n',
-  'yargs',
-  'yargs-parser',
+  'src/output/terminal.ts',
 ]
 
-test.each([[['--help']], [['--version']], [['report', '--help']], [['runss']]])(
-  '%j loads what reads a command line',
-  async (args) => {
-    expect([...(await loadedBy(place, args))].sort()).toEqual([...toBegin, ...toParse].sort())
-  },
-)
+testTable([['--help'], ['--version'], ['runss']])('%s loads what reads a command line', async (flag) => {
+  const loaded = [...(await loadedBy(place, [flag]))]
+  expect(loaded.filter((name) => name.startsWith('src/')).sort()).toEqual(toBegin)
+})
 
 /** Those of the driver that name its binary file, too. */
 const driver = driverFor(process.versions.napi)
-const toStore = [driver, 'bindings', 'file-uri-to-path']
+const toStore = [driver, 'bindings', 'file-uri-to-path', 'drizzle-orm', 'lru-cache']
 
-function packagesOf(loaded: ReadonlySet<string>): readonly string[] {
-  return [...loaded].filter((name) => !name.startsWith('src/') && ![...toParse, ...toStore].includes(name))
+/** Packages that neither read a command line nor open a database. */
+async function packagesOf(loaded: ReadonlySet<string>): Promise<readonly string[]> {
+  const usual = [...(await loadedBy(place, ['--version'])), ...toStore]
+  return [...loaded].filter((name) => !name.startsWith('src/') && !usual.includes(name))
 }
 
-test('a list of runs loads a database beside that, and nothing that calls, reads answers or writes', async () => {
+test('a list of runs also loads a database, and nothing that calls, reads answers or writes', async () => {
   const loaded = await loadedBy(place, ['runs'])
   expect(loaded).toContain(driver)
-  expect(packagesOf(loaded)).toEqual([])
-  const folders = [...loaded].map((name) => name.match(/^src\/(\w+)\//)?.[1])
-  expect([...new Set(folders)].sort()).toEqual([
-    'actions',
-    'commands',
-    'model',
-    'report',
-    'run',
-    'store',
-    undefined,
-  ])
+  expect(await packagesOf(loaded)).toEqual([])
+  const folders = [...loaded].flatMap((name) => name.match(/^src\/(\w+)\//)?.[1] ?? [])
+  expect([...new Set(folders)].sort()).toEqual(['app', 'cli', 'collect', 'model', 'output', 'rank', 'store'])
   expect(loaded).not.toContain('src/store/sqlite/open.ts')
 })
 
 test('a report loads neither what calls nor what reads files, nor the forms that were not asked for', async () => {
   const loaded = await loadedBy(place, ['report', 'job'])
-  expect(loaded).toContain('src/report/rank-table.ts')
-  expect(packagesOf(loaded)).toEqual([])
-  const others = /^src\/(api|jobfile|xlsx|report\/(page|workbook|markdown))\//
+  expect(loaded).toContain('src/report/formats/table.ts')
+  expect(await packagesOf(loaded)).toEqual([])
+  const others =
+    /^src\/(api|jobfile|output\/xlsx|output\/formats\/(csv|parquet)|report\/(page|formats\/(workbook|markdown)))\b/
   expect([...loaded].filter((name) => others.test(name))).toEqual([])
 })
 

@@ -1,18 +1,17 @@
 import { expect, test } from 'vitest'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { workspace } from '../support/rankline.ts'
+import { staged } from './staged.ts'
 
 test('free lookups show what the service says, cost nothing and stand in the ledger', async () => {
-  await using sandbox = await startSandbox({
+  const { sandbox, place } = await staged({
     account: { subscription: { total: 500, used: 20 }, perSecond: 40 },
   })
-  await using place = await workspace(sandbox)
 
-  const usage = await place.run(['usage'])
-  const countries = await place.run(['countries', 'UNITED'])
-  const languages = await place.run(['languages', 'german', '--json'])
-  const health = await place.run(['health'])
-  const path = await place.run(['health', '/v1/alpha/search', '--json'])
+  const usage = await place.call(['usage'])
+  const countries = await place.call(['countries', 'UNITED'])
+  const languages = await place.call(['languages', 'german', '--json'])
+  const health = await place.call(['health'])
+  const path = await place.call(['health', '/v1/alpha/search', '--json'])
 
   expect(usage.stdout).toMatch(/remaining +480/)
   expect(usage.stdout).toMatch(/calls per second +40/)
@@ -43,10 +42,9 @@ test.each([
   ['an unknown engine', ['health', 'delta'], {}, 2, /Engines are alpha, beta, gamma/],
   ['a refused key', ['countries', 'a'], { keyActive: false }, 5, /RANKLINE_API_KEY/],
 ] as const)('%s is one sentence', async (_, args, account, code, words) => {
-  await using sandbox = await startSandbox({ account })
-  await using place = await workspace(sandbox)
+  const { place } = await staged({ account })
 
-  const ended = await place.run(args)
+  const ended = await place.call(args)
 
   expect(ended.stderr).toMatch(words)
   expect(ended.stderr.trim().split('\n')).toHaveLength(1)
@@ -63,13 +61,12 @@ test.each(accounts)(
   'a usage record of %s stops a run before anything is bought; plan and usage say it, too',
   async (_, said, code, reason, words) => {
     const record = { remaining: 500, total_used: 0, rate_limit: {}, ...said }
-    await using sandbox = await startSandbox({ rules: [{ operation: 'usage', do: { body: record } }] })
-    await using place = await workspace(sandbox)
+    const { sandbox, place } = await staged({ rules: [{ operation: 'usage', do: { body: record } }] })
     const job = await place.file('job.csv', 'query\na\n')
 
-    const run = await place.run(['run', job, '--json'])
-    const usage = await place.run(['usage'])
-    const plan = await place.run(['plan', job])
+    const run = await place.call(['run', job, '--json'])
+    const usage = await place.call(['usage'])
+    const plan = await place.call(['plan', job])
 
     expect([run.code, usage.code, plan.code]).toEqual([code, 0, 0])
     for (const { stderr } of [run, usage, plan]) expect(stderr).toContain(words)
@@ -79,11 +76,10 @@ test.each(accounts)(
 )
 
 test('a search is one call: shown, stored and in the ledger', async () => {
-  await using sandbox = await startSandbox()
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged()
 
-  const shown = await place.run(['search', 'alpha.search', 'standing desk', '-p', 'gl=us', '-p', 'num=5'])
-  const json = await place.run([
+  const shown = await place.call(['search', 'alpha.search', 'standing desk', '-p', 'gl=us', '-p', 'num=5'])
+  const json = await place.call([
     'search',
     'alpha.news',
     'desk',
@@ -108,8 +104,8 @@ test('a search is one call: shown, stored and in the ledger', async () => {
 test('operations are listed with prices, and every one of them with its parameters as JSON', async () => {
   await using place = await workspace()
 
-  const table = await place.run(['operations'])
-  const json = await place.run(['operations', '--json'])
+  const table = await place.call(['operations'])
+  const json = await place.call(['operations', '--json'])
 
   expect(table.stdout).toMatch(/^alpha\.ai +3 /m)
   expect(JSON.parse(json.stdout)).toHaveLength(15)

@@ -2,14 +2,11 @@ import { closeSync, openSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
-import { queriesCsv, workspace } from '../support/rankline.ts'
+import { staged, waitWhile } from './staged.ts'
 
 test('a damaged database is refused before anything is sent', async () => {
-  await using sandbox = await startSandbox()
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(50))
-  await place.run(['run', job])
+  const { sandbox, place, job } = await staged({}, 50)
+  await place.call(['run', job])
   const path = join(place.folder, 'data/rankline.db')
   const before = sandbox.ledger.requests.length
   const file = openSync(path, 'r+')
@@ -18,7 +15,7 @@ test('a damaged database is refused before anything is sent', async () => {
     writeSync(file, Buffer.alloc(4096, 0x5a), 0, 4096, page * 4096)
   closeSync(file)
 
-  const { code, stderr } = await place.run(['run', job])
+  const { code, stderr } = await place.call(['run', job])
 
   expect(code).toBe(2)
   expect(stderr).toMatch(/^rankline: data\/rankline\.db is damaged\..*backup.*\n$/)
@@ -26,11 +23,9 @@ test('a damaged database is refused before anything is sent', async () => {
 })
 
 test('a database that another program has locked is waited for', async () => {
-  await using sandbox = await startSandbox({ latencyMs: 5 })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(300))
+  const { sandbox, place, job } = await staged({ latencyMs: 5 }, 300)
   const { ended } = place.start(['run', job, '--json'])
-  while (sandbox.ledger.requests.length < 50) await new Promise((resolve) => setTimeout(resolve, 5))
+  await waitWhile(() => sandbox.ledger.requests.length < 50)
   const other = new Database(join(place.folder, 'data/rankline.db'), { timeout: 5_000 })
   other.exec('BEGIN IMMEDIATE')
   await new Promise((resolve) => setTimeout(resolve, 1_500))
@@ -45,9 +40,7 @@ test('a database that another program has locked is waited for', async () => {
 })
 
 test('a folder for temporary files that does not exist is in the way of nothing that is collected', async () => {
-  await using sandbox = await startSandbox()
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(1))
+  const { sandbox, place, job } = await staged({}, 1)
 
   const { code, stderr } = await place.run(['run', job], { TMPDIR: join(place.folder, 'nowhere') })
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
-import { type Workspace, workspace } from '../support/rankline.ts'
+import type { Workspace } from '../support/rankline.ts'
+import { staged } from './staged.ts'
 
 const sites = ['northdesk.example', 'risewell.example']
 const job = (more: string) =>
@@ -20,22 +20,21 @@ const read = ({ sql }: Workspace, site: string) =>
   ).map(({ row }) => row)
 
 test('a competitor that is added has its history at the next run, at no cost', async () => {
-  await using sandbox = await startSandbox({ sites })
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged({ sites })
   await place.file('job.yaml', job(''))
   for (const date of ['2026-03-02', '2026-03-05']) {
     sandbox.control({ date })
-    await place.run(['run', 'job.yaml', '--fresh'])
+    await place.call(['run', 'job.yaml', '--fresh'])
   }
   await place.file('job.yaml', job('competitors: [risewell.example, nowhere.example]\n'))
   sandbox.control({ date: '2026-03-09' })
 
-  expect((await place.run(['report', 'job.yaml', '--quiet'])).stderr).toBe('')
-  const { code, stdout, stderr } = await place.run(['run', 'job.yaml', '--fresh', '--json'])
+  expect((await place.call(['report', 'job.yaml', '--quiet'])).stderr).toBe('')
+  const { code, stdout, stderr } = await place.call(['run', 'job.yaml', '--fresh', '--json'])
 
   expect(code).toBe(0)
   expect(stderr).toContain(
-    'job: targets are new; 4 stored queries were looked at again for them, at no cost.',
+    'job: targets are new; 4 stored queries were evaluated again for them, at no cost.',
   )
   expect(JSON.parse(stdout)).toMatchObject({ run: 3, credits: { spent: 4 } })
   expect(sandbox.ledger.charged).toBe(12)
@@ -45,14 +44,13 @@ test('a competitor that is added has its history at the next run, at no cost', a
 })
 
 test('a target in a column of a CSV file has a history of its query alone; removed, it keeps it', async () => {
-  await using sandbox = await startSandbox({ sites })
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged({ sites })
   await place.file('job.csv', 'query\noak desk\nwalnut desk\n')
-  await place.run(['run', 'job.csv', '--fresh'])
+  await place.call(['run', 'job.csv', '--fresh'])
   await place.file('job.csv', 'query,target\noak desk,risewell.example\nwalnut desk,\n')
-  await place.run(['run', 'job.csv', '--fresh'])
+  await place.call(['run', 'job.csv', '--fresh'])
   await place.file('job.csv', 'query\noak desk\nwalnut desk\n')
-  await place.run(['run', 'job.csv', '--fresh'])
+  await place.call(['run', 'job.csv', '--fresh'])
 
   const all = read(place, 'risewell.example')
 
@@ -63,14 +61,13 @@ test('a target in a column of a CSV file has a history of its query alone; remov
 })
 
 test('a run that goes on looks for a new target in what it has bought already, too', async () => {
-  await using sandbox = await startSandbox({ sites, account: { subscription: { total: 3 } } })
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged({ sites, account: { subscription: { total: 3 } } })
   await place.file('job.yaml', job(''))
-  expect((await place.run(['run', 'job.yaml'])).code).toBe(4)
+  expect((await place.call(['run', 'job.yaml'])).code).toBe(4)
   sandbox.control({ topUp: { credits: 10 } })
   await place.file('job.yaml', job('competitors: [risewell.example]\n'))
 
-  const { code, stdout } = await place.run(['run', 'job.yaml', '--json'])
+  const { code, stdout } = await place.call(['run', 'job.yaml', '--json'])
 
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({ run: 1, credits: { spent: 4 } })

@@ -7,19 +7,16 @@ import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { collectedJob, collecting } from '../support/collected-job.ts'
 import type { Workspace } from '../support/rankline.ts'
-import type { Stage } from '../support/stage.ts'
+import { collectedJob, collecting, type Stage } from '../support/stage.ts'
 
 const program = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 const commands: readonly (readonly string[])[] = [
   ['export', 'organic'],
   ['export', 'organic', '--format', 'parquet'],
-  ['report', 'job'],
   ['report', 'job', '--format', 'html'],
   ['diff', 'job', '--json'],
   ['ledger'],
-  ['runs'],
 ]
 const named = commands.map((args) => [args.join(' '), args] as const)
 
@@ -50,7 +47,7 @@ async function ontoFullDisk(args: readonly string[]) {
 
 describe.skipIf(!existsSync('/dev/full'))('a disk that is full behind stdout', () => {
   const sentence =
-    'rankline: The output cannot be written, for the disk is full. Make room, or send it elsewhere\n'
+    'rankline: The output cannot be written because the disk is full. Free some space, or write it elsewhere\n'
 
   test.each(named)('fails %s with one sentence, and no cursor is named', async (_, args) => {
     expect(await ontoFullDisk(args)).toEqual({ code: 6, stderr: sentence })
@@ -93,7 +90,7 @@ describe('what a command reads', () => {
   ])('is not written over: %s', async (_, args, file) => {
     await place.file('ctr.csv', curve)
     const before = await place.read(file)
-    expect(await place.run(args)).toEqual({
+    expect(await place.call(args)).toEqual({
       code: 2,
       stdout: '',
       stderr: `rankline: --out names ${file}, which is read and would be lost. Give it the name of another file\n`,
@@ -129,7 +126,7 @@ describe('what a command reads', () => {
     await rm(join(place.folder, 'link'), { force: true })
     await symlink('job.csv', join(place.folder, 'link'))
     const before = await place.read(file)
-    expect(await place.run(args)).toEqual({
+    expect(await place.call(args)).toEqual({
       code: 2,
       stdout: '',
       stderr: `rankline: --out names ${what}, which would be lost. Give it the name of another file\n`,

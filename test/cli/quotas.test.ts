@@ -1,17 +1,16 @@
 import { expect, test } from 'vitest'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
-import { queriesCsv, workspace } from '../support/rankline.ts'
+import { queriesCsv } from '../support/rankline.ts'
+import { staged } from './staged.ts'
 
 test.each(['total', 'daily', 'weekly', 'monthly'] as const)(
   'a %s quota is kept to the call by the ledger, over runs, without a refusal',
   async (period) => {
-    await using sandbox = await startSandbox({ account: { quotas: { [period]: 25 } } })
-    await using place = await workspace(sandbox)
+    const { sandbox, place } = await staged({ account: { quotas: { [period]: 25 } } })
     const first = await place.file('first.csv', queriesCsv(10, 'first'))
     const second = await place.file('second.csv', queriesCsv(40, 'second'))
 
-    expect((await place.run(['run', first])).code).toBe(0)
-    const stopped = await place.run(['run', second, '--json'])
+    expect((await place.call(['run', first])).code).toBe(0)
+    const stopped = await place.call(['run', second, '--json'])
 
     expect(stopped.code).toBe(4)
     expect(JSON.parse(stopped.stdout)).toMatchObject({
@@ -22,7 +21,7 @@ test.each(['total', 'daily', 'weekly', 'monthly'] as const)(
     expect(sandbox.ledger.refusals).toBe(0)
 
     sandbox.control({ account: { quotas: { [period]: null } } })
-    const raised = await place.run(['run', second, '--json'])
+    const raised = await place.call(['run', second, '--json'])
     expect(JSON.parse(raised.stdout)).toMatchObject({
       run: 2,
       finish_reason: 'completed',
@@ -32,14 +31,15 @@ test.each(['total', 'daily', 'weekly', 'monthly'] as const)(
 )
 
 test('a lost answer is not asked for again where the quota covers only the other calls', async () => {
-  await using sandbox = await startSandbox({
-    account: { quotas: { daily: 2 } },
-    rules: [{ operation: 'alpha.search', times: 1, do: { hangUp: 'after' } }],
-  })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(2))
+  const { sandbox, place, job } = await staged(
+    {
+      account: { quotas: { daily: 2 } },
+      rules: [{ operation: 'alpha.search', times: 1, do: { hangUp: 'after' } }],
+    },
+    2,
+  )
 
-  const { code, stdout } = await place.run(['run', job, '--json', '--concurrency', '1'])
+  const { code, stdout } = await place.call(['run', job, '--json', '--concurrency', '1'])
 
   expect(code).toBe(4)
   expect(JSON.parse(stdout)).toMatchObject({
@@ -51,11 +51,9 @@ test('a lost answer is not asked for again where the quota covers only the other
 })
 
 test('plan says what a quota leaves', async () => {
-  await using sandbox = await startSandbox({ account: { quotas: { daily: 25 } } })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(40))
+  const { place, job } = await staged({ account: { quotas: { daily: 25 } } }, 40)
 
-  const { code, stderr } = await place.run(['plan', job])
+  const { code, stderr } = await place.call(['plan', job])
 
   expect(code).toBe(0)
   expect(stderr).toContain('daily quota of 25 calls leaves 25 calls')

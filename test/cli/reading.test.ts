@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
-import { queriesCsv, type Workspace, workspace } from '../support/rankline.ts'
+import { queriesCsv, type Workspace } from '../support/rankline.ts'
 import { readOnly } from '../support/read-only.ts'
+import { staged, waitWhile } from './staged.ts'
 
 const job = 'depth: 10\ntargets: [acme.com]\nqueries: [desk, chair]\n'
 const reading = [
@@ -28,45 +28,43 @@ function contents(place: Workspace, folder: string): readonly string[] {
 
 async function collected(place: Workspace): Promise<void> {
   await place.file('job.yaml', job)
-  expect((await place.run(['run', 'job.yaml'])).code).toBe(0)
+  expect((await place.call(['run', 'job.yaml'])).code).toBe(0)
 }
 
 test('commands that read leave the folder of the database as it was, also where a target is new', async () => {
-  await using sandbox = await startSandbox({ sites: ['acme.com', 'rival.com'] })
-  await using place = await workspace(sandbox)
+  const { place } = await staged({ sites: ['acme.com', 'rival.com'] })
   await collected(place)
   await place.file('job.yaml', `${job}competitors: [rival.com]\n`)
   const before = contents(place, 'data')
 
   const ends = await Promise.all(
-    [...reading, ['plan', 'job.yaml', '--backtest']].map((args) => place.run(args)),
+    [...reading, ['plan', 'job.yaml', '--backtest']].map((args) => place.call(args)),
   )
-  const report = await place.run(['report', 'job.yaml', '--format', 'csv'])
+  const report = await place.call(['report', 'job.yaml', '--format', 'csv'])
 
   expect(ends.map(({ code, stderr }) => [code, stderr.includes('rankline:')])).toEqual(
     ends.map(() => [0, false]),
   )
-  expect(report.stderr).toContain('targets are new; 2 stored queries were looked at again for them')
+  expect(report.stderr).toContain('targets are new; 2 stored queries were evaluated again for them')
   expect(report.stdout).toContain('rival.com')
   expect(contents(place, 'data')).toEqual(before)
 })
 
 test('no command that reads makes a database; one that was named has to be there', async () => {
-  await using sandbox = await startSandbox()
-  await using place = await workspace(sandbox)
+  const { place } = await staged()
   await place.file('job.yaml', job)
 
   for (const args of [...reading, ['plan', 'job.yaml', '--backtest'], ['resume'], ['db', 'migrate']]) {
-    const { code, stdout, stderr } = await place.run(['--db', 'mistyped.db', ...args])
+    const { code, stdout, stderr } = await place.call(['--db', 'mistyped.db', ...args])
     expect([code, stdout, stderr], args.join(' ')).toEqual([
       2,
       '',
       expect.stringContaining('There is no database mistyped.db'),
     ])
   }
-  const named = await place.run(['runs'], { RANKLINE_DB: 'mistyped.db' })
+  const named = await place.call(['runs'], { RANKLINE_DB: 'mistyped.db' })
   const usual = [['plan', 'job.yaml'], ['runs'], ['ledger'], ['--db', 'other.db', 'plan', 'job.yaml']]
-  const ends = await Promise.all(usual.map((args) => place.run(args)))
+  const ends = await Promise.all(usual.map((args) => place.call(args)))
 
   expect(named.code).toBe(2)
   expect(ends.map(({ code }) => code)).toEqual(usual.map(() => 0))
@@ -75,12 +73,11 @@ test('no command that reads makes a database; one that was named has to be there
 })
 
 test('a database is read where nothing may be written, also with a log that a dead process left', async () => {
-  await using sandbox = await startSandbox()
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged()
   await collected(place)
   const dead = place.start(['run', await place.file('more.csv', queriesCsv(200)), '--concurrency', '2'])
   sandbox.control({ latencyMs: 50 })
-  while (sandbox.ledger.charged < 20) await new Promise((resolve) => setTimeout(resolve, 5))
+  await waitWhile(() => sandbox.ledger.charged < 20)
   dead.child.kill('SIGKILL')
   await dead.ended
   for (const folder of ['with-log', 'alone']) mkdirSync(join(place.folder, folder))
@@ -98,30 +95,29 @@ test('a database is read where nothing may be written, also with a log that a de
     if (mounted === null) return
     const before = contents(place, folder)
     const db = ['--db', `${folder}/rankline.db`]
-    const ends = await Promise.all(commands.map((args) => place.run([...db, ...args])))
+    const ends = await Promise.all(commands.map((args) => place.call([...db, ...args])))
     expect(ends.map(({ code, stderr }) => [code, stderr.includes('rankline:')])).toEqual(
       commands.map(() => [0, false]),
     )
-    const listed = await place.run([...db, 'runs', '--json'])
+    const listed = await place.call([...db, 'runs', '--json'])
     expect(JSON.parse(listed.stdout)).toHaveLength(2)
     expect(contents(place, folder)).toEqual(before)
   }
 })
 
 test('a folder in which no folder for the database can be made is one sentence, and nothing is sent', async () => {
-  await using sandbox = await startSandbox()
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged()
   await place.file('job.csv', queriesCsv(1))
   const data = join(place.folder, 'data')
   rmSync(data, { recursive: true })
   const refused = async (...commands: readonly (readonly string[])[]) => {
-    const ends = await Promise.all(commands.map((args) => place.run(args)))
+    const ends = await Promise.all(commands.map((args) => place.call(args)))
     return ends.map(({ code, stdout, stderr }) => `${code} ${stdout}${stderr}`)
   }
 
   await place.file('data', 'a file')
   expect(await refused(['demo', '--days', '1'])).toEqual([
-    `2 rankline: ${data} is no folder, so no database can be made in it. Rename it, or name a database elsewhere with --db\n`,
+    `2 rankline: ${data} is not a folder, so no database can be created in it. Rename it, or name a database elsewhere with --db\n`,
   ])
   rmSync(data)
   using mounted = readOnly(place.folder)
@@ -134,15 +130,14 @@ test('a folder in which no folder for the database can be made is one sentence, 
   expect(await refused(...commands)).toEqual(
     commands.map(
       () =>
-        `2 rankline: The folder ${data} cannot be made for the database. Work in a folder that you may write, or name a database elsewhere with --db\n`,
+        `2 rankline: The folder ${data} cannot be created for the database. Work in a folder where you may write, or name a database elsewhere with --db\n`,
     ),
   )
   expect(sandbox.ledger.charged).toBe(0)
 })
 
 test('a database is migrated when no other process collects, never beside one', async () => {
-  await using sandbox = await startSandbox()
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged()
   await collected(place)
   const old = 'DROP VIEW calls; CREATE VIEW calls AS SELECT 1 AS old'
   place.change(old)
@@ -150,7 +145,7 @@ test('a database is migrated when no other process collects, never beside one', 
   // It has a database of its own, and then the name of the one that is old.
   const other = place.start(['run', slow, '--db', 'other.db', '--concurrency', '2'])
   sandbox.control({ latencyMs: 50 })
-  while (sandbox.ledger.charged < 10) await new Promise((resolve) => setTimeout(resolve, 5))
+  await waitWhile(() => sandbox.ledger.charged < 10)
   place.change(old.replace('old', 'older'))
   const texts = () => place.sql<{ sql: string }>("SELECT sql FROM sqlite_schema WHERE name = 'calls'")
   const before = texts()
@@ -162,30 +157,29 @@ test('a database is migrated when no other process collects, never beside one', 
       ['db', 'migrate'],
       ['run', 'job.yaml', '--wait', '0'],
       ['renormalise', '--wait', '0'],
-    ].map((args) => place.run(args)),
+    ].map((args) => place.call(args)),
   )
-  const read = await Promise.all([['runs'], ['usage'], ['plan', 'job.yaml']].map((args) => place.run(args)))
+  const read = await Promise.all([['runs'], ['usage'], ['plan', 'job.yaml']].map((args) => place.call(args)))
   expect(texts()).toEqual(before)
   other.child.kill('SIGKILL')
   await other.ended
-  const alone = await place.run(['db', 'migrate'])
+  const alone = await place.call(['db', 'migrate'])
 
   expect(beside.map(({ code }) => code)).toEqual([7, 7, 7])
   expect(read.map(({ code }) => code)).toEqual([0, 0, 0])
   expect(alone).toMatchObject({ code: 0, stdout: 'data/rankline.db is brought up to date.\n' })
   expect(texts()).not.toEqual(before)
-  expect((await place.run(['db', 'migrate'])).stdout).toBe('data/rankline.db is up to date.\n')
+  expect((await place.call(['db', 'migrate'])).stdout).toBe('data/rankline.db is up to date.\n')
 })
 
 test.each([[':memory:'], [':MEMORY:'], ['file::memory:?cache=shared'], ['file:x.db?mode=memory']])(
   'no command takes %s for a database',
   async (name) => {
-    await using sandbox = await startSandbox()
-    await using place = await workspace(sandbox)
-    const { code, stderr } = await place.run(['search', 'alpha.search', 'desk', '--db', name])
-    const fromEnvironment = await place.run(['runs'], { RANKLINE_DB: name })
+    const { sandbox, place } = await staged()
+    const { code, stderr } = await place.call(['search', 'alpha.search', 'desk', '--db', name])
+    const fromEnvironment = await place.call(['runs'], { RANKLINE_DB: name })
     expect([code, fromEnvironment.code]).toEqual([2, 2])
-    expect(stderr).toContain('has to be kept in a file')
+    expect(stderr).toContain('must be kept in a file')
     expect(sandbox.ledger.charged).toBe(0)
     expect(readdirSync(place.folder)).toEqual(['data'])
   },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { type Ended, type Workspace, workspace } from '../support/rankline.ts'
 
 const job = `targets: [acme.com]
@@ -16,7 +16,7 @@ beforeAll(async () => {
   sandbox = await startSandbox({ sites: ['acme.com'], rules: [{ query: 'oak', do: { answerAs } }] })
   place = await workspace(sandbox)
   await place.file('desks.yaml', job)
-  first = await place.run(['run', 'desks.yaml'])
+  first = await place.call(['run', 'desks.yaml'])
 })
 afterAll(async () => {
   await place[Symbol.asyncDispose]()
@@ -24,7 +24,8 @@ afterAll(async () => {
 })
 
 async function said(...args: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await place.run(args)
+  // The page is made from what the build has put together.
+  const { code, stdout, stderr } = await (args.includes('html') ? place.run(args) : place.call(args))
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   return stdout
 }
@@ -33,14 +34,14 @@ describe('a service that answers another question than the one asked', () => {
   test('is paid, and the run says how often it did', async () => {
     expect(first.code).toBe(0)
     expect(`${first.stdout}${first.stderr}`).toContain(
-      `1 answer repeats another question than asked; ${marks}`,
+      `1 answer repeats a different query than asked; ${marks}`,
     )
     expect(sandbox.ledger.requests.filter(({ fault }) => fault === 'answerAs')).toHaveLength(1)
     expect(sandbox.ledger.charged).toBe(3)
   })
 
   test('is told of by the list of runs, in words and as JSON', async () => {
-    expect(await said('runs', '1')).toContain(`1 answer repeats another question than asked; ${marks}`)
+    expect(await said('runs', '1')).toContain(`1 answer repeats a different query than asked; ${marks}`)
     expect(JSON.parse(await said('runs', '1', '--json'))).toMatchObject({ mismatched_answers: 1 })
     expect(await said('runs')).toMatch(/suspect\n.* 1\n$/)
   })
@@ -58,7 +59,7 @@ describe('a service that answers another question than the one asked', () => {
 
   test('is a reason that an explained query names', async () => {
     const text = (await said('report', 'desks', '--explain', 'oak desk')).replace(/\s+/g, ' ')
-    expect(text).toContain('In doubt, for page 1 answered another question than asked.')
+    expect(text).toContain('In doubt, for page 1 answered a different query than requested.')
   })
 
   test('is seen in every form of the report', async () => {
@@ -69,7 +70,7 @@ describe('a service that answers another question than the one asked', () => {
     expect(rows.map(({ suspect }) => suspect).sort()).toEqual([0, 0, 1])
     expect(await said('report', 'desks', '--format', 'csv')).toMatch(/,best_date,suspect\n/)
     expect(await said('report', 'desks', '--format', 'md')).toContain(
-      'another question than asked: 1 observation',
+      'a different query than requested: 1 observation',
     )
     expect(await said('report', 'desks', '--format', 'html')).toContain('"mismatched":1')
     expect(JSON.parse(await said('report', 'desks', '--metrics', '--format', 'json'))).toMatchObject({
@@ -96,12 +97,12 @@ describe('with strict_echo its answers are no look at the ranks', () => {
       { query: 'standing desk', unknown: 0, suspect: 0 },
     ])
     const why = (await said('report', name, '--explain', 'oak desk')).replace(/\s+/g, ' ')
-    expect(why).toContain('no page that was fetched, but page 1 answered another question than asked.')
+    expect(why).toContain('no page that was fetched, but page 1 answered a different query than requested.')
   })
 
   test('anything but true or false is a mistake with its place', async () => {
     await place.file('wrong.yaml', `strict_echo: yes\n${job}`)
-    expect(await place.run(['run', 'wrong.yaml'])).toEqual({
+    expect(await place.call(['run', 'wrong.yaml'])).toEqual({
       code: 2,
       stdout: '',
       stderr: "wrong.yaml:1:14: strict_echo cannot be 'yes'; write one of true, false\n",

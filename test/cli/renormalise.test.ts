@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { normaliserVersion } from '../../src/catalog/understand.ts'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
-import { queriesCsv, type Workspace, workspace } from '../support/rankline.ts'
+import { normaliserVersion } from '../../src/catalog/answers.ts'
+import { queriesCsv, type Workspace } from '../support/rankline.ts'
 import { stage } from '../support/stage.ts'
+import { staged, waitWhile } from './staged.ts'
 
 const isSearch = ({ operation }: { operation: string | null }) => operation === 'alpha.search'
 const job = (targets: string) => `depth: 20\ntargets: [${targets}]\nqueries: [oak desk, walnut desk]\n`
@@ -13,7 +13,7 @@ async function collected() {
   const { place } = staged
   await place.file('tracked.yaml', job('northdesk.example'))
   await place.file('other.csv', queriesCsv(1))
-  expect((await place.run(['run', 'tracked.yaml', 'other.csv'])).code).toBe(0)
+  expect((await place.call(['run', 'tracked.yaml', 'other.csv'])).code).toBe(0)
   return staged
 }
 
@@ -32,9 +32,9 @@ describe('renormalise', () => {
       "DELETE FROM results WHERE answer_id < 3; UPDATE observations SET state = 'absent', rank = 99",
     )
 
-    const json = await place.run(['renormalise', '--json'])
+    const json = await place.call(['renormalise', '--json'])
     expect(shown(place)).toEqual(before)
-    const said = await place.run(['renormalise'])
+    const said = await place.call(['renormalise'])
 
     const results = before[0]?.length
     expect(json).toMatchObject({ code: 0, stderr: '' })
@@ -56,12 +56,12 @@ describe('renormalise', () => {
     await using world = await collected()
     const { place } = world
     const answers = async (...args: readonly string[]) =>
-      JSON.parse((await place.run(['renormalise', '--json', ...args])).stdout).answers
+      JSON.parse((await place.call(['renormalise', '--json', ...args])).stdout).answers
     expect(await answers('tracked')).toBe(4)
     expect(await answers('other.csv')).toBe(1)
     place.change('UPDATE answers_ SET normaliser = 1 WHERE id = 1')
     expect(await answers('--outdated')).toBe(1)
-    const again = await place.run(['renormalise', '--outdated'])
+    const again = await place.call(['renormalise', '--outdated'])
     expect(again).toMatchObject({ code: 0, stdout: 'Nothing to derive again.\n' })
   })
 
@@ -71,7 +71,7 @@ describe('renormalise', () => {
     const before = shown(place)
     place.change("UPDATE raw_answers SET body = x'00' WHERE answer_id = 2")
 
-    const { code, stdout, stderr } = await place.run(['renormalise'])
+    const { code, stdout, stderr } = await place.call(['renormalise'])
 
     expect(code).toBe(0)
     expect(stdout).toContain('4 answers derived again')
@@ -85,11 +85,11 @@ describe('renormalise', () => {
     const spent = sandbox.ledger.charged
     await place.file('tracked.yaml', job('northdesk.example, risewell.example'))
 
-    const { code, stderr } = await place.run(['renormalise', 'tracked.yaml'])
+    const { code, stderr } = await place.call(['renormalise', 'tracked.yaml'])
 
     expect(code).toBe(0)
     expect(stderr).toContain(
-      'tracked: targets are new; 2 stored queries were looked at again for them, at no cost.',
+      'tracked: targets are new; 2 stored queries were evaluated again for them, at no cost.',
     )
     expect(place.sql('SELECT run_id, query, target FROM rankings ORDER BY query, target')).toEqual([
       { run_id: 1, query: 'oak desk', target: 'northdesk.example' },
@@ -103,10 +103,10 @@ describe('renormalise', () => {
   test('refuses a job that nobody knows in one sentence', async () => {
     await using world = await collected()
     const { place } = world
-    const { code, stdout, stderr } = await place.run(['renormalise', 'trakced'])
+    const { code, stdout, stderr } = await place.call(['renormalise', 'trakced'])
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toBe(
-      "rankline: There is no job 'trakced', neither a file nor a name in the database. Did you mean tracked?\n",
+      "rankline: There is no job 'trakced': no such file, and no job of that name in the database. Did you mean tracked?\n",
     )
   })
 
@@ -114,19 +114,17 @@ describe('renormalise', () => {
     await using world = await collected()
     const { place } = world
     await place.file('tracked.yaml', 'targets: [risewell.example]\nquerys: [a]\n')
-    const { code, stdout, stderr } = await place.run(['renormalise', 'tracked.yaml'])
+    const { code, stdout, stderr } = await place.call(['renormalise', 'tracked.yaml'])
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toMatch(/^tracked\.yaml:2:1: /)
     expect(place.sql('SELECT DISTINCT target FROM rankings')).toEqual([{ target: 'northdesk.example' }])
   })
 
   test('waits while another process collects; with --wait 0 it exits 7', async () => {
-    await using sandbox = await startSandbox({ latencyMs: 100 })
-    await using place = await workspace(sandbox)
+    const { sandbox, place } = await staged({ latencyMs: 100 })
     const a = await place.file('a.csv', queriesCsv(20))
     const first = place.start(['run', a, '--concurrency', '1'])
-    while (sandbox.ledger.requestsFor(isSearch).length < 2)
-      await new Promise((resolve) => setTimeout(resolve, 5))
+    await waitWhile(() => sandbox.ledger.requestsFor(isSearch).length < 2)
 
     const refused = await place.run(['renormalise', '--wait', '0'])
     const waiting = await place.run(['renormalise', '--json'])

@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import readXlsx from 'read-excel-file/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
-import { type Workspace, workspace } from '../support/rankline.ts'
+import type { Workspace } from '../support/rankline.ts'
+import { testTable } from '../support/test-table.ts'
+import { threeDays } from './staged.ts'
 
 const job = `name: acme
 pages: 2
@@ -14,23 +15,13 @@ queries:
   - { query: oak desk, tags: [tail], volume: 100 }
   - lamp
 `
-const aDayBack = `UPDATE runs_ SET date = date(date, '-1 days');
-  UPDATE observations SET observed_at = observed_at - 86400000`
-
 let place: Workspace
 beforeAll(async () => {
-  await using sandbox = await startSandbox({ sites: ['acme.com', 'rival.com'] })
-  place = await workspace(sandbox)
-  const file = await place.file('acme.yaml', job)
-  for (const day of ['2026-03-01', '2026-03-02', '2026-03-03']) {
-    if (day !== '2026-03-01') place.change(aDayBack)
-    await fetch(`${sandbox.url}/_sandbox/control`, { method: 'POST', body: JSON.stringify({ date: day }) })
-    expect((await place.run(['run', file])).code).toBe(0)
-  }
+  place = await threeDays(job)
 })
 afterAll(() => place[Symbol.asyncDispose]())
 
-const report = (...flags: readonly string[]) => place.run(['report', 'acme', ...flags])
+const report = (...flags: readonly string[]) => place.call(['report', 'acme', ...flags])
 
 async function said(...flags: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await report(...flags)
@@ -52,19 +43,19 @@ describe('a form', () => {
   test('for a terminal without Unicode is the same in ASCII', async () => {
     const [unicode, ascii] = await Promise.all([
       said(),
-      place.run(['report', 'acme'], { LANG: 'C' }).then(({ stdout }) => stdout),
+      place.call(['report', 'acme'], { LANG: 'C' }).then(({ stdout }) => stdout),
     ])
     expect(ascii).toMatch(/^[\n -~]+$/)
     expect(ascii.split('\n').map((line) => line.length)).toEqual(
       unicode.split('\n').map((line) => line.length),
     )
-    expect((await place.run(['report', 'acme'], { LC_ALL: 'de_DE.UTF-8', LANG: 'C' })).stdout).toBe(unicode)
-    expect((await place.run(['report', 'acme'], { TERM: 'dumb' })).stdout).toBe(ascii)
+    expect((await place.call(['report', 'acme'], { LC_ALL: 'de_DE.UTF-8', LANG: 'C' })).stdout).toBe(unicode)
+    expect((await place.call(['report', 'acme'], { TERM: 'dumb' })).stdout).toBe(ascii)
   })
 
   test('in a file is the same for every terminal', async () => {
     await report('-o', 'unicode.txt')
-    await place.run(['report', 'acme', '-o', 'ascii.txt'], { LANG: 'C', FORCE_COLOR: '1' })
+    await place.call(['report', 'acme', '-o', 'ascii.txt'], { LANG: 'C', FORCE_COLOR: '1' })
     expect(await place.read('ascii.txt')).toBe(await place.read('unicode.txt'))
   })
 
@@ -102,7 +93,7 @@ describe('a form', () => {
     expect(shown.map((row) => row[9])).toEqual(stored.map(({ link }) => link))
   })
 
-  test.each([['csv'], ['json'], ['jsonl'], ['md'], ['table'], ['xlsx']])(
+  testTable([['csv'], ['json'], ['jsonl'], ['md'], ['table'], ['xlsx']])(
     'as %s is the same to the byte every time',
     async (format) => {
       for (const name of ['one', 'two']) await report('--format', format, '-o', name)
@@ -150,7 +141,7 @@ describe('figures alone', () => {
 })
 
 describe('what is reported', () => {
-  test.each([
+  testTable([
     [['--tag', 'head'], ['desk'], ['acme.com', 'Shop', 'rival.com']],
     [
       ['--tag', 'head', '--tag', 'tail'],
@@ -182,7 +173,7 @@ describe('what is reported', () => {
     expect([...new Set(volumes)]).toEqual(['desk', 'oak desk', 'lamp'])
   })
 
-  test.each<[string, readonly string[], string]>([
+  testTable<[string, readonly string[], string]>([
     [
       'a tag that is near another',
       ['--tag', 'haed'],

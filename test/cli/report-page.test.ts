@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { PageData, Serp } from '../../src/report/page-data.ts'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
-import { type Workspace, workspace } from '../support/rankline.ts'
+import type { PageData, Serp } from '../../src/report/page/data.ts'
+import type { Workspace } from '../support/rankline.ts'
+import { testTable } from '../support/test-table.ts'
+import { threeDays } from './staged.ts'
 
 const job = `name: acme
 targets: [acme.com]
@@ -11,19 +12,9 @@ queries:
   - { query: desk, operation: alpha.ai }
   - { query: desk, operation: alpha.news }
 `
-const aDayBack = `UPDATE runs_ SET date = date(date, '-1 days');
-  UPDATE observations SET observed_at = observed_at - 86400000`
-
 let place: Workspace
 beforeAll(async () => {
-  await using sandbox = await startSandbox({ sites: ['acme.com', 'rival.com'] })
-  place = await workspace(sandbox)
-  const file = await place.file('acme.yaml', job)
-  for (const day of ['2026-03-01', '2026-03-02', '2026-03-03']) {
-    if (day !== '2026-03-01') place.change(aDayBack)
-    await fetch(`${sandbox.url}/_sandbox/control`, { method: 'POST', body: JSON.stringify({ date: day }) })
-    expect((await place.run(['run', file])).code).toBe(0)
-  }
+  place = await threeDays(job)
 })
 afterAll(() => place[Symbol.asyncDispose]())
 
@@ -149,7 +140,7 @@ test('a page of one target opens on it, with its results', async () => {
   expect(new Set(whose)).toEqual(new Set([0]))
 })
 
-test.each(['html', 'xlsx', 'md', 'csv', 'json', 'table'])(
+testTable(['html', 'xlsx', 'md', 'csv', 'json', 'table'])(
   'a day before the first run is no mistake as %s',
   async (form) => {
     const flags = ['--date', '2020-01-01', '--format', form, '--out', 'none']
@@ -163,7 +154,7 @@ test.each(['html', 'xlsx', 'md', 'csv', 'json', 'table'])(
   },
 )
 
-test.each([
+testTable([
   [
     ['--format', 'md', '--serps', '30d'],
     '--serps has no meaning for --format md, which has none; --format html has them',

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { PageData } from '../../src/report/page-data.ts'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import type { PageData } from '../../src/report/page/data.ts'
+import { startSandbox } from '../../src/sandbox/server.ts'
 import { type Workspace, workspace } from '../support/rankline.ts'
 import { type Stage, stage } from '../support/stage.ts'
+import { testTable } from '../support/test-table.ts'
 
 const jobOf = (queries: readonly string[], targets = ['acme.com', 'rival.com']) =>
   `name: acme\npages: 2\ntargets: [${targets.join(', ')}]\nqueries: [${queries.join(', ')}]\n`
@@ -16,7 +17,7 @@ function setting(options: Parameters<typeof stage>[0] = {}): Promise<Stage> {
 }
 
 async function rowsOf(place: Workspace, ...flags: readonly string[]): Promise<Record<string, unknown>[]> {
-  const { code, stdout, stderr } = await place.run(['report', 'acme', '--json', ...flags])
+  const { code, stdout, stderr } = await place.call(['report', 'acme', '--json', ...flags])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   return JSON.parse(stdout)
 }
@@ -26,18 +27,18 @@ describe('what the job no longer asks', () => {
     await using set = await setting()
     const { place } = set
     const file = await place.file('acme.yaml', jobOf(['desk', 'lamp', 'chair']))
-    await place.run(['run', file])
+    await place.call(['run', file])
     place.change(aged(1))
     await place.file('acme.yaml', jobOf(['desk', 'sofa'], ['acme.com']))
-    await place.run(['run', file])
+    await place.call(['run', file])
 
     const rows = await rowsOf(place)
     expect(rows.map(({ query, target }) => `${query} ${target}`)).toEqual(['desk acme.com', 'sofa acme.com'])
     expect(rows[0]).toMatchObject({ previous_state: expect.stringMatching('ranked|absent') })
     expect(rows[1]).toMatchObject({ previous_date: null, previous_rank: null, movement: 'new' })
-    const csv = await place.run(['report', 'acme', '--format', 'csv'])
+    const csv = await place.call(['report', 'acme', '--format', 'csv'])
     expect(csv.stdout.trim().split('\n')).toHaveLength(1 + 2)
-    const table = await place.run(['report', 'acme'])
+    const table = await place.call(['report', 'acme'])
     expect(table.stdout).toContain('Left out: 2 queries and 1 target that the job no longer asks for.')
     expect((await rowsOf(place, '--date', String(rows[0]?.previous_date))).length).toBe(6)
   })
@@ -46,10 +47,10 @@ describe('what the job no longer asks', () => {
     await using set = await setting()
     const { place } = set
     const file = await place.file('acme.yaml', jobOf(['desk']))
-    await place.run(['run', file])
+    await place.call(['run', file])
     await place.file('acme.yaml', 'name: acme\nqueries: [desk]\n')
-    await place.run(['run', file])
-    const { code, stdout, stderr } = await place.run(['report', 'acme'])
+    await place.call(['run', file])
+    const { code, stdout, stderr } = await place.call(['report', 'acme'])
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
     expect(stderr).toContain('it tracks no targets')
   })
@@ -63,11 +64,11 @@ test('targets stand in the order of the job file, and a result counts for each t
     'acme.yaml',
     `${jobOf(['desk', 'lamp'], targets)}competitors: [zeta.com, rival.com]\n`,
   )
-  await place.run(['run', file])
+  await place.call(['run', file])
   const order = ['acme.com', 'A host', 'zeta.com', 'rival.com']
   const rows = await rowsOf(place)
   expect(rows.map(({ target }) => target)).toEqual([...order, ...order])
-  const said = async (...args: readonly string[]) => JSON.parse((await place.run(args)).stdout)
+  const said = async (...args: readonly string[]) => JSON.parse((await place.call(args)).stdout)
   const metrics = await said('report', 'acme', '--metrics', '--json')
   expect(metrics.targets.map(({ target }: { target: string }) => target)).toEqual(order)
   const [explained] = await said('report', 'acme', '--explain', 'desk', '--json')
@@ -85,7 +86,7 @@ test('a target that is matched otherwise now is one row: by its file the new one
   await using set = await setting()
   const { place } = set
   const file = await place.file('acme.yaml', jobOf(['desk'], ['acme.com']))
-  await place.run(['run', file])
+  await place.call(['run', file])
   const [run] = place.sql<{ date: string }>('SELECT date FROM runs')
   await place.file(
     'acme.yaml',
@@ -93,7 +94,7 @@ test('a target that is matched otherwise now is one row: by its file the new one
   )
 
   const states = async (...args: readonly string[]) => {
-    const { stdout } = await place.run(['report', ...args, '--json'])
+    const { stdout } = await place.call(['report', ...args, '--json'])
     return JSON.parse(stdout).map(({ state }: { state: string }) => state)
   }
   expect(await states(file)).toEqual(['absent'])
@@ -105,8 +106,8 @@ test('of a file that names no targets those are reported that flags named', asyn
   await using set = await setting()
   const { place } = set
   const file = await place.file('acme.csv', 'query\ndesk\n')
-  await place.run(['run', file, '--target', 'acme.com'])
-  expect(JSON.parse((await place.run(['report', file, '--json'])).stdout)).toMatchObject([
+  await place.call(['run', file, '--target', 'acme.com'])
+  expect(JSON.parse((await place.call(['report', file, '--json'])).stdout)).toMatchObject([
     { target: 'acme.com' },
   ])
 })
@@ -115,9 +116,9 @@ test('what a run did not come to is unknown today, beside what was known before'
   await using set = await setting({ account: { subscription: { total: 5 } } })
   const { place } = set
   const file = await place.file('acme.yaml', jobOf(['desk', 'lamp']))
-  expect((await place.run(['run', file])).code).toBe(0)
+  expect((await place.call(['run', file])).code).toBe(0)
   place.change(aged(1))
-  expect((await place.run(['run', file])).code).toBe(4)
+  expect((await place.call(['run', file])).code).toBe(4)
 
   const rows = await rowsOf(place)
   expect(new Set(rows.map(({ date }) => date)).size).toBe(1)
@@ -141,12 +142,12 @@ describe('a query', () => {
     set = await setting({ rules: [{ query: 'lamp', after: 1, do: { status: 400 } }] })
     place = set.place
     const job = jobOf(['desk', 'lamp']).replace('pages', 'operation: [alpha.search, alpha.news]\npages')
-    await place.run(['run', await place.file('acme.yaml', job)])
+    await place.call(['run', await place.file('acme.yaml', job)])
   })
   afterAll(() => set[Symbol.asyncDispose]())
 
   test('is explained for a person, once for each operation', async () => {
-    const { code, stdout, stderr } = await place.run(['report', 'acme', '--explain', 'desk'])
+    const { code, stdout, stderr } = await place.call(['report', 'acme', '--explain', 'desk'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout.match(/^"desk" {2}alpha\.\w+$/gm)).toEqual(['"desk"  alpha.news', '"desk"  alpha.search'])
     const [found] = place.sql<{ url: string }>(
@@ -158,13 +159,13 @@ describe('a query', () => {
   })
 
   test('of which a page failed says so', async () => {
-    const { stdout } = await place.run(['report', 'acme', '--explain', 'lamp', '--out', 'lamp.txt'])
+    const { stdout } = await place.call(['report', 'acme', '--explain', 'lamp', '--out', 'lamp.txt'])
     expect(stdout).toBe('')
     expect(await place.read('lamp.txt')).toMatch(/^Page 2: failed, /m)
   })
 
   test('is explained as JSON with the ranks that exports have', async () => {
-    const { stdout } = await place.run(['report', 'acme', '--explain', 'desk', '--json'])
+    const { stdout } = await place.call(['report', 'acme', '--explain', 'desk', '--json'])
     const explained = JSON.parse(stdout)
     expect(explained.map(({ operation }: { operation: string }) => operation)).toEqual([
       'alpha.news',
@@ -191,11 +192,11 @@ describe('asking for a report with', () => {
   beforeAll(async () => {
     await using sandbox = await startSandbox()
     place = await workspace(sandbox)
-    await place.run(['run', await place.file('acme.yaml', jobOf(['standing desk', 'lamp']))])
+    await place.call(['run', await place.file('acme.yaml', jobOf(['standing desk', 'lamp']))])
   })
   afterAll(() => place[Symbol.asyncDispose]())
 
-  test.each<[string, readonly string[], string]>([
+  testTable<[string, readonly string[], string]>([
     [
       'a day that is none',
       ['--compare', '2026-02-30'],
@@ -227,20 +228,20 @@ describe('asking for a report with', () => {
       '--format has no meaning for --explain',
     ],
   ])('%s is refused in a sentence, with exit code 2', async (_, args, words) => {
-    const { code, stdout, stderr } = await place.run(['report', 'acme', ...args])
+    const { code, stdout, stderr } = await place.call(['report', 'acme', ...args])
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(words)
     expect(stderr.trim().split('\n')).toHaveLength(1)
   })
 
   test('a day before the first is told to be too early', async () => {
-    const { code, stdout, stderr } = await place.run(['report', 'acme', '--date', '2020-01-01'])
+    const { code, stdout, stderr } = await place.call(['report', 'acme', '--date', '2020-01-01'])
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
     expect(stderr).toContain('No run of the job acme had started by 2020-01-01')
   })
 
   test('a span of which nothing is stored names the day in the table', async () => {
-    const { stdout } = await place.run(['report', 'acme', '--compare', '4w', '--tolerance', '1d'])
-    expect(stdout).toMatch(/^Nothing to compare with \(asked for: \d{4}-\d\d-\d\d, give or take 1 day\)\.$/m)
+    const { stdout } = await place.call(['report', 'acme', '--compare', '4w', '--tolerance', '1d'])
+    expect(stdout).toMatch(/^Nothing to compare with \(asked for: \d{4}-\d\d-\d\d, ±1 day\)\.$/m)
   })
 })

@@ -3,8 +3,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
-import { queriesCsv, workspace } from '../support/rankline.ts'
+import { workspace } from '../support/rankline.ts'
+import { staged } from './staged.ts'
 
 const key = 'canary-9f3b7c2e51'
 
@@ -16,23 +16,26 @@ async function filesIn(folder: string): Promise<readonly (readonly [string, Buff
 }
 
 test('nothing that a failing run leaves behind or shows holds the key', async () => {
-  await using sandbox = await startSandbox({
-    key,
-    account: { keyExpires: null },
-    rules: [
-      { query: 'query 1', do: { status: 400, body: `{"error":"key ${key} may not do that"}` } },
-      { query: 'query 2', do: { garble: true } },
-      { query: 'query 3', do: { hangUp: 'after' } },
-      { query: 'query 4', do: { status: 500, body: `<html><h1>${key}</h1></html>` } },
-      {
-        query: 'query 5',
-        do: { body: { organic_results: [{ position: 1, title: key, link: `https://a.example/?k=${key}` }] } },
-      },
-      { query: 'query 6', do: { status: 403, html: true } },
-    ],
-  })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(9))
+  const { place, job } = await staged(
+    {
+      key,
+      account: { keyExpires: null },
+      rules: [
+        { query: 'query 1', do: { status: 400, body: `{"error":"key ${key} may not do that"}` } },
+        { query: 'query 2', do: { garble: true } },
+        { query: 'query 3', do: { hangUp: 'after' } },
+        { query: 'query 4', do: { status: 500, body: `<html><h1>${key}</h1></html>` } },
+        {
+          query: 'query 5',
+          do: {
+            body: { organic_results: [{ position: 1, title: key, link: `https://a.example/?k=${key}` }] },
+          },
+        },
+        { query: 'query 6', do: { status: 403, html: true } },
+      ],
+    },
+    9,
+  )
   const temp = { TMPDIR: place.folder, NODE_DEBUG: 'net' }
 
   const { child, ended } = place.start(['run', job, '--verbose', '--json'], temp)
@@ -40,12 +43,12 @@ test('nothing that a failing run leaves behind or shows holds the key', async ()
   const run = await ended
   const outputs = [
     run,
-    await place.run(['runs', '1', '--verbose'], temp),
-    await place.run(['export', 'organic', '--out', 'organic.csv'], temp),
-    await place.run(['export', 'calls', '--out', 'calls.jsonl', '--format', 'jsonl'], temp),
-    await place.run(['ledger', 'verify', '--json'], temp),
-    await place.run(['usage', '--verbose'], temp),
-    await place.run(['run', job, '--base-url', 'http://127.0.0.1:1', '--fresh', '--verbose'], temp),
+    await place.call(['runs', '1', '--verbose'], temp),
+    await place.call(['export', 'organic', '--out', 'organic.csv'], temp),
+    await place.call(['export', 'calls', '--out', 'calls.jsonl', '--format', 'jsonl'], temp),
+    await place.call(['ledger', 'verify', '--json'], temp),
+    await place.call(['usage', '--verbose'], temp),
+    await place.call(['run', job, '--base-url', 'http://127.0.0.1:1', '--fresh', '--verbose'], temp),
   ]
 
   expect(run.code).toBe(3)

@@ -1,18 +1,17 @@
 import { expect, test } from 'vitest'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
-import { queriesCsv, workspace } from '../support/rankline.ts'
+import { queriesCsv } from '../support/rankline.ts'
+import { staged, waitWhile } from './staged.ts'
 
 const isSearch = ({ operation }: { operation: string | null }) => operation === 'alpha.search'
 
 test.each([['4'], ['100']])(
   'two jobs with the same 60 queries buy each once, at %s calls at once',
   async (concurrency) => {
-    await using sandbox = await startSandbox()
-    await using place = await workspace(sandbox)
+    const { sandbox, place } = await staged()
     const a = await place.file('a.csv', queriesCsv(60))
     const b = await place.file('b.csv', queriesCsv(60))
 
-    const { code, stdout } = await place.run(['run', a, b, '--json', '--concurrency', concurrency])
+    const { code, stdout } = await place.call(['run', a, b, '--json', '--concurrency', concurrency])
 
     expect(code).toBe(0)
     expect(sandbox.ledger.charged).toBe(60)
@@ -23,31 +22,29 @@ test.each([['4'], ['100']])(
 )
 
 test('a finished job of a group is not bought again, however often the group is continued', async () => {
-  await using sandbox = await startSandbox()
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged()
   const a = await place.file('a.csv', 'query\nshared\nonly a\n')
   const b = (max: number) =>
     place.file('b.yaml', `budget: { max_credits: ${max} }\nqueries: [shared, b1, b2, b3]\n`)
   for (const max of [1, 2]) {
-    expect((await place.run(['run', a, await b(max)])).code).toBe(4)
+    expect((await place.call(['run', a, await b(max)])).code).toBe(4)
   }
 
-  expect((await place.run(['run', a, await b(9)])).code).toBe(0)
+  expect((await place.call(['run', a, await b(9)])).code).toBe(0)
 
   expect(sandbox.ledger.charged).toBe(5)
   expect(place.sql('SELECT count(*) AS n FROM runs')).toEqual([{ n: 2 }])
 })
 
 test('credits that one job keeps are kept whatever the others spend', async () => {
-  await using sandbox = await startSandbox({ account: { subscription: { total: 60 } } })
-  await using place = await workspace(sandbox)
+  const { place } = await staged({ account: { subscription: { total: 60 } } })
   const careful = await place.file('careful.yaml', `budget: { keep: 30 }\nqueries:\n${list(30, 'careful')}`)
   const other = await place.file(
     'other.csv',
     `query,priority\n${Array.from({ length: 25 }, (_, n) => `other ${n},9\n`).join('')}`,
   )
 
-  const { code, stdout } = await place.run(['run', careful, other, '--json'])
+  const { code, stdout } = await place.call(['run', careful, other, '--json'])
 
   expect(code).toBe(4)
   const [first, second] = JSON.parse(stdout)
@@ -60,25 +57,26 @@ function list(count: number, word: string): string {
 }
 
 test('tasks that go to the back of the run are never in work twice', async () => {
-  await using sandbox = await startSandbox({
-    rules: [{ operation: 'alpha.search', probability: 0.4, do: { status: 500 } }],
-  })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(150))
+  const { sandbox, place, job } = await staged(
+    {
+      rules: [{ operation: 'alpha.search', probability: 0.4, do: { status: 500 } }],
+    },
+    150,
+  )
 
-  const { stdout } = await place.run(['run', job, '--concurrency', '150', '--json'])
+  const { stdout } = await place.call(['run', job, '--concurrency', '150', '--json'])
 
   expect(sandbox.ledger.charged).toBe(JSON.parse(stdout).tasks.done)
   expect(place.sql('SELECT task_id FROM calls WHERE billed = 1 GROUP BY 1 HAVING count(*) > 1')).toEqual([])
 })
 
 test('a balance is not spent on top of calls that a killed process left in the air', async () => {
-  await using sandbox = await startSandbox({ account: { subscription: { total: 10 } }, latencyMs: 1500 })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(20))
+  const { sandbox, place, job } = await staged(
+    { account: { subscription: { total: 10 } }, latencyMs: 1500 },
+    20,
+  )
   const { child, ended } = place.start(['run', job])
-  while (sandbox.ledger.requestsFor(isSearch).length < 10)
-    await new Promise((resolve) => setTimeout(resolve, 5))
+  await waitWhile(() => sandbox.ledger.requestsFor(isSearch).length < 10)
   child.kill('SIGKILL')
   await ended
 
@@ -88,12 +86,9 @@ test('a balance is not spent on top of calls that a killed process left in the a
 })
 
 test('a run that is set aside after a crash owns up to its calls in the air', async () => {
-  await using sandbox = await startSandbox({ latencyMs: 1000 })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(6))
+  const { sandbox, place, job } = await staged({ latencyMs: 1000 }, 6)
   const { child, ended } = place.start(['run', job, '--concurrency', '3'])
-  while (sandbox.ledger.requestsFor(isSearch).length < 3)
-    await new Promise((resolve) => setTimeout(resolve, 5))
+  await waitWhile(() => sandbox.ledger.requestsFor(isSearch).length < 3)
   child.kill('SIGKILL')
   await ended
 
@@ -103,18 +98,16 @@ test('a run that is set aside after a crash owns up to its calls in the air', as
     { credits_ambiguous: 3 },
     { credits_ambiguous: 0 },
   ])
-  const refused = await place.run(['resume', '1'])
+  const refused = await place.call(['resume', '1'])
   expect(refused.code).toBe(2)
   expect(refused.stderr).toContain('took the place of run 1')
 })
 
 test('retry of an unfinished run buys nothing and says what to do', async () => {
-  await using sandbox = await startSandbox()
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(10))
-  expect((await place.run(['run', job, '--max-credits', '3'])).code).toBe(4)
+  const { sandbox, place, job } = await staged({}, 10)
+  expect((await place.call(['run', job, '--max-credits', '3'])).code).toBe(4)
 
-  const { code, stderr } = await place.run(['retry', '1'])
+  const { code, stderr } = await place.call(['retry', '1'])
 
   expect(code).toBe(2)
   expect(stderr).toContain('rankline resume 1')
@@ -122,12 +115,11 @@ test('retry of an unfinished run buys nothing and says what to do', async () => 
 })
 
 test('continuing a job without documented page size buys no page beyond its depth', async () => {
-  await using sandbox = await startSandbox()
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged()
   const job = await place.file('job.yaml', `operation: gamma.search\ndepth: 20\nqueries:\n${list(4, 'q')}`)
-  expect((await place.run(['run', job, '--max-credits', '7'])).code).toBe(4)
+  expect((await place.call(['run', job, '--max-credits', '7'])).code).toBe(4)
 
-  expect((await place.run(['run', job])).code).toBe(0)
+  expect((await place.call(['run', job])).code).toBe(0)
 
   expect(sandbox.ledger.charged).toBe(8)
 })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { markText, unmarked } from '../../src/arguments.ts'
+import { markText, unmarked } from '../../src/cli/argv.ts'
+import { listFlag, switchFlag, textFlag } from '../../src/model/flag.ts'
 import type { Workspace } from '../support/rankline.ts'
 import { type Stage, stage } from '../support/stage.ts'
 
@@ -78,10 +79,12 @@ test('a query that begins with - is asked as it stands', async () => {
 })
 
 describe('arguments that begin with -', () => {
-  const flags = () => ({
-    text: ['query', 'param', 'p', 'out'],
-    all: ['query', 'param', 'p', 'out', 'json', 'h'],
-  })
+  const flags = {
+    query: textFlag(''),
+    param: { ...listFlag(''), alias: 'p' },
+    out: textFlag(''),
+    json: switchFlag(''),
+  }
 
   test.each<[string, string]>([
     ['run -', 'run \0-'],

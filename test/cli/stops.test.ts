@@ -1,15 +1,12 @@
 import { expect, test } from 'vitest'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
-import { queriesCsv, workspace } from '../support/rankline.ts'
+import { staged, waitWhile } from './staged.ts'
 
 const isSearch = ({ operation }: { operation: string | null }) => operation === 'alpha.search'
 
 test('a refused key stops the run at the first refusal with exit 5, and nothing is lost', async () => {
-  await using sandbox = await startSandbox()
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(50))
+  const { sandbox, place, job } = await staged({}, 50)
 
-  const refused = await place.run(['run', job, '--json'], { RANKLINE_API_KEY: 'wrong-key' })
+  const refused = await place.call(['run', job, '--json'], { RANKLINE_API_KEY: 'wrong-key' })
 
   expect(refused.code).toBe(5)
   expect(refused.stderr).toContain('refused the key')
@@ -17,19 +14,20 @@ test('a refused key stops the run at the first refusal with exit 5, and nothing 
   expect(sandbox.ledger.requests).toHaveLength(1)
   expect(JSON.parse(refused.stdout)).toMatchObject({ finish_reason: 'auth', tasks: { pending: 50 } })
 
-  const again = await place.run(['run', job, '--json'])
+  const again = await place.call(['run', job, '--json'])
   expect(again.code).toBe(0)
   expect(JSON.parse(again.stdout)).toMatchObject({ run: 1, tasks: { done: 50 } })
 })
 
 test('a key that is refused in the middle of a run stops it, and what was answered stays', async () => {
-  await using sandbox = await startSandbox({
-    rules: [{ operation: 'alpha.search', after: 20, do: { refuse: 'key' } }],
-  })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(100))
+  const { place, job } = await staged(
+    {
+      rules: [{ operation: 'alpha.search', after: 20, do: { refuse: 'key' } }],
+    },
+    100,
+  )
 
-  const { code, stdout } = await place.run(['run', job, '--json', '--concurrency', '5'])
+  const { code, stdout } = await place.call(['run', job, '--json', '--concurrency', '5'])
 
   expect(code).toBe(5)
   const { tasks, calls } = JSON.parse(stdout)
@@ -38,12 +36,11 @@ test('a key that is refused in the middle of a run stops it, and what was answer
 })
 
 test('a balance that does not cover the job buys what comes first by priority, exits 4 and meets no 402', async () => {
-  await using sandbox = await startSandbox({ account: { subscription: { total: 30 } } })
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged({ account: { subscription: { total: 30 } } })
   const rows = Array.from({ length: 60 }, (_, index) => `query ${index},${index % 2 === 0 ? 0 : 5}`)
   const job = await place.file('job.csv', `query,priority\n${rows.join('\n')}\n`)
 
-  const first = await place.run(['run', job, '--json'])
+  const first = await place.call(['run', job, '--json'])
 
   expect(first.code).toBe(4)
   expect(JSON.parse(first.stdout)).toMatchObject({
@@ -55,48 +52,43 @@ test('a balance that does not cover the job buys what comes first by priority, e
   expect(place.sql("SELECT DISTINCT priority FROM tasks WHERE state = 'done'")).toEqual([{ priority: 5 }])
 
   sandbox.control({ topUp: { pack: { total: 100 } } })
-  const second = await place.run(['run', job, '--json'])
+  const second = await place.call(['run', job, '--json'])
   expect(second.code).toBe(0)
   expect(JSON.parse(second.stdout)).toMatchObject({ run: 1, finish_reason: 'completed', tasks: { done: 60 } })
   expect(sandbox.ledger.charged).toBe(60)
 })
 
 test('what is left of a balance buys cheaper calls when it no longer covers dearer ones', async () => {
-  await using sandbox = await startSandbox({ account: { subscription: { total: 7 } } })
-  await using place = await workspace(sandbox)
+  const { place } = await staged({ account: { subscription: { total: 7 } } })
   const job = await place.file(
     'job.csv',
     'query,operation,priority\na,alpha.ai,9\nb,alpha.ai,9\nc,alpha.ai,9\nd,alpha.light,1\ne,alpha.light,1\n',
   )
 
-  const { code, stdout } = await place.run(['run', job, '--json'])
+  const { code, stdout } = await place.call(['run', job, '--json'])
 
   expect(code).toBe(4)
   expect(JSON.parse(stdout)).toMatchObject({ tasks: { done: 3, pending: 2 }, credits: { spent: 7 } })
 })
 
 test('a budget stops a run at its credits over all continuations, and a raised one lets it go on', async () => {
-  await using sandbox = await startSandbox()
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(40))
+  const { sandbox, place, job } = await staged({}, 40)
 
-  const first = await place.run(['run', job, '--max-credits', '15', '--json'])
+  const first = await place.call(['run', job, '--max-credits', '15', '--json'])
   expect(first.code).toBe(4)
   expect(JSON.parse(first.stdout)).toMatchObject({ finish_reason: 'budget', credits: { spent: 15 } })
-  const second = await place.run(['run', job, '--max-credits', '15', '--json'])
+  const second = await place.call(['run', job, '--max-credits', '15', '--json'])
   expect(second.code).toBe(4)
   expect(JSON.parse(second.stdout)).toMatchObject({ run: 1, finish_reason: 'budget', credits: { spent: 15 } })
-  const third = await place.run(['run', job, '--max-credits', '40', '--json'])
+  const third = await place.call(['run', job, '--max-credits', '40', '--json'])
   expect(third.code).toBe(0)
   expect(sandbox.ledger.charged).toBe(40)
 })
 
 test('credits that a job keeps stay untouched', async () => {
-  await using sandbox = await startSandbox({ account: { subscription: { total: 50 } } })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(40))
+  const { place, job } = await staged({ account: { subscription: { total: 50 } } }, 40)
 
-  const { code, stdout } = await place.run(['run', job, '--keep', '25', '--json'])
+  const { code, stdout } = await place.call(['run', job, '--keep', '25', '--json'])
 
   expect(code).toBe(4)
   expect(JSON.parse(stdout)).toMatchObject({
@@ -106,13 +98,10 @@ test('credits that a job keeps stay untouched', async () => {
 })
 
 test('Ctrl-C waits for what is in the air, exits 130, and the same command finishes without buying anything again', async () => {
-  await using sandbox = await startSandbox({ latencyMs: 150 })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(120))
+  const { sandbox, place, job } = await staged({ latencyMs: 150 }, 120)
 
   const { child, ended } = place.start(['run', job, '--concurrency', '10'])
-  while (sandbox.ledger.requestsFor(isSearch).length < 25)
-    await new Promise((resolve) => setTimeout(resolve, 10))
+  await waitWhile(() => sandbox.ledger.requestsFor(isSearch).length < 25)
   child.kill('SIGINT')
   const first = await ended
 
@@ -123,7 +112,7 @@ test('Ctrl-C waits for what is in the air, exits 130, and the same command finis
   expect(stored).toBeLessThan(120)
   expect(place.sql('SELECT * FROM calls WHERE billed IS NULL')).toEqual([])
 
-  const second = await place.run(['run', job, '--json'])
+  const second = await place.call(['run', job, '--json'])
   expect(second.code).toBe(0)
   expect(JSON.parse(second.stdout)).toMatchObject({
     run: 1,
@@ -134,40 +123,40 @@ test('Ctrl-C waits for what is in the air, exits 130, and the same command finis
 })
 
 test('a usage record that stalls at the end holds nothing, and a later reading settles what it would have said', async () => {
-  await using sandbox = await startSandbox({
-    rules: [{ operation: 'usage', after: 1, do: { stall: 'before' } }],
-  })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(5))
+  const { sandbox, place, job } = await staged(
+    {
+      rules: [{ operation: 'usage', after: 1, do: { stall: 'before' } }],
+    },
+    5,
+  )
 
-  const first = await place.run(['run', job, '--timeout', '3600'])
+  const first = await place.call(['run', job, '--timeout', '3600'])
 
   expect(first.code).toBe(0)
   expect(first.stdout).toContain('5 of 5 tasks done')
   expect(first.stdout).toContain('The balance was not read at the end.')
-  expect((await place.run(['ledger', 'verify'])).stdout).toContain('Credits not compared: 5 after the last')
+  expect((await place.call(['ledger', 'verify'])).stdout).toContain('Credits not compared: 5 after the last')
   expect(place.sql("SELECT outcome, billed FROM calls WHERE operation = 'usage'")).toEqual([
     { outcome: 'answered', billed: 0 },
     { outcome: 'ambiguous', billed: 0 },
   ])
   sandbox.control({ rules: [] })
-  await place.run(['usage'])
-  expect((await place.run(['ledger', 'verify'])).stdout).toContain('counted 5 credits, and so do these books')
+  await place.call(['usage'])
+  expect((await place.call(['ledger', 'verify'])).stdout).toContain(
+    'counted 5 credits, and so does this ledger',
+  )
 })
 
 test('a killed run is finished by the same command; what was in the air is ambiguous, nothing stored is bought again', async () => {
-  await using sandbox = await startSandbox({ latencyMs: 60 })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(150))
+  const { sandbox, place, job } = await staged({ latencyMs: 60 }, 150)
 
   const { child, ended } = place.start(['run', job, '--concurrency', '8'])
-  while (sandbox.ledger.requestsFor(isSearch).length < 40)
-    await new Promise((resolve) => setTimeout(resolve, 5))
+  await waitWhile(() => sandbox.ledger.requestsFor(isSearch).length < 40)
   child.kill('SIGKILL')
   await ended
   const stored = Number(place.sql('SELECT count(*) AS n FROM answers')[0]?.n)
 
-  const second = await place.run(['run', job, '--json'])
+  const second = await place.call(['run', job, '--json'])
 
   expect(second.code).toBe(0)
   const { tasks, credits } = JSON.parse(second.stdout)

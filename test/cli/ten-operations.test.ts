@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
-import { workspace } from '../support/rankline.ts'
+import { staged } from './staged.ts'
 
 /** Typed out from the interface document: row of the job file, and the one request that must come of it. */
 const operations = [
@@ -87,14 +86,13 @@ const operations = [
 ] as const
 
 test('each billable operation of one CSV file is sent once as documented, charged its price, and stored readably', async () => {
-  await using sandbox = await startSandbox()
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged()
   const job = await place.file(
     'all.csv',
     `operation,query,gl,hl,location,cp,cc,safe,tags,client\n${operations.map(({ row }) => row).join('\n')}\n`,
   )
 
-  const { code, stderr } = await place.run(['run', job])
+  const { code, stderr } = await place.call(['run', job])
 
   expect(stderr).toBe('')
   expect(code).toBe(0)
@@ -119,12 +117,11 @@ test('each billable operation of one CSV file is sent once as documented, charge
 })
 
 test('knowledge graph, AI text and totals are read from the answers view', async () => {
-  await using sandbox = await startSandbox()
-  await using place = await workspace(sandbox)
+  const { place } = await staged()
   const queries = Array.from({ length: 30 }, (_, index) => `alpha.search,topic ${index}`).join('\n')
   const job = await place.file('job.csv', `operation,query\n${queries}\nalpha.ai,what is a desk\n`)
 
-  expect((await place.run(['run', job])).code).toBe(0)
+  expect((await place.call(['run', job])).code).toBe(0)
 
   const answers = place.sql('SELECT * FROM answers')
   expect(answers).toHaveLength(31)

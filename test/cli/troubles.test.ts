@@ -1,57 +1,56 @@
 import { expect, test } from 'vitest'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { startSandbox } from '../../src/sandbox/server.ts'
 import { queriesCsv, workspace } from '../support/rankline.ts'
+import { staged, waitWhile } from './staged.ts'
 
 test('a service that answers 500 to a fifth of all calls costs no failed task and no credit', async () => {
-  await using sandbox = await startSandbox({ rules: [{ probability: 0.2, do: { status: 500 } }] })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(1_000))
+  const { sandbox, place, job } = await staged({ rules: [{ probability: 0.2, do: { status: 500 } }] }, 400)
 
-  const { code, stdout } = await place.run(['run', job, '--json'])
+  const { code, stdout } = await place.call(['run', job, '--json'])
 
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({
-    tasks: { done: 1_000, failed: 0 },
-    credits: { spent: 1_000, ambiguous: 0 },
+    tasks: { done: 400, failed: 0 },
+    credits: { spent: 400, ambiguous: 0 },
   })
-  expect(sandbox.ledger.charged).toBe(1_000)
+  expect(sandbox.ledger.charged).toBe(400)
   const searches = sandbox.ledger.requestsFor(({ operation }) => operation === 'alpha.search')
-  expect(searches.length).toBeLessThanOrEqual(1_400)
+  expect(searches.length).toBeLessThanOrEqual(560)
 })
 
 test('refusals of the rate are waited for: no task fails and no try is used up', async () => {
-  await using sandbox = await startSandbox({
-    rules: [{ operation: 'alpha.search', after: 10, times: 4, do: { refuse: 'rate' } }],
-  })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(40))
+  const { place, job } = await staged(
+    {
+      rules: [{ operation: 'alpha.search', after: 10, times: 4, do: { refuse: 'rate' } }],
+    },
+    40,
+  )
 
-  const { code, stdout } = await place.run(['run', job, '--json', '--concurrency', '6'])
+  const { code, stdout } = await place.call(['run', job, '--json', '--concurrency', '6'])
 
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({ tasks: { done: 40, failed: 0 }, credits: { spent: 40 } })
 })
 
 test('a service that refuses every call for the rate is waited for as long as --max-outage says', async () => {
-  await using sandbox = await startSandbox({ rules: [{ operation: 'alpha.search', do: { refuse: 'rate' } }] })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(5))
+  const { place, job } = await staged({ rules: [{ operation: 'alpha.search', do: { refuse: 'rate' } }] }, 5)
 
-  const { code, stdout, stderr } = await place.run(['run', job, '--json', '--max-outage', '1s'])
+  const { code, stdout, stderr } = await place.call(['run', job, '--json', '--max-outage', '1s'])
 
   expect(code).toBe(4)
-  expect(stderr).toContain('The service has refused every call for 1.0 s')
+  expect(stderr).toContain('the service let no call pass for 1.0 s')
   expect(JSON.parse(stdout)).toMatchObject({ finish_reason: 'quota', tasks: { pending: 5, failed: 0 } })
 })
 
 test('a 401 that does not say what it means is a rate limit when the usage record is served', async () => {
-  await using sandbox = await startSandbox({
-    rules: [{ operation: 'alpha.search', times: 2, do: { status: 401, body: '{"error":"Unauthorized"}' } }],
-  })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(5))
+  const { place, job } = await staged(
+    {
+      rules: [{ operation: 'alpha.search', times: 2, do: { status: 401, body: '{"error":"Unauthorized"}' } }],
+    },
+    5,
+  )
 
-  expect((await place.run(['run', job])).code).toBe(0)
+  expect((await place.call(['run', job])).code).toBe(0)
 })
 
 test.each([
@@ -59,11 +58,12 @@ test.each([
   ['a connection lost before charging', { hangUp: 'before' }, 1, 1],
   ['a cut answer', { cut: true }, 2, 1],
 ] as const)('%s is ambiguous in the books and asked for once more', async (_, fault, charged, ambiguous) => {
-  await using sandbox = await startSandbox({ rules: [{ operation: 'alpha.search', times: 1, do: fault }] })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(1))
+  const { sandbox, place, job } = await staged(
+    { rules: [{ operation: 'alpha.search', times: 1, do: fault }] },
+    1,
+  )
 
-  const { code, stdout } = await place.run(['run', job, '--json'])
+  const { code, stdout } = await place.call(['run', job, '--json'])
 
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({
@@ -75,11 +75,9 @@ test.each([
 })
 
 test('an answer that is lost twice fails its task; the others go on', async () => {
-  await using sandbox = await startSandbox({ rules: [{ query: 'query 3', do: { hangUp: 'after' } }] })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(6))
+  const { sandbox, place, job } = await staged({ rules: [{ query: 'query 3', do: { hangUp: 'after' } }] }, 6)
 
-  const { code, stdout } = await place.run(['run', job, '--json'])
+  const { code, stdout } = await place.call(['run', job, '--json'])
 
   expect(code).toBe(3)
   expect(JSON.parse(stdout)).toMatchObject({
@@ -98,11 +96,9 @@ test.each([
 ] as const)(
   "a %s fails its task with the service's own words and is not sent again",
   async (_, fault, words, billed) => {
-    await using sandbox = await startSandbox({ rules: [{ query: 'query 2', do: fault }] })
-    await using place = await workspace(sandbox)
-    const job = await place.file('job.csv', queriesCsv(4))
+    const { place, job } = await staged({ rules: [{ query: 'query 2', do: fault }] }, 4)
 
-    const { code, stdout } = await place.run(['run', job])
+    const { code, stdout } = await place.call(['run', job])
 
     expect(code).toBe(3)
     expect(stdout).toContain(words)
@@ -112,15 +108,13 @@ test.each([
 )
 
 test.each([
-  ['an answer that is no JSON', { garble: true }, 'no JSON', 1],
+  ['an answer that is not JSON', { garble: true }, 'not JSON', 1],
   ['an answer of another shape', { body: { error: 'nothing here' } }, "has no 'organic_results'", 1],
   ['an answer over 20 MB', { oversize: 21_000_000 }, 'larger than 20 MB', 1],
 ] as const)('%s is a clear failure of its task, counted as billed', async (_, fault, words, billed) => {
-  await using sandbox = await startSandbox({ rules: [{ query: 'query 2', do: fault }] })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(3))
+  const { sandbox, place, job } = await staged({ rules: [{ query: 'query 2', do: fault }] }, 3)
 
-  const { code, stdout } = await place.run(['run', job])
+  const { code, stdout } = await place.call(['run', job])
 
   expect(code).toBe(3)
   expect(stdout).toContain(words)
@@ -131,14 +125,15 @@ test.each([
 })
 
 test('retry buys again only what failed, and the run is whole', async () => {
-  await using sandbox = await startSandbox({ rules: [{ query: 'query 2', times: 1, do: { status: 400 } }] })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(4))
-  expect((await place.run(['run', job])).code).toBe(3)
-  const shown = await place.run(['runs', '1'])
+  const { sandbox, place, job } = await staged(
+    { rules: [{ query: 'query 2', times: 1, do: { status: 400 } }] },
+    4,
+  )
+  expect((await place.call(['run', job])).code).toBe(3)
+  const shown = await place.call(['runs', '1'])
   expect(shown.stdout).toMatch(/query 2\s+1\s+Bad Request/)
 
-  const { code, stdout } = await place.run(['retry', '--json'])
+  const { code, stdout } = await place.call(['retry', '--json'])
 
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({
@@ -147,14 +142,14 @@ test('retry buys again only what failed, and the run is whole', async () => {
     tasks: { done: 4, failed: 0 },
   })
   expect(sandbox.ledger.charged).toBe(4)
-  expect((await place.run(['retry'])).stderr).toContain('No run has failed tasks')
+  expect((await place.call(['retry'])).stderr).toContain('No run has failed tasks')
 })
 
 test('a service that cannot be reached ends with exit 6 and a sentence, and the run can go on', async () => {
   await using place = await workspace()
   const job = await place.file('job.csv', queriesCsv(2))
 
-  const { code, stderr } = await place.run(['run', job], {
+  const { code, stderr } = await place.call(['run', job], {
     RANKLINE_BASE_URL: 'http://127.0.0.1:9',
     RANKLINE_API_KEY: 'key',
   })
@@ -184,11 +179,9 @@ test.each([
 ] as const)(
   '%s before anything is bought is one sentence with the address',
   async (_, fault, code, words) => {
-    await using sandbox = await startSandbox({ rules: [{ operation: 'usage', do: fault }] })
-    await using place = await workspace(sandbox)
-    const job = await place.file('job.csv', queriesCsv(2))
+    const { sandbox, place, job } = await staged({ rules: [{ operation: 'usage', do: fault }] }, 2)
 
-    const ended = await place.run(['run', job])
+    const ended = await place.call(['run', job])
 
     expect(ended.stderr).toMatch(words)
     expect(ended.stderr).toContain(`The service at ${sandbox.url} `)
@@ -199,13 +192,14 @@ test.each([
 
 test('a redirect is not followed, and the key does not travel', async () => {
   await using elsewhere = await startSandbox()
-  await using sandbox = await startSandbox({
-    rules: [{ operation: 'alpha.search', do: { redirect: `${elsewhere.url}/v1/alpha/search` } }],
-  })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(2))
+  const { place, job } = await staged(
+    {
+      rules: [{ operation: 'alpha.search', do: { redirect: `${elsewhere.url}/v1/alpha/search` } }],
+    },
+    2,
+  )
 
-  const { code, stderr } = await place.run(['run', job])
+  const { code, stderr } = await place.call(['run', job])
 
   expect(code).toBe(6)
   expect(stderr).toContain('redirect')
@@ -213,14 +207,15 @@ test('a redirect is not followed, and the key does not travel', async () => {
 })
 
 test('a key that the service echoes is kept nowhere', async () => {
-  await using sandbox = await startSandbox({
-    key: 'canary-0123456789',
-    rules: [{ query: 'query 1', do: { status: 400, body: '{"error":"no good: canary-0123456789"}' } }],
-  })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(1))
+  const { place, job } = await staged(
+    {
+      key: 'canary-0123456789',
+      rules: [{ query: 'query 1', do: { status: 400, body: '{"error":"no good: canary-0123456789"}' } }],
+    },
+    1,
+  )
 
-  const { code, stdout, stderr } = await place.run(['run', job, '--verbose'])
+  const { code, stdout, stderr } = await place.call(['run', job, '--verbose'])
 
   expect(code).toBe(3)
   expect(stdout).toContain('no good: [the API key]')
@@ -229,14 +224,12 @@ test('a key that the service echoes is kept nowhere', async () => {
 })
 
 test('an answer nested beyond measure is read as far as that goes', async () => {
-  await using sandbox = await startSandbox()
+  const { sandbox, place, job } = await staged({}, 3)
   const deep = `${'{"a":'.repeat(9000)}1${'}'.repeat(9000)}`
   const text = `{"organic_results":[[${deep}],{"title":"T"}],"search_parameters":${deep}}`
   sandbox.control({ rules: [{ query: 'query 2', do: { status: 200, body: text } }] })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(3))
 
-  const { code, stdout } = await place.run(['run', job, '--json'])
+  const { code, stdout } = await place.call(['run', job, '--json'])
 
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({ tasks: { done: 3, failed: 0, pending: 0 }, malformed_items: 1 })
@@ -245,12 +238,10 @@ test('an answer nested beyond measure is read as far as that goes', async () => 
 })
 
 test('an export never takes the place of a database', async () => {
-  await using sandbox = await startSandbox()
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(1))
-  await place.run(['run', job])
+  const { place, job } = await staged({}, 1)
+  await place.call(['run', job])
 
-  const { code, stderr } = await place.run([
+  const { code, stderr } = await place.call([
     'export',
     'organic',
     '--format',
@@ -270,7 +261,7 @@ test('a service that is gone for a moment in the middle of a run costs no task',
   await using place = await workspace(first)
   const job = await place.file('job.csv', queriesCsv(60))
   const { ended } = place.start(['run', job, '--concurrency', '5', '--json'])
-  while (first.ledger.requests.length < 20) await new Promise((resolve) => setTimeout(resolve, 5))
+  await waitWhile(() => first.ledger.requests.length < 20)
   await first.close()
   await new Promise((resolve) => setTimeout(resolve, 3000))
   await using _again = await startSandbox({ port })
@@ -282,13 +273,12 @@ test('a service that is gone for a moment in the middle of a run costs no task',
 })
 
 test('a stored answer that was damaged is told of once, bought again, and harms nothing else', async () => {
-  await using sandbox = await startSandbox()
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged()
   const job = await place.file('job.yaml', 'freshness: 12h\nqueries: [a, b, c, d, e]\n')
-  await place.run(['run', job])
+  await place.call(['run', job])
   place.change('UPDATE raw_answers SET body = zeroblob(length(body)) WHERE answer_id = 3')
 
-  const second = await place.run(['run', job, '--json'])
+  const second = await place.call(['run', job, '--json'])
 
   expect(second.code).toBe(0)
   expect(second.stderr.match(/The stored answer 3 is damaged/g)).toHaveLength(1)
@@ -297,14 +287,14 @@ test('a stored answer that was damaged is told of once, bought again, and harms 
     tasks: { done: 5, reused: 4 },
     credits: { spent: 1 },
   })
-  const check = await place.run(['db', 'check'])
+  const check = await place.call(['db', 'check'])
   expect([check.code, check.stdout]).toEqual([
     3,
     expect.stringContaining('cannot be unpacked: 1, first answer 3'),
   ])
-  const again = await place.run(['renormalise'])
+  const again = await place.call(['renormalise'])
   expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('1 answer cannot be read')])
 
-  const third = await place.run(['run', job, '--json'])
+  const third = await place.call(['run', job, '--json'])
   expect([third.code, third.stderr, sandbox.ledger.charged]).toEqual([0, '', 6])
 })

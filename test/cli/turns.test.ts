@@ -1,24 +1,23 @@
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { startSandbox } from '../../src/sandbox/server.ts'
 import { queriesCsv, workspace } from '../support/rankline.ts'
 import { spokenOrEnded } from '../support/turns.ts'
+import { staged, waitWhile } from './staged.ts'
 
 const isSearch = ({ operation }: { operation: string | null }) => operation === 'alpha.search'
 
 test('a second process waits its turn; with --wait 0 it exits 7 and has sent nothing; reports run beside', async () => {
-  await using sandbox = await startSandbox({ latencyMs: 2_000 })
-  await using place = await workspace(sandbox)
+  const { sandbox, place } = await staged({ latencyMs: 2_000 })
   const a = await place.file('a.csv', queriesCsv(30, 'first'))
   const b = await place.file('b.csv', queriesCsv(5, 'second'))
   const first = place.start(['run', a, '--concurrency', '2'])
-  while (sandbox.ledger.requestsFor(isSearch).length < 2)
-    await new Promise((resolve) => setTimeout(resolve, 5))
+  await waitWhile(() => sandbox.ledger.requestsFor(isSearch).length < 2)
 
-  const refused = await place.run(['run', b, '--wait', '0'])
-  const listed = await place.run(['runs', '--json'])
-  const search = await place.run(['search', 'alpha.search', 'x', '--wait', '0'])
+  const refused = await place.call(['run', b, '--wait', '0'])
+  const listed = await place.call(['runs', '--json'])
+  const search = await place.call(['search', 'alpha.search', 'x', '--wait', '0'])
   const next = place.start(['run', b])
   await spokenOrEnded(next)
   sandbox.control({ latencyMs: 0 })
@@ -36,12 +35,9 @@ test('a second process waits its turn; with --wait 0 it exits 7 and has sent not
 })
 
 test('the same job from two shells: the second says that it is finished by then, and buys it again', async () => {
-  await using sandbox = await startSandbox({ latencyMs: 1_000 })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(20))
+  const { sandbox, place, job } = await staged({ latencyMs: 1_000 }, 20)
   const first = place.start(['run', job, '--concurrency', '2'])
-  while (sandbox.ledger.requestsFor(isSearch).length < 2)
-    await new Promise((resolve) => setTimeout(resolve, 5))
+  await waitWhile(() => sandbox.ledger.requestsFor(isSearch).length < 2)
   const second = place.start(['run', job])
   await spokenOrEnded(second)
   sandbox.control({ latencyMs: 0 })
@@ -50,22 +46,19 @@ test('the same job from two shells: the second says that it is finished by then,
   const { code, stderr } = await second.ended
   expect(code).toBe(0)
   expect(stderr).toMatch(
-    /^Waiting .*\njob is finished for today \(run 1\)\. This buys it again, for 20 credits\.$/m,
+    /^Waiting .*\njob is already finished for today \(run 1\)\. This run buys it again, for 20 credits\.$/m,
   )
   expect(sandbox.ledger.charged).toBe(40)
 })
 
 test('the turn of a killed process is over at once', async () => {
-  await using sandbox = await startSandbox({ latencyMs: 200 })
-  await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(20))
+  const { sandbox, place, job } = await staged({ latencyMs: 200 }, 20)
   const { child, ended } = place.start(['run', job, '--concurrency', '2'])
-  while (sandbox.ledger.requestsFor(isSearch).length < 2)
-    await new Promise((resolve) => setTimeout(resolve, 5))
+  await waitWhile(() => sandbox.ledger.requestsFor(isSearch).length < 2)
   child.kill('SIGKILL')
   await ended
 
-  expect((await place.run(['run', job, '--wait', '0'])).code).toBe(0)
+  expect((await place.call(['run', job, '--wait', '0'])).code).toBe(0)
 })
 
 test('a database reached by a symbolic link, with another TMPDIR and another key, is the same database', async () => {
@@ -74,8 +67,7 @@ test('a database reached by a symbolic link, with another TMPDIR and another key
   await using place = await workspace(sandbox)
   const job = await place.file('job.csv', queriesCsv(20))
   const { ended } = place.start(['run', job, '--concurrency', '2'])
-  while (sandbox.ledger.requestsFor(isSearch).length < 2)
-    await new Promise((resolve) => setTimeout(resolve, 5))
+  await waitWhile(() => sandbox.ledger.requestsFor(isSearch).length < 2)
   await place.file('elsewhere/tmp/file', '')
   await symlink(join(place.folder, 'data/rankline.db'), join(place.folder, 'elsewhere/link.db'))
 
@@ -97,13 +89,12 @@ test('two databases with one key take turns, too; another key does not wait', as
   await using place = await workspace(sandbox)
   const job = await place.file('job.csv', queriesCsv(20))
   const { ended } = place.start(['run', job, '--concurrency', '2'])
-  while (sandbox.ledger.requestsFor(isSearch).length < 2)
-    await new Promise((resolve) => setTimeout(resolve, 5))
+  await waitWhile(() => sandbox.ledger.requestsFor(isSearch).length < 2)
 
   const sameKey = await place.run(['run', job, '--db', 'data/second.db', '--wait', '0'], {
     TMPDIR: join(place.folder, 'data'),
   })
-  const otherKey = await place.run(['run', job, '--db', 'data/third.db', '--wait', '0'], {
+  const otherKey = await place.call(['run', job, '--db', 'data/third.db', '--wait', '0'], {
     RANKLINE_BASE_URL: other.url,
     RANKLINE_API_KEY: 'another',
   })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { get, links } from '../sandbox/ask.ts'
+import { testTable } from '../support/test-table.ts'
 import { type DocumentedCall, documentedCalls, exampleOf } from './interface.ts'
 import { send } from './sending.ts'
 import { differences } from './shape.ts'
@@ -69,7 +70,7 @@ describe.each(documentedCalls.map((call) => [call.name, call.style, call] as con
 
 const paged = documentedCalls.filter(({ pageSize }) => pageSize !== undefined)
 
-test.each(paged.map((call) => [call.name, call.style, call] as const))(
+testTable(paged.map((call) => [call.name, call.style, call] as const))(
   'without a page %s by %s gives its first one',
   async (_name, _style, call) => {
     if (call.params.page?.required) return
@@ -81,7 +82,7 @@ test.each(paged.map((call) => [call.name, call.style, call] as const))(
   },
 )
 
-test.each(documentedCalls.filter(({ style }) => style === 'post').map((call) => [call.name, call] as const))(
+testTable(documentedCalls.filter(({ style }) => style === 'post').map((call) => [call.name, call] as const))(
   'the page of %s by POST is a number of results to skip',
   async (_, call) => {
     const all = await send(sandbox, call, { ...exampleOf(call), num: 20 })
@@ -90,7 +91,7 @@ test.each(documentedCalls.filter(({ style }) => style === 'post').map((call) => 
   },
 )
 
-test.each(
+testTable(
   paged.filter(({ params }) => 'num' in params).map((call) => [call.name, call.style, call] as const),
 )('num is the most results that a page of %s by %s has', async (_name, _style, call) => {
   const { body } = await send(sandbox, call, { ...exampleOf(call), num: 7, ...page(call, 1) })

@@ -1,23 +1,25 @@
 import { expect, test, vi } from 'vitest'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { startSandbox } from '../../src/sandbox/server.ts'
 import { get, search } from '../sandbox/ask.ts'
+import { testTable } from '../support/test-table.ts'
 import { images } from './answers.ts'
 import { documentedCalls, exampleOf } from './interface.ts'
 import { expectRefused, send } from './sending.ts'
 import { differences } from './shape.ts'
 
-test.each(documentedCalls.map((call) => [call.name, call.style, call.cost, call] as const))(
-  'a call of %s by %s takes %i from the balance',
-  async (_name, _style, cost, call) => {
+testTable(documentedCalls.map((call) => [call.name, call.style, call] as const))(
+  'a call of %s by %s takes its price from the balance',
+  async (_name, _style, call) => {
     await using sandbox = await startSandbox()
     const before = (await get(sandbox, '/v1/usage')).body
     await send(sandbox, call, exampleOf(call))
     const { body } = await get(sandbox, '/v1/usage')
-    expect([before.remaining - body.remaining, body.total_used - before.total_used]).toEqual([cost, cost])
+    const [drawn, used] = [before.remaining - body.remaining, body.total_used - before.total_used]
+    expect([drawn, used]).toEqual([call.cost, call.cost])
   },
 )
 
-test.each([400, 401, 402, 403, 413, 429, 500, 502, 503])(
+testTable([400, 401, 402, 403, 413, 429, 500, 502, 503])(
   'an answer with status %i is free',
   async (status) => {
     await using sandbox = await startSandbox({ rules: [{ do: { status } }] })

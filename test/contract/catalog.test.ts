@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { findOperation, operations } from '../../src/catalog/index.ts'
-import type { BillableOperation, Operation } from '../../src/catalog/operation.ts'
-import type { Style } from '../../src/catalog/param.ts'
+import type { BillableOperation, Operation, Style } from '../../src/catalog/operation.ts'
+import { testTable } from '../support/test-table.ts'
 import { type DocumentedParam, documented, documentedCalls, documentedLookups } from './interface.ts'
 import * as lookups from './lookup-answers.ts'
 import { fieldOf, type Shape } from './shape.ts'
@@ -11,83 +11,53 @@ test('the catalog has every documented operation and no other', () => {
   expect(operations.map(({ name }) => name).sort()).toEqual(known.sort())
 })
 
-describe.each(Object.entries(documented))(
-  '%s',
+testTable(Object.entries(documented))(
+  '%s is as documented',
   (name, { get, post, exclusive, cost, pageSize, answer, list }) => {
     const operation = billable(name)
-
-    test('is at its documented paths', () => {
-      expect([operation.path, operation.postPath]).toEqual([get.path, post?.path])
-      expect(operation.styles).toEqual(post === undefined ? ['get'] : ['get', 'post'])
-    })
-
-    test('costs what is documented', () => {
-      expect(operation.cost).toBe(cost)
-    })
-
-    test('excludes the documented combination of params and no other', () => {
-      const pairs = (operation.exclusive ?? []).map((group) => [...group].sort())
-      expect(pairs).toEqual(exclusive === undefined ? [] : [[...exclusive].sort()])
-    })
-
-    test('has pages of the documented size, or none', () => {
-      expect(operation.paging === null ? undefined : operation.paging.pageSize).toBe(pageSize)
-    })
-
-    test('answers with the documented fields', () => {
-      const { required, optional = [], items, itemFields } = operation.response
-      expect(items).toBe(list)
-      expect([...required].sort()).toEqual(namesOf(answer))
-      expect([...optional].sort()).toEqual(optionalNamesOf(answer))
-      const shape = fieldOf(answer, list)
-      if (typeof shape !== 'object' || !('list' in shape)) throw new Error(`${list} is no list`)
-      expect([...itemFields].sort()).toEqual(namesOf(shape.list))
-    })
-
-    test('says itself in the echo as documented', () => {
-      if (!namesOf(answer).includes('search_parameters')) return
-      const engine = fieldOf(fieldOf(answer, 'search_parameters'), 'engine')
-      expect(engine).toEqual({ only: [operation.echoEngine] })
-    })
+    expect([operation.path, operation.postPath, operation.cost]).toEqual([get.path, post?.path, cost])
+    expect(operation.styles).toEqual(post === undefined ? ['get'] : ['get', 'post'])
+    expect(operation.paging === null ? undefined : operation.paging.pageSize).toBe(pageSize)
+    const pairs = (operation.exclusive ?? []).map((group) => [...group].sort())
+    expect(pairs).toEqual(exclusive === undefined ? [] : [[...exclusive].sort()])
+    const { required, optional = [], items, itemFields } = operation.response
+    expect(items).toBe(list)
+    expect([...required].sort()).toEqual(namesOf(answer))
+    expect([...optional].sort()).toEqual(optionalNamesOf(answer))
+    const shape = fieldOf(answer, list)
+    if (typeof shape !== 'object' || !('list' in shape)) throw new Error(`${list} is no list`)
+    expect([...itemFields].sort()).toEqual(namesOf(shape.list))
+    if (namesOf(answer).includes('search_parameters'))
+      expect(fieldOf(fieldOf(answer, 'search_parameters'), 'engine')).toEqual({
+        only: [operation.echoEngine],
+      })
   },
 )
 
-describe.each(documentedCalls.map((call) => [call.name, call.style, call] as const))(
-  '%s by %s',
+testTable(documentedCalls.map((call) => [call.name, call.style, call] as const))(
+  '%s by %s takes exactly the documented params',
   (name, style, call) => {
     const operation = billable(name)
-
-    test('takes exactly the documented params', () => {
-      expect(paramsOf(operation, style).sort()).toEqual(Object.keys(call.params).sort())
-    })
-
-    test('must name page 1 only where the page is documented as required', () => {
-      const named = operation.paging?.firstPageSent?.includes(style) ?? false
-      expect(named).toBe(call.params.page?.required ?? false)
-    })
-
-    test('requires, allows and defaults what is documented', () => {
-      for (const [param, known] of Object.entries(operation.params)) {
-        const told = call.params[param]
-        if (told !== undefined) expect({ param, ...rulesOf(known) }).toEqual({ param, ...rulesOf(told) })
-      }
-    })
+    expect(paramsOf(operation, style).sort()).toEqual(Object.keys(call.params).sort())
+    const firstPageNamed = operation.paging?.firstPageSent?.includes(style) ?? false
+    expect(firstPageNamed).toBe(call.params.page?.required ?? false)
+    for (const [param, known] of Object.entries(operation.params)) {
+      const told = call.params[param]
+      if (told !== undefined) expect({ param, ...rulesOf(known) }).toEqual({ param, ...rulesOf(told) })
+    }
   },
 )
 
-describe.each(Object.entries(documentedLookups))('%s', (name, { path, params }) => {
-  const operation = findOperation(name) as Operation
-
-  test('is free, at its documented path', () => {
+testTable(Object.entries(documentedLookups))(
+  '%s is free, at its documented path, with its params',
+  (name, { path, params }) => {
+    const operation = findOperation(name) as Operation
     expect([operation.billable, operation.cost, operation.path]).toEqual([false, 0, path])
-  })
-
-  test('takes exactly the documented params', () => {
     const rules = (from: Readonly<Record<string, Rules>>) =>
       Object.entries(from).map(([param, told]) => ({ param, ...rulesOf(told) }))
     expect(rules(operation.params)).toEqual(rules(params))
-  })
-})
+  },
+)
 
 test('the lookups answer with the documented fields', () => {
   const { usage, stats, 'finder.countries': countries, 'finder.languages': languages } = responses()

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import type { SandboxOptions } from '../../src/sandbox/options.ts'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { startSandbox } from '../../src/sandbox/server.ts'
 import { get, type Params, search } from '../sandbox/ask.ts'
+import { testTable } from '../support/test-table.ts'
 import { countries, languages, newerUsage, olderUsage, stats } from './lookup-answers.ts'
 import { expectRefused } from './sending.ts'
 import { differences, type Shape } from './shape.ts'
@@ -17,7 +18,7 @@ const lookups: readonly (readonly [string, Params, Shape])[] = [
   ['/api/v1/finder/alpha-languages', { query: 'an' }, languages],
 ]
 
-test.each(lookups)(
+testTable(lookups)(
   '%s with %j has exactly the documented fields, free, with no balance at all',
   async (path, params, shape) => {
     await using sandbox = await startSandbox({ account: { subscription: { total: 0 } } })
@@ -27,7 +28,7 @@ test.each(lookups)(
   },
 )
 
-test.each(lookups)(
+testTable(lookups)(
   '%s with %j wants a key that is active, not expired and within its rate',
   async (path, params) => {
     await using sandbox = await startSandbox()
@@ -103,7 +104,7 @@ test('packs are null without any, and so is the pack being drawn when all are ex
   })
 })
 
-test.each<[Params, 400 | 404]>([
+testTable<[Params, 400 | 404]>([
   [{}, 400],
   [{ path: 'v1/alpha/search' }, 400],
   [{ path: '/v1/alpha' }, 400],
@@ -137,7 +138,7 @@ test('stats are forbidden where the account has not enabled them, and may be una
   expectRefused(await get(sandbox, '/v1/stats', { engine: 'alpha' }), 503)
 })
 
-test.each(['/v1/finder/alpha-countries', '/v1/finder/alpha-languages'])(
+testTable(['/v1/finder/alpha-countries', '/v1/finder/alpha-languages'])(
   '%s wants a query and finds any part of a name',
   async (path) => {
     await using sandbox = await startSandbox()

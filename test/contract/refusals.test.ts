@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { SandboxOptions } from '../../src/sandbox/options.ts'
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { get, type Params, post } from '../sandbox/ask.ts'
+import { testTable } from '../support/test-table.ts'
 import { type DocumentedCall, documented, documentedCalls, exampleOf } from './interface.ts'
 import { expectRefused, type messages, rateMessage, send } from './sending.ts'
 
@@ -23,52 +24,59 @@ const refusals: readonly (readonly [string, SandboxOptions, Status])[] = [
   ['a service that is not there', { rules: [{ do: { status: 503 } }] }, 503],
 ]
 
+testTable(refusals)('with %s every call is refused, free of charge', async (_, options, status) => {
+  await using sandbox = await startSandbox(options)
+  for (const call of documentedCalls) expectRefused(await send(sandbox, call, exampleOf(call)), status)
+  expect(sandbox.ledger.charged).toBe(0)
+})
+
+test('with a balance below its price every call is refused, free of charge', async () => {
+  for (const cost of new Set(documentedCalls.map((call) => call.cost))) {
+    await using sandbox = await startSandbox({ account: { subscription: { total: cost - 1 } } })
+    for (const call of documentedCalls.filter((one) => one.cost === cost))
+      expectRefused(await send(sandbox, call, exampleOf(call)), 402)
+    expect(sandbox.usage().remaining).toBe(cost - 1)
+  }
+})
+
+test('beyond a limit every call is refused, free of charge, and the connection stays open', async () => {
+  await using sandbox = await startSandbox()
+  for (const [index, call] of documentedCalls.entries()) {
+    sandbox.control({ account: { quotas: { total: index + 1 } } })
+    const before = sandbox.ledger.charged
+    const first = await send(sandbox, call, exampleOf(call))
+    const second = await send(sandbox, call, exampleOf(call))
+    expect([call.name, first.status, second.status]).toEqual([call.name, 200, 401])
+    expect(second.body).toEqual({ error: rateMessage })
+    expect(second.headers.get('connection')).not.toBe('close')
+    expect(sandbox.ledger.charged).toBe(before + call.cost)
+  }
+})
+
+testTable<[string, (sandbox: Sandbox) => Record<string, string>]>([
+  ['no key', () => ({})],
+  ['another key', () => ({ 'x-api-key': 'other' })],
+  ['the key in another header', ({ key }) => ({ authorization: `Bearer ${key}` })],
+])('with %s every call is refused, free of charge', async (_, headersOf) => {
+  for (const call of documentedCalls) {
+    const response = await fetch(new URL(call.path, shared.url), {
+      method: call.style.toUpperCase(),
+      headers: { 'content-type': 'application/json', ...headersOf(shared) },
+      body: call.style === 'post' ? JSON.stringify(exampleOf(call)) : null,
+    })
+    expect([call.name, response.status, await response.json()]).toEqual([
+      call.name,
+      401,
+      { error: 'Invalid API Key' },
+    ])
+  }
+  expect(shared.ledger.charged).toBe(0)
+})
+
 describe.each(documentedCalls.map((call) => [call.name, call.style, call] as const))(
   '%s by %s',
   (_name, _style, call) => {
-    test.each(refusals)('with %s is refused, free of charge', async (_, options, status) => {
-      await using sandbox = await startSandbox(options)
-      expectRefused(await send(sandbox, call, exampleOf(call)), status)
-      expect(sandbox.ledger.charged).toBe(0)
-    })
-
-    test('with a balance below its price is refused, free of charge', async () => {
-      await using sandbox = await startSandbox({ account: { subscription: { total: call.cost - 1 } } })
-      expectRefused(await send(sandbox, call, exampleOf(call)), 402)
-      expect(sandbox.usage().remaining).toBe(call.cost - 1)
-    })
-
-    test.each<[string, (sandbox: Sandbox) => Record<string, string>]>([
-      ['no key', () => ({})],
-      ['another key', () => ({ 'x-api-key': 'other' })],
-      ['the key where none is looked for', ({ key }) => ({ authorization: `Bearer ${key}` })],
-    ])('with %s is refused, free of charge', async (_, headersOf) => {
-      const response = await fetch(new URL(call.path, shared.url), {
-        method: call.style.toUpperCase(),
-        headers: { 'content-type': 'application/json', ...headersOf(shared) },
-        body: call.style === 'post' ? JSON.stringify(exampleOf(call)) : null,
-      })
-      expect([response.status, await response.json()]).toEqual([401, { error: 'Invalid API Key' }])
-      expect(shared.ledger.charged).toBe(0)
-    })
-
-    test.each<[string, SandboxOptions['account']]>([
-      ['second', { perSecond: 1 }],
-      ['life of the key', { quotas: { total: 1 } }],
-    ])(
-      'beyond the limit of the %s is refused, free of charge, and the connection stays open',
-      async (_, account) => {
-        await using sandbox = await startSandbox({ account: account ?? {} })
-        const first = await send(sandbox, call, exampleOf(call))
-        const second = await send(sandbox, call, exampleOf(call))
-        expect([first.status, second.status]).toEqual([200, 401])
-        expect(second.body).toEqual({ error: rateMessage })
-        expect(second.headers.get('connection')).not.toBe('close')
-        expect(sandbox.ledger.charged).toBe(call.cost)
-      },
-    )
-
-    test.each(invalid(call))('with %s is invalid, free of charge', async (_, params) => {
+    testTable(invalid(call))('with %s is invalid, free of charge', async (_, params) => {
       expectRefused(await send(shared, call, params), 400)
       expect(shared.ledger.charged).toBe(0)
     })
@@ -127,40 +135,26 @@ function invalid(call: DocumentedCall): readonly (readonly [string, Params])[] {
 
 const posts = documentedCalls.filter(({ style }) => style === 'post')
 
-test.each(posts.map(({ name, path }) => [name, path]))(
-  '%s by POST has a limit for its body',
-  async (_, path) => {
-    await using sandbox = await startSandbox()
-    expectRefused(await post(sandbox, path, { query: 'a'.repeat(2_000_000) }), 413)
-    expect(sandbox.ledger.charged).toBe(0)
-  },
-)
+test('a call by POST has a limit for its body', async () => {
+  for (const { path } of posts) expectRefused(await post(shared, path, { query: 'a'.repeat(2_000_000) }), 413)
+  expect(shared.ledger.charged).toBe(0)
+})
 
-test.each(posts.map(({ name, path }) => [name, path]))('%s by POST wants a JSON object', async (_, path) => {
-  await using sandbox = await startSandbox()
-  for (const body of ['', '{', '[]', '"desk"', 'null']) expectRefused(await post(sandbox, path, body), 400)
-  expect(sandbox.ledger.charged).toBe(0)
+test('a call by POST wants a JSON object', async () => {
+  for (const { path } of posts)
+    for (const body of ['', '{', '[]', '"desk"', 'null']) expectRefused(await post(shared, path, body), 400)
+  expect(shared.ledger.charged).toBe(0)
 })
 
 test('a path that is not documented is not found', async () => {
-  await using sandbox = await startSandbox()
-  for (const path of [
-    '/',
-    '/v1',
-    '/v1/alpha',
-    '/v1/alpha/searches',
-    '/v2/alpha/search',
-    '/v1/beta/news',
-    '/jobs',
-  ])
-    expectRefused(await get(sandbox, path, { query: 'desk' }), 404)
+  const paths = '/ /v1 /v1/alpha /v1/alpha/searches /v2/alpha/search /v1/beta/news /jobs'
+  for (const path of paths.split(' ')) expectRefused(await get(shared, path, { query: 'desk' }), 404)
 })
 
 test('every path is found by its documented method only', async () => {
-  await using sandbox = await startSandbox()
   for (const { get: newer, post: older } of Object.values(documented)) {
-    expectRefused(await post(sandbox, newer.path, { query: 'desk' }), 404)
-    if (older !== undefined) expectRefused(await get(sandbox, older.path, { query: 'desk' }), 404)
+    expectRefused(await post(shared, newer.path, { query: 'desk' }), 404)
+    if (older !== undefined) expectRefused(await get(shared, older.path, { query: 'desk' }), 404)
   }
 })
 

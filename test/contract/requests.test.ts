@@ -1,9 +1,11 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
-import { type ApiRequest, lookupRequest, type PageCall, pageRequest } from '../../src/api/request.ts'
+import { expect, test } from 'vitest'
+import { lookupRequest, type PageCall, pageRequest } from '../../src/api/client.ts'
+import type { ApiRequest } from '../../src/api/http.ts'
 import { billableOperation, findOperation } from '../../src/catalog/index.ts'
 import type { FreeOperation } from '../../src/catalog/operation.ts'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { startSandbox } from '../../src/sandbox/server.ts'
+import { testTable } from '../support/test-table.ts'
 import { documentedCalls, exampleOf } from './interface.ts'
 
 const base = 'https://host.example:8443/service'
@@ -13,7 +15,7 @@ const first: PageCall = { text: 'desk', params: {}, page: 1, style: 'get', async
 const line = ({ method, path, body }: ApiRequest) =>
   [method, path, body].filter((part) => part !== null).join(' ')
 
-describe.each<[string, PageCall['style'], number, number | undefined, string]>([
+testTable<[string, PageCall['style'], number, number | undefined, string]>([
   ['alpha.search', 'get', 1, undefined, 'GET /service/v1/alpha/search?query=desk'],
   ['alpha.search', 'get', 3, undefined, 'GET /service/v1/alpha/search?query=desk&page=3'],
   ['alpha.search', 'get', 3, 10, 'GET /service/v1/alpha/search?query=desk&num=10&page=3'],
@@ -45,15 +47,13 @@ describe.each<[string, PageCall['style'], number, number | undefined, string]>([
   ['gamma.search', 'get', 3, undefined, 'GET /service/v1/gamma/search?query=desk&page=3'],
   ['gamma.images', 'get', 1, undefined, 'GET /service/v1/gamma/images?query=desk'],
   ['gamma.images', 'get', 3, undefined, 'GET /service/v1/gamma/images?query=desk&page=3'],
-])('%s by %s, page %i, num %s', (name, style, page, num, wanted) => {
-  test(`is ${wanted}`, () => {
-    const params: PageCall['params'] = num === undefined ? {} : { num }
-    const request = pageRequest(base, billableOperation(name), { ...first, style, page, params })
-    expect([request.origin, line(request)]).toEqual(['https://host.example:8443', wanted])
-  })
+])('%s by %s, page %i, num %s is asked for as documented', (name, style, page, num, wanted) => {
+  const params: PageCall['params'] = num === undefined ? {} : { num }
+  const request = pageRequest(base, billableOperation(name), { ...first, style, page, params })
+  expect([request.origin, line(request)]).toEqual(['https://host.example:8443', wanted])
 })
 
-test.each([
+testTable([
   ['https://host.example', '/v1/alpha/search/light?query=desk'],
   ['https://host.example/', '/v1/alpha/search/light?query=desk'],
   ['https://host.example/a/b//', '/a/b/v1/alpha/search/light?query=desk'],
@@ -72,7 +72,7 @@ test('only images are asked for as a job', () => {
   expect(asked('gamma.images')).toBe('/service/v1/gamma/images?query=desk')
 })
 
-test.each<[string, Record<string, string>, string]>([
+testTable<[string, Record<string, string>, string]>([
   ['usage', {}, '/service/v1/usage'],
   ['stats', { engine: 'alpha' }, '/service/v1/stats?engine=alpha'],
   ['stats', { path: '/v1/alpha/search' }, '/service/v1/stats?path=%2Fv1%2Falpha%2Fsearch'],

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Sandbox } from '../../src/sandbox/sandbox.ts'
+import type { Sandbox } from '../../src/sandbox/server.ts'
 import { type Answer, get, type Params, post } from '../sandbox/ask.ts'
 import type { DocumentedCall } from './interface.ts'
 import { failure } from './lookup-answers.ts'

@@ -1,9 +1,10 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
+import { testTable } from '../support/test-table.ts'
 import { differences, type Shape } from './shape.ts'
 
 const person: Shape = { fields: { name: 'text', age: { orNull: 'integer' } }, optional: { home: 'url' } }
 
-test.each<[string, Shape, unknown, readonly string[]]>([
+testTable<[string, Shape, unknown, readonly string[]]>([
   ['all that is documented', person, { name: 'a', age: 1, home: 'https://a.com' }, []],
   ['no optional field, and a null', person, { name: 'a', age: null }, []],
   ['a missing field', person, { name: 'a' }, ['answer.age is missing']],

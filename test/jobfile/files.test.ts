@@ -3,7 +3,8 @@ import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { isYamlMap } from '../../src/jobfile/files.ts'
 import { openJob } from '../../src/jobfile/open.ts'
-import { formatProblem } from '../../src/jobfile/problem.ts'
+import { formatProblem } from '../../src/jobfile/source.ts'
+import { testTable } from '../support/test-table.ts'
 import { folderOf, readIn, readJob } from './reading.ts'
 
 describe('the path', () => {
@@ -24,14 +25,14 @@ describe('the path', () => {
     const folder = await folderOf({ 'k.csv': 'query\na\n' })
     await chmod(path.join(folder, 'k.csv'), 0)
     expect((await readIn(folder, 'k.csv')).problems).toEqual([
-      'k.csv: the file may not be read; give yourself the right to read it',
+      'k.csv: you are not allowed to read the file; change its permissions',
     ])
   })
 
   test('what is no regular file is told', async () => {
     const problems: string[] = []
     await openJob('/dev/null', {}, (problem) => problems.push(formatProblem(problem)))
-    expect(problems).toEqual(['/dev/null: this is no regular file; save it as a file first'])
+    expect(problems).toEqual(['/dev/null: this is not a regular file; save it as a file first'])
   })
 })
 
@@ -76,7 +77,7 @@ describe('files in a file', () => {
 test('the queries can be read again and again, and a change in between is seen', async () => {
   const folder = await folderOf({ 'job.yaml': 'queries: [{ file: k.csv }]', 'k.csv': 'query\na\nb\n' })
   const problems: string[] = []
-  const job = await openJob(path.join(folder, 'job.yaml'), {}, (problem) => problems.push(problem.what))
+  const job = await openJob(path.join(folder, 'job.yaml'), {}, (problem) => problems.push(problem.message))
   const read = async () => {
     const texts: string[] = []
     for await (const query of job?.queries() ?? []) texts.push(query.text)
@@ -106,7 +107,7 @@ test('a file whose own name cannot be the name of a job is told', async () => {
   })
 })
 
-test.each<[string, boolean]>([
+testTable<[string, boolean]>([
   ['name: x\nqueries: [a]\n', true],
   ['\ufeff# words\r\n\r\n---\r\nqueries:\r\n  - a\r\n', true],
   ['{ queries: [a] }', true],

@@ -107,25 +107,8 @@ test('no bytes at all make the reader throw', async () => {
   const folder = await folderOf({})
   const piece = fc.oneof(
     fc.constantFrom(
-      'query',
-      'queries:',
-      '\n',
-      '\r\n',
-      '"',
-      ',',
-      ';',
-      '- ',
-      ': ',
-      '[',
-      '{',
-      '&a ',
-      '*a',
-      '<<',
-      '!x ',
-      '|',
-      'gl',
-      '\t',
-      ' ',
+      ...['query', 'queries:', '\n', '\r\n', '"', ',', ';', '- ', ': ', '[', '{', '&a '],
+      ...['*a', '<<', '!x ', '|', 'gl', '\t', ' '],
     ),
     fc.string({ maxLength: 4 }),
   )
@@ -140,20 +123,20 @@ test('no bytes at all make the reader throw', async () => {
       expect(queries.length + problems.length).toBeGreaterThan(0)
       for (const problem of problems) expect(problem).toMatch(/^x\.(csv|yaml)(:\d+(:\d+)?)?: .+; .+$/)
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   )
 })
 
-test('a hundred thousand rows are streamed, never held together', async () => {
+test('thirty thousand rows are streamed, never held together', async () => {
   const folder = await folderOf({})
   const file = path.join(folder, 'k.csv')
   function* lines() {
     yield 'query,gl,tags,team\n'
-    for (let row = 0; row < 100_000; row++)
+    for (let row = 0; row < 30_000; row++)
       yield `standing desk ${row},${row % 2 ? 'us' : 'gb'},a;b,team ${row % 7}\n`
   }
   await pipeline(Readable.from(lines()), createWriteStream(file))
-  const job = await openJob(file, { param: ['hl=en'] }, (problem) => expect.unreachable(problem.what))
+  const job = await openJob(file, { param: ['hl=en'] }, (problem) => expect.unreachable(problem.message))
   let count = 0
   let last = ''
   for await (const query of job?.queries() ?? []) {
@@ -161,5 +144,5 @@ test('a hundred thousand rows are streamed, never held together', async () => {
     count++
     last = query.text
   }
-  expect([count, last]).toEqual([100_000, 'standing desk 99999'])
+  expect([count, last]).toEqual([30_000, 'standing desk 29999'])
 })

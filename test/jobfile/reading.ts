@@ -2,10 +2,11 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { JobFlags } from '../../src/jobfile/flags.ts'
 import { openJob } from '../../src/jobfile/open.ts'
-import { formatProblem } from '../../src/jobfile/problem.ts'
-import type { JobQuery, JobSettings } from '../../src/model/job.ts'
+import { formatProblem } from '../../src/jobfile/source.ts'
+import type { JobSettings } from '../../src/model/job.ts'
+import type { JobFlags } from '../../src/model/job-settings.ts'
+import type { JobQuery } from '../../src/model/query.ts'
 
 type Files = Readonly<Record<string, string | Buffer>>
 

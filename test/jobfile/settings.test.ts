@@ -1,8 +1,9 @@
 import { Cron } from 'croner'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { JobFlags } from '../../src/jobfile/flags.ts'
-import { schedule } from '../../src/jobfile/values.ts'
+import { schedule } from '../../src/model/cron.ts'
+import type { JobFlags } from '../../src/model/job-settings.ts'
+import { testTable } from '../support/test-table.ts'
 import { csvProblems, readJob, yamlProblems } from './reading.ts'
 
 const q = 'queries: [a]\n'
@@ -13,7 +14,7 @@ describe('codes of countries and languages', () => {
   const country = 'write the code of a country; find it with: rankline countries <name>'
   const language = 'write the code of a language; find it with: rankline languages <name>'
 
-  test.each<[string, string, string]>([
+  testTable<[string, string, string]>([
     ['{ gl: uk }', 'gl', "gl cannot be 'uk'; write gb"],
     ['{ gl: UK }', 'gl', "gl cannot be 'UK'; write gb"],
     ['{ gl: zz }', 'gl', `gl cannot be 'zz'; ${country}`],
@@ -96,14 +97,14 @@ queries:
     "job.yaml:8:9: paging cannot be 'until-foud'; write 'until-found'",
     "job.yaml:9:8: until cannot be 'both'; write one of own, all",
     "job.yaml:10:8: async cannot be 'yes'; write one of auto, always, never",
-    "job.yaml:11:12: freshness cannot be '12'; write a span such as 30m, 12h, 7d or 2w",
+    "job.yaml:11:12: freshness cannot be '12'; write a time span such as 30m, 12h, 7d or 2w",
     "job.yaml:12:11: timezone cannot be 'Amerika/New_York'; write America/New_York",
     'job.yaml:13:11: schedule cannot be \'daily\'; write five or six cron fields in quotes, such as "0 6 * * *"',
     "job.yaml:14:11: target cannot be 'acme'; write a site such as acme.com or acme.com/shop",
     "job.yaml:14:35: unknown key 'mach'; write 'match'",
     "job.yaml:14:74: match cannot be 'prefx'; write 'prefix'",
     "job.yaml:14:83: site is missing; add 'site:'",
-    "job.yaml:14:97: target cannot be '*.acme.com'; write the bare domain, it holds for its subdomains",
+    "job.yaml:14:97: target cannot be '*.acme.com'; write the domain alone, which includes its subdomains",
     "job.yaml:15:14: competitors cannot be 'rival.com'; write a list such as [a, b]",
     "job.yaml:16:24: max_credits cannot be '5.5'; write a whole number from 0 up",
     "job.yaml:16:29: unknown key 'kep'; write 'keep'",
@@ -111,7 +112,7 @@ queries:
     "job.yaml:19:23: tags cannot be 'money'; write a list such as [a, b]",
     "job.yaml:19:40: priority cannot be 'high'; write a whole number",
     "job.yaml:19:54: volume cannot be 'many'; write a whole number from 0 up",
-    "job.yaml:19:65: url cannot be 'acme'; write a whole address such as https://acme.com/desks",
+    "job.yaml:19:65: url cannot be 'acme'; write a full address such as https://acme.com/desks",
     "job.yaml:19:79: target cannot be 'acme'; write a site such as acme.com or acme.com/shop",
     'job.yaml:20:14: query is empty; write the text to search for',
     "job.yaml:20:32: gl cannot be 'uk1'; write a two-letter country code such as us",
@@ -123,217 +124,53 @@ queries:
     'job.yaml:25:13: a.csv cannot be read: there is no such file; check the path',
     'job.yaml:26:13: nope.csv cannot be read: there is no such file; check the path',
     "job.yaml:27:28: operation cannot be 'alpha.serch'; write 'alpha.search'",
-    "job.yaml:28:5: query 'a\ufffdb' holds a control character or a line break; remove it",
+    "job.yaml:28:5: query 'a\ufffdb' contains a control character or a line break; remove it",
   ])
 })
 
 describe('what is wrong with a setting', () => {
-  test.each<[string, readonly string[]]>([
-    [
-      'depth: 1\npages: 2\nqueries: [a]',
-      ['job.yaml:2:8: depth and pages cannot both be set; keep one of them'],
-    ],
-    ['depth: 1', ["job.yaml:1:1: queries is missing; add 'queries:'"]],
-    ['queries:', ['job.yaml:1:1: queries is empty; give it a value or leave it out']],
-    ['queries: []', ['job.yaml:1:10: queries is an empty list; write at least one entry, or leave it out']],
-    ['queries: a', ["job.yaml:1:10: queries cannot be 'a'; write a list such as [a, b]"]],
-    [`params: us\n${q}`, ["job.yaml:1:9: params cannot be 'us'; write a map such as { key: value }"]],
-    [
-      `name: "a\\nb"\n${q}`,
-      ["job.yaml:1:7: name 'a\ufffdb' holds a control character or a line break; remove it"],
-    ],
-    [`name: " "\n${q}`, ['job.yaml:1:7: name is empty; give it a value or leave it out']],
+  testTable<[string, readonly string[]]>([
     [
       `operation: usage\n${q}`,
       [
-        `job.yaml:1:12: operation cannot be 'usage', a free lookup that has a command of its own; write one of ${operations}`,
+        `job.yaml:1:12: operation cannot be 'usage', a free lookup with its own command; write one of ${operations}`,
       ],
-    ],
-    [
-      `operation: search engine\n${q}`,
-      [`job.yaml:1:12: operation cannot be 'search engine'; write one of ${operations}`],
-    ],
-    [
-      `operation: { a: b }\n${q}`,
-      ['job.yaml:1:12: operation cannot be a map; write an operation or a list of operations'],
-    ],
-    [
-      `operation: []\n${q}`,
-      ['job.yaml:1:12: operation is an empty list; write at least one entry, or leave it out'],
-    ],
-    [
-      `operation: gamma.search\nparams: { gl: us }\n${q}`,
-      ["job.yaml:2:11: gamma.search has no parameter 'gl'; leave it out"],
-    ],
-    [
-      `operation: alpha.news\nparams: { location: Austin }\n${q}`,
-      [
-        "job.yaml:2:11: alpha.news has 'location' in the post style only; write 'style: post', or leave 'location' out",
-      ],
-    ],
-    [
-      `style: post\nparams: { tbs: qdr:d }\n${q}`,
-      ["job.yaml:2:11: alpha.search has 'tbs' in the get style only; write 'style: get', or leave 'tbs' out"],
-    ],
-    [
-      `style: post\noperation: [gamma.search, alpha.ai]\n${q}`,
-      [
-        "job.yaml:1:8: gamma.search and alpha.ai cannot be called in the post style; write 'style: get' or leave it out",
-      ],
-    ],
-    [
-      `params: { location: A, uule: B }\n${q}`,
-      ['job.yaml:1:21: location and uule cannot go together for alpha.search; keep one of them'],
-    ],
-    [
-      `operation: beta.search\nparams: { cc: us }\nmatrix: { mkt: [en-US] }\n${q}`,
-      ['job.yaml:2:15: cc and mkt cannot go together for beta.search; keep one of them'],
     ],
     [
       `matrix: { num: [${Array.from({ length: 101 }, (_, i) => i + 1)}], tbs: [${Array.from({ length: 100 }, (_, i) => `t${i}`)}] }\n${q}`,
-      ['job.yaml:1:1: matrix makes 10,100 queries of each; write fewer values: up to 10,000 combinations'],
+      ['job.yaml:1:1: matrix turns each query into 10,100; write fewer values: up to 10,000 combinations'],
     ],
-    [
-      `targets: [acme.com/shop]\n${q}`,
-      [
-        "job.yaml:1:11: 'acme.com/shop' goes beyond a host, and match: domain looks at hosts only; write { site: …, match: prefix } or match: url, or leave only the host",
-      ],
-    ],
-    [
-      `targets: [{ site: "acme.com:8080", match: host }]\n${q}`,
-      [
-        "job.yaml:1:11: 'acme.com:8080' goes beyond a host, and match: host looks at hosts only; write { site: …, match: prefix } or match: url, or leave only the host",
-      ],
-    ],
-    [
-      `targets: [{ site: "acme.com/?page_id=12", match: prefix }, { site: "b.com/a?", match: prefix }]\n${q}`,
-      [
-        "job.yaml:1:11: 'acme.com/?page_id=12' has a query string, and match: prefix looks at paths only; write { site: …, match: url }, or leave out the query string",
-      ],
-    ],
-    [
-      'queries: [{ query: a, target: { site: "acme.com/a?b=c", match: prefix } }]',
-      [
-        "job.yaml:1:31: 'acme.com/a?b=c' has a query string, and match: prefix looks at paths only; write { site: …, match: url }, or leave out the query string",
-      ],
-    ],
-    [
-      `targets: [co.uk, { site: "https://COM.AU./", match: host, label: x }, github.io, www.gov.uk]\n${q}`,
-      [
-        "job.yaml:1:11: target cannot be 'co.uk', a public suffix below which everybody has sites; write a site below it such as acme.co.uk",
-        "job.yaml:1:26: site cannot be 'https://COM.AU./', a public suffix below which everybody has sites; write a site below it such as acme.com.au",
-      ],
-    ],
-    [
-      `targets: [acme.com]\ncompetitors: ["https://ACME.com/"]\n${q}`,
-      ["job.yaml:2:15: 'https://ACME.com/' is a target, too; keep it in one of the lists"],
-    ],
-    [
-      `targets: [acme.com, { site: acme.com, match: host }]\n${q}`,
-      ["job.yaml:1:21: two targets are called 'acme.com'; give each a label of its own"],
-    ],
-    [
-      `targets: [acme.com, { site: acme.com, also: [amp] }]\n${q}`,
-      ["job.yaml:1:21: two targets are called 'acme.com'; give each a label of its own"],
-    ],
-    [
-      `targets: [{ site: a.com, also: amp }, { site: b.com, also: [mobil, desktop, [amp]] }, { site: c.com, alos: [] }]\n${q}`,
-      [
-        "job.yaml:1:32: also cannot be 'amp'; write a list such as [a, b]",
-        "job.yaml:1:61: also cannot be 'mobil'; write 'mobile'",
-        "job.yaml:1:68: also cannot be 'desktop'; write one of amp, mobile",
-        'job.yaml:1:77: also cannot be a list; write one value',
-        "job.yaml:1:102: unknown key 'alos'; write 'also'",
-      ],
-    ],
-    [
-      `targets: [[a]]\n${q}`,
-      ['job.yaml:1:11: target cannot be a list; write a site or a map with site, match and label'],
-    ],
-    [
-      `targets: [acme com, ftp://acme.com, "http://", a@acme.com]\n${q}`,
-      ['acme com', 'ftp://acme.com', 'http://', 'a@acme.com'].map(
-        (site, index) =>
-          `job.yaml:1:${[11, 21, 37, 48][index]}: target cannot be '${site}'; write a site such as acme.com or acme.com/shop`,
-      ),
-    ],
-    [
-      `paging: until-found\n${q}`,
-      [
-        "job.yaml:1:9: paging until-found has no target to find; name your site under 'targets:', or write 'paging: all'",
-      ],
-    ],
-    [
-      `paging: smart\ncompetitors: [b.com]\n${q}`,
-      [
-        "job.yaml:1:9: paging smart has no target to find; name your site under 'targets:', or write 'paging: all'",
-      ],
-    ],
-    [
-      'paging: smart\nqueries: [a, { query: b, target: b.com }, c]',
-      [
-        "job.yaml:1:9: paging smart has no target to find for 2 queries; name your site under 'targets:', or write 'paging: all'",
-      ],
-    ],
-    [
-      `timezone: Nowhere\n${q}`,
-      ["job.yaml:1:11: timezone cannot be 'Nowhere'; write a zone such as America/New_York"],
-    ],
-    [
-      `timezone: +01:00\n${q}`,
-      ["job.yaml:1:11: timezone cannot be '+01:00'; write a zone such as America/New_York"],
-    ],
-    [
-      `freshness: 0h\n${q}`,
-      ["job.yaml:1:12: freshness cannot be '0h'; write a span such as 30m, 12h, 7d or 2w"],
-    ],
-    [
-      'queries: [{ query: a, url: "javascript:x" }]',
-      ["job.yaml:1:28: url cannot be 'javascript:x'; write a whole address such as https://acme.com/desks"],
-    ],
-    [
-      'queries: [{ query: a, params: { location: A, uule: B } }]',
-      ['job.yaml:1:43: location and uule cannot go together for alpha.search; keep one of them'],
-    ],
-    [
-      'params: { location: A }\nqueries: [{ query: a, params: { uule: B } }]',
-      ['job.yaml:2:39: location and uule cannot go together for alpha.search; keep one of them'],
-    ],
-    [
-      'queries: [{ file: other.yaml }]',
-      ['job.yaml:1:19: other.yaml cannot be read: there is no such file; check the path'],
-    ],
-  ])('%s', async (text, problems) => {
+  ])('is said with its place: %s', async (text, problems) => {
     expect(await yamlProblems(text)).toEqual(problems)
   })
 })
 
 describe('a schedule that no clock could run', () => {
   const fields = 'write five or six cron fields in quotes, such as "0 6 * * *"'
-  test.each([
-    ['a b c d e', ': a is no minute; write 0 to 59'],
-    ['*/0 * * * *', ': 0 is no step; write a step from 1 to 60'],
+  testTable([
+    ['a b c d e', ': a is not a valid minute; write 0 to 59'],
+    ['*/0 * * * *', ': 0 is not a valid step; write a step from 1 to 60'],
     ['5-1 * * * *', ': 5-1 ends before it begins; write 5-59,0-1'],
     ['0 0 31 2 *', ': that day never comes; write a day that the month has'],
     ['0 0 31 4,6 *', ': that day never comes; write a day that the month has'],
-    ['0 0 32 * *', ': 32 is no day of a month; write 1 to 31'],
-    ['0 0 0 * *', ': 0 is no day of a month; write 1 to 31'],
-    ['0 24 * * *', ': 24 is no hour; write 0 to 23'],
-    ['60 0 6 * * *', ': 60 is no second; write 0 to 59'],
-    ['0 6 * 13 *', ': 13 is no month; write 1 to 12, or jan to dec'],
+    ['0 0 32 * *', ': 32 is not a valid day of the month; write 1 to 31'],
+    ['0 0 0 * *', ': 0 is not a valid day of the month; write 1 to 31'],
+    ['0 24 * * *', ': 24 is not a valid hour; write 0 to 23'],
+    ['60 0 6 * * *', ': 60 is not a valid second; write 0 to 59'],
+    ['0 6 * 13 *', ': 13 is not a valid month; write 1 to 12, or jan to dec'],
     ['0 6 * nov-feb *', ': nov-feb ends before it begins; write nov-dec,jan-feb'],
-    ['0 6 * * 8', ': 8 is no day of a week; write 0 to 7, or sun to sat'],
+    ['0 6 * * 8', ': 8 is not a valid day of the week; write 0 to 7, or sun to sat'],
     ['0 6 * * fri-mon', ': fri-mon ends before it begins; write fri-sat,sun-mon'],
-    ['0 6 * * monday', ': monday is no day of a week; write 0 to 7, or sun to sat'],
-    ['0 6 * * mon,,fri', ': nothing is no day of a week; write 0 to 7, or sun to sat'],
+    ['0 6 * * monday', ': monday is not a valid day of the week; write 0 to 7, or sun to sat'],
+    ['0 6 * * mon,,fri', ': the day of the week is missing; write 0 to 7, or sun to sat'],
     ['5/15 * * * *', ': 5/15 has no range to step through; write 5-59/15'],
-    ['*/x * * * *', ': x is no step; write a step from 1 to 60'],
+    ['*/x * * * *', ': x is not a valid step; write a step from 1 to 60'],
     ['1-2-3 * * * *', `; ${fields}`],
     ['0 6 + * *', `; ${fields}`],
     ['0 6 * *', `; ${fields}`],
     ['0 0 6 * * * 2027', `; ${fields}`],
     ['@daily', `; ${fields}`],
-  ])('%s', async (pattern, said) => {
+  ])('is told what is wrong with %s', async (pattern, said) => {
     expect(await yamlProblems(`schedule: "${pattern}"\n${q}`)).toEqual([
       `job.yaml:1:11: schedule cannot be '${pattern}'${said}`,
     ])
@@ -375,7 +212,7 @@ describe('a schedule that no clock could run', () => {
 })
 
 describe('what is right in a setting', () => {
-  test.each<[string, object]>([
+  testTable<[string, object]>([
     [`freshness: 30m\n${q}`, { freshnessMs: 1_800_000 }],
     [`freshness: 2w\n${q}`, { freshnessMs: 1_209_600_000 }],
     [`schedule: "*/5 0 6  * * mon-fri"\n${q}`, { schedule: '*/5 0 6 * * mon-fri' }],
@@ -409,7 +246,7 @@ describe('what is right in a setting', () => {
       `targets: [acme.com, { site: acme.com, also: [amp], label: with AMP }]\n${q}`,
       { targets: [{ also: [] }, { also: ['amp'], label: 'with AMP' }] },
     ],
-  ])('%s', async (text, settings) => {
+  ])('is read: %s', async (text, settings) => {
     const read = await readJob({ 'job.yaml': text })
     expect(read.problems).toEqual([])
     expect(read.settings).toMatchObject(settings)
@@ -512,10 +349,9 @@ queries: [x, { query: y, depth: 7 }]
         until: 'all',
         freshness: '1d',
         timezone: 'Europe/Berlin',
-        schedule: '0 6 * * *',
         target: ['acme.com/shop'],
         match: 'prefix',
-        maxCredits: '9',
+        'max-credits': '9',
         keep: undefined,
       },
     )
@@ -532,7 +368,7 @@ queries: [x, { query: y, depth: 7 }]
         depth: '30',
         target: ['acme.com/shop'],
         match: 'prefix',
-        maxCredits: '9',
+        'max-credits': '9',
       },
     )
     expect(right.settings).toMatchObject({
@@ -573,7 +409,7 @@ queries: [x, { query: y, depth: 7 }]
     expect(queries).toMatchObject([{ pages: 3, depth: null }])
   })
 
-  test.each<[JobFlags, string]>([
+  testTable<[JobFlags, string]>([
     [{ depth: 'x' }, "--depth: depth cannot be 'x'; write a whole number from 1 up"],
     [{ depth: '1', pages: '1' }, '--pages: depth and pages cannot both be set; keep one of them'],
     [{ param: ['gl'] }, "-p: cannot be 'gl'; write key=value such as gl=us"],
@@ -584,21 +420,21 @@ queries: [x, { query: y, depth: 7 }]
     [{ match: 'hots' }, "--match: match cannot be 'hots'; write 'host'"],
     [
       { target: ['acme.com/a'] },
-      "--target: 'acme.com/a' goes beyond a host, and match: domain looks at hosts only; add --match prefix or --match url, or leave only the host",
+      "--target: 'acme.com/a' is more than a host, but match: domain compares only hosts; add --match prefix or --match url, or write only the host",
     ],
     [
       { target: ['acme.com/a?b=c'], match: 'prefix' },
-      "--target: 'acme.com/a?b=c' has a query string, and match: prefix looks at paths only; add --match url, or leave out the query string",
+      "--target: 'acme.com/a?b=c' has a query string, but match: prefix compares only paths; add --match url, or remove the query string",
     ],
     [
       { competitor: ['co.uk'] },
-      "--competitor: competitor cannot be 'co.uk', a public suffix below which everybody has sites; write a site below it such as acme.co.uk",
+      "--competitor: competitor cannot be 'co.uk', a public suffix that many sites share; write one site such as acme.co.uk",
     ],
     [
       { competitor: ['x'] },
       "--competitor: competitor cannot be 'x'; write a site such as acme.com or acme.com/shop",
     ],
-    [{ maxCredits: '-1' }, "--max-credits: max_credits cannot be '-1'; write a whole number from 0 up"],
+    [{ 'max-credits': '-1' }, "--max-credits: max_credits cannot be '-1'; write a whole number from 0 up"],
     [{ keep: 'all' }, "--keep: keep cannot be 'all'; write a whole number from 0 up"],
     [
       { paging: 'smart' },

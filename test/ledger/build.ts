@@ -1,16 +1,16 @@
-import { type Span, verifyBooks } from '../../src/ledger/verify.ts'
-import type { Charge, Reading } from '../../src/model/ledger.ts'
+import { type UsageInterval, verifyLedger } from '../../src/ledger/verify.ts'
+import type { Charge, UsageCount } from '../../src/model/call.ts'
 
 /** Seconds, as instants are written in the tables of tests. */
 export const s = (seconds: number): number => seconds * 1_000
 
 /** A reading that was counted at once. */
-export function read(at: number, totalUsed: number | null, remaining: number | null = null): Reading {
+export function read(at: number, totalUsed: number | null, remaining: number | null = null): UsageCount {
   return { askedAt: s(at), readAt: s(at), totalUsed, remaining }
 }
 
 /** A reading that took its time. */
-export function slowRead(askedAt: number, readAt: number, totalUsed: number): Reading {
+export function slowRead(askedAt: number, readAt: number, totalUsed: number): UsageCount {
   return { askedAt: s(askedAt), readAt: s(readAt), totalUsed, remaining: null }
 }
 
@@ -24,12 +24,12 @@ export function lost(from: number, until: number | null, credits = 1): Charge {
 }
 
 /** A span with its instants in seconds, and without what is 0. */
-export function short({ from, until, used, ...numbers }: Span): Record<string, unknown> {
+export function short({ from, until, used, ...numbers }: UsageInterval): Record<string, unknown> {
   const told = Object.entries(numbers).filter(([, value]) => value !== 0)
   return { from: from / 1_000, until: until / 1_000, used, ...Object.fromEntries(told) }
 }
 
-export function verified(readings: readonly Reading[], charges: readonly Charge[]) {
-  const { spans, total, unverified } = verifyBooks(readings, charges)
+export function verified(readings: readonly UsageCount[], charges: readonly Charge[]) {
+  const { spans, total, unverified } = verifyLedger(readings, charges)
   return { spans: spans.map(short), total: total === null ? null : short(total), unverified }
 }

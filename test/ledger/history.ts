@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Charge, Reading } from '../../src/model/ledger.ts'
+import type { Charge, UsageCount } from '../../src/model/call.ts'
 
 /** A call, and what the service did of which the ledger knows nothing: when it counted the call, if ever. */
 export interface OwnCall extends Charge {
@@ -14,7 +14,7 @@ export interface Foreign {
 }
 
 /** A reading, and when between its two instants it was counted. */
-export interface TrueReading extends Reading {
+export interface TrueReading extends UsageCount {
   readonly snapshotAt: number
   readonly totalUsed: number
 }

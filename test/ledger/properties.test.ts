@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Span, verifyBooks } from '../../src/ledger/verify.ts'
+import { type UsageInterval, verifyLedger } from '../../src/ledger/verify.ts'
 import {
   certainHistory,
   counted,
@@ -13,7 +13,7 @@ import {
 
 const often = { numRuns: 2_000 }
 
-const sum = (spans: readonly Span[], of: Exclude<keyof Span, 'used'>): number =>
+const sum = (spans: readonly UsageInterval[], of: Exclude<keyof UsageInterval, 'used'>): number =>
   spans.reduce((total, span) => total + span[of], 0)
 
 const credits = (charges: readonly { readonly credits: number }[]): number =>
@@ -35,7 +35,7 @@ describe('whatever happened', () => {
   test('spans lie between the quiet readings, and every call is in one of them or named as not compared', () => {
     fc.assert(
       fc.property(history, (history) => {
-        const { spans, unverified } = verifyBooks(history.readings, history.calls)
+        const { spans, unverified } = verifyLedger(history.readings, history.calls)
         const quiet = quietReadings(history)
         const ends = quiet.slice(1).map((end, index) => ({ from: quiet[index]?.readAt, until: end.readAt }))
         expect(spans.map(({ from, until }) => ({ from, until }))).toEqual(ends)
@@ -49,12 +49,12 @@ describe('whatever happened', () => {
   test('every counted credit is explained once, span by span and in all', () => {
     fc.assert(
       fc.property(fc.oneof(history, lateHistory), (history) => {
-        const { spans, total } = verifyBooks(history.readings, history.calls)
-        for (const { used, billed, ambiguousBilled, byOthers, notCounted } of [
+        const { spans, total } = verifyLedger(history.readings, history.calls)
+        for (const { used, billed, ambiguousBilled, spentByOthers, notCounted } of [
           ...spans,
           ...(total === null ? [] : [total]),
         ])
-          expect(billed + ambiguousBilled + byOthers - notCounted).toBe(used)
+          expect(billed + ambiguousBilled + spentByOthers - notCounted).toBe(used)
         expect(total?.used ?? 0).toBe(countedBy(history, spans.length).all)
       }),
       often,
@@ -66,11 +66,11 @@ describe('where every end is known', () => {
   test('each span tells exactly what others spent, and nothing is missing', () => {
     fc.assert(
       fc.property(certainHistory, (history) => {
-        const { spans } = verifyBooks(history.readings, history.calls)
+        const { spans } = verifyLedger(history.readings, history.calls)
         const quiet = quietReadings(history)
-        for (const [index, { byOthers, ambiguousBilled, notCounted }] of spans.entries()) {
+        for (const [index, { spentByOthers, ambiguousBilled, notCounted }] of spans.entries()) {
           const [from, until] = [quiet[index]?.snapshotAt ?? 0, quiet[index + 1]?.snapshotAt ?? 0]
-          expect(byOthers).toBe(counted(history.foreign, from, until))
+          expect(spentByOthers).toBe(counted(history.foreign, from, until))
           expect([ambiguousBilled, notCounted]).toEqual([0, 0])
         }
       }),
@@ -81,7 +81,7 @@ describe('where every end is known', () => {
   test('in all, nothing is missing once all that was counted late has been counted', () => {
     fc.assert(
       fc.property(lateHistory, (history) => {
-        const { total, spans } = verifyBooks(history.readings, history.calls)
+        const { total, spans } = verifyLedger(history.readings, history.calls)
         const last = quietReadings(history)[spans.length]?.snapshotAt ?? 0
         const open = history.calls.filter(({ until, countedAt }) => until <= last && (countedAt ?? 0) > last)
         expect(total?.notCounted ?? 0).toBeLessThanOrEqual(credits(open))
@@ -95,13 +95,13 @@ describe('where calls were lost', () => {
   test('up to each span, others spent at least what is said of them, and at most that and what may be ours', () => {
     fc.assert(
       fc.property(history, (history) => {
-        const { spans } = verifyBooks(history.readings, history.calls)
+        const { spans } = verifyLedger(history.readings, history.calls)
         for (const index of spans.keys()) {
           const past = spans.slice(0, index + 1)
           const truth = countedBy(history, index + 1)
-          expect(sum(past, 'byOthers')).toBeLessThanOrEqual(truth.foreign)
+          expect(sum(past, 'spentByOthers')).toBeLessThanOrEqual(truth.foreign)
           // So it is at most that much, too: what is lost cannot be less than nothing.
-          expect(sum(past, 'byOthers') + sum(past, 'ambiguousBilled')).toBe(truth.foreign + truth.lost)
+          expect(sum(past, 'spentByOthers') + sum(past, 'ambiguousBilled')).toBe(truth.foreign + truth.lost)
         }
         expect(sum(spans, 'notCounted')).toBe(0)
       }),
@@ -112,7 +112,7 @@ describe('where calls were lost', () => {
   test('no more is called billed than was lost', () => {
     fc.assert(
       fc.property(history, (history) => {
-        const { spans } = verifyBooks(history.readings, history.calls)
+        const { spans } = verifyLedger(history.readings, history.calls)
         const lost = history.calls.filter(({ certain }) => !certain)
         for (const [index, span] of spans.entries())
           expect(sum(spans.slice(0, index + 1), 'ambiguousBilled')).toBeLessThanOrEqual(
@@ -126,8 +126,8 @@ describe('where calls were lost', () => {
   test('all together say the same as the spans one by one', () => {
     fc.assert(
       fc.property(history, (history) => {
-        const { spans, total } = verifyBooks(history.readings, history.calls)
-        for (const of of ['billed', 'ambiguous', 'ambiguousBilled', 'byOthers', 'notCounted'] as const)
+        const { spans, total } = verifyLedger(history.readings, history.calls)
+        for (const of of ['billed', 'ambiguous', 'ambiguousBilled', 'spentByOthers', 'notCounted'] as const)
           expect(total?.[of] ?? 0).toBe(sum(spans, of))
       }),
       often,
@@ -137,9 +137,9 @@ describe('where calls were lost', () => {
   test('how much of it was billed is told exactly where nobody else spends', () => {
     fc.assert(
       fc.property(lonelyHistory, (history) => {
-        const { spans, total } = verifyBooks(history.readings, history.calls)
+        const { spans, total } = verifyLedger(history.readings, history.calls)
         const truth = countedBy(history, spans.length)
-        expect([total?.ambiguousBilled ?? 0, total?.byOthers ?? 0]).toEqual([truth.lost, 0])
+        expect([total?.ambiguousBilled ?? 0, total?.spentByOthers ?? 0]).toEqual([truth.lost, 0])
       }),
       often,
     )

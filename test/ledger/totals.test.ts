@@ -45,7 +45,7 @@ describe('in all', () => {
       billed: 3,
       ambiguous: 3,
       ambiguousBilled: 2,
-      byOthers: 7,
+      spentByOthers: 7,
     })
   })
 
@@ -56,7 +56,7 @@ describe('in all', () => {
   test('what others spent does not become ours because a call of another span was lost', () => {
     const readings = [read(0, 0), read(300, 0), read(600, 2)]
     const { total } = verified(readings, [lost(1, 2, 2)])
-    expect(total).toEqual({ from: 0, until: 600, used: 2, ambiguous: 2, byOthers: 2 })
+    expect(total).toEqual({ from: 0, until: 600, used: 2, ambiguous: 2, spentByOthers: 2 })
   })
 
   test('what is counted late is made good by a later span', () => {
@@ -69,13 +69,13 @@ describe('in all', () => {
   test('and that first by what others seem to have spent, then by what was lost meanwhile', () => {
     const readings = [read(0, 0), read(10, 1), read(20, 5)]
     const { spans, total } = verified(readings, [billed(1, 2, 4), lost(11, 12, 3)])
-    expect(spans[1]).toMatchObject({ ambiguousBilled: 3, byOthers: 1 })
+    expect(spans[1]).toMatchObject({ ambiguousBilled: 3, spentByOthers: 1 })
     expect(total).toEqual({ from: 0, until: 20, used: 5, billed: 4, ambiguous: 3, ambiguousBilled: 1 })
   })
 
   test('what others spent before does not make good what is not counted', () => {
     const readings = [read(0, 0), read(10, 5), read(20, 5)]
     const { total } = verified(readings, [billed(11, 12, 3)])
-    expect(total).toEqual({ from: 0, until: 20, used: 5, billed: 3, byOthers: 5, notCounted: 3 })
+    expect(total).toEqual({ from: 0, until: 20, used: 5, billed: 3, spentByOthers: 5, notCounted: 3 })
   })
 })

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { unexplained } from '../../src/ledger/verify.ts'
-import type { Charge, Reading } from '../../src/model/ledger.ts'
+import type { Charge, UsageCount } from '../../src/model/call.ts'
 import { billed, lost, read, slowRead, verified } from './build.ts'
 
 interface Case {
-  readonly readings: readonly Reading[]
+  readonly readings: readonly UsageCount[]
   readonly charges?: readonly Charge[]
   readonly spans: readonly Record<string, unknown>[]
 }
@@ -29,7 +29,7 @@ describe('between two readings', () => {
     'others spent what is more than our own': {
       readings: [read(0, 100), read(10, 107)],
       charges: [billed(1, 2)],
-      spans: [{ from: 0, until: 10, used: 7, billed: 1, byOthers: 6 }],
+      spans: [{ from: 0, until: 10, used: 7, billed: 1, spentByOthers: 6 }],
     },
     'what was booked and is missing is not counted': {
       readings: [read(0, 100), read(10, 101)],
@@ -58,7 +58,7 @@ describe('a call of which nobody knows', () => {
     'was billed, and others spent, too': {
       readings: readings(9),
       charges,
-      spans: [{ ...of, used: 9, ambiguousBilled: 3, byOthers: 5 }],
+      spans: [{ ...of, used: 9, ambiguousBilled: 3, spentByOthers: 5 }],
     },
   })
 })
@@ -79,7 +79,7 @@ describe('a lost call that is counted late', () => {
       charges: [lost(1, 180)],
       spans: [
         { from: 0, until: 300, used: 0, ambiguous: 1 },
-        { ...late, byOthers: 1 },
+        { ...late, spentByOthers: 1 },
       ],
     },
     'does not where it was counted already': {
@@ -87,7 +87,7 @@ describe('a lost call that is counted late', () => {
       charges: [lost(1, 299)],
       spans: [
         { from: 0, until: 300, used: 1, ambiguous: 1, ambiguousBilled: 1 },
-        { ...late, byOthers: 1 },
+        { ...late, spentByOthers: 1 },
       ],
     },
     'does although another one of its span was counted in time': {
@@ -140,7 +140,7 @@ describe('a reading is passed over', () => {
     'where it was asked for before the one before it had come': {
       readings: [read(0, 100), slowRead(12, 14, 103), slowRead(10, 16, 101), read(20, 103)],
       spans: [
-        { from: 0, until: 14, used: 3, byOthers: 3 },
+        { from: 0, until: 14, used: 3, spentByOthers: 3 },
         { from: 14, until: 20, used: 0 },
       ],
     },
@@ -178,7 +178,7 @@ describe('what was used', () => {
 })
 
 describe('what is not explained of the last readings', () => {
-  test.each<[string, number | null, readonly Reading[], readonly Reading[], readonly Charge[]]>([
+  test.each<[string, number | null, readonly UsageCount[], readonly UsageCount[], readonly Charge[]]>([
     ['nothing, where all was billed', 0, [], [read(10, 5), read(20, 7)], [billed(11, 12), billed(13, 14)]],
     ['what others spent', 3, [], [read(10, 5), read(20, 9)], [billed(11, 12)]],
     ['what was not counted, below 0', -1, [], [read(10, 5), read(20, 6)], [billed(11, 12, 2)]],

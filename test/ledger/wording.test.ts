@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { verify } from '../../src/actions/ledger-verify.ts'
-import type { Charge, Reading } from '../../src/model/ledger.ts'
+import { verify } from '../../src/cli/commands/account/ledger.ts'
+import type { Charge, UsageCount } from '../../src/model/call.ts'
 import type { LedgerStore } from '../../src/store/ledger.ts'
 import { billed, lost, read } from './build.ts'
 
 /** What is printed of one key, with readings and charges that begin on a day of November, and the exit code. */
-async function printed(readings: readonly Reading[], charges: readonly Charge[]) {
+async function printed(readings: readonly UsageCount[], charges: readonly Charge[]) {
   const start = Date.UTC(2026, 10, 20, 6)
   const record = JSON.stringify({ api_key: { alias: 'shared\u001b[2J' } })
   const store = {
@@ -22,13 +22,13 @@ async function printed(readings: readonly Reading[], charges: readonly Charge[])
   } as Partial<Record<keyof LedgerStore, unknown>> as LedgerStore
   let text = ''
   const terminal = {
-    out: async (more: string | Uint8Array) => {
+    write: async (more: string | Uint8Array) => {
       text += more
     },
-    say: (line: string) => {
+    log: (line: string) => {
       text += `(${line})`
     },
-    live: null,
+    status: null,
     columns: 80,
     color: false,
   }
@@ -40,7 +40,7 @@ async function printed(readings: readonly Reading[], charges: readonly Charge[])
 test('where all is billed, one sentence says so', async () => {
   expect(await printed([read(0, 100), read(60, 1_300)], [billed(1, 2, 1_200)])).toEqual({
     code: 0,
-    lines: ['KEY', 'The service counted 1,200 credits, and so do these books.', ''],
+    lines: ['KEY', 'The service counted 1,200 credits, and so does this ledger.', ''],
   })
 })
 
@@ -60,9 +60,9 @@ test('where not, every part has its line, and every span in which it is not so',
       'KEY',
       'The service counted 5,018 credits:',
       '  5,017 billed here',
-      '  3 of 4 ambiguous (nobody knew whether they were billed)',
+      '  3 of 4 ambiguous (it was not known whether they were billed)',
       '  2 spent by others with the same key',
-      '  4 in these books and not counted (if only late, the next run shows it)',
+      '  4 in this ledger and not counted (if it is only late, the next run shows it)',
       'Credits not compared: 2 before the first reading, 7 after the last reading.',
       '',
       'from (UTC)        until        counted  billed   ambiguous  others  not counted',
@@ -80,17 +80,17 @@ test('where the count is not known of a span, it says why', async () => {
     code: 0,
     lines: [
       'KEY',
-      'The service counted 1 credit, and so do these books.',
+      'The service counted 1 credit, and so does this ledger.',
       '',
       'from (UTC)        until  counted  billed  ambiguous  others  not counted',
       '2026-11-20 06:00  06:01        -       1          0       0            0',
-      '-: The service began to count anew, or does not say what it counted.',
+      '-: The service started its count again, or does not say what it counted.',
       '',
     ],
   })
   expect(await printed(readings.slice(0, 2), [])).toEqual({
     code: 0,
-    lines: ['KEY', 'The service began to count anew, or does not say what it counted.', ''],
+    lines: ['KEY', 'The service started its count again, or does not say what it counted.', ''],
   })
 })
 

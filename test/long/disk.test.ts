@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { closeSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { long } from '../support/long.ts'
 import { queriesCsv, type Workspace, workspace } from '../support/rankline.ts'
 
@@ -80,7 +80,7 @@ const stages: readonly Stage[] = [
 ]
 
 test.each(long ? stages : stages.filter(({ after }) => after === null || after === 200))(
-  'a disk of $size that fills up after $after requests: nothing paid for is lost, and the same command goes on',
+  'a disk of $size that fills up after $after requests: nothing paid for is lost, then run the same command again',
   async (stage) => {
     await using sandbox = await startSandbox({ latencyMs: [5, 40] })
     await using place = await workspace(sandbox)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { startSandbox } from '../../src/sandbox/server.ts'
 import { long } from '../support/long.ts'
 import { queriesCsv, workspace } from '../support/rankline.ts'
 
@@ -34,7 +34,7 @@ const disks = [
 ] as const
 
 test.skipIf(!isBuilt).each(long ? disks : disks.slice(0, 2))(
-  'where a sync fails of %s, the run stops, every charged call is accounted for, and the same command goes on',
+  'where a sync fails of %s, the run stops, every charged call is accounted for, then run the same command again',
   async (_, file, from, times) => {
     await using sandbox = await startSandbox({ latencyMs: [5, 30] })
     await using place = await workspace(sandbox)

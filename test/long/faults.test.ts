@@ -8,15 +8,15 @@ import { long } from '../support/long.ts'
 import { wrongOutcomes } from '../support/outcomes.ts'
 import { wrongFile } from '../support/stored-file.ts'
 
-vi.mock('../../src/store/sqlite/writer.ts', async (original) => {
+vi.mock('../../src/store/sqlite/connection/group-commit.ts', async (original) => {
   const { mortalWriter } = await import('../support/mortal.ts')
-  const { groupWriter } = await original<typeof import('../../src/store/sqlite/writer.ts')>()
-  return { groupWriter: mortalWriter(groupWriter) }
+  const actual = await original<typeof import('../../src/store/sqlite/connection/group-commit.ts')>()
+  return { ...actual, groupCommit: mortalWriter(actual.groupCommit) }
 })
-vi.mock('../../src/api/exchange.ts', async (original) => {
+vi.mock('../../src/api/http.ts', async (original) => {
   const { mortalWire } = await import('../support/mortal.ts')
-  const { openWire } = await original<typeof import('../../src/api/exchange.ts')>()
-  return { openWire: mortalWire(openWire) }
+  const actual = await original<typeof import('../../src/api/http.ts')>()
+  return { ...actual, openHttpClient: mortalWire(actual.openHttpClient) }
 })
 
 const judge = async (story: Story, complete: boolean) => [

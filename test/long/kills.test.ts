@@ -17,26 +17,26 @@ const sites = ['acme.com', 'rival.com']
 
 const jobs: Readonly<Record<string, KillJob>> = {
   'a web search of one page': {
-    files: { 'job.yaml': queries(long ? 150 : 80) },
+    files: { 'job.yaml': queries(80) },
     concurrency: 6,
   },
   'asynchronous images': {
-    files: { 'job.yaml': `operation: alpha.images\nasync: always\n${queries(long ? 60 : 36)}` },
+    files: { 'job.yaml': `operation: alpha.images\nasync: always\n${queries(36)}` },
     concurrency: 24,
     sandbox: { asyncMs: 300 },
   },
   'three pages of each query': {
-    files: { 'job.yaml': `${tracked}${queries(long ? 45 : 25)}` },
+    files: { 'job.yaml': `${tracked}${queries(25)}` },
     concurrency: 5,
     sandbox: { sites },
   },
   'pages until a target is found': {
-    files: { 'job.yaml': `paging: until-found\n${tracked}${queries(long ? 90 : 50)}` },
+    files: { 'job.yaml': `paging: until-found\n${tracked}${queries(50)}` },
     concurrency: 5,
     sandbox: { sites },
   },
   'two jobs that share queries': {
-    files: { 'one.yaml': queries(long ? 80 : 45), 'two.yaml': queries(long ? 80 : 45, 31) },
+    files: { 'one.yaml': queries(45), 'two.yaml': queries(45, 31) },
     concurrency: 6,
   },
 }

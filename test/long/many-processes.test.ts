@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Sandbox } from '../../src/sandbox/sandbox.ts'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
-import { tryLock } from '../../src/store/sqlite/lock.ts'
+import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
+import { tryLock } from '../../src/store/sqlite/connection/lock.ts'
 import { isBillable } from '../support/judge.ts'
 import { long } from '../support/long.ts'
 import { queriesCsv, type Started, type Workspace, workspace } from '../support/rankline.ts'
@@ -40,7 +39,7 @@ test(`of ${processes} processes with --wait 0 one collects; the others exit 7 an
   expect(winners).toHaveLength(1)
   for (const { code, stdout, stderr } of ended.filter((one) => one.code !== 0)) {
     expect({ code, stdout, stderr }).toMatchObject({ code: 7, stdout: '' })
-    expect(stderr).toContain('Another process collects')
+    expect(stderr).toContain('Another process is collecting')
   }
   expect(turns(sandbox)).toEqual(winners)
   expect(place.sql('SELECT job, finish_reason FROM runs')).toEqual([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { startSandbox } from '../../src/sandbox/server.ts'
 import { long } from '../support/long.ts'
 import { queriesCsv, workspace } from '../support/rankline.ts'
 
@@ -30,7 +30,7 @@ test('a service that refuses everything for a while and then recovers costs no f
     credits: { spent: 400, ambiguous: 0 },
   })
   expect(sandbox.ledger.charged).toBe(400)
-  expect(stderr).toContain('The service refuses calls')
+  expect(stderr).toContain('The service limits the rate of calls')
   // All that were in the air, and then one at a time.
   expect(refused).toBeLessThan(64 + 20)
 })

@@ -1,16 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type FitMeans, type FitQuery, fitter } from '../../src/plan/fit.ts'
+import { type FitFunds, type FitQuery, fitToBalance } from '../../src/ledger/fit.ts'
 
 const infinite = Number.POSITIVE_INFINITY
 const plenty = { budget: infinite, keep: 0 }
 
 /** Means of runs 1, 2 … */
 const means = (
-  runs: readonly Partial<FitMeans['runs'] extends ReadonlyMap<unknown, infer M> ? M : never>[],
+  runs: readonly Partial<FitFunds['runs'] extends ReadonlyMap<unknown, infer M> ? M : never>[],
   credits: number,
   calls = infinite,
-): FitMeans => ({
+): FitFunds => ({
   runs: new Map(runs.map((one, index) => [index + 1, { ...plenty, ...one }])),
   credits,
   calls,
@@ -26,13 +26,13 @@ const query = (calls: number, change: Partial<FitQuery> = {}): FitQuery => ({
 })
 
 /** Which of the queries are taken, in order: `+` or `-`. */
-function taken(of: FitMeans, queries: readonly FitQuery[]): string {
-  const takes = fitter(of)
+function taken(of: FitFunds, queries: readonly FitQuery[]): string {
+  const takes = fitToBalance(of)
   return queries.map((one) => (takes(one) ? '+' : '-')).join('')
 }
 
 describe('queries are taken in order, whole, as far as they are covered', () => {
-  test.each<[string, FitMeans, readonly FitQuery[], string]>([
+  test.each<[string, FitFunds, readonly FitQuery[], string]>([
     ['by the balance', means([{}], 3), [query(1), query(1), query(1), query(1)], '+++-'],
     ['by the budget', means([{ budget: 2 }], 9), [query(1), query(1), query(1)], '++-'],
     ['by the balance above what is kept', means([{ keep: 7 }], 9), [query(1), query(1), query(1)], '++-'],
@@ -89,7 +89,7 @@ describe('whatever is asked for', () => {
   test('nothing is taken beyond a budget, the balance above what is kept, or the quotas', () => {
     fc.assert(
       fc.property(anything, ([runs, credits, calls, queries]) => {
-        const takes = fitter(means(runs, credits, calls))
+        const takes = fitToBalance(means(runs, credits, calls))
         const chosen = queries.filter((one) => takes(one))
         expect(sum(chosen, 'calls')).toBeLessThanOrEqual(calls)
         for (const [index, { budget, keep }] of runs.entries()) {
@@ -107,7 +107,7 @@ describe('whatever is asked for', () => {
   test('what costs nothing is taken, and what is left out was not covered beside what came before', () => {
     fc.assert(
       fc.property(anything, ([runs, credits, calls, queries]) => {
-        const takes = fitter(means(runs, credits, calls))
+        const takes = fitToBalance(means(runs, credits, calls))
         const chosen: FitQuery[] = []
         for (const one of queries) {
           if (takes(one)) {

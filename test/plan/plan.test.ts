@@ -1,11 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { billableOperation } from '../../src/catalog/index.ts'
-import type { PlannedQuery } from '../../src/model/plan.ts'
-import { mergeQueries } from '../../src/plan/merge.ts'
-import { type PageRange, pageRange } from '../../src/plan/pages.ts'
-import { planQuery } from '../../src/plan/plan.ts'
-import { queryKey } from '../../src/plan/query-key.ts'
+import { mergeQueries, type PlannedQuery, queryKey } from '../../src/model/query.ts'
+import { type PageRange, pageRange, planQuery } from '../../src/plan/plan-query.ts'
+import { testTable } from '../support/test-table.ts'
 import { aJobQuery, aTarget } from './build.ts'
 
 describe('the key of a query', () => {
@@ -73,7 +71,7 @@ describe('the key of a query', () => {
 })
 
 describe('the pages that a query asks for', () => {
-  test.each<[string, Parameters<typeof aJobQuery>[0], PageRange]>([
+  testTable<[string, Parameters<typeof aJobQuery>[0], PageRange]>([
     ['alpha.search', {}, { max: 1, pageSize: 10, depth: null }],
     ['alpha.search', { pages: 3 }, { max: 3, pageSize: 10, depth: null }],
     ['alpha.search', { depth: 1 }, { max: 1, pageSize: 10, depth: null }],

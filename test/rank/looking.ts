@@ -1,14 +1,17 @@
 import fc from 'fast-check'
-import type { Observation } from '../../src/model/observation.ts'
-import type { Page } from '../../src/rank/pages.ts'
-import type { EndKind } from '../../src/rank/paging.ts'
-import type { Sightings } from '../../src/rank/smart.ts'
-import { nextPage, type PagingRules, weigh } from '../../src/run/follow.ts'
-import type { StoredQuery } from '../../src/store/answers.ts'
+import type { Observation } from '../../src/model/result.ts'
+import { nextPage, type PagingRules, type QueryState, scoreQuery } from '../../src/rank/advance.ts'
+import type { EndKind, TargetHistory } from '../../src/rank/paging.ts'
+import type { Page } from '../../src/rank/ranks.ts'
 import { aTarget } from '../plan/build.ts'
 import { donePage } from './build.ts'
 
-export const neverSeen: Sightings = { lastPage: null, lastRankedAt: null, firstAt: null, lastDeepAt: null }
+export const neverSeen: TargetHistory = {
+  lastPage: null,
+  lastRankedAt: null,
+  firstAt: null,
+  lastDeepAt: null,
+}
 const day = 86_400_000
 
 export interface Look {
@@ -23,7 +26,7 @@ interface Looking extends Partial<PagingRules> {
   readonly maxPages?: number
   readonly pageSize?: number | null
   readonly depth?: number | null
-  readonly sightings?: Partial<Sightings>
+  readonly sightings?: Partial<TargetHistory>
   /** Pages that fail. */
   readonly failing?: readonly number[]
 }
@@ -35,14 +38,14 @@ export function look(
 ): Look {
   const pages: Page[] = []
   const asked: number[] = []
-  const query = (): StoredQuery => ({
+  const query = (): QueryState => ({
     maxPages,
     pageSize,
     depth,
     targets: [{ ...aTarget('x.example'), id: 1 }],
     pages: [...pages].sort((a, b) => a.page - b.page),
     end: null,
-    sightings: () => new Map(sightings === undefined ? [] : [[1, { ...neverSeen, ...sightings }]]),
+    history: () => new Map(sightings === undefined ? [] : [[1, { ...neverSeen, ...sightings }]]),
   })
   let next = 1
   for (;;) {
@@ -56,7 +59,11 @@ export function look(
       ...rules,
     })
     if ('kind' in decision)
-      return { asked, end: decision.kind, observed: weigh(query(), decision).observations[0] as Observation }
+      return {
+        asked,
+        end: decision.kind,
+        observed: scoreQuery(query(), decision).observations[0] as Observation,
+      }
     next = decision.next
   }
 }

@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { Match, Variant } from '../../src/model/target.ts'
-import { explainMatch } from '../../src/rank/explain.ts'
+import { explainMatch, type Reason } from '../../src/rank/explain.ts'
 import { matcherOf } from '../../src/rank/match.ts'
-import type { Reason } from '../../src/rank/reasons.ts'
+import { testTable } from '../support/test-table.ts'
 
 export const yes = 'yes'
 export const near = 'near'
@@ -10,18 +10,13 @@ export const no = 'no'
 
 export type Case = readonly [site: string, link: string, answer: 'yes' | 'near' | 'no', reason: Reason]
 
-/** One test for each row, of the matcher and of what explains it. */
-export function table(match: Match, also: readonly Variant[], rows: readonly Case[]): void {
-  const rule = [match, ...also].join(' and ')
-  test.each(rows)(`%s, ${rule}, %s: %s, %s`, (site, link, answer, reason) => {
+/** One test of the matcher and of what explains it, for all rows; the pattern is a match, with variants behind it. */
+export function table(title: string, pattern: string, rows: readonly Case[]): void {
+  const [match, ...also] = pattern.split(' ') as [Match, ...Variant[]]
+  testTable(rows)(`${title} (${pattern}), %s: %s, %s, %s`, (site, link, answer, reason) => {
     const target = { site, match, also }
-    const verdict = explainMatch(target, link)
-    expect({ ...verdict, text: '' }).toEqual({
-      matches: answer === yes,
-      near: answer === near,
-      reason,
-      text: '',
-    })
+    const { matches, near: isNear, reason: said } = explainMatch(target, link)
+    expect([matches, isNear, said]).toEqual([answer === yes, answer === near, reason])
     expect(matcherOf(target)(link)).toBe(answer === yes)
   })
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { distinctResults, type Page, rankPages, repeats } from '../../src/rank/pages.ts'
+import { distinctResults, type Page, rankPages, repeats } from '../../src/rank/ranks.ts'
+import { testTable } from '../support/test-table.ts'
 import { donePage, pagesOf } from './build.ts'
 
 const ranksOf = (pages: readonly Page[], pageSize: number | null = 10) =>
@@ -147,7 +148,7 @@ describe('laws of ranks', () => {
 })
 
 describe('distinct results', () => {
-  test.each<[readonly string[], number]>([
+  testTable<[readonly string[], number]>([
     [[], 0],
     [['abc', 'bcd'], 4],
     [['a a', ' a'], 3],
@@ -159,7 +160,7 @@ describe('distinct results', () => {
 })
 
 describe('a page repeats another', () => {
-  test.each<[string, string, boolean]>([
+  testTable<[string, string, boolean]>([
     ['abc', 'abc', true],
     ['abc', 'acb', false],
     ['abc', 'ab', false],

@@ -11,7 +11,7 @@ function decide(pages: readonly string[], state: Partial<PagingState> = {}): Pag
     hasNextPage: null,
     nextPage: null,
     currentPage: null,
-    sought: [],
+    wanted: [],
     ...state,
     page: pages.length,
     pages: pagesOf(...pages),
@@ -26,7 +26,7 @@ const found: PagingDecision = { because: 'every target was found', kind: 'found'
 const noNext: PagingDecision = { because: 'the service has no next page', kind: 'ended' }
 const namesNone: PagingDecision = { because: 'the service names no page after it', kind: 'broke' }
 const notLater: PagingDecision = {
-  because: 'the next page that the service names is no later one',
+  because: 'the next page that the service names is not a later one',
   kind: 'broke',
 }
 const empty: PagingDecision = { because: 'the page is empty', kind: 'ended' }
@@ -74,18 +74,18 @@ describe('the page after an answered one', () => {
     ],
     ['the same results in another order', ['ab', 'ba'], {}, { next: 3 }],
     ['results without links twice', ['  ', '  '], {}, { next: 3 }],
-    ['all pages, and the target was found', ['ab'], { sought: seen }, { next: 2 }],
-    ['until found, and it was', ['ab'], { sought: seen, policy: 'until-found' }, found],
-    ['until found, and it was not', ['ab'], { sought: unseen, policy: 'until-found' }, { next: 2 }],
-    ['smart, and it was found', ['ab'], { sought: seen, policy: 'smart' }, found],
-    ['found on the last page asked for', ['a'], { sought: seen, policy: 'until-found', maxPages: 1 }, found],
+    ['all pages, and the target was found', ['ab'], { wanted: seen }, { next: 2 }],
+    ['until found, and it was', ['ab'], { wanted: seen, policy: 'until-found' }, found],
+    ['until found, and it was not', ['ab'], { wanted: unseen, policy: 'until-found' }, { next: 2 }],
+    ['smart, and it was found', ['ab'], { wanted: seen, policy: 'smart' }, found],
+    ['found on the last page asked for', ['a'], { wanted: seen, policy: 'until-found', maxPages: 1 }, found],
     [
       'until found, and it was where the results end',
       ['ab$'],
-      { sought: seen, policy: 'until-found' },
+      { wanted: seen, policy: 'until-found' },
       noNext,
     ],
-    ['smart, and it was found where the results end', ['ab$'], { sought: seen, policy: 'smart' }, noNext],
+    ['smart, and it was found where the results end', ['ab$'], { wanted: seen, policy: 'smart' }, noNext],
     ['the results ended on the last page asked for', ['a$'], { hasNextPage: false, maxPages: 1 }, noNext],
   ])('%s', (_, pages, state, decision) => {
     expect(decide(pages, state)).toEqual(decision)
@@ -103,7 +103,7 @@ describe('smart, the page after a jump', () => {
 
   test.each<[string, readonly string[], number, Partial<PagingState>, PagingDecision]>([
     ['to a page without it', [ten, '', '', '', 'k'], 5, {}, { next: 4 }],
-    ['to a page with it', [ten, '', '', '', 'k'], 5, { sought: seen }, found],
+    ['to a page with it', [ten, '', '', '', 'k'], 5, { wanted: seen }, found],
     ['to a page that repeats the first goes on below it', [ten, '', '', '', ten], 5, {}, { next: 4 }],
     ['to the last page once more goes on below it', [ten, '', '', 'kl', 'kl'], 4, {}, { next: 3 }],
     [
@@ -144,14 +144,14 @@ describe('smart, the page after a jump', () => {
     ],
     ['goes on while there are fewer', [ten, '', '', '', 'klmn'], 5, { depth: 15 }, { next: 4 }],
     ['ends where everything was asked for', [ten, 'k', '!failed'], 2, { maxPages: 3 }, depthReached],
-    ['is not bought for targets that are left alone', [ten], 1, { sought: left }, allDormant],
-    ['is bought for those where ten results are not there yet', ['abc'], 1, { sought: left }, { next: 2 }],
-    ['follows in order where no target is watched', [ten], 1, { sought: [] }, { next: 2 }],
+    ['is not bought for targets that are left alone', [ten], 1, { wanted: left }, allDormant],
+    ['is bought for those where ten results are not there yet', ['abc'], 1, { wanted: left }, { next: 2 }],
+    ['follows in order where no target is watched', [ten], 1, { wanted: [] }, { next: 2 }],
   ])('%s', (_, written, page, state, decision) => {
     const pages = pagesOf(...written.map((text) => text.replace('EMPTY', '')))
     // What stands empty above was not asked for.
     const asked = pages.filter((_, index) => written[index] !== '')
-    const whole = { policy: 'smart', maxPages: 9, sought: lastKnown, ...state } as const
+    const whole = { policy: 'smart', maxPages: 9, wanted: lastKnown, ...state } as const
     expect(
       decidePaging({
         depth: null,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Page } from '../../src/rank/pages.ts'
-import { isDormant, type Sought, smartPage } from '../../src/rank/smart.ts'
+import { isDormant, smartPage, type WantedTarget } from '../../src/rank/paging.ts'
+import type { Page } from '../../src/rank/ranks.ts'
 import { donePage, pagesOf } from './build.ts'
 import { look, neverSeen } from './looking.ts'
 
@@ -13,12 +13,12 @@ const asked = (pages: Readonly<Record<number, string>>): readonly Page[] =>
       : donePage(Number(page), text),
   )
 
-const missing = (lastPage: number | null): Sought => ({ found: false, lastPage, dormant: false })
-const found: Sought = { ...missing(3), found: true }
-const dormant: Sought = { ...missing(3), dormant: true }
+const missing = (lastPage: number | null): WantedTarget => ({ found: false, lastPage, dormant: false })
+const found: WantedTarget = { ...missing(3), found: true }
+const dormant: WantedTarget = { ...missing(3), dormant: true }
 
 describe('the page most worth buying', () => {
-  test.each<[string, Readonly<Record<number, string>>, readonly Sought[], number | 'dormant' | null]>([
+  test.each<[string, Readonly<Record<number, string>>, readonly WantedTarget[], number | 'dormant' | null]>([
     ['is the first one', {}, [missing(4)], 1],
     ['is the first one, though the target is left alone', {}, [dormant], 1],
     ['is that of the last known rank', { 1: ten }, [missing(5)], 5],
@@ -47,8 +47,8 @@ describe('the page most worth buying', () => {
     ['is none where it failed and all are left alone', { 1: '!failed' }, [dormant], 'dormant'],
     ['lies around a page that failed', { 1: ten, 5: '!failed' }, [missing(5)], 4],
     ['is one that was passed over', { 1: ten, 2: '!passed', 3: 'k' }, [missing(2)], 2],
-  ])('%s', (_, pages, sought, page) => {
-    expect(smartPage(asked(pages), 8, sought)).toBe(page)
+  ])('%s', (_, pages, wanted, page) => {
+    expect(smartPage(asked(pages), 8, wanted)).toBe(page)
   })
 
   test('is none where every page up to the end was asked for', () => {

@@ -7,13 +7,12 @@ const src = fileURLToPath(new URL('../../src', import.meta.url))
 
 /** What a report as a page works with, where it is shown. */
 const entries = [
-  'report/filter-history.ts',
+  'report/history/filter-history.ts',
+  'report/page/data.ts',
   'report/summary.ts',
-  'report/summary-document.ts',
-  'report/figure-text.ts',
+  'report/headline.ts',
   'report/daily.ts',
-  'report/segments.ts',
-  'report/ctr/default.ts',
+  'report/ctr.ts',
   ...readdirSync(join(src, 'report/metrics')).map((name) => `report/metrics/${name}`),
 ]
 

@@ -1,4 +1,4 @@
-import type { Row } from '../../src/report/rank-rows.ts'
+import type { Row } from '../../src/model/result.ts'
 
 /** A row of the `rankings` view, of which only what matters is named. */
 export function aRanking(row: Row = {}): Row {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { RunQuality } from '../../src/model/run.ts'
-import { lastRuns } from '../../src/report/last-runs.ts'
-import { aRun } from '../support/run.ts'
+import { lastRuns } from '../../src/report/report.ts'
+import { aRun } from '../support/tasks.ts'
 
 const qualityOf = (run: number): RunQuality => ({
   run,

@@ -1,24 +1,28 @@
 import { expect, test } from 'vitest'
-import { chosenForm, rowOrder } from '../../src/actions/report-flags.ts'
-import { type FormName, forms } from '../../src/actions/report-forms.ts'
-import type { Terminal } from '../../src/terminal.ts'
+import { chosenReportFormat, rowOrder } from '../../src/cli/commands/report/report.ts'
+import type { Terminal } from '../../src/output/terminal.ts'
+import { type ReportFormatName, reportFormats } from '../../src/report/formats/index.ts'
 
-const screen: Terminal = { out: async () => {}, say: () => {}, live: null, columns: 80, color: false }
+const screen: Terminal = { write: async () => {}, log: () => {}, status: null, columns: 80, color: false }
 const pipe: Terminal = { ...screen, columns: Number.POSITIVE_INFINITY }
 
-test('the table is the form where none is named, JSON where that is asked for', () => {
-  expect(chosenForm({}, screen)).toBe(forms.table)
-  expect(chosenForm({ json: true }, screen)).toBe(forms.json)
+test('the table is the form where none is named, JSON where that is asked for', async () => {
+  expect(await chosenReportFormat({}, screen)).toBe(await reportFormats.table.load())
+  expect(await chosenReportFormat({ json: true }, screen)).toBe(await reportFormats.json.load())
   expect(rowOrder({})).toBe('query')
 })
 
-test.each(Object.keys(forms) as FormName[])('%s goes into a pipe and into a file', (format) => {
-  expect(chosenForm({ format }, pipe)).toBe(forms[format])
-  expect(chosenForm({ format, out: 'acme' }, screen)).toBe(forms[format])
-})
+test.each(Object.keys(reportFormats) as ReportFormatName[])(
+  '%s goes into a pipe and into a file',
+  async (format) => {
+    const loaded = await reportFormats[format].load()
+    expect(await chosenReportFormat({ format }, pipe)).toBe(loaded)
+    expect(await chosenReportFormat({ format, out: 'acme' }, screen)).toBe(loaded)
+  },
+)
 
-test('a workbook is not thrown at a terminal', () => {
-  expect(() => chosenForm({ format: 'xlsx' }, screen)).toThrow(
+test('a workbook is not thrown at a terminal', async () => {
+  await expect(chosenReportFormat({ format: 'xlsx' }, screen)).rejects.toThrow(
     'A terminal cannot show xlsx. Name a file with --out, or write into a pipe',
   )
 })
@@ -29,6 +33,6 @@ test.each([
   [{ format: 'md', ctr: 'x', absent: '101', sort: 'rank' }],
   [{ metrics: true, ctr: 'x', absent: '101' }],
   [{ metrics: true, json: true, ctr: 'x', absent: '101' }],
-])('flags that have a meaning are taken: %j', (flags) => {
-  expect(() => chosenForm(flags, pipe)).not.toThrow()
+])('flags that have a meaning are taken: %j', async (flags) => {
+  await expect(chosenReportFormat(flags, pipe)).resolves.toBeDefined()
 })

@@ -1,14 +1,19 @@
+import type { Row } from '../../src/model/result.ts'
 import type { Match, Variant } from '../../src/model/target.ts'
-import type { AskedDay } from '../../src/report/baseline.ts'
-import { type BuiltHistory, buildHistory, type HistorySource } from '../../src/report/build-history.ts'
-import { type RankReport, type Row, rankRows } from '../../src/report/rank-rows.ts'
-import type { AskedTarget, ObservedRow } from '../../src/store/tracking.ts'
+import {
+  type BuiltHistory,
+  buildHistory,
+  type HistorySource,
+} from '../../src/report/history/build-history.ts'
+import type { ComparisonDay } from '../../src/report/history/movement.ts'
+import { type RankReport, rankRows } from '../../src/report/rows.ts'
+import type { AskedTarget, ObservedRow } from '../../src/store/reports.ts'
 import { unknown } from './build.ts'
 
 interface Reporting {
   /** What the newest run asks, on its day; all that was ever observed where nothing else is said. */
   readonly asked?: readonly Row[]
-  readonly compare?: AskedDay | null
+  readonly compare?: ComparisonDay | null
 }
 
 /** The report on rows of the `rankings` view, in the order of their days and runs. */

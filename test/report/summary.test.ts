@@ -1,16 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ranksOn, valueOn } from '../../src/report/cohort.ts'
 import { daily } from '../../src/report/daily.ts'
-import { unknown } from '../../src/report/day-cell.ts'
-import { valueText } from '../../src/report/figure-text.ts'
-import { figuresOf, headlineNames } from '../../src/report/headline.ts'
-import type { AbsentAs } from '../../src/report/metrics/average-position.ts'
+import { summaryDocument } from '../../src/report/formats/figures-json.ts'
+import { valueText } from '../../src/report/headline.ts'
+import { ranksOn, valueOn } from '../../src/report/history/keyword-status.ts'
+import { type RankHistory, unknown } from '../../src/report/history/rank-history.ts'
 import { distribution } from '../../src/report/metrics/distribution.ts'
-import type { RankHistory } from '../../src/report/rank-history.ts'
-import { segments } from '../../src/report/segments.ts'
-import { type Summary, type SummaryOptions, summarise } from '../../src/report/summary.ts'
-import { summaryDocument } from '../../src/report/summary-document.ts'
+import type { AbsentAs } from '../../src/report/metrics/figure.ts'
+import { byHeadline, headlineMetrics } from '../../src/report/metrics/index.ts'
+import { type Summary, type SummaryOptions, segments, summarise } from '../../src/report/summary.ts'
+import { testTable } from '../support/test-table.ts'
 import { type ASeries, aCell, aHistory, aPageOf, curve, histories, march } from './metrics/history.ts'
 
 const options: SummaryOptions = { curve }
@@ -61,7 +60,7 @@ describe('headline figures', () => {
       { query: 'p', cells: [35, -21] },
       { query: 'q', cells: [-101, -21] },
     ]).targets
-    for (const name of headlineNames.filter((one) => one !== 'share_of_voice'))
+    for (const { name } of headlineMetrics.filter(({ needs }) => needs === undefined))
       expect(own?.figures[name].cohort?.delta).toBe(0)
   })
 
@@ -86,7 +85,7 @@ describe('headline figures', () => {
       { of: 'rival.com', cells: [1] },
       { of: 'other.com', cells: [2] },
     ])
-    const told = targets.map(({ target: { label, own }, figures, against }) => [
+    const told = targets.map(({ target: { label, own }, figures, competitors: against }) => [
       ...[label, own, figures.visibility.value],
       ...against.map(({ other, won, lost }) => `${other.label} ${won}:${lost}`),
     ])
@@ -175,7 +174,7 @@ test('a keyword of which nothing is known changes no value, but what is expected
       const more = { ...history, keywords, series: [...history.series, one] } as RankHistory
       const [before] = summarise(history, options).targets
       const [after] = summarise(more, options).targets
-      for (const name of headlineNames) {
+      for (const { name } of headlineMetrics) {
         const { coverage, ...figure } = before?.figures[name] ?? {}
         expect(after?.figures[name]).toEqual({
           ...figure,
@@ -201,7 +200,7 @@ test('deltas turn round when the days do', () => {
       }
       const [there, back] = [summarise(history, options).targets, summarise(turned, options).targets]
       for (const [index, { figures }] of there.entries())
-        for (const name of headlineNames) {
+        for (const { name } of headlineMetrics) {
           const [delta, other] = [figures[name].cohort?.delta, back[index]?.figures[name].cohort?.delta]
           expect(other ?? 0).toBeCloseTo(-(delta ?? 0), 9)
         }
@@ -252,7 +251,7 @@ describe('day by day', () => {
             }))
             .flatMap(({ value, ...rest }) => (value === null ? [] : [{ value, ...rest }]))
           return {
-            figures: figuresOf(all, measure),
+            figures: byHeadline(({ compute }) => compute(all, measure)),
             distribution: distribution(all.map(({ value }) => value)),
           }
         })
@@ -269,7 +268,7 @@ describe('day by day', () => {
     const days = daily(history, 0, options).map(({ day, coverage, figures, distribution }) => ({
       day,
       coverage: Object.values(coverage),
-      values: headlineNames.map((name) => figures[name].value),
+      values: headlineMetrics.map(({ name }) => figures[name].value),
       unknown: distribution.unknown,
     }))
     expect(days).toEqual([
@@ -287,7 +286,8 @@ describe('day by day', () => {
         for (const [index, { figures, distribution }] of summarise(one, options).targets.entries()) {
           const last = daily(one, index, options).at(-1)
           expect(last?.distribution).toEqual(distribution)
-          for (const name of headlineNames) expect(figures[name]).toMatchObject(last?.figures[name] ?? {})
+          for (const { name } of headlineMetrics)
+            expect(figures[name]).toMatchObject(last?.figures[name] ?? {})
         }
       }),
     )
@@ -344,7 +344,7 @@ test('a document says of every number what it is and what it is made of', () => 
     label: 'visibility',
     unit: 'share',
     better: 'higher',
-    definition: 'sum of CTR(rank) by what rank 1 everywhere would get',
+    definition: 'sum of CTR(rank), divided by what rank 1 for every keyword would get',
     divided_by: 'CTR(1) x observed keywords',
     kind: 'organic',
     engine: 'alpha',
@@ -375,7 +375,7 @@ test('a document says of every number what it is and what it is made of', () => 
   expect(targets[1]?.head_to_head).toMatchObject([{ against: 'acme.com', won: 0, lost: 1 }])
 })
 
-test.each<[number | null, 'share' | 'rank', string]>([
+testTable<[number | null, 'share' | 'rank', string]>([
   [0.1234, 'share', '12.3%'],
   [12.34, 'rank', '12.3'],
   [null, 'share', '-'],

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { asciiSigns } from '../../src/report/ascii.ts'
-import type { DayCell } from '../../src/report/day-cell.ts'
-import { trend, trendLegend } from '../../src/report/trend.ts'
+import { asciiSigns } from '../../src/output/table.ts'
+import { trend, trendLegend } from '../../src/report/cells.ts'
+import type { DayCell } from '../../src/report/history/rank-history.ts'
 
 describe('a trend', () => {
   test.each<[string, readonly DayCell[], string]>([

@@ -1,6 +1,6 @@
-import { defaultCurve } from '../../src/report/ctr/default.ts'
-import type { Row } from '../../src/report/rank-rows.ts'
-import type { ReportWithSerps } from '../../src/report/whole-report.ts'
+import type { Row } from '../../src/model/result.ts'
+import { defaultCurve } from '../../src/report/ctr.ts'
+import type { ReportWithSerps } from '../../src/report/report.ts'
 import { absent, aRanking, unknown } from './build.ts'
 import { reportOn } from './reporting.ts'
 

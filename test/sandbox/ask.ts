@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../src/sandbox/sandbox.ts'
+import type { Sandbox } from '../../src/sandbox/server.ts'
 
 export interface Answer {
   readonly status: number

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ControlChange } from '../../src/sandbox/options.ts'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { startSandbox } from '../../src/sandbox/server.ts'
+import { testTable } from '../support/test-table.ts'
 import { get, post, search } from './ask.ts'
 
 test('other processes steer the sandbox without a key, a meter or a ledger entry', async () => {
@@ -54,7 +55,7 @@ test('a ledger entry says what was asked and what came of it', async () => {
   expect(sandbox.ledger.requestsFor(({ style }) => style === 'post')).toHaveLength(1)
 })
 
-test.each<[string, unknown]>([
+testTable<[string, unknown]>([
   ['an unknown field', { dat: '2026-10-01' }],
   ['a date that is none', { date: '2026-13-01' }],
   ['a rule without a fault', { rules: [{ operation: 'usage' }] }],

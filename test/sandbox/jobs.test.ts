@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { get } from './ask.ts'
 
 const submit = (sandbox: Sandbox) => get(sandbox, '/v1/alpha/images', { query: 'desk', async: 'true' })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { mostInWindow, slidingWindows } from '../../src/sandbox/windows.ts'
+import { mostInWindow, slidingWindows } from '../../src/sandbox/ledger.ts'
+import { testTable } from '../support/test-table.ts'
 
 test('a place in the window is free again one window after it was taken', () => {
   const windows = slidingWindows()
@@ -41,7 +42,7 @@ test('a withdrawn arrival gives its place back', () => {
   expect(windows.admit(6, { perSecond: 1, perMinute: null })).toBe(true)
 })
 
-test.each([
+testTable([
   [[], 1000, 0],
   [[0, 1000, 2000], 1000, 1],
   [[0, 999, 1000], 1000, 2],

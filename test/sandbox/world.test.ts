@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
+import { testTable } from '../support/test-table.ts'
 import { get, links, type Params, search } from './ask.ts'
 
 const day = (number: number) => `2026-10-${String(number).padStart(2, '0')}`
@@ -103,7 +104,7 @@ test('a query narrowed to a site has pages of that site only', async () => {
     expect([domain, link.startsWith('https://shop.rival.com/')]).toEqual(['shop.rival.com', true])
 })
 
-test.each([
+testTable([
   '/v1/alpha/search',
   '/v1/alpha/news',
   '/v1/gamma/images',
@@ -117,7 +118,7 @@ test.each([
   expect(body.pagination?.has_next_page ?? false).toBe(false)
 })
 
-test.each([
+testTable([
   '日本語 検索',
   '🦊',
   '"quoted" $& $1',

@@ -1,12 +1,10 @@
 import { deflateSync } from 'node:zlib'
-import type { Settlement } from '../../src/model/call.ts'
-import type { AnswerFacts, EchoMismatch, Result, Understood } from '../../src/model/result.ts'
-import type { Run } from '../../src/model/run.ts'
-import type { Task } from '../../src/model/task.ts'
-import { followPage, pagingRules } from '../../src/run/follow.ts'
-import { answerRows } from '../../src/store/answer-rows.ts'
-import type { NewAnswer, Understanding } from '../../src/store/answers.ts'
-import type { AcceptedJob, NewCall } from '../../src/store/calls.ts'
+import type { NewCall, Settlement } from '../../src/model/call.ts'
+import type { AnswerFacts, EchoMismatch, ParsedAnswer, Result } from '../../src/model/result.ts'
+import type { Run, Task } from '../../src/model/run.ts'
+import { advanceQuery, pagingRules } from '../../src/rank/advance.ts'
+import type { AcceptedJob, NewAnswer } from '../../src/store/journal.ts'
+import type { AnswerRecord } from '../../src/store/results.ts'
 import type { Store } from '../../src/store/store.ts'
 import { aResult, facts } from '../catalog/results.ts'
 import { lease, noon } from './build.ts'
@@ -26,7 +24,7 @@ export function settlement<O extends Settlement['outcome'] = 'answered'>(
 }
 
 /** What is understood of an answer with these results. */
-export function understood(results: readonly Result[], said: Partial<AnswerFacts> = {}): Understood {
+export function understood(results: readonly Result[], said: Partial<AnswerFacts> = {}): ParsedAnswer {
   return {
     results,
     malformed: [],
@@ -35,7 +33,7 @@ export function understood(results: readonly Result[], said: Partial<AnswerFacts
 }
 
 /** An answer of web results, one a letter: `https://a.example/` for `a`. */
-export function webPage(letters: string, said: Partial<AnswerFacts> = {}): Understood {
+export function webPage(letters: string, said: Partial<AnswerFacts> = {}): ParsedAnswer {
   return understood(
     [...letters].map((letter, index) =>
       aResult('organic', { position: index + 1, title: letter, link: `https://${letter}.example/` }),
@@ -69,7 +67,7 @@ function keepBody(
   callId: number,
   came: Pick<NewAnswer, 'settlement' | 'fetchedAt'>,
 ): Promise<number> {
-  return store.keepAnswer({ callId, task, ...came, body: aBody, encoding: 'deflate' })
+  return store.saveAnswer({ callId, task, ...came, body: aBody, encoding: 'deflate' })
 }
 
 export function begin(store: Store, task: Task, sentAt = noon): Promise<number> {
@@ -100,30 +98,30 @@ export async function submit(
 export function conclude(
   store: Store,
   { id: taskId, runId, queryId }: Pick<Task, 'id' | 'runId' | 'queryId'>,
-  outcome: Understanding['outcome'],
-  follow: Understanding['follow'] = () => ({ ranks: [], observations: [], paging: null }),
+  outcome: AnswerRecord['outcome'],
+  follow: AnswerRecord['follow'] = () => ({ ranks: [], observations: [], paging: null }),
 ) {
-  return store.understand({ taskId, runId, queryId, outcome, follow })
+  return store.recordAnswer({ taskId, runId, queryId, outcome, follow })
 }
 
 /** The outcome of a task whose stored answer says that. */
 export function done(
   answerId: number,
-  says: Understood & { readonly echoMismatch?: EchoMismatch | null },
+  says: ParsedAnswer & { readonly echoMismatch?: EchoMismatch | null },
   normaliser = 1,
-): Understanding['outcome'] {
-  return { done: { answerId, normaliser, rows: answerRows(says, says.echoMismatch) } }
+): AnswerRecord['outcome'] {
+  return { done: { answerId, normaliser, says } }
 }
 
 /** Stores what an answer says and everything that follows for its query. */
-export function read(store: Store, task: NewAnswer['task'], run: Run, answerId: number, says: Understood) {
+export function read(store: Store, task: NewAnswer['task'], run: Run, answerId: number, says: ParsedAnswer) {
   return conclude(store, task, done(answerId, says), (query) =>
-    followPage(query, task.page, says, pagingRules(run)),
+    advanceQuery(query, task.page, says, pagingRules(run)),
   )
 }
 
 /** Sends a task, keeps and reads its answer. */
-export async function answer(store: Store, task: Task, run: Run, says: Understood, at = noon) {
+export async function answer(store: Store, task: Task, run: Run, says: ParsedAnswer, at = noon) {
   return await read(store, task, run, await keep(store, task, at), says)
 }
 
@@ -132,7 +130,7 @@ export async function fail(store: Store, task: Task, run: Run, outcome: 'rejecte
   const callId = await begin(store, task)
   await store.settleCall(callId, settlement({ outcome, billed: 0, httpStatus: 500, error: 'Oops' }), null)
   return await conclude(store, task, { failed: 'Oops' }, (query) =>
-    followPage(query, task.page, { failed: outcome }, pagingRules(run)),
+    advanceQuery(query, task.page, { failed: outcome }, pagingRules(run)),
   )
 }
 
@@ -140,7 +138,7 @@ export async function fail(store: Store, task: Task, run: Run, outcome: 'rejecte
 export async function malformed(store: Store, task: Task, run: Run, at = noon): Promise<void> {
   await keep(store, task, at)
   await conclude(store, task, { failed: 'no JSON' }, (query) =>
-    followPage(query, task.page, { failed: 'malformed' }, pagingRules(run)),
+    advanceQuery(query, task.page, { failed: 'malformed' }, pagingRules(run)),
   )
 }
 
@@ -148,7 +146,7 @@ export async function malformed(store: Store, task: Task, run: Run, at = noon): 
 export async function work(
   store: Store,
   run: Run,
-  pages: (task: Task) => Understood | null,
+  pages: (task: Task) => ParsedAnswer | null,
   at = noon,
 ): Promise<void> {
   for (;;) {

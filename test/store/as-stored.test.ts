@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { JobSettings } from '../../src/model/job.ts'
-import { weigh } from '../../src/run/follow.ts'
+import { scoreQuery } from '../../src/rank/advance.ts'
 import { aTarget } from '../plan/build.ts'
 import { services } from '../rank/looking.ts'
 import { answer, fail, webPage } from './answers.ts'
@@ -46,7 +46,7 @@ test('what was observed page by page is what all that is stored comes to, at any
             if (failures.includes(task.page)) await fail(temp.store, task, run, how)
             else await answer(temp.store, task, run, says, now)
             const before = observed(run.id)
-            const { changed } = await temp.store.deriveAgain(task.queryId, [], (query) => weigh(query))
+            const { changed } = await temp.store.rederive(task.queryId, [], (query) => scoreQuery(query))
             expect(observed(run.id)).toEqual(before)
             expect(changed).toBe(0)
           }

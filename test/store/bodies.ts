@@ -1,10 +1,9 @@
 import { deflateSync } from 'node:zlib'
+import { normaliserVersion } from '../../src/catalog/answers.ts'
 import { billableOperation } from '../../src/catalog/index.ts'
-import { normaliserVersion } from '../../src/catalog/understand.ts'
-import type { Run } from '../../src/model/run.ts'
-import type { Task } from '../../src/model/task.ts'
-import { followPage, pagingRules } from '../../src/run/follow.ts'
-import { understoodOf } from '../../src/run/understood.ts'
+import { parseStored } from '../../src/collect/answers.ts'
+import type { Run, Task } from '../../src/model/run.ts'
+import { advanceQuery, pagingRules } from '../../src/rank/advance.ts'
 import { createWorld } from '../../src/sandbox/world/world.ts'
 import { views } from '../../src/store/sqlite/views.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -46,7 +45,7 @@ export async function workBodies(
 async function answerWith(store: Store, run: Run, task: Task, text: string, at: number): Promise<void> {
   const callId = await begin(store, task, at - 500)
   const body = Buffer.from(text)
-  const answerId = await store.keepAnswer({
+  const answerId = await store.saveAnswer({
     ...{ callId, task, settlement: settlement({ finishedAt: at }), fetchedAt: at },
     ...{ body: deflateSync(body), encoding: 'deflate' },
   })
@@ -62,10 +61,10 @@ export async function readBody(
   body: Buffer,
   at = noon,
 ): Promise<void> {
-  const says = understoodOf(task, body, at)
+  const says = parseStored(task, body, at)
   const outcome = 'reason' in says ? { failed: says.reason } : done(answerId, says, normaliserVersion)
   const end = 'reason' in says ? ({ failed: 'malformed' } as const) : says
-  await conclude(store, task, outcome, (query) => followPage(query, task.page, end, pagingRules(run)))
+  await conclude(store, task, outcome, (query) => advanceQuery(query, task.page, end, pagingRules(run)))
 }
 
 /** Everything that programs see, as text. */

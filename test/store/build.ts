@@ -1,17 +1,17 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { onTestFinished } from 'vitest'
 import { billableOperations } from '../../src/catalog/index.ts'
-import type { JobQuery, JobSettings } from '../../src/model/job.ts'
-import type { PlannedQuery } from '../../src/model/plan.ts'
-import type { Run } from '../../src/model/run.ts'
-import type { Task } from '../../src/model/task.ts'
-import { planQuery } from '../../src/plan/plan.ts'
-import type { LeaseRequest, Means } from '../../src/store/calls.ts'
+import type { JobSettings } from '../../src/model/job.ts'
+import type { JobQuery, PlannedQuery } from '../../src/model/query.ts'
+import type { Run, Task } from '../../src/model/run.ts'
+import { planQuery } from '../../src/plan/plan-query.ts'
+import type { Funds, LeaseRequest } from '../../src/store/journal.ts'
+import type { PlannedJob } from '../../src/store/runs.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
-import type { PlannedJob, Store } from '../../src/store/store.ts'
+import type { Store } from '../../src/store/store.ts'
 import { aJob, aJobQuery } from '../plan/build.ts'
 
 export const everyOperation = billableOperations.map(({ name }) => name)
@@ -27,8 +27,8 @@ export async function aFolder(): Promise<string> {
   return folder
 }
 
-export interface TempStore {
-  readonly store: Store
+/** A database file of a test. */
+export interface TempFile {
   readonly path: string
   /** Rows as another program sees them, which opens the file by itself. */
   sql<T = Record<string, unknown>>(query: string, ...values: readonly unknown[]): readonly T[]
@@ -36,11 +36,18 @@ export interface TempStore {
   exec(statements: string): void
 }
 
-/** A store in a file of its own, closed at the end of the test. */
-export async function aStore(): Promise<TempStore> {
+export interface TempStore extends TempFile {
+  readonly store: Store
+}
+
+/** To migrate a database takes longer than most tests: one of each kind is made, and the others are its copies. */
+const contents = new Map<string, Promise<Buffer>>()
+
+/** A closed database in a file of its own, with what `fill` has once put into one of that kind. */
+export async function aFile(kind: string, fill: (store: Store) => Promise<void>): Promise<TempFile> {
   const path = join(await aFolder(), 'rankline.db')
-  const store = await openStore(path)
-  onTestFinished(() => store[Symbol.asyncDispose]())
+  if (!contents.has(kind)) contents.set(kind, filled(join(await aFolder(), 'rankline.db'), fill))
+  await writeFile(path, (await contents.get(kind)) as Buffer)
   const beside = <T>(options: Database.Options, use: (db: Database.Database) => T): T => {
     const db = new Database(path, options)
     try {
@@ -50,12 +57,26 @@ export async function aStore(): Promise<TempStore> {
     }
   }
   return {
-    store,
     path,
     sql: <T>(query: string, ...values: readonly unknown[]) =>
       beside({ readonly: true }, (db) => db.prepare(query).all(...values) as T[]),
     exec: (statements) => beside({}, (db) => void db.exec(statements)),
   }
+}
+
+async function filled(path: string, fill: (store: Store) => Promise<void>): Promise<Buffer> {
+  const store = await openStore(path)
+  await fill(store)
+  await store[Symbol.asyncDispose]()
+  return await readFile(path)
+}
+
+/** A store in a file of its own, closed at the end of the test. */
+export async function aStore(): Promise<TempStore> {
+  const file = await aFile('new', async () => {})
+  const store = await openStore(file.path)
+  onTestFinished(() => store[Symbol.asyncDispose]())
+  return { ...file, store }
 }
 
 export function aQuery(query: Partial<JobQuery> = {}): PlannedQuery {
@@ -106,7 +127,7 @@ export function plannedJob(job: {
   return { settings, continues, date, freshSince }
 }
 
-type RunMeans = Means['runs'][number]
+type RunMeans = Funds['runs'][number]
 
 /** What a run may spend; what is not said is no limit. */
 export function meansOf(runId: number, means: Partial<RunMeans> = {}): RunMeans {

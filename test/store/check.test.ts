@@ -1,9 +1,10 @@
 import { chmod, copyFile, readFile, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { UsageError } from '../../src/errors.ts'
-import { backUp } from '../../src/store/sqlite/backup.ts'
-import { checkDatabase } from '../../src/store/sqlite/check.ts'
+import { UsageError } from '../../src/model/errors.ts'
+import { backUp } from '../../src/store/sqlite/maintenance/backup.ts'
+import { checkDatabase } from '../../src/store/sqlite/maintenance/check.ts'
+import { testTable } from '../support/test-table.ts'
 import { aBody } from './answers.ts'
 import { aFolder, aStore, hour, noon, plan } from './build.ts'
 import { breakPage, overwrite } from './damage.ts'
@@ -66,7 +67,7 @@ test('a check leaves the write-ahead log of a dead process to whoever goes on', 
 describe('damage to the file', () => {
   const torn = 'Places where SQLite finds the file damaged'
 
-  test.each(['results', 'answers_', 'tasks_', 'calls_', 'texts', 'links_hash', 'observations'])(
+  testTable(['results', 'answers_', 'tasks_', 'calls_', 'texts', 'links_hash', 'observations'])(
     'in a page of %s is found',
     async (table) => {
       const { path } = await aWholeDatabase()
@@ -81,7 +82,7 @@ describe('damage to the file', () => {
     await breakPage(path, 'raw_answers')
     const whats = (await checkDatabase(path)).findings.map(({ what }) => what)
     expect(whats).toContain(torn)
-    expect(whats).toContain('Checks that the damage keeps from coming to an end')
+    expect(whats).toContain('Checks that the damage kept from finishing')
   })
 
   test('in a body that cannot be read holds back no other one', async () => {
@@ -97,10 +98,10 @@ describe('damage to the file', () => {
     })
   })
 
-  test.each([
+  testTable([
     ['a body', aBody, 'Stored bodies that cannot be unpacked'],
-    ['a text', Buffer.from('1 hour ago'), 'Texts that are not what was stored'],
-    ['a link', Buffer.from('https://f.example/#part'), 'Links that are not what was stored'],
+    ['a text', Buffer.from('1 hour ago'), 'Texts that do not match their checksum'],
+    ['a link', Buffer.from('https://f.example/#part'), 'Links that do not match their checksum'],
   ])('of one bit in %s is found, which SQLite does not see', async (_, bytes, what) => {
     const { path } = await aWholeDatabase()
     const at = (await readFile(path)).lastIndexOf(bytes) + bytes.length - 1
@@ -130,7 +131,7 @@ describe('what cannot be checked is refused in one sentence, with exit code 2', 
   test('a file whose head is spoiled', async () => {
     const { path } = await aWholeDatabase()
     await overwrite(path, 0, Buffer.alloc(16))
-    expect(await refusal(path)).toContain('is no SQLite database')
+    expect(await refusal(path)).toContain('is not a SQLite database')
   })
 
   test('a file that is not there, and is not made', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { JobQuery } from '../../src/model/job.ts'
+import type { JobQuery } from '../../src/model/query.ts'
 import { aTarget } from '../plan/build.ts'
+import { testTable } from '../support/test-table.ts'
 import { answer, fail, keep, read, webPage, work } from './answers.ts'
 import { aQuery, aStore, firstTask, lease, noon, plan, plannedJob, tasksOf, text } from './build.ts'
 
@@ -89,7 +90,7 @@ describe('a continued run', () => {
     expect(tasksOf(temp, run.id)).toEqual(['a/1 done', 'a/2 pending'])
   })
 
-  test.each<[string, string, readonly string[]]>([
+  testTable<[string, string, readonly string[]]>([
     ['the results ended', '', ['a/1 done', 'a/2 done', 'a/3 skipped']],
     ['a page repeated another', 'abc', ['a/1 done', 'a/2 done', 'a/3 skipped']],
   ])('that is planned deeper asks for nothing behind the page on which %s', async (_, second, tasks) => {
@@ -122,7 +123,7 @@ describe('a continued run', () => {
     expect((await temp.store.tally(run.id)).tasks).toMatchObject({ pending: 0 })
   })
 
-  test.each<[string, Parameters<typeof plan>[1]['job'], Partial<JobQuery>]>([
+  testTable<[string, Parameters<typeof plan>[1]['job'], Partial<JobQuery>]>([
     ['all pages', {}, { depth: 30 }],
     ['pages one by one', { paging: 'until-found' }, { depth: 30 }],
     ['as many pages as it takes', {}, { depth: 30, operation: 'gamma.search' }],

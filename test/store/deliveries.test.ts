@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Run } from '../../src/model/run.ts'
-import type { Task } from '../../src/model/task.ts'
-import { weigh } from '../../src/run/follow.ts'
-import { answerRows } from '../../src/store/answer-rows.ts'
-import type { Cell, ExportView } from '../../src/store/rows.ts'
+import type { Cell } from '../../src/model/result.ts'
+import type { Run, Task } from '../../src/model/run.ts'
+import { scoreQuery } from '../../src/rank/advance.ts'
+import type { ExportView } from '../../src/store/reports.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
+import { testTable } from '../support/test-table.ts'
 import {
   answer,
   begin,
@@ -120,7 +120,7 @@ describe('results are delivered', () => {
       }
     }
     const cursor = since(store, 0).newest
-    await store.deriveAgain(1, [{ answerId: 1, normaliser: 2, rows: answerRows(webPage('z')) }], weigh)
+    await store.rederive(1, [{ answerId: 1, normaliser: 2, says: webPage('z') }], scoreQuery)
     expect(since(store, cursor).rows.map(([run, , , , title]) => [run, title])).toEqual([
       [1, 'z'],
       [2, 'z'],
@@ -131,7 +131,7 @@ describe('results are delivered', () => {
     const { store, run, task } = await twoPages()
     await malformed(store, task, run)
     expect(since(store, 0)).toEqual({ rows: [], newest: 0 })
-    await store.deriveAgain(1, [{ answerId: 1, normaliser: 2, rows: answerRows(webPage('z')) }], weigh)
+    await store.rederive(1, [{ answerId: 1, normaliser: 2, says: webPage('z') }], scoreQuery)
     expect(short(since(store, 0))).toEqual(['q/1:1 z'])
   })
 
@@ -147,7 +147,7 @@ describe('results are delivered', () => {
     expect(since(store, cursor).rows).toEqual([[1, 'q', 1, 1, 'a', '{"client":"Umbrella"}']])
   })
 
-  test.each(['UPDATE', 'UPDATE OR REPLACE', 'UPDATE OR IGNORE', 'UPDATE OR FAIL'])(
+  testTable(['UPDATE', 'UPDATE OR REPLACE', 'UPDATE OR IGNORE', 'UPDATE OR FAIL'])(
     'by a number that nothing had before, also where it was the highest: %s',
     async (update) => {
       const temp = await twoPages()
@@ -358,6 +358,6 @@ async function deriveAll({ store, sql }: TempStore, query: string, letters: stri
   )
   const [first] = answers
   if (first === undefined) return
-  const reads = answers.map(({ id }) => ({ answerId: id, normaliser: 2, rows: answerRows(webPage(letters)) }))
-  await store.deriveAgain(first.queryId, reads, weigh)
+  const reads = answers.map(({ id }) => ({ answerId: id, normaliser: 2, says: webPage(letters) }))
+  await store.rederive(first.queryId, reads, scoreQuery)
 }

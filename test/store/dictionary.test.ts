@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseLink } from '../../src/model/url.ts'
-import { checkDatabase } from '../../src/store/sqlite/check.ts'
+import { checkDatabase } from '../../src/store/sqlite/maintenance/check.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { anyText } from '../api/any-text.ts'
 import { aResult } from '../catalog/results.ts'
+import { testTable } from '../support/test-table.ts'
 import { answer, understood, webPage } from './answers.ts'
 import { aStore, firstTask, lease, plan } from './build.ts'
 
@@ -48,7 +49,7 @@ test('a text is found again by the next process', async () => {
 })
 
 describe('two results are the same where their links are equal after WHATWG parsing, without the fragment', () => {
-  test.each<[string, string, boolean]>([
+  testTable<[string, string, boolean]>([
     ['https://acme.com/a', 'https://acme.com/a#b', true],
     ['https://acme.com/a#b', 'https://acme.com/a#c', true],
     ['https://acme.com', 'https://acme.com/', true],
@@ -77,7 +78,7 @@ describe('two results are the same where their links are equal after WHATWG pars
   })
 })
 
-test.each<[string, string | null, string | null]>([
+testTable<[string, string | null, string | null]>([
   ['https://www.shop.acme.co.uk/x', 'www.shop.acme.co.uk', 'acme.co.uk'],
   ['https://Bücher.example/', 'xn--bcher-kva.example', 'xn--bcher-kva.example'],
   ['https://acme.github.io/', 'acme.github.io', 'acme.github.io'],
@@ -101,7 +102,7 @@ test.each<[string, string | null, string | null]>([
   expect(await storedLinks([link])).toEqual([{ link, rank: 1, domain, site }])
 })
 
-test.each([
+testTable([
   ['https://acme.com/a', '//acme.com/a'],
   ['//acme.com/a', '//ACME.com/a'],
   ['//acme.com/a', '//acme.com/a#b'],

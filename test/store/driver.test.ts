@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { driverFor, loadDriver } from '../../src/store/sqlite/driver.ts'
+import { driverFor, loadDriver } from '../../src/store/sqlite/connection/driver.ts'
+import { testTable } from '../support/test-table.ts'
 
-test.each([
+testTable([
   ['Node 20 and 22.13', '9', 'better-sqlite3-12'],
   ['Node 22.14', '10', 'better-sqlite3'],
   ['a later Node', '11', 'better-sqlite3'],
@@ -31,7 +32,7 @@ const rebuilding = (what: string) =>
 const building = (what: string) =>
   `The SQLite module better-sqlite3 ${what} and does not work on ${node}. Build it again: npm run build-release --prefix ${root}/node_modules/better-sqlite3. ${compiling}`
 
-test.each([
+testTable([
   [
     'missing',
     '10',

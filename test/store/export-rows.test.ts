@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { RowView } from '../../src/store/rows.ts'
+import type { RowView } from '../../src/store/reports.ts'
+import { testTable } from '../support/test-table.ts'
 import { webPage, work } from './answers.ts'
 import { aStore, plan, type TempStore } from './build.ts'
 
@@ -39,7 +40,7 @@ describe('rows for exports', () => {
     ])
   })
 
-  test.each<[Parameters<TempStore['store']['rows']>[1], readonly string[]]>([
+  testTable<[Parameters<TempStore['store']['rows']>[1], readonly string[]]>([
     [{ job: 'two', query: 'a' }, ['2ax', '2ay']],
     [{ run: 1, operation: 'beta.search' }, ['1ax', '1ay']],
     [{ from: '2026-03-02', query: 'a' }, ['2ax', '2ay']],

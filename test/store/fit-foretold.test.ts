@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { testTable } from '../support/test-table.ts'
 import { malformed, webPage, work } from './answers.ts'
 import { aStore, firstTask, hour, noon, plan, text } from './build.ts'
 import { askedAt, begun, fitInto, foretold, pages, planAgain } from './fitting.ts'
@@ -25,7 +26,7 @@ describe('what a plan foretells of a run that goes on', () => {
     })
   })
 
-  test.each([
+  testTable([
     ['whose results ended', '+0', 5, { paging: 'until-found' as const }],
     ['that are done', '++', 2, {}],
   ])('counts nothing for queries %s', async (_, ends, count, job) => {

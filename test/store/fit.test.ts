@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { JobQuery, JobSettings } from '../../src/model/job.ts'
+import type { JobSettings } from '../../src/model/job.ts'
+import type { JobQuery } from '../../src/model/query.ts'
+import { testTable } from '../support/test-table.ts'
 import { answer, malformed, webPage } from './answers.ts'
 import { aStore, firstTask, hour, lease, noon, plan, text } from './build.ts'
 import { askedAt, fitInto, pages } from './fitting.ts'
@@ -65,7 +67,7 @@ describe('a query stays or goes as a whole', () => {
     expect((await temp.store.tally(run.id)).tasks).toMatchObject({ planned: 3, pending: 3 })
   })
 
-  test.each<[string, Partial<JobSettings>, Partial<JobQuery>, number]>([
+  testTable<[string, Partial<JobSettings>, Partial<JobQuery>, number]>([
     ['where each follows from the one before', { paging: 'until-found' }, { depth: 30 }, 3],
     ['where nobody knows how many it takes', {}, { depth: 30, operation: 'gamma.search' }, 6],
   ])('with every page that it may need %s', async (_, job, query, most) => {

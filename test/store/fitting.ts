@@ -1,6 +1,6 @@
-import type { JobQuery } from '../../src/model/job.ts'
+import type { JobQuery } from '../../src/model/query.ts'
 import type { Run } from '../../src/model/run.ts'
-import type { Means } from '../../src/store/calls.ts'
+import type { Funds } from '../../src/store/journal.ts'
 import { answer, fail, webPage, work } from './answers.ts'
 import {
   aQuery,
@@ -13,7 +13,7 @@ import {
   type TempStore,
 } from './build.ts'
 
-type FitMeans = Partial<Means['runs'][number]> & { readonly calls?: number }
+type FitMeans = Partial<Funds['runs'][number]> & { readonly calls?: number }
 
 /** Fits runs into a balance, each by these means; what is not said is no limit. */
 export function fitInto(

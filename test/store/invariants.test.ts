@@ -1,40 +1,40 @@
 import { describe, expect, test } from 'vitest'
-import { checkDatabase } from '../../src/store/sqlite/check.ts'
-import { invariants } from '../../src/store/sqlite/invariants.ts'
-import { summed } from '../../src/store/sqlite/spoiled.ts'
+import { checkDatabase, checksummedTables } from '../../src/store/sqlite/maintenance/check.ts'
+import { invariants } from '../../src/store/sqlite/maintenance/invariants.ts'
+import { testTable } from '../support/test-table.ts'
 import { aWholeDatabase } from './whole-database.ts'
 
 const task = (state: string) => `(SELECT id FROM tasks_ WHERE state = '${state}' ORDER BY id LIMIT 1)`
 const asked = 'INSERT INTO calls_ (run_id, task_id, operation, sent_at, credits, outcome, billed)'
-const missingAnswer = 'Tasks that are done or answered, and have no answer to their page'
+const missingAnswer = 'Done or answered tasks without a stored answer to their page'
 const missingCall = 'Answers without the call that was billed for them'
-const lostAnswer = 'Calls that were billed for an answer that is not stored'
-const unread = 'Tasks that are done with an answer that was never read'
-const unreadResults = 'Results without an answer that was read'
-const bodyless = 'Tasks whose answer is still to be read, and has no body any more'
+const lostAnswer = 'Billed calls whose answer is not stored'
+const unread = 'Done tasks whose answer was never parsed'
+const unreadResults = 'Results without a parsed answer'
+const bodyless = 'Tasks whose answer is not parsed yet and has lost its body'
 const homelessBody = 'Stored bodies without an answer'
-const sentAgain = 'Tasks that were sent again when they had their answer'
+const sentAgain = 'Tasks that were sent again although their answer was stored'
 const homelessTask = 'Tasks whose run or query is not stored'
-const openTask = 'Runs that ended as completed, and have tasks that are not done'
+const openTask = 'Completed runs with tasks that are not done'
 const missingJob = 'Tasks that wait for an asynchronous job that is not stored'
 const homelessJob = 'Asynchronous jobs that no task waits for'
-const unsentJob = 'Asynchronous jobs that no call has submitted'
-const sharedCall = 'Answers that share their call with another'
+const unsentJob = 'Asynchronous jobs without the call that submitted them'
+const sharedCall = 'Answers that share their call with another answer'
 const endless = 'Calls without an end whose run is not stored'
-const homelessDetails = 'Details without the result that they belong to'
-const wordless = 'Results and answers with a title, link or text that is not stored'
-const hostless = 'Links whose host, or whose equal, is not stored'
+const homelessDetails = 'Details without their result'
+const wordless = 'Results and answers whose title, link or text is not stored'
+const hostless = 'Links whose host or equal link is not stored'
 const homelessObservation = 'Observations whose query, target, link or title is not stored'
-const rankless = 'Observations with a rank that are not ranked, or without one that are'
+const rankless = 'Observations whose rank does not fit their state'
 const miscounted =
-  'Runs whose ranks are not added up as they were observed (rankline renormalise adds them up again)'
-const countedEarly = 'Ranks of runs that are added up and go on'
+  'Runs whose rank totals differ from their observations (rankline renormalise adds them up again)'
+const countedEarly = 'Unfinished runs with rank totals'
 const unpacked = 'Stored bodies that cannot be unpacked'
-const spoiledText = 'Texts that are not what was stored'
-const spoiledLink = 'Links that are not what was stored'
-const undelivered = 'Tasks that are done, and that no export would find'
+const spoiledText = 'Texts that do not match their checksum'
+const spoiledLink = 'Links that do not match their checksum'
+const undelivered = 'Done tasks that no export would find'
 const undeliveredCall = 'Calls that no export would find'
-const spoiledQuery = 'Queries that are not what was stored'
+const spoiledQuery = 'Queries that do not match their checksum'
 
 /** What is done to a whole database, and all that must then be found. */
 const breaks: readonly (readonly [statement: string, found: Readonly<Record<string, number>>])[] = [
@@ -102,14 +102,14 @@ const breaks: readonly (readonly [statement: string, found: Readonly<Record<stri
 ]
 
 describe('a database that is broken by hand is found out', () => {
-  test.each(breaks)('%s', async (statement, found) => {
+  testTable(breaks)('%s', async (statement, found) => {
     const { path, exec } = await aWholeDatabase()
     exec(statement)
     const { findings } = await checkDatabase(path)
     expect(Object.fromEntries(findings.map(({ what, count }) => [what, count]))).toEqual(found)
   })
 
-  test.each([
+  testTable([
     "UPDATE runs_ SET finished_at = 1, finish_reason = 'interrupted', closed_at = 1 WHERE id = 3",
     "UPDATE runs_ SET finished_at = 1, finish_reason = 'unavailable' WHERE id = 3",
     `${asked} VALUES (1, NULL, 'alpha.search', 0, 1, NULL, NULL)`,
@@ -126,7 +126,7 @@ describe('a database that is broken by hand is found out', () => {
 
   test('in everything that is looked at', () => {
     const broken = breaks.flatMap(([, found]) => Object.keys(found))
-    expect(new Set(broken)).toEqual(new Set([...invariants, ...summed].map((one) => one.broken)))
+    expect(new Set(broken)).toEqual(new Set([...invariants, ...checksummedTables].map((one) => one.broken)))
   })
 
   test('with the first place named', async () => {

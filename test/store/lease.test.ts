@@ -43,6 +43,17 @@ describe('letting tasks through', () => {
     ])
   })
 
+  test('takes first tries of all runs before what waits behind them', async () => {
+    const { store } = await aStore()
+    const one = await plan(store, { queries: [{ text: 'a', priority: 9 }] })
+    const task = await firstTask(store, one)
+    const callId = await begin(store, task)
+    await store.settleCall(callId, settlement(), { taskId: task.id, tries: 0, nextRound: true })
+    const two = await plan(store, { job: { name: 'other' }, queries: [{ text: 'b' }] })
+    const tasks = await lease(store, one.id, { runs: [meansOf(one.id), meansOf(two.id)] })
+    expect(names(tasks)).toEqual(['b/1', 'a/1'])
+  })
+
   test('passes over a task of 3 credits for one of 1 where 3 are not covered', async () => {
     const { store } = await aStore()
     const queries = [{ text: 'dear', operation: 'alpha.ai', priority: 9 }, { text: 'a' }, { text: 'b' }]
@@ -106,7 +117,7 @@ describe('letting tasks through', () => {
     const a = await firstTask(store, run)
     const call = await begin(store, a)
     const ended = settlement({ outcome: 'server-error', httpStatus: 500, billed: 0, error: 'x' })
-    await store.settleCall(call, ended, { taskId: a.id, tries: 4, behind: true })
+    await store.settleCall(call, ended, { taskId: a.id, tries: 4, nextRound: true })
     expect((await lease(store, run.id)).map(({ text, tries }) => [text, tries])).toEqual([
       ['b', 0],
       ['a', 4],

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { verifyBooks } from '../../src/ledger/verify.ts'
+import { verifyLedger } from '../../src/ledger/verify.ts'
 import type { Settlement } from '../../src/model/call.ts'
 import type { Store } from '../../src/store/store.ts'
+import { testTable } from '../support/test-table.ts'
 import { aLookup, begin, keepPolled, settlement, submit } from './answers.ts'
 import { aStore, hour, lease, noon, plan } from './build.ts'
 
@@ -109,10 +110,10 @@ test('readings come in the order in which they were taken, for each key that eve
   const reading = { runId: null, keyHash: 'k', askedAt: noon, readAt: noon + 5, remaining: 9, totalUsed: 1 }
   const record = '{}'
   expect(await store.keysRead()).toEqual([])
-  await store.keepUsage({ ...reading, record, readAt: noon + 20, totalUsed: 3 })
-  await store.keepUsage({ ...reading, record, keyHash: 'a' })
-  await store.keepUsage({ ...reading, record, remaining: null })
-  await store.keepUsage({ ...reading, record, totalUsed: null })
+  await store.saveUsage({ ...reading, record, readAt: noon + 20, totalUsed: 3 })
+  await store.saveUsage({ ...reading, record, keyHash: 'a' })
+  await store.saveUsage({ ...reading, record, remaining: null })
+  await store.saveUsage({ ...reading, record, totalUsed: null })
   expect(await store.keysRead()).toEqual(['k', 'a'])
   expect([...store.readings('k')]).toEqual([
     { askedAt: noon, readAt: noon + 5, remaining: null, totalUsed: 1 },
@@ -132,7 +133,7 @@ describe('where the clock was set back two hours', () => {
       null,
     )
     const reading = { runId: null, keyHash: 'k', askedAt: sentAt, readAt, remaining: null, totalUsed }
-    await store.keepUsage({ ...reading, record: '{}' })
+    await store.saveUsage({ ...reading, record: '{}' })
   }
   const back = noon - 2 * hour
 
@@ -143,16 +144,16 @@ describe('where the clock was set back two hours', () => {
     await read(store, 11, back)
     await settle(await begin(store, search, back + 100), 'answered', 1, back + 421)
     await read(store, 12, back + 500)
-    const { spans, total, unverified } = verifyBooks(store.readings('k'), store.charges('k'))
+    const { spans, total, unverified } = verifyLedger(store.readings('k'), store.charges('k'))
     expect(spans).toMatchObject([
       { from: noon + 20, until: back + 20, used: 1, billed: 1 },
       { from: back + 20, until: back + 520, used: 1, billed: 1 },
     ])
-    expect(total).toMatchObject({ used: 2, billed: 2, byOthers: 0, notCounted: 0 })
+    expect(total).toMatchObject({ used: 2, billed: 2, spentByOthers: 0, notCounted: 0 })
     expect(unverified).toEqual({ before: 0, after: 0 })
   })
 
-  test.each([
+  testTable([
     ['a call that was in the air', 'answered', 1, back + 321],
     ['a call that a dead process left', 'ambiguous', null, back + 50],
   ] as const)('%s ended after it was sent', async (_, outcome, billed, endedAt) => {
@@ -162,9 +163,11 @@ describe('where the clock was set back two hours', () => {
     await read(store, 10, back)
     await settle(open, outcome, billed, endedAt)
     await read(store, 11, back + 500)
-    const { spans } = verifyBooks(store.readings('k'), store.charges('k'))
+    const { spans } = verifyLedger(store.readings('k'), store.charges('k'))
     // The reading in between cannot say on which side of it the call was counted.
-    expect(spans).toMatchObject([{ from: noon + 20, until: back + 520, used: 1, byOthers: 0, notCounted: 0 }])
+    expect(spans).toMatchObject([
+      { from: noon + 20, until: back + 520, used: 1, spentByOthers: 0, notCounted: 0 },
+    ])
   })
 
   test('a reading that was asked for before it came after it', async () => {
@@ -173,7 +176,7 @@ describe('where the clock was set back two hours', () => {
     await read(store, 10, noon + 100, back)
     await settle(await begin(store, search, back + 100), 'answered', 1, back + 421)
     await read(store, 11, back + 500)
-    const { spans } = verifyBooks(store.readings('k'), store.charges('k'))
+    const { spans } = verifyLedger(store.readings('k'), store.charges('k'))
     expect(spans).toMatchObject([
       { from: noon + 20, until: back, used: 0, billed: 0 },
       { from: back, until: back + 520, used: 1, billed: 1, notCounted: 0 },

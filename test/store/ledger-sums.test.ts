@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { LedgerFilter } from '../../src/store/ledger.ts'
+import { testTable } from '../support/test-table.ts'
 import { aLookup, begin, keep, settlement, submit } from './answers.ts'
 import { aStore, hour, lease, noon, plan } from './build.ts'
 
@@ -63,7 +64,7 @@ type Group = readonly [group: string | number | null, Numbers]
 const lookup: Group = [null, [1, 0, 1, 0, 0, 0]]
 
 describe('the ledger is added up', () => {
-  test.each<['run' | 'day' | 'job' | 'tag', readonly Group[]]>([
+  testTable<['run' | 'day' | 'job' | 'tag', readonly Group[]]>([
     ['run', [lookup, [1, [5, 2, 1, 1, 4, 1]], [2, [2, 1, 1, 0, 1, 0]]]],
     ['job', [lookup, ['acme', [5, 2, 1, 1, 4, 1]], ['other', [2, 1, 1, 0, 1, 0]]]],
     [

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Settlement } from '../../src/model/call.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
+import { testTable } from '../support/test-table.ts'
 import {
   aLookup,
   answer,
@@ -99,7 +100,7 @@ describe('the ledger', () => {
     await store.settleCall(await begin(store, a), end('server-error', 0), {
       taskId: a.id,
       tries: 1,
-      behind: false,
+      nextRound: false,
     })
     expect(await lease(store, run.id)).toMatchObject([{ id: a.id, tries: 1 }])
   })
@@ -116,10 +117,10 @@ describe('the ledger', () => {
       record: '{"a":1}',
     }
     expect(await store.lastUsage('k')).toBeNull()
-    await store.keepUsage(reading)
-    await store.keepUsage({ ...reading, remaining: 4 })
-    await store.keepUsage({ ...reading, readAt: noon - hour, remaining: 9 })
-    await store.keepUsage({ ...reading, keyHash: 'other', readAt: noon + hour, remaining: 1 })
+    await store.saveUsage(reading)
+    await store.saveUsage({ ...reading, remaining: 4 })
+    await store.saveUsage({ ...reading, readAt: noon - hour, remaining: 9 })
+    await store.saveUsage({ ...reading, keyHash: 'other', readAt: noon + hour, remaining: 1 })
     expect(await store.lastUsage('k')).toEqual({ ...reading, readAt: noon - hour, remaining: 9 })
   })
 })
@@ -129,7 +130,7 @@ describe('an answer', () => {
     const { store, sql, a } = await aRunOfThree()
     const callId = await begin(store, a)
     const body = Buffer.from([0, 255, 1, 254])
-    const id = await store.keepAnswer({
+    const id = await store.saveAnswer({
       callId,
       task: a,
       settlement: settlement(),
@@ -145,11 +146,11 @@ describe('an answer', () => {
   test('that cannot be understood fails its task and stays stored and billed', async () => {
     const { store, sql, run, a } = await aRunOfThree()
     const id = await keep(store, a)
-    await conclude(store, a, { failed: 'the answer is no JSON' })
+    await conclude(store, a, { failed: 'the answer is not JSON' })
     expect(await store.rawAnswer(id)).not.toBeNull()
     expect(await store.creditsOf([run.id])).toEqual({ spent: 1, ambiguous: 0 })
     expect(sql('SELECT state, cause FROM tasks WHERE task_id = ?', a.id)).toEqual([
-      { state: 'failed', cause: 'the answer is no JSON' },
+      { state: 'failed', cause: 'the answer is not JSON' },
     ])
   })
 
@@ -203,7 +204,7 @@ describe('an asynchronous job', () => {
     expect(await store.acceptedJobs([run.id])).toEqual([])
   })
 
-  test.each<[0 | null, { spent: number; ambiguous: number }]>([
+  testTable<[0 | null, { spent: number; ambiguous: number }]>([
     [0, { spent: 0, ambiguous: 0 }],
     [null, { spent: 0, ambiguous: 1 }],
   ])('that ends without an answer was billed: %j', async (billed, credits) => {

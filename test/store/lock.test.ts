@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { join, relative } from 'node:path'
 import { expect, test } from 'vitest'
-import { databaseLock, keyLock, tryLock } from '../../src/store/sqlite/lock.ts'
+import { databaseLock, keyLock, tryLock } from '../../src/store/sqlite/connection/lock.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { readOnly } from '../support/read-only.ts'
 import { aFolder } from './build.ts'

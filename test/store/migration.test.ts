@@ -2,14 +2,15 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
-import { applicationId, migrationsFolder } from '../../src/store/sqlite/applied.ts'
-import { needsMigration } from '../../src/store/sqlite/inspect.ts'
+import { needsMigration } from '../../src/store/sqlite/connection/inspect.ts'
+import { applicationId, migrationsFolder } from '../../src/store/sqlite/migrate.ts'
 import journal from '../../src/store/sqlite/migrations/meta/_journal.json' with { type: 'json' }
 import { openReader, openStore } from '../../src/store/sqlite/open.ts'
 import { openRuns } from '../../src/store/sqlite/open-runs.ts'
 import { triggers } from '../../src/store/sqlite/triggers.ts'
 import { views } from '../../src/store/sqlite/views.ts'
 import { aJob } from '../plan/build.ts'
+import { testTable } from '../support/test-table.ts'
 import { begin, settlement } from './answers.ts'
 import { aFolder, hour, lease, noon } from './build.ts'
 
@@ -116,7 +117,7 @@ test('a copy from before keeps no later one from being made, and half a copy is 
 })
 
 describe('a database of an older rankline is read as it is now, and stays as it was', () => {
-  test.each([
+  testTable([
     ['for everything', openReader],
     ['for its runs alone', openRuns],
   ] as const)('%s', async (_, open) => {
@@ -164,7 +165,7 @@ test('what was collected before goes on and is added up; nothing is said of who 
   const [task] = await lease(store, 1)
   if (task === undefined) throw new Error('no task')
   await store.settleCall(await begin(store, task, noon + hour), settlement({ finishedAt: noon + hour }), null)
-  await store.keepUsage({
+  await store.saveUsage({
     ...{ runId: 1, keyHash: 'k', askedAt: noon + 2 * hour, readAt: noon + 2 * hour },
     ...{ remaining: 40, totalUsed: 17, record: '{}' },
   })
@@ -253,7 +254,7 @@ describe('a database that is opened', () => {
     expect(made(await opened(await earlier(1)))).toMatchObject(all.map((name) => ({ name })))
   })
 
-  test.each([
+  testTable([
     ['dropped', ''],
     ['those of another build', '; CREATE VIEW runs AS SELECT 1 AS old'],
   ])('has them again where they were %s', async (_, instead) => {
@@ -268,7 +269,7 @@ describe('a database that is opened', () => {
   })
 })
 
-test.each([
+testTable([
   ['the depth asked for was reached', 'depth'],
   ['every target was found', 'found'],
   ['the page is empty', 'ended'],

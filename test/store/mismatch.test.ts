@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { renormalise } from '../../src/run/renormalise.ts'
+import { renormalise } from '../../src/app/renormalise.ts'
 import { aJob, aTarget } from '../plan/build.ts'
+import { testTable } from '../support/test-table.ts'
 import { everythingPublic, workBodies } from './bodies.ts'
 import { aQuery, aStore, lease, meansOf, noon, plan, planJobs, plannedJob, text } from './build.ts'
 
@@ -47,7 +48,7 @@ test('with strict_echo it says nothing of ranks, but its results are stored', as
   expect(sql('SELECT count(*) AS n FROM organic_results')).toEqual([{ n: 4 }])
 })
 
-test.each([false, true])('renormalise finds it in answers of before, strict: %s', async (strict) => {
+testTable([false, true])('renormalise finds it in answers of before, strict: %s', async (strict) => {
   const temp = await collected(strict)
   const before = everythingPublic(temp)
   temp.exec(`UPDATE answers_ SET echo_mismatch = NULL, normaliser = 2;

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { backfillTargets } from '../../src/app/backfill.ts'
+import { scoreStored } from '../../src/collect/answers.ts'
 import type { JobSettings } from '../../src/model/job.ts'
 import type { Target } from '../../src/model/target.ts'
-import { lookBack } from '../../src/run/look-back.ts'
-import { weighStored } from '../../src/run/weigh-stored.ts'
-import { checkDatabase } from '../../src/store/sqlite/check.ts'
+import { checkDatabase } from '../../src/store/sqlite/maintenance/check.ts'
 import { aTarget } from '../plan/build.ts'
 import { answer, fail, webPage, work } from './answers.ts'
 import { aStore, hour, lease, noon, plan, type TempStore, tasksOf } from './build.ts'
@@ -47,8 +47,8 @@ async function aDay(
     ...{ text: `${text} ${job.name}`, pages: 3, targets: text === 'r' ? ofR : [] },
   }))
   const run = await plan(store, { job: settings, queries, now, continues })
-  await lookBack(store, { name: job.name, targets: everywhere }, run.id)
-  await weighStored(store, [run.id])
+  await backfillTargets(store, { name: job.name, targets: everywhere }, run.id)
+  await scoreStored(store, run.id)
   for (;;) {
     const tasks = (await lease(store, run.id)).filter((task) => textOf(served, task) !== '!')
     if (tasks.length === 0) break
@@ -96,7 +96,7 @@ describe('a new target has the history that it would have had from the beginning
         }
         expect(rankings(temp, late)).toEqual(rankings(temp, early))
       }),
-      { numRuns: 25 },
+      { numRuns: 15 },
     )
   })
 
@@ -121,7 +121,7 @@ describe('a new target has the history that it would have had from the beginning
         }
         expect(rankings(temp, late)).toEqual(rankings(temp, early))
       }),
-      { numRuns: 25 },
+      { numRuns: 15 },
     )
   })
 })
@@ -154,8 +154,8 @@ describe('targets that change', () => {
       queries: [{ pages: 3 }],
     })
     const targets = [own, aTarget('nowhere.example')]
-    expect(store.runsToAdopt('acme', targets, null)).toEqual([])
-    expect(await lookBack(store, { name: 'acme', targets }, null)).toBe(0)
+    expect(store.runsToBackfill('acme', targets, null)).toEqual([])
+    expect(await backfillTargets(store, { name: 'acme', targets }, null)).toBe(0)
     expect(sql('SELECT count(*) AS n FROM run_targets')).toEqual([{ n: 1 }])
   })
 
@@ -177,8 +177,8 @@ describe('targets that change', () => {
       await store.finishRun(run.id, 'completed_with_failures', noon)
       const targets = [own, aTarget('nowhere.example')]
       const newest = await planned(targets, [aTarget('none.example')])
-      await lookBack(store, { name: 'acme', targets }, null)
-      await lookBack(store, { name: 'acme', targets }, newest.id)
+      await backfillTargets(store, { name: 'acme', targets }, null)
+      await backfillTargets(store, { name: 'acme', targets }, newest.id)
       await store.retryFailed(run.id)
       await work(store, run, ({ page }) => webPage(page === 1 ? 'abcdefghix' : 'jk'))
       expect(tasksOf(temp, run.id)).toEqual(['q/1 done', 'r/1 done'])
@@ -207,7 +207,7 @@ describe('targets that change', () => {
     const newest = await aDay(temp, { name: 'acme' }, { everywhere: [], ofR: [own] }, served, {
       now: noon + day,
     })
-    expect(temp.store.runsToAdopt('acme', [], newest)).toEqual([])
+    expect(temp.store.runsToBackfill('acme', [], newest)).toEqual([])
     expect(shown(temp)).toEqual(['1q x.example 3', '1r x.example 4', '2r x.example 4'])
   })
 
@@ -218,7 +218,7 @@ describe('targets that change', () => {
     const nowhere = aTarget('nowhere.example')
     const { id } = await plan(store, { job, queries: [{ text: 'r', pages: 2 }] })
     await store.finishRun(id, 'interrupted', noon)
-    await lookBack(store, { name: 'acme', targets: [own, nowhere] }, null)
+    await backfillTargets(store, { name: 'acme', targets: [own, nowhere] }, null)
     const again = await plan(store, {
       ...{ job, continues: id },
       queries: [{ text: 'r', pages: 2, targets: [nowhere] }],
@@ -232,16 +232,16 @@ describe('targets that change', () => {
     for (const now of [noon, noon + day])
       await aDay(temp, { name: 'acme' }, { everywhere: [], ofR: [] }, served, { now })
     const job = { name: 'acme', targets: [own] }
-    const { adopt } = temp.store
+    const { backfill } = temp.store
     let left = 1
     const dying = {
       ...temp.store,
-      adopt: (...args: Parameters<typeof adopt>) =>
-        left-- > 0 ? adopt(...args) : Promise.reject(new Error('died')),
+      backfill: (...args: Parameters<typeof backfill>) =>
+        left-- > 0 ? backfill(...args) : Promise.reject(new Error('died')),
     }
-    await expect(lookBack(dying, job, null)).rejects.toThrow('died')
+    await expect(backfillTargets(dying, job, null)).rejects.toThrow('died')
     expect(shown(temp)).toEqual(['1q x.example 3', '1r x.example 4'])
-    expect(await lookBack(temp.store, job, null)).toBe(2)
+    expect(await backfillTargets(temp.store, job, null)).toBe(2)
     expect(shown(temp)).toEqual(['1q x.example 3', '1r x.example 4', '2q x.example 3', '2r x.example 4'])
   })
 
@@ -254,7 +254,7 @@ describe('targets that change', () => {
     await store.finishRun(run.id, 'completed', noon)
     const targets = [own, aTarget('a.example'), aTarget('nowhere.example')]
     const lookUntil = (changes: number) =>
-      lookBack(store, { name: 'acme', targets }, null, async () => {
+      backfillTargets(store, { name: 'acme', targets }, null, async () => {
         if (--changes === 0) throw new Error('died')
       })
     const watched = () =>
@@ -273,7 +273,7 @@ describe('targets that change', () => {
 
     expect(await lookUntil(Infinity)).toBe(left?.queries)
     expect(watched()).toEqual([{ states: all, queries: 250 }])
-    expect(store.runsToAdopt('acme', targets, null)).toEqual([])
+    expect(store.runsToBackfill('acme', targets, null)).toEqual([])
   })
 
   test('leave a run alone that somebody goes on with', async () => {
@@ -283,13 +283,13 @@ describe('targets that change', () => {
     const before = shown(temp)
     const reopening = {
       ...temp.store,
-      runsToAdopt: (...args: Parameters<typeof temp.store.runsToAdopt>) => {
-        const runs = temp.store.runsToAdopt(...args)
+      runsToBackfill: (...args: Parameters<typeof temp.store.runsToBackfill>) => {
+        const runs = temp.store.runsToBackfill(...args)
         temp.exec(`UPDATE runs_ SET finished_at = NULL WHERE id = ${run}`)
         return runs
       },
     }
-    expect(await lookBack(reopening, job, null)).toBe(0)
+    expect(await backfillTargets(reopening, job, null)).toBe(0)
     expect(shown(temp)).toEqual(before)
     expect(temp.sql('SELECT count(*) AS n FROM run_targets')).toEqual([{ n: 1 }])
   })
@@ -299,8 +299,8 @@ describe('targets that change', () => {
     for (const name of ['acme', 'other'])
       await aDay(temp, { name }, { everywhere: [], ofR: [] }, served, { now: noon })
     const job = { name: 'acme', targets: [own] }
-    expect(await lookBack(temp.store, job, null)).toBe(2)
+    expect(await backfillTargets(temp.store, job, null)).toBe(2)
     expect(shown(temp)).toEqual(['1q x.example 3', '1r x.example 4'])
-    expect(await lookBack(temp.store, job, null)).toBe(0)
+    expect(await backfillTargets(temp.store, job, null)).toBe(0)
   })
 })

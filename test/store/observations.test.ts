@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { aResult } from '../catalog/results.ts'
 import { aTarget } from '../plan/build.ts'
+import { testTable } from '../support/test-table.ts'
 import { answer, webPage, work } from './answers.ts'
 import { aStore, firstTask, hour, noon, plan } from './build.ts'
 import { iso, rowsOf } from './rows-of.ts'
 
-test.each<[string, readonly string[], number]>([
+testTable<[string, readonly string[], number]>([
   ['where the service says so on the last page that was asked for', ['ab', 'cd$'], 1],
   ['where a page is empty', ['ab', ''], 1],
   ['not where as much was looked at as was asked for', ['ab', 'cd'], 0],
@@ -73,7 +74,7 @@ describe('observations', () => {
     ])
   })
 
-  test.each<[string, readonly (string | null)[], readonly unknown[]]>([
+  testTable<[string, readonly (string | null)[], readonly unknown[]]>([
     [
       'below a lost page are estimated, and absence there is unknown',
       ['ab', null, 'cd'],

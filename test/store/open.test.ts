@@ -2,7 +2,7 @@ import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
-import { UsageError } from '../../src/errors.ts'
+import { UsageError } from '../../src/model/errors.ts'
 import journal from '../../src/store/sqlite/migrations/meta/_journal.json' with { type: 'json' }
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { aFolder, aStore, plan } from './build.ts'
@@ -40,7 +40,7 @@ describe('a database that cannot be used is refused in one sentence, with exit c
     const text = 'just some notes, more than a header of SQLite is long: '.repeat(5)
     await writeFile(path, text)
     const { message, exitCode } = await refusal(path)
-    expect(message).toBe(`${path} is no SQLite database. Name another file with --db.`)
+    expect(message).toBe(`${path} is not a SQLite database. Name another file with --db.`)
     expect(exitCode).toBe(2)
     expect(await readFile(path, 'utf8')).toBe(text)
   })

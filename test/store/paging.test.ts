@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { JobSettings } from '../../src/model/job.ts'
 import { aResult } from '../catalog/results.ts'
 import { aTarget } from '../plan/build.ts'
+import { testTable } from '../support/test-table.ts'
 import { answer, conclude, done, fail, understood, webPage, work } from './answers.ts'
 import { aStore, firstTask, lease, plan, type TempStore } from './build.ts'
 import { rowsOf } from './rows-of.ts'
@@ -45,7 +46,7 @@ describe('ranks over the pages of a query', () => {
     )
   }
 
-  test.each<[string, readonly (string | null)[], readonly string[]]>([
+  testTable<[string, readonly (string | null)[], readonly string[]]>([
     ['that count on', ['ab', 'cd'], ['1.1 a 1', '1.2 b 2', '2.1 c 3', '2.2 d 4']],
     ['that overlap', ['abc', 'bcd'], ['1.1 a 1', '1.2 b 2', '1.3 c 3', '2.1 b 2', '2.2 c 3', '2.3 d 4']],
     ['of which one was lost', ['ab', null, 'ca'], ['1.1 a 1', '1.2 b 2', '3.1 c 13', '3.2 a 1']],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { JobQuery } from '../../src/model/job.ts'
+import type { JobQuery } from '../../src/model/query.ts'
 import { aJob } from '../plan/build.ts'
-import { aRun } from '../support/run.ts'
+import { aRun } from '../support/tasks.ts'
 import { answer, webPage, work } from './answers.ts'
 import {
   aQuery,

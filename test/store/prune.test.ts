@@ -3,10 +3,10 @@ import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { RanklineError, UsageError } from '../../src/errors.ts'
+import { RanklineError, UsageError } from '../../src/model/errors.ts'
 import type { Run } from '../../src/model/run.ts'
-import { checkDatabase } from '../../src/store/sqlite/check.ts'
-import { countOld, dropOld, shrink } from '../../src/store/sqlite/prune.ts'
+import { checkDatabase } from '../../src/store/sqlite/maintenance/check.ts'
+import { countOld, dropOld, shrink } from '../../src/store/sqlite/maintenance/prune.ts'
 import { views } from '../../src/store/sqlite/views.ts'
 import { aBody, answer, fail, keep, webPage, work } from './answers.ts'
 import {
@@ -18,7 +18,7 @@ import {
   noon,
   plan,
   planJobs,
-  type TempStore,
+  type TempFile,
   text,
 } from './build.ts'
 import { aFinishedRun, aWholeDatabase } from './whole-database.ts'
@@ -27,7 +27,7 @@ const day = 24 * hour
 /** Prunes what is older than a week, ten days after the answers came. */
 const tenDaysLater = { now: noon + 10 * day, before: noon + 3 * day }
 
-function bodies({ sql }: TempStore): readonly number[] {
+function bodies({ sql }: TempFile): readonly number[] {
   return sql<{ id: number }>('SELECT answer_id AS id FROM raw_answers ORDER BY 1').map(({ id }) => id)
 }
 
@@ -99,7 +99,7 @@ describe('a body stays, however old,', () => {
     await keep(temp.store, task)
     await temp.store.closeRun(run.id, noon)
     expect(await dropOld(temp.path, tenDaysLater)).toMatchObject({ bodies: 0, kept: 1 })
-    expect(await temp.store.leftovers(['acme'])).toHaveLength(1)
+    expect(await temp.store.runsWithOpenWork(['acme'])).toHaveLength(1)
   })
 
   test('until everybody who took it has read it', async () => {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { backfillTargets } from '../../src/app/backfill.ts'
 import type { Target } from '../../src/model/target.ts'
-import { lookBack } from '../../src/run/look-back.ts'
 import { aResult } from '../catalog/results.ts'
 import { aTarget } from '../plan/build.ts'
+import { testTable } from '../support/test-table.ts'
 import { answer, understood, webPage, work } from './answers.ts'
 import { aStore, firstTask, hour, noon, plan, text } from './build.ts'
 import { iso, rowsOf } from './rows-of.ts'
@@ -52,7 +53,7 @@ test('what a run asks has no targets that it watches for a later file alone', as
   })
   await store.finishRun(run.id, 'budget', noon)
   const changed = aTarget('c.example', { label: 'Acme', match: 'host' })
-  await lookBack(store, { name: 'acme', targets: [changed] }, null)
+  await backfillTargets(store, { name: 'acme', targets: [changed] }, null)
   const matched = (named: readonly Target[]) =>
     [...store.askedBy(run.id, named)].map(({ target, target_match }) => `${target} ${target_match}`)
   expect(matched(targets)).toEqual(['Acme domain', 'q.example domain', 'z.example domain'])
@@ -108,7 +109,7 @@ describe('the record of a query', () => {
     expect(record?.targets[0]).toMatchObject({ exactness: 'estimated', page: 3 })
   })
 
-  test.each([
+  testTable([
     ['alpha.news', 'news'],
     ['alpha.videos', 'video'],
     ['alpha.images', 'image'],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Account } from '../../src/api/account.ts'
-import { quotaUses } from '../../src/run/quotas.ts'
+import { quotaUsage } from '../../src/ledger/quotas.ts'
+import type { Account } from '../../src/model/call.ts'
 import { settlement } from './answers.ts'
 import { aStore, type TempStore } from './build.ts'
 
@@ -34,7 +34,7 @@ async function reading(
   keyHash = 'k',
 ): Promise<void> {
   const readAt = at(day)
-  await store.keepUsage({
+  await store.saveUsage({
     runId: null,
     keyHash,
     askedAt: readAt - 20,
@@ -47,7 +47,7 @@ async function reading(
 
 /** What is known to have been used of each quota, as `period: ours of atMost`. */
 async function usesOf({ store }: Pick<TempStore, 'store'>, totalUsed: number | null, of = quotas) {
-  const uses = await quotaUses(store, 'k', { quotas: of, totalUsed }, now)
+  const uses = await quotaUsage(store, 'k', { quotas: of, totalUsed }, now)
   return uses.map(({ period, limit, ours, atMost }) => {
     expect(limit).toBe(of[period])
     return `${period}: ${ours} of ${atMost}`

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { aTarget } from '../plan/build.ts'
+import { testTable } from '../support/test-table.ts'
 import { fail, webPage, work } from './answers.ts'
 import { aStore, lease, noon, plan } from './build.ts'
 import { rowsOf } from './rows-of.ts'
@@ -27,7 +28,7 @@ async function changes(runs: readonly Run[]) {
   ).map(({ now, before, change, of }) => [now, before, change, of])
 }
 
-test.each<[string, readonly Run[], readonly unknown[]]>([
+testTable<[string, readonly Run[], readonly unknown[]]>([
   [
     'each day beside the one before, better positive',
     [

@@ -1,17 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Run } from '../../src/model/run.ts'
-import type { Task } from '../../src/model/task.ts'
-import { buildHistory } from '../../src/report/build-history.ts'
-import { defaultCurve } from '../../src/report/ctr/default.ts'
+import { backfillTargets } from '../../src/app/backfill.ts'
+import { finishRuns } from '../../src/collect/finish.ts'
+import type { Run, Task } from '../../src/model/run.ts'
+import { scoreQuery } from '../../src/rank/advance.ts'
+import { defaultCurve } from '../../src/report/ctr.ts'
 import { daily } from '../../src/report/daily.ts'
+import { buildHistory } from '../../src/report/history/build-history.ts'
 import { top } from '../../src/report/metrics/distribution.ts'
-import { finishRuns } from '../../src/run/finish.ts'
-import { weigh } from '../../src/run/follow.ts'
-import { lookBack } from '../../src/run/look-back.ts'
-import { answerRows } from '../../src/store/answer-rows.ts'
-import { checkDatabase } from '../../src/store/sqlite/check.ts'
+import { checkDatabase } from '../../src/store/sqlite/maintenance/check.ts'
 import { aTarget } from '../plan/build.ts'
+import { testTable } from '../support/test-table.ts'
 import { answer, fail, keepPolled, read, submit, webPage, work } from './answers.ts'
 import { aStore, firstTask, hour, lease, noon, plan, type TempStore, text } from './build.ts'
 import { rowsOf } from './rows-of.ts'
@@ -82,21 +81,17 @@ function aJobOf({ store, sql }: TempStore, name: string) {
         WHERE r.job = ? AND a.page = 1`,
         name,
       ))
-        await store.deriveAgain(
-          queryId,
-          [{ answerId, normaliser: 9, rows: answerRows(webPage(what.letters)) }],
-          weigh,
-        )
+        await store.rederive(queryId, [{ answerId, normaliser: 9, says: webPage(what.letters) }], scoreQuery)
     if (what.do === 'new target') {
       targets = [...targets, ...further.slice(targets.length - 2, targets.length - 1)]
-      await lookBack(store, { name, targets }, null)
+      await backfillTargets(store, { name, targets }, null)
     }
     if (what.do === 'closed' && run !== null) {
       await store.closeRun(run.id, now)
       run = null
     }
     if (what.do === 'counted') await store.countRanks()
-    if (what.do === 'all counted anew') await store.forgetRankCounts(name)
+    if (what.do === 'all counted anew') await store.invalidateRankCounts(name)
   }
 }
 
@@ -190,7 +185,7 @@ async function aCountedRun(change: Parameters<typeof plan>[1] | null = null) {
 }
 
 describe('counts are void', () => {
-  test.each<[string, (parts: Awaited<ReturnType<typeof aCountedRun>>) => Promise<unknown>]>([
+  testTable<[string, (parts: Awaited<ReturnType<typeof aCountedRun>>) => Promise<unknown>]>([
     ['when failed tasks are bought again', ({ store, run }) => store.retryFailed(run.id)],
     ['when the run is opened again', ({ store, run }) => store.reopenRun(run.id)],
     [
@@ -201,16 +196,16 @@ describe('counts are void', () => {
     [
       'when an answer is read anew',
       ({ store }) =>
-        store.deriveAgain(1, [{ answerId: 1, normaliser: 2, rows: answerRows(webPage('x')) }], (query) =>
-          weigh(query),
-        ),
+        store.rederive(1, [{ answerId: 1, normaliser: 2, says: webPage('x') }], (query) => scoreQuery(query)),
     ],
     [
       'when a target is looked up in it',
       ({ store, run }) =>
-        store.adopt({ run: run.id, targets: [own, rival], newest: null, after: 0 }, (query) => weigh(query)),
+        store.backfill({ run: run.id, targets: [own, rival], newest: null, after: 0 }, (query) =>
+          scoreQuery(query),
+        ),
     ],
-    ['when they are to be counted anew', ({ store }) => store.forgetRankCounts('acme')],
+    ['when they are to be counted anew', ({ store }) => store.invalidateRankCounts('acme')],
   ])('%s', async (_, change) => {
     const parts = await aCountedRun()
     await change(parts)
@@ -219,9 +214,9 @@ describe('counts are void', () => {
 
   test('but not those of other jobs', async () => {
     const parts = await aCountedRun()
-    await parts.store.forgetRankCounts('other')
+    await parts.store.invalidateRankCounts('other')
     expect(counted(parts)).toEqual([parts.run.id])
-    await parts.store.forgetRankCounts(null)
+    await parts.store.invalidateRankCounts(null)
     expect(counted(parts)).toEqual([])
   })
 })

@@ -1,19 +1,18 @@
 import Database from 'better-sqlite3'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Understood } from '../../src/model/result.ts'
+import type { ParsedAnswer } from '../../src/model/result.ts'
 import type { Run } from '../../src/model/run.ts'
 import type { Target } from '../../src/model/target.ts'
-import { weigh } from '../../src/run/follow.ts'
-import { answerRows } from '../../src/store/answer-rows.ts'
-import type { StoredQuery } from '../../src/store/answers.ts'
-import { checkDatabase } from '../../src/store/sqlite/check.ts'
-import { memoryOf } from '../../src/store/sqlite/memory.ts'
+import { type QueryState, scoreQuery } from '../../src/rank/advance.ts'
+import { storeCache } from '../../src/store/sqlite/cache.ts'
+import { checkDatabase } from '../../src/store/sqlite/maintenance/check.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
-import { queryReader } from '../../src/store/sqlite/query-reader.ts'
+import { queryStateReader } from '../../src/store/sqlite/results/query-state.ts'
 import type { Store } from '../../src/store/store.ts'
 import { aResult } from '../catalog/results.ts'
 import { aTarget } from '../plan/build.ts'
+import { testTable } from '../support/test-table.ts'
 import { answer, conclude, done, fail, keep, read, understood, webPage } from './answers.ts'
 import { aStore, hour, lease, noon, plan, type TempStore } from './build.ts'
 
@@ -33,7 +32,7 @@ const page = fc.array(
 type Items = typeof page extends fc.Arbitrary<infer I> ? I : never
 
 /** Words that come with an example for the first time, perhaps in a change that is taken back. */
-function pageOf(items: Items, example: number): Understood {
+function pageOf(items: Items, example: number): ParsedAnswer {
   const numbered = (text: string | null) => text?.replace('%', String(example)) ?? null
   return understood(
     items.map((item, position) => {
@@ -56,20 +55,20 @@ const step = fc.record({
   items: page,
   targets: fc.subarray(['a.example', 'b.example', 'c.example']),
 })
-type Step = (typeof step extends fc.Arbitrary<infer S> ? S : never) & { readonly says: Understood }
+type Step = (typeof step extends fc.Arbitrary<infer S> ? S : never) & { readonly says: ParsedAnswer }
 
 /** A query of a run as a store has it, and as the file says it to one that knows nothing. */
 function both(store: Store, path: string, run: number, id: number) {
   const db = new Database(path)
   try {
-    const { query } = queryReader(db, memoryOf(db))(run, id)
+    const { query } = queryStateReader(db, storeCache(db))(run, id)
     return { remembered: plain(store.storedQuery(run, id)), stored: plain(query) }
   } finally {
     db.close()
   }
 }
 
-function plain({ sightings: _, ...query }: StoredQuery) {
+function plain({ history: _, ...query }: QueryState) {
   return query
 }
 
@@ -122,7 +121,7 @@ async function work(store: Store, run: Run, { does, says }: Step): Promise<void>
 }
 
 /** Reads what was kept and not read. */
-async function catchUp(store: Store, run: Run, says: Understood): Promise<void> {
+async function catchUp(store: Store, run: Run, says: ParsedAnswer): Promise<void> {
   for (const { taskId, answerId, ...task } of await store.answeredTasks([run.id]))
     await read(store, { ...task, id: taskId }, run, answerId, says)
 }
@@ -131,19 +130,19 @@ async function catchUp(store: Store, run: Run, says: Understood): Promise<void> 
 async function adopt(store: Store, run: number, { targets }: Step): Promise<void> {
   await store.finishRun(run, 'interrupted', noon + hour)
   for (let after: number | null = 0; after !== null; )
-    after = (await store.adopt({ run, targets: targetsOf(targets), newest: null, after }, weigh)).next
+    after = (await store.backfill({ run, targets: targetsOf(targets), newest: null, after }, scoreQuery)).next
   await store.reopenRun(run)
 }
 
 /** Reads every answer to the query that was read, or could not be, otherwise. */
-async function derive({ sql }: TempStore, store: Store, query: number, says: Understood): Promise<void> {
+async function derive({ sql }: TempStore, store: Store, query: number, says: ParsedAnswer): Promise<void> {
   const answers = sql<{ id: number }>(
     `SELECT id FROM answers_ a WHERE query_id = ?
       AND NOT EXISTS (SELECT 1 FROM tasks_ t WHERE t.answer_id = a.id AND t.state = 'answered')`,
     query,
   )
-  const reads = answers.map(({ id }) => ({ answerId: id, normaliser: 2, rows: answerRows(says) }))
-  await store.deriveAgain(query, reads, weigh)
+  const reads = answers.map(({ id }) => ({ answerId: id, normaliser: 2, says }))
+  await store.rederive(query, reads, scoreQuery)
 }
 
 describe('targets that a run is watched for', () => {
@@ -152,7 +151,7 @@ describe('targets that a run is watched for', () => {
       ({ target }) => target,
     )
 
-  test.each(['the same process', 'another process'])('may be changed by %s', async (who) => {
+  testTable(['the same process', 'another process'])('may be changed by %s', async (who) => {
     const temp = await aStore()
     await using other = await openStore(temp.path)
     const asked = { queries: [{ text: 'a' }, { text: 'b' }] }

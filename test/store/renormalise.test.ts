@@ -1,17 +1,18 @@
 import { deflateSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { normaliserVersion } from '../../src/catalog/understand.ts'
-import { renormalise } from '../../src/run/renormalise.ts'
-import type { DeriveFilter } from '../../src/store/history.ts'
-import { dropOld } from '../../src/store/sqlite/prune.ts'
+import { renormalise } from '../../src/app/renormalise.ts'
+import { normaliserVersion } from '../../src/catalog/answers.ts'
+import type { DeriveFilter } from '../../src/store/results.ts'
+import { dropOld } from '../../src/store/sqlite/maintenance/prune.ts'
 import { aTarget } from '../plan/build.ts'
+import { testTable } from '../support/test-table.ts'
 import { bodyOf, everythingPublic, readBody, webBody, workBodies } from './bodies.ts'
 import { aStore, firstTask, hour, noon, plan, type TempStore, text } from './build.ts'
 
 const all: DeriveFilter = { unless: null, job: null }
 const again = ({ store }: TempStore, which: Partial<DeriveFilter> = {}) =>
   renormalise(store, { ...all, ...which }, () => {})
-const nothing = { queries: 0, answers: 0, results: 0, malformed: 0, unreadable: 0, changed: 0, mended: 0 }
+const nothing = { queries: 0, answers: 0, results: 0, malformed: 0, unreadable: 0, changed: 0, repaired: 0 }
 const targets = [aTarget('acme.example'), aTarget('dealorchard.com', { own: false })]
 
 /** Two runs of a job with results of every kind that has a table of its own. */
@@ -37,7 +38,7 @@ const hex = (body: string): string => `x'${deflateSync(body).toString('hex')}'`
 const some = `answer_id IN (SELECT id FROM answers_ WHERE id % 2 = 0)`
 
 describe('what is derived again from stored bodies is what was there', () => {
-  test.each<[string, string, boolean]>([
+  testTable<[string, string, boolean]>([
     ['with nothing changed', 'SELECT 1', false],
     ['with results that are gone', `DELETE FROM results WHERE ${some}`, false],
     [
@@ -59,7 +60,7 @@ describe('what is derived again from stored bodies is what was there', () => {
     if (tampering !== 'SELECT 1') expect(everythingPublic(temp)).not.toBe(before)
     const done = await again(temp)
     expect(everythingPublic(temp)).toBe(before)
-    expect(done).toMatchObject({ queries: 4, answers: 12, unreadable: 0, mended: 0 })
+    expect(done).toMatchObject({ queries: 4, answers: 12, unreadable: 0, repaired: 0 })
     expect(done.changed > 0).toBe(observed)
   })
 
@@ -85,11 +86,11 @@ describe('what is derived again from stored bodies is what was there', () => {
     temp.exec(
       "DELETE FROM results; UPDATE observations SET state = 'unknown'; UPDATE answers_ SET normaliser = 1",
     )
-    const { deriveAgain } = temp.store
+    const { rederive: deriveAgain } = temp.store
     const begun: Promise<unknown>[] = []
     const store = {
       ...temp.store,
-      deriveAgain: (...args: Parameters<typeof deriveAgain>) => {
+      rederive: (...args: Parameters<typeof deriveAgain>) => {
         const derived = begun.length < 2 ? deriveAgain(...args) : Promise.reject(new Error('stopped'))
         begun.push(derived)
         return derived
@@ -136,7 +137,7 @@ describe('what is left alone', () => {
     expect(temp.sql('SELECT state FROM tasks WHERE task_id = 1')).toEqual([{ state: 'answered' }])
   })
 
-  test.each([
+  testTable([
     ['is no JSON', hex('no JSON')],
     ['was damaged', "x'00ff'"],
   ])('is what was derived from a body that %s since', async (_, body) => {
@@ -164,7 +165,7 @@ describe('a task that had failed because nobody could read its answer', () => {
 
     const done = await again(temp, { unless: normaliserVersion })
 
-    expect(done).toEqual({ ...nothing, queries: 1, answers: 1, results: 2, changed: 1, mended: 1 })
+    expect(done).toEqual({ ...nothing, queries: 1, answers: 1, results: 2, changed: 1, repaired: 1 })
     expect(everythingPublic(temp)).toBe(everythingPublic(good))
   })
 
@@ -172,7 +173,7 @@ describe('a task that had failed because nobody could read its answer', () => {
     const temp = await aStore()
     const run = await plan(temp.store, { queries: text('a', 'b', 'c') })
     await workBodies(temp.store, run, (task) => (task.text === 'b' ? bodyOf(task) : 'no JSON'))
-    expect(await again(temp)).toMatchObject({ answers: 1, unreadable: 2, mended: 0 })
+    expect(await again(temp)).toMatchObject({ answers: 1, unreadable: 2, repaired: 0 })
     expect(temp.sql('SELECT state FROM tasks ORDER BY task_id').map(({ state }) => state)).toEqual([
       'failed',
       'done',

@@ -27,7 +27,7 @@ test('what the newest run asks is listed with the runs that have its first page'
 
   const listed = (look: { text?: string; until?: string }) =>
     store.serpQueries({ job: 'acme', text: null, ...look }).map((query) => {
-      const runs = store.serpLooks({ job: 'acme', ...look }, query.queryId)
+      const runs = store.serpDates({ job: 'acme', ...look }, query.queryId)
       return `${query.text} ${query.params.gl ?? '-'} ${runs.map(({ run, date }) => `${run}:${date.slice(-1)}`).join(' ')}`
     })
 
@@ -64,7 +64,7 @@ test('a first page that nobody could read is no look at the results', async () =
   const run = await plan(store, { queries: [{}] })
   await malformed(store, await firstTask(store, run), run)
   const [query] = store.serpQueries({ job: 'acme', text: null })
-  expect(store.serpLooks({ job: 'acme' }, query?.queryId ?? 0)).toEqual([])
+  expect(store.serpDates({ job: 'acme' }, query?.queryId ?? 0)).toEqual([])
 })
 
 test('results have the number of their link, which equal links share, and their snippet', async () => {
@@ -81,7 +81,7 @@ test('results have the number of their link, which equal links share, and their 
     ],
   }))
   const [query] = store.serpQueries({ job: 'acme', text: null })
-  const record = store.serpRecord(run.id, query?.queryId ?? 0)
+  const record = store.storedSerp(run.id, query?.queryId ?? 0)
   expect(record).toMatchObject({ run: run.id, date: '2026-03-01' })
   const results = record.pages[0]?.results ?? []
   const [one, two, again, none] = results.map(({ sameAs }) => sameAs)

@@ -2,10 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JobSettings } from '../../src/model/job.ts'
 import type { Run } from '../../src/model/run.ts'
-import { type Memory, remember, replay, sightingsOf } from '../../src/run/replay.ts'
+import { afterLook, replay, type SeenTargets, targetHistoryOf } from '../../src/plan/backtest.ts'
+import { storedQuery } from '../collect/histories.ts'
 import { aTarget } from '../plan/build.ts'
 import { services } from '../rank/looking.ts'
-import { storedQuery } from '../run-rules/histories.ts'
+import { testTable } from '../support/test-table.ts'
 import { webPage, work } from './answers.ts'
 import { aStore, hour, noon, plan, type TempStore } from './build.ts'
 
@@ -73,7 +74,7 @@ describe('smart paging through the store', () => {
     ])
   })
 
-  test.each<[string, Service, readonly number[], Record<string, unknown>]>([
+  testTable<[string, Service, readonly number[], Record<string, unknown>]>([
     [
       'to an empty page, and on below it',
       [ten, 'kx', 'l'],
@@ -147,7 +148,7 @@ test('what the store remembers of a target is what a replay remembers', async ()
     fc.asyncProperty(days, async (history) => {
       example += 1
       const name = `job ${example}`
-      let memory: Memory = new Map()
+      let memory: SeenTargets = new Map()
       for (const [index, { service, pages, paging }] of history.entries()) {
         const now = noon + index * day
         const job = { name, targets, paging }
@@ -158,14 +159,14 @@ test('what the store remembers of a target is what a replay remembers', async ()
           'SELECT query_id FROM run_queries WHERE run_id = ?',
           run.id,
         )
-        const { targets: watched, sightings } = temp.store.storedQuery(run.id, query)
+        const { targets: watched, history: sightings } = temp.store.storedQuery(run.id, query)
         const id = watched[0]?.id ?? 0
-        expect(sightings().get(id)).toEqual(sightingsOf(memory, pages).get(id))
+        expect(sightings().get(id)).toEqual(targetHistoryOf(memory, pages).get(id))
         const whole = service.length < pages ? [...service, ''] : service.slice(0, pages)
         const rules = { paging, until: 'own', deepEveryMs: 7 * day, startedAt: now } as const
         const played = replay(storedQuery(whole, { maxPages: pages, targets: watched }), rules, memory)
         expect(played.pages).toBe(asked.length)
-        memory = remember(memory, played, now)
+        memory = afterLook(memory, played, now)
       }
     }),
     { numRuns: 25 },

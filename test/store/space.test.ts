@@ -2,22 +2,23 @@ import { existsSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { watchSpace } from '../../src/store/sqlite/space.ts'
+import { watchDiskSpace } from '../../src/store/sqlite/connection/disk-space.ts'
+import { testTable } from '../support/test-table.ts'
 import { aFolder } from './build.ts'
 
 /** What is held for so many answers, and how large the log may grow meanwhile; in bytes. */
 async function heldFor(answers: number) {
   const path = join(await aFolder(), 'rankline.db')
   let log = Number.POSITIVE_INFINITY
-  const space = watchSpace(path, {
+  const space = watchDiskSpace(path, {
     shrink: () => {},
     limit: (bytes) => {
       log = bytes
     },
   })
-  space.hold(answers)
+  space.reserve(answers)
   const reserve = statSync(`${path}.reserve`).size
-  space.letGo()
+  space.release()
   expect(existsSync(`${path}.reserve`)).toBe(false)
   return { reserve, log }
 }
@@ -35,7 +36,7 @@ test('the reserve has room for the answers, and for a log of any size that it le
   )
 })
 
-test.each([
+testTable([
   [1, 4_000_000],
   [16, 4_000_000],
   [32, 8_000_000],

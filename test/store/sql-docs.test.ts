@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { finishRuns } from '../../src/run/finish.ts'
+import { finishRuns } from '../../src/collect/finish.ts'
 import { aTarget } from '../plan/build.ts'
 import { fullScans } from '../support/full-scans.ts'
+import { testTable } from '../support/test-table.ts'
 import { webPage, work } from './answers.ts'
 import { aStore, hour, plan } from './build.ts'
 import { rowsOf } from './rows-of.ts'
@@ -110,14 +111,14 @@ test('docs/sql: every query finds its rows by the index that has the fewest othe
 })
 
 describe('docs/sql: no query reads a large table from end to end', () => {
-  test.each(queries)('%s', async (sql) => {
+  testTable(queries)('%s', async (sql) => {
     const temp = await twoDays()
     expect(fullScans(temp.sql, sql)).toEqual([])
     // An older SQLite, which makes another plan.
     expect(fullScans((asked) => rowsOf(temp, asked), sql)).toEqual([])
   })
 
-  test.each([
+  testTable([
     'SELECT max(rank) FROM rankings',
     'SELECT count(*) FROM tasks_',
     "SELECT count(*) FROM organic_results WHERE title = 'a'",

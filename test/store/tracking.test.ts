@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { buildHistory } from '../../src/report/build-history.ts'
-import { valueOn } from '../../src/report/cohort.ts'
-import type { DayValue } from '../../src/report/day-cell.ts'
-import { averagePosition } from '../../src/report/metrics/average-position.ts'
-import { valueRank } from '../../src/report/rank-cells.ts'
-import type { RankHistory, RankSeries } from '../../src/report/rank-history.ts'
+import { valueRank } from '../../src/report/cells.ts'
+import { buildHistory } from '../../src/report/history/build-history.ts'
+import { valueOn } from '../../src/report/history/keyword-status.ts'
+import type { DayValue, RankHistory, RankSeries } from '../../src/report/history/rank-history.ts'
 import { aTarget } from '../plan/build.ts'
+import { averageOf } from '../report/metrics/history.ts'
+import { testTable } from '../support/test-table.ts'
 import { webPage, work } from './answers.ts'
 import { aStore, hour, noon, plan, type TempStore, tasksOf, text } from './build.ts'
 
@@ -181,7 +181,7 @@ async function notFound(days: readonly Day[], lookedAtOnly = false) {
   const runs = await store.runs({ job: 'acme' })
   const { history } = buildHistory({ job: 'acme', runs, targets: [target], store, kindOf, lookedAtOnly })
   const value = valueOn(history.series[0] as RankSeries, days.length - 1) as DayValue
-  return [valueRank(value), averagePosition([{ value }]).value]
+  return [valueRank(value), averageOf([value])]
 }
 
 interface Day {
@@ -191,7 +191,7 @@ interface Day {
 
 const five = (first: string, last: string) => [first, 'klmno', 'uvwyz', '01234', last]
 
-test.each<[string, readonly Day[], string, number]>([
+testTable<[string, readonly Day[], string, number]>([
   ['the results ended with the third', [{ paging: 'all', pages: ['abc'] }], '>50', 51],
   ['there were no results', [{ paging: 'all', pages: [''] }], '>50', 51],
   ['every page was short', [{ paging: 'all', pages: five('abc', '56') }], '>50', 51],
@@ -214,7 +214,7 @@ test.each<[string, readonly Day[], string, number]>([
   expect(await notFound(days)).toEqual([rank, average])
 })
 
-test.each<[string, readonly Day[], string, number | null]>([
+testTable<[string, readonly Day[], string, number | null]>([
   ['the results ended with the third', [{ paging: 'all', pages: ['abc'] }], '>3', 4],
   ['there were no results', [{ paging: 'all', pages: [''] }], '>0', null],
 ])('or what was looked at, if that is wanted, where %s', async (_, days, rank, average) => {

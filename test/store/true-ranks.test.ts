@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { backfillTargets } from '../../src/app/backfill.ts'
 import type { JobSettings } from '../../src/model/job.ts'
 import type { Result } from '../../src/model/result.ts'
 import type { EndKind } from '../../src/rank/paging.ts'
-import { lookBack } from '../../src/run/look-back.ts'
 import { aResult } from '../catalog/results.ts'
 import { aTarget } from '../plan/build.ts'
+import { testTable } from '../support/test-table.ts'
 import { understood, webPage, work } from './answers.ts'
 import { aStore, noon, plan, type TempStore } from './build.ts'
 
@@ -116,7 +117,7 @@ function answered(pages: readonly (string | null)[], number: number) {
 }
 
 describe('all of a target that ranks', () => {
-  test.each<[string, readonly (string | null)[], readonly unknown[] | null]>([
+  testTable<[string, readonly (string | null)[], readonly unknown[] | null]>([
     ['once', ['abx'], [{ rank: 3, url: 'https://x.example/' }]],
     ['nowhere', ['abc'], null],
     [
@@ -144,14 +145,14 @@ describe('all of a target that ranks', () => {
   })
 })
 
-test.each<[EndKind, readonly string[], string, string | null]>([
+testTable<[EndKind, readonly string[], string, string | null]>([
   ['depth', ['abx', 'cd', 'ef'], 'absent', 'exact'],
   ['ended', ['abx', 'cd$'], 'absent', 'exact'],
   ['broke', ['abx', 'abx'], 'unknown', null],
 ])('a target that is new to pages whose end is `%s` is %3$s', async (kind, pages, state, exactness) => {
   const temp = await collected(pages, {}, 3)
   expect(temp.sql('SELECT paging_kind FROM run_queries')).toEqual([{ paging_kind: kind }])
-  await lookBack(temp.store, { name: 'acme', targets: [...targets, aTarget('z.example')] }, null)
+  await backfillTargets(temp.store, { name: 'acme', targets: [...targets, aTarget('z.example')] }, null)
   expect(temp.sql("SELECT state, exactness FROM rankings WHERE target = 'z.example'")).toEqual([
     { state, exactness },
   ])
@@ -176,7 +177,7 @@ describe('a deeper plan of a run', () => {
   const kindOf = ({ sql }: Pick<TempStore, 'sql'>) =>
     sql<{ kind: EndKind }>('SELECT paging_kind AS kind FROM run_queries')[0]?.kind
 
-  test.each<[string, JobSettings['paging'], readonly (string | null)[], readonly number[], EndKind]>([
+  testTable<[string, JobSettings['paging'], readonly (string | null)[], readonly number[], EndKind]>([
     ['goes on behind as much as was asked for', 'all', ['ab', 'cd'], [3, 4], 'depth'],
     ['goes on until the target is found', 'until-found', ['ab', 'cd'], [3], 'found'],
     ['goes on as smart does', 'smart', ['ab', 'cd'], [3], 'found'],

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
+import { testTable } from '../support/test-table.ts'
 import { begin, conclude, keep, settlement } from './answers.ts'
 import { aStore, lease, plan, text } from './build.ts'
 
@@ -32,7 +33,7 @@ async function ended(ends: Readonly<Record<string, string>>) {
   return store
 }
 
-test.each<[string, string, boolean]>([
+testTable<[string, string, boolean]>([
   ['three that cannot be used', '---', true],
   ['too few to tell', '--', false],
   ['one of the last three was used', '-----+--', false],

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Understood } from '../../src/model/result.ts'
+import type { ParsedAnswer } from '../../src/model/result.ts'
 import { aResult } from '../catalog/results.ts'
 import { aLookup, answer, begin, settlement, understood } from './answers.ts'
 import { aStore, firstTask, lease, noon, plan } from './build.ts'
 import { iso, rowsOf } from './rows-of.ts'
 
 /** Keeps one answer to one query and answers the file. */
-async function stored(operation: string, says: Understood, params: Record<string, string | number> = {}) {
+async function stored(operation: string, says: ParsedAnswer, params: Record<string, string | number> = {}) {
   const temp = await aStore()
   const run = await plan(temp.store, { queries: [{ operation, params, labels: { team: 'a' } }] })
   const task = await firstTask(temp.store, run)

@@ -15,7 +15,7 @@ import {
   webPage,
   work,
 } from './answers.ts'
-import { aStore, firstTask, lease, noon, plan, type TempStore } from './build.ts'
+import { aFile, firstTask, lease, noon, plan, type TempFile } from './build.ts'
 
 const says: Readonly<Record<string, ReturnType<typeof understood>>> = {
   web: webPage('abcde'),
@@ -90,14 +90,13 @@ export async function aRunUnderWay(store: Store): Promise<void> {
 }
 
 /** A closed file with all that rankline stores in it. */
-export async function aWholeDatabase(): Promise<TempStore> {
-  const temp = await aStore()
-  await aFinishedRun(temp.store)
-  await aRetriedRun(temp.store)
-  await aRunUnderWay(temp.store)
-  await aPolledRun(temp.store)
-  await temp.store.countRanks()
-  await temp.store.beginCall(aLookup({ runId: 1 }))
-  await temp.store[Symbol.asyncDispose]()
-  return temp
+export function aWholeDatabase(): Promise<TempFile> {
+  return aFile('whole', async (store) => {
+    await aFinishedRun(store)
+    await aRetriedRun(store)
+    await aRunUnderWay(store)
+    await aPolledRun(store)
+    await store.countRanks()
+    await store.beginCall(aLookup({ runId: 1 }))
+  })
 }

@@ -1,17 +1,17 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { groupWriter } from '../../src/store/sqlite/writer.ts'
+import { groupCommit } from '../../src/store/sqlite/connection/group-commit.ts'
+import { testTable } from '../support/test-table.ts'
 import { aFolder } from './build.ts'
 
-/** @param slowMs how much longer each commit takes than the disk needs */
-async function aWriter({ slowMs = 0, lacksRoom = false, committed = () => {} } = {}) {
+async function aWriter({ lacksRoom = false, committed = () => {} } = {}) {
   const path = join(await aFolder(), 'w.db')
   const db = new Database(path)
   onTestFinished(() => void db.close())
   db.exec('CREATE TABLE t (n INTEGER PRIMARY KEY)')
   let rollbacks = 0
-  const writer = groupWriter(db, {
+  const writer = groupCommit(db, {
     rolledBack: () => {
       rollbacks += 1
     },
@@ -26,9 +26,7 @@ async function aWriter({ slowMs = 0, lacksRoom = false, committed = () => {} } =
   db.transaction = ((change: () => unknown) => ({
     immediate: () => {
       commits += 1
-      const value = begin(change).immediate()
-      for (const until = performance.now() + slowMs; performance.now() < until; );
-      return value
+      return begin(change).immediate()
     },
   })) as unknown as typeof db.transaction
   return {
@@ -53,44 +51,6 @@ describe('changes of one turn', () => {
     expect(done).toEqual([1, 1, 'three', 1])
     expect(stored()).toEqual([1, 2, 4])
     expect(commits()).toBe(1)
-  })
-
-  test('are committed before its end where there are plenty, but not a part of what was handed over together', async () => {
-    const { put, commits, stored } = await aWriter()
-    const seen: number[][] = []
-    const numbers = (from: number, count: number) => Array.from({ length: count }, (_, index) => from + index)
-    const first = numbers(1, 30).map(put)
-    // Comes in the same turn, after those before have been handed over whole.
-    const second = new Promise<void>((resolve) => {
-      setImmediate(() => resolve())
-    }).then(() => Promise.all(numbers(31, 2).map(put)))
-    process.nextTick(() => queueMicrotask(() => seen.push(stored())))
-    await Promise.all([...first, second])
-    expect(seen).toEqual([numbers(1, 30)])
-    expect(commits()).toBe(2)
-    expect(stored()).toEqual(numbers(1, 32))
-  })
-
-  test.each([
-    ['are committed by plenty where they come one after the other', { slowMs: 0, before: 0, commits: 2 }],
-    [
-      'are one transaction all the same where commits turned out to be slow',
-      { slowMs: 20, before: 1, commits: 2 },
-    ],
-  ])('%s', async (_, { slowMs, before, commits: expected }) => {
-    const { put, commits } = await aWriter({ slowMs })
-    for (let n = 0; n < before; n++) await put(n)
-    const puts: Promise<number>[] = []
-    await new Promise<void>((done) => {
-      const next = (n: number): void => {
-        puts.push(put(n))
-        if (puts.length === 30) done()
-        else process.nextTick(next, n + 1)
-      }
-      next(100)
-    })
-    await Promise.all(puts)
-    expect(commits()).toBe(expected)
   })
 
   test('are durable when their promise is fulfilled, and not before', async () => {
@@ -155,14 +115,31 @@ test('a flush waits for everything handed over, and for what follows from it in 
   expect(stored()).toEqual([1, 2])
 })
 
+test('what is derived waits while other changes come, and is written when none does', async () => {
+  const { put, writer, commits } = await aWriter()
+  const order: string[] = []
+  const derived = writer.writeDerived(() => 'derived').then((name) => order.push(name))
+  for (const id of [1, 2, 3]) await put(id).then(() => order.push(String(id)))
+  await derived
+  expect(order).toEqual(['1', '2', '3', 'derived'])
+  expect(commits()).toBe(4)
+})
+
+test('so much that is derived shares a commit with other changes', async () => {
+  const { put, writer, commits } = await aWriter()
+  const many = Array.from({ length: 384 }, (_, id) => writer.writeDerived(() => id))
+  await Promise.all([put(1), ...many])
+  expect(commits()).toBe(1)
+})
+
 describe('after an error of the disk', () => {
   const diskError = (code: string) => new Database.SqliteError('disk I/O error', code)
   const failing = (writer: Awaited<ReturnType<typeof aWriter>>['writer'], code: string) =>
-    writer.keep(() => {
+    writer.writePaid(() => {
       throw diskError(code)
     })
 
-  test.each(['SQLITE_IOERR_FSYNC', 'SQLITE_IOERR_WRITE', 'SQLITE_IOERR_READ', 'SQLITE_IOERR'])(
+  testTable(['SQLITE_IOERR_FSYNC', 'SQLITE_IOERR_WRITE', 'SQLITE_IOERR_READ', 'SQLITE_IOERR'])(
     '%s, nothing is tried again or written any more',
     async (code) => {
       const { put, writer, stored, commits } = await aWriter()
@@ -194,7 +171,7 @@ describe('after an error of the disk', () => {
   test('which is a quota, it is room that is waited for', async () => {
     const { put, writer } = await aWriter({ lacksRoom: true })
     let tries = 0
-    const paid = writer.keep(() => {
+    const paid = writer.writePaid(() => {
       tries += 1
       if (tries < 3) throw diskError('SQLITE_IOERR_WRITE')
       return 'stored'

@@ -1,17 +1,17 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { collectAndFinish, plainCollection } from '../../src/actions/collecting.ts'
-import type { JobFileFlags } from '../../src/actions/job-files.ts'
-import { type ReportFlags, report } from '../../src/actions/report.ts'
-import { planRuns } from '../../src/actions/run.ts'
-import { join as connect } from '../../src/actions/wire.ts'
-import { type Clock, systemClock } from '../../src/model/clock.ts'
-import { newStop } from '../../src/run/stop.ts'
+import type { JobFileFlags } from '../../src/app/job-files.ts'
+import { createApp as connect } from '../../src/app/open-app.ts'
+import { collectAndFinish, defaultCollectRequest, planRuns } from '../../src/app/run-jobs.ts'
+import { type ReportFlags, report } from '../../src/cli/commands/report/report.ts'
+import { planEvents } from '../../src/cli/progress.ts'
+import { stopSignal } from '../../src/collect/stop.ts'
+import { type Clock, systemClock } from '../../src/model/time.ts'
+import type { Terminal } from '../../src/output/terminal.ts'
 import type { FaultRule } from '../../src/sandbox/options.ts'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { startSandbox } from '../../src/sandbox/server.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
-import type { Terminal } from '../../src/terminal.ts'
 import { groupBy } from './groups.ts'
 import { isBillable } from './judge.ts'
 import { query } from './stored-rows.ts'
@@ -64,10 +64,10 @@ export async function calendar(jobFile: string, sites: readonly string[]): Promi
       const listed = await planRuns(
         connection,
         { job: [file], ...flags },
-        listener().terminal,
+        planEvents(listener().terminal),
         async () => {},
       )
-      await collectAndFinish(connection, listed ?? [], { ...plainCollection, stop: newStop() })
+      await collectAndFinish(connection, listed ?? [], { ...defaultCollectRequest, stop: stopSignal() })
     },
     asked: () => {
       const entries = sandbox.ledger.requestsFor(isBillable).slice(before)
@@ -90,8 +90,11 @@ export async function calendar(jobFile: string, sites: readonly string[]): Promi
 
 function listener(): { readonly terminal: Terminal; readonly heard: () => string } {
   let text = ''
-  const out: Terminal['out'] = async (piece) => {
+  const out: Terminal['write'] = async (piece) => {
     text += piece
   }
-  return { terminal: { out, say: () => {}, live: null, columns: 100, color: false }, heard: () => text }
+  return {
+    terminal: { write: out, log: () => {}, status: null, columns: 100, color: false },
+    heard: () => text,
+  }
 }

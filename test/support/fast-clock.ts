@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/model/clock.ts'
+import type { Clock } from '../../src/model/time.ts'
 
 /** A clock of its own; it stands still when it is disposed. */
 export interface FastClock extends Clock, Disposable {}

@@ -1,16 +1,16 @@
 import { writeFile } from 'node:fs/promises'
 import { join as joinPath } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { collectAndFinish, plainCollection } from '../../src/actions/collecting.ts'
-import { planRuns } from '../../src/actions/run.ts'
-import { type Connection, join } from '../../src/actions/wire.ts'
-import { RanklineError } from '../../src/errors.ts'
-import type { FinishReason } from '../../src/model/run.ts'
-import { newStop, type Stop, type StopCause } from '../../src/run/stop.ts'
+import { type App, createApp } from '../../src/app/open-app.ts'
+import { collectAndFinish, defaultCollectRequest, planRuns } from '../../src/app/run-jobs.ts'
+import { planEvents } from '../../src/cli/progress.ts'
+import { type StopSignal, stopSignal } from '../../src/collect/stop.ts'
+import { RanklineError } from '../../src/model/errors.ts'
+import type { FinishReason, StopCause } from '../../src/model/run.ts'
+import type { Terminal } from '../../src/output/terminal.ts'
 import type { LedgerEntry } from '../../src/sandbox/ledger.ts'
-import type { Sandbox } from '../../src/sandbox/sandbox.ts'
+import type { Sandbox } from '../../src/sandbox/server.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
-import type { Terminal } from '../../src/terminal.ts'
 import type { FastClock } from './fast-clock.ts'
 import { apiKey, type FaultCase, type Go } from './fault-cases.ts'
 import type { JobFile } from './fault-jobs.ts'
@@ -58,7 +58,7 @@ export interface Stage {
 const timeoutMs = 120
 /** Of real time; a process that takes longer waits for something that never comes. */
 const longestGoMs = 20_000
-const silent: Terminal = { out: async () => {}, say: () => {}, live: null, columns: 80, color: false }
+const silent: Terminal = { write: async () => {}, log: () => {}, status: null, columns: 80, color: false }
 
 export const databaseOf = ({ folder }: Pick<Stage, 'folder'>): string => joinPath(folder, 'rankline.db')
 
@@ -66,7 +66,7 @@ export const databaseOf = ({ folder }: Pick<Stage, 'folder'>): string => joinPat
 export async function letGo(stage: Stage, jobs: readonly JobFile[], go: Go): Promise<GoEnd> {
   const { sandbox } = stage
   const path = databaseOf(stage)
-  const stop = newStop()
+  const stop = stopSignal()
   const life = newLife({
     path,
     interruption: go.interruption,
@@ -95,7 +95,7 @@ export async function letGo(stage: Stage, jobs: readonly JobFile[], go: Go): Pro
 
 interface Work {
   readonly life: Life
-  readonly stop: Stop
+  readonly stop: StopSignal
   readonly files: readonly string[]
   readonly fresh: boolean
 }
@@ -103,10 +103,12 @@ interface Work {
 async function work(stage: Stage, { life, stop, files, fresh }: Work): Promise<'ended'> {
   const connection = await connectAs(life, stage)
   try {
-    const listed = await life.guard(planRuns(connection, { job: files, fresh }, silent, async () => {}))
+    const listed = await life.guard(
+      planRuns(connection, { job: files, fresh }, planEvents(silent), async () => {}),
+    )
     if (listed === null) throw new Error('the job files are not accepted')
     const { concurrency } = stage.case
-    await life.guard(collectAndFinish(connection, listed, { ...plainCollection, concurrency, stop }))
+    await life.guard(collectAndFinish(connection, listed, { ...defaultCollectRequest, concurrency, stop }))
   } catch (error) {
     if (!(error instanceof RanklineError && life.wasFull())) throw error
   } finally {
@@ -115,11 +117,16 @@ async function work(stage: Stage, { life, stop, files, fresh }: Work): Promise<'
   return 'ended'
 }
 
-async function connectAs(life: Life, { sandbox, clock, ...stage }: Stage): Promise<Connection> {
+async function connectAs(life: Life, { sandbox, clock, ...stage }: Stage): Promise<App> {
   liveAs(life)
   const store = mortalStore(await openStore(databaseOf(stage)), life)
   const settings = { baseUrl: sandbox.url, apiKey }
-  return await join({ store, database: databaseOf(stage) }, settings, timeoutMs, mortalClock(clock, life))
+  return await createApp(
+    { store, database: databaseOf(stage) },
+    settings,
+    timeoutMs,
+    mortalClock(clock, life),
+  )
 }
 
 async function writeJobs(folder: string, jobs: readonly JobFile[]): Promise<readonly string[]> {
@@ -143,10 +150,9 @@ function lastCall(path: string): number {
 
 /** The newest run of each job. */
 export function newestRuns(path: string) {
-  return query<{ id: number; job: string; reason: FinishReason | null; spent: number }>(
+  return query<{ job: string; reason: FinishReason | null }>(
     path,
-    `SELECT id, job, finish_reason AS reason, (SELECT coalesce(sum(credits), 0) FROM calls_ c
-      WHERE c.run_id = runs_.id AND (billed = 1 OR (billed IS NULL AND outcome IS NOT NULL))) AS spent
-    FROM runs_ WHERE id IN (SELECT max(id) FROM runs_ GROUP BY job) ORDER BY job`,
+    `SELECT job, finish_reason AS reason FROM runs_
+    WHERE id IN (SELECT max(id) FROM runs_ GROUP BY job) ORDER BY job`,
   )
 }

@@ -36,7 +36,9 @@ export function fullScans(ask: Ask, sql: string): readonly string[] {
 /** Columns by which an index is read from a value on, or up to one, and by nothing before them; but for those of drafts. */
 export function openRanges(ask: Ask, sql: string): readonly string[] {
   const plan = ask(`EXPLAIN QUERY PLAN ${sql}`, ...valuesFor(sql)) as readonly { readonly detail: string }[]
-  return plan.flatMap(({ detail }) => detail.match(/^SEARCH (?!draft\.).*\((\w+)[<>]/)?.[1] ?? [])
+  return plan.flatMap(
+    ({ detail }) => detail.match(/^SEARCH (?!staged_|lists_|asked|numbers).*\((\w+)[<>]/)?.[1] ?? [],
+  )
 }
 
 /** The statement, then its triggers, each with cursors of its own. */

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-import type { Exchange, Wire } from '../../src/api/exchange.ts'
+import type { HttpClient, HttpResponse } from '../../src/api/http.ts'
 import { countdown, type Interruption } from './interruption.ts'
 import { openPromise } from './open-promise.ts'
 
@@ -13,7 +13,7 @@ export interface Life {
   guard<T>(work: Promise<T>): Promise<T>
   /** Makes one commit; the process may die in the middle of it, or right after. */
   commit<T>(db: Database.Database, change: () => T): T
-  exchange(wire: Wire): Wire['exchange']
+  exchange(wire: HttpClient): HttpClient['exchange']
   /** Waits until what was in the air has left, and leaves the files as they were at the death. */
   bury(): Promise<void>
   /** Requests that left. */
@@ -35,7 +35,7 @@ class Dead extends Error {}
 
 const files = ['', '-wal'] as const
 const never = new Promise<never>(() => {})
-const nobody: Exchange = { failure: 'unreachable', status: null, error: 'nobody is there' }
+const nobody: HttpResponse = { failure: 'unreachable', status: null, error: 'nobody is there' }
 
 export function newLife({ path, interruption, stop, isUnreachable }: LifeOptions): Life {
   const count = countdown(interruption)
@@ -71,7 +71,7 @@ export function newLife({ path, interruption, stop, isUnreachable }: LifeOptions
     return value
   }
 
-  const fly = async (send: (onSent: () => void) => Promise<Exchange>, onSent: () => void) => {
+  const fly = async (send: (onSent: () => void) => Promise<HttpResponse>, onSent: () => void) => {
     const flight = { sent: false, over: false }
     flights.push(flight)
     const ended = await send(() => {

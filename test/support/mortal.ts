@@ -1,8 +1,10 @@
 import type { Database } from 'better-sqlite3'
-import type { openWire } from '../../src/api/exchange.ts'
-import type { Clock } from '../../src/model/clock.ts'
-import type { groupWriter } from '../../src/store/sqlite/writer.ts'
-import type { PlanDraft, Space, Store } from '../../src/store/store.ts'
+import type { openHttpClient } from '../../src/api/http.ts'
+import type { Clock } from '../../src/model/time.ts'
+import type { DiskSpace } from '../../src/store/journal.ts'
+import type { PlanDraft } from '../../src/store/runs.ts'
+import type { groupCommit } from '../../src/store/sqlite/connection/group-commit.ts'
+import type { Store } from '../../src/store/store.ts'
 import type { Life } from './life.ts'
 
 let current: Life | null = null
@@ -13,7 +15,7 @@ export function liveAs(life: Life | null): void {
 }
 
 /** A writer whose commits are those of the life in which it was opened. */
-export function mortalWriter(original: typeof groupWriter): typeof groupWriter {
+export function mortalWriter(original: typeof groupCommit): typeof groupCommit {
   return (db, hooks) => {
     const life = current
     if (life === null) return original(db, hooks)
@@ -23,7 +25,7 @@ export function mortalWriter(original: typeof groupWriter): typeof groupWriter {
 }
 
 /** A wire whose exchanges are those of the life in which it was opened. */
-export function mortalWire(original: typeof openWire): typeof openWire {
+export function mortalWire(original: typeof openHttpClient): typeof openHttpClient {
   return (options) => {
     const wire = original(options)
     const life = current
@@ -34,7 +36,7 @@ export function mortalWire(original: typeof openWire): typeof openWire {
 /** A store that says nothing to the dead and does nothing for them. */
 export function mortalStore(store: Store, life: Life): Store {
   // A small reserve does for small answers.
-  const space: Space = { ...store.space, hold: () => store.space.hold(1) }
+  const space: DiskSpace = { ...store.space, reserve: () => store.space.reserve(1) }
   return { ...mortal(store, life), space }
 }
 

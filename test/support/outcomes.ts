@@ -1,10 +1,9 @@
-import { holderOf } from '../../src/catalog/async-job.ts'
+import { holderOf } from '../../src/catalog/answers.ts'
+import { asFields, text as textOf } from '../../src/catalog/fields.ts'
 import { billableOperation } from '../../src/catalog/index.ts'
-import { asFields } from '../../src/catalog/normalise/fields.ts'
 import { isCutShort } from './books.ts'
 import type { Story } from './fault-run.ts'
 import { groupBy, groups } from './groups.ts'
-import { wrongObservations } from './sightings.ts'
 import { type CallRow, callRows, query, type TaskRow, taskRows, waitingJobs } from './stored-rows.ts'
 
 type Problems = readonly string[]
@@ -51,10 +50,10 @@ function failures({ path, goes }: Story, tasks: readonly TaskRow[]): Problems {
 }
 
 /** Its last call says why a task failed, or the answer that it has. */
-function isExplained({ cause, answerId, body, operation }: TaskRow, calls: readonly CallRow[]): boolean {
+function isExplained(task: TaskRow, calls: readonly CallRow[]): boolean {
   const last = calls.at(-1)
-  if (cause === null || cause === '') return false
-  if (answerId !== null) return itemsOf(operation, body) === null
+  if (task.cause === null || task.cause === '') return false
+  if (task.answerId !== null) return itemsOf(task) === null
   switch (last?.outcome) {
     case 'rejected':
       return [400, 403, 413].includes(last.status ?? 0)
@@ -73,25 +72,25 @@ function isExplained({ cause, answerId, body, operation }: TaskRow, calls: reado
 }
 
 /** Results as the answer itself lists them; null where it is none. */
-function itemsOf(operation: string, body: Buffer | null): number | null {
+function itemsOf({ operation, body }: TaskRow): readonly unknown[] | null {
   const { items } = billableOperation(operation).response
   if (body === null || items === null) return null
   try {
     const fields = asFields(JSON.parse(body.toString('utf8')))
     const list = fields === null ? null : holderOf(fields, items)?.[items]
-    return Array.isArray(list) ? list.length : null
+    return Array.isArray(list) ? list : null
   } catch {
     return null
   }
 }
 
 function answered(task: TaskRow): Problems {
-  const { state, answerId, normaliser, body, operation, results } = task
+  const { state, answerId, normaliser, results } = task
   if (state === 'pending' || state === 'skipped')
     return answerId === null ? [] : [`has an answer: ${nameOf(task)}`]
   if (state !== 'done') return []
   if (answerId === null || normaliser === null) return [`has no answer: ${nameOf(task)}`]
-  const items = itemsOf(operation, body)
+  const items = itemsOf(task)?.length
   return items === results ? [] : [`${results} of ${items} results are stored: ${nameOf(task)}`]
 }
 
@@ -150,3 +149,57 @@ function wrongPages(tasks: readonly TaskRow[], pages: number, paging: string): P
     ? []
     : [`further pages were not asked for (${end})`]
 }
+
+interface Observation {
+  readonly runId: number
+  readonly queryId: number
+  readonly site: string
+  readonly state: string | null
+  readonly rank: number | null
+  readonly exactness: string | null
+}
+
+/** What is observed of targets and does not follow from the pages that were answered. */
+function wrongObservations(path: string, tasks: readonly TaskRow[]): readonly string[] {
+  const pagesOf = groupBy(tasks, ({ runId, queryId }) => `${runId} ${queryId}`)
+  return query<Observation>(
+    path,
+    `SELECT rq.run_id AS runId, rq.query_id AS queryId, tg.site, o.state, o.rank, o.exactness
+    FROM run_queries rq JOIN run_targets rt ON rt.run_id = rq.run_id JOIN targets tg ON tg.id = rt.target_id
+      LEFT JOIN observations o ON o.run_id = rq.run_id AND o.query_id = rq.query_id AND o.target_id = tg.id`,
+  ).flatMap((one) => {
+    const why = whyWrong(one, pagesOf.get(`${one.runId} ${one.queryId}`) ?? [])
+    return why === null ? [] : [`${one.site} in query ${one.queryId} of run ${one.runId}: ${why}`]
+  })
+}
+
+function whyWrong({ site, state, rank, exactness }: Observation, pages: readonly TaskRow[]): string | null {
+  if (state === null) return 'there is no observation'
+  const asked = pages.filter((page) => page.state !== 'skipped')
+  const whole = asked.length > 0 && asked.every((page) => page.state === 'done')
+  const seen = rankOf(
+    site,
+    asked.filter((page) => page.state === 'done'),
+  )
+  if (seen === null)
+    return state === 'ranked'
+      ? 'it ranks nowhere'
+      : whole || state === 'unknown'
+        ? null
+        : `it is ${state}, but pages lack`
+  if (state !== 'ranked') return `it is ${state}, but it ranks`
+  return exactness !== 'exact' || rank === seen ? null : `its rank is ${rank}, but should be ${seen}`
+}
+
+/** Links of all pages in order, each once: the place of the first that is the site's. */
+function rankOf(site: string, pages: readonly TaskRow[]): number | null {
+  const links = new Set<string>()
+  for (const link of pages.flatMap(linksOf)) {
+    links.add(new URL(link).href.replace(/#.*/, ''))
+    if (new URL(link).hostname.replace(/^www\./, '') === site) return links.size
+  }
+  return null
+}
+
+const linksOf = (task: TaskRow): readonly string[] =>
+  (itemsOf(task) ?? []).flatMap((item) => textOf(asFields(item)?.link) ?? [])

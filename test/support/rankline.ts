@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
-import { keyHash } from '../../src/actions/wire.ts'
-import type { Sandbox } from '../../src/sandbox/sandbox.ts'
-import { keyLock } from '../../src/store/sqlite/lock.ts'
+import { keyHash, outputSettings } from '../../src/app/config.ts'
+import { main } from '../../src/cli/main.ts'
+import type { Sandbox } from '../../src/sandbox/server.ts'
+import { keyLock } from '../../src/store/sqlite/connection/lock.ts'
 
 const program = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 
@@ -30,6 +31,8 @@ export interface Workspace extends AsyncDisposable {
   start(args: readonly string[], env?: Environment, input?: string): Started
   /** Runs the program to its end; what it reads from standard input is `input`. */
   run(args: readonly string[], env?: Environment, input?: string): Promise<Ended>
+  /** Runs the sources on these arguments in this process, in a fifth of the time: nothing on standard input, output into pipes. */
+  call(args: readonly string[], env?: Environment): Promise<Ended>
   /** Rows of a query over the database of the workspace. */
   sql<T = Record<string, unknown>>(query: string): readonly T[]
   /** Changes the database of the workspace by hand. */
@@ -76,6 +79,7 @@ export async function workspace(sandbox?: Pick<Sandbox, 'url' | 'key'>): Promise
     read: (name) => readFile(join(folder, name), 'utf8'),
     start,
     run: (args, env, input) => start(args, env, input).ended,
+    call: (args, env) => callHere(folder, args, { NO_COLOR: '1', ...service, ...env }),
     sql: <T>(query: string) => {
       const db = new Database(join(folder, 'data/rankline.db'), { readonly: true })
       try {
@@ -101,4 +105,33 @@ export async function workspace(sandbox?: Pick<Sandbox, 'url' | 'key'>): Promise
 /** Rows of a CSV file with one column `query`. */
 export function queriesCsv(count: number, word = 'query'): string {
   return `query\n${Array.from({ length: count }, (_, index) => `${word} ${index + 1}`).join('\n')}\n`
+}
+
+/** The calls before: environment and working folder are of the whole process. */
+let callsBefore: Promise<unknown> = Promise.resolve()
+
+function callHere(folder: string, args: readonly string[], environment: Environment): Promise<Ended> {
+  const called = callsBefore.then(async (): Promise<Ended> => {
+    const [env, cwd] = [process.env, process.cwd()]
+    const [stdout, stderr]: [string[], string[]] = [[], []]
+    const decoder = new TextDecoder()
+    process.env = { PATH: env.PATH, ...environment }
+    process.chdir(folder)
+    try {
+      const { color, ascii } = outputSettings()
+      const code = await main(args, {
+        write: async (data) => {
+          stdout.push(typeof data === 'string' ? data : decoder.decode(data, { stream: true }))
+        },
+        log: (line) => void stderr.push(`${line}\n`),
+        ...{ ask: null, status: null, columns: Number.POSITIVE_INFINITY, color, ascii },
+      })
+      return { code, stdout: stdout.join(''), stderr: stderr.join('') }
+    } finally {
+      process.chdir(cwd)
+      process.env = env
+    }
+  })
+  callsBefore = called.catch(() => {})
+  return called
 }

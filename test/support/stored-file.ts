@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { verifyBooks } from '../../src/ledger/verify.ts'
-import { checkDatabase } from '../../src/store/sqlite/check.ts'
+import { verifyLedger } from '../../src/ledger/verify.ts'
+import { checkDatabase } from '../../src/store/sqlite/maintenance/check.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { apiKey } from './fault-cases.ts'
 import type { Story } from './fault-run.ts'
@@ -23,8 +23,8 @@ export async function wrongFile({ path }: Story): Promise<readonly string[]> {
 async function wrongCount(path: string): Promise<readonly string[]> {
   await using store = await openStore(path)
   return (await store.keysRead()).flatMap((key) => {
-    const { total } = verifyBooks(store.readings(key), store.charges(key))
-    if (total === null || (total.byOthers === 0 && total.notCounted === 0)) return []
+    const { total } = verifyLedger(store.readings(key), store.charges(key))
+    if (total === null || (total.spentByOthers === 0 && total.notCounted === 0)) return []
     return [`the service counted otherwise: ${JSON.stringify(total)}`]
   })
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import { unpack } from '../../src/store/packing.ts'
+import { decompress } from '../../src/store/compression.ts'
 
 /** Rows of a database as another program sees them; none while there is no database. */
 export function query<T>(path: string, sql: string, ...values: readonly unknown[]): readonly T[] {
@@ -77,8 +77,6 @@ export interface TaskRow {
   readonly results: number
   /** Of the last call for it that cost, or null. */
   readonly outcome: string | null
-  /** Pages that its query may have at most. */
-  readonly pages: number
   readonly pagingEnd: string | null
 }
 
@@ -90,10 +88,10 @@ export function taskRows(path: string): readonly TaskRow[] {
       a.normaliser, a.has_next_page AS hasNextPage, w.body, w.encoding,
       (SELECT count(*) FROM results x WHERE x.answer_id = t.answer_id AND x.kind <> 7) AS results,
       (SELECT c.outcome FROM calls_ c WHERE c.task_id = t.id AND c.credits > 0 ORDER BY c.id DESC LIMIT 1) AS outcome,
-      rq.pages, rq.paging_end AS pagingEnd
+      rq.paging_end AS pagingEnd
     FROM tasks_ t JOIN runs_ r ON r.id = t.run_id JOIN queries q ON q.id = t.query_id
       JOIN run_queries rq ON rq.run_id = t.run_id AND rq.query_id = t.query_id
       LEFT JOIN answers_ a ON a.id = t.answer_id LEFT JOIN raw_answers w ON w.answer_id = a.id
     ORDER BY t.run_id, t.query_id, t.page`,
-  ).map(({ encoding, ...row }) => ({ ...row, body: row.body && unpack({ encoding, body: row.body }) }))
+  ).map(({ encoding, ...row }) => ({ ...row, body: row.body && decompress({ encoding, body: row.body }) }))
 }

@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../src/sandbox/sandbox.ts'
+import type { Sandbox } from '../../src/sandbox/server.ts'
 import { isBillable } from './judge.ts'
 import type { Started } from './rankline.ts'
 

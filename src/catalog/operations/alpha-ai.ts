@@ -1,7 +1,6 @@
-import { aiAnswer } from '../normalise/answers.ts'
+import { aiAnswer } from '../answers.ts'
 import type { BillableOperation } from '../operation.ts'
-import { gl, hl, location, uule } from '../params.ts'
-import { referenceItem } from '../shapes.ts'
+import { gl, hl, location, referenceItem, uule } from './shared.ts'
 
 export const alphaAi: BillableOperation = {
   name: 'alpha.ai',

@@ -1,6 +1,6 @@
-import { suggestionAnswer } from '../normalise/answers.ts'
+import { suggestionAnswer } from '../answers.ts'
 import type { BillableOperation } from '../operation.ts'
-import { gl, hl } from '../params.ts'
+import { gl, hl } from './shared.ts'
 
 export const alphaAutocomplete: BillableOperation = {
   name: 'alpha.autocomplete',

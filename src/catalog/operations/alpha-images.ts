@@ -1,7 +1,6 @@
-import { imageAnswer } from '../normalise/answers.ts'
+import { imageAnswer } from '../answers.ts'
 import type { BillableOperation } from '../operation.ts'
-import { gl, hl } from '../params.ts'
-import { imageItem } from '../shapes.ts'
+import { gl, hl, imageItem } from './shared.ts'
 
 export const alphaImages: BillableOperation = {
   name: 'alpha.images',

@@ -1,7 +1,6 @@
-import { webAnswer } from '../normalise/answers.ts'
+import { webAnswer } from '../answers.ts'
 import type { BillableOperation } from '../operation.ts'
-import { gl, hl } from '../params.ts'
-import { lightItem } from '../shapes.ts'
+import { gl, hl, lightItem } from './shared.ts'
 
 export const alphaLight: BillableOperation = {
   name: 'alpha.light',

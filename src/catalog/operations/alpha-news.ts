@@ -1,7 +1,6 @@
-import { webAnswer } from '../normalise/answers.ts'
+import { webAnswer } from '../answers.ts'
 import type { BillableOperation } from '../operation.ts'
-import { gl, hl, location, num, uule } from '../params.ts'
-import { newsItem } from '../shapes.ts'
+import { gl, hl, location, newsItem, num, uule } from './shared.ts'
 
 export const alphaNews: BillableOperation = {
   name: 'alpha.news',

@@ -1,7 +1,6 @@
-import { webAnswer } from '../normalise/answers.ts'
+import { webAnswer } from '../answers.ts'
 import type { BillableOperation } from '../operation.ts'
-import { gl, hl, location, num, uule } from '../params.ts'
-import { organicItem } from '../shapes.ts'
+import { gl, hl, location, num, organicItem, uule } from './shared.ts'
 
 export const alphaSearch: BillableOperation = {
   name: 'alpha.search',

@@ -1,8 +1,7 @@
+import { webAnswer } from '../answers.ts'
 import { countryProblem } from '../codes.ts'
-import { webAnswer } from '../normalise/answers.ts'
 import type { BillableOperation } from '../operation.ts'
-import { location, num } from '../params.ts'
-import { shortItem } from '../shapes.ts'
+import { location, num, shortItem } from './shared.ts'
 
 export const betaSearch: BillableOperation = {
   name: 'beta.search',

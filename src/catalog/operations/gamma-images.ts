@@ -1,7 +1,6 @@
-import { imageAnswer } from '../normalise/answers.ts'
+import { imageAnswer } from '../answers.ts'
 import type { BillableOperation } from '../operation.ts'
-import { gl, hl } from '../params.ts'
-import { gammaImageItem } from '../shapes.ts'
+import { gammaImageItem, gl, hl } from './shared.ts'
 
 export const gammaImages: BillableOperation = {
   name: 'gamma.images',

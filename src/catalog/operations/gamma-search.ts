@@ -1,6 +1,6 @@
-import { webAnswer } from '../normalise/answers.ts'
+import { webAnswer } from '../answers.ts'
 import type { BillableOperation } from '../operation.ts'
-import { shortItem } from '../shapes.ts'
+import { shortItem } from './shared.ts'
 
 export const gammaSearch: BillableOperation = {
   name: 'gamma.search',

@@ -1,36 +1,55 @@
-import type { DayValue } from '../day-cell.ts'
-import { coverageOf, type Figure, figure, type Seen } from './figure.ts'
+import type { DayValue } from '../history/rank-history.ts'
+import { coverageOf, figure, type HeadlineMetric, type MetricOptions } from './figure.ts'
 
-/**
- * What an absent target counts as: one below the depth that was asked for, one below what was looked at, nothing at all, or
- * always the same.
- */
-export type AbsentAs = 'depth' | 'looked at' | 'left out' | number
+/** Two averages can be compared only where both were asked as deep. Keywords weigh the same, whatever their volume. */
+export const averagePosition = {
+  name: 'average_position',
+  label: 'average position',
+  shortLabel: 'average',
+  unit: 'rank',
+  better: 'lower',
+  definition: 'mean of the ranks; absent counts as the requested depth + 1',
+  denominator: 'observed keywords',
+  missing: 'absent: requested depth + 1; unknown: not counted',
+  source: 'Advanced Web Ranking, help page "Average Rank (AWR metric)"',
+  firstOnPage: true,
+  assumption: ({ absent = 'depth' }) => (absent === 'depth' ? null : absentText(absent)),
+  definedAs: ({ absent = 'depth' }) =>
+    absent === 'depth'
+      ? {}
+      : {
+          definition: `mean of the ranks; ${absentText(absent)}`,
+          denominator: absent === 'left out' ? 'ranked keywords' : 'observed keywords',
+          missing: `${absentText(absent)}; unknown: not counted`,
+        },
+  compute: (all, { absent = 'depth' }) => {
+    let [sum, counted] = [0, 0]
+    for (const { value } of all) {
+      const place = placeOf(value, absent)
+      if (place === null) continue
+      sum += place
+      counted++
+    }
+    const coverage = coverageOf(all)
+    return figure(sum, counted, coverage, coverage.observed - counted)
+  },
+  // Where absent is left out, a keyword that came or went would be in one of the two averages alone.
+  isComparable: (now, before, { absent }) =>
+    absent !== 'left out' || (now.value.state === 'ranked' && before.value.state === 'ranked'),
+} as const satisfies HeadlineMetric
 
-/**
- * The mean of ranks over the observed keywords. Unit: ranks; lower is better.
- *
- * Absent counts as one below the depth that was asked for, as in Advanced Web Ranking, however short the SERP was; so two
- * averages are alike only where both were asked as deep. Where no depth is known there is no place either: such keywords are
- * not counted. Keywords weigh the same whatever their volume.
- */
-export function averagePosition(all: readonly Pick<Seen, 'value'>[], absent: AbsentAs = 'depth'): Figure {
-  let [sum, counted] = [0, 0]
-  for (const { value } of all) {
-    const place = placeOf(value, absent)
-    if (place === null) continue
-    sum += place
-    counted++
-  }
-  const coverage = coverageOf(all)
-  return figure(sum, counted, coverage, coverage.observed - counted)
-}
+type AbsentAs = NonNullable<MetricOptions['absent']>
 
 function placeOf({ state, rank, absentDepth }: DayValue, absent: AbsentAs): number | null {
   if (state === 'unknown') return null
   if (rank !== null) return rank
   if (absent === 'left out') return null
   if (typeof absent === 'number') return absent
-  // A history that counts with what was looked at says so itself, so that its tables say the same.
+  // A history that counts absence with the checked depth says so in its values. Without a known depth there is no place.
   return absentDepth === 0 || absentDepth === null ? null : absentDepth + 1
+}
+
+function absentText(absent: AbsentAs): string {
+  if (absent === 'looked at') return 'absent counts as the checked depth + 1'
+  return absent === 'left out' ? 'absent is left out' : `absent counts as ${absent}`
 }

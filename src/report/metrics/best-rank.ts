@@ -1,4 +1,15 @@
-import type { DayCell } from '../day-cell.ts'
+import type { DayCell } from '../history/rank-history.ts'
+import type { MetricDefinition } from './figure.ts'
+
+export const bestRankMetric: MetricDefinition = {
+  label: 'best rank',
+  unit: 'rank',
+  better: 'lower',
+  definition: 'lowest rank of all days, and the first day with it',
+  denominator: null,
+  missing: 'no rank',
+  source: 'ours',
+}
 
 export interface BestRank {
   readonly rank: number

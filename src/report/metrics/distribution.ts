@@ -1,4 +1,25 @@
-import type { DayValue } from '../day-cell.ts'
+import type { DayValue } from '../history/rank-history.ts'
+import type { MetricDefinition } from './figure.ts'
+
+export const distributionMetric: MetricDefinition = {
+  label: 'distribution of ranks',
+  unit: 'keywords',
+  better: null,
+  definition: 'keywords that rank 1, 2-3, 4-10, 11-20, 21-50, 51-100, deeper, are absent, or unknown',
+  denominator: 'adds up to all keywords',
+  missing: 'counted separately',
+  source: 'the ranges of rank trackers, made disjoint',
+}
+
+export const topRanksMetric: MetricDefinition = {
+  label: 'top 3 and top 10',
+  unit: 'keywords',
+  better: 'higher',
+  definition: 'keywords that rank 3 or better, and 10 or better',
+  denominator: 'observed keywords',
+  missing: 'absent and unknown: not among them',
+  source: 'the distribution of ranks, added up',
+}
 
 /** Ranges of ranks: disjoint, without gaps. */
 const ranges = [

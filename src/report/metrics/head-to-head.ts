@@ -1,6 +1,17 @@
-import type { Standing } from '../cohort.ts'
-import type { DayValue } from '../day-cell.ts'
-import { seenBy } from '../movement.ts'
+import type { KeywordStatus } from '../history/keyword-status.ts'
+import { wasWithinDepth } from '../history/movement.ts'
+import type { DayValue } from '../history/rank-history.ts'
+import type { MetricDefinition } from './figure.ts'
+
+export const headToHeadMetric: MetricDefinition = {
+  label: 'head to head',
+  unit: 'keywords',
+  better: 'higher',
+  definition: 'keywords on which a target ranks better than another one, or alone',
+  denominator: 'keywords tracked for both',
+  missing: 'absent: loses to a rank within its checked depth; unknown: undecided',
+  source: 'ours',
+}
 
 /** How a target does against another on the keywords that both were looked for, on the last day. Unit: keywords. */
 export interface HeadToHead {
@@ -20,10 +31,10 @@ export type Outcome = keyof HeadToHead
 /**
  * Compares two targets keyword by keyword.
  *
- * @param one standings of a target
- * @param other standings of the other one
+ * @param one statuses of a target
+ * @param other statuses of the other one
  */
-export function headToHead(one: readonly Standing[], other: readonly Standing[]): HeadToHead {
+export function headToHead(one: readonly KeywordStatus[], other: readonly KeywordStatus[]): HeadToHead {
   const theirs = new Map(other.map(({ series, current }) => [series.keyword, current]))
   const counts: Record<Outcome, number> = { won: 0, lost: 0, tied: 0, neither: 0, undecided: 0 }
   for (const { series, current } of one) {
@@ -37,12 +48,12 @@ function outcome(one: DayValue, other: DayValue): Outcome {
   if (one.state === 'unknown' || other.state === 'unknown') return 'undecided'
   if (one.rank !== null && other.rank !== null)
     return one.rank === other.rank ? 'tied' : one.rank < other.rank ? 'won' : 'lost'
-  if (one.rank !== null) return seenBy(one.rank, other) ? 'won' : 'undecided'
-  if (other.rank !== null) return seenBy(other.rank, one) ? 'lost' : 'undecided'
+  if (one.rank !== null) return wasWithinDepth(one.rank, other) ? 'won' : 'undecided'
+  if (other.rank !== null) return wasWithinDepth(other.rank, one) ? 'lost' : 'undecided'
   return 'neither'
 }
 
-/** Whether it is certain that none of the others ranks better on a keyword; nobody leads alone. */
+/** Whether it is certain that none of the others ranks better on a keyword; two of equal rank both do not lead. */
 export function leads(one: DayValue, others: readonly DayValue[]): boolean {
   return others.length > 0 && others.every((other) => ['won', 'tied'].includes(outcome(one, other)))
 }

@@ -1,9 +1,19 @@
-import type { Standing } from '../cohort.ts'
-import type { RankHistory } from '../rank-history.ts'
-import { samePage } from './page-of.ts'
-import { rankingLink } from './ranking-link.ts'
+import type { KeywordStatus } from '../history/keyword-status.ts'
+import type { RankHistory } from '../history/rank-history.ts'
+import type { MetricDefinition } from './figure.ts'
+import { rankingLink, samePage } from './serps.ts'
 
-/** `unknown`: nobody knows whether it ranks, or the service sent no link for the result that does. */
+export const landingPageMetric: MetricDefinition = {
+  label: 'landing page',
+  unit: 'keywords',
+  better: null,
+  definition: 'keywords whose ranking page is the `url` of the job, or another',
+  denominator: 'adds up to all keywords',
+  missing: 'absent: not ranked; unknown: counted separately',
+  source: 'ours; URLs are equal as the URL standard of WHATWG parses them, without fragment',
+}
+
+/** `unknown`: it is not known whether it ranks, or the service sent no link for the result that does. */
 export type LandingState = 'right' | 'wrong page' | 'not ranked' | 'none intended' | 'unknown'
 
 export const landingStates: readonly LandingState[] = [
@@ -15,7 +25,7 @@ export const landingStates: readonly LandingState[] = [
 ]
 
 export interface LandingPage {
-  readonly standing: Standing
+  readonly status: KeywordStatus
   readonly state: LandingState
   /** The link that ranks; null where none does. */
   readonly link: string | null
@@ -28,19 +38,19 @@ export interface LandingPage {
  * the fragment: `HTTPS://Acme.com` is `https://acme.com/`, but `/a` is not `/a/`, and `?x=1` is another page.
  */
 export function landingPages(
-  standings: readonly Standing[],
+  statuses: readonly KeywordStatus[],
   { days, links }: RankHistory,
 ): readonly LandingPage[] {
   const last = days.length - 1
-  return standings.map((standing) => {
-    const { series, current, keyword } = standing
+  return statuses.map((status) => {
+    const { series, current, keyword } = status
     const place = rankingLink(series, last)
     const link = place === null ? null : (links[place] as string)
     const intended = keyword.url === null ? null : samePage(keyword.url)
     const shown = series.places[last] ?? (place === null ? [] : [[current.rank ?? 0, place] as const])
     const found =
       intended === null ? undefined : shown.find(([, one]) => samePage(links[one] as string) === intended)
-    return { standing, state: stateOf(standing, link, intended), link, intendedRank: found?.[0] ?? null }
+    return { status, state: stateOf(status, link, intended), link, intendedRank: found?.[0] ?? null }
   })
 }
 
@@ -51,7 +61,7 @@ export function countLanding(pages: readonly LandingPage[]): Readonly<Record<Lan
   return counts
 }
 
-function stateOf({ current }: Standing, link: string | null, intended: string | null): LandingState {
+function stateOf({ current }: KeywordStatus, link: string | null, intended: string | null): LandingState {
   if (intended === null) return 'none intended'
   if (current.state === 'absent') return 'not ranked'
   if (current.state === 'unknown' || link === null) return 'unknown'

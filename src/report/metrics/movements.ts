@@ -1,4 +1,28 @@
-import type { Change, Movement } from '../movement.ts'
+import type { KeywordStatus } from '../history/keyword-status.ts'
+import type { Change, Movement } from '../history/movement.ts'
+import { hasClicks } from '../history/parts.ts'
+import { type CtrCurve, type MetricDefinition, rateOf } from './figure.ts'
+
+export const movementsMetric: MetricDefinition = {
+  label: 'movements',
+  unit: 'keywords',
+  better: null,
+  definition: 'keywords that improved, declined, stayed, entered, left, are new, or cannot be compared',
+  denominator: 'adds up to all keywords',
+  missing:
+    'absent: entered or left if the other day was checked as deep as the rank; unknown: counted separately',
+  source: 'docs/ranks.md',
+}
+
+export const gainMetric: MetricDefinition = {
+  label: 'gain',
+  unit: 'clicks a month',
+  better: 'higher',
+  definition: '(CTR(rank now) - CTR(rank before)) x volume',
+  denominator: null,
+  missing: 'absent: no clicks; unknown: neither winner nor loser; no volume: not counted',
+  source: 'ours, of the share of voice of STAT',
+}
 
 /** In the order in which they are shown. */
 export const movementNames: readonly Movement[] = [
@@ -18,4 +42,72 @@ export function countMovements(changes: Iterable<Change>): MovementCounts {
   const counts = Object.fromEntries(movementNames.map((name) => [name, 0])) as Record<Movement, number>
   for (const { movement } of changes) counts[movement]++
   return counts
+}
+
+/** A keyword that was won or lost, and what that is worth. */
+export interface Mover {
+  readonly status: KeywordStatus
+  /** CTR now minus CTR before, times the volume: clicks a month. Null where the volume is not known, and of AI references. */
+  readonly gain: number | null
+}
+
+export interface Movers {
+  /** Improved or entered, the greatest gain first. */
+  readonly winners: readonly Mover[]
+  /** Declined or left, the greatest loss first. */
+  readonly losers: readonly Mover[]
+}
+
+/**
+ * Who won and who lost since the baseline, by clicks; those without a volume come after all that have one, by the clicks of
+ * one search. Rank 2 lost comes before rank 40 lost; where clicks say nothing, as below the end of the curve, the one with
+ * the better rank, now or then, comes first, then the one that moved farther.
+ */
+export function winnersAndLosers(statuses: readonly KeywordStatus[], curve: CtrCurve): Movers {
+  const of = (...movements: readonly string[]): readonly Mover[] =>
+    statuses
+      .filter(({ change }) => movements.includes(change.movement))
+      .map((status) => ({ status, ofOneSearch: ofOneSearch(status, curve) }))
+      .map((one) => ({ ...one, gain: gainOf(one.status, one.ofOneSearch) }))
+      .toSorted(byWorth)
+      .map(({ status, gain }) => ({ status, gain }))
+  return { winners: of('improved', 'entered'), losers: of('declined', 'left') }
+}
+
+interface Weighed extends Mover {
+  /** The same of one search, whatever the volume. */
+  readonly ofOneSearch: number
+}
+
+function ofOneSearch({ current, baseline, keyword }: KeywordStatus, curve: CtrCurve): number {
+  if (!hasClicks(keyword.kind)) return 0
+  return rateOf(curve, current.rank) - rateOf(curve, baseline?.value.rank ?? null)
+}
+
+function gainOf({ keyword: { volume, kind } }: KeywordStatus, clicks: number): number | null {
+  return volume === null || !hasClicks(kind) ? null : clicks * volume
+}
+
+/** The greatest gain or loss first: lists hold either gains or losses. */
+function byWorth(a: Weighed, b: Weighed): number {
+  if ((a.gain === null) !== (b.gain === null)) return a.gain === null ? 1 : -1
+  const size = ({ gain, ofOneSearch: clicks }: Weighed) => Math.abs(gain ?? clicks)
+  return size(b) - size(a) || byRanks(a, b)
+}
+
+function byRanks({ status: a }: Mover, { status: b }: Mover): number {
+  return (
+    bestOf(a) - bestOf(b) ||
+    distanceOf(b) - distanceOf(a) ||
+    a.series.keyword - b.series.keyword ||
+    a.series.target - b.series.target
+  )
+}
+
+function bestOf({ current, baseline }: KeywordStatus): number {
+  return Math.min(current.rank ?? Number.MAX_VALUE, baseline?.value.rank ?? Number.MAX_VALUE)
+}
+
+function distanceOf({ change }: KeywordStatus): number {
+  return change.change === null ? Number.MAX_VALUE : Math.abs(change.change)
 }

@@ -1,8 +1,49 @@
 import type { ResultKind } from '../../model/result.ts'
-import type { Standing } from '../cohort.ts'
-import type { Citation, Serp } from '../page-data.ts'
-import { type Coverage, coverageOf, type Figure, figure } from './figure.ts'
+import type { KeywordStatus } from '../history/keyword-status.ts'
+import type { Citation, Serp } from '../page/data.ts'
+import { type Coverage, coverageOf, type Figure, figure, type MetricDefinition } from './figure.ts'
 import { firstResults } from './serps.ts'
+
+export const firstTenShareMetric: MetricDefinition = {
+  label: 'share of the first ten results',
+  unit: 'share',
+  better: 'higher',
+  definition: 'own results among the first ten, for each kind of results',
+  denominator: 'results among the first ten of the checked SERPs',
+  missing: 'SERP not checked: not counted',
+  source: 'ours',
+}
+
+export const citedAnswersMetric: MetricDefinition = {
+  label: 'answers that cite',
+  unit: 'share',
+  better: 'higher',
+  definition: 'AI answers that cite the target at least once',
+  denominator: 'checked AI answers',
+  missing: 'answer not checked: not counted',
+  source: 'ours',
+}
+
+export const citationShareMetric: MetricDefinition = {
+  label: 'share of citations',
+  unit: 'share',
+  better: 'higher',
+  definition: 'references to the target',
+  denominator: 'references of the checked AI answers',
+  missing: 'answer not checked: not counted',
+  source: 'ours',
+}
+
+export const citationIndexMetric: MetricDefinition = {
+  label: 'index of citations',
+  unit: 'index',
+  better: null,
+  definition:
+    'mean of the indexes at which the target is cited, as the service sent them: of all citations, and of the first one in each answer',
+  denominator: 'references to the target; answers that cite it',
+  missing: 'not cited: not counted',
+  source: 'ours',
+}
 
 /** What one target has of one kind of results on the last day. */
 export interface KindShare {
@@ -16,18 +57,18 @@ export interface KindShare {
 /**
  * What a target owns of each kind of results that is tracked, in the order of their names.
  *
- * @param standings of the target
+ * @param statuses of the target
  * @param serps of the last day, one for each keyword at most
  */
 export function ownership(
-  standings: readonly Standing[],
+  statuses: readonly KeywordStatus[],
   target: number,
   serps: readonly Serp[],
 ): readonly KindShare[] {
   const byKeyword = new Map(serps.filter(({ depth }) => depth > 0).map((serp) => [serp.keyword, serp]))
-  const kinds = [...new Set(standings.map(({ keyword }) => keyword.kind))].sort()
+  const kinds = [...new Set(statuses.map(({ keyword }) => keyword.kind))].sort()
   return kinds.map((kind) => {
-    const those = standings.filter(({ keyword }) => keyword.kind === kind)
+    const those = statuses.filter(({ keyword }) => keyword.kind === kind)
     const shown = those.flatMap(({ series }) => byKeyword.get(series.keyword) ?? [])
     const coverage = coverageOf(those.map(({ current }) => ({ value: current })))
     return { kind, coverage, firstTen: shareOfFirstTen(shown, target, those.length) }

@@ -1,7 +1,50 @@
-import type { AskedDay } from '../baseline.ts'
-import { baselineOrder } from '../cohort.ts'
-import type { Serp, SerpResult } from '../page-data.ts'
-import type { Keyword, RankHistory } from '../rank-history.ts'
+import { parseLink } from '../../model/url.ts'
+import { baselineOrder } from '../history/keyword-status.ts'
+import type { ComparisonDay } from '../history/movement.ts'
+import type { Keyword, RankHistory, RankSeries } from '../history/rank-history.ts'
+import type { Serp, SerpResult } from '../page/data.ts'
+
+/**
+ * For each link the place of the first one that names the same page: parsed as browsers do and without the fragment they
+ * are equal. So pages are compared by number, and each link is parsed once.
+ */
+export function pagesOf(links: readonly string[]): readonly number[] {
+  const found = known.get(links)
+  if (found !== undefined) return found
+  const first = new Map<string, number>()
+  const pages = links.map((link, index) => {
+    const page = samePage(link)
+    const same = first.get(page)
+    if (same === undefined) first.set(page, index)
+    return same ?? index
+  })
+  known.set(links, pages)
+  return pages
+}
+
+/** A report asks again and again of the same list, which does not change. */
+const known = new WeakMap<readonly string[], readonly number[]>()
+
+/** What two links of the same page have in common. */
+export function samePage(link: string): string {
+  return parseLink(link)?.canonical ?? link
+}
+
+/** The link that ranked on a day; null where none did, or the service sent none. */
+export function rankingLink({ cells, links }: RankSeries, day: number): number | null {
+  if ((cells[day] ?? 0) <= 0) return null
+  return links.findLast(([from]) => from <= day)?.[1] ?? null
+}
+
+/** The ranking link of every day. */
+export function rankingLinks({ cells, links }: RankSeries): readonly (number | null)[] {
+  let [next, link]: [number, number | null] = [0, null]
+  return cells.map((cell, day) => {
+    for (let change = links[next]; change !== undefined && change[0] <= day; change = links[++next])
+      link = change[1]
+    return (cell ?? 0) > 0 ? link : null
+  })
+}
 
 /** The first ten results of a keyword on the last day, and on the day that it is compared with. */
 export interface SerpPair {
@@ -17,7 +60,7 @@ export interface SerpPair {
 export function serpPairs(
   history: RankHistory,
   serps: readonly Serp[],
-  asked: AskedDay | null,
+  asked: ComparisonDay | null,
 ): readonly SerpPair[] {
   const last = history.days.length - 1
   const order = baselineOrder(history.days, asked)

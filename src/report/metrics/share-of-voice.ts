@@ -1,21 +1,91 @@
-import { type CtrCurve, rateOf } from '../ctr/curve.ts'
-import { hasClicks } from '../parts.ts'
-import { coverageOf, type Figure, figure, type Seen } from './figure.ts'
+import { hasClicks } from '../history/parts.ts'
+import type { RankHistory } from '../history/rank-history.ts'
+import type { Serp } from '../page/data.ts'
+import {
+  type CtrCurve,
+  coverageOf,
+  type Figure,
+  figure,
+  type HeadlineMetric,
+  type MetricDefinition,
+  rateOf,
+} from './figure.ts'
+import { firstResults, keywordsOf, type Weights, weightsOf } from './serps.ts'
+
+export const serpShareOfVoiceMetric: MetricDefinition = {
+  label: 'share of voice among the first ten results',
+  unit: 'share',
+  better: 'higher',
+  definition:
+    'volume x CTR of own results, divided by volume x CTR of all results, among the first ten of each SERP',
+  denominator: 'volume x CTR of all results among the first ten of the checked SERPs',
+  missing:
+    'not among the first ten: no clicks; SERP not checked: not counted; no volume: not counted, unless no keyword has one: then all weigh the same',
+  source:
+    'Ahrefs, help page "What is Share of Voice (SoV) and how is it calculated?", Rank Tracker; there for all results',
+}
+
+export const shareOfVoice = {
+  name: 'share_of_voice',
+  label: 'share of voice',
+  unit: 'share',
+  better: 'higher',
+  definition: 'sum of volume x CTR(rank) of all results, divided by the sum of volumes',
+  denominator: 'volume of the observed keywords that have one',
+  missing: 'absent: no clicks; unknown, or without volume: not counted',
+  source: 'STAT, help page "Share of voice"',
+  byClicks: true,
+  needs: 'volume',
+  compute: (all, { curve }) => {
+    let [clicks, searches, uncounted] = [0, 0, 0]
+    for (const { kind, value, ranks, volume } of all) {
+      if (value.state === 'unknown') continue
+      if (volume === null || !hasClicks(kind)) uncounted++
+      else {
+        for (const rank of ranks) clicks += volume * rateOf(curve, rank)
+        searches += volume
+      }
+    }
+    return figure(clicks, searches, coverageOf(all), uncounted)
+  },
+} as const satisfies HeadlineMetric
+
+export interface SerpShare extends Figure {
+  /** What keywords weigh. */
+  readonly weight: Weights['by']
+}
 
 /**
- * Estimated clicks by searches, as STAT defines it: the sum of volume times CTR(rank) of all results of the target over the
- * sum of volumes, of the observed keywords. Unit: share. Absent has no clicks; keywords without a volume are not counted, nor
- * are AI references.
+ * Estimated clicks of a target by those of everybody on the same pages, as the rank tracker of Ahrefs defines its share of
+ * voice, but of the first ten results alone: the sum of volume times CTR(rank) of its results over that of all results.
+ * Unit: share from 0 to 1. Without any volume each keyword weighs the same; where only some have one, the others are not
+ * counted. Coverage counts SERPs: ranked are those with a result of the target.
+ *
+ * @param serps of one day, one for each keyword at most; those of keywords that the history has no series of are not counted
  */
-export function shareOfVoice(all: readonly Seen[], curve: CtrCurve): Figure {
-  let [clicks, searches, uncounted] = [0, 0, 0]
-  for (const { kind, value, ranks, volume } of all) {
-    if (value.state === 'unknown') continue
-    if (volume === null || !hasClicks(kind)) uncounted++
-    else {
-      for (const rank of ranks) clicks += volume * rateOf(curve, rank)
-      searches += volume
+export function serpShareOfVoice(
+  serps: readonly Serp[],
+  target: number,
+  { history, curve }: { readonly history: RankHistory; readonly curve: CtrCurve },
+): SerpShare {
+  const [weights, asked] = [weightsOf(history), keywordsOf(history)]
+  let [own, all, ranked, observed, uncounted] = [0, 0, 0, 0, 0]
+  for (const serp of serps) {
+    if (serp.depth === 0 || !asked.has(serp.keyword)) continue
+    observed++
+    const results = firstResults(serp)
+    if (results.some((result) => result[4].includes(target))) ranked++
+    const weight = weights.of(serp.keyword)
+    if (weight === null) {
+      uncounted++
+      continue
+    }
+    for (const [rank, , , , owners] of results) {
+      const clicks = weight * rateOf(curve, rank)
+      all += clicks
+      if (owners.includes(target)) own += clicks
     }
   }
-  return figure(clicks, searches, coverageOf(all), uncounted)
+  const coverage = { ranked, observed, expected: asked.size }
+  return { ...figure(own, all, coverage, uncounted), weight: weights.by }
 }

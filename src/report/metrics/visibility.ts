@@ -1,16 +1,22 @@
-import { type CtrCurve, rateOf } from '../ctr/curve.ts'
-import { hasClicks } from '../parts.ts'
-import { coverageOf, type Figure, figure, type Seen } from './figure.ts'
+import { hasClicks } from '../history/parts.ts'
+import { coverageOf, figure, type HeadlineMetric, rateOf } from './figure.ts'
 
-/**
- * How much of the clicks that rank 1 everywhere would get is got: the sum of CTR(rank) over the observed keywords by
- * CTR(1) times their number. Unit: share from 0 to 1 (more only where a curve gives a lower rank more clicks); absent
- * has no clicks. Keywords weigh the same whatever their volume; AI references are not counted.
- */
-export function visibility(all: readonly Pick<Seen, 'kind' | 'value'>[], curve: CtrCurve): Figure {
-  const coverage = coverageOf(all)
-  const clicked = all.filter(({ kind }) => hasClicks(kind))
-  const { observed } = coverageOf(clicked)
-  const clicks = clicked.reduce((sum, { value }) => sum + rateOf(curve, value.rank), 0)
-  return figure(clicks, rateOf(curve, 1) * observed, coverage, coverage.observed - observed)
-}
+/** More than 1 only where a curve gives a lower rank more clicks than rank 1. Keywords weigh the same, whatever their volume. */
+export const visibility = {
+  name: 'visibility',
+  label: 'visibility',
+  unit: 'share',
+  better: 'higher',
+  definition: 'sum of CTR(rank), divided by what rank 1 for every keyword would get',
+  denominator: 'CTR(1) x observed keywords',
+  missing: 'absent: no clicks; unknown: not counted',
+  source: 'the click-weighted visibility of rank trackers, scaled so that rank 1 for every keyword is 100 %',
+  byClicks: true,
+  compute: (all, { curve }) => {
+    const coverage = coverageOf(all)
+    const clicked = all.filter(({ kind }) => hasClicks(kind))
+    const { observed } = coverageOf(clicked)
+    const clicks = clicked.reduce((sum, { value }) => sum + rateOf(curve, value.rank), 0)
+    return figure(clicks, rateOf(curve, 1) * observed, coverage, coverage.observed - observed)
+  },
+} as const satisfies HeadlineMetric

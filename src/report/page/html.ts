@@ -1,6 +1,24 @@
 import { createHash } from 'node:crypto'
-import type { PageData } from '../page-data.ts'
-import { jsonPieces } from './json-pieces.ts'
+import { readFile } from 'node:fs/promises'
+import { comparisonDay, offeredBack } from '../history/movement.ts'
+import { builtHistory, type ReportFormat } from '../report.ts'
+import { reportPageData } from './build-data.ts'
+import type { PageData } from './data.ts'
+
+/** The report as a page, with the results of every day that a reader may compare with. */
+export const pageFormat: ReportFormat = {
+  chunks: (source) => {
+    const { days } = builtHistory(source).history
+    const offered = offeredBack.flatMap((back) => comparisonDay(back, days) ?? [])
+    return page(reportPageData(source, { offered, serpDays: source.serpDays }))
+  },
+  measured: true,
+  serps: true,
+}
+
+async function* page(data: PageData): AsyncGenerator<string> {
+  yield* reportPage(data, await pageAssets())
+}
 
 /** What `npm run build` makes of `client/`. */
 export interface PageAssets {
@@ -9,8 +27,8 @@ export interface PageAssets {
 }
 
 /**
- * The report as one HTML file: opens offline, asks nobody for anything, and runs no script but its own, whatever a
- * search result has written into its title. The same data and assets give the same text.
+ * The report as one HTML file: it opens offline, loads nothing, and runs only its own script, whatever a search result
+ * has in its title. The same data and assets give the same text.
  */
 export async function* reportPage(data: PageData, { script, style }: PageAssets): AsyncGenerator<string> {
   yield `<!doctype html>
@@ -26,7 +44,7 @@ export async function* reportPage(data: PageData, { script, style }: PageAssets)
 <style>${style}</style>
 </head>
 <body>
-<noscript><p>This report draws itself in the browser. Allow its script to run; it asks for nothing from the network.</p></noscript>
+<noscript><p>This report needs JavaScript. Allow its script to run; it loads nothing from the network.</p></noscript>
 <div id="report"></div>
 <script id="page-data" type="application/json">`
   for (const piece of jsonPieces(data)) yield escapedJson(piece)
@@ -56,7 +74,42 @@ function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
 }
 
-/** No `<` begins an element, and nothing ends a line for readers that take JSON for a script. */
+/** JSON in which no `<` begins an element, and no sign ends a line for readers that take it for a script. */
 function escapedJson(text: string): string {
   return text.replace(/[<\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** Entries of a list that go into one piece. */
+const batch = 256
+
+/** The JSON of a value, in pieces: long lists are never one string. */
+export function* jsonPieces(value: unknown): Generator<string> {
+  if (Array.isArray(value)) {
+    yield '['
+    for (let start = 0; start < value.length; start += batch) {
+      const part = JSON.stringify(value.slice(start, start + batch))
+      yield `${start === 0 ? '' : ','}${part.slice(1, -1)}`
+    }
+    yield ']'
+  } else if (typeof value === 'object' && value !== null) {
+    yield '{'
+    let first = true
+    for (const [key, field] of Object.entries(value)) {
+      if (field === undefined) continue
+      yield `${first ? '' : ','}${JSON.stringify(key)}:`
+      yield* jsonPieces(field)
+      first = false
+    }
+    yield '}'
+  } else yield JSON.stringify(value)
+}
+
+/**
+ * Script and style of the report as a page, which the build puts beside the program.
+ *
+ * @param folder the one of the program, unless another is named
+ */
+export async function pageAssets(folder = new URL('.', import.meta.url)): Promise<PageAssets> {
+  const read = (name: string) => readFile(new URL(name, folder), 'utf8')
+  return { script: await read('report-page.js'), style: await read('report-page.css') }
 }

@@ -1,23 +1,10 @@
 import { mix, unit } from './hash.ts'
-import type { Site } from './sites.ts'
-import { capital, type Topic } from './topic.ts'
+import { capital, type Site, type Topic } from './sites.ts'
 
-const further = [
-  'near me',
-  'price',
-  'review',
-  'for beginners',
-  'vs alternatives',
-  'cheap',
-  'ideas',
-  'used',
-  'meaning',
-  'online',
-  'for small rooms',
-  'for sale',
-  'pros and cons',
-  'size guide',
-]
+const further = (
+  'near me|price|review|for beginners|vs alternatives|cheap|ideas|used|meaning|' +
+  'online|for small rooms|for sale|pros and cons|size guide'
+).split('|')
 
 /** Other searches on the topic, or undefined for the queries that have none. */
 export function relatedSearches(topic: Topic, hash: number): readonly object[] | undefined {

@@ -1,11 +1,9 @@
-import { newsDate, videoDate, videoDuration } from './dates.ts'
+import type { Candidate, Vertical } from './candidates.ts'
 import { mix, pick } from './hash.ts'
-import type { Candidate, Vertical } from './pool.ts'
-import { snippetOf, titleOf } from './text.ts'
-import type { Topic } from './topic.ts'
+import type { Flavour, Topic } from './sites.ts'
 
 /** A candidate in its place on a page. */
-export interface Placed {
+interface Placed {
   readonly candidate: Candidate
   readonly position: number
   readonly topic: Topic
@@ -65,4 +63,122 @@ function imageUrl({ hash, site }: Candidate, prefix: string): string {
 
 function widthOf({ hash }: Candidate): number {
   return pick(widths, mix(hash, 52))
+}
+
+// {T} is the heading, {t} the phrase, {y} the year.
+const titles: Readonly<Record<Flavour, readonly string[]>> = {
+  shop: '{T} - Free Delivery|Buy {T} Online|{T}: Prices and Offers|Shop {T}|{T} Sale'.split('|'),
+  review: 'The Best {T} of {y}, Tested|{T} Review: Worth It?|9 {T} Options Compared|{T}: Our Picks'.split(
+    '|',
+  ),
+  guide: 'How to Choose {T}|{T} Explained|A Plain Guide to {T}|{T}: What to Know First'.split('|'),
+  forum: 'Which {t} would you choose?|Anyone happy with their {t}?|{t}: advice wanted|Is {t} worth it?'.split(
+    '|',
+  ),
+  reference: '{T}|{T} - Overview|{T}: Meaning and History'.split('|'),
+  news: '{T}: What Changed This Week|Why {T} Is in the News|{T} Makers Raise Their Forecast|Inside {T}'.split(
+    '|',
+  ),
+  video: '{T} in 10 Minutes|I Tried {T} for 30 Days|{T}: Full Walkthrough|Stop Buying the Wrong {T}'.split(
+    '|',
+  ),
+}
+
+const openings = [
+  'Everything about {t} in one place',
+  'Compare {t} by price, size and rating',
+  'We spent 40 hours with {t}',
+  'Looking for {t}? Start here',
+  'Our readers ask about {t} more than about anything else',
+  'A short history of {t} and what to expect in {y}',
+]
+
+const endings = [
+  'with pictures, prices and honest notes.',
+  'and here is what we would do again.',
+  'in stock and ready to ship this week.',
+  'updated every month by people who use it.',
+  'including the mistakes that cost the most.',
+  'with answers to the questions asked most.',
+]
+
+/** The title of a candidate's page. */
+function titleOf(candidate: Candidate, topic: Topic, vertical: Vertical, year: number): string {
+  const { hash, site } = candidate
+  const flavour = vertical === 'videos' ? 'video' : vertical === 'news' ? 'news' : site.flavour
+  const title = fill(pick(titles[flavour], mix(hash, 31)), topic, year)
+  return mix(hash, 32) % 3 === 0 ? title : `${title} | ${site.name}`
+}
+
+/** The lines shown below the title of a candidate's page. */
+function snippetOf({ hash }: Candidate, topic: Topic, year: number): string {
+  const text = `${pick(openings, mix(hash, 33))}, ${pick(endings, mix(hash, 34))}`
+  return fill(text, topic, year)
+}
+
+function fill(text: string, topic: Topic, year: number): string {
+  // Functions as replacements: a query may hold `$&`, which would be read as a pattern.
+  return text
+    .replace('{T}', () => topic.heading)
+    .replace('{t}', () => topic.phrase)
+    .replace('{y}', () => String(year))
+}
+
+const dayMs = 86_400_000
+const firstVideoDay = Date.UTC(2021, 0, 1) / dayMs
+
+interface Formats {
+  readonly age: Intl.RelativeTimeFormat
+  readonly day: Intl.DateTimeFormat
+}
+
+const english = formatsIn('en')
+/** The languages of dates other than English. */
+const formats = new Map(
+  ['de', 'es', 'fr', 'it', 'ja', 'pt'].map((language) => [language, formatsIn(language)]),
+)
+
+/** Age of a news result on a day, in words of a language: minutes, hours or days ago. */
+function newsDate(hash: number, day: number, language: string): string {
+  const chance = mix(mix(hash, 41), day)
+  const ago = agoIn(language)
+  if (chance % 8 === 0) return ago(2 + (chance % 57), 'minute')
+  return chance % 2 === 0 ? ago(1 + (chance % 23), 'hour') : ago(1 + (chance % 6), 'day')
+}
+
+/** Date of a video: its calendar date, or its age where it is younger than a month or not out by its own date. */
+function videoDate(hash: number, day: number, language: string): string {
+  const ago = agoIn(language)
+  const published = firstVideoDay + (mix(hash, 42) % 2000)
+  const age = day - published
+  if (age <= 0) return ago(1 + (mix(hash, 43) % 6), 'day')
+  if (age < 7) return ago(age, 'day')
+  if (age < 30) return ago(Math.floor(age / 7), 'week')
+  return formatsOf(language).day.format(published * dayMs)
+}
+
+/** Length of a video, `M:SS` or `H:MM:SS`. */
+function videoDuration(hash: number): string {
+  const chance = mix(hash, 44)
+  const seconds = chance % 6 === 0 ? 3600 + (chance % 7000) : 35 + (chance % 2400)
+  const hours = Math.floor(seconds / 3600)
+  const minutes = Math.floor(seconds / 60) % 60
+  const rest = String(seconds % 60).padStart(2, '0')
+  return hours === 0 ? `${minutes}:${rest}` : `${hours}:${String(minutes).padStart(2, '0')}:${rest}`
+}
+
+function agoIn(language: string): (amount: number, unit: Intl.RelativeTimeFormatUnit) => string {
+  const { age } = formatsOf(language)
+  return (amount, unit) => age.format(-amount, unit)
+}
+
+function formatsOf(language: string): Formats {
+  return formats.get(language) ?? english
+}
+
+function formatsIn(language: string): Formats {
+  return {
+    age: new Intl.RelativeTimeFormat(language),
+    day: new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' }),
+  }
 }

@@ -1,18 +1,15 @@
 import type { BillableOperation } from '../../catalog/operation.ts'
+import { remembered } from '../../model/memo.ts'
 import type { PageShape, Positions } from '../options.ts'
-import type { Asked } from '../validate.ts'
-import { countryOf, echoOf, languageOf } from './echo.ts'
+import type { CheckedRequest } from '../routes.ts'
+import { type Candidate, candidatesFor, orderOn, type Vertical } from './candidates.ts'
 import { aiText, knowledgeGraph, relatedSearches, searchInformation, suggestions } from './extras.ts'
-import { hashText } from './hash.ts'
+import { hashText, mix } from './hash.ts'
 import { itemOf } from './items.ts'
-import { orderOn } from './order.ts'
-import { cutPage, type Page } from './page.ts'
-import { type Candidate, candidatesFor, type Vertical } from './pool.ts'
-import { recent } from './recent.ts'
-import { type Topic, topicOf } from './topic.ts'
+import { type Topic, topicOf } from './sites.ts'
 
-/** How the world is looked at for one answer. */
-export interface Look {
+/** When and in which form the world answers. */
+interface WorldOptions {
   /** Epoch ms; its UTC date decides the order. */
   readonly now: number
   readonly pages: PageShape
@@ -20,7 +17,11 @@ export interface Look {
 }
 
 /** A made-up web: the body of a 200 answer. Same seed, call and day, same body. */
-export type World = (operation: BillableOperation, asked: Asked, look: Look) => Record<string, unknown>
+export type World = (
+  operation: BillableOperation,
+  asked: CheckedRequest,
+  options: WorldOptions,
+) => Record<string, unknown>
 
 const verticals: Readonly<Partial<Record<BillableOperation['kind'], Vertical>>> = {
   news: 'news',
@@ -29,18 +30,21 @@ const verticals: Readonly<Partial<Record<BillableOperation['kind'], Vertical>>> 
 }
 
 /** Everything that the fields of one answer are made of. */
-interface Scene {
+interface AnswerContext {
   readonly operation: BillableOperation
-  readonly asked: Asked
+  readonly asked: CheckedRequest
   readonly topic: Topic
   readonly hash: number
-  readonly page: Page
-  readonly items: readonly unknown[]
+  readonly vertical: Vertical
+  /** Days since 1970-01-01 UTC. */
+  readonly day: number
+  readonly page: ReturnType<typeof cutPage>
+  /** How many results there are on all pages. */
   readonly found: number
   readonly placed: readonly Candidate[]
 }
 
-const makers: Readonly<Record<string, (scene: Scene) => unknown>> = {
+const answerFields: Readonly<Record<string, (context: AnswerContext) => unknown>> = {
   search_parameters: ({ operation, asked }) => echoOf(operation, asked),
   pagination: paginationOf,
   knowledge_graph: ({ topic, hash, page, found }) =>
@@ -55,69 +59,145 @@ const makers: Readonly<Record<string, (scene: Scene) => unknown>> = {
 /** A world for a seed, in which `sites` compete for every query. */
 export function createWorld(seed: string, sites: readonly string[]): World {
   const salt = hashText(seed)
-  const pools = recent<{ topic: Topic; candidates: readonly Candidate[] }>(300)
-  const orders = recent<Uint16Array>(3000)
+  const pools = new Map<string, { topic: Topic; candidates: readonly Candidate[] }>()
+  const orders = new Map<string, Uint16Array>()
 
-  return (operation, asked, look) => {
+  return (operation, asked, options) => {
     const vertical = verticals[operation.kind] ?? 'web'
-    const day = Math.floor(look.now / 86_400_000)
+    const day = Math.floor(options.now / 86_400_000)
     const poolKey = `${vertical}|${asked.query}`
-    const { topic, candidates } = pools(poolKey, () => {
+    const { topic, candidates } = remembered(pools, poolKey, () => {
       const topic = topicOf(asked.query)
       return { topic, candidates: candidatesFor(topic, vertical, salt, sites) }
     })
     const view = { engine: operation.engine, country: countryOf(asked), narrowed: narrowedBy(asked), day }
     const orderKey = `${poolKey}|${view.engine}|${view.country}|${view.narrowed}|${day}`
-    const order = orders(orderKey, () => orderOn(candidates, view))
-    const page = cutPage(operation, asked, look, order.length, hashText(orderKey, salt))
+    const order = remembered(orders, orderKey, () => orderOn(candidates, view))
+    const page = cutPage(operation, asked, options, order.length, hashText(orderKey, salt))
     const placed = Array.from(order.subarray(page.start, page.end), (index) => candidates[index] as Candidate)
-    const scene = {
-      operation,
-      asked,
-      topic,
-      hash: hashText(poolKey, salt),
-      page,
-      found: order.length,
-      placed,
-    }
-    return answerOf({ ...scene, items: itemsOf({ ...scene, items: [] }, vertical, day) })
+    const hash = hashText(poolKey, salt)
+    return answerOf({ operation, asked, topic, hash, vertical, day, page, found: order.length, placed })
   }
 }
 
-function answerOf(scene: Scene): Record<string, unknown> {
-  const { items, required, optional = [] } = scene.operation.response
+function answerOf(context: AnswerContext): Record<string, unknown> {
+  const { items, required, optional = [] } = context.operation.response
   const answer: Record<string, unknown> = {}
   for (const field of [...required, ...optional]) {
-    const made = makers[field]?.(scene) ?? (field === items ? scene.items : undefined)
+    const made = answerFields[field]?.(context) ?? (field === items ? itemsOf(context) : undefined)
     if (made !== undefined) answer[field] = made
     else if (required.includes(field)) answer[field] = null
   }
   return answer
 }
 
-function itemsOf(scene: Scene, vertical: Vertical, day: number): readonly unknown[] {
-  const { itemFields } = scene.operation.response
+function itemsOf({
+  operation,
+  asked,
+  topic,
+  vertical,
+  day,
+  page,
+  placed,
+}: AnswerContext): readonly unknown[] {
+  const { itemFields } = operation.response
   if (itemFields.length === 0) return []
   const year = new Date(day * 86_400_000).getUTCFullYear()
   // Only the full items are documented to have a snippet always.
   const short = !itemFields.includes('snippet_matched')
-  return scene.placed.map((candidate, index) => {
-    const position = scene.page.firstPosition + index
-    const { topic, asked } = scene
-    const language = languageOf(asked)
-    return itemOf({ candidate, position, topic, vertical, day, year, language, short }, itemFields)
-  })
+  const shown = { topic, vertical, day, year, language: languageOf(asked), short }
+  return placed.map((candidate, index) =>
+    itemOf({ candidate, position: page.firstPosition + index, ...shown }, itemFields),
+  )
 }
 
-function paginationOf({ operation, page }: Scene): object {
+function paginationOf({ operation, page }: AnswerContext): object {
   const ends = { next: page.current + 1, current: page.current }
   const others = Array.from({ length: 9 }, (_, index) => index + 2)
   const full = operation.name === 'alpha.search'
   return { ...ends, ...(full ? { other_pages: others } : {}), has_next_page: page.hasNext }
 }
 
-function narrowedBy(asked: Asked): string {
+function narrowedBy(asked: CheckedRequest): string {
   const { num, gl, cc, mkt, cp, safe, hl, ...others } = asked.params
   const rest = Object.entries(others).sort(([a], [b]) => (a < b ? -1 : 1))
   return JSON.stringify([languageOf(asked), rest])
+}
+
+/** Results per page where the document names no size, by what is listed. */
+const undocumentedSizes: Readonly<Record<string, number>> = { image: 20, reference: 8 }
+
+/** Cuts the page that was asked for out of `found` results: GET names the page, POST the results to skip. */
+function cutPage(
+  operation: BillableOperation,
+  asked: CheckedRequest,
+  options: Pick<WorldOptions, 'pages' | 'positions'>,
+  found: number,
+  hash: number,
+) {
+  const size =
+    typeof asked.params.num === 'number'
+      ? asked.params.num
+      : (operation.paging?.pageSize ?? undocumentedSizes[operation.kind] ?? 10)
+  const offset = asked.style === 'post' ? (asked.page ?? 0) : ((asked.page ?? 1) - 1) * size
+  const shared = options.pages === 'overlap' ? Math.ceil(size / 4) : 0
+  const first = Math.floor((offset * (size - Math.min(shared, size - 1))) / size)
+  const start = Math.min(found, first)
+  const whole = Math.min(found, first + size)
+  const missing = options.pages === 'short' ? mix(hash, offset) % Math.max(1, Math.ceil(size * 0.45)) : 0
+  return {
+    /** Indices of the first result and of the one after the last. */
+    start,
+    end: Math.max(start, whole - missing),
+    /** Number of the page, from 1. */
+    current: Math.floor(offset / size) + 1,
+    hasNext: operation.paging !== null && whole < found,
+    firstPosition: options.positions === 'continue' ? first + 1 : 1,
+  }
+}
+
+/** Fields of the echo that do not follow from having gl, hl and pages. */
+const fieldsOf: Readonly<Record<string, readonly string[]>> = {
+  'alpha.search': ['q', 'gl', 'hl', 'num', 'page', 'uule', 'location'],
+  'alpha.news': ['q', 'gl', 'hl', 'num', 'page', 'uule', 'location'],
+  'alpha.videos': ['q', 'gl', 'hl', 'num', 'page', 'uule', 'location'],
+  'beta.search': ['q', 'cc', 'page'],
+  'gamma.images': ['q', 'gl', 'hl', 'page', 'safe', 'safesearch'],
+}
+
+const echoFields: Readonly<Record<string, (asked: CheckedRequest) => unknown>> = {
+  q: ({ query }) => query,
+  gl: countryOf,
+  cc: countryOf,
+  hl: languageOf,
+  num: ({ params }) => params.num ?? 10,
+  page: ({ page, style }) => page ?? (style === 'post' ? 0 : 1),
+  safe: ({ params }) => params.safe ?? 'moderate',
+  safesearch: ({ params }) => (params.safe === 'active' ? 'strict' : (params.safe ?? 'moderate')),
+}
+
+/** The `search_parameters` of an answer: what was asked, with the service's defaults filled in. */
+export function echoOf(operation: BillableOperation, asked: CheckedRequest): Record<string, unknown> {
+  const echo: Record<string, unknown> = {}
+  for (const field of fieldsOf[operation.name] ?? usualFields(operation))
+    echo[field] = echoFields[field]?.(asked) ?? asked.params[field] ?? null
+  // The third engine counts its pages from 0, and its web search says so.
+  if (operation.name === 'gamma.search') echo.page = (asked.page ?? 1) - 1
+  echo.engine = operation.echoEngine
+  return echo
+}
+
+/** Two letters, lower case: the country asked for, or us. */
+function countryOf({ params }: CheckedRequest): string {
+  const market = typeof params.mkt === 'string' ? params.mkt.split('-')[1] : undefined
+  return String(params.gl ?? params.cc ?? market ?? 'us').toLowerCase()
+}
+
+/** The language asked for, or en. */
+function languageOf({ params }: CheckedRequest): string {
+  return String(params.hl ?? 'en')
+}
+
+function usualFields({ params, paging }: BillableOperation): readonly string[] {
+  return ['q', ...['gl', 'hl'].filter((name) => name in params), ...(paging === null ? [] : ['page'])]
 }

@@ -1,31 +1,79 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import type { Database } from 'better-sqlite3'
-import { UsageError } from '../../errors.ts'
-import {
-  applicationId,
-  appliedMigration,
-  knownMigrations,
-  migrationCount,
-  newestMigration,
-} from './applied.ts'
-import { triggers } from './triggers.ts'
+import { count, eq, getTableName, inArray, max } from 'drizzle-orm'
+import type { MigrationMeta } from 'drizzle-orm/migrator'
+import { integer, numeric, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { UsageError } from '../../model/errors.ts'
+import { orm, prepared, type Values } from './connection/statements.ts'
+import journal from './migrations/meta/_journal.json' with { type: 'json' }
+import { triggers, writeStatistics } from './triggers.ts'
 import { views } from './views.ts'
 
-/** Whether a copy of the database is kept before it is changed. */
+/** Where drizzle-kit writes the migrations; shipped beside the program. */
+export const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url))
+
+/** Marks a database file as rankline's: 'rnkl'. */
+export const applicationId = 0x726e6b6c
+
+/** SQLite's own table of what a database holds. */
+const made = sqliteTable('sqlite_schema', { type: text(), name: text(), sql: text() })
+
+/** Drizzle's table of the migrations that a database has. */
+const migrations = sqliteTable('__drizzle_migrations', {
+  id: integer().primaryKey(),
+  hash: text().notNull(),
+  createdAt: numeric('created_at', { mode: 'number' }),
+})
+
+const migrationsTable = prepared(() =>
+  orm
+    .select({ name: made.name })
+    .from(made)
+    .where(eq(made.name, getTableName(migrations))),
+)
+const anyTable = prepared(() =>
+  orm.select({ name: made.name }).from(made).where(eq(made.type, 'table')).limit(1),
+)
+const viewsAndTriggers = prepared(() =>
+  orm
+    .select({ sql: made.sql })
+    .from(made)
+    .where(inArray(made.type, ['view', 'trigger'])),
+)
+const recorded = prepared(() =>
+  orm.select({ newest: max(migrations.createdAt), count: count() }).from(migrations),
+)
+const record = prepared(($: Values<{ hash: string; at: number }>) =>
+  orm.insert(migrations).values({ hash: $.hash, createdAt: $.at }),
+)
+
+/** Time of the newest migration that the database has, or null where it has none. */
+export function appliedMigration(db: Database): number | null {
+  return migrationsTable.get(db) === undefined ? null : recorded.one(db).newest
+}
+
+/** How many migrations this program has. */
+const knownMigrations = journal.entries.length
+
+/** Time of the newest migration that this program has. */
+export const newestMigration: number = Math.max(...journal.entries.map(({ when }) => when))
+
+/** Whether a copy is kept beside a database that is migrated. */
 export type Keeping = 'keep-copy' | 'keep-none'
 
 /**
  * Brings a database to this program's schema. Refuses one that a newer rankline has written, and keeps a copy
- * beside the file before it changes one that holds data. Only for the process whose turn it is: another one may be
+ * beside the file before it changes one that holds data. Only for the process that holds the lock: another one may be
  * collecting with an older rankline.
  */
 export async function migrate(db: Database, path: string, keeping: Keeping = 'keep-copy'): Promise<void> {
-  const applied = refuseForeign(db, path)
+  const applied = rejectForeignDatabase(db, path)
   if (applied === null || applied < newestMigration) {
     if (applied !== null && keeping === 'keep-copy') keepCopy(db, path)
     // Loaded only here: most starts find nothing to migrate.
-    const { applyMigrations } = await import('./apply-migrations.ts')
-    applyMigrations(db)
+    const { readMigrationFiles } = await import('drizzle-orm/migrator')
+    applyMigrations(db, readMigrationFiles({ migrationsFolder }))
   }
   refresh(db)
 }
@@ -34,42 +82,38 @@ export async function migrate(db: Database, path: string, keeping: Keeping = 'ke
  * Refuses the database of another program, and one that a newer rankline has written. Answers the time of the newest
  * migration that it has, or null where it has none.
  */
-export function refuseForeign(db: Database, path: string): number | null {
+export function rejectForeignDatabase(db: Database, path: string): number | null {
   const applied = appliedMigration(db)
   if ((applied ?? 0) > newestMigration)
     throw new UsageError(
-      `${path} was written by a newer rankline: its schema is version ${migrationCount(db)}, this one knows ${knownMigrations}. Update rankline, or name another database with --db.`,
+      `${path} was written by a newer rankline: its schema is version ${recorded.one(db).count}, this one knows ${knownMigrations}. Update rankline, or name another database with --db.`,
     )
-  if (db.pragma('application_id', { simple: true }) !== applicationId && holdsTables(db))
+  if (db.pragma('application_id', { simple: true }) !== applicationId && anyTable.get(db) !== undefined)
     throw new UsageError(`${path} is the database of another program. Name another file with --db.`)
   return applied
 }
 
-function holdsTables(db: Database): boolean {
-  return db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' LIMIT 1").get() !== undefined
-}
-
-/** Named after the migration that is to come; one from before, of the same name, stays. */
+/** Named after the migration that follows. An older copy of that name stays. */
 function keepCopy(db: Database, path: string): void {
   if (path === ':memory:') return
   const name = `${path}.before-migration-${String(knownMigrations - 1).padStart(4, '0')}`
   let copy = name
   for (let number = 2; existsSync(copy); number++) copy = `${name}-${number}`
-  // Beside it first: half a copy would be taken for a whole one.
-  const beside = `${copy}.partial`
-  rmSync(beside, { force: true })
-  // Made before, so that nobody may read the copy who may not read the database.
-  const file = openSync(beside, 'wx', statSync(path).mode & 0o777)
+  // Under another name first: an unfinished copy would look finished.
+  const partial = `${copy}.partial`
+  rmSync(partial, { force: true })
+  // Made here for its mode: the copy is as private as the database.
+  const file = openSync(partial, 'wx', statSync(path).mode & 0o777)
   try {
-    db.prepare('VACUUM INTO ?').run(beside)
+    db.prepare('VACUUM INTO ?').run(partial)
     fsyncSync(file)
   } finally {
     closeSync(file)
   }
-  renameSync(beside, copy)
+  renameSync(partial, copy)
 }
 
-/** Makes views and triggers anew where their text has changed. */
+/** Makes views and triggers again where their text has changed. */
 function refresh(db: Database): void {
   const stale = staleMade(db)
   if (stale.length === 0) return
@@ -81,18 +125,15 @@ function refresh(db: Database): void {
   }).immediate()
 }
 
-/** Where a stored view is of another text than ours, lets a connection that only reads see ours instead. */
+/** Hides outdated views from a connection that only reads: it gets current ones of its own. */
 export function shadowViews(db: Database): void {
   if (staleMade(db).every(({ sql }) => !sql.startsWith('CREATE VIEW'))) return
   for (const [name, body] of Object.entries(views)) db.exec(`CREATE TEMP VIEW ${name} AS${body}`)
 }
 
-/** The views and triggers that are missing or of another text. */
+/** The views and triggers that are missing or outdated. */
 export function staleMade(db: Database) {
-  const stored = db
-    .prepare<[], { sql: string }>("SELECT sql FROM sqlite_schema WHERE type IN ('view', 'trigger')")
-    .all()
-  const current = new Set(stored.map(({ sql }) => sql))
+  const current = new Set(viewsAndTriggers.all(db).map(({ sql }) => sql))
   return [...madeOf('VIEW', views, ' AS'), ...madeOf('TRIGGER', triggers)].filter(
     ({ sql }) => !current.has(sql),
   )
@@ -103,4 +144,30 @@ function madeOf(type: 'VIEW' | 'TRIGGER', bodies: Readonly<Record<string, string
     drop: `DROP ${type} IF EXISTS ${name}`,
     sql: `CREATE ${type} ${name}${as}${body}`,
   }))
+}
+
+/**
+ * Applies what drizzle-kit generated in one transaction, recorded as drizzle does. Drizzle's own migrator reads what is
+ * applied before it takes the lock, so that two processes could both apply the same file.
+ */
+function applyMigrations(db: Database, files: readonly MigrationMeta[]): void {
+  // A table that is rebuilt with foreign keys on would take its children along.
+  db.pragma('foreign_keys = OFF')
+  db.transaction(() => {
+    const applied = appliedMigration(db) ?? 0
+    db.pragma(`application_id = ${applicationId}`)
+    // A view on a table that is rebuilt would stop the migration. All are made again afterwards.
+    for (const name of Object.keys(views)) db.exec(`DROP VIEW IF EXISTS ${name}`)
+    // A migration must not mark the rows that it touches as changed.
+    for (const name of Object.keys(triggers)) db.exec(`DROP TRIGGER IF EXISTS ${name}`)
+    db.exec(
+      'CREATE TABLE IF NOT EXISTS __drizzle_migrations (id INTEGER PRIMARY KEY, hash TEXT NOT NULL, created_at NUMERIC)',
+    )
+    for (const { sql, hash, folderMillis } of files) {
+      if (folderMillis <= applied) continue
+      for (const statement of sql) db.exec(statement)
+      record.run(db, { hash, at: folderMillis })
+    }
+    writeStatistics(db)
+  }).immediate()
 }

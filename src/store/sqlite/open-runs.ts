@@ -1,16 +1,15 @@
-import type { RunReads } from '../store.ts'
-import type { TrackingStore } from '../tracking.ts'
-import { newestMigration } from './applied.ts'
-import { openToRead, refuseEmpty } from './inspect.ts'
-import { shadowViews } from './migrate.ts'
-import { runReads } from './run-reads.ts'
-import { qualityReader } from './tracking.ts'
-import { explained, explaining } from './troubles.ts'
+import type { TrackingStore } from '../reports.ts'
+import type { RunReads } from '../runs.ts'
+import { describeError, describingErrors } from './connection/errors.ts'
+import { openToRead, refuseEmpty } from './connection/inspect.ts'
+import { newestMigration, shadowViews } from './migrate.ts'
+import { runQuality } from './rankings/tracking.ts'
+import { runReads } from './runs.ts'
 
-/** What a list of runs is made of. */
+/** What a list of runs reads. */
 export interface RunList extends RunReads, Pick<TrackingStore, 'runQuality'>, AsyncDisposable {}
 
-/** Opens the database at that path as `openReader` does, for runs alone: all the rest would take longer to get ready than they to read. */
+/** Opens the database as `openReader` does, for runs alone: to load the rest would take longer than to read them. */
 export async function openRuns(path: string): Promise<RunList> {
   const { db, close } = openToRead(path)
   try {
@@ -18,14 +17,14 @@ export async function openRuns(path: string): Promise<RunList> {
       shadowViews(db)
       const list: RunList = {
         ...runReads(db),
-        runQuality: qualityReader(db),
+        runQuality: (run) => runQuality(db, run),
         [Symbol.asyncDispose]: async () => close(),
       }
-      return explaining(list, path)
+      return describingErrors(list, path)
     }
   } catch (error) {
     close()
-    throw explained(error, path)
+    throw describeError(error, path)
   }
   close()
   const { openCopy } = await import('./open.ts')

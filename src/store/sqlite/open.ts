@@ -1,37 +1,36 @@
 import Database from 'better-sqlite3'
-import { UsageError } from '../../errors.ts'
-import type { Space, Store } from '../store.ts'
-import { answerStore } from './answers.ts'
-import { newestMigration } from './applied.ts'
-import { callStore } from './calls.ts'
-import { openDatabase } from './database.ts'
-import { historyStore } from './history.ts'
-import { copyToChange, openToRead, type Reading, refuseEmpty } from './inspect.ts'
-import { ledgerStore } from './ledger.ts'
-import { type Memory, memoryOf } from './memory.ts'
-import { shadowViews } from './migrate.ts'
-import { openDraft } from './plan-draft.ts'
-import { reportStore } from './rows.ts'
+import { UsageError } from '../../model/errors.ts'
+import type { DiskSpace } from '../journal.ts'
+import type { Store } from '../store.ts'
+import { type StoreCache, storeCache } from './cache.ts'
+import { openDatabase } from './connection/database.ts'
+import { type Log, watchDiskSpace } from './connection/disk-space.ts'
+import { describeError, describingErrors } from './connection/errors.ts'
+import { type GroupCommit, groupCommit } from './connection/group-commit.ts'
+import { type ClockReading, copyToChange, openToRead, refuseEmpty } from './connection/inspect.ts'
+import { journal } from './ledger/calls.ts'
+import { ledgerStore } from './ledger/sums.ts'
+import { newestMigration, shadowViews } from './migrate.ts'
+import { openDraft } from './planning/draft.ts'
+import { openSnapshot, reportStore } from './rankings/rows.ts'
+import { trackingStore } from './rankings/tracking.ts'
+import { historyStore } from './results/derive.ts'
+import { answerStore } from './results/query-state.ts'
 import { runStore } from './runs.ts'
-import { openSnapshot } from './snapshot.ts'
-import { type Log, watchSpace } from './space.ts'
-import { trackingStore } from './tracking.ts'
-import { explained, explaining } from './troubles.ts'
-import { groupWriter, type Writer } from './writer.ts'
 
-/** Opens the database at that path, making or migrating it where needed. `:memory:` is one that nobody else sees. */
+/** Opens the database at that path, making or migrating it where needed. `:memory:` is private to the caller. */
 export async function openStore(path: string): Promise<Store> {
   return writingStore(await openDatabase(path), path)
 }
 
-/** Opens the database at that path to read it: nothing is made, migrated or changed. One of an older rankline is read through a copy. */
+/** Opens the database at that path to read it, and changes nothing. One of an older rankline is read through a copy. */
 export async function openReader(path: string): Promise<Store> {
   const reading = openToRead(path)
   try {
     if (refuseEmpty(reading.db, path) === newestMigration) return readingStore(reading, path)
   } catch (error) {
     reading.close()
-    throw explained(error, path)
+    throw describeError(error, path)
   }
   reading.close()
   return await openCopy(path)
@@ -42,23 +41,23 @@ export async function openCopy(path: string): Promise<Store> {
   const copy = copyToChange(path)
   try {
     const db = await openDatabase(copy.path, 'keep-none')
-    // What becomes of a copy is nobody's loss.
+    // A copy may be lost.
     db.pragma('synchronous = OFF')
     return writingStore(db, path, copy.remove)
   } catch (error) {
     copy.remove()
-    throw explained(error, path)
+    throw describeError(error, path)
   }
 }
 
 function writingStore(db: Database.Database, path: string, closed = (): void => {}): Store {
   const log = logOf(db, (error) => writer.note(error))
-  const memory = memoryOf(db)
-  const space = watchSpace(path, log)
-  const writer: Writer = groupWriter(db, {
+  const memory = storeCache(db)
+  const space = watchDiskSpace(path, log)
+  const writer: GroupCommit = groupCommit(db, {
     rolledBack: memory.forget,
     full: space.full,
-    makeRoom: space.release,
+    makeRoom: space.giveUp,
     lacksRoom: space.lacksRoom,
     committed: log.writeBack,
   })
@@ -71,22 +70,23 @@ function writingStore(db: Database.Database, path: string, closed = (): void => 
   return storeOf({ db, path, memory, space, writer, close })
 }
 
-function readingStore({ db, close }: Reading, path: string): Store {
+function readingStore({ db, close }: ClockReading, path: string): Store {
   shadowViews(db)
   db.pragma('cache_size = -8000')
-  const memory = memoryOf(db)
-  const space = watchSpace(':memory:', { shrink: () => {}, limit: () => {} })
+  const memory = storeCache(db)
+  const space = watchDiskSpace(':memory:', { shrink: () => {}, limit: () => {} })
   return storeOf({ db, path, memory, space, writer: refusingWriter, close: async () => close() })
 }
 
-/** A writer for those who only read: that they write is a mistake of ours. */
-const refusingWriter: Writer = {
-  write: async () => {
-    throw new Error('The database was opened to be read')
-  },
-  keep: async () => {
-    throw new Error('The database was opened to be read')
-  },
+const refuse = async (): Promise<never> => {
+  throw new Error('The database was opened to be read')
+}
+
+/** A write through a reader is a mistake in this program. */
+const refusingWriter: GroupCommit = {
+  write: refuse,
+  writePaid: refuse,
+  writeDerived: refuse,
   flush: async () => {},
   note: () => {},
   hasFailed: () => false,
@@ -95,37 +95,37 @@ const refusingWriter: Writer = {
 interface StoreParts {
   readonly db: Database.Database
   readonly path: string
-  readonly memory: Memory
-  readonly space: Space
-  readonly writer: Writer
+  readonly memory: StoreCache
+  readonly space: DiskSpace
+  readonly writer: GroupCommit
   readonly close: () => Promise<void>
 }
 
 function storeOf({ db, path, memory, space, writer, close }: StoreParts): Store {
   const store: Store = {
-    space: explaining(space, path),
-    refuseDamage: async () => refuseDamage(db, path),
+    space: describingErrors(space, path),
+    rejectDamaged: async () => rejectDamaged(db, path),
     ...runStore(db, writer),
-    ...callStore(db, writer, memory.keys),
+    ...journal(db, writer, memory.keys),
     ...ledgerStore(db, writer),
     ...answerStore(db, writer, memory),
     ...reportStore(db),
     ...trackingStore(db),
-    snapshot: () => explaining(openSnapshot(db), path),
+    snapshot: () => describingErrors(openSnapshot(db), path),
     ...historyStore(db, writer, memory),
-    draft: async () => explaining(openDraft(db, writer, memory.targets), path),
+    draft: async () => describingErrors(openDraft(db, writer, memory.targets), path),
     [Symbol.asyncDispose]: close,
   }
-  return explaining(store, path)
+  return describingErrors(store, path)
 }
 
 const smallestLogPages = 32
-/** As SQLite has it, until it is known how many answers come at once. */
+/** SQLite's own default. */
 const usualLogPages = 1_000
 
 /**
- * The log of a connection. It is written back by us: SQLite would do it inside a commit, and keep to itself that a sync has
- * failed, which it then tries again.
+ * The write-ahead log of a connection, with our own checkpoints: SQLite would make them inside a commit, and hide that a sync
+ * has failed.
  */
 function logOf(db: Database.Database, note: (error: unknown) => void): Log & { writeBack(): void } {
   db.pragma('wal_autocheckpoint = 0')
@@ -152,8 +152,8 @@ function logOf(db: Database.Database, note: (error: unknown) => void): Log & { w
 }
 
 /**
- * Closes a connection whose disk has failed. The last one to be closed would write the log back; beside another one it does
- * not, so that the log stays as it is for the next process.
+ * Closes a connection whose disk has failed. The last connection of a file writes the log back as it closes; while another one is
+ * open it does not, and the log stays as it is for the next process.
  */
 function closeUnwritten(db: Database.Database): void {
   let other: Database.Database | null = null
@@ -167,10 +167,10 @@ function closeUnwritten(db: Database.Database): void {
   other?.close()
 }
 
-/** Files up to this size are looked through before money is spent; larger ones would keep people waiting. */
+/** Files up to this size are checked before money is spent; larger ones would take too long. */
 const checkedBytes = 64_000_000
 
-function refuseDamage(db: Database.Database, path: string): void {
+function rejectDamaged(db: Database.Database, path: string): void {
   const size =
     Number(db.pragma('page_count', { simple: true })) * Number(db.pragma('page_size', { simple: true }))
   if (size > checkedBytes) return

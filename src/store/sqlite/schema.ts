@@ -6,9 +6,14 @@ import {
   primaryKey,
   real,
   sqliteTable,
+  sqliteView,
   text,
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core'
+import type { JobSettings } from '../../model/job.ts'
+import type { Exactness, ObservationState } from '../../model/result.ts'
+import type { FinishReason, Task } from '../../model/run.ts'
+import type { Match, Target, Variant } from '../../model/target.ts'
 
 /**
  * The tables inside; programs read the views instead. Instants are epoch milliseconds in UTC, JSON is text.
@@ -16,6 +21,23 @@ import {
  * Tables with a compound key are WITHOUT ROWID: drizzle-kit cannot say that, so it is written into the migration
  * that makes them. A trailing underscore leaves the plain name to the public view.
  */
+
+/** Older runs do not name newer settings. */
+type StoredSettings = Omit<JobSettings, 'deepEveryMs' | 'strictEcho' | 'targets'> & {
+  readonly deepEveryMs?: number
+  readonly strictEcho?: boolean
+  readonly targets: readonly (Omit<Target, 'also'> & Partial<Target>)[]
+}
+
+export type TaskState =
+  | 'pending'
+  | 'leased'
+  | 'sent'
+  | 'accepted'
+  | 'answered'
+  | 'done'
+  | 'failed'
+  | 'skipped'
 
 export const hosts = sqliteTable('hosts', {
   id: integer().primaryKey(),
@@ -55,7 +77,7 @@ export const queries = sqliteTable(
     key: blob({ mode: 'buffer' }).notNull().unique(),
     operation: text().notNull(),
     text: text().notNull(),
-    params: text().notNull(),
+    params: text({ mode: 'json' }).$type<Task['params']>().notNull(),
   },
   (table) => [index('queries_text').on(table.text)],
 )
@@ -72,19 +94,19 @@ export const runs = sqliteTable(
     job: text().notNull(),
     /** Runs that one command started together. */
     groupId: integer('group_id').notNull(),
-    settings: text().notNull(),
+    settings: text({ mode: 'json' }).$type<StoredSettings>().notNull(),
     /** Local day, in the job's time zone, on which the run started. */
     date: text().notNull(),
     startedAt: integer('started_at').notNull(),
     finishedAt: integer('finished_at'),
-    finishReason: text('finish_reason'),
+    finishReason: text('finish_reason').$type<FinishReason>(),
     /** Set when a later run took its place: it is never continued. */
     closedAt: integer('closed_at'),
     /** Counts the plans made for this run; queries and tasks of an older plan are no longer asked. */
     planNumber: integer('plan_number').notNull(),
     plannedMin: integer('planned_min').notNull(),
     plannedMax: integer('planned_max').notNull(),
-    /** From its start to its end by a clock that nobody sets; null in rows of before 2026-11-22. */
+    /** From its start to its end by the monotonic clock; null in rows of before 2026-11-22. */
     durationMs: integer('duration_ms'),
   },
   (table) => [index('runs_job').on(table.job, table.id), index('runs_group').on(table.groupId)],
@@ -102,12 +124,12 @@ export const runQueries = sqliteTable(
     pageSize: integer('page_size'),
     volume: real(),
     url: text(),
-    tags: text().notNull(),
-    labels: text().notNull(),
+    tags: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
+    labels: text({ mode: 'json' }).$type<Readonly<Record<string, string>>>().notNull(),
     /** Numbers of the targets that only this query has, as a JSON list. */
-    targets: text().notNull(),
+    targets: text({ mode: 'json' }).$type<readonly number[]>().notNull(),
     /** Those of `targets` that the query was planned with; null where it was with all. The others were only looked up later. */
-    plannedTargets: text('planned_targets'),
+    plannedTargets: text('planned_targets', { mode: 'json' }).$type<readonly number[]>(),
     planNumber: integer('plan_number').notNull(),
     /** Why no page follows any more; null while pages may follow. */
     pagingEnd: text('paging_end'),
@@ -126,7 +148,7 @@ export const tasks = sqliteTable(
     queryId: integer('query_id').notNull(),
     page: integer().notNull(),
     /** pending, leased, sent, accepted (an asynchronous job), answered (stored, not yet understood), done, failed, skipped (paging ended before it). */
-    state: text().notNull(),
+    state: text().$type<TaskState>().notNull(),
     /** Whether the pages before it are settled, so that it may be sent. */
     ready: integer().notNull(),
     priority: integer().notNull(),
@@ -145,7 +167,7 @@ export const tasks = sqliteTable(
   },
   (table) => [
     uniqueIndex('tasks_query_page').on(table.runId, table.queryId, table.page),
-    // A task on its way changes its state four times: what is in the air is in neither of the next two.
+    // A task changes its state four times on its way: while it is in flight it is in neither of these two.
     index('tasks_next')
       .on(table.runId, table.ready, table.round, sql`${table.priority} desc`, table.id)
       .where(sql`state = 'pending'`),
@@ -174,7 +196,7 @@ export const calls = sqliteTable(
     sentAt: integer('sent_at').notNull(),
     finishedAt: integer('finished_at'),
     httpStatus: integer('http_status'),
-    /** Null while the call is in the air. */
+    /** Null while the call is in flight. */
     outcome: text(),
     /** 1 billed, 0 free, null not known. */
     billed: integer(),
@@ -193,7 +215,7 @@ export const calls = sqliteTable(
   ],
 )
 
-/** Asynchronous jobs that the service has taken and of which nothing final is known. */
+/** Asynchronous jobs that the service has accepted and not finished. */
 export const asyncJobs = sqliteTable('async_jobs', {
   taskId: integer('task_id').primaryKey(),
   callId: integer('call_id').notNull(),
@@ -223,7 +245,7 @@ export const answers = sqliteTable(
     aiBlocks: integer('ai_blocks'),
     /** Items that were no items, as JSON. */
     malformed: text(),
-    /** What the answer repeats otherwise than it was asked, as JSON; null where it repeats nothing else. */
+    /** Parameters that the answer echoes differently than they were sent, as JSON; null where there are none. */
     echoMismatch: text('echo_mismatch'),
   },
   (table) => [
@@ -296,9 +318,9 @@ export const targets = sqliteTable(
   {
     id: integer().primaryKey(),
     site: text().notNull(),
-    match: text().notNull(),
+    match: text().$type<Match>().notNull(),
     /** Other forms of its pages that count, as a JSON list. */
-    also: text().notNull().default('[]'),
+    also: text({ mode: 'json' }).$type<readonly Variant[]>().notNull().default([]),
   },
   (table) => [uniqueIndex('targets_site').on(table.site, table.match, table.also)],
 )
@@ -309,7 +331,7 @@ export const runTargets = sqliteTable(
     runId: integer('run_id').notNull(),
     targetId: integer('target_id').notNull(),
     label: text().notNull(),
-    own: integer().notNull(),
+    own: integer({ mode: 'boolean' }).notNull(),
     /** 1 for a target of the whole job, 0 for one of single queries. */
     everywhere: integer().notNull(),
   },
@@ -323,9 +345,9 @@ export const observations = sqliteTable(
     queryId: integer('query_id').notNull(),
     targetId: integer('target_id').notNull(),
     observedAt: integer('observed_at').notNull(),
-    state: text().notNull(),
+    state: text().$type<ObservationState>().notNull(),
     rank: integer(),
-    exactness: text(),
+    exactness: text().$type<Exactness>(),
     depth: integer().notNull(),
     linkId: integer('link_id'),
     titleId: integer('title_id'),
@@ -350,13 +372,13 @@ export const countedRuns = sqliteTable('counted_runs', {
   runId: integer('run_id').primaryKey(),
 })
 
-/** How many queries of a run said the same of a target. Holds for runs that are counted; what others left here is void. */
+/** How many queries of a run said the same of a target. Valid for runs in `counted_runs` only. */
 export const rankCounts = sqliteTable(
   'rank_counts_',
   {
     runId: integer('run_id').notNull(),
     targetId: integer('target_id').notNull(),
-    state: text().notNull(),
+    state: text().$type<ObservationState>().notNull(),
     /** 1 where the exactness is `estimated`. */
     estimated: integer().notNull(),
     /** The rank; of `absent`, the depth that was looked at; of `unknown`, 0. */
@@ -390,7 +412,7 @@ export const usageReadings = sqliteTable(
 
 /**
  * Tasks whose results can be read, in the order in which they were stored or changed last: triggers keep it.
- * A number is never used again, so that whoever has read up to one finds everything that came after it.
+ * A number is never used again, so that an export finds everything that came after the last number that it read.
  */
 export const deliveries = sqliteTable('deliveries', {
   id: integer().primaryKey({ autoIncrement: true }),
@@ -402,3 +424,15 @@ export const callDeliveries = sqliteTable('call_deliveries', {
   id: integer().primaryKey({ autoIncrement: true }),
   callId: integer('call_id').notNull().unique(),
 })
+
+/** What the public view `runs` says of a run. */
+export const runTotals = sqliteView('runs', {
+  run: integer('run_id').notNull(),
+  date: text().notNull(),
+  finishReason: text('finish_reason').$type<FinishReason>(),
+  planned: integer('tasks_planned').notNull(),
+  done: integer('tasks_done').notNull(),
+  failed: integer('tasks_failed').notNull(),
+  spent: integer('credits_spent').notNull(),
+  ambiguous: integer('credits_ambiguous').notNull(),
+}).existing()

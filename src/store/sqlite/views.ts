@@ -1,6 +1,130 @@
 import { kindCodes, type ResultKind } from '../../model/result.ts'
-import { rankChanges, rankCountsView, rankingsByRun } from './rank-views.ts'
-import { asked, iso, text, tracked } from './view-columns.ts'
+
+/*
+ * The public views. Their columns stay, new ones come after them: programs read them with any SQLite from 3.40 on. A database
+ * stores their text, and where the text differs from this one the view is made again.
+ */
+
+const select = (columns: string, from: string): string => `\n    SELECT ${columns}\n    FROM ${from}`
+const iso = (column: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch')`
+const text = (column: string): string => `(SELECT text FROM texts WHERE id = ${column})`
+const link = (column: string): string => `(SELECT link FROM links WHERE id = ${column})`
+const param = (name: string): string => `json_extract(q.params, '$.${name}') AS ${name}`
+
+/** Query and target, as the first columns of `rankings`. */
+const tracked = `r.job, q.text AS query, rt.label AS target, q.operation, ${param('gl')}, ${param('hl')},
+      ${param('location')},
+      (SELECT group_concat(value, ';') FROM json_each(rq.tags)) AS tags, r.date`
+
+const observation = `${tracked}, ${iso('o.observed_at')} AS observed_at, o.state, o.rank, o.exactness, o.depth,
+      ${link('o.link_id')} AS url, ${text('o.title_id')} AS title, o.run_id`
+
+/** What belongs to an observation. */
+const ofObservation = `JOIN queries q ON q.id = o.query_id
+      JOIN targets tg ON tg.id = o.target_id
+      JOIN run_targets rt ON rt.run_id = o.run_id AND rt.target_id = o.target_id
+      JOIN run_queries rq ON rq.run_id = o.run_id AND rq.query_id = o.query_id`
+
+/**
+ * The newest earlier day on which anything was known of a query and target. Mostly the run before knows it, which is
+ * found without a look into the history of each query.
+ */
+const previousRun = `CASE WHEN (SELECT k.state FROM observations k
+          WHERE k.run_id = b.id AND k.query_id = o.query_id AND k.target_id = o.target_id) <> 'unknown' THEN b.id
+        ELSE (SELECT e.run_id FROM observations e JOIN runs_ s ON s.id = e.run_id
+          WHERE e.query_id = o.query_id AND e.target_id = o.target_id AND e.run_id < b.id AND e.state <> 'unknown'
+            AND s.job = r.job AND s.date < r.date ORDER BY e.run_id DESC LIMIT 1) END`
+
+/** Each observation beside the one before. */
+const rankChanges = select(
+  `${observation},
+      pr.date AS previous_date, p.state AS previous_state, p.rank AS previous_rank, p.rank - o.rank AS change,
+      pr.id AS previous_run_id, rt.own, tg.site AS target_site, tg.match AS target_match, q.params,
+      tg.also AS target_also`,
+  `runs_ r
+      LEFT JOIN runs_ b ON b.id = (SELECT max(s.id) FROM runs_ s WHERE s.job = r.job AND s.id < r.id AND s.date < r.date)
+      JOIN observations o ON o.run_id = r.id
+      ${ofObservation}
+      LEFT JOIN observations p ON p.query_id = o.query_id AND p.target_id = o.target_id AND p.run_id = ${previousRun}
+      LEFT JOIN runs_ pr ON pr.id = p.run_id`,
+)
+
+/** Where counts come from, and what a row of it says. CROSS JOIN keeps the order: run by run, a few of them. */
+interface Source {
+  readonly state: string
+  readonly place: string
+  readonly estimated: string
+  readonly queries: string
+  readonly from: string
+}
+
+const counted: Source = {
+  state: 'c.state',
+  place: 'c.place',
+  estimated: 'c.estimated',
+  queries: 'c.queries',
+  from: `runs_ r
+      CROSS JOIN counted_runs k ON k.run_id = r.id
+      CROSS JOIN run_targets rt ON rt.run_id = r.id
+      CROSS JOIN targets tg ON tg.id = rt.target_id
+      CROSS JOIN rank_counts_ c ON c.run_id = r.id AND c.target_id = rt.target_id`,
+}
+
+/** Of runs that continue, or that changed since they were counted. */
+const observed: Source = {
+  state: 'o.state',
+  place: "CASE o.state WHEN 'ranked' THEN o.rank WHEN 'absent' THEN o.depth END",
+  estimated: "o.exactness = 'estimated'",
+  queries: '1',
+  from: `runs_ r
+      CROSS JOIN observations o ON o.run_id = r.id
+      CROSS JOIN run_targets rt ON rt.run_id = o.run_id AND rt.target_id = o.target_id
+      CROSS JOIN targets tg ON tg.id = o.target_id
+      CROSS JOIN run_queries rq ON rq.run_id = o.run_id AND rq.query_id = o.query_id
+    WHERE NOT EXISTS (SELECT 1 FROM counted_runs k WHERE k.run_id = r.id)`,
+}
+
+const sources = [counted, observed]
+const target = 'rt.own, tg.site AS target_site, tg.match AS target_match, tg.also AS target_also'
+/** Grouped by, although they follow from run and target: only so a condition on them reaches the rows of a group. */
+const ofTarget = 'r.job, rt.label, r.date, rt.own, tg.site, tg.match, tg.also'
+const tops = [1, 3, 10, 20, 50, 100]
+
+/** What a run says of a target over all its queries, in one row. */
+const rankingsByRun = sources.map(summary).join('\n    UNION ALL')
+
+function summary({ state, place, estimated, queries, from }: Source): string {
+  const when = (condition: string) => `sum(CASE WHEN ${condition} THEN ${queries} ELSE 0 END)`
+  const is = (name: string) => `${state} = '${name}'`
+  // Absent from n results counts as place n + 1; without any result there is no place.
+  const counts = `CASE WHEN ${is('ranked')} OR ${is('absent')} AND ${place} > 0 THEN ${queries} END`
+  return select(
+    `r.job, rt.label AS target, r.date, r.id AS run_id, sum(${queries}) AS queries, ${when(is('ranked'))} AS ranked,
+      ${when(is('absent'))} AS absent, ${when(is('unknown'))} AS unknown, ${when(`${estimated} = 1`)} AS estimated,
+      sum(CASE WHEN ${is('ranked')} THEN ${place} * ${queries} END) * 1.0
+        / sum(CASE WHEN ${is('ranked')} THEN ${queries} END) AS average_rank,
+      sum((${place} + (${is('absent')})) * ${counts}) * 1.0 / sum(${counts}) AS average_position,
+      ${tops.map((top) => `${when(`${is('ranked')} AND ${place} <= ${top}`)} AS top_${top}`).join(', ')},
+      ${target}`,
+    `${from}
+    GROUP BY r.id, rt.target_id, ${ofTarget}`,
+  )
+}
+
+/** How many queries of a run said the same of a target. */
+const rankCountsView = `${rankCounts(counted, 'c.queries', 'c.volume')}
+    UNION ALL${rankCounts(observed, 'count(*)', 'sum(rq.volume)')}
+    GROUP BY r.id, rt.target_id, 5, 6, 7, 8, ${ofTarget}`
+
+function rankCounts({ state, place, estimated, from }: Source, queries: string, volume: string): string {
+  return select(
+    `r.job, rt.label AS target, r.date, r.id AS run_id, ${state} AS state,
+      CASE ${state} WHEN 'ranked' THEN ${place} END AS rank,
+      CASE WHEN ${state} <> 'unknown' THEN CASE WHEN ${estimated} THEN 'estimated' ELSE 'exact' END END AS exactness,
+      CASE ${state} WHEN 'absent' THEN ${place} END AS depth, ${queries} AS queries, ${volume} AS volume, ${target}`,
+    from,
+  )
+}
 
 /** Kinds whose text stands in a column of its own, so that it is no title. */
 const titleless: readonly ResultKind[] = ['suggestion', 'related']
@@ -8,28 +132,24 @@ const titleless: readonly ResultKind[] = ['suggestion', 'related']
 const positionless: readonly ResultKind[] = ['reference']
 
 /** What dated results have beside their own columns; the precision says how exactly the date names the instant. */
-const dated = `${text('x.displayed_link_id')} AS displayed_link, ${text('x.matched_id')} AS snippet_matched,
+const dated = `, ${text('x.displayed_link_id')} AS displayed_link, ${text('x.matched_id')} AS snippet_matched,
       d.precision AS published_precision`
 
-/** The answer of a task. Whoever asks for a query finds its answers first, which is quicker than its tasks. */
+/** The answer of a task. With the query, a search by query starts from its answers, which is quicker than from its tasks. */
 const ofTask = 'a.id = t.answer_id AND a.query_id = t.query_id'
 
 /** Every result of the target with its rank, as a JSON list; null where none ranks. */
 const places = `CASE
       WHEN o.places IS NOT NULL THEN (
         SELECT json_group_array(json_object('rank', json_extract(p.value, '$[0]'), 'url',
-          (SELECT link FROM links WHERE id = json_extract(p.value, '$[1]')))) FROM json_each(o.places) p)
+          ${link("json_extract(p.value, '$[1]')")})) FROM json_each(o.places) p)
       WHEN o.rank IS NOT NULL THEN json_array(json_object('rank', o.rank, 'url',
-        (SELECT link FROM links WHERE id = o.link_id)))
+        ${link('o.link_id')}))
       END`
 
-/**
- * The public views. They stay as they are: programs read them with any SQLite from 3.40 on.
- * New columns come after the old ones.
- */
 export const views: Readonly<Record<string, string>> = {
-  runs: `
-    SELECT r.id AS run_id, r.job, ${iso('r.started_at')} AS started_at, ${iso('r.finished_at')} AS finished_at,
+  runs: select(
+    `r.id AS run_id, r.job, ${iso('r.started_at')} AS started_at, ${iso('r.finished_at')} AS finished_at,
       r.finish_reason,
       (SELECT count(*) FROM tasks_ t WHERE t.run_id = r.id)
         - (SELECT count(*) FROM tasks_ t WHERE t.run_id = r.id AND t.state = 'skipped') AS tasks_planned,
@@ -38,28 +158,32 @@ export const views: Readonly<Record<string, string>> = {
       (SELECT coalesce(sum(c.credits), 0) FROM calls_ c WHERE c.run_id = r.id AND c.billed = 1) AS credits_spent,
       (SELECT coalesce(sum(c.credits), 0) FROM calls_ c
         WHERE c.run_id = r.id AND c.billed IS NULL AND c.outcome IS NOT NULL) AS credits_ambiguous,
-      r.date
-    FROM runs_ r`,
+      r.date`,
+    'runs_ r',
+  ),
 
-  tasks: `
-    SELECT t.id AS task_id, t.run_id, q.text AS query, q.operation, t.page,
+  tasks: select(
+    `t.id AS task_id, t.run_id, q.text AS query, q.operation, t.page,
       CASE t.state WHEN 'leased' THEN 'pending' ELSE t.state END AS state, t.cause,
-      t.priority, t.credits, t.reused, q.params
-    FROM tasks_ t JOIN queries q ON q.id = t.query_id`,
+      t.priority, t.credits, t.reused, q.params`,
+    'tasks_ t JOIN queries q ON q.id = t.query_id',
+  ),
 
-  calls: `
-    SELECT c.id AS call_id, c.run_id, c.task_id, c.operation, ${iso('c.sent_at')} AS sent_at,
-      ${iso('c.finished_at')} AS finished_at, c.http_status, c.outcome, c.billed, c.credits, c.latency_ms, c.error
-    FROM calls_ c`,
+  calls: select(
+    `c.id AS call_id, c.run_id, c.task_id, c.operation, ${iso('c.sent_at')} AS sent_at,
+      ${iso('c.finished_at')} AS finished_at, c.http_status, c.outcome, c.billed, c.credits, c.latency_ms, c.error`,
+    'calls_ c',
+  ),
 
-  answers: `
-    SELECT t.run_id, r.job, q.text AS query, q.operation, t.page, ${iso('a.fetched_at')} AS fetched_at,
+  answers: select(
+    `t.run_id, r.job, q.text AS query, q.operation, t.page, ${iso('a.fetched_at')} AS fetched_at,
       a.total_results, a.time_taken, ${text('a.notice')} AS notice, a.has_next_page, a.next_page,
       ${text('a.search_parameters')} AS search_parameters, ${text('a.knowledge_graph')} AS knowledge_graph,
       ${text('a.ai_markdown')} AS ai_markdown, ${text('a.ai_blocks')} AS ai_blocks,
-      q.params, a.malformed AS malformed_items, t.reused, a.id AS answer_id, a.echo_mismatch
-    FROM tasks_ t JOIN runs_ r ON r.id = t.run_id JOIN queries q ON q.id = t.query_id
+      q.params, a.malformed AS malformed_items, t.reused, a.id AS answer_id, a.echo_mismatch`,
+    `tasks_ t JOIN runs_ r ON r.id = t.run_id JOIN queries q ON q.id = t.query_id
       JOIN answers_ a ON ${ofTask}`,
+  ),
 
   organic_results: resultView(
     'organic',
@@ -80,7 +204,7 @@ export const views: Readonly<Record<string, string>> = {
   ),
   image_results: resultView(
     'image',
-    `(SELECT link FROM links WHERE id = d.image_link_id) AS image_url, ${text('d.thumbnail_id')} AS thumbnail,
+    `${link('d.image_link_id')} AS image_url, ${text('d.thumbnail_id')} AS thumbnail,
       d.width AS image_width, d.height AS image_height`,
     'image_details',
   ),
@@ -88,53 +212,51 @@ export const views: Readonly<Record<string, string>> = {
   suggestions: resultView('suggestion', `${text('x.title_id')} AS suggestion`),
   related_searches: resultView('related', `${text('x.title_id')} AS related_query`),
 
-  rankings: `
-    SELECT ${tracked()}, ${iso('o.observed_at')} AS observed_at, o.state, o.rank, o.exactness, o.depth,
-      (SELECT link FROM links WHERE id = o.link_id) AS url, ${text('o.title_id')} AS title, o.run_id,
+  rankings: select(
+    `${observation},
       rt.own, tg.site AS target_site, tg.match AS target_match, rq.volume, rq.url AS intended_url, q.params, rq.labels,
       o.page, coalesce(o.unbroken_depth, o.depth) AS unbroken_depth, ${places} AS urls,
       tg.also AS target_also, rq.paging_kind = 'ended' AND o.unbroken_pages >= rq.pages AS results_ended,
-      o.suspect
-    FROM observations o
+      o.suspect`,
+    `observations o
       JOIN runs_ r ON r.id = o.run_id
-      JOIN queries q ON q.id = o.query_id
-      JOIN targets tg ON tg.id = o.target_id
-      JOIN run_targets rt ON rt.run_id = o.run_id AND rt.target_id = o.target_id
-      JOIN run_queries rq ON rq.run_id = o.run_id AND rq.query_id = o.query_id`,
+      ${ofObservation}`,
+  ),
 
   rank_changes: rankChanges,
   rankings_by_run: rankingsByRun,
   rank_counts: rankCountsView,
 }
 
-function resultView(kind: ResultKind, further: string, details?: string, extra?: string): string {
-  return `
-    SELECT t.run_id, r.job, q.text AS query, q.operation,
+function resultView(kind: ResultKind, further: string, details?: string, last = ''): string {
+  // Related searches have no rank over pages.
+  const [ranks, rankBase] =
+    kind === 'related' ? ['NULL', '0'] : ["json_extract(t.ranks, '$[' || x.place || ']')", 't.rank_base']
+  const join = `
+      LEFT JOIN ${details} d ON d.answer_id = x.answer_id AND d.kind = x.kind AND d.place = x.place`
+  return select(
+    `t.run_id, r.job, q.text AS query, q.operation,
       substr(q.operation, 1, instr(q.operation, '.') - 1) AS engine,
-      ${asked('gl')} AS gl, ${asked('hl')} AS hl, ${asked('location')} AS location,
+      ${param('gl')}, ${param('hl')}, ${param('location')},
       t.page, ${iso('a.fetched_at')} AS fetched_at,
-      coalesce(${kind === 'related' ? 'NULL' : "json_extract(t.ranks, '$[' || x.place || ']')"},
-        ${kind === 'related' ? '0' : 't.rank_base'} + x.place + 1) AS rank,
+      coalesce(${ranks},
+        ${rankBase} + x.place + 1) AS rank,
       ${positionless.includes(kind) ? 'NULL' : 'x.position'} AS position,
       ${titleless.includes(kind) ? 'NULL' : text('x.title_id')} AS title,
       l.link, h.host AS domain, h.site, ${text('x.source_id')} AS source, ${text('x.snippet_id')} AS snippet,
-      ${further}, q.params${extra === undefined ? '' : `, ${extra}`}, t.id AS task_id, a.id AS answer_id, x.place, rq.labels
-    FROM tasks_ t
+      ${further}, q.params${last}, t.id AS task_id, a.id AS answer_id, x.place, rq.labels`,
+    `tasks_ t
       JOIN answers_ a ON ${ofTask}
       JOIN results x ON x.answer_id = a.id AND x.kind = ${kindCodes[kind]}
       JOIN runs_ r ON r.id = t.run_id
       JOIN queries q ON q.id = t.query_id
       LEFT JOIN run_queries rq ON rq.run_id = t.run_id AND rq.query_id = t.query_id
       LEFT JOIN links l ON l.id = x.link_id
-      LEFT JOIN hosts h ON h.id = l.host_id${
-        details === undefined
-          ? ''
-          : `
-      LEFT JOIN ${details} d ON d.answer_id = x.answer_id AND d.kind = x.kind AND d.place = x.place`
-      }`
+      LEFT JOIN hosts h ON h.id = l.host_id${details === undefined ? '' : join}`,
+  )
 }
 
-/** Whether a query of a run is to be looked at for a target: one of its own, or one that `@named` has for the whole job. */
+/** Whether a target is tracked for a query of a run: as one of its own, or as one of the whole job in `@named`. */
 export const isAsked = `(tg.id IN (SELECT value FROM json_each(coalesce(rq.planned_targets, rq.targets)))
       OR rt.everywhere = 1 AND (tg.site, tg.match, tg.also) IN (
         SELECT value ->> 'site', value ->> 'match', value ->> 'also' FROM json_each(@named)))`
@@ -166,7 +288,7 @@ export const targetOrder = `(SELECT rt.target_id,
  */
 export const askedByRun = `
     WITH ordered AS MATERIALIZED ${targetOrder}
-    SELECT ${tracked()}, ${iso('r.started_at')} AS observed_at, 'unknown' AS state, NULL AS rank,
+    SELECT ${tracked}, ${iso('r.started_at')} AS observed_at, 'unknown' AS state, NULL AS rank,
       NULL AS exactness, 0 AS depth, NULL AS url, NULL AS title, r.id AS run_id, rt.own, tg.site AS target_site,
       tg.match AS target_match, rq.volume, rq.url AS intended_url, q.params, rq.labels, NULL AS page,
       0 AS unbroken_depth, NULL AS urls, tg.also AS target_also, NULL AS results_ended,

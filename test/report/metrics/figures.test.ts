@@ -1,24 +1,25 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { standingsOf, valueOn } from '../../../src/report/cohort.ts'
 import { daily } from '../../../src/report/daily.ts'
-import { absentCell, type DayCell, dayValue } from '../../../src/report/day-cell.ts'
 import { headline } from '../../../src/report/headline.ts'
+import { keywordStatuses, valueOn } from '../../../src/report/history/keyword-status.ts'
+import { absentCell, type DayCell, dayValue } from '../../../src/report/history/rank-history.ts'
 import { averagePosition } from '../../../src/report/metrics/average-position.ts'
 import { bestRank } from '../../../src/report/metrics/best-rank.ts'
 import { buckets, distribution, top } from '../../../src/report/metrics/distribution.ts'
-import type { Seen } from '../../../src/report/metrics/figure.ts'
+import type { Sample } from '../../../src/report/metrics/figure.ts'
 import { shareOfVoice } from '../../../src/report/metrics/share-of-voice.ts'
 import { visibility } from '../../../src/report/metrics/visibility.ts'
+import { testTable } from '../../support/test-table.ts'
 import { aHistory, aKnownCell, curve } from './history.ts'
 
 const unknown = 0
 const absentFrom = (depth: number): number => absentCell(depth, false)
 
 /** Keywords by their cells, one result each, with their volumes. */
-function seen(cells: readonly DayCell[], volumes: readonly (number | null)[] = []): readonly Seen[] {
+function seen(cells: readonly DayCell[], volumes: readonly (number | null)[] = []): readonly Sample[] {
   return cells.map((cell, index) => ({
-    value: dayValue(cell, undefined) as Seen['value'],
+    value: dayValue(cell, undefined) as Sample['value'],
     kind: 'organic',
     ranks: cell !== null && cell > 0 ? [Math.trunc(cell)] : [],
     volume: volumes[index] ?? null,
@@ -35,20 +36,24 @@ describe('average position', () => {
     ['of nothing', [], null, 0, 0],
     ['of nothing but unknown', [unknown], null, 0, 0],
   ])('%s', (_, cells, value, numerator, denominator) => {
-    expect(averagePosition(seen(cells))).toMatchObject({ value, numerator, denominator })
+    expect(averagePosition.compute(seen(cells), { curve })).toMatchObject({ value, numerator, denominator })
   })
 
   test('does not reward short SERPs: absent from 3 results of the 30 asked for is 31: (1 + 31 + 31) / 3', () => {
     const short = [3, 0].map((results) => ({
-      value: dayValue(absentFrom(results), -1, 30) as Seen['value'],
+      ...(seen([1])[0] as Sample),
+      value: dayValue(absentFrom(results), -1, 30) as Sample['value'],
     }))
-    expect(averagePosition([...seen([1]), ...short])).toMatchObject({ value: 21, denominator: 3 })
+    expect(averagePosition.compute([...seen([1]), ...short], { curve })).toMatchObject({
+      value: 21,
+      denominator: 3,
+    })
   })
 
   const all = seen([2, 4, absentFrom(30), unknown])
 
   test('of what ranks alone: (2 + 4) / 2, and one observed keyword is not counted', () => {
-    expect(averagePosition(all, 'left out')).toEqual({
+    expect(averagePosition.compute(all, { curve, absent: 'left out' })).toEqual({
       value: 3,
       numerator: 6,
       denominator: 2,
@@ -58,7 +63,10 @@ describe('average position', () => {
   })
 
   test('with a fixed number for what is absent: (2 + 4 + 101) / 3', () => {
-    expect(averagePosition(all, 101)).toMatchObject({ value: 107 / 3, uncounted: 0 })
+    expect(averagePosition.compute(all, { curve, absent: 101 })).toMatchObject({
+      value: 107 / 3,
+      uncounted: 0,
+    })
   })
 })
 
@@ -71,11 +79,13 @@ describe('visibility', () => {
     ['unknown is not counted: 0.2 / (0.5 * 1)', [2, unknown], 0.4],
     ['of nothing that was observed', [unknown], null],
   ])('%s', (_, cells, value) => {
-    expect(visibility(seen(cells), curve).value).toEqual(value === null ? null : expect.closeTo(value, 12))
+    expect(visibility.compute(seen(cells), { curve }).value).toEqual(
+      value === null ? null : expect.closeTo(value, 12),
+    )
   })
 
   test('says what it is made of, and what it covers', () => {
-    expect(visibility(seen([1, absentFrom(10), unknown]), curve)).toEqual({
+    expect(visibility.compute(seen([1, absentFrom(10), unknown]), { curve })).toEqual({
       value: 0.5,
       numerator: 0.5,
       denominator: 1,
@@ -89,8 +99,11 @@ describe('share of voice', () => {
   test('is the example that STAT gives: (100 * 20 % + 10,000 * 5 %) / 10,100 = 520 / 10,100', () => {
     const rates = [0.2, 0.15, 0.1, 0.07, 0.05]
     const all = seen([1, 5], [100, 10_000])
-    expect(shareOfVoice(all, { ...curve, rates })).toMatchObject({ numerator: 520, denominator: 10_100 })
-    expect(shareOfVoice(all, { ...curve, rates }).value).toBeCloseTo(0.0515, 4)
+    expect(shareOfVoice.compute(all, { curve: { ...curve, rates } })).toMatchObject({
+      numerator: 520,
+      denominator: 10_100,
+    })
+    expect(shareOfVoice.compute(all, { curve: { ...curve, rates } }).value).toBeCloseTo(0.0515, 4)
   })
 
   test('counts all results of the target, as STAT does: 100 * (0.5 + 0.1) / 100', () => {
@@ -106,7 +119,7 @@ describe('share of voice', () => {
         },
       },
     ])
-    const { share_of_voice: share } = headline(standingsOf(history, null), { curve })
+    const { share_of_voice: share } = headline(keywordStatuses(history, null), { curve })
     expect(share.value).toBeCloseTo(0.6, 12)
     expect(share.cohort).toMatchObject({ now: { numerator: 60 }, before: { numerator: 10 } })
     expect(daily(history, 0, { curve }).map(({ figures }) => figures.share_of_voice.numerator)).toEqual([
@@ -123,7 +136,7 @@ describe('share of voice', () => {
     } as const
     const [to, seenTo] = [-3, 2]
     const history = aHistory([{ volume: 100, cells: [to, 1], seen: { 0: seenTo }, places }])
-    expect(headline(standingsOf(history, null), { curve }).share_of_voice).toMatchObject({
+    expect(headline(keywordStatuses(history, null), { curve }).share_of_voice).toMatchObject({
       numerator: 60,
       cohort: { now: { numerator: 50 }, before: { numerator: 0 } },
     })
@@ -137,12 +150,12 @@ describe('share of voice', () => {
     ['nobody searches', [1], [0], null, 0],
     ['no volume at all', [1, 2], [], null, 2],
   ])('%s', (_, cells, volumes, value, uncounted) => {
-    expect(shareOfVoice(seen(cells, volumes), curve)).toMatchObject({ value, uncounted })
+    expect(shareOfVoice.compute(seen(cells, volumes), { curve })).toMatchObject({ value, uncounted })
   })
 })
 
 describe('distribution', () => {
-  test.each<[DayCell, string]>([
+  testTable<[DayCell, string]>([
     [1, '1'],
     [2, '2-3'],
     [3.5, '2-3'],
@@ -202,9 +215,9 @@ test('shares are between 0 and 1, and what is unknown changes nothing but what i
       )
       const more = [...some, ...seen([unknown], [volume])]
       for (const metric of [
-        (one: readonly Seen[]) => visibility(one, curve),
-        (one: readonly Seen[]) => shareOfVoice(one, curve),
-        (one: readonly Seen[]) => averagePosition(one),
+        (one: readonly Sample[]) => visibility.compute(one, { curve }),
+        (one: readonly Sample[]) => shareOfVoice.compute(one, { curve }),
+        (one: readonly Sample[]) => averagePosition.compute(one, { curve }),
       ]) {
         const figure = metric(some)
         const { coverage } = figure
@@ -212,7 +225,7 @@ test('shares are between 0 and 1, and what is unknown changes nothing but what i
         expect(coverage.ranked).toBeLessThanOrEqual(coverage.observed)
         expect(coverage.observed).toBeLessThanOrEqual(coverage.expected)
       }
-      for (const { value } of [visibility(some, curve), shareOfVoice(some, curve)]) {
+      for (const { value } of [visibility.compute(some, { curve }), shareOfVoice.compute(some, { curve })]) {
         expect(value ?? 0).toBeGreaterThanOrEqual(0)
         expect(value ?? 0).toBeLessThanOrEqual(1)
       }

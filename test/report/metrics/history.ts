@@ -1,8 +1,15 @@
 import fc from 'fast-check'
-import type { CtrCurve } from '../../../src/report/ctr/curve.ts'
-import { addDays } from '../../../src/report/days.ts'
-import type { PageData, Serp } from '../../../src/report/page-data.ts'
-import type { Keyword, RankHistory, RankSeries, TrackedTarget } from '../../../src/report/rank-history.ts'
+import { addDays } from '../../../src/model/days.ts'
+import type {
+  DayValue,
+  Keyword,
+  RankHistory,
+  RankSeries,
+  TrackedTarget,
+} from '../../../src/report/history/rank-history.ts'
+import { averagePosition } from '../../../src/report/metrics/average-position.ts'
+import type { CtrCurve } from '../../../src/report/metrics/figure.ts'
+import type { PageData, Serp } from '../../../src/report/page/data.ts'
 
 /** Half of the searches click rank 1, a fifth rank 2, a tenth rank 3. */
 export const curve: CtrCurve = { name: 'test', version: '1', source: 'made up', rates: [0.5, 0.2, 0.1] }
@@ -149,4 +156,10 @@ function seenOf(
       return [[day, Math.min(depth, -Math.trunc(cell) - 1)]]
     }),
   )
+}
+
+/** The average position of days. */
+export function averageOf(values: readonly DayValue[]): number | null {
+  const samples = values.map((value) => ({ value, kind: 'organic' as const, ranks: [], volume: null }))
+  return averagePosition.compute(samples, { curve }).value
 }

@@ -1,16 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Standing, standingsOf } from '../../../src/report/cohort.ts'
-import type { DayValue } from '../../../src/report/day-cell.ts'
+import { type KeywordStatus, keywordStatuses } from '../../../src/report/history/keyword-status.ts'
+import type { DayValue, RankHistory } from '../../../src/report/history/rank-history.ts'
 import { headToHead, leads } from '../../../src/report/metrics/head-to-head.ts'
-import { countMovements, movementNames } from '../../../src/report/metrics/movements.ts'
-import { type Mover, winnersAndLosers } from '../../../src/report/metrics/winners.ts'
-import type { RankHistory } from '../../../src/report/rank-history.ts'
-import { standingsByTarget } from '../../../src/report/summary.ts'
+import {
+  countMovements,
+  type Mover,
+  movementNames,
+  winnersAndLosers,
+} from '../../../src/report/metrics/movements.ts'
+import { statusesByTarget } from '../../../src/report/summary.ts'
 import { type ASeries, aCell, aHistory, curve, histories } from './history.ts'
 
 const counted = (history: RankHistory) =>
-  countMovements(standingsOf(history, null).map(({ change }) => change))
+  countMovements(keywordStatuses(history, null).map(({ change }) => change))
 
 describe('movements', () => {
   test('are counted by what they are', () => {
@@ -69,9 +72,9 @@ function turned(history: RankHistory): RankHistory {
 
 describe('winners and losers', () => {
   const movers = (...all: readonly ASeries[]) => {
-    const { winners, losers } = winnersAndLosers(standingsOf(aHistory(all), null), curve)
-    const told = ({ standing, gain }: Mover) => [
-      standing.keyword.query,
+    const { winners, losers } = winnersAndLosers(keywordStatuses(aHistory(all), null), curve)
+    const told = ({ status, gain }: Mover) => [
+      status.keyword.query,
       gain === null ? null : Number(gain.toFixed(9)),
     ]
     return { winners: winners.map(told), losers: losers.map(told) }
@@ -153,19 +156,19 @@ describe('head to head', () => {
     ['neither ranks', -11, -31, 'neither'],
   ])('%s', (_, one, other, outcome) => {
     const history = aHistory([{ cells: [one] }, { of: 'rival.com', cells: [other] }])
-    const [own = [], theirs = []] = [...standingsByTarget(standingsOf(history, null)).values()]
+    const [own = [], theirs = []] = [...statusesByTarget(keywordStatuses(history, null)).values()]
     const none = { won: 0, lost: 0, tied: 0, neither: 0, undecided: 0 }
     expect(headToHead(own, theirs)).toEqual({ ...none, [outcome]: 1 })
-    const [mine, yours] = [own, theirs].map(([standing]) => (standing as Standing).current)
+    const [mine, yours] = [own, theirs].map(([status]) => (status as KeywordStatus).current)
     expect(leads(mine as DayValue, [yours as DayValue])).toBe(outcome === 'won' || outcome === 'tied')
     expect(leads(mine as DayValue, [])).toBe(false)
   })
 
-  test('only keywords that both are looked for count, and what one wins the other loses', () => {
+  test('only keywords tracked for both count, and what one wins the other loses', () => {
     fc.assert(
       fc.property(histories(), fc.nat(5), (history, left) => {
         const some = { ...history, series: history.series.filter((_, index) => index !== left) }
-        const all = standingsByTarget(standingsOf(some, null))
+        const all = statusesByTarget(keywordStatuses(some, null))
         const [own, theirs] = [all.get(0) ?? [], all.get(1) ?? []]
         const [there, back] = [headToHead(own, theirs), headToHead(theirs, own)]
         expect(back).toEqual({ ...there, won: there.lost, lost: there.won })

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { standingsOf } from '../../../src/report/cohort.ts'
-import { cannibalisation } from '../../../src/report/metrics/cannibalisation.ts'
+import { keywordStatuses } from '../../../src/report/history/keyword-status.ts'
 import { countLanding, landingPages } from '../../../src/report/metrics/landing-page.ts'
-import { pagesOf } from '../../../src/report/metrics/page-of.ts'
-import { rankingLink, rankingLinks } from '../../../src/report/metrics/ranking-link.ts'
+import { pagesOf, rankingLink, rankingLinks } from '../../../src/report/metrics/serps.ts'
+import { urlSwaps } from '../../../src/report/metrics/url-swaps.ts'
 import { type ASeries, aHistory } from './history.ts'
 
 const [a, b, c, aPart] = [0, 1, 2, 3]
@@ -26,7 +25,7 @@ test('the ranking link holds until it changes, on days on which something ranks'
 })
 
 describe('cannibalisation', () => {
-  const of = (...all: readonly ASeries[]) => cannibalisation(aHistory(all, { links }))
+  const of = (...all: readonly ASeries[]) => urlSwaps(aHistory(all, { links }))
 
   test('as often and as long is told in the order of keywords, then of targets', () => {
     const flipping = {
@@ -50,94 +49,22 @@ describe('cannibalisation', () => {
       [1, 1],
     ])
   })
-  type Links = NonNullable<ASeries['links']>
+  const pageOf: Readonly<Record<string, number | null>> = { a, b, c, A: aPart, '-': null }
 
-  test.each<[string, number[], Links, number | null]>([
-    ['one page', [1, 1, 1], [[0, a]], null],
-    [
-      'a page that follows another',
-      [1, 1, 1],
-      [
-        [0, a],
-        [1, b],
-      ],
-      null,
-    ],
-    [
-      'three pages one after the other',
-      [1, 1, 1],
-      [
-        [0, a],
-        [1, b],
-        [2, c],
-      ],
-      null,
-    ],
-    [
-      'there and back',
-      [1, 1, 1],
-      [
-        [0, a],
-        [1, b],
-        [2, a],
-      ],
-      1,
-    ],
-    [
-      'there, back and there again',
-      [1, 1, 1, 1],
-      [
-        [0, a],
-        [1, b],
-        [2, a],
-        [3, b],
-      ],
-      2,
-    ],
-    [
-      'back over a third',
-      [1, 1, 1, 1],
-      [
-        [0, a],
-        [1, b],
-        [2, c],
-        [3, a],
-      ],
-      1,
-    ],
-    [
-      'a day without a rank is no change',
-      [1, -11, 1],
-      [
-        [0, a],
-        [1, null],
-        [2, a],
-      ],
-      null,
-    ],
-    [
-      'nor is one of which nothing is known',
-      [1, 0, 1],
-      [
-        [0, a],
-        [1, null],
-        [2, a],
-      ],
-      null,
-    ],
-    [
-      'another place of the same page is no change',
-      [1, 1, 1],
-      [
-        [0, a],
-        [1, aPart],
-        [2, a],
-      ],
-      null,
-    ],
-  ])('%s: flips %j', (_, cells, changes, flips) => {
-    const [found] = of({ cells, links: changes })
-    expect(found?.flips ?? null).toBe(flips)
+  test.each<[string, number[], string, number | null]>([
+    ['one page', [1, 1, 1], 'a', null],
+    ['a page that follows another', [1, 1, 1], 'ab', null],
+    ['three pages one after the other', [1, 1, 1], 'abc', null],
+    ['there and back', [1, 1, 1], 'aba', 1],
+    ['there, back and there again', [1, 1, 1, 1], 'abab', 2],
+    ['back over a third', [1, 1, 1, 1], 'abca', 1],
+    ['a day without a rank is no change', [1, -11, 1], 'a-a', null],
+    ['nor is one of which nothing is known', [1, 0, 1], 'a-a', null],
+    ['another place of the same page is no change', [1, 1, 1], 'aAa', null],
+  ])('%s: flips %j', (_, cells, pages, flips) => {
+    const links = [...pages].map((page, day): [number, number | null] => [day, pageOf[page] as number | null])
+    const [found] = of({ cells, links })
+    expect(found?.swaps ?? null).toBe(flips)
   })
 
   test('names the pages with their days', () => {
@@ -169,7 +96,7 @@ describe('cannibalisation', () => {
         ],
         // On day 3 both places are of one page.
         together: [1],
-        flips: 1,
+        swaps: 1,
       },
     ])
   })
@@ -244,7 +171,7 @@ describe('landing page', () => {
     ],
   ])('%s', (_, series, state, intendedRank) => {
     const history = aHistory([series], { links })
-    expect(landingPages(standingsOf(history, null), history)).toMatchObject([{ state, intendedRank }])
+    expect(landingPages(keywordStatuses(history, null), history)).toMatchObject([{ state, intendedRank }])
   })
 
   test('every keyword is in one state', () => {
@@ -257,7 +184,7 @@ describe('landing page', () => {
       ],
       { links },
     )
-    expect(countLanding(landingPages(standingsOf(history, null), history))).toEqual({
+    expect(countLanding(landingPages(keywordStatuses(history, null), history))).toEqual({
       right: 1,
       'wrong page': 2,
       'not ranked': 0,

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { standingsOf } from '../../../src/report/cohort.ts'
-import { discoverCompetitors } from '../../../src/report/metrics/discovery.ts'
+import { type Serp as DiffedSerp, diffSerps } from '../../../src/report/diff/serp-diff.ts'
+import { keywordStatuses } from '../../../src/report/history/keyword-status.ts'
 import { citationShare, ownership } from '../../../src/report/metrics/ownership.ts'
-import { serpShareOfVoice } from '../../../src/report/metrics/serp-share-of-voice.ts'
 import { serpPairs } from '../../../src/report/metrics/serps.ts'
-import { volatility } from '../../../src/report/metrics/volatility.ts'
-import type { Serp } from '../../../src/report/page-data.ts'
-import { type Serp as DiffedSerp, diffSerps } from '../../../src/report/serp-diff.ts'
+import { serpShareOfVoice } from '../../../src/report/metrics/share-of-voice.ts'
+import { discoverCompetitors } from '../../../src/report/metrics/site-shares.ts'
+import { volatility } from '../../../src/report/metrics/turnover.ts'
+import type { Serp } from '../../../src/report/page/data.ts'
 import { aHistory, aSerp, curve } from './history.ts'
 
 /** Keywords of two days, with their volumes. */
@@ -62,7 +62,7 @@ describe('share of voice among the first ten results', () => {
     const shares = [0, 1].map((target) => serpShareOfVoice(serps, target, { history, curve }).value)
     expect(shares.map((share) => Number(share?.toFixed(9)))).toEqual([0.625, 0.875])
     expect(
-      [0, 1].map((target) => ownership(standingsOf(history, null), target, serps)[0]?.firstTen.numerator),
+      [0, 1].map((target) => ownership(keywordStatuses(history, null), target, serps)[0]?.firstTen.numerator),
     ).toEqual([1, 2])
     expect(
       discovered([...serps.map((one) => ({ ...one, day: 1 })), ...serps], null).sites.map(
@@ -88,7 +88,7 @@ describe('share of voice among the first ten results', () => {
 
   test('the tenth result counts, and the eleventh does not', () => {
     const firstTen = (sites: readonly number[]) =>
-      ownership(standingsOf(keywords(null), null), 0, [aSerp(sites, { targets })])[0]?.firstTen
+      ownership(keywordStatuses(keywords(null), null), 0, [aSerp(sites, { targets })])[0]?.firstTen
     expect(firstTen([...ten.slice(0, 9).map(() => 1), 7])).toMatchObject({ numerator: 1, denominator: 10 })
     expect(firstTen([...ten.map(() => 1), 7])).toMatchObject({ numerator: 0, denominator: 10 })
   })
@@ -281,7 +281,7 @@ describe('ownership', () => {
       // Nothing was looked at.
       aSerp([], { keyword: 3 }),
     ]
-    expect(ownership(standingsOf(history, null), 0, serps)).toEqual([
+    expect(ownership(keywordStatuses(history, null), 0, serps)).toEqual([
       {
         kind: 'news',
         coverage: { ranked: 1, observed: 1, expected: 2 },

@@ -3,10 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import puppeteer, { type Browser, type Page } from 'puppeteer-core'
-import { pageAssets } from '../../../src/actions/page-assets.ts'
-import { reportPage } from '../../../src/report/page/html.ts'
-import type { PageData } from '../../../src/report/page-data.ts'
+import type { Browser, Page } from 'puppeteer-core'
+import puppeteer from 'puppeteer-core'
+import type { PageData } from '../../../src/report/page/data.ts'
+import { pageAssets, reportPage } from '../../../src/report/page/html.ts'
 
 const places = [
   process.env.CHROMIUM_PATH,
@@ -22,7 +22,7 @@ export const whyNoChromium =
   'No Chromium was found. Install it with: apt-get install chromium, or name it in CHROMIUM_PATH'
 
 export async function openBrowser(): Promise<Browser> {
-  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
+  const args = process.getuid?.() === 0 ? ['--no-sandbox', '--disable-gpu'] : []
   return puppeteer.launch({ executablePath: chromium ?? '', args })
 }
 
@@ -77,9 +77,15 @@ export async function openPage(browser: Browser, data: PageData, look: Look = {}
   }
 }
 
+const assets = pageAssets(new URL('../../../dist/', import.meta.url))
+const written = new WeakMap<PageData, string>()
+
 export async function htmlOf(data: PageData): Promise<string> {
+  const before = written.get(data)
+  if (before !== undefined) return before
   const pieces: string[] = []
-  for await (const piece of reportPage(data, await pageAssets(new URL('../../../dist/', import.meta.url))))
-    pieces.push(piece)
-  return pieces.join('')
+  for await (const piece of reportPage(data, await assets)) pieces.push(piece)
+  const html = pieces.join('')
+  written.set(data, html)
+  return html
 }

@@ -1,17 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { absentCell, dayValue, rankedCell } from '../../../src/report/day-cell.ts'
-import { compare } from '../../../src/report/movement.ts'
+import { valueRank } from '../../../src/report/cells.ts'
+import { compare } from '../../../src/report/history/movement.ts'
+import { absentCell, dayValue, type Keyword, rankedCell } from '../../../src/report/history/rank-history.ts'
+import { timeAxis } from '../../../src/report/page/client/chart/frame.ts'
 import { pathOf, scaleFromZero, scaleOfRanks } from '../../../src/report/page/client/chart/line-chart.ts'
-import { timeAxis } from '../../../src/report/page/client/chart/time-axis.ts'
 import {
-  type Choice,
-  canBe,
-  choiceIn,
-  chosenWords,
+  type Filters,
+  filterLabels,
+  filtersIn,
   hashOf,
-  noChoice,
-} from '../../../src/report/page/client/choice.ts'
+  isDayAllowed,
+  noFilters,
+} from '../../../src/report/page/client/filters.ts'
 import {
   count,
   decimal,
@@ -20,12 +21,10 @@ import {
   shortDay,
   shortLink,
 } from '../../../src/report/page/client/format.ts'
-import { tellingApart } from '../../../src/report/page/client/keyword/keyword-text.ts'
-import { movementOf, rankWords } from '../../../src/report/page/client/movement-text.ts'
-import { sorted } from '../../../src/report/page/client/table/sorting.ts'
+import { sorted } from '../../../src/report/page/client/table/simple-table.ts'
+import { disambiguate, movementOf, rankText } from '../../../src/report/page/client/text.ts'
 import { countedView, type View, viewOf } from '../../../src/report/page/client/view.ts'
-import { valueRank } from '../../../src/report/rank-cells.ts'
-import type { Keyword } from '../../../src/report/rank-history.ts'
+import { testTable } from '../../support/test-table.ts'
 import { hostilePage } from './odd-pages.ts'
 import { samplePage } from './sample-page.ts'
 
@@ -45,37 +44,37 @@ describe('what is chosen', () => {
         fc.constantFrom('', ...days),
         fc.constantFrom('', '7', 'first'),
         (target, text, tag, to, compare) => {
-          const choice = { ...noChoice, target, text, tag, to, compare }
-          expect(choiceIn(`#${hashOf(choice, data)}`, data)).toEqual(choice)
+          const choice = { ...noFilters, target, text, tag, to, compare }
+          expect(filtersIn(`#${hashOf(choice, data)}`, data)).toEqual(choice)
         },
       ),
     )
   })
 
   test('is nothing where the address names what is not there', () => {
-    expect(choiceIn('#target=nobody&to=1999-01-01&overview', page)).toEqual(noChoice)
-    expect(choiceIn('#tag=none&operation=alpha&locale=xx&movement=sideways&compare=soon', page)).toEqual(
-      noChoice,
+    expect(filtersIn('#target=nobody&to=1999-01-01&overview', page)).toEqual(noFilters)
+    expect(filtersIn('#tag=none&operation=alpha&locale=xx&movement=sideways&compare=soon', page)).toEqual(
+      noFilters,
     )
-    expect(hashOf(noChoice, page)).toBe('')
+    expect(hashOf(noFilters, page)).toBe('')
   })
 
   test('has its days in their order, and offers no end before the beginning', () => {
     const [early, late] = [page.history.days[3] as string, page.history.days[12] as string]
-    const choice = choiceIn(`#from=${late}&to=${early}`, page)
+    const choice = filtersIn(`#from=${late}&to=${early}`, page)
     expect([choice.from, choice.to]).toEqual([early, late])
-    const offered = (end: 'from' | 'to', chosen: Choice): readonly string[] =>
-      ['', ...page.history.days].filter((day) => canBe(end, day, chosen))
+    const offered = (end: 'from' | 'to', chosen: Filters): readonly string[] =>
+      ['', ...page.history.days].filter((day) => isDayAllowed(end, day, chosen))
     expect(offered('from', choice)).toEqual(['', ...page.history.days.slice(0, 13)])
     expect(offered('to', choice)).toEqual(['', ...page.history.days.slice(3)])
-    expect(offered('from', noChoice)).toEqual(['', ...page.history.days])
+    expect(offered('from', noFilters)).toEqual(['', ...page.history.days])
   })
 
   test('is said in words, for paper has no fields', () => {
     const [from, to] = [page.history.days[3] as string, page.history.days[12] as string]
     const all = { target: 2, text: 'oak', tag: 'desks', operation: 'alpha.search', locale: 'en-us' }
     expect(
-      chosenWords(
+      filterLabels(
         { ...all, part: 'reference-alpha', movement: 'improved', from, to, compare: '7' },
         page,
       ).map((words) => words.join(': ')),
@@ -90,17 +89,17 @@ describe('what is chosen', () => {
       'Days: 4 Nov 2026 to 13 Nov 2026',
       'Compared with: 7 days before',
     ])
-    expect(chosenWords({ ...noChoice, from }, page).at(-1)).toEqual(['Days', '4 Nov 2026 to 20 Nov 2026'])
-    expect(chosenWords(noChoice, page)).toEqual([['Target', 'northdesk.example']])
+    expect(filterLabels({ ...noFilters, from }, page).at(-1)).toEqual(['Days', '4 Nov 2026 to 20 Nov 2026'])
+    expect(filterLabels(noFilters, page)).toEqual([['Target', 'northdesk.example']])
   })
 
   test('narrows keywords, days and what is compared, for all that is shown', () => {
     const to = page.history.days.at(-3) as string
-    const view = viewOf(page, { ...noChoice, target: 2, text: 'desk', to, compare: 'first' })
+    const view = viewOf(page, { ...noFilters, target: 2, text: 'desk', to, compare: 'first' })
     expect(view.history.days.at(-1)).toBe(to)
     expect(view.asked).toEqual({ day: page.history.days[0], tolerance: 3 })
-    expect(view.standings.length).toBeGreaterThan(3)
-    for (const { keyword, series } of view.standings) {
+    expect(view.statuses.length).toBeGreaterThan(3)
+    for (const { keyword, series } of view.statuses) {
       expect(keyword.query).toContain('desk')
       expect(series.target).toBe(2)
       expect(series.cells).toHaveLength(18)
@@ -108,35 +107,35 @@ describe('what is chosen', () => {
   })
 
   test('figures are of web results alone, or of what is chosen, and the table has every keyword', () => {
-    const kindsOf = (view: View) => [...new Set(view.standings.map(({ keyword }) => keyword.kind))].sort()
-    const [all, chosen] = ['', 'reference-alpha'].map((part) => viewOf(page, { ...noChoice, part }))
+    const kindsOf = (view: View) => [...new Set(view.statuses.map(({ keyword }) => keyword.kind))].sort()
+    const [all, chosen] = ['', 'reference-alpha'].map((part) => viewOf(page, { ...noFilters, part }))
     expect([all, chosen].map((view) => kindsOf(view as View))).toEqual([
       ['news', 'organic', 'reference'],
       ['news', 'organic', 'reference'],
     ])
     const [headline, references] = [all, chosen].map((view) => countedView(view as View))
     expect([headline, references].map((view) => kindsOf(view as View))).toEqual([['organic'], ['reference']])
-    const kinds = ({ data, everyone }: View) =>
+    const kinds = ({ data, allTargets }: View) =>
       new Set(
-        [...data.serps, ...everyone().map(({ series }) => series)].map(
+        [...data.serps, ...allTargets().map(({ series }) => series)].map(
           (one) => page.history.keywords[one.keyword]?.kind,
         ),
       )
     expect(kinds(headline as View)).toEqual(new Set(['organic']))
     expect(kinds(references as View)).toEqual(new Set(['reference']))
-    const few = viewOf(page, { ...noChoice, operation: 'alpha.ai' })
+    const few = viewOf(page, { ...noFilters, operation: 'alpha.ai' })
     expect(countedView(few)).toBe(few)
   })
 
   test('of a movement leaves keywords out of the list alone: figures of winners only would be no figures', () => {
-    const [all, improved] = ['', 'improved'].map((movement) => viewOf(page, { ...noChoice, movement }))
+    const [all, improved] = ['', 'improved'].map((movement) => viewOf(page, { ...noFilters, movement }))
     expect(improved?.listed.length).toBeGreaterThan(0)
     expect(improved?.listed.map(({ change }) => change.movement)).toEqual(
       improved?.listed.map(() => 'improved'),
     )
-    expect(improved?.listed).toEqual(all?.standings.filter(({ change }) => change.movement === 'improved'))
-    expect(improved?.standings).toEqual(all?.standings)
-    expect(improved?.everyone()).toEqual(all?.everyone())
+    expect(improved?.listed).toEqual(all?.statuses.filter(({ change }) => change.movement === 'improved'))
+    expect(improved?.statuses).toEqual(all?.statuses)
+    expect(improved?.allTargets()).toEqual(all?.allTargets())
     expect(improved?.data).toEqual(all?.data)
   })
 })
@@ -152,7 +151,7 @@ test('what ranks on neither day is not among what stayed', () => {
   )
   const data = { ...page, history: { ...page.history, series: never } }
   const listed = (movement: string) =>
-    viewOf(data, { ...noChoice, movement }).listed.map(({ series: { keyword } }) => keyword)
+    viewOf(data, { ...noFilters, movement }).listed.map(({ series: { keyword } }) => keyword)
   expect(listed('unranked')).toEqual([3])
   expect(listed('same')).not.toContain(3)
 })
@@ -221,22 +220,19 @@ test('rows are sorted by one column, stable, with nothing last in both direction
   expect([names(false), names(true)]).toEqual(['cbda', 'bdca'])
 })
 
-test.each([
+testTable<readonly [number, number | undefined, string, string, number?]>([
   [rankedCell(7, false), undefined, '7', 'rank 7'],
   [rankedCell(7, true), undefined, '~7', 'rank 7 (estimated)'],
-  [absentCell(30, false), undefined, '>30', 'not among the first 30'],
-  [absentCell(20, false), 10, '>10', 'not among the first 10'],
-  [absentCell(4, false), -1, '>4', 'not among the first 4'],
-  [absentCell(4, false), -1, '>30', 'not among the first 30', 30],
-  [absentCell(20, true), 10, '~>50', 'not among the first 50 (estimated)', 50],
+  [absentCell(30, false), undefined, '>30', 'not in top 30'],
+  [absentCell(20, false), 10, '>10', 'not in top 10'],
+  [absentCell(4, false), -1, '>4', 'not in top 4'],
+  [absentCell(4, false), -1, '>30', 'not in top 30', 30],
+  [absentCell(20, true), 10, '~>50', 'not in top 50 (estimated)', 50],
   [0, undefined, '?', 'not known'],
-] as const)(
-  'a day of %j, seen %j, is written %s and read %s',
-  (cell, seen, text, words, absentDepth?: number) => {
-    const value = dayValue(cell, seen, absentDepth)
-    expect(value === null ? null : [valueRank(value), rankWords(value)]).toEqual([text, words])
-  },
-)
+])('a day of %j, seen %j, is written %s and read %s', (cell, seen, text, words, absentDepth) => {
+  const value = dayValue(cell, seen, absentDepth)
+  expect(value === null ? null : [valueRank(value), rankText(value)]).toEqual([text, words])
+})
 
 test('numbers and days are written for people', () => {
   expect([
@@ -249,7 +245,7 @@ test('numbers and days are written for people', () => {
   expect(shortLink('https://www.acme.example/shop/')).toBe('acme.example/shop')
 })
 
-test.each([
+testTable([
   ['https://www.acme.example/s%C3%BC%C3%9Fe-h%c3%bcte/', 'acme.example/süße-hüte'],
   ['https://acme.example/%E6%9C%BA?q=%D1%81%D1%82%D0%BE%D0%BB', 'acme.example/机?q=стол'],
   ['https://acme.example/%E0%A4%B9%E0%A4%BF', 'acme.example/हि'],
@@ -291,7 +287,7 @@ test('keywords of one text are told apart by what they differ in, and others by 
     keyword('shelf', 'alpha.search', { gl: 'us', num: 10 }),
     keyword('shelf', 'alpha.search', { gl: 'us', num: 20 }),
   ]
-  expect(all.map(tellingApart(all))).toEqual([
+  expect(all.map(disambiguate(all))).toEqual([
     ...['us', 'gb', 'alpha.search', 'alpha.news', ''],
     ...['alpha.search  gl=us  num=10', 'alpha.search  gl=us  num=20'],
   ])

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { reportPage } from '../../../src/report/page/html.ts'
-import { jsonPieces } from '../../../src/report/page/json-pieces.ts'
-import type { PageData } from '../../../src/report/page-data.ts'
+import type { PageData } from '../../../src/report/page/data.ts'
+import { jsonPieces, reportPage } from '../../../src/report/page/html.ts'
 import { firstDayPage, hostilePage } from './odd-pages.ts'
 import { samplePage } from './sample-page.ts'
 

@@ -1,4 +1,4 @@
-import type { PageData } from '../../../src/report/page-data.ts'
+import type { PageData } from '../../../src/report/page/data.ts'
 import { samplePage } from './sample-page.ts'
 
 /** Texts that mean harm, or are only hard to show. */
@@ -15,7 +15,7 @@ export const hostileTexts = [
   `right \u202eot left\u202c and \u2066isolated\u2069`,
   'line \u2028 and \u2029 ends \u0000 and \u001b[31m',
   '🪑'.repeat(40),
-  'Standing '.repeat(223),
+  'KeywordStatus '.repeat(223),
   'W'.repeat(2000),
   '\ud800 half a pair',
   '__proto__',

@@ -3,27 +3,60 @@ import { createRequire } from 'node:module'
 import type { AxeResults } from 'axe-core'
 import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { compare } from '../../../src/report/movement.ts'
-import { chromium, type Look, openBrowser, openPage, whyNoChromium } from './browser.ts'
+import { compare } from '../../../src/report/history/movement.ts'
+import { chromium, type Look, type Opened, openBrowser, openPage, whyNoChromium } from './browser.ts'
 import { emptyPage, firstDayPage, hostilePage, hostileTexts, targetlessPage } from './odd-pages.ts'
 import { samplePage } from './sample-page.ts'
 
 let browser: Browser
+/** The usual page, which most tests share. */
+let shared: Opened | undefined
 
 beforeAll(async () => {
   if (chromium !== undefined) browser = await openBrowser()
 })
-afterAll(() => browser?.close())
+afterAll(async () => {
+  await shared?.[Symbol.asyncDispose]()
+  await browser?.close()
+  expect(shared?.mishaps ?? []).toEqual([])
+})
+
+/** The usual page, drawn anew with the filters of an address. */
+async function usualPage(hash = ''): Promise<Page> {
+  shared ??= await openPage(browser, usual)
+  const { page } = shared
+  await page.setViewport({ width: 1280, height: 900 })
+  for (const next of ['#text=drawn+anew', hash]) {
+    await page.evaluate((one) => {
+      document.querySelector('dialog')?.close()
+      location.hash = one
+      scrollTo(0, 0)
+    }, next)
+    await page.waitForFunction((one) => location.hash === one, {}, next)
+    await page.waitForFunction(
+      (isOther) => (document.querySelector('.found')?.textContent === '0 of 70 keywords') === isOther,
+      {},
+      next === '#text=drawn+anew' || hash.includes('fits+nothing'),
+    )
+  }
+  await page.waitForSelector('#definitions')
+  return page
+}
+
+const text = (page: Page, selector: string): Promise<string> =>
+  page.$eval(selector, ({ textContent }) => textContent ?? '')
+
+const texts = (page: Page, selector: string): Promise<readonly string[]> =>
+  page.$$eval(selector, (all) => all.map(({ textContent }) => textContent ?? ''))
 
 const usual = samplePage({ keywords: 70, days: 40 })
 const rivals = samplePage({ keywords: 30, days: 10, targets: 8 })
 
-const firstCells = (page: Page, count = 8): Promise<readonly string[]> =>
-  page.$$eval(
-    '#keywords tbody th bdi',
-    (cells, most) => cells.slice(0, most).map((cell) => cell.textContent ?? ''),
-    count,
-  )
+const firstCells = async (page: Page, count = 8): Promise<readonly string[]> =>
+  (await texts(page, '#keywords tbody th bdi')).slice(0, count)
+
+const attributes = (page: Page, selector: string, name: string): Promise<readonly (string | null)[]> =>
+  page.$$eval(selector, (all, one) => all.map((element) => element.getAttribute(one)), name)
 
 const rowsOf = (page: Page): Promise<number> =>
   page.$$eval('#keywords tbody:not(.spacer) tr', (rows) => rows.length)
@@ -39,568 +72,501 @@ const isInSight = (page: Page): Promise<boolean> =>
     return one.contains(document.elementFromPoint(left + 4, top + height / 2))
   })
 
-describe.skipIf(chromium === undefined)(
-  chromium === undefined ? whyNoChromium : 'the page in a browser',
-  () => {
-    const looks: readonly (readonly [string, ReturnType<typeof samplePage>, Look])[] = [
-      ['in light colours', usual, {}],
-      ['in dark colours', usual, { scheme: 'dark' }],
-      ['on a phone', usual, { width: 390 }],
-      ['with hostile texts', hostilePage(), {}],
-      ['with hostile texts on a phone', hostilePage(), { width: 390 }],
-      ['on its first day', firstDayPage(), {}],
-      ['on its first day on a phone', firstDayPage(), { width: 390 }],
-    ]
+const title = chromium === undefined ? whyNoChromium : 'the page in a browser'
 
-    test.each(looks)(
-      '%s: no error, no request, nothing against the policy, nothing wider than the window',
-      async (_, data, look) => {
-        await using opened = await openPage(browser, data, look)
-        const { page, mishaps } = opened
-        await page.click('#keywords .row-button')
-        await page.waitForSelector('dialog[open] .chart path, dialog[open] .chart circle')
-        const [wide, sheet] = await page.evaluate(() => [
-          document.documentElement.scrollWidth,
-          document.querySelector('.sheet-body')?.scrollWidth ?? 0,
-        ])
-        expect(wide).toBeLessThanOrEqual(look.width ?? 1280)
-        expect(sheet).toBeLessThanOrEqual(look.width ?? 1280)
-        expect(mishaps).toEqual([])
-      },
-    )
+describe.skipIf(chromium === undefined)(title, () => {
+  const looks: readonly (readonly [string, ReturnType<typeof samplePage>, Look])[] = [
+    ['in light colours', usual, {}],
+    ['in dark colours', usual, { scheme: 'dark' }],
+    ['on a phone', usual, { width: 390 }],
+    ['with hostile texts', hostilePage(), {}],
+    ['with hostile texts on a phone', hostilePage(), { width: 390 }],
+    ['on its first day', firstDayPage(), {}],
+    ['on its first day on a phone', firstDayPage(), { width: 390 }],
+  ]
 
-    test.each([
-      ['tracks no target', targetlessPage()],
-      ['has not run yet', emptyPage()],
-    ])('of a job that %s says so, and what there is', async (words, data) => {
-      await using opened = await openPage(browser, data)
+  test.each(looks)(
+    '%s: no error, no request, nothing against the policy, nothing wider than the window',
+    async (_, data, look) => {
+      await using opened = await openPage(browser, data, look)
       const { page, mishaps } = opened
-      const parts = ['overview', 'runs', 'definitions']
-      expect(await page.$$eval('main > section', (all) => all.map(({ id }) => id))).toEqual(parts)
-      const links = await page.$$eval('nav a', (all) => all.map((one) => one.getAttribute('href')))
-      expect(links).toEqual(parts.map((id) => `#${id}`))
-      expect(await page.$eval('#overview', ({ textContent }) => textContent)).toContain(words)
-      expect(mishaps).toEqual([])
-    })
-
-    test('titles stay text: no element comes of them, and nothing runs', async () => {
-      await using opened = await openPage(browser, hostilePage())
-      const { page, mishaps } = opened
-      for (let row = 0; row < 12; row++) {
-        await page.$$eval('#keywords .row-button', (buttons, at) => (buttons[at] as HTMLElement).click(), row)
-        await page.waitForSelector('dialog[open]')
-        await page.keyboard.press('Escape')
-      }
-      expect(
-        await page.$$eval(
-          '#report script, #report img, #report iframe, #report style, [style*="inset"]',
-          (all) => all.length,
-        ),
-      ).toBe(0)
-      expect(await page.evaluate(() => 'harmed' in window)).toBe(false)
-      expect(
-        await page.$$eval('a[href]', (all) =>
-          all
-            .filter((one) => !one.getAttribute('href')?.startsWith('#'))
-            .map((one) => [one.getAttribute('href')?.split(':')[0], one.getAttribute('rel')].join(' ')),
-        ),
-      ).toSatisfy((links: readonly string[]) =>
-        links.every((link) => /^https? noopener noreferrer$/.test(link)),
-      )
-      expect(await page.$eval('h1', (title) => title.textContent)).toBe(hostileTexts[1])
-      expect(mishaps).toEqual([])
-    })
-
-    test('sorts by every column, in both directions, and says so', async () => {
-      await using opened = await openPage(browser, usual)
-      const { page } = opened
-      await page.click('#keywords [data-column="keyword"]')
-      const names = usual.history.keywords.map(({ query }) => query)
-      const collator = new Intl.Collator('en', { numeric: true })
-      const ascending = [...names].sort(collator.compare)
-      expect(await firstCells(page)).toEqual(ascending.slice(0, 8))
-      expect(await page.$eval('#keywords th[aria-sort="ascending"]', (head) => head.textContent)).toContain(
-        'Keyword',
-      )
-      await page.keyboard.press('Enter')
-      expect(await firstCells(page)).toEqual(ascending.toReversed().slice(0, 8))
-      expect(await page.$eval('#keywords th[aria-sort="descending"]', (head) => head.textContent)).toContain(
-        'Keyword',
-      )
-    })
-
-    test('filters by text, tag and movement; figures and address follow', async () => {
-      await using opened = await openPage(browser, usual)
-      const { page, mishaps } = opened
-      await page.type('#choose-text', 'walnut')
-      await page.waitForFunction(() => location.hash === '#text=walnut')
-      const fitting = usual.history.keywords.filter(({ query }) => query.includes('walnut'))
-      expect(await page.$eval('.found', (found) => found.textContent)).toBe(
-        `${fitting.length} of 70 keywords`,
-      )
-      expect(await page.$eval('.card .about', (about) => about.textContent)).toContain(
-        `of ${fitting.filter(({ kind }) => kind === 'organic').length} keywords`,
-      )
-      expect((await firstCells(page)).every((name) => name.includes('walnut'))).toBe(true)
-      await page.select('#choose-tag', 'accessories')
-      const both = fitting.filter(({ tags }) => tags.includes('accessories')).length
-      expect(await page.$eval('.found', (found) => found.textContent)).toBe(`${both} of 70 keywords`)
-      await page.click('.outcome button')
-      expect(await page.$eval('.found', (found) => found.textContent)).toBe('70 keywords')
-      const figures = (): Promise<readonly (string | null)[]> =>
-        page.$$eval('.card, .moved b, #competitors tbody tr', (all) => all.map((one) => one.textContent))
-      await page.waitForSelector('#definitions')
-      const before = await figures()
-      await page.click('[data-movement="improved"]')
-      const improved = await page.$$eval('#keywords tbody .change', (all) =>
-        all.map((one) => one.textContent),
-      )
-      expect(improved.length).toBeGreaterThan(0)
-      expect(improved.every((text) => text?.startsWith('▲'))).toBe(true)
-      await page.waitForSelector('#definitions')
-      expect(await figures()).toEqual(before)
-      expect(await page.$eval('.found', (found) => found.textContent)).toBe(
-        `70 keywords, ${improved.length} listed`,
-      )
-      expect(mishaps).toEqual([])
-    })
-
-    test('a movement redraws the table of keywords alone, and keeps its order', async () => {
-      await using opened = await openPage(browser, usual)
-      const { page, mishaps } = opened
-      const others = '#overview, #overview *, main > section, #competitors *, #pages *, #runs *'
-      await page.click('#keywords [data-column="keyword"]')
-      const sorting = await page.$eval('#keywords thead', (head) => head.innerText)
-      const drawn = await page.evaluateHandle((all) => [...document.querySelectorAll(all)], others)
-      /** How many elements are not those that were there before. */
-      const redrawn = () =>
-        page.evaluate(
-          (before, all) => [...document.querySelectorAll(all)].filter((one) => !before.includes(one)).length,
-          drawn,
-          others,
-        )
-      for (const movement of ['improved', 'declined']) {
-        await page.focus(`[data-movement="${movement}"]`)
-        await page.keyboard.press('Enter')
-        expect(
-          await page.$$eval('.moved [aria-pressed="true"]', (all) =>
-            all.map((one) => one.getAttribute('data-movement')),
-          ),
-        ).toEqual([movement])
-        expect(await page.evaluate(() => document.activeElement?.getAttribute('data-movement'))).toBe(
-          movement,
-        )
-        expect(await page.$eval('#keywords .lead', (lead) => lead.textContent)).toContain(`: ${movement}.`)
-        expect(await page.$eval('#keywords thead', (head) => head.innerText)).toBe(sorting)
-        expect(await redrawn()).toBe(0)
-      }
-      await page.keyboard.press('Enter')
-      expect(await page.$$('.moved [aria-pressed="true"]')).toEqual([])
-      expect(await page.$eval('.found', (found) => found.textContent)).toBe('70 keywords')
-      expect(await redrawn()).toBe(0)
-      await page.select('#choose-tag', 'desks')
-      expect(await redrawn()).toBeGreaterThan(0)
-      expect(mishaps).toEqual([])
-    })
-
-    test('Back undoes what was chosen, one choice after the other, and typed letters at once', async () => {
-      await using opened = await openPage(browser, usual)
-      const { page, mishaps } = opened
-      const back = async (hash: string): Promise<readonly unknown[]> => {
-        await page.evaluate(() => history.back())
-        await page.waitForFunction((wanted) => location.hash === wanted, {}, hash)
-        return page.evaluate(() => [
-          (document.querySelector('#choose-tag') as HTMLSelectElement).value,
-          (document.querySelector('#choose-text') as HTMLInputElement).value,
-          document.querySelector('.found')?.textContent,
-        ])
-      }
-      await page.select('#choose-tag', 'desks')
-      const found = await page.$eval('.found', (one) => one.textContent)
-      for (const part of ['oa', 'oak']) {
-        await page.$eval(
-          '#choose-text',
-          (field, text) => {
-            ;(field as HTMLInputElement).value = text
-            field.dispatchEvent(new Event('input'))
-          },
-          part,
-        )
-        await page.waitForFunction((wanted) => location.hash === `#text=${wanted}&tag=desks`, {}, part)
-      }
-      expect(await page.evaluate(() => location.hash)).toBe('#text=oak&tag=desks')
-      expect(await back('#tag=desks')).toEqual(['desks', '', found])
-      expect(await back('')).toEqual(['', '', '70 keywords'])
-      expect(mishaps).toEqual([])
-    })
-
-    test('an address opens the part that it names, and the filters undone from there', async () => {
-      await using opened = await openPage(browser, usual, { hash: '#pages' })
-      const { page } = opened
-      const top = (): Promise<number> =>
-        page.$eval('#pages', (part) => Math.round(part.getBoundingClientRect().top))
-      expect(await top()).toBeGreaterThanOrEqual(0)
-      expect(await top()).toBeLessThan(200)
-      await page.select('#choose-tag', 'accessories')
-      await page.evaluate(() => history.back())
-      await page.waitForFunction(() => document.querySelector('.found')?.textContent === '70 keywords')
-      expect(await page.evaluate(() => location.hash)).toBe('#pages')
-    })
-
-    test('filters that leave nothing are told from what the job does not say', async () => {
-      await using opened = await openPage(browser, usual, { hash: '#text=fits+nothing' })
-      const { page } = opened
-      const said = (): Promise<readonly (string | null)[]> =>
-        page.$$eval('#overview .empty, #competitors .empty, #pages .empty, #answers .empty', (all) =>
-          all.map((one) => one.textContent),
-        )
-      expect(new Set(await said())).toEqual(new Set(['No keyword fits what was chosen.']))
-      expect(await page.$eval('.found', (one) => one.textContent)).toBe('0 of 70 keywords')
-      const plain = usual.history.keywords.filter(({ url }) => url === null)[0]?.query ?? ''
-      await page.evaluate((text) => {
-        location.hash = `#text=${encodeURIComponent(text)}`
-      }, plain)
-      await page.waitForFunction(() => document.querySelector('.found')?.textContent !== '0 of 70 keywords')
-      await page.waitForSelector('#definitions')
-      expect(await said()).toContain('For no keyword in sight does the job name the page that should rank.')
-    })
-
-    test('a chosen day is the last one of every figure, and a link to it opens the same', async () => {
-      const day = usual.history.days.at(-10) as string
-      await using opened = await openPage(browser, usual, {
-        hash: `#to=${day}&target=risewell.example&compare=7`,
-      })
-      const { page } = opened
-      expect(await page.$eval('.days strong', (days) => days.textContent)).toBe(
-        `${Number(day.slice(8))} November 2026`,
-      )
-      expect(
-        await page.$eval('#choose-target', (field) => (field as HTMLSelectElement).selectedOptions[0]?.text),
-      ).toBe('risewell.example (competitor)')
-    })
-
-    test('a keyword opens by mouse and by keyboard, and gives the focus back', async () => {
-      await using opened = await openPage(browser, usual)
-      const { page } = opened
-      const [first, second] = await firstCells(page, 2)
-      await page.click('#keywords tbody tr:nth-child(2) td:nth-child(3)')
-      expect(await page.$eval('dialog[open] h2', (title) => title.textContent)).toBe(second)
-      await page.keyboard.press('Escape')
-      expect(await page.$('dialog[open]')).toBeNull()
-      await page.focus('#keywords tbody tr:nth-child(2) .row-button')
-      await page.keyboard.press('ArrowUp')
-      expect(await focused(page)).toContain(first)
-      await page.keyboard.press('Enter')
-      expect(await page.$eval('dialog[open] h2', (title) => title.textContent)).toBe(first)
-      expect(await page.$$eval('dialog[open] .result', (results) => results.length)).toBeGreaterThanOrEqual(0)
-      await page.keyboard.press('Escape')
-      expect(await focused(page)).toContain(first)
-    })
-
-    test('the first ten say what entered, left and moved as comparisons do', async () => {
-      await using opened = await openPage(browser, usual)
-      const { page } = opened
-      const last = usual.history.days.length - 1
-      const serp = usual.serps.find(
-        (one) =>
-          one.day === last &&
-          usual.serps.some((other) => other.keyword === one.keyword && other.day === last - 7),
-      )
-      const before = usual.serps.find((one) => one.keyword === serp?.keyword && one.day === last - 7)
-      const { query } = usual.history.keywords[serp?.keyword ?? 0] ?? { query: '' }
-      await page.type('#choose-text', query)
-      await page.waitForFunction(() => location.hash.startsWith('#text='))
-      const at = (await firstCells(page, 20)).indexOf(query)
-      await page.$$eval(
-        '#keywords .row-button',
-        (buttons, place) => (buttons[place] as HTMLElement).click(),
-        at,
-      )
-      const shown = await page.$$eval('dialog[open] .serps section:first-child .result', (results) =>
-        results.map((result) => result.querySelector('.change')?.classList[1] ?? ''),
-      )
-      const expected = serp?.results.map(([rank, , link]) => {
-        const then = before?.results.find((result) => result[2] === link)?.[0] ?? null
-        const { movement } = compare(
-          { state: 'ranked', rank, unbrokenDepth: 10 },
-          { state: then === null ? 'absent' : 'ranked', rank: then, unbrokenDepth: 10 },
-        )
-        return { improved: 'up', entered: 'up', declined: 'down' }[movement as string] ?? 'still'
-      })
-      expect(shown).toEqual(expected)
-    })
-
-    test('ten thousand keywords: few rows are elements, and those in sight are the right ones', async () => {
-      const data = samplePage({ keywords: 10_000, days: 10 })
-      await using opened = await openPage(browser, data)
-      const { page } = opened
-      await page.click('#keywords [data-column="keyword"]')
-      expect(await rowsOf(page)).toBeLessThan(60)
-      const collator = new Intl.Collator('en', { numeric: true })
-      const names = data.history.keywords.map(({ query }) => query).sort(collator.compare)
-      // Far away at once, then a little farther, as people do.
-      for (const top of [4990 * 48, 5000 * 48])
-        await page.$eval(
-          '#keywords .grid',
-          async (box, place) => {
-            box.scrollTop = place
-            for (let frame = 0; frame < 6; frame++) await new Promise(requestAnimationFrame)
-          },
-          top,
-        )
-      expect(await page.$eval('#keywords .grid', (box) => box.scrollTop)).toBe(5000 * 48)
-      await page.waitForSelector('#keywords tr[data-index="5000"]')
-      expect(await rowsOf(page)).toBeLessThan(60)
-      expect(await page.$eval('#keywords tr[data-index="5000"] bdi', (cell) => cell.textContent)).toBe(
-        names[5000],
-      )
-      expect(
-        await page.$eval('#keywords tr[data-index="5000"]', (row) => row.getAttribute('aria-rowindex')),
-      ).toBe('5002')
-      expect(await page.$eval('#keywords table', (table) => table.getAttribute('aria-rowcount'))).toBe(
-        '10001',
-      )
-      await page.focus('#keywords tbody .row-button[tabindex="0"]')
-      for (const [key, name] of [
-        ['End', names.at(-1)],
-        ['Home', names[0]],
-        ['PageDown', null],
-        ['End', names.at(-1)],
-      ] as const) {
-        await page.keyboard.press(key)
-        if (name !== null) expect(await focused(page)).toContain(name)
-        expect(await isInSight(page)).toBe(true)
-      }
-    })
-
-    test('on paper there is no chrome, and tables stand whole as far as they go', async () => {
-      await using opened = await openPage(browser, samplePage({ keywords: 300, days: 10 }), {
-        scheme: 'dark',
-      })
-      const { page, mishaps } = opened
-      await page.emulateMediaType('print')
-      await page.waitForFunction(
-        () => document.querySelectorAll('#keywords tbody:not(.spacer) tr').length === 200,
-      )
-      expect(await page.$eval('#keywords .note.only-print', (note) => note.textContent)).toContain(
-        'The first 200 of 300',
-      )
-      expect(
-        await page.$$eval(
-          '.controls, nav, .tools',
-          (all) => all.filter((one) => one.checkVisibility()).length,
-        ),
-      ).toBe(0)
-      expect(await page.evaluate(() => getComputedStyle(document.body).color)).toBe('rgb(22, 24, 29)')
-      expect((await page.pdf()).length).toBeGreaterThan(10_000)
-      expect(mishaps).toEqual([])
-    })
-
-    test('with eight targets the keyword column keeps its room on every screen, and on paper', async () => {
-      await using opened = await openPage(browser, rivals)
-      const { page } = opened
-      const label = 'Ranks of all targets side by side'
-      await page.waitForSelector(`[aria-label="${label}"] tbody tr`)
-      /** Widths of the first column, of the box and of the page; and where the first column stands once the box is scrolled. */
-      const measured = () =>
-        page.$eval(`div[aria-label="${label}"]`, (box) => {
-          const cell = box.querySelector('tbody:not(.spacer) th') as HTMLElement
-          box.scrollLeft = 10_000
-          const left = cell.getBoundingClientRect().left - box.getBoundingClientRect().left
-          return { first: cell.clientWidth, left, wide: document.documentElement.scrollWidth }
-        })
-      for (const width of [390, 768, 1280, 1920]) {
-        await page.setViewport({ width, height: 900 })
-        const { first, left, wide } = await measured()
-        expect(first).toBeGreaterThanOrEqual(width < 760 ? 150 : 220)
-        const keyword = await page.$eval('#keywords tbody:not(.spacer) th', (cell) => cell.clientWidth)
-        expect(keyword).toBeGreaterThanOrEqual(width < 760 ? 120 : 220)
-        expect(left).toBeLessThan(2)
-        expect(wide).toBe(width)
-      }
-      await page.setViewport({ width: 794, height: 1123 })
-      await page.emulateMediaType('print')
-      await page.waitForSelector('#competitors .only-print .grid')
-      const heads = await page.$$eval('#competitors .only-print .grid', (tables) =>
-        tables.map((table) => [...table.querySelectorAll('thead th')].map((head) => head.textContent)),
-      )
-      const names = rivals.history.targets.map(({ label: name }) => name)
-      expect(heads).toEqual([
-        ['Keyword', ...names.slice(0, 4)],
-        ['Keyword', ...names.slice(4)],
-      ])
-      expect(
-        await page.$$eval('#competitors .grid-frame th:first-child', (cells) =>
-          Math.min(...cells.filter((one) => one.checkVisibility()).map((one) => one.clientWidth)),
-        ),
-      ).toBeGreaterThanOrEqual(150)
-    })
-
-    test('a sheet of paper names what was chosen, counts movements, and cuts nothing off', async () => {
-      await using opened = await openPage(browser, rivals, { hash: '#text=desk&movement=improved' })
-      const { page } = opened
-      // A4 between its margins.
-      await page.setViewport({ width: 688, height: 1000 })
-      await page.emulateMediaType('print')
-      await page.waitForSelector('#competitors .only-print .grid')
-      const text = (selector: string): Promise<readonly string[]> =>
-        page.$$eval(selector, (all) =>
-          all.filter((one) => one.checkVisibility()).map((one) => (one as HTMLElement).innerText),
-        )
-      const found = (await page.$eval('.found', (one) => one.textContent)) as string
-      expect((await text('.masthead .sight div')).map((one) => one.replace(/\s+/g, ' '))).toEqual([
-        'Target northdesk.example',
-        'Search desk',
-        'Listed keywords improved',
-        `In sight ${found}`,
-      ])
-      expect((await text('.moved button')).join(' ')).toMatch(/\d+\s+improved \d+\s+declined/)
-      expect(await text('#keywords thead th')).toEqual([
-        ...['Keyword', 'Rank', 'Change', 'Before', 'Trend', 'Best', 'Volume'],
-      ])
-      const cut = await page.evaluate(() => {
-        const sheet = document.documentElement.clientWidth
-        return [...document.querySelectorAll('main *')]
-          .filter((one) => one.checkVisibility() && one.closest('.unseen, svg') === null)
-          .filter(
-            (one) =>
-              one.getBoundingClientRect().right > sheet ||
-              (getComputedStyle(one).overflowX !== 'visible' && one.scrollWidth > one.clientWidth),
-          )
-          .map((one) => `${one.className} ${one.textContent?.slice(0, 40)}`)
-      })
-      expect(cut).toEqual([])
-      const ends = await page.$$eval('#competitors .only-print tbody tr', (rows) =>
-        rows.map((row) => new Set([...row.children].map((cell) => cell.getBoundingClientRect().bottom)).size),
-      )
-      expect(new Set(ends)).toEqual(new Set([1]))
-    })
-
-    test('days in the fields are whole, and nothing moves when something is chosen', async () => {
-      await using opened = await openPage(browser, usual)
-      const { page } = opened
-      for (const width of [1280, 1920]) {
-        await page.setViewport({ width, height: 900 })
-        const cut = await page.evaluate(() => {
-          const context = document.createElement('canvas').getContext('2d') as CanvasRenderingContext2D
-          return ['from', 'to', 'compare'].flatMap((name) => {
-            const field = document.querySelector(`#choose-${name}`) as HTMLSelectElement
-            const { font, paddingLeft, paddingRight } = getComputedStyle(field)
-            context.font = font
-            const room = field.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight)
-            return [...field.options].filter(({ text }) => context.measureText(text).width > room)
-          }).length
-        })
-        expect(cut).toBe(0)
-      }
-      const places = (): Promise<readonly string[]> =>
-        page.$$eval('.controls .field, .outcome', (all) =>
-          all.map((one) => JSON.stringify(one.getBoundingClientRect())),
-        )
-      const before = await places()
-      await page.select('#choose-tag', 'desks')
-      await page.select('#choose-movement', 'improved')
-      expect(await page.$eval('.outcome button', (one) => getComputedStyle(one).visibility)).toBe('visible')
-      expect(await places()).toEqual(before)
-    })
-
-    test('on a phone tables scroll with the page, more rows are a button, and names break between their parts', async () => {
-      await using opened = await openPage(browser, rivals, { width: 390 })
-      const { page } = opened
-      await page.waitForSelector('#definitions')
-      const traps = await page.$$eval('main *', (all) =>
-        all
-          .filter((one) => /auto|scroll/.test(getComputedStyle(one).overflowY))
-          .filter((one) => one.scrollHeight > one.clientHeight + 1)
-          .map(({ className }) => className),
-      )
-      expect(traps).toEqual([])
-      expect(await rowsOf(page)).toBe(20)
-      await page.click('#keywords .more-rows')
-      expect(await rowsOf(page)).toBe(30)
-      expect(await page.$eval('#keywords .more-rows', (button) => button.checkVisibility())).toBe(false)
-      /** Names of which a line ends within a part. */
-      const broken = await page.$$eval('#competitors .table-frame .breakable', (all) =>
-        all
-          .filter((one) => !one.textContent?.includes(' '))
-          .filter((one) =>
-            [...one.childNodes].some((part) => {
-              const range = document.createRange()
-              range.selectNodeContents(part)
-              return new Set([...range.getClientRects()].map(({ top }) => top)).size > 1
-            }),
-          )
-          .map((one) => one.textContent),
-      )
-      expect(broken).toEqual([])
-    })
-
-    test('the switch turns dark into light, and needs no storage', async () => {
-      await using opened = await openPage(browser, usual, { scheme: 'dark' })
-      const { page } = opened
-      const ground = (): Promise<string> =>
-        page.evaluate(() => getComputedStyle(document.body).backgroundColor)
-      expect(await ground()).toBe('rgb(14, 16, 19)')
-      await page.click('.tools button:last-child')
-      expect(await ground()).toBe('rgb(250, 250, 248)')
-    })
-
-    test('a chart says by arrow keys what a day came to', async () => {
-      await using opened = await openPage(browser, usual)
-      const { page } = opened
-      await page.focus('#overview .plot')
-      await page.keyboard.press('End')
-      expect(await page.$eval('#overview .plot [role="status"]', (said) => said.textContent)).toMatch(
-        /^20 November 2026, northdesk\.example \d/,
-      )
-    })
-
-    test('a day on which most searches failed is marked and left out of the lines', async () => {
-      const failedOn = 30
-      const series = usual.history.series.map((one) =>
-        one.keyword < 60 ? { ...one, cells: one.cells.with(failedOn, 0) } : one,
-      )
-      await using opened = await openPage(browser, { ...usual, history: { ...usual.history, series } })
-      const { page } = opened
-      await page.waitForSelector('#overview .plot .partial')
-      expect(await page.$$eval('#overview .plot .partial', (marks) => marks.length)).toBe(1)
-      // Two pieces of line, with the gap between them; the sample has a gap of its own, 20 days before the last.
-      expect(
-        await page.$eval('#overview .line.main', (line) => line.getAttribute('d')?.match(/M/g)?.length),
-      ).toBe(3)
-      expect(await page.$eval('#overview figcaption .key', (key) => key.textContent)).toContain(
-        '1 day on which',
-      )
-      await page.focus('#overview .plot')
-      for (const key of ['End', ...Array.from({ length: 39 - failedOn }, () => 'ArrowLeft')] as const)
-        await page.keyboard.press(key as 'End')
-      expect(await page.$eval('#overview .plot [role="status"]', (said) => said.textContent)).toMatch(
-        /^11 November 2026, northdesk\.example left out, \d+ of \d+ observed/,
-      )
-    })
-
-    test.each([
-      ['in light colours', {}],
-      ['in dark colours', { scheme: 'dark' }],
-      ['on a phone', { width: 390 }],
-    ] as const)('axe finds nothing %s, and what is pressed is large enough', async (_, look) => {
-      await using opened = await openPage(browser, usual, { ...look, bypassCsp: true })
-      const { page } = opened
-      await page.evaluate(
-        await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'),
-      )
-      expect(await violations(page)).toEqual([])
-      expect(await smallTargets(page)).toEqual([])
       await page.click('#keywords .row-button')
-      await page.waitForSelector('dialog[open] .chart path')
-      expect(await violations(page)).toEqual([])
-      expect(await smallTargets(page)).toEqual([])
+      await page.waitForSelector('dialog[open] .chart path, dialog[open] .chart circle')
+      const [wide, dialog] = await page.evaluate(() => [
+        document.documentElement.scrollWidth,
+        document.querySelector('.dialog-body')?.scrollWidth ?? 0,
+      ])
+      expect(wide).toBeLessThanOrEqual(look.width ?? 1280)
+      expect(dialog).toBeLessThanOrEqual(look.width ?? 1280)
+      expect(mishaps).toEqual([])
+    },
+  )
+
+  test.each([
+    ['tracks no target', targetlessPage()],
+    ['has not run yet', emptyPage()],
+  ])('of a job that %s says so, and what there is', async (words, data) => {
+    await using opened = await openPage(browser, data)
+    const { page, mishaps } = opened
+    const parts = ['overview', 'runs', 'definitions']
+    expect(await attributes(page, 'main > section', 'id')).toEqual(parts)
+    expect(await attributes(page, 'nav a', 'href')).toEqual(parts.map((id) => `#${id}`))
+    expect(await text(page, '#overview')).toContain(words)
+    expect(mishaps).toEqual([])
+  })
+
+  test('titles stay text: no element comes of them, and nothing runs', async () => {
+    await using opened = await openPage(browser, hostilePage())
+    const { page, mishaps } = opened
+    for (let row = 0; row < 12; row++) {
+      await page.$$eval('#keywords .row-button', (buttons, at) => (buttons[at] as HTMLElement).click(), row)
+      await page.waitForSelector('dialog[open]')
+      await page.keyboard.press('Escape')
+    }
+    const foreign = '#report script, #report img, #report iframe, #report style, [style*="inset"]'
+    expect(await page.$$(foreign)).toEqual([])
+    expect(await page.evaluate(() => 'harmed' in window)).toBe(false)
+    const outside = 'a[href]:not([href^="#"])'
+    for (const href of await attributes(page, outside, 'href')) expect(href).toMatch(/^https?:/)
+    expect(new Set(await attributes(page, outside, 'rel'))).toEqual(new Set(['noopener noreferrer']))
+    expect(await text(page, 'h1')).toBe(hostileTexts[1])
+    expect(mishaps).toEqual([])
+  })
+
+  test('sorts by every column, in both directions, and says so', async () => {
+    const page = await usualPage()
+    await page.click('#keywords [data-column="keyword"]')
+    const names = usual.history.keywords.map(({ query }) => query)
+    const collator = new Intl.Collator('en', { numeric: true })
+    const ascending = [...names].sort(collator.compare)
+    expect(await firstCells(page)).toEqual(ascending.slice(0, 8))
+    expect(await text(page, '#keywords th[aria-sort="ascending"]')).toContain('Keyword')
+    await page.keyboard.press('Enter')
+    expect(await firstCells(page)).toEqual(ascending.toReversed().slice(0, 8))
+    expect(await text(page, '#keywords th[aria-sort="descending"]')).toContain('Keyword')
+  })
+
+  test('filters by text, tag and movement; figures and address follow', async () => {
+    const page = await usualPage()
+    await page.type('#choose-text', 'walnut')
+    await page.waitForFunction(() => location.hash === '#text=walnut')
+    const fitting = usual.history.keywords.filter(({ query }) => query.includes('walnut'))
+    expect(await text(page, '.found')).toBe(`${fitting.length} of 70 keywords`)
+    expect(await text(page, '.card .about')).toContain(
+      `of ${fitting.filter(({ kind }) => kind === 'organic').length} keywords`,
+    )
+    expect((await firstCells(page)).every((name) => name.includes('walnut'))).toBe(true)
+    await page.select('#choose-tag', 'accessories')
+    const both = fitting.filter(({ tags }) => tags.includes('accessories')).length
+    expect(await text(page, '.found')).toBe(`${both} of 70 keywords`)
+    await page.click('.outcome button')
+    expect(await text(page, '.found')).toBe('70 keywords')
+    const figures = (): Promise<readonly (string | null)[]> =>
+      texts(page, '.card, .moved b, #competitors tbody tr')
+    await page.waitForSelector('#definitions')
+    const before = await figures()
+    await page.click('[data-movement="improved"]')
+    const improved = await texts(page, '#keywords tbody .change')
+    expect(improved.length).toBeGreaterThan(0)
+    expect(improved.every((text) => text?.startsWith('▲'))).toBe(true)
+    await page.waitForSelector('#definitions')
+    expect(await figures()).toEqual(before)
+    expect(await text(page, '.found')).toBe(`70 keywords, ${improved.length} listed`)
+  })
+
+  test('a movement redraws the table of keywords alone, and keeps its order', async () => {
+    const page = await usualPage()
+    const others = '#overview, #overview *, main > section, #competitors *, #pages *, #runs *'
+    await page.click('#keywords [data-column="keyword"]')
+    const sorting = await page.$eval('#keywords thead', (head) => head.innerText)
+    const drawn = await page.evaluateHandle((all) => [...document.querySelectorAll(all)], others)
+    /** How many elements are not those that were there before. */
+    const redrawn = () =>
+      page.evaluate(
+        (before, all) => [...document.querySelectorAll(all)].filter((one) => !before.includes(one)).length,
+        drawn,
+        others,
+      )
+    for (const movement of ['improved', 'declined']) {
+      await page.focus(`[data-movement="${movement}"]`)
+      await page.keyboard.press('Enter')
+      expect(await attributes(page, '.moved [aria-pressed="true"]', 'data-movement')).toEqual([movement])
+      expect(await attributes(page, ':focus', 'data-movement')).toEqual([movement])
+      expect(await text(page, '#keywords .lead')).toContain(`: ${movement}.`)
+      expect(await page.$eval('#keywords thead', (head) => head.innerText)).toBe(sorting)
+      expect(await redrawn()).toBe(0)
+    }
+    await page.keyboard.press('Enter')
+    expect(await page.$$('.moved [aria-pressed="true"]')).toEqual([])
+    expect(await text(page, '.found')).toBe('70 keywords')
+    expect(await redrawn()).toBe(0)
+    await page.select('#choose-tag', 'desks')
+    expect(await redrawn()).toBeGreaterThan(0)
+  })
+
+  test('Back undoes what was chosen, one filter after the other, and typed letters at once', async () => {
+    const page = await usualPage()
+    const back = async (hash: string): Promise<readonly unknown[]> => {
+      await page.evaluate(() => history.back())
+      await page.waitForFunction((wanted) => location.hash === wanted, {}, hash)
+      return page.evaluate(() => [
+        (document.querySelector('#choose-tag') as HTMLSelectElement).value,
+        (document.querySelector('#choose-text') as HTMLInputElement).value,
+        document.querySelector('.found')?.textContent,
+      ])
+    }
+    await page.select('#choose-tag', 'desks')
+    const found = await text(page, '.found')
+    for (const part of ['oa', 'oak']) {
+      await page.evaluate((value) => {
+        const field = document.querySelector('#choose-text') as HTMLInputElement
+        field.value = value
+        field.dispatchEvent(new Event('input'))
+      }, part)
+      await page.waitForFunction((wanted) => location.hash === `#text=${wanted}&tag=desks`, {}, part)
+    }
+    expect(await page.evaluate(() => location.hash)).toBe('#text=oak&tag=desks')
+    expect(await back('#tag=desks')).toEqual(['desks', '', found])
+    expect(await back('')).toEqual(['', '', '70 keywords'])
+  })
+
+  test('an address opens the part that it names, and the filters undone from there', async () => {
+    await using opened = await openPage(browser, usual, { hash: '#pages' })
+    const { page } = opened
+    const top = (): Promise<number> =>
+      page.$eval('#pages', (part) => Math.round(part.getBoundingClientRect().top))
+    expect(await top()).toBeGreaterThanOrEqual(0)
+    expect(await top()).toBeLessThan(200)
+    await page.select('#choose-tag', 'accessories')
+    await page.evaluate(() => history.back())
+    await page.waitForFunction(() => document.querySelector('.found')?.textContent === '70 keywords')
+    expect(await page.evaluate(() => location.hash)).toBe('#pages')
+  })
+
+  test('filters that match nothing read otherwise than what the job does not name', async () => {
+    const page = await usualPage('#text=fits+nothing')
+    const said = (): Promise<readonly (string | null)[]> =>
+      texts(page, '#overview .empty, #competitors .empty, #pages .empty, #answers .empty')
+    expect(new Set(await said())).toEqual(new Set(['No keyword matches the filters.']))
+    expect(await text(page, '.found')).toBe('0 of 70 keywords')
+    const plain = usual.history.keywords.filter(({ url }) => url === null)[0]?.query ?? ''
+    await page.evaluate((text) => {
+      location.hash = `#text=${encodeURIComponent(text)}`
+    }, plain)
+    await page.waitForFunction(() => document.querySelector('.found')?.textContent !== '0 of 70 keywords')
+    await page.waitForSelector('#definitions')
+    expect(await said()).toContain('The job names no intended page for the selected keywords.')
+  })
+
+  test('a chosen day is the last one of every figure, and a link to it opens the same', async () => {
+    const day = usual.history.days.at(-10) as string
+    const page = await usualPage(`#to=${day}&target=risewell.example&compare=7`)
+    expect(await text(page, '.days strong')).toBe(`${Number(day.slice(8))} November 2026`)
+    expect(
+      await page.$eval('#choose-target', (field) => (field as HTMLSelectElement).selectedOptions[0]?.text),
+    ).toBe('risewell.example (competitor)')
+  })
+
+  test('a keyword opens by mouse and by keyboard, and gives the focus back', async () => {
+    const page = await usualPage()
+    const [first, second] = await firstCells(page, 2)
+    await page.click('#keywords tbody tr:nth-child(2) td:nth-child(3)')
+    expect(await text(page, 'dialog[open] h2')).toBe(second)
+    await page.keyboard.press('Escape')
+    expect(await page.$('dialog[open]')).toBeNull()
+    await page.focus('#keywords tbody tr:nth-child(2) .row-button')
+    await page.keyboard.press('ArrowUp')
+    expect(await focused(page)).toContain(first)
+    await page.keyboard.press('Enter')
+    expect(await text(page, 'dialog[open] h2')).toBe(first)
+    await page.keyboard.press('Escape')
+    expect(await focused(page)).toContain(first)
+  })
+
+  test('the first ten say what entered, left and moved as comparisons do', async () => {
+    const page = await usualPage()
+    const last = usual.history.days.length - 1
+    const serp = usual.serps.find(
+      (one) =>
+        one.day === last &&
+        usual.serps.some((other) => other.keyword === one.keyword && other.day === last - 7),
+    )
+    const before = usual.serps.find((one) => one.keyword === serp?.keyword && one.day === last - 7)
+    const { query } = usual.history.keywords[serp?.keyword ?? 0] ?? { query: '' }
+    await page.type('#choose-text', query)
+    await page.waitForFunction(() => location.hash.startsWith('#text='))
+    const at = (await firstCells(page, 20)).indexOf(query)
+    await page.$$eval(
+      '#keywords .row-button',
+      (buttons, place) => (buttons[place] as HTMLElement).click(),
+      at,
+    )
+    const shown = await page.$$eval('dialog[open] .serps section:first-child .result', (results) =>
+      results.map((result) => result.querySelector('.change')?.classList[1] ?? ''),
+    )
+    const expected = serp?.results.map(([rank, , link]) => {
+      const then = before?.results.find((result) => result[2] === link)?.[0] ?? null
+      const { movement } = compare(
+        { state: 'ranked', rank, unbrokenDepth: 10 },
+        { state: then === null ? 'absent' : 'ranked', rank: then, unbrokenDepth: 10 },
+      )
+      return { improved: 'up', entered: 'up', declined: 'down' }[movement as string] ?? 'still'
     })
-  },
-)
+    expect(shown).toEqual(expected)
+  })
+
+  test('two thousand keywords: few rows are elements, and those on the screen are the right ones', async () => {
+    const data = samplePage({ keywords: 2000, days: 10 })
+    await using opened = await openPage(browser, data)
+    const { page } = opened
+    await page.click('#keywords [data-column="keyword"]')
+    expect(await rowsOf(page)).toBeLessThan(60)
+    const collator = new Intl.Collator('en', { numeric: true })
+    const names = data.history.keywords.map(({ query }) => query).sort(collator.compare)
+    // Far away at once, then a little farther, as people do.
+    for (const top of [1490 * 48, 1500 * 48])
+      await page.$eval(
+        '#keywords .grid',
+        async (box, place) => {
+          box.scrollTop = place
+          for (let frame = 0; frame < 6; frame++) await new Promise(requestAnimationFrame)
+        },
+        top,
+      )
+    expect(await page.$eval('#keywords .grid', (box) => box.scrollTop)).toBe(1500 * 48)
+    await page.waitForSelector('#keywords tr[data-index="1500"]')
+    expect(await rowsOf(page)).toBeLessThan(60)
+    expect(await text(page, '#keywords tr[data-index="1500"] bdi')).toBe(names[1500])
+    expect(await attributes(page, '#keywords tr[data-index="1500"]', 'aria-rowindex')).toEqual(['1502'])
+    expect(await attributes(page, '#keywords table', 'aria-rowcount')).toEqual(['2001'])
+    await page.focus('#keywords tbody .row-button[tabindex="0"]')
+    for (const [key, name] of [
+      ['End', names.at(-1)],
+      ['Home', names[0]],
+      ['PageDown', null],
+      ['End', names.at(-1)],
+    ] as const) {
+      await page.keyboard.press(key)
+      if (name !== null) expect(await focused(page)).toContain(name)
+      expect(await isInSight(page)).toBe(true)
+    }
+  })
+
+  test('a print has no controls, and the first rows of each table', async () => {
+    await using opened = await openPage(browser, samplePage({ keywords: 300, days: 10 }), {
+      scheme: 'dark',
+    })
+    const { page, mishaps } = opened
+    await page.emulateMediaType('print')
+    await page.waitForFunction(
+      () => document.querySelectorAll('#keywords tbody:not(.spacer) tr').length === 200,
+    )
+    expect(await text(page, '#keywords .note.only-print')).toContain('The first 200 of 300')
+    expect(
+      await page.$$eval('.controls, nav, .tools', (all) => all.filter((one) => one.checkVisibility()).length),
+    ).toBe(0)
+    expect(await page.evaluate(() => getComputedStyle(document.body).color)).toBe('rgb(22, 24, 29)')
+    expect((await page.pdf()).length).toBeGreaterThan(10_000)
+    expect(mishaps).toEqual([])
+  })
+
+  test('with eight targets the keyword column keeps its room on every screen, and on paper', async () => {
+    await using opened = await openPage(browser, rivals)
+    const { page } = opened
+    const label = 'Ranks of all targets side by side'
+    await page.waitForSelector(`[aria-label="${label}"] tbody tr`)
+    /** Widths of the first column, of the box and of the page; and where the first column stands once the box is scrolled. */
+    const measured = () =>
+      page.$eval(`div[aria-label="${label}"]`, (box) => {
+        const cell = box.querySelector('tbody:not(.spacer) th') as HTMLElement
+        box.scrollLeft = 10_000
+        const left = cell.getBoundingClientRect().left - box.getBoundingClientRect().left
+        return { first: cell.clientWidth, left, wide: document.documentElement.scrollWidth }
+      })
+    for (const width of [390, 768, 1280, 1920]) {
+      await page.setViewport({ width, height: 900 })
+      const { first, left, wide } = await measured()
+      expect(first).toBeGreaterThanOrEqual(width < 760 ? 150 : 220)
+      const keyword = await page.$eval('#keywords tbody:not(.spacer) th', (cell) => cell.clientWidth)
+      expect(keyword).toBeGreaterThanOrEqual(width < 760 ? 120 : 220)
+      expect(left).toBeLessThan(2)
+      expect(wide).toBe(width)
+    }
+    await page.setViewport({ width: 794, height: 1123 })
+    await page.emulateMediaType('print')
+    await page.waitForSelector('#competitors .only-print .grid')
+    const heads = await page.$$eval('#competitors .only-print .grid', (tables) =>
+      tables.map((table) => [...table.querySelectorAll('thead th')].map((head) => head.textContent)),
+    )
+    const names = rivals.history.targets.map(({ label: name }) => name)
+    expect(heads).toEqual([
+      ['Keyword', ...names.slice(0, 4)],
+      ['Keyword', ...names.slice(4)],
+    ])
+    expect(
+      await page.$$eval('#competitors .grid-frame th:first-child', (cells) =>
+        Math.min(...cells.filter((one) => one.checkVisibility()).map((one) => one.clientWidth)),
+      ),
+    ).toBeGreaterThanOrEqual(150)
+  })
+
+  test('a print names the filters, counts movements, and cuts nothing off', async () => {
+    await using opened = await openPage(browser, rivals, { hash: '#text=desk&movement=improved' })
+    const { page } = opened
+    // A4 between its margins.
+    await page.setViewport({ width: 688, height: 1000 })
+    await page.emulateMediaType('print')
+    await page.waitForSelector('#competitors .only-print .grid')
+    const visible = (selector: string): Promise<readonly string[]> =>
+      page.$$eval(selector, (all) =>
+        all.filter((one) => one.checkVisibility()).map((one) => (one as HTMLElement).innerText),
+      )
+    const found = await text(page, '.found')
+    expect((await visible('.page-header .selection div')).map((one) => one.replace(/\s+/g, ' '))).toEqual([
+      'Target northdesk.example',
+      'Search desk',
+      'Listed keywords improved',
+      `Shown ${found}`,
+    ])
+    expect((await visible('.moved button')).join(' ')).toMatch(/\d+\s+improved \d+\s+declined/)
+    expect(await visible('#keywords thead th')).toEqual([
+      ...['Keyword', 'Rank', 'Change', 'Before', 'Trend', 'Best', 'Volume'],
+    ])
+    const cut = await page.evaluate(() => {
+      const sheet = document.documentElement.clientWidth
+      return [...document.querySelectorAll('main *')]
+        .filter((one) => one.checkVisibility() && one.closest('.sr-only, svg') === null)
+        .filter(
+          (one) =>
+            one.getBoundingClientRect().right > sheet ||
+            (getComputedStyle(one).overflowX !== 'visible' && one.scrollWidth > one.clientWidth),
+        )
+        .map((one) => `${one.className} ${one.textContent?.slice(0, 40)}`)
+    })
+    expect(cut).toEqual([])
+    const ends = await page.$$eval('#competitors .only-print tbody tr', (rows) =>
+      rows.map((row) => new Set([...row.children].map((cell) => cell.getBoundingClientRect().bottom)).size),
+    )
+    expect(new Set(ends)).toEqual(new Set([1]))
+  })
+
+  test('days in the fields are whole, and nothing moves when a filter is set', async () => {
+    const page = await usualPage()
+    for (const width of [1280, 1920]) {
+      await page.setViewport({ width, height: 900 })
+      const cut = await page.evaluate(() => {
+        const context = document.createElement('canvas').getContext('2d') as CanvasRenderingContext2D
+        return ['from', 'to', 'compare'].flatMap((name) => {
+          const field = document.querySelector(`#choose-${name}`) as HTMLSelectElement
+          const { font, paddingLeft, paddingRight } = getComputedStyle(field)
+          context.font = font
+          const room = field.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight)
+          return [...field.options].filter(({ text }) => context.measureText(text).width > room)
+        }).length
+      })
+      expect(cut).toBe(0)
+    }
+    const places = (): Promise<readonly string[]> =>
+      page.$$eval('.controls .field, .outcome', (all) =>
+        all.map((one) => JSON.stringify(one.getBoundingClientRect())),
+      )
+    const before = await places()
+    await page.select('#choose-tag', 'desks')
+    await page.select('#choose-movement', 'improved')
+    expect(await page.$eval('.outcome button', (one) => getComputedStyle(one).visibility)).toBe('visible')
+    expect(await places()).toEqual(before)
+  })
+
+  test('on a phone tables scroll with the page, more rows are a button, and names break between their parts', async () => {
+    await using opened = await openPage(browser, rivals, { width: 390 })
+    const { page } = opened
+    await page.waitForSelector('#definitions')
+    const traps = await page.$$eval('main *', (all) =>
+      all
+        .filter((one) => /auto|scroll/.test(getComputedStyle(one).overflowY))
+        .filter((one) => one.scrollHeight > one.clientHeight + 1)
+        .map(({ className }) => className),
+    )
+    expect(traps).toEqual([])
+    expect(await rowsOf(page)).toBe(20)
+    await page.click('#keywords .more-rows')
+    expect(await rowsOf(page)).toBe(30)
+    expect(await page.$eval('#keywords .more-rows', (button) => button.checkVisibility())).toBe(false)
+    /** Names of which a line ends within a part. */
+    const broken = await page.$$eval('#competitors .table-frame .breakable', (all) =>
+      all
+        .filter((one) => !one.textContent?.includes(' '))
+        .filter((one) =>
+          [...one.childNodes].some((part) => {
+            const range = document.createRange()
+            range.selectNodeContents(part)
+            return new Set([...range.getClientRects()].map(({ top }) => top)).size > 1
+          }),
+        )
+        .map((one) => one.textContent),
+    )
+    expect(broken).toEqual([])
+  })
+
+  test('the switch turns dark into light, and needs no storage', async () => {
+    await using opened = await openPage(browser, usual, { scheme: 'dark' })
+    const { page } = opened
+    const ground = (): Promise<string> => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+    expect(await ground()).toBe('rgb(14, 16, 19)')
+    await page.click('.tools button:last-child')
+    expect(await ground()).toBe('rgb(250, 250, 248)')
+  })
+
+  test('a chart says by arrow keys what a day came to', async () => {
+    const page = await usualPage()
+    await page.focus('#overview .plot')
+    await page.keyboard.press('End')
+    expect(await text(page, '#overview .plot [role="status"]')).toMatch(
+      /^20 November 2026, northdesk\.example \d/,
+    )
+  })
+
+  test('a day on which most searches failed is marked and left out of the lines', async () => {
+    const failedOn = 30
+    const series = usual.history.series.map((one) =>
+      one.keyword < 60 ? { ...one, cells: one.cells.with(failedOn, 0) } : one,
+    )
+    await using opened = await openPage(browser, { ...usual, history: { ...usual.history, series } })
+    const { page } = opened
+    await page.waitForSelector('#overview .plot .partial')
+    expect(await page.$$eval('#overview .plot .partial', (marks) => marks.length)).toBe(1)
+    // Two pieces of line, with the gap between them; the sample has a gap of its own, 20 days before the last.
+    expect(
+      await page.$eval('#overview .line.main', (line) => line.getAttribute('d')?.match(/M/g)?.length),
+    ).toBe(3)
+    expect(await text(page, '#overview figcaption .key')).toContain('1 day on which')
+    await page.focus('#overview .plot')
+    for (const key of ['End', ...Array.from({ length: 39 - failedOn }, () => 'ArrowLeft')] as const)
+      await page.keyboard.press(key as 'End')
+    expect(await text(page, '#overview .plot [role="status"]')).toMatch(
+      /^11 November 2026, northdesk\.example left out, \d+ of \d+ checked/,
+    )
+  })
+
+  test.each([
+    ['in light colours', {}],
+    ['in dark colours on a phone', { scheme: 'dark', width: 390 }],
+  ] as const)('axe finds nothing %s, and what is pressed is large enough', async (_, look) => {
+    const few = samplePage({ keywords: 24, days: 20 })
+    await using opened = await openPage(browser, few, { ...look, bypassCsp: true })
+    const { page } = opened
+    await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'))
+    expect(await violations(page)).toEqual([])
+    expect(await smallTargets(page)).toEqual([])
+    await page.click('#keywords .row-button')
+    await page.waitForSelector('dialog[open] .chart path')
+    expect(await violations(page)).toEqual([])
+    expect(await smallTargets(page)).toEqual([])
+  })
+})
 
 async function violations(page: Page): Promise<readonly string[]> {
-  const results = (await page.evaluate('axe.run()')) as AxeResults
+  const results = (await page.evaluate("axe.run({ resultTypes: ['violations'] })")) as AxeResults
   return results.violations
     .filter(({ impact }) => impact !== 'minor')
     .map(
@@ -617,7 +583,7 @@ async function smallTargets(page: Page): Promise<readonly string[]> {
   return page.$$eval('button, summary, select, input, a[href]', (all) =>
     all
       .filter(
-        (one) => one.checkVisibility() && one.closest('p, .unseen, .skip') === null && !one.matches('.skip'),
+        (one) => one.checkVisibility() && one.closest('p, .sr-only, .skip') === null && !one.matches('.skip'),
       )
       .flatMap((one) => {
         const { width, height } = one.getBoundingClientRect()

@@ -1,8 +1,14 @@
+import { addDays } from '../../../src/model/days.ts'
 import type { RunQuality } from '../../../src/model/run.ts'
-import { absentCell, rankedCell } from '../../../src/report/day-cell.ts'
-import { addDays } from '../../../src/report/days.ts'
-import type { Citation, PageData, Serp, SerpResult } from '../../../src/report/page-data.ts'
-import type { Keyword, RankHistory, RankSeries, TrackedTarget } from '../../../src/report/rank-history.ts'
+import {
+  absentCell,
+  type Keyword,
+  type RankHistory,
+  type RankSeries,
+  rankedCell,
+  type TrackedTarget,
+} from '../../../src/report/history/rank-history.ts'
+import type { Citation, PageData, Serp, SerpResult } from '../../../src/report/page/data.ts'
 import { pool, sampleKeywords } from './sample-words.ts'
 
 export interface SampleSize {
@@ -62,13 +68,9 @@ export function samplePage({
     const ranks = ranksOf(length, tracked, random)
     sampleTargets.forEach((target, number) => {
       series.push(
-        seriesOf({
-          at: [index, number],
-          ranks: ranks[number] as number[],
+        seriesOf([keyword, target], [index, number], ranks[number] as number[], {
           failed,
           added,
-          keyword,
-          target,
           links,
           random,
         }),
@@ -156,18 +158,12 @@ function ranksOf(length: number, tracked: number, random: () => number): number[
   return ranks
 }
 
-interface Told {
-  readonly at: readonly [keyword: number, target: number]
-  readonly ranks: readonly number[]
-  readonly failed: readonly boolean[]
-  readonly added: number
-  readonly keyword: Keyword
-  readonly target: TrackedTarget
-  readonly links: Lists
-  readonly random: () => number
-}
-
-function seriesOf({ at, ranks, failed, added, keyword, target, links, random }: Told): RankSeries {
+function seriesOf(
+  [keyword, target]: readonly [Keyword, TrackedTarget],
+  at: readonly [keyword: number, target: number],
+  ranks: readonly number[],
+  { failed, added, links, random }: History,
+): RankSeries {
   const missed = ranks.length - 20
   const seen: Record<number, number> = {}
   const cells = ranks.map((rank, day) => {
@@ -201,6 +197,13 @@ function seriesOf({ at, ranks, failed, added, keyword, target, links, random }: 
       ]
   })
   return { keyword: at[0], target: at[1], cells, seen, absentDepths: [], links: changes, places }
+}
+
+interface History {
+  readonly failed: readonly boolean[]
+  readonly added: number
+  readonly links: Lists
+  readonly random: () => number
 }
 
 interface Page {

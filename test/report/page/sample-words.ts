@@ -1,4 +1,4 @@
-import type { Keyword } from '../../../src/report/rank-history.ts'
+import type { Keyword } from '../../../src/report/history/rank-history.ts'
 
 /** Sites that others' results are on. */
 export const pool = [

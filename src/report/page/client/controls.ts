@@ -1,15 +1,14 @@
-import type { PageData } from '../../page-data.ts'
-import { partKey, partsOf, partWords } from '../../parts.ts'
-import { type Choice, type ChoiceKey, canBe, choiceKeys, comparisons, noChoice } from './choice.ts'
-import { h } from './dom.ts'
-import { mediumDay, shortDay } from './format.ts'
-import { localeOf } from './keyword/keyword-text.ts'
-import { movedNames, movedWords } from './movement-text.ts'
+import { partKey, partLabel, partsOf } from '../../history/parts.ts'
+import type { PageData } from '../data.ts'
+import { button, html } from './dom.ts'
+import { comparisons, type FilterKey, type Filters, filterKeys, isDayAllowed, noFilters } from './filters.ts'
+import { capitalised, mediumDay, shortDay } from './format.ts'
+import { localeOf, movementGroups, movementLabels } from './text.ts'
 
 export interface Controls {
   readonly element: HTMLElement
-  /** Makes the fields say what is chosen, and what that comes to. */
-  show(choice: Choice, found: string): void
+  /** Shows the filters in the fields, and how many keywords match. */
+  show(filters: Filters, found: string): void
 }
 
 type Option = readonly [value: string, text: string]
@@ -17,8 +16,8 @@ type Option = readonly [value: string, text: string]
 /** Long enough that typing does not wait for drawing. */
 const typingPause = 120
 
-/** The fields that choose what is in sight. */
-export function controls(data: PageData, choose: (change: Partial<Choice>) => void): Controls {
+/** The fields of the filters. */
+export function controls(data: PageData, choose: (change: Partial<Filters>) => void): Controls {
   const { targets, keywords, days } = data.history
   const target = field(
     'target',
@@ -26,7 +25,7 @@ export function controls(data: PageData, choose: (change: Partial<Choice>) => vo
     targets.map(({ label, own }, place) => [String(place), own ? label : `${label} (competitor)`]),
   )
   target.select.addEventListener('change', () => choose({ target: Number(target.select.value) }))
-  const text = h('input', {
+  const text = html('input', {
     type: 'search',
     id: 'choose-text',
     placeholder: 'Query',
@@ -41,17 +40,17 @@ export function controls(data: PageData, choose: (change: Partial<Choice>) => vo
   const years = new Set(days.map((day) => day.slice(0, 4)))
   const dayText = years.size > 1 ? mediumDay : shortDay
   const dayOptions: readonly Option[] = days.map((day) => [day, dayText(day)] as const).toReversed()
-  const selects: Readonly<Record<Exclude<ChoiceKey, 'text'>, Field>> = {
+  const selects: Readonly<Record<Exclude<FilterKey, 'text'>, Field>> = {
     tag: field('tag', 'Tag', any('All', distinct(keywords.flatMap(({ tags }) => tags)))),
     operation: field('operation', 'Engine', any('All', distinct(keywords.map((one) => one.operation)))),
     locale: field('locale', 'Locale', any('All', distinct(keywords.map(localeOf)))),
     part: field('part', 'Figures of', [
       ['', 'Headline'],
-      ...partsOf(data.history).map((one): Option => [partKey(one), partWords(one)]),
+      ...partsOf(data.history).map((one): Option => [partKey(one), partLabel(one)]),
     ]),
     movement: field('movement', 'Movement', [
       ['', 'All'],
-      ...movedNames.map((name): Option => [name, capital(movedWords[name])]),
+      ...movementGroups.map((name): Option => [name, capitalised(movementLabels[name])]),
     ]),
     from: field('from', 'From', [['', 'First'], ...dayOptions]),
     to: field('to', 'To', [['', 'Latest'], ...dayOptions]),
@@ -62,62 +61,48 @@ export function controls(data: PageData, choose: (change: Partial<Choice>) => vo
   }
   for (const [key, { select }] of Object.entries(selects))
     select.addEventListener('change', () => choose({ [key]: select.value }))
-  const found = h('p', { class: 'found', role: 'status' })
-  const reset = h(
-    'button',
-    {
-      type: 'button',
-      class: 'quiet',
-      on: { click: () => choose({ ...noChoice, target: Number(target.select.value) }) },
-    },
+  const found = html('p', { class: 'found', role: 'status' })
+  const reset = button(
+    'quiet',
+    () => choose({ ...noFilters, target: Number(target.select.value) }),
+    {},
     'Reset',
   )
-  const more = h('button', {
-    type: 'button',
-    class: 'quiet more',
-    'aria-expanded': 'false',
-    'aria-controls': 'filters',
-  })
+  const more = button('quiet more', toggle, { 'aria-expanded': 'false', 'aria-controls': 'filters' })
   const shown = Object.values(selects).filter(({ useful }) => useful)
-  const filters = h(
+  const bar = html(
     'div',
     { class: `filters${years.size > 1 ? ' several-years' : ''}`, id: 'filters' },
-    h('div', { class: 'field choose-text' }, h('label', { for: 'choose-text' }, 'Search'), text),
+    html('div', 'field choose-text', html('label', { for: 'choose-text' }, 'Search'), text),
     ...shown.map((one) => one.element),
   )
-  more.addEventListener('click', () => {
-    const open = more.getAttribute('aria-expanded') !== 'true'
-    more.setAttribute('aria-expanded', String(open))
-    filters.classList.toggle('open', open)
-  })
+  const attributes = { class: 'controls', role: 'search', 'aria-label': 'Filters' }
+  const outcome = html('div', 'outcome', found, reset)
+  const form = html('form', attributes, target.element, more, bar, outcome)
+  form.addEventListener('submit', (event) => event.preventDefault())
   return {
-    element: h(
-      'form',
-      {
-        class: 'controls',
-        role: 'search',
-        'aria-label': 'What is in sight',
-        on: { submit: (event) => event.preventDefault() },
-      },
-      target.element,
-      more,
-      filters,
-      h('div', { class: 'outcome' }, found, reset),
-    ),
-    show: (choice, what) => {
-      target.select.value = String(choice.target)
-      if (text.value.trim() !== choice.text) text.value = choice.text
-      for (const [key, { select }] of Object.entries(selects)) select.value = choice[key as ChoiceKey]
+    element: form,
+    show: (filters, what) => {
+      target.select.value = String(filters.target)
+      if (text.value.trim() !== filters.text) text.value = filters.text
+      for (const [key, { select }] of Object.entries(selects)) select.value = filters[key as FilterKey]
       for (const end of ['from', 'to'] as const)
-        for (const option of selects[end].select.options) option.disabled = !canBe(end, option.value, choice)
-      const chosen = choiceKeys.filter((key) => choice[key] !== '')
+        for (const option of selects[end].select.options)
+          option.disabled = !isDayAllowed(end, option.value, filters)
+      const chosen = filterKeys.filter((key) => filters[key] !== '')
       for (const [key, { element }] of Object.entries(selects))
-        element.classList.toggle('set', choice[key as ChoiceKey] !== '')
+        element.classList.toggle('set', filters[key as FilterKey] !== '')
       // It keeps its room, so that nothing beside it moves.
       reset.classList.toggle('away', chosen.length === 0)
       more.textContent = chosen.length === 0 ? 'Filters' : `Filters (${chosen.length})`
       found.textContent = what
     },
+  }
+
+  function toggle(): void {
+    const open = more.getAttribute('aria-expanded') !== 'true'
+    more.setAttribute('aria-expanded', String(open))
+    bar.classList.toggle('open', open)
   }
 }
 
@@ -130,8 +115,8 @@ interface Field {
 
 function field(name: string, label: string, options: readonly Option[]): Field {
   const id = `choose-${name}`
-  const select = h('select', { id }, ...options.map(([value, text]) => h('option', { value }, text)))
-  const element = h('div', { class: `field choose-${name}` }, h('label', { for: id }, label), select)
+  const select = html('select', { id }, ...options.map(([value, text]) => html('option', { value }, text)))
+  const element = html('div', `field choose-${name}`, html('label', { for: id }, label), select)
   return { element, select, useful: options.length > 2 }
 }
 
@@ -141,8 +126,4 @@ function any(all: string, values: readonly string[]): readonly Option[] {
 
 function distinct(values: readonly string[]): readonly string[] {
   return [...new Set(values)].sort()
-}
-
-function capital(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 }

@@ -1,3 +1,5 @@
+import { shortLink } from './format.ts'
+
 export type Child = Node | string | number | null | undefined | false
 
 type Listeners = { readonly [type in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[type]) => void }
@@ -9,70 +11,77 @@ export interface Attributes {
   readonly on?: Listeners
 }
 
-/** An HTML element. Children that are text stay text. */
-export function h<K extends keyof HTMLElementTagNameMap>(
+/** An HTML element; attributes that are a text are its class. Children that are text stay text. */
+export function html<K extends keyof HTMLElementTagNameMap>(
   tag: K,
-  attributes: Attributes = {},
+  attributes: Attributes | string = '',
   ...children: readonly Child[]
 ): HTMLElementTagNameMap[K] {
-  const element = document.createElement(tag)
-  dress(element, attributes, children)
-  return element
+  return fill(document.createElement(tag), attributes, children)
 }
 
 /** An SVG element. */
-export function s<K extends keyof SVGElementTagNameMap>(
+export function svg<K extends keyof SVGElementTagNameMap>(
   tag: K,
-  attributes: Attributes = {},
+  attributes: Attributes | string = '',
   ...children: readonly Child[]
 ): SVGElementTagNameMap[K] {
-  const element = document.createElementNS('http://www.w3.org/2000/svg', tag)
-  dress(element, attributes, children)
+  return fill(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, children)
+}
+
+function fill<E extends Element>(element: E, given: Attributes | string, children: readonly Child[]): E {
+  const { on = {}, ...attributes }: Attributes = typeof given === 'string' ? { class: given || null } : given
+  for (const [name, value] of Object.entries(attributes))
+    if (value !== null && value !== undefined && value !== false)
+      element.setAttribute(name, value === true ? '' : String(value))
+  for (const [type, listener] of Object.entries(on)) element.addEventListener(type, listener as EventListener)
+  for (const child of children)
+    if (child !== null && child !== undefined && child !== false)
+      element.append(child instanceof Node ? child : String(child))
   return element
 }
 
-function dress(element: Element, { on, ...attributes }: Attributes, children: readonly Child[]): void {
-  for (const [name, value] of Object.entries(attributes)) {
-    if (value === null || value === undefined || value === false) continue
-    element.setAttribute(name, value === true ? '' : String(value))
-  }
-  for (const [type, listener] of Object.entries(on ?? {}))
-    element.addEventListener(type, listener as EventListener)
-  append(element, children)
+/** A button that submits no form. */
+export function button(
+  className: string,
+  click: (event: MouseEvent) => void,
+  attributes: Attributes = {},
+  ...children: readonly Child[]
+): HTMLButtonElement {
+  return html(
+    'button',
+    { type: 'button', class: className || null, ...attributes, on: { click } },
+    ...children,
+  )
 }
 
-export function append(parent: Element, children: readonly Child[]): void {
-  for (const child of children)
-    if (child !== null && child !== undefined && child !== false)
-      parent.append(typeof child === 'number' ? String(child) : child)
+/** A name, and below it what tells more of it. */
+export function twoLines(name: Child, about: Child): HTMLElement {
+  return html('span', 'two-lines', name, html('span', 'about', about))
 }
 
 /** What only screen readers say. */
-export function unseen(text: string): HTMLElement {
-  return h('span', { class: 'unseen' }, text)
+export function srOnly(text: string): HTMLElement {
+  return html('span', 'sr-only', text)
 }
 
-/** What is seen and not said. */
-export function unsaid(text: string, className = ''): HTMLElement {
-  return h('span', { 'aria-hidden': 'true', class: className || null }, text)
+/** What screen readers do not say. */
+export function ariaHidden(text: string, className = ''): HTMLElement {
+  return html('span', { 'aria-hidden': 'true', class: className || null }, text)
 }
 
 /** A name that may go on in the next line behind a dot, a slash or a dash: never within a word that has room in a line. */
 export function breakable(name: string): HTMLElement {
   const parts = name.split(/(?<=[./_-])/)
-  return h(
-    'bdi',
-    { class: 'breakable' },
-    ...parts.flatMap((part, place) => (place === 0 ? [part] : [h('wbr'), part])),
-  )
+  const broken = parts.flatMap((part, place) => (place === 0 ? [part] : [html('wbr'), part]))
+  return html('bdi', 'breakable', ...broken)
 }
 
-let made = 0
+let ids = 0
 
 /** An id that no other element has. */
-export function freshId(name: string): string {
-  made++
-  return `${name}-${made}`
+export function uniqueId(name: string): string {
+  return `${name}-${++ids}`
 }
 
 /** Calls back with the width of an element, in whole pixels, whenever that changes. */
@@ -89,4 +98,84 @@ export function onWidth(element: Element, draw: (width: number) => void): void {
 /** Calls back when an element has another size. Not at once: what is drawn may change sizes, and browsers complain of that. */
 export function onResize(element: Element, react: () => void): void {
   new ResizeObserver(() => requestAnimationFrame(react)).observe(element)
+}
+
+/** A link that opens in a new window; anything but a web address stays text. */
+export function linkTo(link: string, text = shortLink(link)): HTMLElement {
+  const attributes = { class: 'link', title: link, dir: 'ltr' }
+  if (!isWeb(link)) return html('span', attributes, ...inOrder(text))
+  const opening = { href: link, target: '_blank', rel: 'noopener noreferrer' }
+  return html('a', { ...attributes, ...opening }, ...inOrder(text))
+}
+
+/** Scripts that are written from right to left. */
+const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]|[\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u
+
+/** The parts of a link from left to right, each by itself, so that none changes places with the next. */
+function inOrder(text: string): readonly Child[] {
+  if (!rightToLeft.test(text)) return [text]
+  return text.split(/([/?&=#]+)/).map((part) => (rightToLeft.test(part) ? html('bdi', '', part) : part))
+}
+
+function isWeb(link: string): boolean {
+  try {
+    return ['http:', 'https:'].includes(new URL(link).protocol)
+  } catch {
+    return false
+  }
+}
+
+type Step = () => void
+
+export interface StepQueue {
+  /** Does the steps given last, and forgets those before. */
+  do(steps: readonly Step[]): void
+  /** Does at once what is left to do. */
+  finish(): void
+}
+
+/**
+ * Does steps one by one when the browser has nothing else to do, letting it draw and listen between them: what is far down
+ * the page need not hold up what is on the screen. Paper waits for all of them.
+ */
+export function drawInSteps(): StepQueue {
+  let waiting: readonly Step[] = []
+  let stop = (): void => {}
+  window.addEventListener('beforeprint', finish)
+  return {
+    do: (steps) => {
+      stop()
+      waiting = steps
+      stop = whenIdle(go)
+    },
+    finish,
+  }
+
+  function finish(): void {
+    stop()
+    const steps = waiting
+    waiting = []
+    for (const step of steps) step()
+  }
+
+  function go(): void {
+    const [first, ...rest] = waiting
+    if (first === undefined) return
+    waiting = rest
+    first()
+    stop = whenIdle(go)
+  }
+}
+
+/** Milliseconds after which a step is done even if the browser is busy. */
+const timeout = 300
+
+/** Calls back as soon as there is time, and gives the way to call that off. Safari does not say when it has time. */
+function whenIdle(step: Step): Step {
+  if (!('requestIdleCallback' in window)) {
+    const timer = setTimeout(step)
+    return () => clearTimeout(timer)
+  }
+  const handle = requestIdleCallback(step, { timeout })
+  return () => cancelIdleCallback(handle)
 }

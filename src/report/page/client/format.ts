@@ -1,19 +1,8 @@
 const minus = '\u2212'
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
-const months = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-]
+const months = 'January February March April May June July August September October November December'.split(
+  ' ',
+)
 
 /** `1,234`. */
 export function number(value: number): string {
@@ -95,4 +84,8 @@ function encoded(sign: string): string {
 export function pathOf(link: string): string {
   const path = shortLink(link).replace(/^[^/?#]*/, '')
   return path === '' ? '/' : path
+}
+
+export function capitalised(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 }

@@ -1,14 +1,11 @@
-import type { Standing } from '../../cohort.ts'
-import type { PageData } from '../../page-data.ts'
-import { type Choice, choiceIn, hashOf, inOrder } from './choice.ts'
+import type { KeywordStatus } from '../../history/keyword-status.ts'
+import type { PageData } from '../data.ts'
 import { controls } from './controls.ts'
-import { pageData } from './data.ts'
-import { h } from './dom.ts'
+import { drawInSteps, html } from './dom.ts'
+import { type Filters, filtersIn, hashOf, inOrder } from './filters.ts'
 import { count, longDay, number } from './format.ts'
-import { inTurn } from './in-turn.ts'
-import { keywordSheet } from './keyword/sheet.ts'
-import { comparedDays, go, goTo, masthead, partIn } from './masthead.ts'
-import { type Moved, movedWords } from './movement-text.ts'
+import { comparedDays, go, goTo, header, partIn } from './header.ts'
+import { keywordDialog } from './keyword/dialog.ts'
 import { answers } from './sections/answers.ts'
 import { competitors } from './sections/competitors.ts'
 import { definitions } from './sections/definitions.ts'
@@ -17,54 +14,55 @@ import { overview } from './sections/overview.ts'
 import { pages } from './sections/pages.ts'
 import { runs } from './sections/runs.ts'
 import { empty, section } from './sections/section.ts'
+import { type MovementGroup, movementLabels } from './text.ts'
 import { countedView, type View, viewOf, withMovement } from './view.ts'
 
 const root = document.getElementById('report')
 if (root !== null) draw(await pageData(), root)
 
-/** Draws the page, and draws it again whenever something else is chosen. */
+/** Draws the page, and draws it again whenever a filter changes. */
 function draw(data: PageData, root: HTMLElement): void {
-  let choice = choiceIn(location.hash, data)
-  let view = viewOf(data, choice)
-  const sheet = keywordSheet()
-  const open = (standing: Standing, all: readonly Standing[]): void => sheet.open(view, standing, all)
+  let filters = filtersIn(location.hash, data)
+  let view = viewOf(data, filters)
+  const dialog = keywordDialog()
+  const open = (status: KeywordStatus, all: readonly KeywordStatus[]): void => dialog.open(view, status, all)
   const fields = controls(data, choose)
-  const head = masthead(data)
+  const head = header(data)
   const tracked = data.history.targets.map(
     (_, place) => data.history.series.filter(({ target }) => target === place).length,
   )
-  const later = inTurn()
-  const main = h('main', { id: 'content' })
+  const later = drawInSteps()
+  const main = html('main', { id: 'content' })
   root.replaceChildren(
-    h('a', { class: 'skip', href: '#overview', on: { click: go('overview') } }, 'Skip to the figures'),
+    html('a', { class: 'skip', href: '#overview', on: { click: go('overview') } }, 'Skip to the figures'),
     head.element,
     fields.element,
     main,
-    sheet.element,
+    dialog.element,
   )
   let lastChange = ''
   let showMovement: (() => void) | undefined
   window.addEventListener('hashchange', () => {
     lastChange = ''
-    show(choiceIn(location.hash, data))
+    show(filtersIn(location.hash, data))
     goToPart()
   })
-  show(choice)
+  show(filters)
   goToPart()
 
-  function choose(change: Partial<Choice>): void {
-    const next = inOrder({ ...choice, ...change })
+  function choose(change: Partial<Filters>): void {
+    const next = inOrder({ ...filters, ...change })
     const hash = hashOf(next, data)
     const address = `${location.href.split('#')[0]}${hash === '' ? '' : `#${hash}`}`
     const changed = Object.keys(change).join()
-    // What is typed letter by letter is undone at once.
+    // Typed letters are one entry of the browser's history.
     if (changed === 'text' && lastChange === 'text') history.replaceState(null, '', address)
-    else if (hash !== hashOf(choice, data)) history.pushState(null, '', address)
+    else if (hash !== hashOf(filters, data)) history.pushState(null, '', address)
     lastChange = changed
     show(next)
   }
 
-  /** The browser cannot go to a part that is not drawn yet. */
+  /** The browser cannot go to a section that is not drawn yet. */
   function goToPart(): void {
     const part = partIn(location.hash)
     if (part === undefined) return
@@ -72,39 +70,39 @@ function draw(data: PageData, root: HTMLElement): void {
     goTo(part, 'instant')
   }
 
-  function show(next: Choice): void {
-    const isOtherMovement = hashOf({ ...next, movement: choice.movement }, data) === hashOf(choice, data)
-    choice = next
+  function show(next: Filters): void {
+    const isOtherMovement = hashOf({ ...next, movement: filters.movement }, data) === hashOf(filters, data)
+    filters = next
     if (showMovement !== undefined && isOtherMovement) {
-      view = withMovement(view, choice)
+      view = withMovement(view, filters)
       showFound()
       showMovement()
     } else {
-      view = viewOf(data, choice)
+      view = viewOf(data, filters)
       showFound()
       drawParts(view)
     }
   }
 
   function showFound(): void {
-    const what = found(view, tracked[choice.target] ?? 0)
-    fields.show(choice, what)
+    const what = found(view, tracked[filters.target] ?? 0)
+    fields.show(filters, what)
     head.show(view, what)
   }
 
   function drawParts(seen: View): void {
     if (data.history.targets.length === 0) {
-      const overviewHead = { id: 'overview', title: 'Overview' }
-      main.replaceChildren(section(overviewHead, empty(whyEmpty(data))), runs(seen), definitions(seen))
+      const first = section({ id: 'overview', title: 'Overview' }, empty(whyEmpty(data)))
+      main.replaceChildren(first, runs(seen), definitions(seen))
       return
     }
     const counted = countedView(seen)
     const table = keywordTable(seen, open)
-    const first = overview(counted, { open, choose })
+    const first = overview(counted, open, choose)
     const lead = new Text()
     main.replaceChildren(first.element, section({ id: 'keywords', title: 'Keywords', lead }, table.element))
     showMovement = () => {
-      first.press(choice.movement)
+      first.press(filters.movement)
       lead.data = leadOf(view)
       table.show(view.listed)
     }
@@ -123,34 +121,32 @@ function whyEmpty({ history: { days } }: PageData): string {
 }
 
 /**
- * How many keywords are in sight, and how many of them the table lists.
+ * How many keywords are selected, and how many of them the table lists.
  *
  * @param all how many the target is tracked for
  */
-function found({ standings, listed, choice }: View, all: number): string {
-  const inSight =
-    all === standings.length
-      ? count(all, 'keyword')
-      : `${number(standings.length)} of ${count(all, 'keyword')}`
-  return choice.movement === '' ? inSight : `${inSight}, ${number(listed.length)} listed`
+function found({ statuses, listed, filters }: View, all: number): string {
+  const selected =
+    all === statuses.length ? count(all, 'keyword') : `${number(statuses.length)} of ${count(all, 'keyword')}`
+  return filters.movement === '' ? selected : `${selected}, ${number(listed.length)} listed`
 }
 
-function leadOf({ history, standings, listed, choice }: View): string {
+function leadOf({ history, statuses, listed, filters }: View): string {
   const last = history.days.at(-1)
-  const since = comparedDays(standings, history.days)
+  const since = comparedDays(statuses, history.days)
   const removed = history.removed.length
-  const only =
-    choice.movement === ''
-      ? []
-      : [
-          `Only ${number(listed.length)} of ${number(standings.length)}: ${movedWords[choice.movement as Moved]}.`,
-        ]
+  const group = movementLabels[filters.movement as MovementGroup]
   return [
-    ...only,
-    `Where each keyword ${last === undefined ? 'stands' : `stood on ${longDay(last)}`}${since === '' ? '' : `, compared with ${since}`}.`,
-    ...(removed === 0
-      ? []
-      : [`Left out: ${count(removed, 'query', 'queries')} that the job no longer asks for.`]),
-    'Open one for its history.',
-  ].join(' ')
+    filters.movement !== '' && `Only ${number(listed.length)} of ${number(statuses.length)}: ${group}.`,
+    `The rank of each keyword${last === undefined ? '' : ` on ${longDay(last)}`}${since === '' ? '' : `, compared with ${since}`}.`,
+    removed > 0 && `Not shown: ${count(removed, 'query', 'queries')} that the job no longer has.`,
+    'Select a keyword for its history.',
+  ]
+    .filter(Boolean)
+    .join(' ')
+}
+
+/** What the page shows: the JSON in the page itself. */
+async function pageData(): Promise<PageData> {
+  return JSON.parse(document.getElementById('page-data')?.textContent ?? '') as PageData
 }

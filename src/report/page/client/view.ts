@@ -1,33 +1,31 @@
-import { type AskedDay, askedBack } from '../../baseline.ts'
-import { type Standing, standingsOf } from '../../cohort.ts'
-import { filterPage } from '../../filter-history.ts'
-import type { PageData } from '../../page-data.ts'
-import { type Part, partKey, partOf, partsOf } from '../../parts.ts'
-import type { Keyword, RankHistory, TrackedTarget } from '../../rank-history.ts'
-import type { Choice } from './choice.ts'
-import { localeOf } from './keyword/keyword-text.ts'
-import { movementOf } from './movement-text.ts'
+import { type KeywordStatus, keywordStatuses } from '../../history/keyword-status.ts'
+import { type ComparisonDay, comparisonDay } from '../../history/movement.ts'
+import { type Part, partKey, partOf, partsOf } from '../../history/parts.ts'
+import type { Keyword, RankHistory, TrackedTarget } from '../../history/rank-history.ts'
+import { filterPage, type PageData } from '../data.ts'
+import type { Filters } from './filters.ts'
+import { localeOf, movementOf } from './text.ts'
 
-/** What is in sight: the part of the data that the reader chose. */
+/** The part of the data that the filters select. */
 export interface View {
-  /** Only the keywords and days in sight; places of keywords, targets and links are those of the whole. */
+  /** Only the selected keywords and days; places of keywords, targets and links are those of the whole. */
   readonly data: PageData
-  readonly choice: Choice
+  readonly filters: Filters
   readonly history: RankHistory
   readonly target: TrackedTarget
-  readonly asked: AskedDay | null
-  /** Where the chosen target stands for each keyword in sight that it is tracked for. */
-  readonly standings: readonly Standing[]
-  /** Those of them that moved as chosen: the rows of the table of keywords. Figures are not of these: they would speak of winners alone. */
-  readonly listed: readonly Standing[]
-  /** Where every target stands for the keywords in sight; found when it is first asked for. */
-  everyone(): readonly Standing[]
-  /** The kinds of results and engines in sight, the one that figures are of first. */
+  readonly asked: ComparisonDay | null
+  /** Of the chosen target, for each selected keyword that it is tracked for. */
+  readonly statuses: readonly KeywordStatus[]
+  /** Those of them that moved as chosen: the rows of the table of keywords. Figures are not of these alone: those of winners would say nothing. */
+  readonly listed: readonly KeywordStatus[]
+  /** Of every target, for the selected keywords; found on the first call. */
+  allTargets(): readonly KeywordStatus[]
+  /** The selected kinds of results and engines, the one that figures are of first. */
   readonly parts: readonly Part[]
 }
 
-export function viewOf(data: PageData, choice: Choice): View {
-  const { text, tag, operation, locale, movement, from, to } = choice
+export function viewOf(data: PageData, filters: Filters): View {
+  const { text, tag, operation, locale, movement, from, to } = filters
   const filtered = filterPage(data, {
     text,
     tags: tag === '' ? [] : [tag],
@@ -35,65 +33,61 @@ export function viewOf(data: PageData, choice: Choice): View {
     from,
     until: to,
   })
-  const asked = askedDay(data, filtered.history.days, choice)
+  const asked = askedDay(data, filtered.history.days, filters)
   const isOfLocale = (keyword: Keyword): boolean => localeOf(keyword) === locale
   const shown = locale === '' ? filtered : keep(filtered, data.history.keywords.map(isOfLocale))
   const { history } = shown
-  const own = { ...history, series: history.series.filter(({ target }) => target === choice.target) }
-  const standings = standingsOf(own, asked)
+  const own = { ...history, series: history.series.filter(({ target }) => target === filters.target) }
+  const statuses = keywordStatuses(own, asked)
   const parts = partsOf(history, data.measure.kind)
-  const chosen = parts.find((part) => partKey(part) === choice.part)
+  const chosen = parts.find((part) => partKey(part) === filters.part)
   return {
     data: shown,
-    choice,
+    filters,
     history,
-    target: data.history.targets[choice.target] as TrackedTarget,
+    target: data.history.targets[filters.target] as TrackedTarget,
     asked,
-    standings,
-    listed: listedOf(standings, movement),
-    everyone: once(() => standingsOf(history, asked)),
+    statuses,
+    listed: listedOf(statuses, movement),
+    allTargets: once(() => keywordStatuses(history, asked)),
     parts: chosen === undefined ? parts : [chosen, ...parts.filter((part) => part !== chosen)],
   }
 }
 
-/** The same with the keywords listed that moved otherwise: nothing else of a view depends on that. */
-export function withMovement(view: View, choice: Choice): View {
-  return { ...view, choice, listed: listedOf(view.standings, choice.movement) }
+/** The view with another movement listed: nothing else of a view depends on it. */
+export function withMovement(view: View, filters: Filters): View {
+  return { ...view, filters, listed: listedOf(view.statuses, filters.movement) }
 }
 
-function listedOf(standings: readonly Standing[], movement: string): readonly Standing[] {
-  return movement === '' ? standings : standings.filter(({ change }) => movementOf(change) === movement)
+function listedOf(statuses: readonly KeywordStatus[], movement: string): readonly KeywordStatus[] {
+  return movement === '' ? statuses : statuses.filter(({ change }) => movementOf(change) === movement)
 }
 
-function once<T>(find: () => T): () => T {
-  let found: { readonly value: T } | undefined
-  return () => {
-    found ??= { value: find() }
-    return found.value
-  }
+function once<T extends object>(find: () => T): () => T {
+  let found: T | undefined
+  return () => (found ??= find())
 }
 
-/** The same of what its figures are of: one kind of results of one engine, for others are no part of the same average. */
+/** The view of one kind of results of one engine: figures never mix them. */
 export function countedView(view: View): View {
   const [counted] = view.parts
   if (counted === undefined || view.parts.length === 1) return view
   const key = partKey(counted)
   const isCounted = view.history.keywords.map((keyword) => partKey(partOf(keyword)) === key)
   const data = keep(view.data, isCounted)
-  const ofPart = (all: readonly Standing[]) => all.filter(({ series }) => isCounted[series.keyword])
+  const ofPart = (all: readonly KeywordStatus[]) => all.filter(({ series }) => isCounted[series.keyword])
   return {
     ...view,
-    ...{ data, history: data.history },
-    ...{
-      standings: ofPart(view.standings),
-      listed: ofPart(view.listed),
-      everyone: once(() => ofPart(view.everyone())),
-    },
+    data,
+    history: data.history,
+    statuses: ofPart(view.statuses),
+    listed: ofPart(view.listed),
+    allTargets: once(() => ofPart(view.allTargets())),
   }
 }
 
 /**
- * The same of fewer keywords, which keep their places.
+ * The data of fewer keywords, which keep their places.
  *
  * @param fits by place in the keywords
  */
@@ -108,11 +102,11 @@ function keep(data: PageData, fits: readonly boolean[]): PageData {
   }
 }
 
-/** What was asked for on the command line, unless the reader asks for another day. */
+/** The day of the command line, unless the reader chose another one. */
 function askedDay(
   { compare: given }: PageData,
   days: readonly string[],
-  { compare }: Choice,
-): AskedDay | null {
-  return compare === '' ? given : (askedBack(compare, days) ?? given)
+  { compare }: Filters,
+): ComparisonDay | null {
+  return compare === '' ? given : (comparisonDay(compare, days) ?? given)
 }

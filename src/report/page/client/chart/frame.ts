@@ -1,6 +1,5 @@
-import { h, onWidth, s } from '../dom.ts'
-import { longDay } from '../format.ts'
-import type { TimeAxis } from './time-axis.ts'
+import { html, onWidth, svg } from '../dom.ts'
+import { longDay, month, shortDay } from '../format.ts'
 
 /** A chart over days that is drawn as wide as there is room. */
 export interface Frame {
@@ -23,34 +22,81 @@ export interface TipRow {
   readonly value: string
 }
 
+/** What the vertical axis runs from and to, its top first, and where it has names. */
+export interface Scale {
+  readonly top: number
+  readonly bottom: number
+  readonly ticks: readonly number[]
+}
+
+export interface ScaledChart {
+  readonly label: string
+  readonly days: readonly string[]
+  readonly scale: Scale
+  /** How the axis writes a value. */
+  readonly format: (value: number) => string
+  readonly height?: number
+  /** Room above the first tick. */
+  readonly top?: number
+  /** Room left of the plot. */
+  readonly gutter?: number
+  /** Room between the plot and the names of the days. */
+  readonly lanes?: number
+  readonly axis?: (edges: Edges) => TimeAxis
+  draw(axis: TimeAxis, y: (value: number) => number, bottom: number): readonly SVGElement[]
+  tip(day: number): readonly TipRow[]
+}
+
+/** A chart with a vertical scale: its grid and names lie below what is drawn. */
+export function scaledChart(chart: ScaledChart): HTMLElement {
+  const { label, days, scale, format, height = 240, top = 10, gutter = 40, lanes = 0, draw, tip } = chart
+  const bottom = height - 24 - lanes
+  const y = (value: number): number =>
+    top + ((value - scale.top) / (scale.bottom - scale.top || 1)) * (bottom - top)
+  return chartFrame({
+    label,
+    days,
+    height,
+    tip,
+    draw: (width) => {
+      const edges = { left: gutter, right: width - 10 }
+      const axis = chart.axis?.(edges) ?? timeAxis(days, edges)
+      const grid = scale.ticks.map((tick) => gridLine(edges, y(tick), format(tick)))
+      const marks = [...grid, timeLabels(days, axis, height - 6), ...draw(axis, y, bottom)]
+      return { axis, marks, bottom: bottom + lanes }
+    },
+  })
+}
+
+/** A line across a chart, with its name left of it. */
+export function gridLine({ left, right }: Edges, at: number, name: string): SVGElement {
+  const y = round(at)
+  return svg(
+    'g',
+    'axis',
+    svg('line', { x1: left, x2: right, y1: y, y2: y }),
+    svg('text', { x: left - 8, y: y + 4, 'text-anchor': 'end' }, name),
+  )
+}
+
 /** Draws, and says what a day came to where the pointer is, or where the arrow keys went. */
 export function chartFrame({ label, days, height, draw, tip }: Frame): HTMLElement {
-  const svg = s('svg', { 'aria-hidden': 'true', height, class: 'chart' })
-  const tipBox = h('div', { class: 'tip', hidden: true, 'aria-hidden': 'true' })
-  const said = h('p', { class: 'unseen', role: 'status' })
-  const cursor = s('line', { class: 'cursor', y1: 0, visibility: 'hidden' })
-  const box = h(
-    'div',
-    {
-      class: 'plot',
-      tabindex: 0,
-      role: 'application',
-      'aria-roledescription': 'chart',
-      'aria-label': `${label} The arrow keys go from day to day.`,
-    },
-    svg,
-    tipBox,
-    said,
-  )
+  const drawing = svg('svg', { 'aria-hidden': 'true', height, class: 'chart' })
+  const tipBox = html('div', { class: 'tip', hidden: true, 'aria-hidden': 'true' })
+  const said = html('p', { class: 'sr-only', role: 'status' })
+  const cursor = svg('line', { class: 'cursor', y1: 0, visibility: 'hidden' })
+  const role = { role: 'application', 'aria-roledescription': 'chart' }
+  const name = `${label} The arrow keys go from day to day.`
+  const box = html('div', { class: 'plot', tabindex: 0, ...role, 'aria-label': name }, drawing, tipBox, said)
   let axis: TimeAxis | null = null
   let at: number | null = null
   onWidth(box, (width) => {
-    svg.setAttribute('width', String(width))
-    svg.setAttribute('viewBox', `0 0 ${width} ${height}`)
+    drawing.setAttribute('width', String(width))
+    drawing.setAttribute('viewBox', `0 0 ${width} ${height}`)
     const drawn = draw(width)
     axis = drawn.axis
     cursor.setAttribute('y2', String(drawn.bottom))
-    svg.replaceChildren(...drawn.marks, cursor)
+    drawing.replaceChildren(...drawn.marks, cursor)
     hide()
   })
   box.addEventListener('pointermove', ({ clientX }) => {
@@ -77,10 +123,12 @@ export function chartFrame({ label, days, height, draw, tip }: Frame): HTMLEleme
     if (axis === null || day === at) return
     at = day
     const x = axis.x(day)
-    cursor.setAttribute('x1', String(x))
-    cursor.setAttribute('x2', String(x))
+    for (const end of ['x1', 'x2']) cursor.setAttribute(end, String(x))
     cursor.setAttribute('visibility', 'visible')
-    tipBox.replaceChildren(h('p', {}, longDay(days[day] as string)), h('dl', {}, ...tip(day).map(tipRow)))
+    tipBox.replaceChildren(
+      html('p', '', longDay(days[day] as string)),
+      html('dl', '', ...tip(day).map(tipRow)),
+    )
     tipBox.hidden = false
     const room = box.clientWidth
     const left = x + 14 + tipBox.offsetWidth > room ? x - 14 - tipBox.offsetWidth : x + 14
@@ -95,5 +143,121 @@ export function chartFrame({ label, days, height, draw, tip }: Frame): HTMLEleme
 }
 
 function tipRow({ sample, label, value }: TipRow): HTMLElement {
-  return h('div', {}, h('dt', {}, sample, label), h('dd', {}, value))
+  return html('div', '', html('dt', '', sample, label), html('dd', '', value))
+}
+
+export interface Edges {
+  readonly left: number
+  readonly right: number
+}
+
+/** Where days lie between the left and the right edge of a chart. */
+export interface TimeAxis extends Edges {
+  x(day: number): number
+  /** Where a date lies. */
+  xOf(date: string): number
+  /** The day nearest to a place. */
+  nearest(x: number): number
+}
+
+const dayMs = 86_400_000
+
+/** Days lie as far apart as they are in time: a week without a run is a week wide. */
+export function timeAxis(days: readonly string[], { left, right }: Edges): TimeAxis {
+  const times = days.map((day) => Date.parse(day))
+  const [first = 0, last = 0] = [times[0], times.at(-1)]
+  const at = (time: number): number =>
+    last === first ? (left + right) / 2 : left + ((time - first) * (right - left)) / (last - first)
+  const x = (day: number): number => at(times[day] ?? first)
+  return {
+    left,
+    right,
+    x,
+    xOf: (date) => at(Date.parse(date)),
+    nearest: (place) =>
+      times.reduce((best, _, day) => (Math.abs(x(day) - place) < Math.abs(x(best) - place) ? day : best), 0),
+  }
+}
+
+/** Room that the name of a day takes. */
+const labelWidth = 76
+
+/** Names of days under a chart, as many as have room. */
+export function timeLabels(days: readonly string[], axis: TimeAxis, y: number): SVGElement {
+  const { left, right } = axis
+  const names = ticks(days, Math.max(1, Math.floor((right - left) / labelWidth))).map(({ at, text }) => {
+    const x = axis.xOf(at)
+    const anchor = x - left < labelWidth / 3 ? 'start' : right - x < labelWidth / 3 ? 'end' : 'middle'
+    return svg('text', { x: round(x), y, 'text-anchor': anchor }, text)
+  })
+  return svg('g', 'axis', ...names)
+}
+
+/** Every so many days counted back from the last one, or the first of every so many months. */
+function ticks(days: readonly string[], most: number): readonly { at: string; text: string }[] {
+  const [first, last] = [days[0], days.at(-1)]
+  if (first === undefined || last === undefined) return []
+  const span = Math.round((Date.parse(last) - Date.parse(first)) / dayMs)
+  const step = [1, 2, 7, 14, 28].find((one) => span / one + 1 <= most)
+  if (step !== undefined)
+    return Array.from({ length: Math.floor(span / step) + 1 }, (_, index) => {
+      const at = new Date(Date.parse(last) - index * step * dayMs).toISOString().slice(0, 10)
+      return { at, text: shortDay(at) }
+    })
+  const months = span / 30.4
+  const by = [1, 2, 3, 6, 12].find((one) => months / one + 1 <= most) ?? 24
+  return firstsOfMonths(first, last)
+    .filter((at) => (Number(at.slice(5, 7)) - 1) % by === 0)
+    .map((at) => ({ at, text: month(at) }))
+}
+
+function firstsOfMonths(first: string, last: string): readonly string[] {
+  const firsts: string[] = []
+  const at = new Date(`${first.slice(0, 7)}-01`)
+  for (; at.toISOString().slice(0, 10) <= last; at.setUTCMonth(at.getUTCMonth() + 1))
+    if (at.toISOString().slice(0, 10) >= first) firsts.push(at.toISOString().slice(0, 10))
+  return firsts
+}
+
+/** Coordinates of a chart: a tenth of a pixel is more than is seen. */
+export function round(at: number): number {
+  return Math.round(at * 10) / 10
+}
+
+/** How many lines are told apart: each has its own colour and its own strokes. */
+const looks = 8
+const dashes = ['', '7 3', '2 3', '9 3 2 3', '4 4', '12 4', '1 4', '6 2 2 2 2 2']
+
+/** Attributes of the line of a target, by its place in the list of targets. */
+export function lineLook(target: number) {
+  return { class: `line look-${target % looks}`, 'stroke-dasharray': dashes[target % looks] || null }
+}
+
+/** A piece of the line, for legends. */
+export function lineSample(target: number): SVGElement {
+  return sample(22, 8, svg('line', { x1: 1, x2: 21, y1: 4, y2: 4, ...lineLook(target) }))
+}
+
+/** The colour of a class of ranks, the best first, then what is no rank. */
+export function bandSample(band: number): SVGElement {
+  return sample(
+    12,
+    12,
+    svg('rect', { x: 0.5, y: 0.5, width: 11, height: 11, rx: 2, class: `band band-${band}` }),
+  )
+}
+
+function sample(width: number, height: number, shape: SVGElement): SVGElement {
+  return svg('svg', { class: 'sample', width, height, 'aria-hidden': 'true' }, shape)
+}
+
+/** Names of lines or bands, with a sample of each. */
+export function legend(
+  entries: readonly { readonly sample: SVGElement; readonly label: string }[],
+): HTMLElement {
+  return html(
+    'ul',
+    'legend',
+    ...entries.map(({ sample, label }) => html('li', '', sample, html('bdi', '', label))),
+  )
 }

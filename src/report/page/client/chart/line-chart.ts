@@ -1,7 +1,14 @@
-import { h, s } from '../dom.ts'
-import { chartFrame } from './frame.ts'
-import { lineLook, lineSample } from './look.ts'
-import { round, type TimeAxis, timeAxis, timeLabels } from './time-axis.ts'
+import { svg } from '../dom.ts'
+import {
+  legend,
+  lineLook,
+  lineSample,
+  round,
+  type Scale,
+  type ScaledChart,
+  scaledChart,
+  type TimeAxis,
+} from './frame.ts'
 
 export interface Line {
   readonly label: string
@@ -13,110 +20,64 @@ export interface Line {
   readonly main: boolean
 }
 
-/** What the vertical axis runs from and to, its top first, and where it has names. */
-export interface Scale {
-  readonly top: number
-  readonly bottom: number
-  readonly ticks: readonly number[]
-}
-
-export interface LineChart {
-  readonly label: string
-  readonly days: readonly string[]
+export interface LineChart extends Omit<ScaledChart, 'axis' | 'draw' | 'tip'> {
   readonly lines: readonly Line[]
-  readonly scale: Scale
-  /** How the axis writes a value. */
-  readonly format: (value: number) => string
   /** How the value of a day is written, where that is more exact. */
   readonly exact?: (value: number) => string
   /** What is said of a day without a value. */
-  readonly missing?: (line: Line, day: number) => string
-  readonly height?: number
-  /** Drawn over the lines, and below them. */
-  readonly marks?: (axis: TimeAxis, y: (value: number) => number, bottom: number) => readonly SVGElement[]
-  /** Room for what `marks` draws below the plot. */
-  readonly lanes?: number
-  readonly gutter?: number
-  /** Room above the first tick. */
-  readonly top?: number
+  readonly missing: (line: Line, day: number) => string
+  /** Drawn over the lines, and in the lanes below them. */
+  readonly marks?: ScaledChart['draw']
 }
-
-const footer = 24
 
 /** Lines over days, the main one above the others. A day without a value is a gap, never bridged. */
 export function lineChart(chart: LineChart): HTMLElement {
-  const {
-    label,
-    days,
-    lines,
-    scale,
-    format,
-    exact = format,
-    height = 240,
-    lanes = 0,
-    gutter = 40,
-    top = 10,
-  } = chart
-  const bottom = height - footer - lanes
-  const y = (value: number): number =>
-    top + ((value - scale.top) / (scale.bottom - scale.top || 1)) * (bottom - top)
-  const ordered = [...lines].sort((a, b) => Number(a.main) - Number(b.main))
-  return chartFrame({
-    label,
-    days,
-    height,
-    draw: (width) => {
-      const axis = timeAxis(days, { left: gutter, right: width - 10 })
+  const { days, lines, format, exact = format, missing, marks } = chart
+  return scaledChart({
+    ...chart,
+    draw: (axis, y, bottom) => {
       const roomy = (axis.right - axis.left) / days.length >= 9
-      const marks = [
-        ...scale.ticks.map((tick) => gridLine(y(tick), axis, format(tick))),
-        timeLabels(days, axis, height - 6),
-        ...ordered.flatMap((line) => drawn(line, { axis, y, dots: roomy && line.main })),
-        ...(chart.marks?.(axis, y, bottom) ?? []),
+      const mainLast = lines.toSorted((a, b) => Number(a.main) - Number(b.main))
+      return [
+        ...mainLast.flatMap((line) => drawn(line, axis, y, roomy && line.main)),
+        ...(marks?.(axis, y, bottom) ?? []),
       ]
-      return { axis, marks, bottom: bottom + lanes }
     },
     tip: (day) =>
-      lines
-        .toSorted((a, b) => Number(b.main) - Number(a.main))
-        .map((line) => {
-          const value = line.values[day] ?? null
-          return {
-            sample: lineSample(line.target),
-            label: line.label,
-            value: value === null ? (chart.missing?.(line, day) ?? 'no value') : exact(value),
-          }
-        }),
+      mainFirst(lines).map((line) => {
+        const value = line.values[day] ?? null
+        return {
+          sample: lineSample(line.target),
+          label: line.label,
+          value: value === null ? missing(line, day) : exact(value),
+        }
+      }),
   })
 }
 
-function gridLine(y: number, { left, right }: TimeAxis, text: string): SVGElement {
-  return s(
-    'g',
-    { class: 'axis' },
-    s('line', { x1: left, x2: right, y1: round(y), y2: round(y) }),
-    s('text', { x: left - 8, y: round(y) + 4, 'text-anchor': 'end' }, text),
-  )
+/** Names of lines, with a piece of each. */
+export function lineLegend(lines: readonly Line[]): HTMLElement {
+  return legend(mainFirst(lines).map(({ label, target }) => ({ label, sample: lineSample(target) })))
 }
 
-interface Place {
-  readonly axis: TimeAxis
-  readonly y: (value: number) => number
-  readonly dots: boolean
+function mainFirst(lines: readonly Line[]): readonly Line[] {
+  return lines.toSorted((a, b) => Number(b.main) - Number(a.main))
 }
 
-function drawn({ values, target, main }: Line, { axis, y, dots }: Place): readonly SVGElement[] {
+function drawn(
+  { values, target, main }: Line,
+  { x }: TimeAxis,
+  y: (value: number) => number,
+  dots: boolean,
+): readonly SVGElement[] {
   const look = lineLook(target)
-  const path = s('path', {
-    ...look,
-    class: `${look.class}${main ? ' main' : ''}`,
-    d: pathOf(values, axis.x, y),
-  })
+  const d = pathOf(values, x, y)
+  const path = svg('path', { ...look, class: `${look.class}${main ? ' main' : ''}`, d })
   const points = values.flatMap((value, day) => {
     if (value === null) return []
     const alone = (values[day - 1] ?? null) === null && (values[day + 1] ?? null) === null
     if (!dots && !alone) return []
-    return [s('circle', { class: `dot ${look.class}`, cx: round(axis.x(day)), cy: round(y(value)), r: 2.2 })]
+    return [svg('circle', { class: `dot ${look.class}`, cx: round(x(day)), cy: round(y(value)), r: 2.2 })]
   })
   return [path, ...points]
 }
@@ -134,15 +95,6 @@ export function pathOf(
     open = value !== null
   })
   return path
-}
-
-/** Names of lines, with a piece of each. */
-export function legend(lines: readonly Pick<Line, 'label' | 'target'>[]): HTMLElement {
-  return h(
-    'ul',
-    { class: 'legend' },
-    ...lines.map(({ label, target }) => h('li', {}, lineSample(target), h('bdi', {}, label))),
-  )
 }
 
 const roundSteps = [1, 2, 2.5, 3, 4, 5, 10]

@@ -1,46 +1,45 @@
-import type { Standing } from '../../../cohort.ts'
-import { pagesOf } from '../../../metrics/page-of.ts'
-import { firstResults, serpPairs } from '../../../metrics/serps.ts'
-import { compare, type Observed } from '../../../movement.ts'
-import type { PageData, Serp, SerpResult } from '../../../page-data.ts'
-import { h, unseen } from '../dom.ts'
+import type { KeywordStatus } from '../../../history/keyword-status.ts'
+import { compare, type Observed } from '../../../history/movement.ts'
+import { firstResults, pagesOf, serpPairs } from '../../../metrics/serps.ts'
+import type { PageData, Serp, SerpResult } from '../../data.ts'
+import { html, linkTo, srOnly } from '../dom.ts'
 import { longDay, mediumDay, readable } from '../format.ts'
-import { linkTo } from '../link.ts'
-import { changeMark } from '../movement-text.ts'
-import { empty } from '../sections/section.ts'
+import { empty, note } from '../sections/section.ts'
+import { changeMark } from '../text.ts'
 import type { View } from '../view.ts'
 
 /** The first ten results of the last day beside those of the compared one: what entered, what left, what moved. */
-export function firstTen(view: View, { series, baseline }: Standing): HTMLElement {
+export function firstTen(view: View, { series, baseline }: KeywordStatus): HTMLElement {
   const { history, asked, data } = view
   const own = data.serps.filter(({ keyword }) => keyword === series.keyword)
   const pair = serpPairs(history, own, asked)[0]
   if (pair === undefined) return empty(whyNoResults(view))
   const { current, compared } = pair
   const pages = pagesIn(data, [current, ...(compared === null ? [] : [compared])])
-  const dayOf = ({ day }: Serp): string => mediumDay(history.days[day] as string)
-  return h(
-    'div',
-    { class: 'serps' },
-    list({ heading: dayOf(current), serp: current, other: compared, view, pages, isNow: true }),
+  const dayOf = ({ day }: Pick<Serp, 'day'>): string => mediumDay(history.days[day] as string)
+  const sides = { view, pages }
+  const now = list({ ...sides, heading: dayOf(current), serp: current, other: compared, isNow: true })
+  const before =
     compared === null
-      ? empty(
-          baseline === null
-            ? 'There is no earlier day to compare with.'
-            : notCarried(history.days[baseline.day] as string),
-        )
-      : list({ heading: dayOf(compared), serp: compared, other: current, view, pages, isNow: false }),
-  )
+      ? empty(baseline === null ? 'There is no earlier day to compare with.' : notIncluded(dayOf(baseline)))
+      : list({
+          ...sides,
+          heading: `${dayOf(compared)} (compared)`,
+          serp: compared,
+          other: current,
+          isNow: false,
+        })
+  return html('div', 'serps', now, before)
 }
 
-/** A page has the results of the last day and of those that it offers to compare with; not of every day that can be chosen. */
-function whyNoResults({ history, choice }: View): string {
+/** A page has the results of the last day and of those that it offers to compare with, not of every day. */
+function whyNoResults({ history, filters }: View): string {
   const last = history.days.at(-1) ?? ''
-  return choice.to === '' ? `Nothing was looked at on ${longDay(last)}.` : notCarried(last)
+  return filters.to === '' ? `Nothing was checked on ${longDay(last)}.` : notIncluded(mediumDay(last))
 }
 
-function notCarried(day: string): string {
-  return `This page does not carry the results of ${longDay(day)}: the report has those of more days with --serps, for instance --serps 30d.`
+function notIncluded(day: string): string {
+  return `This report does not include the results of ${day}. Write it with --serps for more days, for instance --serps 30d.`
 }
 
 interface Side {
@@ -54,47 +53,33 @@ interface Side {
 
 function list({ heading, serp, other, view, pages, isNow }: Side): HTMLElement {
   const results = firstResults(serp)
-  return h(
-    'section',
-    {},
-    h('h4', {}, heading, isNow ? '' : ' (compared)'),
-    h('ol', { class: 'results' }, ...results.map((result) => row(result))),
-    serp.depth < 10
-      ? h('p', { class: 'note' }, `Only the first ${serp.depth} were looked at without a gap.`)
-      : null,
-  )
+  const broken = serp.depth < 10 && note(`Only the first ${serp.depth} were checked without a gap.`)
+  return html('section', '', html('h4', '', heading), html('ol', 'results', ...results.map(row)), broken)
 
   function row(result: SerpResult): HTMLElement {
     const [rank, title, link, site, targets] = result
     const { texts, sites, links, history } = view.data
-    const mine = targets.includes(view.choice.target)
-    const owner = history.targets[mine ? view.choice.target : (targets[0] ?? -1)] ?? null
+    const mine = targets.includes(view.filters.target)
+    const owner = history.targets[mine ? view.filters.target : (targets[0] ?? -1)] ?? null
     const name = owner?.label ?? (site === null ? '' : (sites[site] as string))
     const href = link === null ? null : (links[link] as string)
-    const heading = title === null ? 'No title was sent' : (texts[title] as string)
-    const whose = [
-      owner === null
-        ? null
-        : h('span', { class: 'badge' }, mine ? 'target' : owner.own ? 'own' : 'competitor'),
-      h('bdi', {}, name),
-    ]
-    return h(
+    const heading = title === null ? 'No title' : (texts[title] as string)
+    const badge = mine ? 'target' : owner?.own ? 'own' : 'competitor'
+    const whose = [owner === null ? null : html('span', 'badge', badge), html('bdi', '', name)]
+    const about =
+      href === null
+        ? html('span', 'about', ...whose)
+        : html(
+            'details',
+            'about whole-link',
+            html('summary', '', ...whose, srOnly(`, link of result ${rank}`)),
+            linkTo(href, readable(href)),
+          )
+    return html(
       'li',
       { class: `result${mine ? ' mine' : ''}${owner !== null && !mine ? ' tracked' : ''}`, value: rank },
-      h('span', { class: 'result-rank' }, rank),
-      h(
-        'span',
-        { class: 'two-lines' },
-        h('span', { class: 'result-title' }, h('bdi', {}, heading)),
-        href === null
-          ? h('span', { class: 'about' }, ...whose)
-          : h(
-              'details',
-              { class: 'about whole-link' },
-              h('summary', {}, ...whose, unseen(`, link of result ${rank}`)),
-              linkTo(href, readable(href)),
-            ),
-      ),
+      html('span', 'result-rank', rank),
+      html('span', 'two-lines', html('span', 'result-title', html('bdi', '', heading)), about),
       mark(rank, link),
     )
   }
@@ -104,7 +89,7 @@ function list({ heading, serp, other, view, pages, isNow }: Side): HTMLElement {
     const there = placed(rankIn(other, pages.get(link), pages), other)
     const here: Observed = { state: 'ranked', rank, unbrokenDepth: serp.depth }
     if (isNow) return changeMark(compare(here, there))
-    // On the earlier side only what is gone is news.
+    // The earlier side marks only what has left.
     const change = compare(there, here)
     return change.movement === 'left' ? changeMark(change) : null
   }

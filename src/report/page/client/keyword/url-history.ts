@@ -1,11 +1,9 @@
-import type { Standing } from '../../../cohort.ts'
-import { samePage } from '../../../metrics/page-of.ts'
-import { rankingLinks } from '../../../metrics/ranking-link.ts'
-import { chartFrame } from '../chart/frame.ts'
-import { round, timeAxis } from '../chart/time-axis.ts'
-import { h, s } from '../dom.ts'
+import type { KeywordStatus } from '../../../history/keyword-status.ts'
+import { rankingLinks, samePage } from '../../../metrics/serps.ts'
+import { chartFrame, round, timeAxis } from '../chart/frame.ts'
+import { html, linkTo, svg, twoLines } from '../dom.ts'
 import { count, mediumDay, shortDay } from '../format.ts'
-import { linkTo } from '../link.ts'
+import { note } from '../sections/section.ts'
 import type { View } from '../view.ts'
 import { historyGutter } from './history-chart.ts'
 
@@ -13,7 +11,7 @@ import { historyGutter } from './history-chart.ts'
 const letters = 'ABCDEFGH'
 
 /** Which page of the target ranked when, and whether it is the intended one. */
-export function urlHistory({ history }: View, { series, keyword, current }: Standing): HTMLElement {
+export function urlHistory({ history }: View, { series, keyword, current }: KeywordStatus): HTMLElement {
   const { days, links } = history
   const ranking = rankingLinks(series)
   const last = days.length - 1
@@ -23,53 +21,39 @@ export function urlHistory({ history }: View, { series, keyword, current }: Stan
   })
   pages.sort((a, b) => b.on.length - a.on.length)
   if (pages.length === 0)
-    return h('p', { class: 'empty' }, 'No page ranked on the days in sight.', intention(keyword.url, []))
-  const also = (series.places[last] ?? []).filter(([, link]) => link !== ranking[last])
-  return h(
+    return html('div', 'empty', 'No page ranked on the selected days.', intention(keyword.url, []))
+  const several = pages.length > 1
+  const now = ranking[last]
+  const items = pages.map(({ text, on, link }, place) => {
+    const marks = [
+      `${count(on.length, 'day')}, ${span(days, on)}`,
+      ...(isIntended(text, keyword.url) ? ['the intended page'] : []),
+      ...(link === now && current.state === 'ranked' ? ['ranks now'] : []),
+    ]
+    const letter = several && html('span', `letter url-${letterIndex(place)}`, letterOf(place))
+    return html('li', '', letter, twoLines(linkTo(text), marks.join(' · ')))
+  })
+  const also = (series.places[last] ?? []).filter(([, link]) => link !== now)
+  const further = also.flatMap(([rank, link], index) => [
+    `${index === 0 ? '' : ', '}rank ${rank} `,
+    linkTo(links[link] as string),
+  ])
+  const texts = pages.map(({ text }) => text)
+  return html(
     'div',
-    { class: 'urls' },
-    pages.length > 1 ? strip({ days, ranking, order: pages.map(({ link }) => link) }) : null,
-    h(
-      'ul',
-      { class: 'url-list' },
-      ...pages.map(({ text, on, link }, place) =>
-        h(
-          'li',
-          {},
-          pages.length > 1
-            ? h('span', { class: `letter url-${Math.min(place, letters.length - 1)}` }, letterOf(place))
-            : null,
-          h(
-            'span',
-            { class: 'two-lines' },
-            linkTo(text),
-            h(
-              'span',
-              { class: 'about' },
-              `${count(on.length, 'day')}, ${span(days, on)}`,
-              isIntended(text, keyword.url) ? ' · the intended page' : '',
-              link === ranking[last] && current.state === 'ranked' ? ' · ranks now' : '',
-            ),
-          ),
-        ),
-      ),
-    ),
+    'urls',
+    several
+      ? strip(
+          days,
+          ranking,
+          pages.map(({ link }) => link),
+        )
+      : null,
+    html('ul', 'url-list', ...items),
     also.length === 0
       ? null
-      : h(
-          'p',
-          { class: 'note' },
-          `On ${mediumDay(days[last] as string)} it has further results: `,
-          ...also.flatMap(([rank, link], index) => [
-            index === 0 ? '' : ', ',
-            `rank ${rank} `,
-            linkTo(links[link] as string),
-          ]),
-        ),
-    intention(
-      keyword.url,
-      pages.map(({ text }) => text),
-    ),
+      : note(`On ${mediumDay(days[last] as string)} it has further results: `, ...further),
+    intention(keyword.url, texts),
   )
 }
 
@@ -84,21 +68,23 @@ function isIntended(link: string, url: string | null): boolean {
 
 function intention(url: string | null, ranked: readonly string[]): HTMLElement | null {
   if (url === null || ranked.some((link) => isIntended(link, url))) return null
-  return h('p', { class: 'note' }, 'The intended page has not ranked: ', linkTo(url))
+  return note('The intended page has not ranked: ', linkTo(url))
+}
+
+function letterIndex(place: number): number {
+  return Math.min(place, letters.length - 1)
 }
 
 function letterOf(place: number): string {
-  return letters[Math.min(place, letters.length - 1)] as string
-}
-
-interface Strip {
-  readonly days: readonly string[]
-  readonly ranking: readonly (number | null)[]
-  readonly order: readonly number[]
+  return letters[letterIndex(place)] as string
 }
 
 /** A band over the days, lettered by the page that ranked. */
-function strip({ days, ranking, order }: Strip): HTMLElement {
+function strip(
+  days: readonly string[],
+  ranking: readonly (number | null)[],
+  order: readonly number[],
+): HTMLElement {
   const pieces = runsOf(ranking)
   return chartFrame({
     label: 'Which page ranked on which day.',
@@ -110,19 +96,16 @@ function strip({ days, ranking, order }: Strip): HTMLElement {
       const marks = pieces.flatMap(({ link, from, to }) => {
         const place = order.indexOf(link)
         const [left, right] = [axis.x(from) - half, axis.x(to) + half]
-        const box = s('rect', {
-          class: `url-band url-${Math.min(place, letters.length - 1)}`,
+        const box = svg('rect', {
+          class: `url-band url-${letterIndex(place)}`,
           x: round(left + 0.5),
           y: 3,
           width: round(Math.max(1, right - left - 1)),
           height: 18,
           rx: 3,
         })
-        const name = s(
-          'text',
-          { class: 'url-name', x: round((left + right) / 2), y: 16, 'text-anchor': 'middle' },
-          letterOf(place),
-        )
+        const middle = { x: round((left + right) / 2), y: 16, 'text-anchor': 'middle' }
+        const name = svg('text', { class: 'url-name', ...middle }, letterOf(place))
         return right - left > 14 ? [box, name] : [box]
       })
       return { axis, marks, bottom: 24 }

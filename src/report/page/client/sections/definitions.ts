@@ -1,30 +1,26 @@
 import { type MetricName, metrics } from '../../../metrics/index.ts'
-import { h } from '../dom.ts'
+import { html } from '../dom.ts'
 import { percent } from '../format.ts'
-import { meaningOf, metricLabel } from '../metric-text.ts'
+import { metricLabel, metricTooltip } from '../text.ts'
 import type { View } from '../view.ts'
 import { section } from './section.ts'
 
-/** What is shown of a keyword on a day, in words. */
+/** What is shown of a keyword on a day. */
 const states = [
-  ['7', 'Rank', 'One more than the distinct results before it, over all pages that were looked at.'],
-  ['~7', 'Estimated rank', 'Pages before it were not looked at and count with their usual size.'],
+  ['7', 'Rank', 'The number of distinct results above it, plus one, over all checked pages.'],
+  ['~7', 'Estimated rank', 'Some pages before it were not checked. They count with their usual size.'],
   [
     '>30',
-    'Absent',
-    'The first 30 results were looked at, and none belongs to the target. It may rank deeper.',
+    'Not in top 30',
+    'The first 30 results were checked, and the target is not among them. It may rank lower.',
   ],
-  [
-    '?',
-    'Not known',
-    'A page failed or was not fetched. It is neither a rank nor an absence, and in no figure.',
-  ],
+  ['?', 'Not known', 'A page failed or was not fetched. The keyword is left out of every figure.'],
   [
     'entered, left',
     'Movements',
-    'Two days are compared as far down as both looked. What one of them could not have seen is not known, and no movement.',
+    'Two days are compared down to the depth that was checked on both. If one day was not checked deep enough, the change is not known.',
   ],
-  ['new', 'New', 'Never observed before.'],
+  ['new', 'New', 'Not checked before.'],
 ] as const
 
 /** What the signs and the numbers mean. */
@@ -33,24 +29,21 @@ export function definitions({ data: { measure } }: View): HTMLElement {
   const rates = curve.rates.map((rate, place) => `${place + 1}: ${percent(rate)}`).join(', ')
   return section(
     { id: 'definitions', title: 'Definitions' },
-    h(
+    html(
       'dl',
-      { class: 'definitions' },
-      ...states.map(([sign, term, text]) =>
-        entry(h('span', {}, h('span', { class: 'sign' }, sign), term), [text]),
-      ),
+      'definitions',
+      ...states.map(([sign, term, text]) => entry([html('span', 'sign', sign), term], [text])),
       ...(Object.keys(metrics) as MetricName[]).map((name) =>
-        entry(metricLabel(name), [...meaningOf(name, measure), `Source: ${metrics[name].source}.`]),
+        entry([metricLabel(name)], [...metricTooltip(name, measure), `Source: ${metrics[name].source}.`]),
       ),
-      entry('Click-through rates', [
-        `${curve.name}, ${curve.version}.`,
-        `Source: ${curve.source}.`,
-        `By rank: ${rates}.`,
-      ]),
+      entry(
+        ['Click-through rates'],
+        [`${curve.name}, ${curve.version}.`, `Source: ${curve.source}.`, `By rank: ${rates}.`],
+      ),
     ),
   )
 }
 
-function entry(term: Node | string, texts: readonly string[]): HTMLElement {
-  return h('div', {}, h('dt', {}, term), ...texts.map((text) => h('dd', {}, text)))
+function entry(term: readonly (Node | string)[], texts: readonly string[]): HTMLElement {
+  return html('div', '', html('dt', '', ...term), ...texts.map((text) => html('dd', '', text)))
 }

@@ -1,60 +1,65 @@
-import type { Standing } from '../../../cohort.ts'
+import type { KeywordStatus } from '../../../history/keyword-status.ts'
+import type { Keyword } from '../../../history/rank-history.ts'
 import { bestRank } from '../../../metrics/best-rank.ts'
-import { rankingLink } from '../../../metrics/ranking-link.ts'
-import { spark } from '../chart/spark.ts'
-import { h } from '../dom.ts'
+import { rankingLink } from '../../../metrics/serps.ts'
+import { spark } from '../chart/sparkline.ts'
+import { html, twoLines } from '../dom.ts'
 import { mediumDay, number, pathOf, shortDay } from '../format.ts'
-import { localeOf } from '../keyword/keyword-text.ts'
-import { changeMark, rankMark } from '../movement-text.ts'
 import { type GridView, grid } from '../table/grid.ts'
-import type { Column } from '../table/sorting.ts'
+import type { GridColumn } from '../table/simple-table.ts'
+import { changeMark, localeOf, rankMark } from '../text.ts'
 import type { View } from '../view.ts'
-import { noValue } from './no-value.ts'
-import { nothingFits } from './section.ts'
+import { noMatch, noValue } from './section.ts'
 
-export type OpenKeyword = (standing: Standing, all: readonly Standing[]) => void
+export type OpenKeyword = (status: KeywordStatus, all: readonly KeywordStatus[]) => void
 
 /** Every keyword of the chosen target. */
-export function keywordTable(view: View, open: OpenKeyword): GridView<Standing> {
-  return grid<Standing>({
-    label: 'Keywords',
-    columns: columnsOf(view),
-    order: { by: 'rank', descending: false },
-    open,
-    empty: nothingFits,
-  })
+export function keywordTable(view: View, open: OpenKeyword): GridView<KeywordStatus> {
+  const order = { by: 'rank', descending: false }
+  return grid<KeywordStatus>({ label: 'Keywords', columns: columnsOf(view), order, open, empty: noMatch })
 }
 
-/** Behind every rank: deeper ones come later, and what is not known last. */
-function rankOrder({ current }: Standing): number | null {
-  if (current.rank !== null) return current.rank
-  return current.state === 'absent' ? 1e6 + (current.depth ?? 0) : null
+/** A query with what tells more of it. */
+export function keywordCell(
+  keyword: Keyword,
+  withOperation: boolean,
+  tags: readonly string[] = [],
+): HTMLElement {
+  const { query, operation } = keyword
+  const about = [localeOf(keyword), withOperation ? operation : '', ...tags]
+  return twoLines(html('bdi', { title: query }, query), about.filter((part) => part !== '').join(' · '))
 }
 
-function columnsOf({ history }: View): readonly Column<Standing>[] {
+/** Ranks in their order, what was not found after them, the deeper it was checked the later. */
+export function rankOrder(status: KeywordStatus | undefined): number | null {
+  if (status === undefined) return null
+  const { state, rank, depth } = status.current
+  return state === 'absent' ? 1e6 + (depth ?? 0) : rank
+}
+
+function columnsOf({ history }: View): readonly GridColumn<KeywordStatus>[] {
   const { days, links, keywords } = history
   const last = days.length - 1
   const severalOperations = new Set(keywords.map(({ operation }) => operation)).size > 1
-  const linkOf = ({ series }: Standing): string | null => {
+  const linkOf = ({ series }: KeywordStatus): string | null => {
     const link = rankingLink(series, last)
     return link === null ? null : (links[link] as string)
   }
-  const volumes = keywords.some(({ volume }) => volume !== null)
+  const volume: GridColumn<KeywordStatus> = {
+    key: 'volume',
+    title: 'Volume',
+    class: 'figure wide',
+    descends: true,
+    value: ({ keyword }) => keyword.volume,
+    cell: ({ keyword }) => (keyword.volume === null ? noValue('no volume given') : number(keyword.volume)),
+  }
   return [
     {
       key: 'keyword',
       title: 'Keyword',
       class: 'keyword',
       value: ({ keyword }) => keyword.query,
-      cell: ({ keyword }) => {
-        const about = [localeOf(keyword), severalOperations ? keyword.operation : '', ...keyword.tags]
-        return h(
-          'span',
-          { class: 'two-lines' },
-          h('bdi', { title: keyword.query }, keyword.query),
-          h('span', { class: 'about' }, about.filter((part) => part !== '').join(' · ')),
-        )
-      },
+      cell: ({ keyword }) => keywordCell(keyword, severalOperations, keyword.tags),
     },
     {
       key: 'rank',
@@ -79,7 +84,7 @@ function columnsOf({ history }: View): readonly Column<Standing>[] {
       cell: ({ baseline }) =>
         baseline === null
           ? noValue('nothing to compare with')
-          : h('span', { title: mediumDay(days[baseline.day] as string) }, rankMark(baseline.value)),
+          : html('span', { title: mediumDay(days[baseline.day] as string) }, rankMark(baseline.value)),
     },
     {
       key: 'trend',
@@ -96,44 +101,28 @@ function columnsOf({ history }: View): readonly Column<Standing>[] {
       cell: ({ series }) => {
         const best = bestRank(series.cells)
         if (best === null) return noValue('never ranked')
-        return h(
-          'span',
-          { class: 'two-lines' },
-          h('span', {}, number(best.rank)),
-          h('span', { class: 'about' }, shortDay(days[best.day] as string)),
-        )
+        return twoLines(html('span', '', number(best.rank)), shortDay(days[best.day] as string))
       },
     },
-    ...(volumes
-      ? [
-          {
-            key: 'volume',
-            title: 'Volume',
-            class: 'figure wide',
-            descends: true,
-            value: ({ keyword }: Standing) => keyword.volume,
-            cell: ({ keyword }: Standing) =>
-              keyword.volume === null ? noValue('no volume given') : number(keyword.volume),
-          },
-        ]
-      : []),
+    ...(keywords.some((keyword) => keyword.volume !== null) ? [volume] : []),
     {
       key: 'page',
       title: 'Page',
       class: 'page wide',
       value: linkOf,
-      cell: (standing) => {
-        const link = linkOf(standing)
-        return link === null ? noValue('no page ranks') : h('bdi', { title: link, dir: 'ltr' }, pathOf(link))
+      cell: (status) => {
+        const link = linkOf(status)
+        return link === null
+          ? noValue('no page ranks')
+          : html('bdi', { title: link, dir: 'ltr' }, pathOf(link))
       },
     },
   ]
 }
 
 /** What gained most comes first: what entered before what improved, and the other way round below. */
-function changeOrder({ change: { movement, change } }: Standing): number | null {
+function changeOrder({ change: { movement, change } }: KeywordStatus): number | null {
   if (movement === 'entered') return 1e6
   if (movement === 'left') return -1e6
-  if (movement === 'same') return 0
-  return change
+  return movement === 'same' ? 0 : change
 }

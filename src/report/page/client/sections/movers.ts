@@ -1,65 +1,104 @@
-import type { Standing } from '../../../cohort.ts'
-import { type Mover, winnersAndLosers } from '../../../metrics/winners.ts'
-import { h } from '../dom.ts'
-import { tellingApart } from '../keyword/keyword-text.ts'
-import { explained, meaningOf } from '../metric-text.ts'
-import { changeMark, rankMark } from '../movement-text.ts'
+import type { KeywordStatus } from '../../../history/keyword-status.ts'
+import { type Mover, winnersAndLosers } from '../../../metrics/movements.ts'
+import { button, html } from '../dom.ts'
+import type { Filters } from '../filters.ts'
+import { number } from '../format.ts'
+import {
+  changeMark,
+  disambiguate,
+  type MovementGroup,
+  metricTooltip,
+  movementGroups,
+  movementLabels,
+  movementOf,
+  rankMark,
+  withTooltip,
+} from '../text.ts'
 import type { View } from '../view.ts'
 import type { OpenKeyword } from './keywords.ts'
-import { empty, panel } from './section.ts'
+import { empty, halves, panel } from './section.ts'
 
 /** As many as fit beside each other at a glance. */
 const most = 6
 
 /** Who won and who lost, by what that is worth in clicks. */
-export function movers({ standings, data, history }: View, open: OpenKeyword): HTMLElement {
-  const apart = tellingApart(history.keywords)
-  const { winners, losers } = winnersAndLosers(standings, data.measure.curve)
-  return h(
-    'div',
-    { class: 'halves' },
+export function movers({ statuses, data, history }: View, open: OpenKeyword): HTMLElement {
+  const distinguish = disambiguate(history.keywords)
+  const { winners, losers } = winnersAndLosers(statuses, data.measure.curve)
+  return halves(
     list('Winners', winners, 'No keyword improved or entered.'),
     list('Losers', losers, 'No keyword declined or left.'),
   )
 
   function list(title: string, all: readonly Mover[], none: string): HTMLElement {
-    const standingsOf = all.map(({ standing }) => standing)
+    const order = all.map(({ status }) => status)
+    const items = order.slice(0, most).map((status) => item(status, order))
     return panel(
-      explained(`${title}`, meaningOf('gain')),
-      all.length === 0
-        ? empty(none)
-        : h(
-            'ol',
-            { class: 'movers' },
-            ...all.slice(0, most).map(({ standing }) => item(standing, standingsOf)),
-          ),
+      withTooltip(title, metricTooltip('gain')),
+      items.length === 0 ? empty(none) : html('ol', 'movers', ...items),
     )
   }
 
-  function item(standing: Standing, all: readonly Standing[]): HTMLElement {
-    const { keyword, current, baseline, change } = standing
-    const about = apart(keyword)
-    return h(
+  function item(status: KeywordStatus, all: readonly KeywordStatus[]): HTMLElement {
+    const { keyword, current, baseline, change } = status
+    const about = distinguish(keyword)
+    const query = html('bdi', { title: keyword.query }, keyword.query)
+    const before = baseline === null ? null : rankMark(baseline.value)
+    return html(
       'li',
-      {},
-      h(
-        'button',
-        { type: 'button', 'aria-haspopup': 'dialog', on: { click: () => open(standing, all) } },
-        h(
-          'span',
-          { class: 'name' },
-          h('bdi', { title: keyword.query }, keyword.query),
-          about === '' ? null : h('span', { class: 'about' }, about),
-        ),
-        h(
-          'span',
-          { class: 'from-to' },
-          baseline === null ? null : rankMark(baseline.value),
-          ' → ',
-          rankMark(current),
-        ),
+      '',
+      button(
+        '',
+        () => open(status, all),
+        { 'aria-haspopup': 'dialog' },
+        html('span', 'name', query, about === '' ? null : html('span', 'about', about)),
+        html('span', 'from-to', before, ' → ', rankMark(current)),
         changeMark(change),
       ),
     )
+  }
+}
+
+export interface Moves {
+  readonly element: HTMLElement
+  /** Shows the button of a movement as pressed; that of none where it is empty. */
+  press(movement: string): void
+}
+
+/**
+ * How many keywords moved in which way; each is a button that leaves only those in the table of keywords. Which is pressed is
+ * for the caller to say.
+ */
+export function moved({ statuses }: View, choose: (change: Partial<Filters>) => void): Moves {
+  const counts = new Map<string, number>()
+  for (const { change } of statuses) {
+    const name = movementOf(change)
+    counts.set(name, (counts.get(name) ?? 0) + 1)
+  }
+  const buttons = movementGroups.map((name) =>
+    button(
+      '',
+      ({ currentTarget }) => {
+        const isPressed = (currentTarget as Element).getAttribute('aria-pressed') === 'true'
+        choose({ movement: isPressed ? '' : name })
+      },
+      { 'data-movement': name },
+      html('b', '', number(counts.get(name) ?? 0)),
+      movementLabels[name],
+    ),
+  )
+  const attributes = {
+    class: 'moved',
+    role: 'group',
+    'aria-label': 'Filter the table of keywords by movement',
+  }
+  return { element: html('div', attributes, ...buttons), press }
+
+  function press(movement: string): void {
+    for (const [place, one] of buttons.entries()) {
+      const name = movementGroups[place] as MovementGroup
+      one.setAttribute('aria-pressed', String(movement === name))
+      one.hidden = !counts.has(name) && movement !== name
+    }
   }
 }

@@ -1,47 +1,37 @@
-import { alike, type Standing } from '../../../cohort.ts'
 import { type DailyFigures, daily } from '../../../daily.ts'
-import type { DayValue } from '../../../day-cell.ts'
-import { type HeadlineName, headline } from '../../../headline.ts'
+import { headline, isKnownOnBothDays } from '../../../headline.ts'
+import { alignDepths, type KeywordStatus } from '../../../history/keyword-status.ts'
+import { partLabel } from '../../../history/parts.ts'
+import type { DayValue } from '../../../history/rank-history.ts'
 import { buckets, type Distribution, distribution, top } from '../../../metrics/distribution.ts'
-import { type Coverage, coverageOf } from '../../../metrics/figure.ts'
-import { partWords } from '../../../parts.ts'
-import { type Line, legend, lineChart, scaleFromZero } from '../chart/line-chart.ts'
+import { type Coverage, coverageOf, type MetricOptions } from '../../../metrics/figure.ts'
+import { headlineMetrics, type MetricName, metrics, pageMetrics } from '../../../metrics/index.ts'
+import { round } from '../chart/frame.ts'
+import { type Line, lineChart, lineLegend, scaleFromZero } from '../chart/line-chart.ts'
+import { trendLine } from '../chart/sparkline.ts'
 import { bandLegend, stackChart } from '../chart/stack-chart.ts'
-import { round } from '../chart/time-axis.ts'
-import type { Choice } from '../choice.ts'
-import { h, s } from '../dom.ts'
+import { html, svg } from '../dom.ts'
+import type { Filters } from '../filters.ts'
 import { count, number, percent } from '../format.ts'
-import { explained, meaningOf } from '../metric-text.ts'
+import { deltaMark, metricLabel, metricText, metricTooltip, withTooltip } from '../text.ts'
 import type { View } from '../view.ts'
-import { figureCard } from './figure-card.ts'
 import type { OpenKeyword } from './keywords.ts'
-import { type Moves, moved } from './moved.ts'
-import { movers } from './movers.ts'
-import { empty, nothingFits, panel, section } from './section.ts'
+import { type Moves, moved, movers } from './movers.ts'
+import { empty, figure, halves, noMatch, panel, section } from './section.ts'
 
-export interface Reactions {
-  readonly open: OpenKeyword
-  readonly choose: (change: Partial<Choice>) => void
-}
-
-/** The movement that is chosen is pressed in it; nothing else in it depends on that. */
-export type Overview = Moves
-
-/** The first screen: figures, how they came about, and who moved. */
-export function overview(view: View, { open, choose }: Reactions): Overview {
+/** The first screen: figures, their history, and what moved. The button of the chosen movement is pressed by the caller. */
+export function overview(view: View, open: OpenKeyword, choose: (change: Partial<Filters>) => void): Moves {
   const head = { id: 'overview', title: 'Overview', lead: leadOf(view) }
-  if (view.standings.length === 0) return { element: section(head, empty(nothingFits)), press: () => {} }
-  const { history, data, choice } = view
-  const days = daily(history, choice.target, data.measure)
+  if (view.statuses.length === 0) return { element: section(head, empty(noMatch)), press: () => {} }
+  const { history, data, filters } = view
+  const days = daily(history, filters.target, data.measure)
   const moves = moved(view, choose)
   const element = section(
     head,
     cards(view, days),
-    h(
-      'div',
-      { class: 'halves' },
-      panel(explained('Visibility', meaningOf('visibility')), visibilityOverTime(view, days)),
-      panel(explained('Distribution of ranks', meaningOf('distribution')), distributionOverTime(view, days)),
+    halves(
+      panel(withTooltip(metricLabel(charted), metricTooltip(charted)), shareOverTime(view, days)),
+      panel(withTooltip('Distribution of ranks', metricTooltip('distribution')), ranksOverTime(view, days)),
     ),
     moves.element,
     movers(view, open),
@@ -49,148 +39,115 @@ export function overview(view: View, { open, choose }: Reactions): Overview {
   return { element, press: moves.press }
 }
 
-/** What the figures are of, where other kinds of results or engines are in sight. */
+/** What the figures are of, where other kinds of results or engines are selected. */
 function leadOf({ parts: [counted, ...others] }: View): string {
   return counted === undefined || others.length === 0
     ? ''
-    : `Figures of ${partWords(counted)}; not counted among them: ${others.map(partWords).join('; ')}.`
+    : `Figures of ${partLabel(counted)}. Not included: ${others.map(partLabel).join('; ')}.`
 }
 
-const headlines: readonly HeadlineName[] = ['average_position', 'visibility', 'share_of_voice']
-
-function cards({ standings, data }: View, days: readonly DailyFigures[]): HTMLElement {
-  const figures = headline(standings, data.measure)
-  const shown = headlines.filter(
-    (name) => name !== 'share_of_voice' || figures.share_of_voice.denominator > 0,
-  )
-  const now = distribution(standings.map(({ current }) => current))
-  const both = onBothDays(standings)
-  const counts = {
-    now: distribution(both.map(([one]) => one)),
-    before: distribution(both.map(([, one]) => one)),
-  }
-  const coverage = coverageOf(standings.map(({ current }) => ({ value: current })))
-  return h(
+function cards({ statuses, data }: View, days: readonly DailyFigures[]): HTMLElement {
+  const figures = headline(statuses, data.measure)
+  const shown = pageMetrics.filter(({ name, needs }) => needs === undefined || figures[name].denominator > 0)
+  const now = distribution(statuses.map(({ current }) => current))
+  const both = onBothDays(statuses)
+  const [bothNow, bothBefore] = [0, 1].map((day) =>
+    distribution(both.map((pair) => pair[day] as DayValue)),
+  ) as [Distribution, Distribution]
+  const coverage = coverageOf(statuses.map(({ current }) => ({ value: current })))
+  const checked = `${number(coverage.observed)} of ${number(coverage.expected)} keywords checked`
+  const { measure } = data
+  const counted = (label: string, name: MetricName, countIn: (counts: Distribution) => number) =>
+    figureCard({
+      name,
+      label,
+      measure,
+      value: countIn(now),
+      delta: both.length === 0 ? null : countIn(bothNow) - countIn(bothBefore),
+      better: 'higher',
+      // Shares, so that a day on which less was checked is no loss.
+      trend: trendOf(days, ({ distribution, coverage: { observed } }) =>
+        observed === 0 ? null : countIn(distribution) / observed,
+      ),
+      about: share(countIn(now), coverage),
+    })
+  return html(
     'div',
-    { class: 'cards' },
-    ...shown.map((name) => {
+    'cards',
+    ...shown.map(({ name }) => {
       const { value, cohort, uncounted } = figures[name]
       return figureCard({
         name,
         value,
-        measure: data.measure,
+        measure,
         delta: cohort?.delta ?? null,
-        trend: course(days, (day) => day.figures[name].value),
-        about: uncounted === 0 ? covered(coverage) : `${covered(coverage)}, ${number(uncounted)} not counted`,
+        trend: trendOf(days, (day) => day.figures[name].value),
+        about: uncounted === 0 ? checked : `${checked}, ${number(uncounted)} not counted`,
       })
     }),
-    ...([3, 10] as const).map((rank) =>
-      figureCard({
-        name: 'top_ranks',
-        label: `Top ${rank}`,
-        measure: data.measure,
-        value: top(now, rank),
-        delta: both.length === 0 ? null : top(counts.now, rank) - top(counts.before, rank),
-        trend: course(days, (day) => ofObserved(top(day.distribution, rank), day)),
-        about: share(top(now, rank), coverage),
-      }),
-    ),
-    figureCard({
-      name: 'distribution',
-      label: 'Ranked keywords',
-      measure: data.measure,
-      value: coverage.ranked,
-      delta: both.length === 0 ? null : ranked(counts.now) - ranked(counts.before),
-      trend: course(days, (day) => ofObserved(day.coverage.ranked, day)),
-      about: share(coverage.ranked, coverage),
-      better: 'higher',
-    }),
+    ...([3, 10] as const).map((rank) => counted(`Top ${rank}`, 'top_ranks', (counts) => top(counts, rank))),
+    counted('Ranked keywords', 'distribution', (counts) => top(counts, 100) + counts['>100']),
   )
 }
 
-/** What was observed on both days, as far down as both looked. */
-function onBothDays(standings: readonly Standing[]): readonly (readonly [now: DayValue, before: DayValue])[] {
-  return standings.flatMap(({ current, baseline }) =>
-    baseline === null || current.state === 'unknown' || baseline.value.state === 'unknown'
-      ? []
-      : [alike(current, baseline.value)],
-  )
+/** What was checked on both days, down to the same depth. */
+function onBothDays(
+  statuses: readonly KeywordStatus[],
+): readonly (readonly [now: DayValue, before: DayValue])[] {
+  return statuses
+    .filter(isKnownOnBothDays)
+    .map(({ current, baseline }) => alignDepths(current, baseline.value))
 }
 
 /** The values of a line: a day on which most searches failed is a gap, not a spike. */
-function course(
+function trendOf(
   days: readonly DailyFigures[],
   value: (day: DailyFigures) => number | null,
 ): readonly (number | null)[] {
   return days.map((day) => (day.isPartial ? null : value(day)))
 }
 
-/** A share, so that a day on which less was observed is no loss. */
-function ofObserved(part: number, { coverage }: DailyFigures): number | null {
-  return coverage.observed === 0 ? null : part / coverage.observed
-}
-
-function covered({ observed, expected }: Coverage): string {
-  return `${number(observed)} of ${number(expected)} keywords observed`
-}
-
-function ranked(counts: Distribution): number {
-  return top(counts, 100) + counts['>100']
-}
-
 function share(part: number, { observed }: Coverage): string {
-  return observed === 0
-    ? 'nothing observed'
-    : `${percent(part / observed, 0)} of ${number(observed)} observed`
+  return observed === 0 ? 'nothing checked' : `${percent(part / observed, 0)} of ${number(observed)} checked`
 }
 
-function visibilityOverTime({ history, choice, data }: View, own: readonly DailyFigures[]): HTMLElement {
+/** The first share of the headline; it is drawn for every target. */
+const charted = (headlineMetrics.find(({ unit }) => unit === 'share') as (typeof headlineMetrics)[number])
+  .name
+
+function shareOverTime({ history, filters, data }: View, own: readonly DailyFigures[]): HTMLElement {
   const byTarget = history.targets.map((_, target) =>
-    target === choice.target ? own : daily(history, target, data.measure),
+    target === filters.target ? own : daily(history, target, data.measure),
   )
   const lines: readonly Line[] = history.targets.flatMap(({ label }, target) => {
-    const values = course(byTarget[target] ?? [], ({ figures }) => figures.visibility.value)
+    const values = trendOf(byTarget[target] ?? [], ({ figures }) => figures[charted].value)
     return values.every((value) => value === null)
       ? []
-      : [{ label, target, values, main: target === choice.target }]
+      : [{ label, target, values, main: target === filters.target }]
   })
   const partial = own.flatMap(({ isPartial }, day) => (isPartial ? [day] : []))
   const scale = scaleFromZero(lines.flatMap(({ values }) => values))
-  return h(
-    'figure',
-    {},
-    lineChart({
-      label: 'Visibility of each target over time.',
-      days: history.days,
-      lines,
-      scale,
-      format: (value) => percent(value, scale.top < 0.1 ? 1 : 0),
-      exact: percent,
-      missing: ({ target }, day) => missing(byTarget[target]?.[day]),
-      marks: (axis, _, bottom) => partial.map((day) => partialMark(axis.x(day), bottom)),
-    }),
-    h(
-      'figcaption',
-      {},
-      legend([...lines].sort((a, b) => Number(b.main) - Number(a.main))),
-      partial.length === 0
-        ? null
-        : h(
-            'p',
-            { class: 'key' },
-            `Dotted: ${count(partial.length, 'day')} on which less than half of the keywords was observed, left out of the lines.`,
-          ),
-    ),
-  )
+  const chart = lineChart({
+    label: `${metricLabel(charted)} of each target over time.`,
+    days: history.days,
+    lines,
+    scale,
+    format: (value) => percent(value, scale.top < 0.1 ? 1 : 0),
+    exact: percent,
+    missing: ({ target }, day) => missing(byTarget[target]?.[day]),
+    marks: ({ x }, _, bottom) =>
+      partial.map((day) => {
+        const at = round(x(day))
+        return svg('line', { class: 'partial', x1: at, x2: at, y1: 10, y2: bottom })
+      }),
+  })
+  const key = `Dotted line: ${count(partial.length, 'day')} on which less than half of the keywords were checked. It is left out of the lines.`
+  return figure(chart, lineLegend(lines), partial.length > 0 && html('p', 'key', key))
 }
 
 function missing(day: DailyFigures | undefined): string {
-  if (day === undefined || day.coverage.observed === 0) return 'not observed'
-  return `left out, ${number(day.coverage.observed)} of ${number(day.asked)} observed`
-}
-
-function partialMark(x: number, bottom: number): SVGElement {
-  return s('line', { class: 'partial', x1: round(x), x2: round(x), y1: 10, y2: bottom })
+  if (day === undefined || day.coverage.observed === 0) return 'not checked'
+  return `left out, ${number(day.coverage.observed)} of ${number(day.asked)} checked`
 }
 
 /** Buckets as they are named on the page. */
@@ -202,19 +159,40 @@ const bucketLabels: Readonly<Record<string, string>> = {
   '21-50': '21–50',
   '51-100': '51–100',
   '>100': 'over 100',
-  absent: 'absent',
+  absent: 'not found',
   unknown: 'not known',
 }
 
-function distributionOverTime({ history }: View, days: readonly DailyFigures[]): HTMLElement {
+function ranksOverTime({ history }: View, days: readonly DailyFigures[]): HTMLElement {
   const bands = buckets.map((bucket) => ({
     label: bucketLabels[bucket] ?? bucket,
     counts: days.map((day) => day.distribution[bucket]),
   }))
-  return h(
-    'figure',
-    {},
-    stackChart({ label: 'Keywords by rank over time.', days: history.days, bands }),
-    h('figcaption', {}, bandLegend(bands)),
+  return figure(stackChart('Keywords by rank over time.', history.days, bands), bandLegend(bands))
+}
+
+export interface FigureCard {
+  readonly name: MetricName
+  /** Where the figure is only a part of the metric. */
+  readonly label?: string
+  readonly value: number | null
+  /** Since the compared day, of what was checked on both; null where there is nothing to compare. */
+  readonly delta: number | null
+  readonly trend: readonly (number | null)[]
+  readonly about: string
+  readonly better?: 'higher'
+  readonly measure: MetricOptions
+}
+
+/** One figure with its name, its change, its trend and what it covers. */
+export function figureCard(card: FigureCard): HTMLElement {
+  const { name, label = metricLabel(name), value, delta, trend, about, better, measure } = card
+  return html(
+    'div',
+    'card',
+    html('h3', '', withTooltip(label, metricTooltip(name, measure))),
+    html('p', 'value', metricText(name, value), deltaMark(name, delta, better)),
+    trendLine(trend, metrics[name].better === 'lower'),
+    html('p', 'about', about),
   )
 }

@@ -1,195 +1,157 @@
-import type { Standing } from '../../../cohort.ts'
-import { type Cannibalised, cannibalisation } from '../../../metrics/cannibalisation.ts'
+import type { KeywordStatus } from '../../../history/keyword-status.ts'
+import type { Keyword, TrackedTarget } from '../../../history/rank-history.ts'
 import {
   countLanding,
-  type LandingPage,
   type LandingState,
   landingPages,
   landingStates,
 } from '../../../metrics/landing-page.ts'
-import type { Keyword, TrackedTarget } from '../../../rank-history.ts'
-import { h } from '../dom.ts'
+import { urlSwaps } from '../../../metrics/url-swaps.ts'
+import { button, type Child, html, linkTo } from '../dom.ts'
 import { count, number, pathOf, shortLink } from '../format.ts'
-import { tellingApart } from '../keyword/keyword-text.ts'
-import { linkTo } from '../link.ts'
-import { explained, meaningOf } from '../metric-text.ts'
-import { rankMark } from '../movement-text.ts'
-import { simpleTable } from '../table/simple-table.ts'
-import type { Column } from '../table/sorting.ts'
+import { type Column, figures, simpleTable } from '../table/simple-table.ts'
+import { disambiguate, metricTooltip, rankMark, withTooltip } from '../text.ts'
 import type { View } from '../view.ts'
 import type { OpenKeyword } from './keywords.ts'
-import { noValue } from './no-value.ts'
-import { empty, nothingFits, panel, section } from './section.ts'
+import { empty, halves, noMatch, note, noValue, panel, section } from './section.ts'
 
 /** Rows of each list at most. */
 const most = 12
 
-const stateWords: Readonly<Record<LandingState, string>> = {
+const stateLabels: Readonly<Record<LandingState, string>> = {
   right: 'the intended page ranks',
   'wrong page': 'another page ranks',
-  'not ranked': 'none ranks',
-  'none intended': 'no page is intended',
+  'not ranked': 'no page ranks',
+  'none intended': 'no intended page',
   unknown: 'not known',
 }
 
-/** Which pages of the target rank, whether they are the intended ones, and which get in each other's way. */
+/** Which pages of the target rank, whether they are the intended ones, and which compete with each other. */
 export function pages(view: View, open: OpenKeyword): HTMLElement {
   return section(
     {
       id: 'pages',
       title: 'Pages',
-      lead: h('span', {}, 'Which pages of ', h('bdi', {}, view.target.label), ' rank.'),
+      lead: html('span', '', 'Which pages of ', html('bdi', '', view.target.label), ' rank.'),
     },
-    h(
-      'div',
-      { class: 'halves' },
-      panel(explained('Landing pages', meaningOf('landing_page')), landing(view, open)),
-      panel(explained('Cannibalisation', meaningOf('cannibalisation')), competing(view, open)),
+    halves(
+      panel(withTooltip('Landing pages', metricTooltip('landing_page')), landing(view, open)),
+      panel(withTooltip('Cannibalisation', metricTooltip('cannibalisation')), competing(view, open)),
     ),
     panel('Pages with the most keywords', ranking(view)),
   )
 }
 
-function landing({ standings, history }: View, open: OpenKeyword): HTMLElement {
-  const apart = tellingApart(history.keywords)
-  const all = landingPages(standings, history)
-  if (all.length === 0) return empty(nothingFits)
+function landing({ statuses, history }: View, open: OpenKeyword): HTMLElement {
+  const distinguish = disambiguate(history.keywords)
+  const all = landingPages(statuses, history)
+  if (all.length === 0) return empty(noMatch)
   const counts = countLanding(all)
   if (counts['none intended'] === all.length) {
     const named = history.keywords.some(({ url }) => url !== null)
-    return empty(
-      named
-        ? 'For no keyword in sight does the job name the page that should rank.'
-        : 'The job names no page that should rank for a keyword.',
-    )
+    return empty(`The job names no intended page${named ? ' for the selected keywords' : ''}.`)
   }
   const wrong = all.filter(({ state }) => state === 'wrong page')
-  const columns: readonly Column<LandingPage>[] = [
-    {
-      key: 'keyword',
-      title: 'Another page ranks for',
-      cell: ({ standing }) =>
-        opener(standing, apart, () =>
-          open(
-            standing,
-            wrong.map((one) => one.standing),
-          ),
-        ),
-    },
-    {
-      key: 'page',
-      title: 'Page',
-      class: 'address',
-      cell: ({ link }) => (link === null ? noValue('no link') : linkTo(link, pathOf(link))),
-    },
-    { key: 'rank', title: 'Rank', class: 'figure', cell: ({ standing }) => rankMark(standing.current) },
-  ]
-  return h(
+  const wrongStatuses = wrong.map(({ status }) => status)
+  const states = landingStates.filter((state) => counts[state] > 0)
+  return html(
     'div',
-    {},
-    h(
-      'ul',
-      { class: 'tally' },
-      ...landingStates
-        .filter((state) => counts[state] > 0)
-        .map((state) => h('li', {}, h('b', {}, number(counts[state])), ` ${stateWords[state]}`)),
-    ),
-    wrong.length === 0
-      ? null
-      : simpleTable('Keywords for which another page ranks', columns, wrong.slice(0, most)),
-    more(wrong.length),
-  )
-}
-
-function competing({ history, standings, choice }: View, open: OpenKeyword): HTMLElement {
-  if (standings.length === 0) return empty(nothingFits)
-  const bySeries = new Map(standings.map((one) => [one.series.keyword, one]))
-  const found = cannibalisation(history).filter(({ target }) => target === choice.target)
-  if (found.length === 0) return empty('No keyword has pages that compete.')
-  const apart = tellingApart(history.keywords)
-  const order = found.flatMap(({ keyword }) => bySeries.get(keyword) ?? [])
-  const columns: readonly Column<Cannibalised>[] = [
-    {
-      key: 'keyword',
-      title: 'Keyword',
-      cell: ({ keyword }) => {
-        const standing = bySeries.get(keyword)
-        return standing === undefined ? '' : opener(standing, apart, () => open(standing, order))
+    '',
+    html('ul', 'tally', ...states.map((state) => tally('li', counts[state], ` ${stateLabels[state]}`))),
+    firstRows('Keywords for which another page ranks', wrong, [
+      {
+        title: 'Another page ranks for',
+        cell: ({ status }) => opener(status, distinguish, () => open(status, wrongStatuses)),
       },
-    },
-    { key: 'pages', title: 'Pages', class: 'figure', cell: (one) => number(one.pages.length) },
-    { key: 'flips', title: 'Flips', class: 'figure', cell: ({ flips }) => number(flips) },
-    {
-      key: 'together',
-      title: 'Days together',
-      class: 'figure',
-      cell: ({ together }) => number(together.length),
-    },
-  ]
-  return h(
-    'div',
-    {},
-    h(
-      'p',
-      { class: 'tally' },
-      h('b', {}, number(found.length)),
-      ` of ${count(standings.length, 'keyword')} with pages that compete`,
-    ),
-    simpleTable('Keywords with pages that compete', columns, found.slice(0, most)),
-    more(found.length),
+      {
+        title: 'Page',
+        class: 'address',
+        cell: ({ link }) => (link === null ? noValue('no link') : linkTo(link, pathOf(link))),
+      },
+      figures('Rank', ({ status }) => rankMark(status.current)),
+    ]),
   )
 }
 
-interface Ranking {
-  readonly link: string
-  readonly standings: readonly Standing[]
+function competing({ history, statuses, filters }: View, open: OpenKeyword): HTMLElement {
+  if (statuses.length === 0) return empty(noMatch)
+  const byKeyword = new Map(statuses.map((one) => [one.series.keyword, one]))
+  const found = urlSwaps(history).filter(({ target }) => target === filters.target)
+  if (found.length === 0) return empty('No keyword has pages that compete.')
+  const distinguish = disambiguate(history.keywords)
+  const order = found.flatMap(({ keyword }) => byKeyword.get(keyword) ?? [])
+  return html(
+    'div',
+    '',
+    tally('p', found.length, ` of ${count(statuses.length, 'keyword')} with pages that compete`),
+    firstRows('Keywords with pages that compete', found, [
+      {
+        title: 'Keyword',
+        cell: ({ keyword }) => {
+          const status = byKeyword.get(keyword)
+          return status === undefined ? '' : opener(status, distinguish, () => open(status, order))
+        },
+      },
+      figures('Pages', (one) => number(one.pages.length)),
+      figures('URL swaps', ({ swaps }) => number(swaps)),
+      figures('Days together', ({ together }) => number(together.length)),
+    ]),
+  )
 }
 
-function ranking({ standings, history, target }: View): HTMLElement {
-  if (standings.length === 0) return empty(nothingFits)
-  const byLink = new Map<string, Standing[]>()
-  for (const { link, standing } of landingPages(standings, history))
-    if (link !== null) byLink.set(link, [...(byLink.get(link) ?? []), standing])
-  const all = [...byLink].map(([link, those]): Ranking => ({ link, standings: those }))
+function ranking({ statuses, history, target }: View): HTMLElement {
+  if (statuses.length === 0) return empty(noMatch)
+  const byLink = new Map<string, KeywordStatus[]>()
+  for (const { link, status } of landingPages(statuses, history))
+    if (link !== null) byLink.set(link, [...(byLink.get(link) ?? []), status])
+  const all = [...byLink].map(([link, ranked]) => ({
+    link,
+    keywords: ranked.length,
+    best: Math.min(...ranked.map(({ current }) => current.rank ?? Number.POSITIVE_INFINITY)),
+    volume: ranked.reduce((sum, { keyword }) => sum + (keyword.volume ?? 0), 0),
+  }))
   if (all.length === 0) return empty('No page ranks.')
-  const best = ({ standings: those }: Ranking): number =>
-    Math.min(...those.map(({ current }) => current.rank ?? Number.POSITIVE_INFINITY))
-  const searches = ({ standings: those }: Ranking): number =>
-    those.reduce((sum, { keyword }) => sum + (keyword.volume ?? 0), 0)
-  all.sort(
-    (a, b) => b.standings.length - a.standings.length || searches(b) - searches(a) || best(a) - best(b),
-  )
-  const columns: readonly Column<Ranking>[] = [
-    { key: 'page', title: 'Page', class: 'address', cell: ({ link }) => linkTo(link, onSite(link, target)) },
-    { key: 'keywords', title: 'Keywords', class: 'figure', cell: (one) => number(one.standings.length) },
-    { key: 'best', title: 'Best rank', class: 'figure', cell: (one) => number(best(one)) },
-    {
-      key: 'volume',
-      title: 'Volume',
-      class: 'figure',
-      cell: (one) => (searches(one) === 0 ? noValue('no volume given') : number(searches(one))),
-    },
-  ]
-  return h(
+  all.sort((a, b) => b.keywords - a.keywords || b.volume - a.volume || a.best - b.best)
+  return html(
     'div',
-    {},
-    simpleTable('Pages with the most keywords', columns, all.slice(0, most)),
-    more(all.length),
+    '',
+    firstRows('Pages with the most keywords', all, [
+      { title: 'Page', class: 'address', cell: ({ link }) => linkTo(link, onSite(link, target)) },
+      figures('Keywords', ({ keywords }) => number(keywords)),
+      figures('Best rank', ({ best }) => number(best)),
+      figures('Volume', ({ volume }) => (volume === 0 ? noValue('no volume given') : number(volume))),
+    ]),
   )
 }
 
-function opener({ keyword }: Standing, apart: (keyword: Keyword) => string, click: () => void): HTMLElement {
-  const about = apart(keyword)
-  return h(
-    'button',
-    { type: 'button', class: 'opener', 'aria-haspopup': 'dialog', on: { click } },
-    h('bdi', {}, keyword.query),
-    about === '' ? null : h('span', { class: 'about' }, about),
+/** A table of the first rows of a list, with a note where there are more; nothing for an empty list. */
+function firstRows<Row>(label: string, all: readonly Row[], columns: readonly Column<Row>[]): Child {
+  if (all.length === 0) return null
+  return html(
+    'div',
+    '',
+    simpleTable(label, all.slice(0, most), columns),
+    all.length > most ? note(`The first ${most} of ${number(all.length)}.`) : null,
   )
 }
 
-function more(all: number): HTMLElement | null {
-  return all > most ? h('p', { class: 'note' }, `The first ${most} of ${number(all)}.`) : null
+function tally(tag: 'li' | 'p', counted: number, text: string): HTMLElement {
+  return html(tag, tag === 'p' ? 'tally' : '', html('b', '', number(counted)), text)
+}
+
+function opener(
+  { keyword }: KeywordStatus,
+  distinguish: (keyword: Keyword) => string,
+  click: () => void,
+): HTMLElement {
+  const about = distinguish(keyword)
+  return button(
+    'opener',
+    click,
+    { 'aria-haspopup': 'dialog' },
+    html('bdi', '', keyword.query),
+    about === '' ? null : html('span', 'about', about),
+  )
 }
 
 /** The path alone where the host is the target's own, as in most rows. */

@@ -1,11 +1,12 @@
 import type { RunQuality } from '../../../../model/run.ts'
-import { h } from '../dom.ts'
+import { html } from '../dom.ts'
 import { count, mediumDay, number } from '../format.ts'
-import { type GridView, grid } from '../table/grid.ts'
+import { grid } from '../table/grid.ts'
+import type { GridColumn } from '../table/simple-table.ts'
 import type { View } from '../view.ts'
 import { empty, section } from './section.ts'
 
-const ends: Readonly<Record<string, string>> = {
+const endLabels: Readonly<Record<string, string>> = {
   completed: 'completed',
   completed_with_failures: 'some tasks failed',
   budget: 'stopped: budget',
@@ -17,21 +18,22 @@ const ends: Readonly<Record<string, string>> = {
   crashed: 'crashed',
 }
 
-/** How the runs went, and what they cost. */
+/** How the runs ended, and what they cost. */
 export function runs({ data }: View): HTMLElement {
   const head = { id: 'runs', title: 'Runs' }
-  if (data.runs.length === 0) return section(head, empty('No run lies in the days in sight.'))
-  const table: GridView<RunQuality> = grid<RunQuality>({
+  const none = 'No run on the selected days.'
+  if (data.runs.length === 0) return section(head, empty(none))
+  const table = grid<RunQuality>({
     label: 'Runs',
     order: { by: 'run', descending: true },
-    empty: 'No run lies in the days in sight.',
+    empty: none,
     columns: [
       {
         key: 'run',
         title: 'Day',
         value: ({ run }) => run,
         cell: ({ date, run }) =>
-          h('span', {}, mediumDay(date), h('span', { class: 'about wide' }, `  run ${run}`)),
+          html('span', '', mediumDay(date), html('span', 'about wide', `  run ${run}`)),
       },
       {
         key: 'end',
@@ -39,7 +41,7 @@ export function runs({ data }: View): HTMLElement {
         class: 'end wide',
         value: ({ finishReason }) => finishReason ?? '',
         cell: ({ finishReason }) =>
-          finishReason === null ? 'goes on' : (ends[finishReason] ?? finishReason),
+          finishReason === null ? 'running' : (endLabels[finishReason] ?? finishReason),
       },
       {
         key: 'done',
@@ -53,44 +55,32 @@ export function runs({ data }: View): HTMLElement {
         title: 'Failed',
         class: 'figure',
         value: ({ tasks }) => tasks.failed,
-        cell: ({ tasks }) => (tasks.failed === 0 ? '0' : h('b', {}, number(tasks.failed))),
+        cell: ({ tasks }) => (tasks.failed === 0 ? '0' : html('b', '', number(tasks.failed))),
       },
-      {
-        key: 'spent',
-        title: 'Credits',
-        class: 'figure',
-        value: ({ spent }) => spent,
-        cell: ({ spent }) => number(spent),
-      },
-      {
-        key: 'ambiguous',
-        title: 'Ambiguous',
-        class: 'figure wide',
-        value: ({ ambiguous }) => ambiguous,
-        cell: ({ ambiguous }) => number(ambiguous),
-      },
+      amount('spent', 'Credits', 'figure'),
+      amount('ambiguous', 'Possibly billed', 'figure broad wide'),
     ],
   })
   table.show(data.runs)
   return section({ ...head, lead: leadOf(data.runs) }, table.element)
 }
 
-function leadOf(all: readonly RunQuality[]): string {
-  const sum = (pick: (run: RunQuality) => number): number => all.reduce((total, run) => total + pick(run), 0)
-  const planned = sum(({ tasks }) => tasks.planned)
-  const failed = sum(({ tasks }) => tasks.failed)
-  const ambiguous = sum((run) => run.ambiguous)
-  const unclear =
-    ambiguous === 0 ? '' : `, and ${count(ambiguous, 'credit')} of calls whose outcome is not known`
-  return `${count(all.length, 'run')} spent ${count(
-    sum(({ spent }) => spent),
-    'credit',
-  )}${unclear}. ${number(failed)} of ${count(planned, 'task')} failed.${otherwise(all)}`
+function amount(key: 'spent' | 'ambiguous', title: string, className: string): GridColumn<RunQuality> {
+  return { key, title, class: className, value: (run) => run[key], cell: (run) => number(run[key]) }
 }
 
-/** Says of how many answers the ranks are suspect. */
-function otherwise(all: readonly RunQuality[]): string {
-  const answers = all.reduce((total, { mismatched = 0 }) => total + mismatched, 0)
-  if (answers === 0) return ''
-  return ` ${count(answers, 'answer')} repeated another question than asked: the ranks that rest on them are suspect.`
+function leadOf(all: readonly RunQuality[]): string {
+  const sum = (pick: (run: RunQuality) => number): number => all.reduce((total, run) => total + pick(run), 0)
+  const [planned, failed] = [sum(({ tasks }) => tasks.planned), sum(({ tasks }) => tasks.failed)]
+  const [spent, ambiguous] = [sum((run) => run.spent), sum((run) => run.ambiguous)]
+  const mismatched = sum((run) => run.mismatched ?? 0)
+  return [
+    `${count(all.length, 'run')} spent ${count(spent, 'credit')}${ambiguous === 0 ? '' : `; possibly billed: ${count(ambiguous, 'credit')} more`}.`,
+    `${number(failed)} of ${count(planned, 'task')} failed.`,
+    ...(mismatched === 0
+      ? []
+      : [
+          `${count(mismatched, 'answer')} repeated another query than the one sent. Ranks from them may be wrong.`,
+        ]),
+  ].join(' ')
 }

@@ -1,4 +1,4 @@
-import { type Child, h } from '../dom.ts'
+import { ariaHidden, type Child, html, srOnly } from '../dom.ts'
 
 export interface SectionHead {
   readonly id: string
@@ -8,28 +8,42 @@ export interface SectionHead {
 
 /** A part of the page with a heading. */
 export function section({ id, title, lead }: SectionHead, ...children: readonly Child[]): HTMLElement {
-  return h(
+  const heading = html('h2', { id: `${id}-title`, tabindex: -1 }, title)
+  return html(
     'section',
     { id, 'aria-labelledby': `${id}-title`, class: 'section' },
-    h(
-      'header',
-      {},
-      h('h2', { id: `${id}-title`, tabindex: -1 }, title),
-      lead ? h('p', { class: 'lead' }, lead) : null,
-    ),
+    html('header', '', heading, lead ? html('p', 'lead', lead) : null),
     ...children,
   )
 }
 
 /** A part of a section. */
 export function panel(title: Child, ...children: readonly Child[]): HTMLElement {
-  return h('div', { class: 'panel' }, h('h3', {}, title), ...children)
+  return html('div', 'panel', html('h3', '', title), ...children)
 }
 
-/** Said where the filters leave no keyword. */
-export const nothingFits = 'No keyword fits what was chosen.'
+/** Parts beside each other, where there is room. */
+export function halves(...panels: readonly HTMLElement[]): HTMLElement {
+  return html('div', 'halves', ...panels)
+}
 
-/** Said in place of what there is nothing of. */
-export function empty(text: string): HTMLElement {
-  return h('p', { class: 'empty' }, text)
+/** A chart with what explains it. */
+export function figure(chart: HTMLElement, ...caption: readonly Child[]): HTMLElement {
+  return html('figure', '', chart, caption.length === 0 ? null : html('figcaption', '', ...caption))
+}
+
+export function note(...children: readonly Child[]): HTMLElement {
+  return html('p', 'note', ...children)
+}
+
+export const noMatch = 'No keyword matches the filters.'
+
+/** Stands in place of what there is nothing of. */
+export function empty(...children: readonly Child[]): HTMLElement {
+  return html('p', 'empty', ...children)
+}
+
+/** A cell in which there is nothing, and why. */
+export function noValue(why: string): HTMLElement {
+  return html('span', 'none', ariaHidden('–'), srOnly(why))
 }

@@ -1,11 +1,10 @@
-import { breakable, type Child, h, onResize } from '../dom.ts'
+import { button, html, onResize } from '../dom.ts'
 import { number } from '../format.ts'
-import { isNarrow, isPrinted, onMedium, rowHeight } from './medium.ts'
-import { type Column, type SortOrder, sortable, sorted } from './sorting.ts'
+import { type GridColumn, type SortOrder, sortable, sorted, tableRow, wholeTable } from './simple-table.ts'
 
 export interface Grid<Row> {
   readonly label: string
-  readonly columns: readonly Column<Row>[]
+  readonly columns: readonly GridColumn<Row>[]
   readonly order: SortOrder
   /** What the first cell's button opens; rows are plain where there is none. */
   readonly open?: (row: Row, rows: readonly Row[]) => void
@@ -14,7 +13,7 @@ export interface Grid<Row> {
   /** Columns beside the first one, where these may be many: with more than fit it scrolls sideways, its first column staying. */
   readonly manyColumns?: number
   /** Columns of the tables that stand one below the other on paper, where nothing scrolls; all in one where it is left out. */
-  readonly onPaper?: readonly (readonly Column<Row>[])[]
+  readonly onPaper?: readonly (readonly GridColumn<Row>[])[]
 }
 
 export interface GridView<Row> {
@@ -51,12 +50,10 @@ export function grid<Row>({
   let active = 0
   let most = narrowRows
   let drawn = ''
-  const head = h('tr', { 'aria-rowindex': 1 })
-  const above = h('tbody', { class: 'spacer', 'aria-hidden': 'true' })
-  const body = h('tbody')
-  const below = h('tbody', { class: 'spacer', 'aria-hidden': 'true' })
-  const table = h('table', { 'aria-label': label }, h('thead', {}, head), above, body, below)
-  const box = h(
+  const head = html('tr', { 'aria-rowindex': 1 })
+  const [above, body, below] = [spacer(), html('tbody'), spacer()]
+  const table = html('table', { 'aria-label': label }, html('thead', '', head), above, body, below)
+  const box = html(
     'div',
     {
       class: isApart ? 'grid only-screen' : 'grid',
@@ -66,37 +63,29 @@ export function grid<Row>({
     },
     table,
   )
-  const paper = h('div', { class: 'only-print' })
+  const paper = html('div', 'only-print')
   if (manyColumns !== undefined) {
     table.classList.add('many-columns')
     table.style.setProperty('--columns', String(manyColumns))
   }
-  const more = h('button', {
-    type: 'button',
-    class: 'quiet more-rows',
-    hidden: true,
-    on: { click: showMore },
-  })
-  const note = h('p', { class: 'note only-print' })
-  const nothing = h('p', { class: 'empty', hidden: true }, empty)
+  const more = button('quiet more-rows', showMore, { hidden: true })
+  const note = html('p', 'note only-print')
+  const nothing = html('p', { class: 'empty', hidden: true }, empty)
   // Asking for them while the page changes makes the browser lay it out there and then.
   let [scrolled, height] = [0, usualHeight]
-  box.addEventListener(
-    'scroll',
-    () => {
-      scrolled = box.scrollTop
-      draw()
-    },
-    { passive: true },
-  )
+  const onScroll = (): void => {
+    scrolled = box.scrollTop
+    draw()
+  }
+  box.addEventListener('scroll', onScroll, { passive: true })
   onResize(box, () => {
     height = box.clientHeight
     draw()
   })
-  onMedium(box, () => draw())
+  onMedium(box, draw)
   body.addEventListener('keydown', steer)
   body.addEventListener('click', (event) => {
-    // A link in a row is its own; so is text that somebody marks.
+    // A click on a link follows it, and marking text opens nothing.
     if (open === undefined || (event.target as Element).closest('a') !== null) return
     if (getSelection()?.isCollapsed === false) return
     const index = indexOf(event.target as Element)
@@ -104,7 +93,7 @@ export function grid<Row>({
   })
   drawHead()
   return {
-    element: h('div', { class: 'grid-frame' }, box, paper, more, nothing, note),
+    element: html('div', 'grid-frame', box, paper, more, nothing, note),
     show: (next) => {
       given = next
       arrange()
@@ -159,7 +148,7 @@ export function grid<Row>({
     below.style.height = whole ? '0px' : `${(rows.length - to) * high}px`
     if (active < from || active >= to) active = Math.min(rows.length - 1, from + (whole ? 0 : margin))
     body.replaceChildren(...rows.slice(from, to).map((row, place) => line(row, from + place)))
-    if (isApart) paper.replaceChildren(...(printed ? onPaper.map((some) => paperTable(some)) : []))
+    if (isApart) paper.replaceChildren(...(printed ? onPaper.map(paperTable) : []))
     if (focused && !printed) buttonAt(active)?.focus({ preventScroll: true })
   }
 
@@ -170,50 +159,17 @@ export function grid<Row>({
     if (open !== undefined) reach(first)
   }
 
-  function paperTable(some: readonly Column<Row>[]): HTMLElement {
-    const heads = some.map(({ title, class: name }) =>
-      h('th', { scope: 'col', class: name ?? null }, breakable(title)),
-    )
-    const lines = rows
-      .slice(0, printedRows)
-      .map((row) =>
-        h(
-          'tr',
-          {},
-          ...some.map((column, place) =>
-            place === 0
-              ? h('th', { scope: 'row', class: column.class ?? null }, column.cell(row))
-              : h('td', { class: column.class ?? null }, column.cell(row)),
-          ),
-        ),
-      )
-    return h(
-      'div',
-      { class: 'grid' },
-      h('table', {}, h('thead', {}, h('tr', {}, ...heads)), h('tbody', {}, ...lines)),
-    )
+  function paperTable(some: readonly GridColumn<Row>[]): HTMLElement {
+    return html('div', 'grid', wholeTable(some, rows.slice(0, printedRows)))
   }
 
   function line(row: Row, index: number): HTMLElement {
-    const cells = columns.map((column, place) => {
-      const content: Child = column.cell(row)
-      if (place > 0) return h('td', { class: column.class ?? null }, content)
-      const inner =
-        open === undefined
-          ? content
-          : h(
-              'button',
-              {
-                type: 'button',
-                class: 'row-button',
-                tabindex: index === active ? 0 : -1,
-                'aria-haspopup': 'dialog',
-              },
-              content,
-            )
-      return h('th', { scope: 'row', class: column.class ?? null }, inner)
-    })
-    return h('tr', { 'aria-rowindex': index + 2, 'data-index': index }, ...cells)
+    const tabindex = index === active ? 0 : -1
+    return tableRow(columns, row, { 'aria-rowindex': index + 2, 'data-index': index }, (first) =>
+      open === undefined
+        ? first
+        : html('button', { type: 'button', class: 'row-button', tabindex, 'aria-haspopup': 'dialog' }, first),
+    )
   }
 
   function indexOf(target: Element): number | null {
@@ -256,12 +212,58 @@ export function grid<Row>({
     buttonAt(index)?.setAttribute('tabindex', '0')
     buttonAt(index)?.focus({ preventScroll: true })
     // The table itself may lie half outside the window.
-    buttonAt(index)
-      ?.closest('tr')
-      ?.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' })
+    const row = buttonAt(index)?.closest('tr')
+    row?.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' })
   }
 
   function buttonAt(index: number): HTMLElement | null {
     return body.querySelector<HTMLElement>(`tr[data-index="${index}"] .row-button`)
   }
 }
+
+const print = matchMedia('print')
+/** Where names have two lines, as the style has it. */
+const narrow = matchMedia('screen and (max-width: 760px)')
+/** Safari says only so that it is about to print. */
+let isAboutToPrint = false
+
+/** Whether the page is on paper now. */
+function isPrinted(): boolean {
+  return isAboutToPrint || print.matches
+}
+
+/** Whether tables are as long as their rows: a table that scrolls by itself holds the finger that would scroll the page. */
+function isNarrow(): boolean {
+  return narrow.matches
+}
+
+/** Height of the rows of grids, in pixels. */
+function rowHeight(): number {
+  return narrow.matches ? 64 : 48
+}
+
+const reactions = new WeakMap<Element, () => void>()
+
+/** Calls back when the page goes on paper, comes back, or has rows of another height. Elements that are gone are forgotten. */
+function onMedium(element: Element, react: () => void): void {
+  element.setAttribute('data-medium', '')
+  reactions.set(element, react)
+}
+
+function spacer(): HTMLElement {
+  return html('tbody', { class: 'spacer', 'aria-hidden': 'true' })
+}
+
+function redrawAll(): void {
+  for (const element of document.querySelectorAll('[data-medium]')) reactions.get(element)?.()
+}
+
+for (const medium of [print, narrow]) medium.addEventListener('change', redrawAll)
+for (const [event, isBefore] of [
+  ['beforeprint', true],
+  ['afterprint', false],
+] as const)
+  window.addEventListener(event, () => {
+    isAboutToPrint = isBefore
+    redrawAll()
+  })

@@ -1,45 +1,128 @@
-import { breakable, h } from '../dom.ts'
-import type { Column } from './sorting.ts'
+import { type Attributes, ariaHidden, breakable, button, type Child, html } from '../dom.ts'
+
+export interface Column<Row> {
+  readonly title: string
+  readonly class?: string
+  cell(row: Row): Child
+}
+
+/** A column that rows can be sorted by, if it has a value. */
+export interface GridColumn<Row> extends Column<Row> {
+  readonly key: string
+  /** What rows are sorted by; null, in both directions, comes last. */
+  readonly value?: (row: Row) => number | string | null
+  /** The direction that a first click asks for. */
+  readonly descends?: boolean
+}
+
+/** A column of numbers. */
+export function figures<Row>(title: string, cell: (row: Row) => Child, more = ''): Column<Row> {
+  return { title, class: `figure${more}`, cell }
+}
 
 /** A table of few rows, all of them there. */
 export function simpleTable<Row>(
   label: string,
-  columns: readonly Column<Row>[],
   rows: readonly Row[],
+  columns: readonly Column<Row>[],
 ): HTMLElement {
-  return h(
+  return html(
     'div',
     { class: 'table-frame', tabindex: 0, role: 'group', 'aria-label': label },
-    h(
-      'table',
-      {},
-      h('caption', { class: 'unseen' }, label),
-      h(
-        'thead',
-        {},
-        h(
-          'tr',
-          {},
-          ...columns.map(({ title, class: name }) =>
-            h('th', { scope: 'col', class: name ?? null }, breakable(title)),
-          ),
-        ),
-      ),
-      h(
-        'tbody',
-        {},
-        ...rows.map((row) =>
-          h(
-            'tr',
-            {},
-            ...columns.map((column, place) =>
-              place === 0
-                ? h('th', { scope: 'row', class: column.class ?? null }, column.cell(row))
-                : h('td', { class: column.class ?? null }, column.cell(row)),
-            ),
-          ),
-        ),
-      ),
-    ),
+    wholeTable(columns, rows, html('caption', 'sr-only', label)),
   )
+}
+
+export function wholeTable<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  caption: Child = null,
+): HTMLElement {
+  const heads = columns.map((column) => columnHead(column, {}, breakable(column.title)))
+  return html(
+    'table',
+    '',
+    caption,
+    html('thead', '', html('tr', '', ...heads)),
+    html('tbody', '', ...rows.map((row) => tableRow(columns, row))),
+  )
+}
+
+/**
+ * The cells of a row, the first of which is its head.
+ *
+ * @param wrap what the first cell is put into
+ */
+export function tableRow<Row>(
+  columns: readonly Column<Row>[],
+  row: Row,
+  attributes: Attributes = {},
+  wrap = (first: Child): Child => first,
+): HTMLElement {
+  const cells = columns.map((column, place) => {
+    const className = column.class ?? null
+    return place === 0
+      ? html('th', { scope: 'row', class: className }, wrap(column.cell(row)))
+      : html('td', { class: className }, column.cell(row))
+  })
+  return html('tr', attributes, ...cells)
+}
+
+export interface SortOrder {
+  readonly by: string
+  readonly descending: boolean
+}
+
+const collator = new Intl.Collator('en', { numeric: true })
+
+/** Rows in the order of a column; equal ones stay as they were. */
+export function sorted<Row>(
+  rows: readonly Row[],
+  columns: readonly GridColumn<Row>[],
+  { by, descending }: SortOrder,
+): readonly Row[] {
+  const value = columns.find(({ key }) => key === by)?.value
+  if (value === undefined) return rows
+  const sign = descending ? -1 : 1
+  const keyed = rows.map((row) => ({ row, key: value(row) }))
+  keyed.sort((a, b) => {
+    if (a.key === null || b.key === null) return Number(a.key === null) - Number(b.key === null)
+    if (typeof a.key === 'string') return sign * collator.compare(a.key, String(b.key))
+    return sign * (a.key - Number(b.key))
+  })
+  return keyed.map(({ row }) => row)
+}
+
+/** The head of a column, a button where one can sort by it. */
+export function sortable<Row>(
+  column: GridColumn<Row>,
+  order: SortOrder,
+  sort: (order: SortOrder) => void,
+): HTMLElement {
+  const { key, title, value, descends = false } = column
+  if (value === undefined) return columnHead(column, {}, title)
+  const current = order.by === key
+  const next = { by: key, descending: current ? !order.descending : descends }
+  const direction = current ? (order.descending ? 'descending' : 'ascending') : 'none'
+  return columnHead(
+    column,
+    { 'aria-sort': direction },
+    button(
+      'sort',
+      () => sort(next),
+      { 'data-column': key, title },
+      breakable(title),
+      ariaHidden({ ascending: '↑', descending: '↓', none: '' }[direction], 'arrow'),
+    ),
+    // Chromium prints no buttons in heads that it repeats on every sheet of paper.
+    html('span', { class: 'only-print', 'aria-hidden': 'true' }, breakable(title)),
+  )
+}
+
+function columnHead<Row>(
+  { class: className = '' }: Column<Row>,
+  attributes: Attributes,
+  ...children: readonly Child[]
+): HTMLElement {
+  return html('th', { scope: 'col', class: className || null, ...attributes }, ...children)
 }

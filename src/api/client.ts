@@ -1,0 +1,243 @@
+import { billableOperation } from '../catalog/index.ts'
+import type { BillableOperation, FreeOperation, Style } from '../catalog/operation.ts'
+import { jobsPoll, usage } from '../catalog/operations/lookups.ts'
+import type { NewCall, Outcome, Settlement } from '../model/call.ts'
+import { type Clock, sleep } from '../model/time.ts'
+import {
+  type ApiRequest,
+  explainRedirect,
+  type HttpClient,
+  type HttpFailure,
+  type HttpResponse,
+  speaksHttps,
+  wantsHttps,
+} from './http.ts'
+import { billedAfter, classify, type ResponseClass, serviceMessage } from './outcomes.ts'
+import type { Permit, RateLimiter } from './rate-limiter.ts'
+import { retryAfterMs } from './retry.ts'
+
+/** A call that ended, and the body that came. It is in the ledger, but not yet settled there. */
+export interface FinishedCall {
+  readonly callId: number
+  readonly settlement: Settlement
+  readonly body: Buffer
+  readonly headers: Headers
+  /** Milliseconds for which the service asked not to be called, as far as they are waited for. */
+  readonly namedMs?: number | null
+  /** Only another setting helps: waiting does not. */
+  readonly wrongSetting?: boolean
+}
+
+/** A call that is to be sent now, with this service's key. */
+type PlannedCall = Omit<NewCall, 'sentAt' | 'keyHash'>
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>
+
+/** The service as the rest of the program sees it: every call passes the rate limiter and stands in the ledger. */
+export interface ApiClient {
+  /**
+   * Sends once. The call is in the ledger before; the caller settles it. Rejected only when `signal` is aborted before it is
+   * sent: the response to a paid call is awaited in every case, that to a free one is not.
+   */
+  send(request: ApiRequest, call: PlannedCall, signal?: AbortSignal): Promise<FinishedCall>
+  /** A free lookup, settled. */
+  lookup(
+    operation: FreeOperation,
+    params: Readonly<Record<string, string>>,
+    options?: LookupOptions,
+  ): Promise<FinishedCall>
+  readonly baseUrl: string
+  readonly rateLimiter: RateLimiter
+}
+
+export interface LookupOptions {
+  readonly runId?: number | null
+  readonly taskId?: number | null
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface ClientOptions {
+  readonly baseUrl: string
+  readonly http: Pick<HttpClient, 'exchange'>
+  readonly rateLimiter: RateLimiter
+  /** Where calls are recorded: before they are sent, and when their outcome is known. */
+  readonly store: {
+    beginCall(call: NewCall): Promise<number>
+    settleCall(callId: number, settlement: Settlement, requeue: null): Promise<void>
+  }
+  readonly clock: Clock
+  /** Names the key without giving it away. */
+  readonly keyHash: string
+  readonly patience: Patience
+}
+
+/** How long delays that the service names are waited for; then it is called again. */
+export interface Patience {
+  /** With a rate-limit response. */
+  readonly throttledMs: number
+  /** With a 503. */
+  readonly unavailableMs: number
+}
+
+/** Joins connections, rate limiter and ledger. */
+export function apiClient(options: ClientOptions): ApiClient {
+  const { baseUrl, http, rateLimiter, store, clock, keyHash, patience } = options
+  /** Engines and free lookups that named a delay with a 503, until they answer again. */
+  const delays = new Map<string, { readonly since: number; readonly until: number }>()
+
+  const send: ApiClient['send'] = async (request, call, signal) => {
+    const isFree = call.credits === 0
+    const part = isFree ? call.operation : billableOperation(call.operation).engine
+    const delayMs = (delays.get(part)?.until ?? 0) - clock.monotonic()
+    if (delayMs > 0) await sleep(clock, delayMs, signal)
+    const permit = await rateLimiter.acquire({ signal, urgent: isFree && call.operation !== jobsPoll.name })
+    const callId = await begin(permit, { ...call, keyHash, sentAt: clock.wall() })
+    const started = clock.monotonic()
+    const response = await http.exchange(request, permit.sent, isFree ? { signal } : {})
+    const latencyMs = Math.round(clock.monotonic() - started)
+    const meaning = responseClass(response)
+    const throttled = meaning === 'throttled' || meaning === 'unauthorised'
+    const namedMs = throttled ? throttleDelay(response) : engineDelay(part, response)
+    permit.finish(throttled, namedMs)
+    if (meaning === 'answered') delays.delete(part)
+    const outcome = meaning === 'unauthorised' ? await classify401(call, signal) : meaning
+    const settlement = {
+      outcome,
+      httpStatus: response.status,
+      error: errorOf(response, outcome, request),
+      billed: isFree ? 0 : billedAfter[outcome],
+      finishedAt: clock.wall(),
+      latencyMs,
+    } as const
+    const wrongSetting = isWrongSetting(response, outcome, request)
+    if ('failure' in response) return { callId, settlement, body: noBody, headers: {}, wrongSetting }
+    return { callId, settlement, body: response.body, headers: response.headers, namedMs, wrongSetting }
+  }
+
+  /** The delay that a rate-limit response names, cut to what is waited for. */
+  const throttleDelay = (response: HttpResponse): number | null => {
+    const ms = 'failure' in response ? null : retryAfterMs(response.headers, clock.wall())
+    return ms === null ? null : Math.min(ms, patience.throttledMs)
+  }
+
+  /** The delay that a 503 names. One delay after the other is cut to the same patience. */
+  const engineDelay = (part: string, response: HttpResponse): number | null => {
+    if ('failure' in response || response.status !== 503) return null
+    const ms = retryAfterMs(response.headers, clock.wall())
+    const now = clock.monotonic()
+    const since = delays.get(part)?.since ?? now
+    const left = since + patience.unavailableMs - now
+    if (ms === null || left <= 0) return null
+    const delayMs = Math.min(ms, left)
+    delays.set(part, { since, until: now + delayMs })
+    return delayMs
+  }
+
+  const begin = async (permit: Permit, call: NewCall): Promise<number> => {
+    try {
+      return await store.beginCall(call)
+    } catch (error) {
+      permit.cancel()
+      throw error
+    }
+  }
+
+  /** A 401 may mean the key or the rate. Where its body does not say, the free usage record does: a good key gets it. */
+  const classify401 = async (call: PlannedCall, signal?: AbortSignal): Promise<Outcome> => {
+    if (call.operation === usage.name) return 'refused'
+    try {
+      const { settlement } = await lookup(usage, {}, { runId: call.runId, signal })
+      return settlement.outcome === 'refused' ? 'refused' : 'throttled'
+    } catch (error) {
+      // The run stops, and the call was free in both cases.
+      if (signal?.aborted) return 'throttled'
+      throw error
+    }
+  }
+
+  const lookup: ApiClient['lookup'] = async (operation, params, { runId, taskId, signal } = {}) => {
+    const request = lookupRequest(baseUrl, operation, params)
+    const call = { runId: runId ?? null, taskId: taskId ?? null, operation: operation.name, credits: 0 }
+    const sent = await send(request, call, signal)
+    await store.settleCall(sent.callId, sent.settlement, null)
+    return sent
+  }
+
+  return { send, lookup, baseUrl, rateLimiter }
+}
+
+function responseClass(response: HttpResponse): ResponseClass | HttpFailure {
+  return 'failure' in response ? response.failure : classify(response.status, response.body)
+}
+
+const noBody = Buffer.alloc(0)
+
+function isWrongSetting(response: HttpResponse, outcome: Outcome, request: ApiRequest): boolean {
+  if ('failure' in response) return response.wrongSetting === true
+  const { status, headers } = response
+  if (outcome === 'rejected') return wantsHttps(serviceMessage(response.body) ?? '')
+  return outcome === 'redirected' && explainRedirect(status, headers.location, request).wrongSetting
+}
+
+/** Why a call brought no answer: in the service's words or ours; null where it brought one. */
+function errorOf(response: HttpResponse, outcome: Outcome, request: ApiRequest): string | null {
+  if ('failure' in response) return response.error
+  const { status, body, lostBody, headers } = response
+  if (outcome === 'redirected') return explainRedirect(status, headers.location, request).reason
+  if (outcome === 'answered' || outcome === 'accepted') return null
+  const said = serviceMessage(body)
+  if (said !== null && wantsHttps(said)) return `${speaksHttps} (${said})`
+  return said ?? (lostBody === undefined ? `HTTP ${status}` : `HTTP ${status} without its body: ${lostBody}`)
+}
+
+/** One page of a query, as a job sees it: `page` counts pages from 1 in both styles. */
+export interface PageCall {
+  readonly text: string
+  readonly params: Readonly<Record<string, string | number>>
+  readonly page: number
+  readonly style: Style
+  readonly async: boolean
+}
+
+/** The request for one page. The older style counts results, the newer one pages: `page` is translated here. */
+export function pageRequest(baseUrl: string, operation: BillableOperation, call: PageCall): ApiRequest {
+  const style = operation.styles.includes(call.style) ? call.style : 'get'
+  const fields = { query: call.text, ...call.params, ...pageField(operation, call, style) }
+  const { origin } = new URL(baseUrl)
+  if (style === 'post' && operation.postPath !== undefined)
+    return { method: 'POST', origin, path: operation.postPath, body: JSON.stringify(fields) }
+  const asked = call.async && operation.asyncParam !== undefined ? { [operation.asyncParam]: 'true' } : {}
+  return get(baseUrl, operation.path, { ...fields, ...asked })
+}
+
+/** The request of a free lookup. */
+export function lookupRequest(
+  baseUrl: string,
+  operation: FreeOperation,
+  params: Readonly<Record<string, string>>,
+): ApiRequest {
+  const left = { ...params }
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = encodeURIComponent((left[name] ?? '').toWellFormed())
+    delete left[name]
+    return value
+  })
+  return get(baseUrl, path, left)
+}
+
+function pageField(operation: BillableOperation, { page, params }: PageCall, style: Style) {
+  const { paging } = operation
+  if (paging === null) return {}
+  if (page === 1 && !paging.firstPageSent?.includes(style)) return {}
+  if (style === 'get') return { page }
+  const size = typeof params.num === 'number' ? params.num : (paging.pageSize ?? 10)
+  return { page: (page - 1) * size }
+}
+
+function get(baseUrl: string, path: string, fields: Readonly<Record<string, string | number>>): ApiRequest {
+  const { origin, pathname } = new URL(baseUrl)
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(fields)) search.append(name, String(value))
+  const query = search.size === 0 ? '' : `?${search}`
+  return { method: 'GET', origin, path: `${pathname.replace(/\/+$/, '')}${path}${query}`, body: null }
+}

@@ -1,0 +1,372 @@
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
+import type { Pool } from 'undici'
+import { parseUrl } from '../model/url.ts'
+import type { HttpProxy } from './proxy.ts'
+
+/** One HTTP exchange: what came back, or how it failed. Never rejected. */
+export type HttpResponse =
+  | {
+      readonly status: number
+      readonly headers: Headers
+      readonly body: Buffer
+      /** Why the body of an error is missing: its status says enough. Other bodies are whole. */
+      readonly lostBody?: string
+    }
+  | {
+      readonly failure: HttpFailure
+      readonly status: number | null
+      readonly error: string
+      /** Only another setting helps: waiting does not. */
+      readonly wrongSetting?: boolean
+    }
+
+/** `unreachable`: no byte left. `ambiguous`: it may have arrived. `unreadable`: it came and cannot be read: more than is read, or damaged. */
+export type HttpFailure = 'unreachable' | 'ambiguous' | 'unreadable'
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>
+
+export interface HttpClient {
+  /** Sends once, follows nothing, repeats nothing. `onSent` is called once it has been handed to the connection. */
+  exchange(request: ApiRequest, onSent: () => void, options?: ExchangeOptions): Promise<HttpResponse>
+  /** Closes all connections; requests in flight end with them. */
+  close(): Promise<void>
+}
+
+export interface ExchangeOptions {
+  /** Gives the exchange up at once when it is aborted. */
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface HttpClientOptions {
+  readonly origin: string
+  readonly apiKey: string
+  /** Connections at most; as many as there can be requests at once, for one that waits inside the pool has no timeout. */
+  readonly connections: number
+  /** For a whole exchange. A closed connection is still billed, so this is long. */
+  readonly timeoutMs: number
+  readonly userAgent: string
+  /** What requests go through, where they do. */
+  readonly proxy?: HttpProxy | null
+  /** Other limits than those in use, to measure them against each other. */
+  readonly keepAlive?: KeepAlive
+}
+
+/**
+ * How long a connection may be idle and still be used again. One that the service closes while a request is on its way
+ * leaves a call of which it is not known whether it was billed, so it is closed before the service closes it.
+ */
+export interface KeepAlive {
+  /** Where the service does not say how long it waits. */
+  readonly withoutHintMs: number
+  /** Where it does (`Keep-Alive: timeout=5`): so much less than that. At nothing or less it is not used again at all. */
+  readonly beforeHintMs: number
+  /** However long the service would wait. */
+  readonly longestMs: number
+}
+
+/** The figures for it stand in docs/connections.md. */
+export const defaultKeepAlive: KeepAlive = { withoutHintMs: 300, beforeHintMs: 2_000, longestMs: 25_000 }
+
+/** Answers larger than this are not read. */
+const largestBody = 20_000_000
+const connectTimeoutMs = 10_000
+/** The body of an error is waited for no longer than this. */
+const errorBodyMs = 5_000
+
+/** Connections to the service. The key goes into the `x-api-key` header and nowhere else. */
+export function openHttpClient(options: HttpClientOptions): HttpClient {
+  const { apiKey, timeoutMs, userAgent, proxy = null } = options
+  // undici loads while the command opens its database and plans.
+  const opened = openDispatcher(options)
+  const headers = { 'x-api-key': apiKey, accept: 'application/json', 'user-agent': userAgent }
+  return {
+    exchange: async (request, onSent, { signal } = {}) => {
+      const sending = { request, headers, timeoutMs, onSent, signal, proxy }
+      return withoutKey(await exchange(await opened, sending), apiKey)
+    },
+    close: async () => (await opened).destroy(),
+  }
+}
+
+/** Where requests are handed over. */
+type Dispatcher = Pick<Pool, 'dispatch' | 'destroy'>
+
+async function openDispatcher(options: HttpClientOptions): Promise<Dispatcher> {
+  const { origin, connections, timeoutMs, proxy, keepAlive = defaultKeepAlive } = options
+  const { Pool, ProxyAgent } = await import('undici')
+  const limits = {
+    connections,
+    pipelining: 1,
+    allowH2: false,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    keepAliveTimeout: keepAlive.withoutHintMs,
+    keepAliveTimeoutThreshold: keepAlive.beforeHintMs,
+    keepAliveMaxTimeout: keepAlive.longestMs,
+  }
+  const connect = { timeout: connectTimeoutMs }
+  if (proxy == null) return new Pool(origin, { ...limits, connect })
+  return new ProxyAgent({
+    ...limits,
+    uri: proxy.origin,
+    ...(proxy.authorization === null ? {} : { token: proxy.authorization }),
+    proxyTls: connect,
+    requestTls: connect,
+  })
+}
+
+const keyMark = '[the API key]'
+
+/** A service that echoes the key must not bring it into the ledger, the database or a message. */
+function withoutKey(exchange: HttpResponse, apiKey: string): HttpResponse {
+  if ('failure' in exchange) return exchange
+  const { location } = exchange.headers
+  const headers =
+    typeof location === 'string' && location.includes(apiKey)
+      ? { ...exchange.headers, location: location.replaceAll(apiKey, keyMark) }
+      : exchange.headers
+  if (!exchange.body.includes(apiKey))
+    return headers === exchange.headers ? exchange : { ...exchange, headers }
+  return {
+    ...exchange,
+    headers,
+    body: Buffer.from(exchange.body.toString('utf8').replaceAll(apiKey, keyMark)),
+  }
+}
+
+interface Sending {
+  readonly request: ApiRequest
+  readonly headers: Readonly<Record<string, string>>
+  readonly timeoutMs: number
+  readonly onSent: () => void
+  readonly signal: AbortSignal | undefined
+  readonly proxy: HttpProxy | null
+}
+
+function exchange(
+  pool: Dispatcher,
+  { request, headers, timeoutMs, onSent, signal, proxy }: Sending,
+): Promise<HttpResponse> {
+  return new Promise((resolve) => {
+    let sent = false
+    let status: number | null = null
+    let received: Headers = {}
+    let size = 0
+    let tooLarge = false
+    const chunks: Buffer[] = []
+    let abort: ((reason: Error) => void) | null = null
+    let over = false
+    const end = (reason: string, reasonBefore: string): void => {
+      if (abort !== null) abort(new Error(reason))
+      else finish({ failure: 'unreachable', status: null, error: reasonBefore })
+    }
+    const endWithin = (ms: number): NodeJS.Timeout =>
+      setTimeout(end, ms, `no whole answer within ${ms / 1000} s`, 'no connection became free in time')
+    const deadlines = [endWithin(timeoutMs)]
+    const giveUp = (): void => end(givenUp, givenUp)
+    const finish = (exchange: HttpResponse): void => {
+      over = true
+      for (const deadline of deadlines) clearTimeout(deadline)
+      signal?.removeEventListener('abort', giveUp)
+      resolve(exchange)
+    }
+    if (signal?.aborted) return giveUp()
+    signal?.addEventListener('abort', giveUp, { once: true })
+    const { method, origin, path, body } = request
+    const sending = { ...headers, ...(body === null ? {} : { 'content-type': 'application/json' }) }
+    pool.dispatch(
+      { method, origin, path, body, headers: sending },
+      {
+        onRequestStart: (controller) => {
+          // Its caller was answered already, and nothing of it has left.
+          if (over) return controller.abort(new Error('too late'))
+          abort = (reason) => controller.abort(reason)
+          if (sent) return
+          sent = true
+          // It is written in this very turn; whatever still delays that has then passed.
+          queueMicrotask(onSent)
+        },
+        onResponseStart: (_, statusCode, fields) => {
+          status = statusCode
+          received = fields
+          if (isError(status)) deadlines.push(endWithin(errorBodyMs))
+        },
+        onResponseData: (controller, chunk) => {
+          size += chunk.length
+          if (size <= largestBody) chunks.push(chunk)
+          else {
+            tooLarge = true
+            controller.abort(new Error('too large'))
+          }
+        },
+        onResponseEnd: () => finish(whole(status ?? 0, received, chunks)),
+        onResponseError: (_, error) => {
+          const { reason, wrongSetting } = tooLarge ? tooLong : explainFailure(error, proxy)
+          if (status !== null && isError(status))
+            return finish({ status, headers: received, body: noBody, lostBody: reason })
+          const failure = tooLarge ? 'unreadable' : sent ? 'ambiguous' : 'unreachable'
+          finish({ failure, status, error: reason, ...(wrongSetting ? { wrongSetting } : {}) })
+        },
+      },
+    )
+  })
+}
+
+/** Redirects are errors, too. */
+function isError(status: number): boolean {
+  return status >= 300
+}
+
+const noBody = Buffer.alloc(0)
+
+function whole(status: number, headers: Headers, chunks: readonly Buffer[]): HttpResponse {
+  const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
+  const decode = decoders[String(headers['content-encoding'] ?? 'identity').toLowerCase()]
+  if (decode === undefined) return { status, headers, body }
+  try {
+    return { status, headers, body: decode(body, { maxOutputLength: largestBody }) }
+  } catch {
+    // Paid for all the same, and kept as it came.
+    return { status, headers, body }
+  }
+}
+
+/** Not asked for, but some intermediaries compress all the same. */
+const decoders: Readonly<Record<string, (body: Buffer, limit: { maxOutputLength: number }) => Buffer>> = {
+  gzip: gunzipSync,
+  deflate: inflateSync,
+  br: brotliDecompressSync,
+}
+
+const givenUp = 'its answer was not waited for any longer'
+
+const tooLong: Explained = {
+  reason: `the answer is larger than ${largestBody / 1_000_000} MB`,
+  wrongSetting: false,
+}
+
+/** A request, ready to be sent; the key is added where it is sent. */
+export interface ApiRequest {
+  readonly method: 'GET' | 'POST'
+  readonly origin: string
+  /** Path and query string. */
+  readonly path: string
+  /** JSON body of the `post` style. */
+  readonly body: string | null
+}
+
+/** Why an exchange failed, and whether only another setting helps. */
+export interface Explained {
+  readonly reason: string
+  readonly wrongSetting: boolean
+}
+
+const passing: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'the host name is not known',
+  EAI_AGAIN: 'the host name could not be looked up',
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was reset',
+  EHOSTUNREACH: 'there is no way to the host',
+  ENETUNREACH: 'there is no way to the network of the host',
+  ETIMEDOUT: 'the connection was not made in time',
+  EPIPE: 'the connection was closed',
+  EMFILE: 'this machine allows no more open files; allow more with ulimit -n, or set a lower --concurrency',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection was not made in time',
+  UND_ERR_HEADERS_TIMEOUT: 'no answer came in time',
+  UND_ERR_BODY_TIMEOUT: 'the answer stopped coming',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer was cut off',
+}
+
+export const speaksHttps = 'the port speaks https, not http: write https://'
+const speaksHttp = 'the port speaks http, not https: write http://, or the port that speaks https'
+const unknownIssuer =
+  'its certificate comes from an issuer that this machine does not know: name a file with that certificate in NODE_EXTRA_CA_CERTS'
+
+const wrongSettings: Readonly<Record<string, string>> = {
+  ERR_SSL_WRONG_VERSION_NUMBER: speaksHttp,
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: speaksHttp,
+  ERR_SSL_HTTP_REQUEST: speaksHttp,
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host name',
+  DEPTH_ZERO_SELF_SIGNED_CERT: unknownIssuer,
+  SELF_SIGNED_CERT_IN_CHAIN: unknownIssuer,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownIssuer,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownIssuer,
+}
+
+/** Why an exchange failed. A proxy that was used is named. */
+export function explainFailure(error: Error, proxy: HttpProxy | null): Explained {
+  const { code, data } = error as { readonly code?: unknown; readonly data?: unknown }
+  const name = typeof code === 'string' ? code : ''
+  const proxyStatus = proxy === null ? undefined : error.message.match(/^Proxy response \((\d+)\)/)?.[1]
+  if (proxy !== null && proxyStatus !== undefined) return proxyRefusal(proxy, Number(proxyStatus))
+  if (isTlsAlert(data)) return { reason: speaksHttps, wrongSetting: true }
+  const wrong = wrongSettings[name]
+  const message = wrong ?? passing[name] ?? otherFailure(name, error.message)
+  return {
+    reason: proxy === null ? message : `${message}; asked through the proxy ${proxy.origin}`,
+    wrongSetting: wrong !== undefined,
+  }
+}
+
+/** The HTTP library's messages help no user, but its codes can be looked up; the system's messages are kept. */
+function otherFailure(code: string, message: string): string {
+  if (code.startsWith('HPE_')) return 'what answered does not speak HTTP'
+  return code.startsWith('UND_ERR_') ? `the connection failed (${code})` : message
+}
+
+function proxyRefusal({ origin }: HttpProxy, status: number): Explained {
+  const message = `the proxy ${origin} refused the connection with HTTP ${status}`
+  if (status === 407)
+    return {
+      reason: `${message}: put user name and password into the address of the proxy`,
+      wrongSetting: true,
+    }
+  if (status >= 500) return { reason: message, wrongSetting: false }
+  return { reason: `${message}: allow the host there, or add it to NO_PROXY`, wrongSetting: true }
+}
+
+/** Whether an error says, as nginx, Apache and Go do, that the request was not encrypted and should have been. */
+export function wantsHttps(message: string): boolean {
+  return /plain HTTP (?:request was sent )?to (?:an? )?(?:HTTPS|SSL)|HTTP request to an HTTPS server/i.test(
+    message,
+  )
+}
+
+/** An alert of TLS in place of an answer: the request was not encrypted, and should have been. */
+function isTlsAlert(data: unknown): boolean {
+  const bytes = typeof data === 'string' ? Buffer.from(data, 'latin1') : data
+  return Buffer.isBuffer(bytes) && bytes[0] === 0x15 && bytes[1] === 0x03
+}
+
+/**
+ * What a redirect says: where to, and which base URL that would be where the same path stands at its end. User names, query
+ * strings and fragments of the address are left out.
+ */
+export function explainRedirect(
+  status: number,
+  location: string | string[] | undefined,
+  { origin, path }: Pick<ApiRequest, 'origin' | 'path'>,
+): Explained {
+  const to = typeof location === 'string' ? parseUrl(location, `${origin}${path}`) : null
+  if (to === null || !/^https?:$/.test(to.protocol))
+    return { reason: `HTTP ${status}, a redirect that names no web address`, wrongSetting: false }
+  const shown = `${to.origin}${to.pathname}`
+  const meant = baseUrlIn(to, path)
+  const message = `HTTP ${status}, a redirect to ${shown}`
+  return meant === null
+    ? {
+        reason: `${message}, which is another page: a login or a portal of the network, perhaps`,
+        wrongSetting: false,
+      }
+    : { reason: `${message}: if you trust that address, set RANKLINE_BASE_URL=${meant}`, wrongSetting: true }
+}
+
+/** The base URL under which the same operation stands at the address; null where it is another page. */
+function baseUrlIn({ origin, pathname }: URL, path: string): string | null {
+  const operation = path.replace(/\?.*/s, '').match(/\/(?:api\/)?v1\/.*|\/jobs\/.*/)?.[0]
+  const bare = pathname.replace(/\/+$/, '')
+  if (operation === undefined || !bare.endsWith(operation)) return null
+  return `${origin}${bare.slice(0, -operation.length)}`
+}

@@ -1,0 +1,237 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { parseEnv } from 'node:util'
+import pkg from '../../package.json' with { type: 'json' }
+import { UsageError } from '../model/errors.ts'
+import { editDistance } from '../model/text.ts'
+import { isLoopback, parseUrl } from '../model/url.ts'
+
+/** Flags that every command takes, as typed. */
+export interface SettingFlags {
+  readonly db?: string | undefined
+  readonly 'base-url'?: string | undefined
+  readonly 'api-key-file'?: string | undefined
+  readonly 'allow-http'?: boolean | undefined
+  readonly verbose?: boolean | undefined
+}
+
+/** Where the service is and with which key it is asked. */
+export interface ServiceSettings {
+  /** Without a trailing slash; may carry a path. */
+  readonly baseUrl: string
+  readonly apiKey: string
+}
+
+const defaultDatabase = 'data/rankline.db'
+
+/** Path of the database: flag, environment, `.env`, default. */
+export function databasePath(flags: SettingFlags): string {
+  return databaseSetting(flags).path
+}
+
+/** Path of the database, and whether the user named it. */
+export function databaseSetting(flags: SettingFlags): { readonly path: string; readonly isNamed: boolean } {
+  if (flags.db?.trim() === '')
+    throw new UsageError('--db is empty. Name a database file, for instance data/rankline.db')
+  const named = flags.db ?? setting('RANKLINE_DB')
+  if (named !== undefined && /^(:memory:$|file:)/i.test(named.trim()))
+    throw new UsageError(
+      `The database cannot be '${named}': paid answers must be kept in a file. Name one with --db, for instance data/rankline.db`,
+    )
+  return { path: named ?? defaultDatabase, isNamed: named !== undefined }
+}
+
+/** Creates the folder of the default database. The folder of a database that was named must exist. */
+export function makeDefaultFolder(database: string): void {
+  if (database === defaultDatabase) makeDataFolder()
+}
+
+/** Makes the folder of default databases in the working folder; throws one sentence where it cannot be made. */
+export function makeDataFolder(): void {
+  const folder = dirname(defaultDatabase)
+  try {
+    mkdirSync(folder, { recursive: true })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST' || code === 'ENOTDIR')
+      throw new UsageError(
+        `${resolve(folder)} is not a folder, so no database can be created in it. Rename it, or name a database elsewhere with --db`,
+        { cause: error },
+      )
+    throw new UsageError(
+      `The folder ${resolve(folder)} cannot be created for the database. Work in a folder where you may write, or name a database elsewhere with --db`,
+      { cause: error },
+    )
+  }
+}
+
+/** Address and key of the service. Throws one sentence with what to type where one is missing or cannot be used. */
+export function serviceSettings(flags: SettingFlags): ServiceSettings {
+  const baseUrl = flags['base-url'] ?? setting('RANKLINE_BASE_URL')
+  if (baseUrl === undefined)
+    throw new UsageError(
+      `The address of the service is not set. Put RANKLINE_BASE_URL=https://… into ${settingsPlaces()}, or try it without an account: rankline demo`,
+    )
+  return {
+    baseUrl: checkedBaseUrl(baseUrl, flags['allow-http'] === true),
+    apiKey: checkedKey(readKey(flags)),
+  }
+}
+
+/** Proxies that the environment names, in either case of letters; the lower one counts first. */
+export function proxyVariables() {
+  const either = (name: string): string | null => setting(name) ?? setting(name.toUpperCase()) ?? null
+  return { httpProxy: either('http_proxy'), httpsProxy: either('https_proxy'), noProxy: either('no_proxy') }
+}
+
+/** How output is to look, from the environment's own conventions. */
+export function outputSettings() {
+  const { NO_COLOR, FORCE_COLOR, CI, TERM, LC_ALL, LC_CTYPE, LANG } = process.env
+  const locale = [LC_ALL, LC_CTYPE, LANG].find((value) => value !== undefined && value !== '')
+  const plain = (NO_COLOR !== undefined && NO_COLOR !== '') || TERM === 'dumb'
+  return {
+    color: FORCE_COLOR !== undefined ? FORCE_COLOR !== '0' : !plain && process.stdout.isTTY === true,
+    live: process.stderr.isTTY === true && (CI === undefined || CI === '') && TERM !== 'dumb',
+    // Where nothing is said of the locale, nearly every machine has UTF-8.
+    ascii: TERM === 'dumb' || (locale !== undefined && !/utf-?8/i.test(locale)),
+  }
+}
+
+function setting(name: string): string | undefined {
+  const value = [process.env[name], dotEnv()[name]].map((one) => one?.trim()).find((one) => one)
+  if (value === undefined && name.startsWith('RANKLINE_')) refuseSlip(name)
+  return value
+}
+
+/** A setting that is missing, and another one that is nearly called so, are a slip of the pen. */
+function refuseSlip(name: string): void {
+  const places = [
+    ['the environment', process.env],
+    ['.env', dotEnv()],
+  ] as const
+  for (const [place, variables] of places) {
+    const set = Object.keys(variables).filter((one) => variables[one]?.trim())
+    const slip = nearlyNamed(name, set)
+    if (slip !== null)
+      throw new UsageError(`${slip} in ${place} is not a setting of rankline. Did you mean ${name}?`)
+  }
+}
+
+const otherNames: Readonly<Record<string, readonly string[]>> = {
+  RANKLINE_BASE_URL: ['RANKLINE_URL', 'RANKLINE_API_URL', 'RANKLINE_HOST'],
+  RANKLINE_API_KEY: ['RANKLINE_KEY', 'RANKLINE_TOKEN', 'RANKLINE_API_TOKEN'],
+  RANKLINE_DB: ['RANKLINE_DATABASE', 'RANKLINE_DB_PATH', 'RANKLINE_DB_FILE'],
+}
+
+/** The first of these variables whose name a user may have written for this one; null where there is none. */
+export function nearlyNamed(name: string, variables: readonly string[]): string | null {
+  const slips = name.length > 11 ? 2 : 1
+  const isMeant = (variable: string): boolean =>
+    otherNames[name]?.includes(variable.toUpperCase()) === true ||
+    editDistance(variable.toUpperCase().replaceAll('-', '_'), name) <= slips
+  return variables.find((variable) => variable !== name && isMeant(variable)) ?? null
+}
+
+let dotEnvRead: Readonly<Record<string, string | undefined>> | null = null
+
+function dotEnv(): Readonly<Record<string, string | undefined>> {
+  dotEnvRead ??= parseEnv(settingsText('.env') ?? '')
+  return dotEnvRead
+}
+
+function settingsPlaces(): string {
+  const isFolder = statSync('.env', { throwIfNoEntry: false })?.isDirectory() === true
+  return isFolder ? 'the environment (.env is a folder here)' : 'the environment or into .env'
+}
+
+/** The text of `.env`; null where there is no such file. Some keep a folder of that name for another program. */
+function settingsText(path: string): string | null {
+  try {
+    return decodedText(readFileSync(path), path)
+  } catch (error) {
+    const { code } = error as { readonly code?: unknown }
+    if (code === 'ENOENT' || code === 'EISDIR') return null
+    if (error instanceof UsageError) throw error
+    throw new UsageError(`The settings file ${path} in this folder cannot be read. Check who may read it`, {
+      cause: error,
+    })
+  }
+}
+
+/** Text in UTF-8 or UTF-16, as its first bytes say; Windows writes both. */
+export function decodedText(bytes: Buffer, path: string): string {
+  const [first, second] = bytes
+  const encoding =
+    first === 0xff && second === 0xfe ? 'utf-16le' : first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
+  try {
+    const text = new TextDecoder(encoding, { fatal: true }).decode(bytes)
+    if (!text.includes('\0')) return text
+  } catch {
+    // The error below says it.
+  }
+  throw new UsageError(`${path} is not text in UTF-8. Save it as UTF-8`)
+}
+
+function readKey(flags: SettingFlags): string {
+  const file = flags['api-key-file']
+  if (file === undefined) {
+    const key = setting('RANKLINE_API_KEY')
+    if (key !== undefined) return key
+    throw new UsageError(
+      `The API key is not set. Put RANKLINE_API_KEY=… into ${settingsPlaces()}, or name a file that holds it with --api-key-file`,
+    )
+  }
+  try {
+    return decodedText(readFileSync(file), file).trim()
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    throw new UsageError(`The key file ${file} cannot be read. Check the path given to --api-key-file`, {
+      cause: error,
+    })
+  }
+}
+
+function checkedKey(key: string): string {
+  if (/^[\x21-\x7e]+$/.test(key)) return key
+  throw new UsageError(
+    key === ''
+      ? 'The API key is empty. Set RANKLINE_API_KEY, or put the key into the file given to --api-key-file'
+      : 'The API key holds spaces, line breaks or other characters that keys never contain. Copy it again from the dashboard',
+  )
+}
+
+function checkedBaseUrl(text: string, allowHttp: boolean): string {
+  const url = parseUrl(text)
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
+    throw new UsageError(
+      `The base URL '${text.replace(/\/\/.*@/, '//')}' is not a web address. Write it like https://host or https://host/path`,
+    )
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
+    throw new UsageError(
+      'The base URL may carry a host and a path, nothing else. Leave out user names, ? and #',
+    )
+  if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname))
+    throw new UsageError(
+      `The base URL ${text} would send the key in the clear. Write https://, or add --allow-http if that is meant`,
+    )
+  const address = url.href.replace(/\/+$/, '')
+  const version = address.match(/(?:\/api)?\/v1$/i)?.[0]
+  if (version !== undefined)
+    throw new UsageError(
+      `The base URL ${address} ends in ${version}, which rankline adds itself: leave out ${version} and write ${address.slice(0, -version.length)}`,
+    )
+  return address
+}
+
+/** Version of this program. */
+export const version: string = pkg.version
+
+export interface ServiceFlags extends SettingFlags {
+  readonly timeout?: string | undefined
+}
+
+/** Names a key at an address without giving it away. */
+export function keyHash({ baseUrl, apiKey }: ServiceSettings): string {
+  return createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex').slice(0, 32)
+}

@@ -1,0 +1,205 @@
+import { existsSync } from 'node:fs'
+import { relative, resolve } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { billableOperation } from '../catalog/index.ts'
+import { type JobText, unreadable } from '../jobfile/files.ts'
+import type { JobFile } from '../jobfile/open.ts'
+import { mistakePrinter, type Report } from '../jobfile/source.ts'
+import { UsageError } from '../model/errors.ts'
+import { type JobSettings, noFile } from '../model/job.ts'
+import type { JobFlags } from '../model/job-settings.ts'
+import type { JobQuery } from '../model/query.ts'
+import type { InvalidValue } from '../model/values.ts'
+import { planQuery } from '../plan/plan-query.ts'
+import type { PlanDraft, RunStore } from '../store/runs.ts'
+
+/** Flags of the commands that take job files, as typed. */
+export interface JobFileFlags extends JobFlags {
+  readonly job: readonly string[]
+  readonly 'skip-bad'?: boolean | undefined
+  readonly verbose?: boolean | undefined
+}
+
+/** A job whose queries are staged in a draft. */
+export interface StagedJob {
+  readonly settings: JobSettings
+  /** Ranks of targets are watched, of the whole job or of single queries. */
+  readonly tracked: boolean
+  /** Targets are watched, but some query does not say where it is asked from. */
+  readonly originOpen: boolean
+}
+
+/** How far a job file is read. */
+export interface JobRead {
+  readonly job: string
+  readonly queries: number
+}
+
+/** What happens while jobs are planned, for the one who asked for it. */
+export interface PlanEvents {
+  /** A line that must be read: a mistake, or what a question is about. */
+  readonly log: (line: string) => void
+  /** A line that may be missed. */
+  readonly note: (line: string) => void
+  /** Asks a person yes or no; null where no person can answer. */
+  readonly ask: ((question: string) => Promise<boolean>) | null
+  /** How far a job file is read; null after the last one. */
+  readonly onRead: (read: JobRead | null) => void
+}
+
+const staged = 500
+
+/** What mistakes call a job that came through standard input. */
+const stdinName = 'stdin'
+
+/**
+ * Reads every job file whole into the draft. Answers null when there was any mistake, and with `--skip-bad` when no file was without
+ * one; each mistake was then logged as one line, and the draft must not be used.
+ */
+export async function stageJobs(
+  flags: JobFileFlags,
+  draft: PlanDraft,
+  store: Pick<RunStore, 'jobFile'>,
+  { log, onRead }: Pick<PlanEvents, 'log' | 'onRead'>,
+): Promise<readonly StagedJob[] | null> {
+  const paths = jobPaths(flags)
+  const jobs: StagedJob[] = []
+  // What a bad file staged lies under its name.
+  const named: JobSettings[] = []
+  for (const path of paths) {
+    const { report, end } = mistakePrinter(log, flags.verbose === true)
+    const file = await openNamed(path, flags, log, report)
+    const clash = file === null ? null : await nameClash(file.settings, named, store)
+    if (clash !== null) report({ where: shownName(path), line: null, column: null, ...clash })
+    let staged: Omit<StagedJob, 'settings'> | null = null
+    if (file !== null) {
+      named.push(file.settings)
+      // Its other mistakes are logged, too, where its name is taken.
+      staged = await stage(file, clash === null ? draft : null, onRead)
+    }
+    if (end() > 0) {
+      if (flags['skip-bad'] === true) log(`${shownName(path)} is left out.`)
+    } else if (file !== null && staged !== null) jobs.push({ settings: file.settings, ...staged })
+  }
+  onRead(null)
+  const enough = flags['skip-bad'] === true ? 1 : paths.length
+  return jobs.length >= enough ? jobs : null
+}
+
+function shownName(path: string): string {
+  return path === noFile ? stdinName : path
+}
+
+/** Whether job files were left out for their mistakes. */
+export function areLeftOut(flags: JobFileFlags, jobs: readonly unknown[]): boolean {
+  return jobs.length < jobPaths(flags).length
+}
+
+/** The settings of job files; null after mistakes in them, which were logged. */
+export async function openJobs(
+  flags: JobFileFlags,
+  log: PlanEvents['log'],
+): Promise<readonly JobSettings[] | null> {
+  const jobs: JobSettings[] = []
+  const paths = jobPaths(flags)
+  for (const path of paths) {
+    const { report, end } = mistakePrinter(log, flags.verbose === true)
+    const file = await openNamed(path, flags, log, report)
+    end()
+    if (file !== null) jobs.push(file.settings)
+  }
+  return jobs.length === paths.length ? jobs : null
+}
+
+/** The same file by another spelling is the same job. */
+function jobPaths({ job }: JobFileFlags): readonly string[] {
+  return [...new Map(job.map((path) => [path === noFile ? path : resolve(path), path])).values()]
+}
+
+/** Opens the job file of that name; `-` is standard input, which is read to its end first. */
+async function openNamed(
+  path: string,
+  flags: JobFileFlags,
+  log: PlanEvents['log'],
+  report: Report,
+): Promise<JobFile | null> {
+  const job = path === noFile ? await readStdin(log) : path
+  const { openJob } = await import('../jobfile/open.ts')
+  return await openJob(job, flags, report)
+}
+
+async function readStdin(log: PlanEvents['log']): Promise<JobText> {
+  if (process.stdin.isTTY) log('Reading a job from the terminal, until Ctrl-D.')
+  try {
+    return { where: stdinName, bytes: await buffer(process.stdin) }
+  } catch (error) {
+    const { message } = unreadable(error as NodeJS.ErrnoException)
+    throw new UsageError(
+      `${stdinName}: ${message}; send a job into it, as in: cat job.csv | rankline run - --name job`,
+      {
+        cause: error,
+      },
+    )
+  }
+}
+
+async function stage(
+  { settings, queries }: JobFile,
+  draft: PlanDraft | null,
+  show: PlanEvents['onRead'],
+): Promise<Omit<StagedJob, 'settings'>> {
+  let tracked = settings.targets.length > 0
+  let originOpen = false
+  let read = 0
+  let batch: JobQuery[] = []
+  const flush = async (): Promise<void> => {
+    await draft?.add(settings.name, batch.map(planQuery))
+    read += batch.length
+    batch = []
+    show({ job: settings.name, queries: read })
+  }
+  for await (const query of queries()) {
+    const watched = settings.targets.length > 0 || query.targets.length > 0
+    tracked ||= watched
+    originOpen ||= watched && isOriginOpen(query)
+    batch.push(query)
+    if (batch.length >= staged) await flush()
+  }
+  await flush()
+  return { tracked, originOpen }
+}
+
+const originParams = ['location', 'uule', 'lat', 'lon']
+
+function isOriginOpen({ operation, params }: JobQuery): boolean {
+  const known = billableOperation(operation).params
+  return originParams.some((name) => name in known) && !originParams.some((name) => name in params)
+}
+
+/** Two files of one name would continue each other's runs. */
+async function nameClash(
+  { name, file }: JobSettings,
+  others: readonly JobSettings[],
+  store: Pick<RunStore, 'jobFile'>,
+): Promise<InvalidValue | null> {
+  if (name === searchJob)
+    return {
+      message: `the job name '${name}' is that of one-off searches`,
+      fix: 'give it another name with name: (or --name)',
+    }
+  const sibling = others.find((other) => other.name === name)?.file
+  const other = sibling ?? (file === noFile ? null : otherFile(await store.jobFile(name)))
+  if (other === null || other === file) return null
+  return {
+    message: `the job name '${name}' belongs to ${other === noFile ? stdinName : relative('', other)} already`,
+    fix: 'give one of them another name with name: (or --name)',
+  }
+}
+
+/** The file that a name stood for, as long as it is there; what came through standard input is known by its name alone. */
+function otherFile(stored: string | null): string | null {
+  return stored === null || stored === noFile || !existsSync(stored) ? null : resolve(stored)
+}
+
+/** One-off searches are runs of a job of this name, so that they are found in every view and export. */
+export const searchJob = 'search'

@@ -1,0 +1,134 @@
+import { closeSync, ftruncateSync, openSync, readFileSync, rmSync, truncateSync, writeSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { busyExitCode, RanklineError, UsageError } from '../model/errors.ts'
+import { duration, parseDuration } from '../model/text.ts'
+import { sanitize } from '../output/terminal.ts'
+import { databaseLock, keyLock, makeForAll, tryLock } from '../store/sqlite/connection/lock.ts'
+import { databasePath, keyHash, type ServiceFlags, serviceSettings } from './config.ts'
+
+export interface LockFlags extends ServiceFlags {
+  readonly wait?: string | undefined
+}
+
+/** Called with a line for the user, which may be missed. */
+type Notify = (line: string) => void
+
+/** The right to collect: one process at a time has it for a database, and one for a key. */
+export interface CollectorLock extends Disposable {
+  /** Waits for its turn, once, saying for whom; rejected with exit code 7 when that takes longer than allowed. */
+  acquire(): Promise<void>
+}
+
+const defaultWaitMs = 3_600_000
+const lookEveryMs = 200
+
+export function collectorLock(flags: LockFlags, notify: Notify): CollectorLock {
+  // Always in this order, so that two processes never wait for each other.
+  const paths = [databaseLock(databasePath(flags)), keyLock(keyHash(serviceSettings(flags)))]
+  return waitForLocks(paths, flags.wait, notify)
+}
+
+/** The locks of these files, taken one after the other. */
+export function waitForLocks(
+  paths: readonly string[],
+  wait: string | undefined,
+  notify: Notify,
+): CollectorLock {
+  const waitMs = readWait(wait)
+  const held: Disposable[] = []
+
+  const acquireOne = async (path: string, until: number): Promise<void> => {
+    for (let notified = false; ; notified = true) {
+      const turn = tryCollectorLock(path)
+      if (turn !== null) {
+        held.push(turn)
+        return
+      }
+      if (performance.now() >= until)
+        throw new RanklineError(
+          `Another process is collecting for this database or key (${ownerOf(path)}). Nothing was sent; let it finish, or set a longer --wait`,
+          busyExitCode,
+        )
+      if (!notified)
+        notify(`Waiting at most ${duration(waitMs / 1000)} for another process to finish (${ownerOf(path)}).`)
+      await sleep(lookEveryMs)
+    }
+  }
+
+  const acquireAll = async (): Promise<void> => {
+    const until = performance.now() + waitMs
+    for (const path of paths) await acquireOne(path, until)
+  }
+  let acquired: Promise<void> | null = null
+
+  return {
+    acquire: async () => {
+      acquired ??= acquireAll()
+      await acquired
+    },
+    [Symbol.dispose]: () => {
+      for (const turn of held) turn[Symbol.dispose]()
+    },
+  }
+}
+
+function readWait(text: string | undefined): number {
+  if (text === undefined) return defaultWaitMs
+  const waitMs = parseDuration(/\d$/.test(text) ? `${text}s` : text, 'smhd')
+  if (waitMs !== null) return waitMs
+  throw new UsageError(`--wait cannot be '${text}'; write a time such as 90s, 30m or 1h, or 0`)
+}
+
+/** Takes the lock of this file and writes its owner into a second file; null where another process holds it. */
+export function tryCollectorLock(path: string): Disposable | null {
+  const lock = tryLock(path)
+  if (lock === null) return null
+  const owner = ownerFile(path)
+  nameOwner(owner)
+  return {
+    [Symbol.dispose]: () => {
+      forgetOwner(owner)
+      lock.release()
+    },
+  }
+}
+
+/** For those who wait; the lock holds without it. */
+function nameOwner(path: string): void {
+  try {
+    makeForAll(path)
+    const file = openSync(path, 'r+')
+    try {
+      ftruncateSync(file)
+      writeSync(file, `process ${process.pid}, since ${new Date().toISOString()}`)
+    } finally {
+      closeSync(file)
+    }
+  } catch {
+    // A full disk.
+  }
+}
+
+function forgetOwner(path: string): void {
+  try {
+    truncateSync(path)
+    rmSync(path)
+  } catch {
+    // Another user made it, who alone may remove it.
+  }
+}
+
+function ownerFile(path: string): string {
+  return `${path}.owner`
+}
+
+/** Who holds the lock of this file, as far as is known. */
+export function ownerOf(path: string): string {
+  try {
+    return sanitize(readFileSync(ownerFile(path), 'utf8')) || unknownOwner
+  } catch {
+    return unknownOwner
+  }
+}
+
+const unknownOwner = 'not known which'

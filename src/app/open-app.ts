@@ -1,0 +1,172 @@
+import { existsSync } from 'node:fs'
+import { type ApiClient, apiClient, type Patience } from '../api/client.ts'
+import { type HttpProxy, proxyFor } from '../api/proxy.ts'
+import { type RateLimiter, rateLimiter } from '../api/rate-limiter.ts'
+import { parseUsage } from '../collect/account.ts'
+import { UsageError } from '../model/errors.ts'
+import { type Clock, systemClock } from '../model/time.ts'
+import { numberFlag } from '../model/values.ts'
+import { databaseLock } from '../store/sqlite/connection/lock.ts'
+import type { Store } from '../store/store.ts'
+import {
+  databasePath,
+  keyHash,
+  makeDefaultFolder,
+  proxyVariables,
+  type ServiceFlags,
+  type ServiceSettings,
+  serviceSettings,
+  version,
+} from './config.ts'
+import { tryCollectorLock } from './lock.ts'
+
+/** Calls in flight at most; as many connections are opened. */
+export const mostConnections = 256
+const defaultTimeoutSeconds = 120
+/** An hour; timers of more than 24 days would fire at once. */
+const longestTimeoutSeconds = 3_600
+
+/** How long after its row in the ledger was begun a request may leave, while a commit waits for the disk. */
+const latestDepartureMs = 500
+
+/** How long free lookups of a command wait where the service asks to be left alone. */
+export const lookupPatience: Patience = { throttledMs: 90_000, unavailableMs: 10_000 }
+
+/** Store and service, joined; both are closed with it. */
+export interface App extends AsyncDisposable {
+  readonly store: Store
+  /** Path of the file that the store is in. */
+  readonly database: string
+  readonly service: ApiClient
+  /** The same service, waited for as long as that. */
+  readonly serviceWith: (patience: Patience) => ApiClient
+  readonly keyHash: string
+  readonly clock: Clock
+}
+
+/** Opens the database for collecting, and gets ready to call the service; sends nothing. It is made or migrated in this process's turn only. */
+export async function openApp(
+  flags: ServiceFlags,
+  turn: { acquire(): Promise<void> },
+  clock: Clock = systemClock,
+): Promise<App> {
+  const { settings, timeoutMs } = readServiceFlags(flags, clock)
+  const database = databasePath(flags)
+  makeDefaultFolder(database)
+  const { needsMigration } = await import('../store/sqlite/connection/inspect.ts')
+  const { openStore } = await import('../store/sqlite/open.ts')
+  if (needsMigration(database)) await turn.acquire()
+  const store = await openStore(database)
+  return createApp({ store, database }, settings, timeoutMs, clock)
+}
+
+/**
+ * Gets ready for free calls, which wait for no turn. They are written into the ledger, as all calls are, but where it may not be
+ * written or belongs to a process with an older rankline: then they are made all the same.
+ *
+ * @param stored whether what is stored is read, too; a database that is missing is then not made either
+ */
+export async function connectFreely(
+  flags: ServiceFlags,
+  { stored }: { readonly stored: 'read' | 'not-read' },
+  clock: Clock = systemClock,
+): Promise<App> {
+  const { settings, timeoutMs } = readServiceFlags(flags, clock)
+  const database = databasePath(flags)
+  if (stored === 'not-read') makeDefaultFolder(database)
+  const store = await openFreely(database, stored === 'read')
+  return createApp({ store, database }, settings, timeoutMs, clock)
+}
+
+async function openFreely(database: string, isRead: boolean): Promise<Store> {
+  const { mayWrite, needsMigration } = await import('../store/sqlite/connection/inspect.ts')
+  const { openCopy, openStore } = await import('../store/sqlite/open.ts')
+  const isMissing = !existsSync(database)
+  if (isMissing && isRead) return await openStore(':memory:')
+  if (isMissing || mayWrite(database)) {
+    if (!needsMigration(database)) return await openStore(database)
+    using turn = tryCollectorLock(databaseLock(database))
+    if (turn !== null) return await openStore(database)
+  }
+  return isRead ? await openCopy(database) : await openStore(':memory:')
+}
+
+function readServiceFlags(
+  flags: ServiceFlags,
+  clock: Clock,
+): { readonly settings: ServiceSettings; readonly timeoutMs: number } {
+  refuseWrongClock(clock)
+  const settings = serviceSettings(flags)
+  const seconds =
+    numberFlag('--timeout', flags.timeout, { min: 1, max: longestTimeoutSeconds }) ?? defaultTimeoutSeconds
+  return { settings, timeoutMs: seconds * 1000 }
+}
+
+/** Nothing of this program is older. */
+const earliest = Date.UTC(2024, 0, 1)
+
+/** Machines without a battery begin in 1970: every day and every period would be wrong. */
+function refuseWrongClock(clock: Clock): void {
+  if (clock.wall() >= earliest) return
+  const date = new Date(clock.wall()).toISOString().slice(0, 10)
+  throw new UsageError(`The clock of this machine shows ${date}, which cannot be right. Set it first`)
+}
+
+/** Joins an open store with the service at an address. */
+export async function createApp(
+  { store, database }: Pick<App, 'store' | 'database'>,
+  settings: ServiceSettings,
+  timeoutMs: number,
+  clock: Clock,
+): Promise<App> {
+  const { openHttpClient } = await import('../api/http.ts')
+  const http = openHttpClient({
+    origin: new URL(settings.baseUrl).origin,
+    apiKey: settings.apiKey,
+    connections: mostConnections,
+    timeoutMs,
+    userAgent: `rankline/${version}`,
+    proxy: chosenProxy(settings.baseUrl),
+  })
+  const hash = keyHash(settings)
+  // Not before the first request: others may send while this process waits for its turn.
+  const limiter = rateLimiter({ clock, coldRequests: 64, before: countEarlierCalls })
+  const { baseUrl } = settings
+  const serviceWith = (patience: Patience): ApiClient =>
+    apiClient({ baseUrl, http, rateLimiter: limiter, store, clock, keyHash: hash, patience })
+  return {
+    store,
+    database,
+    service: serviceWith(lookupPatience),
+    serviceWith,
+    keyHash: hash,
+    clock,
+    [Symbol.asyncDispose]: async () => {
+      await http.close()
+      await store[Symbol.asyncDispose]()
+    },
+  }
+
+  /** Another process may have used up part of the last minute: its calls and the limits it met are in the ledger. */
+  async function countEarlierCalls(limiter: RateLimiter): Promise<void> {
+    const now = clock.wall()
+    const last = await store.lastUsage(hash)
+    const limits = last === null ? undefined : parseUsage(Buffer.from(last.record))?.limits
+    if (limits !== undefined) limiter.setLimits(limits)
+    const calls = await store.callsSince(now - 60_000 - latestDepartureMs, now)
+    // They left when their row was on disk, at an instant that is not stored: the latest possible one counts.
+    const left = calls.map(({ sentAt, endedAt }) => Math.min(endedAt ?? now, sentAt + latestDepartureMs))
+    limiter.countEarlierCalls(left.map((instant) => Math.max(0, now - instant)))
+  }
+}
+
+/** The proxy that the environment names for an address; null where requests go straight there. */
+function chosenProxy(baseUrl: string): HttpProxy | null {
+  const proxy = proxyFor(baseUrl, proxyVariables())
+  // What it says may hold a password.
+  if (proxy === 'unreadable')
+    throw new UsageError(
+      'The proxy in HTTPS_PROXY (or HTTP_PROXY) is not an address. Write it like http://proxy.example:3128, or add the host of the service to NO_PROXY',
+    )
+  return proxy === 'direct' ? null : proxy
+}

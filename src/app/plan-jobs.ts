@@ -1,0 +1,91 @@
+import { type AccountReading, fetchUsage } from '../collect/account.ts'
+import { stopSignal, UsageUnavailable } from '../collect/stop.ts'
+import type { RunFunds } from '../ledger/fit.ts'
+import type { Account } from '../model/call.ts'
+import { localDay, systemClock } from '../model/time.ts'
+import type { BudgetedJob } from '../plan/document.ts'
+import { decideResume, type ResumeDecision } from '../plan/resume.ts'
+import type { PlanDraft, PlannedJob } from '../store/runs.ts'
+import type { Store } from '../store/store.ts'
+import type { StagedJob } from './job-files.ts'
+import { type App, lookupPatience } from './open-app.ts'
+
+/** Jobs of a command as they would be planned, with what becomes of each. */
+export interface JobDecision {
+  readonly job: StagedJob
+  readonly planned: PlannedJob
+  readonly decision: ResumeDecision
+}
+
+/** What each staged job would do; with `change`, runs that can no longer go on are closed. */
+export async function decideJobs(
+  store: Store,
+  jobs: readonly StagedJob[],
+  { fresh, change }: { readonly fresh: boolean; readonly change: boolean },
+  now: number = systemClock.wall(),
+): Promise<readonly JobDecision[]> {
+  const dates = jobs.map(({ settings }) => localDay(now, settings.timezone))
+  const courses = await decideResume(
+    store,
+    jobs.map(({ settings, tracked }) => ({ name: settings.name, tracked })),
+    { dates, fresh, now },
+    change,
+  )
+  return jobs.map((job, index) => {
+    const decision = courses[index] as ResumeDecision
+    const { freshnessMs } = job.settings
+    return {
+      job,
+      decision,
+      planned: {
+        settings: job.settings,
+        date: dates[index] as string,
+        continues: decision.do === 'continue' ? decision.run.id : null,
+        freshSince: freshnessMs === null ? null : now - freshnessMs,
+      },
+    }
+  })
+}
+
+/** What a job's own budget still allows, over all continuations of its run. */
+export async function meansOf(store: Store, { settings, continues }: PlannedJob): Promise<RunFunds> {
+  const { spent, ambiguous } = await store.creditsOf(continues === null ? [] : [continues])
+  const { maxCredits, keep } = settings.budget
+  return {
+    budget: maxCredits === null ? Number.POSITIVE_INFINITY : Math.max(0, maxCredits - spent - ambiguous),
+    keep: keep ?? 0,
+  }
+}
+
+export function unfit(draft: PlanDraft, jobs: readonly BudgetedJob[], { remaining }: Account, calls: number) {
+  const runs = new Map(jobs.map(({ summary, means }) => [summary.job, means]))
+  return draft.fit(
+    jobs.map(({ planned }) => planned),
+    { runs, credits: remaining ?? 0, calls },
+  )
+}
+
+export async function accountOf({
+  service,
+  store,
+  clock,
+  keyHash,
+}: App): Promise<AccountReading | UsageUnavailable> {
+  try {
+    return await fetchUsage(
+      {
+        service,
+        store,
+        clock,
+        keyHash,
+        random: Math.random,
+        signal: stopSignal().signal,
+        maxThrottlingMs: lookupPatience.throttledMs,
+      },
+      null,
+    )
+  } catch (error) {
+    if (error instanceof UsageUnavailable) return error
+    throw error
+  }
+}

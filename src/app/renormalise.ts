@@ -1,0 +1,85 @@
+import { normaliserVersion } from '../catalog/answers.ts'
+import { parseStored } from '../collect/answers.ts'
+import type { Task } from '../model/run.ts'
+import { scoreQuery } from '../rank/advance.ts'
+import type { DeriveFilter, QueryToDerive, ReadAnswer } from '../store/results.ts'
+import type { Store } from '../store/store.ts'
+
+/** What deriving again came to. */
+export interface Renormalised {
+  readonly queries: number
+  readonly answers: number
+  /** Results that are there now. */
+  readonly results: number
+  /** Items of answers that are none and were kept as they were sent. */
+  readonly malformed: number
+  /** Answers that cannot be read; earlier results of them stay. */
+  readonly unreadable: number
+  /** Observations that are another state or rank than before. */
+  readonly changed: number
+  /** Tasks that had failed and are done now. */
+  readonly repaired: number
+}
+
+type Total = { -readonly [K in keyof Renormalised]: Renormalised[K] }
+
+/** Queries that share a commit. */
+const portion = 50
+
+/** Derives results, ranks and observations again from stored answers; calls nothing. What was done stays done. */
+export async function renormalise(
+  store: Store,
+  which: DeriveFilter,
+  onProgress: (done: Renormalised) => void,
+): Promise<Renormalised> {
+  const total = { queries: 0, answers: 0, results: 0, malformed: 0, unreadable: 0, changed: 0, repaired: 0 }
+  let after = 0
+  for (;;) {
+    const queries = store.queriesToDerive(which, after, portion)
+    const last = queries.at(-1)
+    if (last === undefined) return total
+    await Promise.all(queries.map((query) => deriveOne(store, query, which, total)))
+    after = last.queryId
+    onProgress(total)
+  }
+}
+
+async function deriveOne(
+  store: Store,
+  query: QueryToDerive,
+  which: DeriveFilter,
+  total: Total,
+): Promise<void> {
+  const reads = readAll(store, query, which, total)
+  total.queries += 1
+  if (reads.length === 0) return
+  const { changed, repaired } = await store.rederive(query.queryId, reads, (stored) => scoreQuery(stored))
+  total.changed += changed
+  total.repaired += repaired
+}
+
+function readAll(
+  store: Store,
+  { queryId, operation, text, params }: QueryToDerive,
+  which: DeriveFilter,
+  total: Total,
+): readonly ReadAnswer[] {
+  const reads: ReadAnswer[] = []
+  const asked = { operation, text, params: JSON.parse(params) as Task['params'] }
+  for (const { answerId, page, fetchedAt, body } of store.bodiesOf(queryId, which)) {
+    const parsed = body === null ? null : parseStored({ ...asked, page }, body, fetchedAt)
+    if (parsed === null || 'reason' in parsed) {
+      total.unreadable += 1
+      continue
+    }
+    total.answers += 1
+    total.results += parsed.results.length
+    total.malformed += parsed.malformed.length
+    reads.push({
+      answerId,
+      normaliser: normaliserVersion,
+      says: parsed,
+    })
+  }
+  return reads
+}

@@ -1,0 +1,188 @@
+import { type CollectOptions, type CollectResult, collect } from '../collect/collect.ts'
+import { type BalanceChange, finishRuns, type RunDocument, runDocument } from '../collect/finish.ts'
+import { defaultThrottlingMs, thrownCause } from '../collect/stop.ts'
+import { unexplained } from '../ledger/verify.ts'
+import { RanklineError } from '../model/errors.ts'
+import { type JobSettings, noFile } from '../model/job.ts'
+import type { Run, StopCause } from '../model/run.ts'
+import type { SkippedQueries } from '../store/journal.ts'
+import type { Store } from '../store/store.ts'
+import { backfillAndNotify } from './backfill.ts'
+import { askToBuyAgain, noteBoughtAgain } from './buy-again.ts'
+import { type JobFileFlags, type PlanEvents, stageJobs } from './job-files.ts'
+import type { App } from './open-app.ts'
+import { decideJobs, type JobDecision } from './plan-jobs.ts'
+
+/** A run to be collected, or one that is only shown again. */
+export interface ListedRun {
+  readonly run: Run
+  readonly show: 'collect' | 'as-stored'
+}
+
+export const defaultOutageMs = 60_000
+
+/** How runs are collected. */
+export type CollectRequest = Pick<
+  CollectOptions,
+  'stop' | 'concurrency' | 'maxOutageMs' | 'maxThrottlingMs' | 'fitBalance' | 'onProgress' | 'notice'
+>
+
+/** How runs are collected where no flag says otherwise. */
+export const defaultCollectRequest = {
+  concurrency: null,
+  maxOutageMs: defaultOutageMs,
+  maxThrottlingMs: defaultThrottlingMs,
+  fitBalance: false,
+  onProgress: () => {},
+  notice: () => {},
+} as const
+
+/** The result of a collection that the store does not hold. */
+export interface CollectSummary extends BalanceChange {
+  readonly leftOut: readonly SkippedQueries[]
+}
+
+/**
+ * Puts right what a dead process left, collects, and ends each run with its reason. What closed runs of the listed jobs
+ * still wait for is polled, also where a job's own newest run is only shown.
+ */
+export async function collectAndFinish(
+  app: App,
+  listed: readonly ListedRun[],
+  collection: CollectRequest,
+): Promise<CollectSummary> {
+  const { store, keyHash, clock } = app
+  const { stop } = collection
+  const runs = listed.filter(({ show }) => show === 'collect').map(({ run }) => run)
+  const ids = runs.map(({ id }) => id)
+  const began = { wall: clock.wall(), monotonic: clock.monotonic() }
+  // The clock on the wall may be set meanwhile; only what was before this process is measured with it.
+  const durationOf = ({ startedAt }: Run): number =>
+    Math.round(Math.max(0, began.wall - startedAt) + clock.monotonic() - began.monotonic)
+  let limits: CollectResult['limits'] = new Map()
+  const finishIn = async (target: Store): Promise<void> => {
+    const reason = stop.cause()?.reason
+    // The end of some calls may not have been stored.
+    if (reason === 'unavailable' || reason === 'crashed') await target.recover(ids, clock.wall())
+    await finishRuns(target, runs, { stop: stop.cause(), limits }, clock.wall(), durationOf)
+  }
+  const finish = async (): Promise<void> => {
+    try {
+      await finishIn(store)
+    } catch (error) {
+      if (!(error instanceof RanklineError)) throw error
+      stop.request({ reason: 'unavailable', message: error.message })
+      await finishAnew(app.database, finishIn)
+    }
+  }
+  const recoverAndCollect = async () => {
+    const mark = await store.mark()
+    await store.recover(ids, clock.wall())
+    const withOpenWork = await store.runsWithOpenWork([...new Set(listed.map(({ run }) => run.job))])
+    const { maxOutageMs: unavailableMs, maxThrottlingMs: throttledMs } = collection
+    const service = app.serviceWith({ unavailableMs, throttledMs })
+    const parts = { ...collection, store, service, clock, random: Math.random, keyHash }
+    return { ...(await collect(parts, runs, withOpenWork)), mark }
+  }
+  const { mark, ...collected } = await recoverAndCollect().catch(async (error: unknown) => {
+    stop.request(thrownCause(error))
+    // Where its end cannot be stored either, the error before says why.
+    await finish().catch(() => {})
+    throw error
+  })
+  limits = collected.limits
+  await finish()
+  const { earlier, readings, charges } = await store.ledgerSince(keyHash, mark)
+  return {
+    before: collected.balanceBefore,
+    after: collected.balanceAfter,
+    unexplained: unexplained(earlier, readings, charges),
+    leftOut: collected.leftOut,
+  }
+}
+
+/** Tries once more with a connection of its own: one whose disk has failed is not written again. */
+async function finishAnew(database: string, finishIn: (target: Store) => Promise<void>): Promise<void> {
+  try {
+    const { openStore } = await import('../store/sqlite/open.ts')
+    await using target = await openStore(database)
+    await finishIn(target)
+  } catch (error) {
+    // The next process settles what is open; the document of this one says it all the same.
+    if (!(error instanceof RanklineError)) throw error
+  }
+}
+
+export async function documentsOf(
+  { store, clock }: Pick<App, 'store' | 'clock'>,
+  listed: readonly ListedRun[],
+  end: CollectSummary,
+  cause: StopCause | null,
+): Promise<readonly RunDocument[]> {
+  const documents = listed.map(async ({ run, show }) => {
+    const stored = (await store.run(run.id)) as Run
+    if (show === 'as-stored') return runDocument(stored, await store.tally(run.id), null)
+    // No call is in flight any more: one without a result is lost.
+    const tally = await store.tally(run.id, 'lost')
+    const ended =
+      stored.finishReason === null && cause !== null
+        ? { ...stored, finishReason: cause.reason, finishedAt: clock.wall() }
+        : stored
+    const leftOut = end.leftOut.find(({ runId }) => runId === run.id)
+    return runDocument(ended, tally, end, leftOut)
+  })
+  return await Promise.all(documents)
+}
+
+/** Plans jobs into the store when it is this process's turn; null after mistakes in their files, which were logged. */
+export async function planRuns(
+  { store, clock }: Pick<App, 'store' | 'clock'>,
+  flags: JobFileFlags & { readonly fresh?: boolean | undefined },
+  events: PlanEvents,
+  turn: () => Promise<void>,
+): Promise<readonly ListedRun[] | null> {
+  await using draft = await store.draft()
+  const jobs = await stageJobs(flags, draft, store, events)
+  if (jobs === null) return null
+  const fresh = flags.fresh === true
+  // The user is asked before the turn is taken: others need not wait for the answer.
+  const wanted = fresh ? [] : await decideJobs(store, jobs, { fresh, change: false }, clock.wall())
+  const reported = await askToBuyAgain(store, draft, wanted, events)
+  await turn()
+  const decided = await decideJobs(store, jobs, { fresh, change: true }, clock.wall())
+  if (!fresh) await noteBoughtAgain(store, draft, decided, reported, events.note)
+  for (const { job } of decided) await nameJob(store, job.settings)
+  const planned = decided.filter(({ decision }) => decision.do !== 'show').map((one) => one.planned)
+  // Calls that a dead process left in flight must not outlive an edited file.
+  await store.recover(
+    planned.flatMap(({ continues }) => continues ?? []),
+    clock.wall(),
+  )
+  const runs = await draft.commit(planned, clock.wall())
+  for (const { id, settings } of runs) await backfillAndNotify(store, settings, id, events.note)
+  return await inOrder(store, decided, runs)
+}
+
+/** What comes through standard input does not take a name from a file. */
+async function nameJob(store: Store, { name, file }: JobSettings): Promise<void> {
+  if (file !== noFile || (await store.jobFile(name)) === null) await store.nameJob(name, file)
+}
+
+/** Runs in the order of the jobs: those just planned, and those that are only shown again. */
+async function inOrder(
+  store: Store,
+  decided: readonly JobDecision[],
+  planned: readonly Run[],
+): Promise<readonly ListedRun[]> {
+  const left = [...planned]
+  const listed: ListedRun[] = []
+  for (const { decision } of decided) {
+    if (decision.do === 'show') {
+      listed.push({ run: (await store.run(decision.run.id)) as Run, show: 'as-stored' })
+      continue
+    }
+    const run = left.shift()
+    if (run !== undefined) listed.push({ run, show: 'collect' })
+  }
+  return listed
+}

@@ -1,0 +1,408 @@
+import type {
+  AnswerFacts,
+  EchoMismatch,
+  NewsDetails,
+  ParsedAnswer,
+  Result,
+  ResultKind,
+} from '../model/result.ts'
+import type { Task } from '../model/run.ts'
+import { readDate } from './dates/read-date.ts'
+import {
+  asFields,
+  asSent,
+  boolean,
+  completed,
+  durationSeconds,
+  type Fields,
+  integer,
+  link,
+  list,
+  parseJson,
+  type ReadingContext,
+  readSeconds,
+  readTotal,
+  strings,
+  text,
+} from './fields.ts'
+import type { BillableOperation, ResponseShape } from './operation.ts'
+
+/** Raised with every change of a normaliser, so that results of an older one can be recognised. */
+export const normaliserVersion = 3
+
+/** Why a body is not an answer: one sentence for people. */
+export interface ParseFailure {
+  readonly reason: string
+}
+
+/**
+ * Results and facts of a stored body. A list of results that is missing, null or an empty object counts as empty
+ * where anything else of the documented answer is there; a body that shares nothing with it is not an answer.
+ */
+export function parseAnswer(
+  operation: BillableOperation,
+  body: Buffer,
+  context: ReadingContext,
+): ParsedAnswer | ParseFailure {
+  const json = parseJson(body)
+  if (json === undefined) return { reason: `the answer is not JSON (${excerpt(body)})` }
+  const fields = unwrapped(operation, asFields(json))
+  if (fields === null) return { reason: `the answer is not a JSON object (${excerpt(body)})` }
+  const { items, required } = operation.response
+  const listed = isNothing(fields[items]) ? null : listedItems(fields[items], operation.response)
+  if (listed === null && !isNothing(fields[items]))
+    return { reason: `'${items}' of the answer is not a list` }
+  if (listed === null && !required.some((name) => name !== items && fields[name] != null))
+    return { reason: `the answer has no '${items}' (${excerpt(body)})` }
+  return operation.normalise({ ...fields, [items]: listed ?? [] }, context)
+}
+
+/** Where lists come as objects, an empty one does, too. */
+function isNothing(value: unknown): boolean {
+  return value == null || Object.keys(asFields(value) ?? { something: value }).length === 0
+}
+
+/** The results of a polled job may be wrapped; those of a call never are. */
+function unwrapped({ asyncParam, response }: BillableOperation, fields: Fields | null): Fields | null {
+  if (asyncParam === undefined || fields === null) return fields
+  return holderOf(fields, response.items) ?? fields
+}
+
+function excerpt(body: Buffer): string {
+  if (body.length === 0) return 'it is empty'
+  const page = body.toString('utf8', 0, 4_096)
+  if (/^\s*<(?:!doctype html|html)\b/i.test(page)) return htmlPage(page)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+  const start = body.toString('utf8', 0, 80).replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
+  return `it begins: ${start.trim()}`
+}
+
+/** An HTML page, for instance of a login: its title says most of it. */
+function htmlPage(html: string): string {
+  const title = html.match(/<(?:title|h1)[^>]*>([^<]+)</i)?.[1]
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+  const words = title?.replace(/[\u0000-\u001f\u007f-\u009f\s]+/g, ' ').trim()
+  return words === undefined || words === ''
+    ? 'an HTML page'
+    : `an HTML page '${words.slice(0, 80).toWellFormed()}'`
+}
+
+/** An object that has one of these fields is a result, even where it comes without its list. */
+const linkFields = ['link', 'url']
+
+/** The items that a field of an answer lists, or the only one, where it comes without its list; null for anything else. */
+export function listedItems(value: unknown, { itemFields }: ResponseShape): readonly unknown[] | null {
+  const items = list(value)
+  if (items !== null) return items
+  const fields = asFields(value) ?? {}
+  return linkFields.some((name) => itemFields.includes(name) && text(fields[name]) !== null) ? [value] : null
+}
+
+/** What an answer may be wrapped in. */
+const wrappers = ['job', 'data', 'result', 'results', 'response', 'body', 'output']
+
+/** The object that holds the results: the answer itself, or what it wraps; null where none does. */
+export function holderOf(fields: Fields, items: string): Fields | null {
+  return [fields, ...wrappedFields(fields)].find((place) => place[items] !== undefined) ?? null
+}
+
+/** What the fields wrap, two levels deep. */
+export function wrappedFields(fields: Fields): readonly Fields[] {
+  const wrapped = (place: Fields): readonly Fields[] =>
+    wrappers.map((name) => asFields(place[name])).filter((one) => one !== null)
+  return wrapped(fields).flatMap((place) => [place, ...wrapped(place)])
+}
+
+/** Makes one result of the fields of one item. */
+type ReadItem = (item: Fields, context: ReadingContext) => Result
+
+/** The normaliser of an answer whose results are in `organic_results`. */
+export function webAnswer(kind: 'organic' | 'news' | 'video') {
+  const read = webItems[kind]
+  return (body: unknown, context: ReadingContext): ParsedAnswer => {
+    const fields = asFields(body) ?? {}
+    const here = localised(fields, context)
+    return gather(fields, here, [
+      items(fields.organic_results, (item) => described(item, (one) => read(one, here))),
+      items(fields.related_searches, (item) => worded('related', item)),
+    ])
+  }
+}
+
+/** The normaliser of an answer whose results are in `images`. */
+export function imageAnswer(body: unknown, context: ReadingContext): ParsedAnswer {
+  const fields = asFields(body) ?? {}
+  return gather(fields, context, [items(fields.images, (item) => described(item, image))])
+}
+
+/** The normaliser of a list of suggestions; they carry no position. */
+export function suggestionAnswer(body: unknown, context: ReadingContext): ParsedAnswer {
+  const fields = asFields(body) ?? {}
+  return gather(fields, context, [items(fields.suggestions, (item) => worded('suggestion', item))])
+}
+
+/** The normaliser of an AI answer: its references are the results, its text stays with the answer. */
+export function aiAnswer(body: unknown, context: ReadingContext): ParsedAnswer {
+  const fields = asFields(body) ?? {}
+  return gather(fields, context, [items(fields.references, (item) => described(item, reference))])
+}
+
+type Read = Pick<ParsedAnswer, 'results' | 'malformed'>
+
+/** Results of a list, and the items that are not results. Something else in place of the list is one malformed item. */
+function items(value: unknown, read: (item: unknown) => Result | null): Read {
+  const results: Result[] = []
+  const malformed: unknown[] = []
+  for (const item of value == null ? [] : (list(value) ?? [value])) {
+    const result = read(item)
+    if (result === null) malformed.push(asSent(item))
+    else results.push(result)
+  }
+  return { results, malformed }
+}
+
+/** The result that an object describes; whatever it lacks, it is one. */
+function described(item: unknown, read: (item: Fields) => Result): Result | null {
+  const fields = asFields(item)
+  return fields === null ? null : read(fields)
+}
+
+function gather(fields: Fields, context: ReadingContext, reads: readonly Read[]): ParsedAnswer {
+  return {
+    results: reads.flatMap((read) => read.results),
+    malformed: reads.flatMap((read) => read.malformed),
+    facts: facts(fields, localised(fields, context).language),
+  }
+}
+
+function localised(fields: Fields, context: ReadingContext): ReadingContext {
+  return completed(context, asFields(fields.search_parameters))
+}
+
+function facts(fields: Fields, language: string | null): AnswerFacts {
+  const information = asFields(fields.search_information) ?? {}
+  const pagination = asFields(fields.pagination) ?? {}
+  return {
+    totalResults: readTotal(information.total_results, language),
+    timeTaken: readSeconds(information.time_taken_displayed),
+    notice: notice(information.error) ?? notice(fields.error),
+    hasNextPage: boolean(pagination.has_next_page),
+    nextPage: integer(pagination.next),
+    currentPage: integer(pagination.current),
+    searchParameters: asSent(fields.search_parameters ?? null),
+    knowledgeGraph: asSent(fields.knowledge_graph ?? null),
+    aiMarkdown: text(fields.reconstructed_markdown),
+    aiBlocks: asSent(fields.text_blocks ?? null),
+  }
+}
+
+/** `0` says that there was no error: it is not a notice. */
+function notice(error: unknown): string | null {
+  return error === 0 ? null : text(error)
+}
+
+function blank(kind: ResultKind): Result {
+  return {
+    kind,
+    position: null,
+    title: null,
+    link: null,
+    source: null,
+    snippet: null,
+    displayedLink: null,
+    snippetMatched: null,
+    news: null,
+    video: null,
+    image: null,
+  }
+}
+
+function organic(item: Fields): Result {
+  return {
+    ...blank('organic'),
+    position: integer(item.position),
+    title: text(item.title),
+    link: link(item.link),
+    source: text(item.source),
+    snippet: text(item.snippet),
+    displayedLink: text(item.displayed_link),
+    snippetMatched: strings(item.snippet_matched),
+  }
+}
+
+function dated(item: Fields, context: ReadingContext): NewsDetails {
+  const date = text(item.date)
+  const read = date === null ? null : readDate(date, context)
+  return {
+    date,
+    publishedAt: read === null ? null : new Date(read.at).toISOString(),
+    precision: read?.precision ?? null,
+  }
+}
+
+function news(item: Fields, context: ReadingContext): Result {
+  return { ...organic(item), kind: 'news', news: dated(item, context) }
+}
+
+function video(item: Fields, context: ReadingContext): Result {
+  const duration = text(item.duration)
+  return {
+    ...organic(item),
+    kind: 'video',
+    video: {
+      ...dated(item, context),
+      channel: text(item.channel),
+      duration,
+      durationSeconds: durationSeconds(duration),
+      videoId: text(item.video_id),
+    },
+  }
+}
+
+const webItems: Readonly<Record<'organic' | 'news' | 'video', ReadItem>> = { organic, news, video }
+
+function image(item: Fields): Result {
+  return {
+    ...blank('image'),
+    position: integer(item.position),
+    title: text(item.title),
+    link: link(item.link),
+    source: text(item.source),
+    image: {
+      imageUrl: link(item.url),
+      thumbnail: text(item.thumbnail),
+      width: integer(item.image_width),
+      height: integer(item.image_height),
+    },
+  }
+}
+
+function reference(item: Fields): Result {
+  return {
+    ...blank('reference'),
+    position: integer(item.index),
+    title: text(item.title),
+    link: link(item.link),
+    source: text(item.source),
+  }
+}
+
+/** Kind of results that are nothing but a text -> the names that it may have in an object, the documented one first. */
+const textNames = {
+  suggestion: ['suggestion', 'value', 'text', 'query', 'phrase'],
+  related: ['query', 'text', 'value', 'phrase'],
+} as const
+
+function worded(kind: keyof typeof textNames, item: unknown): Result | null {
+  const title = typeof item === 'object' ? onlyText(asFields(item) ?? {}, textNames[kind]) : text(item)
+  return title === null && item !== '' ? null : { ...blank(kind), title }
+}
+
+/** The text of the first name, else that of the others where they agree. */
+function onlyText(fields: Fields, [documented, ...others]: readonly [string, ...string[]]): string | null {
+  const texts = new Set(others.map((name) => text(fields[name])).filter((one) => one !== null))
+  const [one = null] = texts
+  return text(fields[documented]) ?? (texts.size === 1 ? one : null)
+}
+
+/** The part of a call that an answer may repeat. */
+export type AskedPage = Pick<Task, 'text' | 'params' | 'page'>
+
+type Difference = EchoMismatch[string]
+
+/** Differences between a call and the params that its answer repeats; null for none. Missing params do not count. */
+export function echoMismatch(
+  operation: BillableOperation,
+  asked: AskedPage,
+  { searchParameters, currentPage }: Pick<AnswerFacts, 'searchParameters' | 'currentPage'>,
+): EchoMismatch | null {
+  const echo = asFields(searchParameters) ?? {}
+  const number = integer(echo.num)
+  const pages = pagesMeant(operation, asked, number)
+  const found = {
+    q: textDifference(asked.text, echo.q, sameText),
+    gl: textDifference(asked.params.gl, echo.gl, sameCode),
+    cc: textDifference(asked.params.cc, echo.cc, sameCode),
+    hl: textDifference(asked.params.hl, echo.hl, sameLanguage),
+    num: numDifference(operation, asked, number),
+    page: pageDifference(asked.page, integer(echo.page), pages),
+    'pagination.current': pageDifference(asked.page, currentPage, pages),
+  }
+  const differences = Object.entries(found).filter((one): one is [string, Difference] => one[1] !== null)
+  return differences.length === 0 ? null : Object.fromEntries(differences)
+}
+
+/** A default that was not asked for does not count as a difference, nor does what does not come as text. */
+function textDifference(
+  asked: string | number | undefined,
+  answered: unknown,
+  same: (asked: string, answered: string) => boolean,
+): Difference | null {
+  if (asked === undefined || typeof answered !== 'string') return null
+  return same(String(asked), answered) ? null : { asked, answered }
+}
+
+function sameText(asked: string, answered: string): boolean {
+  return folded(asked) === folded(answered)
+}
+
+/** One form of composed letters, no case, single spaces. */
+function folded(text: string): string {
+  const caseless = text.toWellFormed().normalize('NFC').toUpperCase().toLowerCase()
+  return caseless.normalize('NFC').replace(/\s+/g, ' ').trim()
+}
+
+function sameCode(asked: string, answered: string): boolean {
+  return code(asked) === code(answered)
+}
+
+/** `en` and `en-US` do not contradict each other; `pt-BR` and `pt-PT` do. */
+function sameLanguage(asked: string, answered: string): boolean {
+  const [one, other] = [code(asked), code(answered)]
+  return one === other || one.startsWith(`${other}-`) || other.startsWith(`${one}-`)
+}
+
+function code(text: string): string {
+  return text.trim().toLowerCase().replaceAll('_', '-')
+}
+
+/** A service may give fewer results than asked, never more; where it is only a suggestion, any number is right. */
+function numDifference(
+  { params }: BillableOperation,
+  { params: { num } }: AskedPage,
+  answered: number | null,
+): Difference | null {
+  if (typeof num !== 'number' || answered === null || params.num?.suggestion === true) return null
+  return answered > num ? { asked: num, answered } : null
+}
+
+function pageDifference(
+  asked: number,
+  answered: number | null,
+  meant: ReadonlySet<number> | null,
+): Difference | null {
+  return meant === null || answered === null || meant.has(answered) ? null : { asked, answered }
+}
+
+/**
+ * The numbers that may stand for the page that was asked: its own, the one before where an engine counts from 0, and where
+ * an older style counts results, how many are before it, or the page that they come to in shorter pages. Null where there
+ * are no pages.
+ */
+function pagesMeant(
+  { paging, styles }: BillableOperation,
+  { page, params }: AskedPage,
+  answeredNum: number | null,
+): ReadonlySet<number> | null {
+  if (paging === null) return null
+  const meant = new Set([page])
+  if (paging.echoFromZero === true) meant.add(page - 1)
+  if (styles.includes('post')) {
+    const usual = paging.pageSize ?? 10
+    const before = (page - 1) * (typeof params.num === 'number' ? params.num : usual)
+    meant.add(before)
+    for (const size of [usual, answeredNum])
+      if (size !== null && size > 0) meant.add(Math.floor(before / size) + 1)
+  }
+  return meant
+}

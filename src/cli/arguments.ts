@@ -1,0 +1,171 @@
+import { existsSync, statSync } from 'node:fs'
+import { extname } from 'node:path'
+import type { Comparison } from '../app/rank-report.ts'
+import { findOperation } from '../catalog/index.ts'
+import { UsageError } from '../model/errors.ts'
+import type { FlagsOf } from '../model/flag.ts'
+import type { JobSettings } from '../model/job.ts'
+import { closestMatch, parseDuration } from '../model/text.ts'
+import { rowFormats } from '../output/formats/index.ts'
+import type { Terminal } from '../output/terminal.ts'
+import { reportFormats } from '../report/formats/index.ts'
+import type { Store } from '../store/store.ts'
+import type { compareFlags, globalFlags, outputFlags } from './flags.ts'
+
+type FormatFlags = FlagsOf<ReturnType<typeof outputFlags> & typeof globalFlags>
+
+/** Formats by the extension of a file. */
+const formatOf: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries({ ...rowFormats, ...reportFormats }).flatMap(([name, { extensions }]) =>
+    extensions.map((extension) => [extension, name]),
+  ),
+)
+
+/**
+ * The format that was asked for, else that of the extension of `--out`, else, without an extension, the first one; throws one sentence
+ * for others, and for two at once.
+ */
+export function chosenFormat<T extends string>(
+  { format: named, json = false, out = '' }: FormatFlags,
+  known: readonly T[],
+): T {
+  if (json && named !== undefined && named !== 'json')
+    throw new UsageError(`--json and --format ${named} ask for two formats. Leave one of them out`)
+  const extension = extname(out).toLowerCase()
+  const promised = formatOf[extension]
+  if (named === undefined && !json && promised === undefined && !endsAs(extension, known[0]))
+    throw new UsageError(
+      `--out ${out} ends in ${extension}, which is not a format that this command writes; name a file that ends in ${extensionsOf(known)}, or name the format with ${known.length > 2 ? '--format' : '--json'}`,
+    )
+  const format = (json ? 'json' : named) ?? promised ?? known[0]
+  const chosen = known.find((one) => one === format)
+  const asked = json ? '--json' : named === undefined ? `--out ${out}` : `--format ${named}`
+  if (chosen === undefined)
+    throw new UsageError(
+      named === undefined && !json
+        ? `${asked} asks for ${format}, which this command does not write; name a file that ends in ${extensionsOf(known)}`
+        : `--format cannot be '${format}'; write one of ${known.join(', ')}`,
+    )
+  if (promised !== undefined && promised !== chosen)
+    throw new UsageError(
+      `${asked} and --out ${out} ask for two formats. Leave out ${asked.split(' ')[0]}, or name a file that ends in .${chosen}`,
+    )
+  return chosen
+}
+
+/** Whether a file of that extension, which no format has, can be of the format that is written where none is named. */
+function endsAs(extension: string, usual: string | undefined): boolean {
+  // A number at the end, as of a date, is a part of the name.
+  if (/^\.?\d*$/.test(extension)) return true
+  return extension === '.txt' && (usual === 'table' || usual === 'text')
+}
+
+function extensionsOf(formats: readonly string[]): string {
+  return formats
+    .map((format) => (Object.values(formatOf).includes(format) ? `.${format}` : '.txt'))
+    .join(', ')
+}
+
+/** Whether what is text otherwise is to be JSON. */
+export function isJsonAsked({ json, out }: Pick<FormatFlags, 'json' | 'out'>): boolean {
+  return chosenFormat({ json, out }, ['text', 'json']) === 'json'
+}
+
+/** A job that was named on the command line, by its file or by its name. */
+export interface NamedJob {
+  readonly name: string
+  /** What its file says now; null where it was named without one. */
+  readonly settings: JobSettings | null
+}
+
+/** The job that a file or a name stands for; null after mistakes in the file, which were logged. */
+export async function findJob(
+  store: Store,
+  { job, verbose }: { readonly job: string; readonly verbose?: boolean | undefined },
+  terminal: Terminal,
+): Promise<NamedJob | null> {
+  if (existsSync(job) && statSync(job).isFile()) {
+    // Loaded only here: a name needs nothing that reads files.
+    const { openJob } = await import('../jobfile/open.ts')
+    const { mistakePrinter } = await import('../jobfile/source.ts')
+    const { report, end } = mistakePrinter(terminal.log, verbose === true)
+    const file = await openJob(job, {}, report)
+    end()
+    return file === null ? null : { name: file.settings.name, settings: file.settings }
+  }
+  await refuseUnknownJob(store, job)
+  return { name: job, settings: null }
+}
+
+/** Throws a sentence where the database knows no job of that name. */
+export async function refuseUnknownJob(store: Store, job: string): Promise<void> {
+  if ((await store.jobFile(job)) !== null || (await store.latestRun(job)) !== null) return
+  const near = closestMatch(job, await store.jobNames())
+  throw new UsageError(
+    `There is no job '${job}': no such file, and no job of that name in the database. ${near === null ? 'List runs with: rankline runs' : `Did you mean ${near}?`}`,
+  )
+}
+
+/** A day or an instant (UTC) as text that sorts as stored instants do; undefined where the flag is not given. */
+export function dayOrInstant(flag: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  if (/^\d{4}-\d{2}-\d{2}$/.test(text) && isDay(text)) return text
+  if (/^\d{4}-\d{2}-\d{2}T/.test(text)) {
+    // Without an offset it would be taken for the time of this machine.
+    const instant = Date.parse(/(Z|[+-]\d{2}:?\d{2})$/i.test(text) ? text : `${text}Z`)
+    if (!Number.isNaN(instant)) return new Date(instant).toISOString()
+  }
+  throw new UsageError(
+    `${flag} cannot be '${text}'; write a day such as 2026-01-31 or an ISO 8601 instant (UTC)`,
+  )
+}
+
+/** A local day as text; undefined where the flag is not given. */
+export function day(flag: string, text: string | undefined): string | undefined {
+  if (text === undefined || (/^\d{4}-\d{2}-\d{2}$/.test(text) && isDay(text))) return text
+  throw new UsageError(`${flag} cannot be '${text}'; write a day such as 2026-01-31`)
+}
+
+/** The 30th of February is none. */
+function isDay(text: string): boolean {
+  const instant = Date.parse(text)
+  return !Number.isNaN(instant) && new Date(instant).toISOString().startsWith(text)
+}
+
+/** An operation of the catalog; undefined where the flag is not given. */
+export function operationName(text: string | undefined): string | undefined {
+  if (text !== undefined && findOperation(text) === undefined)
+    throw new UsageError(`There is no operation '${text}'. List them with: rankline operations`)
+  return text
+}
+
+const defaultTolerance = 3
+/** A century: dates stay dates. */
+const mostDays = 36_525
+
+/** Reads the flags that say what to compare with; null where there are none. Throws a sentence where they are wrong. */
+export function comparisonOf({ compare, tolerance }: FlagsOf<typeof compareFlags>): Comparison | null {
+  const days = tolerance === undefined ? defaultTolerance : daysOf(tolerance)
+  if (days === null)
+    throw new UsageError(`--tolerance cannot be '${tolerance}'; write days such as 0d, 3d or 1w`)
+  if (compare === undefined) {
+    if (tolerance === undefined) return null
+    throw new UsageError('--tolerance has no meaning without --compare')
+  }
+  const back = daysOf(compare)
+  if (back !== null && back > 0) return { day: back, tolerance: days }
+  try {
+    return { day: day('--compare', compare) as string, tolerance: days }
+  } catch (error) {
+    throw new UsageError(
+      `--compare cannot be '${compare}'; write a day such as 2026-01-31, or how long ago, such as 7d or 4w`,
+      { cause: error },
+    )
+  }
+}
+
+function daysOf(text: string): number | null {
+  const ms = parseDuration(text, 'dw')
+  const days = ms === null ? Number.NaN : ms / 86_400_000
+  return days <= mostDays ? days : null
+}

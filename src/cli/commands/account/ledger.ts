@@ -1,0 +1,252 @@
+import { openWhatIsStored } from '../../../app/open-stored.ts'
+import { asFields, text } from '../../../catalog/fields.ts'
+import { type UsageInterval, type Verification, verifyLedger } from '../../../ledger/verify.ts'
+import { type LedgerGroup, type LedgerSum, ledgerGroups } from '../../../model/call.ts'
+import { UsageError } from '../../../model/errors.ts'
+import { type Flags, textFlag } from '../../../model/flag.ts'
+import { exitCodes } from '../../../model/run.ts'
+import { count, grouped } from '../../../model/text.ts'
+import { type Column, formatTable } from '../../../output/table.ts'
+import { sanitize, type Terminal } from '../../../output/terminal.ts'
+import type { LedgerStore } from '../../../store/ledger.ts'
+import { dayOrInstant, refuseUnknownJob } from '../../arguments.ts'
+import type { Command, TypedFlags } from '../../flags.ts'
+
+const flags = {
+  by: textFlag('run, day (UTC), job or tag [day]'),
+  job: textFlag('Calls of this job only'),
+  from: textFlag('From this day or instant on (UTC)'),
+  until: textFlag('Before this day or instant (UTC)'),
+} satisfies Flags
+
+export type LedgerFlags = TypedFlags<typeof flags> & { readonly what?: string }
+
+export const ledgerCommand = {
+  flags,
+  examples: [
+    ['ledger --by job', 'credits by job'],
+    ['ledger verify', 'the ledger compared with the count of the service'],
+  ],
+  run: ledger,
+} satisfies Command
+
+/** `rankline ledger`: what calls came to in credits; `ledger verify` sets that against the service's own count. */
+export async function ledger(flags: LedgerFlags, terminal: Terminal): Promise<number> {
+  const { what, job } = flags
+  if (what !== undefined && what !== 'verify') {
+    const by = ledgerGroups.find((one) => one === what) ?? 'run'
+    throw new UsageError(
+      `There is no 'ledger ${what}', only 'ledger verify'. For credits by ${by}, write: rankline ledger --by ${by}`,
+    )
+  }
+  const filtered = (['by', 'job', 'from', 'until'] as const).find((flag) => flags[flag] !== undefined)
+  if (what === 'verify' && filtered !== undefined)
+    throw new UsageError(
+      `--${filtered} has no meaning for ledger verify, which looks at all calls; leave it out`,
+    )
+  const by = chosenGroup(flags.by ?? 'day')
+  const times = { from: instant('--from', flags.from), until: instant('--until', flags.until) }
+  await using store = await openWhatIsStored(flags)
+  if (what === 'verify') return await verify(store, flags.json === true, terminal)
+  if (job !== undefined) await refuseUnknownJob(store, job)
+  const given = Object.entries({ job, ...times }).filter(([, value]) => value !== undefined)
+  const sums = await store.sums(by, Object.fromEntries(given))
+  if (flags.json === true)
+    await terminal.write(
+      `${JSON.stringify(
+        sums.map((sum) => document(by, sum)),
+        null,
+        2,
+      )}\n`,
+    )
+  else if (sums.length === 0) terminal.log('The ledger holds no such calls.')
+  else {
+    await terminal.write(formatTable(columns(by), sums.map(cells), terminal.columns))
+    if (by === 'tag') terminal.log('A call counts for each tag of its query.')
+  }
+  return 0
+}
+
+function chosenGroup(by: string): LedgerGroup {
+  const known = ledgerGroups.find((one) => one === by)
+  if (known !== undefined) return known
+  throw new UsageError(`--by cannot be '${by}'; write one of ${ledgerGroups.join(', ')}`)
+}
+
+/** Epoch ms; a day begins in UTC. */
+function instant(flag: string, text: string | undefined): number | undefined {
+  const valid = dayOrInstant(flag, text)
+  return valid === undefined ? undefined : Date.parse(valid)
+}
+
+function document(by: LedgerGroup, { group, creditsAmbiguous, ...sum }: LedgerSum): object {
+  return { [by]: group, ...sum, credits_ambiguous: creditsAmbiguous }
+}
+
+const numbers = ['calls', 'billed', 'free', 'ambiguous', 'credits', 'creditsAmbiguous'] as const
+
+function columns(by: LedgerGroup): readonly Column[] {
+  const titles = ['calls', 'billed', 'free', 'ambiguous', 'credits', 'possibly billed']
+  return [
+    { title: by === 'day' ? 'day (UTC)' : by, shrinks: true },
+    ...titles.map((title) => ({ title, align: 'right' as const })),
+  ]
+}
+
+function cells({ group, ...sum }: LedgerSum): readonly string[] {
+  const name = group === null || group === '' ? '(none)' : sanitize(String(group))
+  return [name, ...numbers.map((number) => grouped(sum[number]))]
+}
+
+/** Sets the ledger against the readings of the service's own count, for every key; answers the exit code. */
+export async function verify(store: LedgerStore, json: boolean, terminal: Terminal): Promise<number> {
+  const keys = await Promise.all(
+    (await store.keysRead()).map(async (hash) => ({
+      key: await nameOf(store, hash),
+      verification: verifyLedger(store.readings(hash), store.charges(hash)),
+    })),
+  )
+  if (json) await terminal.write(`${JSON.stringify(keys.map(verifyDocument), null, 2)}\n`)
+  else if (keys.length === 0) terminal.log('The usage record was never read, so there is nothing to compare.')
+  else await terminal.write(keys.map(described).join('\n'))
+  const short = keys.some(({ verification }) => (verification.total?.notCounted ?? 0) > 0)
+  return short ? exitCodes.completed_with_failures : exitCodes.completed
+}
+
+interface Verified {
+  readonly key: string
+  readonly verification: Verification
+}
+
+/** The name that the service gives to the key, and enough of its digest to tell it from others. */
+async function nameOf(store: LedgerStore, hash: string): Promise<string> {
+  const record = JSON.parse((await store.lastUsage(hash))?.record ?? '{}') as unknown
+  const alias = text(asFields(asFields(record)?.api_key)?.alias)
+  const short = `key ${hash.slice(0, 8)}`
+  return alias === null ? short : `${alias} (${short})`
+}
+
+function verifyDocument({ key, verification: { spans, total, unverified } }: Verified): object {
+  return {
+    key,
+    total: total === null ? null : spanDocument(total),
+    spans: spans.map(spanDocument),
+    unverified,
+  }
+}
+
+function spanDocument({
+  from,
+  until,
+  used,
+  billed,
+  ambiguous,
+  ambiguousBilled,
+  spentByOthers: byOthers,
+  notCounted,
+}: UsageInterval) {
+  return {
+    from: new Date(from).toISOString(),
+    until: new Date(until).toISOString(),
+    used,
+    billed,
+    ambiguous,
+    ambiguous_billed: ambiguousBilled,
+    by_others: byOthers,
+    not_counted: notCounted,
+  }
+}
+
+/** Fits into 80 columns while credits have five digits. */
+const verifyColumns = [
+  { title: 'from (UTC)' },
+  { title: 'until' },
+  { title: 'counted', align: 'right' },
+  { title: 'billed', align: 'right' },
+  { title: 'ambiguous', align: 'right' },
+  { title: 'others', align: 'right' },
+  { title: 'not counted', align: 'right' },
+] as const
+
+const uncounted = 'The service started its count again, or does not say what it counted.'
+
+/** What all comes to, line by line, and every span in which not all is simply billed. */
+function described({ key, verification: { spans, total, unverified } }: Verified): string {
+  const lines = [sanitize(key), verdict(spans, total), ...explained(total)]
+  const text = unverifiedText(unverified)
+  if (text !== null) lines.push(text)
+  const odd = spans.filter(({ used, billed }) => used !== billed)
+  if (total !== null && odd.length > 0)
+    lines.push('', formatTable(verifyColumns, odd.map(verifyCells)).trimEnd())
+  if (total !== null && odd.some(({ used }) => used === null)) lines.push(`-: ${uncounted}`)
+  return `${lines.join('\n')}\n`
+}
+
+function verdict(spans: readonly UsageInterval[], total: UsageInterval | null): string {
+  if (total !== null) {
+    const counted = `The service counted ${count(total.used ?? 0, 'credit')}`
+    return explained(total).length === 0 ? `${counted}, and so does this ledger.` : `${counted}:`
+  }
+  return spans.length === 0 ? 'There are no two readings of the usage record to compare yet.' : uncounted
+}
+
+/** What the count is made of; nothing where all of it is billed. */
+function explained(total: UsageInterval | null): readonly string[] {
+  if (total === null) return []
+  const { billed, ambiguous, ambiguousBilled, spentByOthers: byOthers, notCounted } = total
+  const parts = [
+    [
+      ambiguous + ambiguousBilled,
+      `${partOf(ambiguousBilled, ambiguous)} ambiguous (it was not known whether they were billed)`,
+    ],
+    [byOthers, `${grouped(byOthers)} spent by others with the same key`],
+    [
+      notCounted,
+      `${grouped(notCounted)} in this ledger and not counted (if it is only late, the next run shows it)`,
+    ],
+  ] as const
+  const lines = parts.filter(([credits]) => credits > 0).map(([, text]) => `  ${text}`)
+  return lines.length === 0 ? [] : [`  ${grouped(billed)} billed here`, ...lines]
+}
+
+/** What was lost in one span may be counted in the next. */
+function partOf(part: number, whole: number): string {
+  return part > whole
+    ? `${grouped(whole)} + ${grouped(part - whole)} late`
+    : `${grouped(part)} of ${grouped(whole)}`
+}
+
+function unverifiedText({ before, after }: Verification['unverified']): string | null {
+  const parts = [
+    before === 0 ? null : `${grouped(before)} before the first reading`,
+    after === 0 ? null : `${grouped(after)} after the last reading`,
+  ].filter((part) => part !== null)
+  return parts.length === 0 ? null : `Credits not compared: ${parts.join(', ')}.`
+}
+
+function verifyCells({
+  from,
+  until,
+  used,
+  billed,
+  ambiguous,
+  ambiguousBilled,
+  spentByOthers: byOthers,
+  notCounted,
+}: UsageInterval) {
+  const [start, end] = [minute(from), minute(until)]
+  const sameDay = start.slice(0, 10) === end.slice(0, 10)
+  return [
+    start,
+    end.slice(sameDay ? 'yyyy-mm-dd '.length : 'yyyy-'.length),
+    used === null ? '-' : grouped(used),
+    grouped(billed),
+    ambiguous + ambiguousBilled === 0 ? '0' : partOf(ambiguousBilled, ambiguous),
+    grouped(byOthers),
+    grouped(notCounted),
+  ]
+}
+
+function minute(instant: number): string {
+  return new Date(instant).toISOString().slice(0, 16).replace('T', ' ')
+}

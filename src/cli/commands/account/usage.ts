@@ -1,0 +1,70 @@
+import { connectFreely } from '../../../app/open-app.ts'
+import { accountOf } from '../../../app/plan-jobs.ts'
+import { asFields, text } from '../../../catalog/fields.ts'
+import { type AccountReading, accountStop, keyExpiry, parseUsage } from '../../../collect/account.ts'
+import { exitCodeOf } from '../../../collect/finish.ts'
+import { UsageUnavailable } from '../../../collect/stop.ts'
+import { RanklineError } from '../../../model/errors.ts'
+import type { Flags } from '../../../model/flag.ts'
+import { grouped } from '../../../model/text.ts'
+import { formatTable } from '../../../output/table.ts'
+import { sanitize, type Terminal } from '../../../output/terminal.ts'
+import { type Command, serviceFlags, type TypedFlags } from '../../flags.ts'
+
+const flags = serviceFlags satisfies Flags
+
+export type UsageFlags = TypedFlags<typeof flags>
+
+export const usageCommand = {
+  flags,
+  run: usage,
+} satisfies Command
+
+/** `rankline usage`: balance, limits and quotas of the key. */
+export async function usage(flags: UsageFlags, terminal: Terminal): Promise<number> {
+  await using app = await connectFreely(flags, { stored: 'not-read' })
+  const account = await accountOf(app)
+  if (account instanceof UsageUnavailable) throw new RanklineError(account.message, exitCodeOf(account.stop))
+  const record = (await app.store.lastUsage(app.keyHash))?.record ?? '{}'
+  await terminal.write(
+    flags.json === true
+      ? `${JSON.stringify(JSON.parse(record), null, 2)}\n`
+      : usageTable(Buffer.from(record)),
+  )
+  for (const warning of accountWarnings(account)) terminal.log(warning)
+  return 0
+}
+
+const expiryNoticeMs = 14 * 86_400_000
+
+/** What stands in the way of a run now, or soon will. */
+export function accountWarnings(account: AccountReading): readonly string[] {
+  const stop = accountStop(account, account.at)
+  if (stop !== null) return [stop.message]
+  const left = (keyExpiry(account) ?? Number.POSITIVE_INFINITY) - account.at
+  return left < expiryNoticeMs ? [`The API key expires on ${sanitize(account.keyExpires ?? '')}.`] : []
+}
+
+function usageTable(record: Buffer): string {
+  const account = parseUsage(record)
+  const fields = asFields(JSON.parse(record.toString('utf8'))) ?? {}
+  const part = (name: string) => asFields(fields[name]) ?? {}
+  const number = (value: unknown): string => (typeof value === 'number' ? grouped(value) : '-')
+  const limit = (value: number | null | undefined): string => (value == null ? 'no limit' : grouped(value))
+  const packs = asFields(fields.packs)
+  const rows = [
+    ['remaining', number(fields.remaining)],
+    ['used in all', number(fields.total_used)],
+    ['subscription', `${number(part('subscription').remaining)} of ${number(part('subscription').total)}`],
+    ['packs', packs === null ? 'none' : `${number(packs.remaining)} of ${number(packs.total)}`],
+    ['credits', `${number(part('credits').remaining)} of ${number(part('credits').given)}`],
+    ['calls per second', limit(account?.limits.perSecond)],
+    ['calls per minute', limit(account?.limits.perMinute)],
+    ...Object.entries(account?.quotas ?? {}).map(([name, quota]) => [`${name} quota`, limit(quota)]),
+    ['key', `${text(part('api_key').alias) ?? '-'}${account?.keyActive === false ? ' (inactive)' : ''}`],
+    ['key expires', account?.keyExpires ?? 'never'],
+    ['renewal', text(fields.renewal_date) ?? '-'],
+  ]
+  const plain = rows.map((row) => row.map(sanitize))
+  return formatTable([{ title: 'account' }, { title: sanitize(text(part('account').name) ?? '') }], plain)
+}

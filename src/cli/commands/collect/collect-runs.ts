@@ -1,0 +1,80 @@
+import { type App, mostConnections } from '../../../app/open-app.ts'
+import {
+  type CollectRequest,
+  collectAndFinish,
+  defaultOutageMs,
+  documentsOf,
+  type ListedRun,
+} from '../../../app/run-jobs.ts'
+import { exitCodeOf, type RunDocument } from '../../../collect/finish.ts'
+import { defaultThrottlingMs } from '../../../collect/stop.ts'
+import { UsageError } from '../../../model/errors.ts'
+import type { FlagsOf } from '../../../model/flag.ts'
+import { exitCodes, type Run, worstReason } from '../../../model/run.ts'
+import { parseDuration } from '../../../model/text.ts'
+import { numberFlag } from '../../../model/values.ts'
+import { isScreen, note, type Terminal } from '../../../output/terminal.ts'
+import type { collectFlags, fitFlags, TypedFlags } from '../../flags.ts'
+import { listenForInterrupts } from '../../interrupts.ts'
+import { printBestEffort } from '../../output.ts'
+import { runStatusLine } from '../../progress.ts'
+import { nextCommands, summaryLines } from '../../run-summary.ts'
+
+export type CollectFlags = TypedFlags<typeof collectFlags> & FlagsOf<typeof fitFlags>
+
+/** Collects runs, shows the progress, ends them and prints what came of all that are listed; answers the exit code. */
+export async function collectRuns(
+  app: App,
+  listed: readonly ListedRun[],
+  flags: CollectFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const settings = readCollectFlags(flags)
+  const display = runStatusLine(terminal, app.clock)
+  using interrupts = listenForInterrupts(terminal)
+  const collection = {
+    ...settings,
+    stop: interrupts.stop,
+    onProgress: display.show,
+    notice: (message: string) => terminal.log(message),
+  }
+  const collected = await collectAndFinish(app, listed, collection)
+  display.end()
+  const cause = interrupts.stop.cause()
+  const documents = await documentsOf(app, listed, collected, cause)
+  if (cause !== null && cause.reason !== 'interrupted') terminal.log(cause.message)
+  const shownAgain = new Set(listed.flatMap(({ run, show }) => (show === 'as-stored' ? [run.id] : [])))
+  const reason = worstReason(documents.map(({ finish_reason }) => finish_reason ?? 'completed'))
+  const text = async (): Promise<string> =>
+    flags.json === true
+      ? `${JSON.stringify(documents.length === 1 ? documents[0] : documents, null, 2)}\n`
+      : (await summaryLines(app.store, documents, shownAgain)).join('\n').concat('\n')
+  if (flags.json === true || terminal.quiet !== true || reason !== 'completed')
+    await printBestEffort(await text(), terminal)
+  if (flags.json !== true && isScreen(terminal)) {
+    const tracked = (run: Run): boolean => run.settings.targets.length > 0
+    const finished = listed.map(({ run }, index) => ({
+      document: documents[index] as RunDocument,
+      tracked: tracked(run),
+    }))
+    for (const line of nextCommands(finished)) note(terminal, line)
+  }
+  if (reason === 'interrupted') return interrupts.exitCode()
+  return cause?.reason === reason ? exitCodeOf(cause) : exitCodes[reason]
+}
+
+/** How the user wants to collect. To be asked before anything is planned, for it may be refused. */
+export function readCollectFlags(
+  flags: CollectFlags,
+): Pick<CollectRequest, 'concurrency' | 'maxOutageMs' | 'maxThrottlingMs' | 'fitBalance'> {
+  const outage = flags['max-outage']
+  const maxOutageMs = outage === undefined ? defaultOutageMs : parseDuration(outage, 'smhd')
+  if (maxOutageMs === null)
+    throw new UsageError(`--max-outage cannot be '${outage}'; write a time such as 90s, 30m or 2h`)
+  return {
+    concurrency: numberFlag('--concurrency', flags.concurrency, { min: 1, max: mostConnections }) ?? null,
+    maxOutageMs,
+    maxThrottlingMs: outage === undefined ? defaultThrottlingMs : maxOutageMs,
+    fitBalance: flags['fit-balance'] === true,
+  }
+}

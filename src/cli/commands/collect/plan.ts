@@ -1,0 +1,285 @@
+import { areLeftOut, openJobs, type StagedJob, stageJobs } from '../../../app/job-files.ts'
+import { connectFreely } from '../../../app/open-app.ts'
+import { openWhatIsStored } from '../../../app/open-stored.ts'
+import { accountOf, decideJobs, meansOf, unfit } from '../../../app/plan-jobs.ts'
+import { billableOperation } from '../../../catalog/index.ts'
+import type { AccountReading } from '../../../collect/account.ts'
+import { exitCodeOf } from '../../../collect/finish.ts'
+import { UsageUnavailable } from '../../../collect/stop.ts'
+import { type QuotaUsage, quotaLeft, quotaName, quotaUsage } from '../../../ledger/quotas.ts'
+import type { Account } from '../../../model/call.ts'
+import { type Flags, switchFlag } from '../../../model/flag.ts'
+import type { JobSettings } from '../../../model/job.ts'
+import { jobFlags } from '../../../model/job-settings.ts'
+import type { PlanSummary } from '../../../model/run.ts'
+import type { Target } from '../../../model/target.ts'
+import { count, duration, grouped } from '../../../model/text.ts'
+import { formatTable } from '../../../output/table.ts'
+import type { Terminal } from '../../../output/terminal.ts'
+import { type Backtest, backtest, type Day, type PolicyOutcome } from '../../../plan/backtest.ts'
+import { mayNotCall, type PlanDocument, planDocuments } from '../../../plan/document.ts'
+import type { QueryState } from '../../../rank/advance.ts'
+import type { AskedQuery } from '../../../store/results.ts'
+import type { Store } from '../../../store/store.ts'
+import { type Command, fitFlags, serviceFlags, type TypedFlags } from '../../flags.ts'
+import { planEvents } from '../../progress.ts'
+import { accountWarnings } from '../account/usage.ts'
+
+/** What a job file says can be said, and overruled, by flags. */
+export const jobFileFlags = {
+  ...jobFlags,
+  fresh: switchFlag('Begin a new run, also where one is unfinished'),
+} satisfies Flags
+
+const flags = {
+  ...jobFileFlags,
+  ...serviceFlags,
+  ...fitFlags,
+  backtest: switchFlag('What each paging policy would have cost and missed on the stored history'),
+} satisfies Flags
+
+export type PlanFlags = TypedFlags<typeof flags> & { readonly job: readonly string[] }
+
+export const planCommand = {
+  flags,
+  examples: [
+    ['plan keywords.csv --target acme.com --depth 30', 'a list of queries'],
+    ['plan acme.yaml --backtest', 'paging policies on the history of a job'],
+  ],
+  readsStdin: true,
+  run: plan,
+} satisfies Command
+
+/** `rankline plan`: what would be called and what it would cost. */
+export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number> {
+  if (flags.backtest === true) return await backtestJobs(flags, terminal)
+  await using app = await connectFreely(flags, { stored: 'read' })
+  const { store } = app
+  await using draft = await store.draft()
+  const jobs = await stageJobs(flags, draft, store, planEvents(terminal))
+  if (jobs === null) return 2
+  const decided = await decideJobs(store, jobs, { fresh: flags.fresh === true, change: false })
+  const summaries: PlanSummary[] = []
+  for (const { planned } of decided) summaries.push(await draft.summary(planned))
+  const account = await accountOf(app)
+  if (account instanceof UsageUnavailable) {
+    terminal.log(account.message)
+    return exitCodeOf(account.stop)
+  }
+  const budgeted = await Promise.all(
+    decided.map(async ({ planned }, index) => ({
+      summary: summaries[index] as PlanSummary,
+      planned,
+      means: await meansOf(store, planned),
+    })),
+  )
+  const quotas = await quotaUsage(store, app.keyHash, account, app.clock.wall())
+  const leftOut =
+    flags['fit-balance'] === true ? await unfit(draft, budgeted, account, quotaLeft(quotas)) : null
+  const documents = planDocuments(budgeted, account, leftOut)
+  for (const warning of [...warnings(jobs, account), ...quotaWarnings(quotas, documents)])
+    terminal.log(warning)
+  await terminal.write(
+    flags.json === true
+      ? `${JSON.stringify(documents.length === 1 ? documents[0] : documents, null, 2)}\n`
+      : described(documents, account, terminal.columns),
+  )
+  return areLeftOut(flags, jobs) ? 2 : 0
+}
+
+function quotaWarnings(
+  quotas: readonly QuotaUsage[],
+  documents: readonly { readonly tasks: { readonly planned: number; readonly done: number } }[],
+): readonly string[] {
+  const open = documents.reduce((sum, { tasks }) => sum + tasks.planned - tasks.done, 0)
+  return quotas
+    .filter(({ limit, ours }) => limit - ours < open)
+    .map(
+      (use) =>
+        `The key's ${quotaName(use)} leaves ${count(Math.max(0, use.limit - use.ours), 'call')}; the run would stop there.`,
+    )
+}
+
+function warnings(jobs: readonly StagedJob[], account: AccountReading): readonly string[] {
+  const open = jobs
+    .filter(({ originOpen }) => originOpen)
+    .map(
+      ({ settings }) =>
+        `${settings.name}: ranks are tracked, but neither location nor uule is set, so the service may search from any place; set a location`,
+    )
+  return [...open, ...accountWarnings(account)]
+}
+
+/** `rankline plan --backtest`: what each paging policy would have cost and missed over what is stored. Calls nothing. */
+export async function backtestJobs(flags: PlanFlags, terminal: Terminal): Promise<number> {
+  const jobs = await openJobs(flags, terminal.log)
+  if (jobs === null) return 2
+  await using store = await openWhatIsStored(flags)
+  const documents = jobs.map((settings) => ({
+    job: settings.name,
+    used: settings.paging,
+    ...backtest(histories(store, settings), settings),
+  }))
+  if (flags.json === true) {
+    const shown = documents.map(documentOf)
+    await terminal.write(`${JSON.stringify(shown.length === 1 ? shown[0] : shown, null, 2)}\n`)
+  } else for (const one of documents) await terminal.write(backtestText(one, terminal.columns))
+  return 0
+}
+
+/** Days of one query after the other, watched for the targets that the job names now. */
+function* histories(store: Store, settings: JobSettings): Generator<readonly Day[]> {
+  const named = settings.targets.map((target, index) => ({ ...target, id: -1 - index }))
+  let days: Day[] = []
+  let queryId: number | null = null
+  for (const asked of store.askedQueries(settings.name)) {
+    if (queryId !== null && asked.queryId !== queryId) {
+      yield days
+      days = []
+    }
+    queryId = asked.queryId
+    days.push(dayOf(store, asked, named))
+  }
+  if (days.length > 0) yield days
+}
+
+/** @param named have the same numbers on all days, also on those that were not watched for them */
+function dayOf(
+  store: Store,
+  { runId, queryId, startedAt, operation }: AskedQuery,
+  named: QueryState['targets'],
+): Day {
+  const query = store.storedQuery(runId, queryId)
+  const known = new Set(named.map(keyOf))
+  const others = query.targets.filter((target) => !known.has(keyOf(target)))
+  return {
+    startedAt,
+    credits: billableOperation(operation).cost,
+    query: { ...query, targets: [...named, ...others] },
+  }
+}
+
+function keyOf({ site, match, also }: Target): string {
+  return JSON.stringify([site, match, also])
+}
+
+type Backtested = Backtest & { readonly job: string; readonly used: string }
+
+/** What `plan --backtest --json` prints for a job. */
+function documentOf({ job, used, looks, leftOut, outcomes }: Backtested) {
+  return {
+    job,
+    paging: used,
+    looks,
+    left_out: leftOut,
+    policies: outcomes.map(({ topChanges, topChangesMissed, ...outcome }) => ({
+      ...outcome,
+      top_changes: topChanges,
+      top_changes_missed: topChangesMissed,
+    })),
+  }
+}
+
+function backtestText({ job, used, looks, leftOut, outcomes }: Backtested, width: number): string {
+  if (looks === 0)
+    return `${job}: nothing to replay. ${leftOut === 0 ? 'The job has not run yet' : 'No query has every page stored; collect some days with paging: all'}.\n`
+  const all = outcomes.find(({ policy }) => policy === 'all')?.credits ?? 0
+  const table = formatTable(
+    [
+      { title: 'paging' },
+      { title: 'pages', align: 'right' },
+      { title: 'credits', align: 'right' },
+      { title: 'of all', align: 'right' },
+      { title: 'ranked', align: 'right' },
+      { title: 'missed', align: 'right' },
+      { title: 'estimated', align: 'right' },
+      { title: 'wrong', align: 'right' },
+      { title: 'top 10 changes missed', align: 'right' },
+    ],
+    outcomes.map((one) => cells(one, used, all)),
+    width,
+  )
+  const rest = leftOut === 0 ? '' : ` ${count(leftOut, 'look')} left out: not every page of them is stored.`
+  return `${job}: ${count(looks, 'look')} replayed.${rest} *: as the job file says.\n\n${table}\n`
+}
+
+function cells(one: PolicyOutcome, used: string, all: number): readonly string[] {
+  return [
+    `${one.policy}${one.policy === used ? ' *' : ''}`,
+    grouped(one.pages),
+    grouped(one.credits),
+    all === 0 ? '' : `${((one.credits / all) * 100).toFixed(1)} %`,
+    grouped(one.ranked),
+    grouped(one.missed),
+    grouped(one.estimated),
+    grouped(one.wrong),
+    `${grouped(one.topChangesMissed)} of ${grouped(one.topChanges)}`,
+  ]
+}
+
+function runText({ continues, left_out, credits: { covered, expected } }: PlanDocument): string {
+  const run = continues === null ? 'new' : `continues run ${continues}`
+  if (left_out !== undefined)
+    return left_out.queries === 0
+      ? run
+      : `${run}; leaves out ${count(left_out.queries, 'query', 'queries')} (${count(left_out.credits, 'credit')} at most)`
+  return covered < expected ? `${run}; would stop after ${count(covered, 'credit')}` : run
+}
+
+function totalRow(documents: readonly PlanDocument[]): string[] {
+  const sum = (of: (one: PlanDocument) => number): string =>
+    grouped(documents.reduce((total, one) => total + of(one), 0))
+  return [
+    'total',
+    sum(({ queries }) => queries),
+    sum(({ tasks }) => tasks.planned),
+    sum(({ tasks }) => tasks.done + tasks.reused),
+    sum(({ credits }) => credits.min),
+    sum(({ credits }) => credits.expected),
+    sum(({ credits }) => credits.max),
+    amount(documents.at(-1)?.balance_after, ''),
+  ]
+}
+
+/** Plans as a table for people. */
+export function described(documents: readonly PlanDocument[], account: Account, width: number): string {
+  const rows = documents.map((one) => {
+    const { job, queries, tasks, credits, balance_after, seconds } = one
+    return [
+      job,
+      grouped(queries),
+      grouped(tasks.planned),
+      grouped(tasks.done + tasks.reused),
+      grouped(credits.min),
+      grouped(credits.expected),
+      grouped(credits.max),
+      amount(balance_after, ''),
+      seconds !== null ? duration(seconds) : mayNotCall(account.limits) ? 'never' : 'no limit',
+      runText(one),
+    ]
+  })
+  if (documents.length > 1) rows.push(totalRow(documents))
+  const table = formatTable(
+    [
+      { title: 'job', shrinks: true },
+      { title: 'queries', align: 'right', dropped: true },
+      { title: 'tasks', align: 'right' },
+      { title: 'already stored', align: 'right', dropped: true },
+      { title: 'credits min', align: 'right' },
+      { title: 'expected', align: 'right' },
+      { title: 'max', align: 'right' },
+      { title: 'balance after', align: 'right' },
+      { title: 'time', align: 'right' },
+      { title: 'run' },
+    ],
+    rows,
+    width,
+  )
+  const duplicates = documents.reduce((sum, one) => sum + one.duplicates, 0)
+  const joined = duplicates === 0 ? '' : `${count(duplicates, 'duplicate row')} joined. `
+  return `${table}\n${joined}Balance now ${amount(account.remaining, 'not known')}. Nothing was spent.\n`
+}
+
+function amount(n: number | null | undefined, otherwise: string): string {
+  return n == null ? otherwise : grouped(n)
+}

@@ -1,0 +1,106 @@
+import { databaseSetting } from '../../../app/config.ts'
+import { searchJob } from '../../../app/job-files.ts'
+import { collectorLock } from '../../../app/lock.ts'
+import { openApp } from '../../../app/open-app.ts'
+import { UsageError } from '../../../model/errors.ts'
+import type { Flags } from '../../../model/flag.ts'
+import { isComplete, type Run } from '../../../model/run.ts'
+import { count } from '../../../model/text.ts'
+import { numberFlag } from '../../../model/values.ts'
+import { note, type Terminal } from '../../../output/terminal.ts'
+import { requireDatabase } from '../../../store/sqlite/connection/inspect.ts'
+import type { Store } from '../../../store/store.ts'
+import { type Command, collectFlags, serviceFlags, type TypedFlags, waitFlags } from '../../flags.ts'
+import { collectRuns, readCollectFlags } from './collect-runs.ts'
+
+const flags = { ...serviceFlags, ...collectFlags, ...waitFlags } satisfies Flags
+
+type ResumeFlags = TypedFlags<typeof flags> & { readonly run?: string }
+
+export const resumeCommand = {
+  flags,
+  run: resume,
+} satisfies Command
+
+/** `rankline resume`: goes on with an unfinished run as it was planned. */
+export async function resume(flags: ResumeFlags, terminal: Terminal): Promise<number> {
+  return await continueRun(flags, terminal, {
+    fits: isOpen,
+    none: 'No run is unfinished.',
+    refusal: ({ id, closedAt }) =>
+      closedAt === null
+        ? `Run ${id} is finished. To buy what failed in it: rankline retry ${id}`
+        : `A later run took the place of run ${id}, so it cannot be continued. List runs with: rankline runs`,
+    prepare: (store, run) => store.reopenRun(run.id),
+  })
+}
+
+export const retryCommand = {
+  flags,
+  run: retry,
+} satisfies Command
+
+/** `rankline retry`: buys again what failed in a run, and only that. */
+export async function retry(flags: ResumeFlags, terminal: Terminal): Promise<number> {
+  return await continueRun(flags, terminal, {
+    fits: ({ finishReason }) => finishReason === 'completed_with_failures',
+    none: 'No run has failed tasks.',
+    refusal: (run) =>
+      isOpen(run)
+        ? `Run ${run.id} is not finished. Continue it first: rankline resume ${run.id}`
+        : `Run ${run.id} has no failed tasks.`,
+    prepare: async (store, run) => {
+      const failed = await store.retryFailed(run.id)
+      terminal.log(`Trying ${count(failed, 'failed task')} of run ${run.id} again.`)
+    },
+  })
+}
+
+/** How `resume` and `retry` differ. */
+interface Continuation {
+  readonly fits: (run: Run) => boolean
+  readonly none: string
+  readonly refusal: (run: Run) => string
+  readonly prepare: (store: Store, run: Run) => Promise<void>
+}
+
+async function continueRun(
+  flags: ResumeFlags,
+  terminal: Terminal,
+  { fits, none, refusal, prepare }: Continuation,
+): Promise<number> {
+  readCollectFlags(flags)
+  using lock = collectorLock(flags, (line) => note(terminal, line))
+  const { path, isNamed } = databaseSetting(flags)
+  if (isNamed) requireDatabase(path)
+  await using app = await openApp(flags, lock)
+  const { store } = app
+  await lock.acquire()
+  await store.rejectDamaged()
+  const run = await chosenRun(store, flags.run, fits)
+  if (run === null) {
+    terminal.log(none)
+    return 0
+  }
+  if (!fits(run)) throw new UsageError(refusal(run))
+  await prepare(store, run)
+  return await collectRuns(app, [{ run, show: 'collect' }], flags, terminal)
+}
+
+function isOpen({ finishReason, closedAt }: Run): boolean {
+  return closedAt === null && !isComplete(finishReason)
+}
+
+/** The run that was named, or the newest of a job file that fits; null where none does. */
+async function chosenRun(
+  store: Store,
+  named: string | undefined,
+  fits: (run: Run) => boolean,
+): Promise<Run | null> {
+  const id = numberFlag('The run', named, { min: 1 })
+  if (id === undefined)
+    return (await store.runs({ closed: false })).find((run) => run.job !== searchJob && fits(run)) ?? null
+  const run = await store.run(id)
+  if (run === null) throw new UsageError(`There is no run ${id}. List them with: rankline runs`)
+  return run
+}

@@ -1,0 +1,130 @@
+import { searchJob } from '../../../app/job-files.ts'
+import { collectorLock } from '../../../app/lock.ts'
+import { lookupPatience, openApp } from '../../../app/open-app.ts'
+import { collectAndFinish, defaultCollectRequest } from '../../../app/run-jobs.ts'
+import { exitCodeOf } from '../../../collect/finish.ts'
+import { exportKinds } from '../../../export/kinds.ts'
+import { readOneQuery } from '../../../jobfile/queries.ts'
+import { formatProblem } from '../../../jobfile/source.ts'
+import { RanklineError } from '../../../model/errors.ts'
+import { type Flags, listFlag, textFlag } from '../../../model/flag.ts'
+import type { Row } from '../../../model/result.ts'
+import { exitCodes } from '../../../model/run.ts'
+import { count } from '../../../model/text.ts'
+import { localDay } from '../../../model/time.ts'
+import { formatTable } from '../../../output/table.ts'
+import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
+import { planQuery } from '../../../plan/plan-query.ts'
+import { unpackSound } from '../../../store/compression.ts'
+import type { Store } from '../../../store/store.ts'
+import { type Command, serviceFlags, type TypedFlags, waitFlags } from '../../flags.ts'
+import { listenForInterrupts } from '../../interrupts.ts'
+import { malformedLines, mismatchLines } from '../../run-summary.ts'
+
+const flags = {
+  ...serviceFlags,
+  ...waitFlags,
+  param: { ...listFlag('Parameter, for instance -p gl=us'), alias: 'p' },
+  style: textFlag('get or post'),
+} satisfies Flags
+
+export type SearchFlags = TypedFlags<typeof flags> & { readonly operation: string; readonly query: string }
+
+export const searchCommand = {
+  flags,
+  examples: [
+    ["search alpha.search 'standing desk' -p gl=us", 'one call'],
+    ['search alpha.search -- -inurl', 'a text that begins with -'],
+  ],
+  run: search,
+} satisfies Command
+
+/** `rankline search`: one call, shown, stored and in the ledger. */
+export async function search(flags: SearchFlags, terminal: Terminal): Promise<number> {
+  const read = readOneQuery(flags, searchJob, (problem) => terminal.log(formatProblem(problem)))
+  if (read === null) return 2
+  const { query, settings } = read
+  using lock = collectorLock(flags, (line) => note(terminal, line))
+  await using app = await openApp(flags, lock)
+  const { store, clock } = app
+  await lock.acquire()
+  await store.rejectDamaged()
+  await using draft = await store.draft()
+  await draft.add(settings.name, [planQuery(query)])
+  const date = localDay(clock.wall(), settings.timezone)
+  const planned = { settings, date, continues: null, freshSince: null }
+  const [run] = await draft.commit([planned], clock.wall())
+  if (run === undefined) throw new Error('the search was not planned')
+  using interrupts = listenForInterrupts(terminal)
+  const { stop } = interrupts
+  await collectAndFinish(app, [{ run, show: 'collect' }], {
+    ...defaultCollectRequest,
+    stop,
+    concurrency: 1,
+    maxThrottlingMs: lookupPatience.throttledMs,
+    notice: (message) => terminal.log(message),
+  })
+  const [failure] = await store.failures(run.id)
+  if (failure !== undefined)
+    throw new RanklineError(`${failure.operation}: ${failure.cause}`, exitCodes.completed_with_failures)
+  const cause = stop.cause()
+  const { done } = await store.taskCounts(run.id)
+  if (cause?.reason === 'interrupted' && done === 0) return interrupts.exitCode()
+  if (cause !== null && cause.reason !== 'interrupted')
+    throw new RanklineError(cause.message, exitCodeOf(cause))
+  if (done === 0)
+    throw new RanklineError('The balance does not cover the call. Top up first.', exitCodes.balance)
+  await show(store, run.id, flags.json === true, terminal)
+  const { spent, malformed, mismatched } = await store.tally(run.id)
+  for (const line of [...malformedLines(malformed), ...mismatchLines(mismatched)]) terminal.log(line.trim())
+  note(terminal, `${count(spent, 'credit')}.`)
+  return 0
+}
+
+async function show(store: Store, run: number, json: boolean, terminal: Terminal): Promise<void> {
+  if (json) {
+    await terminal.write(`${(await rawAnswer(store, run)).toString('utf8')}\n`)
+    return
+  }
+  for (const { ai_markdown: text } of store.rows('answers', { run }))
+    if (text !== null && text !== undefined)
+      await terminal.write(`${String(text).split('\n').map(sanitize).join('\n')}\n\n`)
+  const kinds = Object.values(exportKinds).filter(({ view }) => view !== 'calls')
+  for (const { view } of kinds) {
+    const rows = [...store.rows(view, { run })]
+    if (rows.length > 0) await terminal.write(`${resultTable(rows, terminal.columns)}\n`)
+  }
+}
+
+async function rawAnswer(store: Store, run: number): Promise<Buffer> {
+  for (const row of store.rows('answers', { run })) {
+    const raw = await store.rawAnswer(Number(row.answer_id))
+    const body = raw === null ? null : unpackSound(raw)
+    if (body !== null) return body
+  }
+  throw new RanklineError(
+    'The answer that was just stored is damaged. Check the disk, and: rankline db check',
+    6,
+  )
+}
+
+function resultTable(rows: readonly Row[], width: number): string {
+  const [first] = rows
+  if (first !== undefined && ('suggestion' in first || 'related_query' in first)) {
+    const column = 'suggestion' in first ? 'suggestion' : 'related_query'
+    return formatTable(
+      [{ title: '', align: 'right' }, { title: column.replace('_', ' ') }],
+      rows.map((row) => [String(row.rank), sanitize(String(row[column] ?? ''))]),
+      width,
+    )
+  }
+  return formatTable(
+    [{ title: 'rank', align: 'right' }, { title: 'title' }, { title: 'link', shrinks: true }],
+    rows.map((row) => [
+      String(row.rank),
+      [...sanitize(String(row.title ?? ''))].slice(0, 60).join(''),
+      sanitize(String(row.link ?? '')),
+    ]),
+    width,
+  )
+}

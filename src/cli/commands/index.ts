@@ -1,0 +1,108 @@
+import type { Command } from '../flags.ts'
+
+/** One line of the program's help; the command itself is loaded when it is typed. */
+export interface Registered {
+  /** Name and positional arguments, as yargs reads them. */
+  readonly usage: string
+  readonly describe: string
+  readonly load: () => Promise<Command>
+}
+
+/** Every command. */
+export const commands: readonly Registered[] = [
+  {
+    usage: 'plan <job..>',
+    describe: 'Show what jobs would call and cost; spends nothing',
+    load: async () => (await import('./collect/plan.ts')).planCommand,
+  },
+  {
+    usage: 'run <job..>',
+    describe: 'Collect jobs, or continue unfinished ones; - reads one from standard input',
+    load: async () => (await import('./collect/run.ts')).runCommand,
+  },
+  {
+    usage: 'resume [run]',
+    describe: 'Continue an unfinished run',
+    load: async () => (await import('./collect/resume.ts')).resumeCommand,
+  },
+  {
+    usage: 'retry [run]',
+    describe: 'Buy again only what failed in a run',
+    load: async () => (await import('./collect/resume.ts')).retryCommand,
+  },
+  {
+    usage: 'runs [run]',
+    describe: 'List runs, or show one with every failed task',
+    load: async () => (await import('./report/runs.ts')).runsCommand,
+  },
+  {
+    usage: 'report <job>',
+    describe: 'Ranks of the targets of a job, and how they changed',
+    load: async () => (await import('./report/report.ts')).reportCommand,
+  },
+  {
+    usage: 'diff <job>',
+    describe: 'Results of a query, or of every query, that entered, left or moved',
+    load: async () => (await import('./report/diff.ts')).diffCommand,
+  },
+  {
+    usage: 'export <kind>',
+    describe: 'Results in bulk: organic, news, videos, images, references, suggestions, related, calls',
+    load: async () => (await import('./report/export.ts')).exportCommand,
+  },
+  {
+    usage: 'ledger [what]',
+    describe: "Credits by run, day, job or tag; 'verify' compares them with the service's own count",
+    load: async () => (await import('./account/ledger.ts')).ledgerCommand,
+  },
+  {
+    usage: 'renormalise [job]',
+    describe: 'Derive all results again from stored answers; calls nothing',
+    load: async () => (await import('./workspace/renormalise.ts')).renormaliseCommand,
+  },
+  {
+    usage: 'usage',
+    describe: 'Balance, rate limits and quotas; free',
+    load: async () => (await import('./account/usage.ts')).usageCommand,
+  },
+  {
+    usage: 'health [engine|path]',
+    describe: 'Success rate and speed of an engine or a path in the last hour; free',
+    load: async () => (await import('./account/lookups.ts')).healthCommand,
+  },
+  {
+    usage: 'countries <text>',
+    describe: 'Codes of the countries whose name contains a text; free',
+    load: async () => (await import('./account/lookups.ts')).countriesCommand,
+  },
+  {
+    usage: 'languages <text>',
+    describe: 'Codes of the languages whose name contains a text; free',
+    load: async () => (await import('./account/lookups.ts')).languagesCommand,
+  },
+  {
+    usage: 'operations',
+    describe: 'The catalog: all operations, with prices and parameters',
+    load: async () => (await import('./account/operations.ts')).operationsCommand,
+  },
+  {
+    usage: 'search <operation> <query>',
+    describe: 'One call: shown, stored and written to the ledger',
+    load: async () => (await import('./collect/search.ts')).searchCommand,
+  },
+  {
+    usage: 'db <what> [file]',
+    describe: 'Maintain the database: backup <file>, check, migrate, or prune --answers <age>',
+    load: async () => (await import('./workspace/db.ts')).dbCommand,
+  },
+  {
+    usage: 'sandbox',
+    describe: 'The whole service on this machine, to try rankline without an account',
+    load: async () => (await import('./workspace/sandbox.ts')).sandboxCommand,
+  },
+  {
+    usage: 'demo',
+    describe: 'Sandbox, a month of history and the report, in seconds, with no account',
+    load: async () => (await import('./workspace/demo.ts')).demoCommand,
+  },
+]

@@ -1,0 +1,105 @@
+import { databasePath } from '../../../app/config.ts'
+import { askedDay, newestRun, notYetRun, reportedTargets } from '../../../app/rank-report.ts'
+import { askedQueries, comparer, type Fits, type Look, ordered } from '../../../app/serp-diff.ts'
+import { UsageError } from '../../../model/errors.ts'
+import { type Flags, listFlag, textFlag } from '../../../model/flag.ts'
+import { numberFlag } from '../../../model/values.ts'
+import { asStream } from '../../../output/formats/format.ts'
+import { asciiSigns } from '../../../output/table.ts'
+import type { Terminal } from '../../../output/terminal.ts'
+import { diffTable, diffText } from '../../../report/diff/text.ts'
+import type { SerpQuery } from '../../../store/reports.ts'
+import { openReader } from '../../../store/sqlite/open.ts'
+import { comparisonOf, day, findJob, isJsonAsked, operationName } from '../../arguments.ts'
+import { type Command, compareFlags, outFlags, type TypedFlags } from '../../flags.ts'
+import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'
+
+const flags = {
+  ...outFlags,
+  query: textFlag('This query, result by result; default: one line for every query of the job'),
+  operation: textFlag('As asked with this operation only'),
+  param: { ...listFlag('As asked with this parameter only, for instance -p gl=us'), alias: 'p' },
+  depth: textFlag('Only the first this many results of either day; default: all'),
+  ...compareFlags,
+  date: textFlag('The results of this local day, or the latest before it; default: the latest'),
+} satisfies Flags
+
+export type DiffFlags = TypedFlags<typeof flags> & { readonly job: string }
+
+export const diffCommand = {
+  flags,
+  examples: [["diff acme --query 'standing desk' --compare 7d", 'which results entered, left or moved']],
+  run: diff,
+} satisfies Command
+
+/** `rankline diff`: what became of the results of a query, or of every query of a job, between two days. */
+export async function diff(flags: DiffFlags, terminal: Terminal): Promise<number> {
+  rejectInputAsOutput(flags.out, [flags.job])
+  const json = isJsonAsked(flags)
+  const comparison = comparisonOf(flags)
+  const date = day('--date', flags.date)
+  const depth = numberFlag('--depth', flags.depth, { min: 1 })
+  const fits = chosenQueries(flags)
+  await using store = await openReader(databasePath(flags))
+  await refuseOntoJobFiles(store, flags)
+  const named = await findJob(store, flags, terminal)
+  if (named === null) return 2
+  const { name: job, settings } = named
+  // One query is read after the other; what is collected meanwhile is in none of them.
+  using _ = store.snapshot()
+  const run = await newestRun(store, job, date)
+  if (run === null) {
+    terminal.log(notYetRun(job, date))
+    if (json) await writeOutput(asStream('[]\n'), flags.out, terminal)
+    return 0
+  }
+  const compare = comparison === null ? null : askedDay(comparison, run.date)
+  const queries = await askedQueries(store, { job, date, text: flags.query, fits })
+  const targets = reportedTargets(settings?.targets, run, date)
+  const look = comparer(store, { job, date, depth, targets, compare })
+  const table = {
+    width: flags.out === undefined ? terminal.columns : fileColumns,
+    color: terminal.color && flags.out === undefined,
+  }
+  const drawn = (text: string) =>
+    flags.out === undefined && terminal.ascii === true ? asciiSigns(text) : text
+  const order = flags.query === undefined ? ordered(queries, look) : null
+  const pieces = json
+    ? documents(order?.map(({ query }) => query) ?? queries, look)
+    : asStream(
+        drawn(
+          order === null
+            ? queries.map((query) => diffText(look(query), table)).join('\n')
+            : diffTable(
+                order.map(({ summary }) => summary),
+                { ...table, compare },
+              ),
+        ),
+      )
+  await writeOutput(pieces, flags.out, terminal, !json)
+  return 0
+}
+
+/** Documents as a JSON list, one in memory at a time. */
+async function* documents(queries: readonly SerpQuery[], look: Look): AsyncGenerator<string> {
+  let before = '[\n'
+  for (const query of queries) {
+    yield `${before}${JSON.stringify(look(query), null, 2)}`
+    before = ',\n'
+  }
+  yield before === '[\n' ? '[]\n' : '\n]\n'
+}
+
+/** Reads the flags that say which of the queries are meant. */
+export function chosenQueries(flags: DiffFlags): Fits {
+  const operation = operationName(flags.operation)
+  const params = (flags.param ?? []).map((text) => {
+    const [, name, value] = text.match(/^([^=]+)=(.+)$/s) ?? []
+    if (name === undefined || value === undefined)
+      throw new UsageError(`-p cannot be '${text}'; write name=value, for instance -p gl=us`)
+    return { name, value }
+  })
+  return (query) =>
+    (operation === undefined || query.operation === operation) &&
+    params.every(({ name, value }) => Object.hasOwn(query.params, name) && `${query.params[name]}` === value)
+}

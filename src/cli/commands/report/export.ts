@@ -1,0 +1,134 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { databasePath } from '../../../app/config.ts'
+import { cursorText, labelled, readCursor } from '../../../export/export.ts'
+import { type ExportKind, exportKinds } from '../../../export/kinds.ts'
+import { UsageError } from '../../../model/errors.ts'
+import { type Flags, textFlag } from '../../../model/flag.ts'
+import { closestMatch } from '../../../model/text.ts'
+import { systemClock } from '../../../model/time.ts'
+import { numberFlag } from '../../../model/values.ts'
+import { writablePath, writeFileAtomically } from '../../../output/file.ts'
+import type { WriteRows } from '../../../output/formats/format.ts'
+import { type RowFormatName, rowFormats } from '../../../output/formats/index.ts'
+import { isScreen, note, type Terminal } from '../../../output/terminal.ts'
+import type { RowFilter } from '../../../store/reports.ts'
+import { openReader } from '../../../store/sqlite/open.ts'
+import { chosenFormat, dayOrInstant, operationName, refuseUnknownJob } from '../../arguments.ts'
+import { type Command, outputFlags, type TypedFlags } from '../../flags.ts'
+import { refuseOntoJobFiles, writeOutput } from '../../output.ts'
+import { exportProgress } from '../../progress.ts'
+
+const flags = {
+  ...outputFlags('csv, jsonl, json, parquet or xlsx [csv]'),
+  job: textFlag('Of this job only'),
+  run: textFlag('Of this run only'),
+  query: textFlag('Of this query only'),
+  operation: textFlag('Of this operation only'),
+  from: textFlag('From this day or instant on (UTC)'),
+  until: textFlag('Before this day or instant (UTC)'),
+  since: textFlag(
+    'Only what was stored or changed after this cursor; every export prints the next one at its end',
+  ),
+  'cursor-file': textFlag('File that holds the cursor: read where it exists, replaced when --out is written'),
+} satisfies Flags
+
+export type ExportFlags = TypedFlags<typeof flags> & { readonly kind: string }
+
+export const exportCommand = {
+  flags,
+  examples: [
+    ['export organic --job acme --out acme.csv', 'all results of a job'],
+    ['export organic --out new.parquet --cursor-file organic.cursor', 'what is new since the last time'],
+  ],
+  run: exportRows,
+} satisfies Command
+
+/** `rankline export`: results in bulk, streamed; all of them, or what came after a cursor. */
+export async function exportRows(flags: ExportFlags, terminal: Terminal): Promise<number> {
+  const kind = chosenKind(flags.kind)
+  const name = chosenFormat(flags, Object.keys(rowFormats) as RowFormatName[])
+  refuseUnfit(flags, name, terminal)
+  const filter = rowFilter(flags)
+  const since = cursorOf(flags)
+  await using store = await openReader(databasePath(flags))
+  await refuseOntoJobFiles(store, flags)
+  if (flags.job !== undefined) await refuseUnknownJob(store, flags.job)
+  if (filter.run !== undefined && (await store.run(filter.run)) === null)
+    throw new UsageError(`There is no run ${filter.run}. List them with: rankline runs`)
+  using snapshot = store.snapshot()
+  const { view } = exportKinds[kind]
+  const numbers = {
+    newest: snapshot.newest(view),
+    markOf: (number: number) => snapshot.markOf(view, number),
+  }
+  const after = since === null ? 0 : readCursor(since, kind, numbers)
+  const { rows, columns } = labelled(snapshot, kind, { ...filter, after })
+  const progress = exportProgress(terminal, systemClock, flags.out)
+  const raw = flags.raw === true
+  const write: WriteRows = await rowFormats[name].load()
+  await writeOutput(write(progress.count(rows), { name: kind, columns, raw }), flags.out, terminal)
+  progress.end()
+  const cursor = cursorText(kind, numbers)
+  await keepCursor(flags, cursor)
+  note(terminal, `Next cursor: ${cursor}`)
+  return 0
+}
+
+function refuseUnfit(flags: ExportFlags, name: RowFormatName, terminal: Terminal): void {
+  const { out, since, 'cursor-file': file } = flags
+  if ('binary' in rowFormats[name] && out === undefined && isScreen(terminal))
+    throw new UsageError(`A terminal cannot show ${name}. Name a file with --out, or write into a pipe`)
+  if (file === undefined) return
+  if (since !== undefined)
+    throw new UsageError('--since and --cursor-file both say where to begin. Leave one of them out')
+  // It is not known whether what goes into a pipe arrived.
+  if (out === undefined) throw new UsageError('--cursor-file needs a file for the rows. Name it with --out')
+  if (writablePath(file, '--cursor-file') === writablePath(out, '--out'))
+    throw new UsageError('--cursor-file and --out name the same file. Give each one of its own')
+}
+
+/** Where to begin, as it was given or as the last export left it; null at the beginning. */
+function cursorOf({ since, 'cursor-file': file }: ExportFlags): string | null {
+  if (file === undefined || !existsSync(file)) return since ?? null
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new UsageError(`The cursor file ${file} cannot be read. Check its permissions`, { cause: error })
+  }
+}
+
+/** Notes how far the rows go that are written by now; an export that dies before begins where this one did. */
+async function keepCursor({ 'cursor-file': file }: ExportFlags, cursor: string): Promise<void> {
+  if (file === undefined) return
+  async function* line() {
+    yield `${cursor}\n`
+  }
+  await writeFileAtomically(file, line(), '--cursor-file')
+}
+
+function chosenKind(kind: string): ExportKind {
+  if (Object.hasOwn(exportKinds, kind)) return kind as ExportKind
+  const known = Object.keys(exportKinds)
+  const near = closestMatch(kind, known)
+  throw new UsageError(
+    `There is nothing called '${kind}' to export. ${near === null ? `Write one of ${known.join(', ')}` : `Write ${near}`}`,
+  )
+}
+
+function rowFilter(flags: ExportFlags): RowFilter {
+  const { job, query, from, until } = flags
+  const run = numberFlag('--run', flags.run, { min: 1 })
+  const given = {
+    job,
+    run,
+    query,
+    operation: operationName(flags.operation),
+    from: dayOrInstant('--from', from),
+    until: dayOrInstant('--until', until),
+  }
+  if (given.from !== undefined && given.until !== undefined && given.from >= given.until)
+    throw new UsageError(
+      `--until ${until} is not after --from ${from}, so nothing lies between; make it later`,
+    )
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}

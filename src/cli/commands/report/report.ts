@@ -1,0 +1,239 @@
+import { readFileSync } from 'node:fs'
+import { databasePath } from '../../../app/config.ts'
+import { notYetRun, rankedJob } from '../../../app/rank-report.ts'
+import { UsageError } from '../../../model/errors.ts'
+import { type Flags, listFlag, switchFlag, textFlag } from '../../../model/flag.ts'
+import type { ResultKind } from '../../../model/result.ts'
+import { parseDuration } from '../../../model/text.ts'
+import { asStream } from '../../../output/formats/format.ts'
+import { isScreen, note, type Terminal } from '../../../output/terminal.ts'
+import { defaultCurve, parseCtr } from '../../../report/ctr.ts'
+import { figureFormats, type ReportFormatName, reportFormats } from '../../../report/formats/index.ts'
+import { type RowOrder, rowOrders, sortRows } from '../../../report/formats/rows.ts'
+import { kindLabels, partsOf } from '../../../report/history/parts.ts'
+import type { RankHistory } from '../../../report/history/rank-history.ts'
+import type { CtrCurve, MetricOptions } from '../../../report/metrics/figure.ts'
+import type { RankedJob, ReportFormat, ReportFormatEntry } from '../../../report/report.ts'
+import { openCopy, openReader } from '../../../store/sqlite/open.ts'
+import type { Store } from '../../../store/store.ts'
+import { chosenFormat, comparisonOf, day, findJob, isJsonAsked } from '../../arguments.ts'
+import { type Command, compareFlags, outputFlags, type TypedFlags } from '../../flags.ts'
+import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'
+
+const flags = {
+  ...outputFlags('table, csv, json, jsonl, md, xlsx or html [table]'),
+  ...compareFlags,
+  tag: listFlag('Keywords with this tag only'),
+  target: listFlag('This target only, by its name in the report'),
+  serps: textFlag('html: include the top results of this many more days, for instance 30d'),
+  sort: textFlag('query, rank, change or volume [query]'),
+  metrics: switchFlag('The figures only; with --json each with its definition and coverage'),
+  ctr: textFlag('File with a CTR curve of your own: rank,ctr'),
+  kind: textFlag('Kind of results that the figures count: organic, news, video, image, reference [organic]'),
+  absent: textFlag('What an absent rank counts as: depth, looked-at, ranked-only or a rank [depth]'),
+  date: textFlag('The report as of this local day; default: the latest'),
+  explain: textFlag('One query instead: its results page by page, and which target each matches and why'),
+} satisfies Flags
+
+type ReportOptions = TypedFlags<typeof flags>
+export type ReportFlags = ReportOptions & { readonly job: string }
+
+export const reportCommand = {
+  flags,
+  examples: [
+    ['report acme --compare 7d', 'compared with a week ago'],
+    ['report acme --out acme.html', 'a page; also .xlsx, .md, .csv, .json'],
+    ["report acme --explain 'standing desk'", 'why a query has its ranks'],
+  ],
+  run: report,
+} satisfies Command
+
+/** `rankline report`: where the targets of a job stand, how they moved, and why one query says what it says. */
+export async function report(flags: ReportFlags, terminal: Terminal): Promise<number> {
+  rejectWithExplain(flags)
+  rejectInputAsOutput(flags.out, [flags.job, flags.ctr])
+  const json = flags.explain === undefined ? false : isJsonAsked(flags)
+  const format = await chosenReportFormat(flags, terminal)
+  const order = rowOrder(flags)
+  const measure = metricOptions(flags)
+  const days = serpDays(flags)
+  const comparison = comparisonOf(flags)
+  const date = day('--date', flags.date)
+  const database = databasePath(flags)
+  await using reader = await openReader(database)
+  await refuseOntoJobFiles(reader, flags)
+  const named = await findJob(reader, flags, terminal)
+  if (named === null) return 2
+  const { name: job, settings } = named
+  // What new targets would have been is found in a copy: a report changes nothing, and the next run keeps it.
+  const hasNew = settings !== null && reader.runsToBackfill(job, settings.targets, null).length > 0
+  await using copy = hasNew ? await openCopy(database) : null
+  const store = copy ?? reader
+  if (hasNew) {
+    const { backfillAndNotify } = await import('../../../app/backfill.ts')
+    await backfillAndNotify(store, settings, null, (line) => note(terminal, line))
+  }
+  const look = lookOf(flags, terminal)
+  const { ranked, chunks } = await atOneMoment(store, async () => {
+    if (flags.explain !== undefined) {
+      const { explainQuery } = await import('../../../app/explain.ts')
+      const asked = { job, text: flags.explain, date }
+      const text = await explainQuery(store, asked, { json, width: look.width })
+      return { ranked: null, chunks: asStream(text) }
+    }
+    const filter = { tags: flags.tag, targets: flags.target }
+    const unsorted = await rankedJob(store, job, {
+      date,
+      comparison,
+      filter,
+      targets: settings?.targets,
+      absent: measure.absent ?? 'depth',
+    })
+    if (unsorted.built !== null) refuseMissingKind(measure, unsorted.built.history)
+    const ranked = { ...unsorted, report: () => sortRows(unsorted.report(), order) }
+    const raw = flags.raw === true
+    return { ranked, chunks: format.chunks({ job, ranked, measure, store, look, raw, serpDays: days }) }
+  })
+  if (ranked !== null && isEmpty(ranked)) terminal.log(whyEmpty(job, ranked, date))
+  await writeOutput(chunks, flags.out, terminal, ranked !== null && format.painted === true)
+  return 0
+}
+
+/** A report reads one thing after the other; what is collected meanwhile is in none of them. */
+async function atOneMoment<T>(store: Store, read: () => Promise<T>): Promise<T> {
+  using _ = store.snapshot()
+  return await read()
+}
+
+/** How text is written: for this terminal, or for a file, which is the same on every machine. */
+function lookOf({ out }: ReportFlags, { columns, color, ascii = false }: Terminal) {
+  return out === undefined
+    ? { width: columns, color, ascii }
+    : { width: fileColumns, color: false, ascii: false }
+}
+
+function isEmpty({ built }: RankedJob): boolean {
+  return built === null || built.history.series.length === 0
+}
+
+function whyEmpty(job: string, { runs }: RankedJob, date: string | undefined): string {
+  if (runs.length === 0) return notYetRun(job, date)
+  return `The job ${job} has no rankings: it tracks no targets. Results are in: rankline export organic --job ${job}`
+}
+
+/** Ten years: a date stays a date. */
+const mostSerpDays = 3_653
+
+/** The format that flags ask for. Throws a sentence where another flag has no meaning for it, or it cannot be shown. */
+export async function chosenReportFormat(flags: ReportOptions, terminal: Terminal): Promise<ReportFormat> {
+  const name = chosenFormat(flags, Object.keys(reportFormats) as ReportFormatName[])
+  const entry: ReportFormatEntry | undefined =
+    flags.metrics === true ? figureFormats[name] : reportFormats[name]
+  if (entry === undefined)
+    throw new UsageError(
+      `--metrics has no meaning for --format ${name}: figures alone are text, or JSON with --json`,
+    )
+  const format = await entry.load()
+  refuseMeaningless(flags, format, flags.metrics === true ? '--metrics' : `--format ${name}`)
+  if (format.binary === true && flags.out === undefined && isScreen(terminal))
+    throw new UsageError(`A terminal cannot show ${name}. Name a file with --out, or write into a pipe`)
+  return format
+}
+
+function refuseMeaningless(flags: ReportOptions, format: ReportFormat, named: string): void {
+  const { ctr, absent, kind, sort, serps, raw } = flags
+  const reasons = [
+    ['--ctr', ctr !== undefined && format.measured !== true, 'which has ranks and no figures'],
+    ['--absent', absent !== undefined && format.measured !== true, 'which has ranks and no figures'],
+    ['--kind', kind !== undefined && format.measured !== true, 'which has ranks and no figures'],
+    ['--sort', sort !== undefined && format.sorted !== true, 'which has no rows'],
+    ['--serps', serps !== undefined && format.serps !== true, 'which has none; --format html has them'],
+    ['--raw', raw === true && format.raw !== true, 'where nothing is ever run; it is for CSV'],
+  ] as const
+  const found = reasons.find(([, meaningless]) => meaningless)
+  if (found !== undefined) throw new UsageError(`${found[0]} has no meaning for ${named}, ${found[2]}`)
+}
+
+/** How rows are to be sorted. */
+export function rowOrder({ sort }: ReportOptions): RowOrder {
+  const order = sort === undefined ? rowOrders[0] : rowOrders.find((one) => one === sort)
+  if (order !== undefined) return order
+  throw new UsageError(`--sort cannot be '${sort}'; write one of ${rowOrders.join(', ')}`)
+}
+
+/** Days before the last one whose SERPs go along. */
+export function serpDays({ serps }: ReportOptions): number {
+  if (serps === undefined) return 0
+  const days = (parseDuration(serps, 'dw') ?? Number.NaN) / 86_400_000
+  if (days <= mostSerpDays) return days
+  throw new UsageError(`--serps cannot be '${serps}'; write days such as 7d, 4w or 30d`)
+}
+
+/** What says how ranks are compared, chosen or written has no meaning for one query's evidence. */
+export function rejectWithExplain(flags: ReportOptions): void {
+  if (flags.explain === undefined) return
+  const { compare, raw, format, ctr, absent, kind, metrics, sort, serps, tag, target } = flags
+  const others = { compare, raw, format, ctr, absent, kind, metrics, sort, serps, tag, target }
+  const meaningless = Object.entries(others).find(([, value]) => value !== undefined)
+  if (meaningless !== undefined)
+    throw new UsageError(
+      `--${meaningless[0]} has no meaning for --explain, which prints text, or JSON with --json`,
+    )
+}
+
+/** How a report is to measure. Throws a sentence where the flags are wrong, and one for each mistake in the curve. */
+export function metricOptions({ ctr, absent, kind }: ReportOptions): MetricOptions {
+  return {
+    curve: ctr === undefined ? defaultCurve : curveOf(ctr),
+    absent: absentOf(absent),
+    ...(kind === undefined ? {} : { kind: kindOf(kind) }),
+  }
+}
+
+/** Kinds of results that are ranked, as they are named in JSON. */
+const kinds = ['organic', 'news', 'video', 'image', 'reference'] as const satisfies readonly ResultKind[]
+
+/** As in JSON, or as `export` names them. */
+function kindOf(text: string): ResultKind {
+  const kind = kinds.find((one) => one === text || `${one}s` === text)
+  if (kind !== undefined) return kind
+  throw new UsageError(`--kind cannot be '${text}'; write one of ${kinds.join(', ')}`)
+}
+
+/** Throws where the report has no ranks of the kind that its figures are to be of. */
+export function refuseMissingKind({ kind }: MetricOptions, history: RankHistory): void {
+  const has = partsOf(history).map((part) => part.kind)
+  if (kind === undefined || has.length === 0 || has.includes(kind)) return
+  throw new UsageError(
+    `The job ${history.job} has no ranks of ${kindLabels[kind]}; write --kind ${[...new Set(has)].join(' or ')}, or leave it out`,
+  )
+}
+
+function curveOf(file: string): CtrCurve {
+  return parseCtr(read(file), file)
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new UsageError(
+      `The curve ${file} cannot be read. Check the path given to --ctr, and its permissions`,
+      { cause: error },
+    )
+  }
+}
+
+/** Deeper is looked nowhere. */
+const deepest = 100_000
+
+function absentOf(text = 'depth'): NonNullable<MetricOptions['absent']> {
+  if (text === 'depth') return 'depth'
+  if (text === 'looked-at') return 'looked at'
+  if (text === 'ranked-only') return 'left out'
+  const rank = /^\d+$/.test(text) ? Number(text) : 0
+  if (rank >= 1 && rank <= deepest) return rank
+  throw new UsageError(
+    `--absent cannot be '${text}'; write depth, looked-at, ranked-only, or a rank such as 101`,
+  )
+}

@@ -1,0 +1,126 @@
+import { databasePath } from '../../../app/config.ts'
+import { openRunList } from '../../../app/open-stored.ts'
+import { runDocument } from '../../../collect/finish.ts'
+import { UsageError } from '../../../model/errors.ts'
+import { type Flags, textFlag } from '../../../model/flag.ts'
+import type { Run, RunQuality } from '../../../model/run.ts'
+import { grouped } from '../../../model/text.ts'
+import { numberFlag } from '../../../model/values.ts'
+import { formatTable } from '../../../output/table.ts'
+import { sanitize, type Terminal } from '../../../output/terminal.ts'
+import { demoHint } from '../../../store/sqlite/connection/inspect.ts'
+import { databaseLock, isHeld } from '../../../store/sqlite/connection/lock.ts'
+import type { RunList } from '../../../store/sqlite/open-runs.ts'
+import type { Command, TypedFlags } from '../../flags.ts'
+import { malformedLines, mismatchLines, summaryLine } from '../../run-summary.ts'
+
+const listedByDefault = 20
+
+const flags = { job: textFlag('Runs of this job only'), limit: textFlag('Runs to list [20]') } satisfies Flags
+
+export type RunsFlags = TypedFlags<typeof flags> & { readonly run?: string }
+
+export const runsCommand = {
+  flags,
+  run: runs,
+} satisfies Command
+
+/** `rankline runs`: lists runs, or shows one with every failed task. */
+export async function runs(flags: RunsFlags, terminal: Terminal): Promise<number> {
+  await using store = await openRunList(flags)
+  const database = databasePath(flags)
+  // A run without an end is at work only as long as a process collects.
+  const collecting = isHeld(databaseLock(database))
+  const id = numberFlag('The run', flags.run, { min: 1 })
+  if (id !== undefined) return await showRun(store, id, collecting, flags, terminal)
+  const limit = numberFlag('--limit', flags.limit, { min: 1 }) ?? listedByDefault
+  const listed = await store.runs({ limit, ...(flags.job === undefined ? {} : { job: flags.job }) })
+  if (flags.json === true) {
+    const documents = await Promise.all(listed.map((run) => documentOf(store, run, collecting)))
+    await terminal.write(`${JSON.stringify(documents, null, 2)}\n`)
+  } else if (listed.length === 0)
+    terminal.log(`There are no runs yet. Start one with: rankline run <job file>${demoHint(database)}`)
+  else {
+    // Results are not counted for it, which takes longer than all the rest.
+    const rows = listed.map((run) => cells(run, store.runQuality(run.id), collecting))
+    await terminal.write(formatTable(columns, rows, terminal.columns))
+  }
+  return 0
+}
+
+async function documentOf(store: RunList, run: Run, collecting: boolean) {
+  const document = runDocument(run, await store.tally(run.id), null)
+  return document.status === 'running' && !collecting ? { ...document, status: 'stopped' as const } : document
+}
+
+const columns = [
+  { title: 'run', align: 'right' },
+  { title: 'job', shrinks: true },
+  { title: 'started (UTC)', dropped: true },
+  { title: 'ended as' },
+  { title: 'done', align: 'right' },
+  { title: 'failed', align: 'right' },
+  { title: 'left', align: 'right' },
+  { title: 'credits', align: 'right' },
+  { title: 'ambiguous', align: 'right', dropped: true },
+  { title: 'suspect', align: 'right', dropped: true },
+] as const
+
+function cells(
+  { id, job, startedAt, finishReason }: Run,
+  { tasks, spent, ambiguous, mismatched = 0 }: RunQuality,
+  collecting: boolean,
+): readonly string[] {
+  const left = tasks.planned - tasks.done - tasks.failed
+  return [
+    String(id),
+    sanitize(job),
+    new Date(startedAt).toISOString().slice(0, 16).replace('T', ' '),
+    finishReason ?? (collecting ? 'running' : 'died'),
+    ...[tasks.done, tasks.failed, left, spent, ambiguous, mismatched].map(grouped),
+  ]
+}
+
+async function showRun(
+  store: RunList,
+  id: number,
+  collecting: boolean,
+  flags: RunsFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const run = await store.run(id)
+  if (run === null) throw new UsageError(`There is no run ${id}. List them with: rankline runs`)
+  const document = await documentOf(store, run, collecting)
+  const failures = await store.failures(id)
+  if (flags.json === true) {
+    const failed = failures.map(({ taskId, ...rest }) => ({ task_id: taskId, ...rest }))
+    await terminal.write(`${JSON.stringify({ ...document, failures: failed }, null, 2)}\n`)
+    return 0
+  }
+  const lines = [
+    summaryLine(document),
+    ...malformedLines(document.malformed_items),
+    ...mismatchLines(document.mismatched_answers),
+  ]
+  await terminal.write(`${lines.join('\n')}\n`)
+  if (failures.length > 0)
+    await terminal.write(
+      formatTable(
+        [
+          { title: 'task', align: 'right' },
+          { title: 'operation' },
+          { title: 'query' },
+          { title: 'page', align: 'right' },
+          { title: 'cause' },
+        ],
+        failures.map((one) => [
+          String(one.taskId),
+          one.operation,
+          sanitize(one.query),
+          String(one.page),
+          sanitize(one.cause),
+        ]),
+      ),
+    )
+  return 0
+}

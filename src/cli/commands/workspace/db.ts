@@ -1,0 +1,195 @@
+import { databasePath } from '../../../app/config.ts'
+import { tryCollectorLock } from '../../../app/lock.ts'
+import { busyExitCode, RanklineError, UsageError } from '../../../model/errors.ts'
+import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
+import { closestMatch, count, grouped, parseDuration, size } from '../../../model/text.ts'
+import { systemClock } from '../../../model/time.ts'
+import { sanitize, type Terminal } from '../../../output/terminal.ts'
+import { needsMigration, requireDatabase } from '../../../store/sqlite/connection/inspect.ts'
+import { databaseLock } from '../../../store/sqlite/connection/lock.ts'
+import { backUp } from '../../../store/sqlite/maintenance/backup.ts'
+import { checkDatabase, type Finding } from '../../../store/sqlite/maintenance/check.ts'
+import { countOld, dropOld, type Pruned, type Room, shrink } from '../../../store/sqlite/maintenance/prune.ts'
+import { openStore } from '../../../store/sqlite/open.ts'
+import type { Command, TypedFlags } from '../../flags.ts'
+
+const works = { backup, check, migrate, prune }
+const flagsOfPrune = ['answers', 'dry-run', 'vacuum'] as const
+const brokenExitCode = 3
+
+const flags = {
+  answers: textFlag('prune: drop stored bodies of answers older than this, for instance 90d'),
+  'dry-run': switchFlag('prune: show what would be dropped'),
+  vacuum: switchFlag('prune: rewrite the file, so that it becomes smaller'),
+} satisfies Flags
+
+type PruneFlags = TypedFlags<typeof flags>
+export type DbFlags = PruneFlags & { readonly what: string; readonly file?: string }
+
+export const dbCommand = {
+  flags,
+  examples: [
+    ['db backup acme-copy.db', 'a whole copy'],
+    ['db prune --answers 90d --dry-run', 'how much old bodies take'],
+  ],
+  run: db,
+} satisfies Command
+
+/** `rankline db`: what keeps the database: copies, checks, and room. */
+export async function db(flags: DbFlags, terminal: Terminal): Promise<number> {
+  const what = chosenWork(flags.what)
+  if (what !== 'backup' && flags.file !== undefined)
+    throw new UsageError(`rankline db ${what} takes no '${flags.file}'. Name the database with --db`)
+  const stray = flagsOfPrune.find((name) => flags[name] !== undefined)
+  if (what !== 'prune' && stray !== undefined)
+    throw new UsageError(`rankline db ${what} takes no --${stray}. It belongs to: rankline db prune`)
+  return await works[what](flags, terminal)
+}
+
+function chosenWork(what: string): keyof typeof works {
+  if (Object.hasOwn(works, what)) return what as keyof typeof works
+  const known = Object.keys(works)
+  const near = closestMatch(what, known)
+  throw new UsageError(
+    `rankline db does not know '${what}'. ${near === null ? `Write one of ${known.join(', ')}` : `Did you mean ${near}?`}`,
+  )
+}
+
+/** `rankline db backup`: a whole copy in a single file, also while another process collects. */
+async function backup(flags: DbFlags, terminal: Terminal): Promise<number> {
+  if (flags.file === undefined) throw new UsageError('Name the file for the copy: rankline db backup <file>')
+  const { bytes, runs } = await backUp(databasePath(flags), flags.file)
+  await terminal.write(
+    flags.json === true
+      ? `${JSON.stringify({ file: flags.file, bytes, runs }, null, 2)}\n`
+      : `Backed up to ${sanitize(flags.file)}: ${size(bytes)}, ${count(runs, 'run')}.\n`,
+  )
+  return 0
+}
+
+/** `rankline db check`: whether the file is whole, and says what it must; changes nothing. */
+async function check(flags: DbFlags, terminal: Terminal): Promise<number> {
+  const database = databasePath(flags)
+  const { findings, openCalls, isDamaged, ...looked } = await checkDatabase(database)
+  const whole = findings.length === 0
+  if (flags.json === true)
+    await terminal.write(
+      `${JSON.stringify({ database, whole, ...looked, open_calls: openCalls, findings }, null, 2)}\n`,
+    )
+  else if (whole)
+    await terminal.write(
+      `${sanitize(database)} is whole: ${count(looked.runs ?? 0, 'run')}, ${count(looked.calls ?? 0, 'call')}, ${count(looked.answers ?? 0, 'answer')} checked.\n${openLine(openCalls ?? 0)}`,
+    )
+  else
+    await terminal.write(
+      `${[`${sanitize(database)} is not whole.`, ...findings.map(findingLine), advice(isDamaged)].join('\n')}\n`,
+    )
+  return whole ? 0 : brokenExitCode
+}
+
+function findingLine({ what, count: n, first }: Finding): string {
+  return `  ${what}: ${grouped(n)}${first === null ? '' : `, first ${sanitize(first)}`}.`
+}
+
+/** `rankline db migrate`: brings a database of an older rankline up to date, as every command that writes does. */
+async function migrate(flags: DbFlags, terminal: Terminal): Promise<number> {
+  const database = databasePath(flags)
+  requireDatabase(database)
+  const isOld = needsMigration(database)
+  if (isOld) {
+    using _turn = turnOf(database, 'it cannot be changed meanwhile. Let the other process finish')
+    await (await openStore(database))[Symbol.asyncDispose]()
+  }
+  await terminal.write(
+    flags.json === true
+      ? `${JSON.stringify({ database, migrated: isOld }, null, 2)}\n`
+      : `${sanitize(database)} ${isOld ? 'is brought up to date' : 'is up to date'}.\n`,
+  )
+  return 0
+}
+
+/** Calls in flight are not damage. */
+function openLine(calls: number): string {
+  if (calls === 0) return ''
+  const have = calls === 1 ? 'has' : 'have'
+  return `${count(calls, 'call')} ${have} no result yet: in flight now, or left by a process that died. The next run counts those left as ambiguous.\n`
+}
+
+function advice(isDamaged: boolean): string {
+  const backup = 'A backup lacks what was paid for since it was made'
+  return isDamaged
+    ? `Copy the file and its -wal before anything else. ${backup}: save first what can still be read, with: sqlite3 <copy> .recover | sqlite3 saved.db`
+    : `Everything else is intact, and rankline can continue with the file. ${backup}: take from it only what is broken here`
+}
+
+/** `rankline db prune`: drops the stored bodies of old answers; what was read from them stays. */
+export async function prune(flags: PruneFlags, terminal: Terminal): Promise<number> {
+  const database = databasePath(flags)
+  const now = systemClock.wall()
+  const request = { before: now - readAge(flags.answers), now }
+  if (flags['dry-run'] === true) {
+    await printPruned(flags, terminal, await countOld(database, request), null)
+    return 0
+  }
+  // Taken before anything is dropped: the whole command is refused, or none of it.
+  using _turn = turnFor(database, flags)
+  const { fileBytes, freeBytes, ...pruned } = await dropOld(database, request)
+  const room = flags.vacuum === true ? await shrink(database) : { fileBytes, freeBytes }
+  await printPruned(flags, terminal, pruned, room)
+  return 0
+}
+
+function readAge(text: string | undefined): number {
+  if (text === undefined)
+    throw new UsageError('Name the age from which stored bodies are dropped: rankline db prune --answers 90d')
+  const age = parseDuration(text, 'mhdw')
+  if (age !== null && age > 0) return age
+  throw new UsageError(`--answers cannot be '${text}'; write a span such as 12h, 90d or 26w`)
+}
+
+/** While another process collects, the file cannot be rewritten (it would wait until it fails) or migrated. */
+function turnFor(database: string, { vacuum = false }: PruneFlags): Disposable | null {
+  requireDatabase(database)
+  if (vacuum)
+    return turnOf(
+      database,
+      '--vacuum needs it alone. Nothing was dropped; let it finish, or leave --vacuum out: the room is used again in any case',
+    )
+  return needsMigration(database)
+    ? turnOf(
+        database,
+        'it must be brought up to date first. Nothing was dropped; let the other process finish',
+      )
+    : null
+}
+
+/** The turn at a database, at once or not at all. */
+export function turnOf(database: string, why: string): Disposable {
+  const turn = tryCollectorLock(databaseLock(database))
+  if (turn !== null) return turn
+  throw new RanklineError(`Another process is collecting into this database, and ${why}`, busyExitCode)
+}
+
+async function printPruned(
+  flags: PruneFlags,
+  terminal: Terminal,
+  { bodies, bytes, kept }: Pruned,
+  room: Room | null,
+): Promise<void> {
+  const dry = room === null
+  if (flags.json === true) {
+    const file = dry ? {} : { file_bytes: room.fileBytes, free_bytes: room.freeBytes }
+    await terminal.write(`${JSON.stringify({ dry_run: dry, bodies, bytes, kept, ...file }, null, 2)}\n`)
+    return
+  }
+  await terminal.write(
+    `${dry ? 'Would drop' : 'Dropped'} ${count(bodies, 'stored body', 'stored bodies')}, ${size(bytes)}.\n`,
+  )
+  if (kept > 0) terminal.log(`${count(kept, 'body', 'bodies')} of that age stay: a run may still need them.`)
+  if (!dry) terminal.log(roomLine(room))
+}
+
+function roomLine({ fileBytes, freeBytes }: Room): string {
+  if (freeBytes === 0) return `The file has ${size(fileBytes)}.`
+  return `The file keeps its ${size(fileBytes)}; ${size(freeBytes)} of it are free for new answers. --vacuum gives them back to the disk.`
+}

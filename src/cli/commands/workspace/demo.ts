@@ -1,0 +1,163 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { relative } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { makeDataFolder } from '../../../app/config.ts'
+import { type App, createApp } from '../../../app/open-app.ts'
+import { rankedJob } from '../../../app/rank-report.ts'
+import { collectAndFinish, defaultCollectRequest, planRuns } from '../../../app/run-jobs.ts'
+import { stopSignal } from '../../../collect/stop.ts'
+import { exportKinds } from '../../../export/kinds.ts'
+import { UsageError } from '../../../model/errors.ts'
+import { type Flags, textFlag } from '../../../model/flag.ts'
+import { count } from '../../../model/text.ts'
+import { type Clock, systemClock } from '../../../model/time.ts'
+import { numberFlag } from '../../../model/values.ts'
+import { writeFileAtomically } from '../../../output/file.ts'
+import { writeCsv } from '../../../output/formats/csv.ts'
+import { cellsOf } from '../../../output/formats/format.ts'
+import type { Terminal } from '../../../output/terminal.ts'
+import { type ReportFormatName, reportFormats } from '../../../report/formats/index.ts'
+import { openStore } from '../../../store/sqlite/open.ts'
+import type { Store } from '../../../store/store.ts'
+import type { Command, TypedFlags } from '../../flags.ts'
+import { planEvents } from '../../progress.ts'
+import { metricOptions } from '../report/report.ts'
+
+const jobFile = fileURLToPath(new URL('../jobs/rank-tracking.yaml', import.meta.url))
+const dayMs = 86_400_000
+/** Hour of the day, in UTC, at which the job runs. */
+const morning = 6
+
+const flags = { days: textFlag('Days to simulate [30]') } satisfies Flags
+
+export type DemoFlags = TypedFlags<typeof flags>
+
+export const demoCommand = {
+  flags,
+  run: demo,
+} satisfies Command
+
+/** `rankline demo`: a month of a real job against a sandbox of its own, then what came of it. */
+export async function demo(flags: DemoFlags, terminal: Terminal): Promise<number> {
+  const days = numberFlag('--days', flags.days, { min: 1, max: 366 }) ?? 30
+  const database = flags.db ?? 'data/demo.db'
+  if (flags.db !== undefined && existsSync(flags.db))
+    throw new UsageError(
+      `${flags.db} exists already; the demo begins with a new database. Name another file with --db`,
+    )
+  if (flags.db === undefined) makeDataFolder()
+  for (const file of [database, `${database}-wal`, `${database}-shm`]) await rm(file, { force: true })
+  const started = performance.now()
+  await using sandbox = await spawnSandbox()
+  const { clock, goTo } = simulatedClock()
+  const store = await openStore(database)
+  await using app = await createApp({ store, database }, sandbox, 120_000, clock)
+  const today = Math.floor(Date.now() / dayMs) * dayMs
+  for (let day = 0; day < days; day++) {
+    const date = today - (days - 1 - day) * dayMs
+    goTo(date + morning * 3_600_000)
+    await sandbox.goTo(new Date(date).toISOString().slice(0, 10))
+    await collectDay(app, terminal)
+    terminal.status?.(`day ${day + 1} of ${days}`)
+  }
+  terminal.status?.('')
+  await printDemo(store, database, terminal, { days, seconds: (performance.now() - started) / 1000 })
+  return 0
+}
+
+async function collectDay(app: App, terminal: Terminal): Promise<void> {
+  const listed = await planRuns(app, { job: [jobFile] }, planEvents(terminal), async () => {})
+  if (listed === null) throw new Error(`${jobFile} has mistakes`)
+  await collectAndFinish(app, listed, { ...defaultCollectRequest, stop: stopSignal() })
+}
+
+async function printDemo(
+  store: Store,
+  database: string,
+  terminal: Terminal,
+  { days, seconds }: { readonly days: number; readonly seconds: number },
+): Promise<void> {
+  const [last] = await store.runs({ limit: 1 })
+  const job = last?.job ?? ''
+  const ranked = await rankedJob(store, job, {})
+  const look = { width: terminal.columns, color: terminal.color, ascii: terminal.ascii ?? false }
+  const source = { job, ranked, measure: metricOptions({}), store, look, raw: false, serpDays: 0 }
+  const inFormat = async (name: ReportFormatName) => (await reportFormats[name].load()).chunks(source)
+  for await (const chunk of await inFormat('table')) await terminal.write(chunk, true)
+  const folder = relative('', database).replace(/[^/]*$/, '')
+  const page = `${folder}demo-report.html`
+  const rankings = `${folder}demo-rankings.csv`
+  const serps = `${folder}demo-serps.csv`
+  await writeFileAtomically(page, await inFormat('html'))
+  await writeFileAtomically(rankings, await inFormat('csv'))
+  const { view, columns } = exportKinds.organic
+  const latest = last === undefined ? [] : store.rows(view, { run: last.id })
+  await writeFileAtomically(serps, writeCsv(cellsOf(latest, columns), { columns, raw: false }))
+  const { spent, tasks } = await totals(store, job)
+  await terminal.write(
+    `\n${count(days, 'day')} of ${job}: ${count(tasks, 'call')}, ${count(spent, 'credit')}, in ${seconds.toFixed(1)} s.
+
+  ${page}  the report: open it in a browser
+  ${database}  everything: read it with sqlite3, or with rankline and --db ${database}
+  ${rankings}  the ranks of the last day, compared with the day before and the best ever
+  ${serps}  every result of the last day
+
+Look around: rankline runs --db ${database} · rankline report ${job} --db ${database} --compare 7d
+`,
+  )
+}
+
+async function totals(store: Store, job: string): Promise<{ spent: number; tasks: number }> {
+  const tallies = await Promise.all((await store.runs({ job })).map(({ id }) => store.tally(id)))
+  return {
+    spent: tallies.reduce((sum, tally) => sum + tally.spent, 0),
+    tasks: tallies.reduce((sum, tally) => sum + tally.tasks.done, 0),
+  }
+}
+
+/** A clock that runs as fast as the machine's, from the instant that it was last set to. */
+function simulatedClock(): { readonly clock: Clock; readonly goTo: (instant: number) => void } {
+  let base = 0
+  let since = 0
+  return {
+    clock: {
+      wall: () => Math.round(base + performance.now() - since),
+      monotonic: systemClock.monotonic,
+      after: systemClock.after,
+    },
+    goTo: (instant) => {
+      base = instant
+      since = performance.now()
+    },
+  }
+}
+
+/** A sandbox in a process of its own, so that it does not share this one's core. */
+async function spawnSandbox() {
+  const program = process.argv[1] as string
+  const flags = ['--port', '0', '--json']
+  const child = spawn(process.execPath, [program, 'sandbox', ...flags], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string]
+  const { base_url: baseUrl, api_key: apiKey } = JSON.parse(line) as { base_url: string; api_key: string }
+  return {
+    baseUrl,
+    apiKey,
+    goTo: async (date: string): Promise<void> => {
+      const answer = await fetch(`${baseUrl}/_sandbox/control`, {
+        method: 'POST',
+        body: JSON.stringify({ date }),
+      })
+      if (!answer.ok) throw new Error(`the sandbox refused the date ${date}: ${await answer.text()}`)
+    },
+    [Symbol.asyncDispose]: async (): Promise<void> => {
+      child.kill('SIGTERM')
+      if (child.exitCode === null) await once(child, 'exit')
+    },
+  }
+}

@@ -1,0 +1,78 @@
+import { backfillAndNotify } from '../../../app/backfill.ts'
+import { databasePath } from '../../../app/config.ts'
+import { waitForLocks } from '../../../app/lock.ts'
+import { type Renormalised, renormalise } from '../../../app/renormalise.ts'
+import { normaliserVersion } from '../../../catalog/answers.ts'
+import { type Flags, switchFlag } from '../../../model/flag.ts'
+import { count } from '../../../model/text.ts'
+import { systemClock } from '../../../model/time.ts'
+import { statusLine } from '../../../output/status-line.ts'
+import { note, type Terminal } from '../../../output/terminal.ts'
+import { requireDatabase } from '../../../store/sqlite/connection/inspect.ts'
+import { databaseLock } from '../../../store/sqlite/connection/lock.ts'
+import { openStore } from '../../../store/sqlite/open.ts'
+import { findJob } from '../../arguments.ts'
+import { type Command, type TypedFlags, waitFlags } from '../../flags.ts'
+
+const flags = { ...waitFlags, outdated: switchFlag('Only what an older normaliser derived') } satisfies Flags
+
+export type RenormaliseFlags = TypedFlags<typeof flags> & { readonly job?: string }
+
+export const renormaliseCommand = {
+  flags,
+  run: renormaliseAnswers,
+} satisfies Command
+
+/** `rankline renormalise`: derives all results again from stored answers; calls nothing. */
+export async function renormaliseAnswers(flags: RenormaliseFlags, terminal: Terminal): Promise<number> {
+  const database = databasePath(flags)
+  const notify = (line: string): void => note(terminal, line)
+  using turn = waitForLocks([databaseLock(database)], flags.wait, notify)
+  requireDatabase(database)
+  await turn.acquire()
+  await using store = await openStore(database)
+  const named = flags.job === undefined ? null : await findJob(store, { ...flags, job: flags.job }, terminal)
+  if (named === null && flags.job !== undefined) return 2
+  if (named?.settings) await backfillAndNotify(store, named.settings, null, notify)
+  const line = statusLine<Renormalised>(
+    terminal,
+    systemClock,
+    ({ answers, queries }) =>
+      `${count(answers, 'answer')} of ${count(queries, 'query', 'queries')} derived again`,
+  )
+  const which = { unless: flags.outdated === true ? normaliserVersion : null, job: named?.name ?? null }
+  const done = await renormalise(store, which, line.show)
+  if (which.unless === null) await store.invalidateRankCounts(which.job)
+  await store.countRanks(Number.POSITIVE_INFINITY)
+  line.end()
+  await terminal.write(
+    flags.json === true ? `${JSON.stringify(documentOf(done), null, 2)}\n` : `${sentence(done)}\n`,
+  )
+  if (done.unreadable > 0)
+    terminal.log(
+      `${count(done.unreadable, 'answer')} cannot be read; what was derived from them before stays. See: rankline runs <run>`,
+    )
+  return 0
+}
+
+function documentOf({ unreadable, malformed, repaired: mended, changed, ...counted }: Renormalised) {
+  return {
+    normaliser: normaliserVersion,
+    ...counted,
+    malformed_items: malformed,
+    unreadable_answers: unreadable,
+    changed_observations: changed,
+    mended_tasks: mended,
+  }
+}
+
+function sentence({ answers, results, malformed, changed, repaired: mended }: Renormalised): string {
+  if (answers === 0) return 'Nothing to derive again.'
+  const parts = [
+    `${count(answers, 'answer')} derived again by normaliser ${normaliserVersion}: ${count(results, 'result')}`,
+    malformed === 0 ? null : count(malformed, 'malformed item'),
+    changed === 0 ? 'no observation changed' : `${count(changed, 'observation')} changed`,
+    mended === 0 ? null : `${count(mended, 'failed task')} done now`,
+  ]
+  return `${parts.filter((part) => part !== null).join(', ')}. Nothing was spent.`
+}

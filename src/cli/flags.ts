@@ -1,0 +1,76 @@
+import { type Flags, type FlagsOf, switchFlag, textFlag } from '../model/flag.ts'
+import type { Terminal } from '../output/terminal.ts'
+
+/** A command: what may be typed, and what it does. */
+export interface Command {
+  readonly flags: Flags
+  /** What may be typed, and what that does. */
+  readonly examples?: readonly (readonly [typed: string, does: string])[]
+  /** Whether `-` stands for a job on standard input. */
+  readonly readsStdin?: true
+  /** Does what the command says and answers the exit code. */
+  readonly run: (flags: never, terminal: Terminal) => Promise<number>
+}
+
+export const globalFlags = {
+  db: textFlag('Database; default: RANKLINE_DB, else data/rankline.db'),
+  json: switchFlag('Print JSON'),
+  quiet: switchFlag('Print problems only: no progress, no notes, no summary after success'),
+  verbose: switchFlag('Show every mistake of a job file, and stack traces'),
+} satisfies Flags
+
+/** What was typed for a command with these flags. */
+export type TypedFlags<F extends Flags> = FlagsOf<F> & FlagsOf<typeof globalFlags>
+
+/** Shown below the help of every command. */
+export const exitCodeHelp = `Exit codes:
+  0 done · 1 a bug in rankline · 2 nothing ran: flags, settings or a job file are wrong
+  3 done, but some tasks failed · 4 stopped for money: balance, budget or quota
+  5 the key was refused · 6 the service, or room on the disk, is unavailable
+  7 another process is collecting · 130, 143 interrupted
+  After 4 to 7, 130 and 143, run the same command again to continue.`
+
+// Flags that several commands share, worded once.
+
+export const serviceFlags = {
+  'base-url': textFlag('Address of the service; default: RANKLINE_BASE_URL'),
+  'api-key-file': textFlag('File that holds the API key; default: RANKLINE_API_KEY'),
+  'allow-http': switchFlag('Allow an address that is not encrypted'),
+  timeout: textFlag('Seconds to wait for the answer to a call [120]'),
+} satisfies Flags
+
+export const collectFlags = {
+  concurrency: textFlag('Calls in flight at once; default: as many as the rate limit allows'),
+  'max-outage': textFlag(
+    'How long to wait for a service that is down [60s] or that refuses every call for the rate [10m]',
+  ),
+} satisfies Flags
+
+export const fitFlags = {
+  'fit-balance': switchFlag('Buy the most valuable queries that the balance covers, and leave out the rest'),
+} satisfies Flags
+
+export const waitFlags = {
+  wait: textFlag(
+    'How long to wait while another process is collecting, for instance 90s; 0 does not wait [1h]',
+  ),
+} satisfies Flags
+
+export const compareFlags = {
+  compare: textFlag(
+    'Compare with this day, or with a day so long ago, for instance 7d; default: the day before',
+  ),
+  tolerance: textFlag('How far from that day an observation may lie, for instance 1d [3d]'),
+} satisfies Flags
+
+export const outFlags = {
+  out: { ...textFlag('File to write; its extension sets the format. Default: stdout'), alias: 'o' },
+} satisfies Flags
+
+export function outputFlags(formats: string) {
+  return {
+    ...outFlags,
+    format: textFlag(formats),
+    raw: switchFlag('CSV as it is, without the quote that keeps spreadsheets from running formulas'),
+  } satisfies Flags
+}

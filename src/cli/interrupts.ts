@@ -1,0 +1,34 @@
+import { type StopSignal, stopSignal } from '../collect/stop.ts'
+import { exitCodes } from '../model/run.ts'
+import type { Terminal } from '../output/terminal.ts'
+
+/** A stop that the signals of the terminal and of the system ask for. */
+export interface Interrupts extends Disposable {
+  readonly stop: StopSignal
+  /** Exit code of what was interrupted: by the signal that came first. */
+  readonly exitCode: () => number
+}
+
+const codes = { SIGINT: exitCodes.interrupted, SIGTERM: 143, SIGHUP: 143 } as const
+
+/** The first Ctrl-C (or SIGTERM, SIGHUP) stops cleanly; the second ends the process at once. */
+export function listenForInterrupts(terminal: Terminal): Interrupts {
+  const stop = stopSignal()
+  let code: number | null = null
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (code !== null) process.exit(code)
+    code = codes[signal as keyof typeof codes]
+    terminal.log(
+      'Stopping: calls that were already sent are awaited and stored. A second Ctrl-C (or signal) ends at once; it then stays unknown whether these calls were billed.',
+    )
+    stop.request({ reason: 'interrupted', message: 'Interrupted.' })
+  }
+  for (const signal of Object.keys(codes)) process.on(signal, onSignal)
+  return {
+    stop,
+    exitCode: () => code ?? exitCodes.interrupted,
+    [Symbol.dispose]: () => {
+      for (const signal of Object.keys(codes)) process.off(signal, onSignal)
+    },
+  }
+}

@@ -1,0 +1,221 @@
+import type { Argv, Options } from 'yargs'
+import yargs from 'yargs'
+import { version } from '../app/config.ts'
+import { OutputClosed, RanklineError, UsageError } from '../model/errors.ts'
+import type { Flags } from '../model/flag.ts'
+import { closestMatch } from '../model/text.ts'
+import { quietTerminal, type Terminal } from '../output/terminal.ts'
+import { flagNamed, markText, meantFlags, unmarked } from './argv.ts'
+import { commands, type Registered } from './commands/index.ts'
+import { type Command, exitCodeHelp, globalFlags, type TypedFlags } from './flags.ts'
+
+type Typed = TypedFlags<Flags>
+
+/** Reads what was typed, does it, and answers the exit code. */
+export async function main(typed: readonly string[], terminal: Terminal): Promise<number> {
+  let args = typed
+  try {
+    // Only what may be meant is loaded: a name can also stand for a job or a text.
+    const named = commands.filter((command) => typed.includes(commandName(command)))
+    const loaded = new Map(await Promise.all(named.map(async (one) => [one, await one.load()] as const)))
+    const flags: Flags = Object.assign({}, globalFlags, ...[...loaded.values()].map((one) => one.flags))
+    args = markText(typed, flags)
+    const parser = yargs([...args])
+      .scriptName('rankline')
+      .usage('$0 <command>\n\nCollects search results by the batch, and tracks ranks.')
+      .locale('en')
+      .parserConfiguration({
+        'parse-numbers': false,
+        'parse-positional-numbers': false,
+        'camel-case-expansion': false,
+        'dot-notation': false,
+        'boolean-negation': false,
+        'greedy-arrays': false,
+      })
+      .options(optionsOf(globalFlags))
+      .version(version)
+      .alias('h', 'help')
+      .strict()
+      .demandCommand(1, noCommand)
+      .completion('completion', 'Print a completion script for bash or zsh')
+      .epilogue(exitCodeHelp)
+      .exitProcess(false)
+      .wrap(Math.min(terminal.columns, 100))
+      .fail((message, error) => {
+        if (error !== undefined && error !== null && error.name !== 'YError') throw error
+        const said = unmarked(error?.message ?? message)
+        throw new UsageError(mistyped(said, args, [...Object.keys(flags), 'help', 'version']))
+      })
+    for (const registered of commands) {
+      const command = loaded.get(registered)
+      parser.command(
+        registered.usage,
+        registered.describe,
+        (yargs) => (command === undefined ? yargs : withFlags(yargs, command)),
+        (flags) => {
+          if (command !== undefined)
+            throw new Chosen(() => perform(registered, command, args, flags as Typed, terminal))
+        },
+      )
+    }
+    try {
+      await parser.parseAsync()
+      return 0
+    } catch (error) {
+      if (!(error instanceof Chosen)) throw error
+      return await error.perform()
+    }
+  } catch (error) {
+    return explain(error, args.includes('--verbose'), terminal)
+  }
+}
+
+/** Thrown out of yargs with the command to perform: after a handler that returns, yargs writes a help text, for 40 ms. */
+class Chosen {
+  readonly perform: () => Promise<number>
+  constructor(perform: () => Promise<number>) {
+    this.perform = perform
+  }
+}
+
+function withFlags(yargs: Argv, { flags, examples = [] }: Command): Argv {
+  const shown = examples.map(([typed, does]): [string, string] => [
+    typed.includes('rankline') ? typed : `$0 ${typed}`,
+    does,
+  ])
+  return yargs.example(shown).epilogue(exitCodeHelp).options(optionsOf(flags))
+}
+
+/** The flags as yargs wants them. */
+function optionsOf(flags: Flags): Record<string, Options> {
+  return Object.fromEntries(
+    Object.entries(flags).map(([name, { kind, help, ...alias }]) => {
+      const shared = { describe: help, ...alias }
+      if (kind === 'switch') return [name, { type: 'boolean', ...shared }]
+      if (kind === 'list') return [name, { type: 'string', array: true, nargs: 1, ...shared }]
+      return [name, { type: 'string', requiresArg: true, ...shared }]
+    }),
+  )
+}
+
+async function perform(
+  registered: Registered,
+  command: Command,
+  args: readonly string[],
+  typed: Typed,
+  terminal: Terminal,
+): Promise<number> {
+  const known: Flags = { ...globalFlags, ...command.flags }
+  rejectValues(args, known)
+  rejectRepeats(registered.usage, typed, known)
+  const flags = meantFlags(commandName(registered), typed, command.readsStdin === true)
+  return await command.run(flags as never, flags.quiet === true ? quietTerminal(terminal) : terminal)
+}
+
+/** yargs takes any word for a switch's value: --dry-run=no would be a run. */
+function rejectValues(args: readonly string[], flags: Flags): void {
+  const valued = args
+    .map((arg) => arg.match(/^--([\w-]+)=/)?.[1])
+    .find((name) => name !== undefined && flags[name]?.kind === 'switch')
+  if (valued !== undefined)
+    throw new UsageError(`--${valued} takes no value; write it alone, or leave it out`)
+}
+
+/** yargs makes a list of whatever is given twice; only some flags are lists. */
+function rejectRepeats(usage: string, typed: Typed, flags: Flags): void {
+  const repeated = Object.entries(typed).find(
+    ([name, value]) =>
+      Array.isArray(value) &&
+      name !== '_' &&
+      flagNamed(name, flags)?.kind !== 'list' &&
+      !usage.includes(`<${name}..>`),
+  )
+  if (repeated !== undefined) throw new UsageError(`--${repeated[0]} is given more than once; write it once`)
+}
+
+/** One sentence for what was foreseen; for a bug of ours, how to tell it. */
+function explain(error: unknown, verbose: boolean, { log }: Terminal): number {
+  if (error instanceof OutputClosed) return error.exitCode
+  const foreseen = error instanceof RanklineError
+  const message = error instanceof Error ? error.message : String(error)
+  if (foreseen) log(`rankline: ${message}`)
+  else
+    log(
+      `rankline: internal error: ${message}${verbose ? '' : '. Run the command again with --verbose to see where it comes from.'}`,
+    )
+  if (verbose && error instanceof Error) log(error.stack ?? '')
+  return foreseen ? error.exitCode : 1
+}
+
+/** Where no command was typed. */
+export const noCommand = 'Name a command; rankline --help lists them.'
+
+const flagHints: Readonly<Record<string, string>> = {
+  'api-key':
+    'A key is never given as a flag, because other users of the machine could read it; set RANKLINE_API_KEY or use --api-key-file.',
+}
+
+export function commandName({ usage }: Registered): string {
+  return usage.split(' ')[0] as string
+}
+
+/** The command that was typed; undefined where none was. */
+export function commandOf(args: readonly string[]): Registered | undefined {
+  return args.flatMap((arg) => commands.find((command) => commandName(command) === arg) ?? [])[0]
+}
+
+/** What yargs found wrong, as one sentence of ours that says what to type. */
+export function mistyped(message: string, args: readonly string[], flags: readonly string[]): string {
+  const command = commandOf(args)
+  if (command === undefined) return unknownCommand(args)
+  const name = commandName(command)
+  const unknown = message.match(/^Unknown (?:arguments?|commands?): (.+)$/s)?.[1]?.split(', ')[0]
+  if (unknown !== undefined) return unknownFlag(unknown, command, args, flags)
+  const valueless = message.match(/^Not enough arguments following: (.+)$/s)?.[1]
+  if (valueless !== undefined) {
+    const flag = valueless.length === 1 ? `-${valueless}` : `--${valueless}`
+    return `${flag} needs a value. One that begins with -- is written after the sign =, as in ${flag}=--text`
+  }
+  const dashed = dashedText(command, args)
+  if (message.startsWith('Not enough non-option'))
+    return dashed ?? `rankline ${command.usage}: something is missing. See: rankline ${name} --help`
+  return `rankline ${name} cannot be read as it was typed. See: rankline ${name} --help`
+}
+
+/** A query that begins with `-` looks like flags. */
+function dashedText(command: Registered, args: readonly string[]): string | null {
+  const text = args.find((arg) => /^-[^-]/.test(arg))
+  if (text === undefined || !/<(query|text)>/.test(command.usage)) return null
+  return `rankline ${commandName(command)} takes no flag ${text}. A text that begins with - is written after --, as in: -- ${text}`
+}
+
+function unknownFlag(
+  unknown: string,
+  command: Registered,
+  args: readonly string[],
+  flags: readonly string[],
+): string {
+  const name = commandName(command)
+  if (Object.hasOwn(flagHints, unknown))
+    return `rankline ${name} takes no --${unknown}. ${flagHints[unknown]}`
+  const flag = args.find((arg) => arg.startsWith('-') && arg.replace(/^-+|=.*$/gs, '') === unknown)
+  if (flag === undefined)
+    return dashedText(command, args) ?? `rankline ${name} takes no '${unknown}'. See: rankline ${name} --help`
+  // A letter is near every short word.
+  const near =
+    unknown.length === 1
+      ? null
+      : closestMatch(
+          unknown,
+          flags.filter((one) => one.length > 1 && one !== unknown),
+        )
+  const hint = near === null ? `See: rankline ${name} --help` : `Did you mean --${near}?`
+  return `rankline ${name} takes no ${flag.replace(/=.*$/s, '')}. ${hint}`
+}
+
+function unknownCommand(args: readonly string[]): string {
+  const unknown = args.find((arg) => !arg.startsWith('-'))
+  if (unknown === undefined) return noCommand
+  const near = closestMatch(unknown, commands.map(commandName))
+  return `There is no command '${unknown}'. ${near === null ? 'rankline --help lists them.' : `Did you mean ${near}?`}`
+}

@@ -1,0 +1,170 @@
+import type { RunDocument } from '../collect/finish.ts'
+import { count, duration, grouped } from '../model/text.ts'
+import { sanitize } from '../output/terminal.ts'
+import type { FailureCause, RunStore } from '../store/runs.ts'
+
+const causesShown = 3
+
+/**
+ * What came of each run in one line, and under it why tasks failed and how to go on.
+ *
+ * @param shownAgain runs that were finished before the command
+ */
+export async function summaryLines(
+  store: Pick<RunStore, 'failureCauses'>,
+  documents: readonly RunDocument[],
+  shownAgain: ReadonlySet<number>,
+): Promise<readonly string[]> {
+  const blocks = documents.map(async (one) => {
+    const causes = one.tasks.failed === 0 ? [] : await store.failureCauses(one.run, causesShown)
+    const again = shownAgain.has(one.run) ? ' (finished before; nothing was bought now)' : ''
+    return [
+      `${summaryLine(one)}${again}`,
+      ...spentByOthers(one),
+      ...leftOut(one),
+      ...malformedLines(one.malformed_items),
+      ...mismatchLines(one.mismatched_answers),
+      ...causeLines(one, causes),
+      ...goingOn(one),
+    ]
+  })
+  return [...(await Promise.all(blocks)).flat(), ...balanceNotRead(documents)]
+}
+
+/** The last reading is not waited for, where the service does not answer it soon. */
+function balanceNotRead(documents: readonly RunDocument[]): readonly string[] {
+  const isMissing = ({ credits }: RunDocument): boolean =>
+    credits.balance_before !== null && credits.balance_after === null
+  return documents.some(isMissing)
+    ? [
+        '  The balance was not read at the end. The next reading settles what was spent: rankline usage, then rankline ledger verify',
+      ]
+    : []
+}
+
+/** One line that says what happened in a run. */
+export function summaryLine({
+  run,
+  job,
+  status,
+  finish_reason,
+  tasks,
+  credits,
+  results,
+  duration_ms,
+}: RunDocument): string {
+  const found = Object.values(results).reduce((sum, n) => sum + n, 0)
+  const { ambiguous, balance_after, unexplained } = credits
+  return [
+    `${sanitize(job)} (run ${run}): ${reasonText[finish_reason ?? ''] ?? (status === 'running' ? 'running' : 'ended by a crash')}`,
+    `${grouped(tasks.done)} of ${count(tasks.planned, 'task')} done`,
+    tasks.failed === 0 ? null : `${grouped(tasks.failed)} failed`,
+    tasks.reused === 0 ? null : `${grouped(tasks.reused)} from stored answers`,
+    count(credits.spent, 'credit'),
+    ambiguous === 0 ? null : `${grouped(ambiguous)} more possibly billed`,
+    unexplained === null || unexplained === 0
+      ? null
+      : unexplained > 0
+        ? `${grouped(unexplained)} spent by others`
+        : `${grouped(-unexplained)} not counted yet`,
+    balance_after === null ? null : `balance ${grouped(balance_after)}`,
+    count(found, 'result'),
+    duration_ms === null ? null : duration(duration_ms / 1000),
+  ]
+    .filter((part) => part !== null)
+    .join(', ')
+}
+
+const reasonText: Readonly<Record<string, string>> = {
+  completed: 'completed',
+  completed_with_failures: 'completed with failures',
+  budget: 'stopped at its budget',
+  balance: 'stopped, the balance covers no more',
+  quota: 'stopped, the quota is used up',
+  auth: 'stopped, the key was refused',
+  unavailable: 'stopped, the service or the disk is not available',
+  interrupted: 'interrupted',
+  crashed: 'crashed',
+}
+
+function causeLines({ run, status }: RunDocument, causes: readonly FailureCause[]): readonly string[] {
+  if (causes.length === 0) return []
+  const lines = causes.map(({ kind, tasks }) => `  ${count(tasks, 'task')}: ${sanitize(kind)}`)
+  const unusable = causes.reduce((sum, { answered }) => sum + answered, 0)
+  const again =
+    unusable === 0
+      ? `buy them again: rankline retry ${run}`
+      : `when the service works again, buy them again: rankline retry ${run}`
+  return [
+    ...lines,
+    ...(unusable === 0
+      ? []
+      : [
+          `  The answers are stored. After an update of rankline, read them again at no cost with: rankline renormalise`,
+        ]),
+    // What is not finished is not retried.
+    `  Each: rankline runs ${run}${status === 'finished' ? ` · ${again}` : ''}`,
+  ]
+}
+
+/** What one machine cannot lock out: another one that collects with the same key. */
+function spentByOthers({ credits: { unexplained } }: RunDocument): readonly string[] {
+  if (unexplained === null || unexplained <= 0) return []
+  return [
+    `  The service counted ${count(unexplained, 'credit')} that this run did not spend. Another machine or program may be using this key; see: rankline ledger verify`,
+  ]
+}
+
+function leftOut({ left_out: left }: RunDocument): readonly string[] {
+  return left === undefined
+    ? []
+    : [
+        `  Left out, because the balance does not cover them: ${count(left.queries, 'query', 'queries')} (${count(left.credits, 'credit')} at most)`,
+      ]
+}
+
+/** Says how many items of answers were no results; nothing where none was. */
+export function malformedLines(items = 0): readonly string[] {
+  if (items === 0) return []
+  const kept = `${count(items, 'malformed item')} ${items === 1 ? 'was' : 'were'} kept aside`
+  return [`  ${kept}; see the column malformed_items of the view answers`]
+}
+
+/** Says how many answers repeat a different query than asked; nothing where none does. */
+export function mismatchLines(answers = 0): readonly string[] {
+  if (answers === 0) return []
+  const those = `${count(answers, 'answer')} ${answers === 1 ? 'repeats' : 'repeat'} a different query than asked`
+  return [`  ${those}; see the column echo_mismatch of the view answers`]
+}
+
+function goingOn({ run, status, finish_reason: reason, tasks }: RunDocument): readonly string[] {
+  if (status !== 'stopped') return []
+  const left = `  ${count(tasks.pending, 'task')} left.`
+  return reason === 'budget'
+    ? [`${left} Raise max_credits (or --max-credits), then run the same command again`]
+    : [`${left} Continue with the same command, or: rankline resume ${run}`]
+}
+
+const exportOf = {
+  organic: 'organic',
+  news: 'news',
+  video: 'videos',
+  image: 'images',
+  reference: 'references',
+  suggestion: 'suggestions',
+  related: 'related',
+} as const
+
+/** Where to look at what finished runs found. */
+export function nextCommands(
+  finished: readonly { readonly document: RunDocument; readonly tracked: boolean }[],
+): readonly string[] {
+  return finished.flatMap(({ document: { job, status, results }, tracked }) => {
+    if (status !== 'finished') return []
+    const name = /^[\w.-]+$/.test(job) ? job : `'${sanitize(job).replaceAll("'", "'\\''")}'`
+    if (tracked) return [`Next: rankline report ${name}`]
+    const kinds = Object.keys(exportOf) as (keyof typeof exportOf)[]
+    const kind = kinds.find((one) => (results[one] ?? 0) > 0)
+    return kind === undefined ? [] : [`Next: rankline export ${exportOf[kind]} --job ${name}`]
+  })
+}

@@ -1,0 +1,186 @@
+import type { ApiClient, FinishedCall } from '../api/client.ts'
+import { decideRetry, httpDate, retryPolicy } from '../api/retry.ts'
+import { asFields, boolean, integer, number, parseJson, text } from '../catalog/fields.ts'
+import { usage } from '../catalog/operations/lookups.ts'
+import type { Account, Outcome } from '../model/call.ts'
+import type { StopCause } from '../model/run.ts'
+import { type Clock, sleep } from '../model/time.ts'
+import type { LedgerStore } from '../store/ledger.ts'
+import { throttledTooLong, UsageUnavailable } from './stop.ts'
+
+export interface UsageOptions {
+  readonly service: ApiClient
+  readonly store: Pick<LedgerStore, 'saveUsage'>
+  readonly clock: Clock
+  readonly keyHash: string
+  readonly random: () => number
+  readonly signal: AbortSignal
+  /** How long passing failures are retried beyond a few tries; 0 for no longer. */
+  readonly patienceMs?: number
+  /** How long rate-limit responses are waited out. */
+  readonly maxThrottlingMs: number
+}
+
+/** What the usage record says, and when: by the service's clock where it tells the time, else by ours. Epoch ms. */
+export type AccountReading = Account & { readonly at: number }
+
+/**
+ * Reads `/v1/usage`, stores the reading, and sets the limits of the rate limiter. Rate-limit responses are waited out,
+ * passing failures retried. Rejected with `UsageUnavailable` or `StopRequested`.
+ */
+export async function fetchUsage(
+  { service, store, clock, keyHash, random, signal, patienceMs = 0, maxThrottlingMs }: UsageOptions,
+  runId: number | null,
+): Promise<AccountReading> {
+  const began = clock.monotonic()
+  for (let tries = 0; ; ) {
+    const askedAt = clock.wall()
+    const sent = await service.lookup(usage, {}, { runId, signal })
+    const { outcome, finishedAt } = sent.settlement
+    if (outcome === 'answered') {
+      const account = accountOf(sent, service.baseUrl)
+      service.rateLimiter.setLimits(account.limits)
+      await store.saveUsage({
+        runId,
+        keyHash,
+        askedAt,
+        readAt: finishedAt,
+        remaining: account.remaining,
+        totalUsed: account.totalUsed,
+        record: sent.body.toString('utf8'),
+      })
+      return { ...account, at: httpDate(String(sent.headers.date)) ?? finishedAt }
+    }
+    if (signal.aborted) throw signal.reason
+    if (outcome === 'throttled') {
+      if ((service.rateLimiter.throttledFor() ?? 0) > maxThrottlingMs)
+        throw new UsageUnavailable(throttledTooLong(sent.settlement.error ?? outcome, maxThrottlingMs))
+      continue
+    }
+    const passing = outcome === 'server-error' || outcome === 'unreachable' || outcome === 'ambiguous'
+    tries += 1
+    const patient = clock.monotonic() - began < patienceMs
+    // Before the first answer the address is taken to be wrong; later the service, which may come back.
+    const wrongSetting = patienceMs === 0 && (sent.wrongSetting === true || outcome === 'not-found')
+    const decision =
+      passing && !wrongSetting ? decideRetry(Math.min(tries, patient ? slowest : tries), random()) : null
+    if (decision === null || !('wait' in decision))
+      throw new UsageUnavailable({ ...stopOf(sent, service.baseUrl), wrongSetting })
+    if (sent.namedMs == null) await sleep(clock, decision.wait, signal)
+  }
+}
+
+/** The try in a row after which the pause is longest. */
+const slowest = retryPolicy.triesPerRound - 1
+
+function accountOf(sent: FinishedCall, baseUrl: string): Account {
+  const account = parseUsage(sent.body)
+  if (account === null || account.remaining === null)
+    throw new UsageUnavailable({
+      reason: 'unavailable',
+      message: `The usage record at ${baseUrl}${usage.path} names no balance. Check that RANKLINE_BASE_URL is the address of the service.`,
+    })
+  return account
+}
+
+function reasonOf(outcome: Outcome): StopCause['reason'] {
+  if (outcome === 'refused') return 'auth'
+  return outcome === 'out-of-credit' ? 'balance' : 'unavailable'
+}
+
+function stopOf({ settlement: { outcome, error }, wrongSetting }: FinishedCall, baseUrl: string): StopCause {
+  const reason = error ?? 'no reason given'
+  const finish = reasonOf(outcome)
+  const messages: Partial<Record<StopCause['reason'], string>> = {
+    auth: `The service refused the key (${reason}). Check RANKLINE_API_KEY.`,
+    balance: `Insufficient balance (${reason}). Top up, then run the same command again.`,
+  }
+  // The reason names the wrong setting already.
+  const hasHint = outcome === 'redirected' || wrongSetting === true
+  const hint = hasHint ? '' : ` ${addressHint(outcome, baseUrl)}`
+  const message = messages[finish] ?? `The service at ${baseUrl} cannot be used: ${reason}.${hint}`
+  return { reason: finish, message }
+}
+
+/** What to check where an address does not answer as the service does. */
+function addressHint(outcome: Outcome, baseUrl: string): string {
+  if (outcome === 'not-found') return 'There is no usage record: check RANKLINE_BASE_URL.'
+  if (outcome === 'ambiguous' && baseUrl.startsWith('http:'))
+    return 'Check RANKLINE_BASE_URL: where the port speaks https, write https://.'
+  return 'Check RANKLINE_BASE_URL and the network.'
+}
+
+/** Why the service would pass no call of this account, whatever its balance. */
+export type Obstacle = 'key-inactive' | 'key-expired' | 'no-calls-per-second' | 'no-calls-per-minute'
+
+/** What blocks every call at `now` (epoch ms), or null. */
+export function obstacleTo(account: Account, now: number): Obstacle | null {
+  if (account.keyActive === false) return 'key-inactive'
+  if ((keyExpiry(account) ?? Number.POSITIVE_INFINITY) <= now) return 'key-expired'
+  if (account.limits.perSecond === 0) return 'no-calls-per-second'
+  return account.limits.perMinute === 0 ? 'no-calls-per-minute' : null
+}
+
+/** When the key stops working, epoch ms: a date without a time lasts to its end. Null where it never does, or is not understood. */
+export function keyExpiry({ keyExpires }: Pick<Account, 'keyExpires'>): number | null {
+  if (keyExpires === null || !/^\d{4}-\d{2}-\d{2}/.test(keyExpires)) return null
+  const instant = Date.parse(keyExpires)
+  if (Number.isNaN(instant)) return null
+  return /^\d{4}-\d{2}-\d{2}$/.test(keyExpires) ? instant + 86_400_000 : instant
+}
+
+/** Reads a usage record; null where the body is none. */
+export function parseUsage(body: Buffer): Account | null {
+  const record = asFields(parseJson(body))
+  if (record === null) return null
+  const limit = asFields(record.rate_limit) ?? {}
+  const key = asFields(record.api_key) ?? {}
+  const quotas = asFields(key.quotas) ?? {}
+  return {
+    remaining: integer(record.remaining),
+    totalUsed: integer(record.total_used),
+    limits: { perSecond: allowed(limit.per_second), perMinute: allowed(limit.per_minute) },
+    keyActive: boolean(key.active),
+    keyExpires: text(key.expires),
+    quotas: {
+      total: integer(quotas.total),
+      daily: integer(quotas.daily),
+      weekly: integer(quotas.weekly),
+      monthly: integer(quotas.monthly),
+    },
+  }
+}
+
+/** Whole calls of a window: less than one is one, and nothing is nothing. */
+function allowed(value: unknown): number | null {
+  const limit = number(value)
+  if (limit === null || limit <= 0) return limit === null ? null : 0
+  return Math.max(Math.floor(limit), 1)
+}
+
+const obstacles: Readonly<Record<Obstacle, (account: Account) => StopCause>> = {
+  'key-inactive': () => ({
+    reason: 'auth',
+    message:
+      'The service says that the API key is inactive. Activate it at the service, or set RANKLINE_API_KEY to another one.',
+  }),
+  'key-expired': ({ keyExpires }) => ({
+    reason: 'auth',
+    message: `The API key expired on ${keyExpires}. Renew it at the service, or set RANKLINE_API_KEY to another one.`,
+  }),
+  'no-calls-per-second': () => noCalls('second'),
+  'no-calls-per-minute': () => noCalls('minute'),
+}
+
+function noCalls(window: string): StopCause {
+  return {
+    reason: 'quota',
+    message: `The service allows this account 0 calls per ${window}, so nothing can be bought. Ask the service to raise the limit, then run the same command again.`,
+  }
+}
+
+/** The stop before anything is bought, where the account's own record says that no call can pass; null where one can. */
+export function accountStop(account: Account, now: number): StopCause | null {
+  const obstacle = obstacleTo(account, now)
+  return obstacle === null ? null : obstacles[obstacle](account)
+}

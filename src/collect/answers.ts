@@ -1,0 +1,219 @@
+import {
+  type AskedPage,
+  echoMismatch,
+  normaliserVersion,
+  type ParseFailure,
+  parseAnswer,
+} from '../catalog/answers.ts'
+import { localeOf } from '../catalog/fields.ts'
+import { billableOperation } from '../catalog/index.ts'
+import type { Outcome } from '../model/call.ts'
+import type { EchoMismatch, ParsedAnswer } from '../model/result.ts'
+import type { Run, Task } from '../model/run.ts'
+import { advanceQuery, pagingRules, scoreQuery } from '../rank/advance.ts'
+import { compress, unpackSound } from '../store/compression.ts'
+import type { AnsweredTask, AnswerStore, DiskSpace, NewAnswer } from '../store/journal.ts'
+import type { TaskCountChange } from '../store/results.ts'
+
+/** How a task ended, once that is stored. */
+export interface TaskResult {
+  readonly end: 'done' | 'failed'
+  readonly effect: TaskCountChange
+}
+
+/** What an answer says, and where it repeats another question than was asked. */
+export interface CheckedAnswer extends ParsedAnswer {
+  readonly echoMismatch: EchoMismatch | null
+}
+
+/** Stores answers, then what they say, then what follows for their queries. */
+export interface AnswerIngest {
+  /**
+   * Stores a whole body with its billed call; answers the id of the answer. What it says is stored in the background.
+   */
+  save(
+    task: Task,
+    body: Buffer,
+    call: Pick<NewAnswer, 'callId' | 'settlement' | 'fetchedAt'>,
+  ): Promise<number>
+  /** Gives a task a stored answer instead of a call; false where that is damaged or missing, so that no task uses it any more. */
+  reuse(task: Task, answerId: number): Promise<boolean>
+  fail(task: Task, outcome: Outcome, cause: string): Promise<void>
+  /** Parses what an earlier process stored and did not parse, and scores stored pages for targets that are new. */
+  catchUp(runIds: readonly number[]): Promise<void>
+}
+
+export interface IngestOptions {
+  readonly store: AnswerStore & { readonly space: Pick<DiskSpace, 'isExhausted'> }
+  /** Called when the end of a task is stored. */
+  readonly onSettled: (settled: TaskResult) => void
+  /** Called when a bought answer is stored: why it cannot be used, or null where it can. */
+  readonly onBought: (task: Task, problem: string | null) => void
+  /** Called for each stored answer that is damaged or missing. */
+  readonly onDamaged: (answerId: number) => void
+  /** Takes work that continues when the slot of its task is free again. */
+  readonly background: (work: Promise<void>) => void
+}
+
+/** A page of a query in a run. */
+type TaskRef = Pick<AnsweredTask, 'taskId' | 'runId' | 'queryId' | 'page'>
+
+/** A stored body as it came. */
+interface StoredBody {
+  readonly body: Buffer
+  readonly fetchedAt: number
+}
+
+/** Queries whose scores share a commit. */
+const queriesInCommit = 200
+
+/** Ingests the answers to tasks of these runs. */
+export function answerIngest(
+  { store, onSettled, onBought, onDamaged, background }: IngestOptions,
+  runs: readonly Run[],
+): AnswerIngest {
+  const rules = new Map(runs.map((run) => [run.id, pagingRules(run)]))
+  const rulesOf = (runId: number) => rules.get(runId) as ReturnType<typeof pagingRules>
+  const closed = new Set(runs.filter(({ closedAt }) => closedAt !== null).map(({ id }) => id))
+
+  const fail = async (
+    { taskId, runId, queryId, page }: TaskRef,
+    outcome: Outcome | 'malformed',
+    cause: string,
+  ): Promise<void> => {
+    const effect = await store.recordAnswer({
+      taskId,
+      runId,
+      queryId,
+      outcome: { failed: cause },
+      follow: (query) => advanceQuery(query, page, { failed: outcome }, rulesOf(runId)),
+    })
+    onSettled({ end: 'failed', effect })
+  }
+
+  /** Stores what an answer says. Where the disk is full the next process does it: the room that is left is for answers in flight. */
+  const record = async (
+    task: TaskRef,
+    answerId: number,
+    parsed: CheckedAnswer | ParseFailure,
+  ): Promise<void> => {
+    if (store.space.isExhausted()) return
+    if ('reason' in parsed) return await fail(task, 'malformed', parsed.reason)
+    const { taskId, runId, queryId, page } = task
+    try {
+      const effect = await store.recordAnswer({
+        taskId,
+        runId,
+        queryId,
+        outcome: { done: { answerId, normaliser: normaliserVersion, says: parsed } },
+        follow: (query) => advanceQuery(query, page, parsed, rulesOf(runId)),
+      })
+      onSettled({ end: 'done', effect })
+    } catch (error) {
+      // The answer is stored already.
+      if (!store.space.isExhausted()) throw error
+    }
+  }
+
+  /** A stored body; null where it is damaged or missing. */
+  const storedBody = async (answerId: number): Promise<StoredBody | null> => {
+    const raw = await store.rawAnswer(answerId)
+    const body = raw === null ? null : unpackSound(raw)
+    return raw === null || body === null ? null : { body, fetchedAt: raw.fetchedAt }
+  }
+
+  /** The stored answer of a task is damaged: the task is bought again, or fails where its run is closed. */
+  const withoutAnswer = async (task: AnsweredTask): Promise<void> => {
+    onDamaged(task.answerId)
+    if (closed.has(task.runId)) await fail(task, 'malformed', 'its stored answer is damaged')
+    else await store.noteDamaged(task.taskId, task.answerId)
+  }
+
+  return {
+    save: async (task, body, call) => {
+      const { id, runId, queryId, page } = task
+      const packed = await compress(body)
+      const answerId = await store.saveAnswer({ ...call, ...packed, task: { id, runId, queryId, page } })
+      const parsed = parseStored(task, body, call.fetchedAt)
+      onBought(task, 'reason' in parsed ? parsed.reason : null)
+      background(record(pageOf(task), answerId, parsed))
+      return answerId
+    },
+    reuse: async (task, answerId) => {
+      const stored = await storedBody(answerId)
+      if (stored === null) {
+        await store.noteDamaged(task.id, answerId)
+        onDamaged(answerId)
+        return false
+      }
+      await store.reuseAnswer(task.id, answerId)
+      background(record(pageOf(task), answerId, parseStored(task, stored.body, stored.fetchedAt)))
+      return true
+    },
+    fail: (task, outcome, cause) => fail(pageOf(task), outcome, cause),
+    catchUp: async (runIds) => {
+      for (const task of await store.answeredTasks(runIds)) {
+        const stored = await storedBody(task.answerId)
+        if (stored === null) await withoutAnswer(task)
+        else await record(task, task.answerId, parseStored(task, stored.body, stored.fetchedAt))
+      }
+      for (const runId of runIds) await scoreStored(store, runId)
+    },
+  }
+}
+
+/** Parses a body. An error of our own on one answer affects that answer alone; its body stays stored. */
+export function parseStored(
+  asked: AskedPage & Pick<Task, 'operation'>,
+  body: Buffer,
+  fetchedAt: number,
+): CheckedAnswer | ParseFailure {
+  try {
+    const operation = billableOperation(asked.operation)
+    const parsed = parseAnswer(operation, body, { fetchedAt, ...localeOf(asked.params) })
+    if ('reason' in parsed) return parsed
+    return { ...parsed, echoMismatch: echoMismatch(operation, asked, parsed.facts) }
+  } catch (error) {
+    return { reason: `rankline could not read the answer: ${error instanceof Error ? error.message : error}` }
+  }
+}
+
+/** Scores the stored pages of a run for targets that are new to it. */
+export async function scoreStored(store: AnswerStore, runId: number): Promise<void> {
+  for (let after = 0; ; ) {
+    const queries = await store.unobserved(runId, after, queriesInCommit)
+    const last = queries.at(-1)
+    if (last === undefined) return
+    const scores = queries.map((queryId) =>
+      store.recordAnswer({
+        taskId: null,
+        runId,
+        queryId,
+        outcome: 'as-stored',
+        follow: (query) => ({ ...scoreQuery(query), paging: null }),
+      }),
+    )
+    await Promise.all(scores)
+    after = last
+  }
+}
+
+function pageOf({ id: taskId, runId, queryId, page }: Task): TaskRef {
+  return { taskId, runId, queryId, page }
+}
+
+/**
+ * How a task ended in this process. In the store a task is `pending`, then leased, then sent; its answer makes it
+ * `answered` and, once that is read, `done`; it may become `failed`, or `pending` again.
+ */
+export type TaskEnd =
+  /** Its answer is stored. */
+  | { readonly answerId: number }
+  /** It failed, and that is stored. */
+  | { readonly failed: string }
+  /** It did not end: the caller releases it, so that it is `pending` again. An accepted job stays accepted. */
+  | 'released'
+  /** It is stored as `pending` with its tries, and may be in work again already. */
+  | 'requeued'
+  /** The service works on it as an asynchronous job, which is polled without a slot of the pool. */
+  | { readonly polling: Promise<TaskEnd> }

@@ -1,0 +1,210 @@
+import PQueue from 'p-queue'
+import type { ApiClient, FinishedCall } from '../api/client.ts'
+import { nextStepAfter } from '../api/outcomes.ts'
+import { decideRetry } from '../api/retry.ts'
+import { jobIdOf, jobStateOf } from '../catalog/async-job.ts'
+import { billableOperation } from '../catalog/index.ts'
+import { jobsPoll } from '../catalog/operations/lookups.ts'
+import type { CreditBudget } from '../ledger/budget.ts'
+import type { Outcome } from '../model/call.ts'
+import type { Task } from '../model/run.ts'
+import { type Clock, sleep } from '../model/time.ts'
+import type { AcceptedJob, CollectStore } from '../store/journal.ts'
+import type { AnswerIngest, TaskEnd } from './answers.ts'
+import type { ConnectivityMonitor, ThrottleWatch } from './availability.ts'
+import { StopRequested, type StopSignal, stopCause, unreachable } from './stop.ts'
+
+export interface ImageJobOptions extends PollOptions {
+  readonly store: CollectStore
+  readonly budget: CreditBudget
+  readonly answers: AnswerIngest
+  readonly fail: (task: Task, outcome: Outcome, cause: string) => Promise<TaskEnd>
+}
+
+/** Asynchronous jobs of the service, from their acceptance to their end. */
+export function imageJobs(options: ImageJobOptions) {
+  const { store, clock, budget, answers, fail } = options
+  const pollJob = jobPoller(options)
+
+  /** Polls a job to its end. A failed one was not billed, and counts as a failed try of its task. */
+  const poll = async (task: Task, job: AcceptedJob): Promise<TaskEnd> => {
+    const result = await pollJob(task, job)
+    if ('answer' in result) {
+      const { body, settlement } = result.answer
+      const call = { callId: job.callId, settlement: null, fetchedAt: settlement.finishedAt }
+      const answerId = await answers.save(task, body, call)
+      budget.billed(task)
+      return { answerId }
+    }
+    if ('lost' in result) {
+      budget.ambiguous(task)
+      const cause = `${result.lost}; whether it was billed is not known`
+      return await endFailed(task, job, null, 'ambiguous', cause)
+    }
+    const tries = task.tries + 1
+    const decision = decideRetry(tries, 0)
+    if ('giveUp' in decision) {
+      const cause = `the asynchronous job failed (after ${tries} tries)`
+      return await endFailed(task, job, 0, 'server-error', cause)
+    }
+    budget.release(task)
+    await store.endJob(job, 0, clock.wall(), { taskId: task.id, tries, nextRound: 'later' in decision })
+    return 'requeued'
+  }
+
+  /** Started together, so that both stand in one commit: a task without its job would be submitted again. */
+  const endFailed = async (
+    task: Task,
+    job: AcceptedJob,
+    billed: 0 | null,
+    ...why: readonly [outcome: Outcome, cause: string]
+  ): Promise<TaskEnd> => {
+    const ended = store.endJob(job, billed, clock.wall(), null)
+    const [end] = await Promise.all([fail(task, ...why), ended])
+    return end
+  }
+
+  return {
+    /** Stores an accepted job before anything else happens; then it is polled without a slot. */
+    accepted: async (
+      task: Task,
+      call: FinishedCall,
+      failTask: (call: FinishedCall, cause: string) => Promise<TaskEnd>,
+    ): Promise<TaskEnd> => {
+      const { callId, settlement, body, headers } = call
+      const jobId = jobIdOf(body, headers)
+      if (jobId === null) {
+        budget.ambiguous(task)
+        const unknown = { ...call, settlement: { ...settlement, billed: null } }
+        return await failTask(unknown, 'the service took an asynchronous job and named no id for it')
+      }
+      const job = { taskId: task.id, callId, jobId }
+      await store.acceptJob(callId, settlement, job)
+      return { polling: poll(task, { ...job, acceptedAt: settlement.finishedAt }) }
+    },
+    poll,
+  }
+}
+
+/** How an asynchronous job ended. */
+export type JobResult =
+  | { readonly answer: FinishedCall }
+  /** Not billed. */
+  | { readonly failed: string }
+  /** Its end is not known, nor whether it was billed. */
+  | { readonly lost: string }
+
+export interface PollOptions {
+  readonly service: ApiClient
+  readonly clock: Clock
+  readonly stop: StopSignal
+  readonly throttling: ThrottleWatch
+  readonly connectivity: ConnectivityMonitor
+}
+
+/** Jobs that are polled at a time; the others wait, at no risk. */
+const polledAtOnce = 256
+const shortestFirstPauseMs = 250
+const longestFirstPauseMs = 10_000
+const longestPauseMs = 30_000
+/** A job that did not end after this much polling is lost. */
+const deadlineMs = 900_000
+/** 500s, or 404s, in a row before they are believed; many more where nothing shows that the service itself works. */
+const failuresUntilBelieved = { 'server-error': 5, 'not-found': 3 } as const
+const believedAnyway = 15
+/** The weight of the last job in the typical time that jobs take. */
+const weightOfLast = 0.2
+
+/** The same failure in a row: which, how often, and since when. */
+interface Failures {
+  readonly outcome: keyof typeof failuresUntilBelieved | null
+  readonly times: number
+  readonly since: number
+}
+
+const noFailures: Failures = { outcome: null, times: 0, since: 0 }
+
+/**
+ * Polls a job, which is free, with growing pauses until it ends. Rejected with `StopRequested` when the run stops; the
+ * next process then polls the job.
+ */
+export function jobPoller({ service, clock, stop, throttling, connectivity }: PollOptions) {
+  const queue = new PQueue({ concurrency: polledAtOnce })
+  /** Milliseconds that a job takes, learned from those that ended. */
+  let typicalMs: number | null = null
+  let lastAnsweredAt = Number.NEGATIVE_INFINITY
+  /** The service documents one path and its other operations suggest a second: the one that works is used. */
+  let paths: readonly string[] = [jobsPoll.path, `/v1${jobsPoll.path}`]
+
+  const lookup = async (task: Task, jobId: string): Promise<FinishedCall> => {
+    const options = { runId: task.runId, taskId: task.id, signal: stop.signal }
+    const ask = async (path: string): Promise<FinishedCall> => {
+      const call = await service.lookup({ ...jobsPoll, path }, { job_id: jobId }, options)
+      if (call.settlement.outcome === 'answered') paths = [path]
+      return call
+    }
+    const [path, other] = paths as readonly [string, string?]
+    const first = await ask(path)
+    return first.settlement.outcome === 'not-found' && other !== undefined ? await ask(other) : first
+  }
+
+  const poll = async (task: Task, { jobId }: AcceptedJob): Promise<JobResult> => {
+    const { response } = billableOperation(task.operation)
+    const connection = connectivity.watch()
+    const began = clock.monotonic()
+    // Counted from here, not from the submission: a stopped run polls nothing.
+    let until = began + deadlineMs
+    // The first poll comes when most jobs are done, so that few need a second one.
+    let pause = Math.min(longestFirstPauseMs, Math.max(shortestFirstPauseMs, (typicalMs ?? 0) * 0.9))
+    let failures = noFailures
+    while (clock.monotonic() < until) {
+      const pausedAt = clock.monotonic()
+      await sleep(clock, pause, stop.signal)
+      pause = Math.min(pause * 1.5, longestPauseMs)
+      const call = await lookup(task, jobId)
+      const { outcome, error } = call.settlement
+      const now = clock.monotonic()
+      if (nextStepAfter[outcome] === 'stop-run') {
+        stop.request(stopCause(call.settlement, service.baseUrl))
+        throw new StopRequested()
+      }
+      if (outcome === 'answered') lastAnsweredAt = now
+      throttling.note(call.settlement, call.namedMs)
+      connection.note(outcome)
+      if (connection.pause(outcome)?.over === true)
+        stop.request(unreachable(error ?? outcome, service.baseUrl))
+      // A service that does not answer does not say that the job takes long.
+      if (outcome === 'throttled' || outcome === 'unreachable') until += now - pausedAt
+      // An error of the call is not one of the job, unless it names the job: a job that is taken for failed is bought again.
+      const isOfJob =
+        outcome === 'answered' || (outcome === 'server-error' && jobIdOf(call.body, {}) === jobId)
+      const state = isOfJob ? jobStateOf(call.body, response) : 'running'
+      if (outcome === 'answered' && state === 'completed') {
+        const took = now - began
+        typicalMs = typicalMs === null ? took : typicalMs + (took - typicalMs) * weightOfLast
+        return { answer: call }
+      }
+      if (state === 'failed') return { failed: error ?? 'the asynchronous job failed' }
+      failures = countFailure(failures, call, now)
+      if (failures.outcome === null || failures.times < failuresUntilBelieved[failures.outcome]) continue
+      if (failures.outcome === 'not-found') return { lost: `the service knows no asynchronous job ${jobId}` }
+      if (lastAnsweredAt < failures.since && failures.times < believedAnyway) continue
+      return { failed: `the asynchronous job failed: ${error ?? outcome}` }
+    }
+    return { lost: `the asynchronous job ${jobId} did not end within ${deadlineMs / 60_000} minutes` }
+  }
+
+  return async (task: Task, job: AcceptedJob): Promise<JobResult> =>
+    (await queue.add(() => poll(task, job))) as JobResult
+}
+
+/**
+ * A failed job is reported as a 500, and so is a passing error of the service; other 5xx come from what stands before the
+ * service. A 404 may be a job that the service knows late.
+ */
+function countFailure(failures: Failures, { settlement }: FinishedCall, now: number): Failures {
+  const { outcome, httpStatus } = settlement
+  if (outcome !== 'not-found' && httpStatus !== 500) return noFailures
+  if (failures.outcome === outcome) return { ...failures, times: failures.times + 1 }
+  return { outcome: outcome as keyof typeof failuresUntilBelieved, times: 1, since: now }
+}

@@ -1,0 +1,220 @@
+import type { ApiClient } from '../api/client.ts'
+import type { CreditBudget, SpendingLimit } from '../ledger/budget.ts'
+import {
+  exhaustedQuota,
+  type QuotaUsage,
+  quotaLeft,
+  quotaMessage,
+  quotaName,
+  quotaUsage,
+} from '../ledger/quotas.ts'
+import type { Account, RateLimits } from '../model/call.ts'
+import type { Run, Task } from '../model/run.ts'
+import type { Clock } from '../model/time.ts'
+import type { CollectStore, LeaseRequest, SkippedQueries } from '../store/journal.ts'
+import { accountStop, fetchUsage } from './account.ts'
+import { StopRequested, type StopSignal } from './stop.ts'
+
+export interface BatchOptions {
+  readonly store: CollectStore
+  readonly service: ApiClient
+  readonly clock: Clock
+  readonly random: () => number
+  readonly keyHash: string
+  readonly stop: StopSignal
+  /** Aborted when nothing more will be leased. */
+  readonly signal: AbortSignal
+  readonly notice: (message: string) => void
+  /** How long a service that is down is waited for. */
+  readonly maxOutageMs: number
+  /** How long rate-limit responses are waited out. */
+  readonly maxThrottlingMs: number
+}
+
+/** Leases tasks in batches, some after each reading of the account, and reserves their credits. */
+export interface Batches {
+  /** Reads the account for the first batch. */
+  start(): Promise<void>
+  /** Leaves out of the runs what is worth least, until the rest is covered. */
+  fit(): Promise<readonly SkippedQueries[]>
+  /** Tasks of these operations that may be sent; none while all that is left waits for others; null when nothing is left or covered. */
+  next(operations: readonly string[], busy: () => boolean): Promise<readonly Task[] | null>
+  /** One task of these operations, if there is one that is covered. */
+  one(operations: readonly string[]): Promise<Task | null>
+  /** Calls in flight that the rate limits allow to start while slow ones are awaited. */
+  concurrency(): number
+  /** Which limit keeps runs from buying what they still lack. */
+  limits(): ReadonlyMap<number, SpendingLimit>
+  /** The name of the quota that may be why the service throttles every call, by the last reading. */
+  quota(): string | null
+  /** Reads the account in the background. */
+  refreshAccount(): void
+  /** Reads the account for the last time. */
+  end(): Promise<{ readonly balanceBefore: number | null; readonly balanceAfter: number | null }>
+}
+
+/** Seconds of work in a batch; unlimited accounts get the largest. */
+const batchSeconds = 10
+const smallestBatch = 100
+const largestBatch = 2_000
+const largestLease = 256
+/** Time that a last reading may take. */
+const lastReadingPatienceMs = 1_900
+
+export function openBatches(options: BatchOptions, runs: readonly Run[], budget: CreditBudget): Batches {
+  const { store, clock, keyHash } = options
+  const runIds = runs.map(({ id }) => id)
+  const firstRun = runIds[0] ?? null
+  /** Whether other runs of a group may have answers. */
+  let shared = false
+  let account: Account | null = null
+  let balanceBefore: number | null = null
+  let quotas: readonly QuotaUsage[] = []
+  /** Tasks that may be leased before the account is read again. */
+  let left = 0
+  let reading: Promise<void> | null = null
+  /** The account was read for the last lease, and the response did not come in time. */
+  let isLate = false
+  const limits = new Map<number, SpendingLimit>()
+
+  const read = async (): Promise<void> => {
+    const take = budget.ask()
+    // Once the run has begun, the usage record is waited for as answers are.
+    const patienceMs = account === null ? 0 : options.maxOutageMs
+    const usage = await fetchUsage({ ...options, patienceMs }, firstRun)
+    account = usage
+    take(usage)
+    const cause = accountStop(usage, usage.at)
+    if (cause !== null) {
+      options.stop.request(cause)
+      throw new StopRequested()
+    }
+    quotas = await quotaUsage(store, keyHash, usage, clock.wall())
+    budget.quota(quotaLeft(quotas) - (await store.openJobsOfOthers(runIds)).calls)
+    left = batchSize(usage.limits)
+  }
+  /** Reads the account, or waits for a reading that is under way. */
+  const readOnce = (): Promise<void> => {
+    reading ??= read().finally(() => {
+      reading = null
+    })
+    return reading
+  }
+  /** Whether the account was read within the time that a last reading may take. */
+  const readSoon = async (): Promise<boolean> => {
+    let cancel = (): void => {}
+    const timeout = new Promise<false>((resolve) => {
+      cancel = clock.after(lastReadingPatienceMs, () => resolve(false))
+    })
+    isLate = !(await Promise.race([readOnce().then(() => true), timeout]).finally(() => cancel()))
+    return !isLate
+  }
+  const funds = (): LeaseRequest['runs'] =>
+    runs.map(({ id, settings }) => ({
+      runId: id,
+      budget: budget.budgetLeft(id),
+      keep: settings.budget.keep ?? 0,
+      freshSince: settings.freshnessMs === null ? null : clock.wall() - settings.freshnessMs,
+    }))
+  const lease = async (operations: readonly string[], limit: number): Promise<readonly Task[]> => {
+    const leased = budget.leasing(limit)
+    try {
+      const credits = budget.availableCredits()
+      const calls = budget.availableCalls()
+      const tasks = await store.lease({ operations, runs: funds(), credits, calls, limit, shared })
+      left -= tasks.length
+      // Before anything else is awaited: a call that is lost meanwhile may not be retried with the same credits.
+      for (const task of tasks) if (task.reusable === null) budget.reserve(task)
+      return tasks
+    } finally {
+      leased()
+    }
+  }
+
+  const next: Batches['next'] = async (operations, busy) => {
+    // Reading the account is a call, too: none where no task is pending.
+    if (left <= 0 && (await store.hasPending(runIds))) await readOnce()
+    const limit = Math.min(left, largestLease)
+    const tasks = await lease(operations, limit)
+    // Early, so that the queue never waits for it.
+    const isEarly = account !== null && left < batchSize(account.limits) / 3
+    if (isEarly && tasks.length === limit && (await store.hasPending(runIds))) readOnce().catch(() => {})
+    if (tasks.length > 0 || busy()) return tasks
+    if ((await store.cheapestPending(runIds, operations)) === null) return null
+    // The account may have been topped up: only a new reading shows that nothing more is covered.
+    if (await readSoon()) {
+      const again = await lease(operations, Math.min(left, largestLease))
+      if (again.length > 0) return again
+    }
+    for (const id of runIds) {
+      const cheapest = await store.cheapestPending([id], operations)
+      if (cheapest !== null) limits.set(id, budget.limitReached(id, cheapest))
+    }
+    if ([...limits.values()].includes('quota')) options.notice(quotaMessage(quotas))
+    return null
+  }
+
+  return {
+    start: async () => {
+      const sizes = await Promise.all(runs.map(({ groupId }) => store.groupSize(groupId)))
+      shared = sizes.some((size) => size > 1)
+      await readOnce()
+      balanceBefore = account?.remaining ?? null
+    },
+    fit: () =>
+      store.fit({ runs: funds(), credits: budget.availableCredits(), calls: budget.availableCalls() }),
+    next,
+    one: async (operations) => (await lease(operations, 1))[0] ?? null,
+    concurrency: () => sensibleConcurrency(account?.limits ?? { perSecond: null, perMinute: null }),
+    limits: () => limits,
+    quota: () => {
+      const exhausted = exhaustedQuota(quotas)
+      return exhausted === null ? null : quotaName(exhausted)
+    },
+    refreshAccount: () => {
+      readOnce().catch(() => {})
+    },
+    end: async () => {
+      await reading?.catch(() => {})
+      const balanceAfter = account === null || isLate ? null : await lastBalance(options, firstRun)
+      return { balanceBefore, balanceAfter }
+    },
+  }
+}
+
+async function lastBalance(options: BatchOptions, runId: number | null): Promise<number | null> {
+  const reason = options.stop.cause()?.reason
+  if (reason === 'auth' || reason === 'unavailable' || reason === 'crashed') return null
+  const patience = new AbortController()
+  const cancel = options.clock.after(lastReadingPatienceMs, () => patience.abort(new StopRequested()))
+  try {
+    return (await fetchUsage({ ...options, signal: patience.signal }, runId)).remaining
+  } catch {
+    // The ledger is complete without it; a later reading shows what the service counted.
+    return null
+  } finally {
+    cancel()
+  }
+}
+
+/** Tasks that are leased after one reading of the account: some seconds of work, so that readings are few and fresh. */
+export function batchSize({ perSecond, perMinute }: RateLimits): number {
+  const perSecondAtMost = Math.min(
+    perSecond ?? Number.POSITIVE_INFINITY,
+    perMinute === null ? Number.POSITIVE_INFINITY : perMinute / 60,
+  )
+  return Math.round(Math.min(largestBatch, Math.max(smallestBatch, perSecondAtMost * batchSeconds)))
+}
+
+const callsWhenUnlimited = 64
+const fewestCalls = 16
+const mostCalls = 256
+/** Seconds that an answer may take without the rate limit going to waste. */
+const longestAnswerSeconds = 5
+
+/** As many calls in flight as the limits allow to start while slow ones are awaited. */
+export function sensibleConcurrency({ perSecond, perMinute }: RateLimits): number {
+  if (perSecond === null && perMinute === null) return callsWhenUnlimited
+  const wanted = perSecond === null ? (perMinute as number) : perSecond * longestAnswerSeconds
+  return Math.min(mostCalls, Math.max(fewestCalls, wanted))
+}

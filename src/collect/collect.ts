@@ -1,0 +1,368 @@
+import PQueue from 'p-queue'
+import type { ApiClient } from '../api/client.ts'
+import { billableOperation, billableOperations, highestPrice } from '../catalog/index.ts'
+import { type CreditBudget, creditBudget, type SpendingLimit, type SpentBefore } from '../ledger/budget.ts'
+import { settlingMs } from '../model/call.ts'
+import type { Run, Task } from '../model/run.ts'
+import type { Clock } from '../model/time.ts'
+import type { CollectStore, SkippedQueries } from '../store/journal.ts'
+import { answerIngest, type TaskResult } from './answers.ts'
+import { watchThrottling } from './availability.ts'
+import { type Batches, openBatches } from './batches.ts'
+import { type Change, type CircuitBreaker, circuitBreakers, watchEngines } from './circuit-breaker.ts'
+import { abortedWith, diskFull, engineExpired, StopRequested, type StopSignal, thrownCause } from './stop.ts'
+import { taskRunner } from './task.ts'
+
+export interface CollectOptions {
+  readonly store: CollectStore
+  readonly service: ApiClient
+  readonly clock: Clock
+  readonly random: () => number
+  /** Names the key without giving it away. */
+  readonly keyHash: string
+  readonly stop: StopSignal
+  /** Calls in flight at once; null leaves it to the rate limit. */
+  readonly concurrency: number | null
+  /** How long a service, or an engine of it, that is down is waited for. */
+  readonly maxOutageMs: number
+  /** How long rate-limit responses are waited out. */
+  readonly maxThrottlingMs: number
+  /** Leave out what is worth least, so that the balance covers the rest. */
+  readonly fitBalance: boolean
+  /** Called some times a second at most. */
+  readonly onProgress: (progress: Progress) => void
+  /** Prints what users should know meanwhile. */
+  readonly notice: (message: string) => void
+}
+
+/** How far a collection is. */
+export interface Progress {
+  readonly planned: number
+  readonly done: number
+  readonly failed: number
+  /** Credits billed to these runs, earlier processes counted. */
+  readonly spent: number
+  /** Credits left, as far as known. */
+  readonly balance: number | null
+}
+
+/** What a collection came to, beside what the store holds of its runs. */
+export interface CollectResult {
+  readonly balanceBefore: number | null
+  readonly balanceAfter: number | null
+  /** Runs that lack something because a limit covers no more. */
+  readonly limits: ReadonlyMap<number, SpendingLimit>
+  /** What was left out of the runs so that the balance covers the rest. */
+  readonly leftOut: readonly SkippedQueries[]
+}
+
+/**
+ * Works through the open tasks of these runs until none is left, nothing more is covered, or the run stops. Every call
+ * that was sent is awaited, and its answer stored. Rejected only for an error of our own.
+ *
+ * @param closed runs of which only stored answers are read and asynchronous jobs polled
+ */
+export async function collect(
+  options: CollectOptions,
+  runs: readonly Run[],
+  closed: readonly Run[],
+): Promise<CollectResult> {
+  const { store, stop, clock } = options
+  const runIds = runs.map(({ id }) => id)
+  const all = [...runs, ...closed]
+  const allIds = all.map(({ id }) => id)
+  const pool = taskPool(stop, clock)
+  const { background } = pool
+  /** For free lookups that only help to decide what is sent next. */
+  const lookups = abortedWith(stop.signal)
+  const budget = creditBudget(all, await spentBefore(options, allIds), highestPrice, clock)
+  const batches = openBatches({ ...options, signal: lookups.signal }, runs, budget)
+  const breaker = await openBreakers(options, runIds)
+  const engines = watchEngines({ ...options, breaker, signal: lookups.signal, background: pool.aside })
+  const throttling = watchThrottling({ ...options, ...batches })
+  const progress = await progressReport(options, runIds, budget)
+  const onDamaged = damageReport(options.notice)
+  const ingest = { store, onSettled: progress.count, onBought: engines.answered, onDamaged, background }
+  const answers = answerIngest(ingest, all)
+  const work = { ...options, budget, breaker, engines, throttling, answers, background }
+  const tasks = taskRunner(work, runs, closed)
+  let leftOut: readonly SkippedQueries[] = []
+
+  try {
+    // Stored by an earlier process, and never bought again.
+    await answers.catchUp(allIds)
+    // Reads the account, which sets the rate limit.
+    await batches.start()
+    const slots = options.concurrency ?? batches.concurrency()
+    stopWhenFull(store, stop)
+    await store.space.reserve(slots)
+    pool.setConcurrency(slots)
+    progress.report()
+    // Accepted jobs first: polling them is free.
+    for (const job of await store.acceptedJobs(allIds)) background(tasks.resumeJob(job))
+    if (options.fitBalance) leftOut = await batches.fit()
+    await dispatch({
+      ...{ batches, breaker, pool, stop, isDiskFull: store.space.isLow },
+      hasPending: () => store.hasPending(runIds),
+      run: tasks.run,
+    })
+  } catch (error) {
+    pool.fail(error)
+  }
+  lookups.abort(new StopRequested())
+  const waiting = await pool.drain()
+  // No call is in flight any more: the reserve now serves to store how the run ended.
+  await store.space.release()
+  // Should that fail, the next process makes these tasks pending again.
+  await store.release(waiting.map(({ id }) => id)).catch(pool.fail)
+  pool.rethrow()
+  return { ...(await batches.end()), limits: batches.limits(), leftOut }
+}
+
+export interface DispatchOptions {
+  readonly batches: Pick<Batches, 'next' | 'one'>
+  readonly breaker: CircuitBreaker
+  readonly pool: TaskPool
+  readonly stop: StopSignal
+  readonly hasPending: () => Promise<boolean>
+  readonly isDiskFull: () => Promise<boolean>
+  readonly run: (task: Task) => Promise<void>
+}
+
+/** Takes batches and adds their tasks to the pool, never far ahead of what it can take; ends when no more may be sent. */
+export async function dispatch(options: DispatchOptions): Promise<void> {
+  const { batches, breaker, pool, stop, hasPending, isDiskFull, run } = options
+  const add = (task: Task): void => pool.add(task, () => run(task))
+  while (!stop.signal.aborted) {
+    if (await isDiskFull()) return stop.request(diskFull)
+    const changes = pool.changes()
+    const probe = await nextProbe()
+    if (probe !== null) add(probe)
+    const batch = await batches.next(operationsOf(breaker.paused(), false), pool.busy)
+    for (const task of batch ?? []) add(task)
+    if (batch === null && !(await enginesMayReturn())) return
+    if (batch === null || batch.length === 0)
+      await pool.waitForChange(changes, breaker.nextProbeIn() ?? Number.POSITIVE_INFINITY)
+    await pool.waitForRoom()
+  }
+
+  /** The one task that finds out whether an engine or operation that was down works again. */
+  async function nextProbe(): Promise<Task | null> {
+    const name = breaker.dueProbe()
+    if (name === null) return null
+    // An operation whose own breaker is open cannot probe its engine.
+    const operations = operationsOf([name], true).filter((one) => one === name || !breaker.isOpen(one))
+    const task = await batches.one(operations)
+    if (task === null) breaker.delayProbe(name)
+    // A stored answer costs nothing and proves nothing.
+    else if (task.reusable === null) breaker.probing(name, task.id)
+    return task
+  }
+
+  /** Where only tasks of engines that are down are left: whether those engines are still waited for. */
+  async function enginesMayReturn(): Promise<boolean> {
+    if (breaker.paused().length === 0 || !(await hasPending())) return false
+    if (pool.busy() || breaker.nextProbeIn() !== null) return true
+    stop.request(engineExpired(breaker.expired().map((name) => ({ name, unusable: breaker.unusable(name) }))))
+    return false
+  }
+}
+
+/** Operations that are named or whose engine is (`included`), or all others. */
+function operationsOf(names: readonly string[], included: boolean): readonly string[] {
+  return billableOperations
+    .filter(({ engine, name }) => (names.includes(engine) || names.includes(name)) === included)
+    .map(({ name }) => name)
+}
+
+/** Tasks whose work continues behind freed slots (answers being read, jobs being polled) before no new task is taken. */
+const maxBackground = 1_024
+
+export type TaskPool = ReturnType<typeof taskPool>
+
+/** Tasks in slots, ordered by priority, and the work that continues behind freed slots. */
+export function taskPool(stop: StopSignal, clock: Pick<Clock, 'after'>) {
+  const queue = new PQueue({ concurrency: 1 })
+  const waiting = new Map<number, Task>()
+  const background = new Set<Promise<void>>()
+  const besides = new Set<Promise<void>>()
+  let failure: { readonly error: unknown } | null = null
+  /** Tasks added that did not end; the queue's own count changes only after its promises are fulfilled. */
+  let inWork = 0
+  let changes = 0
+  let wake: () => void = () => {}
+
+  const fail = (error: unknown): void => {
+    if (error instanceof StopRequested) return
+    const cause = thrownCause(error)
+    if (cause.reason === 'crashed') failure ??= { error }
+    stop.request(cause)
+  }
+  const changed = (): void => {
+    changes += 1
+    wake()
+  }
+  stop.signal.addEventListener('abort', changed, { once: true })
+
+  const track = (works: Set<Promise<void>>, work: Promise<void>, onEnd: () => void): void => {
+    const tracked = work.catch(fail).then(() => {
+      works.delete(tracked)
+      onEnd()
+    })
+    works.add(tracked)
+  }
+
+  /** Fulfilled when there was a change after that many, or after so many milliseconds. */
+  const waitForChange = (seen: number, timeoutMs = Number.POSITIVE_INFINITY): Promise<void> =>
+    new Promise((resolve) => {
+      const cancel = Number.isFinite(timeoutMs) ? clock.after(timeoutMs, () => wake()) : () => {}
+      wake = () => {
+        cancel()
+        resolve()
+      }
+      if (changes > seen) wake()
+    })
+
+  return {
+    /** Stops the run for an error; `rethrow` throws it where it is one of our own. */
+    fail,
+    setConcurrency: (concurrency: number): void => {
+      queue.concurrency = concurrency
+    },
+    add: (task: Task, run: () => Promise<void>): void => {
+      waiting.set(task.id, task)
+      inWork += 1
+      const start = (): Promise<void> => {
+        waiting.delete(task.id)
+        // Errors are handled inside: the queue would start, and pay for, the next task before a handler outside runs.
+        return run().catch(fail)
+      }
+      void queue.add(start, { priority: task.priority }).then(() => {
+        inWork -= 1
+        changed()
+      })
+    },
+    background: (work: Promise<void>): void => track(background, work, changed),
+    /** For free lookups, which keep the run no longer. */
+    aside: (work: Promise<void>): void => track(besides, work, () => {}),
+    busy: (): boolean => inWork + background.size > 0,
+    /** Counts tasks that ended, background work that ended, and the stop. */
+    changes: (): number => changes,
+    waitForChange,
+    /** Fulfilled when the queue can take more, at once when the run stops. */
+    waitForRoom: async (): Promise<void> => {
+      while (!stop.signal.aborted && background.size > maxBackground) await waitForChange(changes)
+      if (!stop.signal.aborted) await queue.onSizeLessThan(queue.concurrency + 1)
+    },
+    /** Waits for what is in work; answers the tasks that were not started. */
+    drain: async (): Promise<readonly Task[]> => {
+      queue.clear()
+      await queue.onIdle()
+      while (background.size > 0) await Promise.all(background)
+      await Promise.all(besides)
+      return [...waiting.values()]
+    },
+    rethrow: (): void => {
+      if (failure !== null) throw failure.error
+    },
+  }
+}
+
+function stopWhenFull({ space }: Pick<CollectStore, 'space'>, stop: StopSignal): void {
+  space.whenFull().then(
+    () => stop.request(diskFull),
+    // The change that failed reports it.
+    () => {},
+  )
+}
+
+async function openBreakers(
+  { store, clock, maxOutageMs, notice }: CollectOptions,
+  runIds: readonly number[],
+): Promise<CircuitBreaker> {
+  const worked = await store.operationsBilled(runIds)
+  const breaker = circuitBreakers({
+    clock,
+    maxOutageMs,
+    up: worked.map((operation) => billableOperation(operation).engine),
+    onChange: (name, change) => notice(changeMessage(name, change, breaker.unusable(name).problem)),
+  })
+  for (const operation of await store.operationsUnusable())
+    if ((await store.cheapestPending(runIds, [operation])) !== null) breaker.distrust(operation)
+  return breaker
+}
+
+function changeMessage(name: string, change: Change, problem: string | null): string {
+  switch (change) {
+    case 'up':
+      return `${name} is back.`
+    case 'down':
+      return `${name} fails on the service's side. New work for it waits; one call at a time finds out when it is back.`
+    case 'losing':
+      return `Most calls to ${name} are lost before they are answered whole, and may be billed. New work for it waits; a few single calls find out when that has passed.`
+    case 'unusable':
+      return `${name} answers with something that is not search results: ${problem}. New work for it waits; a few single calls find out when that has passed.`
+    case 'distrusted':
+      return `The last answers of ${name} could not be used. One call finds out whether that has passed before others follow.`
+  }
+}
+
+const damagedNamed = 20
+
+/** Reports each damaged answer once, by its number where they are few. */
+function damageReport(notice: (message: string) => void): (answerId: number) => void {
+  const known = new Set<number>()
+  return (answerId) => {
+    if (known.has(answerId)) return
+    known.add(answerId)
+    if (known.size <= damagedNamed)
+      notice(
+        `The stored answer ${answerId} is damaged and not used; its page is bought again where the run still needs it.`,
+      )
+    else if (known.size === damagedNamed + 1)
+      notice('More stored answers are damaged. See how many: rankline db check')
+  }
+}
+
+async function spentBefore(
+  { store, clock }: CollectOptions,
+  runIds: readonly number[],
+): Promise<SpentBefore> {
+  const now = clock.wall()
+  const entries = runIds.map(async (id) => [id, await store.creditsOf([id])] as const)
+  const ambiguous = await store.ambiguousSince(now - settlingMs)
+  const { credits: inJobs } = await store.openJobsOfOthers(runIds)
+  return {
+    byRun: new Map(await Promise.all(entries)),
+    ambiguous: [
+      ...ambiguous.map(({ credits, endedAt }) => ({ credits, age: Math.max(0, now - endedAt) })),
+      { credits: inJobs, age: 0 },
+    ],
+  }
+}
+
+const progressEveryMs = 50
+
+/** Counts tasks that end, and reports them at a rate that people can see. */
+async function progressReport(
+  { store, clock, onProgress }: CollectOptions,
+  runIds: readonly number[],
+  budget: CreditBudget,
+) {
+  const counts = await Promise.all(runIds.map((id) => store.taskCounts(id)))
+  const sumOf = (state: 'planned' | 'done' | 'failed') => counts.reduce((sum, tasks) => sum + tasks[state], 0)
+  const counters = { planned: sumOf('planned'), done: sumOf('done'), failed: sumOf('failed') }
+  let reportedAt = Number.NEGATIVE_INFINITY
+  const report = (): void => {
+    reportedAt = clock.monotonic()
+    onProgress({ ...counters, spent: budget.spent(), balance: budget.balance() })
+  }
+  return {
+    count: ({ end, effect }: TaskResult): void => {
+      counters[end] += 1
+      counters.planned += effect.added - effect.skipped
+      if (clock.monotonic() - reportedAt >= progressEveryMs) report()
+    },
+    report,
+  }
+}

@@ -1,0 +1,136 @@
+import { setMaxListeners } from 'node:events'
+import type { Settlement } from '../model/call.ts'
+import { RanklineError } from '../model/errors.ts'
+import type { StopCause } from '../model/run.ts'
+import { count, duration, grouped } from '../model/text.ts'
+import type { UnusableAnswers } from './circuit-breaker.ts'
+
+/** Stops a collection. The first cause counts. */
+export interface StopSignal {
+  readonly signal: AbortSignal
+  readonly cause: () => StopCause | null
+  readonly request: (cause: StopCause) => void
+}
+
+export function stopSignal(): StopSignal {
+  const controller = new AbortController()
+  // Every waiting call adds a listener.
+  setMaxListeners(0, controller.signal)
+  let first: StopCause | null = null
+  return {
+    signal: controller.signal,
+    cause: () => first,
+    request: (cause) => {
+      first ??= cause
+      controller.abort(new StopRequested())
+    },
+  }
+}
+
+/** A controller whose signal is aborted with that one, or before. */
+export function abortedWith(signal: AbortSignal): AbortController {
+  const controller = new AbortController()
+  const abort = (): void => controller.abort(signal.reason)
+  if (signal.aborted) abort()
+  else signal.addEventListener('abort', abort, { once: true })
+  return controller
+}
+
+/** Thrown out of waits when the run stops. */
+export class StopRequested extends Error {
+  override readonly name = 'StopRequested'
+}
+
+/** The usage record could not be had: why, and with which reason a run that needs it stops. */
+export class UsageUnavailable extends Error {
+  override readonly name = 'UsageUnavailable'
+  readonly stop: StopCause
+
+  constructor(stop: StopCause) {
+    super(stop.message)
+    this.stop = stop
+  }
+}
+
+/** How long rate-limit responses are waited out before the run stops, by default. */
+export const defaultThrottlingMs = 600_000
+
+/** The stop after the rate limit let no call pass for too long. */
+export function throttledTooLong(reason: string, maxThrottlingMs: number): StopCause {
+  return {
+    reason: 'quota',
+    message: `Stopped: the service let no call pass for ${duration(maxThrottlingMs / 1000)} (${reason}). Run the same command again later to continue.`,
+  }
+}
+
+/** The stop at a quota of the key. */
+export function quotaUsedUp(quota: string, reason: string): StopCause {
+  return {
+    reason: 'quota',
+    message: `Stopped: the ${quota} of the key is used up (${reason}). Run the same command again when it starts anew or is raised.`,
+  }
+}
+
+/** An engine or operation that was down for too long, with its answers that were paid for and cannot be used. */
+export interface ExpiredEngine {
+  readonly name: string
+  readonly unusable: UnusableAnswers
+}
+
+/** The stop after engines or operations were down for too long. */
+export function engineExpired(all: readonly ExpiredEngine[]): StopCause {
+  const failing = all.filter(({ unusable }) => unusable.problem === null).map(({ name }) => name)
+  const wasted = all.filter(({ unusable }) => unusable.problem !== null)
+  const sentences = [
+    ...(failing.length === 0 ? [] : [`Stopped: the service fails on ${failing.join(' and ')}.`]),
+    ...wasted.map(
+      ({ name, unusable: { calls, of, problem } }) =>
+        `${name} answers with something that is not search results: ${problem}. So did ${grouped(calls)} of ${count(of, 'answer')}; they were billed, and are stored.`,
+    ),
+    wasted.length === 0
+      ? 'Run the same command again later to continue.'
+      : 'Ask the service what is wrong. Then run the same command again: it tries one call first where nothing else came last.',
+  ]
+  return { reason: 'unavailable', message: sentences.join(' ') }
+}
+
+/** The stop where the next answer might not fit on the disk. */
+export const diskFull: StopCause = {
+  reason: 'unavailable',
+  message:
+    'Stopped: the disk that holds the database is full. Every paid answer is stored. Make room, then run the same command again.',
+}
+
+/** The stop after the service could not be reached for too long. */
+export function unreachable(reason: string, baseUrl: string): StopCause {
+  return {
+    reason: 'unavailable',
+    message: `Stopped: the service at ${baseUrl} cannot be reached (${reason}). Check RANKLINE_BASE_URL and the network, then run the same command again.`,
+  }
+}
+
+/** The stop after an error: one that was foreseen has its own message, and the run can be continued. */
+export function thrownCause(error: unknown): StopCause {
+  if (error instanceof UsageUnavailable) return error.stop
+  return error instanceof RanklineError
+    ? { reason: 'unavailable', message: error.message }
+    : { reason: 'crashed', message: 'Stopped: an error in rankline itself.' }
+}
+
+/** The stop after a call with an outcome after which nothing more is sent. */
+export function stopCause({ outcome, error }: Settlement, baseUrl: string): StopCause {
+  if (outcome === 'refused')
+    return {
+      reason: 'auth',
+      message: `Stopped: the service refused the key (${error}). Check RANKLINE_API_KEY.`,
+    }
+  if (outcome === 'out-of-credit')
+    return {
+      reason: 'balance',
+      message: `Stopped: insufficient balance (${error}). Top up, then run the same command again.`,
+    }
+  return {
+    reason: 'unavailable',
+    message: `Stopped: the service at ${baseUrl} answers with a redirect, which is not followed (${error}).`,
+  }
+}

@@ -1,0 +1,77 @@
+import { crc32 } from 'node:zlib'
+import { UsageError } from '../model/errors.ts'
+import type { Cells, Column } from '../output/formats/format.ts'
+import { sanitize } from '../output/terminal.ts'
+import type { RowFilter, Snapshot } from '../store/reports.ts'
+import { type ExportKind, exportKinds } from './kinds.ts'
+
+/** The numbers that a database has given to what is exported. */
+export interface Numbers {
+  readonly newest: number
+  /** What has a number, in words that no other database has for it; null where nothing has it any more. */
+  readonly markOf: (number: number) => string | null
+}
+
+/** How far an export came: to be written as it is and given back, not to be understood. */
+export function cursorText(kind: string, { newest, markOf }: Numbers): string {
+  const mark = digest(markOf(newest))
+  return `${kind}-${newest}${mark === null ? '' : `-${mark}`}`
+}
+
+/**
+ * The number in a cursor of this kind. Throws one sentence for others, and for one of another database: it is beyond the
+ * newest, or stands for something else than here. So does one from after the backup that was restored, however much was
+ * stored since.
+ */
+export function readCursor(text: string, kind: string, numbers: Numbers): number {
+  const shown = sanitize(text.trim()).slice(0, 40)
+  const [, ofKind, digits, mark] = text.trim().match(/^([a-z]+)-(\d{1,15})(?:-([0-9a-f]{8}))?$/) ?? []
+  if (ofKind === undefined)
+    throw new UsageError(
+      `'${shown}' is not a cursor. Write the one that the last export ended with, such as ${kind}-12345-0a1b2c3d`,
+    )
+  if (ofKind !== kind)
+    throw new UsageError(`${shown} is a cursor of the export '${ofKind}'. Each kind has its own`)
+  const number = Number(digits)
+  const here = digest(numbers.markOf(number))
+  if (number > numbers.newest || (mark !== undefined && here !== null && here !== mark))
+    throw new UsageError(
+      `${shown} is the cursor of another database: the newest of this one is ${cursorText(kind, numbers)}. Export everything once without a cursor`,
+    )
+  return number
+}
+
+function digest(mark: string | null): string | null {
+  return mark === null ? null : crc32(mark).toString(16).padStart(8, '0')
+}
+
+/** Rows, and the labels of their queries as columns of their own. */
+export function labelled(
+  snapshot: Snapshot,
+  kind: ExportKind,
+  filter: RowFilter & { readonly after: number },
+): { readonly rows: Iterable<Cells>; readonly columns: readonly Column[] } {
+  const { view, columns, labels } = exportKinds[kind]
+  const names = columns.map(({ name }) => name)
+  const labelNames = labels ? snapshot.labelNames(filter) : []
+  if (labelNames.length === 0) return { rows: snapshot.rows(view, names, filter), columns }
+  return {
+    rows: withLabels(snapshot.rows(view, [...names, 'labels'], filter), labelNames),
+    columns: [...columns, ...labelNames.map((name) => ({ name: `label_${name}`, type: 'text' }) as const)],
+  }
+}
+
+/** The last cell holds all labels of a query as JSON; it makes room for one of each name. */
+function* withLabels(rows: Iterable<Cells>, names: readonly string[]): Generator<Cells> {
+  let text: Cells[number] | undefined
+  let cells: Cells = []
+  for (const row of rows) {
+    // All results of a task have the same.
+    if (row.at(-1) !== text) {
+      text = row.at(-1)
+      const labels = JSON.parse(String(text ?? '{}')) as Record<string, string>
+      cells = names.map((name) => (Object.hasOwn(labels, name) ? (labels[name] ?? null) : null))
+    }
+    yield [...row.slice(0, -1), ...cells]
+  }
+}

@@ -1,0 +1,255 @@
+import { type Flag, type FlagsOf, listFlag, switchFlag, textFlag } from './flag.ts'
+import { type Match, matches, type Variant } from './target.ts'
+import * as values from './values.ts'
+
+/** How a single value is read, and what JSON Schema says of it: editors see a number where a file is text to us. */
+export interface Scalar<T> {
+  readonly read: values.AnswerReader<T>
+  readonly json: Readonly<Record<string, unknown>>
+}
+
+/** A target as it was written; the match is missing where the user gave none. */
+export interface WrittenTarget {
+  readonly site: string
+  readonly match?: Match | undefined
+  readonly also?: readonly Variant[] | undefined
+  readonly label?: string | undefined
+}
+
+/** Values that are more than one text, or need more than the model to be read: the schema of job files does. */
+interface Structures {
+  readonly schedule: string
+  readonly operations: string | readonly string[]
+  readonly params: Readonly<Record<string, string>>
+  readonly matrix: Readonly<Record<string, string | readonly string[]>>
+  readonly targets: readonly (string | WrittenTarget)[]
+}
+
+/** All that rankline knows of one setting of a job: from here follow the job file, its JSON Schema, the flags and the docs. */
+export interface Setting {
+  readonly value: Scalar<unknown> | keyof Structures | SettingTable
+  /** As a file would write it. */
+  readonly default?: string
+  /** Its name in `JobSettings`; missing where queries have the value, or where it is read together with others. */
+  readonly field?: string
+  /** For the JSON Schema and the docs; missing where only a flag sets it. */
+  readonly help?: string
+  readonly flag?: Readonly<Record<string, Flag>>
+}
+
+export type SettingTable = Readonly<Record<string, Setting>>
+
+const anyScalar = { type: ['string', 'number', 'boolean', 'null'] }
+const timeSpan = { read: values.timeSpan, json: { type: 'string', pattern: '^[0-9]+[mhdw]$' } }
+export const text = { read: values.plainText, json: anyScalar }
+export const queryText = { read: values.queryText, json: anyScalar }
+export const positive = { read: values.wholeNumber(1), json: { type: 'integer', minimum: 1 } }
+export const natural = { read: values.wholeNumber(0), json: { type: 'integer', minimum: 0 } }
+export function oneOf<const T extends string>(list: readonly T[]) {
+  return { read: values.choice(list), json: { enum: list } }
+}
+
+/** Every setting of a job, in the order of the docs. */
+export const jobSettings = {
+  name: {
+    value: { read: values.jobName, json: anyScalar },
+    help: "Name of the job; the file's name if not given",
+    flag: { name: textFlag("Name of the job; default: the file's") },
+  },
+  operation: {
+    value: 'operations',
+    default: 'alpha.search',
+    help: 'Operation of the queries, or a list of them',
+    flag: { operation: listFlag('Operation of all queries, for instance alpha.search') },
+  },
+  params: {
+    value: 'params',
+    help: 'Parameters of every query, for the operations that have them',
+    flag: { param: { ...listFlag('Parameter of all queries, for instance -p gl=us'), alias: 'p' } },
+  },
+  matrix: { value: 'matrix', help: 'Parameters with lists of values: every combination is asked' },
+  depth: {
+    value: positive,
+    help: 'Look at this many results; one page if not given',
+    flag: { depth: textFlag('Results to look at, per query') },
+  },
+  pages: {
+    value: positive,
+    help: 'Look at this many pages, in place of depth',
+    flag: { pages: textFlag('Pages to look at, per query') },
+  },
+  paging: {
+    value: oneOf(['all', 'until-found', 'smart']),
+    default: 'all',
+    field: 'paging',
+    help: 'Which pages are bought',
+    flag: { paging: textFlag('all, until-found or smart') },
+  },
+  until: {
+    value: oneOf(['own', 'all']),
+    default: 'own',
+    field: 'until',
+    help: 'Targets that until-found waits for: own, or all (competitors too)',
+    flag: { until: textFlag('Targets that until-found waits for: own or all') },
+  },
+  deep_every: {
+    value: timeSpan,
+    default: '7d',
+    field: 'deepEveryMs',
+    help: 'How often, at least, smart looks in depth for targets that are not found',
+    flag: {
+      'deep-every': textFlag('How often, at least, smart looks in depth for sites that are not found [7d]'),
+    },
+  },
+  style: {
+    value: oneOf(['get', 'post']),
+    default: 'get',
+    field: 'style',
+    help: 'Style of the calls where the service has both',
+    flag: { style: textFlag('get or post') },
+  },
+  async: {
+    value: oneOf(['auto', 'always', 'never']),
+    default: 'auto',
+    field: 'async',
+    help: 'Whether alpha.images is asked for asynchronously',
+    flag: { async: textFlag('auto, always or never, for alpha.images') },
+  },
+  freshness: {
+    value: timeSpan,
+    field: 'freshnessMs',
+    help: 'Use a stored answer to the same call if it is younger, for instance 12h; never if not given',
+    flag: { freshness: textFlag('Use stored answers younger than this, for instance 12h') },
+  },
+  strict_echo: {
+    value: { read: values.yesNo, json: { type: 'boolean' } },
+    default: 'false',
+    field: 'strictEcho',
+    help: 'Whether an answer that repeats a different query than asked leaves ranks unknown, in place of suspect',
+    flag: {
+      'strict-echo': switchFlag('Leave ranks unknown where an answer repeats a different query than asked'),
+    },
+  },
+  timezone: {
+    value: { read: values.timezone, json: { type: 'string' } },
+    default: 'UTC',
+    field: 'timezone',
+    help: "IANA time zone of the job's days",
+    flag: { timezone: textFlag('Time zone of the days, for instance Europe/Paris') },
+  },
+  schedule: {
+    value: 'schedule',
+    field: 'schedule',
+    help: 'Cron expression, five or six fields, of which day of month and day of week are either-or and 7 is Sunday; kept with the job, cron itself does the running',
+  },
+  targets: {
+    value: 'targets',
+    help: 'Your sites whose rank is tracked',
+    flag: { target: listFlag('Site to track') },
+  },
+  competitors: {
+    value: 'targets',
+    help: 'Sites of others whose rank is tracked',
+    flag: { competitor: listFlag('Site to track that is not yours') },
+  },
+  match: {
+    value: oneOf(matches),
+    flag: { match: textFlag('How sites are matched: domain, host, prefix or url') },
+  },
+  budget: {
+    help: 'Limits in credits',
+    value: {
+      max_credits: {
+        value: natural,
+        field: 'maxCredits',
+        help: 'A run may cost this much over all its continuations',
+        flag: { 'max-credits': textFlag('Credits that a run may cost') },
+      },
+      keep: {
+        value: natural,
+        field: 'keep',
+        help: 'This much of the balance stays untouched',
+        flag: { keep: textFlag('Credits of the balance that stay untouched') },
+      },
+    },
+  },
+} as const satisfies SettingTable
+
+type Table = typeof jobSettings
+type BudgetTable = Table['budget']['value']
+
+type ValueOf<S extends Setting> =
+  S['value'] extends Scalar<infer T>
+    ? T
+    : S['value'] extends keyof Structures
+      ? Structures[S['value']]
+      : S['value'] extends SettingTable
+        ? TableData<S['value']>
+        : never
+
+export type TableData<T extends SettingTable> = { readonly [Key in keyof T]?: ValueOf<T[Key]> | undefined }
+
+/** Settings as a file or flags give them, each value read. */
+export type SettingsData = TableData<Table>
+
+type FieldOf<S extends Setting> = S extends { readonly field: infer Field extends string } ? Field : never
+type Fields<T extends SettingTable> = {
+  readonly [Key in keyof T as FieldOf<T[Key]>]: T[Key] extends { readonly default: string }
+    ? ValueOf<T[Key]>
+    : ValueOf<T[Key]> | null
+}
+
+/** The settings that a job keeps as they were read; null is not given. */
+export type PlainSettings = Fields<Table>
+export type Budget = Fields<BudgetTable>
+
+type FlagsIn<T extends SettingTable> = {
+  [Key in keyof T]: T[Key] extends { readonly flag: infer F } ? F : never
+}[keyof T]
+type AllFlags = FlagsIn<Table> | FlagsIn<BudgetTable>
+type FlagName = AllFlags extends infer F ? (F extends unknown ? keyof F : never) : never
+
+type JobFlagTable = { readonly [Name in FlagName]: Extract<AllFlags, Record<Name, Flag>>[Name] }
+
+/** Settings given on the command line, each as the user typed it; they win over the file's. */
+export type JobFlags = FlagsOf<JobFlagTable>
+
+/** The settings of a table that are kept as they were read, with their defaults. */
+export function fieldsOf<T extends SettingTable>(table: T, data: TableData<T>): Fields<T> {
+  const fields: Record<string, unknown> = {}
+  for (const [key, setting] of Object.entries<Setting>(table))
+    if (setting.field !== undefined) fields[setting.field] = data[key as keyof T] ?? defaultOf(setting)
+  return fields as Fields<T>
+}
+
+function defaultOf({ value, default: text }: Setting): unknown {
+  if (text === undefined || typeof value === 'string' || !isScalar(value)) return null
+  const read = value.read(text)
+  return 'value' in read ? read.value : null
+}
+
+export function isScalar(value: Scalar<unknown> | SettingTable): value is Scalar<unknown> {
+  return 'read' in value
+}
+
+/** A setting that a flag sets, and where a job file would have it. */
+export interface FlaggedSetting {
+  readonly path: readonly string[]
+  readonly name: string
+  readonly flag: Flag
+}
+
+export const flaggedSettings: readonly FlaggedSetting[] = flaggedIn(jobSettings, [])
+
+function flaggedIn(table: SettingTable, above: readonly string[]): readonly FlaggedSetting[] {
+  return Object.entries(table).flatMap(([key, { value, flag = {} }]) => {
+    const path = [...above, key]
+    if (typeof value !== 'string' && !isScalar(value)) return flaggedIn(value, path)
+    return Object.entries(flag).map(([name, one]) => ({ path, name, flag: one }))
+  })
+}
+
+/** The flags of all these settings. */
+export const jobFlags = Object.fromEntries(
+  flaggedSettings.map(({ name, flag }) => [name, flag]),
+) as unknown as JobFlagTable

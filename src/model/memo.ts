@@ -1,0 +1,20 @@
+/** The value of a key in the map, made where it is missing; the map is emptied before it has more than `most` keys. */
+export function remembered<T extends object>(
+  known: Map<string, T>,
+  key: string,
+  make: () => T,
+  most = 1_000,
+): T {
+  const before = known.get(key)
+  if (before !== undefined) return before
+  const value = make()
+  if (known.size >= most) known.clear()
+  known.set(key, value)
+  return value
+}
+
+/** The function with its answers kept. */
+export function memoized<T extends object>(make: (text: string) => T): (text: string) => T {
+  const known = new Map<string, T>()
+  return (text) => remembered(known, text, () => make(text))
+}

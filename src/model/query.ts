@@ -1,0 +1,105 @@
+import { hash } from 'node:crypto'
+import type { Target } from './target.ts'
+
+/** Two rows that ask for the same query are one: the deeper and the more urgent wins, tags, labels and targets join. */
+export function mergeQueries(a: PlannedQuery, b: PlannedQuery): PlannedQuery {
+  return {
+    ...a,
+    pages: Math.max(a.pages, b.pages),
+    depth: a.pages >= b.pages ? a.depth : b.depth,
+    priority: Math.max(a.priority, b.priority),
+    volume: a.volume ?? b.volume,
+    url: a.url ?? b.url,
+    tags: [...new Set([...a.tags, ...b.tags])],
+    labels: mergeLabels(a.labels, b.labels),
+    targets: [
+      ...a.targets,
+      ...b.targets.filter((target) => !a.targets.some((other) => isSame(target, other))),
+    ],
+  }
+}
+
+function isSame(a: Target, b: Target): boolean {
+  return a.site === b.site && a.match === b.match && a.also.join() === b.also.join()
+}
+
+function mergeLabels(a: PlannedQuery['labels'], b: PlannedQuery['labels']): PlannedQuery['labels'] {
+  const names = [...new Set([...Object.keys(a), ...Object.keys(b)])]
+  return Object.fromEntries(
+    names.map((name) => {
+      // Any column can be a label, `constructor` too.
+      const values = [a, b].flatMap((labels) => (Object.hasOwn(labels, name) ? (labels[name] ?? '') : []))
+      const said = values.filter((value) => value !== '')
+      return [name, [...new Set(said.flatMap((value) => value.split('; ')))].join('; ')]
+    }),
+  )
+}
+
+/** The same 16 bytes for the same operation, text and params, whatever the order in which params were written. */
+export function queryKey({
+  operation,
+  text,
+  params,
+}: Pick<JobQuery, 'operation' | 'text' | 'params'>): Buffer {
+  const canonical = JSON.stringify([operation, text, canonicalParams(params)])
+  return Buffer.from(hash('sha256', canonical, 'buffer').subarray(0, 16))
+}
+
+/** Params as a list of pairs in the order of their names. */
+export function canonicalParams(params: JobQuery['params']): readonly (readonly [string, string | number])[] {
+  return Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
+/** One query that a job asks for: checked, with one operation and all its params. */
+export interface JobQuery {
+  readonly operation: string
+  readonly text: string
+  /** Checked against the operation; keys in alphabetical order. */
+  readonly params: Readonly<Record<string, string | number>>
+  /** Look at this many results; null where `pages` says it. */
+  readonly depth: number | null
+  readonly pages: number | null
+  readonly tags: readonly string[]
+  /** Higher is bought first. */
+  readonly priority: number
+  /** Searches per month, or null. */
+  readonly volume: number | null
+  /** The page that is meant to rank, or null. */
+  readonly url: string | null
+  /** Other columns of the row, given back in exports. */
+  readonly labels: Readonly<Record<string, string>>
+  /** Targets that only this query has. */
+  readonly targets: readonly Target[]
+  /** Where it stands. */
+  readonly source: { readonly file: string; readonly line: number }
+}
+
+/** One query of a run: its text and params, price and paging. */
+export interface PlannedQuery {
+  /** 16 bytes that name operation, text and params. */
+  readonly key: Buffer
+  readonly operation: string
+  readonly text: string
+  /** JSON object, keys in alphabetical order. */
+  readonly params: string
+  /** Credits per page. */
+  readonly credits: number
+  /** Pages at most. */
+  readonly pages: number
+  readonly pageSize: number | null
+  /** Results after which to stop where no page size is documented; null where `pages` says all. */
+  readonly depth: number | null
+  readonly priority: number
+  readonly volume: number | null
+  readonly url: string | null
+  readonly tags: readonly string[]
+  readonly labels: Readonly<Record<string, string>>
+  readonly targets: readonly Target[]
+}
+
+/** The paging of the query that a task belongs to. */
+export interface QueryPaging {
+  readonly maxPages: number
+  readonly pageSize: number | null
+  readonly depth: number | null
+}

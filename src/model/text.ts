@@ -1,0 +1,80 @@
+/** The known name nearest to a misspelt one, or null when none is near (Damerau-Levenshtein, at most a third of the letters). */
+export function closestMatch(name: string, known: Iterable<string>): string | null {
+  let best: string | null = null
+  let least = Math.max(2, Math.floor(name.length / 3)) + 1
+  for (const candidate of known) {
+    const slips = editDistance(name.toLowerCase(), candidate.toLowerCase())
+    if (slips < least) {
+      best = candidate
+      least = slips
+    }
+  }
+  return best
+}
+
+/** Letters changed, missing, added or swapped with their neighbour (optimal string alignment distance). */
+export function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const changed = a[i - 1] === b[j - 1] ? 0 : 1
+      let slips = Math.min(
+        (last[j] as number) + 1,
+        (row[j - 1] as number) + 1,
+        (last[j - 1] as number) + changed,
+      )
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        slips = Math.min(slips, (beforeLast[j - 2] as number) + 1)
+      row.push(slips)
+    }
+    beforeLast = last
+    last = row
+  }
+  return last[b.length] as number
+}
+
+/** A number with its thousands apart: `1,200`. A formatter of the system takes longer to make than most commands to run. */
+export function grouped(n: number): string {
+  return Number.isSafeInteger(n) ? String(n).replaceAll(/\B(?=(?:\d{3})+$)/g, ',') : n.toLocaleString('en-US')
+}
+
+/** `1 task`, `2 tasks`, `1,200 tasks`. */
+export function count(n: number, noun: string, plural = `${noun}s`): string {
+  return `${grouped(n)} ${n === 1 ? noun : plural}`
+}
+
+/** Seconds as `0.4 s`, `45 s`, `12 min` or `3 h 20 min`. */
+export function duration(seconds: number): string {
+  if (seconds < 10) return `${seconds.toFixed(1)} s`
+  if (seconds < 120) return `${Math.round(seconds)} s`
+  const minutes = Math.round(seconds / 60)
+  return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
+/** Bytes as `512 bytes`, `4.1 kB`, `12.3 MB` or `2.0 GB`. */
+export function size(bytes: number): string {
+  if (bytes < 1000) return count(bytes, 'byte')
+  const [unit, name] = [[1e9, 'GB'] as const, [1e6, 'MB'] as const].find(([least]) => bytes >= least) ?? [
+    1e3,
+    'kB',
+  ]
+  return `${(bytes / unit).toFixed(1)} ${name}`
+}
+
+const unitMs: Readonly<Record<string, number>> = {
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+}
+
+/** A span of time such as `90s`, `30m`, `12h`, `7d` or `2w` in milliseconds; null for anything else. */
+export function parseDuration(text: string, units: string): number | null {
+  const [, amount, unit] = text.match(/^(\d+)([a-z])$/) ?? []
+  if (unit === undefined || !units.includes(unit)) return null
+  const ms = Number(amount) * (unitMs[unit] ?? Number.NaN)
+  return Number.isSafeInteger(ms) ? ms : null
+}

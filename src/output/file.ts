@@ -1,0 +1,122 @@
+import { closeSync, existsSync, lstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { RanklineError, UsageError } from '../model/errors.ts'
+
+/**
+ * Writes a file completely under another name, then renames it, so that half of it is never read.
+ *
+ * @param flag what named the file
+ */
+export async function writeFileAtomically(
+  named: string,
+  pieces: AsyncIterable<string | Uint8Array>,
+  flag = '--out',
+): Promise<void> {
+  const path = writablePath(named, flag)
+  const partial = `${path}.${process.pid}.partial`
+  try {
+    const file = await open(partial, 'w')
+    try {
+      // Not `write`, which may write only a part without an error.
+      for await (const piece of pieces) await file.appendFile(piece)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(partial, path)
+    await syncFolder(dirname(path))
+  } catch (error) {
+    // The same may be wrong with that name, too.
+    await rm(partial, { force: true }).catch(() => {})
+    throw explained(error, named)
+  }
+}
+
+/** Where a file of that name would be written; throws one sentence where none can be. */
+export function writablePath(named: string, flag: string): string {
+  if (named.trim() === '') throw new UsageError(`${flag} is empty. Give it the name of a file`)
+  // A link stays a link; what it points to is written.
+  const path = existsSync(named) ? realpathSync(named) : resolve(named)
+  if (!existsSync(path) && isLink(path))
+    throw new UsageError(`${named} is a link to nothing. Give ${flag} the name of a file`)
+  const folder = dirname(named)
+  if (!existsSync(folder))
+    throw new UsageError(`The folder ${folder} does not exist. Create it with: mkdir -p ${folder}`)
+  if (existsSync(path) && statSync(path).isDirectory())
+    throw new UsageError(`${path} is a folder. Give ${flag} the name of a file in it`)
+  if (existsSync(path) && !statSync(path).isFile())
+    throw new UsageError(
+      `${path} is not a regular file. Leave ${flag} away to write to stdout, or name a file`,
+    )
+  if (holdsDatabase(path, flag) || isDatabaseSideFile(path, flag))
+    throw new UsageError(
+      `${path} is a database or a part of one, which would be lost. Give ${flag} the name of another file`,
+    )
+  return path
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink()
+  } catch {
+    // Nothing is there, nor could be.
+    return false
+  }
+}
+
+/** So that the name survives the power as the file does: what is written after it relies on that. */
+async function syncFolder(folder: string): Promise<void> {
+  // Windows opens no folders.
+  if (process.platform === 'win32') return
+  const opened = await open(folder)
+  try {
+    await opened.sync()
+  } finally {
+    await opened.close()
+  }
+}
+
+/** Exit code for what may pass: the same command can be run again. */
+const tryAgain = 6
+
+function explained(error: unknown, named: string): unknown {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return new RanklineError(
+      `${named} cannot be written because the disk is full. Free some space, or name a file elsewhere`,
+      tryAgain,
+      { cause: error },
+    )
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
+    return new UsageError(`${named} cannot be written. Check the permissions of its folder`, { cause: error })
+  if (code !== undefined && unfitNames.has(code))
+    return new UsageError(`${named} cannot be written (${code}). Name another file`, { cause: error })
+  return error
+}
+
+/** What is wrong with a name, not with us: too long, below a file, in a folder that takes no files. */
+const unfitNames: ReadonlySet<string> = new Set(['ENAMETOOLONG', 'ENOTDIR', 'ENOENT', 'EINVAL', 'ELOOP'])
+
+/** Whether SQLite keeps what is not yet in the database beside it there. */
+function isDatabaseSideFile(path: string, flag: string): boolean {
+  const database = path.replace(/-(?:wal|shm|journal)$/, '')
+  return database !== path && holdsDatabase(database, flag)
+}
+
+/** Whether the file begins as SQLite's do. One that may not be read might. */
+function holdsDatabase(path: string, flag: string): boolean {
+  if (!existsSync(path)) return false
+  const start = Buffer.alloc(15)
+  try {
+    const file = openSync(path, 'r')
+    readSync(file, start)
+    closeSync(file)
+  } catch (error) {
+    throw new UsageError(
+      `${path} is there and cannot be read, so it may be a database. Give ${flag} the name of another file`,
+      { cause: error },
+    )
+  }
+  return start.toString('latin1') === 'SQLite format 3'
+}

@@ -1,0 +1,16 @@
+import type { RowFormat } from './format.ts'
+
+/** Every format of rows by its name in `--format`; the first one where none is named. A new one is a file, and a line here. */
+export const rowFormats = {
+  csv: { extensions: ['.csv'], load: async () => (await import('./csv.ts')).writeCsv },
+  jsonl: { extensions: ['.jsonl', '.ndjson'], load: async () => (await import('./json.ts')).writeJsonLines },
+  json: { extensions: ['.json'], load: async () => (await import('./json.ts')).writeJson },
+  parquet: {
+    extensions: ['.parquet'],
+    binary: true,
+    load: async () => (await import('./parquet.ts')).writeParquet,
+  },
+  xlsx: { extensions: ['.xlsx'], binary: true, load: async () => (await import('./xlsx.ts')).writeXlsx },
+} as const satisfies Record<string, RowFormat>
+
+export type RowFormatName = keyof typeof rowFormats

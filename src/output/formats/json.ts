@@ -1,0 +1,36 @@
+import { type Cells, type TextOptions, textChunks } from './format.ts'
+
+/** Rows as one JSON list of objects. */
+export function writeJson(rows: Iterable<Cells>, { columns }: TextOptions): AsyncGenerator<string> {
+  return textChunks(list(rows, columns))
+}
+
+/** Rows as JSON objects, one on each line. */
+export function writeJsonLines(rows: Iterable<Cells>, { columns }: TextOptions): AsyncGenerator<string> {
+  return textChunks(lines(rows, columns))
+}
+
+function* list(rows: Iterable<Cells>, columns: TextOptions['columns']): Generator<string> {
+  const object = objectWriter(columns)
+  let before = '[\n'
+  for (const row of rows) {
+    yield `${before}  ${object(row)}`
+    before = ',\n'
+  }
+  yield before === '[\n' ? '[]\n' : '\n]\n'
+}
+
+function* lines(rows: Iterable<Cells>, columns: TextOptions['columns']): Generator<string> {
+  const object = objectWriter(columns)
+  for (const row of rows) yield `${object(row)}\n`
+}
+
+/** Writes rows as JSON objects; the names are made into JSON once. */
+function objectWriter(columns: TextOptions['columns']): (cells: Cells) => string {
+  const keys = columns.map(({ name }, index) => `${index === 0 ? '' : ','}${JSON.stringify(name)}:`)
+  return (cells) => {
+    let text = '{'
+    for (let index = 0; index < keys.length; index++) text += keys[index] + JSON.stringify(cells[index])
+    return `${text}}`
+  }
+}

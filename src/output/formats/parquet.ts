@@ -1,0 +1,108 @@
+import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer'
+import type { Cells, Column, ColumnType, RowOptions } from './format.ts'
+
+/** A row group is held in memory, several times over while it is packed: it ends at whichever comes first. */
+export const groupRows = 10_000
+const groupCharacters = 4_000_000
+
+type Cell = Cells[number]
+
+interface ParquetType {
+  readonly physical: Omit<SchemaElement, 'name'>
+  readonly value: (cell: NonNullable<Cell>) => string | number | bigint
+  /** Least and greatest value of each group, which let a reader leave groups out; of long texts they would fill memory. */
+  readonly statistics: boolean
+}
+
+const types: Readonly<Record<ColumnType, ParquetType>> = {
+  text: {
+    physical: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
+    value: String,
+    statistics: false,
+  },
+  integer: { physical: { type: 'INT32' }, value: int32, statistics: true },
+  long: { physical: { type: 'INT64' }, value: BigInt, statistics: true },
+  instant: {
+    physical: {
+      type: 'INT64',
+      converted_type: 'TIMESTAMP_MILLIS',
+      logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
+    },
+    value: (cell) => BigInt(Date.parse(String(cell))),
+    statistics: true,
+  },
+}
+
+/** What does not fit would be cut to its last bits without a word. */
+function int32(cell: NonNullable<Cell>): number {
+  if (typeof cell === 'number' && (cell | 0) === cell) return cell
+  throw new RangeError(`${cell} is not a 32-bit integer`)
+}
+
+/** Rows as the bytes of a Parquet file; every column may be null. */
+export async function* writeParquet(
+  rows: Iterable<Cells>,
+  { columns }: RowOptions,
+): AsyncGenerator<Uint8Array> {
+  const writer = new ChunkWriter()
+  const file = new ParquetWriter({ writer, schema: schemaOf(columns), createdBy: 'rankline' })
+  const group = rowGroup(columns)
+  const writeGroup = async (): Promise<Uint8Array> => {
+    await file.write({ columnData: group.take(), rowGroupSize: groupRows })
+    return writer.take()
+  }
+  for (const row of rows) {
+    group.add(row)
+    if (group.isFull()) yield await writeGroup()
+  }
+  if (!group.isEmpty()) yield await writeGroup()
+  await file.finish()
+  yield writer.take()
+}
+
+/** Hands on what was written so far, and goes on in the same memory. */
+class ChunkWriter extends ByteWriter {
+  take(): Uint8Array {
+    const bytes = this.getBytes().slice()
+    this.index = 0
+    return bytes
+  }
+}
+
+function schemaOf(columns: readonly Column[]): SchemaElement[] {
+  const elements = columns.map(
+    ({ name, type }): SchemaElement => ({ name, repetition_type: 'OPTIONAL', ...types[type].physical }),
+  )
+  return [{ name: 'root', num_children: columns.length }, ...elements]
+}
+
+/** Values of a row group, column by column. */
+function rowGroup(columns: readonly Column[]) {
+  let values: ReturnType<ParquetType['value']>[][] = columns.map(() => [])
+  let count = 0
+  let characters = 0
+  return {
+    add: (row: Cells): void => {
+      for (const [index, { type }] of columns.entries()) {
+        const cell = row[index] ?? null
+        values[index]?.push(cell === null ? (null as never) : types[type].value(cell))
+        if (typeof cell === 'string') characters += cell.length
+      }
+      count += 1
+    },
+    isEmpty: () => count === 0,
+    isFull: () => count >= groupRows || characters >= groupCharacters,
+    take: () => {
+      const data = columns.map(({ name, type }, index) => ({
+        name,
+        data: values[index] ?? [],
+        statistics: types[type].statistics,
+        offsetIndex: false,
+      }))
+      values = columns.map(() => [])
+      count = 0
+      characters = 0
+      return data
+    },
+  }
+}

@@ -1,0 +1,105 @@
+import { createRequire } from 'node:module'
+import { stripVTControlCharacters } from 'node:util'
+
+/** Where an action writes: data to stdout, talk to stderr. */
+export interface Terminal {
+  /**
+   * Writes data: as it is into a file or a pipe, with control characters escaped onto a screen; the colors of `painted` text pass.
+   * Fulfilled when more may be written, rejected with one sentence where it cannot be.
+   */
+  readonly write: (data: string | Uint8Array, painted?: boolean) => Promise<void>
+  /** Says one line to a person. */
+  readonly log: (line: string) => void
+  /** Asks a person yes or no, which means no unless it is yes; null if there is no one to answer. */
+  readonly ask?: ((question: string) => Promise<boolean>) | null
+  /** Rewrites the live line where there is a terminal; an empty one takes it away. */
+  readonly status: ((line: string) => void) | null
+  /** Only what is wrong is said: neither progress nor notes. */
+  readonly quiet?: boolean
+  readonly columns: number
+  readonly color: boolean
+  /** Only letters, digits and signs of ASCII can be shown. */
+  readonly ascii?: boolean
+}
+
+/** Says one line that may be missed. */
+export function note({ log, quiet = false }: Pick<Terminal, 'log' | 'quiet'>, line: string): void {
+  if (!quiet) log(line)
+}
+
+/** A terminal that is told only what is wrong. */
+export function quietTerminal(terminal: Terminal): Terminal {
+  return { ...terminal, quiet: true, status: null }
+}
+
+/** Whether data goes to a person's eyes, not into a pipe or a file: those have no width. */
+export function isScreen({ columns }: Pick<Terminal, 'columns'>): boolean {
+  return Number.isFinite(columns)
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+const unsafe = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+/g
+
+/** Text from outside, made safe for a terminal: no escape sequences, no control or direction characters, one line. */
+export function sanitize(text: string): string {
+  return stripVTControlCharacters(text).replace(unsafe, ' ')
+}
+
+/** The same for a line of text, in which spaces at the ends would look like columns. */
+export function sanitizeLine(text: string): string {
+  return sanitize(text).trim()
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is escaped
+const control = /(?![\n\t]|\r\n)[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: those of our own tables, whose cells are harmless
+const color = /\u001b\[(?:1|22|31|32|39)m/
+
+/**
+ * Text as a screen may show it: control and direction characters escaped as JSON does, so that JSON stays JSON, but for tabs and line
+ * ends; the colors of `painted` text pass.
+ */
+export function escapeControls(text: string, painted = false): string {
+  return text.replace(control, (character, at: number) =>
+    painted && color.exec(text.slice(at, at + 5))?.index === 0
+      ? character
+      : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/** The text cut or padded to that many columns; wide characters count twice. */
+export function fitColumns(text: string, columns: number, align: 'left' | 'right' = 'left'): string {
+  const cut = textWidth(text) > columns ? shorten(text, columns) : text
+  const space = ' '.repeat(Math.max(0, columns - textWidth(cut)))
+  return align === 'left' ? cut + space : space + cut
+}
+
+/** To make one takes longer than to shorten a text; most commands never need it. */
+let letters: Intl.Segmenter | null = null
+
+function shorten(text: string, columns: number): string {
+  letters ??= new Intl.Segmenter()
+  let short = ''
+  let width = 0
+  for (const { segment } of letters.segment(text)) {
+    width += textWidth(segment)
+    if (width > columns - 1) break
+    short += segment
+  }
+  return `${short}…`
+}
+
+/** Letters and signs that are one column wide in every text: a table is full of them, and the package takes 5 us for each. */
+const narrow =
+  /^[\u0020-\u007e\u00a0-\u00ac\u00ae-\u02ff\u0400-\u0482\u048a-\u052f\u2010-\u2027\u2190-\u21ff\u2500-\u25fc]*$/
+
+/** The package takes a tenth of a start to load: most commands never need it. */
+let stringWidth: typeof import('string-width').default | null = null
+
+/** How many columns of a terminal a text takes. */
+export function textWidth(text: string): number {
+  if (narrow.test(text)) return text.length
+  stringWidth ??= (createRequire(import.meta.url)('string-width') as typeof import('string-width')).default
+  return stringWidth(text)
+}

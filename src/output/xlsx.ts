@@ -1,0 +1,302 @@
+import { Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
+import { ZipFile } from 'yazl'
+
+/** A sheet with its rows, of which one after the other is taken. */
+export interface Sheet {
+  readonly name: string
+  readonly columns: readonly SheetColumn[]
+  readonly rows: Iterable<readonly SheetCell[]> | AsyncIterable<readonly SheetCell[]>
+}
+
+interface SheetWritten {
+  readonly name: string
+  /** Its columns and rows, as a formula names them. */
+  readonly area: string
+}
+
+const head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
+const relations = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
+const packages = 'http://schemas.openxmlformats.org/package/2006'
+const format = 'application/vnd.openxmlformats-officedocument.spreadsheetml'
+
+/**
+ * An XLSX file in chunks, in flat memory; the same sheets give the same bytes. Rows that one sheet cannot hold go on
+ * a next one, `name (2)`.
+ *
+ * @param limit rows of a sheet, its header among them
+ */
+export async function* workbook(sheets: Iterable<Sheet>, limit = maxRows): AsyncGenerator<Buffer> {
+  yield* zip(entries(sheets, limit))
+}
+
+/** A file in an archive: its name, and its text in chunks. */
+interface ZipEntry {
+  readonly name: string
+  readonly chunks: Iterable<string> | AsyncIterable<string>
+}
+
+/** The first day that an archive can name, in local time as archives have it: the same input gives the same bytes. */
+const zipOptions = { mtime: new Date(1980, 0, 1), forceDosTimestamp: true, compressionLevel: 4 }
+
+/** A zip archive. An entry is asked for when the one before is written, and the next chunk is made while one is packed. */
+async function* zip(entries: AsyncIterable<ZipEntry>): AsyncGenerator<Buffer> {
+  const archive = new ZipFile()
+  const output = archive.outputStream as Readable
+  let source: Readable | null = null
+  const write = async (): Promise<void> => {
+    for await (const { name, chunks } of entries) {
+      source = Readable.from(chunks, { highWaterMark: 1 })
+      archive.addReadStream(source, name, zipOptions)
+      await finished(source)
+    }
+    archive.end()
+  }
+  const written = write().catch((error) => output.destroy(error))
+  try {
+    yield* output
+  } finally {
+    // The reader may have stopped half way: then the rows are closed, too.
+    ;(source as Readable | null)?.destroy()
+    await written
+  }
+}
+
+/** The sheets first: only when they are written is it known how many they are. */
+async function* entries(sheets: Iterable<Sheet>, limit: number): AsyncGenerator<ZipEntry> {
+  const written: SheetWritten[] = []
+  for (const { name, columns, rows } of sheets) {
+    const ahead = aheadOf(rows)
+    try {
+      for (let part = 1; part === 1 || !(await ahead.atEnd()); part++) {
+        const own = uniqueName(part === 1 ? name : `${name} (${part})`, written)
+        let count = 0
+        const chunks = async function* (): AsyncGenerator<string> {
+          yield head
+          count = yield* sheetXml(columns, ahead, limit)
+        }
+        yield { name: `xl/worksheets/sheet${written.length + 1}.xml`, chunks: chunks() }
+        written.push({ name: own, area: `$A$1:$${columnName(columns.length - 1)}$${count}` })
+      }
+    } finally {
+      await ahead.close()
+    }
+  }
+  for (const [name, text] of parts(written)) yield { name, chunks: [head, text] }
+}
+
+/** An iterator of rows that can tell whether there are more. */
+function aheadOf<T>(rows: Iterable<T> | AsyncIterable<T>) {
+  const source = Symbol.asyncIterator in rows ? rows[Symbol.asyncIterator]() : rows[Symbol.iterator]()
+  let peeked: IteratorResult<T> | null = null
+  return {
+    next: (): Promise<IteratorResult<T>> | IteratorResult<T> => {
+      const next = peeked ?? source.next()
+      peeked = null
+      return next
+    },
+    atEnd: async (): Promise<boolean> => {
+      peeked ??= await source.next()
+      return peeked.done === true
+    },
+    close: async (): Promise<void> => {
+      await source.return?.()
+    },
+  }
+}
+
+const longestName = 31
+
+/** A name that Excel takes, and that no other sheet has. */
+function uniqueName(wanted: string, others: readonly { readonly name: string }[]): string {
+  const taken = new Set(others.map(({ name }) => name.toLowerCase()))
+  for (let number = 1; ; number++) {
+    const own = cleanName(wanted, number === 1 ? '' : ` ${number}`)
+    if (!taken.has(own.toLowerCase())) return own
+  }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+const unfit = /[[\]:*?/\\\u0000-\u001f\ufffe\uffff]|\p{Surrogate}/gu
+
+/** Without what Excel refuses in names, cut so that a part number and what tells it from others stay. */
+function cleanName(wanted: string, end: string): string {
+  const [, name = '', part = ''] = wanted.replace(unfit, '_').match(/^(.*?)( \(\d+\))?$/s) ?? []
+  const bare = name.replace(/^['\s]+|['\s]+$/g, '')
+  // Excel keeps one name for itself.
+  const own = bare === '' || bare.toLowerCase() === 'history' ? 'Sheet' : bare
+  return cutTo(longestName - part.length - end.length, own) + part + end
+}
+
+/** Cut between characters, and not behind a quote, which no name may end with. */
+function cutTo(length: number, text: string): string {
+  let cut = ''
+  for (const letter of text) {
+    if (cut.length + letter.length > length) break
+    cut += letter
+  }
+  return cut.replace(/'+$/, '')
+}
+
+/** What stands around the sheets. */
+function parts(sheets: readonly SheetWritten[]): readonly (readonly [name: string, text: string])[] {
+  const numbered = sheets.map((sheet, index) => ({
+    ...sheet,
+    name: attribute(sheet.name),
+    number: index + 1,
+  }))
+  const list = <T>(of: (sheet: (typeof numbered)[number]) => T): string => numbered.map(of).join('')
+  const styled = sheets.length + 1
+  return [
+    ['xl/styles.xml', styles],
+    [
+      'xl/workbook.xml',
+      `<workbook xmlns="${main}" xmlns:r="${relations}"><sheets>${list(({ name, number }) => `<sheet name="${name}" sheetId="${number}" r:id="rId${number}"/>`)}</sheets><definedNames>${list(({ name, area, number }) => `<definedName name="_xlnm._FilterDatabase" localSheetId="${number - 1}" hidden="1">'${name.replaceAll("'", "''")}'!${area}</definedName>`)}</definedNames></workbook>`,
+    ],
+    [
+      'xl/_rels/workbook.xml.rels',
+      `<Relationships xmlns="${packages}/relationships">${list(({ number }) => `<Relationship Id="rId${number}" Type="${relations}/worksheet" Target="worksheets/sheet${number}.xml"/>`)}<Relationship Id="rId${styled}" Type="${relations}/styles" Target="styles.xml"/></Relationships>`,
+    ],
+    [
+      '_rels/.rels',
+      `<Relationships xmlns="${packages}/relationships"><Relationship Id="rId1" Type="${relations}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
+    ],
+    [
+      '[Content_Types].xml',
+      `<Types xmlns="${packages}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/xl/workbook.xml" ContentType="${format}.sheet.main+xml"/><Override PartName="/xl/styles.xml" ContentType="${format}.styles+xml"/>${list(({ number }) => `<Override PartName="/xl/worksheets/sheet${number}.xml" ContentType="${format}.worksheet+xml"/>`)}</Types>`,
+    ],
+  ]
+}
+
+function attribute(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
+}
+
+/** What the cells of a column are; instants and days are given as ISO 8601 text, shares of one as numbers. `decimal`: shown to two places. */
+export type CellKind = 'text' | 'number' | 'decimal' | 'date' | 'datetime' | 'percent'
+
+export interface SheetColumn {
+  readonly header: string
+  /** In characters. */
+  readonly width: number
+  readonly kind: CellKind
+}
+
+/** A number in a column of text stays a number, and text in one of numbers is text. */
+export type SheetCell = string | number | null
+
+type Cells = readonly SheetCell[]
+
+/** Rows that Excel takes on one sheet, and characters in one cell. */
+export const maxRows = 1_048_576
+const maxCharacters = 32_767
+
+/** Style of each kind, by its place in `styles`. */
+const styleOf: Readonly<Record<CellKind, number>> = {
+  text: 0,
+  number: 0,
+  date: 2,
+  datetime: 3,
+  percent: 4,
+  decimal: 5,
+}
+const headerStyle = 1
+
+/** The styles of every workbook: plain, bold, day, instant, percent, two places. */
+export const styles = `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/><numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts><fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="6"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/><xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/><xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="165" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="10" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="4" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/></cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`
+
+/** Characters that a chunk has, about. */
+const chunkLength = 32_768
+
+/** A sheet as XML, of at most `limit` rows with its header. Answers how many rows it has. */
+export async function* sheetXml(
+  columns: readonly SheetColumn[],
+  rows: { next(): IteratorResult<Cells> | Promise<IteratorResult<Cells>> },
+  limit: number,
+): AsyncGenerator<string, number> {
+  const names = columns.map((_, index) => columnName(index))
+  const head = columns.map(({ header }, index) => textCell(`${names[index]}1`, header, headerStyle))
+  let text = `${opening(columns)}<row r="1">${head.join('')}</row>`
+  let number = 1
+  while (number < limit) {
+    const next = await rows.next()
+    if (next.done === true) break
+    number += 1
+    text += rowXml(number, next.value, columns, names)
+    if (text.length < chunkLength) continue
+    yield text
+    text = ''
+  }
+  yield `${text}</sheetData><autoFilter ref="A1:${names.at(-1)}${number}"/></worksheet>`
+  return number
+}
+
+function opening(columns: readonly SheetColumn[]): string {
+  const widths = columns.map(
+    ({ width }, index) => `<col min="${index + 1}" max="${index + 1}" width="${width}" customWidth="1"/>`,
+  )
+  return `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><cols>${widths.join('')}</cols><sheetData>`
+}
+
+function rowXml(
+  number: number,
+  cells: Cells,
+  columns: readonly SheetColumn[],
+  names: readonly string[],
+): string {
+  let row = `<row r="${number}">`
+  for (const [index, { kind }] of columns.entries())
+    row += cellXml(`${names[index]}${number}`, cells[index] ?? null, kind)
+  return `${row}</row>`
+}
+
+/** One cell; nothing is a formula. */
+function cellXml(place: string, cell: SheetCell, kind: CellKind): string {
+  if (cell === null || cell === '') return ''
+  const value = typeof cell === 'string' && (kind === 'date' || kind === 'datetime') ? serial(cell) : cell
+  if (typeof value === 'string') return textCell(place, value, 0)
+  if (!Number.isFinite(value)) return ''
+  const style = styleOf[kind]
+  return `<c r="${place}"${style === 0 ? '' : ` s="${style}"`}><v>${value}</v></c>`
+}
+
+const dayMs = 86_400_000
+/** Days from the day 0 of spreadsheets to 1970. */
+const daysTo1970 = 25_569
+
+/** An instant as days, in UTC; text that names none, or one of before 1900, stays text. */
+function serial(text: string): number | string {
+  const days = Date.parse(text) / dayMs + daysTo1970
+  // Spreadsheets have a 29th of February 1900.
+  return days >= 61 ? days : text
+}
+
+function textCell(place: string, text: string, style: number): string {
+  const styled = style === 0 ? '' : ` s="${style}"`
+  return `<c r="${place}"${styled} t="inlineStr"><is><t xml:space="preserve">${escaped(text)}</t></is></c>`
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: XML has no place for them
+const forbidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu
+const special = /[&<>\r]|_(?=x[0-9a-f]{4}_)/gi
+const names: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  // A parser would take it for a line feed.
+  '\r': '&#13;',
+  // Excel reads _x0041_ as a character.
+  _: '_x005F_',
+}
+
+function escaped(text: string): string {
+  const short = text.length > maxCharacters ? text.slice(0, maxCharacters) : text
+  return short.replace(forbidden, '').replace(special, (found) => names[found] ?? found)
+}
+
+/** `A` to `Z`, `AA` and so on, from 0. */
+export function columnName(index: number): string {
+  const last = String.fromCharCode(65 + (index % 26))
+  return index < 26 ? last : columnName(Math.floor(index / 26) - 1) + last
+}

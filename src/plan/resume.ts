@@ -1,0 +1,54 @@
+import { isComplete, type Run } from '../model/run.ts'
+import type { RunStore } from '../store/runs.ts'
+
+/** What one `run` command does with one of its jobs. */
+export type ResumeDecision =
+  | { readonly do: 'begin' }
+  | { readonly do: 'continue'; readonly run: Run }
+  /** It finished in a piece of work that another job of the same command did not finish. */
+  | { readonly do: 'show'; readonly run: Run }
+
+/** What the decision needs of a job. */
+export interface TrackedJob {
+  readonly name: string
+  /** Ranks of targets are watched, of the whole job or of single queries. */
+  readonly tracked: boolean
+}
+
+export interface ResumeOptions {
+  /** Local day of each job, in their order. */
+  readonly dates: readonly string[]
+  readonly fresh: boolean
+  readonly now: number
+}
+
+/**
+ * Decides for each job whether a new run begins or the last one continues. A job with targets is continued on the same local day
+ * only; what can no longer be continued is closed as it stands.
+ */
+export async function decideResume(
+  store: Pick<RunStore, 'latestRun' | 'closeRun'>,
+  jobs: readonly TrackedJob[],
+  { dates, fresh, now }: ResumeOptions,
+  change: boolean,
+): Promise<readonly ResumeDecision[]> {
+  const latest = await Promise.all(jobs.map(({ name }) => store.latestRun(name)))
+  const unfinished = latest.map((run) => run !== null && !isComplete(run.finishReason))
+  const continued = jobs.map(
+    (job, index) =>
+      unfinished[index] === true && !fresh && (!job.tracked || latest[index]?.date === dates[index]),
+  )
+  if (change)
+    for (const [index, run] of latest.entries())
+      if (run !== null && unfinished[index] === true && continued[index] !== true)
+        await store.closeRun(run.id, now)
+
+  const goingOn = new Set(
+    latest.flatMap((run, index) => (continued[index] === true && run !== null ? [run.groupId] : [])),
+  )
+  return latest.map((run, index): ResumeDecision => {
+    if (run === null || fresh) return { do: 'begin' }
+    if (continued[index] === true) return { do: 'continue', run }
+    return !(unfinished[index] ?? false) && goingOn.has(run.groupId) ? { do: 'show', run } : { do: 'begin' }
+  })
+}

@@ -1,0 +1,168 @@
+import type { Observation, RankedPlace } from '../model/result.ts'
+import type { Matcher } from './match.ts'
+
+/** The state of one page of a query. */
+export type PageState =
+  /** Answered: its results are known. */
+  | 'done'
+  /** Asked for, without an answer. */
+  | 'failed'
+  /** Still to be asked. */
+  | 'open'
+  /** Not asked, by the paging policy. */
+  | 'passed'
+  /** The results ended before it. */
+  | 'ended'
+
+/** One result of a page, as far as ranks go. */
+export interface RankedItem {
+  /** The same number for the same link (after WHATWG parsing, without its fragment); null where there is no link. */
+  readonly sameAs: number | null
+  readonly link: string | null
+}
+
+/** One page of a query in one run. */
+export interface Page {
+  readonly page: number
+  readonly state: PageState
+  /** In the order of the page; empty where it was not answered. */
+  readonly items: readonly RankedItem[]
+  /** The service says that no page follows it. */
+  readonly isLast?: true
+  /** Its answer repeats another question than asked. */
+  readonly mismatched?: true
+}
+
+/** Ranks of the results of one page, in their order. */
+interface PageRanks {
+  readonly page: number
+  /** Distinct results before the page. */
+  readonly base: number
+  readonly ranks: readonly number[]
+}
+
+const assumedPageSize = 10
+
+/**
+ * Ranks over all pages of a query: 1 + the number of distinct results before a result. A result that repeats
+ * an earlier one keeps the rank of the first. A page that was not fetched counts with its documented size.
+ *
+ * @param pages in order, from page 1, without holes
+ * @param pageSize documented size of a page; where none is documented, ten are assumed
+ */
+export function rankPages(pages: readonly Page[], pageSize: number | null): readonly PageRanks[] {
+  const seen = new Map<number, number>()
+  let before = 0
+  return pages.map((page) => {
+    const base = before
+    if (page.state !== 'done') {
+      before += pageSize ?? assumedPageSize
+      return { page: page.page, base, ranks: [] }
+    }
+    const ranks = page.items.map(({ sameAs }) => {
+      const first = sameAs === null ? undefined : seen.get(sameAs)
+      if (first !== undefined) return first
+      before += 1
+      if (sameAs !== null) seen.set(sameAs, before)
+      return before
+    })
+    return { page: page.page, base, ranks }
+  })
+}
+
+/** Pages in order without holes: what lies between them was passed over. */
+export function withGaps(pages: readonly Page[]): readonly Page[] {
+  const byNumber = new Map(pages.map((page) => [page.page, page]))
+  const last = pages.at(-1)?.page ?? 0
+  return Array.from(
+    { length: last },
+    (_, index) => byNumber.get(index + 1) ?? { page: index + 1, state: 'passed', items: [] },
+  )
+}
+
+/** The pages from the first on that were all answered. */
+export function unbrokenPages(pages: readonly Page[]): readonly Page[] {
+  const gap = pages.findIndex(({ state, page }, index) => state !== 'done' || page !== index + 1)
+  return gap < 0 ? pages : pages.slice(0, gap)
+}
+
+/** Distinct results of the pages that were answered. */
+export function distinctResults(pages: readonly Page[]): number {
+  const seen = new Set<number>()
+  let unlinked = 0
+  for (const { items } of pages) {
+    for (const { sameAs } of items) {
+      if (sameAs === null) unlinked += 1
+      else seen.add(sameAs)
+    }
+  }
+  return seen.size + unlinked
+}
+
+/** Whether the later page brings the results of the earlier one again, all of them and in the same order. */
+export function repeats(earlier: Page, later: Page): boolean {
+  return (
+    later.items.length > 0 &&
+    later.items.length === earlier.items.length &&
+    later.items.every(
+      ({ sameAs }, index) => sameAs !== null && sameAs === (earlier.items[index] as RankedItem).sameAs,
+    )
+  )
+}
+
+/** The pages of a query that were checked. */
+interface CheckedPages {
+  /** In order, from page 1, without holes. */
+  readonly pages: readonly Page[]
+  /** Documented size of a page, or null. */
+  readonly pageSize: number | null
+  /** Pages that were asked for at most. */
+  readonly maxPages: number
+  /** Results that were asked for where no page size is documented; null where the number of pages says all. */
+  readonly depth: number | null
+}
+
+/**
+ * What the pages of a query say of one target. Only answers make a rank: where a page failed or is still open and
+ * nothing was found, the state is `unknown`; a page that the policy passed over makes `absent` an estimate.
+ */
+export function observe({ pages, pageSize, maxPages, depth }: CheckedPages, matches: Matcher): Observation {
+  const whole = unbrokenPages(pages)
+  const unbrokenDepth = distinctResults(whole)
+  const isAll = pages[whole.length]?.state === 'ended' || (depth !== null && unbrokenDepth >= depth)
+  const looked = {
+    depth: distinctResults(pages),
+    unbrokenDepth,
+    unbrokenPages: isAll ? maxPages : whole.length,
+    places: placesOf(pages, pageSize, matches),
+  }
+  const [best] = looked.places
+  if (best !== undefined) {
+    const exactness = best.page <= whole.length ? 'exact' : 'estimated'
+    // What later pages say changes nothing of the rank.
+    const suspect = pages.some((page) => page.state === 'done' && page.mismatched && page.page <= best.page)
+    return { ...looked, ...marked(suspect), state: 'ranked', rank: best.rank, exactness }
+  }
+  const suspect = marked(pages.some(({ mismatched }) => mismatched))
+  if (pages.length === 0 || pages.some(({ state }) => state === 'failed' || state === 'open'))
+    return { ...looked, ...suspect, state: 'unknown', rank: null, exactness: null }
+  const gap = pages.some(({ state }) => state === 'passed')
+  return { ...looked, ...suspect, state: 'absent', rank: null, exactness: gap ? 'estimated' : 'exact' }
+}
+
+function marked(suspect: boolean): Pick<Observation, 'suspect'> {
+  return suspect ? { suspect: true } : {}
+}
+
+/** Every result of the target once, the best first: where a later page repeats it, it has its place already. */
+function placesOf(pages: readonly Page[], pageSize: number | null, matches: Matcher): readonly RankedPlace[] {
+  const ranks = rankPages(pages, pageSize)
+  const places = new Map<number, RankedPlace>()
+  for (const [index, { page, items }] of pages.entries())
+    for (const [place, { link }] of items.entries()) {
+      const rank = ranks[index]?.ranks[place]
+      if (rank === undefined || link === null || places.has(rank) || !matches(link)) continue
+      places.set(rank, { rank, page, place })
+    }
+  return [...places.values()]
+}

@@ -1,0 +1,210 @@
+import type { ResultRecord, SerpDate, SerpRecord } from '../../store/reports.ts'
+import { missingPages, type PageStatus, pageStatuses } from '../explain/pages.ts'
+import { type ComparisonDay, isBetterBaseline } from '../history/movement.ts'
+import { turnoverDepth, turnoverOfPages } from '../metrics/turnover.ts'
+
+/** One result of a snapshot, as far as comparing goes. */
+export interface SerpResult {
+  /** 1 + the distinct results before it. */
+  readonly rank: number
+  /** Equal for the same result: of its link where it has one. */
+  readonly key: string | number
+  readonly title: string | null
+  readonly link: string | null
+  readonly snippet: string | null
+}
+
+/** What one run saw of a query, as plain data. */
+export interface Serp<Result extends SerpResult = SerpResult> {
+  readonly results: readonly Result[]
+  /** Distinct results looked at without a gap from the first one on. */
+  readonly unbrokenDepth: number
+  /** Whether there were no more: then it is known of every rank what stands there. */
+  readonly resultsEnded: boolean
+}
+
+/** The same result, then and now. */
+export interface Pair<Result extends SerpResult = SerpResult> {
+  readonly before: Result
+  readonly after: Result
+}
+
+/** What became of the results between two snapshots, in the order of ranks. */
+export interface SerpDiff<Result extends SerpResult = SerpResult> {
+  /** Down to here both looked without a gap. */
+  readonly comparedDepth: number
+  readonly entered: readonly Result[]
+  readonly left: readonly Result[]
+  /** On both sides, with another rank. */
+  readonly moved: readonly Pair<Result>[]
+  /** On both sides, with another title or snippet, moved or not. */
+  readonly changed: readonly Pair<Result>[]
+  /** On both sides with the same rank, title and snippet. */
+  readonly same: number
+  /** On one side alone, and deeper than the other looked without a gap: nothing is said of them. */
+  readonly notCompared: { readonly from: number; readonly to: number }
+  /**
+   * The share of the first ten (of as many as both looked at, where that is less) that are others, from 0 to 1:
+   * 1 - common / the longer of both lists. A result without a link is no page. Null where there were no pages to compare.
+   */
+  readonly turnover: number | null
+}
+
+/**
+ * Compares two snapshots of one query. `entered` and `left` are said only as far down as both looked without a gap; two
+ * known ranks are always compared, for a rank does not depend on how deep one looked. A result that a snapshot has
+ * several times counts once, with its best rank.
+ *
+ * @param depth only results are told that stand among so many on either side
+ */
+export function diffSerps<Result extends SerpResult>(
+  from: Serp<Result>,
+  to: Serp<Result>,
+  depth = Number.POSITIVE_INFINITY,
+): SerpDiff<Result> {
+  const [before, after] = [byKey(from), byKey(to)]
+  const bothSaw = commonDepth(from, to)
+  const comparedDepth = Math.min(bothSaw, depth)
+  const [gone, come] = [without(before, after), without(after, before)]
+  const pairs = [...after.values()].flatMap((result) => {
+    const old = before.get(result.key)
+    return old !== undefined && Math.min(old.rank, result.rank) <= depth
+      ? [{ before: old, after: result }]
+      : []
+  })
+  const isCompared = ({ rank }: Result): boolean => rank <= comparedDepth
+  const isDeeper = ({ rank }: Result): boolean => rank > comparedDepth && rank <= depth
+  return {
+    comparedDepth,
+    entered: come.filter(isCompared),
+    left: gone.filter(isCompared),
+    moved: pairs.filter(hasMoved),
+    changed: pairs.filter(hasChanged),
+    same: pairs.filter((pair) => !hasMoved(pair) && !hasChanged(pair)).length,
+    notCompared: { from: gone.filter(isDeeper).length, to: come.filter(isDeeper).length },
+    turnover: turnoverOf(before, after, Math.min(turnoverDepth, bothSaw)),
+  }
+}
+
+/** Each result once, the best rank first. */
+function byKey<Result extends SerpResult>({ results }: Serp<Result>): ReadonlyMap<Result['key'], Result> {
+  const found = new Map<Result['key'], Result>()
+  for (const result of [...results].sort((a, b) => a.rank - b.rank))
+    if (!found.has(result.key)) found.set(result.key, result)
+  return found
+}
+
+function commonDepth(from: Serp, to: Serp): number {
+  if (from.resultsEnded && to.resultsEnded) return Math.max(from.unbrokenDepth, to.unbrokenDepth)
+  return Math.min(reach(from), reach(to))
+}
+
+function reach({ unbrokenDepth, resultsEnded }: Serp): number {
+  return resultsEnded ? Number.POSITIVE_INFINITY : unbrokenDepth
+}
+
+function without<Result extends SerpResult>(
+  these: ReadonlyMap<Result['key'], Result>,
+  those: ReadonlyMap<Result['key'], Result>,
+): readonly Result[] {
+  return [...these.values()].filter(({ key }) => !those.has(key))
+}
+
+function hasMoved({ before, after }: Pair): boolean {
+  return before.rank !== after.rank
+}
+
+function hasChanged({ before, after }: Pair): boolean {
+  return before.title !== after.title || before.snippet !== after.snippet
+}
+
+function turnoverOf(
+  before: ReadonlyMap<SerpResult['key'], SerpResult>,
+  after: ReadonlyMap<SerpResult['key'], SerpResult>,
+  depth: number,
+): number | null {
+  const first = (all: ReadonlyMap<SerpResult['key'], SerpResult>) =>
+    new Set([...all.values()].flatMap(({ rank, link, key }) => (link !== null && rank <= depth ? [key] : [])))
+  return turnoverOfPages(first(after), first(before)).value
+}
+
+/** What one run saw of a query, ready for comparing. */
+export interface Snapshot extends Serp, SerpDate {
+  /** When its last page came, ISO 8601 in UTC. */
+  readonly fetchedAt: string | null
+  /** Distinct results that were looked at. */
+  readonly depth: number
+  /** Pages looked at without a gap; infinite where the results ended there. */
+  readonly unbrokenPages: number
+  /** What became of the pages that were not looked at. */
+  readonly missed: readonly string[]
+}
+
+/** What a run left of a query, as a snapshot of the results. */
+export function snapshotOf(record: SerpRecord): Snapshot {
+  const pages = pageStatuses(record)
+  const gap = pages.findIndex(({ state }) => state !== 'done')
+  const whole = gap < 0 ? pages : pages.slice(0, gap)
+  const resultsEnded =
+    record.end?.kind === 'ended' && pages.slice(whole.length).every(({ state }) => state === 'skipped')
+  const results = keyed(resultsOf(pages))
+  const fetched = pages.flatMap(({ fetchedAt }) => fetchedAt ?? [])
+  return {
+    run: record.run,
+    date: record.date,
+    results,
+    fetchedAt: fetched.sort().at(-1) ?? null,
+    depth: new Set(results.map(({ rank }) => rank)).size,
+    // Without a gap a rank is the number of results down to it.
+    unbrokenDepth: Math.max(0, ...resultsOf(whole).map(({ rank }) => rank)),
+    unbrokenPages: resultsEnded ? Number.POSITIVE_INFINITY : whole.length,
+    resultsEnded,
+    missed: missingPages(record, pages),
+  }
+}
+
+function resultsOf(pages: readonly PageStatus[]): readonly ResultRecord[] {
+  return pages.flatMap(({ results }) => results)
+}
+
+/** Equal links are the same result; without a link it is told by its text, the second of the same text by its number. */
+function keyed(results: readonly ResultRecord[]): readonly SerpResult[] {
+  const times = new Map<string, number>()
+  return results.map(({ rank, title, link, sameAs, snippet }) => {
+    if (sameAs !== null) return { rank, title, link, snippet, key: sameAs }
+    const text = title ?? ''
+    const time = times.get(text) ?? 0
+    times.set(text, time + 1)
+    return { rank, title, link, snippet, key: `${time} ${text}` }
+  })
+}
+
+/** The days to be compared, each as the runs of the day; null where there is none. */
+export interface ComparedDays {
+  readonly from: readonly SerpDate[] | null
+  readonly to: readonly SerpDate[] | null
+}
+
+/**
+ * The latest day with results, and an earlier one: the nearest before it, or the one that is nearest to the day that was
+ * asked for.
+ */
+export function comparedDays(looks: readonly SerpDate[], asked: ComparisonDay | null): ComparedDays {
+  const days = [...new Set(looks.map(({ date }) => date))].map((date) => ({ date, state: 'ranked' as const }))
+  const latest = days.pop()
+  if (latest === undefined) return { from: null, to: null }
+  const from = days.reduce<(typeof days)[number] | null>(
+    (kept, day) => (isBetterBaseline(day, kept, asked) ? day : kept),
+    null,
+  )
+  const of = (day: string) => looks.filter(({ date }) => date === day)
+  return { from: from === null ? null : of(from.date), to: of(latest.date) }
+}
+
+/** Of several runs of a day the one that looked deepest without a gap; of those the last. */
+export function deepestSnapshot(snapshots: readonly Snapshot[]): Snapshot | null {
+  return snapshots.reduce<Snapshot | null>(
+    (kept, one) => (kept === null || one.unbrokenPages >= kept.unbrokenPages ? one : kept),
+    null,
+  )
+}

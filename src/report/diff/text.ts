@@ -1,0 +1,276 @@
+import { count } from '../../model/text.ts'
+import { type Column, colored, formatTable, wrap } from '../../output/table.ts'
+import { fitColumns, sanitize, sanitizeLine, textWidth } from '../../output/terminal.ts'
+import { listed } from '../explain/pages.ts'
+import { comparison } from '../formats/table.ts'
+import type { ComparisonDay } from '../history/movement.ts'
+import type { TextLook } from '../report.ts'
+import type { ChangedResult, DiffDocument, DiffResult, DiffSide } from './document.ts'
+
+/** What became of a query's results, for a person. */
+export function diffText(one: DiffDocument, { width, color }: TextLook): string {
+  const params = Object.entries(one.params).map(([name, value]) => `${name}=${value}`)
+  const lines = [[`"${one.query}"`, one.operation, ...params].join('  '), ...about(one)]
+  const head = lines.flatMap((line) => wrap(sanitizeLine(line), width)).join('\n')
+  const rows = tableRows(one)
+  const table = rows.length === 0 ? '' : resultTable(rows, width)
+  return [
+    `${head}\n`,
+    ...(table === '' ? [] : ['\n', color ? colored(table) : table]),
+    ...rewritten(one, width),
+  ].join('')
+}
+
+function about(one: DiffDocument): readonly string[] {
+  const { job, from, to } = one
+  if (to === null) return [`${job}: no results are stored yet.`]
+  if (from === null)
+    return [`${job}: ${dayOf(to)} has nothing to compare with.`, ...[to].flatMap((side) => missed(side))]
+  return [
+    `${job}: ${dayOf(to)} compared with ${dayOf(from)}, ${count(one.compared_depth ?? 0, 'result')} deep.`,
+    ...[from, to].flatMap((side) => missed(side)),
+    counted(one),
+    ...deeper(from, to),
+    ...deeper(to, from),
+  ]
+}
+
+function dayOf({ date, run_id: run }: DiffSide): string {
+  return `${date} (run ${run})`
+}
+
+function missed({ date, missed: pages, unbroken_depth: depth }: DiffSide): readonly string[] {
+  if (pages.length === 0) return []
+  return [`${date}: ${listed(pages)}; checked without a gap: ${count(depth, 'result')}.`]
+}
+
+function deeper(side: DiffSide, { date }: DiffSide): readonly string[] {
+  if (side.not_compared === 0) return []
+  return [
+    `Not compared: ${count(side.not_compared, 'result')} of ${side.date}, deeper than was checked without a gap on ${date}.`,
+  ]
+}
+
+function counted(one: DiffDocument): string {
+  const { entered, left, moved, changed, same } = one
+  if (entered.length + left.length + moved.length + changed.length === 0)
+    return same === 0
+      ? 'Nothing changed: there are no results on either day.'
+      : `Nothing changed: ${count(same, 'result stands', 'results stand')} where ${same === 1 ? 'it' : 'they'} stood, with the same title and snippet.`
+  const parts = [
+    `${entered.length} entered`,
+    `${left.length} left`,
+    `${moved.length} moved`,
+    `${changed.length} changed title or snippet`,
+    `${same} the same`,
+  ]
+  return `${parts.join(', ')}. Turnover of the top 10: ${percent(one.turnover_top10)}.`
+}
+
+/** A share as `30%`; nothing where it is not known. */
+export function percent(share: number | null): string {
+  return share === null ? '?' : `${Math.round(share * 100)}%`
+}
+
+/** A result, where it stood and where it stands. */
+interface TableRow {
+  readonly result: DiffResult
+  readonly before: string
+  readonly after: string
+  readonly change: string
+}
+
+/** Who came, who went, then who moved. */
+function tableRows({ from, to, entered, left, moved }: DiffDocument): readonly TableRow[] {
+  const before = (rank: number): string => `${isEstimated(rank, from) ? '~' : ''}${rank}`
+  const after = (rank: number): string => `${isEstimated(rank, to) ? '~' : ''}${rank}`
+  return [
+    ...entered.map((result) => ({ result, before: '-', after: after(result.rank), change: 'entered' })),
+    ...left.map((result) => ({ result, before: before(result.rank), after: '-', change: 'left' })),
+    ...moved.map((result) => ({
+      result,
+      before: before(result.previous_rank),
+      after: after(result.rank),
+      change: result.change > 0 ? `▲ ${result.change}` : `▼ ${-result.change}`,
+    })),
+  ]
+}
+
+/** Below a gap a page counts with its documented size. */
+function isEstimated(rank: number, side: DiffSide | null): boolean {
+  return side !== null && rank > side.unbroken_depth
+}
+
+function resultTable(rows: readonly TableRow[], width: number): string {
+  const widestTitle = Math.max(16, Math.floor(width * 0.35))
+  const columns: readonly (Column & { readonly cell: (row: TableRow) => string })[] = [
+    { title: 'before', align: 'right', cell: ({ before }) => before },
+    { title: 'after', align: 'right', cell: ({ after }) => after },
+    { title: 'change', align: 'right', cell: ({ change }) => change },
+    ...(rows.some(({ result }) => result.targets.length > 0)
+      ? [{ title: 'target', cell: ({ result }: TableRow) => cut(owners(result), widestTitle) }]
+      : []),
+    {
+      title: 'title',
+      dropped: true,
+      cell: ({ result }) => cut(sanitizeLine(result.title ?? ''), widestTitle),
+    },
+    { title: 'link', shrinks: true, cell: ({ result }) => sanitizeLine(result.link ?? '') },
+  ]
+  return formatTable(
+    columns,
+    rows.map((row) => columns.map(({ cell }) => cell(row))),
+    width,
+  )
+}
+
+function owners({ targets }: DiffResult): string {
+  return sanitizeLine(
+    targets.map(({ target, own }) => `${target} (${own ? 'yours' : 'competitor'})`).join(', '),
+  )
+}
+
+function cut(text: string, width: number): string {
+  return textWidth(text) > width ? fitColumns(text, width) : text
+}
+
+/** Titles and snippets as they were and are. */
+function rewritten({ changed }: DiffDocument, width: number): readonly string[] {
+  if (changed.length === 0) return []
+  const lines = changed.flatMap((result) => [
+    ...wrap(
+      sanitizeLine(`${result.rank}  ${result.link ?? result.title ?? 'no link'}  ${owners(result)}`),
+      width,
+    ),
+    ...texts(result).flatMap(([name, text]) =>
+      wrap(`${name} ${text === null ? '(none)' : sanitizeLine(text)}`, width, '   '),
+    ),
+  ])
+  return ['\nTitles and snippets that changed, by rank:\n', ...lines.map((line) => `${line}\n`)]
+}
+
+function texts(result: ChangedResult): readonly (readonly [string, string | null])[] {
+  const { title, snippet, previous_title: oldTitle, previous_snippet: oldSnippet } = result
+  return [
+    ...(title === oldTitle
+      ? []
+      : ([
+          ['title before:', oldTitle],
+          ['title now:   ', title],
+        ] as const)),
+    ...(snippet === oldSnippet
+      ? []
+      : ([
+          ['snippet before:', oldSnippet],
+          ['snippet now:   ', snippet],
+        ] as const)),
+  ]
+}
+
+/** How much the results of a query changed, in numbers. */
+export interface DiffSummary
+  extends Pick<DiffDocument, 'query' | 'operation' | 'params' | 'compared_depth' | 'turnover_top10'> {
+  readonly from: string | null
+  readonly to: string | null
+  readonly entered: number
+  readonly left: number
+  readonly moved: number
+  readonly changed: number
+  /** Whether pages were not looked at on either day. */
+  readonly hasGaps: boolean
+}
+
+export function diffSummary(one: DiffDocument): DiffSummary {
+  const { query, operation, params, compared_depth, turnover_top10, from, to } = one
+  return {
+    query,
+    operation,
+    params,
+    compared_depth,
+    turnover_top10,
+    from: from?.date ?? null,
+    to: to?.date ?? null,
+    entered: one.entered.length,
+    left: one.left.length,
+    moved: one.moved.length,
+    changed: one.changed.length,
+    hasGaps: [from, to].some((side) => side !== null && side.missed.length > 0),
+  }
+}
+
+/** What changed most comes first: by the top 10, then by who came and went, then by who moved, then by texts. */
+export function byChange(a: DiffSummary, b: DiffSummary): number {
+  const weights = ({ turnover_top10, entered, left, moved, changed }: DiffSummary): readonly number[] => [
+    turnover_top10 ?? -1,
+    entered + left,
+    moved,
+    changed,
+  ]
+  const [one, other] = [weights(a), weights(b)]
+  return one.map((weight, index) => (other[index] ?? 0) - weight).find((difference) => difference !== 0) ?? 0
+}
+
+/** One line per query for a terminal, with lines under it that say what was compared. */
+export function diffTable(
+  all: readonly DiffSummary[],
+  { width, color, compare }: TextLook & { readonly compare: ComparisonDay | null },
+): string {
+  const several = (cell: (one: DiffSummary) => unknown): boolean => new Set(all.map(cell)).size > 1
+  const number = (title: string, cell: (one: DiffSummary) => number | null) => ({
+    title,
+    align: 'right' as const,
+    cell: (one: DiffSummary) => (one.from === null ? '' : String(cell(one) ?? '')),
+  })
+  const columns: readonly (Column & { readonly cell: (one: DiffSummary) => string })[] = [
+    { title: 'query', shrinks: true, cell: ({ query }) => sanitize(query) },
+    ...(several(({ operation }) => operation)
+      ? [{ title: 'operation', cell: ({ operation }: DiffSummary) => operation }]
+      : []),
+    ...(several(paramsOf) ? [{ title: 'params', cell: paramsOf }] : []),
+    number('entered', ({ entered }) => entered),
+    number('left', ({ left }) => left),
+    number('moved', ({ moved }) => moved),
+    number('changed', ({ changed }) => changed),
+    {
+      title: 'turnover',
+      align: 'right',
+      cell: (one) => (one.from === null ? '' : percent(one.turnover_top10)),
+    },
+    { ...number('depth', ({ compared_depth }) => compared_depth), dropped: true },
+    ...(several(({ to }) => to) ? [{ title: 'day', cell: ({ to }: DiffSummary) => to ?? '' }] : []),
+    ...(several(({ from }) => from)
+      ? [{ title: 'since', dropped: true as const, cell: ({ from }: DiffSummary) => from ?? '' }]
+      : []),
+  ]
+  const table = formatTable(
+    columns,
+    all.map((one) => columns.map(({ cell }) => cell(one))),
+    width,
+  )
+  return `${color ? colored(table) : table}\n${footer(all, compare).join('\n')}\n`
+}
+
+function paramsOf({ params }: DiffSummary): string {
+  return sanitize(
+    Object.entries(params)
+      .map(([name, value]) => `${name}=${value}`)
+      .join(' '),
+  )
+}
+
+function footer(all: readonly DiffSummary[], compare: ComparisonDay | null): readonly string[] {
+  const days = (side: 'from' | 'to') => [...new Set(all.flatMap((one) => one[side] ?? []))].sort()
+  const alone = all.filter(({ from, to }) => from === null && to !== null).length
+  const unseen = all.filter(({ to }) => to === null).length
+  const gaps = all.filter(({ hasGaps }) => hasGaps).length
+  const said = compare !== null && days('from').length === 0
+  const queries = (n: number, one: string, more: string): string =>
+    `${count(n, 'query', 'queries')} ${n === 1 ? one : more}`
+  return [
+    `${count(all.length, 'query', 'queries')}, ${days('to').join(', ')}. turnover: share of the first ten that differs from before. depth: as far down as both days were checked.`,
+    ...comparison(days('from'), compare),
+    ...(alone > 0 && !said ? [`${queries(alone, 'has', 'have')} nothing to compare with.`] : []),
+    ...(unseen > 0 ? [`${queries(unseen, 'has', 'have')} no results yet.`] : []),
+    ...(gaps > 0 ? [`${queries(gaps, 'lacks', 'lack')} pages on one of the days; --query says which.`] : []),
+  ]
+}

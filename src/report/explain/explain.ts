@@ -1,0 +1,189 @@
+import { count } from '../../model/text.ts'
+import { wrap } from '../../output/table.ts'
+import { fitColumns, sanitizeLine, textWidth } from '../../output/terminal.ts'
+import { isOpaque } from '../../rank/address.ts'
+import { explainMatch } from '../../rank/explain.ts'
+import type { QueryRecord, ResultRecord, TargetRecord } from '../../store/reports.ts'
+import { explainState, type PageStatus, pageStatuses } from './pages.ts'
+
+/** Everything that is known of one query in one run, as programs get it; its names stay. */
+export interface Explanation {
+  readonly job: string
+  readonly run_id: number
+  readonly date: string
+  readonly query: string
+  readonly operation: string
+  readonly params: Readonly<Record<string, string | number>>
+  /** Pages that were asked for at most. */
+  readonly max_pages: number
+  /** Why no page follows; null where pages may follow. */
+  readonly paging_end: string | null
+  readonly targets: readonly ExplainedTarget[]
+  readonly pages: readonly ExplainedPage[]
+}
+
+export interface ExplainedTarget {
+  readonly target: string
+  readonly site: string
+  readonly match: string
+  readonly also: readonly string[]
+  readonly own: boolean
+  readonly state: string
+  readonly rank: number | null
+  readonly exactness: string | null
+  readonly depth: number
+  readonly unbroken_depth: number
+  readonly why: string
+}
+
+export interface ExplainedPage {
+  readonly page: number
+  /** done, failed, open, skipped or passed */
+  readonly state: PageStatus['state']
+  readonly cause: string | null
+  readonly fetched_at: string | null
+  readonly results: readonly ExplainedResult[]
+}
+
+export interface ExplainedResult {
+  readonly kind: string
+  readonly rank: number
+  readonly position: number | null
+  readonly title: string | null
+  readonly link: string | null
+  /** A redirect that does not say where it leads: it may belong to any site. */
+  readonly opaque: boolean
+  readonly matches: readonly Verdict[]
+  /** Targets that it nearly matches, or looks as if it did. */
+  readonly near: readonly Verdict[]
+}
+
+export interface Verdict {
+  readonly target: string
+  readonly reason: string
+  /** To be read after the link. */
+  readonly text: string
+}
+
+/** Why a query says what it says of each target, from what its run left. */
+export function explanationOf(record: QueryRecord): Explanation {
+  return {
+    job: record.job,
+    run_id: record.run,
+    date: record.date,
+    query: record.text,
+    operation: record.operation,
+    params: record.params,
+    max_pages: record.maxPages,
+    paging_end: record.end?.because ?? null,
+    targets: record.targets.map((target) => explainTarget(record, target)),
+    pages: pageStatuses(record).map(({ page, state, cause, fetchedAt, results }) => ({
+      page,
+      state,
+      cause,
+      fetched_at: fetchedAt,
+      results: results.map((result) => explainResult(result, record.targets)),
+    })),
+  }
+}
+
+function explainTarget(record: QueryRecord, target: TargetRecord): ExplainedTarget {
+  const { label, site, match, also, own, state, rank, exactness, depth, unbrokenDepth } = target
+  return {
+    target: label,
+    site,
+    match,
+    also,
+    own,
+    state,
+    rank,
+    exactness,
+    depth,
+    unbroken_depth: unbrokenDepth,
+    why: explainState(record, target),
+  }
+}
+
+function explainResult(result: ResultRecord, targets: readonly TargetRecord[]): ExplainedResult {
+  const { kind, rank, position, title, link } = result
+  const verdicts = targets.flatMap((target) => {
+    const verdict = link === null ? null : explainMatch(target, link)
+    return verdict === null ? [] : [{ ...verdict, target: target.label }]
+  })
+  const brief = ({ target, reason, text }: Verdict): Verdict => ({ target, reason, text })
+  return {
+    kind,
+    rank,
+    position,
+    title,
+    link,
+    opaque: link !== null && isOpaque(link),
+    matches: verdicts.filter(({ matches }) => matches).map(brief),
+    near: verdicts.filter(({ near }) => near).map(brief),
+  }
+}
+
+/** An explanation for a person: what is said of each target, then the evidence, page by page. */
+export function explainText(one: Explanation, width: number): string {
+  const params = Object.entries(one.params).map(([name, value]) => `${name}=${value}`)
+  const lines = [
+    ...wrap(sanitizeLine([`"${one.query}"`, one.operation, ...params].join('  ')), width),
+    ...wrap(sanitizeLine(`Run ${one.run_id} of ${one.job}, ${one.date}. ${ending(one)}`), width),
+    '',
+    ...one.targets.flatMap((target) => [
+      ...wrap(sanitizeLine(stateOf(target)), width),
+      ...wrap(sanitizeLine(target.why), width, '  '),
+    ]),
+    ...(one.targets.length === 0 ? ['No targets are tracked.'] : []),
+    ...one.pages.flatMap((page) => [
+      '',
+      ...wrap(sanitizeLine(pageHead(page)), width),
+      ...page.results.flatMap((result) => resultLines(result, width)),
+    ]),
+  ]
+  return lines.join('\n').concat('\n')
+}
+
+function ending({ paging_end: because, max_pages: most }: Explanation): string {
+  const asked = `At most ${count(most, 'page')}.`
+  return because === null ? `${asked} The paging has not ended.` : `${asked} No page follows, for ${because}.`
+}
+
+function stateOf(target: ExplainedTarget): string {
+  const { state, rank, exactness, depth, unbroken_depth: unbroken } = target
+  const name = target.own ? target.target : `${target.target} (competitor)`
+  const looked = `${count(depth, 'result')} checked${unbroken < depth ? `, the first ${unbroken} without a gap` : ''}`
+  if (state === 'ranked') return `${name}: rank ${exactness === 'estimated' ? '~' : ''}${rank}, ${looked}`
+  return `${name}: ${exactness === 'estimated' ? `${state}, estimated` : state}, ${looked}`
+}
+
+const states: Readonly<Record<ExplainedPage['state'], string>> = {
+  done: 'fetched',
+  failed: 'failed',
+  open: 'not fetched yet',
+  skipped: 'not asked for',
+  passed: 'passed over',
+}
+
+function pageHead({ page, state, cause, fetched_at: at, results }: ExplainedPage): string {
+  if (state === 'done')
+    return `Page ${page}, fetched ${at?.slice(0, 16).replace('T', ' ')} UTC${results.length === 0 ? ': no results' : ''}`
+  return `Page ${page}: ${states[state]}${cause === null ? '' : `, ${cause}`}`
+}
+
+/** The number that the service sent stands in brackets, where it is another than the rank. */
+function resultLines(result: ExplainedResult, width: number): readonly string[] {
+  const { rank, position, link, title, opaque, matches, near } = result
+  const sent = position === null || position === rank ? '' : ` (${position})`
+  const head = `${`${rank}${sent}`.padStart(9)}  ${sanitizeLine(link ?? title ?? 'no link')}`
+  const indent = ' '.repeat(11)
+  const notes = [
+    ...matches.map(({ target, text }) => `${target}: it ${text}`),
+    ...near
+      .filter(({ reason }) => reason !== 'opaque-redirect')
+      .map(({ target, text }) => `not ${target}: it ${text}`),
+    ...(opaque ? ['a redirect that does not say where it leads: it may belong to any site'] : []),
+  ]
+  const line = textWidth(head) > width ? fitColumns(head, width).trimEnd() : head
+  return [line, ...notes.flatMap((note) => wrap(sanitizeLine(note), width, indent))]
+}

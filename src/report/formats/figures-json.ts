@@ -1,0 +1,297 @@
+import { asStream } from '../../output/formats/format.ts'
+import { type ComparedFigure, definitionOf } from '../headline.ts'
+import { type KeywordStatus, keywordStatuses } from '../history/keyword-status.ts'
+import { hasClicks, historyOfParts, type Part, partKey, partOf } from '../history/parts.ts'
+import type { Keyword, RankHistory } from '../history/rank-history.ts'
+import { bestRank } from '../metrics/best-rank.ts'
+import { type Distribution, top } from '../metrics/distribution.ts'
+import type { Figure, MetricOptions } from '../metrics/figure.ts'
+import { headlineMetrics, type MetricName, metrics } from '../metrics/index.ts'
+import { countLanding, landingPages } from '../metrics/landing-page.ts'
+import type { MovementCounts, Mover } from '../metrics/movements.ts'
+import { citationShare, ownership } from '../metrics/ownership.ts'
+import { pagesOf, serpPairs } from '../metrics/serps.ts'
+import { serpShareOfVoice } from '../metrics/share-of-voice.ts'
+import { discoverCompetitors } from '../metrics/site-shares.ts'
+import { volatility } from '../metrics/turnover.ts'
+import { urlSwaps } from '../metrics/url-swaps.ts'
+import { reportPageData } from '../page/build-data.ts'
+import type { PageData } from '../page/data.ts'
+import type { ReportFormat } from '../report.ts'
+import {
+  type PartSummary,
+  type Summary,
+  statusesByTarget,
+  summarise,
+  type TargetSummary,
+} from '../summary.ts'
+
+/** The figures alone, for programs. */
+export const figuresJsonFormat: ReportFormat = {
+  chunks: (source) => {
+    const { measure, ranked } = source
+    const data = reportPageData(source)
+    const summary = summarise(data.history, { ...measure, compare: ranked.compare })
+    const suspect = ranked.report().rows.filter((row) => row.suspect === 1).length
+    const document = { ...summaryDocument(summary, data), suspect_observations: suspect }
+    return asStream(`${JSON.stringify(document, null, 2)}\n`)
+  },
+  measured: true,
+}
+
+/** Lists of keywords and sites at most, as far as they are no figures. */
+const mostListed = 20
+
+/**
+ * A summary for programs: every metric with its definition, what it is made of, and what it covers. Figures are those of the
+ * headline kind of results, each engine apart; other kinds stand beside them.
+ */
+export function summaryDocument(summary: Summary, data: PageData) {
+  const { curve, parts, otherParts } = summary
+  const source = figuresSource(summary, data)
+  return {
+    job: summary.job,
+    date: summary.date,
+    compared_with: summary.compared,
+    ctr_curve: { name: curve.name, version: curve.version, source: curve.source },
+    keywords: { asked: summary.keywords, added: summary.added, removed: summary.removed },
+    kind: parts[0]?.kind ?? null,
+    targets: summary.targets.map((one) => targetDocument(one, source)),
+    first_ten: [...parts, ...otherParts].map((part) => firstTenDocument(part, source)),
+  }
+}
+
+interface FiguresSource {
+  readonly summary: Summary
+  readonly data: PageData
+  readonly measure: MetricOptions
+  /** The keywords of the headline kind of results. */
+  readonly history: RankHistory
+  readonly byTarget: ReadonlyMap<number, readonly KeywordStatus[]>
+  /** What links of the first results name the same page. */
+  readonly pages: readonly number[]
+}
+
+function figuresSource(summary: Summary, data: PageData): FiguresSource {
+  const measure = { curve: summary.curve, absent: summary.absent }
+  const byTarget = statusesByTarget(keywordStatuses(data.history, data.compare))
+  const history = historyOfParts(data.history, summary.parts)
+  return { summary, data, measure, history, byTarget, pages: pagesOf(data.links) }
+}
+
+function targetDocument(one: TargetSummary, source: FiguresSource) {
+  const { summary, data } = source
+  const place = data.history.targets.indexOf(one.target)
+  const isHeadline = ({ kind }: Part): boolean => kind === summary.parts[0]?.kind
+  return {
+    target: one.target.label,
+    site: one.target.site,
+    own: one.target.own,
+    figures: one.parts.filter(isHeadline).flatMap((part) => partFigures(part, place, source)),
+    ...countsDocument(one),
+    movers: {
+      ...aboutOf('gain', source),
+      winners: one.winners.map(moverDocument),
+      losers: one.losers.map(moverDocument),
+    },
+    best_rank: { ...aboutOf('best_rank', source), ...bestOf(place, source) },
+    landing_page: landingDocument(place, source),
+    cannibalisation: urlSwapsDocument(place, source),
+    head_to_head: one.competitors.map(({ other, ...counts }) => ({
+      against: other.label,
+      ...aboutOf('head_to_head', source),
+      ...counts,
+    })),
+    citations: citationDocuments(place, source),
+    other_kinds: one.parts
+      .filter((part) => !isHeadline(part))
+      .map((part) => ({
+        kind: part.kind,
+        engine: part.engine,
+        figures: partFigures(part, place, source),
+        ...countsDocument(part),
+      })),
+  }
+}
+
+/** What a metric is. */
+function aboutOf(metric: MetricName, { measure }: Pick<FiguresSource, 'measure'>) {
+  const { label, unit, better, definition, denominator: by } = definitionOf(metric, measure)
+  return { metric, label, unit, better, definition, divided_by: by }
+}
+
+/** Every figure of one kind of results of one engine; of AI references those that no click curve makes. */
+function partFigures(part: PartSummary, target: number, source: FiguresSource) {
+  const { kind, engine, figures } = part
+  const { data, measure } = source
+  const about = (metric: MetricName) => ({ ...aboutOf(metric, source), kind, engine })
+  const history = historyOfParts(data.history, [part])
+  const shown = lastSerps(data)
+  const own = (source.byTarget.get(target) ?? []).filter(
+    ({ keyword }) => partKey(partOf(keyword)) === partKey(part),
+  )
+  const firstTen = ownership(own, target, shown)[0]?.firstTen
+  const voice = serpShareOfVoice(shown, target, { history, curve: measure.curve })
+  return [
+    ...headlineMetrics
+      .filter(({ byClicks }) => !byClicks || hasClicks(kind))
+      .map(({ name }) => ({ ...about(name), ...numbers(figures[name]), ...sameKeywords(figures[name]) })),
+    ...(hasClicks(kind)
+      ? [{ ...about('serp_share_of_voice'), ...numbers(voice), weighed_by: voice.weight }]
+      : []),
+    ...(firstTen === undefined ? [] : [{ ...about('first_ten_share'), ...numbers(firstTen) }]),
+  ]
+}
+
+/** The first results of the last day. */
+function lastSerps({ history, serps }: PageData): PageData['serps'] {
+  return serps.filter(({ day }) => day === history.days.length - 1)
+}
+
+function numbers({ value, numerator, denominator, coverage, uncounted }: Figure) {
+  return { value, numerator, denominator, ...coverage, uncounted }
+}
+
+function sameKeywords({ cohort }: ComparedFigure) {
+  return {
+    same_keywords:
+      cohort === null
+        ? null
+        : { now: numbers(cohort.now), before: numbers(cohort.before), delta: cohort.delta },
+  }
+}
+
+interface Counts {
+  readonly distribution: Distribution
+  readonly movements: MovementCounts
+}
+
+/** Keywords by rank and by movement. */
+function countsDocument({ distribution, movements }: Counts) {
+  return {
+    distribution: { definition: metrics.distribution.definition, ...distribution },
+    top_ranks: {
+      definition: metrics.top_ranks.definition,
+      top_3: top(distribution, 3),
+      top_10: top(distribution, 10),
+    },
+    movements: { definition: metrics.movements.definition, ...movements },
+  }
+}
+
+function moverDocument({ status, gain }: Mover) {
+  const { keyword, current, baseline, change }: KeywordStatus = status
+  return {
+    ...keywordDocument(keyword),
+    volume: keyword.volume,
+    movement: change.movement,
+    rank: current.rank,
+    previous_rank: baseline?.value.rank ?? null,
+    change: change.change,
+    gain,
+  }
+}
+
+function keywordDocument({ query, operation, params }: Keyword) {
+  return { query, operation, params }
+}
+
+/** The best rank of all keywords of the headline kind, and the first day and keyword with it. */
+function bestOf(target: number, { history }: FiguresSource) {
+  const all = history.series.flatMap((one) => {
+    const best = one.target === target ? bestRank(one.cells) : null
+    return best === null ? [] : [{ ...best, keyword: one.keyword }]
+  })
+  const [first] = all.sort((a, b) => a.rank - b.rank || a.day - b.day || a.keyword - b.keyword)
+  if (first === undefined) return { value: null, date: null, query: null, operation: null, params: null }
+  const keyword = history.keywords[first.keyword] as Keyword
+  return { value: first.rank, date: history.days[first.day], ...keywordDocument(keyword) }
+}
+
+function landingDocument(target: number, source: FiguresSource) {
+  const { data, summary, byTarget } = source
+  const own = (byTarget.get(target) ?? []).filter(({ keyword }) => keyword.kind === summary.parts[0]?.kind)
+  const {
+    'wrong page': wrong,
+    'not ranked': absent,
+    'none intended': none,
+    ...counts
+  } = countLanding(landingPages(own, data.history))
+  return {
+    ...aboutOf('landing_page', source),
+    ...{
+      right: counts.right,
+      wrong_page: wrong,
+      not_ranked: absent,
+      none_intended: none,
+      unknown: counts.unknown,
+    },
+  }
+}
+
+function urlSwapsDocument(target: number, source: FiguresSource) {
+  const { history } = source
+  const all = urlSwaps(history).filter((one) => one.target === target)
+  return {
+    ...aboutOf('cannibalisation', source),
+    value: all.reduce((sum, { swaps }) => sum + swaps, 0),
+    keywords: all.length,
+    most: all.slice(0, mostListed).map(({ keyword, swaps, together, pages }) => ({
+      ...keywordDocument(history.keywords[keyword] as Keyword),
+      flips: swaps,
+      days_together: together.length,
+      pages: pages.map(({ link, days, leading }) => ({
+        url: history.links[link],
+        days: days.length,
+        days_first: leading,
+      })),
+    })),
+  }
+}
+
+/** How AI answers of the last day cite the target. */
+function citationDocuments(target: number, source: FiguresSource) {
+  const { history, citations } = source.data
+  const asked = new Set(
+    history.series.flatMap(({ keyword }) =>
+      history.keywords[keyword]?.kind === 'reference' ? [keyword] : [],
+    ),
+  )
+  const now = citations.filter(({ day }) => day === history.days.length - 1)
+  const share = citationShare(now, target, asked.size)
+  return [
+    { ...aboutOf('cited_answers', source), ...numbers(share.answers) },
+    { ...aboutOf('citation_share', source), ...numbers(share.citations) },
+    { ...aboutOf('citation_index', source), value: share.averageIndex, first: share.averageFirstIndex },
+  ]
+}
+
+/** The first ten results of a kind and an engine, of all sites. */
+function firstTenDocument(part: Part, source: FiguresSource) {
+  const { data, measure } = source
+  const history = historyOfParts(data.history, [part])
+  const pairs = serpPairs(history, data.serps, data.compare)
+  const { value, numerator, denominator, compared, serps } = volatility(pairs, source.pages)
+  const found = discoverCompetitors(pairs, { history, curve: measure.curve })
+  const sites = hasClicks(part.kind) ? found.sites : []
+  return {
+    kind: part.kind,
+    engine: part.engine,
+    turnover: { ...aboutOf('turnover', source), value, numerator, denominator, compared, serps },
+    site_share: {
+      ...aboutOf('site_share', source),
+      serps: found.serps,
+      uncounted: found.uncounted,
+      weighed_by: found.weight,
+      sites: [...sites]
+        .sort((a, b) => (b.share ?? 0) - (a.share ?? 0))
+        .slice(0, mostListed)
+        .map(({ site, targets, appearances, appearancesBefore, share, shareBefore, change }) => ({
+          site: data.sites[site],
+          targets: targets.map((one) => data.history.targets[one]?.label),
+          ...{ value: share, before: shareBefore, change },
+          ...{ serps: appearances, serps_before: appearancesBefore },
+        })),
+    },
+  }
+}

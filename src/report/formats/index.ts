@@ -1,0 +1,23 @@
+import type { ReportFormatEntry } from '../report.ts'
+
+/** Every format of a report by its name in `--format`; the first one where none is named. A new one is a file, and a line here. */
+export const reportFormats = {
+  table: { extensions: [], load: async () => (await import('./table.ts')).tableFormat },
+  csv: { extensions: ['.csv'], load: async () => (await import('./rows.ts')).csvFormat },
+  json: { extensions: ['.json'], load: async () => (await import('./rows.ts')).jsonFormat },
+  jsonl: { extensions: ['.jsonl', '.ndjson'], load: async () => (await import('./rows.ts')).jsonLinesFormat },
+  md: {
+    extensions: ['.md', '.markdown'],
+    load: async () => (await import('./markdown/document.ts')).markdownFormat,
+  },
+  xlsx: { extensions: ['.xlsx'], load: async () => (await import('./workbook/workbook.ts')).workbookFormat },
+  html: { extensions: ['.html', '.htm'], load: async () => (await import('../page/html.ts')).pageFormat },
+} as const satisfies Record<string, ReportFormatEntry>
+
+export type ReportFormatName = keyof typeof reportFormats
+
+/** The figures alone. */
+export const figureFormats: Partial<Record<ReportFormatName, ReportFormatEntry>> = {
+  table: { extensions: [], load: async () => (await import('./table.ts')).figuresFormat },
+  json: { extensions: ['.json'], load: async () => (await import('./figures-json.ts')).figuresJsonFormat },
+}

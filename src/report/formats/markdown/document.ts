@@ -1,0 +1,158 @@
+import type { Row } from '../../../model/result.ts'
+import { count } from '../../../model/text.ts'
+import { asStream } from '../../../output/formats/format.ts'
+import { changeText, shortUrl, trend, trendLegend } from '../../cells.ts'
+import { definitionOf, valueText } from '../../headline.ts'
+import type { KeywordStatus } from '../../history/keyword-status.ts'
+import type { TrackedTarget } from '../../history/rank-history.ts'
+import type { CtrCurve } from '../../metrics/figure.ts'
+import { headlineMetrics, type MetricName } from '../../metrics/index.ts'
+import { type ReportFormat, type WholeReport, wholeReport } from '../../report.ts'
+import { rankCell, suspectLines } from '../../rows.ts'
+import { type Summary, segments, summarise } from '../../summary.ts'
+import {
+  countsSection,
+  headlineSection,
+  headToHeadSection,
+  keywordColumns,
+  landingSection,
+  moversSection,
+  runsSection,
+  tagSection,
+  targetName,
+  urlSwapsSection,
+} from './sections.ts'
+import { type MdColumn, mdLink, mdTable, mdText } from './text.ts'
+
+/** A report for a pull request, a wiki or an e-mail: Markdown with the tables of GitHub. */
+export const markdownFormat: ReportFormat = {
+  chunks: (source) => asStream(markdown(wholeReport(source))),
+  measured: true,
+  sorted: true,
+}
+
+export function markdown(whole: WholeReport): string {
+  const { report, history, compare, measure, runs } = whole
+  const summary = summarise(history, { ...measure, compare })
+  const parts =
+    report.rows.length === 0
+      ? ['There are no ranks to report.', ...runsSection(runs)]
+      : [
+          comparison(summary, whole),
+          ...headlineSection(summary, measure),
+          ...tagSection(segments(history, { ...measure, compare }), history, summary),
+          ...countsSection(summary),
+          ...moversSection(summary, history),
+          ...headToHeadSection(summary),
+          ...landingSection(whole),
+          ...urlSwapsSection(history),
+          ...keywordsSection(whole),
+          ...runsSection(runs),
+          ...definitionsSection(whole, summary),
+        ]
+  return `${[heading(whole, summary), ...parts].join('\n\n')}\n`
+}
+
+function heading({ job }: WholeReport, { date }: Summary): string {
+  return `# Ranks of ${mdText(job)}${date === null ? '' : `, ${date}`}`
+}
+
+function comparison(
+  { compared, keywords, added, removed, targets }: Summary,
+  { compare }: WholeReport,
+): string {
+  const days = compared.length < 2 ? compared[0] : `${compared[0]} to ${compared.at(-1)}`
+  const asked = compare === null ? '' : ` (asked for: ${compare.day}, ±${count(compare.tolerance, 'day')})`
+  return [
+    days === undefined ? `Nothing to compare with${asked}.` : `Compared with ${days}${asked}.`,
+    `${count(keywords, 'keyword')}, ${count(targets.length, 'target')};`,
+    `${count(added, 'keyword')} added, ${removed} removed.`,
+  ].join(' ')
+}
+
+interface Line {
+  readonly row: Row
+  readonly status: KeywordStatus
+}
+
+function keywordsSection({ report, history }: WholeReport): readonly string[] {
+  const { rows, statuses } = report
+  const lines = statuses.map((status, place): Line => ({ status, row: rows[place] as Row }))
+  const hasTrend = history.days.length > 1
+  const columns: readonly MdColumn<Line>[] = [
+    ...keywordColumns<Line>(history, ({ status }) => status.keyword),
+    {
+      title: 'target',
+      cell: ({ status }) => targetName(history.targets[status.series.target] as TrackedTarget),
+    },
+    { title: 'rank', align: 'right', cell: ({ row, status }) => rankCell(row, status) },
+    { title: 'change', align: 'right', cell: ({ row }) => changeText(row) },
+    ...(hasTrend ? [{ title: 'trend', cell: ({ status }: Line) => trendCell(status.series.cells) }] : []),
+    { title: 'best', align: 'right', cell: ({ row }) => String(row.best_rank ?? '') },
+    { title: 'page', cell: ({ row }) => (row.url == null ? '' : mdLink(shortUrl(row.url), String(row.url))) },
+  ]
+  return [
+    '## All keywords',
+    mdTable(columns, lines),
+    `Rank >n: not among the first n results; ~: estimated; ?: not known.${hasTrend ? ` ${trendLegend}` : ''}`,
+    ...suspectLines(rows),
+  ]
+}
+
+/** Blanks of any number keep their place only if they are not plain spaces. */
+function trendCell(cells: Parameters<typeof trend>[0]): string {
+  return trend(cells).replaceAll(' ', '\u2007')
+}
+
+const defined: readonly MetricName[] = [
+  ...headlineMetrics.map(({ name }) => name),
+  'distribution',
+  'movements',
+  'gain',
+  'head_to_head',
+  'landing_page',
+  'cannibalisation',
+  'best_rank',
+]
+
+/** What the numbers mean, and where that comes from. */
+function definitionsSection({ measure }: WholeReport, { curve }: Summary): readonly string[] {
+  const all = defined.map((name) => definitionOf(name, measure))
+  return [
+    '## Definitions',
+    mdTable(
+      [
+        { title: 'figure', cell: ({ label }) => label },
+        { title: 'is', cell: ({ definition }) => mdText(definition) },
+        { title: 'by', cell: ({ denominator }) => mdText(denominator ?? '') },
+        { title: 'absent and unknown', cell: ({ missing }) => mdText(missing) },
+        { title: 'from', cell: ({ source }) => mdText(source) },
+      ],
+      all,
+    ),
+    ...curveSection(curve),
+  ]
+}
+
+const shownRates = 20
+
+function curveSection({ name, version, source, rates }: CtrCurve): readonly string[] {
+  const shown = rates.slice(0, shownRates)
+  return [
+    `CTR curve: ${mdText(name)}, ${mdText(version)}. ${mdText(source)}.`,
+    mdTable(
+      [
+        { title: 'rank', cell: () => 'CTR' },
+        ...shown.map((rate, place) => ({
+          title: String(place + 1),
+          align: 'right' as const,
+          cell: () => valueText(rate, { unit: 'share' }),
+        })),
+      ],
+      [null],
+    ),
+    rates.length > shown.length
+      ? `And so on to rank ${rates.length}; none behind it.`
+      : `None behind rank ${rates.length}.`,
+  ]
+}

@@ -1,0 +1,297 @@
+import type { RunQuality } from '../../../model/run.ts'
+import { count, grouped } from '../../../model/text.ts'
+import { localeText, shortUrl, valueRank } from '../../cells.ts'
+import { definitionOf, deltaText, type Headline, valueText } from '../../headline.ts'
+import { kindLabels, type Part } from '../../history/parts.ts'
+import type { Keyword, RankHistory, TrackedTarget } from '../../history/rank-history.ts'
+import { buckets } from '../../metrics/distribution.ts'
+import type { MetricOptions } from '../../metrics/figure.ts'
+import type { Outcome } from '../../metrics/head-to-head.ts'
+import { headlineMetrics } from '../../metrics/index.ts'
+import { type LandingPage, landingPages } from '../../metrics/landing-page.ts'
+import { type Mover, movementNames } from '../../metrics/movements.ts'
+import { urlSwaps } from '../../metrics/url-swaps.ts'
+import type { WholeReport } from '../../report.ts'
+import {
+  linesOf,
+  type PartOfTarget,
+  type Segment,
+  type Summary,
+  type TargetSummary,
+  uncountedTexts,
+} from '../../summary.ts'
+import { type MdColumn, mdLink, mdTable, mdText } from './text.ts'
+
+/** The name of a target; competitors are marked. */
+export function targetName({ label, own }: Pick<TrackedTarget, 'label' | 'own'>): string {
+  return own ? `**${mdText(label)}**` : mdText(label)
+}
+
+/** Which target, and what else tells lines apart. */
+function nameColumns(parts: readonly Part[]): readonly MdColumn<PartOfTarget>[] {
+  const several = (of: (part: Part) => string) => new Set(parts.map(of)).size > 1
+  return [
+    { title: 'target', cell: ({ target }) => targetName(target) },
+    ...(several(({ kind }) => kind)
+      ? [{ title: 'results', cell: ({ kind }: PartOfTarget) => kindLabels[kind] }]
+      : []),
+    ...(several(({ engine }) => engine)
+      ? [{ title: 'engine', cell: ({ engine }: PartOfTarget) => engine }]
+      : []),
+  ]
+}
+
+/** The headline figures, each with its change. */
+function headlineColumns<T extends { readonly figures: Headline }>(): readonly MdColumn<T>[] {
+  return headlineMetrics.map((metric) => ({
+    title: metric.label,
+    align: 'right',
+    cell: ({ figures }) =>
+      `${valueText(figures[metric.name].value, metric)} ${deltaText(metric, figures[metric.name])}`.trim(),
+  }))
+}
+
+/** The headline figures of every target, and of how much they speak. */
+export function headlineSection(summary: Summary, measure: MetricOptions): readonly string[] {
+  const { targets, curve, parts, otherParts } = summary
+  const of = (some: readonly Part[]) => mdTable(figureColumns(some), linesOf(summary, some))
+  const by = headlineMetrics.map(({ name }) => {
+    const { label, denominator } = definitionOf(name, measure)
+    return `${label}: by ${denominator}`
+  })
+  return [
+    '## Figures',
+    of(parts),
+    [
+      ...bothDays(targets),
+      `${by.join('; ')}.`,
+      ...uncountedTexts(targets[0], parts),
+      `CTR: ${mdText(curve.name)}, ${mdText(curve.version)}. **Bold**: own.`,
+    ].join(' '),
+    ...(otherParts.length === 0 ? [] : ['## Figures of other kinds of results', of(otherParts)]),
+  ]
+}
+
+function figureColumns(parts: readonly Part[]): readonly MdColumn<PartOfTarget>[] {
+  return [
+    ...nameColumns(parts),
+    ...(['ranked', 'observed', 'expected'] as const).map((part) => ({
+      title: part === 'expected' ? 'asked' : part,
+      align: 'right' as const,
+      cell: ({ coverage }: PartOfTarget) => String(coverage[part]),
+    })),
+    ...headlineColumns<PartOfTarget>(),
+  ]
+}
+
+function bothDays(targets: readonly TargetSummary[]): readonly string[] {
+  const both = targets[0]?.parts[0]?.knownOnBothDays ?? 0
+  return both === 0 ? [] : [`▲ ▼: of ${count(both, 'keyword')} known on both days.`]
+}
+
+/** The same per tag, of own targets and the headline kind of results; nothing where there are no tags. */
+export function tagSection(
+  segments: readonly Segment[],
+  { targets }: RankHistory,
+  { parts }: Summary,
+): readonly string[] {
+  if (segments.every(({ tag }) => tag === null)) return []
+  const lines = segments.flatMap(({ tag, keywords, targets: all }) =>
+    all.flatMap(([place, partOfTarget]) => {
+      const target = targets[place] as TrackedTarget
+      if (!target.own) return []
+      return linesOf({ targets: [{ target, parts: partOfTarget }] }, parts).map((line) => ({
+        ...line,
+        tag,
+        keywords,
+      }))
+    }),
+  )
+  const columns: readonly MdColumn<(typeof lines)[number]>[] = [
+    { title: 'tag', cell: ({ tag }) => (tag === null ? '*none*' : mdText(tag)) },
+    ...nameColumns(parts),
+    { title: 'keywords', align: 'right', cell: ({ keywords }) => String(keywords) },
+    ...headlineColumns<(typeof lines)[number]>(),
+  ]
+  return lines.length === 0 ? [] : ['## By tag', mdTable(columns, lines)]
+}
+
+/** Keywords by rank, and by how they moved: both add up to all. */
+export function countsSection(summary: Summary): readonly string[] {
+  const { parts } = summary
+  const lines = linesOf(summary, parts)
+  const ranks = buckets.map((bucket) => ({
+    title: bucket,
+    align: 'right' as const,
+    cell: ({ distribution }: PartOfTarget) => String(distribution[bucket]),
+  }))
+  const moves = movementNames.map((name) => ({
+    title: name,
+    align: 'right' as const,
+    cell: ({ movements }: PartOfTarget) => String(movements[name]),
+  }))
+  return [
+    '## Distribution of ranks',
+    mdTable([...nameColumns(parts), ...ranks], lines),
+    '## Movements',
+    mdTable([...nameColumns(parts), ...moves], lines),
+  ]
+}
+
+/** What tells keywords apart: the query, and the locale or the operation where there are several. */
+export function keywordColumns<T>(
+  { keywords, series }: RankHistory,
+  keywordOf: (row: T) => Keyword,
+): readonly MdColumn<T>[] {
+  const asked = [...new Set(series.map(({ keyword }) => keyword))].map((place) => keywords[place] as Keyword)
+  const several = (of: (keyword: Keyword) => string) => new Set(asked.map(of)).size > 1
+  const operation = (keyword: Keyword) => keyword.operation
+  const locale = (keyword: Keyword) => localeText(keyword.params)
+  return [
+    { title: 'query', cell: (row) => mdText(keywordOf(row).query) },
+    ...(several(operation)
+      ? [{ title: 'operation', cell: (row: T) => mdText(operation(keywordOf(row))) }]
+      : []),
+    ...(several(locale) ? [{ title: 'locale', cell: (row: T) => mdText(locale(keywordOf(row))) }] : []),
+  ]
+}
+
+/** Who won and who lost most, of each own target. */
+export function moversSection({ targets }: Summary, history: RankHistory): readonly string[] {
+  const columns: readonly MdColumn<Mover>[] = [
+    ...keywordColumns<Mover>(history, ({ status }) => status.keyword),
+    {
+      title: 'before',
+      align: 'right',
+      cell: ({ status: { baseline } }) => (baseline === null ? '' : valueRank(baseline.value)),
+    },
+    { title: 'now', align: 'right', cell: ({ status }) => valueRank(status.current) },
+    { title: 'gain, clicks a month', align: 'right', cell: gainText },
+  ]
+  const own = targets.filter(({ target }) => target.own)
+  return own.flatMap(({ target, winners, losers }) => {
+    const whose = own.length > 1 ? `, ${mdText(target.label)}` : ''
+    return [
+      ...(winners.length === 0 ? [] : [`## Winners${whose}`, mdTable(columns, winners)]),
+      ...(losers.length === 0 ? [] : [`## Losers${whose}`, mdTable(columns, losers)]),
+    ]
+  })
+}
+
+/** Clicks a month; a dash where the volume is not known. */
+function gainText({ gain }: Mover): string {
+  if (gain === null) return '-'
+  const size = Math.abs(gain)
+  const number = size.toLocaleString('en-US', { maximumFractionDigits: size < 10 ? 1 : 0 })
+  return number === '0' ? number : `${gain < 0 ? '-' : '+'}${number}`
+}
+
+/** How each own target does against every other one. */
+export function headToHeadSection({ targets }: Summary): readonly string[] {
+  const pairs = targets
+    .filter(({ target }) => target.own)
+    .flatMap(({ target, competitors: against }) => against.map((rivalry) => ({ target, rivalry })))
+  if (pairs.length === 0) return []
+  const counts = (['won', 'lost', 'tied', 'neither', 'undecided'] as const).map((name: Outcome) => ({
+    title: name,
+    align: 'right' as const,
+    cell: ({ rivalry }: (typeof pairs)[number]) => String(rivalry[name]),
+  }))
+  return [
+    '## Head to head',
+    mdTable(
+      [
+        { title: 'target', cell: ({ target }) => targetName(target) },
+        { title: 'against', cell: ({ rivalry }) => targetName(rivalry.other) },
+        ...counts,
+      ],
+      pairs,
+    ),
+  ]
+}
+
+/** How the last runs went, and what they cost. */
+export function runsSection(runs: readonly RunQuality[]): readonly string[] {
+  if (runs.length === 0) return []
+  const number = (title: string, of: (run: RunQuality) => number): MdColumn<RunQuality> => ({
+    title,
+    align: 'right',
+    cell: (run) => grouped(of(run)),
+  })
+  const last = runs.slice(-mostRuns)
+  return [
+    `## ${last.length === 1 ? 'Run' : 'Last runs'}`,
+    mdTable(
+      [
+        number('run', ({ run }) => run),
+        { title: 'day', cell: ({ date }) => date },
+        { title: 'ended', cell: ({ finishReason }) => (finishReason ?? 'not yet').replaceAll('_', ' ') },
+        number('tasks', ({ tasks }) => tasks.planned),
+        number('done', ({ tasks }) => tasks.done),
+        number('failed', ({ tasks }) => tasks.failed),
+        number('credits', ({ spent }) => spent),
+        number('possibly billed', ({ ambiguous }) => ambiguous),
+        ...(last.some(({ mismatched }) => mismatched)
+          ? [number('mismatched answers', ({ mismatched = 0 }) => mismatched)]
+          : []),
+      ],
+      last,
+    ),
+  ]
+}
+
+const mostRuns = 10
+
+/** Keywords that a section lists. */
+const most = 20
+
+/** Keywords for which pages of one own target compete with each other. */
+export function urlSwapsSection(history: RankHistory): readonly string[] {
+  const all = urlSwaps(history).filter(({ target }) => history.targets[target]?.own === true)
+  if (all.length === 0) return []
+  const shown = all.slice(0, most)
+  const columns: readonly MdColumn<(typeof all)[number]>[] = [
+    ...keywordColumns<(typeof all)[number]>(history, ({ keyword }) => history.keywords[keyword] as Keyword),
+    { title: 'target', cell: ({ target }) => mdText(history.targets[target]?.label ?? '') },
+    { title: 'swaps', align: 'right', cell: ({ swaps }) => String(swaps) },
+    { title: 'days together', align: 'right', cell: ({ together }) => String(together.length) },
+    {
+      title: 'pages, and the days on which they ranked',
+      cell: ({ pages }) => pages.map(pageText).join('<br>'),
+    },
+  ]
+  const pageText = ({ link, days }: (typeof all)[number]['pages'][number]): string => {
+    const url = history.links[link] as string
+    return `${mdLink(shortUrl(url), url)} (${count(days.length, 'day')})`
+  }
+  return ['## Pages that compete with each other', mdTable(columns, shown), ...more(all.length)]
+}
+
+function more(all: number): readonly string[] {
+  return all > most ? [`And ${count(all - most, 'more keyword')}.`] : []
+}
+
+/** Keywords of own targets for which another page ranks than the one that the job intends. */
+export function landingSection({ history, report }: WholeReport): readonly string[] {
+  const isOwn = ({ status }: LandingPage) => history.targets[status.series.target]?.own === true
+  const wrong = landingPages(report.statuses, history).filter(
+    (page) => page.state === 'wrong page' && isOwn(page),
+  )
+  if (wrong.length === 0) return []
+  const columns: readonly MdColumn<LandingPage>[] = [
+    ...keywordColumns<LandingPage>(history, ({ status }) => status.keyword),
+    {
+      title: 'target',
+      cell: ({ status }) => mdText(history.targets[status.series.target]?.label ?? ''),
+    },
+    { title: 'rank', align: 'right', cell: ({ status }) => valueRank(status.current) },
+    { title: 'page that ranks', cell: ({ link }) => pageLink(link) },
+    { title: 'intended page', cell: ({ status }) => pageLink(status.keyword.url) },
+    { title: 'its rank', align: 'right', cell: ({ intendedRank }) => String(intendedRank ?? '') },
+  ]
+  return ['## Other pages than intended', mdTable(columns, wrong.slice(0, most)), ...more(wrong.length)]
+}
+
+function pageLink(link: string | null): string {
+  return link === null ? '' : mdLink(shortUrl(link), link)
+}

@@ -1,0 +1,91 @@
+import type { Row } from '../../model/result.ts'
+import { cellsOf } from '../../output/formats/format.ts'
+import { rowFormats } from '../../output/formats/index.ts'
+import type { ReportFormat } from '../report.ts'
+import type { RankedRows } from '../rows.ts'
+
+/** What rows can be sorted by; without one of these they are in the order of their queries. */
+export const rowOrders = ['query', 'rank', 'change', 'volume'] as const
+
+export type RowOrder = (typeof rowOrders)[number]
+
+/**
+ * The rows in another order. `rank`: the best first, then what is absent, last what is unknown. `change`: from the greatest
+ * gain to the greatest loss, what entered first, what left after all losses, last what cannot be compared. `volume`: the
+ * highest first, those without one last. Rows that are equal in that keep their order.
+ */
+export function sortRows<T extends RankedRows>(report: T, order: RowOrder): T {
+  if (order === 'query') return report
+  const keys = report.rows.map(keyOf[order])
+  const places = [...keys.keys()].sort((a, b) => (keys[a] as number) - (keys[b] as number) || a - b)
+  return {
+    ...report,
+    rows: places.map((place) => report.rows[place]),
+    statuses: places.map((place) => report.statuses[place]),
+  }
+}
+
+/** Beyond every rank, change and volume. */
+const far = Number.MAX_SAFE_INTEGER
+
+/** What comes first has the lowest. */
+const keyOf: Readonly<Record<Exclude<RowOrder, 'query'>, (row: Row) => number>> = {
+  rank: ({ state, rank }) => (state === 'ranked' ? Number(rank) : state === 'absent' ? far - 1 : far),
+  change: ({ movement, change }) => {
+    if (movement === 'entered') return -far
+    if (movement === 'left') return far - 1
+    if (movement === 'unknown') return far
+    return -Number(change ?? 0)
+  },
+  volume: ({ volume }) => (volume == null ? far : -Number(volume)),
+}
+
+/** Columns of the `rankings` view, then what a report adds; at the end what both came to have later. */
+export const reportColumns = [
+  'job',
+  'query',
+  'target',
+  'operation',
+  'gl',
+  'hl',
+  'location',
+  'tags',
+  'date',
+  'observed_at',
+  'state',
+  'rank',
+  'exactness',
+  'depth',
+  'url',
+  'title',
+  'run_id',
+  'previous_date',
+  'previous_state',
+  'previous_rank',
+  'change',
+  'movement',
+  'best_rank',
+  'best_date',
+  'suspect',
+] as const
+
+export const csvFormat: ReportFormat = { ...rowsFormat('csv'), raw: true }
+export const jsonFormat = rowsFormat('json')
+export const jsonLinesFormat = rowsFormat('jsonl')
+
+/** The rows of a report, for programs. */
+function rowsFormat(name: 'csv' | 'json' | 'jsonl'): ReportFormat {
+  return {
+    chunks: ({ ranked, raw }) => {
+      const { rows } = ranked.report()
+      return chunks(rows, raw)
+    },
+    sorted: true,
+  }
+
+  async function* chunks(rows: Iterable<Row>, raw: boolean): AsyncGenerator<string> {
+    const write = await rowFormats[name].load()
+    const columns = reportColumns.map((column) => ({ name: column }))
+    yield* write(cellsOf(rows, columns), { columns, raw })
+  }
+}

@@ -1,0 +1,239 @@
+import type { Row } from '../../model/result.ts'
+import { count } from '../../model/text.ts'
+import { asStream } from '../../output/formats/format.ts'
+import { asciiSigns, type Column, colored, formatTable, wrap } from '../../output/table.ts'
+import { sanitize, textWidth } from '../../output/terminal.ts'
+import { changeText, rowLocale, shortUrl, trend, trendLegend } from '../cells.ts'
+import { definitionOf, deltaText, valueText } from '../headline.ts'
+import type { KeywordStatus } from '../history/keyword-status.ts'
+import type { ComparisonDay } from '../history/movement.ts'
+import { kindLabels } from '../history/parts.ts'
+import { buckets } from '../metrics/distribution.ts'
+import type { HeadlineMetric } from '../metrics/figure.ts'
+import type { HeadlineName } from '../metrics/index.ts'
+import { headlineMetrics } from '../metrics/index.ts'
+import { movementNames } from '../metrics/movements.ts'
+import { builtHistory, type ReportFormat, type ReportSource, type TextLook } from '../report.ts'
+import { type RankReport, rankCell, suspectLines } from '../rows.ts'
+import { linesOf, type PartOfTarget, type Summary, summarise, uncountedTexts } from '../summary.ts'
+
+/** The figures, and under them every rank, for a terminal. */
+export const tableFormat: ReportFormat = {
+  chunks: (source) => {
+    const { ranked, look } = source
+    const table = rankTable(ranked.report(), { ...look, compare: ranked.compare })
+    return asStream(table === '' ? '' : `${figures(source)}\n${look.ascii ? asciiSigns(table) : table}`)
+  },
+  painted: true,
+  measured: true,
+  sorted: true,
+}
+
+/** The figures alone. */
+export const figuresFormat: ReportFormat = {
+  chunks: (source) => asStream(figures(source)),
+  painted: true,
+  measured: true,
+}
+
+function figures(source: ReportSource): string {
+  const { ranked, measure, look } = source
+  const { history } = builtHistory(source)
+  const text = summaryText(summarise(history, { ...measure, compare: ranked.compare }), look)
+  return look.ascii ? asciiSigns(text) : text
+}
+
+export interface TableLook extends TextLook {
+  /** The day that was asked to be compared with, or null. */
+  readonly compare?: ComparisonDay | null
+}
+
+interface Written extends Column {
+  readonly cell: (row: Row, place: number) => string
+}
+
+/** The rank table for a terminal, with lines under it that say what was counted and compared. */
+export function rankTable(report: RankReport, { width, color, compare = null }: TableLook): string {
+  const { rows } = report
+  if (rows.length === 0) return ''
+  const columns = columnsOf(report)
+  const table = formatTable(
+    columns,
+    rows.map((row, place) => columns.map(({ cell }) => cell(row, place))),
+    width,
+  )
+  const lines = footer(report, compare).flatMap((line) => wrap(line, width))
+  return `${color ? colored(table) : table}\n${lines.join('\n')}\n`
+}
+
+/** In the order in which they stand; what stands last gives way first where the terminal is narrow. */
+function columnsOf({ rows, statuses }: RankReport): readonly Written[] {
+  const several = (cell: (row: Row) => unknown): boolean => new Set(rows.map(cell)).size > 1
+  return [
+    { title: 'query', shrinks: true, least: 24, cell: ({ query }) => sanitize(String(query)) },
+    ...(several(({ operation }) => operation) ? [operation] : []),
+    {
+      title: 'locale',
+      shrinks: true,
+      ...(several(rowLocale) ? {} : { dropped: true }),
+      cell: (row) => sanitize(rowLocale(row)),
+    },
+    { title: 'target', shrinks: true, least: 18, cell: ({ target }) => sanitize(String(target)) },
+    { title: 'rank', align: 'right', cell: (row, place) => rankCell(row, statuses[place] as KeywordStatus) },
+    { title: 'change', align: 'right', cell: changeText },
+    ...(baselines(rows).length > 1 ? [since] : []),
+    ...(hasTrend(statuses) ? [trendOf(statuses)] : []),
+    { title: 'best', align: 'right', dropped: true, cell: (row) => String(row.best_rank ?? '') },
+    { title: 'best on', dropped: true, cell: (row) => String(row.best_date ?? '') },
+    { title: 'page', shrinks: true, least: 20, dropped: true, cell: (row) => sanitize(shortUrl(row.url)) },
+  ]
+}
+
+const operation: Written = {
+  title: 'operation',
+  shrinks: true,
+  cell: (row) => String(row.operation),
+}
+
+const since: Written = { title: 'since', dropped: true, cell: (row) => String(row.previous_date ?? '') }
+
+/** One day is no trend. */
+function hasTrend(statuses: RankReport['statuses']): boolean {
+  return (statuses[0]?.series.cells.length ?? 0) > 1
+}
+
+function trendOf(statuses: RankReport['statuses']): Written {
+  return {
+    title: 'trend',
+    shrinks: true,
+    keepsEnd: true,
+    least: 12,
+    dropped: true,
+    cell: (_, place) => trend(statuses[place]?.series.cells ?? []),
+  }
+}
+
+/** The days that rows are compared with. */
+function baselines(rows: readonly Row[]): readonly string[] {
+  const dates = rows.flatMap(({ previous_date: date }) => (date == null ? [] : [String(date)]))
+  return [...new Set(dates)].sort()
+}
+
+function footer({ rows, statuses, leftOut }: RankReport, compare: ComparisonDay | null): readonly string[] {
+  const number = (state: string): number => rows.filter((row) => row.state === state).length
+  const parts = ['ranked', 'absent', 'unknown'].map((state) => `${number(state)} ${state}`)
+  const days = between([...new Set(rows.map(({ date }) => String(date)))].sort())
+  return [
+    `${count(rows.length, 'observation')} ${days}: ${parts.join(', ')}. >n: not among the first n results. ~: estimated. ?: not known.`,
+    ...suspectLines(rows),
+    ...comparison(baselines(rows), compare),
+    ...(hasTrend(statuses) ? [trendLegend] : []),
+    ...omission(leftOut),
+  ]
+}
+
+function between(dates: readonly string[]): string {
+  return dates.length === 1 ? `on ${dates[0]}` : `between ${dates[0]} and ${dates.at(-1)}`
+}
+
+/** Says which days were compared with. */
+export function comparison(dates: readonly string[], compare: ComparisonDay | null): readonly string[] {
+  const asked = compare === null ? '' : ` (asked for: ${compare.day}, ±${count(compare.tolerance, 'day')})`
+  if (dates.length === 0) return compare === null ? [] : [`Nothing to compare with${asked}.`]
+  return [`Compared with what was observed ${between(dates)}${asked}.`]
+}
+
+function omission({ queries, targets }: RankReport['leftOut']): readonly string[] {
+  const parts = [
+    ...(queries > 0 ? [count(queries, 'query', 'queries')] : []),
+    ...(targets > 0 ? [count(targets, 'target')] : []),
+  ]
+  return parts.length === 0 ? [] : [`Left out: ${parts.join(' and ')} that the job no longer asks for.`]
+}
+
+/** A few lines that say where the targets of a job stand, for above its rank table; empty where it has none. */
+export function summaryText(summary: Summary, { width, color }: TextLook): string {
+  const { targets } = summary
+  if (targets.length === 0) return ''
+  const lines = linesOf(summary, summary.parts)
+  const engines = summary.parts.length > 1
+  const cells = headlineMetrics.map((metric) => figureCells(metric, lines))
+  const columns: readonly Column[] = [
+    { title: 'target', shrinks: true },
+    ...(engines ? [{ title: 'engine' }] : []),
+    { title: 'ranked', align: 'right' },
+    ...headlineMetrics.map(({ label }) => ({ title: label, align: 'right' as const })),
+  ]
+  const rows = lines.map((one, index) => [
+    sanitize(one.target.label),
+    ...(engines ? [one.engine] : []),
+    rankedCell(one),
+    ...cells.map((column) => column[index] ?? ''),
+  ])
+  const table = formatTable(columns, rows, width)
+  const own = lines.filter(({ target }) => target.own)
+  const named = ({ target, engine }: PartOfTarget): string =>
+    own.length < 2 ? '' : ` of ${sanitize(target.label)}${engines ? `, ${engine}` : ''}`
+  const below = [...own.flatMap((one) => counts(one, named(one))), denominators(summary), notes(summary)]
+  return `${color ? colored(table) : table}${below.flatMap((line) => wrap(line, width)).join('\n')}\n`
+}
+
+/** Of the observed keywords; unknown ones are added. */
+function rankedCell({ coverage: { ranked, observed, expected } }: PartOfTarget): string {
+  return `${ranked} of ${observed}${expected > observed ? `, ${expected - observed} ?` : ''}`
+}
+
+/** The values of a column below each other, their changes behind. */
+function figureCells(
+  metric: HeadlineMetric<HeadlineName>,
+  lines: readonly PartOfTarget[],
+): readonly string[] {
+  const texts = lines.map(({ figures }) => ({
+    value: valueText(figures[metric.name].value, metric),
+    delta: deltaText(metric, figures[metric.name]),
+  }))
+  const widest = Math.max(...texts.map(({ delta }) => textWidth(delta)))
+  return texts.map(({ value, delta }) =>
+    widest === 0 ? value : `${value} ${delta}${' '.repeat(widest - textWidth(delta))}`,
+  )
+}
+
+function counts({ distribution, movements }: PartOfTarget, whose: string): readonly [string, string] {
+  const ranks = buckets.flatMap((bucket) => {
+    const word = bucket === 'absent' || bucket === 'unknown' ? bucket : `at ${bucket}`
+    return distribution[bucket] === 0 ? [] : [`${distribution[bucket]} ${word}`]
+  })
+  const moves = movementNames.flatMap((name) => (movements[name] === 0 ? [] : [`${movements[name]} ${name}`]))
+  return [`Ranks${whose}: ${ranks.join(', ')}.`, `Movements${whose}: ${moves.join(', ')}.`]
+}
+
+function denominators({ absent }: Summary): string {
+  const assumptions = headlineMetrics.map(({ name, assumption }) => {
+    const { label, denominator } = definitionOf(name, { absent })
+    return [`${label}: by ${denominator}`, assumption?.({ absent }) ?? []].flat().join(', ')
+  })
+  return `${assumptions.join('; ')}.`
+}
+
+function notes({ compared, added, removed, curve, targets, parts, otherParts }: Summary): string {
+  const otherKinds = [...new Set(otherParts.map(({ kind }) => kind))]
+  const own = targets.find(({ target }) => target.own) ?? targets[0]
+  const both = own?.parts[0]?.knownOnBothDays ?? 0
+  return [
+    ...(both === 0
+      ? []
+      : [`▲ ▼: against ${daysText(compared)}, of ${count(both, 'keyword')} known on both days.`]),
+    ...(added + removed === 0 ? [] : [`${count(added, 'keyword')} added, ${removed} removed.`]),
+    ...uncountedTexts(own, parts),
+    ...(otherKinds.length === 0
+      ? []
+      : [
+          `Figures of ${kindLabels[parts[0]?.kind ?? 'organic']}; of ${otherKinds.map((kind) => kindLabels[kind]).join(', ')} with --kind ${otherKinds.join(' or ')}.`,
+        ]),
+    `CTR: ${sanitize(curve.name)}, ${sanitize(curve.version)}.`,
+  ].join(' ')
+}
+
+function daysText(days: readonly string[]): string {
+  return days.length < 2 ? (days[0] ?? '') : `${days[0]} to ${days.at(-1)}`
+}

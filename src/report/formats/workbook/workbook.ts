@@ -1,0 +1,31 @@
+import { workbook } from '../../../output/xlsx.ts'
+import { reportPageData } from '../../page/build-data.ts'
+import { type ReportFormat, type ReportWithSerps, wholeReport } from '../../report.ts'
+import { segments, summarise } from '../../summary.ts'
+import { historySheet, movementSheet, rankingsSheet, serpsSheet, sitesSheet } from './rank-sheets.ts'
+import { competitorsSheet, definitionsSheet, runsSheet, summarySheet, tagsSheet } from './summary-sheets.ts'
+
+/** A report as an XLSX workbook. */
+export const workbookFormat: ReportFormat = {
+  chunks: (source) => reportWorkbook({ ...wholeReport(source), serps: reportPageData(source) }),
+  binary: true,
+  measured: true,
+  sorted: true,
+}
+
+export function reportWorkbook(whole: ReportWithSerps): AsyncIterable<Buffer> {
+  const { history, compare, measure, runs } = whole
+  const summary = summarise(history, { ...measure, compare })
+  return workbook([
+    summarySheet(summary),
+    tagsSheet(segments(history, { ...measure, compare }), history),
+    rankingsSheet(whole),
+    movementSheet(whole),
+    historySheet(history),
+    serpsSheet(whole),
+    competitorsSheet(summary),
+    sitesSheet(whole),
+    runsSheet(runs),
+    definitionsSheet(measure),
+  ])
+}

@@ -1,0 +1,302 @@
+import type { ResultKind } from '../../model/result.ts'
+import type { Run } from '../../model/run.ts'
+import type { Target } from '../../model/target.ts'
+import {
+  type AskedRun,
+  isRanked,
+  type ObservedRow,
+  type QueryText,
+  type TrackingStore,
+} from '../../store/reports.ts'
+import { type Observed, replacesForDay } from './movement.ts'
+import {
+  type AbsentDepths,
+  absentCell,
+  type DayCell,
+  type DayValue,
+  dayValue,
+  type RankHistory,
+  type RankSeries,
+  type RemovedKeyword,
+  rankedCell,
+  unknownCell,
+} from './rank-history.ts'
+
+/** Where a history comes from. */
+export interface HistorySource {
+  readonly job: string
+  /** Runs of the job, in any order; what the newest of them asks is reported. */
+  readonly runs: readonly Pick<Run, 'id' | 'date'>[]
+  /** Targets of the whole job that are reported. */
+  readonly targets: readonly Target[]
+  readonly store: Pick<TrackingStore, 'askedIn' | 'observedIn' | 'queries' | 'links'>
+  /** Kind of the results that an operation ranks. */
+  readonly kindOf: (operation: string) => ResultKind
+  /** Whether absence counts with what was looked at, however deep was asked. */
+  readonly lookedAtOnly?: boolean
+}
+
+/** A history with the numbers that its queries and links have in the store. */
+export interface BuiltHistory {
+  readonly history: RankHistory
+  /** Numbers of the queries that stand in `keywords`, place by place. */
+  readonly queryIds: readonly number[]
+  /** Targets that are no longer asked of queries that still are. */
+  readonly removedTargets: number
+}
+
+/** Puts together what the runs of a job observed of what its newest run asks. */
+export function buildHistory({
+  job,
+  runs,
+  targets,
+  store,
+  kindOf,
+  lookedAtOnly = false,
+}: HistorySource): BuiltHistory {
+  const inOrder = [...runs].sort((a, b) => (a.date === b.date ? a.id - b.id : a.date < b.date ? -1 : 1))
+  const days = [...new Set(inOrder.map(({ date }) => date))]
+  const newest = runs.reduce((newest, { id }) => Math.max(newest, id), 0)
+  const asked = store.askedIn(newest, targets)
+  const { place: linkPlace, ids: linkIds } = places()
+  const { drafts, others } = gather(inOrder, { asked, days, store, linkPlace })
+  const series = drafts.map((draft) => draft.finish(lookedAtOnly))
+  return {
+    history: {
+      job,
+      days,
+      keywords: asked.queries.map(({ id: _, ...keyword }) => ({
+        ...keyword,
+        kind: kindOf(keyword.operation),
+      })),
+      targets: asked.targets.map(({ id: _, ...target }) => target),
+      series,
+      links: store.links(linkIds),
+      removed: removedKeywords(others.queries, store.queries([...others.queries.keys()]), days),
+    },
+    queryIds: asked.queries.map(({ id }) => id),
+    removedTargets: others.targets.size,
+  }
+}
+
+interface Gathering {
+  readonly asked: AskedRun
+  readonly days: readonly string[]
+  readonly store: HistorySource['store']
+  /** Place of a link among those of the history. */
+  readonly linkPlace: (id: number) => number
+}
+
+/** What is asked, with all its days; and of what else was observed, which queries on which day last, which targets. */
+function gather(runs: HistorySource['runs'], { asked, days, store, linkPlace }: Gathering) {
+  const keywordOf = new Map(asked.queries.map(({ id }, place) => [id, place]))
+  const targetOf = new Map(asked.targets.map(({ id }, place) => [id, place]))
+  const byQuery = new Map(asked.queries.map(({ id }) => [id, new Map<number, SeriesBuilder>()]))
+  const drafts = asked.pairs.map(([query, target]) => {
+    const [keyword, place] = [keywordOf.get(query) as number, targetOf.get(target) as number]
+    const draft = seriesBuilder({ keyword, target: place, days: days.length, linkPlace })
+    byQuery.get(query)?.set(target, draft)
+    return draft
+  })
+  const others = { queries: new Map<number, number>(), targets: new Set<number>() }
+  for (const { id, date } of runs) {
+    const day = days.indexOf(date)
+    for (const row of store.observedIn(id)) {
+      const [query, target] = row
+      const ofQuery = byQuery.get(query)
+      const draft = ofQuery?.get(target)
+      if (draft !== undefined) draft.add(day, row)
+      else if (ofQuery !== undefined) others.targets.add(target)
+      else others.queries.set(query, day)
+    }
+  }
+  return { drafts, others }
+}
+
+/** Numbers in the order in which they were first asked for. */
+function places() {
+  const known = new Map<number, number>()
+  const ids: number[] = []
+  const place = (id: number): number => {
+    const before = known.get(id)
+    if (before !== undefined) return before
+    known.set(id, ids.length)
+    return ids.push(id) - 1
+  }
+  return { place, ids }
+}
+
+function removedKeywords(
+  lastDays: ReadonlyMap<number, number>,
+  texts: readonly QueryText[],
+  days: readonly string[],
+): readonly RemovedKeyword[] {
+  return texts
+    .map(({ id, ...text }) => ({ ...text, last: days[lastDays.get(id) as number] as string }))
+    .sort((a, b) => compareTexts(a.query, b.query) || compareTexts(a.operation, b.operation))
+}
+
+/** The same order on every machine. */
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** A series in the making. */
+export interface SeriesBuilder {
+  /** Takes an observation; those of one day in the order of their runs, of which the last that knows more speaks. */
+  add(day: number, row: ObservedRow): void
+  /** @param lookedAtOnly whether absence counts with what was looked at, however deep was asked */
+  finish(lookedAtOnly: boolean): RankSeries
+}
+
+type Places = readonly (readonly [rank: number, link: number])[]
+
+export interface DraftOf {
+  readonly keyword: number
+  readonly target: number
+  /** How many there are. */
+  readonly days: number
+  /** Place of a link among those of the history. */
+  readonly linkPlace: (id: number) => number
+}
+
+export function seriesBuilder({ keyword, target, days, linkPlace }: DraftOf): SeriesBuilder {
+  const cells: DayCell[] = Array<DayCell>(days).fill(null)
+  const seen: Record<number, number> = {}
+  const links: (number | null)[] = Array<null>(days).fill(null)
+  const places: Record<number, Places> = {}
+  const absentDepths: number[] = []
+  const read = placesReader(linkPlace)
+
+  return {
+    add(day, row) {
+      const cell = cells[day] as DayCell
+      if (cell !== null) {
+        if (!replacesForDay(observedIn(row), dayValue(cell, seen[day]) as DayValue)) return
+        delete seen[day]
+        delete absentDepths[day]
+        delete places[day]
+      }
+      cells[day] = cellOf(row)
+      if (isRanked(row)) {
+        links[day] = row[4]
+        if (row[5] !== null) places[day] = read(row[5])
+      } else {
+        links[day] = null
+        if (row[3] !== null) {
+          if (row[5] !== row[4]) seen[day] = row[5]
+          absentDepths[day] = row[6]
+        }
+      }
+    },
+    finish: (lookedAtOnly) => ({
+      keyword,
+      target,
+      cells,
+      seen,
+      absentDepths: lookedAtOnly ? [] : depthChanges(absentDepths),
+      links: changesOf(links, linkPlace),
+      places,
+    }),
+  }
+}
+
+function cellOf(row: ObservedRow): number {
+  if (isRanked(row)) return rankedCell(row[2], row[3] === 1)
+  return row[3] === null ? unknownCell : absentCell(row[4], row[3] === 1)
+}
+
+function observedIn(row: ObservedRow): Observed {
+  if (isRanked(row)) return { state: 'ranked', rank: row[2], unbrokenDepth: Number.POSITIVE_INFINITY }
+  const [, , rank, estimated, , unbrokenDepth] = row
+  return {
+    state: estimated === null ? 'unknown' : 'absent',
+    rank,
+    unbrokenDepth: unbrokenDepth === -1 ? Number.POSITIVE_INFINITY : unbrokenDepth,
+  }
+}
+
+/** Most days say the same as the day before, and need not be kept twice. */
+function placesReader(linkPlace: DraftOf['linkPlace']): (json: string) => Places {
+  let last: { readonly json: string; readonly places: Places } | null = null
+  return (json) => {
+    if (last?.json !== json) {
+      const all = JSON.parse(json) as Places
+      last = { json, places: all.map(([rank, id]) => [rank, linkPlace(id)]) }
+    }
+    return last.places
+  }
+}
+
+/** Only the days on which absence counts with another depth than on the last day of absence before. */
+function depthChanges(depths: readonly number[]): AbsentDepths {
+  const changes: (readonly [number, number])[] = []
+  depths.forEach((depth, day) => {
+    if (depth !== changes.at(-1)?.[1]) changes.push([day, depth])
+  })
+  return changes
+}
+
+/** Only the days on which another link ranks than on the day before, or none any more. */
+function changesOf(
+  links: readonly (number | null)[],
+  linkPlace: (id: number) => number,
+): RankSeries['links'] {
+  const changes: (readonly [number, number | null])[] = []
+  let before: number | null = null
+  links.forEach((link, day) => {
+    if (link !== before) changes.push([day, link === null ? null : linkPlace(link)])
+    before = link
+  })
+  return changes
+}
+
+/**
+ * A filtered history without what no series names any more: keywords, targets and links that are left are numbered anew.
+ * So a report on one client's keywords, which goes to that client, carries no word of others.
+ */
+export function compact({ history, queryIds, ...more }: BuiltHistory): BuiltHistory {
+  const { series } = history
+  const keywords = renumbering(series.map(({ keyword }) => keyword))
+  const targets = renumbering(series.map(({ target }) => target))
+  const links = renumbering(series.flatMap(linksIn))
+  return {
+    ...more,
+    queryIds: keywords.kept(queryIds),
+    history: {
+      ...history,
+      keywords: keywords.kept(history.keywords),
+      targets: targets.kept(history.targets),
+      links: links.kept(history.links),
+      series: series.map((one) => ({
+        ...one,
+        keyword: keywords.of(one.keyword),
+        target: targets.of(one.target),
+        links: one.links.map(([day, link]) => [day, link === null ? null : links.of(link)]),
+        places: Object.fromEntries(
+          Object.entries(one.places).map(([day, all]) => [
+            day,
+            all.map(([rank, link]) => [rank, links.of(link)]),
+          ]),
+        ),
+      })),
+    },
+  }
+}
+
+function linksIn({ links, places }: RankSeries): readonly number[] {
+  return [
+    ...links.flatMap(([, link]) => link ?? []),
+    ...Object.values(places).flatMap((all) => all.map(([, link]) => link)),
+  ]
+}
+
+/** New places for those that are used, in their old order. */
+function renumbering(used: readonly number[]) {
+  const places = [...new Set(used)].sort((a, b) => a - b)
+  const now = new Map(places.map((place, index) => [place, index]))
+  return {
+    of: (place: number): number => now.get(place) as number,
+    kept: <T>(all: readonly T[]): readonly T[] => places.map((place) => all[place] as T),
+  }
+}

@@ -1,0 +1,135 @@
+import type { Keyword, RankHistory, RankSeries, RemovedKeyword } from './rank-history.ts'
+
+/** What a reader wants to see. What is left out, or empty, is no restriction; each list is "any of these". */
+export interface HistoryFilter {
+  readonly tags?: readonly string[]
+  /** Labels of targets. */
+  readonly targets?: readonly string[]
+  /** Operations such as `alpha.search`, or engines such as `alpha`. */
+  readonly operations?: readonly string[]
+  readonly gl?: readonly string[]
+  readonly hl?: readonly string[]
+  readonly location?: readonly string[]
+  /** Part of the query, in upper or lower case. */
+  readonly text?: string
+  /** First and last day, YYYY-MM-DD. */
+  readonly from?: string
+  readonly until?: string
+}
+
+/**
+ * A history of less. Keywords, targets and links keep their places, so everything counts by `series`; days are cut and
+ * numbered again. What was observed before `from` is as if it had never been; and where `until` cuts days off, series of
+ * which nothing was observed until then are left out, for nothing says that they were asked. The tags of removed keywords
+ * are not known, nor is what they were looked for: where tags or targets are chosen, none of them is kept.
+ */
+export function filterHistory(history: RankHistory, filter: HistoryFilter): RankHistory {
+  const range = daysOf(history.days, filter)
+  const keywords = new Set(
+    history.keywords.flatMap((keyword, index) => (isWanted(keyword, filter) ? [index] : [])),
+  )
+  const targets = new Set(
+    history.targets.flatMap(({ label }, index) => (isAmong(label, filter.targets) ? [index] : [])),
+  )
+  const series = history.series
+    .filter((one) => keywords.has(one.keyword) && targets.has(one.target))
+    .filter(({ cells }) => range.end === history.days.length || hasCell(cells, range.end))
+  const whole = range.start === 0 && range.end === history.days.length
+  return {
+    ...history,
+    days: history.days.slice(range.start, range.end),
+    series: whole ? series : series.map((one) => cutSeries(one, range)),
+    removed: history.removed.filter((one) => isRemovedWanted(one, filter)),
+  }
+}
+
+/** Days from `start` on, up to but without `end`. */
+interface DayRange {
+  readonly start: number
+  readonly end: number
+}
+
+export function daysOf(days: readonly string[], filter: HistoryFilter): DayRange {
+  const wanted = days.flatMap((day, index) => (isBetween(day, filter) ? [index] : []))
+  return { start: wanted[0] ?? days.length, end: (wanted.at(-1) ?? days.length - 1) + 1 }
+}
+
+export function isBetween(day: string, { from = '', until = '' }: HistoryFilter): boolean {
+  return day >= from && (until === '' || day <= until)
+}
+
+export function isIn({ start, end }: DayRange, day: number): boolean {
+  return day >= start && day < end
+}
+
+function isAmong(value: string, wanted: readonly string[] = []): boolean {
+  return wanted.length === 0 || wanted.includes(value)
+}
+
+type Asked = Pick<Keyword, 'query' | 'operation' | 'params'>
+
+function isWanted(keyword: Keyword, filter: HistoryFilter): boolean {
+  const { tags = [] } = filter
+  return (
+    isAskedWanted(keyword, filter) && (tags.length === 0 || keyword.tags.some((tag) => tags.includes(tag)))
+  )
+}
+
+function isRemovedWanted(removed: RemovedKeyword, filter: HistoryFilter): boolean {
+  const { tags = [], targets = [] } = filter
+  return (
+    tags.length === 0 &&
+    targets.length === 0 &&
+    isAskedWanted(removed, filter) &&
+    isBetween(removed.last, filter)
+  )
+}
+
+function isAskedWanted({ query, operation, params }: Asked, filter: HistoryFilter): boolean {
+  const { operations = [], gl, hl, location, text = '' } = filter
+  return (
+    (operations.length === 0 ||
+      operations.includes(operation) ||
+      operations.includes(operation.replace(/\..*/, ''))) &&
+    isAmong(String(params.gl ?? ''), gl) &&
+    isAmong(String(params.hl ?? ''), hl) &&
+    isAmong(String(params.location ?? ''), location) &&
+    (text === '' || query.toLowerCase().includes(text.toLowerCase()))
+  )
+}
+
+function hasCell(cells: RankSeries['cells'], end: number): boolean {
+  return cells.slice(0, end).some((cell) => cell !== null)
+}
+
+function cutSeries(series: RankSeries, range: DayRange): RankSeries {
+  const { start, end } = range
+  return {
+    ...series,
+    cells: series.cells.slice(start, end),
+    seen: cutDays(series.seen, range),
+    absentDepths: cutChanges(series.absentDepths, range),
+    links: cutChanges(series.links, range),
+    places: cutDays(series.places, range),
+  }
+}
+
+/** What holds from a day on, by change; what held before the range holds from its first day on. */
+function cutChanges<T>(
+  changes: readonly (readonly [day: number, value: T])[],
+  range: DayRange,
+): readonly (readonly [number, T])[] {
+  if (changes.length === 0) return changes
+  const before = changes.findLast(([day]) => day < range.start)
+  const within = changes.flatMap(([day, value]) =>
+    isIn(range, day) ? [[day - range.start, value] as const] : [],
+  )
+  const isCarried = before !== undefined && within[0]?.[0] !== 0 && range.start < range.end
+  return isCarried ? [[0, before[1]], ...within] : within
+}
+
+function cutDays<T>(byDay: Readonly<Record<number, T>>, range: DayRange): Readonly<Record<number, T>> {
+  const cut: Record<number, T> = {}
+  for (const day in byDay) if (isIn(range, Number(day))) cut[Number(day) - range.start] = byDay[day] as T
+  return cut
+}

@@ -1,0 +1,110 @@
+import {
+  type Change,
+  type ComparisonDay,
+  isBetterBaseline,
+  movementSince,
+  wasWithinDepth,
+} from './movement.ts'
+import {
+  type DayValue,
+  dayValue,
+  type Keyword,
+  type RankHistory,
+  type RankSeries,
+  unknown,
+} from './rank-history.ts'
+
+/** Where one target stands for one keyword on the last day, and where it stood before. */
+export interface KeywordStatus {
+  readonly series: RankSeries
+  readonly keyword: Keyword
+  /** `unknown` where nothing was observed on the last day. */
+  readonly current: DayValue
+  readonly baseline: Baseline | null
+  readonly change: Change
+}
+
+export interface Baseline {
+  /** Place of the day in `days`. */
+  readonly day: number
+  readonly value: DayValue
+}
+
+/** How every series of a history stands on its last day, in the order of the series. */
+export function keywordStatuses(history: RankHistory, asked: ComparisonDay | null): readonly KeywordStatus[] {
+  const last = history.days.length - 1
+  const order = baselineOrder(history.days, asked)
+  return history.series.map((series) => {
+    const current = valueOn(series, last) ?? unknown
+    const baseline = baselineOf(series, order)
+    const firstDay = series.cells.findIndex((cell) => cell !== null)
+    const first = history.days[firstDay === -1 ? last : firstDay] as string
+    const change = movementSince(current, baseline?.value ?? null, { first, asked })
+    return { series, keyword: history.keywords[series.keyword] as Keyword, current, baseline, change }
+  })
+}
+
+/** What a day came to; null where nothing was observed. */
+export function valueOn(series: RankSeries, day: number): DayValue | null {
+  const { cells, seen, absentDepths } = series
+  return dayValue(cells[day] ?? null, seen[day], absentDepths.findLast(([from]) => from <= day)?.[1])
+}
+
+/** Ranks of all results of the target on a day, the best first; empty where none ranked. */
+export function ranksOn({ cells, places }: RankSeries, day: number): readonly number[] {
+  const several = places[day]
+  if (several !== undefined) return several.map(([rank]) => rank)
+  const rank = Math.trunc(cells[day] ?? 0)
+  return rank > 0 ? [rank] : []
+}
+
+/**
+ * The days before the last one that may be compared with, the best first, if all of them were known. Which is better does
+ * not depend on the series, so it is found out once.
+ */
+export function baselineOrder(days: readonly string[], asked: ComparisonDay | null): readonly number[] {
+  const order: number[] = []
+  const dated = (day: number) => ({ date: days[day] as string, state: 'ranked' as const })
+  for (let day = 0; day < days.length - 1; day++) {
+    if (!isBetterBaseline(dated(day), null, asked)) continue
+    const place = order.findIndex((kept) => isBetterBaseline(dated(day), dated(kept), asked))
+    order.splice(place === -1 ? order.length : place, 0, day)
+  }
+  return order
+}
+
+function baselineOf(series: RankSeries, order: readonly number[]): Baseline | null {
+  const known = order.find((day) => series.cells[day] != null && series.cells[day] !== 0)
+  const day = known ?? order.find((one) => series.cells[one] === 0)
+  const value = day === undefined ? null : valueOn(series, day)
+  return day === undefined || value === null ? null : { day, value }
+}
+
+/**
+ * Two days of one series, as far down as both looked, so that measures of them can be subtracted: a rank that the other
+ * day could not have seen is absent on both, as deep as that day looked. Who left a rank is absent from at least there.
+ * Unknown days are returned as they are.
+ */
+export function alignDepths(a: DayValue, b: DayValue): readonly [DayValue, DayValue] {
+  if (a.state === 'absent' && b.state === 'absent') {
+    const depth = Math.min(a.depth ?? 0, b.depth ?? 0)
+    const absentDepth = Math.min(a.absentDepth ?? 0, b.absentDepth ?? 0)
+    return [
+      { ...a, depth, absentDepth },
+      { ...b, depth, absentDepth },
+    ]
+  }
+  if (a.state === 'ranked' && b.state === 'absent') return comparedWithAbsence(a, b)
+  if (a.state === 'absent' && b.state === 'ranked') {
+    const [ranked, absent] = comparedWithAbsence(b, a)
+    return [absent, ranked]
+  }
+  return [a, b]
+}
+
+function comparedWithAbsence(ranked: DayValue, absent: DayValue): readonly [DayValue, DayValue] {
+  const rank = ranked.rank ?? 0
+  if (!wasWithinDepth(rank, absent)) return [absent, absent]
+  const deeper = (depth: number | null) => Math.max(depth ?? 0, rank)
+  return [ranked, { ...absent, depth: deeper(absent.depth), absentDepth: deeper(absent.absentDepth) }]
+}

@@ -1,0 +1,130 @@
+import type { RankHistory } from '../history/rank-history.ts'
+import type { Serp, SerpResult } from '../page/data.ts'
+import { type CtrCurve, type MetricDefinition, rateOf } from './figure.ts'
+import { firstResults, type SerpPair, type Weights, weightsOf } from './serps.ts'
+
+export const siteShareMetric: MetricDefinition = {
+  label: 'share of a site',
+  unit: 'share',
+  better: 'higher',
+  definition:
+    'volume x CTR of the results of a site, divided by that of all results, among the first ten of each SERP',
+  denominator: 'volume x CTR of all results among the first ten of the SERPs checked on both days',
+  missing: 'SERP not checked on one of the days: not counted on either',
+  source: 'the share of voice among the first ten results, of every site',
+}
+
+/** A site among the first ten results of the tracked keywords. */
+export interface SiteShare {
+  /** Place in `sites`. */
+  readonly site: number
+  /** The targets that its results belong to, in their order; empty for a site that is not tracked. */
+  readonly targets: readonly number[]
+  /** SERPs with a result of the site. */
+  readonly appearances: number
+  readonly appearancesBefore: number
+  /** Its estimated clicks by those of all results, weighed by volume; null where there are no clicks at all. */
+  readonly share: number | null
+  readonly shareBefore: number | null
+  /** Share now minus share before: positive where the site gains. */
+  readonly change: number | null
+}
+
+export interface Discovery {
+  /** The greatest gain first. */
+  readonly sites: readonly SiteShare[]
+  /** SERPs that were looked at on both days: only these are counted, each as far down as both days looked. */
+  readonly serps: number
+  readonly weight: Weights['by']
+  /** SERPs of these that have no volume where others have one: in the appearances, not in the shares. */
+  readonly uncounted: number
+}
+
+/**
+ * Which sites gain over all tracked queries. Results count where their site is known; a site's share is the sum of
+ * weight times CTR(rank) of its results over that of all results, of the same SERPs on both days. Unit of shares: 0 to 1.
+ */
+export function discoverCompetitors(
+  pairs: readonly SerpPair[],
+  { history, curve }: { readonly history: RankHistory; readonly curve: CtrCurve },
+): Discovery {
+  const weights = weightsOf(history)
+  const [now, before] = [new Snapshot(curve), new Snapshot(curve)]
+  let [serps, uncounted] = [0, 0]
+  for (const { keyword, current, compared } of pairs) {
+    if (compared === null) continue
+    serps++
+    const weight = weights.of(keyword)
+    if (weight === null) uncounted++
+    const depth = Math.min(current.depth, compared.depth)
+    now.add(resultsOf(current, depth), weight ?? 0)
+    before.add(resultsOf(compared, depth), weight ?? 0)
+  }
+  const sites = [...new Set([...now.sites.keys(), ...before.sites.keys()])].map((site) =>
+    siteShare(site, now, before),
+  )
+  return { sites: sites.toSorted(byGain), serps, weight: weights.by, uncounted }
+}
+
+function resultsOf(serp: Serp, depth: number): readonly SerpResult[] {
+  return firstResults(serp, Math.min(10, depth))
+}
+
+interface SiteCount {
+  appearances: number
+  clicks: number
+  readonly targets: Set<number>
+}
+
+class Snapshot {
+  readonly sites = new Map<number, SiteCount>()
+  clicks = 0
+  readonly #curve: CtrCurve
+
+  constructor(curve: CtrCurve) {
+    this.#curve = curve
+  }
+
+  add(results: readonly SerpResult[], weight: number): void {
+    const here = new Set<number>()
+    for (const [rank, , , site, targets] of results) {
+      const clicks = weight * rateOf(this.#curve, rank)
+      this.clicks += clicks
+      if (site === null) continue
+      const count = this.sites.get(site) ?? { appearances: 0, clicks: 0, targets: new Set() }
+      this.sites.set(site, count)
+      count.clicks += clicks
+      for (const target of targets) count.targets.add(target)
+      if (!here.has(site)) count.appearances++
+      here.add(site)
+    }
+  }
+
+  shareOf(site: number): number | null {
+    return this.clicks === 0 ? null : (this.sites.get(site)?.clicks ?? 0) / this.clicks
+  }
+}
+
+function siteShare(site: number, now: Snapshot, before: Snapshot): SiteShare {
+  const [share, shareBefore] = [now.shareOf(site), before.shareOf(site)]
+  return {
+    site,
+    targets: [...new Set([now, before].flatMap(({ sites }) => [...(sites.get(site)?.targets ?? [])]))].sort(
+      (a, b) => a - b,
+    ),
+    appearances: now.sites.get(site)?.appearances ?? 0,
+    appearancesBefore: before.sites.get(site)?.appearances ?? 0,
+    share,
+    shareBefore,
+    change: share === null || shareBefore === null ? null : share - shareBefore,
+  }
+}
+
+function byGain(a: SiteShare, b: SiteShare): number {
+  return (
+    (b.change ?? 0) - (a.change ?? 0) ||
+    b.appearances - b.appearancesBefore - (a.appearances - a.appearancesBefore) ||
+    b.appearances - a.appearances ||
+    a.site - b.site
+  )
+}

@@ -1,0 +1,64 @@
+import type { Serp } from '../page/data.ts'
+import type { MetricDefinition } from './figure.ts'
+import { firstResults, type SerpPair } from './serps.ts'
+
+export const turnoverMetric: MetricDefinition = {
+  label: 'turnover of the first ten',
+  unit: 'share',
+  better: null,
+  definition:
+    'pages among the first ten, or among as many as both days checked, that differ from the compared day',
+  denominator: 'the pages of the day that has more of them',
+  missing: 'SERPs not checked on both days and results without a link: not counted',
+  source: 'ours: 1 - overlap of two lists cut at ten',
+}
+
+export interface Turnover {
+  /** From 0, nothing is new, to 1, everything is; null where no result has a link. */
+  readonly value: number | null
+  /** Pages among them that only one of the days has, of the day that has more. */
+  readonly numerator: number
+  /** Pages of that day. */
+  readonly denominator: number
+}
+
+/** As far down results count. */
+export const turnoverDepth = 10
+
+/**
+ * The share of the first ten results that are others than on the compared day, of as many as both days looked at where that
+ * is less; their order does not matter, nor which day is which. A result without a link is no page.
+ *
+ * @param pages what `pagesOf` makes of the links
+ */
+function turnover(current: Serp, compared: Serp, pages: readonly number[]): Turnover {
+  const depth = Math.min(turnoverDepth, current.depth, compared.depth)
+  return turnoverOfPages(pagesIn(current, depth, pages), pagesIn(compared, depth, pages))
+}
+
+/** The turnover of two sets of pages, each with its first ten or as many as both days looked at. */
+export function turnoverOfPages<Page>(now: ReadonlySet<Page>, before: ReadonlySet<Page>): Turnover {
+  const common = [...now].filter((page) => before.has(page)).length
+  const all = Math.max(now.size, before.size)
+  return turnoverOf(all - common, all)
+}
+
+/** The turnover of all SERPs together, of those that can be compared. */
+export function volatility(pairs: readonly SerpPair[], pages: readonly number[]) {
+  const each = pairs.flatMap(({ current, compared }) => {
+    return compared === null ? [] : [turnover(current, compared, pages)]
+  })
+  const others = each.reduce((sum, one) => sum + one.numerator, 0)
+  const all = each.reduce((sum, one) => sum + one.denominator, 0)
+  return { ...turnoverOf(others, all), compared: each.length, serps: pairs.length }
+}
+
+function turnoverOf(numerator: number, denominator: number): Turnover {
+  return { value: denominator === 0 ? null : numerator / denominator, numerator, denominator }
+}
+
+function pagesIn(serp: Serp, depth: number, pages: readonly number[]): ReadonlySet<number> {
+  return new Set(
+    firstResults(serp, depth).flatMap(([, , link]) => (link === null ? [] : [pages[link] as number])),
+  )
+}

@@ -1,0 +1,99 @@
+import type { RankHistory, RankSeries } from '../history/rank-history.ts'
+import type { MetricDefinition } from './figure.ts'
+import { pagesOf, rankingLinks } from './serps.ts'
+
+export const urlSwapsMetric: MetricDefinition = {
+  label: 'URL swaps',
+  unit: 'pages',
+  better: 'lower',
+  definition: 'how often the ranking page of a keyword changed back to a page that had ranked before',
+  denominator: null,
+  missing: 'days without a rank, or not known: no change',
+  source: 'ours',
+}
+
+/** A keyword for which pages of one site compete with each other. */
+export interface UrlSwaps {
+  readonly keyword: number
+  readonly target: number
+  /** Pages that ranked, the one with the most days first. */
+  readonly pages: readonly RankedPage[]
+  /** Places of the days on which several pages stood in one SERP. */
+  readonly together: readonly number[]
+  /** How often the ranking page changed back to one that had ranked before: A, B, A is one, A, B, A, B two. */
+  readonly swaps: number
+}
+
+export interface RankedPage {
+  /** Place in the links of the history. */
+  readonly link: number
+  /** Places of the days on which it ranked, as the best page or behind another. */
+  readonly days: readonly number[]
+  /** Days of these on which it was the best page. */
+  readonly leading: number
+}
+
+/**
+ * Where several pages of one target stood in one SERP, or its ranking page changed back and forth over the days. Days on
+ * which none ranked, or nothing is known, are no change. Pages are the same where their links are, but for the fragment.
+ * Those with the most swaps come first, then those with the most days together.
+ */
+export function urlSwaps(history: RankHistory): readonly UrlSwaps[] {
+  const pages = pagesOf(history.links)
+  return history.series
+    .flatMap((series) => {
+      // There and back takes three links; most series never have them.
+      if (series.links.length < 3 && !hasPlaces(series)) return []
+      const one = ofSeries(series, pages)
+      return one.swaps > 0 || one.together.length > 0 ? [one] : []
+    })
+    .toSorted(
+      (a, b) =>
+        b.swaps - a.swaps ||
+        b.together.length - a.together.length ||
+        a.keyword - b.keyword ||
+        a.target - b.target,
+    )
+}
+
+function hasPlaces({ places }: RankSeries): boolean {
+  for (const _ in places) return true
+  return false
+}
+
+function ofSeries(series: RankSeries, pages: readonly number[]): UrlSwaps {
+  const leading = rankingLinks(series).map((link) => (link === null ? null : (pages[link] as number)))
+  const days = new Map<number, Set<number>>()
+  const add = (page: number, day: number) => days.set(page, (days.get(page) ?? new Set()).add(day))
+  for (const [day, page] of leading.entries()) if (page !== null) add(page, day)
+  const together: number[] = []
+  for (const [day, places] of Object.entries(series.places)) {
+    const shown = new Set(places.map(([, link]) => pages[link] as number))
+    for (const page of shown) add(page, Number(day))
+    if (shown.size > 1) together.push(Number(day))
+  }
+  const ranked = [...days].map(([link, on]) => ({
+    link,
+    days: [...on].sort((a, b) => a - b),
+    leading: leading.filter((page) => page === link).length,
+  }))
+  return {
+    keyword: series.keyword,
+    target: series.target,
+    pages: ranked.toSorted((a, b) => b.days.length - a.days.length || a.link - b.link),
+    together,
+    swaps: swapsOf(leading),
+  }
+}
+
+function swapsOf(leading: readonly (number | null)[]): number {
+  const before = new Set<number>()
+  let [page, swaps]: [number | null, number] = [null, 0]
+  for (const next of leading) {
+    if (next === null || next === page) continue
+    if (before.has(next)) swaps++
+    before.add(next)
+    page = next
+  }
+  return swaps
+}

@@ -1,0 +1,45 @@
+import { svg } from '../dom.ts'
+import { round } from './frame.ts'
+import { pathOf } from './line-chart.ts'
+
+const edge = 3
+
+/** A line as small as a word: ranks over days, the better the higher, with a dot on the last one. */
+export function spark(ranks: readonly (number | null)[]): SVGElement {
+  const [width, height] = [96, 24]
+  const size = { width, height, viewBox: `0 0 ${width} ${height}` }
+  const line = svg('svg', { class: 'spark', ...size, 'aria-hidden': 'true' })
+  const known = ranks.filter((rank) => rank !== null)
+  if (known.length === 0) return line
+  const [best, worst] = [Math.min(...known), Math.max(...known)]
+  // A difference of one rank is no cliff: five ranks at least fill the height.
+  const spread = Math.max(5, worst - best)
+  const middle = (best + worst) / 2
+  const y = (rank: number): number => height / 2 + ((rank - middle) / spread) * (height - 2 * edge)
+  const x = (day: number): number =>
+    ranks.length < 2 ? width - edge : edge + (day / (ranks.length - 1)) * (width - 2 * edge)
+  const last = ranks.findLastIndex((rank) => rank !== null)
+  line.append(
+    svg('path', { d: pathOf(ranks, x, y) }),
+    svg('circle', { cx: round(x(last)), cy: round(y(ranks[last] as number)), r: 2 }),
+  )
+  return line
+}
+
+/** The trend of a figure, as wide as its card; the lower the better where it is inverted. */
+export function trendLine(values: readonly (number | null)[], inverted: boolean): SVGElement {
+  const [width, height] = [200, 32]
+  const stretch = { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none' }
+  const line = svg('svg', { class: 'trend-line', ...stretch, 'aria-hidden': 'true' })
+  const known = values.filter((value) => value !== null)
+  if (known.length < 2) return line
+  const [least, most] = [Math.min(...known), Math.max(...known)]
+  const y = (value: number): number => {
+    if (least === most) return height / 2
+    const rise = ((value - least) / (most - least)) * (height - 2 * edge)
+    return inverted ? edge + rise : height - edge - rise
+  }
+  const x = (day: number): number => (day / (values.length - 1)) * width
+  line.append(svg('path', { d: pathOf(values, x, y) }))
+  return line
+}

@@ -1,0 +1,126 @@
+import type { KeywordStatus } from '../../history/keyword-status.ts'
+import type { PageData } from '../data.ts'
+import { button, html } from './dom.ts'
+import { filterLabels } from './filters.ts'
+import { count, longDay, mediumDay } from './format.ts'
+import type { View } from './view.ts'
+
+/** Sections of the page, in their order. */
+const parts = [
+  ['overview', 'Overview'],
+  ['keywords', 'Keywords'],
+  ['competitors', 'Competitors'],
+  ['pages', 'Pages'],
+  ['answers', 'AI answers'],
+  ['runs', 'Runs'],
+  ['definitions', 'Definitions'],
+] as const
+
+/** The sections of a job without targets. */
+const withoutTargets: readonly string[] = ['overview', 'runs', 'definitions']
+
+/** Name of the job, the days, and links to the sections. */
+export function header(data: PageData): {
+  readonly element: HTMLElement
+  /** @param found how many keywords that comes to */
+  show(view: View, found: string): void
+} {
+  const { history } = data
+  const selection = html('dl', 'selection only-print')
+  const days = html('p', 'days')
+  const own = history.targets.filter((one) => one.own).length
+  const rivals = history.targets.length - own
+  const shown = parts.filter(([id]) => history.targets.length > 0 || withoutTargets.includes(id))
+  const size = [
+    count(history.keywords.length, 'keyword'),
+    count(own, 'target'),
+    ...(rivals > 0 ? [count(rivals, 'competitor')] : []),
+    count(history.days.length, 'day'),
+  ].join(' · ')
+  const links = shown.map(([id, name]) =>
+    html('li', '', html('a', { href: `#${id}`, on: { click: go(id) } }, name)),
+  )
+  const title = html('h1', '', html('bdi', '', history.job))
+  const print = button('quiet', () => window.print(), {}, 'Print')
+  const element = html(
+    'header',
+    'page-header',
+    html('div', 'title', html('p', 'kind', 'Rank report'), title, days, selection),
+    html('div', 'tools', html('p', 'size', size), print, themeSwitch()),
+    html('nav', { 'aria-label': 'Parts of the report' }, html('ul', '', ...links)),
+  )
+  return {
+    element,
+    show: ({ history: seen, statuses, filters }, found) => {
+      const labels = [...filterLabels(filters, data), ['Shown', found] as const]
+      selection.replaceChildren(
+        ...labels.map(([name, value]) =>
+          html('div', '', html('dt', '', name), html('dd', '', html('bdi', '', value))),
+        ),
+      )
+      const last = seen.days.at(-1)
+      const since = comparedDays(statuses, seen.days)
+      days.replaceChildren(
+        html('strong', '', last === undefined ? 'No day selected' : longDay(last)),
+        since === '' ? ' · nothing to compare with' : ` compared with ${since}`,
+      )
+    },
+  }
+}
+
+/** Goes to a section and keeps the filters, which stand behind the same `#`. */
+export function go(id: string): (event: MouseEvent) => void {
+  return (event) => {
+    event.preventDefault()
+    goTo(id)
+  }
+}
+
+/** Goes to a section, with the focus on its heading. */
+export function goTo(id: string, behavior: ScrollBehavior = 'auto'): void {
+  document.getElementById(id)?.scrollIntoView({ behavior })
+  document.getElementById(`${id}-title`)?.focus({ preventScroll: true })
+}
+
+/** The section that an address names; undefined where it has filters, or nothing. */
+export function partIn(hash: string): string | undefined {
+  return parts.find(([id]) => hash === `#${id}`)?.[0]
+}
+
+/** The days that these are compared with; empty where there are none. */
+export function comparedDays(statuses: readonly KeywordStatus[], days: readonly string[]): string {
+  const places = [...new Set(statuses.flatMap(({ baseline }) => (baseline === null ? [] : [baseline.day])))]
+  places.sort((a, b) => a - b)
+  const [first, last] = [places[0], places.at(-1)]
+  if (first === undefined || last === undefined) return ''
+  const [from, to] = [days[first] as string, days[last] as string]
+  return first === last ? longDay(from) : `${mediumDay(from)} to ${mediumDay(to)}`
+}
+
+type Theme = 'light' | 'dark'
+
+/** The button that turns light into dark and back. Until it is pressed the page follows the system. */
+export function themeSwitch(): HTMLElement {
+  const system = matchMedia('(prefers-color-scheme: dark)')
+  let chosen: Theme | null = null
+  const toggle = button('quiet', turn)
+  system.addEventListener('change', show)
+  show()
+  return toggle
+
+  function current(): Theme {
+    return chosen ?? (system.matches ? 'dark' : 'light')
+  }
+
+  function turn(): void {
+    chosen = current() === 'dark' ? 'light' : 'dark'
+    show()
+  }
+
+  function show(): void {
+    const theme = current()
+    document.documentElement.dataset.theme = theme
+    toggle.textContent = theme === 'dark' ? 'Light' : 'Dark'
+    toggle.setAttribute('aria-label', theme === 'dark' ? 'Use light colours' : 'Use dark colours')
+  }
+}

@@ -1,0 +1,112 @@
+import type { KeywordStatus } from '../../../history/keyword-status.ts'
+import { bestRank } from '../../../metrics/best-rank.ts'
+import { button, type Child, html, linkTo } from '../dom.ts'
+import { count, mediumDay, number } from '../format.ts'
+import { changeMark, rankMark, requestText } from '../text.ts'
+import type { View } from '../view.ts'
+import { historyChart } from './history-chart.ts'
+import { firstTen } from './top-ten.ts'
+import { urlHistory } from './url-history.ts'
+
+/** Everything about one keyword: figures, history, pages and the first ten results. */
+export function keywordDetail(view: View, status: KeywordStatus): HTMLElement {
+  const { keyword, series } = status
+  const rivals = view.allTargets().filter((one) => one.series.keyword === series.keyword)
+  const labels = Object.entries(keyword.labels).map(([name, value]) => `${name}: ${value}`)
+  const tags = [...keyword.tags, ...labels].map((one) => html('bdi', 'tag', one))
+  return html(
+    'div',
+    'detail',
+    html('p', 'asked', html('span', 'code', requestText(keyword)), ...tags),
+    facts(view, status),
+    html('h3', '', 'Rank over time'),
+    historyChart(view, status, rivals),
+    html('h3', '', 'Pages that ranked'),
+    urlHistory(view, status),
+    html('h3', '', 'First ten results'),
+    firstTen(view, status),
+  )
+}
+
+function facts(
+  { history, target }: View,
+  { current, baseline, change, series, keyword }: KeywordStatus,
+): HTMLElement {
+  const { days } = history
+  const best = bestRank(series.cells)
+  const first = series.cells.findIndex((cell) => cell !== null)
+  const dayText = (day: number): string => mediumDay(days[day] as string)
+  const since =
+    baseline === null
+      ? ['nothing to compare with']
+      : [`since ${dayText(baseline.day)}`, html('span', '', 'from ', rankMark(baseline.value))]
+  return html(
+    'dl',
+    'facts',
+    fact(target.label, rankMark(current), days.length === 0 ? '' : dayText(days.length - 1)),
+    fact('Change', changeMark(change), ...since),
+    best === null ? fact('Best', '–', 'never ranked') : fact('Best', number(best.rank), dayText(best.day)),
+    keyword.volume === null ? null : fact('Volume', number(keyword.volume), 'searches a month'),
+    fact('First checked', html('span', 'small', first === -1 ? '–' : dayText(first))),
+    keyword.url === null
+      ? null
+      : html('div', 'long', html('dt', '', 'Intended page'), html('dd', 'small', linkTo(keyword.url))),
+  )
+}
+
+function fact(term: string, value: Child, ...notes: readonly (Node | string)[]): HTMLElement {
+  return html(
+    'div',
+    '',
+    html('dt', '', html('bdi', '', term)),
+    html('dd', '', value),
+    ...notes.filter((one) => one !== '').map((one) => html('dd', 'about', one)),
+  )
+}
+
+export interface KeywordDialog {
+  readonly element: HTMLDialogElement
+  open(view: View, status: KeywordStatus, all: readonly KeywordStatus[]): void
+}
+
+/** The dialog with everything about one keyword. It gives the focus back to where it was. */
+export function keywordDialog(): KeywordDialog {
+  const title = html('h2', { id: 'dialog-title', tabindex: -1 })
+  const place = html('p', 'place')
+  const body = html('div', 'dialog-body')
+  const dialog = html('dialog', { class: 'dialog', 'aria-labelledby': 'dialog-title' })
+  const before = icon('Previous keyword', '↑', () => show(index - 1))
+  const after = icon('Next keyword', '↓', () => show(index + 1))
+  const close = icon('Close', '✕', () => dialog.close())
+  const tools = html('div', 'dialog-tools', place, before, after, close)
+  dialog.append(html('header', 'dialog-head', title, tools), body)
+  let show: (index: number) => void = () => {}
+  let index = 0
+  // A click on the backdrop is one on the dialog itself.
+  dialog.addEventListener('click', (event) => {
+    if (event.target === dialog) dialog.close()
+  })
+  return {
+    element: dialog,
+    open: (view, status, all) => {
+      show = (next) => {
+        const one = all[next]
+        if (one === undefined) return
+        index = next
+        title.replaceChildren(html('bdi', '', one.keyword.query))
+        place.textContent = `${next + 1} of ${count(all.length, 'keyword')}`
+        before.disabled = next === 0
+        after.disabled = next === all.length - 1
+        body.replaceChildren(keywordDetail(view, one))
+        body.scrollTop = 0
+      }
+      show(Math.max(0, all.indexOf(status)))
+      dialog.showModal()
+      title.focus()
+    },
+  }
+}
+
+function icon(label: string, sign: string, click: () => void): HTMLButtonElement {
+  return button('icon', click, { 'aria-label': label }, sign)
+}

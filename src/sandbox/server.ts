@@ -1,0 +1,214 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { BillableOperation, Operation } from '../catalog/operation.ts'
+import { UsageError } from '../model/errors.ts'
+import { release, reserve, type UsageRecord, usageRecord } from './account.ts'
+import { applyChange, controlPrefix, serveControl } from './control.ts'
+import {
+  badRequest,
+  errorReply,
+  hasBody,
+  jsonObject,
+  type Reply,
+  rateMessage,
+  readBody,
+  readTarget,
+  type Target,
+} from './http.ts'
+import type { OpenEntry, SandboxLedger } from './ledger.ts'
+import { freeReply } from './lookups.ts'
+import type { ControlChange, Fault, SandboxOptions } from './options.ts'
+import { respond, send } from './respond.ts'
+import { type CheckedRequest, type Route, validate } from './routes.ts'
+import { charge, createState, type SandboxState } from './state.ts'
+
+/** The whole service on this machine, running. */
+export interface Sandbox {
+  /** Base URL, with the base path. */
+  readonly url: string
+  readonly key: string
+  /** What arrived and what was charged. */
+  readonly ledger: SandboxLedger
+  /** Changes the sandbox while it runs. */
+  control(change: ControlChange): void
+  /** The usage record as it would be served now. */
+  usage(): UsageRecord
+  /** Ends every connection and every wait; may be called again. */
+  close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** Starts the service on 127.0.0.1; throws a UsageError where the port is taken. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const state = createState(options)
+  const server = createServer((request, response) => {
+    const served = request.url?.startsWith(controlPrefix) ? serveControl : serve
+    // Nothing here is expected to fail: if it does, the connection ends and the process goes on.
+    served(state, request, response).catch((error: unknown) => response.destroy(error as Error))
+  })
+  if (options.keepAliveTimeoutMs !== undefined) server.keepAliveTimeout = options.keepAliveTimeoutMs
+  const port = await listen(server, options.port ?? 0)
+  const close = () => stop(server, state)
+  return {
+    url: `http://127.0.0.1:${port}${options.basePath ?? ''}`,
+    key: state.key,
+    ledger: state.log.ledger,
+    control: (change) => applyChange(state, change),
+    usage() {
+      state.jobs.settle()
+      return usageRecord(state.account, state.worldClock.now())
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => {
+      reject(new UsageError(`sandbox: cannot listen on port ${port}; choose another port`, { cause: error }))
+    })
+    server.listen(port, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
+  })
+}
+
+function stop(server: Server, state: SandboxState): Promise<void> {
+  state.clearTimers()
+  return new Promise((resolve) => {
+    server.close(() => resolve())
+    server.closeAllConnections()
+  })
+}
+
+/**
+ * Takes one request of the service through its checks in their fixed order:
+ * key, rate and quota, path, body, params, balance. Only then comes an answer, and its charge.
+ */
+async function serve(state: SandboxState, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  state.jobs.settle()
+  const target = readTarget(request.url ?? '/')
+  const method = request.method ?? 'GET'
+  const route = state.router(method, target.path)
+  const entry = state.log.open(state.clock(), method, target, route)
+  const refusal = admit(state, entry, request.headers['x-api-key'] ?? target.key, route?.operation)
+  const body = hasBody(request) ? await readBody(request) : Buffer.alloc(0)
+  if (body === undefined) return
+  const call = refusal ?? check(entry, route, target, body, request.headers['content-type'] ?? '')
+  if ('status' in call) send(response, entry, call)
+  else begin(state, response, entry, call)
+}
+
+function admit(
+  state: SandboxState,
+  entry: OpenEntry,
+  key: string | readonly string[] | null,
+  operation: Operation | undefined,
+): Reply | null {
+  const { settings } = state.account
+  const now = state.worldClock.now()
+  const expired = settings.keyExpires !== null && Date.parse(settings.keyExpires) <= now
+  if (key !== state.key || !settings.keyActive || expired) return errorReply(401)
+  const overQuota = operation?.billable === true && state.quotas.isReached(settings.quotas, now)
+  entry.accepted = !overQuota && state.windows.admit(entry.at, settings)
+  if (entry.accepted) return null
+  state.log.refuse(entry)
+  return errorReply(401, rateMessage)
+}
+
+interface CheckedCall {
+  readonly operation: Operation
+  readonly asked: CheckedRequest
+}
+
+/** The checked request, or the error of a check. */
+function check(
+  entry: OpenEntry,
+  route: Route | undefined,
+  target: Target,
+  body: Buffer | null,
+  contentType: string,
+): CheckedCall | Reply {
+  if (route === undefined) return errorReply(404)
+  if (body === null) return errorReply(413)
+  const sent = paramsSent(route, target, body, contentType)
+  if (typeof sent === 'string') return badRequest(sent)
+  entry.params = sent
+  entry.page = sent.page ?? null
+  const asked = validate(route.operation, route.style, sent)
+  return 'problem' in asked ? badRequest(asked.problem) : { operation: route.operation, asked }
+}
+
+/** The params, or what is wrong with them. */
+function paramsSent(
+  { style, inPath, older }: Route,
+  { params }: Target,
+  body: Buffer,
+  contentType: string,
+): Readonly<Record<string, unknown>> | string {
+  if (style === 'get' && older !== true) return { ...params, ...inPath }
+  if (older === true && body.length === 0) return params
+  if (style === 'post' && Object.keys(params).length > 0) return 'parameters belong in the body'
+  if (!contentType.startsWith('application/json')) return 'the body must be application/json'
+  const sent = jsonObject(body)
+  return sent === undefined ? 'the body is no JSON object' : { ...params, ...sent }
+}
+
+function begin(
+  state: SandboxState,
+  response: ServerResponse,
+  entry: OpenEntry,
+  { operation, asked }: CheckedCall,
+): void {
+  const { cost } = operation
+  if (operation.billable && !reserve(state.account, cost)) {
+    send(response, entry, errorReply(402))
+    return
+  }
+  const { delayMs, fault } = state.faults.next(operation, asked.query)
+  const settle = () =>
+    operation.billable
+      ? billableReply(state, entry, operation, asked, fault)
+      : freeReply(state, operation, asked)
+  const call = { state, response, entry, settle, release: () => release(state.account, cost) }
+  state.later(delayMs + (operation.billable ? state.nextLatency() : 0), () => respond(call, fault))
+}
+
+/** The answer of a billable call: charged now, or queued as a job that is charged when it completes. */
+function billableReply(
+  state: SandboxState,
+  entry: OpenEntry,
+  operation: BillableOperation,
+  asked: CheckedRequest,
+  fault: Fault | null,
+): Reply {
+  const { pages, positions, asyncMs } = state.settings
+  const answered = fault !== null && 'answerAs' in fault ? otherQuestion(asked, fault.answerAs) : asked
+  const body = state.world(operation, answered, { now: state.worldClock.now(), pages, positions })
+  if (!asked.isAsync) {
+    charge(state, entry, operation.cost)
+    return { status: 200, body }
+  }
+  const id = state.jobs.accept({
+    endsAt: state.clock() + asyncMs,
+    end: fault !== null && 'job' in fault ? fault.job : 'complete',
+    result: body,
+    onEnd: (end) => {
+      if (end === 'complete') charge(state, entry, operation.cost)
+      else release(state.account, operation.cost)
+    },
+  })
+  return { status: 202, body: { job_id: id, status: 'accepted' } }
+}
+
+/** The question that is answered instead. */
+function otherQuestion(
+  { query, page, params, ...asked }: CheckedRequest,
+  { q = query, page: otherPage, ...others }: Readonly<Record<string, string | number>>,
+): CheckedRequest {
+  return {
+    ...asked,
+    query: String(q),
+    page: otherPage === undefined ? page : Number(otherPage),
+    params: { ...params, ...others },
+  }
+}

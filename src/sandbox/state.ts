@@ -1,0 +1,113 @@
+import { openAccount, quotaCounter, spend } from './account.ts'
+import { faultPlan } from './faults.ts'
+import { createJobs } from './jobs.ts'
+import { type OpenEntry, requestLog, slidingWindows } from './ledger.ts'
+import type { EngineStats, Latency, PageShape, Positions, SandboxOptions } from './options.ts'
+import { createRouter } from './routes.ts'
+import { hashText, mix, unit } from './world/hash.ts'
+import { createWorld } from './world/world.ts'
+
+/** Everything that one sandbox remembers. */
+export type SandboxState = ReturnType<typeof createState>
+
+/** What can be changed while the sandbox runs. */
+interface SandboxSettings {
+  latencyMs: Latency
+  asyncMs: number
+  pages: PageShape
+  positions: Positions
+  stats: Readonly<Record<string, EngineStats>>
+}
+
+/** The state that a sandbox starts with. */
+export function createState(options: SandboxOptions) {
+  const seed = options.seed ?? 'rankline'
+  const started = performance.now()
+  const clock = () => performance.now() - started
+  const time = worldClock(options.now ?? Date.now)
+  const windows = slidingWindows()
+  const jobs = createJobs(seed, clock)
+  const settings: SandboxSettings = {
+    latencyMs: options.latencyMs ?? 0,
+    asyncMs: options.asyncMs ?? 50,
+    pages: options.pages ?? 'even',
+    positions: options.positions ?? 'restart',
+    stats: {},
+  }
+  return {
+    key: options.key ?? 'sandbox-key',
+    router: createRouter(options.basePath ?? ''),
+    account: openAccount(options.account ?? {}, time.now()),
+    windows,
+    quotas: quotaCounter(),
+    log: requestLog(windows, jobs.settle),
+    jobs,
+    faults: faultPlan(seed, options.rules ?? []),
+    world: createWorld(seed, options.sites ?? []),
+    worldClock: time,
+    /** Ms since the start, by a clock that never jumps. */
+    clock,
+    failedJobStatus: options.failedJobStatus ?? 200,
+    settings,
+    /** Ms that the next billable call takes. */
+    nextLatency: latencies(seed, settings),
+    ...timers(),
+  }
+}
+
+/** Charges what was set aside for a call, once. */
+export function charge(state: SandboxState, entry: OpenEntry, credits: number): void {
+  spend(state.account, credits)
+  state.quotas.count(state.worldClock.now())
+  state.log.charge(entry, credits)
+}
+
+function latencies(seed: string, settings: SandboxSettings): () => number {
+  const salt = hashText(`latencies of ${seed}`)
+  let calls = 0
+  return () => {
+    const { latencyMs } = settings
+    if (typeof latencyMs === 'number') return latencyMs
+    const [least, most] = latencyMs
+    return least + (most - least) * unit(mix(salt, calls++))
+  }
+}
+
+function timers() {
+  const running = new Set<NodeJS.Timeout>()
+  return {
+    /** Does something later, unless the sandbox is closed before. */
+    later(ms: number, act: () => void): void {
+      if (ms <= 0) {
+        act()
+        return
+      }
+      const timer = setTimeout(() => {
+        running.delete(timer)
+        act()
+      }, ms)
+      running.add(timer)
+    },
+    clearTimers(): void {
+      for (const timer of running) clearTimeout(timer)
+      running.clear()
+    },
+  }
+}
+
+/** The world's wall clock: it runs with `now` (epoch ms) until it is stopped at an instant; it can be moved by whole days. */
+function worldClock(now: () => number) {
+  let stopped: number | null = null
+  let ahead = 0
+  return {
+    now: (): number => (stopped ?? now()) + ahead,
+    /** Stops at an instant, or runs again for null; either takes back what it was moved by. */
+    stopAt(instant: number | null): void {
+      stopped = instant
+      ahead = 0
+    },
+    advance(days: number): void {
+      ahead += days * 86_400_000
+    },
+  }
+}

@@ -1,0 +1,156 @@
+import { hashText, mix, pick, unit } from './hash.ts'
+import { type Flavour, knownSites, ownSite, type Site, siteOf, type Topic } from './sites.ts'
+
+/** The lists of results that a query has; each has its own candidates. */
+export type Vertical = 'web' | 'news' | 'videos' | 'images'
+
+/** A page that competes for a query. */
+export interface Candidate {
+  readonly site: Site
+  readonly link: string
+  readonly hash: number
+  /** How well it fits the query before anything changes: exponential, so that the top is far apart and the tail is dense. */
+  readonly fit: number
+  readonly tracked: boolean
+}
+
+const sizes: Readonly<Record<Vertical, readonly [number, number]>> = {
+  web: [110, 70],
+  news: [50, 40],
+  videos: [50, 40],
+  images: [190, 90],
+}
+
+const flavoursOf: Readonly<Record<Vertical, readonly Flavour[] | null>> = {
+  web: null,
+  news: ['news'],
+  videos: ['video', 'guide'],
+  images: null,
+}
+
+/** Every page that competes for the topic: the tracked sites first, links all different. */
+export function candidatesFor(
+  topic: Topic,
+  vertical: Vertical,
+  salt: number,
+  tracked: readonly string[],
+): readonly Candidate[] {
+  if (topic.barren) return []
+  const seed = hashText(`${vertical}|${topic.phrase}|${topic.only ?? ''}`, salt)
+  const [least, more] = sizes[vertical]
+  const size = topic.only === null ? least + (seed % more) : 12 + (seed % 40)
+  const sites = sitesFor(topic, vertical, seed)
+  const links = new Set<string>()
+  const candidates: Candidate[] = []
+  const add = (site: Site, isTracked: boolean, visit: number) => {
+    const link = linkOf(site, topic, mix(seed, candidates.length), links)
+    candidates.push(candidate(site, link, seed, visit, isTracked))
+  }
+  if (topic.only === null)
+    for (const host of tracked) for (const visit of [0, 1]) add(siteOf(host, 'shop'), true, visit)
+  for (let index = 0; candidates.length < size; index++) {
+    const first = index < sites.length
+    // Sites come back for further pages of theirs, the ones at the front of the list more often.
+    const again = Math.floor(sites.length * unit(mix(seed, index)) ** 2)
+    add(sites[first ? index : again] as Site, false, first ? 0 : 1)
+  }
+  return candidates
+}
+
+function sitesFor(topic: Topic, vertical: Vertical, seed: number): readonly Site[] {
+  if (topic.only !== null) return [siteOf(topic.only, 'shop')]
+  const flavours = flavoursOf[vertical]
+  const sites =
+    flavours?.flatMap((wanted) => knownSites.filter(({ flavour }) => flavour === wanted)) ?? knownSites
+  const own = flavours === null ? 40 : 8
+  return [...sites, ...Array.from({ length: own }, (_, index) => ownSite(topic.words, seed, index))]
+}
+
+function candidate(site: Site, link: string, seed: number, visit: number, tracked: boolean): Candidate {
+  const hash = hashText(link, seed)
+  const chance = unit(mix(hash, 1))
+  const fit = tracked
+    ? visit === 0
+      ? 1.6 + 2.9 * chance
+      : 0.2 + 1.6 * chance
+    : -0.85 * Math.log(1 - chance) + 0.7 * site.strength - 0.3 * visit
+  return { site, link, hash, fit, tracked }
+}
+
+const paths: Readonly<Record<Flavour, readonly string[]>> = {
+  shop: ['/{}', '/products/{}', '/c/{}', '/collections/{}', '/shop/{}-sale'],
+  review: ['/best-{}', '/reviews/{}', '/{}-review', '/compare/{}'],
+  guide: ['/blog/{}', '/guides/{}', '/how-to-choose-{}', '/{}-explained'],
+  forum: ['/t/{}', '/questions/which-{}', '/threads/{}', '/d/{}-advice'],
+  reference: ['/wiki/{}', '/entry/{}', '/topic/{}'],
+  news: ['/markets/{}', '/business/{}', '/story/{}', '/world/{}-latest'],
+  video: ['/watch/{}', '/v/{}'],
+}
+
+function linkOf(site: Site, topic: Topic, hash: number, links: Set<string>): string {
+  const path = pick(paths[site.flavour], hash).replace('{}', topic.slug)
+  const numbered = site.flavour === 'forum' || site.flavour === 'news' || site.flavour === 'video'
+  let link = `https://${site.host}${path}${numbered ? `-${10_000 + (hash % 89_999)}` : ''}`
+  for (let n = 2; links.has(link); n++) link = `https://${site.host}${path}-${n}`
+  links.add(link)
+  return link
+}
+
+/** Place and day of a search. */
+interface Viewpoint {
+  readonly engine: string
+  readonly country: string
+  /** All other params that narrow the search, as one text. */
+  readonly narrowed: string
+  /** Days since 1970-01-01 UTC. */
+  readonly day: number
+}
+
+/**
+ * Indices of the candidates, best first. From day to day pages drift by slow and quick waves and leave for some days;
+ * another engine, country or place gives a different but related order.
+ */
+export function orderOn(candidates: readonly Candidate[], view: Viewpoint): Uint16Array {
+  const engine = hashText(view.engine)
+  const country = hashText(view.country)
+  const narrowed = hashText(view.narrowed)
+  const scores = new Float64Array(candidates.length)
+  const present: number[] = []
+  candidates.forEach((candidate, index) => {
+    const { hash, fit } = candidate
+    if (isAway(candidate, view.day)) return
+    scores[index] =
+      fit +
+      1.1 * (unit(mix(hash, engine)) - 0.5) +
+      0.8 * (unit(mix(hash, country)) - 0.5) +
+      0.4 * (unit(mix(hash, narrowed)) - 0.5) +
+      drift(hash, view.day)
+    present.push(index)
+  })
+  present.sort((a, b) => (scores[b] as number) - (scores[a] as number) || a - b)
+  return Uint16Array.from(present)
+}
+
+function isAway({ hash, tracked }: Candidate, day: number): boolean {
+  const spell = Math.floor((day + (hash % 5)) / 5)
+  return unit(mix(mix(hash, 11), spell)) < (tracked ? 0.03 : 0.05)
+}
+
+function drift(hash: number, day: number): number {
+  return (
+    1.3 * wave(mix(hash, 21), day, 28) +
+    0.5 * wave(mix(hash, 22), day, 7) +
+    0.25 * wave(mix(hash, 23), day, 3) +
+    0.12 * (unit(mix(mix(hash, 24), day)) - 0.5)
+  )
+}
+
+/** Smooth noise from -0.5 to 0.5 that takes `period` days from one chance value to the next. */
+function wave(hash: number, day: number, period: number): number {
+  const at = (day + (hash % period)) / period
+  const knot = Math.floor(at)
+  const share = at - knot
+  const from = unit(mix(hash, knot))
+  const to = unit(mix(hash, knot + 1))
+  return from + (to - from) * share * share * (3 - 2 * share) - 0.5
+}

@@ -1,0 +1,151 @@
+import type { SkippedTotal } from '../ledger/fit.ts'
+import type { NewCall, Outcome, Settlement } from '../model/call.ts'
+import type { Task } from '../model/run.ts'
+import type { CompressedBody } from './compression.ts'
+import type { LedgerStore } from './ledger.ts'
+import type { AnswerRecord, TaskCountChange } from './results.ts'
+import type { RunStore } from './runs.ts'
+
+/** What must be durable for money: leases of tasks, calls with their settlement, accepted jobs. */
+export interface Journal {
+  /** Leases tasks, first tries before later ones, then by priority, then in file order, as far as they are covered. */
+  lease(request: LeaseRequest): Promise<readonly Task[]>
+  /** Leaves whole queries out of runs, the least valuable first, until the rest is covered; answers how much of each run. */
+  fit(request: Funds): Promise<readonly SkippedQueries[]>
+  /** Makes leased tasks that did not end pending again; accepted jobs stay accepted. */
+  release(taskIds: readonly number[]): Promise<void>
+  /** An answer to the same call that a run of the same group has; null where none does. */
+  groupAnswer(task: Pick<Task, 'runId' | 'queryId' | 'page'>): Promise<number | null>
+  /** Operations of the calls of these runs that were billed last, some dozens of each run. */
+  operationsBilled(runIds: readonly number[]): Promise<readonly string[]>
+  /** Operations whose last answers, of whatever run, were paid for and could not be used. */
+  operationsUnusable(): Promise<readonly string[]>
+  /** Whether any task may be sent. */
+  hasPending(runIds: readonly number[]): Promise<boolean>
+  /** Credits of the cheapest task of these operations that may be sent, or null where there is none; looks at every one of them. */
+  cheapestPending(runIds: readonly number[], operations: readonly string[]): Promise<number | null>
+  /** Writes a call into the ledger before it is sent; answers its id. */
+  beginCall(call: NewCall): Promise<number>
+  /** Settles a call that brought no answer; its task is pending again where one is given. */
+  settleCall(callId: number, settlement: Settlement, requeue: Requeue | null): Promise<void>
+  /** Notes that the service took a call as an asynchronous job: settles the call as not billed yet. */
+  acceptJob(callId: number, settlement: Settlement, job: Omit<AcceptedJob, 'acceptedAt'>): Promise<void>
+  /** Ends a job without an answer: its submission was not billed (0), or that is not known (null); its task is pending again where one is given. */
+  endJob(job: AcceptedJob, billed: 0 | null, now: number, requeue: Requeue | null): Promise<void>
+  /** Jobs of these runs that wait for their answer. */
+  acceptedJobs(runIds: readonly number[]): Promise<readonly (AcceptedJob & { readonly task: Task })[]>
+}
+
+/** What runs may spend. */
+export interface Funds {
+  readonly runs: readonly {
+    readonly runId: number
+    /** What its own budget allows. */
+    readonly budget: number
+    /** What must be left of the balance after each of its tasks. */
+    readonly keep: number
+    /** Stored answers fetched since then are used; null where none are. */
+    readonly freshSince: number | null
+  }[]
+  /** What the balance covers. */
+  readonly credits: number
+  /** Tasks at most that have to be bought. */
+  readonly calls: number
+}
+
+export interface LeaseRequest extends Funds {
+  /** Tasks of these operations only. */
+  readonly operations: readonly string[]
+  /** Tasks at most. */
+  readonly limit: number
+  /** Whether other runs of their group may have answers, which are used whatever their age. */
+  readonly shared: boolean
+}
+
+/** What was left out of a run because nothing covers it. */
+export interface SkippedQueries extends SkippedTotal {
+  readonly runId: number
+}
+
+/** A task that is to be sent again. */
+export interface Requeue {
+  readonly taskId: number
+  readonly tries: number
+  /** After all others. */
+  readonly nextRound: boolean
+}
+
+/** An asynchronous job that the service accepted. */
+export interface AcceptedJob {
+  readonly taskId: number
+  /** The call that submitted it. */
+  readonly callId: number
+  readonly jobId: string
+  readonly acceptedAt: number
+}
+
+/** Bodies as they came, and what follows from what they say. */
+export interface AnswerStore {
+  /** Stores a whole body and settles its call, or the submission of its job, as billed; answers the id of the answer. */
+  saveAnswer(answer: NewAnswer): Promise<number>
+  /** Gives a task a stored answer instead of a call. */
+  reuseAnswer(taskId: number, answerId: number): Promise<void>
+  /** Notes that the stored answer of a task is damaged: no task uses it any more, and one that had it is pending again. */
+  noteDamaged(taskId: number, answerId: number): Promise<void>
+  /** Tasks of these runs whose answer is stored and not yet parsed. */
+  answeredTasks(runIds: readonly number[]): Promise<readonly AnsweredTask[]>
+  /** A stored body; null where retention has dropped it. */
+  rawAnswer(answerId: number): Promise<RawAnswer | null>
+  /**
+   * The next queries of a run, so many at most, after the one of that number (0 for the first ones), that have answers, but
+   * no observation of some target that is new to them.
+   */
+  unobserved(runId: number, after: number, most: number): Promise<readonly number[]>
+  /** Stores what an answer says (unless it is stored already) and what follows for its query. */
+  recordAnswer(change: AnswerRecord): Promise<TaskCountChange>
+}
+
+export interface NewAnswer extends CompressedBody {
+  /** The call that is billed for it. */
+  readonly callId: number
+  readonly task: Pick<Task, 'id' | 'runId' | 'queryId' | 'page'>
+  /** How that call ended; null where it was settled before, as the submission of a job. */
+  readonly settlement: (Settlement & { readonly outcome: Extract<Outcome, 'answered'> }) | null
+  readonly fetchedAt: number
+}
+
+export interface AnsweredTask {
+  readonly taskId: number
+  readonly runId: number
+  readonly queryId: number
+  readonly page: number
+  readonly operation: string
+  readonly text: string
+  readonly params: Task['params']
+  readonly answerId: number
+}
+
+export interface RawAnswer extends CompressedBody {
+  readonly fetchedAt: number
+}
+
+/** What collecting needs of the store. */
+export type CollectStore = Journal &
+  AnswerStore & { readonly space: DiskSpace } & Pick<
+    LedgerStore,
+    'ambiguousSince' | 'chargedCalls' | 'creditsOf' | 'saveUsage' | 'lastUsage' | 'openJobsOfOthers'
+  > &
+  Pick<RunStore, 'groupSize' | 'taskCounts'>
+
+/** The room that the database has on its disk. */
+export interface DiskSpace {
+  /** Keeps room in reserve for so many answers; it makes way for them when the disk is full. */
+  reserve(answers: number): Promise<void>
+  release(): Promise<void>
+  /** Fulfilled at once when the disk is full, before any change is rejected for it. */
+  whenFull(): Promise<void>
+  /** Whether nothing new should be bought, for there is hardly room to keep it. */
+  isLow(): Promise<boolean>
+  /** Whether the disk was full and the reserve had to make way: what remains is for answers alone. */
+  isExhausted(): boolean
+}

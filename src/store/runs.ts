@@ -1,0 +1,99 @@
+import type { FitFunds, SkippedTotal } from '../ledger/fit.ts'
+import type { JobSettings } from '../model/job.ts'
+import type { PlannedQuery } from '../model/query.ts'
+import type { FinishReason, PlanSummary, Run, RunTotals } from '../model/run.ts'
+
+/** Plans of the jobs of one command, in the making. */
+export interface PlanDraft extends AsyncDisposable {
+  /** Adds queries of a job; the same query again joins the first. */
+  add(job: string, queries: readonly PlannedQuery[]): Promise<void>
+  /** What the plan comes to beside what is stored; `continues` as given. */
+  summary(job: PlannedJob): Promise<PlanSummary>
+  /** What would be left out of the jobs so that the rest is covered; `runs` of the means are jobs here. */
+  fit(jobs: readonly PlannedJob[], means: FitFunds): Promise<ReadonlyMap<string, SkippedTotal>>
+  /** Makes the runs, or plans the continued ones again, in one change. */
+  commit(jobs: readonly PlannedJob[], now: number): Promise<readonly Run[]>
+}
+
+/** A job of a draft with the run that it continues. */
+export interface PlannedJob {
+  readonly settings: JobSettings
+  /** Local day of the job. */
+  readonly date: string
+  readonly continues: number | null
+  /** Stored answers fetched since then are used; null where none are. */
+  readonly freshSince: number | null
+}
+
+/** What unsettled calls are: still in flight, or lost with the process that sent them, and then ambiguous. */
+export type OpenCalls = 'in-the-air' | 'lost'
+
+/** What reports read of runs. */
+export interface RunReads {
+  /** The file that a job name stands for, or null. */
+  jobFile(name: string): Promise<string | null>
+  jobNames(): Promise<readonly string[]>
+  /** The newest run of a job that is not closed, or null. */
+  latestRun(job: string): Promise<Run | null>
+  run(id: number): Promise<Run | null>
+  /** Runs of all jobs or of one, newest first; without those that were closed where `closed` is false. */
+  runs(filter: {
+    readonly job?: string
+    readonly limit?: number
+    readonly closed?: false
+  }): Promise<readonly Run[]>
+  /** How many runs one command started together with it, itself included. */
+  groupSize(groupId: number): Promise<number>
+  /** Closed runs of these jobs that still have answers to be read or asynchronous jobs to be polled. */
+  runsWithOpenWork(jobs: readonly string[]): Promise<readonly Run[]>
+  /** Everything that a run comes to; takes seconds where there are millions of results. */
+  tally(runId: number, open?: OpenCalls): Promise<RunTotals>
+  taskCounts(runId: number): Promise<RunTotals['tasks']>
+  failures(runId: number): Promise<readonly TaskFailure[]>
+  /** Why tasks of a run failed: so many kinds of causes at most, the most frequent first. */
+  failureCauses(runId: number, most: number): Promise<readonly FailureCause[]>
+}
+
+export interface RunStore extends RunReads {
+  /** Notes which file a job name stands for; answers the file that it stood for before, or null. */
+  nameJob(name: string, file: string): Promise<string | null>
+  /** Opens a run again that had ended. */
+  reopenRun(id: number): Promise<void>
+  /** Makes failed tasks of a run pending again and opens it; answers how many there were. */
+  retryFailed(runId: number): Promise<number>
+  /** Ends a run: what has no observation yet is `unknown`. */
+  finishRun(id: number, reason: FinishReason, now: number, durationMs?: number): Promise<void>
+  /** Closes a run for good: its calls in flight are ambiguous, and what has no observation yet is `unknown`. */
+  closeRun(id: number, now: number): Promise<void>
+  /**
+   * Repairs what dead processes left: all calls in flight, of any run, are ambiguous, and the tasks of these runs are
+   * pending again; answers how many calls there were. Only for the one process that holds the collector lock.
+   */
+  recover(runIds: readonly number[], now: number): Promise<number>
+  /**
+   * Adds up what runs that are over observed, the newest first, until that much time has passed: two seconds, unless
+   * it is said. What was not added up is read query by query, so this makes questions about the past quicker and changes no
+   * answer.
+   */
+  countRanks(withinMs?: number): Promise<void>
+  /** Drops what was added up of the runs of a job, or of all. */
+  invalidateRankCounts(job: string | null): Promise<void>
+}
+
+/** A task that failed, with its cause. */
+export interface TaskFailure {
+  readonly taskId: number
+  readonly operation: string
+  readonly query: string
+  readonly page: number
+  readonly cause: string
+}
+
+/** What made so many tasks fail. */
+export interface FailureCause {
+  /** The cause, without what only tells one answer from another. */
+  readonly kind: string
+  readonly tasks: number
+  /** Of these tasks: those whose answers were paid for, are stored and cannot be used. */
+  readonly answered: number
+}

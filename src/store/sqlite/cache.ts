@@ -1,0 +1,204 @@
+import type { Database } from 'better-sqlite3'
+import { and, eq, sql } from 'drizzle-orm'
+import { LRUCache } from 'lru-cache'
+import { kindCodes } from '../../model/result.ts'
+import type { Match, Target, Variant } from '../../model/target.ts'
+import type { WatchedTarget } from '../../rank/advance.ts'
+import type { RankedItem } from '../../rank/ranks.ts'
+import { orm, prepared, type Values } from './connection/statements.ts'
+import { type Dictionary, dictionary } from './results/dictionary.ts'
+import { keys, targets, runTargets as watched } from './schema.ts'
+
+const addTarget = prepared(($: Values<{ site: string; match: Match; also: string }>) =>
+  orm
+    .insert(targets)
+    .values({ site: $.site, match: $.match, also: sql`${$.also}` })
+    .onConflictDoNothing(),
+)
+
+const targetId = prepared(($: Values<{ site: string; match: Match; also: string }>) =>
+  orm
+    .select({ id: targets.id })
+    .from(targets)
+    .where(and(eq(targets.site, $.site), eq(targets.match, $.match), eq(targets.also, $.also))),
+)
+
+const targetsOfRun = prepared(($: Values<{ run: number }>) =>
+  orm
+    .select({
+      ...{ id: targets.id, site: targets.site, match: targets.match, also: targets.also },
+      ...{ label: watched.label, own: watched.own },
+    })
+    .from(watched)
+    .innerJoin(targets, eq(targets.id, watched.targetId))
+    .where(and(eq(watched.runId, $.run), eq(watched.everywhere, 1)))
+    .orderBy(targets.id),
+)
+
+/** The number of a target, given where it has none yet. Inside a transaction. */
+export function targetIdOf(
+  db: Database,
+  { site, match, also }: Pick<Target, 'site' | 'match' | 'also'>,
+): number {
+  const values = { site, match, also: JSON.stringify(also) }
+  addTarget.run(db, values)
+  return targetId.one(db, values).id
+}
+
+/** Targets as a JSON list, for SQL that holds them against the columns `site`, `match` and `also`. */
+export function namedTargets(targets: readonly Target[]): string {
+  return JSON.stringify(targets.map((target) => ({ ...target, also: JSON.stringify(target.also) })))
+}
+
+/** A row with a target as it is stored. */
+export type TargetRow<Row extends Target = Target> = Omit<Row, 'own' | 'also'> & {
+  readonly own: number
+  readonly also: string
+}
+
+export function targetFromRow<Row extends { readonly own: number; readonly also: string }>({
+  own,
+  also,
+  ...row
+}: Row) {
+  return { ...row, own: own === 1, also: JSON.parse(also) as Variant[] }
+}
+
+/** Targets that all queries of a run are watched for, remembered: every page that is understood asks for them. */
+export interface RunTargets {
+  /** In the order of their numbers. */
+  of(run: number): readonly WatchedTarget[]
+  /** To be called after each change of them. */
+  forget(): void
+}
+
+export function runTargets(db: Database): RunTargets {
+  const known = new Map<number, readonly WatchedTarget[]>()
+  return {
+    of: (run) => {
+      const all = known.get(run) ?? targetsOfRun.all(db, { run })
+      known.set(run, all)
+      return all
+    },
+    forget: () => known.clear(),
+  }
+}
+
+/** What a process remembers of its database, so that it need not read it with every page. */
+export interface StoreCache {
+  /** Words and keys that have a number keep it. */
+  readonly dictionary: Dictionary
+  readonly keys: ApiKeyIds
+  readonly targets: RunTargets
+  readonly items: PageItems
+  /** Forgets what another connection may have changed; to be called in each change before that is used. */
+  refresh(): void
+  /** Forgets everything, after a rollback. */
+  forget(): void
+}
+
+export function storeCache(db: Database): StoreCache {
+  const [texts, keyIds, targets, items] = [dictionary(db), apiKeyIds(db), runTargets(db), pageItems(db)]
+  // Another number when another connection has committed something.
+  const version = db.prepare<[], number>('PRAGMA data_version').pluck()
+  let seen = version.get()
+  const changeable = [targets, items]
+  return {
+    dictionary: texts,
+    keys: keyIds,
+    targets,
+    items,
+    refresh: () => {
+      const now = version.get()
+      if (now !== seen) for (const one of changeable) one.forget()
+      seen = now
+    },
+    forget: () => {
+      for (const one of [texts, keyIds, ...changeable]) one.forget()
+    },
+  }
+}
+
+/** Numbers of API keys, which are known by their digests alone. */
+export interface ApiKeyIds {
+  /** The number of a key, given where it has none yet. Inside a transaction. */
+  idOf(hash: string): number
+  /** Forgets what it remembers, after a rollback. */
+  forget(): void
+}
+
+const addKey = prepared(($: Values<{ hash: string }>) =>
+  orm.insert(keys).values({ hash: $.hash }).onConflictDoNothing(),
+)
+
+const keyId = prepared(($: Values<{ hash: string }>) =>
+  orm.select({ id: keys.id }).from(keys).where(eq(keys.hash, $.hash)),
+)
+
+export function apiKeyIds(db: Database): ApiKeyIds {
+  // A process has few keys, and asks for one with every call.
+  const known = new Map<string, number>()
+  return {
+    idOf: (hash) => {
+      const before = known.get(hash)
+      if (before !== undefined) return before
+      addKey.run(db, { hash })
+      const { id } = keyId.one(db, { hash })
+      known.set(hash, id)
+      return id
+    },
+    forget: () => known.clear(),
+  }
+}
+
+/** A result that has a rank, with the numbers of its texts. */
+export interface StoredItem extends RankedItem {
+  readonly linkId: number | null
+  readonly titleId: number | null
+}
+
+/** The results of answers that have ranks: those of the pages that came last are remembered. */
+export interface PageItems {
+  /** In the order of the page. */
+  of(answerId: number): readonly StoredItem[]
+  /** Notes what was stored of an answer in place of all that was stored before. */
+  remember(answerId: number, items: readonly StoredItem[]): void
+  forget(): void
+}
+
+/** So many are remembered: the pages of a query mostly come soon after each other. */
+const mostRemembered = 15_000
+
+type ItemRow = readonly [
+  link: string | null,
+  sameAs: number | null,
+  linkId: number | null,
+  titleId: number | null,
+]
+
+export function pageItems(db: Database): PageItems {
+  // Related searches come along with web results and have no rank over pages.
+  const read = db
+    .prepare<[number], ItemRow>(
+      `SELECT l.link, coalesce(l.same_as, l.id), x.link_id, x.title_id FROM results x LEFT JOIN links l ON l.id = x.link_id
+      WHERE x.answer_id = ? AND x.kind <> ${kindCodes.related} ORDER BY x.kind, x.place`,
+    )
+    .raw()
+  const known = new LRUCache<number, readonly StoredItem[]>({
+    maxSize: mostRemembered,
+    sizeCalculation: (items) => items.length + 1,
+  })
+  return {
+    of: (answerId) => {
+      const before = known.get(answerId)
+      if (before !== undefined) return before
+      const items = read
+        .all(answerId)
+        .map(([link, sameAs, linkId, titleId]) => ({ link, sameAs, linkId, titleId }))
+      known.set(answerId, items)
+      return items
+    },
+    remember: (answerId, items) => void known.set(answerId, items),
+    forget: () => known.clear(),
+  }
+}

@@ -1,0 +1,80 @@
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type Database from 'better-sqlite3'
+import { UsageError } from '../../../model/errors.ts'
+
+const compiling =
+  'Where no binary is ready for this system, that compiles it, which needs Python 3, make and a C++ compiler'
+
+/**
+ * Version 13 is built for Node-API 10. A Node that has less (20, and 22.0 to 22.13) it ends without a word, so that
+ * 12 is installed beside it; that one in turn ends Node 24.
+ */
+export function driverFor(napi: string | undefined): string {
+  return Number(napi) >= 10 ? 'better-sqlite3' : 'better-sqlite3-12'
+}
+
+/**
+ * @param load requires a package by its name
+ * @param here a file of this program
+ */
+export function loadDriver(
+  load: (name: string) => unknown = createRequire(import.meta.url),
+  here: string = fileURLToPath(import.meta.url),
+  napi: string | undefined = process.versions.napi,
+): typeof Database {
+  const name = driverFor(napi)
+  try {
+    const Driver = load(name) as typeof Database
+    // Only the first database loads the binary, wherever that is opened.
+    new Driver(':memory:').close()
+    return Driver
+  } catch (error) {
+    throw new UsageError(whyUnusable(name, error as NodeJS.ErrnoException, here), { cause: error })
+  }
+}
+
+function whyUnusable(name: string, error: NodeJS.ErrnoException, here: string): string {
+  const reason = error.message.split('\n')[0] as string
+  const node = `Node ${process.versions.node}`
+  const root = installedIn(here)
+  if (error.code === 'MODULE_NOT_FOUND' && reason.includes(`'${name}'`))
+    return `The SQLite module for ${node}, ${name}, is not installed. Install rankline again: ${installAgain(root)}. ${compiling}`
+  const what = /bindings file|Cannot find module .*\.node'/.test(reason)
+    ? 'has not been built'
+    : error.message.includes('NODE_MODULE_VERSION')
+      ? 'was built for another Node'
+      : `cannot be loaded (${reason})`
+  return `The SQLite module ${name} ${what} and does not work on ${node}. Build it again: ${buildAgain(name, root)}. ${compiling}`
+}
+
+/** The folder whose `node_modules` holds what rankline needs: the one it was installed in, or that of its sources. */
+function installedIn(here: string): string {
+  const [, project] = here.match(/^(.*)[\\/]node_modules[\\/]rankline[\\/]/) ?? []
+  if (project !== undefined && existsSync(join(project, 'package.json'))) return project
+  let folder = dirname(here)
+  while (!existsSync(join(folder, 'package.json')) && dirname(folder) !== folder) folder = dirname(folder)
+  return folder
+}
+
+function installAgain(root: string): string {
+  return /[\\/]node_modules[\\/]rankline$/.test(root)
+    ? 'npm install --global --include=optional rankline'
+    : `npm install --include=optional --prefix ${quoted(root)}`
+}
+
+/** Of version 13, npm builds nothing by itself. */
+function buildAgain(name: string, root: string): string {
+  return name === 'better-sqlite3'
+    ? `npm run build-release --prefix ${quoted(join(root, 'node_modules', name))}`
+    : `npm rebuild --prefix ${quoted(root)} ${name}`
+}
+
+function quoted(path: string): string {
+  return /^[\w./:\\-]+$/.test(path) ? path : `"${path}"`
+}
+
+/** The one place that loads the native module: every import of `better-sqlite3` leads here (see scripts/build.mjs). */
+export default loadDriver()

@@ -1,0 +1,316 @@
+import type { Database, RunResult, Statement } from 'better-sqlite3'
+import {
+  Column,
+  getTableColumns,
+  getTableName,
+  is,
+  Param,
+  type Placeholder,
+  SQL,
+  type SQLWrapper,
+  sql,
+  Table,
+} from 'drizzle-orm'
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core/db'
+import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core/dialect'
+import type { SQLiteSession } from 'drizzle-orm/sqlite-core/session'
+
+/*
+ * Statements of the store, written with drizzle: `prepared(($: Values<{ run: number }>) => orm.select(...)...)`, a constant of a
+ * module, then `.get(db, { run })`, `.all`, `.each` (row by row) or `.run`. It is built once and prepared once per connection,
+ * when it is first executed. Values come by name; all else stands in the text, where SQLite sees it as it chooses an index: what
+ * a user typed must be a value. In a query of one table drizzle strips the table from the columns of `sql` fields: what is
+ * correlated goes into a fragment inside the fragment. A whole statement may be sql<Row>`...`: it names its columns itself.
+ */
+
+const dialect = new SQLiteSyncDialect()
+
+/** Builds statements. It has no connection: `prepared` runs them. */
+export const orm = new BaseSQLiteDatabase<'sync', RunResult>(
+  'sync',
+  dialect,
+  undefined as unknown as SQLiteSession<'sync', RunResult, Record<string, never>, Record<string, never>>,
+  undefined,
+)
+
+/** What a statement is given each time, by name. */
+export type Values<V> = { readonly [Name in keyof V & string]: Placeholder<Name, V[Name]> }
+
+/** A row of a query: inferred, or what a whole `sql` statement says of itself. */
+type RowOf<Query> =
+  Query extends SQL<infer Row>
+    ? Row
+    : Query extends { readonly _: { readonly result: infer Result } }
+      ? Result extends readonly (infer Row)[]
+        ? Row
+        : never
+      : never
+
+type Given<V> = keyof V extends never ? [] : [values: V]
+
+export interface Prepared<V, Row> {
+  get(db: Database, ...values: Given<V>): Row | undefined
+  /** The row that a query always has. */
+  one(db: Database, ...values: Given<V>): Row
+  all(db: Database, ...values: Given<V>): Row[]
+  /** Reads row by row. Nothing is open before the first one is taken. */
+  each(db: Database, ...values: Given<V>): Iterable<Row>
+  run(db: Database, ...values: Given<V>): RunResult
+}
+
+type Decode = ((value: unknown) => unknown) | null
+
+/** A statement as text, the names of its values in order, and what becomes of its columns: null where they come named. */
+interface Built {
+  readonly text: string
+  readonly values: readonly { readonly name: string; readonly encode: Decode }[]
+  readonly fields: readonly Field[] | null
+}
+
+interface Field {
+  readonly name: string
+  readonly decode: Decode
+}
+
+export function prepared<V extends object, Query extends SQLWrapper>(
+  build: ($: Values<V>) => Query,
+): Prepared<V, RowOf<Query>> {
+  type Row = RowOf<Query>
+  let built: Built | null = null
+  const known = new WeakMap<Database, Statement>()
+  const textOf = (): Built => {
+    built ??= buildQuery(build(placeholders as Values<V>))
+    return built
+  }
+  const prepare = (db: Database): Statement => {
+    const { text, fields } = textOf()
+    const statement = db.prepare(text)
+    return fields === null ? statement : statement.raw()
+  }
+  const statementOf = (db: Database): Statement => {
+    const ready = known.get(db)
+    if (ready !== undefined) return ready
+    const statement = prepare(db)
+    known.set(db, statement)
+    return statement
+  }
+  const bound = (values: object = {}): readonly unknown[] =>
+    textOf().values.map(({ name, encode }) => {
+      const value = (values as Record<string, unknown>)[name]
+      return encode === null || value === null ? value : encode(value)
+    })
+  const named = (row: unknown): Row => {
+    const { fields } = textOf()
+    return (fields === null ? row : rowOf(fields, row as readonly unknown[])) as Row
+  }
+  const get = (db: Database, values?: object): Row | undefined => {
+    const row = statementOf(db).get(...bound(values))
+    return row === undefined ? undefined : named(row)
+  }
+  return {
+    get: (db, ...[values]) => get(db, values),
+    one: (db, ...[values]) => get(db, values) as Row,
+    all: (db, ...[values]) => {
+      const rows = statementOf(db).all(...bound(values))
+      return textOf().fields === null ? (rows as Row[]) : rows.map(named)
+    },
+    *each(db, ...[values]) {
+      const own = statementOf(db)
+      const statement = own.busy ? prepare(db) : own
+      for (const row of statement.iterate(...bound(values))) yield named(row)
+    },
+    run: (db, ...[values]) => statementOf(db).run(...bound(values)),
+  }
+}
+
+/** Answers a placeholder for any name. */
+const placeholders: unknown = new Proxy({}, { get: (_, name) => sql.placeholder(String(name)) })
+
+function buildQuery(query: SQLWrapper): Built {
+  const { sql: text, params } = dialect.sqlToQuery(query.getSQL().inlineParams())
+  const { config } = query as { config?: { fields?: Record<string, unknown> } }
+  const fields = config?.fields === undefined ? null : Object.entries(config.fields)
+  return {
+    text,
+    values: params.map((param) => boundValue(param as Param | Placeholder)),
+    fields: fields?.map(([name, field]) => ({ name, decode: decoderOf(field) })) ?? null,
+  }
+}
+
+function boundValue(param: Param | Placeholder): Built['values'][number] {
+  if (!is(param, Param)) return { name: param.name, encode: null }
+  const { name } = param.value as Placeholder
+  const { encoder } = param
+  const same = is(encoder, Column) && encoder.mapToDriverValue === Column.prototype.mapToDriverValue
+  return { name, encode: same ? null : (value) => encoder.mapToDriverValue(value) }
+}
+
+/** Null where a column comes as it is stored. */
+function decoderOf(field: unknown): Decode {
+  if (is(field, Column))
+    return field.mapFromDriverValue === Column.prototype.mapFromDriverValue
+      ? null
+      : (value) => field.mapFromDriverValue(value)
+  const { decoder } = (is(field, SQL) ? field : (field as SQL.Aliased).sql) as unknown as { decoder: Decoder }
+  return decoder === plain ? null : (value) => decoder.mapFromDriverValue(value)
+}
+
+interface Decoder {
+  mapFromDriverValue(value: unknown): unknown
+}
+
+const plain = (sql`` as unknown as { decoder: Decoder }).decoder
+
+function rowOf(fields: readonly Field[], values: readonly unknown[]): unknown {
+  const row: Record<string, unknown> = {}
+  for (let place = 0; place < fields.length; place++) {
+    const { name, decode } = fields[place] as Field
+    const value = values[place]
+    row[name] = decode === null || value === null ? value : decode(value)
+  }
+  return row
+}
+
+/*
+ * The place for statements that are not written with drizzle: a benchmark says so of each (calls, answers, results,
+ * dictionaries, plans in bulk), or it is no statement on tables (pragmas, copies, drafts). Their tables and columns come
+ * from the schema, so that a renamed one does not compile. All others: prepared.ts.
+ */
+
+/** SQL in which tables and columns of the schema stand by their plain names: raw`SELECT t.${tasks.id} FROM ${tasks} t`. */
+export function raw(
+  strings: TemplateStringsArray,
+  ...parts: readonly (Table | Column | string | number)[]
+): string {
+  const names = parts.map((part) =>
+    is(part, Table) ? getTableName(part) : is(part, Column) ? part.name : String(part),
+  )
+  return String.raw({ raw: strings }, ...names)
+}
+
+/**
+ * Begin a statement that changes one row of a table with triggers. Where it fails it has changed nothing: told so, SQLite
+ * does not copy every page that it changes, to be able to take back a part.
+ */
+export const updateOrFail = 'UPDATE OR FAIL'
+export const insertOne = 'INSERT OR FAIL'
+
+type Value = string | number | null
+/** Values in the order of the columns. */
+export type Row = readonly Value[]
+
+/** Rows that one statement takes at most. */
+const together = 10
+
+/**
+ * Inserts rows into a table. To bind a value takes as long as to store it: rows that follow each other with values in the
+ * same columns share a statement, and what is null is not bound.
+ */
+export function batchInsert(
+  db: Database,
+  table: string,
+  columns: readonly string[],
+): (rows: readonly Row[]) => void {
+  const known = new Map<number, Statement>()
+  const statementOf = (shape: number, count: number): Statement => {
+    const key = shape * (together + 1) + count
+    const statement = known.get(key) ?? prepare(shape, count)
+    known.set(key, statement)
+    return statement
+  }
+  const prepare = (shape: number, count: number): Statement => {
+    const names = columns.filter((_, index) => shape & (1 << index))
+    const row = `(${names.map(() => '?').join(', ')})`
+    return db.prepare(
+      `INSERT INTO ${table} (${names.join(', ')}) VALUES ${Array(count).fill(row).join(', ')}`,
+    )
+  }
+
+  return (rows) => {
+    let values: Value[] = []
+    let [shape, count] = [0, 0]
+    const write = (): void => {
+      if (count > 0) statementOf(shape, count).run(...values)
+      values = []
+      count = 0
+    }
+    for (const row of rows) {
+      const own = shapeOf(row)
+      if (own !== shape || count === together) write()
+      for (const value of row) if (value !== null) values.push(value)
+      shape = own
+      count += 1
+    }
+    write()
+  }
+}
+
+/** The columns that have a value, one bit each. */
+function shapeOf(row: Row): number {
+  let shape = 0
+  for (const [index, value] of row.entries()) if (value !== null) shape |= 1 << index
+  return shape
+}
+
+/** Makes something when it is first called: its statements take time to prepare, and most commands never run them. */
+export function lazy<Args extends readonly unknown[], Result>(
+  make: () => (...args: Args) => Result,
+): (...args: Args) => Result {
+  let made: ((...args: Args) => Result) | null = null
+  return (...args) => {
+    made ??= make()
+    return made(...args)
+  }
+}
+
+/** Kilobytes that a large sort may take; the rest goes through a temporary file. */
+const sortSize = 8_000
+
+/** Does what sorts very many rows. SQLite sorts in as much memory as its cache may have, beside the cache. */
+export function withSortMemory<T>(db: Database, work: () => T): T {
+  const cacheSize = Number(db.pragma('cache_size', { simple: true }))
+  db.pragma(`cache_size = -${sortSize}`)
+  try {
+    return work()
+  } finally {
+    db.pragma(`cache_size = ${cacheSize}`)
+  }
+}
+/** A value of a column: of another table, an expression, or a literal. */
+type Source = SQLWrapper | string | number | null
+type Sources<T extends SQLiteTable> = {
+  readonly [Column in keyof T['$inferInsert']]?: Source | undefined
+}
+
+/**
+ * Inserts what `from` yields (`FROM` and all after it) into columns of a table. Where such a row is there already, what
+ * `update` names is set instead; `from` then needs a WHERE.
+ */
+export function insertFrom<T extends SQLiteTable>(
+  table: T,
+  values: Sources<T>,
+  from: SQL,
+  update?: Sources<T>,
+): SQL {
+  const columns = getTableColumns(table)
+  const nameOf = (name: string): SQL => sql`${sql.identifier((columns[name] as Column).name)}`
+  const list = (parts: readonly SQL[]): SQL => sql.join([...parts], sql`, `)
+  const changes = Object.entries(update ?? {}).map(([name, value]) => sql`${nameOf(name)} = ${value}`)
+  return sql`INSERT INTO ${table} (${list(Object.keys(values).map(nameOf))})
+    SELECT ${list(Object.values(values).map((value) => sql`${value}`))} ${from}
+    ${changes.length === 0 ? sql`` : sql`ON CONFLICT DO UPDATE SET ${list(changes)}`}`
+}
+
+/** The values that columns were about to get, where `insertFrom` finds such a row. */
+export function excluded<Name extends string>(
+  table: SQLiteTable,
+  names: Readonly<Record<Name, unknown>>,
+): Readonly<Record<Name, SQL>> {
+  const columns = getTableColumns(table)
+  const values = Object.keys(names).map((name) => [
+    name,
+    sql`excluded.${sql.identifier((columns[name] as Column).name)}`,
+  ])
+  return Object.fromEntries(values)
+}

@@ -1,0 +1,341 @@
+import type { Database } from 'better-sqlite3'
+import {
+  and,
+  between,
+  count,
+  desc,
+  eq,
+  gt,
+  gte,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  or,
+  type Placeholder,
+  type SQL,
+  sql,
+} from 'drizzle-orm'
+import type { Charge, LedgerGroup, LedgerSum, UsageCount } from '../../../model/call.ts'
+import type { LedgerFilter, LedgerMark, LedgerStore, RecentLedger, UsageReading } from '../../ledger.ts'
+import type { GroupCommit } from '../connection/group-commit.ts'
+import { orm, prepared, type Values } from '../connection/statements.ts'
+import { asyncJobs, calls, keys, runQueries, runs, tasks, usageReadings as u } from '../schema.ts'
+import { type ClockSteps, clockSteps, leastStepMs } from './calls.ts'
+
+/** A job that was not polled for so long has been billed by now, if ever. */
+const longestJobMs = 3_600_000
+/** No call is waited for longer than a user may say. */
+const longestCallMs = 3_600_000
+
+const { billed, credits, finishedAt, id, keyId, operation, outcome, runId, sentAt } = calls
+
+const unsettled = and(isNull(billed), isNotNull(outcome))
+
+const sumOf = (what: SQL | undefined) => sql<number>`coalesce(sum(${what}), 0)`
+
+const ambiguous = prepared(($: Values<{ since: number }>) =>
+  orm
+    .select({ credits, endedAt: sql<number>`${finishedAt}` })
+    .from(calls)
+    .where(
+      and(
+        sql`${sentAt} >= ${$.since} - ${longestCallMs}`,
+        gte(finishedAt, $.since),
+        unsettled,
+        gt(credits, 0),
+      ),
+    ),
+)
+
+const openJobs = prepared(($: Values<{ except: string }>) =>
+  orm
+    .select({ calls: count(), credits: sumOf(sql`${credits}`) })
+    .from(asyncJobs)
+    .innerJoin(calls, eq(id, asyncJobs.callId))
+    .where(sql`${runId} NOT IN (SELECT value FROM json_each(${$.except}))`),
+)
+
+const creditsOf = prepared(($: Values<{ runs: string }>) =>
+  orm
+    .select({
+      spent: sumOf(sql`CASE WHEN ${billed} = 1 THEN ${credits} ELSE 0 END`),
+      ambiguous: sumOf(sql`CASE WHEN ${unsettled} THEN ${credits} ELSE 0 END`),
+    })
+    .from(calls)
+    .where(sql`${runId} IN (SELECT value FROM json_each(${$.runs}))`),
+)
+
+const keepReading = prepared(($: Values<UsageReading>) =>
+  orm.insert(u).values({
+    ...{ runId: $.runId, keyHash: $.keyHash, askedAt: $.askedAt, readAt: $.readAt },
+    ...{ remaining: $.remaining, totalUsed: $.totalUsed, record: $.record },
+  }),
+)
+
+const lastReading = prepared(($: Values<{ keyHash: string; before: number }>) =>
+  orm
+    .select({
+      runId: u.runId,
+      keyHash: u.keyHash,
+      askedAt: sql<number>`coalesce(${u.askedAt}, ${u.readAt})`,
+      readAt: u.readAt,
+      remaining: u.remaining,
+      totalUsed: u.totalUsed,
+      record: u.record,
+    })
+    .from(u)
+    .where(and(eq(u.keyHash, $.keyHash), lt(u.readAt, $.before)))
+    .orderBy(desc(u.id))
+    .limit(1),
+)
+
+const keysRead = prepared(() =>
+  orm.select({ hash: u.keyHash }).from(u).groupBy(u.keyHash).orderBy(sql`min(${u.id})`),
+)
+
+const newest = prepared(
+  () =>
+    sql<LedgerMark>`SELECT (SELECT coalesce(max(${u.id}), 0) FROM ${u}) AS reading,
+      (SELECT coalesce(max(${id}), 0) FROM ${calls}) AS call`,
+)
+
+/** What the ledger tells, in SQLite. */
+export function ledgerStore(db: Database, writer: GroupCommit): LedgerStore {
+  const charged = chargeCounter(db)
+  return {
+    callsSince: async (instant, now) => callsSince(db, instant, now),
+    ambiguousSince: async (since) => ambiguous.all(db, { since }),
+    openJobsOfOthers: async (runIds) => openJobs.one(db, { except: JSON.stringify(runIds) }),
+    creditsOf: async (runIds) => creditsOf.one(db, { runs: JSON.stringify(runIds) }),
+    chargedCalls: async (keyHash, instant) => charged(keyHash, instant),
+    saveUsage: (reading) => writer.write(() => void keepReading.run(db, reading)),
+    lastUsage: async (keyHash, before = Number.MAX_SAFE_INTEGER) =>
+      lastReading.get(db, { keyHash, before }) ?? null,
+    keysRead: async () => keysRead.all(db).map(({ hash }) => hash),
+    readings: (keyHash) => readings(db, keyHash, clockSteps(db)),
+    charges: (keyHash) => charges(db, keyHash, clockSteps(db)),
+    mark: async () => newest.one(db),
+    ledgerSince: async (keyHash, mark) => ledgerSince(db, keyHash, mark),
+    sums: async (by, filter) => sums(db, by, filter),
+  }
+}
+
+const sentSince = prepared(($: Values<{ since: number }>) =>
+  orm.select({ id, sentAt, endedAt: finishedAt }).from(calls).where(gte(sentAt, $.since)).orderBy(sentAt),
+)
+
+const lastBefore = prepared(($: Values<{ instant: number }>) =>
+  orm
+    .select({ id: sql<number>`coalesce(max(${id}), 0)` })
+    .from(calls)
+    .where(lt(sentAt, $.instant)),
+)
+
+function callsSince(db: Database, instant: number, now: number) {
+  const sent = sentSince.all(db, { since: instant })
+  const last = (sent.at(-1)?.sentAt ?? now) <= now ? 0 : lastBefore.one(db, { instant }).id
+  return sent.filter((call) => call.sentAt <= now || call.id > last).map(({ id: _, ...call }) => call)
+}
+
+/** What a call of a key was, or may have been, charged for. */
+const isCharged = (keyHash: Placeholder) =>
+  and(sql`${keyId} = ${keyOf(keyHash)}`, gt(credits, 0), or(eq(billed, 1), unsettled))
+
+const keyOf = (keyHash: Placeholder) => sql`(SELECT ${keys.id} FROM ${keys} WHERE ${keys.hash} = ${keyHash})`
+
+const settledCalls = prepared(($: Values<{ keyHash: string; since: number; until: number }>) =>
+  orm
+    .select({ calls: count() })
+    .from(calls)
+    .where(and(gte(sentAt, $.since), sql`+${id} <= ${$.until}`, isCharged($.keyHash))),
+)
+
+const laterCalls = prepared(($: Values<{ keyHash: string; since: number; counted: number; until: number }>) =>
+  orm
+    .select({ settled: sumOf(lte(id, $.until)), open: sumOf(gt(id, $.until)) })
+    .from(calls)
+    .where(and(gt(id, $.counted), sql`+${sentAt} >= ${$.since}`, isCharged($.keyHash))),
+)
+
+/** The end of an asynchronous job changes the call that submitted it. */
+const lastSettled = prepared(
+  () =>
+    sql<{ id: number }>`SELECT min(id) - 1 AS id FROM (SELECT coalesce(max(${id}), 0) + 1 AS id FROM ${calls}
+      UNION ALL SELECT min(${id}) FROM ${calls} INDEXED BY calls_open WHERE ${outcome} IS NULL
+      UNION ALL SELECT min(${asyncJobs.callId}) FROM ${asyncJobs})`,
+)
+
+/**
+ * Counts the calls with a key since an instant. Of those before the first call that may still change, only the number is
+ * kept for the next time: a key may have a quota of all calls that were ever made.
+ */
+function chargeCounter(db: Database): (keyHash: string, since: number) => number {
+  const known = new Map<string, { readonly counted: number; readonly calls: number }>()
+  return (keyHash, since) => {
+    const period = `${keyHash} ${since}`
+    const until = lastSettled.one(db).id
+    const past = known.get(period) ?? { counted: until, ...settledCalls.one(db, { keyHash, since, until }) }
+    const { settled, open } = laterCalls.one(db, { keyHash, since, counted: past.counted, until })
+    known.set(period, { counted: Math.max(past.counted, until), calls: past.calls + settled })
+    return past.calls + settled + open
+  }
+}
+
+/** Rows with numbers above one, up to another. */
+interface Numbers {
+  readonly after: number
+  readonly until: number
+}
+
+const everything: Numbers = { after: 0, until: Number.MAX_SAFE_INTEGER }
+/** What came before may be counted late: as many rows as come in some minutes, and no more, however many there are. */
+const earlierReadings = 20
+const earlierCalls = 10_000
+
+function ledgerSince(db: Database, keyHash: string, { reading, call }: LedgerMark): RecentLedger {
+  const after = call - earlierCalls
+  const steps = clockSteps(db, after)
+  const read = (numbers: Numbers) => [...readings(db, keyHash, steps, numbers)]
+  return {
+    earlier: read({ after: reading - earlierReadings, until: reading }),
+    readings: read({ ...everything, after: reading }),
+    charges: () => charges(db, keyHash, steps, after),
+  }
+}
+
+const ofKey = ($: Values<{ keyHash: string; after: number; until: number }>) =>
+  and(eq(u.keyHash, $.keyHash), isNotNull(u.askedAt), gt(u.id, $.after), lte(u.id, $.until))
+
+const reading = {
+  askedAt: sql<number>`${u.askedAt}`,
+  readAt: u.readAt,
+  remaining: u.remaining,
+  totalUsed: u.totalUsed,
+}
+
+const readingsByTime = prepared(($: Values<{ keyHash: string; after: number; until: number }>) =>
+  orm.select(reading).from(u).where(ofKey($)).orderBy(u.readAt, u.id),
+)
+
+/** With the call that each was asked with; null where that is not known. */
+const readingsWithCalls = prepared(($: Values<{ keyHash: string; after: number; until: number }>) => {
+  const call = orm
+    .select({ id })
+    .from(calls)
+    .where(and(between(sentAt, u.askedAt, u.readAt), eq(finishedAt, u.readAt), eq(operation, 'usage')))
+    .orderBy(id)
+    .limit(1)
+  return orm
+    .select({ ...reading, callId: sql<number | null>`${call}` })
+    .from(u)
+    .where(ofKey($))
+    .orderBy(u.id)
+})
+
+/** Not those of before calls named the key that paid: beside them, our own calls would look like those of others. */
+function readings(
+  db: Database,
+  keyHash: string,
+  steps: ClockSteps,
+  numbers: Numbers = everything,
+): Iterable<UsageCount> {
+  if (steps.none) return readingsByTime.each(db, { keyHash, ...numbers })
+  let last = { at: Number.NEGATIVE_INFINITY, stretch: 0 }
+  const inOrder: UsageCount[] = []
+  for (const { callId, ...reading } of readingsWithCalls.each(db, { keyHash, ...numbers })) {
+    const stretch = callId === null ? last.stretch : steps.of(callId)
+    // One that was asked for before the clock was set back, and came after it, has no call that fits.
+    last =
+      callId === null
+        ? steps.notBefore(stretch, last.at, reading.readAt)
+        : { at: steps.at(stretch, reading.readAt), stretch }
+    const askedAt = Math.min(last.at, steps.at(stretch, reading.askedAt))
+    inOrder.push({ ...reading, askedAt, readAt: last.at, shownAt: reading.readAt })
+  }
+  return inOrder.sort((a, b) => a.readAt - b.readAt)
+}
+
+/** How much longer it may take until a call is billed: `openMs`. */
+const chargesIn = (number: SQL, ...order: SQL[]) =>
+  prepared(($: Values<{ keyHash: string; after: number }>) => {
+    const { callId, taskId, acceptedAt } = asyncJobs
+    return orm
+      .select({
+        ...{ id, from: sentAt, credits },
+        certain: sql<0 | 1>`${billed} IS 1`,
+        latencyMs: calls.latencyMs,
+        until: sql<
+          number | null
+        >`CASE WHEN ${callId} IS NULL THEN coalesce(${calls.jobEndedAt}, ${finishedAt})
+          ELSE ${acceptedAt} END`,
+        openMs: sql<number>`CASE WHEN ${callId} IS NULL THEN 0 ELSE ${longestJobMs} END`,
+      })
+      .from(calls)
+      .leftJoin(asyncJobs, and(eq(taskId, calls.taskId), eq(callId, id)))
+      .where(
+        and(
+          ...[sql`${keyId} = ${keyOf($.keyHash)}`, gt(credits, 0), sql`${number} > ${$.after}`],
+          or(isNull(billed), eq(billed, 1), isNotNull(callId)),
+        ),
+      )
+      .orderBy(...order)
+  })
+
+const chargesByTime = chargesIn(sql`+${id}`, sql`${sentAt}`, sql`${id}`)
+const lateCharges = chargesIn(sql`${id}`, sql`+${sentAt}`, sql`${id}`)
+const chargesByNumber = chargesIn(sql`${id}`, sql`${id}`)
+
+/**
+ * Asynchronous jobs are billed some time between their acceptance and the poll that found their end.
+ *
+ * @param after number of the call after which they begin
+ */
+function* charges(db: Database, keyHash: string, steps: ClockSteps, after = 0): Iterable<Charge> {
+  // The index of times would lead through all calls that were ever made; from a number on there are few to sort.
+  const query = !steps.none ? chargesByNumber : after > 0 ? lateCharges : chargesByTime
+  for (const charge of query.each(db, { keyHash, after })) {
+    const { id: call, from, until, latencyMs, openMs, certain, credits: price } = charge
+    const stretch = steps.of(call)
+    const sent = steps.at(stretch, from)
+    // The clock may have been set back while it was in the air.
+    const least = sent + Math.max(0, (latencyMs ?? 0) - leastStepMs)
+    const ended = until === null ? null : steps.notBefore(stretch, least, until).at
+    yield {
+      from: sent,
+      until: ended === null ? null : ended + openMs,
+      credits: price,
+      certain: certain === 1,
+    }
+  }
+}
+
+const groupings: Readonly<Record<LedgerGroup, SQL<string | number | null>>> = {
+  run: sql`${runId}`,
+  day: sql`date(${sentAt} / 1000, 'unixepoch')`,
+  job: sql`${runs.job}`,
+  tag: sql`tag.value`,
+}
+
+/** A call counts for each tag of its query. */
+const tagsOfCalls = sql` LEFT JOIN ${tasks} ON ${tasks.id} = ${calls.taskId}
+  LEFT JOIN ${runQueries} ON ${runQueries.runId} = ${tasks.runId} AND ${runQueries.queryId} = ${tasks.queryId}
+  LEFT JOIN json_each(${runQueries.tags}) tag`
+
+function sums(db: Database, by: LedgerGroup, filter: LedgerFilter): readonly LedgerSum[] {
+  return prepared(($: Values<LedgerFilter>) => {
+    // Only what is asked for is a condition: so a short time is found by its index.
+    const conditions = [
+      sql`TRUE`,
+      ...(filter.job === undefined ? [] : [sql`${runs.job} = ${$.job}`]),
+      ...(filter.from === undefined ? [] : [sql`${sentAt} >= ${$.from}`]),
+      ...(filter.until === undefined ? [] : [sql`${sentAt} < ${$.until}`]),
+    ]
+    return sql<LedgerSum>`SELECT ${groupings[by]} AS "group", count(*) AS calls, ${sumOf(eq(billed, 1))} AS billed,
+        ${sumOf(eq(billed, 0))} AS free, ${sumOf(unsettled)} AS ambiguous,
+        ${sumOf(sql`CASE WHEN ${billed} = 1 THEN ${credits} END`)} AS credits,
+        ${sumOf(sql`CASE WHEN ${unsettled} THEN ${credits} END`)} AS creditsAmbiguous
+      FROM ${calls} LEFT JOIN ${runs} ON ${runs.id} = ${runId}${by === 'tag' ? tagsOfCalls : undefined}
+      WHERE ${sql.join(conditions, sql` AND `)} GROUP BY 1 ORDER BY 1`
+  }).all(db, filter)
+}

@@ -1,0 +1,85 @@
+import { existsSync, lstatSync, statSync } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type Database from 'better-sqlite3'
+import { count } from 'drizzle-orm'
+import { RanklineError, UsageError } from '../../../model/errors.ts'
+import { inspect } from '../connection/inspect.ts'
+import { orm, prepared } from '../connection/statements.ts'
+import { runs } from '../schema.ts'
+
+export interface Backup {
+  readonly bytes: number
+  readonly runs: number
+}
+
+/**
+ * Copies a database as it is at one instant into a new file, also while another process collects into it.
+ *
+ * VACUUM INTO reads one snapshot and blocks no writer. SQLite's backup interface copies page by page and starts again
+ * whenever another process has written: beside a run it would never finish. The copy needs no write-ahead log either, so that it
+ * can be read from a read-only place.
+ */
+export async function backUp(path: string, to: string): Promise<Backup> {
+  refusePlace(to)
+  const partial = `${to}.${process.pid}.partial`
+  try {
+    await inspect(path, (db) => copyInto(db, partial, statSync(path).mode))
+    const copied = {
+      bytes: statSync(partial).size,
+      runs: await inspect(partial, (db) => runCount.one(db).runs),
+    }
+    // Another process may have made it in the meantime.
+    refusePlace(to)
+    await rename(partial, to)
+    return copied
+  } catch (error) {
+    throw unwritten(error, to)
+  } finally {
+    await rm(partial, { force: true })
+  }
+}
+
+function refusePlace(to: string): void {
+  if (to.trim() === '') throw new UsageError('The name of the copy is empty. Give it the name of a file')
+  const folder = dirname(to)
+  if (!existsSync(folder))
+    throw new UsageError(
+      `The folder ${folder} for the copy does not exist. Create it with: mkdir -p ${folder}`,
+    )
+  const there = lstatSync(to, { throwIfNoEntry: false })
+  if (there?.isDirectory() === true)
+    throw new UsageError(`${to} is a folder. Name a file in it, for instance ${to}/rankline.db`)
+  if (there !== undefined)
+    throw new UsageError(
+      `${to} exists already, and a backup never takes the place of a file. Name another file, or remove this one first`,
+    )
+}
+
+/** The file is made first for its mode: the copy is as private as the database. */
+async function copyInto(db: Database.Database, partial: string, mode: number): Promise<void> {
+  const file = await open(partial, 'wx', mode & 0o777)
+  try {
+    db.prepare('VACUUM INTO ?').run(partial)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+const runCount = prepared(() => orm.select({ runs: count() }).from(runs))
+
+const reasons: readonly (readonly [code: RegExp, reason: string])[] = [
+  [/^(SQLITE_FULL|ENOSPC|EDQUOT)$/, 'the disk is full. Make room, or name a file on another disk'],
+  [/^(EACCES|EPERM|EROFS)$/, 'its folder may not be written. Check the permissions, or name another folder'],
+  [/^(SQLITE_IOERR|EIO)/, 'the disk reports an error. Check it, or name a file on another disk'],
+]
+
+function unwritten(error: unknown, to: string): unknown {
+  if (error instanceof RanklineError) return error
+  const { code = '' } = error as { readonly code?: string }
+  const known = reasons.find(([codes]) => codes.test(code))
+  return known === undefined
+    ? error
+    : new UsageError(`The copy ${to} cannot be written: ${known[1]}.`, { cause: error })
+}

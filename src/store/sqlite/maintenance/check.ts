@@ -1,0 +1,191 @@
+import Database from 'better-sqlite3'
+import { eq, count as numberOf, type SQL, sql } from 'drizzle-orm'
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { UsageError } from '../../../model/errors.ts'
+import { queryKey } from '../../../model/query.ts'
+import { type CompressedBody, decompress } from '../../compression.ts'
+import { inspect, isDamage } from '../connection/inspect.ts'
+import { orm, prepared, type Values } from '../connection/statements.ts'
+import { appliedMigration, newestMigration } from '../migrate.ts'
+import { hashOf } from '../results/dictionary.ts'
+import { answers, calls, links, queries, rawAnswers, runs, texts } from '../schema.ts'
+import { type Invariant, invariants } from './invariants.ts'
+
+/** Something that is broken. */
+export interface Finding {
+  readonly what: string
+  readonly count: number
+  /** The first one, for instance `task 17`, or what SQLite says of it. */
+  readonly first: string | null
+}
+
+/** How much a check read (null where that cannot be counted), and what it found. */
+export interface Checked {
+  readonly runs: number | null
+  readonly calls: number | null
+  readonly answers: number | null
+  /** Calls that may cost and have no end: in flight, or left by a process that died. The next run makes them ambiguous. */
+  readonly openCalls: number | null
+  /** By SQLite's own check. */
+  readonly isDamaged: boolean
+  readonly findings: readonly Finding[]
+}
+
+type Check = () => readonly Finding[]
+
+/** Runs SQLite's own check, then those of the invariants and checksums. Changes nothing. */
+export async function checkDatabase(path: string): Promise<Checked> {
+  return await inspect(path, (db) => {
+    if ((appliedMigration(db) ?? 0) < newestMigration)
+      throw new UsageError(
+        `${path} was last written by an older rankline. Bring it up to date first: rankline db migrate`,
+      )
+    const count = (table: SQLiteTable, which?: SQL): number | null =>
+      unlessDamaged(() => prepared(() => orm.select({ n: numberOf() }).from(table).where(which)).one(db).n)
+    const damage = runChecks([() => checkFile(db)])
+    return {
+      runs: count(runs),
+      calls: count(calls),
+      answers: count(answers),
+      openCalls: count(calls, sql`${calls.outcome} IS NULL AND ${calls.credits} > 0`),
+      isDamaged: damage.length > 0,
+      findings: [
+        ...damage,
+        ...runChecks([
+          ...invariants.map((one) => () => finding(one, breaking(db, one.rows))),
+          ...checksummedTables.map((one) => () => finding(one, corruptRows(db, one))),
+        ]),
+      ],
+    }
+  })
+}
+
+function runChecks(checks: readonly Check[]): readonly Finding[] {
+  const found = checks.map(unlessDamaged)
+  const unfinished = found.filter((one) => one === null).length
+  const what = 'Checks that the damage kept from finishing'
+  return [
+    ...found.flatMap((one) => one ?? []),
+    ...(unfinished === 0 ? [] : [{ what, count: unfinished, first: null }]),
+  ]
+}
+
+/** Null where the file cannot be read that far. */
+function unlessDamaged<T>(look: () => T): T | null {
+  try {
+    return look()
+  } catch (error) {
+    if (isDamage(error)) return null
+    throw error
+  }
+}
+
+function checkFile(db: Database.Database): readonly Finding[] {
+  const damage = integrityErrors(db)
+  const what = 'Places where SQLite finds the file damaged'
+  return damage.length === 0 ? [] : [{ what, count: damage.length, first: damage[0] ?? null }]
+}
+
+/** SQLite may stop after some errors, as it does where a page cannot be read at all. */
+function integrityErrors(db: Database.Database): readonly string[] {
+  const lines: string[] = []
+  try {
+    for (const line of db.prepare<[], string>('PRAGMA integrity_check').pluck().iterate()) lines.push(line)
+  } catch (error) {
+    if (!isDamage(error) || lines.length === 0) throw error
+  }
+  return lines.filter((line) => line !== 'ok').map((line) => line.replace('*** in database main ***\n', ''))
+}
+
+function breaking(db: Database.Database, rows: SQL): Found {
+  return prepared(() => sql<Found>`SELECT count(*) AS count, min(id) AS first FROM (${rows})`).one(db)
+}
+
+function finding({ broken, of }: Broken, { count, first }: Found): readonly Finding[] {
+  return count === 0 ? [] : [{ what: broken, count, first: `${of} ${first}` }]
+}
+
+type Broken = Pick<Invariant, 'broken' | 'of'>
+
+/** A table whose rows carry a checksum of their text. SQLite keeps none: it does not see a bit that has turned. */
+interface ChecksummedTable extends Broken {
+  /** The number of each row. */
+  readonly id: SQLiteColumn
+  readonly columns: Readonly<Record<string, SQLiteColumn | SQL>>
+  readonly isSound: (row: never) => boolean
+}
+
+/** Parameters as text: a broken row may be no JSON. */
+type Query = Pick<typeof queries.$inferSelect, 'key' | 'operation' | 'text'> & { readonly params: string }
+
+export const checksummedTables: readonly ChecksummedTable[] = [
+  {
+    broken: 'Stored bodies that cannot be unpacked',
+    of: 'answer',
+    id: rawAnswers.answerId,
+    columns: { encoding: rawAnswers.encoding, body: sql`${rawAnswers.body}` },
+    isSound: (stored: CompressedBody) => decompress(stored).length >= 0,
+  },
+  {
+    broken: 'Texts that do not match their checksum',
+    of: 'text',
+    id: texts.id,
+    columns: { hash: texts.hash, word: texts.text },
+    isSound: isWord,
+  },
+  {
+    broken: 'Links that do not match their checksum',
+    of: 'link',
+    id: links.id,
+    columns: { hash: links.hash, word: links.link },
+    isSound: isWord,
+  },
+  {
+    broken: 'Queries that do not match their checksum',
+    of: 'query',
+    id: queries.id,
+    columns: {
+      ...{ key: queries.key, operation: queries.operation, text: queries.text },
+      params: sql`${queries.params}`,
+    },
+    isSound: ({ key, operation, text, params }: Query) =>
+      key.equals(queryKey({ operation, text, params: JSON.parse(params) })),
+  },
+]
+
+function isWord({ hash, word }: { readonly hash: number; readonly word: string }): boolean {
+  return hashOf(word) === hash
+}
+
+/** How many rows are broken, and the least id of them; null where none is. */
+interface Found {
+  readonly count: number
+  readonly first: number | null
+}
+
+/** Reads each row by itself: a damaged one hides no other. Only their number is held, however many there are. */
+function corruptRows(db: Database.Database, { id, columns, isSound }: ChecksummedTable): Found {
+  const ids = prepared(() => orm.select({ id }).from(id.table))
+  const read = prepared(($: Values<{ row: number }>) =>
+    orm.select(columns).from(id.table).where(eq(id, $.row)),
+  )
+  const isCorrupt = (row: number): boolean => {
+    try {
+      const found = read.get(db, { row })
+      // An index that names a missing row is found by SQLite's own check.
+      return found !== undefined && !isSound(found as never)
+    } catch (error) {
+      // That the database is busy, for instance, says nothing of the row.
+      if (error instanceof Database.SqliteError && !isDamage(error)) throw error
+      return true
+    }
+  }
+  let count = 0
+  let first: number | null = null
+  for (const { id: row } of ids.each(db) as Iterable<{ id: number }>) {
+    if (!isCorrupt(row)) continue
+    count += 1
+    first = Math.min(first ?? row, row)
+  }
+  return { count, first }
+}

@@ -1,0 +1,100 @@
+import type { Database } from 'better-sqlite3'
+import { type FitQuery, fitToBalance } from '../../../ledger/fit.ts'
+import type { Funds, SkippedQueries } from '../../journal.ts'
+import { withSortMemory } from '../connection/statements.ts'
+import { reusable } from '../fragments.ts'
+
+/** Why a task was left out; the next plan of its run takes it in again. */
+export const skippedForBalance = 'left out, for the balance does not cover it'
+
+interface Candidate extends FitQuery {
+  readonly run: number
+  readonly queryId: number
+}
+
+/** Queries that are left out by one statement. */
+const queriesAtOnce = 1_000
+
+/**
+ * Leaves out of runs the queries that are not covered. The most valuable come first: by priority, then the one that was
+ * asked longest ago (or never), then by the order of the file. Inside a transaction.
+ */
+export function fitRuns(db: Database, means: Funds): readonly SkippedQueries[] {
+  const takes = fitToBalance({ ...means, runs: new Map(means.runs.map((run) => [run.runId, run])) })
+  const left = new Map<number, { readonly queryIds: number[]; credits: number }>()
+  withSortMemory(db, () => {
+    for (const candidate of candidates(db, means.runs)) {
+      if (takes(candidate)) continue
+      const ofRun = left.get(candidate.run) ?? { queryIds: [], credits: 0 }
+      left.set(candidate.run, ofRun)
+      ofRun.queryIds.push(candidate.queryId)
+      ofRun.credits += candidate.credits
+    }
+  })
+  const skip = db.prepare(
+    `UPDATE tasks_ SET state = 'skipped', cause = ? WHERE run_id = ? AND +state = 'pending'
+      AND query_id IN (SELECT value FROM json_each(?))`,
+  )
+  return [...left].map(([runId, { queryIds, credits }]) => {
+    queryIds.sort((a, b) => a - b)
+    for (let from = 0; from < queryIds.length; from += queriesAtOnce)
+      skip.run(skippedForBalance, runId, JSON.stringify(queryIds.slice(from, from + queriesAtOnce)))
+    return { runId, queries: queryIds.length, credits }
+  })
+}
+
+/** Takes the queries that were left out of a run in again. Inside a transaction. */
+export function restoreSkipped(db: Database, run: number): void {
+  db.prepare(
+    "UPDATE tasks_ SET state = 'pending', cause = NULL WHERE run_id = ? AND state = 'skipped' AND cause = ?",
+  ).run(run, skippedForBalance)
+}
+
+/**
+ * What a query `o` may yet need, as columns to rank it by: when it was asked last, and its calls. A query that `follows` may need
+ * all pages that are not settled, another one only those that wait; pages that stored answers cover cost nothing.
+ *
+ * @param isOpen whether the task `t` of a covered page would be one of these calls
+ */
+export function needs(run: string, fresh: string, isOpen: string): string {
+  return `coalesce((SELECT max(a.fetched_at) FROM answers_ a WHERE a.query_id = o.query), 0) AS stale,
+      CASE WHEN follows THEN pages - settled ELSE waiting END
+        - (SELECT count(DISTINCT a.page) FROM answers_ a WHERE a.query_id = o.query AND a.page <= o.pages
+          AND a.fetched_at >= ${fresh} AND ${reusable}
+          AND coalesce((SELECT ${isOpen} FROM tasks_ t
+            WHERE t.run_id = ${run} AND t.query_id = a.query_id AND t.page = a.page), o.follows)) AS calls`
+}
+
+/** Only a query of several runs is named, so that it is paid once. */
+function candidates(db: Database, runs: Funds['runs']): Iterable<Candidate> {
+  const shared = runs.length > 1 ? 'CASE WHEN count(*) OVER (PARTITION BY query) > 1 THEN query END' : 'NULL'
+  const ofRuns = runs.map((_, number) => candidatesOf(number)).join(' UNION ALL ')
+  const values = runs.flatMap(({ runId, freshSince }, number) => [
+    [`run${number}`, runId],
+    [`fresh${number}`, freshSince ?? Number.MAX_SAFE_INTEGER],
+  ])
+  return db
+    .prepare<unknown[], Candidate>(
+      `SELECT run, query AS queryId, ${shared} AS query, calls, calls * price AS credits FROM (${ofRuns})
+      ORDER BY priority DESC, stale, number, first`,
+    )
+    .iterate(Object.fromEntries(values))
+}
+
+/** Behind the last page that waits others may follow, though they were given up when it failed. */
+function candidatesOf(number: number): string {
+  const isOpen = "t.state IN ('pending', 'skipped') AND (o.follows OR t.state = 'pending')"
+  return `
+    SELECT o.*, ${number} AS number, ${needs('o.run', `@fresh${number}`, isOpen)}
+    FROM (
+      SELECT t.run_id AS run, t.query_id AS query, rq.pages, max(t.credits) AS price, min(t.id) AS first,
+        max(CASE WHEN t.state = 'pending' THEN t.priority END) AS priority,
+        sum(t.state = 'pending') AS waiting,
+        sum(t.state NOT IN ('pending', 'skipped') AND t.page <= rq.pages) AS settled,
+        rq.paging_end IS NULL OR max(t.page * (t.state = 'pending'))
+          > max(t.page * (t.state NOT IN ('pending', 'skipped'))) AS follows
+      FROM tasks_ t JOIN run_queries rq ON rq.run_id = t.run_id AND rq.query_id = t.query_id
+      WHERE t.run_id = @run${number} GROUP BY t.query_id
+      -- A query that the service is already working on is not left out half.
+      HAVING waiting > 0 AND sum(t.state IN ('accepted', 'answered')) = 0) o`
+}

@@ -1,0 +1,245 @@
+import type { Database } from 'better-sqlite3'
+import { eq, getTableColumns, getTableName, gt, max, sql } from 'drizzle-orm'
+import {
+  blob,
+  getTableConfig,
+  integer,
+  real,
+  type SQLiteTable,
+  sqliteTable,
+  text,
+} from 'drizzle-orm/sqlite-core'
+import { mergeQueries, type PlannedQuery } from '../../../model/query.ts'
+import type { Target } from '../../../model/target.ts'
+import { insertFrom, orm, prepared, type Values, withSortMemory } from '../connection/statements.ts'
+import { queries } from '../schema.ts'
+
+/*
+ * Queries of a plan, in a database of their own (`draft`) in a temporary file. No table of the main database has such a name.
+ */
+
+function stagedQueries(number: number) {
+  return sqliteTable(`staged_${number}`, {
+    id: integer().primaryKey(),
+    key: blob({ mode: 'buffer' }).notNull(),
+    operation: text().notNull(),
+    text: text().notNull(),
+    params: text().notNull(),
+    credits: integer().notNull(),
+    pages: integer().notNull(),
+    pageSize: integer('page_size'),
+    depth: integer(),
+    priority: integer().notNull(),
+    volume: real(),
+    url: text(),
+    tags: text({ mode: 'json' }).$type<PlannedQuery['tags']>().notNull(),
+    labels: text({ mode: 'json' }).$type<PlannedQuery['labels']>().notNull(),
+    /** The number of a list. */
+    targets: integer(),
+  })
+}
+
+/** Lists of targets that only some queries have, each once, and the numbers of those targets when they are known. */
+function stagedLists(number: number) {
+  return sqliteTable(`lists_${number}`, {
+    id: integer().primaryKey(),
+    list: text().notNull().unique(),
+    numbers: text({ mode: 'json' }).$type<readonly number[]>(),
+  })
+}
+
+/** Numbers of queries by their places in the file: filled for one job after the other. */
+export const asked = sqliteTable('asked', {
+  id: integer().primaryKey(),
+  queryId: integer('query_id').notNull(),
+  added: integer().notNull(),
+})
+
+/** Numbers of the pages that the queries of a job have. */
+export const numbers = sqliteTable('numbers', { page: integer().primaryKey() })
+
+export function createTable(db: Database, table: SQLiteTable): void {
+  const columns = getTableConfig(table).columns.map(
+    (column) =>
+      `${column.name} ${column.getSQLType()}${column.primary ? ' PRIMARY KEY' : ''}${column.notNull ? ' NOT NULL' : ''}${column.isUnique ? ' UNIQUE' : ''}`,
+  )
+  db.exec(`CREATE TABLE draft.${getTableName(table)} (${columns.join(', ')})`)
+}
+
+/** The queries of one job in a draft, in the order of its file. */
+export type Staged = ReturnType<typeof stagedJob>
+
+/**
+ * Stages the queries of a job in tables of their own. Queries that repeat another one are looked for when all are there: an
+ * index that is built at once, from sorted keys, takes a fraction of the time of one that grows.
+ */
+export function stagedJob(db: Database, number: number) {
+  const table = stagedQueries(number)
+  const lists = stagedLists(number)
+  const index = `${getTableName(table)}_key`
+  createTable(db, table)
+  createTable(db, lists)
+  const listOf = listNumbers(db, lists)
+  const names = Object.values(getTableColumns(table)).map((column) => column.name)
+  const insert = db.prepare(
+    `INSERT INTO draft.${getTableName(table)} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
+  )
+  /** In the order of the columns. Values by name, or spread from a list, take half as long again. */
+  const add = (q: PlannedQuery, id: number | null = null): void => {
+    const { key, operation, text, params, credits, pages, pageSize, depth, priority, volume, url } = q
+    const [tags, labels, targets] = [
+      JSON.stringify(q.tags),
+      JSON.stringify(q.labels),
+      listOf.number(q.targets),
+    ]
+    insert.run(
+      id,
+      key,
+      operation,
+      text,
+      params,
+      credits,
+      pages,
+      pageSize,
+      depth,
+      priority,
+      volume,
+      url,
+      tags,
+      labels,
+      targets,
+    )
+  }
+  const mergeAll = duplicateMerger(db, table, listOf, add)
+  let isIndexed = false
+  let repeats = 0
+  return {
+    table,
+    /** The index of its keys, there once duplicates are merged. */
+    index,
+    lists,
+    add: (queries: readonly PlannedQuery[]): void => {
+      if (isIndexed) db.exec(`DROP INDEX draft.${index}`)
+      isIndexed = false
+      for (const query of queries) add(query)
+    },
+    /** Makes every query stand once; answers how many repeated another one so far. */
+    mergeDuplicates: (): number => {
+      if (!isIndexed) {
+        withSortMemory(db, () => db.exec(`CREATE INDEX draft.${index} ON ${getTableName(table)} (key)`))
+        repeats += mergeAll()
+      }
+      isIndexed = true
+      return repeats
+    },
+  }
+}
+
+type Lists = ReturnType<typeof listNumbers>
+
+const listsInMemory = 10_000
+
+/** Numbers lists of targets; an empty one has no number. */
+function listNumbers(db: Database, table: Staged['lists']) {
+  const add = prepared(($: Values<{ list: string }>) =>
+    orm.insert(table).values({ list: $.list }).onConflictDoNothing(),
+  )
+  const find = prepared(($: Values<{ list: string }>) =>
+    orm.select({ id: table.id }).from(table).where(eq(table.list, $.list)),
+  )
+  const read = prepared(($: Values<{ id: number }>) =>
+    orm.select({ list: table.list }).from(table).where(eq(table.id, $.id)),
+  )
+  const known = new Map<string, number>()
+  return {
+    number: (targets: readonly Target[]): number | null => {
+      if (targets.length === 0) return null
+      const list = JSON.stringify(targets)
+      const before = known.get(list)
+      if (before !== undefined) return before
+      add.run(db, { list })
+      const { id } = find.get(db, { list }) as { id: number }
+      if (known.size >= listsInMemory) known.clear()
+      known.set(list, id)
+      return id
+    },
+    targets: (id: number | null): readonly Target[] =>
+      id === null ? [] : JSON.parse((read.get(db, { id }) as { list: string }).list),
+  }
+}
+
+/** Keys that are read at once. */
+const keysAtOnce = 1_000
+
+/** Merges rows of one query into the first of them; answers how many rows went. */
+function duplicateMerger(
+  db: Database,
+  table: Staged['table'],
+  lists: Lists,
+  insert: (query: PlannedQuery, id: number) => void,
+): () => number {
+  const repeated = prepared(($: Values<{ after: Buffer }>) =>
+    orm
+      .select({ key: table.key })
+      .from(table)
+      .where(gt(table.key, $.after))
+      .groupBy(table.key)
+      .having(sql`count(*) > 1`)
+      .orderBy(table.key)
+      .limit(keysAtOnce),
+  )
+  const rows = prepared(($: Values<{ key: Buffer }>) =>
+    orm.select().from(table).where(eq(table.key, $.key)).orderBy(table.id),
+  )
+  const drop = prepared(($: Values<{ key: Buffer }>) => orm.delete(table).where(eq(table.key, $.key)))
+  const merge = (key: Buffer): number => {
+    let first: { readonly id: number; readonly query: PlannedQuery } | null = null
+    for (const { id, targets, ...row } of rows.each(db, { key })) {
+      const query = { ...row, targets: lists.targets(targets) }
+      first = first === null ? { id, query } : { id: first.id, query: mergeQueries(first.query, query) }
+    }
+    const { changes } = drop.run(db, { key })
+    if (first !== null) insert(first.query, first.id)
+    return changes - 1
+  }
+  return () => {
+    let gone = 0
+    for (let after: Buffer | undefined = Buffer.alloc(0); after !== undefined; ) {
+      const keys: readonly { readonly key: Buffer }[] = repeated.all(db, { after })
+      for (const { key } of keys) gone += merge(key)
+      after = keys.at(-1)?.key
+    }
+    return gone
+  }
+}
+
+const emptyAsked = prepared(() => orm.delete(asked))
+const emptyNumbers = prepared(() => orm.delete(numbers))
+const newestQuery = prepared(() => orm.select({ id: max(queries.id) }).from(queries))
+const addPage = prepared(($: Values<{ page: number }>) => orm.insert(numbers).values({ page: $.page }))
+
+/**
+ * Finds the numbers of the staged queries; new ones get the next numbers, in the order of the file. Keys are compared in
+ * their own order: looked up in the order of the file, they would be all over a large database.
+ */
+export function assignQueryIds(db: Database, { table, index }: Staged): void {
+  emptyAsked.run(db)
+  emptyNumbers.run(db)
+  const newest = newestQuery.one(db).id ?? 0
+  const isNew = sql`known IS NULL`
+  const find = prepared(() =>
+    insertFrom(
+      asked,
+      {
+        id: sql`id`,
+        queryId: sql`coalesce(known, ${newest} + sum(${isNew}) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING))`,
+        added: isNew,
+      },
+      sql`FROM (SELECT ${table.id} AS id, ${queries.id} AS known
+        FROM ${table} INDEXED BY ${sql.identifier(index)} LEFT JOIN ${queries} ON ${queries.key} = ${table.key})`,
+    ),
+  )
+  withSortMemory(db, () => find.run(db))
+  const { pages } = prepared(() => orm.select({ pages: max(table.pages) }).from(table)).one(db)
+  for (let page = 1; page <= (pages ?? 0); page++) addPage.run(db, { page })
+}

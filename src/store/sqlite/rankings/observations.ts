@@ -1,0 +1,151 @@
+import type { Database } from 'better-sqlite3'
+import { and, desc, eq, sql } from 'drizzle-orm'
+import { orm, prepared, raw, type Values } from '../connection/statements.ts'
+import {
+  countedRuns,
+  rankCounts as n,
+  observations as o,
+  runQueries as rq,
+  runTargets as rt,
+  runs,
+  tasks,
+} from '../schema.ts'
+
+/** Queries by their numbers, both ends included. */
+export interface QueryRange {
+  readonly from: number
+  readonly to: number
+}
+
+const allQueries: QueryRange = { from: 0, to: Number.MAX_SAFE_INTEGER }
+
+const fill = (pairs: string): string =>
+  raw`INSERT OR IGNORE INTO ${o} (${o.runId}, ${o.queryId}, ${o.targetId}, ${o.observedAt}, ${o.state}, ${o.depth})
+    SELECT rq.${rq.runId}, rq.${rq.queryId}, rt.${rt.targetId}, @at, 'unknown', 0
+    FROM ${pairs} AND rq.${rq.queryId} BETWEEN @from AND @to`
+
+const fillOfJob = fill(raw`${rt} rt CROSS JOIN ${rq} rq ON rq.${rq.runId} = rt.${rt.runId}
+    WHERE rt.${rt.runId} = @run AND rt.${rt.everywhere} = 1`)
+
+const fillOfQueries =
+  fill(raw`${rq} rq CROSS JOIN ${rt} rt ON rt.${rt.runId} = rq.${rq.runId} AND rt.${rt.everywhere} = 0
+      AND rt.${rt.targetId} IN (SELECT value FROM json_each(rq.${rq.targets}))
+    WHERE rq.${rq.runId} = @run AND rq.${rq.targets} <> '[]'`)
+
+/**
+ * Marks targets without an observation as unknown. Inside a transaction. Targets of the whole job and those of single queries
+ * take a statement each: a run may track as many targets as it has queries.
+ */
+export function recordUnknown(db: Database, run: number, at: number, queries = allQueries): void {
+  for (const statement of [fillOfJob, fillOfQueries]) db.prepare(statement).run({ run, at, ...queries })
+}
+
+const anyTarget = prepared(($: Values<{ run: number }>) =>
+  orm.select({ id: rt.targetId }).from(rt).where(eq(rt.runId, $.run)).limit(1),
+)
+
+const withoutObservation = prepared(
+  ($: Values<{ run: number; from: number; to: number; most: number }>) =>
+    // The `+` keeps SQLite from looking for the one query among all tasks that are done.
+    sql<{ id: number }>`WITH everywhere AS MATERIALIZED (
+        SELECT ${rt.targetId} AS target FROM ${rt} WHERE ${rt.runId} = ${$.run} AND ${rt.everywhere} = 1)
+      SELECT ${rq.queryId} AS id FROM ${rq}
+      WHERE ${rq.runId} = ${$.run} AND ${rq.queryId} BETWEEN ${$.from} AND ${$.to}
+        AND EXISTS (SELECT 1 FROM (
+          SELECT target FROM everywhere
+          UNION ALL SELECT ${rt.targetId} FROM ${rt} WHERE ${rt.runId} = ${$.run} AND ${rt.everywhere} = 0
+            AND ${rt.targetId} IN (SELECT value FROM json_each(${rq.targets}))) watched
+          WHERE NOT EXISTS (SELECT 1 FROM ${o} WHERE ${o.runId} = ${$.run} AND ${o.queryId} = ${rq.queryId}
+            AND ${o.targetId} = watched.target AND (${o.state} <> 'unknown' OR ${o.depth} > 0)))
+        AND EXISTS (SELECT 1 FROM ${tasks}
+          WHERE ${tasks.runId} = ${$.run} AND ${tasks.queryId} = ${rq.queryId} AND +${tasks.state} = 'done')
+      ORDER BY ${rq.queryId} LIMIT ${$.most}`,
+)
+
+/**
+ * Queries of a run that have answers, but no observation of some target that is watched for them: so many at most, in the
+ * order of their numbers.
+ */
+export function unobserved(
+  db: Database,
+  run: number,
+  queries = allQueries,
+  most = Number.MAX_SAFE_INTEGER,
+): readonly number[] {
+  // Most runs have no target: that saves reading a million queries.
+  if (anyTarget.get(db, { run }) === undefined) return []
+  return withoutObservation.all(db, { run, most, ...queries }).map(({ id }) => id)
+}
+
+/*
+ * Rank totals: how many queries said the same of a target. They follow from `observations` alone and are stored for runs that are
+ * over, so that years need not be read query by query. A change to observations of such a run drops its totals in the same
+ * transaction (a trigger does where the run continues); until they are counted again, the views read the observations.
+ */
+
+/** Observations of some runs (rows `r` with an `id`), counted. */
+export function countedObservations(ofRuns: string): string {
+  return raw`SELECT o.${o.runId}, o.${o.targetId}, o.${o.state}, coalesce(o.${o.exactness} = 'estimated', 0) AS ${n.estimated},
+      CASE o.${o.state} WHEN 'ranked' THEN o.${o.rank} WHEN 'absent' THEN o.${o.depth} ELSE 0 END AS ${n.place},
+      count(*) AS ${n.queries}, sum(rq.${rq.volume}) AS ${n.volume}
+    FROM ${ofRuns} r JOIN ${o} o ON o.${o.runId} = r.${runs.id}
+      JOIN ${rq} rq ON rq.${rq.runId} = o.${o.runId} AND rq.${rq.queryId} = o.${o.queryId}
+    GROUP BY 1, 2, 3, 4, 5`
+}
+
+/** Runs that will observe nothing more. A closed run may still wait for answers; one that has not completed may continue. */
+const isOver = sql`(${runs.finishReason} IN ('completed', 'completed_with_failures') OR ${runs.closedAt} IS NOT NULL)
+  AND NOT EXISTS (SELECT 1 FROM ${countedRuns} WHERE ${countedRuns.runId} = ${runs.id})
+  AND NOT EXISTS (SELECT 1 FROM ${tasks} WHERE ${tasks.runId} = ${runs.id}
+    AND (${tasks.state} = 'accepted' OR ${tasks.state} = 'answered'))`
+
+const uncounted = prepared(() => orm.select({ id: runs.id }).from(runs).where(isOver).orderBy(desc(runs.id)))
+
+const isUncounted = prepared(($: Values<{ run: number }>) =>
+  orm
+    .select({ id: runs.id })
+    .from(runs)
+    .where(and(eq(runs.id, $.run), isOver)),
+)
+
+const dropCounts = prepared(($: Values<{ run: number }>) => orm.delete(n).where(eq(n.runId, $.run)))
+
+const addCounts = raw`INSERT INTO ${n} (${n.runId}, ${n.targetId}, ${n.state}, ${n.estimated}, ${n.place}, ${n.queries}, ${n.volume})
+    ${countedObservations('(SELECT ? AS id)')}`
+
+const setCounted = prepared(($: Values<{ run: number }>) => orm.insert(countedRuns).values({ runId: $.run }))
+
+const setUncounted = prepared(($: Values<{ run: number }>) =>
+  orm.delete(countedRuns).where(eq(countedRuns.runId, $.run)),
+)
+
+const setUncountedOf = prepared(($: Values<{ job: string | null }>) =>
+  orm
+    .delete(countedRuns)
+    .where(
+      sql`${$.job} IS NULL OR ${countedRuns.runId} IN (SELECT ${runs.id} FROM ${runs} WHERE ${runs.job} = ${$.job})`,
+    ),
+)
+
+/** Runs that are over and not counted, the newest first. */
+export function uncountedRuns(db: Database): readonly number[] {
+  return uncounted.all(db).map(({ id }) => id)
+}
+
+/** Counts a run, if it is over and not counted. Inside a transaction. */
+export function countRun(db: Database, run: number): void {
+  if (isUncounted.get(db, { run }) === undefined) return
+  dropCounts.run(db, { run })
+  db.prepare(addCounts).run(run)
+  setCounted.run(db, { run })
+}
+
+/** Drops the totals of a run. Inside a transaction. */
+export function forgetCountsOf(db: Database, run: number): void {
+  setUncounted.run(db, { run })
+}
+
+/** Drops the totals of a job's runs, or of all. Inside a transaction. */
+export function invalidateCounts(db: Database, job: string | null): void {
+  setUncountedOf.run(db, { job })
+}

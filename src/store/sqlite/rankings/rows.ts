@@ -1,0 +1,195 @@
+import type { Database, Statement } from 'better-sqlite3'
+import { eq, sql } from 'drizzle-orm'
+import type { Cell } from '../../../model/result.ts'
+import type { ExportFilter, ExportView, ReportStore, RowFilter, RowView, Snapshot } from '../../reports.ts'
+import { namedTargets } from '../cache.ts'
+import { orm, prepared, type Values } from '../connection/statements.ts'
+import { answers, callDeliveries, calls, deliveries, queries, runQueries, runs, tasks } from '../schema.ts'
+import { askedByRun } from '../views.ts'
+import { queryRecords, serpReader } from './serps.ts'
+
+const result = { time: 'fetched_at', order: 'run_id, task_id, place' }
+
+/** What the filter's `from` and `until` mean in each view, and the order of its rows. */
+const readables: Readonly<Record<RowView, { readonly time: string; readonly order: string }>> = {
+  answers: { time: 'fetched_at', order: 'run_id, answer_id' },
+  organic_results: result,
+  news_results: result,
+  video_results: result,
+  image_results: result,
+  ai_references: result,
+  suggestions: result,
+  related_searches: result,
+  calls: { time: 'sent_at', order: 'call_id' },
+  rankings: { time: 'date', order: 'job, date, run_id, query, operation, params, target' },
+}
+
+/** A condition with its value; where that is undefined, there is no condition. */
+type Condition = readonly [condition: string, value: unknown]
+
+function select(columns: readonly string[], from: string, conditions: readonly string[], order: string) {
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
+  return `SELECT ${columns.join(', ')} FROM ${from} ${where} ORDER BY ${order}`
+}
+
+const queryTexts = prepared(($: Values<{ job: string }>) =>
+  orm
+    .selectDistinct({ text: queries.text })
+    .from(queries)
+    .where(
+      sql`EXISTS (SELECT 1 FROM ${runs} JOIN ${runQueries} ON ${runQueries.runId} = ${runs.id}
+        AND ${runQueries.queryId} = ${queries.id} WHERE ${runs.job} = ${$.job})`,
+    )
+    .orderBy(queries.text),
+)
+
+/** Streams rows of the public views. */
+export function reportStore(db: Database): Omit<ReportStore, 'snapshot'> {
+  return {
+    // A generator, so that nothing is open before the first row is taken.
+    *rows(view, filter) {
+      const { conditions, values } = conditionsOf(view, filter)
+      const text = select(['*'], view, conditions, readables[view].order)
+      yield* db.prepare<unknown[], Record<string, Cell>>(text).iterate(...values)
+    },
+    *askedBy(run, targets) {
+      const named = namedTargets(targets)
+      yield* db.prepare<unknown[], Record<string, Cell>>(askedByRun).iterate({ run, named })
+    },
+    queryRecords: async (look) => queryRecords(db, look),
+    queryTexts: async (job) => queryTexts.all(db, { job }).map(({ text }) => text),
+    ...serpReader(db),
+  }
+}
+
+/** What a filter asks of the rows of a view. */
+function conditionsOf(view: RowView, { job, run, query, operation, from, until }: RowFilter) {
+  const { time } = readables[view]
+  const isCalls = view === 'calls'
+  return given([
+    [isCalls ? 'run_id IN (SELECT id FROM runs_ WHERE job = ?)' : 'job = ?', job],
+    ['run_id = ?', run],
+    [
+      isCalls
+        ? 'task_id IN (SELECT t.id FROM queries q JOIN tasks_ t ON t.query_id = q.id WHERE q.text = ?)'
+        : 'query = ?',
+      query,
+    ],
+    ['operation = ?', operation],
+    [`${time} >= ?`, from],
+    [`${time} < ?`, until],
+  ])
+}
+
+function given(tests: readonly Condition[]) {
+  const asked = tests.filter(([, value]) => value !== undefined)
+  return { conditions: asked.map(([test]) => test), values: asked.map(([, value]) => value) }
+}
+
+type Row = readonly Cell[]
+
+const newestCall = prepared(() =>
+  orm.select({ id: sql<number>`coalesce(max(${callDeliveries.id}), 0)` }).from(callDeliveries),
+)
+const newestResult = prepared(() =>
+  orm.select({ id: sql<number>`coalesce(max(${deliveries.id}), 0)` }).from(deliveries),
+)
+
+/** Tells databases apart: two may give the same number, but hardly to rows of the same millisecond. */
+const callMark = prepared(($: Values<{ id: number }>) =>
+  orm
+    .select({ mark: sql<string>`${calls.id} || ' ' || ${calls.sentAt}` })
+    .from(callDeliveries)
+    .innerJoin(calls, eq(calls.id, callDeliveries.callId))
+    .where(eq(callDeliveries.id, $.id)),
+)
+const resultMark = prepared(($: Values<{ id: number }>) =>
+  orm
+    .select({ mark: sql<string>`${tasks.id} || ' ' || ${answers.fetchedAt}` })
+    .from(deliveries)
+    .innerJoin(tasks, eq(tasks.id, deliveries.taskId))
+    .innerJoin(answers, eq(answers.id, tasks.answerId))
+    .where(eq(deliveries.id, $.id)),
+)
+
+const labelNames = prepared(
+  ($: Values<{ job: string | null; run: number | null }>) =>
+    sql<{ name: string }>`SELECT DISTINCT label.key AS name
+      FROM ${runQueries} JOIN ${runs} ON ${runs.id} = ${runQueries.runId}, json_each(${runQueries.labels}) label
+      WHERE ${runQueries.labels} <> '{}' AND (${$.job} IS NULL OR ${runs.job} = ${$.job})
+        AND (${$.run} IS NULL OR ${runs.id} = ${$.run}) ORDER BY 1`,
+)
+
+/** Opens a snapshot. The connection stays in one transaction until the end, and nothing may be written through it. */
+export function openSnapshot(db: Database): Snapshot {
+  db.exec('BEGIN')
+  return {
+    newest: (view) => (view === 'calls' ? newestCall : newestResult).one(db).id,
+    markOf: (view, id) => (view === 'calls' ? callMark : resultMark).get(db, { id })?.mark ?? null,
+    labelNames: ({ job = null, run = null }) => labelNames.all(db, { job, run }).map(({ name }) => name),
+    rows: (view, columns, filter) =>
+      view === 'calls' ? callRows(db, columns, filter) : resultRows(db, view, columns, filter),
+    [Symbol.dispose]: () => {
+      // A damaged file may have ended it.
+      if (db.inTransaction) db.exec('COMMIT')
+    },
+  }
+}
+
+function* callRows(db: Database, columns: readonly string[], { after, ...filter }: ExportFilter) {
+  const { conditions, values } = conditionsOf('calls', filter)
+  const isNew = after === 0 ? [] : ['call_id IN (SELECT call_id FROM call_deliveries WHERE id > ?)']
+  const text = select(columns, 'calls', [...conditions, ...isNew], readables.calls.order)
+  yield* rawRows<unknown[]>(db, text).iterate(...values, ...(after === 0 ? [] : [after]))
+}
+
+function rawRows<Values extends unknown[]>(db: Database, text: string): Statement<Values, Row> {
+  return db.prepare<Values, Row>(text).raw() as Statement<Values, Row>
+}
+
+/** Columns that are the same in all results of a task. */
+const ofTask = new Set([
+  ...['run_id', 'job', 'query', 'operation', 'engine', 'gl', 'hl', 'location', 'page', 'fetched_at'],
+  ...['params', 'labels'],
+])
+
+/** Reads task by task, so that only numbers of tasks are sorted, and columns that all results of a task share are read once. */
+function* resultRows(db: Database, view: ExportView, columns: readonly string[], filter: ExportFilter) {
+  const own = [...columns.filter((name) => !ofTask.has(name)), 'place']
+  const shared = [...columns.filter((name) => ofTask.has(name)), 'task_id']
+  const read = (some: readonly string[]) =>
+    rawRows<[number]>(db, select(some, view, ['task_id = ?'], 'place'))
+  const [ownOf, sharedOf] = [read(own), read(shared)]
+  const places = columns.map((name) =>
+    ofTask.has(name) ? own.length + shared.indexOf(name) : own.indexOf(name),
+  )
+  for (const task of tasksOf(db, filter)) {
+    const rows = ownOf.all(task)
+    if (rows.length === 0) continue
+    const same = sharedOf.get(task) as Row
+    for (const row of rows)
+      yield places.map((place) => (place < own.length ? row[place] : same[place - own.length]) as Cell)
+  }
+}
+
+/** Tasks whose results can be read, run by run, in the order in which they were planned. */
+function tasksOf(db: Database, { job, run, query, operation, from, until, after }: ExportFilter) {
+  const { conditions, values } = given([
+    ['d.id > ?', after],
+    ['r.job = ?', job],
+    ['t.run_id = ?', run],
+    ['q.text = ?', query],
+    ['q.operation = ?', operation],
+    ['a.fetched_at >= ?', from && Date.parse(from)],
+    ['a.fetched_at < ?', until && Date.parse(until)],
+  ])
+  // New deliveries are few and stand together; a full export goes run by run.
+  const join = after > 0 ? 'CROSS JOIN' : 'JOIN'
+  const tables = `deliveries d ${join} tasks_ t ON t.id = d.task_id JOIN runs_ r ON r.id = t.run_id
+    JOIN queries q ON q.id = t.query_id JOIN answers_ a ON a.id = t.answer_id`
+  const text = select(['t.id'], tables, conditions, 't.run_id, t.id')
+  return db
+    .prepare<unknown[], number>(text)
+    .pluck()
+    .iterate(...values) as Iterable<number>
+}

@@ -1,0 +1,170 @@
+import type { Database } from 'better-sqlite3'
+import { and, eq, sql } from 'drizzle-orm'
+import { kindCodes } from '../../../model/result.ts'
+import type { RunQuality } from '../../../model/run.ts'
+import type { AskedTarget, FirstResult, ObservedRow, TrackingStore } from '../../reports.ts'
+import { namedTargets, type TargetRow, targetFromRow } from '../cache.ts'
+import { orm, prepared, type Values } from '../connection/statements.ts'
+import { mismatchedIn } from '../runs.ts'
+import {
+  hosts,
+  links,
+  observations as o,
+  queries,
+  results,
+  runQueries as rq,
+  runs,
+  runTotals,
+  tasks,
+} from '../schema.ts'
+import { isAsked, targetOrder } from '../views.ts'
+import { rankOf, textOf } from './serps.ts'
+
+const queryText = {
+  id: queries.id,
+  query: queries.text,
+  operation: queries.operation,
+  params: queries.params,
+}
+
+const queryOf = prepared(($: Values<{ id: number }>) =>
+  orm.select(queryText).from(queries).where(eq(queries.id, $.id)),
+)
+
+const linksOf = prepared(
+  ($: Values<{ ids: string }>) =>
+    sql<{ link: string }>`SELECT ${links.link} AS link FROM json_each(${$.ids}) ids
+      CROSS JOIN ${links} ON ${links.id} = ids.value ORDER BY ids.key`,
+)
+
+/** The query of an observation, in its run. */
+const ofObservation = sql`FROM ${rq} WHERE ${rq.runId} = ${o.runId} AND ${rq.queryId} = ${o.queryId}`
+
+/** Whether the results ended where the pages of an observation did, so that none is behind them. */
+const ended = sql`(SELECT ${rq.pagingKind} = 'ended' AND ${o.unbrokenPages} >= ${rq.pages} ${ofObservation})`
+
+/** Whether the paging policy skipped the deeper pages, which says as little of a target as a gap. */
+const dormant = sql`(SELECT ${rq.pagingKind} IS 'dormant' AND ${o.unbrokenPages} < ${rq.pages} ${ofObservation})`
+
+const unbrokenDepth = sql`coalesce(${o.unbrokenDepth}, ${o.depth})`
+
+/**
+ * The depth that absence counts with: the planned one where all of it was checked, the results ended before, or the paging policy
+ * skipped a part; else the checked one, as where all other targets were found before.
+ */
+const absentDepth = sql`(SELECT max(${o.depth}, CASE WHEN ${o.exactness} = 'estimated' OR ${rq.pagingKind} IS 'dormant'
+      OR ${o.unbrokenPages} >= ${rq.pages} THEN coalesce(${rq.depth}, ${rq.pages} * ${rq.pageSize}, 0) ELSE 0 END)
+    ${ofObservation})`
+
+/** All rows of a run come as one text, which is read in half the time. A ranked row needs no depth. */
+const observedInRun = prepared(
+  ($: Values<{ run: number }>) =>
+    sql<{ rows: string }>`SELECT json_group_array(CASE ${o.state}
+      WHEN 'ranked' THEN json_array(${o.queryId}, ${o.targetId}, ${o.rank}, ${o.exactness} = 'estimated', ${o.linkId}, ${o.places})
+      ELSE json_array(${o.queryId}, ${o.targetId}, NULL,
+        CASE ${o.state} WHEN 'absent' THEN ${o.exactness} = 'estimated' OR ${dormant} END, ${o.depth},
+        CASE ${ended} WHEN 1 THEN -1 ELSE ${unbrokenDepth} END, ${absentDepth})
+      END) AS rows
+    FROM ${o} WHERE ${o.runId} = ${$.run}`,
+)
+
+const deepest = prepared(
+  ($: Values<{ run: number; query: number }>) =>
+    sql<{ depth: number | null }>`SELECT max(CASE WHEN ${ended} THEN 1e999 ELSE ${unbrokenDepth} END) AS depth
+    FROM ${o} WHERE ${o.runId} = ${$.run} AND ${o.queryId} = ${$.query}`,
+)
+
+const totalsOf = prepared(($: Values<{ run: number }>) =>
+  orm.select().from(runTotals).where(eq(runTotals.run, $.run)),
+)
+
+const keywordsOf = prepared(($: Values<{ run: number }>) =>
+  orm
+    .select({
+      ...{
+        id: queries.id,
+        query: queries.text,
+        operation: queries.operation,
+        volume: rq.volume,
+        url: rq.url,
+      },
+      ...{ params: queries.params, tags: rq.tags, labels: rq.labels },
+    })
+    .from(runs)
+    .innerJoin(rq, and(eq(rq.runId, runs.id), eq(rq.planNumber, runs.planNumber)))
+    .innerJoin(queries, eq(queries.id, rq.queryId))
+    .where(eq(runs.id, $.run))
+    .orderBy(queries.text, queries.operation, queries.params),
+)
+
+const targetsAsked = `SELECT tg.id, tg.site, tg.match, tg.also, rt.label, rt.own
+  FROM ${targetOrder} t JOIN run_targets rt ON rt.run_id = @run AND rt.target_id = t.target_id
+    JOIN targets tg ON tg.id = t.target_id ORDER BY t.place`
+
+const pairsAsked = `WITH ordered AS MATERIALIZED ${targetOrder}
+  SELECT rq.query_id, rt.target_id
+  FROM runs_ r JOIN run_queries rq ON rq.run_id = r.id AND rq.plan_number = r.plan_number
+    JOIN queries q ON q.id = rq.query_id
+    JOIN run_targets rt ON rt.run_id = r.id JOIN targets tg ON tg.id = rt.target_id
+    JOIN ordered t ON t.target_id = rt.target_id
+  WHERE r.id = @run AND ${isAsked} ORDER BY q.text, q.operation, q.params, t.place`
+
+/** A result that repeats an earlier one has the rank of that one. */
+const resultsOf = prepared(($: Values<{ run: number; query: number; kind: number }>) =>
+  orm
+    .select({
+      rank: rankOf,
+      position: results.position,
+      title: textOf(results.titleId),
+      link: links.link,
+      site: sql<string | null>`coalesce(${hosts.site}, ${hosts.host})`,
+    })
+    .from(tasks)
+    .innerJoin(results, and(eq(results.answerId, tasks.answerId), eq(results.kind, $.kind)))
+    .leftJoin(links, eq(links.id, results.linkId))
+    .leftJoin(hosts, eq(hosts.id, links.hostId))
+    .where(and(eq(tasks.runId, $.run), eq(tasks.queryId, $.query), eq(tasks.state, 'done')))
+    .orderBy(tasks.page, results.place),
+)
+
+/** Reads what runs asked and observed, by numbers: texts are read apart. */
+export function trackingStore(db: Database): TrackingStore {
+  const targets = db.prepare<unknown[], TargetRow<AskedTarget>>(targetsAsked)
+  const pairs = db.prepare<unknown[], [number, number]>(pairsAsked).raw()
+  return {
+    askedIn: (run, targetsOfJob) => {
+      const named = namedTargets(targetsOfJob)
+      const asked = pairs.all({ run, named })
+      const watched = new Set(asked.map(([, target]) => target))
+      return {
+        queries: keywordsOf.all(db, { run }),
+        targets: targets
+          .all({ run, named })
+          .filter(({ id }) => watched.has(id))
+          .map(targetFromRow),
+        pairs: asked,
+      }
+    },
+    observedIn: (run) => JSON.parse(observedInRun.one(db, { run }).rows) as ObservedRow[],
+    queries: (ids) => ids.map((id) => queryOf.one(db, { id })),
+    links: (ids) => linksOf.all(db, { ids: JSON.stringify(ids) }).map(({ link }) => link),
+    firstResults: ({ run, query, kind, top }) => {
+      const first = new Map<number, FirstResult>()
+      for (const one of resultsOf.each(db, { run, query, kind: kindCodes[kind] })) {
+        // Ranks rise from result to result, but for repeats, which have that of the first one.
+        if (one.rank > top) break
+        if (!first.has(one.rank)) first.set(one.rank, one)
+      }
+      return [...first.values()]
+    },
+    unbrokenDepth: (run, query) => deepest.one(db, { run, query }).depth ?? 0,
+    runQuality: (run) => runQuality(db, run),
+  }
+}
+
+/** How a run went. */
+export function runQuality(db: Database, run: number): RunQuality {
+  const { planned, done, failed, ...about } = totalsOf.one(db, { run })
+  const mismatched = mismatchedIn(db, run)
+  return { ...about, tasks: { planned, done, failed }, ...(mismatched === 0 ? {} : { mismatched }) }
+}

@@ -1,0 +1,141 @@
+import type { Database } from 'better-sqlite3'
+import { and, eq, gt, sql } from 'drizzle-orm'
+import { unpackSound } from '../../compression.ts'
+import type { DeriveFilter, HistoryStore } from '../../results.ts'
+import type { StoreCache } from '../cache.ts'
+import type { GroupCommit } from '../connection/group-commit.ts'
+import { lazy, orm, prepared, type Values } from '../connection/statements.ts'
+import { forgetCountsOf } from '../rankings/observations.ts'
+import { answers, observations, queries, rawAnswers, runQueries as rq, runs, tasks } from '../schema.ts'
+import { backfiller, runsToBackfill } from './backfill.ts'
+import { queryStateReader, queryUpdateWriter } from './query-state.ts'
+import { resultWriter } from './write-results.ts'
+
+type Derive = HistoryStore['rederive'] extends (...args: infer A) => Promise<infer D>
+  ? (...args: A) => D
+  : never
+
+const mend = prepared(($: Values<{ answer: number }>) =>
+  orm
+    .update(tasks)
+    .set({ state: 'done', cause: null })
+    .where(and(eq(tasks.answerId, $.answer), eq(tasks.state, 'failed'))),
+)
+
+/** By way of the answers: the tasks of a query stand among those of all others. */
+const runsOf = prepared(($: Values<{ query: number }>) =>
+  orm
+    .selectDistinct({ runId: tasks.runId })
+    .from(answers)
+    .innerJoin(tasks, and(eq(tasks.answerId, answers.id), eq(tasks.state, 'done')))
+    .where(eq(answers.queryId, $.query))
+    .orderBy(tasks.runId),
+)
+
+const observed = prepared(($: Values<{ run: number; query: number }>) =>
+  orm
+    .select({ targetId: observations.targetId, state: observations.state, rank: observations.rank })
+    .from(observations)
+    .where(and(eq(observations.runId, $.run), eq(observations.queryId, $.query))),
+)
+
+/** Derives the results of a query again, and what follows from them for its runs. Inside a transaction. */
+export function deriver(db: Database, memory: StoreCache): Derive {
+  const keepResults = resultWriter(db, memory)
+  const readQuery = queryStateReader(db, memory)
+  const follow = queryUpdateWriter(db, memory.items)
+  const said = (run: number, query: number) =>
+    new Map(observed.all(db, { run, query }).map(({ targetId, ...what }) => [targetId, JSON.stringify(what)]))
+
+  return (queryId, derived, scoreQuery) => {
+    let repaired = 0
+    for (const answer of derived) {
+      keepResults(answer, 'anew')
+      repaired += mend.run(db, { answer: answer.answerId }).changes
+    }
+    let changed = 0
+    const runs = runsOf.all(db, { query: queryId })
+    for (const { runId } of runs) {
+      const before = said(runId, queryId)
+      forgetCountsOf(db, runId)
+      const read = readQuery(runId, queryId)
+      follow(read, { ...scoreQuery(read.query), paging: null })
+      for (const [target, what] of said(runId, queryId)) if (before.get(target) !== what) changed += 1
+    }
+    return { weighed: runs.length, changed, repaired: repaired }
+  }
+}
+
+const askedQueries = prepared(($: Values<{ job: string }>) =>
+  orm
+    .select({
+      ...{ runId: rq.runId, startedAt: runs.startedAt },
+      ...{ queryId: rq.queryId, operation: queries.operation, text: queries.text },
+    })
+    .from(rq)
+    .innerJoin(runs, eq(runs.id, rq.runId))
+    .innerJoin(queries, eq(queries.id, rq.queryId))
+    .where(eq(runs.job, $.job))
+    .orderBy(rq.queryId, rq.runId),
+)
+
+/** Answers whose body is still there; those that are not parsed yet are left to the next command that continues their run. */
+const isToDerive = (
+  $: Values<DeriveFilter>,
+) => sql`(${$.unless} IS NULL OR ${answers.normaliser} IS NOT ${$.unless})
+  AND NOT EXISTS (SELECT 1 FROM ${tasks} WHERE ${tasks.answerId} = ${answers.id} AND ${tasks.state} = 'answered')
+  AND (${$.job} IS NULL OR EXISTS (SELECT 1 FROM ${tasks} JOIN ${runs} ON ${runs.id} = ${tasks.runId}
+    WHERE ${tasks.answerId} = ${answers.id} AND ${runs.job} = ${$.job}))
+  AND EXISTS (SELECT 1 FROM ${rawAnswers} WHERE ${rawAnswers.answerId} = ${answers.id})`
+
+const queriesToDerive = prepared(($: Values<DeriveFilter & { after: number; limit: number }>) =>
+  orm
+    .select({
+      queryId: queries.id,
+      operation: queries.operation,
+      text: queries.text,
+      params: sql<string>`${queries.params}`,
+    })
+    .from(queries)
+    .where(
+      and(
+        gt(queries.id, $.after),
+        sql`EXISTS (SELECT 1 FROM ${answers} WHERE ${answers.queryId} = ${queries.id} AND ${isToDerive($)})`,
+      ),
+    )
+    .orderBy(queries.id)
+    .limit($.limit),
+)
+
+const bodiesOf = prepared(($: Values<DeriveFilter & { query: number }>) =>
+  orm
+    .select({
+      ...{ answerId: answers.id, page: answers.page, fetchedAt: answers.fetchedAt },
+      ...{ encoding: rawAnswers.encoding, body: rawAnswers.body },
+    })
+    .from(answers)
+    .innerJoin(rawAnswers, eq(rawAnswers.answerId, answers.id))
+    .where(and(eq(answers.queryId, $.query), isToDerive($)))
+    .orderBy(answers.id),
+)
+
+/** Looks again at what is stored, in SQLite. */
+export function historyStore(db: Database, writer: GroupCommit, memory: StoreCache): HistoryStore {
+  const deriveAgain = lazy(() => deriver(db, memory))
+  const backfillTargets = lazy(() => backfiller(db, memory))
+  const readQuery = lazy(() => queryStateReader(db, memory))
+  return {
+    *askedQueries(job) {
+      yield* askedQueries.each(db, { job })
+    },
+    storedQuery: (runId, queryId) => readQuery(runId, queryId).query,
+    runsToBackfill: (job, targets, newest) => runsToBackfill(db, job, targets, newest),
+    backfill: (step, scoreQuery) => writer.write(() => backfillTargets(step, scoreQuery)),
+    queriesToDerive: (which, after, limit) => queriesToDerive.all(db, { ...which, after, limit }),
+    *bodiesOf(query, which) {
+      for (const { encoding, body, ...answer } of bodiesOf.each(db, { ...which, query }))
+        yield { ...answer, body: unpackSound({ encoding, body }) }
+    },
+    rederive: (queryId, answers, scoreQuery) => writer.write(() => deriveAgain(queryId, answers, scoreQuery)),
+  }
+}

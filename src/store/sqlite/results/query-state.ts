@@ -1,0 +1,492 @@
+import type { Database } from 'better-sqlite3'
+import { and, eq, lt, max, min, ne, notLike, sql } from 'drizzle-orm'
+import type { QueryPaging } from '../../../model/query.ts'
+import type { Target } from '../../../model/target.ts'
+import type { QueryState, QueryUpdate, WatchedTarget } from '../../../rank/advance.ts'
+import type { EndKind, TargetHistory } from '../../../rank/paging.ts'
+import type { Page, PageState } from '../../../rank/ranks.ts'
+import { damagedMark } from '../../compression.ts'
+import type { AnswerStore } from '../../journal.ts'
+import type { AnswerRecord, TaskCountChange } from '../../results.ts'
+import { type PageItems, type StoreCache, type TargetRow, targetFromRow } from '../cache.ts'
+import type { GroupCommit } from '../connection/group-commit.ts'
+import {
+  insertFrom,
+  insertOne,
+  lazy,
+  orm,
+  prepared,
+  raw,
+  updateOrFail,
+  type Values,
+} from '../connection/statements.ts'
+import { callSettler, settleJob } from '../ledger/calls.ts'
+import { skippedForBalance } from '../planning/fit.ts'
+import { unobserved } from '../rankings/observations.ts'
+import {
+  answers,
+  queries,
+  rawAnswers,
+  runQueries as rq,
+  runs,
+  observations as seen,
+  tasks,
+} from '../schema.ts'
+import { resultWriter } from './write-results.ts'
+
+/** A query of a run as it was read for a change: what it says, and the rows that say it. */
+export interface StoredQueryState {
+  readonly runId: number
+  readonly queryId: number
+  readonly query: QueryState
+  readonly rows: readonly PageRow[]
+  readonly end: StoredEnd
+  /** The task that this change brings to its end; its row does not say so yet. */
+  readonly done: number | null
+}
+
+/** Why no page follows any more, and what kind of end that is; nulls while pages may follow. */
+export interface StoredEnd {
+  readonly because: string | null
+  readonly kind: EndKind | null
+}
+
+/** A page of a query, with its task. */
+export interface PageRow {
+  readonly taskId: number
+  readonly page: number
+  readonly state: string
+  readonly cause: string | null
+  readonly ready: number
+  readonly answerId: number | null
+  /** When its answer came; null where it has none. */
+  readonly fetchedAt: number | null
+  readonly rankBase: number
+  readonly ranks: string | null
+  /** 1 where the service says that no page follows it. */
+  readonly isLast: number | null
+  /** 1 where its answer repeats another question than asked. */
+  readonly mismatched: number | null
+}
+
+type PageList = readonly [
+  taskId: number,
+  page: number,
+  state: string,
+  cause: string | null,
+  ready: number,
+  answerId: number | null,
+  fetchedAt: number | null,
+  rankBase: number,
+  ranks: string | null,
+  isLast: number | null,
+  mismatched: number | null,
+]
+
+type PagingList = readonly [
+  maxPages: QueryPaging['maxPages'],
+  pageSize: QueryPaging['pageSize'],
+  depth: QueryPaging['depth'],
+  because: string | null,
+  kind: EndKind | null,
+  /** 1 where the query has targets of its own. */
+  hasTargets: number,
+]
+
+type WatchedRow = TargetRow<Target & { readonly id: number }> & { readonly adopted: number }
+
+const unplanned: PagingList = [1, null, null, null, null, 1]
+
+const pageStates: Readonly<Record<string, PageState>> = {
+  failed: 'failed',
+  skipped: 'ended',
+}
+
+/** Looked up only where an answer is in doubt: settings hold every target of the job. */
+const strictEcho = prepared(($: Values<{ run: number }>) =>
+  orm
+    .select({ value: sql<number | null>`${runs.settings} ->> 'strictEcho'` })
+    .from(runs)
+    .where(eq(runs.id, $.run)),
+)
+
+/**
+ * Reads a query of a run as it stands, inside the change that is under way: with that task done, whose results have been
+ * stored by it.
+ */
+export function queryStateReader(
+  db: Database,
+  { targets, items, refresh }: StoreCache,
+): (runId: number, queryId: number, done?: number | null) => StoredQueryState {
+  // As lists: an object with names would take as long to make as all the rest.
+  const paging = db
+    .prepare<[number, number], PagingList>(
+      `SELECT pages, page_size, depth, paging_end, paging_kind, targets <> '[]' FROM run_queries
+      WHERE run_id = ? AND query_id = ?`,
+    )
+    .raw()
+  const watchedBy = (which: string): string =>
+    // What a query was planned for is in its own list, or watched everywhere and not in it.
+    `SELECT tg.id, tg.site, tg.match, tg.also, rt.label, rt.own, rq.planned_targets IS NOT NULL
+        AND tg.id IN (SELECT value FROM json_each(rq.targets))
+        AND tg.id NOT IN (SELECT value FROM json_each(rq.planned_targets)) AS adopted
+    FROM run_queries rq CROSS JOIN run_targets rt ON rt.run_id = rq.run_id AND ${which} JOIN targets tg ON tg.id = rt.target_id
+    WHERE rq.run_id = @run AND rq.query_id = @query`
+  const ownTargets = db.prepare<unknown[], WatchedRow>(
+    // Those of other queries are not looked at, which may be very many.
+    `${watchedBy('rt.everywhere = 1')} UNION ALL ${watchedBy(
+      'rt.everywhere = 0 AND rt.target_id IN (SELECT value FROM json_each(rq.targets))',
+    )} ORDER BY id`,
+  )
+  const pages = db
+    .prepare<[number, number], PageList>(
+      `SELECT t.id, t.page, t.state, t.cause, t.ready, t.answer_id, a.fetched_at, t.rank_base, t.ranks, a.has_next_page = 0,
+        a.echo_mismatch IS NOT NULL
+      FROM tasks_ t LEFT JOIN answers_ a ON a.id = t.answer_id WHERE t.run_id = ? AND t.query_id = ? ORDER BY t.page`,
+    )
+    .raw()
+  const readPage = (row: PageRow, done: number | null): Page => {
+    const { taskId, page, state, cause, answerId, isLast, mismatched } = row
+    const isDone = taskId === done || state === 'done'
+    return {
+      page,
+      // What was left out was not looked at.
+      state: isDone ? 'done' : cause === skippedForBalance ? 'open' : (pageStates[state] ?? 'open'),
+      items: isDone && answerId !== null ? items.of(answerId) : [],
+      ...(isLast === 1 ? { isLast: true } : {}),
+      ...(isDone && mismatched === 1 ? { mismatched: true } : {}),
+    }
+  }
+  return (runId, queryId, done = null) => {
+    refresh()
+    const [maxPages, pageSize, depth, because, kind, hasTargets] = paging.get(runId, queryId) ?? unplanned
+    const rows = pages.all(runId, queryId).map(pageRow)
+    const isStrict =
+      rows.some(({ mismatched }) => mismatched === 1) && strictEcho.get(db, { run: runId })?.value === 1
+    return {
+      runId,
+      queryId,
+      rows,
+      end: { because, kind },
+      done,
+      query: {
+        maxPages,
+        pageSize,
+        depth,
+        targets:
+          hasTargets === 1
+            ? ownTargets.all({ run: runId, query: queryId }).map(watchedOf)
+            : targets.of(runId),
+        pages: rows.map((row) => readPage(row, done)),
+        ...(isStrict ? { strictEcho: true } : {}),
+        end: because === null || kind === null ? null : { because, kind },
+        history: () => targetHistories(db, { run: runId, query: queryId, pages: maxPages }),
+      },
+    }
+  }
+}
+
+function pageRow([
+  taskId,
+  page,
+  state,
+  cause,
+  ready,
+  answerId,
+  fetchedAt,
+  rankBase,
+  ranks,
+  isLast,
+  mismatched,
+]: PageList): PageRow {
+  return { taskId, page, state, cause, ready, answerId, fetchedAt, rankBase, ranks, isLast, mismatched }
+}
+
+function watchedOf({ adopted, ...row }: WatchedRow): WatchedTarget {
+  const target = targetFromRow(row)
+  return adopted === 1 ? { ...target, backfilled: true } : target
+}
+
+type Earlier = { run: number; query: number }
+
+const seenBefore = ($: Values<Earlier>) => and(eq(seen.queryId, $.query), lt(seen.runId, $.run))
+
+const allHistories = prepared(($: Values<Earlier & { pages: number }>) =>
+  orm
+    .select({
+      targetId: seen.targetId,
+      firstAt: min(seen.observedAt),
+      lastDeepAt: sql<
+        number | null
+      >`max(CASE WHEN ${seen.unbrokenPages} >= ${$.pages} THEN ${seen.observedAt} END)`,
+      lastRankedAt: sql<number | null>`max(CASE WHEN ${seen.state} = 'ranked' THEN ${seen.observedAt} END)`,
+    })
+    .from(seen)
+    .where(and(seenBefore($), ne(seen.state, 'unknown')))
+    .groupBy(seen.targetId),
+)
+
+/** SQLite takes the other columns from the row that holds the maximum. */
+const lastPages = prepared(($: Values<Earlier>) =>
+  orm
+    .select({ targetId: seen.targetId, page: seen.page, at: max(seen.observedAt) })
+    .from(seen)
+    .where(and(seenBefore($), eq(seen.state, 'ranked')))
+    .groupBy(seen.targetId),
+)
+
+/** What runs before this one saw of the targets of a query. */
+function targetHistories(
+  db: Database,
+  { pages, ...earlier }: Earlier & { pages: number },
+): ReadonlyMap<number, TargetHistory> {
+  const pageOf = new Map(lastPages.all(db, earlier).map(({ targetId, page }) => [targetId, page]))
+  return new Map(
+    allHistories
+      .all(db, { ...earlier, pages })
+      .map(({ targetId, ...rest }) => [targetId, { ...rest, lastPage: pageOf.get(targetId) ?? null }]),
+  )
+}
+
+const markDamaged = prepared(($: Values<{ answer: number }>) =>
+  orm
+    .update(rawAnswers)
+    .set({ encoding: sql`${damagedMark} || ${rawAnswers.encoding}` })
+    .where(and(eq(rawAnswers.answerId, $.answer), notLike(rawAnswers.encoding, `${damagedMark}%`))),
+)
+
+const waitAgain = prepared(($: Values<{ task: number }>) =>
+  orm
+    .update(tasks)
+    .set({ state: 'pending', answerId: null })
+    .where(and(eq(tasks.id, $.task), eq(tasks.state, 'answered'))),
+)
+
+const answeredTasks = prepared(($: Values<{ runs: string }>) => {
+  const { id: taskId, runId, queryId, page, answerId } = tasks
+  const { operation, text, params } = queries
+  return orm
+    .select({ taskId, runId, queryId, page, operation, text, params, answerId: sql<number>`${answerId}` })
+    .from(tasks)
+    .innerJoin(queries, eq(queries.id, queryId))
+    .where(and(sql`${runId} IN (SELECT value FROM json_each(${$.runs}))`, eq(tasks.state, 'answered')))
+    .orderBy(taskId)
+})
+
+const rawAnswer = prepared(($: Values<{ answer: number }>) =>
+  orm
+    .select({ body: rawAnswers.body, encoding: rawAnswers.encoding, fetchedAt: answers.fetchedAt })
+    .from(rawAnswers)
+    .innerJoin(answers, eq(answers.id, rawAnswers.answerId))
+    .where(eq(rawAnswers.answerId, $.answer)),
+)
+
+/** Answers and what they say, in SQLite. */
+export function answerStore(db: Database, writer: GroupCommit, memory: StoreCache): AnswerStore {
+  const settle = callSettler(db)
+  const insertAnswer = db.prepare(
+    raw`${insertOne} INTO ${answers} (${answers.queryId}, ${answers.page}, ${answers.runId}, ${answers.callId},
+      ${answers.fetchedAt}) VALUES (?, ?, ?, ?, ?)`,
+  )
+  const insertBody = db.prepare(
+    raw`${insertOne} INTO ${rawAnswers} (${rawAnswers.answerId}, ${rawAnswers.encoding}, ${rawAnswers.body}) VALUES (?, ?, ?)`,
+  )
+  const answered = db.prepare(
+    raw`${updateOrFail} ${tasks} SET ${tasks.state} = 'answered', ${tasks.answerId} = ?, ${tasks.reused} = ?
+      WHERE ${tasks.id} = ?`,
+  )
+  const understand = lazy(() => answerRecorder(db, memory))
+
+  return {
+    saveAnswer: ({ callId, task, settlement, fetchedAt, body, encoding }) =>
+      writer.writePaid(() => {
+        if (settlement === null) settleJob(db, { taskId: task.id, callId }, 1, fetchedAt)
+        else settle(callId, settlement)
+        const row = insertAnswer.run(task.queryId, task.page, task.runId, callId, fetchedAt)
+        const answer = Number(row.lastInsertRowid)
+        insertBody.run(answer, encoding, body)
+        answered.run(answer, 0, task.id)
+        return answer
+      }),
+    reuseAnswer: (task, answer) =>
+      writer.write(() => {
+        answered.run(answer, 1, task)
+      }),
+    noteDamaged: (task, answer) =>
+      writer.write(() => {
+        markDamaged.run(db, { answer })
+        waitAgain.run(db, { task })
+      }),
+    answeredTasks: async (runIds) => answeredTasks.all(db, { runs: JSON.stringify(runIds) }),
+    rawAnswer: async (answer) => rawAnswer.get(db, { answer }) ?? null,
+    unobserved: async (runId, after, most) =>
+      unobserved(db, runId, { from: after + 1, to: Number.MAX_SAFE_INTEGER }, most),
+    // Forgotten, a failure would be paid for again; what an answer says is read again from it.
+    recordAnswer: (change) =>
+      isFailure(change)
+        ? writer.writePaid(() => understand(change))
+        : writer.writeDerived(() => understand(change)),
+  }
+}
+
+function isFailure({ outcome }: AnswerRecord): boolean {
+  return outcome !== 'as-stored' && 'failed' in outcome
+}
+
+const failTask = prepared(($: Values<{ task: number; cause: string }>) =>
+  orm
+    .update(tasks)
+    .set({ state: 'failed', cause: sql`${$.cause}` })
+    .where(eq(tasks.id, $.task)),
+)
+
+function answerRecorder(db: Database, memory: StoreCache): (change: AnswerRecord) => TaskCountChange {
+  const keepResults = resultWriter(db, memory)
+  const readQuery = queryStateReader(db, memory)
+  const follow = queryUpdateWriter(db, memory.items)
+
+  /** Stores the outcome; that a task is done is written with its ranks. Answers the task that is. */
+  const note = ({ taskId, outcome }: AnswerRecord): number | null => {
+    if (outcome === 'as-stored') return null
+    if ('failed' in outcome) {
+      if (taskId !== null) failTask.run(db, { task: taskId, cause: outcome.failed })
+      return null
+    }
+    keepResults(outcome.done)
+    return taskId
+  }
+
+  return (change) => {
+    const done = note(change)
+    const read = readQuery(change.runId, change.queryId, done)
+    return follow(read, change.follow(read.query))
+  }
+}
+
+const makeReady = prepared(($: Values<{ run: number; query: number; page: number }>) => {
+  const { runId, queryId, page, state, priority, credits } = tasks
+  return insertFrom(
+    tasks,
+    { runId, queryId, page: $.page, state: sql`'pending'`, ready: 1, priority, credits },
+    sql`FROM ${tasks} WHERE ${runId} = ${$.run} AND ${queryId} = ${$.query} AND ${page} = 1`,
+    { ready: 1, state: sql`CASE ${state} WHEN 'skipped' THEN 'pending' ELSE ${state} END` },
+  )
+})
+
+const skipRest = prepared(($: Values<{ run: number; query: number; cause: string }>) =>
+  orm
+    .update(tasks)
+    .set({ state: 'skipped', cause: sql`${$.cause}` })
+    .where(
+      and(
+        ...[eq(tasks.runId, $.run), eq(tasks.queryId, $.query)],
+        ...[eq(tasks.state, 'pending'), eq(tasks.ready, 0)],
+      ),
+    ),
+)
+
+/**
+ * Writes what follows from a page: that it is done, ranks, observations, and which page may be sent next. What stands
+ * there already, as the query was read in the same change, is not written again.
+ */
+export function queryUpdateWriter(
+  db: Database,
+  items: PageItems,
+): (read: StoredQueryState, consequences: QueryUpdate) => TaskCountChange {
+  const rank = rankWriter(db)
+  const observe = observationWriter(db, items)
+  const setEnd = db.prepare(
+    raw`UPDATE ${rq} SET ${rq.pagingEnd} = ?, ${rq.pagingKind} = ? WHERE ${rq.runId} = ? AND ${rq.queryId} = ?`,
+  )
+  const end = ({ runId, queryId, end: before }: StoredQueryState, now: StoredEnd): void => {
+    if (now.because !== before.because || now.kind !== before.kind)
+      setEnd.run(now.because, now.kind, runId, queryId)
+  }
+
+  return (read, { ranks, observations, paging }) => {
+    const { runId: run, queryId: query, rows } = read
+    rank(read, ranks)
+    for (const observation of observations) observe(read, observation)
+    if (paging === null) return { added: 0, skipped: 0 }
+    if ('next' in paging) {
+      const planned = rows.find(({ page }) => page === paging.next)
+      if (planned === undefined || planned.ready === 0 || planned.state === 'skipped')
+        makeReady.run(db, { run, query, page: paging.next })
+      // A page that failed for good may have been bought again since.
+      end(read, pagingGoesOn)
+      return { added: planned === undefined ? 1 : 0, skipped: 0 }
+    }
+    end(read, paging)
+    const waits = rows.some(({ state, ready }) => state === 'pending' && ready === 0)
+    return { added: 0, skipped: waits ? skipRest.run(db, { cause: paging.because, run, query }).changes : 0 }
+  }
+}
+
+const pagingGoesOn: StoredEnd = { because: null, kind: null }
+
+/** Writes ranks where they are others than before, with the page that is done. */
+function rankWriter(db: Database): (read: StoredQueryState, ranks: QueryUpdate['ranks']) => void {
+  const rank = db.prepare(
+    raw`${updateOrFail} ${tasks} SET ${tasks.rankBase} = ?, ${tasks.ranks} = ? WHERE ${tasks.id} = ?`,
+  )
+  const end = db.prepare(
+    raw`${updateOrFail} ${tasks} SET ${tasks.state} = 'done', ${tasks.cause} = NULL, ${tasks.rankBase} = ?,
+      ${tasks.ranks} = ? WHERE ${tasks.id} = ?`,
+  )
+  return ({ rows, done }, ranks) => {
+    const ranksOf = new Map(ranks.map((one) => [one.page, one]))
+    for (const { taskId, page, rankBase, ranks: before } of rows) {
+      const now = ranksOf.get(page)
+      const base = now?.base ?? rankBase
+      const list = now === undefined ? before : exceptionalRanks(now)
+      if (taskId === done) end.run(base, list, taskId)
+      else if (base !== rankBase || list !== before) rank.run(base, list, taskId)
+    }
+  }
+}
+
+/** Ranks as JSON; null where they simply count on from those of the pages before. */
+function exceptionalRanks({ base, ranks }: QueryUpdate['ranks'][number]): string | null {
+  return ranks.every((rank, index) => rank === base + index + 1) ? null : JSON.stringify(ranks)
+}
+
+type Observed = QueryUpdate['observations'][number]
+
+/** Writes an observation in place of the one that its run made of the target before. */
+function observationWriter(
+  db: Database,
+  items: PageItems,
+): (read: StoredQueryState, observed: Observed) => void {
+  const write = db.prepare(
+    `INSERT OR REPLACE INTO observations (run_id, query_id, target_id, observed_at, state, rank, exactness, depth,
+      link_id, title_id, page, unbroken_depth, unbroken_pages, places, suspect)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const itemAt = (rows: readonly PageRow[], { page, place }: Observed['places'][number]) => {
+    const answerId = rows.find((row) => row.page === page)?.answerId ?? null
+    return answerId === null ? undefined : items.of(answerId)[place]
+  }
+  return ({ runId, queryId, rows }, { targetId, places, ...said }) => {
+    const fetched = rows.flatMap(({ fetchedAt }) => fetchedAt ?? [])
+    if (fetched.length === 0) return
+    const found = places.map((place) => ({ ...place, item: itemAt(rows, place) }))
+    const [best] = found
+    write.run(
+      runId,
+      queryId,
+      targetId,
+      Math.max(...fetched),
+      said.state,
+      said.rank,
+      said.exactness,
+      said.depth,
+      best?.item?.linkId ?? null,
+      best?.item?.titleId ?? null,
+      best?.page ?? null,
+      said.unbrokenDepth,
+      said.unbrokenPages,
+      found.length > 1 ? JSON.stringify(found.map(({ rank, item }) => [rank, item?.linkId ?? null])) : null,
+      said.suspect ? 1 : 0,
+    )
+  }
+}

@@ -1,0 +1,191 @@
+import type { Database } from 'better-sqlite3'
+import { type AnswerFacts, kindCodes, type Result } from '../../../model/result.ts'
+import type { ReadAnswer } from '../../results.ts'
+import type { StoreCache, StoredItem } from '../cache.ts'
+import { batchInsert, updateOrFail } from '../connection/statements.ts'
+import type { Dictionary } from './dictionary.ts'
+
+/** A result with the code of its kind, and its place within that on the page, from 0. */
+interface Placed {
+  readonly kind: number
+  readonly place: number
+  readonly result: Result
+}
+
+/**
+ * Stores the results and facts of an answer in place of those that were derived before; `anew` also where the same
+ * normaliser had derived them. Inside a transaction.
+ */
+export function resultWriter(
+  db: Database,
+  { dictionary, items: known }: Pick<StoreCache, 'dictionary' | 'items'>,
+): (read: ReadAnswer, anew?: 'anew') => void {
+  const clear = ['results', 'dated_details', 'image_details'].map((table) =>
+    db.prepare(`DELETE FROM ${table} WHERE answer_id = ?`),
+  )
+  const derivedBy = db
+    .prepare<[number], number | null>('SELECT normaliser FROM answers_ WHERE id = ?')
+    .pluck()
+  const writeFacts = factWriter(db)
+  const writeResults = batchInsert(db, 'results', [
+    ...key,
+    'position',
+    'link_id',
+    'title_id',
+    'snippet_id',
+    'source_id',
+    'displayed_link_id',
+    'matched_id',
+  ])
+  const writeDetails = detailWriter(db, dictionary)
+
+  return (read, anew) => {
+    const { answerId, normaliser, says } = read
+    const placed = placesOf(says.results)
+    const texts = dictionary.texts([...textsOfFacts(says.facts), ...placed.flatMap(textsOfResult)])
+    const facts = texts.slice(0, factTexts)
+    if (anew !== undefined || !writeFacts.first(read, facts)) {
+      // A reused answer was read when it came.
+      if (anew === undefined && derivedBy.get(answerId) === normaliser) return
+      for (const statement of clear) statement.run(answerId)
+      writeFacts.again(read, facts)
+    }
+    const links = dictionary.links(placed.map(({ result }) => result.link))
+    const items: StoredItem[] = []
+    writeResults(
+      placed.map(({ kind, place, result: { position } }, index) => {
+        const link = links[index] ?? null
+        const from = factTexts + index * resultTexts
+        const [titleId = null, ...others] = texts.slice(from, from + resultTexts)
+        // Related searches come along with web results and have no rank over pages.
+        if (kind !== kindCodes.related)
+          items.push({
+            link: link?.link ?? null,
+            sameAs: link?.sameAs ?? null,
+            linkId: link?.id ?? null,
+            titleId,
+          })
+        return [answerId, kind, place, position, link?.id ?? null, titleId, ...others]
+      }),
+    )
+    writeDetails(answerId, placed)
+    known.remember(answerId, items)
+  }
+}
+
+const key = ['answer_id', 'kind', 'place']
+
+/** Texts that `textsOfFacts` and `textsOfResult` give. */
+const factTexts = 5
+const resultTexts = 5
+
+function textsOfFacts(facts: AnswerFacts): readonly (string | null)[] {
+  const { notice, searchParameters, knowledgeGraph, aiMarkdown, aiBlocks } = facts
+  return [notice, json(searchParameters), json(knowledgeGraph), aiMarkdown, json(aiBlocks)]
+}
+
+function textsOfResult({ result }: Placed): readonly (string | null)[] {
+  const { title, snippet, source, displayedLink, snippetMatched } = result
+  return [title, snippet, source, displayedLink, json(snippetMatched)]
+}
+
+/** Results by kind, in the order in which they came. */
+function placesOf(results: readonly Result[]): readonly Placed[] {
+  const places = new Map<number, number>()
+  const placed = results.map((result): Placed => {
+    const kind = kindCodes[result.kind]
+    const place = places.get(kind) ?? 0
+    places.set(kind, place + 1)
+    return { kind, place, result }
+  })
+  return placed.sort((a, b) => a.kind - b.kind)
+}
+
+/** Writes what kinds of results have beside the shared columns. */
+function detailWriter(
+  db: Database,
+  dictionary: Dictionary,
+): (answerId: number, placed: readonly Placed[]) => void {
+  const writeDated = batchInsert(db, 'dated_details', [
+    ...key,
+    'date_id',
+    'published_at',
+    'precision',
+    'channel_id',
+    'duration_id',
+    'duration_seconds',
+    'video_id',
+  ])
+  const writeImages = batchInsert(db, 'image_details', [
+    ...key,
+    'image_link_id',
+    'thumbnail_id',
+    'width',
+    'height',
+  ])
+  return (answerId, placed) => {
+    const dated = placed.flatMap(({ result: { news, video }, ...at }) => {
+      const said = video ?? news
+      return said === null ? [] : { ...at, said, video }
+    })
+    const images = placed.flatMap(({ result: { image }, ...at }) => (image === null ? [] : { ...at, image }))
+    const texts = dictionary.texts([
+      ...dated.flatMap(({ said, video }) => [said.date, video?.channel ?? null, video?.duration ?? null]),
+      ...images.map(({ image }) => image.thumbnail),
+    ])
+    const links = dictionary.links(images.map(({ image }) => image.imageUrl))
+    writeDated(
+      dated.map(({ kind, place, said: { publishedAt, precision }, video }, index) => {
+        const [dateId = null, channelId = null, durationId = null] = texts.slice(index * 3, index * 3 + 3)
+        const published = publishedAt === null ? null : Date.parse(publishedAt)
+        const seconds = video?.durationSeconds ?? null
+        const videoId = video?.videoId?.toWellFormed() ?? null
+        return [answerId, kind, place, dateId, published, precision, channelId, durationId, seconds, videoId]
+      }),
+    )
+    writeImages(
+      images.map(({ kind, place, image: { width, height } }, index) => {
+        const thumbnailId = texts[dated.length * 3 + index] ?? null
+        return [answerId, kind, place, links[index]?.id ?? null, thumbnailId, width, height]
+      }),
+    )
+  }
+}
+
+type TextIds = readonly (number | null)[]
+
+/** Writes the facts of an answer, whose texts have these numbers: `first` only where none were written before, answering whether it did. */
+function factWriter(db: Database) {
+  const set = `${updateOrFail} answers_ SET normaliser = ?, total_results = ?, time_taken = ?, notice = ?, has_next_page = ?,
+    next_page = ?, search_parameters = ?, knowledge_graph = ?, ai_markdown = ?, ai_blocks = ?, malformed = ?,
+    echo_mismatch = ? WHERE id = ?`
+  const first = db.prepare(`${set} AND normaliser IS NULL`)
+  const again = db.prepare(set)
+  const values = (
+    { answerId, normaliser, says: { facts, malformed, echoMismatch } }: ReadAnswer,
+    [notice, ...documents]: TextIds,
+  ) => {
+    return [
+      normaliser,
+      facts.totalResults,
+      facts.timeTaken,
+      notice,
+      facts.hasNextPage === null ? null : Number(facts.hasNextPage),
+      facts.nextPage,
+      ...documents,
+      malformed.length === 0 ? null : json(malformed),
+      json(echoMismatch),
+      answerId,
+    ]
+  }
+  return {
+    first: (read: ReadAnswer, texts: TextIds): boolean => first.run(...values(read, texts)).changes > 0,
+    again: (read: ReadAnswer, texts: TextIds): void => {
+      again.run(...values(read, texts))
+    },
+  }
+}
+
+function json(value: unknown): string | null {
+  return value === null || value === undefined ? null : JSON.stringify(value)
+}

@@ -1,0 +1,33 @@
+import { expect, onTestFinished } from 'vitest'
+import { startSandbox } from '../../src/sandbox/server.ts'
+import { queriesCsv, type Workspace, workspace } from '../support/rankline.ts'
+import { stage } from '../support/stage.ts'
+
+/** A sandbox and a workspace that calls it, as long as the test; with a `job.csv` of so many queries. */
+export async function staged(options?: Parameters<typeof stage>[0], queries = 0) {
+  const { sandbox, place, ...rest } = await stage(options)
+  onTestFinished(() => rest[Symbol.asyncDispose]())
+  if (queries > 0) await place.file('job.csv', queriesCsv(queries))
+  return { sandbox, place, job: 'job.csv' }
+}
+
+const aDayBack = `UPDATE runs_ SET date = date(date, '-1 days');
+  UPDATE observations SET observed_at = observed_at - 86400000`
+
+/** A workspace with `acme.yaml`, whose job ran on three days. */
+export async function threeDays(job: string): Promise<Workspace> {
+  await using sandbox = await startSandbox({ sites: ['acme.com', 'rival.com'] })
+  const place = await workspace(sandbox)
+  const file = await place.file('acme.yaml', job)
+  for (const day of ['2026-03-01', '2026-03-02', '2026-03-03']) {
+    if (day !== '2026-03-01') place.change(aDayBack)
+    sandbox.control({ date: day })
+    expect((await place.call(['run', file])).code).toBe(0)
+  }
+  return place
+}
+
+/** Waits until something is no longer so. */
+export async function waitWhile(isSo: () => boolean): Promise<void> {
+  while (isSo()) await new Promise((resolve) => setTimeout(resolve, 5))
+}

@@ -1,0 +1,211 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { aFeed } from './feeding.ts'
+
+const hour = 3_600_000
+const times = (count: number, operation: string) => Array<string>(count).fill(operation)
+
+describe('feeding', () => {
+  test('ends at once where there is nothing to do', async () => {
+    const { time, endedAt, turns } = aFeed({ tasks: [] })
+    await time.pass(0)
+    expect([endedAt(), turns()]).toEqual([0, 1])
+  })
+
+  test('ends when all is done', async () => {
+    const { time, endedAt, done, turns } = aFeed({ tasks: times(100, 'alpha.search') })
+    await time.pass(hour)
+    expect([done.size, endedAt()]).toEqual([100, 2_500])
+    expect(turns()).toBeLessThan(150)
+  })
+
+  test('ends where nothing that is left is covered', async () => {
+    const { time, endedAt, stop, done } = aFeed({
+      tasks: ['alpha.search', 'gamma.search'],
+      uncovered: ['gamma'],
+    })
+    await time.pass(hour)
+    expect([endedAt(), stop.cause(), done.size]).toEqual([100, null, 1])
+  })
+
+  test('hands over no more than the pool can soon take', async () => {
+    const { time, inWork } = aFeed({ tasks: times(100, 'alpha.search'), latencyMs: 1_000 })
+    await time.pass(10)
+    expect(inWork()).toBeLessThanOrEqual(20)
+  })
+
+  test('ends when the run stops', async () => {
+    const { time, endedAt, stop, sent } = aFeed({ tasks: times(100, 'alpha.search'), latencyMs: 1_000 })
+    await time.pass(1_500)
+    stop.request({ reason: 'interrupted', message: '' })
+    await time.pass(hour)
+    expect(endedAt()).toBe(1_500)
+    expect(sent.length).toBe(8)
+  })
+
+  test('waits without turning while all that is left is in work', async () => {
+    const { time, turns, endedAt } = aFeed({ tasks: times(3, 'alpha.search'), latencyMs: 600_000 })
+    await time.pass(1_000)
+    const before = turns()
+    await time.pass(598_000)
+    expect([turns(), endedAt()]).toEqual([before, null])
+    await time.pass(hour)
+    expect(endedAt()).toBe(600_000)
+  })
+})
+
+describe('where an engine is down', () => {
+  test('one task at a time finds out when it is back; then the others follow', async () => {
+    const { time, sent, done, told, endedAt } = aFeed({
+      tasks: times(40, 'gamma.search'),
+      down: (_, at) => at < 10_000,
+    })
+    await time.pass(hour)
+    expect(sent.filter(({ open }) => open).map(({ at }) => at)).toEqual([1_200, 3_300, 7_400, 15_500])
+    expect(told).toEqual(['gamma down at 200', 'gamma up at 15600'])
+    expect([done.size, endedAt()]).toEqual([40, 16_600])
+  })
+
+  test('the others go on', async () => {
+    const tasks = Array.from({ length: 40 }, (_, index) =>
+      index % 2 === 0 ? 'gamma.search' : 'alpha.search',
+    )
+    const { time, done, endedAt, stop } = aFeed({
+      tasks,
+      down: (engine) => engine === 'gamma',
+      maxOutageMs: 5_000,
+    })
+    await time.pass(3_000)
+    expect([done.size, endedAt()]).toEqual([20, null])
+    await time.pass(hour)
+    expect([done.size, stop.cause()]).toMatchObject([
+      20,
+      { reason: 'unavailable', message: expect.stringContaining('fails on gamma.') },
+    ])
+    expect(endedAt()).toBeLessThan(8_000)
+  })
+
+  test('the run does not stop for it while others are still at work', async () => {
+    const tasks = ['alpha.ai', ...times(10, 'gamma.search')]
+    const { time, stop, endedAt } = aFeed({
+      tasks,
+      down: (engine) => engine === 'gamma',
+      maxOutageMs: 2_000,
+      latencyMs: 60_000,
+    })
+    await time.pass(62_500)
+    expect([stop.cause(), endedAt()]).toEqual([null, null])
+  })
+
+  test('and so is another one, the run stops when both are given up', async () => {
+    const tasks = [...times(10, 'gamma.search'), ...times(10, 'beta.search')]
+    const { time, stop } = aFeed({ tasks, down: () => true, maxOutageMs: 5_000 })
+    await time.pass(hour)
+    expect(stop.cause()?.message).toContain('fails on gamma and beta.')
+  })
+
+  test('and none of its tasks is left, that is the end', async () => {
+    const { time, breaker, endedAt, stop } = aFeed({ tasks: ['alpha.search'] })
+    breaker.trip('gamma')
+    await time.pass(hour)
+    expect([endedAt(), stop.cause()]).toEqual([100, null])
+  })
+
+  test('and none of its tasks is covered, it is waited for no longer than allowed, without turning', async () => {
+    const { time, breaker, endedAt, turns } = aFeed({ tasks: ['gamma.search'], uncovered: ['gamma'] })
+    breaker.trip('gamma')
+    await time.pass(hour)
+    expect(endedAt()).toBeGreaterThanOrEqual(60_000)
+    expect(endedAt()).toBeLessThanOrEqual(91_000)
+    expect(turns()).toBeLessThan(20)
+  })
+})
+
+test('whatever is down and for how long: it ends, it never spins, and nothing is forgotten', async () => {
+  const engine = fc.constantFrom('alpha', 'beta', 'gamma')
+  const outage = fc.record({ engine, from: fc.nat(5_000), ms: fc.nat(40_000) })
+  const setup = fc.record({
+    tasks: fc.array(
+      engine.map((name) => `${name}.search`),
+      { maxLength: 60 },
+    ),
+    outages: fc.array(outage, { maxLength: 4 }),
+    latencyMs: fc.integer({ min: 1, max: 3_000 }),
+    concurrency: fc.integer({ min: 1, max: 8 }),
+    batch: fc.integer({ min: 1, max: 20 }),
+    maxOutageMs: fc.constantFrom(0, 2_000, 20_000),
+  })
+  await fc.assert(
+    fc.asyncProperty(setup, async ({ outages, ...setup }) => {
+      const down = (name: string, at: number) =>
+        outages.some(({ engine, from, ms }) => engine === name && at >= from && at < from + ms)
+      const { time, endedAt, done, stop, breaker, sent, pending, turns } = aFeed({ ...setup, down })
+      await time.pass(2 * hour)
+      expect(endedAt()).not.toBe(null)
+      expect(done.size + pending.length).toBe(setup.tasks.length)
+      if (stop.cause() === null) expect(pending).toEqual([])
+      else {
+        expect(breaker.expired()).toEqual(breaker.paused())
+        for (const { operation } of pending) expect(breaker.expired()).toContain(operation.split('.')[0])
+      }
+      // While an engine is down its calls are probes, and one is over before the next begins.
+      const probes = sent.filter(({ open }) => open)
+      expect(probes.every(({ probe }) => probe)).toBe(true)
+      for (const name of ['alpha', 'beta', 'gamma']) {
+        const at = probes.filter(({ engine }) => engine === name).map((one) => one.at)
+        for (const [index, one] of at.entries())
+          expect(one - (at[index - 1] ?? Number.NEGATIVE_INFINITY)).toBeGreaterThanOrEqual(setup.latencyMs)
+      }
+      expect(turns()).toBeLessThan(3 * sent.length + 50)
+    }),
+    { numRuns: 200 },
+  )
+})
+
+describe('where the answers of an operation cannot be used', () => {
+  test('a few probes are paid for, the other operations go on, and the end says what came', async () => {
+    const tasks = Array.from({ length: 600 }, (_, index) => (index % 2 === 0 ? 'alpha.search' : 'alpha.news'))
+    const { time, sent, done, endedAt, stop, pending } = aFeed({
+      tasks,
+      problem: (operation) => (operation === 'alpha.search' ? 'no JSON' : null),
+    })
+    await time.pass(hour)
+    const paid = sent.filter(({ operation }) => operation === 'alpha.search')
+    expect(paid.filter(({ probe }) => probe)).toHaveLength(3)
+    expect(paid.length).toBeLessThanOrEqual(20 + 3 + 3)
+    expect(done.size).toBe(300 + paid.length)
+    expect(pending).toHaveLength(300 - paid.length)
+    expect(endedAt()).toBeGreaterThanOrEqual(60_000)
+    expect(stop.cause()).toMatchObject({
+      reason: 'unavailable',
+      message: expect.stringContaining(
+        'alpha.search answers with something that is not search results: no JSON',
+      ),
+    })
+  })
+
+  test('the others follow when a probe can be used', async () => {
+    const { time, sent, done, endedAt } = aFeed({
+      tasks: times(300, 'alpha.search'),
+      problem: (_, at) => (at < 10_000 ? 'no JSON' : null),
+    })
+    await time.pass(hour)
+    expect(sent.filter(({ probe }) => probe)).toHaveLength(2)
+    expect([done.size, endedAt() !== null]).toEqual([300, true])
+  })
+
+  test('an engine that is down at the same time is not found out about by them', async () => {
+    const { time, sent, stop } = aFeed({
+      tasks: [...times(100, 'alpha.search'), ...times(50, 'alpha.news')],
+      problem: (operation) => (operation === 'alpha.search' ? 'no JSON' : null),
+      down: (_, at) => at >= 1_000,
+      maxOutageMs: 30_000,
+    })
+    await time.pass(hour)
+    const paid = sent.filter(({ operation }) => operation === 'alpha.search')
+    expect(paid.length).toBeLessThanOrEqual(20 + 3 + 3)
+    expect(stop.cause()?.message).toMatch(
+      /^Stopped: the service fails on alpha\. alpha\.search answers with something/,
+    )
+  })
+})

@@ -1,0 +1,140 @@
+import { billableOperation } from '../../src/catalog/index.ts'
+import type { Batches } from '../../src/collect/batches.ts'
+import { circuitBreakers } from '../../src/collect/circuit-breaker.ts'
+import { dispatch, taskPool } from '../../src/collect/collect.ts'
+import { stopSignal } from '../../src/collect/stop.ts'
+import type { Task } from '../../src/model/run.ts'
+import { sleep } from '../../src/model/time.ts'
+import { fakeTime } from '../api/fake-time.ts'
+import { aTask } from '../support/tasks.ts'
+
+export interface FeedSetup {
+  /** Operation of each task. */
+  readonly tasks: readonly string[]
+  /** Whether a call of the engine fails at that instant. */
+  readonly down?: (engine: string, at: number) => boolean
+  /** Why an answer of the operation at that instant cannot be used. */
+  readonly problem?: (operation: string, at: number) => string | null
+  readonly latencyMs?: number
+  readonly concurrency?: number
+  readonly maxOutageMs?: number
+  /** Tasks that one batch holds at most. */
+  readonly batch?: number
+  /** Engines of which nothing is covered. */
+  readonly uncovered?: readonly string[]
+}
+
+/** More turns than any of these tests needs: whoever takes them spins. */
+const mostTurns = 5_000
+
+const engineOf = ({ operation }: Pick<Task, 'operation'>) => billableOperation(operation).engine
+
+/** Feeds tasks to a real pool under a real breaker; what they get from the service is made up. */
+export function aFeed(setup: FeedSetup) {
+  const { problem = () => null } = setup
+  const { down = () => false, latencyMs = 100, concurrency = 4, maxOutageMs = 60_000, batch = 10 } = setup
+  const time = fakeTime()
+  const stop = stopSignal()
+  const pool = taskPool(stop, time.clock)
+  pool.setConcurrency(concurrency)
+  const told: string[] = []
+  const breaker = circuitBreakers({
+    clock: time.clock,
+    maxOutageMs,
+    up: [],
+    onChange: (engine, change) => told.push(`${engine} ${change} at ${time.now()}`),
+  })
+  const pending = setup.tasks.map((operation, index) => aTask({ id: index + 1, operation }))
+  const sent: {
+    readonly engine: string
+    readonly operation: string
+    readonly at: number
+    readonly probe: boolean
+    readonly open: boolean
+  }[] = []
+  const done = new Set<number>()
+  const failures = new Map<number, number>()
+  let turns = 0
+  let inWork = 0
+
+  const take = (operations: readonly string[], limit: number): readonly Task[] => {
+    const fits = pending.filter(
+      (task) => operations.includes(task.operation) && !setup.uncovered?.includes(engineOf(task)),
+    )
+    const taken = fits.slice(0, limit)
+    for (const task of taken) pending.splice(pending.indexOf(task), 1)
+    return taken
+  }
+  const batches: Pick<Batches, 'next' | 'one'> = {
+    next: async (operations, busy) => {
+      turns += 1
+      if (turns > mostTurns) throw new Error('it spins')
+      const tasks = take(operations, batch)
+      return tasks.length > 0 || busy() ? tasks : null
+    },
+    one: async (operations) => take(operations, 1)[0] ?? null,
+  }
+
+  const run = async (task: Task): Promise<void> => {
+    inWork += 1
+    try {
+      const isDown = breaker.isOpen(engineOf(task)) || breaker.isOpen(task.operation)
+      const waits = isDown && !breaker.isProbe(task.id)
+      if (stop.cause() === null && !waits) await call(task)
+      else pending.push(task)
+    } finally {
+      inWork -= 1
+      breaker.taskEnded(task.id)
+    }
+  }
+  const call = async (task: Task): Promise<void> => {
+    const engine = engineOf(task)
+    const { id, operation } = task
+    const probe = breaker.isProbe(id)
+    sent.push({ engine, operation, at: time.now(), probe, open: breaker.isOpen(engine) })
+    await sleep(time.clock, latencyMs, stop.signal)
+    const fails = down(engine, time.now())
+    breaker.note(engine, id, fails ? 'down' : 'up')
+    if (!fails) breaker.answered(operation, id, problem(operation, time.now()))
+    const tries = (failures.get(task.id) ?? 0) + 1
+    if (fails && !breaker.isOpen(engine)) failures.set(task.id, tries)
+    // As the worker has it: a task that fails too often is over, unless its engine never worked.
+    if (tries >= 8 && !breaker.everUp(engine)) breaker.trip(engine)
+    if (fails && (tries < 8 || breaker.isOpen(engine))) pending.push(task)
+    else done.add(task.id)
+  }
+
+  let endedAt: number | null = null
+  let error: unknown = null
+  dispatch({
+    batches,
+    breaker,
+    pool,
+    stop,
+    isDiskFull: async () => false,
+    hasPending: async () => pending.length > 0,
+    run,
+  }).then(
+    () => {
+      endedAt = time.now()
+    },
+    (thrown) => {
+      error = thrown
+    },
+  )
+  return {
+    time,
+    stop,
+    breaker,
+    told,
+    sent,
+    done,
+    pending,
+    turns: () => turns,
+    inWork: () => inWork,
+    endedAt: () => {
+      if (error !== null) throw error
+      return endedAt
+    },
+  }
+}

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import { planCommand } from '../../src/cli/commands/collect/plan.ts'
+import { jobFileJsonSchema } from '../../src/jobfile/schema.ts'
+import {
+  fieldsOf,
+  flaggedSettings,
+  isScalar,
+  jobSettings,
+  type Setting,
+  type SettingTable,
+} from '../../src/model/job-settings.ts'
+
+interface SchemaPart {
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, SchemaPart>>
+}
+
+type Row = readonly [key: string, setting: Setting, path: readonly string[]]
+
+function rowsOf(table: SettingTable, above: readonly string[]): readonly Row[] {
+  return Object.entries<Setting>(table).flatMap(([key, setting]) => {
+    const path = [...above, key]
+    const { value } = setting
+    const below = typeof value === 'string' || isScalar(value) ? [] : rowsOf(value, path)
+    return [[path.join('.'), setting, path] as const, ...below]
+  })
+}
+
+test.each(rowsOf(jobSettings, []))(
+  'the setting %s stands in the JSON Schema, among the flags and among the defaults as it is declared',
+  (_, { value, help, default: usual, field, flag }, path) => {
+    const part = path.reduce<SchemaPart | undefined>(
+      (schema, key) => schema?.properties?.[key],
+      jobFileJsonSchema() as SchemaPart,
+    )
+    expect(part?.description).toBe(usual === undefined ? help : `${help}; ${usual} if not given`)
+    for (const [name, one] of Object.entries(flag ?? {})) {
+      expect(planCommand.flags).toHaveProperty([name], one)
+      expect(flaggedSettings).toContainEqual({ path, name, flag: one })
+    }
+    if (field === undefined || path.length > 1 || typeof value === 'string' || !isScalar(value)) return
+    const read = usual === undefined ? { value: null } : value.read(usual)
+    expect(read).toEqual({ value: fieldsOf(jobSettings, {})[field as keyof object] })
+  },
+)

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { type RowOrder, rowOrders, sortRows } from '../../../src/report/formats/rows.ts'
+import { absent, aRanking, unknown } from '../build.ts'
+import { reportOn } from '../reporting.ts'
+
+const [before, now] = ['2026-03-01', '2026-03-02']
+const looked = { ...absent, depth: 30 }
+const report = reportOn([
+  aRanking({ query: 'declined', rank: 2, date: before }),
+  aRanking({ query: 'declined', rank: 9, date: now, volume: 10 }),
+  aRanking({ query: 'entered', ...looked, date: before }),
+  aRanking({ query: 'entered', rank: 30, date: now, volume: null }),
+  aRanking({ query: 'improved', rank: 20, date: before }),
+  aRanking({ query: 'improved', rank: 4, date: now, volume: 500 }),
+  aRanking({ query: 'left', rank: 1, date: before }),
+  aRanking({ query: 'left', ...looked, date: now, volume: 500 }),
+  aRanking({ query: 'new', rank: 4, date: now, volume: 0 }),
+  aRanking({ query: 'unknown', ...unknown, date: now, volume: 20_000 }),
+])
+
+test.each<[RowOrder, readonly string[]]>([
+  ['query', ['declined', 'entered', 'improved', 'left', 'new', 'unknown']],
+  ['rank', ['improved', 'new', 'declined', 'entered', 'left', 'unknown']],
+  ['change', ['entered', 'improved', 'new', 'declined', 'left', 'unknown']],
+  ['volume', ['unknown', 'improved', 'left', 'declined', 'new', 'entered']],
+])('rows by %s', (order, queries) => {
+  const sorted = sortRows(report, order)
+  expect(sorted.rows.map(({ query }) => query)).toEqual(queries)
+  expect(sorted.statuses.map(({ keyword }) => keyword.query)).toEqual(queries)
+})
+
+test('what left comes after every loss, but before what cannot be compared, whatever their order was', () => {
+  const some = reportOn([
+    aRanking({ query: 'a: unknown', ...unknown, date: now }),
+    aRanking({ query: 'b: left', rank: 1, date: before }),
+    aRanking({ query: 'b: left', ...looked, date: now }),
+    aRanking({ query: 'c: declined far', rank: 1, date: before }),
+    aRanking({ query: 'c: declined far', rank: 100, date: now }),
+  ])
+  expect(sortRows(some, 'change').rows.map(({ query }) => query)).toEqual([
+    'c: declined far',
+    'b: left',
+    'a: unknown',
+  ])
+})
+
+test('no order loses a row', () => {
+  for (const order of rowOrders) expect(new Set(sortRows(report, order).rows)).toEqual(new Set(report.rows))
+})

@@ -1,0 +1,224 @@
+import { Buffer } from 'node:buffer'
+import fc from 'fast-check'
+import readXlsx from 'read-excel-file/node'
+import { describe, expect, test } from 'vitest'
+import { reportColumns } from '../../../../src/report/formats/rows.ts'
+import { reportWorkbook } from '../../../../src/report/formats/workbook/workbook.ts'
+import type { ReportWithSerps } from '../../../../src/report/report.ts'
+import { anyText } from '../../../api/any-text.ts'
+import { aRanking } from '../../build.ts'
+import { aRun, smallRankings, wholeReport } from '../../whole.ts'
+
+async function bytesOf(whole: ReportWithSerps): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  for await (const piece of reportWorkbook(whole)) pieces.push(piece)
+  return Buffer.concat(pieces)
+}
+
+type Line = Readonly<Record<string, unknown>>
+
+/** Sheet -> its rows by the names in its head. */
+async function sheetsOf(whole: ReportWithSerps): Promise<Readonly<Record<string, readonly Line[]>>> {
+  const sheets = await readXlsx(await bytesOf(whole))
+  return Object.fromEntries(
+    sheets.map(({ sheet, data: [head = [], ...rows] }) => [
+      sheet,
+      rows.map((row) => Object.fromEntries(head.map((name, index) => [String(name), row[index]]))),
+    ]),
+  )
+}
+
+const day = (text: string) => new Date(`${text}T00:00:00Z`)
+const whole = wholeReport(smallRankings, {
+  runs: [aRun],
+  serps: {
+    serps: [
+      { keyword: 0, day: 0, depth: 10, results: [[1, 0, 0, 0, []]] },
+      { keyword: 0, day: 1, depth: 10, results: [[1, 1, 1, 1, [0]]] },
+    ],
+    texts: ['=HYPERLINK("http://evil.example")', 'Acme'],
+    links: ['https://other.example/', 'https://acme.com/'],
+    sites: ['other.example', 'acme.com'],
+  },
+})
+const sheets = await sheetsOf(whole)
+
+describe('the workbook', () => {
+  test('has a sheet for each purpose', () => {
+    expect(Object.keys(sheets)).toEqual([
+      'Summary',
+      'Tags',
+      'Rankings',
+      'Movement',
+      'Rank history',
+      'SERPs',
+      'Competitors',
+      'Sites',
+      'Runs',
+      'Definitions',
+    ])
+  })
+
+  test('sums up every target on a row', () => {
+    expect(sheets.Summary).toHaveLength(2)
+    expect(sheets.Summary?.[0]).toMatchObject({
+      date: day('2026-03-02'),
+      'compared from': day('2026-03-01'),
+      target: 'acme.com',
+      own: 1,
+      asked: 3,
+      observed: 2,
+      ranked: 2,
+      visibility: 0.5,
+      'share of voice': 0.285,
+      'average position': 6.5,
+      'average position, change': 3,
+      'rank 1': 1,
+      'rank 11-20': 1,
+      unknown: 1,
+      'moved: improved': 1,
+      'moved: declined': 1,
+    })
+  })
+
+  test('leaves changes empty where nothing was known before', async () => {
+    const { Summary } = await sheetsOf(wholeReport([aRanking()]))
+    expect(Summary?.[0]).toMatchObject({
+      'compared from': null,
+      'known on both days': 0,
+      'visibility, change': null,
+      'average position': 3,
+      'average position, change': null,
+    })
+  })
+
+  test('has the figures of each tag', () => {
+    expect(sheets.Tags?.map(({ tag, target, asked }) => [tag, target, asked])).toEqual([
+      ['head', 'acme.com', 1],
+      ['head', 'Rival', 1],
+      [null, 'acme.com', 2],
+    ])
+  })
+
+  test('has the rows of the report, with days as days and numbers as numbers', () => {
+    const [first] = sheets.Rankings ?? []
+    expect(Object.keys(first ?? {})).toEqual([...reportColumns, 'volume', 'intended_url', 'params'])
+    expect(first).toMatchObject({
+      query: 'standing desk',
+      date: day('2026-03-02'),
+      observed_at: new Date('2026-03-01T06:00:00Z'),
+      rank: 1,
+      previous_date: day('2026-03-01'),
+      change: 3,
+      best_date: day('2026-03-02'),
+      volume: 1000,
+    })
+  })
+
+  test('has every move, in the order of what it is worth', () => {
+    expect(
+      sheets.Movement?.map(({ target, query, movement, previous_rank, rank }) => [
+        target,
+        query,
+        movement,
+        previous_rank,
+        rank,
+      ]),
+    ).toEqual([
+      ['acme.com', 'standing desk', 'improved', 4, 1],
+      ['acme.com', 'lamp', 'declined', 3, 12],
+      ['Rival', 'standing desk', 'left', 2, null],
+    ])
+    expect(sheets.Movement?.[0]?.['gain, clicks a month']).toBeCloseTo(1000 * (0.285 - 0.08))
+  })
+
+  test('has the history as a row for each day, keyword and target', () => {
+    const rows = sheets['Rank history'] ?? []
+    expect(rows.map(({ date, query, target, state, rank }) => [date, query, target, state, rank])).toEqual([
+      [day('2026-03-01'), 'standing desk', 'acme.com', 'ranked', 4],
+      [day('2026-03-02'), 'standing desk', 'acme.com', 'ranked', 1],
+      [day('2026-03-01'), 'standing desk', 'Rival', 'ranked', 2],
+      [day('2026-03-02'), 'standing desk', 'Rival', 'absent', null],
+      [day('2026-03-01'), 'lamp', 'acme.com', 'ranked', 3],
+      [day('2026-03-02'), 'lamp', 'acme.com', 'ranked', 12],
+      [day('2026-03-02'), 'sofa', 'acme.com', 'unknown', null],
+    ])
+    expect(rows[3]).toMatchObject({ depth: 30, own: 0, tags: 'head', url: null })
+    expect(rows[5]).toMatchObject({ exactness: 'estimated', url: 'https://acme.com/lamp' })
+  })
+
+  test('has the first results as text, whatever they look like', () => {
+    expect(sheets.SERPs).toEqual([
+      expect.objectContaining({
+        date: day('2026-03-01'),
+        rank: 1,
+        title: '=HYPERLINK("http://evil.example")',
+        target: null,
+      }),
+      expect.objectContaining({
+        date: day('2026-03-02'),
+        rank: 1,
+        title: 'Acme',
+        site: 'acme.com',
+        target: 'acme.com',
+      }),
+    ])
+  })
+
+  test('has who competes, how runs went, and what all that means', () => {
+    expect(sheets.Competitors?.[0]).toMatchObject({ target: 'acme.com', against: 'Rival', won: 1, lost: 0 })
+    expect(sheets.Sites?.[0]).toMatchObject({
+      site: 'acme.com',
+      target: 'acme.com',
+      SERPs: 1,
+      'SERPs before': 0,
+      change: 1,
+    })
+    expect(sheets.Runs?.[0]).toMatchObject({
+      run: 2,
+      tasks_failed: 1,
+      credits_spent: 1199,
+      credits_ambiguous: 1,
+    })
+    const ctr = sheets.Definitions?.filter(({ figure }) => String(figure).startsWith('CTR('))
+    expect(ctr?.map(({ CTR }) => CTR)).toEqual(whole.measure.curve.rates)
+    expect(sheets.Definitions?.[0]).toMatchObject({
+      figure: 'visibility',
+      better: 'higher',
+      denominator: 'CTR(1) x observed keywords',
+    })
+  })
+
+  test('has heads alone where nothing has run', async () => {
+    const none = { days: [], keywords: [], targets: [], series: [], links: [], removed: [], job: 'acme' }
+    const empty = await sheetsOf({ ...wholeReport([]), history: none })
+    expect(Object.keys(empty)).toEqual(Object.keys(sheets))
+    for (const name of Object.keys(empty)) if (name !== 'Definitions') expect(empty[name]).toEqual([])
+  })
+
+  test('is the same to the byte every time', async () => {
+    expect(Buffer.compare(await bytesOf(whole), await bytesOf(whole))).toBe(0)
+  })
+
+  test('keeps its rows and numbers, whatever the texts are', async () => {
+    const starts = fc.constantFrom('=', '+', '-', '@', '\t', '|')
+    const text = fc.oneof(
+      anyText({ maxLength: 15 }),
+      fc.tuple(starts, anyText({ maxLength: 15 })).map((two) => two.join('')),
+    )
+    await fc.assert(
+      fc.asyncProperty(text, async (evil) => {
+        const hostile = smallRankings.map((row) => ({
+          ...row,
+          query: `${row.query} ${evil}`,
+          target: `x${evil}${row.target}`,
+          title: evil,
+        }))
+        const read = await sheetsOf(wholeReport(hostile))
+        expect(read.Rankings).toHaveLength(4)
+        expect(read['Rank history']?.map(({ rank }) => rank)).toEqual([4, 1, 2, null, 3, 12, null])
+      }),
+      { numRuns: 20 },
+    )
+  })
+})

@@ -1,0 +1,89 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { seriesBuilder } from '../../../src/report/history/build-history.ts'
+import { valueOn } from '../../../src/report/history/keyword-status.ts'
+import {
+  absentCell,
+  dayValue,
+  type RankSeries,
+  rankedCell,
+  unknownCell,
+} from '../../../src/report/history/rank-history.ts'
+import type { ObservedRow } from '../../../src/store/reports.ts'
+
+test.each([
+  ['unknown', unknownCell, 0],
+  ['rank 3', rankedCell(3, false), 3],
+  ['an estimated rank 31', rankedCell(31, true), 31.5],
+  ['absent from 30', absentCell(30, false), -31],
+  ['absent from nothing, as estimated', absentCell(0, true), -1.5],
+])('%s is a number', (_, cell, number) => {
+  expect(cell).toBe(number)
+})
+
+test('the number says the same again', () => {
+  fc.assert(
+    fc.property(fc.nat(5_000), fc.boolean(), (size, isEstimated) => {
+      const exactness = isEstimated ? 'estimated' : 'exact'
+      expect(dayValue(rankedCell(size + 1, isEstimated), undefined)).toMatchObject({
+        ...{ state: 'ranked', rank: size + 1, exactness, depth: null },
+      })
+      expect(dayValue(absentCell(size, isEstimated), undefined)).toMatchObject({
+        ...{ state: 'absent', rank: null, exactness, depth: size },
+      })
+    }),
+  )
+  expect(dayValue(unknownCell, undefined)).toMatchObject({ state: 'unknown', rank: null, exactness: null })
+})
+
+test.each([
+  [undefined, 30],
+  [20, 20],
+  [0, 0],
+  [-1, Number.POSITIVE_INFINITY],
+])('of an absence that was seen to %s nothing better than %d was missed', (seen, unbrokenDepth) => {
+  expect(dayValue(-31, seen)).toMatchObject({ depth: 30, unbrokenDepth })
+})
+
+test('nothing is said of a day on which nothing was observed', () => {
+  expect(dayValue(null, 20)).toBeNull()
+})
+
+test('an absence keeps how far it was seen without a gap, until another speaks for its day', () => {
+  const series = seriesBuilder({ keyword: 0, target: 0, days: 2, linkPlace: (id) => id })
+  const absence: ObservedRow = [1, 1, null, 1, 40, 20, 50]
+  series.add(0, absence)
+  series.add(1, absence)
+  series.add(1, [1, 1, 35, 0, 9, '[[35,9],[36,8]]'])
+  const places = {
+    1: [
+      [35, 9],
+      [36, 8],
+    ],
+  }
+  expect(series.finish(false)).toMatchObject({
+    cells: [-41.5, 35],
+    seen: { 0: 20 },
+    absentDepths: [[0, 50]],
+    links: [[1, 9]],
+    places,
+  })
+})
+
+test('absence counts with the depth that was asked for, from the day of a change on, or with what was looked at', () => {
+  const series = seriesBuilder({ keyword: 0, target: 0, days: 5, linkPlace: (id) => id })
+  const ended = (depth: number, asked: number): ObservedRow => [1, 1, null, 0, depth, -1, asked]
+  series.add(0, ended(3, 30))
+  series.add(1, ended(5, 30))
+  series.add(2, [1, 1, 2, 0, 9, null])
+  series.add(3, ended(4, 50))
+  series.add(4, [1, 1, null, null, 0, 0, 0])
+  const [asked, looked] = [series.finish(false), series.finish(true)]
+  expect(asked.absentDepths).toEqual([
+    [0, 30],
+    [3, 50],
+  ])
+  const depths = (one: RankSeries) => one.cells.map((_, day) => valueOn(one, day)?.absentDepth)
+  expect(depths(asked)).toEqual([30, 30, null, 50, 0])
+  expect(depths(looked)).toEqual([3, 5, null, 4, 0])
+})
