@@ -1,10 +1,11 @@
-import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { UsageError } from '../../src/model/errors.ts'
+import { needsMigration } from '../../src/store/sqlite/connection/inspect.ts'
 import journal from '../../src/store/sqlite/migrations/meta/_journal.json' with { type: 'json' }
-import { openStore } from '../../src/store/sqlite/open.ts'
+import { openReader, openStore } from '../../src/store/sqlite/open.ts'
 import { aFolder, aStore, plan } from './build.ts'
 
 async function refusal(path: string): Promise<UsageError> {
@@ -108,6 +109,37 @@ describe('a database is opened', () => {
     expect(await store.jobNames()).toEqual([])
   })
 })
+
+describe('a database that a process was making when it was killed', () => {
+  test('is undone by a command that only reads, which then finds it empty', async () => {
+    const path = await halfMade()
+    await expect(openReader(path)).rejects.toThrow(`${path} is empty: rankline has stored nothing in it.`)
+    expect(await readdir(dirname(path))).toEqual(['rankline.db'])
+  })
+
+  test('is made by the next one that writes', async () => {
+    const path = await halfMade()
+    expect(needsMigration(path)).toBe(true)
+    await using store = await openStore(path)
+    expect(await store.runs({})).toEqual([])
+  })
+})
+
+/** The file of a database of one page and the journal of the change that was to follow, which is on the disk in part. */
+async function halfMade(): Promise<string> {
+  const folder = await aFolder()
+  const making = join(await aFolder(), 'making.db')
+  const db = new Database(making)
+  db.exec('VACUUM')
+  db.pragma('cache_size = 1')
+  db.exec('BEGIN IMMEDIATE; CREATE TABLE words (word TEXT)')
+  const insert = db.prepare('INSERT INTO words VALUES (?)')
+  for (let row = 0; row < 100; row++) insert.run('x'.repeat(3_000))
+  await copyFile(making, join(folder, 'rankline.db'))
+  await copyFile(`${making}-journal`, join(folder, 'rankline.db-journal'))
+  db.close()
+  return join(folder, 'rankline.db')
+}
 
 test('what is acknowledged survives a loss of power: every open syncs fully and keeps a write-ahead log', async () => {
   const path = join(await aFolder(), 'rankline.db')

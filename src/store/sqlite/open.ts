@@ -7,7 +7,7 @@ import { openDatabase } from './connection/database.ts'
 import { type Log, watchDiskSpace } from './connection/disk-space.ts'
 import { describeError, describingErrors } from './connection/errors.ts'
 import { type GroupCommit, groupCommit } from './connection/group-commit.ts'
-import { type ClockReading, copyToChange, openToRead, refuseEmpty } from './connection/inspect.ts'
+import { copyToChange, openToRead, type ReadConnection, refuseEmpty } from './connection/inspect.ts'
 import { journal } from './ledger/calls.ts'
 import { ledgerStore } from './ledger/sums.ts'
 import { newestMigration, shadowViews } from './migrate.ts'
@@ -70,7 +70,7 @@ function writingStore(db: Database.Database, path: string, closed = (): void => 
   return storeOf({ db, path, memory, space, writer, close })
 }
 
-function readingStore({ db, close }: ClockReading, path: string): Store {
+function readingStore({ db, close }: ReadConnection, path: string): Store {
   shadowViews(db)
   db.pragma('cache_size = -8000')
   const memory = storeCache(db)

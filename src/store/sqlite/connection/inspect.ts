@@ -21,7 +21,7 @@ import { describeError } from './errors.ts'
 import { realFile } from './lock.ts'
 
 /** A database that is open to be read: nothing is made, migrated or changed. */
-export interface ClockReading {
+export interface ReadConnection {
   readonly db: Database.Database
   close(): void
 }
@@ -43,12 +43,13 @@ export async function inspect<T>(path: string, use: (db: Database.Database) => T
  * Opens a database to read it, also a file of another user or on a disk that may not be written, where SQLite cannot make
  * the files that it needs beside the database: then a copy of it is read.
  */
-export function openToRead(path: string): ClockReading {
+export function openToRead(path: string): ReadConnection {
   requireDatabase(path)
   try {
     const file = realFile(path)
     const canWrite = mayWrite(file)
     if (!canWrite && needsSideFiles(file)) return openCopied(file, path)
+    if (canWrite) rollBack(file)
     const db = new Database(path, { readonly: true, timeout: readingTimeoutMs })
     return {
       db,
@@ -74,8 +75,26 @@ export function mayWrite(file: string): boolean {
   }
 }
 
-/** A database with a log needs both of its files, to be read as well; one without is a single file. */
+/**
+ * Undoes the change that a process was at when it was killed while it made the database, before that had a log: a
+ * connection that may only read refuses to.
+ */
+function rollBack(file: string): void {
+  if (sizeOf(`${file}-journal`) === 0) return
+  const db = new Database(file, { timeout: readingTimeoutMs })
+  try {
+    db.pragma('schema_version')
+  } finally {
+    db.close()
+  }
+}
+
+/**
+ * A database with a log needs both of its files, to be read as well, and an unfinished change has to be undone first; any
+ * other is a single file.
+ */
 function needsSideFiles(file: string): boolean {
+  if (sizeOf(`${file}-journal`) > 0) return true
   if (!hasLogFormat(file)) return false
   return !(sizeOf(`${file}-wal`) > 0 && existsSync(`${file}-shm`))
 }
@@ -110,7 +129,7 @@ function removeEmptyLog(file: string): void {
 
 const copyTries = 5
 
-function openCopied(file: string, path: string): ClockReading {
+function openCopied(file: string, path: string): ReadConnection {
   const place = newPlace()
   try {
     for (let tries = 1; !copyWhole(file, place.path); tries++)
@@ -133,21 +152,26 @@ function openCopied(file: string, path: string): ClockReading {
   }
 }
 
-/** Copies a database with its log; false where it was written meanwhile. */
+/** Copies a database with its log or journal; false where it was written meanwhile. */
 function copyWhole(file: string, to: string): boolean {
   const before = stamp(file)
   copyFileSync(file, to)
   chmodSync(to, 0o600)
-  rmSync(`${to}-wal`, { force: true })
-  if (existsSync(`${file}-wal`)) {
-    copyFileSync(`${file}-wal`, `${to}-wal`)
-    chmodSync(`${to}-wal`, 0o600)
+  for (const side of sideFiles) {
+    rmSync(to + side, { force: true })
+    if (!existsSync(file + side)) continue
+    copyFileSync(file + side, to + side)
+    chmodSync(to + side, 0o600)
   }
   return stamp(file) === before
 }
 
+/** What holds changes that are not in the database's own file. */
+const sideFiles = ['-wal', '-journal']
+
 function stamp(file: string): string {
-  return [file, `${file}-wal`]
+  return ['', ...sideFiles]
+    .map((side) => file + side)
     .map((one) => {
       const { size, mtimeMs } = statSync(one, { throwIfNoEntry: false }) ?? { size: 0, mtimeMs: 0 }
       return `${size} ${mtimeMs}`
