@@ -1,6 +1,6 @@
-import { addDays } from '../model/days.ts'
 import { UsageError } from '../model/errors.ts'
 import { closestMatch } from '../model/text.ts'
+import { addDays } from '../model/time.ts'
 import { sanitize } from '../output/terminal.ts'
 import { explainText, explanationOf } from '../report/explain/explain.ts'
 import type { Store } from '../store/store.ts'

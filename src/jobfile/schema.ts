@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import { billableOperations, findOperation } from '../catalog/index.ts'
-import { schedule } from '../model/cron.ts'
 import * as settings from '../model/job-settings.ts'
 import { matches, variants } from '../model/target.ts'
 import { closestMatch } from '../model/text.ts'
 import { pageUrl, plainText, quoted, type ReadResult, wholeNumber } from '../model/values.ts'
+import { schedule } from '../schedule/cron.ts'
 import { paramNames } from './params.ts'
 import { site } from './targets.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { addDays } from '../../src/model/days.ts'
+import { addDays } from '../../src/model/time.ts'
 import { type Calendar, type CalendarEntry, calendar, type ReportRow } from '../support/calendar.ts'
 
 const sites = ['northdesk.example', 'risewell.example', 'sitless.example']

@@ -1,8 +1,8 @@
 import { Cron } from 'croner'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { schedule } from '../../src/model/cron.ts'
 import type { JobFlags } from '../../src/model/job-settings.ts'
+import { schedule } from '../../src/schedule/cron.ts'
 import { testTable } from '../support/test-table.ts'
 import { csvProblems, readJob, yamlProblems } from './reading.ts'
 

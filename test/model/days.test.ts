@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addDays, daysBetween, inOrderOfRuns } from '../../src/model/days.ts'
+import { addDays, daysBetween, inOrderOfRuns } from '../../src/model/time.ts'
 import { testTable } from '../support/test-table.ts'
 
 testTable([

@@ -1,5 +1,5 @@
-import { addDays, daysBetween } from '../../model/days.ts'
 import type { ObservationState } from '../../model/result.ts'
+import { addDays, daysBetween } from '../../model/time.ts'
 
 /** One observation as far as comparisons go. */
 export interface Observed {

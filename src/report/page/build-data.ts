@@ -1,4 +1,4 @@
-import { addDays } from '../../model/days.ts'
+import { addDays } from '../../model/time.ts'
 import type { FirstResult } from '../../store/reports.ts'
 import { baselineOrder } from '../history/keyword-status.ts'
 import type { ComparisonDay } from '../history/movement.ts'

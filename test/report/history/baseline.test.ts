@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { addDays, daysBetween } from '../../../src/model/days.ts'
 import type { Row } from '../../../src/model/result.ts'
+import { addDays, daysBetween } from '../../../src/model/time.ts'
 import { comparisonDay } from '../../../src/report/history/movement.ts'
 import { testTable } from '../../support/test-table.ts'
 import { absent, aRanking, unknown } from '../build.ts'

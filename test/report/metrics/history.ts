@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { addDays } from '../../../src/model/days.ts'
+import { addDays } from '../../../src/model/time.ts'
 import type {
   DayValue,
   Keyword,

@@ -1,5 +1,5 @@
-import { addDays } from '../../../src/model/days.ts'
 import type { RunQuality } from '../../../src/model/run.ts'
+import { addDays } from '../../../src/model/time.ts'
 import {
   absentCell,
   type Keyword,

@@ -1,3 +1,4 @@
+import { afterRuns } from '../../../app/after-run.ts'
 import { type App, mostConnections } from '../../../app/open-app.ts'
 import {
   type CollectRequest,
@@ -59,6 +60,10 @@ export async function collectRuns(
     }))
     for (const line of nextCommands(finished)) note(terminal, line)
   }
+  const finished = listed.flatMap(({ run, show }, index) =>
+    show === 'collect' ? [{ run, document: documents[index] as RunDocument }] : [],
+  )
+  await afterRuns({ app, finished, log: (line) => terminal.log(line) })
   if (reason === 'interrupted') return interrupts.exitCode()
   return cause?.reason === reason ? exitCodeOf(cause) : exitCodes[reason]
 }

@@ -1,0 +1,34 @@
+import type { RunDocument } from '../collect/finish.ts'
+import { RanklineError } from '../model/errors.ts'
+import type { Run } from '../model/run.ts'
+import type { App } from './open-app.ts'
+
+/** A run that was collected, and the document that says how it ended. */
+export interface FinishedRun {
+  readonly run: Run
+  readonly document: RunDocument
+}
+
+/** What follows a collection, whoever started it. */
+export interface AfterRun {
+  readonly app: App
+  readonly finished: readonly FinishedRun[]
+  /** Called with a line that must be read. */
+  readonly log: (line: string) => void
+}
+
+type Step = (after: AfterRun) => Promise<void>
+
+/** What is done after runs, in this order. */
+const steps: readonly Step[] = []
+
+/** Does what follows a collection. A step that fails is told in one line: it changes nothing of how the run ended. */
+export async function afterRuns(after: AfterRun): Promise<void> {
+  for (const step of steps)
+    try {
+      await step(after)
+    } catch (error) {
+      if (!(error instanceof RanklineError)) throw error
+      after.log(error.message)
+    }
+}

@@ -1,0 +1,80 @@
+import { sql } from 'drizzle-orm'
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import type { AlertKind } from '../../../model/alert.ts'
+import type { SlotOutcome } from '../../unattended.ts'
+
+/**
+ * Slots of schedules that a process has taken: (job, slot) is unique, so that no second process takes the same one. What a slot
+ * is, follows from the job's cron pattern; nothing here says when a job is due next.
+ */
+export const slots = sqliteTable(
+  'slots',
+  {
+    job: text().notNull(),
+    /** The instant of the slot, epoch ms. */
+    slotAt: integer('slot_at').notNull(),
+    takenAt: integer('taken_at').notNull(),
+    /** The run that it began or continued; null where there is none. */
+    runId: integer('run_id'),
+    /** Null while its process is at work, or where that was killed. */
+    outcome: text().$type<SlotOutcome>(),
+    /** Why it was skipped, in one sentence. */
+    reason: text(),
+  },
+  (table) => [primaryKey({ columns: [table.job, table.slotAt] })],
+)
+
+/** What alert rules found: a row per alert, from its beginning to its end. */
+export const alerts = sqliteTable(
+  'alerts',
+  {
+    /** Twelve hexadecimal digits, the same in every message about it. */
+    id: text().primaryKey(),
+    /** What it is about: job, rule, query and target. One alert of an identity is open at a time. */
+    identity: text().notNull(),
+    job: text().notNull(),
+    when: text().$type<AlertKind>().notNull(),
+    queryId: integer('query_id'),
+    target: text(),
+    state: text().$type<'open' | 'over'>().notNull(),
+    openedAt: integer('opened_at').notNull(),
+    openedRun: integer('opened_run'),
+    overAt: integer('over_at'),
+    overRun: integer('over_run'),
+    /** What was, and what is now, as JSON: a rank, an address, a number. */
+    before: text({ mode: 'json' }).$type<number | string | null>(),
+    now: text({ mode: 'json' }).$type<number | string | null>(),
+    /** One sentence for people. */
+    text: text().notNull(),
+    mutedUntil: integer('muted_until'),
+  },
+  (table) => [
+    uniqueIndex('alerts_open').on(table.identity).where(sql`state = 'open'`),
+    index('alerts_job').on(table.job, table.openedAt),
+  ],
+)
+
+/** Messages to channels: kept until they are delivered, at least once each. */
+export const outbox = sqliteTable(
+  'outbox',
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    /** The same message is put in once per channel, for instance `alerts:run 12:mail`. */
+    identity: text().notNull().unique(),
+    /** Name of the channel in the workspace file. */
+    channel: text().notNull(),
+    kind: text().$type<'alerts' | 'digest'>().notNull(),
+    job: text().notNull(),
+    runId: integer('run_id'),
+    /** What is told; each channel writes it in its own form. */
+    message: text({ mode: 'json' }).notNull(),
+    createdAt: integer('created_at').notNull(),
+    state: text().$type<'waiting' | 'sent' | 'dead'>().notNull(),
+    attempts: integer().notNull().default(0),
+    /** Not tried again before this instant. */
+    nextTryAt: integer('next_try_at').notNull(),
+    lastError: text('last_error'),
+    sentAt: integer('sent_at'),
+  },
+  (table) => [index('outbox_waiting').on(table.nextTryAt).where(sql`state = 'waiting'`)],
+)
