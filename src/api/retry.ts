@@ -5,14 +5,12 @@ export interface RetryPolicy {
   /** Tries in all before it fails. */
   readonly tries: number
   readonly firstDelayMs: number
-  readonly longestDelayMs: number
 }
 
 export const retryPolicy: RetryPolicy = {
   triesPerRound: 4,
   tries: 8,
   firstDelayMs: 500,
-  longestDelayMs: 30_000,
 }
 
 /** What becomes of a task that failed for the `tries`-th time. */
@@ -28,7 +26,7 @@ export function decideRetry(tries: number, random: number, policy: RetryPolicy =
   if (tries >= policy.tries) return { giveUp: true }
   if (tries % policy.triesPerRound === 0) return { later: true }
   const bound = policy.firstDelayMs * 2 ** ((tries % policy.triesPerRound) - 1)
-  return { wait: random * Math.min(bound, policy.longestDelayMs) }
+  return { wait: random * bound }
 }
 
 /** However long a delay the service names, it is called again after this. */

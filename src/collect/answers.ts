@@ -12,7 +12,7 @@ import type { EchoMismatch, ParsedAnswer } from '../model/result.ts'
 import type { Run, Task } from '../model/run.ts'
 import { advanceQuery, pagingRules, scoreQuery } from '../rank/advance.ts'
 import { compress, unpackSound } from '../store/compression.ts'
-import type { AnsweredTask, AnswerStore, DiskSpace, NewAnswer } from '../store/journal.ts'
+import type { AnsweredTask, AnswerStore, DiskSpace, NewAnswer, ResultRecorder } from '../store/journal.ts'
 import type { TaskCountChange } from '../store/results.ts'
 
 /** How a task ended, once that is stored. */
@@ -44,7 +44,7 @@ export interface AnswerIngest {
 }
 
 export interface IngestOptions {
-  readonly store: AnswerStore & { readonly space: Pick<DiskSpace, 'isExhausted'> }
+  readonly store: AnswerStore & ResultRecorder & { readonly space: Pick<DiskSpace, 'isExhausted'> }
   /** Called when the end of a task is stored. */
   readonly onSettled: (settled: TaskResult) => void
   /** Called when a bought answer is stored: why it cannot be used, or null where it can. */
@@ -179,7 +179,7 @@ export function parseStored(
 }
 
 /** Scores the stored pages of a run for targets that are new to it. */
-export async function scoreStored(store: AnswerStore, runId: number): Promise<void> {
+export async function scoreStored(store: ResultRecorder, runId: number): Promise<void> {
   for (let after = 0; ; ) {
     const queries = await store.unobserved(runId, after, queriesInCommit)
     const last = queries.at(-1)

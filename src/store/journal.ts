@@ -84,7 +84,7 @@ export interface AcceptedJob {
   readonly acceptedAt: number
 }
 
-/** Bodies as they came, and what follows from what they say. */
+/** Bodies as they came. */
 export interface AnswerStore {
   /** Stores a whole body and settles its call, or the submission of its job, as billed; answers the id of the answer. */
   saveAnswer(answer: NewAnswer): Promise<number>
@@ -96,6 +96,10 @@ export interface AnswerStore {
   answeredTasks(runIds: readonly number[]): Promise<readonly AnsweredTask[]>
   /** A stored body; null where retention has dropped it. */
   rawAnswer(answerId: number): Promise<RawAnswer | null>
+}
+
+/** What answers say, and what follows from it. */
+export interface ResultRecorder {
   /**
    * The next queries of a run, so many at most, after the one of that number (0 for the first ones), that have answers, but
    * no observation of some target that is new to them.
@@ -131,7 +135,8 @@ export interface RawAnswer extends CompressedBody {
 
 /** What collecting needs of the store. */
 export type CollectStore = Journal &
-  AnswerStore & { readonly space: DiskSpace } & Pick<
+  AnswerStore &
+  ResultRecorder & { readonly space: DiskSpace } & Pick<
     LedgerStore,
     'ambiguousSince' | 'chargedCalls' | 'creditsOf' | 'saveUsage' | 'lastUsage' | 'openJobsOfOthers'
   > &

@@ -1,4 +1,4 @@
-import type { AnswerStore, DiskSpace, Journal } from './journal.ts'
+import type { AnswerStore, DiskSpace, Journal, ResultRecorder } from './journal.ts'
 import type { LedgerStore } from './ledger.ts'
 import type { ReportStore, TrackingStore } from './reports.ts'
 import type { HistoryStore } from './results.ts'
@@ -14,6 +14,7 @@ export interface Store
     Journal,
     LedgerStore,
     AnswerStore,
+    ResultRecorder,
     ReportStore,
     TrackingStore,
     HistoryStore {

@@ -8,9 +8,9 @@ import { creditBudget } from '../../src/ledger/budget.ts'
 import type { Task } from '../../src/model/run.ts'
 import type { CollectStore, LeaseRequest } from '../../src/store/journal.ts'
 import { fakeTime } from '../api/fake-time.ts'
+import { budgeted, nothingBefore } from '../ledger/credit-budgets.ts'
 import { settlement } from '../store/answers.ts'
 import { aTask } from '../support/tasks.ts'
-import { budgeted, nothingBefore } from './bookkeeping.ts'
 
 /** Awaited steps of the store on the way of a batch; others go on with their work meanwhile. */
 type Step = 'lease' | 'leased' | 'hasPending'

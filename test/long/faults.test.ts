@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { test, vi } from 'vitest'
-import { wrongBooks } from '../support/books.ts'
 import { faultCase } from '../support/fault-cases.ts'
 import type { Story } from '../support/fault-run.ts'
 import { playOut } from '../support/fault-story.ts'
+import { ledgerFaults } from '../support/ledger-check.ts'
 import { long } from '../support/long.ts'
 import { wrongOutcomes } from '../support/outcomes.ts'
 import { wrongFile } from '../support/stored-file.ts'
@@ -20,7 +20,7 @@ vi.mock('../../src/api/http.ts', async (original) => {
 })
 
 const judge = async (story: Story, complete: boolean) => [
-  ...wrongBooks(story),
+  ...ledgerFaults(story),
   ...wrongOutcomes(story, complete),
   ...(await wrongFile(story)),
 ]

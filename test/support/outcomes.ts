@@ -1,9 +1,9 @@
 import { holderOf } from '../../src/catalog/answers.ts'
 import { asFields, text as textOf } from '../../src/catalog/fields.ts'
 import { billableOperation } from '../../src/catalog/index.ts'
-import { isCutShort } from './books.ts'
 import type { Story } from './fault-run.ts'
 import { groupBy, groups } from './groups.ts'
+import { isCutShort } from './ledger-check.ts'
 import { type CallRow, callRows, query, type TaskRow, taskRows, waitingJobs } from './stored-rows.ts'
 
 type Problems = readonly string[]

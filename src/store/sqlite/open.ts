@@ -8,14 +8,14 @@ import { type Log, watchDiskSpace } from './connection/disk-space.ts'
 import { describeError, describingErrors } from './connection/errors.ts'
 import { type GroupCommit, groupCommit } from './connection/group-commit.ts'
 import { copyToChange, openToRead, type ReadConnection, refuseEmpty } from './connection/inspect.ts'
-import { journal } from './ledger/calls.ts'
+import { answerStore, journal } from './ledger/calls.ts'
 import { ledgerStore } from './ledger/sums.ts'
 import { newestMigration, shadowViews } from './migrate.ts'
 import { openDraft } from './planning/draft.ts'
 import { openSnapshot, reportStore } from './rankings/rows.ts'
 import { trackingStore } from './rankings/tracking.ts'
 import { historyStore } from './results/derive.ts'
-import { answerStore } from './results/query-state.ts'
+import { resultRecorder } from './results/query-state.ts'
 import { runStore } from './runs.ts'
 
 /** Opens the database at that path, making or migrating it where needed. `:memory:` is private to the caller. */
@@ -108,7 +108,8 @@ function storeOf({ db, path, memory, space, writer, close }: StoreParts): Store 
     ...runStore(db, writer),
     ...journal(db, writer, memory.keys),
     ...ledgerStore(db, writer),
-    ...answerStore(db, writer, memory),
+    ...answerStore(db, writer),
+    ...resultRecorder(db, writer, memory),
     ...reportStore(db),
     ...trackingStore(db),
     snapshot: () => describingErrors(openSnapshot(db), path),

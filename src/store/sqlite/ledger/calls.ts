@@ -8,6 +8,7 @@ import {
   isNotNull,
   lte,
   min,
+  notLike,
   or,
   type Placeholder,
   type SQL,
@@ -16,13 +17,14 @@ import {
 import { alias } from 'drizzle-orm/sqlite-core/alias'
 import type { NewCall, Settlement } from '../../../model/call.ts'
 import type { Task } from '../../../model/run.ts'
-import type { AcceptedJob, Journal, LeaseRequest, Requeue } from '../../journal.ts'
+import { damagedMark } from '../../compression.ts'
+import type { AcceptedJob, AnswerStore, Journal, LeaseRequest, Requeue } from '../../journal.ts'
 import type { ApiKeyIds } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { insertOne, orm, prepared, raw, updateOrFail, type Values } from '../connection/statements.ts'
 import { understood } from '../fragments.ts'
 import { fitRuns } from '../planning/fit.ts'
-import { answers, asyncJobs, calls, queries, runs, tasks } from '../schema.ts'
+import { answers, asyncJobs, calls, queries, rawAnswers, runs, tasks } from '../schema.ts'
 
 const [a, own] = [alias(answers, 'a'), alias(runs, 'own')]
 
@@ -358,5 +360,78 @@ export function clockSteps(db: Database, after = 0): ClockSteps {
       while (found + 1 < stretches.length && at(found, instant) < earliest) found += 1
       return { at: Math.max(earliest, at(found, instant)), stretch: found }
     },
+  }
+}
+
+const markDamaged = prepared(($: Values<{ answer: number }>) =>
+  orm
+    .update(rawAnswers)
+    .set({ encoding: sql`${damagedMark} || ${rawAnswers.encoding}` })
+    .where(and(eq(rawAnswers.answerId, $.answer), notLike(rawAnswers.encoding, `${damagedMark}%`))),
+)
+
+const waitAgain = prepared(($: Values<{ task: number }>) =>
+  orm
+    .update(tasks)
+    .set({ state: 'pending', answerId: null })
+    .where(and(eq(tasks.id, $.task), eq(tasks.state, 'answered'))),
+)
+
+const answeredTasks = prepared(($: Values<{ runs: string }>) => {
+  const { id: taskId, runId, queryId, page, answerId } = tasks
+  const { operation, text, params } = queries
+  return orm
+    .select({ taskId, runId, queryId, page, operation, text, params, answerId: sql<number>`${answerId}` })
+    .from(tasks)
+    .innerJoin(queries, eq(queries.id, queryId))
+    .where(and(sql`${runId} IN (SELECT value FROM json_each(${$.runs}))`, eq(tasks.state, 'answered')))
+    .orderBy(taskId)
+})
+
+const rawAnswer = prepared(($: Values<{ answer: number }>) =>
+  orm
+    .select({ body: rawAnswers.body, encoding: rawAnswers.encoding, fetchedAt: answers.fetchedAt })
+    .from(rawAnswers)
+    .innerJoin(answers, eq(answers.id, rawAnswers.answerId))
+    .where(eq(rawAnswers.answerId, $.answer)),
+)
+
+/** Bodies as they came, in SQLite. */
+export function answerStore(db: Database, writer: GroupCommit): AnswerStore {
+  const settle = callSettler(db)
+  const insertAnswer = db.prepare(
+    raw`${insertOne} INTO ${answers} (${answers.queryId}, ${answers.page}, ${answers.runId}, ${answers.callId},
+      ${answers.fetchedAt}) VALUES (?, ?, ?, ?, ?)`,
+  )
+  const insertBody = db.prepare(
+    raw`${insertOne} INTO ${rawAnswers} (${rawAnswers.answerId}, ${rawAnswers.encoding}, ${rawAnswers.body}) VALUES (?, ?, ?)`,
+  )
+  const answered = db.prepare(
+    raw`${updateOrFail} ${tasks} SET ${tasks.state} = 'answered', ${tasks.answerId} = ?, ${tasks.reused} = ?
+      WHERE ${tasks.id} = ?`,
+  )
+
+  return {
+    saveAnswer: ({ callId, task, settlement, fetchedAt, body, encoding }) =>
+      writer.writePaid(() => {
+        if (settlement === null) settleJob(db, { taskId: task.id, callId }, 1, fetchedAt)
+        else settle(callId, settlement)
+        const row = insertAnswer.run(task.queryId, task.page, task.runId, callId, fetchedAt)
+        const answer = Number(row.lastInsertRowid)
+        insertBody.run(answer, encoding, body)
+        answered.run(answer, 0, task.id)
+        return answer
+      }),
+    reuseAnswer: (task, answer) =>
+      writer.write(() => {
+        answered.run(answer, 1, task)
+      }),
+    noteDamaged: (task, answer) =>
+      writer.write(() => {
+        markDamaged.run(db, { answer })
+        waitAgain.run(db, { task })
+      }),
+    answeredTasks: async (runIds) => answeredTasks.all(db, { runs: JSON.stringify(runIds) }),
+    rawAnswer: async (answer) => rawAnswer.get(db, { answer }) ?? null,
   }
 }

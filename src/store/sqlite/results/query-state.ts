@@ -1,37 +1,18 @@
 import type { Database } from 'better-sqlite3'
-import { and, eq, lt, max, min, ne, notLike, sql } from 'drizzle-orm'
+import { and, eq, lt, max, min, ne, sql } from 'drizzle-orm'
 import type { QueryPaging } from '../../../model/query.ts'
 import type { Target } from '../../../model/target.ts'
 import type { QueryState, QueryUpdate, WatchedTarget } from '../../../rank/advance.ts'
 import type { EndKind, TargetHistory } from '../../../rank/paging.ts'
 import type { Page, PageState } from '../../../rank/ranks.ts'
-import { damagedMark } from '../../compression.ts'
-import type { AnswerStore } from '../../journal.ts'
+import type { ResultRecorder } from '../../journal.ts'
 import type { AnswerRecord, TaskCountChange } from '../../results.ts'
 import { type PageItems, type StoreCache, type TargetRow, targetFromRow } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
-import {
-  insertFrom,
-  insertOne,
-  lazy,
-  orm,
-  prepared,
-  raw,
-  updateOrFail,
-  type Values,
-} from '../connection/statements.ts'
-import { callSettler, settleJob } from '../ledger/calls.ts'
+import { insertFrom, lazy, orm, prepared, raw, updateOrFail, type Values } from '../connection/statements.ts'
 import { skippedForBalance } from '../planning/fit.ts'
 import { unobserved } from '../rankings/observations.ts'
-import {
-  answers,
-  queries,
-  rawAnswers,
-  runQueries as rq,
-  runs,
-  observations as seen,
-  tasks,
-} from '../schema.ts'
+import { runQueries as rq, runs, observations as seen, tasks } from '../schema.ts'
 import { resultWriter } from './write-results.ts'
 
 /** A query of a run as it was read for a change: what it says, and the rows that say it. */
@@ -248,84 +229,15 @@ function targetHistories(
   )
 }
 
-const markDamaged = prepared(($: Values<{ answer: number }>) =>
-  orm
-    .update(rawAnswers)
-    .set({ encoding: sql`${damagedMark} || ${rawAnswers.encoding}` })
-    .where(and(eq(rawAnswers.answerId, $.answer), notLike(rawAnswers.encoding, `${damagedMark}%`))),
-)
-
-const waitAgain = prepared(($: Values<{ task: number }>) =>
-  orm
-    .update(tasks)
-    .set({ state: 'pending', answerId: null })
-    .where(and(eq(tasks.id, $.task), eq(tasks.state, 'answered'))),
-)
-
-const answeredTasks = prepared(($: Values<{ runs: string }>) => {
-  const { id: taskId, runId, queryId, page, answerId } = tasks
-  const { operation, text, params } = queries
-  return orm
-    .select({ taskId, runId, queryId, page, operation, text, params, answerId: sql<number>`${answerId}` })
-    .from(tasks)
-    .innerJoin(queries, eq(queries.id, queryId))
-    .where(and(sql`${runId} IN (SELECT value FROM json_each(${$.runs}))`, eq(tasks.state, 'answered')))
-    .orderBy(taskId)
-})
-
-const rawAnswer = prepared(($: Values<{ answer: number }>) =>
-  orm
-    .select({ body: rawAnswers.body, encoding: rawAnswers.encoding, fetchedAt: answers.fetchedAt })
-    .from(rawAnswers)
-    .innerJoin(answers, eq(answers.id, rawAnswers.answerId))
-    .where(eq(rawAnswers.answerId, $.answer)),
-)
-
-/** Answers and what they say, in SQLite. */
-export function answerStore(db: Database, writer: GroupCommit, memory: StoreCache): AnswerStore {
-  const settle = callSettler(db)
-  const insertAnswer = db.prepare(
-    raw`${insertOne} INTO ${answers} (${answers.queryId}, ${answers.page}, ${answers.runId}, ${answers.callId},
-      ${answers.fetchedAt}) VALUES (?, ?, ?, ?, ?)`,
-  )
-  const insertBody = db.prepare(
-    raw`${insertOne} INTO ${rawAnswers} (${rawAnswers.answerId}, ${rawAnswers.encoding}, ${rawAnswers.body}) VALUES (?, ?, ?)`,
-  )
-  const answered = db.prepare(
-    raw`${updateOrFail} ${tasks} SET ${tasks.state} = 'answered', ${tasks.answerId} = ?, ${tasks.reused} = ?
-      WHERE ${tasks.id} = ?`,
-  )
-  const understand = lazy(() => answerRecorder(db, memory))
-
+/** What answers say, in SQLite. */
+export function resultRecorder(db: Database, writer: GroupCommit, memory: StoreCache): ResultRecorder {
+  const record = lazy(() => answerRecorder(db, memory))
   return {
-    saveAnswer: ({ callId, task, settlement, fetchedAt, body, encoding }) =>
-      writer.writePaid(() => {
-        if (settlement === null) settleJob(db, { taskId: task.id, callId }, 1, fetchedAt)
-        else settle(callId, settlement)
-        const row = insertAnswer.run(task.queryId, task.page, task.runId, callId, fetchedAt)
-        const answer = Number(row.lastInsertRowid)
-        insertBody.run(answer, encoding, body)
-        answered.run(answer, 0, task.id)
-        return answer
-      }),
-    reuseAnswer: (task, answer) =>
-      writer.write(() => {
-        answered.run(answer, 1, task)
-      }),
-    noteDamaged: (task, answer) =>
-      writer.write(() => {
-        markDamaged.run(db, { answer })
-        waitAgain.run(db, { task })
-      }),
-    answeredTasks: async (runIds) => answeredTasks.all(db, { runs: JSON.stringify(runIds) }),
-    rawAnswer: async (answer) => rawAnswer.get(db, { answer }) ?? null,
     unobserved: async (runId, after, most) =>
       unobserved(db, runId, { from: after + 1, to: Number.MAX_SAFE_INTEGER }, most),
     // Forgotten, a failure would be paid for again; what an answer says is read again from it.
     recordAnswer: (change) =>
-      isFailure(change)
-        ? writer.writePaid(() => understand(change))
-        : writer.writeDerived(() => understand(change)),
+      isFailure(change) ? writer.writePaid(() => record(change)) : writer.writeDerived(() => record(change)),
   }
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { CreditBudget } from '../../src/ledger/budget.ts'
 import type { Run, Task } from '../../src/model/run.ts'
 import { aTask } from '../support/tasks.ts'
-import { account, booksOf, budgeted } from './bookkeeping.ts'
+import { account, budgeted, budgetFor } from './credit-budgets.ts'
 
 /** A service that bills, and a run that sends only what the books cover, step by step at random. */
 describe('whatever happens in whatever order', () => {
@@ -47,7 +47,7 @@ describe('whatever happens in whatever order', () => {
 
   /** Plays the steps; answers what the service billed in all and to each run, and the most it may have billed. */
   function play(steps: readonly Step[], balance: number, runs: readonly Run[]) {
-    const { books, pass } = booksOf(runs, balance)
+    const { books, pass } = budgetFor(runs, balance)
     const billed = new Map(runs.map(({ id }) => [id, 0]))
     const total = () => [...billed.values()].reduce((sum, one) => sum + one, 0)
     const open: Task[] = []

@@ -20,7 +20,7 @@ export const account = (remaining: number | null): Account => ({
 export const nothingBefore = { byRun: new Map(), ambiguous: [] }
 
 /** Books of these runs, with a balance read at time 0. */
-export function booksOf(
+export function budgetFor(
   runs: readonly Run[],
   balance: number | null,
   before: Parameters<typeof creditBudget>[1] = nothingBefore,

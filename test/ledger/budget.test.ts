@@ -3,7 +3,7 @@ import { highestPrice } from '../../src/catalog/index.ts'
 import { creditBudget, leftByBalance, leftByBudget } from '../../src/ledger/budget.ts'
 import { aTask } from '../support/tasks.ts'
 import { testTable } from '../support/test-table.ts'
-import { account, booksOf, budgeted, nothingBefore } from './bookkeeping.ts'
+import { account, budgeted, budgetFor, nothingBefore } from './credit-budgets.ts'
 
 describe('the balance covers what is left of it', () => {
   testTable([
@@ -33,11 +33,11 @@ describe('the books', () => {
   test('cover nothing before the balance is known, or where it is not said', () => {
     const books = creditBudget([budgeted(1)], nothingBefore, highestPrice, { monotonic: () => 0 })
     expect([books.availableCredits(), books.availableFor(1), books.balance()]).toEqual([0, 0, null])
-    expect(booksOf([budgeted(1)], null).books.availableCredits()).toBe(0)
+    expect(budgetFor([budgeted(1)], null).books.availableCredits()).toBe(0)
   })
 
   test('count what is reserved, and what is given back no more', () => {
-    const { books } = booksOf([budgeted(1)], 10)
+    const { books } = budgetFor([budgeted(1)], 10)
     const [a, b] = [aTask({ id: 1, credits: 3 }), aTask({ id: 2, credits: 1 })]
     books.reserve(a)
     books.reserve(b)
@@ -47,7 +47,7 @@ describe('the books', () => {
   })
 
   test('reserve a task once and release it once, however often they are told', () => {
-    const { books } = booksOf([budgeted(1, 10)], 10)
+    const { books } = budgetFor([budgeted(1, 10)], 10)
     const task = aTask({ id: 1, credits: 3 })
     books.reserve(task)
     books.reserve(task)
@@ -58,7 +58,7 @@ describe('the books', () => {
   })
 
   test('name the quota as what limits a run while calls in the air may use it up', () => {
-    const { books } = booksOf([budgeted(1, 10)], 20)
+    const { books } = budgetFor([budgeted(1, 10)], 20)
     books.quota(1)
     expect(books.limitReached(1, 11)).toBe('budget')
     expect(books.limitReached(1, 1)).toBe('balance')
@@ -67,7 +67,7 @@ describe('the books', () => {
   })
 
   test('turn a reservation into what was billed', () => {
-    const { books } = booksOf([budgeted(1, 10)], 20)
+    const { books } = budgetFor([budgeted(1, 10)], 20)
     const task = aTask({ id: 1, credits: 3 })
     books.reserve(task)
     books.billed(task)
@@ -78,7 +78,7 @@ describe('the books', () => {
   })
 
   test('count a lost call as spent while the reservation stays for the next one', () => {
-    const { books } = booksOf([budgeted(1, 10)], 20)
+    const { books } = budgetFor([budgeted(1, 10)], 20)
     const task = aTask({ id: 1, credits: 3 })
     books.reserve(task)
     books.ambiguous(task)
@@ -88,7 +88,7 @@ describe('the books', () => {
   })
 
   test('believe a new reading, and count beside it what was billed after it was asked for', () => {
-    const { books } = booksOf([budgeted(1)], 20)
+    const { books } = budgetFor([budgeted(1)], 20)
     const [early, late] = [aTask({ id: 1, credits: 3 }), aTask({ id: 2, credits: 1 })]
     books.reserve(early)
     books.billed(early)
@@ -100,7 +100,7 @@ describe('the books', () => {
   })
 
   test('see a top-up, and somebody else who spends', () => {
-    const { books } = booksOf([budgeted(1)], 5)
+    const { books } = budgetFor([budgeted(1)], 5)
     books.ask()(account(500))
     expect(books.availableCredits()).toBe(500)
     books.ask()(account(2))
@@ -108,7 +108,7 @@ describe('the books', () => {
   })
 
   test('count a lost call against the balance until a reading two minutes later must hold it', () => {
-    const { books, pass } = booksOf([budgeted(1, 10)], 20)
+    const { books, pass } = budgetFor([budgeted(1, 10)], 20)
     const task = aTask({ id: 1, credits: 3 })
     books.reserve(task)
     books.ambiguous(task)
@@ -125,7 +125,7 @@ describe('the books', () => {
   })
 
   test('keep untouched what a job wants to keep', () => {
-    const { books } = booksOf([budgeted(1, null, 6), budgeted(2, null, null)], 10)
+    const { books } = budgetFor([budgeted(1, null, 6), budgeted(2, null, null)], 10)
     expect([books.availableFor(1), books.availableFor(2)]).toEqual([4, 10])
     books.reserve(aTask({ id: 1, credits: 5, runId: 2 }))
     expect([books.availableFor(1), books.availableFor(2)]).toEqual([0, 5])
@@ -133,13 +133,13 @@ describe('the books', () => {
 
   test('count what a run had come to before it was continued', () => {
     const before = { byRun: new Map([[1, { spent: 5, ambiguous: 2 }]]), ambiguous: [] }
-    const { books } = booksOf([budgeted(1, 10), budgeted(2, 10)], 100, before)
+    const { books } = budgetFor([budgeted(1, 10), budgeted(2, 10)], 100, before)
     expect([books.availableFor(1), books.availableFor(2), books.spent()]).toEqual([3, 10, 5])
   })
 
   test('hold back what a call of an earlier process may still be billed, until that is over', () => {
     const before = { byRun: new Map(), ambiguous: [{ credits: 7, age: 20_000 }] }
-    const { books, pass } = booksOf([budgeted(1)], 10, before)
+    const { books, pass } = budgetFor([budgeted(1)], 10, before)
     expect(books.availableCredits()).toBe(3)
     pass(101_000)
     books.ask()(account(10))
@@ -147,14 +147,14 @@ describe('the books', () => {
   })
 
   test('tell which limit covers too little', () => {
-    const { books } = booksOf([budgeted(1, 2), budgeted(2, 50)], 2)
+    const { books } = budgetFor([budgeted(1, 2), budgeted(2, 50)], 2)
     expect([books.limitReached(1, 3), books.limitReached(2, 3)]).toEqual(['budget', 'balance'])
     books.quota(0)
     expect([books.limitReached(1, 3), books.limitReached(2, 3)]).toEqual(['budget', 'quota'])
   })
 
   test('count a call of a quota for what is reserved, for what was billed and for what may have been', () => {
-    const { books } = booksOf([budgeted(1)], 100)
+    const { books } = budgetFor([budgeted(1)], 100)
     expect(books.availableCalls()).toBe(Number.POSITIVE_INFINITY)
     books.quota(5)
     const [a, b] = [aTask({ id: 1, credits: 3 }), aTask({ id: 2, credits: 3 })]
@@ -170,7 +170,7 @@ describe('the books', () => {
   })
 
   test('cover a second call for a lost one only beside the lost one and beside all that is reserved', () => {
-    const { books } = booksOf([budgeted(1)], 4)
+    const { books } = budgetFor([budgeted(1)], 4)
     const [a, b] = [aTask({ id: 1 }), aTask({ id: 2 })]
     books.reserve(a)
     books.reserve(b)
@@ -184,7 +184,7 @@ describe('the books', () => {
   })
 
   test('cover no second call with what tasks may take that are just being let through', () => {
-    const { books } = booksOf([budgeted(1)], 4)
+    const { books } = budgetFor([budgeted(1)], 4)
     const task = aTask({ id: 1 })
     books.reserve(task)
     books.ambiguous(task)

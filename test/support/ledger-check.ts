@@ -15,7 +15,7 @@ export interface Pair {
 type Problems = readonly string[]
 
 /** What in the ledger does not agree with what the service saw and charged. */
-export function wrongBooks(story: Story): Problems {
+export function ledgerFaults(story: Story): Problems {
   const calls = callRows(story.path)
   const { pairs, problems } = pairUp(story, calls)
   return [
