@@ -1,5 +1,6 @@
 import type { AnswerStore, DiskSpace, Journal, ResultRecorder } from './journal.ts'
 import type { LedgerStore } from './ledger.ts'
+import type { OutboxStore } from './outbox.ts'
 import type { ReportStore, TrackingStore } from './reports.ts'
 import type { HistoryStore } from './results.ts'
 import type { PlanDraft, RunStore } from './runs.ts'
@@ -17,7 +18,8 @@ export interface Store
     ResultRecorder,
     ReportStore,
     TrackingStore,
-    HistoryStore {
+    HistoryStore,
+    OutboxStore {
   readonly space: DiskSpace
   /** Rejected with a sentence where the file is damaged; large files are only looked at as far as they are read. */
   rejectDamaged(): Promise<void>

@@ -17,6 +17,7 @@ import { trackingStore } from './rankings/tracking.ts'
 import { historyStore } from './results/derive.ts'
 import { resultRecorder } from './results/query-state.ts'
 import { runStore } from './runs.ts'
+import { outboxStore } from './unattended/outbox.ts'
 
 /** Opens the database at that path, making or migrating it where needed. `:memory:` is private to the caller. */
 export async function openStore(path: string): Promise<Store> {
@@ -114,6 +115,7 @@ function storeOf({ db, path, memory, space, writer, close }: StoreParts): Store 
     ...trackingStore(db),
     snapshot: () => describingErrors(openSnapshot(db), path),
     ...historyStore(db, writer, memory),
+    ...outboxStore(db, writer),
     draft: async () => describingErrors(openDraft(db, writer, memory.targets), path),
     [Symbol.asyncDispose]: close,
   }

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { AlertKind } from '../../../model/alert.ts'
+import type { MessageContent, MessageState } from '../../outbox.ts'
 import type { SlotOutcome } from '../../unattended.ts'
 
 /**
@@ -63,13 +64,13 @@ export const outbox = sqliteTable(
     identity: text().notNull().unique(),
     /** Name of the channel in the workspace file. */
     channel: text().notNull(),
-    kind: text().$type<'alerts' | 'digest'>().notNull(),
+    kind: text().$type<MessageContent['kind']>().notNull(),
     job: text().notNull(),
     runId: integer('run_id'),
     /** What is told; each channel writes it in its own form. */
-    message: text({ mode: 'json' }).notNull(),
+    message: text({ mode: 'json' }).$type<MessageContent['message']>().notNull(),
     createdAt: integer('created_at').notNull(),
-    state: text().$type<'waiting' | 'sent' | 'dead'>().notNull(),
+    state: text().$type<MessageState>().notNull(),
     attempts: integer().notNull().default(0),
     /** Not tried again before this instant. */
     nextTryAt: integer('next_try_at').notNull(),

@@ -1,0 +1,84 @@
+import type { AlertMessage } from '../model/alert.ts'
+
+/** What a message tells. Each channel writes it in its own form. */
+export type MessageContent =
+  | { readonly kind: 'alerts'; readonly message: AlertMessage }
+  | { readonly kind: 'digest'; readonly message: DigestMessage }
+
+/** The figures of a week as messages tell them. */
+export interface DigestMessage {
+  readonly job: string
+  /** Title of the report; the name of the job where it has none. */
+  readonly title: string
+  /** Local day that the figures are of, and the one that they are compared with; null where nothing is stored yet. */
+  readonly date: string | null
+  readonly comparedWith: string | null
+  /** One section for each own target, then those of the whole job. */
+  readonly sections: readonly DigestSection[]
+}
+
+export interface DigestSection {
+  readonly title: string
+  readonly lines: readonly DigestLine[]
+}
+
+/** One figure in words, for instance `Visibility`, `42.0%`, `▲ 1.3`. */
+export interface DigestLine {
+  readonly label: string
+  readonly value: string
+  /** Against the compared day; null where nothing can be compared. */
+  readonly change: string | null
+}
+
+/** A message to one channel. */
+export type NewMessage = MessageContent & {
+  /** The same message is put in once per channel, for instance `alerts:run 12:mail`. */
+  readonly identity: string
+  /** Name of the channel in the workspace file. */
+  readonly channel: string
+  readonly job: string
+  readonly runId: number | null
+}
+
+export type MessageState = 'waiting' | 'sent' | 'dead'
+
+/** A message of the outbox. Instants are epoch milliseconds. */
+export type OutboxMessage = NewMessage & {
+  readonly id: number
+  readonly createdAt: number
+  readonly state: MessageState
+  /** How often a process has begun to send it. */
+  readonly attempts: number
+  /** Not tried again before this instant. */
+  readonly nextTryAt: number
+  /** Why it was not sent the last time; null where it was not tried, or was sent. */
+  readonly lastError: string | null
+  readonly sentAt: number | null
+}
+
+/** How a try ended. */
+export type TryResult =
+  | { readonly state: 'sent'; readonly at: number }
+  | { readonly state: 'waiting'; readonly nextTryAt: number; readonly error: string }
+  | { readonly state: 'dead'; readonly error: string }
+
+/** Messages to channels, kept until they are delivered, at least once each. */
+export interface OutboxStore {
+  /** Puts messages in, all in one change; those whose identity is there already are left out. Answers how many were new. */
+  putMessages(messages: readonly NewMessage[], now: number): Promise<number>
+  /** Messages that wait and may be tried by now, the oldest first. */
+  dueMessages(now: number): Promise<readonly OutboxMessage[]>
+  /**
+   * Takes a message for this process to send; false where another process has it, or has settled it. Other processes leave it
+   * alone until the instant given: should this one die before then, they try it again.
+   */
+  claimMessage(message: OutboxMessage, now: number, until: number): Promise<boolean>
+  /** Notes how the try ended that began with the claim of this message; changes nothing where another process has it by now. */
+  settleMessage(message: OutboxMessage, result: TryResult): Promise<void>
+  /** Messages of a job or of all, in one state or in any, the newest first. */
+  messages(filter: {
+    readonly job?: string
+    readonly state?: MessageState
+    readonly limit?: number
+  }): Promise<readonly OutboxMessage[]>
+}

@@ -1,0 +1,110 @@
+import type { Database } from 'better-sqlite3'
+import { and, asc, desc, eq, lte, sql } from 'drizzle-orm'
+import type { MessageState, OutboxMessage, OutboxStore } from '../../outbox.ts'
+import type { GroupCommit } from '../connection/group-commit.ts'
+import { orm, prepared, type Values } from '../connection/statements.ts'
+import { outbox } from './schema.ts'
+
+type Row = typeof outbox.$inferSelect
+
+const put = prepared(($: Values<Omit<Row, 'id' | 'state' | 'attempts' | 'lastError' | 'sentAt'>>) =>
+  orm
+    .insert(outbox)
+    .values({
+      ...{ identity: $.identity, channel: $.channel, kind: $.kind, job: $.job, runId: $.runId },
+      ...{ message: $.message, createdAt: $.createdAt, nextTryAt: $.nextTryAt, state: 'waiting' },
+    })
+    .onConflictDoNothing(),
+)
+
+const due = prepared(($: Values<{ now: number }>) =>
+  orm
+    .select()
+    .from(outbox)
+    .where(and(eq(outbox.state, 'waiting'), lte(outbox.nextTryAt, $.now)))
+    .orderBy(asc(outbox.id)),
+)
+
+// The number of the try stands for the claim: whoever counts it up has the message, and only that process settles it.
+const claim = prepared(($: Values<{ id: number; attempts: number; now: number; until: number }>) =>
+  orm
+    .update(outbox)
+    .set({ attempts: sql`${outbox.attempts} + 1`, nextTryAt: sql`${$.until}` })
+    .where(
+      and(
+        eq(outbox.id, $.id),
+        eq(outbox.state, 'waiting'),
+        eq(outbox.attempts, $.attempts),
+        lte(outbox.nextTryAt, $.now),
+      ),
+    ),
+)
+
+const settle = prepared(
+  (
+    $: Values<{
+      id: number
+      attempts: number
+      state: MessageState
+      nextTryAt: number | null
+      error: string | null
+      sentAt: number | null
+    }>,
+  ) =>
+    orm
+      .update(outbox)
+      .set({
+        state: sql`${$.state}`,
+        nextTryAt: sql`coalesce(${$.nextTryAt}, ${outbox.nextTryAt})`,
+        lastError: sql`${$.error}`,
+        sentAt: sql`${$.sentAt}`,
+      })
+      .where(and(eq(outbox.id, $.id), eq(outbox.state, 'waiting'), eq(outbox.attempts, $.attempts))),
+)
+
+const listed = prepared(($: Values<{ job: string | null; state: MessageState | null; limit: number }>) =>
+  orm
+    .select()
+    .from(outbox)
+    .where(
+      sql`(${$.job} IS NULL OR ${outbox.job} = ${$.job}) AND (${$.state} IS NULL OR ${outbox.state} = ${$.state})`,
+    )
+    .orderBy(desc(outbox.id))
+    .limit($.limit),
+)
+
+export function outboxStore(db: Database, writer: GroupCommit): OutboxStore {
+  return {
+    putMessages: (messages, now) =>
+      writer.write(() => {
+        let added = 0
+        for (const { identity, channel, kind, job, runId, message } of messages) {
+          const row = { identity, channel, kind, job, runId, message, createdAt: now, nextTryAt: now }
+          added += put.run(db, row).changes
+        }
+        return added
+      }),
+    dueMessages: async (now) => due.all(db, { now }).map(fromRow),
+    claimMessage: ({ id, attempts }, now, until) =>
+      writer.write(() => claim.run(db, { id, attempts, now, until }).changes === 1),
+    settleMessage: ({ id, attempts }, result) =>
+      writer.write(() => {
+        settle.run(db, {
+          id,
+          // The claim has counted this try.
+          attempts: attempts + 1,
+          state: result.state,
+          nextTryAt: result.state === 'waiting' ? result.nextTryAt : null,
+          error: result.state === 'sent' ? null : result.error,
+          sentAt: result.state === 'sent' ? result.at : null,
+        })
+      }),
+    messages: async ({ job = null, state = null, limit = -1 }) =>
+      listed.all(db, { job, state, limit }).map(fromRow),
+  }
+}
+
+/** Kind and message were put in together. */
+function fromRow(row: Row): OutboxMessage {
+  return row as OutboxMessage
+}
