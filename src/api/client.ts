@@ -33,7 +33,7 @@ type PlannedCall = Omit<NewCall, 'sentAt' | 'keyHash'>
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-/** The service as the rest of the program sees it: every call passes the rate limiter and stands in the ledger. */
+/** The service for the rest of the program: every call passes the rate limiter and is in the ledger. */
 export interface ApiClient {
   /**
    * Sends once. The call is in the ledger before; the caller settles it. Rejected only when `signal` is aborted before it is

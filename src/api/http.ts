@@ -9,62 +9,62 @@ export type HttpResponse =
       readonly status: number
       readonly headers: Headers
       readonly body: Buffer
-      /** Why the body of an error is missing: its status says enough. Other bodies are whole. */
+      /** Why the body of an error response is missing. Bodies of other responses are whole. */
       readonly lostBody?: string
     }
   | {
       readonly failure: HttpFailure
       readonly status: number | null
       readonly error: string
-      /** Only another setting helps: waiting does not. */
+      /** A setting is wrong: waiting does not help. */
       readonly wrongSetting?: boolean
     }
 
-/** `unreachable`: no byte left. `ambiguous`: it may have arrived. `unreadable`: it came and cannot be read: more than is read, or damaged. */
+/** `unreachable`: nothing was sent. `ambiguous`: it may have arrived. `unreadable`: the response is damaged or too large. */
 export type HttpFailure = 'unreachable' | 'ambiguous' | 'unreadable'
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 export interface HttpClient {
-  /** Sends once, follows nothing, repeats nothing. `onSent` is called once it has been handed to the connection. */
+  /** Sends once: no redirect, no retry. `onSent` is called when the request was handed to the connection. */
   exchange(request: ApiRequest, onSent: () => void, options?: ExchangeOptions): Promise<HttpResponse>
   /** Closes all connections; requests in flight end with them. */
   close(): Promise<void>
 }
 
 export interface ExchangeOptions {
-  /** Gives the exchange up at once when it is aborted. */
+  /** Ends the exchange at once when aborted. */
   readonly signal?: AbortSignal | undefined
 }
 
 export interface HttpClientOptions {
   readonly origin: string
   readonly apiKey: string
-  /** Connections at most; as many as there can be requests at once, for one that waits inside the pool has no timeout. */
+  /** Connections at most: as many as there are requests at once, because a request that waits inside the pool has no timeout. */
   readonly connections: number
-  /** For a whole exchange. A closed connection is still billed, so this is long. */
+  /** For a whole exchange. Long, because the service bills requests whose connection was closed. */
   readonly timeoutMs: number
   readonly userAgent: string
-  /** What requests go through, where they do. */
+  /** The proxy that requests go through; null for none. */
   readonly proxy?: HttpProxy | null
-  /** Other limits than those in use, to measure them against each other. */
+  /** Limits other than the default ones, for measurements. */
   readonly keepAlive?: KeepAlive
 }
 
 /**
- * How long a connection may be idle and still be used again. One that the service closes while a request is on its way
- * leaves a call of which it is not known whether it was billed, so it is closed before the service closes it.
+ * How long an idle connection is used again. If the service closed it while a request is on its way, it would not be known
+ * whether the call was billed; so we close it before the service does.
  */
 export interface KeepAlive {
-  /** Where the service does not say how long it waits. */
+  /** If the service does not say how long it waits. */
   readonly withoutHintMs: number
-  /** Where it does (`Keep-Alive: timeout=5`): so much less than that. At nothing or less it is not used again at all. */
+  /** If it does (`Keep-Alive: timeout=5`): this much less. At zero or below the connection is not used again. */
   readonly beforeHintMs: number
-  /** However long the service would wait. */
+  /** Even if the service would wait longer. */
   readonly longestMs: number
 }
 
-/** The figures for it stand in docs/connections.md. */
+/** See docs/connections.md for the measurements. */
 export const defaultKeepAlive: KeepAlive = { withoutHintMs: 300, beforeHintMs: 2_000, longestMs: 25_000 }
 
 /** Answers larger than this are not read. */
@@ -88,7 +88,7 @@ export function openHttpClient(options: HttpClientOptions): HttpClient {
   }
 }
 
-/** Where requests are handed over. */
+/** The pool of connections to the service or to its proxy. */
 type Dispatcher = Pick<Pool, 'dispatch' | 'destroy'>
 
 async function openDispatcher(options: HttpClientOptions): Promise<Dispatcher> {
@@ -178,12 +178,12 @@ function exchange(
       { method, origin, path, body, headers: sending },
       {
         onRequestStart: (controller) => {
-          // Its caller was answered already, and nothing of it has left.
+          // The caller has its answer already, and nothing was sent.
           if (over) return controller.abort(new Error('too late'))
           abort = (reason) => controller.abort(reason)
           if (sent) return
           sent = true
-          // It is written in this very turn; whatever still delays that has then passed.
+          // The request is written in this turn of the event loop, after anything that delayed it.
           queueMicrotask(onSent)
         },
         onResponseStart: (_, statusCode, fields) => {
@@ -212,7 +212,7 @@ function exchange(
   })
 }
 
-/** Redirects are errors, too. */
+/** Redirects count as errors. */
 function isError(status: number): boolean {
   return status >= 300
 }
@@ -226,12 +226,12 @@ function whole(status: number, headers: Headers, chunks: readonly Buffer[]): Htt
   try {
     return { status, headers, body: decode(body, { maxOutputLength: largestBody }) }
   } catch {
-    // Paid for all the same, and kept as it came.
+    // It is billed all the same, so it is kept as received.
     return { status, headers, body }
   }
 }
 
-/** Not asked for, but some intermediaries compress all the same. */
+/** We do not ask for compression, but some intermediaries compress. */
 const decoders: Readonly<Record<string, (body: Buffer, limit: { maxOutputLength: number }) => Buffer>> = {
   gzip: gunzipSync,
   deflate: inflateSync,
@@ -310,7 +310,7 @@ export function explainFailure(error: Error, proxy: HttpProxy | null): Explained
   }
 }
 
-/** The HTTP library's messages help no user, but its codes can be looked up; the system's messages are kept. */
+/** Of the HTTP library only the codes are shown, which can be looked up; messages of the system are kept. */
 function otherFailure(code: string, message: string): string {
   if (code.startsWith('HPE_')) return 'what answered does not speak HTTP'
   return code.startsWith('UND_ERR_') ? `the connection failed (${code})` : message
@@ -363,7 +363,7 @@ export function explainRedirect(
     : { reason: `${message}: if you trust that address, set RANKLINE_BASE_URL=${meant}`, wrongSetting: true }
 }
 
-/** The base URL under which the same operation stands at the address; null where it is another page. */
+/** The base URL of an address that ends with the path of the operation; null for any other address. */
 function baseUrlIn({ origin, pathname }: URL, path: string): string | null {
   const operation = path.replace(/\?.*/s, '').match(/\/(?:api\/)?v1\/.*|\/jobs\/.*/)?.[0]
   const bare = pathname.replace(/\/+$/, '')

@@ -31,7 +31,7 @@ export interface CollectOptions {
   readonly fitBalance: boolean
   /** Called some times a second at most. */
   readonly onProgress: (progress: Progress) => void
-  /** Prints what users should know meanwhile. */
+  /** Prints a line that users should see while it collects. */
   readonly notice: (message: string) => void
 }
 
@@ -46,7 +46,7 @@ export interface Progress {
   readonly balance: number | null
 }
 
-/** What a collection came to, beside what the store holds of its runs. */
+/** The result of a collection that the store does not hold. */
 export interface CollectResult {
   readonly balanceBefore: number | null
   readonly balanceAfter: number | null
@@ -146,7 +146,7 @@ export async function dispatch(options: DispatchOptions): Promise<void> {
     await pool.waitForRoom()
   }
 
-  /** The one task that finds out whether an engine or operation that was down works again. */
+  /** The probe: one task that finds out whether an engine or operation that was down works again. */
   async function nextProbe(): Promise<Task | null> {
     const name = breaker.dueProbe()
     if (name === null) return null

@@ -32,12 +32,12 @@ export function pagingRules({ settings, startedAt }: Pick<Run, 'settings' | 'sta
   return { ...settings, startedAt }
 }
 
-/** Pages that would fail for the same reason are not worth asking for. */
+/** Failures that later pages of the query would meet as well: paging ends there. */
 const permanentFailures: ReadonlySet<string> = new Set(['rejected', 'not-found'])
 
 /**
- * What follows for a query once one of its pages ended: the ranks of all its pages, what is observed of its
- * targets, and the next page. A page that failed for a passing reason does not keep the next one back.
+ * Decides what follows after a page of a query has ended: the ranks of all its pages, the observations of its targets,
+ * and the next page. A page that failed for a temporary reason does not stop the next one.
  */
 export function advanceQuery(
   query: QueryState,
@@ -51,7 +51,7 @@ export function advanceQuery(
   return { ...scoreQuery(query, paging), paging }
 }
 
-/** Lost pages may come when those behind them have ended already. */
+/** Whether the next page was planned before and pages from it on have ended: this page came late, and paging is further on. */
 function isUnderWay({ pages }: QueryState, next: number): boolean {
   const wasAsked = pages.some((page) => page.page === next && (isSettled(page) || page.state === 'open'))
   return wasAsked && pages.some((page) => page.page >= next && isSettled(page))
@@ -62,9 +62,9 @@ function isSettled({ state }: Page): boolean {
 }
 
 /**
- * What the pages of a query come to.
+ * Ranks and observations of a query, from all its pages.
  *
- * @param paging what follows after them; as it was stored where nothing new came
+ * @param paging what follows after these pages; by default the end that is stored
  */
 export function scoreQuery(
   query: QueryState,
@@ -82,7 +82,7 @@ export function scoreQuery(
   }
 }
 
-/** The pages as they count: with `strict_echo`, an answer to another question is no answer. */
+/** The pages that count: with `strict_echo`, an answer that repeats another question counts as failed. */
 function trustedPages({ strictEcho }: QueryState, pages: readonly Page[]): readonly Page[] {
   if (strictEcho !== true) return pages
   return pages.map((page) =>
@@ -123,7 +123,7 @@ function wantedTargets(query: QueryState, page: number, rules: PagingRules): rea
   const { paging, until, startedAt, deepEveryMs } = rules
   const smart = paging === 'smart'
   const before = smart ? query.history() : new Map<number, TargetHistory>()
-  // Later pages that came in an earlier try are not looked at yet where pages follow in order.
+  // With `until-found`, pages after this one do not count yet, although an earlier attempt may have stored them.
   const looked = query.pages.filter((one) => smart || one.page <= page)
   const links = looked.flatMap(({ items }) => items.flatMap(({ link }) => (link === null ? [] : [link])))
   return query.targets
@@ -138,11 +138,11 @@ function wantedTargets(query: QueryState, page: number, rules: PagingRules): rea
     })
 }
 
-/** The pages as they will be: those that are passed over no longer open, the next one open. */
+/** The pages after this decision: the next page is open; after an end, pages that will not be bought are left out. */
 function pagesAhead({ pages, maxPages }: QueryState, paging: PagingDecision | null): readonly Page[] {
   if (paging === null) return pages
   if ('next' in paging) {
-    // What an earlier end had passed over is to come again.
+    // Pages that an earlier end had skipped may be bought again.
     const asked = pages.filter(({ state }) => state !== 'ended')
     const planned = asked.some(({ page }) => page === paging.next)
     return planned ? asked : inOrder([...asked, { page: paging.next, state: 'open', items: [] }])
@@ -150,14 +150,14 @@ function pagesAhead({ pages, maxPages }: QueryState, paging: PagingDecision | nu
   return atTheEnd(pages.filter(stillCounts(pages, paging)), maxPages, paging)
 }
 
-/** Lost pages that are asked for again count as such, but for those behind an end that others have shown. */
+/** Open pages count as gaps; those after the last settled page do not where the results have ended. */
 function stillCounts(pages: readonly Page[], { kind }: PagingEnd): (page: Page) => boolean {
   const last = kind === 'depth' || kind === 'failed' ? Infinity : (pages.findLast(isSettled)?.page ?? 0)
   return (page) => isSettled(page) || (page.state === 'open' && page.page < last)
 }
 
 function atTheEnd(known: readonly Page[], maxPages: number, { kind }: PagingEnd): readonly Page[] {
-  // What a page would have brought that cannot be had is not known.
+  // Results of a page that cannot be bought are unknown, not absent.
   if (kind === 'broke') return withLost(known, maxPages)
   const after = (known.at(-1)?.page ?? 0) + 1
   return kind === 'ended' && after <= maxPages
@@ -165,7 +165,7 @@ function atTheEnd(known: readonly Page[], maxPages: number, { kind }: PagingEnd)
     : known
 }
 
-/** The first page that was not asked for cannot be had. */
+/** Adds the first page that was not asked for as failed. */
 function withLost(known: readonly Page[], maxPages: number): readonly Page[] {
   const gap = known.findIndex(({ page }, index) => page !== index + 1)
   const lost = (gap < 0 ? known.length : gap) + 1
@@ -176,26 +176,26 @@ function inOrder(pages: readonly Page[]): readonly Page[] {
   return [...pages].sort((a, b) => a.page - b.page)
 }
 
-/** A target that a query of a run is watched for. */
+/** A target whose rank is tracked for a query of a run. */
 export interface WatchedTarget extends Target {
   readonly id: number
-  /** It came when the query had its pages: it is seen on them, and none is bought for it. */
+  /** It was added after the pages had been bought: it is looked up on them, and no page is bought for it. */
   readonly backfilled?: true
 }
 
-/** A query of a run: how it is paged, its targets, and its pages as far as they are tasks. */
+/** A query of a run: its paging, its targets, and the pages that are tasks. */
 export interface QueryState extends QueryPaging {
   readonly targets: readonly WatchedTarget[]
   readonly pages: readonly Page[]
-  /** Its job takes no answer that repeats another question than asked. */
+  /** The job has `strict_echo`: answers that repeat another question count as failed. */
   readonly strictEcho?: true
   /** Why no page follows any more; null while pages may follow. */
   readonly end: PagingEnd | null
-  /** What runs before this one saw of each target for the same query; read when it is asked for. */
+  /** What earlier runs saw of each target for this query; read only when called. */
   readonly history: () => ReadonlyMap<number, TargetHistory>
 }
 
-/** What the pages of a query, the new one among them, come to. */
+/** What changes for a query after one of its pages has ended. */
 export interface QueryUpdate {
   readonly ranks: readonly {
     readonly page: number
@@ -203,6 +203,6 @@ export interface QueryUpdate {
     readonly ranks: readonly number[]
   }[]
   readonly observations: readonly (Observation & { readonly targetId: number })[]
-  /** The page that may be sent now; or why no further page is; or null where nothing changes. */
+  /** The page that may be sent now, or why none follows; null where nothing changes. */
   readonly paging: PagingDecision | null
 }

@@ -5,28 +5,28 @@ import { isDiskFailure, isDiskFull, isLocked, isWriteFailure } from './errors.ts
 export interface GroupCommit {
   /** Fulfilled with what the change returns once it is durable; rejected, alone, with what it throws. */
   write<T>(change: () => T): Promise<T>
-  /** The same for what was paid for: it has the reserve, and waits where even that is too little. */
+  /** The same for paid answers: on a full disk they may use the reserved room, and wait where that is too small. */
   writePaid<T>(change: () => T): Promise<T>
-  /** The same for what is derived from stored answers: while other changes keep coming it waits until many share a commit. */
+  /** The same for what is derived from stored answers: it waits for more of its kind while other changes keep coming. */
   writeDerived<T>(change: () => T): Promise<T>
   /** Fulfilled when everything handed over so far is durable. */
   flush(): Promise<void>
-  /** Ends all writing where this is an error of the disk; others are not its business. */
+  /** Reports an error from elsewhere: a failing disk ends all writing, other errors are ignored. */
   note(error: unknown): void
-  /** Whether the disk has failed: this connection writes nothing any more. */
+  /** Whether the disk has failed. This connection then writes nothing more. */
   hasFailed(): boolean
 }
 
 export interface WriterHooks {
-  /** Called whenever rows written before may be gone again. */
+  /** Called after a rollback: rows written before may be gone. */
   readonly rolledBack: () => void
   /** Called when the disk is full. */
   readonly full: () => void
   /** Makes room on a full disk; false where it cannot. */
   readonly makeRoom: () => boolean
-  /** Whether there is no room for a file: at a quota, SQLite tells of a failed write only. */
+  /** Whether the disk has no room for a file. At a quota, SQLite reports only that a write failed. */
   readonly lacksRoom: () => boolean
-  /** Called after each commit; what it throws is noted. */
+  /** Called after each commit; an error that it throws is reported as in `note`. */
   readonly committed: () => void
 }
 
@@ -39,21 +39,21 @@ interface Waiting {
   readonly failed: (error: unknown) => void
 }
 
-/** What another program holds, or fills, it may give back: changes wait this long for it. Nothing is sent meanwhile. */
+/** How long changes wait for another program to release its lock, or to make room on the disk. Nothing is sent meanwhile. */
 const patienceMs = 20_000
 const lookEveryMs = 100
-/** So many changes need not wait for more. */
+/** With so many changes waiting, a commit does not wait for more. */
 const flushThreshold = 64
-/** Pages of the dictionary's indexes lie anywhere: the more answers share a commit, the fewer times each page is written. */
+/** The same for derived changes. New texts touch random pages of the dictionary's indexes: large commits write each page less often. */
 const derivedFlushThreshold = 384
 
 /**
- * Puts all changes that come in turns of the event loop, one right after the other, into one transaction: one fsync for all
- * that is ready, and no timer. A change that throws is rolled back alone. Where the file is locked, changes wait in memory;
- * where the disk is full, those that were paid for do.
+ * Puts changes that arrive in consecutive turns of the event loop into one transaction, with one fsync and without a timer. A
+ * change that throws is rolled back alone. While the file is locked, changes wait in memory; while the disk is full, paid
+ * answers do.
  *
- * After an error of the disk nothing is written any more. A sync that failed is not tried again: the system reports it once,
- * then forgets it, and what it did not write may be missing though the next sync succeeds.
+ * After a disk error nothing more is written. A failed sync is not tried again: the system reports it once and then forgets
+ * it, so the next sync would succeed although data is missing.
  */
 export function groupCommit(
   db: Database,
@@ -64,11 +64,11 @@ export function groupCommit(
   let derived: Waiting[] = []
   let scheduled = false
   let troubledSince: number | null = null
-  /** The disk was full once: what is written since has the reserve alone. */
+  /** The disk was full once: since then only the reserved room is used. */
   let isFull = false
   let failure: { readonly error: unknown } | null = null
 
-  /** At the end of this turn, or of the first one that brings no more: what comes together shares a commit. */
+  /** Commits at the end of the first turn that adds no further change. */
   const commitSoon = (): void => {
     const seen = waiting.length
     setImmediate(() => (waiting.length > seen && waiting.length < flushThreshold ? commitSoon() : commit()))
@@ -98,7 +98,7 @@ export function groupCommit(
     for (const [index, { done }] of group.entries()) done(values[index] as never)
   }
 
-  /** All that waits; without what is derived where that is not much yet, and other changes come. */
+  /** The changes for the next commit. Derived ones are left waiting while they are few and other changes are there. */
   const takeGroup = (): readonly Waiting[] => {
     const derivedToo =
       waiting.length === 0 || derived.length >= derivedFlushThreshold || troubledSince !== null
@@ -146,7 +146,7 @@ export function groupCommit(
     for (const { failed } of refused) failed(failure.error)
   }
 
-  /** What was paid for waits as long as it takes. */
+  /** Paid answers wait as long as it takes; other changes wait for a limited time. */
   const waitForOthers = (group: readonly Waiting[], error: unknown): void => {
     const patient = mayWait()
     const waits = group.filter(({ urgency }) => urgency === 'paid' || patient)
@@ -154,7 +154,7 @@ export function groupCommit(
     if (waits.length > 0) waitAgain(waits, lookEveryMs)
   }
 
-  /** What was paid for comes first; nothing else may take its room. */
+  /** Only paid answers are written on a full disk. */
   const findRoom = (group: readonly Waiting[], error: unknown): void => {
     full()
     isFull = true
@@ -189,7 +189,7 @@ export function groupCommit(
   const schedule = (): void => {
     if (scheduled) return
     scheduled = true
-    // In trouble, the fewer commits the better.
+    // While the file is locked or the disk is full, each attempt costs: few are made.
     if (troubledSince === null) commitSoon()
     else setTimeout(commit, lookEveryMs)
   }

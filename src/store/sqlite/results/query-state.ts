@@ -15,14 +15,14 @@ import { unobserved } from '../rankings/observations.ts'
 import { runQueries as rq, runs, observations as seen, tasks } from '../schema.ts'
 import { resultWriter } from './write-results.ts'
 
-/** A query of a run as it was read for a change: what it says, and the rows that say it. */
+/** A query of a run as it was read for a change, with the rows that it was read from. */
 export interface StoredQueryState {
   readonly runId: number
   readonly queryId: number
   readonly query: QueryState
   readonly rows: readonly PageRow[]
   readonly end: StoredEnd
-  /** The task that this change brings to its end; its row does not say so yet. */
+  /** The task that this change completes; its row does not say so yet. */
   readonly done: number | null
 }
 
@@ -83,7 +83,7 @@ const pageStates: Readonly<Record<string, PageState>> = {
   skipped: 'ended',
 }
 
-/** Looked up only where an answer is in doubt: settings hold every target of the job. */
+/** Read only for answers in doubt, because the settings of a job with many targets are large. */
 const strictEcho = prepared(($: Values<{ run: number }>) =>
   orm
     .select({ value: sql<number | null>`${runs.settings} ->> 'strictEcho'` })
@@ -92,14 +92,14 @@ const strictEcho = prepared(($: Values<{ run: number }>) =>
 )
 
 /**
- * Reads a query of a run as it stands, inside the change that is under way: with that task done, whose results have been
- * stored by it.
+ * Reads the state of a query of a run inside the current transaction, counting as done the task whose results that
+ * transaction has just stored.
  */
 export function queryStateReader(
   db: Database,
   { targets, items, refresh }: StoreCache,
 ): (runId: number, queryId: number, done?: number | null) => StoredQueryState {
-  // As lists: an object with names would take as long to make as all the rest.
+  // Rows as arrays: making objects of them would take as long as all the rest.
   const paging = db
     .prepare<[number, number], PagingList>(
       `SELECT pages, page_size, depth, paging_end, paging_kind, targets <> '[]' FROM run_queries
@@ -107,14 +107,14 @@ export function queryStateReader(
     )
     .raw()
   const watchedBy = (which: string): string =>
-    // What a query was planned for is in its own list, or watched everywhere and not in it.
+    // A query's targets are in its own list, or are targets of the whole job.
     `SELECT tg.id, tg.site, tg.match, tg.also, rt.label, rt.own, rq.planned_targets IS NOT NULL
         AND tg.id IN (SELECT value FROM json_each(rq.targets))
         AND tg.id NOT IN (SELECT value FROM json_each(rq.planned_targets)) AS adopted
     FROM run_queries rq CROSS JOIN run_targets rt ON rt.run_id = rq.run_id AND ${which} JOIN targets tg ON tg.id = rt.target_id
     WHERE rq.run_id = @run AND rq.query_id = @query`
   const ownTargets = db.prepare<unknown[], WatchedRow>(
-    // Those of other queries are not looked at, which may be very many.
+    // Targets of other queries are left out; there may be very many.
     `${watchedBy('rt.everywhere = 1')} UNION ALL ${watchedBy(
       'rt.everywhere = 0 AND rt.target_id IN (SELECT value FROM json_each(rq.targets))',
     )} ORDER BY id`,
@@ -131,7 +131,7 @@ export function queryStateReader(
     const isDone = taskId === done || state === 'done'
     return {
       page,
-      // What was left out was not looked at.
+      // A page that was left out for the balance was not looked at.
       state: isDone ? 'done' : cause === skippedForBalance ? 'open' : (pageStates[state] ?? 'open'),
       items: isDone && answerId !== null ? items.of(answerId) : [],
       ...(isLast === 1 ? { isLast: true } : {}),
@@ -216,7 +216,7 @@ const lastPages = prepared(($: Values<Earlier>) =>
     .groupBy(seen.targetId),
 )
 
-/** What runs before this one saw of the targets of a query. */
+/** What earlier runs saw of the targets of a query. */
 function targetHistories(
   db: Database,
   { pages, ...earlier }: Earlier & { pages: number },
@@ -235,7 +235,7 @@ export function resultRecorder(db: Database, writer: GroupCommit, memory: StoreC
   return {
     unobserved: async (runId, after, most) =>
       unobserved(db, runId, { from: after + 1, to: Number.MAX_SAFE_INTEGER }, most),
-    // Forgotten, a failure would be paid for again; what an answer says is read again from it.
+    // A failure that is lost would be paid for again; what an answer says can be read from it again.
     recordAnswer: (change) =>
       isFailure(change) ? writer.writePaid(() => record(change)) : writer.writeDerived(() => record(change)),
   }
@@ -257,7 +257,7 @@ function answerRecorder(db: Database, memory: StoreCache): (change: AnswerRecord
   const readQuery = queryStateReader(db, memory)
   const follow = queryUpdateWriter(db, memory.items)
 
-  /** Stores the outcome; that a task is done is written with its ranks. Answers the task that is. */
+  /** Stores the outcome; returns the task that is done by it, whose state is written with its ranks. */
   const note = ({ taskId, outcome }: AnswerRecord): number | null => {
     if (outcome === 'as-stored') return null
     if ('failed' in outcome) {
@@ -298,8 +298,8 @@ const skipRest = prepared(($: Values<{ run: number; query: number; cause: string
 )
 
 /**
- * Writes what follows from a page: that it is done, ranks, observations, and which page may be sent next. What stands
- * there already, as the query was read in the same change, is not written again.
+ * Writes what follows from a page: that it is done, ranks, observations, and which page may be sent next. Values that the
+ * query already had when it was read are not written again.
  */
 export function queryUpdateWriter(
   db: Database,
@@ -324,7 +324,7 @@ export function queryUpdateWriter(
       const planned = rows.find(({ page }) => page === paging.next)
       if (planned === undefined || planned.ready === 0 || planned.state === 'skipped')
         makeReady.run(db, { run, query, page: paging.next })
-      // A page that failed for good may have been bought again since.
+      // A page that had failed permanently may have been bought since.
       end(read, pagingGoesOn)
       return { added: planned === undefined ? 1 : 0, skipped: 0 }
     }
@@ -336,7 +336,7 @@ export function queryUpdateWriter(
 
 const pagingGoesOn: StoredEnd = { because: null, kind: null }
 
-/** Writes ranks where they are others than before, with the page that is done. */
+/** Writes ranks that have changed, and the page that is done. */
 function rankWriter(db: Database): (read: StoredQueryState, ranks: QueryUpdate['ranks']) => void {
   const rank = db.prepare(
     raw`${updateOrFail} ${tasks} SET ${tasks.rankBase} = ?, ${tasks.ranks} = ? WHERE ${tasks.id} = ?`,
@@ -357,14 +357,14 @@ function rankWriter(db: Database): (read: StoredQueryState, ranks: QueryUpdate['
   }
 }
 
-/** Ranks as JSON; null where they simply count on from those of the pages before. */
+/** Ranks as JSON; null where they simply continue those of the pages before. */
 function exceptionalRanks({ base, ranks }: QueryUpdate['ranks'][number]): string | null {
   return ranks.every((rank, index) => rank === base + index + 1) ? null : JSON.stringify(ranks)
 }
 
 type Observed = QueryUpdate['observations'][number]
 
-/** Writes an observation in place of the one that its run made of the target before. */
+/** Writes an observation, replacing an earlier one of the same run and target. */
 function observationWriter(
   db: Database,
   items: PageItems,

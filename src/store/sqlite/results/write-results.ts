@@ -13,8 +13,8 @@ interface Placed {
 }
 
 /**
- * Stores the results and facts of an answer in place of those that were derived before; `anew` also where the same
- * normaliser had derived them. Inside a transaction.
+ * Stores the results and facts of an answer inside a transaction. It replaces those of an older normaliser; with `anew`
+ * also those of the same one.
  */
 export function resultWriter(
   db: Database,
@@ -45,7 +45,7 @@ export function resultWriter(
     const texts = dictionary.texts([...textsOfFacts(says.facts), ...placed.flatMap(textsOfResult)])
     const facts = texts.slice(0, factTexts)
     if (anew !== undefined || !writeFacts.first(read, facts)) {
-      // A reused answer was read when it came.
+      // The results of a reused answer are stored already.
       if (anew === undefined && derivedBy.get(answerId) === normaliser) return
       for (const statement of clear) statement.run(answerId)
       writeFacts.again(read, facts)
@@ -75,7 +75,7 @@ export function resultWriter(
 
 const key = ['answer_id', 'kind', 'place']
 
-/** Texts that `textsOfFacts` and `textsOfResult` give. */
+/** How many texts `textsOfFacts` and `textsOfResult` return. */
 const factTexts = 5
 const resultTexts = 5
 
@@ -101,7 +101,7 @@ function placesOf(results: readonly Result[]): readonly Placed[] {
   return placed.sort((a, b) => a.kind - b.kind)
 }
 
-/** Writes what kinds of results have beside the shared columns. */
+/** Writes the columns that only some kinds of results have. */
 function detailWriter(
   db: Database,
   dictionary: Dictionary,
@@ -154,7 +154,7 @@ function detailWriter(
 
 type TextIds = readonly (number | null)[]
 
-/** Writes the facts of an answer, whose texts have these numbers: `first` only where none were written before, answering whether it did. */
+/** Writes the facts of an answer, given the ids of their texts. `first` writes only where none are stored and returns whether it did. */
 function factWriter(db: Database) {
   const set = `${updateOrFail} answers_ SET normaliser = ?, total_results = ?, time_taken = ?, notice = ?, has_next_page = ?,
     next_page = ?, search_parameters = ?, knowledge_graph = ?, ai_markdown = ?, ai_blocks = ?, malformed = ?,
