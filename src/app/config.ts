@@ -140,6 +140,19 @@ function dotEnv(): Readonly<Record<string, string | undefined>> {
   return dotEnvRead
 }
 
+/** The text of `.env` in the working folder; null where there is none. */
+export function envFileText(): string | null {
+  return settingsText('.env')
+}
+
+/** Settings of rankline that only this shell has: what the system starts would be without them. */
+export function settingsOfShell(): readonly string[] {
+  const { env } = process
+  return Object.keys(env).filter(
+    (name) => name.startsWith('RANKLINE_') && env[name]?.trim() && !dotEnv()[name]?.trim(),
+  )
+}
+
 function settingsPlaces(): string {
   const isFolder = statSync('.env', { throwIfNoEntry: false })?.isDirectory() === true
   return isFolder ? 'the environment (.env is a folder here)' : 'the environment or into .env'

@@ -128,7 +128,7 @@ function rejectRepeats(usage: string, typed: Typed, flags: Flags): void {
       Array.isArray(value) &&
       name !== '_' &&
       flagNamed(name, flags)?.kind !== 'list' &&
-      !usage.includes(`<${name}..>`),
+      !usage.includes(`${name}..`),
   )
   if (repeated !== undefined) throw new UsageError(`--${repeated[0]} is given more than once; write it once`)
 }

@@ -21,6 +21,11 @@ export const commands: readonly Registered[] = [
     load: async () => (await import('./collect/run.ts')).runCommand,
   },
   {
+    usage: 'schedule [job..]',
+    describe: 'Stay up and run each job at its time; or print what starts it with the system',
+    load: async () => (await import('./collect/schedule.ts')).scheduleCommand,
+  },
+  {
     usage: 'resume [run]',
     describe: 'Continue an unfinished run',
     load: async () => (await import('./collect/resume.ts')).resumeCommand,
