@@ -135,25 +135,17 @@ function verifyDocument({ key, verification: { spans, total, unverified } }: Ver
   }
 }
 
-function spanDocument({
-  from,
-  until,
-  used,
-  billed,
-  ambiguous,
-  ambiguousBilled,
-  spentByOthers: byOthers,
-  notCounted,
-}: UsageInterval) {
+function spanDocument(interval: UsageInterval) {
+  const { from, until, used, billed, ambiguous } = interval
   return {
     from: new Date(from).toISOString(),
     until: new Date(until).toISOString(),
     used,
     billed,
     ambiguous,
-    ambiguous_billed: ambiguousBilled,
-    by_others: byOthers,
-    not_counted: notCounted,
+    ambiguous_billed: interval.ambiguousBilled,
+    by_others: interval.spentByOthers,
+    not_counted: interval.notCounted,
   }
 }
 
@@ -170,7 +162,7 @@ const verifyColumns = [
 
 const uncounted = 'The service started its count again, or does not say what it counted.'
 
-/** What all comes to, line by line, and every span in which not all is simply billed. */
+/** The comparison in lines, and a table of the intervals in which the service counted other credits than were billed here. */
 function described({ key, verification: { spans, total, unverified } }: Verified): string {
   const lines = [sanitize(key), verdict(spans, total), ...explained(total)]
   const text = unverifiedText(unverified)
@@ -193,13 +185,13 @@ function verdict(spans: readonly UsageInterval[], total: UsageInterval | null): 
 /** What the count is made of; nothing where all of it is billed. */
 function explained(total: UsageInterval | null): readonly string[] {
   if (total === null) return []
-  const { billed, ambiguous, ambiguousBilled, spentByOthers: byOthers, notCounted } = total
+  const { billed, ambiguous, ambiguousBilled, spentByOthers, notCounted } = total
   const parts = [
     [
       ambiguous + ambiguousBilled,
       `${partOf(ambiguousBilled, ambiguous)} ambiguous (it was not known whether they were billed)`,
     ],
-    [byOthers, `${grouped(byOthers)} spent by others with the same key`],
+    [spentByOthers, `${grouped(spentByOthers)} spent by others with the same key`],
     [
       notCounted,
       `${grouped(notCounted)} in this ledger and not counted (if it is only late, the next run shows it)`,
@@ -224,26 +216,18 @@ function unverifiedText({ before, after }: Verification['unverified']): string |
   return parts.length === 0 ? null : `Credits not compared: ${parts.join(', ')}.`
 }
 
-function verifyCells({
-  from,
-  until,
-  used,
-  billed,
-  ambiguous,
-  ambiguousBilled,
-  spentByOthers: byOthers,
-  notCounted,
-}: UsageInterval) {
-  const [start, end] = [minute(from), minute(until)]
+function verifyCells(interval: UsageInterval): readonly string[] {
+  const { used, ambiguous, ambiguousBilled } = interval
+  const [start, end] = [minute(interval.from), minute(interval.until)]
   const sameDay = start.slice(0, 10) === end.slice(0, 10)
   return [
     start,
     end.slice(sameDay ? 'yyyy-mm-dd '.length : 'yyyy-'.length),
     used === null ? '-' : grouped(used),
-    grouped(billed),
+    grouped(interval.billed),
     ambiguous + ambiguousBilled === 0 ? '0' : partOf(ambiguousBilled, ambiguous),
-    grouped(byOthers),
-    grouped(notCounted),
+    grouped(interval.spentByOthers),
+    grouped(interval.notCounted),
   ]
 }
 
