@@ -1,7 +1,9 @@
 import type { RunDocument } from '../collect/finish.ts'
 import { RanklineError } from '../model/errors.ts'
 import type { Run } from '../model/run.ts'
+import type { MetricsFile } from './config.ts'
 import type { App } from './open-app.ts'
+import { writeMetrics } from './status/metrics.ts'
 
 /** A run that was collected, and the document that says how it ended. */
 export interface FinishedRun {
@@ -13,6 +15,8 @@ export interface FinishedRun {
 export interface AfterRun {
   readonly app: App
   readonly finished: readonly FinishedRun[]
+  /** Where metrics are written; null where none are wanted. */
+  readonly metricsFile: MetricsFile | null
   /** Called with a line that must be read. */
   readonly log: (line: string) => void
 }
@@ -20,7 +24,7 @@ export interface AfterRun {
 type Step = (after: AfterRun) => Promise<void>
 
 /** What is done after runs, in this order. */
-const steps: readonly Step[] = []
+const steps: readonly Step[] = [writeMetrics]
 
 /** Does what follows a collection. A step that fails is told in one line: it changes nothing of how the run ended. */
 export async function afterRuns(after: AfterRun): Promise<void> {

@@ -98,6 +98,20 @@ export function outputSettings() {
   }
 }
 
+/** A Prometheus file that is written after each run. */
+export interface MetricsFile {
+  readonly path: string
+  /** The flag or the variable that named it. */
+  readonly by: string
+}
+
+/** Where metrics go: flag, environment, `.env`; null where none are wanted. */
+export function metricsFile(flag: string | undefined): MetricsFile | null {
+  if (flag !== undefined) return { path: flag, by: '--metrics-file' }
+  const path = setting('RANKLINE_METRICS')
+  return path === undefined ? null : { path, by: 'RANKLINE_METRICS' }
+}
+
 function setting(name: string): string | undefined {
   const value = [process.env[name], dotEnv()[name]].map((one) => one?.trim()).find((one) => one)
   if (value === undefined && name.startsWith('RANKLINE_')) refuseSlip(name)

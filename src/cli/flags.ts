@@ -44,6 +44,7 @@ export const collectFlags = {
   'max-outage': textFlag(
     'How long to wait for a service that is down [60s] or that refuses every call for the rate [10m]',
   ),
+  'metrics-file': textFlag('Prometheus text file to write after each run; default: RANKLINE_METRICS'),
 } satisfies Flags
 
 export const fitFlags = {

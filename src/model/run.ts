@@ -17,6 +17,25 @@ export function isComplete(reason: FinishReason | null): boolean {
   return reason === 'completed' || reason === 'completed_with_failures'
 }
 
+/** The part of the planned tasks that is done, from 0 to 1; null where nothing was planned. */
+export function coverageOf({ planned, done }: Pick<RunTotals['tasks'], 'planned' | 'done'>): number | null {
+  return planned === 0 ? null : done / planned
+}
+
+/** From this coverage on a run that ended with failures counts as a good one. */
+export const goodCoverage = 0.9
+
+/** Whether a run gave what it was made for: it has nothing left to do, and all or nearly all of its tasks are done. */
+export function isGoodRun(
+  reason: FinishReason | null,
+  tasks: Pick<RunTotals['tasks'], 'planned' | 'done'>,
+): boolean {
+  return (
+    reason === 'completed' ||
+    (reason === 'completed_with_failures' && (coverageOf(tasks) ?? 1) >= goodCoverage)
+  )
+}
+
 /** One execution of a job. Instants are epoch milliseconds. */
 export interface Run {
   readonly id: number

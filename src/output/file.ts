@@ -7,11 +7,13 @@ import { RanklineError, UsageError } from '../model/errors.ts'
  * Writes a file completely under another name, then renames it, so that half of it is never read.
  *
  * @param flag what named the file
+ * @param mode permissions, whatever the mask of the process takes away; its own rules if not given
  */
 export async function writeFileAtomically(
   named: string,
-  pieces: AsyncIterable<string | Uint8Array>,
+  pieces: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
   flag = '--out',
+  mode?: number,
 ): Promise<void> {
   const path = writablePath(named, flag)
   const partial = `${path}.${process.pid}.partial`
@@ -20,6 +22,7 @@ export async function writeFileAtomically(
     try {
       // Not `write`, which may write only a part without an error.
       for await (const piece of pieces) await file.appendFile(piece)
+      if (mode !== undefined) await file.chmod(mode)
       await file.sync()
     } finally {
       await file.close()

@@ -4,6 +4,7 @@ import type { OutboxStore } from './outbox.ts'
 import type { ReportStore, TrackingStore } from './reports.ts'
 import type { HistoryStore } from './results.ts'
 import type { PlanDraft, RunStore } from './runs.ts'
+import type { StatusReads } from './status.ts'
 
 /**
  * Everything that rankline remembers. Methods are whole changes: each is durable, entirely, when its promise is
@@ -19,7 +20,8 @@ export interface Store
     ReportStore,
     TrackingStore,
     HistoryStore,
-    OutboxStore {
+    OutboxStore,
+    StatusReads {
   readonly space: DiskSpace
   /** Rejected with a sentence where the file is damaged; large files are only looked at as far as they are read. */
   rejectDamaged(): Promise<void>

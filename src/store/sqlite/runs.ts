@@ -201,7 +201,7 @@ function tally(db: Database, run: number, open: OpenCalls = 'in-the-air'): RunTo
 }
 
 /** The tasks of a run by how they stand. */
-function taskCounts(db: Database, run: number): RunTotals['tasks'] {
+export function taskCounts(db: Database, run: number): RunTotals['tasks'] {
   const counts = tasksOf.one(db, { run })
   return { ...counts, pending: counts.planned - counts.done - counts.failed }
 }

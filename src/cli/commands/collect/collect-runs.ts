@@ -1,4 +1,5 @@
 import { afterRuns } from '../../../app/after-run.ts'
+import type { MetricsFile } from '../../../app/config.ts'
 import { type App, mostConnections } from '../../../app/open-app.ts'
 import {
   type CollectRequest,
@@ -7,6 +8,7 @@ import {
   documentsOf,
   type ListedRun,
 } from '../../../app/run-jobs.ts'
+import { metricsFileToWrite } from '../../../app/status/metrics.ts'
 import { exitCodeOf, type RunDocument } from '../../../collect/finish.ts'
 import { defaultThrottlingMs } from '../../../collect/stop.ts'
 import { UsageError } from '../../../model/errors.ts'
@@ -30,7 +32,7 @@ export async function collectRuns(
   flags: CollectFlags,
   terminal: Terminal,
 ): Promise<number> {
-  const settings = readCollectFlags(flags)
+  const { metricsFile, ...settings } = readCollectFlags(flags)
   const display = runStatusLine(terminal, app.clock)
   using interrupts = listenForInterrupts(terminal)
   const collection = {
@@ -63,15 +65,18 @@ export async function collectRuns(
   const finished = listed.flatMap(({ run, show }, index) =>
     show === 'collect' ? [{ run, document: documents[index] as RunDocument }] : [],
   )
-  await afterRuns({ app, finished, log: (line) => terminal.log(line) })
+  await afterRuns({ app, finished, metricsFile, log: (line) => terminal.log(line) })
   if (reason === 'interrupted') return interrupts.exitCode()
   return cause?.reason === reason ? exitCodeOf(cause) : exitCodes[reason]
 }
 
+type CollectSettings = Pick<
+  CollectRequest,
+  'concurrency' | 'maxOutageMs' | 'maxThrottlingMs' | 'fitBalance'
+> & { readonly metricsFile: MetricsFile | null }
+
 /** How the user wants to collect. To be asked before anything is planned, for it may be refused. */
-export function readCollectFlags(
-  flags: CollectFlags,
-): Pick<CollectRequest, 'concurrency' | 'maxOutageMs' | 'maxThrottlingMs' | 'fitBalance'> {
+export function readCollectFlags(flags: CollectFlags): CollectSettings {
   const outage = flags['max-outage']
   const maxOutageMs = outage === undefined ? defaultOutageMs : parseDuration(outage, 'smhd')
   if (maxOutageMs === null)
@@ -81,5 +86,6 @@ export function readCollectFlags(
     maxOutageMs,
     maxThrottlingMs: outage === undefined ? defaultThrottlingMs : maxOutageMs,
     fitBalance: flags['fit-balance'] === true,
+    metricsFile: metricsFileToWrite(flags['metrics-file']),
   }
 }

@@ -90,6 +90,17 @@ const lastReading = prepared(($: Values<{ keyHash: string; before: number }>) =>
     .limit(1),
 )
 
+const newestReading = prepared(() =>
+  orm.select({ keyHash: u.keyHash, readAt: u.readAt }).from(u).orderBy(desc(u.id)).limit(1),
+)
+
+/** The newest reading with whatever key. */
+export function lastUsageOfAll(db: Database): UsageReading | null {
+  const newest = newestReading.get(db)
+  if (newest === undefined) return null
+  return lastReading.get(db, { keyHash: newest.keyHash, before: Number.MAX_SAFE_INTEGER }) ?? null
+}
+
 const keysRead = prepared(() =>
   orm.select({ hash: u.keyHash }).from(u).groupBy(u.keyHash).orderBy(sql`min(${u.id})`),
 )

@@ -1,0 +1,62 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { UsageError } from '../../model/errors.ts'
+import { coverageOf, type Run } from '../../model/run.ts'
+import { writablePath, writeFileAtomically } from '../../output/file.ts'
+import { type JobMetrics, metricsText } from '../../output/metrics-file.ts'
+import type { Store } from '../../store/store.ts'
+import { type MetricsFile, metricsFile } from '../config.ts'
+import { searchJob } from '../job-files.ts'
+
+/** What the metrics are read from and where they go. */
+export interface MetricsStep {
+  readonly app: { readonly store: Store }
+  /** Null where none is wanted. */
+  readonly metricsFile: MetricsFile | null
+}
+
+/** The file that flag or environment name. Throws one sentence where it cannot be written, or holds something else. */
+export function metricsFileToWrite(flag: string | undefined): MetricsFile | null {
+  const file = metricsFile(flag)
+  if (file === null) return null
+  const path = writablePath(file.path, file.by)
+  if (existsSync(path) && !/^(# HELP |$)/.test(readFileSync(path, 'utf8').slice(0, 7)))
+    throw new UsageError(
+      `${file.path} is there and is not a file of metrics, so it would be lost. Give ${file.by} the name of another file`,
+    )
+  return file
+}
+
+/** The collector of node_exporter is another user. */
+const readableByAll = 0o644
+
+/** Writes what all jobs of the database come to into the file of metrics. */
+export async function writeMetrics({ app: { store }, metricsFile }: MetricsStep): Promise<void> {
+  if (metricsFile === null) return
+  const text = await currentMetrics(store)
+  await writeFileAtomically(metricsFile.path, [text], metricsFile.by, readableByAll)
+}
+
+async function currentMetrics(store: Store): Promise<string> {
+  const openAlerts = await store.openAlertCounts()
+  const jobs: JobMetrics[] = []
+  for (const job of await store.jobsThatRan()) {
+    const { last, good } = await store.newestRuns(job)
+    if (last === null || job === searchJob) continue
+    const { planned, done, failed, pending } = await store.taskCounts(last.id)
+    const { spent } = await store.creditsOf([last.id])
+    jobs.push({
+      job,
+      lastGoodAt: good === null ? null : endOf(good),
+      lastRunAt: endOf(last),
+      credits: spent,
+      tasks: { done, failed, pending },
+      coverage: coverageOf({ planned, done }),
+      openAlerts: openAlerts.get(job) ?? 0,
+    })
+  }
+  return metricsText(jobs, (await store.newestUsage())?.remaining ?? null)
+}
+
+function endOf({ finishedAt, startedAt }: Run): number {
+  return finishedAt ?? startedAt
+}

@@ -1,0 +1,49 @@
+import type { Database } from 'better-sqlite3'
+import { and, count, desc, eq, inArray } from 'drizzle-orm'
+import { isGoodRun, type Run } from '../../../model/run.ts'
+import type { StatusReads } from '../../status.ts'
+import { orm, prepared, type Values } from '../connection/statements.ts'
+import { lastUsageOfAll } from '../ledger/sums.ts'
+import { loadRun, taskCounts } from '../runs.ts'
+import { runs } from '../schema.ts'
+import { alerts } from './schema.ts'
+
+const jobsOfRuns = prepared(() => orm.selectDistinct({ job: runs.job }).from(runs).orderBy(runs.job))
+
+const newestRun = prepared(($: Values<{ job: string }>) =>
+  orm.select({ id: runs.id }).from(runs).where(eq(runs.job, $.job)).orderBy(desc(runs.id)).limit(1),
+)
+
+const completeRuns = prepared(($: Values<{ job: string }>) =>
+  orm
+    .select({ id: runs.id, reason: runs.finishReason })
+    .from(runs)
+    .where(and(eq(runs.job, $.job), inArray(runs.finishReason, ['completed', 'completed_with_failures'])))
+    .orderBy(desc(runs.id)),
+)
+
+const openAlerts = prepared(() =>
+  orm
+    .select({ job: alerts.job, open: count() })
+    .from(alerts)
+    .where(eq(alerts.state, 'open'))
+    .groupBy(alerts.job),
+)
+
+export function statusReads(db: Database): StatusReads {
+  return {
+    jobsThatRan: async () => jobsOfRuns.all(db).map(({ job }) => job),
+    newestRuns: async (job) => {
+      const last = newestRun.get(db, { job })
+      return { last: last === undefined ? null : loadRun(db, last.id), good: newestGood(db, job) }
+    },
+    newestUsage: async () => lastUsageOfAll(db),
+    openAlertCounts: async () => new Map(openAlerts.all(db).map(({ job, open }) => [job, open])),
+  }
+}
+
+function newestGood(db: Database, job: string): Run | null {
+  for (const { id, reason } of completeRuns.each(db, { job }))
+    if (isGoodRun(reason, taskCounts(db, id))) return loadRun(db, id)
+  return null
+}

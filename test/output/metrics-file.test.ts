@@ -1,0 +1,83 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type JobMetrics, metricsText } from '../../src/output/metrics-file.ts'
+import { hasPromtool, parseMetrics, promtoolSays } from '../support/prometheus.ts'
+
+const acme: JobMetrics = {
+  job: 'acme',
+  lastGoodAt: Date.UTC(2026, 10, 1, 6, 0, 30, 250),
+  lastRunAt: Date.UTC(2026, 10, 2, 6),
+  credits: 120,
+  tasks: { done: 90, failed: 6, pending: 4 },
+  coverage: 0.9,
+  openAlerts: 2,
+}
+/** Never good, and planned without a task. */
+const empty: JobMetrics = {
+  ...acme,
+  job: 'a "b"\\\n',
+  lastGoodAt: null,
+  tasks: { done: 0, failed: 0, pending: 0 },
+  coverage: null,
+}
+
+test('the file says what every job and the account come to', () => {
+  expect(metricsText([acme], 5000)).toMatchInlineSnapshot(`
+    "# HELP rankline_last_success_timestamp_seconds When the newest good run of the job ended.
+    # TYPE rankline_last_success_timestamp_seconds gauge
+    rankline_last_success_timestamp_seconds{job="acme"} 1793512830.25
+    # HELP rankline_last_run_timestamp_seconds When the newest run of the job ended, or began where it has no end.
+    # TYPE rankline_last_run_timestamp_seconds gauge
+    rankline_last_run_timestamp_seconds{job="acme"} 1793599200
+    # HELP rankline_run_credits Credits billed for the newest run of the job.
+    # TYPE rankline_run_credits gauge
+    rankline_run_credits{job="acme"} 120
+    # HELP rankline_run_tasks Tasks of the newest run of the job, by state.
+    # TYPE rankline_run_tasks gauge
+    rankline_run_tasks{job="acme",state="done"} 90
+    rankline_run_tasks{job="acme",state="failed"} 6
+    rankline_run_tasks{job="acme",state="pending"} 4
+    # HELP rankline_coverage_ratio Part of the tasks of the newest run that is done, 0 to 1.
+    # TYPE rankline_coverage_ratio gauge
+    rankline_coverage_ratio{job="acme"} 0.9
+    # HELP rankline_balance_credits Balance that the service showed last.
+    # TYPE rankline_balance_credits gauge
+    rankline_balance_credits 5000
+    # HELP rankline_alerts_open Alerts of the job that are not over.
+    # TYPE rankline_alerts_open gauge
+    rankline_alerts_open{job="acme"} 2
+    "
+  `)
+})
+
+test('what is not known has no line', () => {
+  const names = new Set(parseMetrics(metricsText([empty], null)).map(({ name }) => name))
+  expect([...names]).toEqual([
+    'rankline_last_run_timestamp_seconds',
+    'rankline_run_credits',
+    'rankline_run_tasks',
+    'rankline_alerts_open',
+  ])
+})
+
+test('any name of a job is read back as it is', () => {
+  const names = fc.uniqueArray(
+    fc.string({ unit: fc.constantFrom('a', '"', '\\', '\n', '{', '}', '=', ',', 'é', '😀') }),
+  )
+  fc.assert(
+    fc.property(names, (jobs) => {
+      const samples = parseMetrics(
+        metricsText(
+          jobs.map((job) => ({ ...acme, job })),
+          1,
+        ),
+      )
+      const runs = samples.filter(({ name }) => name === 'rankline_run_credits')
+      expect(runs.map(({ labels }) => labels.job)).toEqual(jobs)
+    }),
+  )
+})
+
+test.runIf(hasPromtool)('promtool has nothing to say against it', () => {
+  expect(promtoolSays(metricsText([acme, empty], 5000))).toBe('')
+})
