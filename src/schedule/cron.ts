@@ -33,7 +33,7 @@ interface CronMistake {
   readonly fix: string
 }
 
-/** Reads a cron pattern, as the program that runs it will read it; single spaces separate its fields. */
+/** Reads a cron pattern; single spaces separate its fields. */
 export function schedule(text: string): ReadResult<string> {
   const mistake = cronMistake(text)
   if (mistake === null) return { value: text.trim().split(/\s+/).join(' ') }
@@ -58,24 +58,46 @@ function cronMistake(pattern: string): CronMistake | null {
       const mistake = partMistake(part, field)
       if (mistake !== null) return mistake
     }
-  const next = nextOf(written.join(' '))
-  if (next === 'unreadable') return general
-  return next === null ? { why: 'that day never comes', fix: 'write a day that the month has' } : null
+  const first = firstOf(written.join(' '))
+  if (first === 'unreadable') return general
+  return first === null ? { why: 'that day never comes', fix: 'write a day that the month has' } : null
 }
 
-/** The next time of a pattern on a clock that no daylight saving moves; null where there is none. */
-function nextOf(pattern: string): Date | null | 'unreadable' {
+/** The first time of a pattern on a clock that no daylight saving moves; null where there is none. */
+function firstOf(pattern: string): number | null | 'unreadable' {
   try {
-    const cron = new (croner().Cron)(pattern, {
-      timezone: 'UTC',
-      mode: '5-or-6-parts',
-      domAndDow: false,
-      paused: true,
-    })
     // Nothing of a pattern depends on where in the calendar the search begins.
-    return cron.nextRun('2024-01-01T00:00:00Z')
+    return matchesOf(pattern)(Date.UTC(2024, 0, 1))
   } catch {
     return 'unreadable'
+  }
+}
+
+/** The hours of a pattern of five or six fields. */
+export function hourOf(pattern: string): string {
+  return pattern.split(' ').at(-4) as string
+}
+
+/**
+ * Finds the times of a pattern on a clock that no daylight saving moves, read as if they were UTC: the first at or after a time,
+ * epoch ms, or null where none comes. Throws where the pattern cannot be read.
+ */
+export function matchesOf(pattern: string): (from: number) => number | null {
+  const cron = new (croner().Cron)(pattern, {
+    utcOffset: 0,
+    mode: '5-or-6-parts',
+    domAndDow: false,
+    paused: true,
+  })
+  // Most questions are asked again a little later, with the same answer.
+  let asked = Number.POSITIVE_INFINITY
+  let found: number | null = null
+  return (from) => {
+    if (from < asked || (found !== null && from > found)) {
+      found = cron.nextRun(new Date(Math.ceil(from / 1_000) * 1_000 - 1))?.getTime() ?? null
+      asked = from
+    }
+    return found
   }
 }
 
@@ -95,12 +117,14 @@ function partMistake(part: string, field: Field): CronMistake | null {
   if (step !== undefined && to === undefined && /^\w+$/.test(from))
     return {
       why: `${part} has no range to step through`,
-      fix: `write ${from}-${lastOf(from, field)}/${step}`,
+      fix: `write ${from}-${endOf(from, field)}/${step}`,
     }
-  if (to !== undefined && numberOf(from, field) > numberOf(to, field))
+  // `sat-sun` ends on the Sunday that is 7.
+  const toSunday = field.unit === 'day of the week' && to?.toLowerCase() === 'sun'
+  if (to !== undefined && !toSunday && numberOf(from, field) > numberOf(to, field))
     return {
       why: `${range} ends before it begins`,
-      fix: `write ${from}-${lastOf(from, field)},${firstOf(to, field)}-${to}`,
+      fix: `write ${from}-${endOf(from, field)},${beginOf(to, field)}-${to}`,
     }
   return null
 }
@@ -125,11 +149,11 @@ function numberOf(end: string, { least, names }: Field): number {
   return place >= 0 ? place + least : Number(end)
 }
 
-function lastOf(end: string, { unit, greatest, names }: Field): string {
+function endOf(end: string, { unit, greatest, names }: Field): string {
   if (!/^\d+$/.test(end)) return names?.at(-1) ?? ''
   return String(unit === 'day of the week' ? 6 : greatest)
 }
 
-function firstOf(end: string, { least, names }: Field): string {
+function beginOf(end: string, { least, names }: Field): string {
   return /^\d+$/.test(end) ? String(least) : (names?.[0] ?? '')
 }

@@ -216,6 +216,7 @@ describe('what is right in a setting', () => {
     [`freshness: 30m\n${q}`, { freshnessMs: 1_800_000 }],
     [`freshness: 2w\n${q}`, { freshnessMs: 1_209_600_000 }],
     [`schedule: "*/5 0 6  * * mon-fri"\n${q}`, { schedule: '*/5 0 6 * * mon-fri' }],
+    [`schedule: 0 6 * * fri-sun\n${q}`, { schedule: '0 6 * * fri-sun' }],
     [`schedule: 0 6 29 2 *\n${q}`, { schedule: '0 6 29 2 *' }],
     [`schedule: 0 6 31 2 7\n${q}`, { schedule: '0 6 31 2 7' }],
     [`budget: { keep: 0 }\n${q}`, { budget: { maxCredits: null, keep: 0 } }],
