@@ -6,6 +6,7 @@ import { commands } from '../src/cli/commands/index.ts'
 import { reportCommand } from '../src/cli/commands/report/report.ts'
 import { exportKinds } from '../src/export/kinds.ts'
 import { jobFileJsonSchema } from '../src/jobfile/schema.ts'
+import { workspaceJsonSchema } from '../src/jobfile/workspace.ts'
 import { exitCodes } from '../src/model/run.ts'
 import type { Column } from '../src/output/formats/format.ts'
 import { reportFormats } from '../src/report/formats/index.ts'
@@ -99,6 +100,20 @@ describe('jobs/README', () => {
 
   test('is accompanied by the JSON Schema of job files', async () => {
     await expect(`${JSON.stringify(schema, null, 2)}\n`).toMatchFileSnapshot('../jobs/job.schema.json')
+  })
+})
+
+describe('docs/workspace', () => {
+  const workspace = workspaceJsonSchema() as typeof schema
+
+  test('explains every key of rankline.yaml as its schema does', () => {
+    expect(tableRows('docs/workspace.md', 'workspace')).toEqual(keyRows(workspace.properties))
+  })
+
+  test('is accompanied by the JSON Schema of rankline.yaml', async () => {
+    await expect(`${JSON.stringify(workspace, null, 2)}\n`).toMatchFileSnapshot(
+      '../jobs/workspace.schema.json',
+    )
   })
 })
 

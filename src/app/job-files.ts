@@ -12,6 +12,7 @@ import type { JobQuery } from '../model/query.ts'
 import type { InvalidValue } from '../model/values.ts'
 import { planQuery } from '../plan/plan-query.ts'
 import type { PlanDraft, RunStore } from '../store/runs.ts'
+import { areWorkspacesSound } from './workspace.ts'
 
 /** Flags of the commands that take job files, as typed. */
 export interface JobFileFlags extends JobFlags {
@@ -53,7 +54,7 @@ const staged = 500
 const stdinName = 'stdin'
 
 /**
- * Reads every job file whole into the draft. Answers null when there was any mistake, and with `--skip-bad` when no file was without
+ * Reads every job file whole into the draft. Answers null when there was any mistake in them or in `rankline.yaml`, and with `--skip-bad` when no file was without
  * one; each mistake was then logged as one line, and the draft must not be used.
  */
 export async function stageJobs(
@@ -63,6 +64,7 @@ export async function stageJobs(
   { log, onRead }: Pick<PlanEvents, 'log' | 'onRead'>,
 ): Promise<readonly StagedJob[] | null> {
   const paths = jobPaths(flags)
+  if (!(await areWorkspacesSound(paths, { log, all: flags.verbose === true }))) return null
   const jobs: StagedJob[] = []
   // What a bad file staged lies under its name.
   const named: JobSettings[] = []
@@ -102,6 +104,7 @@ export async function openJobs(
 ): Promise<readonly JobSettings[] | null> {
   const jobs: JobSettings[] = []
   const paths = jobPaths(flags)
+  if (!(await areWorkspacesSound(paths, { log, all: flags.verbose === true }))) return null
   for (const path of paths) {
     const { report, end } = mistakePrinter(log, flags.verbose === true)
     const file = await openNamed(path, flags, log, report)

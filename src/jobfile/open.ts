@@ -10,6 +10,7 @@ import { fileMistake, fromJobFile, isYamlMap, type JobText, yamlText, yamlTextMi
 import { entriesOf, operationsOfEntries, type Reading, readQueries } from './queries.ts'
 import { readSettings } from './settings.ts'
 import { inFileOrder, isMap, type Report, type Source } from './source.ts'
+import { isWorkspaceFile, readWorkspace } from './workspace.ts'
 import { parseYaml } from './yaml.ts'
 
 /** A job file whose settings were checked. */
@@ -20,7 +21,7 @@ export interface JobFile {
    * is reported and its row left out. Each call reads the files anew.
    */
   readonly queries: () => AsyncGenerator<JobQuery, void>
-  /** SHA-256 (hex) of all bytes that the latest whole reading met, null before: two readings of the same files agree. */
+  /** SHA-256 (hex) of all bytes, those of `rankline.yaml` first, that the latest whole reading met, null before: two readings of the same files agree. */
   readonly digest: () => string | null
 }
 
@@ -28,7 +29,8 @@ export interface JobFile {
 type Job = string | JobText
 
 /**
- * Opens a job file, YAML or CSV by its extension, or a text; flags win over what it says. Null after a mistake in file or
+ * Opens a job file, YAML or CSV by its extension, or a text; flags win over what it says, and it wins over `rankline.yaml` beside
+ * it (that of the working folder for a text). Null after a mistake in file or
  * settings: then every mistake of the queries was reported, too. The other mistakes are reported while the queries are read.
  */
 export async function openJob(job: Job, flags: JobFlags, report: Report): Promise<JobFile | null> {
@@ -38,6 +40,8 @@ export async function openJob(job: Job, flags: JobFlags, report: Report): Promis
     report({ where: file, line: null, column: null, ...mistake })
     return null
   }
+  const shared = await readWorkspace(path.dirname(file), report)
+  if (shared === null) return null
   const yaml = isYaml(job) ? await bytesOf(job) : null
   const { take, release } = inFileOrder(report)
   const reported = new Set<string>()
@@ -52,7 +56,8 @@ export async function openJob(job: Job, flags: JobFlags, report: Report): Promis
     return null
   }
   const entryOperations = source === null ? [] : operationsOfEntries(source)
-  const origin = { path: typeof job === 'string' ? job : null, where: file, source }
+  const { defaults, bytes: sharedBytes } = shared
+  const origin = { path: typeof job === 'string' ? job : null, where: file, source, defaults }
   const plan = readSettings(origin, flags, entryOperations, exceptAt(reported, take))
   const sound = release() === 0
   const expand = queryExpander(plan.shared)
@@ -61,7 +66,7 @@ export async function openJob(job: Job, flags: JobFlags, report: Report): Promis
 
   let digest: string | null = null
   async function* queries(): AsyncGenerator<JobQuery, void> {
-    const hash = createHash('sha256')
+    const hash = createHash('sha256').update(sharedBytes)
     if (yaml !== null) hash.update(await unchanged(job, yaml, report))
     yield* readQueries(reading, (chunk) => hash.update(chunk), sound)
     digest = hash.digest('hex')
@@ -83,8 +88,13 @@ export async function csvFilesOf(file: string): Promise<readonly string[]> {
   )
 }
 
+const notAJob: InvalidValue = {
+  message: 'this file holds what the jobs of its folder share, and no job',
+  fix: 'name a job file beside it',
+}
+
 async function jobMistake(job: Job): Promise<InvalidValue | null> {
-  if (typeof job === 'string') return await fileMistake(job)
+  if (typeof job === 'string') return isWorkspaceFile(job) ? notAJob : await fileMistake(job)
   return isYaml(job) ? yamlTextMistake(job) : null
 }
 

@@ -9,6 +9,12 @@ import {
 import { closestMatch } from '../model/text.ts'
 import { badCharacters, type InvalidValue, quoted, type ReadResult } from '../model/values.ts'
 
+/** The mistake of asking for depth and pages at once. */
+export const depthAndPages: InvalidValue = {
+  message: 'depth and pages cannot both be set',
+  fix: 'keep one of them',
+}
+
 /** The parameters of all operations that a job can ask for. */
 export const paramNames: ReadonlySet<string> = new Set(
   billableOperations.flatMap(({ params }) => Object.keys(params)),

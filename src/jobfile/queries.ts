@@ -7,11 +7,13 @@ import { count } from '../model/text.ts'
 import { type InvalidValue, queryText } from '../model/values.ts'
 import { readCsv } from './csv.ts'
 import { type ReadRow, readColumns, rowReader } from './csv-rows.ts'
+import { noDefaults } from './defaults.ts'
 import { type Expand, queryExpander, type Row } from './expand.ts'
 import { type ByteSource, fileMistake, fromJobFile, unreadable } from './files.ts'
 import { readMap, readValue } from './issues.ts'
+import { depthAndPages } from './params.ts'
 import { fileSchema, operationName, querySchema, textSchema, type WrittenQuery } from './schema.ts'
-import { depthAndPages, flagPosition, type JobPlan, readSettings } from './settings.ts'
+import { flagPosition, type JobPlan, readSettings } from './settings.ts'
 import { inFileOrder, isMap, type Path, type Report, type Source, type Tree } from './source.ts'
 import { inFile, readTargets } from './targets.ts'
 
@@ -247,7 +249,8 @@ export function readOneQuery(
     // Operation and query are no flags here.
     report({ ...problem, where: problem.where.replace(/^--/, '') })
   }
-  const plan = readSettings({ path: name, where: name, source: null }, flags, [], complain)
+  const origin = { path: name, where: name, source: null, defaults: noDefaults }
+  const plan = readSettings(origin, flags, [], complain)
   const text = queryText(query)
   if (!('value' in text))
     complain({ ...flagPosition(['query']), ...text, message: `the query ${text.message}` })

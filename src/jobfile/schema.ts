@@ -8,8 +8,9 @@ import { schedule } from '../schedule/cron.ts'
 import { paramNames } from './params.ts'
 import { site } from './targets.ts'
 
-// Imported as a namespace, so that the build drops the messages in all languages.
-function scalar<T>({ read, json }: settings.Scalar<T>) {
+/** One value as the user wrote it, read by the reader of a setting. */
+// zod is imported as a namespace, so that the build drops the messages in all languages.
+export function scalar<T>({ read, json }: settings.Scalar<T>) {
   return z
     .string()
     .transform((written, context) => {
@@ -22,8 +23,9 @@ function scalar<T>({ read, json }: settings.Scalar<T>) {
     .meta(json)
 }
 
+/** A map with these keys and no others. */
 // zod does not say which keys it knows when it meets an unknown one: the message of that complaint lists them.
-function strict<S extends z.ZodRawShape>(shape: S) {
+export function strict<S extends z.ZodRawShape>(shape: S) {
   return z.strictObject(shape, {
     error: (issue) => (issue.code === 'unrecognized_keys' ? Object.keys(shape).join(' ') : undefined),
   })
@@ -110,6 +112,10 @@ function valueSchema(value: settings.Setting['value']): z.ZodType {
 export const flagsSchema = strict(shapeOf(settings.jobSettings))
 
 const { match: _, ...fileShape } = flagsSchema.shape
+const { name: _name, ...sharedShape } = fileShape
+
+/** The settings that all jobs of a folder can share. */
+export const defaultsSchema = strict(sharedShape)
 
 /** Values of one query that are a single text, in a YAML entry and in a cell of a CSV. */
 export const querySettings = {

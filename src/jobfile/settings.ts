@@ -11,18 +11,13 @@ import {
 } from '../model/job-settings.ts'
 import type { Match } from '../model/target.ts'
 import { grouped } from '../model/text.ts'
-import { type InvalidValue, jobName, quoted } from '../model/values.ts'
+import { jobName, quoted } from '../model/values.ts'
+import { type JobDefaults, valueAnywhere, withDefaults } from './defaults.ts'
 import { readMap, type SchemaResult } from './issues.ts'
-import { combine, paramOf, paramValue, type SharedParams, unknownParam } from './params.ts'
+import { combine, depthAndPages, paramOf, paramValue, type SharedParams, unknownParam } from './params.ts'
 import { flagsSchema, looseJobSchema } from './schema.ts'
 import type { FilePosition, Path, Report, Source, Tree } from './source.ts'
 import { inFile, type MatchHints, readTargets, type TargetList } from './targets.ts'
-
-/** The mistake of asking for depth and pages at once. */
-export const depthAndPages: InvalidValue = {
-  message: 'depth and pages cannot both be set',
-  fix: 'keep one of them',
-}
 
 /** What settings are read from. */
 export interface Origin {
@@ -32,6 +27,8 @@ export interface Origin {
   readonly where: string
   /** The YAML; null for a CSV. */
   readonly source: Source | null
+  /** What its folder says. */
+  readonly defaults: JobDefaults
 }
 
 /** A job without its queries. */
@@ -49,14 +46,17 @@ export interface JobPlan {
 
 /** File and flags, each read for itself. */
 interface RawSettings {
+  /** With what the folder says where the file is silent. */
   readonly file: SchemaResult<SettingsData>
   readonly flags: SchemaResult<SettingsData>
   /** Where a part stands: at the flag where a flag gives it. */
   readonly at: Source['at']
+  /** Whether neither the file nor a flag gives a part. */
+  readonly isDefault: (path: Path) => boolean
 }
 
 /**
- * The settings of a job, flags over file over defaults. Every mistake is reported; after one the plan serves
+ * The settings of a job, flags over file over its folder over defaults. Every mistake is reported; after one the plan serves
  * only to look for mistakes in the queries.
  */
 export function readSettings(
@@ -85,24 +85,32 @@ export function readSettings(
     depth: data.depth ?? null,
     pages: data.pages ?? null,
     match,
-    pagingPosition: raw.at(['paging']),
+    // The paging of a folder is right for other jobs: what does not fit is this one.
+    pagingPosition: raw.isDefault(['paging'])
+      ? { where: file.where, line: null, column: null }
+      : raw.at(['paging']),
   }
 }
 
-function readBoth({ source }: Origin, flags: JobFlags, report: Report): RawSettings {
+function readBoth({ source, defaults }: Origin, flags: JobFlags, report: Report): RawSettings {
   const flagged = flagsSource(flags, report)
-  const readFile = source === null ? null : readMap(looseJobSchema, source, [], report)
+  const readFile: SchemaResult<SettingsData> =
+    source === null ? { data: {}, failed: new Set() } : readMap(looseJobSchema, source, [], report)
   const readFlags = readMap(flagsSchema, flagged, [], report)
+  const file = withDefaults(defaults, readFile, source?.tree, readFlags.data)
   const isFlag = (path: Path): boolean => {
     const [key, name] = path
     const part = readFlags.data[key as keyof SettingsData]
     if (key === 'params' || key === 'budget') return Object.hasOwn(Object(part ?? {}), name ?? '')
     return part !== undefined
   }
+  const isDefault = (path: Path): boolean => !isFlag(path) && file.isDefault(path)
   return {
-    file: readFile ?? { data: {}, failed: new Set() },
+    file: file.result,
     flags: readFlags,
-    at: (path, part) => (source === null || isFlag(path) ? flagged : source).at(path, part),
+    at: (path, part) =>
+      (isDefault(path) ? defaults : source === null || isFlag(path) ? flagged : source).at(path, part),
+    isDefault,
   }
 }
 
@@ -148,7 +156,9 @@ function targetList(raw: RawSettings, key: 'targets' | 'competitors', own: boole
 
 const byFlag: MatchHints = { beyond: 'add --match prefix or --match url', page: 'add --match url' }
 
-function reportDepthAndPages({ file, flags, at }: RawSettings, report: Report): void {
+function reportDepthAndPages({ file, flags, at, isDefault }: RawSettings, report: Report): void {
+  // Those of the folder were checked there.
+  if (isDefault(['pages'])) return
   for (const { data } of [file, flags])
     if (data.depth !== undefined && data.pages !== undefined)
       report({ ...(data === flags.data ? flagPosition : at)(['pages']), ...depthAndPages })
@@ -201,7 +211,11 @@ export function readSharedParams(
   // Params cannot be checked against a wrong operation or style.
   const wrong = ['operation', 'style'].some((key) => file.failed.has(key) || flags.failed.has(key))
   if (wrong) return { style, params: new Map(), matrix: new Map() }
-  if (style === 'post' && !all.some((operation) => operation.styles.includes('post')))
+  if (
+    style === 'post' &&
+    !raw.isDefault(['style']) &&
+    !all.some((operation) => operation.styles.includes('post'))
+  )
     report({
       ...raw.at(['style']),
       message: `${all.map(({ name }) => name).join(' and ')} cannot be called in the post style`,
@@ -227,6 +241,8 @@ interface Checking {
 }
 
 function fits({ raw, all, style, report }: Checking, at: readonly [string, string]): boolean {
+  // What a folder says is for the operations that have it.
+  if (raw.isDefault(at)) return true
   const mistake = unknownParam(at[1], all, style)
   if (mistake !== null) report({ ...raw.at(at, 'key'), ...mistake })
   return mistake === null
@@ -238,9 +254,10 @@ function checked(
   text: string,
 ): ParamValue | undefined {
   let value: ParamValue | undefined
-  for (const operation of all) {
-    const param = paramOf(operation, at[1], style)
-    if (param === undefined) continue
+  const params = all.flatMap((operation) => paramOf(operation, at[1], style) ?? [])
+  // What a folder says may be for operations that only rows of a CSV name.
+  if (params.length === 0) return valueAnywhere(at[1], text)
+  for (const param of params) {
     const read = paramValue(param, at[1], text)
     if (!('value' in read)) {
       report({ ...raw.at(at as Path), ...read })

@@ -23,8 +23,28 @@ type ToPlace = (offset: number) => FilePosition
 // Deeper files can exhaust the stack of the composer, which ends the process; no job needs ten levels.
 const maxDepth = 100
 
+/** What a file is meant to hold, for the mistakes of one that is no map. */
+export interface FileWords {
+  /** What to write into an empty file; null where it may be empty. */
+  readonly empty: string | null
+  readonly notMap: string
+  /** What to do where a second document begins. */
+  readonly second: string
+}
+
+const jobWords: FileWords = {
+  empty: "write 'queries:' and below it the texts to search for",
+  notMap: "write 'queries:' and below it the list of texts",
+  second: 'write one job per file, without a line ---',
+}
+
 /** Reads the text of a YAML file; null after a mistake that leaves no whole map to look at. */
-export function parseYaml(written: string, where: string, report: Report): Source | null {
+export function parseYaml(
+  written: string,
+  where: string,
+  report: Report,
+  words: FileWords = jobWords,
+): Source | null {
   const text = written.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n')
   const lines = new LineCounter()
   const place = (offset: number): FilePosition => {
@@ -34,15 +54,16 @@ export function parseYaml(written: string, where: string, report: Report): Sourc
   const documents = compose(text, lines, (offset) =>
     report({ ...place(offset), message: 'the nesting is too deep', fix: 'write a flat list of queries' }),
   )
-  if (documents === null || !reportSyntax(documents, text, place, report)) return null
+  if (documents === null || !reportSyntax(documents, text, place, report, words)) return null
   const contents = documents[0]?.contents ?? null
   if (contents === null || (isScalar(contents) && contents.source === '')) {
-    const fix = "write 'queries:' and below it the texts to search for"
-    report({ where, line: null, column: null, message: 'the file is empty', fix })
+    const nothing = { where, line: null, column: null }
+    if (words.empty === null) return { tree: Object.create(null), at: () => nothing }
+    report({ ...nothing, message: 'the file is empty', fix: words.empty })
     return null
   }
   if (!isMap(contents)) {
-    const fix = "write 'queries:' and below it the list of texts"
+    const fix = words.notMap
     report({ ...place(contents.range?.[0] ?? 0), message: 'the file is not a map of settings', fix })
     return null
   }
@@ -138,6 +159,7 @@ export function reportSyntax(
   text: string,
   place: ToPlace,
   report: Report,
+  words: FileWords = jobWords,
 ): boolean {
   const second = documents[1]
   let trusted = true
@@ -167,8 +189,8 @@ export function reportSyntax(
     }
   }
   if (second === undefined) return trusted
-  const fix = 'write one job per file, without a line ---'
-  report({ ...place(second.range?.[0] ?? 0), message: 'a second YAML document begins here', fix })
+  const message = 'a second YAML document begins here'
+  report({ ...place(second.range?.[0] ?? 0), message, fix: words.second })
   return false
 }
 

@@ -69,9 +69,10 @@ const unitMs: Readonly<Record<string, number>> = {
   h: 3_600_000,
   d: 86_400_000,
   w: 604_800_000,
+  y: 31_536_000_000,
 }
 
-/** A span of time such as `90s`, `30m`, `12h`, `7d` or `2w` in milliseconds; null for anything else. */
+/** A span of time such as `90s`, `30m`, `12h`, `7d`, `2w` or `1y` (365 days) in milliseconds; null for anything else. */
 export function parseDuration(text: string, units: string): number | null {
   const [, amount, unit] = text.match(/^(\d+)([a-z])$/) ?? []
   if (unit === undefined || !units.includes(unit)) return null

@@ -1,0 +1,46 @@
+import { dirname, resolve } from 'node:path'
+import { formatProblem, mistakePrinter, type Report } from '../jobfile/source.ts'
+import type { WorkspaceFile } from '../jobfile/workspace.ts'
+import { UsageError } from '../model/errors.ts'
+import { noFile, type Problem } from '../model/job.ts'
+import { count } from '../model/text.ts'
+import type { Workspace } from '../model/workspace.ts'
+
+/** The workspace of a folder, empty where it has no `rankline.yaml`. Throws one sentence where that file has a mistake. */
+export async function openWorkspace(folder: string): Promise<Workspace> {
+  const mistakes: Problem[] = []
+  const read = await readWorkspace(folder, (mistake) => mistakes.push(mistake))
+  if (read !== null) return read.workspace
+  const [first, ...others] = mistakes
+  const more = others.length === 0 ? '' : `, and ${count(others.length, 'mistake')} more`
+  throw new UsageError(first === undefined ? `${folder} cannot be read` : `${formatProblem(first)}${more}`)
+}
+
+/** The workspace of the folder that a job file is in; that of the working folder for a job that has no file. */
+export async function workspaceOf(jobFile: string): Promise<Workspace> {
+  return await openWorkspace(folderOf(jobFile))
+}
+
+/** Whether the workspaces of these job files are without mistakes; each mistake was logged as one line. */
+export async function areWorkspacesSound(
+  jobFiles: readonly string[],
+  { log, all }: { readonly log: (line: string) => void; readonly all: boolean },
+): Promise<boolean> {
+  const folders = new Map(jobFiles.map((file) => [resolve(folderOf(file)), folderOf(file)]))
+  let mistakes = 0
+  for (const folder of folders.values()) {
+    const { report, end } = mistakePrinter(log, all)
+    await readWorkspace(folder, report)
+    mistakes += end()
+  }
+  return mistakes === 0
+}
+
+function folderOf(jobFile: string): string {
+  return jobFile === noFile ? '.' : dirname(jobFile)
+}
+
+async function readWorkspace(folder: string, report: Report): Promise<WorkspaceFile | null> {
+  const { readWorkspace: read } = await import('../jobfile/workspace.ts')
+  return await read(folder, report)
+}

@@ -1,0 +1,217 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import * as z from 'zod'
+import * as settings from '../model/job-settings.ts'
+import { closestMatch, parseDuration } from '../model/text.ts'
+import { plainText, quoted, type ReadResult } from '../model/values.ts'
+import type { Channel, PeriodBudget, Workspace } from '../model/workspace.ts'
+import { checkDefaults, defaultsIn, type JobDefaults, noDefaults } from './defaults.ts'
+import { fileMistake, yamlText } from './files.ts'
+import { readMap } from './issues.ts'
+import { defaultsSchema, scalar, strict } from './schema.ts'
+import { inFileOrder, type Report } from './source.ts'
+import { parseYaml } from './yaml.ts'
+
+/** The file beside the jobs of a folder that holds what they share. */
+export const workspaceFile = 'rankline.yaml'
+
+/** `rankline.yaml` of a folder, checked. */
+export interface WorkspaceFile {
+  readonly workspace: Workspace
+  /** What job files of the folder need not say. */
+  readonly defaults: JobDefaults
+  /** As it stands on disk; empty where there is none. */
+  readonly bytes: Buffer
+}
+
+/** Whether a path names the file of a workspace, which is no job. */
+export function isWorkspaceFile(file: string): boolean {
+  return path.basename(file) === workspaceFile
+}
+
+/**
+ * Reads `rankline.yaml` of a folder. Null after a mistake in it, each of which is reported; without that file the workspace is
+ * empty.
+ */
+export async function readWorkspace(folder: string, report: Report): Promise<WorkspaceFile | null> {
+  const file = path.join(folder, workspaceFile)
+  const { take, release } = inFileOrder(report)
+  const bytes = await bytesOf(file, take)
+  if (bytes === null) return release() > 0 ? null : emptyWorkspace(folder)
+  const text = yamlText(bytes, file, take)
+  const source = text === null ? null : parseYaml(text, file, take, words)
+  if (source === null) {
+    release()
+    return null
+  }
+  const { data } = readMap(workspaceSchema, source, [], take)
+  const defaults = defaultsIn(source, data.defaults ?? {})
+  checkDefaults(defaults, take)
+  return release() > 0 ? null : { workspace: workspaceFrom(folder, data), defaults, bytes }
+}
+
+const words = {
+  empty: null,
+  notMap: "write settings such as 'defaults:', 'channels:' or 'budget:'",
+  second: 'write one map, without a line ---',
+}
+
+/** The bytes of the file; null where there is none, and after a mistake. */
+async function bytesOf(file: string, report: Report): Promise<Buffer | null> {
+  const place = { line: null, column: null }
+  if (existsSync(file)) {
+    const mistake = await fileMistake(file)
+    if (mistake === null) return await readFile(file)
+    report({ where: file, ...place, ...mistake })
+    return null
+  }
+  // The other extension of YAML: its budgets would be lost without a word.
+  const slip = file.replace(/\.yaml$/, '.yml')
+  if (existsSync(slip))
+    report({ where: slip, ...place, message: 'the file is not read', fix: `call it ${workspaceFile}` })
+  return null
+}
+
+function emptyWorkspace(folder: string): WorkspaceFile {
+  return { workspace: workspaceFrom(folder, {}), defaults: noDefaults, bytes: Buffer.alloc(0) }
+}
+
+function variableName(text: string): ReadResult<string> {
+  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(text)) return { value: text }
+  // What stands here by mistake may be the secret itself, which no message repeats.
+  return {
+    message: 'is not the name of an environment variable',
+    fix: 'put the secret into .env, and write the name of its variable here, such as SLACK_URL',
+  }
+}
+
+function mailAddress(text: string): ReadResult<string> {
+  const read = plainText(text)
+  if (!('value' in read) || /^[^\s@<>,;]+@[^\s@<>,;]+$/.test(read.value)) return read
+  return { message: `cannot be ${quoted(text)}`, fix: 'write one address such as seo@acme.com' }
+}
+
+function keptFor(text: string): ReadResult<number> {
+  const value = parseDuration(text, 'dwy')
+  if (value !== null && value > 0) return { value }
+  return {
+    message: `cannot be ${quoted(text)}`,
+    fix: 'write an age in days, weeks or years such as 90d or 2y',
+  }
+}
+
+const variable = scalar({ read: variableName, json: { type: 'string' } })
+const address = scalar({ read: mailAddress, json: { type: 'string' } })
+const age = scalar({ read: keptFor, json: { type: 'string', pattern: '^[0-9]+[dwy]$' } })
+const limit = scalar(settings.natural)
+const url = variable.describe('Environment variable that holds the address to send to')
+
+const periodBudget = {
+  per_day: limit.optional().describe('Credits for a local day'),
+  per_month: limit.optional().describe('Credits for a calendar month'),
+}
+
+const channelTypes = ['webhook', 'slack', 'discord', 'teams', 'email', 'file', 'exec'] as const
+
+function chat<const T extends string>(type: T) {
+  return strict({ type: z.literal(type), url_env: url })
+}
+
+const channel = z.discriminatedUnion(
+  'type',
+  [
+    strict({
+      type: z.literal('webhook'),
+      url_env: url,
+      secret_env: variable
+        .optional()
+        .describe('Environment variable that holds the secret which messages are signed with'),
+    }),
+    chat('slack'),
+    chat('discord'),
+    chat('teams'),
+    strict({
+      type: z.literal('email'),
+      to: z.array(address).min(1).describe('Addresses; SMTP_URL and SMTP_FROM stand in the environment'),
+    }),
+    strict({
+      type: z.literal('file'),
+      path: scalar({ read: plainText, json: { type: 'string' } }).describe(
+        'File that each message is appended to as a line of JSON; relative to this file',
+      ),
+    }),
+    strict({
+      type: z.literal('exec'),
+      command: z
+        .array(scalar(settings.text))
+        .min(1)
+        .describe('Program and arguments; the message comes through standard input, no shell is used'),
+    }),
+  ],
+  { error: ({ input }) => knownTypes((input as { readonly type?: unknown } | null)?.type) },
+)
+
+function knownTypes(type: unknown): string {
+  const near = typeof type === 'string' ? closestMatch(type, channelTypes) : null
+  return near === null ? `one of ${channelTypes.join(', ')}` : `'${near}'`
+}
+
+const workspaceSchema = strict({
+  defaults: defaultsSchema
+    .optional()
+    .describe('Settings of job files; what a job sets itself wins, and maps such as params are joined'),
+  budget: strict({
+    ...periodBudget,
+    by_tag: z
+      .record(z.string(), strict(periodBudget))
+      .optional()
+      .describe('Limits for the queries of a tag, such as a client'),
+  })
+    .optional()
+    .describe('Limits in credits over all jobs of the folder'),
+  channels: z
+    .record(z.string(), channel)
+    .optional()
+    .describe('Where messages go; each has a name, which to: in a job repeats'),
+  keep: strict({
+    answers: age.optional().describe('How long stored answers are kept; for ever if not given'),
+    results: age.optional().describe('How long results are kept; for ever if not given'),
+  })
+    .optional()
+    .describe('What is removed after some time; ranks stay'),
+})
+
+type WorkspaceData = Partial<z.output<typeof workspaceSchema>>
+
+function workspaceFrom(folder: string, { budget, channels = {}, keep }: WorkspaceData): Workspace {
+  return {
+    folder: path.resolve(folder),
+    channels: mapped(channels, channelFrom),
+    budget: { ...budgetFrom(budget ?? {}), byTag: mapped(budget?.by_tag ?? {}, budgetFrom) },
+    keep: { answersMs: keep?.answers ?? null, resultsMs: keep?.results ?? null },
+  }
+}
+
+type WrittenChannel = z.output<typeof channel>
+
+function channelFrom(written: WrittenChannel): Channel {
+  if (written.type === 'webhook')
+    return { type: 'webhook', urlEnv: written.url_env, secretEnv: written.secret_env ?? null }
+  return 'url_env' in written ? { type: written.type, urlEnv: written.url_env } : written
+}
+
+type WrittenBudget = { readonly [Key in keyof typeof periodBudget]?: number | undefined }
+
+function budgetFrom({ per_day, per_month }: WrittenBudget): PeriodBudget {
+  return { perDay: per_day ?? null, perMonth: per_month ?? null }
+}
+
+function mapped<T, U>(record: Readonly<Record<string, T>>, of: (value: T) => U): Readonly<Record<string, U>> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, of(value)]))
+}
+
+/** The JSON Schema of `rankline.yaml` (draft 7), for completion and checks in editors. */
+export function workspaceJsonSchema(): object {
+  return z.toJSONSchema(workspaceSchema, { io: 'input', target: 'draft-7' })
+}
