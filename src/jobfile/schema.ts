@@ -82,7 +82,27 @@ const names = { propertyNames: { enum: [...paramNames] } }
 const params = z.record(z.string(), text).meta(names)
 const matrix = z.record(z.string(), z.union([text, z.array(text).min(1)], { error: 'a list of values' }))
 
+const freshnessOfRuns = strict({
+  warn_after: scalar(settings.timeSpan)
+    .optional()
+    .describe('A last good run older than this is a warning, for instance 26h'),
+  error_after: scalar(settings.timeSpan)
+    .optional()
+    .describe('A last good run older than this is an error, for instance 50h'),
+}).transform(({ warn_after = null, error_after = null }, context) => {
+  if (warn_after !== null && error_after !== null && warn_after >= error_after)
+    context.issues.push({
+      code: 'custom',
+      input: warn_after,
+      path: ['warn_after'],
+      message: 'is not shorter than error_after',
+      params: { fix: 'write a shorter time, such as warn_after: 26h and error_after: 50h' },
+    })
+  return { warnAfterMs: warn_after, errorAfterMs: error_after }
+})
+
 const structures = {
+  freshnessOfRuns,
   operations,
   params,
   matrix: matrix.meta(names),

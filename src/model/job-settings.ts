@@ -16,8 +16,15 @@ export interface WrittenTarget {
   readonly label?: string | undefined
 }
 
+/** How old the newest good run may be, in milliseconds; null is any age. */
+export interface RunFreshness {
+  readonly warnAfterMs: number | null
+  readonly errorAfterMs: number | null
+}
+
 /** Values that are more than one text, or need more than the model to be read: the schema of job files does. */
 interface Structures {
+  readonly freshnessOfRuns: RunFreshness
   readonly schedule: string
   readonly operations: string | readonly string[]
   readonly params: Readonly<Record<string, string>>
@@ -40,7 +47,7 @@ export interface Setting {
 export type SettingTable = Readonly<Record<string, Setting>>
 
 const anyScalar = { type: ['string', 'number', 'boolean', 'null'] }
-const timeSpan = { read: values.timeSpan, json: { type: 'string', pattern: '^[0-9]+[mhdw]$' } }
+export const timeSpan = { read: values.timeSpan, json: { type: 'string', pattern: '^[0-9]+[mhdw]$' } }
 export const text = { read: values.plainText, json: anyScalar }
 export const queryText = { read: values.queryText, json: anyScalar }
 export const positive = { read: values.wholeNumber(1), json: { type: 'integer', minimum: 1 } }
@@ -141,6 +148,11 @@ export const jobSettings = {
     value: 'schedule',
     field: 'schedule',
     help: 'Cron expression, five or six fields, of which day of month and day of week are either-or and 7 is Sunday; kept with the job, cron itself does the running',
+  },
+  freshness_of_runs: {
+    value: 'freshnessOfRuns',
+    field: 'freshnessOfRuns',
+    help: 'How old the last good run may be: status warns after warn_after and reports an error after error_after',
   },
   targets: {
     value: 'targets',

@@ -21,6 +21,7 @@ queries:
   - file: keywords.csv
 budget: { max_credits: 500, keep: 1000 }
 strict_echo: true
+freshness_of_runs: { warn_after: 26h, error_after: 50h }
 `
 
 const keywords = 'query,gl,tags,team\nsit stand desk,,a; b,red\ndesk legs,de,,\n'
@@ -41,6 +42,7 @@ describe('a job file with every key', () => {
       strictEcho: true,
       timezone: 'America/New_York',
       schedule: '0 6 * * *',
+      freshnessOfRuns: { warnAfterMs: 93_600_000, errorAfterMs: 180_000_000 },
       targets: [
         { site: 'acme.com', match: 'domain', also: [], label: 'acme.com', own: true },
         { site: 'acme.com/shop', match: 'prefix', also: [], label: 'Shop', own: true },

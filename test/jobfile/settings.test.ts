@@ -219,6 +219,14 @@ describe('what is right in a setting', () => {
     [`schedule: 0 6 * * fri-sun\n${q}`, { schedule: '0 6 * * fri-sun' }],
     [`schedule: 0 6 29 2 *\n${q}`, { schedule: '0 6 29 2 *' }],
     [`schedule: 0 6 31 2 7\n${q}`, { schedule: '0 6 31 2 7' }],
+    [
+      `freshness_of_runs: { warn_after: 26h, error_after: 50h }\n${q}`,
+      { freshnessOfRuns: { warnAfterMs: 93_600_000, errorAfterMs: 180_000_000 } },
+    ],
+    [
+      `freshness_of_runs: { error_after: 2d }\n${q}`,
+      { freshnessOfRuns: { warnAfterMs: null, errorAfterMs: 172_800_000 } },
+    ],
     [`budget: { keep: 0 }\n${q}`, { budget: { maxCredits: null, keep: 0 } }],
     [`paging: until-found\nuntil: all\ncompetitors: [b.com]\n${q}`, { paging: 'until-found', until: 'all' }],
     [

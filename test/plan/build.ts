@@ -36,6 +36,7 @@ export function aJob(settings: Partial<JobSettings> = {}): JobSettings {
     timezone: 'UTC',
     schedule: null,
     targets: [],
+    freshnessOfRuns: null,
     budget: { maxCredits: null, keep: null },
     ...settings,
   }

@@ -11,6 +11,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core'
 import type { JobSettings } from '../../model/job.ts'
+import type { RunFreshness } from '../../model/job-settings.ts'
 import type { Exactness, ObservationState } from '../../model/result.ts'
 import type { FinishReason, Task } from '../../model/run.ts'
 import type { Match, Target, Variant } from '../../model/target.ts'
@@ -23,9 +24,10 @@ import type { Match, Target, Variant } from '../../model/target.ts'
  */
 
 /** Older runs do not name newer settings. */
-type StoredSettings = Omit<JobSettings, 'deepEveryMs' | 'strictEcho' | 'targets'> & {
+type StoredSettings = Omit<JobSettings, 'deepEveryMs' | 'strictEcho' | 'freshnessOfRuns' | 'targets'> & {
   readonly deepEveryMs?: number
   readonly strictEcho?: boolean
+  readonly freshnessOfRuns?: RunFreshness | null
   readonly targets: readonly (Omit<Target, 'also'> & Partial<Target>)[]
 }
 
