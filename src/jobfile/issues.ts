@@ -1,10 +1,34 @@
-import type { z } from 'zod'
+// Imported as a namespace, so that the build drops the messages in all languages.
+import * as z from 'zod'
+import type { Scalar } from '../model/job-settings.ts'
 import { closestMatch } from '../model/text.ts'
 import { type InvalidValue, quoted } from '../model/values.ts'
 import { paramNames } from './params.ts'
 import { isMap, type Path, partAt, type Report, type Source, type Tree, type TreeMap } from './source.ts'
 
 type Issue = z.core.$ZodIssue
+
+/** One value as the user wrote it, read by the reader of a setting. */
+export function scalar<T>({ read, json }: Scalar<T>) {
+  return z
+    .string()
+    .transform((written, context) => {
+      const result = read(written.trim())
+      if ('value' in result) return result.value
+      const { message, fix } = result
+      context.issues.push({ code: 'custom', input: written, message, params: { fix } })
+      return z.NEVER
+    })
+    .meta(json)
+}
+
+/** A map with these keys and no others. */
+// zod does not say which keys it knows when it meets an unknown one: the message of that complaint lists them.
+export function strict<S extends z.ZodRawShape>(shape: S) {
+  return z.strictObject(shape, {
+    error: (issue) => (issue.code === 'unrecognized_keys' ? Object.keys(shape).join(' ') : undefined),
+  })
+}
 
 /** The values of the valid keys of a map, and the names of the invalid ones. */
 export interface SchemaResult<T> {
@@ -145,6 +169,7 @@ const singular: Readonly<Record<string, string>> = {
   targets: 'target',
   competitors: 'competitor',
   tags: 'tag',
+  alerts: 'alert',
 }
 
 /** The name of the part at a path, as messages use it. */

@@ -5,31 +5,10 @@ import { matches, variants } from '../model/target.ts'
 import { closestMatch } from '../model/text.ts'
 import { pageUrl, plainText, quoted, type ReadResult, wholeNumber } from '../model/values.ts'
 import { schedule } from '../schedule/cron.ts'
+import { alertsSchema } from './alerts.ts'
+import { scalar, strict } from './issues.ts'
 import { paramNames } from './params.ts'
 import { site } from './targets.ts'
-
-/** One value as the user wrote it, read by the reader of a setting. */
-// zod is imported as a namespace, so that the build drops the messages in all languages.
-export function scalar<T>({ read, json }: settings.Scalar<T>) {
-  return z
-    .string()
-    .transform((written, context) => {
-      const result = read(written.trim())
-      if ('value' in result) return result.value
-      const { message, fix } = result
-      context.issues.push({ code: 'custom', input: written, message, params: { fix } })
-      return z.NEVER
-    })
-    .meta(json)
-}
-
-/** A map with these keys and no others. */
-// zod does not say which keys it knows when it meets an unknown one: the message of that complaint lists them.
-export function strict<S extends z.ZodRawShape>(shape: S) {
-  return z.strictObject(shape, {
-    error: (issue) => (issue.code === 'unrecognized_keys' ? Object.keys(shape).join(' ') : undefined),
-  })
-}
 
 const text = scalar(settings.text)
 const tag = scalar({
@@ -108,6 +87,7 @@ const structures = {
   matrix: matrix.meta(names),
   schedule: scalar({ read: schedule, json: { type: 'string' } }),
   targets: z.array(writtenTarget),
+  alerts: alertsSchema,
 }
 
 type Shape<T> = { [Key in keyof T]-?: z.ZodType<T[Key]> }

@@ -28,14 +28,18 @@ export interface AlertRule {
   readonly top: number | null
   /** The limit below which coverage (percent), balance (credits) and days left are alerted. */
   readonly below: number | null
-  /** Only queries with one of these tags, only these targets (site or label); null is all. */
+  /** Only queries with one of these tags, only these targets (site or label); null is all queries, all own targets. */
   readonly for: { readonly tags: readonly string[] | null; readonly targets: readonly string[] | null }
   /** Of the last three observations as many must say it: 1, 2 or 3. */
   readonly confirm: number
-  /** Suspicious queries are bought once more before the alert is sent. */
-  readonly recheck: boolean
   /** Names of channels; null is all of the workspace. */
   readonly to: readonly string[] | null
+}
+
+/** What makes two rules the same: what they watch, not how often it must be seen nor who is told. */
+export function ruleIdentity({ when, by, top, below, for: only }: AlertRule): string {
+  const sorted = (list: readonly string[] | null) => (list === null ? null : [...new Set(list)].sort())
+  return JSON.stringify([when, by, top, below, sorted(only.tags), sorted(only.targets)])
 }
 
 /** One alert as messages tell it. */

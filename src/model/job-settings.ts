@@ -1,3 +1,4 @@
+import type { AlertRule } from './alert.ts'
 import { type Flag, type FlagsOf, listFlag, switchFlag, textFlag } from './flag.ts'
 import { type Match, matches, type Variant } from './target.ts'
 import * as values from './values.ts'
@@ -30,6 +31,7 @@ interface Structures {
   readonly params: Readonly<Record<string, string>>
   readonly matrix: Readonly<Record<string, string | readonly string[]>>
   readonly targets: readonly (string | WrittenTarget)[]
+  readonly alerts: readonly AlertRule[]
 }
 
 /** All that rankline knows of one setting of a job: from here follow the job file, its JSON Schema, the flags and the docs. */
@@ -168,6 +170,7 @@ export const jobSettings = {
     value: oneOf(matches),
     flag: { match: textFlag('How sites are matched: domain, host, prefix or url') },
   },
+  alerts: { value: 'alerts', field: 'alerts', help: 'What is told after a run, and to which channels' },
   budget: {
     help: 'Limits in credits',
     value: {

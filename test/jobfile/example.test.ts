@@ -22,6 +22,7 @@ queries:
 budget: { max_credits: 500, keep: 1000 }
 strict_echo: true
 freshness_of_runs: { warn_after: 26h, error_after: 50h }
+alerts: [{ when: drop, by: 3, top: 20, for: { tags: [money] }, confirm: 2, to: [mail] }]
 `
 
 const keywords = 'query,gl,tags,team\nsit stand desk,,a; b,red\ndesk legs,de,,\n'
@@ -47,6 +48,17 @@ describe('a job file with every key', () => {
         { site: 'acme.com', match: 'domain', also: [], label: 'acme.com', own: true },
         { site: 'acme.com/shop', match: 'prefix', also: [], label: 'Shop', own: true },
         { site: 'rival.com', match: 'domain', also: [], label: 'rival.com', own: false },
+      ],
+      alerts: [
+        {
+          when: 'drop',
+          by: 3,
+          top: 20,
+          below: null,
+          for: { tags: ['money'], targets: null },
+          confirm: 2,
+          to: ['mail'],
+        },
       ],
       budget: { maxCredits: 500, keep: 1000 },
     })

@@ -37,6 +37,7 @@ export function aJob(settings: Partial<JobSettings> = {}): JobSettings {
     schedule: null,
     targets: [],
     freshnessOfRuns: null,
+    alerts: null,
     budget: { maxCredits: null, keep: null },
     ...settings,
   }

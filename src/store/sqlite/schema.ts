@@ -24,7 +24,11 @@ import type { Match, Target, Variant } from '../../model/target.ts'
  */
 
 /** Older runs do not name newer settings. */
-type StoredSettings = Omit<JobSettings, 'deepEveryMs' | 'strictEcho' | 'freshnessOfRuns' | 'targets'> & {
+type StoredSettings = Omit<
+  JobSettings,
+  'deepEveryMs' | 'strictEcho' | 'freshnessOfRuns' | 'alerts' | 'targets'
+> & {
+  readonly alerts?: JobSettings['alerts']
   readonly deepEveryMs?: number
   readonly strictEcho?: boolean
   readonly freshnessOfRuns?: RunFreshness | null

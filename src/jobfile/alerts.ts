@@ -1,0 +1,143 @@
+import * as z from 'zod'
+import { type AlertKind, type AlertRule, alertKinds, ruleIdentity } from '../model/alert.ts'
+import * as settings from '../model/job-settings.ts'
+import { plainText, quoted, type ReadResult, wholeNumber } from '../model/values.ts'
+import { scalar, strict } from './issues.ts'
+
+type Limit = 'by' | 'top' | 'below'
+type Need = 'must' | 'may'
+
+/** The keys that a kind of alert has beside `when` and `to`; what is missing here does not go with it. */
+interface Fitting {
+  readonly by?: Need
+  readonly top?: Need
+  readonly below?: Need
+  /** It watches queries, so that some of them can be chosen, and an observation can be confirmed by the next ones. */
+  readonly queries?: 'may'
+}
+
+const fitting: Readonly<Record<AlertKind, Fitting>> = {
+  drop: { by: 'may', top: 'may', queries: 'may' },
+  gain: { by: 'may', top: 'may', queries: 'may' },
+  entered: { top: 'must', queries: 'may' },
+  left: { top: 'must', queries: 'may' },
+  lost: { top: 'may', queries: 'may' },
+  'new-competitor': { top: 'must', queries: 'may' },
+  'url-changed': { top: 'may', queries: 'may' },
+  'citation-lost': { queries: 'may' },
+  'citation-won': { queries: 'may' },
+  coverage: { below: 'must' },
+  'run-failed': {},
+  'run-skipped': {},
+  balance: { below: 'must' },
+  'days-left': { below: 'must' },
+  unexplained: {},
+  suspect: {},
+}
+
+const examples: Readonly<Record<Limit, string>> = { by: 'by: 3', top: 'top: 10', below: 'below: 90' }
+
+const confirmations = { read: wholeNumberUpTo(3), json: { type: 'integer', minimum: 1, maximum: 3 } }
+
+function wholeNumberUpTo(most: number) {
+  const read = wholeNumber(1)
+  return (text: string): ReadResult<number> => {
+    const result = read(text)
+    if ('value' in result && result.value <= most) return result
+    return { message: `cannot be ${quoted(text)}`, fix: `write a whole number from 1 to ${most}` }
+  }
+}
+
+const word = scalar({ read: plainText, json: settings.text.json })
+
+const written = strict({
+  when: scalar(settings.oneOf(alertKinds)).describe('What is told'),
+  by: scalar(settings.positive)
+    .optional()
+    .describe('Ranks that a drop or a gain has at least; 1 if not given'),
+  top: scalar(settings.positive).optional().describe('The ranks that count: the first N'),
+  below: scalar(settings.positive)
+    .optional()
+    .describe('The limit: coverage in percent, a balance in credits, days that the balance lasts'),
+  for: strict({
+    tags: z.array(word).min(1).optional().describe('Only queries with one of these tags'),
+    targets: z
+      .array(word)
+      .min(1)
+      .optional()
+      .describe('Only these targets, by site or label, competitors too; all own targets if not given'),
+  })
+    .optional()
+    .describe('The queries and targets that are watched; all if not given'),
+  confirm: scalar(confirmations)
+    .optional()
+    .describe('So many of the last three observations must say it; 1 if not given'),
+  to: z.array(word).min(1).optional().describe('Channels of rankline.yaml; all of them if not given'),
+})
+
+type Written = z.output<typeof written>
+
+const rule = written.superRefine(checkFit).transform(ruleFrom)
+
+/** The list of alert rules of a job, each with its defaults. */
+// A transformation, for it is left out after mistakes in the rules: a refinement would meet half of them.
+export const alertsSchema = z.array(rule).transform(withoutRepeats)
+
+type Context = z.core.$RefinementCtx
+
+function mistake(context: Context, path: readonly PropertyKey[], message: string, fix: string): void {
+  context.addIssue({ code: 'custom', input: undefined, path: [...path], message, params: { fix } })
+}
+
+/** Every key that does not go with what the rule watches, and every one that it lacks. */
+function checkFit(one: Written, context: Context): void {
+  const { when } = one
+  const fit = fitting[when]
+  const notFitting = (key: string): void =>
+    mistake(context, [key], `does not go with 'when: ${when}'`, 'remove it')
+  for (const key of ['by', 'top', 'below'] as const) {
+    if (one[key] !== undefined && fit[key] === undefined) notFitting(key)
+    if (one[key] === undefined && fit[key] === 'must')
+      mistake(context, [], `'when: ${when}' has no ${key}`, `add its limit such as '${exampleOf(when, key)}'`)
+  }
+  for (const key of ['for', 'confirm'] as const)
+    if (one[key] !== undefined && fit.queries === undefined) notFitting(key)
+  const { below } = one
+  if (when === 'coverage' && below !== undefined && below > 100)
+    mistake(context, ['below'], `cannot be ${quoted(String(below))}`, 'write a percentage from 1 to 100')
+}
+
+function exampleOf(when: AlertKind, key: Limit): string {
+  if (when === 'balance') return 'below: 1000'
+  return when === 'days-left' ? 'below: 7' : examples[key]
+}
+
+function ruleFrom({ when, by, top, below, for: only, confirm, to }: Written): AlertRule {
+  return {
+    when,
+    by: by ?? null,
+    top: top ?? null,
+    below: below ?? null,
+    for: { tags: only?.tags ?? null, targets: only?.targets ?? null },
+    confirm: confirm ?? 1,
+    to: to ?? null,
+  }
+}
+
+/** Two rules of one identity would share their alerts. */
+function withoutRepeats(rules: readonly AlertRule[], context: Context): readonly AlertRule[] {
+  const known = new Map<string, number>()
+  for (const [index, one] of rules.entries()) {
+    const identity = ruleIdentity(one)
+    const first = known.get(identity)
+    if (first === undefined) known.set(identity, index)
+    else
+      mistake(
+        context,
+        [index],
+        `${index + 1} watches the same as alert ${first + 1}`,
+        'keep one of them, and name all channels in its to:',
+      )
+  }
+  return rules
+}
