@@ -1,4 +1,6 @@
 import type { Cell, Row } from '../model/result.ts'
+import { count } from '../model/text.ts'
+import type { ComparisonDay } from './history/movement.ts'
 import type { DayCell, DayValue } from './history/rank-history.ts'
 
 /** How reports for people, the page among them, write a row; text from outside is as it was sent. */
@@ -35,6 +37,16 @@ export function changeText({ movement, change, state }: Row): string {
   if (movement === 'unknown') return '?'
   // A first look that found nothing is no news.
   return movement === 'new' && state !== 'ranked' ? '' : String(movement)
+}
+
+/** A day, or the first and the last of several; empty where there are none. */
+export function daysText(days: readonly string[]): string {
+  return days.length < 2 ? (days[0] ?? '') : `${days[0]} to ${days.at(-1)}`
+}
+
+/** The day that the user asked to compare with, to follow a sentence; empty where none was asked for. */
+export function askedText(compare: ComparisonDay | null): string {
+  return compare === null ? '' : ` (asked for: ${compare.day}, ±${count(compare.tolerance, 'day')})`
 }
 
 /** A link without what all links have. */

@@ -1,64 +1,14 @@
 import type { Target } from '../../model/target.ts'
 import { matcherOf } from '../../rank/match.ts'
 import type { SerpQuery } from '../../store/reports.ts'
-import { diffSerps, type Pair, type SerpDiff, type SerpResult, type Snapshot } from './serp-diff.ts'
+import { diffSerps, type SerpResult, type Snapshot } from './serp-diff.ts'
 
 /** What became of the results of a query, as programs get it; its names stay. */
-export interface DiffDocument {
-  readonly job: string
-  readonly query: string
-  readonly operation: string
-  readonly params: Readonly<Record<string, string | number>>
-  /** The earlier day; null where there is nothing to compare with. */
-  readonly from: DiffSide | null
-  /** The later day; null where no results are stored at all. */
-  readonly to: DiffSide | null
-  /** Down to here both days looked without a gap; null where only one did. */
-  readonly compared_depth: number | null
-  readonly entered: readonly DiffResult[]
-  readonly left: readonly DiffResult[]
-  readonly moved: readonly MovedResult[]
-  readonly changed: readonly ChangedResult[]
-  readonly same: number
-  /** Share of the first ten that are others than before, from 0 to 1. */
-  readonly turnover_top10: number | null
-}
+export type DiffDocument = ReturnType<typeof diffDocument>
 
-export interface DiffSide {
-  readonly run_id: number
-  readonly date: string
-  readonly fetched_at: string | null
-  /** Distinct results looked at. */
-  readonly depth: number
-  /** Those without a gap from the first one on. */
-  readonly unbroken_depth: number
-  readonly results_ended: boolean
-  /** Results that the other day does not have, deeper than it looked without a gap: nothing is said of them. */
-  readonly not_compared: number
-  /** What became of the pages that were not looked at. */
-  readonly missed: readonly string[]
-}
-
-export interface DiffResult {
-  readonly rank: number
-  readonly title: string | null
-  readonly link: string | null
-  readonly snippet: string | null
-  /** Whose it is. */
-  readonly targets: readonly { readonly target: string; readonly own: boolean }[]
-}
-
-export interface MovedResult extends DiffResult {
-  readonly previous_rank: number
-  /** Ranks gained, negative when lost. */
-  readonly change: number
-}
-
-export interface ChangedResult extends DiffResult {
-  readonly previous_rank: number
-  readonly previous_title: string | null
-  readonly previous_snippet: string | null
-}
+export type DiffSide = ReturnType<typeof sideOf>
+export type DiffResult = ReturnType<ReturnType<typeof diffResultOf>>
+export type ChangedResult = DiffDocument['changed'][number]
 
 /** Two snapshots of a query; null for what is not stored. */
 export interface Snapshots {
@@ -79,67 +29,66 @@ export function diffDocument(
   { text, operation, params }: Pick<SerpQuery, 'text' | 'operation' | 'params'>,
   { from, to }: Snapshots,
   { job, depth, targets }: DiffOptions,
-): DiffDocument {
+) {
   const diff = from === null || to === null ? null : diffSerps(from, to, depth)
-  const toDiffResult = diffResultOf(targets)
+  const { entered = [], left = [], moved = [], changed = [] } = diff ?? {}
+  const resultOf = diffResultOf(targets)
   return {
     job,
     query: text,
     operation,
     params,
+    /** The earlier day; null where there is nothing to compare with. */
     from: from === null ? null : sideOf(from, diff?.notCompared.from ?? 0),
+    /** The later day; null where no results are stored at all. */
     to: to === null ? null : sideOf(to, diff?.notCompared.to ?? 0),
+    /** Both days were checked down to here without a gap; null where only one was. */
     compared_depth: diff?.comparedDepth ?? null,
-    ...listsOf(diff, toDiffResult),
-    same: diff?.same ?? 0,
-    turnover_top10: diff?.turnover ?? null,
-  }
-}
-
-function sideOf(snapshot: Snapshot, notCompared: number): DiffSide {
-  return {
-    run_id: snapshot.run,
-    date: snapshot.date,
-    fetched_at: snapshot.fetchedAt,
-    depth: snapshot.depth,
-    unbroken_depth: snapshot.unbrokenDepth,
-    results_ended: snapshot.resultsEnded,
-    not_compared: notCompared,
-    missed: snapshot.missed,
-  }
-}
-
-type ToDiffResult = (result: SerpResult) => DiffResult
-
-function listsOf(
-  diff: SerpDiff | null,
-  toDiffResult: ToDiffResult,
-): Pick<DiffDocument, 'entered' | 'left' | 'moved' | 'changed'> {
-  if (diff === null) return { entered: [], left: [], moved: [], changed: [] }
-  return {
-    entered: diff.entered.map(toDiffResult),
-    left: diff.left.map(toDiffResult),
-    moved: diff.moved.map(({ before, after }: Pair) => ({
-      ...toDiffResult(after),
+    entered: entered.map(resultOf),
+    left: left.map(resultOf),
+    moved: moved.map(({ before, after }) => ({
+      ...resultOf(after),
       previous_rank: before.rank,
+      /** Ranks gained, negative when lost. */
       change: before.rank - after.rank,
     })),
-    changed: diff.changed.map(({ before, after }: Pair) => ({
-      ...toDiffResult(after),
+    changed: changed.map(({ before, after }) => ({
+      ...resultOf(after),
       previous_rank: before.rank,
       previous_title: before.title,
       previous_snippet: before.snippet,
     })),
+    same: diff?.same ?? 0,
+    /** Share of the first ten that differs from before, from 0 to 1. */
+    turnover_top10: diff?.turnover ?? null,
   }
 }
 
-function diffResultOf(targets: readonly Target[]): ToDiffResult {
+function sideOf(snapshot: Snapshot, notCompared: number) {
+  return {
+    run_id: snapshot.run,
+    date: snapshot.date,
+    fetched_at: snapshot.fetchedAt,
+    /** Distinct results that were checked. */
+    depth: snapshot.depth,
+    /** Those without a gap from the first one on. */
+    unbroken_depth: snapshot.unbrokenDepth,
+    results_ended: snapshot.resultsEnded,
+    /** Results that the other day does not have, deeper than it was checked without a gap. */
+    not_compared: notCompared,
+    /** What became of the pages that were not checked. */
+    missed: snapshot.missed,
+  }
+}
+
+function diffResultOf(targets: readonly Target[]) {
   const matchers = targets.map((target) => ({ target, matches: matcherOf(target) }))
-  return ({ rank, title, link, snippet }) => ({
+  return ({ rank, title, link, snippet }: SerpResult) => ({
     rank,
     title,
     link,
     snippet,
+    /** The targets that it belongs to. */
     targets: matchers
       .filter(({ matches }) => link !== null && matches(link))
       .map(({ target: { label, own } }) => ({ target: label, own })),

@@ -24,11 +24,11 @@ export function diffText(one: DiffDocument, { width, color }: TextLook): string 
 function about(one: DiffDocument): readonly string[] {
   const { job, from, to } = one
   if (to === null) return [`${job}: no results are stored yet.`]
-  if (from === null)
-    return [`${job}: ${dayOf(to)} has nothing to compare with.`, ...[to].flatMap((side) => missed(side))]
+  if (from === null) return [`${job}: ${dayOf(to)} has nothing to compare with.`, ...missed(to)]
   return [
     `${job}: ${dayOf(to)} compared with ${dayOf(from)}, ${count(one.compared_depth ?? 0, 'result')} deep.`,
-    ...[from, to].flatMap((side) => missed(side)),
+    ...missed(from),
+    ...missed(to),
     counted(one),
     ...deeper(from, to),
     ...deeper(to, from),
@@ -167,20 +167,10 @@ function texts(result: ChangedResult): readonly (readonly [string, string | null
   ]
 }
 
-/** How much the results of a query changed, in numbers. */
-export interface DiffSummary
-  extends Pick<DiffDocument, 'query' | 'operation' | 'params' | 'compared_depth' | 'turnover_top10'> {
-  readonly from: string | null
-  readonly to: string | null
-  readonly entered: number
-  readonly left: number
-  readonly moved: number
-  readonly changed: number
-  /** Whether pages were not looked at on either day. */
-  readonly hasGaps: boolean
-}
+type DiffSummary = ReturnType<typeof diffSummary>
 
-export function diffSummary(one: DiffDocument): DiffSummary {
+/** How much the results of a query changed, in numbers. */
+export function diffSummary(one: DiffDocument) {
   const { query, operation, params, compared_depth, turnover_top10, from, to } = one
   return {
     query,
@@ -194,6 +184,7 @@ export function diffSummary(one: DiffDocument): DiffSummary {
     left: one.left.length,
     moved: one.moved.length,
     changed: one.changed.length,
+    /** Whether pages were not checked on either day. */
     hasGaps: [from, to].some((side) => side !== null && side.missed.length > 0),
   }
 }

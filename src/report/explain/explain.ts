@@ -4,69 +4,17 @@ import { fitColumns, sanitizeLine, textWidth } from '../../output/terminal.ts'
 import { isOpaque } from '../../rank/address.ts'
 import { explainMatch } from '../../rank/explain.ts'
 import type { QueryRecord, ResultRecord, TargetRecord } from '../../store/reports.ts'
-import { explainState, type PageStatus, pageStatuses } from './pages.ts'
+import { explainState, pageStatuses } from './pages.ts'
 
 /** Everything that is known of one query in one run, as programs get it; its names stay. */
-export interface Explanation {
-  readonly job: string
-  readonly run_id: number
-  readonly date: string
-  readonly query: string
-  readonly operation: string
-  readonly params: Readonly<Record<string, string | number>>
-  /** Pages that were asked for at most. */
-  readonly max_pages: number
-  /** Why no page follows; null where pages may follow. */
-  readonly paging_end: string | null
-  readonly targets: readonly ExplainedTarget[]
-  readonly pages: readonly ExplainedPage[]
-}
+export type Explanation = ReturnType<typeof explanationOf>
 
-export interface ExplainedTarget {
-  readonly target: string
-  readonly site: string
-  readonly match: string
-  readonly also: readonly string[]
-  readonly own: boolean
-  readonly state: string
-  readonly rank: number | null
-  readonly exactness: string | null
-  readonly depth: number
-  readonly unbroken_depth: number
-  readonly why: string
-}
-
-export interface ExplainedPage {
-  readonly page: number
-  /** done, failed, open, skipped or passed */
-  readonly state: PageStatus['state']
-  readonly cause: string | null
-  readonly fetched_at: string | null
-  readonly results: readonly ExplainedResult[]
-}
-
-export interface ExplainedResult {
-  readonly kind: string
-  readonly rank: number
-  readonly position: number | null
-  readonly title: string | null
-  readonly link: string | null
-  /** A redirect that does not say where it leads: it may belong to any site. */
-  readonly opaque: boolean
-  readonly matches: readonly Verdict[]
-  /** Targets that it nearly matches, or looks as if it did. */
-  readonly near: readonly Verdict[]
-}
-
-export interface Verdict {
-  readonly target: string
-  readonly reason: string
-  /** To be read after the link. */
-  readonly text: string
-}
+type ExplainedTarget = ReturnType<typeof explainTarget>
+type ExplainedResult = ReturnType<typeof explainResult>
+type ExplainedPage = Explanation['pages'][number]
 
 /** Why a query says what it says of each target, from what its run left. */
-export function explanationOf(record: QueryRecord): Explanation {
+export function explanationOf(record: QueryRecord) {
   return {
     job: record.job,
     run_id: record.run,
@@ -74,7 +22,9 @@ export function explanationOf(record: QueryRecord): Explanation {
     query: record.text,
     operation: record.operation,
     params: record.params,
+    /** Pages that were asked for at most. */
     max_pages: record.maxPages,
+    /** Why no page follows; null where pages may follow. */
     paging_end: record.end?.because ?? null,
     targets: record.targets.map((target) => explainTarget(record, target)),
     pages: pageStatuses(record).map(({ page, state, cause, fetchedAt, results }) => ({
@@ -87,7 +37,7 @@ export function explanationOf(record: QueryRecord): Explanation {
   }
 }
 
-function explainTarget(record: QueryRecord, target: TargetRecord): ExplainedTarget {
+function explainTarget(record: QueryRecord, target: TargetRecord) {
   const { label, site, match, also, own, state, rank, exactness, depth, unbrokenDepth } = target
   return {
     target: label,
@@ -104,21 +54,23 @@ function explainTarget(record: QueryRecord, target: TargetRecord): ExplainedTarg
   }
 }
 
-function explainResult(result: ResultRecord, targets: readonly TargetRecord[]): ExplainedResult {
+function explainResult(result: ResultRecord, targets: readonly TargetRecord[]) {
   const { kind, rank, position, title, link } = result
   const verdicts = targets.flatMap((target) => {
     const verdict = link === null ? null : explainMatch(target, link)
     return verdict === null ? [] : [{ ...verdict, target: target.label }]
   })
-  const brief = ({ target, reason, text }: Verdict): Verdict => ({ target, reason, text })
+  const brief = ({ target, reason, text }: (typeof verdicts)[number]) => ({ target, reason, text })
   return {
     kind,
     rank,
     position,
     title,
     link,
+    /** A redirect that does not say where it leads: it may belong to any site. */
     opaque: link !== null && isOpaque(link),
     matches: verdicts.filter(({ matches }) => matches).map(brief),
+    /** Targets that it nearly matches, or looks as if it did. */
     near: verdicts.filter(({ near }) => near).map(brief),
   }
 }

@@ -3,15 +3,14 @@ import { count } from '../../model/text.ts'
 import { asStream } from '../../output/formats/format.ts'
 import { asciiSigns, type Column, colored, formatTable, wrap } from '../../output/table.ts'
 import { sanitize, textWidth } from '../../output/terminal.ts'
-import { changeText, rowLocale, shortUrl, trend, trendLegend } from '../cells.ts'
+import { askedText, changeText, daysText, rowLocale, shortUrl, trend, trendLegend } from '../cells.ts'
 import { definitionOf, deltaText, valueText } from '../headline.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import type { ComparisonDay } from '../history/movement.ts'
 import { kindLabels } from '../history/parts.ts'
 import { buckets } from '../metrics/distribution.ts'
 import type { HeadlineMetric } from '../metrics/figure.ts'
-import type { HeadlineName } from '../metrics/index.ts'
-import { headlineMetrics } from '../metrics/index.ts'
+import { type HeadlineName, headlineMetrics } from '../metrics/index.ts'
 import { movementNames } from '../metrics/movements.ts'
 import { builtHistory, type ReportFormat, type ReportSource, type TextLook } from '../report.ts'
 import { type RankReport, rankCell, suspectLines } from '../rows.ts'
@@ -43,7 +42,7 @@ function figures(source: ReportSource): string {
   return look.ascii ? asciiSigns(text) : text
 }
 
-export interface TableLook extends TextLook {
+interface TableLook extends TextLook {
   /** The day that was asked to be compared with, or null. */
   readonly compare?: ComparisonDay | null
 }
@@ -89,11 +88,7 @@ function columnsOf({ rows, statuses }: RankReport): readonly Written[] {
   ]
 }
 
-const operation: Written = {
-  title: 'operation',
-  shrinks: true,
-  cell: (row) => String(row.operation),
-}
+const operation: Written = { title: 'operation', shrinks: true, cell: (row) => String(row.operation) }
 
 const since: Written = { title: 'since', dropped: true, cell: (row) => String(row.previous_date ?? '') }
 
@@ -138,9 +133,8 @@ function between(dates: readonly string[]): string {
 
 /** Says which days were compared with. */
 export function comparison(dates: readonly string[], compare: ComparisonDay | null): readonly string[] {
-  const asked = compare === null ? '' : ` (asked for: ${compare.day}, ±${count(compare.tolerance, 'day')})`
-  if (dates.length === 0) return compare === null ? [] : [`Nothing to compare with${asked}.`]
-  return [`Compared with what was observed ${between(dates)}${asked}.`]
+  if (dates.length === 0) return compare === null ? [] : [`Nothing to compare with${askedText(compare)}.`]
+  return [`Compared with what was observed ${between(dates)}${askedText(compare)}.`]
 }
 
 function omission({ queries, targets }: RankReport['leftOut']): readonly string[] {
@@ -232,8 +226,4 @@ function notes({ compared, added, removed, curve, targets, parts, otherParts }: 
         ]),
     `CTR: ${sanitize(curve.name)}, ${sanitize(curve.version)}.`,
   ].join(' ')
-}
-
-function daysText(days: readonly string[]): string {
-  return days.length < 2 ? (days[0] ?? '') : `${days[0]} to ${days.at(-1)}`
 }

@@ -14,15 +14,9 @@ export const landingPageMetric: MetricDefinition = {
 }
 
 /** `unknown`: it is not known whether it ranks, or the service sent no link for the result that does. */
-export type LandingState = 'right' | 'wrong page' | 'not ranked' | 'none intended' | 'unknown'
+export const landingStates = ['right', 'wrong page', 'not ranked', 'none intended', 'unknown'] as const
 
-export const landingStates: readonly LandingState[] = [
-  'right',
-  'wrong page',
-  'not ranked',
-  'none intended',
-  'unknown',
-]
+export type LandingState = (typeof landingStates)[number]
 
 export interface LandingPage {
   readonly status: KeywordStatus

@@ -1,7 +1,7 @@
 import type { Row } from '../../../model/result.ts'
 import { count } from '../../../model/text.ts'
 import { asStream } from '../../../output/formats/format.ts'
-import { changeText, shortUrl, trend, trendLegend } from '../../cells.ts'
+import { askedText, changeText, daysText, shortUrl, trend, trendLegend } from '../../cells.ts'
 import { definitionOf, valueText } from '../../headline.ts'
 import type { KeywordStatus } from '../../history/keyword-status.ts'
 import type { TrackedTarget } from '../../history/rank-history.ts'
@@ -22,7 +22,7 @@ import {
   targetName,
   urlSwapsSection,
 } from './sections.ts'
-import { type MdColumn, mdLink, mdTable, mdText } from './text.ts'
+import { type MdColumn, mdLink, mdTable, mdText, toTheRight } from './text.ts'
 
 /** A report for a pull request, a wiki or an e-mail: Markdown with the tables of GitHub. */
 export const markdownFormat: ReportFormat = {
@@ -61,10 +61,9 @@ function comparison(
   { compared, keywords, added, removed, targets }: Summary,
   { compare }: WholeReport,
 ): string {
-  const days = compared.length < 2 ? compared[0] : `${compared[0]} to ${compared.at(-1)}`
-  const asked = compare === null ? '' : ` (asked for: ${compare.day}, ±${count(compare.tolerance, 'day')})`
+  const days = daysText(compared)
   return [
-    days === undefined ? `Nothing to compare with${asked}.` : `Compared with ${days}${asked}.`,
+    `${days === '' ? 'Nothing to compare with' : `Compared with ${days}`}${askedText(compare)}.`,
     `${count(keywords, 'keyword')}, ${count(targets.length, 'target')};`,
     `${count(added, 'keyword')} added, ${removed} removed.`,
   ].join(' ')
@@ -85,10 +84,10 @@ function keywordsSection({ report, history }: WholeReport): readonly string[] {
       title: 'target',
       cell: ({ status }) => targetName(history.targets[status.series.target] as TrackedTarget),
     },
-    { title: 'rank', align: 'right', cell: ({ row, status }) => rankCell(row, status) },
-    { title: 'change', align: 'right', cell: ({ row }) => changeText(row) },
+    toTheRight('rank', ({ row, status }) => rankCell(row, status)),
+    toTheRight('change', ({ row }) => changeText(row)),
     ...(hasTrend ? [{ title: 'trend', cell: ({ status }: Line) => trendCell(status.series.cells) }] : []),
-    { title: 'best', align: 'right', cell: ({ row }) => String(row.best_rank ?? '') },
+    toTheRight('best', ({ row }) => String(row.best_rank ?? '')),
     { title: 'page', cell: ({ row }) => (row.url == null ? '' : mdLink(shortUrl(row.url), String(row.url))) },
   ]
   return [
@@ -143,11 +142,9 @@ function curveSection({ name, version, source, rates }: CtrCurve): readonly stri
     mdTable(
       [
         { title: 'rank', cell: () => 'CTR' },
-        ...shown.map((rate, place) => ({
-          title: String(place + 1),
-          align: 'right' as const,
-          cell: () => valueText(rate, { unit: 'share' }),
-        })),
+        ...shown.map((rate, place) =>
+          toTheRight<null>(String(place + 1), () => valueText(rate, { unit: 'share' })),
+        ),
       ],
       [null],
     ),

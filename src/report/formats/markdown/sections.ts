@@ -6,7 +6,6 @@ import { kindLabels, type Part } from '../../history/parts.ts'
 import type { Keyword, RankHistory, TrackedTarget } from '../../history/rank-history.ts'
 import { buckets } from '../../metrics/distribution.ts'
 import type { MetricOptions } from '../../metrics/figure.ts'
-import type { Outcome } from '../../metrics/head-to-head.ts'
 import { headlineMetrics } from '../../metrics/index.ts'
 import { type LandingPage, landingPages } from '../../metrics/landing-page.ts'
 import { type Mover, movementNames } from '../../metrics/movements.ts'
@@ -20,7 +19,7 @@ import {
   type TargetSummary,
   uncountedTexts,
 } from '../../summary.ts'
-import { type MdColumn, mdLink, mdTable, mdText } from './text.ts'
+import { type MdColumn, mdLink, mdTable, mdText, toTheRight } from './text.ts'
 
 /** The name of a target; competitors are marked. */
 export function targetName({ label, own }: Pick<TrackedTarget, 'label' | 'own'>): string {
@@ -43,12 +42,11 @@ function nameColumns(parts: readonly Part[]): readonly MdColumn<PartOfTarget>[] 
 
 /** The headline figures, each with its change. */
 function headlineColumns<T extends { readonly figures: Headline }>(): readonly MdColumn<T>[] {
-  return headlineMetrics.map((metric) => ({
-    title: metric.label,
-    align: 'right',
-    cell: ({ figures }) =>
+  return headlineMetrics.map((metric) =>
+    toTheRight(metric.label, ({ figures }) =>
       `${valueText(figures[metric.name].value, metric)} ${deltaText(metric, figures[metric.name])}`.trim(),
-  }))
+    ),
+  )
 }
 
 /** The headline figures of every target, and of how much they speak. */
@@ -75,11 +73,11 @@ export function headlineSection(summary: Summary, measure: MetricOptions): reado
 function figureColumns(parts: readonly Part[]): readonly MdColumn<PartOfTarget>[] {
   return [
     ...nameColumns(parts),
-    ...(['ranked', 'observed', 'expected'] as const).map((part) => ({
-      title: part === 'expected' ? 'asked' : part,
-      align: 'right' as const,
-      cell: ({ coverage }: PartOfTarget) => String(coverage[part]),
-    })),
+    ...(['ranked', 'observed', 'expected'] as const).map((part) =>
+      toTheRight<PartOfTarget>(part === 'expected' ? 'asked' : part, ({ coverage }) =>
+        String(coverage[part]),
+      ),
+    ),
     ...headlineColumns<PartOfTarget>(),
   ]
 }
@@ -110,7 +108,7 @@ export function tagSection(
   const columns: readonly MdColumn<(typeof lines)[number]>[] = [
     { title: 'tag', cell: ({ tag }) => (tag === null ? '*none*' : mdText(tag)) },
     ...nameColumns(parts),
-    { title: 'keywords', align: 'right', cell: ({ keywords }) => String(keywords) },
+    toTheRight('keywords', ({ keywords }) => String(keywords)),
     ...headlineColumns<(typeof lines)[number]>(),
   ]
   return lines.length === 0 ? [] : ['## By tag', mdTable(columns, lines)]
@@ -120,16 +118,12 @@ export function tagSection(
 export function countsSection(summary: Summary): readonly string[] {
   const { parts } = summary
   const lines = linesOf(summary, parts)
-  const ranks = buckets.map((bucket) => ({
-    title: bucket,
-    align: 'right' as const,
-    cell: ({ distribution }: PartOfTarget) => String(distribution[bucket]),
-  }))
-  const moves = movementNames.map((name) => ({
-    title: name,
-    align: 'right' as const,
-    cell: ({ movements }: PartOfTarget) => String(movements[name]),
-  }))
+  const ranks = buckets.map((bucket) =>
+    toTheRight<PartOfTarget>(bucket, ({ distribution }) => String(distribution[bucket])),
+  )
+  const moves = movementNames.map((name) =>
+    toTheRight<PartOfTarget>(name, ({ movements }) => String(movements[name])),
+  )
   return [
     '## Distribution of ranks',
     mdTable([...nameColumns(parts), ...ranks], lines),
@@ -160,13 +154,9 @@ export function keywordColumns<T>(
 export function moversSection({ targets }: Summary, history: RankHistory): readonly string[] {
   const columns: readonly MdColumn<Mover>[] = [
     ...keywordColumns<Mover>(history, ({ status }) => status.keyword),
-    {
-      title: 'before',
-      align: 'right',
-      cell: ({ status: { baseline } }) => (baseline === null ? '' : valueRank(baseline.value)),
-    },
-    { title: 'now', align: 'right', cell: ({ status }) => valueRank(status.current) },
-    { title: 'gain, clicks a month', align: 'right', cell: gainText },
+    toTheRight('before', ({ status: { baseline } }) => (baseline === null ? '' : valueRank(baseline.value))),
+    toTheRight('now', ({ status }) => valueRank(status.current)),
+    toTheRight('gain, clicks a month', gainText),
   ]
   const own = targets.filter(({ target }) => target.own)
   return own.flatMap(({ target, winners, losers }) => {
@@ -192,11 +182,9 @@ export function headToHeadSection({ targets }: Summary): readonly string[] {
     .filter(({ target }) => target.own)
     .flatMap(({ target, competitors: against }) => against.map((rivalry) => ({ target, rivalry })))
   if (pairs.length === 0) return []
-  const counts = (['won', 'lost', 'tied', 'neither', 'undecided'] as const).map((name: Outcome) => ({
-    title: name,
-    align: 'right' as const,
-    cell: ({ rivalry }: (typeof pairs)[number]) => String(rivalry[name]),
-  }))
+  const counts = (['won', 'lost', 'tied', 'neither', 'undecided'] as const).map((name) =>
+    toTheRight<(typeof pairs)[number]>(name, ({ rivalry }) => String(rivalry[name])),
+  )
   return [
     '## Head to head',
     mdTable(
@@ -213,11 +201,8 @@ export function headToHeadSection({ targets }: Summary): readonly string[] {
 /** How the last runs went, and what they cost. */
 export function runsSection(runs: readonly RunQuality[]): readonly string[] {
   if (runs.length === 0) return []
-  const number = (title: string, of: (run: RunQuality) => number): MdColumn<RunQuality> => ({
-    title,
-    align: 'right',
-    cell: (run) => grouped(of(run)),
-  })
+  const number = (title: string, of: (run: RunQuality) => number) =>
+    toTheRight<RunQuality>(title, (run) => grouped(of(run)))
   const last = runs.slice(-mostRuns)
   return [
     `## ${last.length === 1 ? 'Run' : 'Last runs'}`,
@@ -253,8 +238,8 @@ export function urlSwapsSection(history: RankHistory): readonly string[] {
   const columns: readonly MdColumn<(typeof all)[number]>[] = [
     ...keywordColumns<(typeof all)[number]>(history, ({ keyword }) => history.keywords[keyword] as Keyword),
     { title: 'target', cell: ({ target }) => mdText(history.targets[target]?.label ?? '') },
-    { title: 'swaps', align: 'right', cell: ({ swaps }) => String(swaps) },
-    { title: 'days together', align: 'right', cell: ({ together }) => String(together.length) },
+    toTheRight('swaps', ({ swaps }) => String(swaps)),
+    toTheRight('days together', ({ together }) => String(together.length)),
     {
       title: 'pages, and the days on which they ranked',
       cell: ({ pages }) => pages.map(pageText).join('<br>'),
@@ -284,10 +269,10 @@ export function landingSection({ history, report }: WholeReport): readonly strin
       title: 'target',
       cell: ({ status }) => mdText(history.targets[status.series.target]?.label ?? ''),
     },
-    { title: 'rank', align: 'right', cell: ({ status }) => valueRank(status.current) },
+    toTheRight('rank', ({ status }) => valueRank(status.current)),
     { title: 'page that ranks', cell: ({ link }) => pageLink(link) },
     { title: 'intended page', cell: ({ status }) => pageLink(status.keyword.url) },
-    { title: 'its rank', align: 'right', cell: ({ intendedRank }) => String(intendedRank ?? '') },
+    toTheRight('its rank', ({ intendedRank }) => String(intendedRank ?? '')),
   ]
   return ['## Other pages than intended', mdTable(columns, wrong.slice(0, most)), ...more(wrong.length)]
 }

@@ -45,12 +45,17 @@ function hrefOf(link: string): string | null {
     .replaceAll('&', '&amp;')
 }
 
-/** A column of a table; numbers stand to the right. */
+/** A column of a table. */
 export interface MdColumn<T> {
   readonly title: string
   readonly align?: 'right'
   /** Markdown. */
   readonly cell: (row: T, place: number) => string
+}
+
+/** A column whose cells stand to the right, as numbers do. */
+export function toTheRight<T>(title: string, cell: MdColumn<T>['cell']): MdColumn<T> {
+  return { title, align: 'right', cell }
 }
 
 /** A table; its cells are Markdown. */

@@ -1,7 +1,8 @@
+import { kindLabels } from '../../../history/parts.ts'
 import { citationShare, ownership } from '../../../metrics/ownership.ts'
 import { type Line, lineChart, scaleFromZero } from '../chart/line-chart.ts'
 import { html } from '../dom.ts'
-import { longDay, number, percent } from '../format.ts'
+import { capitalised, longDay, number, percent } from '../format.ts'
 import { figures, simpleTable } from '../table/simple-table.ts'
 import { metricText, metricTooltip, targetName, withTooltip } from '../text.ts'
 import type { View } from '../view.ts'
@@ -18,23 +19,13 @@ export function answers(view: View): HTMLElement {
   )
 }
 
-const kindLabels: Readonly<Record<string, string>> = {
-  organic: 'Web results',
-  news: 'News',
-  video: 'Videos',
-  image: 'Images',
-  reference: 'AI references',
-  suggestion: 'Suggestions',
-  related: 'Related searches',
-}
-
 function kinds({ history, data, statuses, filters }: View): HTMLElement {
   const last = history.days.length - 1
   const serps = data.serps.filter(({ day }) => day === last)
   const rows = ownership(statuses, filters.target, serps)
   if (rows.length === 0) return empty(noMatch)
   return simpleTable('Share of the target in each kind of results', rows, [
-    { title: 'Kind', cell: ({ kind }) => kindLabels[kind] ?? kind },
+    { title: 'Kind', cell: ({ kind }) => capitalised(kindLabels[kind]) },
     figures('Ranked', ({ coverage }) => partOf(coverage.ranked, coverage.observed)),
     figures('In top 10', ({ firstTen }) => partOf(firstTen.coverage.ranked, firstTen.coverage.observed)),
     figures('Share of results', ({ firstTen }) => metricText('first_ten_share', firstTen.value)),

@@ -150,14 +150,8 @@ function missing(day: DailyFigures | undefined): string {
   return `left out, ${number(day.coverage.observed)} of ${number(day.asked)} checked`
 }
 
-/** Buckets as they are named on the page. */
+/** Buckets that are no range of ranks, as they are named on the page. */
 const bucketLabels: Readonly<Record<string, string>> = {
-  '1': '1',
-  '2-3': '2–3',
-  '4-10': '4–10',
-  '11-20': '11–20',
-  '21-50': '21–50',
-  '51-100': '51–100',
   '>100': 'over 100',
   absent: 'not found',
   unknown: 'not known',
@@ -165,7 +159,7 @@ const bucketLabels: Readonly<Record<string, string>> = {
 
 function ranksOverTime({ history }: View, days: readonly DailyFigures[]): HTMLElement {
   const bands = buckets.map((bucket) => ({
-    label: bucketLabels[bucket] ?? bucket,
+    label: bucketLabels[bucket] ?? bucket.replace('-', '–'),
     counts: days.map((day) => day.distribution[bucket]),
   }))
   return figure(stackChart('Keywords by rank over time.', history.days, bands), bandLegend(bands))
