@@ -1,8 +1,19 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { csvFilesOf, openJob } from '../../jobfile/open.ts'
 import { mistakePrinter } from '../../jobfile/source.ts'
+import { isWorkspaceFile, workspaceFile } from '../../jobfile/workspace.ts'
 import type { JobSettings } from '../../model/job.ts'
+
+/** Called with a line for the user. */
+type Log = (line: string) => void
+
+/** Where scheduled jobs are: the files that were named, or every YAML file of a folder. */
+export interface JobPlaces {
+  /** Empty where none was named. */
+  readonly named: readonly string[]
+  readonly folder: string
+}
 
 /** A job file as it was when it last was without a mistake. */
 export interface JobForm {
@@ -14,60 +25,60 @@ export interface JobForm {
   readonly isBroken: boolean
 }
 
-/** Job files that are read again when they have changed. */
-export interface JobFiles {
-  /** The last good form of each; mistakes in a changed file are reported once. */
-  readonly refresh: () => Promise<readonly JobForm[]>
+/** The settings of every scheduled job, without a look at its queries; null for each file with a mistake, which was logged. */
+export async function scheduledJobs(places: JobPlaces, log: Log): Promise<readonly (JobSettings | null)[]> {
+  const jobs: (JobSettings | null)[] = []
+  for (const path of await pathsOf(places)) {
+    const read = await readForm(path, { isNamed: places.named.length > 0, withQueries: false }, log)
+    if (read === 'broken') jobs.push(null)
+    else if (read !== 'not scheduled') jobs.push(read.settings)
+  }
+  return jobs
 }
 
-/** What all jobs of a folder share; it is no job. */
-const workspaceFile = 'rankline.yaml'
+/** Job files that are read again when they have changed. */
+export interface JobFiles {
+  /** The last good form of each; what became of a changed file is logged once. */
+  readonly refresh: () => Promise<readonly JobForm[]>
+}
 
 interface KnownFile {
   /** Size and time of the file, and of all that it is read with. */
   readonly signature: string
+  /** Its CSV files. */
+  readonly tables: readonly string[]
   readonly form: JobForm | null
   readonly isBroken: boolean
 }
 
-/**
- * Watches job files: those that were named, or every YAML file of a folder that says when it runs.
- *
- * @param log called with a line for each mistake, and for what became of a changed file
- */
-export function watchJobFiles(
-  named: readonly string[] | null,
-  folder: string,
-  log: (line: string) => void,
-): JobFiles {
+/** Watches job files: mistakes in a changed one are logged, and its last good form stays. */
+export function watchJobFiles(places: JobPlaces, log: Log): JobFiles {
   const known = new Map<string, KnownFile>()
+  let wasRead = false
 
   const refreshOne = async (path: string): Promise<void> => {
     const before = known.get(path)
-    const signature = await signatureOf(path, folder)
-    if (before?.signature === signature) return
-    const read = await readForm(path, named !== null, log)
+    if (before !== undefined && before.signature === (await signatureOf(path, before.tables))) return
+    const tables = await csvFilesOf(path).catch(() => [])
+    // Before it is read: a change meanwhile is seen the next time.
+    const signature = await signatureOf(path, tables)
+    const read = await readForm(path, { isNamed: places.named.length > 0, withQueries: true }, log)
     const isBroken = read === 'broken'
-    const form = isBroken ? lastGood(before) : read
-    known.set(path, { signature, form, isBroken })
-    if (before === undefined) {
-      if (isBroken) log(`${path} is left out until its mistakes are mended.`)
-      else if (form !== null && named === null && wasRead) log(`${path} is new.`)
-    } else if (isBroken) {
-      if (form !== null) log(`${path} has mistakes; the job runs as it was before, until they are mended.`)
-    } else if (before.isBroken) log(`${path} is mended.`)
-    else if (form !== null) log(`${path} has changed.`)
+    const good = read === 'broken' || read === 'not scheduled' ? null : read
+    const form = isBroken && before?.form ? { ...before.form, isBroken } : good
+    known.set(path, { signature, tables, form, isBroken })
+    const change = changeOf(before, { form, isBroken })
+    if (change !== null && (wasRead || isBroken)) log(`${path} ${change}`)
   }
-  let wasRead = false
 
   return {
     refresh: async () => {
-      const paths = named ?? (await yamlFiles(folder))
+      const paths = await pathsOf(places)
       for (const path of paths) await refreshOne(path)
       for (const [path, { form }] of known)
         if (!paths.includes(path)) {
           known.delete(path)
-          if (form !== null) log(`${path} is gone; it runs no more.`)
+          if (form !== null) log(`${path} is gone: its job runs no more.`)
         }
       wasRead = true
       return [...known.values()].flatMap(({ form }) => form ?? [])
@@ -75,20 +86,30 @@ export function watchJobFiles(
   }
 }
 
-function lastGood(before: KnownFile | undefined): JobForm | null {
-  return before === undefined || before.form === null ? null : { ...before.form, isBroken: true }
+/** What became of a file, as the end of a sentence; null where there is nothing to say. */
+function changeOf(
+  before: KnownFile | undefined,
+  { form, isBroken }: Pick<KnownFile, 'form' | 'isBroken'>,
+): string | null {
+  if (isBroken)
+    return form === null
+      ? 'is left out until its mistakes are mended.'
+      : 'has mistakes: its job runs as it was before, until they are mended.'
+  if (before?.isBroken === true) return 'has no mistakes any more.'
+  if (form === null) return before?.form ? 'is not scheduled any more.' : null
+  return before?.form ? 'has changed.' : 'is scheduled now.'
 }
 
-/** The YAML files of a folder, in the order of their names; none where it cannot be read. */
-async function yamlFiles(folder: string): Promise<readonly string[]> {
+/** The same file by another spelling is the same job. */
+async function pathsOf({ named, folder }: JobPlaces): Promise<readonly string[]> {
+  if (named.length > 0) return [...new Map(named.map((path) => [resolve(path), path])).values()]
   const names = await readdir(folder).catch(() => [])
-  return names.filter((name) => /^[^.].*\.ya?ml$/i.test(name) && name !== workspaceFile).sort()
+  return names.filter((name) => /^[^.].*\.ya?ml$/i.test(name) && !isWorkspaceFile(name)).sort()
 }
 
 /** What changes when a job file, or a file that it is read with, is written. */
-async function signatureOf(path: string, folder: string): Promise<string> {
-  const csv = await csvFilesOf(path).catch(() => [])
-  const files = [path, join(folder, workspaceFile), ...csv]
+async function signatureOf(path: string, tables: readonly string[]): Promise<string> {
+  const files = [path, join(dirname(path), workspaceFile), ...tables]
   const signs = files.map(async (file) => {
     const found = await stat(file).catch(() => null)
     return found === null ? 'missing' : `${found.ino}:${found.size}:${found.mtimeMs}:${found.ctimeMs}`
@@ -96,32 +117,31 @@ async function signatureOf(path: string, folder: string): Promise<string> {
   return (await Promise.all(signs)).join(' ')
 }
 
-/** Reads a file with all its queries; null for one that does not say when it runs. */
+interface HowRead {
+  readonly isNamed: boolean
+  readonly withQueries: boolean
+}
+
 async function readForm(
   path: string,
-  isNamed: boolean,
-  log: (line: string) => void,
-): Promise<JobForm | null | 'broken'> {
+  { isNamed, withQueries }: HowRead,
+  log: Log,
+): Promise<JobForm | 'broken' | 'not scheduled'> {
   const { report, end } = mistakePrinter(log, false)
   const text = await readFile(path).catch(() => Buffer.alloc(0))
   const file = await openJob(path, {}, report)
-  if (file !== null) for await (const _ of file.queries());
-  const { settings = null } = file ?? {}
-  if (settings !== null && isNamed && !saysWhen(settings))
+  if (file !== null && withQueries) for await (const _ of file.queries());
+  const isScheduled = file !== null && saysWhen(file.settings)
+  if (file !== null && isNamed && !isScheduled)
     report({
       ...{ where: path, line: null, column: null },
-      message: 'the file does not say when the job runs',
+      message: 'the file does not say when its job runs',
       fix: 'write for instance schedule: "0 6 * * *"',
     })
-  if (end() > 0 || settings === null) return 'broken'
-  return saysWhen(settings) ? { path, settings, text, isBroken: false } : null
+  if (end() > 0 || file === null) return 'broken'
+  return isScheduled ? { path, settings: file.settings, text, isBroken: false } : 'not scheduled'
 }
 
 function saysWhen({ schedule }: JobSettings): boolean {
   return schedule !== null
-}
-
-/** Whether a job file is named twice, by whatever spelling. */
-export function distinct(paths: readonly string[]): readonly string[] {
-  return [...new Map(paths.map((path) => [resolve(path), path])).values()]
 }
