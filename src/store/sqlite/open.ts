@@ -18,6 +18,7 @@ import { historyStore } from './results/derive.ts'
 import { resultRecorder } from './results/query-state.ts'
 import { runStore } from './runs.ts'
 import { outboxStore } from './unattended/outbox.ts'
+import { slotStore } from './unattended/slots.ts'
 import { statusReads } from './unattended/status.ts'
 
 /** Opens the database at that path, making or migrating it where needed. `:memory:` is private to the caller. */
@@ -117,6 +118,7 @@ function storeOf({ db, path, memory, space, writer, close }: StoreParts): Store 
     snapshot: () => describingErrors(openSnapshot(db), path),
     ...historyStore(db, writer, memory),
     ...outboxStore(db, writer),
+    ...slotStore(db, writer),
     ...statusReads(db),
     draft: async () => describingErrors(openDraft(db, writer, memory.targets), path),
     [Symbol.asyncDispose]: close,
