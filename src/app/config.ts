@@ -112,6 +112,17 @@ export function metricsFile(flag: string | undefined): MetricsFile | null {
   return path === undefined ? null : { path, by: 'RANKLINE_METRICS' }
 }
 
+/** How messages on standard error are written. */
+export type LogFormat = 'text' | 'json'
+
+/** The format of the log: flag, environment, `.env`, text. */
+export function logFormat(flag: string | undefined): LogFormat {
+  const format = flag ?? setting('RANKLINE_LOG_FORMAT') ?? 'text'
+  if (format === 'text' || format === 'json') return format
+  const by = flag === undefined ? 'RANKLINE_LOG_FORMAT' : '--log-format'
+  throw new UsageError(`${by} cannot be '${format}'; write text or json`)
+}
+
 function setting(name: string): string | undefined {
   const value = [process.env[name], dotEnv()[name]].map((one) => one?.trim()).find((one) => one)
   if (value === undefined && name.startsWith('RANKLINE_')) refuseSlip(name)

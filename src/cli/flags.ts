@@ -47,6 +47,12 @@ export const collectFlags = {
   'metrics-file': textFlag('Prometheus text file to write after each run; default: RANKLINE_METRICS'),
 } satisfies Flags
 
+export const logFlags = {
+  'log-format': textFlag(
+    'text or json: one JSON line for each message; default: RANKLINE_LOG_FORMAT, else text',
+  ),
+} satisfies Flags
+
 export const fitFlags = {
   'fit-balance': switchFlag('Buy the most valuable queries that the balance covers, and leave out the rest'),
 } satisfies Flags

@@ -1,6 +1,6 @@
 import type { Argv, Options } from 'yargs'
 import yargs from 'yargs'
-import { version } from '../app/config.ts'
+import { logFormat, version } from '../app/config.ts'
 import { OutputClosed, RanklineError, UsageError } from '../model/errors.ts'
 import type { Flags } from '../model/flag.ts'
 import { closestMatch } from '../model/text.ts'
@@ -12,13 +12,16 @@ import { type Command, exitCodeHelp, globalFlags, type TypedFlags } from './flag
 type Typed = TypedFlags<Flags>
 
 /** Reads what was typed, does it, and answers the exit code. */
-export async function main(typed: readonly string[], terminal: Terminal): Promise<number> {
+export async function main(typed: readonly string[], given: Terminal): Promise<number> {
   let args = typed
+  let terminal = given
   try {
     // Only what may be meant is loaded: a name can also stand for a job or a text.
     const named = commands.filter((command) => typed.includes(commandName(command)))
     const loaded = new Map(await Promise.all(named.map(async (one) => [one, await one.load()] as const)))
     const flags: Flags = Object.assign({}, globalFlags, ...[...loaded.values()].map((one) => one.flags))
+    // Before the rest is read, so that mistakes in it are written in this format, too.
+    if (isJsonLog(typed, flags)) terminal = (await import('./json-terminal.ts')).jsonTerminal(given)
     args = markText(typed, flags)
     const parser = yargs([...args])
       .scriptName('rankline')
@@ -68,6 +71,15 @@ export async function main(typed: readonly string[], terminal: Terminal): Promis
   } catch (error) {
     return explain(error, args.includes('--verbose'), terminal)
   }
+}
+
+/** Whether a command that writes a log is to write JSON. */
+function isJsonLog(typed: readonly string[], flags: Flags): boolean {
+  const name = 'log-format'
+  if (!Object.hasOwn(flags, name)) return false
+  const at = typed.findIndex((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`))
+  const value = typed[at]?.includes('=') ? typed[at].slice(name.length + 3) : typed[at + 1]
+  return logFormat(at === -1 ? undefined : value) === 'json'
 }
 
 /** Thrown out of yargs with the command to perform: after a handler that returns, yargs writes a help text, for 40 ms. */
@@ -138,12 +150,14 @@ function explain(error: unknown, verbose: boolean, { log }: Terminal): number {
   if (error instanceof OutputClosed) return error.exitCode
   const foreseen = error instanceof RanklineError
   const message = error instanceof Error ? error.message : String(error)
-  if (foreseen) log(`rankline: ${message}`)
+  const level = 'error'
+  if (foreseen) log(`rankline: ${message}`, { level })
   else
     log(
       `rankline: internal error: ${message}${verbose ? '' : '. Run the command again with --verbose to see where it comes from.'}`,
+      { level },
     )
-  if (verbose && error instanceof Error) log(error.stack ?? '')
+  if (verbose && error instanceof Error) log(error.stack ?? '', { level })
   return foreseen ? error.exitCode : 1
 }
 

@@ -1,6 +1,18 @@
 import { createRequire } from 'node:module'
 import { stripVTControlCharacters } from 'node:util'
 
+/** How much a line of talk matters. */
+export type LogLevel = 'info' | 'warn' | 'error'
+
+/** What a line of talk is about: only a log for programs shows it. */
+export interface LogFields {
+  /** `warn` if not given. */
+  readonly level?: LogLevel
+  readonly run?: number
+  readonly job?: string
+  readonly [more: string]: unknown
+}
+
 /** Where an action writes: data to stdout, talk to stderr. */
 export interface Terminal {
   /**
@@ -9,7 +21,9 @@ export interface Terminal {
    */
   readonly write: (data: string | Uint8Array, painted?: boolean) => Promise<void>
   /** Says one line to a person. */
-  readonly log: (line: string) => void
+  readonly log: (line: string, about?: LogFields) => void
+  /** Says to programs what happened; missing where the log is text, whose readers see it elsewhere. */
+  readonly event?: (what: string, about: LogFields) => void
   /** Asks a person yes or no, which means no unless it is yes; null if there is no one to answer. */
   readonly ask?: ((question: string) => Promise<boolean>) | null
   /** Rewrites the live line where there is a terminal; an empty one takes it away. */
@@ -24,12 +38,25 @@ export interface Terminal {
 
 /** Says one line that may be missed. */
 export function note({ log, quiet = false }: Pick<Terminal, 'log' | 'quiet'>, line: string): void {
-  if (!quiet) log(line)
+  if (!quiet) log(line, { level: 'info' })
+}
+
+/** A terminal whose lines say what they are about. */
+export function about(terminal: Terminal, fields: LogFields): Terminal {
+  const { log, event } = terminal
+  return {
+    ...terminal,
+    log: (line, more) => log(line, { ...fields, ...more }),
+    ...(event === undefined ? {} : { event: (what, more) => event(what, { ...fields, ...more }) }),
+  }
 }
 
 /** A terminal that is told only what is wrong. */
 export function quietTerminal(terminal: Terminal): Terminal {
-  return { ...terminal, quiet: true, status: null }
+  const { event } = terminal
+  if (event === undefined) return { ...terminal, quiet: true, status: null }
+  const wrong: typeof event = (what, about) => (about.level === 'info' ? undefined : event(what, about))
+  return { ...terminal, quiet: true, status: null, event: wrong }
 }
 
 /** Whether data goes to a person's eyes, not into a pipe or a file: those have no width. */

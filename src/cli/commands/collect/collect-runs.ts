@@ -16,7 +16,7 @@ import type { FlagsOf } from '../../../model/flag.ts'
 import { exitCodes, type Run, worstReason } from '../../../model/run.ts'
 import { parseDuration } from '../../../model/text.ts'
 import { numberFlag } from '../../../model/values.ts'
-import { isScreen, note, type Terminal } from '../../../output/terminal.ts'
+import { about, isScreen, type LogFields, note, type Terminal } from '../../../output/terminal.ts'
 import type { collectFlags, fitFlags, TypedFlags } from '../../flags.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
 import { printBestEffort } from '../../output.ts'
@@ -30,8 +30,11 @@ export async function collectRuns(
   app: App,
   listed: readonly ListedRun[],
   flags: CollectFlags,
-  terminal: Terminal,
+  given: Terminal,
 ): Promise<number> {
+  const terminal = about(given, runsOf(listed))
+  for (const { run, show } of listed)
+    if (show === 'collect') terminal.event?.('Run started', { level: 'info', run: run.id, job: run.job })
   const { metricsFile, ...settings } = readCollectFlags(flags)
   const display = runStatusLine(terminal, app.clock)
   using interrupts = listenForInterrupts(terminal)
@@ -45,7 +48,9 @@ export async function collectRuns(
   display.end()
   const cause = interrupts.stop.cause()
   const documents = await documentsOf(app, listed, collected, cause)
-  if (cause !== null && cause.reason !== 'interrupted') terminal.log(cause.message)
+  if (cause !== null && cause.reason !== 'interrupted') terminal.log(cause.message, { level: 'error' })
+  for (const [index, { show }] of listed.entries())
+    if (show === 'collect') logEnd(terminal, documents[index] as RunDocument)
   const shownAgain = new Set(listed.flatMap(({ run, show }) => (show === 'as-stored' ? [run.id] : [])))
   const reason = worstReason(documents.map(({ finish_reason }) => finish_reason ?? 'completed'))
   const text = async (): Promise<string> =>
@@ -68,6 +73,25 @@ export async function collectRuns(
   await afterRuns({ app, finished, metricsFile, log: (line) => terminal.log(line) })
   if (reason === 'interrupted') return interrupts.exitCode()
   return cause?.reason === reason ? exitCodeOf(cause) : exitCodes[reason]
+}
+
+/** What lines about these runs name. */
+function runsOf(listed: readonly ListedRun[]): LogFields {
+  const runs = listed.filter(({ show }) => show === 'collect').map(({ run }) => run)
+  const [first, second] = runs
+  if (first === undefined) return {}
+  if (second === undefined) return { run: first.id, job: first.job }
+  return { runs: runs.map(({ id }) => id), jobs: runs.map(({ job }) => job) }
+}
+
+/** Says to programs how a run ended; a person reads its summary. */
+function logEnd(
+  terminal: Terminal,
+  { run, job, finish_reason, tasks, credits, duration_ms }: RunDocument,
+): void {
+  const level =
+    finish_reason === 'completed' ? 'info' : finish_reason === 'completed_with_failures' ? 'warn' : 'error'
+  terminal.event?.('Run ended', { level, run, job, finish_reason, tasks, credits, duration_ms })
 }
 
 type CollectSettings = Pick<

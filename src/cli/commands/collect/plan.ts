@@ -21,7 +21,7 @@ import { mayNotCall, type PlanDocument, planDocuments } from '../../../plan/docu
 import type { QueryState } from '../../../rank/advance.ts'
 import type { AskedQuery } from '../../../store/results.ts'
 import type { Store } from '../../../store/store.ts'
-import { type Command, fitFlags, serviceFlags, type TypedFlags } from '../../flags.ts'
+import { type Command, fitFlags, logFlags, serviceFlags, type TypedFlags } from '../../flags.ts'
 import { planEvents } from '../../progress.ts'
 import { accountWarnings } from '../account/usage.ts'
 
@@ -34,6 +34,7 @@ export const jobFileFlags = {
 const flags = {
   ...jobFileFlags,
   ...serviceFlags,
+  ...logFlags,
   ...fitFlags,
   backtest: switchFlag('What each paging policy would have cost and missed on the stored history'),
 } satisfies Flags

@@ -10,10 +10,17 @@ import { numberFlag } from '../../../model/values.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'
 import { requireDatabase } from '../../../store/sqlite/connection/inspect.ts'
 import type { Store } from '../../../store/store.ts'
-import { type Command, collectFlags, serviceFlags, type TypedFlags, waitFlags } from '../../flags.ts'
+import {
+  type Command,
+  collectFlags,
+  logFlags,
+  serviceFlags,
+  type TypedFlags,
+  waitFlags,
+} from '../../flags.ts'
 import { collectRuns, readCollectFlags } from './collect-runs.ts'
 
-const flags = { ...serviceFlags, ...collectFlags, ...waitFlags } satisfies Flags
+const flags = { ...serviceFlags, ...collectFlags, ...waitFlags, ...logFlags } satisfies Flags
 
 type ResumeFlags = TypedFlags<typeof flags> & { readonly run?: string }
 
@@ -51,7 +58,9 @@ export async function retry(flags: ResumeFlags, terminal: Terminal): Promise<num
         : `Run ${run.id} has no failed tasks.`,
     prepare: async (store, run) => {
       const failed = await store.retryFailed(run.id)
-      terminal.log(`Trying ${count(failed, 'failed task')} of run ${run.id} again.`)
+      terminal.log(`Trying ${count(failed, 'failed task')} of run ${run.id} again.`, {
+        ...{ level: 'info', run: run.id, job: run.job },
+      })
     },
   })
 }
@@ -79,7 +88,7 @@ async function continueRun(
   await store.rejectDamaged()
   const run = await chosenRun(store, flags.run, fits)
   if (run === null) {
-    terminal.log(none)
+    terminal.log(none, { level: 'info' })
     return 0
   }
   if (!fits(run)) throw new UsageError(refusal(run))

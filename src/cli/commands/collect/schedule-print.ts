@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { dirname, relative, resolve } from 'node:path'
-import { databaseSetting, envFileText, settingsOfShell } from '../../../app/config.ts'
+import { databaseSetting, envFileText, metricsFile, settingsOfShell } from '../../../app/config.ts'
 import { UsageError } from '../../../model/errors.ts'
 import type { Flag } from '../../../model/flag.ts'
 import { choice } from '../../../model/values.ts'
@@ -35,13 +35,13 @@ export async function printServiceFile(
 /** What the system is to start: this program, in this folder, with these jobs and flags. */
 function servicePlan(flags: ScheduleFlags): ServicePlan {
   const folder = process.cwd()
-  const database = dirname(resolve(databaseSetting(flags).path))
-  const isInside = !relative(folder, database).startsWith('..')
+  const files = [databaseSetting(flags).path, metricsFile(flags['metrics-file'])?.path ?? []].flat()
+  const isOutside = (path: string): boolean => relative(folder, path).startsWith('..')
   return {
     node: process.execPath,
     program: realpathSync(process.argv[1] ?? ''),
     folder,
-    writes: isInside ? [] : [database],
+    writes: files.map((file) => dirname(resolve(file))).filter(isOutside),
     args: passedOn(flags),
     user: userName(),
     commentInEnv: commentedValue(envFileText() ?? ''),
