@@ -32,13 +32,8 @@ export function openTerminal(): Terminal {
       clear()
       process.stderr.write(`${process.stderr.isTTY ? escapeControls(line) : line}\n`)
     },
-    ask:
-      process.stdin.isTTY && process.stderr.isTTY
-        ? (question) => {
-            clear()
-            return askYesNo(question)
-          }
-        : null,
+    ask: asker(clear, async (question) => isYes(await askLine(`${question} [y/N]`))),
+    askText: asker(clear, askLine),
     status: live
       ? (line) => {
           if (line === '') return clear()
@@ -54,16 +49,32 @@ export function openTerminal(): Terminal {
   }
 }
 
-async function askYesNo(question: string): Promise<boolean> {
+/** What asks a person; null where there is no one to answer. */
+function asker<T>(
+  clear: () => void,
+  ask: (question: string) => Promise<T>,
+): ((question: string) => Promise<T>) | null {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return null
+  return (question) => {
+    clear()
+    return ask(question)
+  }
+}
+
+async function askLine(question: string): Promise<string | null> {
   const { createInterface } = await import('node:readline')
   const lines = createInterface({ input: process.stdin, output: process.stderr })
-  const answer = await new Promise<string>((resolve) => {
+  const answer = await new Promise<string | null>((resolve) => {
     // The end of the input, and Ctrl-C, are no answer.
-    lines.on('close', () => resolve(''))
-    lines.question(`${question} [y/N] `, resolve)
+    lines.on('close', () => resolve(null))
+    lines.question(`${question} `, resolve)
   })
   lines.close()
-  return /^y(es)?$/i.test(answer.trim())
+  return answer?.trim() ?? null
+}
+
+function isYes(answer: string | null): boolean {
+  return /^y(es)?$/i.test(answer ?? '')
 }
 
 /** Exit code for what may pass. */

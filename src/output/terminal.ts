@@ -26,6 +26,8 @@ export interface Terminal {
   readonly event?: (what: string, about: LogFields) => void
   /** Asks a person yes or no, which means no unless it is yes; null if there is no one to answer. */
   readonly ask?: ((question: string) => Promise<boolean>) | null
+  /** Asks a person for a line, which may be empty; answers null where the person ends the input. Null if there is no one to answer. */
+  readonly askText?: ((question: string) => Promise<string | null>) | null
   /** Rewrites the live line where there is a terminal; an empty one takes it away. */
   readonly status: ((line: string) => void) | null
   /** Only what is wrong is said: neither progress nor notes. */

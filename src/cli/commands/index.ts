@@ -11,6 +11,11 @@ export interface Registered {
 /** Every command. */
 export const commands: readonly Registered[] = [
   {
+    usage: 'init [dir]',
+    describe: 'Lay out a folder with a job that runs against the sandbox as it is',
+    load: async () => (await import('./workspace/init.ts')).initCommand,
+  },
+  {
     usage: 'plan <job..>',
     describe: 'Show what jobs would call and cost; spends nothing',
     load: async () => (await import('./collect/plan.ts')).planCommand,

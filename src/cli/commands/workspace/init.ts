@@ -1,0 +1,134 @@
+import { join, relative, resolve } from 'node:path'
+import {
+  type Answers,
+  questions,
+  readPlace,
+  readSite,
+  readTime,
+  usualAnswers,
+} from '../../../init/answers.ts'
+import { jobFile, jobOfFile, sandboxCommand, workspaceFiles } from '../../../init/files.ts'
+import { type LaidOut, layOut } from '../../../init/lay-out.ts'
+import { RanklineError, UsageError } from '../../../model/errors.ts'
+import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
+import type { ReadResult } from '../../../model/values.ts'
+import { note, type Terminal } from '../../../output/terminal.ts'
+import type { Command, TypedFlags } from '../../flags.ts'
+
+const flags = {
+  yes: switchFlag('Ask nothing, and take the defaults where no flag says otherwise'),
+  site: textFlag('Site whose ranks are tracked [northdesk.example, which the sandbox knows]'),
+  country: textFlag('Code of the country to search in [us]'),
+  language: textFlag('Code of the language to search in [that of the country]'),
+  at: textFlag('Time of day to collect at, in the time zone of this machine [06:00]'),
+} satisfies Flags
+
+export type InitFlags = TypedFlags<typeof flags> & { readonly dir?: string }
+
+export const initCommand = {
+  flags,
+  examples: [
+    ['init ranks', 'a new folder, after three questions'],
+    ['init --yes --site acme.com --country de', 'this folder, without a question'],
+  ],
+  run: init,
+} satisfies Command
+
+/** `rankline init`: lays out a workspace that runs against the sandbox as it is. */
+export async function init(flags: InitFlags, terminal: Terminal): Promise<number> {
+  const folder = flags.dir ?? '.'
+  const answers = await ask(flags, terminal)
+  const laidOut = await layOut(folder, workspaceFiles(answers))
+  if (laidOut.kept.length > 0)
+    note(terminal, `Already there, and left as they are: ${laidOut.kept.join(', ')}.`)
+  if (laidOut.kept.includes('.gitignore')) note(terminal, 'See that .gitignore names .env and data/.')
+  if (laidOut.written.length === 0)
+    throw new UsageError(`Nothing was written: every file of a workspace is in ${resolve(folder)} already`)
+  const next = nextCommands(folder)
+  await terminal.write(
+    flags.json === true
+      ? `${JSON.stringify({ folder: resolve(folder), ...laidOut, sandbox: sandboxCommand(answers), next }, null, 2)}\n`
+      : summary(folder, laidOut, sandboxCommand(answers), next),
+  )
+  return 0
+}
+
+/** The answers of flags, of the person at the terminal, and the usual ones. */
+async function ask(flags: InitFlags, { askText = null, log }: Terminal): Promise<Answers> {
+  let answers: Answers = { ...usualAnswers(systemZone()), ...flagged(flags) }
+  if (flags.yes === true || askText === null) return answers
+  for (const { flags: given, text, usual, read } of questions) {
+    if (given.some((flag) => flags[flag as keyof InitFlags] !== undefined)) continue
+    for (;;) {
+      const usually = usual(answers)
+      const answer = await askText(`${text} [${usually}]:`)
+      if (answer === null) throw new RanklineError('Nothing was written.', 130)
+      const result = read(answer === '' ? usually : answer)
+      if ('value' in result) {
+        answers = { ...answers, ...result.value }
+        break
+      }
+      log(`That ${result.message}; ${result.fix}.`)
+    }
+  }
+  return answers
+}
+
+function flagged({ site, country, language, at }: InitFlags): Partial<Answers> {
+  const place =
+    country === undefined && language === undefined
+      ? {}
+      : flagValue(
+          country === undefined ? '--language' : '--country',
+          readPlace(`${country ?? 'us'} ${language ?? ''}`.trim()),
+        )
+  return {
+    ...(site === undefined ? {} : flagValue('--site', readSite(site))),
+    ...place,
+    ...(at === undefined ? {} : flagValue('--at', readTime(at))),
+  }
+}
+
+function flagValue<T>(flag: string, read: ReadResult<T>): T {
+  if ('value' in read) return read.value
+  throw new UsageError(`${flag} ${read.message}; ${read.fix}`)
+}
+
+function systemZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone
+}
+
+function nextCommands(folder: string): readonly string[] {
+  const commands = [`rankline plan ${jobFile}`, `rankline run ${jobFile}`, `rankline report ${jobOfFile}`]
+  const way = relative('', folder)
+  return way === '' ? commands : [`cd ${quotedPath(way)}`, ...commands]
+}
+
+function quotedPath(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+}
+
+function summary(folder: string, { written }: LaidOut, sandbox: string, next: readonly string[]): string {
+  const width = Math.max(...next.map((command) => command.length)) + 3
+  const lines = next.map((command) => `  ${command.padEnd(width)}${explanationOf(command)}`.trimEnd())
+  return `Written into ${resolve(folder)}: ${written.join(', ')}
+
+In another terminal, start the service on this machine: ${sandbox}
+Then:
+
+${lines.join('\n')}
+
+With an account, write its address and key into ${join(folder, '.env')}; rankline doctor checks them.
+`
+}
+
+function explanationOf(command: string): string {
+  const [, name = ''] = command.split(' ')
+  return explanations[name] ?? ''
+}
+
+const explanations: Readonly<Record<string, string>> = {
+  plan: 'what it would cost; spends nothing',
+  run: 'collects',
+  report: 'shows the ranks',
+}

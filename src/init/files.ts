@@ -1,0 +1,137 @@
+import { jobFileJsonSchema } from '../jobfile/schema.ts'
+import { workspaceFile, workspaceJsonSchema } from '../jobfile/workspace.ts'
+import { type Answers, clockTime, sandboxSite } from './answers.ts'
+
+/** One file of a new workspace. */
+export interface LaidOutFile {
+  /** Below the folder of the workspace. */
+  readonly path: string
+  readonly text: string
+  /** Only its owner may read it. */
+  readonly isSecret?: true
+}
+
+/** The job of a new workspace. */
+export const jobFile = 'ranks.yaml'
+export const jobOfFile = 'ranks'
+
+const schemas = '.rankline'
+
+/** The files of a new workspace, in the order in which they are told. */
+export function workspaceFiles(answers: Answers): readonly LaidOutFile[] {
+  return [
+    { path: jobFile, text: job(answers) },
+    { path: 'keywords.csv', text: keywords },
+    { path: workspaceFile, text: shared(answers) },
+    { path: '.env', text: env, isSecret: true },
+    { path: '.env.example', text: envExample },
+    { path: '.gitignore', text: gitignore },
+    { path: 'README.md', text: readme(answers) },
+    { path: `${schemas}/job.schema.json`, text: json(jobFileJsonSchema()) },
+    { path: `${schemas}/workspace.schema.json`, text: json(workspaceJsonSchema()) },
+  ]
+}
+
+/** The sandbox in which the site of the job is found. */
+export function sandboxCommand({ site }: Answers): string {
+  return site === sandboxSite ? 'rankline sandbox' : `rankline sandbox --site ${site}`
+}
+
+function job({ site, country, language, hour, minute }: Answers): string {
+  const location = new Intl.DisplayNames(['en'], { type: 'region' }).of(country.toUpperCase())
+  const competitors =
+    site === sandboxSite
+      ? 'competitors: [risewell.example, sitless.example]'
+      : '# competitors: [rival.com]      # sites of others, to compare with'
+  return `# yaml-language-server: $schema=./${schemas}/job.schema.json
+# What is searched for, how deep, how often, and whose ranks are tracked.
+# What it would cost, for free: rankline plan ${jobFile}
+
+operation: alpha.search          # rankline operations lists all, with prices and parameters
+params: { gl: ${country}, hl: ${language}, location: "${location}" }
+depth: 20                        # the first 20 results of each query: two pages, two credits
+
+schedule: "${minute} ${hour} * * *"            # every day at ${clockTime(hour, minute)}: minute, hour, day, month, weekday
+
+targets: [${site}]
+${competitors}
+
+budget: { max_credits: 100 }     # a run stops there, and can be continued
+
+queries:
+  - file: keywords.csv           # a row for each query: its tags, its searches per month
+  - { query: buy standing desk, tags: [money], priority: 10, volume: 1300 }
+`
+}
+
+const keywords = `query,tags,volume
+standing desk,head,110000
+best standing desk,head;review,40500
+electric standing desk,head,27100
+small standing desk,feature,9900
+corner standing desk,feature,8100
+standing desk with drawers,feature,12100
+standing desk converter,accessory,22200
+standing desk mat,accessory,14800
+standing desk height,advice,3600
+`
+
+function shared({ timezone }: Answers): string {
+  return `# yaml-language-server: $schema=./${schemas}/workspace.schema.json
+# What the jobs of this folder share. A job that says otherwise wins.
+
+defaults:
+  timezone: ${timezone}
+
+# Credits that all jobs together may cost, and those of one tag.
+# budget: { per_day: 500, per_month: 10000, by_tag: { acme: { per_month: 4000 } } }
+
+# Where messages go. The addresses stand in .env, under the names given here.
+# channels:
+#   chat: { type: slack, url_env: SLACK_URL }
+#   mail: { type: email, to: [you@example.com] }
+#   log: { type: file, path: alerts.jsonl }
+
+# How long answers and results are kept; ranks stay.
+# keep: { answers: 90d, results: 2y }
+`
+}
+
+const env = `# For trying: the service is the sandbox on this machine (rankline sandbox).
+# With a real account, write its address and key here, and delete data/, which holds made-up results.
+RANKLINE_BASE_URL=http://127.0.0.1:8787
+RANKLINE_API_KEY=sandbox-key
+`
+
+const envExample = `# Copy this to .env and fill it in. .env is never committed.
+
+# Address of the service: the part before /v1.
+RANKLINE_BASE_URL=https://service.example
+RANKLINE_API_KEY=
+
+# For channels in rankline.yaml:
+# SLACK_URL=https://hooks.slack.com/services/…
+# SMTP_URL=smtps://user:password@smtp.example.com
+# SMTP_FROM=rankline@example.com
+`
+
+const gitignore = `.env
+data/
+`
+
+function readme(answers: Answers): string {
+  return `# Ranks of ${answers.site}
+
+- \`${jobFile}\`: what is searched for, how deep and how often. \`keywords.csv\`: its keywords.
+- \`rankline.yaml\`: what all jobs of this folder share. \`.env\`: address and key of the service, never committed.
+- Without an account: \`${sandboxCommand(answers)}\` in another terminal answers in the place of the service.
+- \`rankline plan ${jobFile}\`: what a run would cost. \`rankline run ${jobFile}\`: collects. \`rankline report ${jobOfFile}\`: the ranks.
+- With an account: write its address and key into \`.env\`, delete \`data/\` (made-up results), and run \`rankline doctor\`.
+- Every day by itself: \`rankline schedule\` stays up; \`rankline schedule --print systemd\` or \`crontab\` sets it up for good.
+- How all jobs are: \`rankline status\`.
+`
+}
+
+function json(schema: object): string {
+  return `${JSON.stringify(schema, null, 2)}\n`
+}
