@@ -27,6 +27,13 @@ export function workspaceFiles(answers: Answers): readonly LaidOutFile[] {
     { path: '.env.example', text: envExample },
     { path: '.gitignore', text: gitignore },
     { path: 'README.md', text: readme(answers) },
+    ...schemaFiles(),
+  ]
+}
+
+/** The JSON Schemas that the first lines of YAML files name. This version of rankline makes them, no person does. */
+export function schemaFiles(): readonly LaidOutFile[] {
+  return [
     { path: `${schemas}/job.schema.json`, text: json(jobFileJsonSchema()) },
     { path: `${schemas}/workspace.schema.json`, text: json(workspaceJsonSchema()) },
   ]

@@ -10,19 +10,30 @@ export interface LaidOut {
   readonly kept: readonly string[]
 }
 
-/** Writes the files below a folder, which is made where it is missing. A file that exists is never touched. */
-export async function layOut(folder: string, files: readonly LaidOutFile[]): Promise<LaidOut> {
+/** Writes the files below a folder, which is made where it is missing. A file that exists is not touched, unless `replace` says so. */
+export async function layOut(
+  folder: string,
+  files: readonly LaidOutFile[],
+  { replace }: { readonly replace: boolean },
+): Promise<LaidOut> {
   const written: string[] = []
   const kept: string[] = []
-  for (const file of files) (await writeNew(folder, file)) ? written.push(file.path) : kept.push(file.path)
+  for (const file of files) {
+    const isWritten = await writeOne(folder, file, replace ? 'w' : 'wx')
+    ;(isWritten ? written : kept).push(file.path)
+  }
   return { written, kept }
 }
 
-async function writeNew(folder: string, { path, text, isSecret }: LaidOutFile): Promise<boolean> {
+async function writeOne(
+  folder: string,
+  { path, text, isSecret }: LaidOutFile,
+  flag: 'w' | 'wx',
+): Promise<boolean> {
   const file = join(folder, path)
   try {
     await mkdir(dirname(file), { recursive: true })
-    await writeFile(file, text, { flag: 'wx', ...(isSecret === true ? { mode: 0o600 } : {}) })
+    await writeFile(file, text, { flag, ...(isSecret === true ? { mode: 0o600 } : {}) })
     return true
   } catch (error) {
     const { code = String(error) } = error as NodeJS.ErrnoException

@@ -63,6 +63,14 @@ test('the first line of each YAML file names a JSON Schema that is there', async
   }
 })
 
+test('init --schemas writes the schemas again, and nothing else', async () => {
+  await using place = await workspace()
+  await place.file('.rankline/job.schema.json', '{}')
+  expect(await place.call(['init', '--schemas'])).toMatchObject({ code: 0, stderr: '' })
+  expect(await listed(place.folder)).toEqual(['.rankline'])
+  expect(JSON.parse(await place.read('.rankline/job.schema.json'))).toHaveProperty('properties.queries')
+})
+
 test('flags answer in the place of questions, and a new folder is made', async () => {
   await using place = await workspace()
   const { code, stdout } = await place.call(

@@ -7,7 +7,7 @@ import {
   readTime,
   usualAnswers,
 } from '../../../init/answers.ts'
-import { jobFile, jobOfFile, sandboxCommand, workspaceFiles } from '../../../init/files.ts'
+import { jobFile, jobOfFile, sandboxCommand, schemaFiles, workspaceFiles } from '../../../init/files.ts'
 import { type LaidOut, layOut } from '../../../init/lay-out.ts'
 import { RanklineError, UsageError } from '../../../model/errors.ts'
 import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
@@ -20,6 +20,7 @@ const flags = {
   site: textFlag('Site whose ranks are tracked [northdesk.example, which the sandbox knows]'),
   country: textFlag('Code of the country to search in [us]'),
   language: textFlag('Code of the language to search in [that of the country]'),
+  schemas: switchFlag('Write the JSON Schemas for editors again, after an upgrade, and nothing else'),
   at: textFlag('Time of day to collect at, in the time zone of this machine [06:00]'),
 } satisfies Flags
 
@@ -37,8 +38,9 @@ export const initCommand = {
 /** `rankline init`: lays out a workspace that runs against the sandbox as it is. */
 export async function init(flags: InitFlags, terminal: Terminal): Promise<number> {
   const folder = flags.dir ?? '.'
+  if (flags.schemas === true) return await renewSchemas(folder, flags, terminal)
   const answers = await ask(flags, terminal)
-  const laidOut = await layOut(folder, workspaceFiles(answers))
+  const laidOut = await layOut(folder, workspaceFiles(answers), { replace: false })
   if (laidOut.kept.length > 0)
     note(terminal, `Already there, and left as they are: ${laidOut.kept.join(', ')}.`)
   if (laidOut.kept.includes('.gitignore')) note(terminal, 'See that .gitignore names .env and data/.')
@@ -49,6 +51,16 @@ export async function init(flags: InitFlags, terminal: Terminal): Promise<number
     flags.json === true
       ? `${JSON.stringify({ folder: resolve(folder), ...laidOut, sandbox: sandboxCommand(answers), next }, null, 2)}\n`
       : summary(folder, laidOut, sandboxCommand(answers), next),
+  )
+  return 0
+}
+
+async function renewSchemas(folder: string, flags: InitFlags, terminal: Terminal): Promise<number> {
+  const laidOut = await layOut(folder, schemaFiles(), { replace: true })
+  await terminal.write(
+    flags.json === true
+      ? `${JSON.stringify({ folder: resolve(folder), ...laidOut }, null, 2)}\n`
+      : `Written into ${resolve(folder)}: ${laidOut.written.join(', ')}\n`,
   )
   return 0
 }
