@@ -19,6 +19,8 @@ import { retryAfterMs } from './retry.ts'
 /** A call that ended, and the body that came. It is in the ledger, but not yet settled there. */
 export interface FinishedCall {
   readonly callId: number
+  /** By the ledger, epoch ms. */
+  readonly sentAt: number
   readonly settlement: Settlement
   readonly body: Buffer
   readonly headers: Headers
@@ -91,7 +93,8 @@ export function apiClient(options: ClientOptions): ApiClient {
     const delayMs = (delays.get(part)?.until ?? 0) - clock.monotonic()
     if (delayMs > 0) await sleep(clock, delayMs, signal)
     const permit = await rateLimiter.acquire({ signal, urgent: isFree && call.operation !== jobsPoll.name })
-    const callId = await begin(permit, { ...call, keyHash, sentAt: clock.wall() })
+    const sentAt = clock.wall()
+    const callId = await begin(permit, { ...call, keyHash, sentAt })
     const started = clock.monotonic()
     const response = await http.exchange(request, permit.sent, isFree ? { signal } : {})
     const latencyMs = Math.round(clock.monotonic() - started)
@@ -110,8 +113,11 @@ export function apiClient(options: ClientOptions): ApiClient {
       latencyMs,
     } as const
     const wrongSetting = isWrongSetting(response, outcome, request)
-    if ('failure' in response) return { callId, settlement, body: noBody, headers: {}, wrongSetting }
-    return { callId, settlement, body: response.body, headers: response.headers, namedMs, wrongSetting }
+    if ('failure' in response) return { callId, sentAt, settlement, body: noBody, headers: {}, wrongSetting }
+    return {
+      ...{ callId, sentAt, settlement, namedMs, wrongSetting },
+      ...{ body: response.body, headers: response.headers },
+    }
   }
 
   /** The delay that a rate-limit response names, cut to what is waited for. */

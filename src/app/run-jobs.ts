@@ -40,6 +40,8 @@ export const defaultCollectRequest = {
 /** The result of a collection that the store does not hold. */
 export interface CollectSummary extends BalanceChange {
   readonly leftOut: readonly SkippedQueries[]
+  /** Names of the limits of the budget that runs have reached. */
+  readonly reached: CollectResult['reached']
 }
 
 /**
@@ -98,6 +100,7 @@ export async function collectAndFinish(
     after: collected.balanceAfter,
     unexplained: unexplained(earlier, readings, charges),
     leftOut: collected.leftOut,
+    reached: collected.reached,
   }
 }
 
@@ -129,7 +132,7 @@ export async function documentsOf(
         ? { ...stored, finishReason: cause.reason, finishedAt: clock.wall() }
         : stored
     const leftOut = end.leftOut.find(({ runId }) => runId === run.id)
-    return runDocument(ended, tally, end, leftOut)
+    return runDocument(ended, tally, end, leftOut, end.reached.get(run.id))
   })
   return await Promise.all(documents)
 }

@@ -137,12 +137,17 @@ export function mismatchLines(answers = 0): readonly string[] {
   return [`  ${those}; see the column echo_mismatch of the view answers`]
 }
 
-function goingOn({ run, status, finish_reason: reason, tasks }: RunDocument): readonly string[] {
+function goingOn(document: RunDocument): readonly string[] {
+  const { run, status, finish_reason: reason, tasks, limits_reached: reached } = document
   if (status !== 'stopped') return []
   const left = `  ${count(tasks.pending, 'task')} left.`
-  return reason === 'budget'
+  const ownLimit = reached === undefined || reached.some((name) => name.startsWith('max_credits '))
+  if (reason !== 'budget') return [`${left} Continue with the same command, or: rankline resume ${run}`]
+  return ownLimit
     ? [`${left} Raise max_credits (or --max-credits), then run the same command again`]
-    : [`${left} Continue with the same command, or: rankline resume ${run}`]
+    : [
+        `${left} Stopped by ${sanitize(reached.join(' and '))}; the same command continues when that begins anew`,
+      ]
 }
 
 const exportOf = {

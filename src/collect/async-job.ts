@@ -27,17 +27,17 @@ export function imageJobs(options: ImageJobOptions) {
   const pollJob = jobPoller(options)
 
   /** Polls a job to its end. A failed one was not billed, and counts as a failed try of its task. */
-  const poll = async (task: Task, job: AcceptedJob): Promise<TaskEnd> => {
+  const poll = async (task: Task, job: AcceptedJob, sentAt: number): Promise<TaskEnd> => {
     const result = await pollJob(task, job)
     if ('answer' in result) {
       const { body, settlement } = result.answer
       const call = { callId: job.callId, settlement: null, fetchedAt: settlement.finishedAt }
       const answerId = await answers.save(task, body, call)
-      budget.billed(task)
+      budget.billed(task, sentAt)
       return { answerId }
     }
     if ('lost' in result) {
-      budget.ambiguous(task)
+      budget.ambiguous(task, sentAt)
       const cause = `${result.lost}; whether it was billed is not known`
       return await endFailed(task, job, null, 'ambiguous', cause)
     }
@@ -74,13 +74,13 @@ export function imageJobs(options: ImageJobOptions) {
       const { callId, settlement, body, headers } = call
       const jobId = jobIdOf(body, headers)
       if (jobId === null) {
-        budget.ambiguous(task)
+        budget.ambiguous(task, call.sentAt)
         const unknown = { ...call, settlement: { ...settlement, billed: null } }
         return await failTask(unknown, 'the service took an asynchronous job and named no id for it')
       }
       const job = { taskId: task.id, callId, jobId }
       await store.acceptJob(callId, settlement, job)
-      return { polling: poll(task, { ...job, acceptedAt: settlement.finishedAt }) }
+      return { polling: poll(task, { ...job, acceptedAt: settlement.finishedAt }, call.sentAt) }
     },
     poll,
   }

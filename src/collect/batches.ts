@@ -1,5 +1,6 @@
 import type { ApiClient } from '../api/client.ts'
-import type { CreditBudget, SpendingLimit } from '../ledger/budget.ts'
+import type { BudgetStanding, CreditBudget, SpendingLimit } from '../ledger/budget.ts'
+import { limitKey, limitName, limitWarning, reachedMessage } from '../ledger/limit-wording.ts'
 import {
   exhaustedQuota,
   type QuotaUsage,
@@ -25,6 +26,8 @@ export interface BatchOptions {
   /** Aborted when nothing more will be leased. */
   readonly signal: AbortSignal
   readonly notice: (message: string) => void
+  /** Limits of the budget that were reported: each is reported once in its period. */
+  readonly reported?: Set<string> | undefined
   /** How long a service that is down is waited for. */
   readonly maxOutageMs: number
   /** How long rate-limit responses are waited out. */
@@ -45,6 +48,10 @@ export interface Batches {
   concurrency(): number
   /** Which limit keeps runs from buying what they still lack. */
   limits(): ReadonlyMap<number, SpendingLimit>
+  /** Limits of the budget that runs have reached, each by its name. */
+  reached(): ReadonlyMap<number, ReadonlySet<string>>
+  /** A line for each limit that is mostly used, where it was not reported before. */
+  warnings(): readonly string[]
   /** The name of the quota that may be why the service throttles every call, by the last reading. */
   quota(): string | null
   /** Reads the account in the background. */
@@ -76,6 +83,9 @@ export function openBatches(options: BatchOptions, runs: readonly Run[], budget:
   /** The account was read for the last lease, and the response did not come in time. */
   let isLate = false
   const limits = new Map<number, SpendingLimit>()
+  /** Names of the limits of the budget that a run has reached. */
+  const reached = new Map<number, ReadonlySet<string>>()
+  const reported = options.reported ?? new Set<string>()
 
   const read = async (): Promise<void> => {
     const take = budget.ask()
@@ -121,7 +131,8 @@ export function openBatches(options: BatchOptions, runs: readonly Run[], budget:
     try {
       const credits = budget.availableCredits()
       const calls = budget.availableCalls()
-      const tasks = await store.lease({ operations, runs: funds(), credits, calls, limit, shared })
+      const limits = budget.sharedLimits()
+      const tasks = await store.lease({ operations, runs: funds(), limits, credits, calls, limit, shared })
       left -= tasks.length
       // Before anything else is awaited: a call that is lost meanwhile may not be retried with the same credits.
       for (const task of tasks) if (task.reusable === null) budget.reserve(task)
@@ -129,6 +140,15 @@ export function openBatches(options: BatchOptions, runs: readonly Run[], budget:
     } finally {
       leased()
     }
+  }
+
+  const noteReached = (runId: number, standing: BudgetStanding, price: number): void => {
+    reached.set(runId, new Set([...(reached.get(runId) ?? []), limitName(standing)]))
+    const key = limitKey(standing)
+    if (reported.has(key)) return
+    reported.add(key)
+    // The summary of the run speaks of its own limit.
+    if ('limit' in standing) options.notice(reachedMessage(standing, price))
   }
 
   const next: Batches['next'] = async (operations, busy) => {
@@ -148,7 +168,13 @@ export function openBatches(options: BatchOptions, runs: readonly Run[], budget:
     }
     for (const id of runIds) {
       const cheapest = await store.cheapestPending([id], operations)
-      if (cheapest !== null) limits.set(id, budget.limitReached(id, cheapest))
+      if (cheapest === null) continue
+      limits.set(id, budget.limitReached(id, cheapest))
+      for (const standing of budget.budgetsReached(id, cheapest)) noteReached(id, standing, cheapest)
+      for (const tag of budget.limitedTags(id)) {
+        const price = (await store.cheapestPending([id], operations, tag)) ?? 0
+        for (const standing of budget.budgetsReached(id, price, [tag])) noteReached(id, standing, price)
+      }
     }
     if ([...limits.values()].includes('quota')) options.notice(quotaMessage(quotas))
     return null
@@ -167,6 +193,15 @@ export function openBatches(options: BatchOptions, runs: readonly Run[], budget:
     one: async (operations) => (await lease(operations, 1))[0] ?? null,
     concurrency: () => sensibleConcurrency(account?.limits ?? { perSecond: null, perMinute: null }),
     limits: () => limits,
+    reached: () => reached,
+    warnings: () =>
+      budget.standings().flatMap((standing) => {
+        const line = limitWarning(standing)
+        const key = limitKey(standing)
+        if (line === null || reported.has(key)) return []
+        reported.add(key)
+        return [line]
+      }),
     quota: () => {
       const exhausted = exhaustedQuota(quotas)
       return exhausted === null ? null : quotaName(exhausted)

@@ -2,6 +2,13 @@ import PQueue from 'p-queue'
 import type { ApiClient } from '../api/client.ts'
 import { billableOperation, billableOperations, highestPrice } from '../catalog/index.ts'
 import { type CreditBudget, creditBudget, type SpendingLimit, type SpentBefore } from '../ledger/budget.ts'
+import {
+  type CountedLimit,
+  countLimits,
+  limitsOfJob,
+  type PeriodLimit,
+  periodLimits,
+} from '../ledger/period-limits.ts'
 import { settlingMs } from '../model/call.ts'
 import type { Run, Task } from '../model/run.ts'
 import type { Clock } from '../model/time.ts'
@@ -33,6 +40,10 @@ export interface CollectOptions {
   readonly onProgress: (progress: Progress) => void
   /** Prints a line that users should see while it collects. */
   readonly notice: (message: string) => void
+  /** Limits of days and months beside those of the jobs: of folders and tags. */
+  readonly sharedLimits?: readonly PeriodLimit[] | undefined
+  /** Limits of the budget that were reported: each is reported once in its period. */
+  readonly reported?: Set<string> | undefined
 }
 
 /** How far a collection is. */
@@ -52,6 +63,8 @@ export interface CollectResult {
   readonly balanceAfter: number | null
   /** Runs that lack something because a limit covers no more. */
   readonly limits: ReadonlyMap<number, SpendingLimit>
+  /** Names of the limits of the budget that they have reached. */
+  readonly reached: ReadonlyMap<number, ReadonlySet<string>>
   /** What was left out of the runs so that the balance covers the rest. */
   readonly leftOut: readonly SkippedQueries[]
 }
@@ -75,7 +88,9 @@ export async function collect(
   const { background } = pool
   /** For free lookups that only help to decide what is sent next. */
   const lookups = abortedWith(stop.signal)
-  const budget = creditBudget(all, await spentBefore(options, allIds), highestPrice, clock)
+  const before = await spentBefore(options, allIds)
+  const periods = periodLimits(await limitsNow(options, runs), all, clock.wall)
+  const budget = creditBudget(all, before, highestPrice, clock, periods)
   const batches = openBatches({ ...options, signal: lookups.signal }, runs, budget)
   const breaker = await openBreakers(options, runIds)
   const engines = watchEngines({ ...options, breaker, signal: lookups.signal, background: pool.aside })
@@ -116,7 +131,9 @@ export async function collect(
   // Should that fail, the next process makes these tasks pending again.
   await store.release(waiting.map(({ id }) => id)).catch(pool.fail)
   pool.rethrow()
-  return { ...(await batches.end()), limits: batches.limits(), leftOut }
+  const balance = await batches.end()
+  for (const line of batches.warnings()) options.notice(line)
+  return { ...balance, limits: batches.limits(), reached: batches.reached(), leftOut }
 }
 
 export interface DispatchOptions {
@@ -339,6 +356,15 @@ async function spentBefore(
       { credits: inJobs, age: 0 },
     ],
   }
+}
+
+/** Limits of days and months with what was spent of them. */
+async function limitsNow(
+  { store, clock, sharedLimits = [] }: CollectOptions,
+  runs: readonly Run[],
+): Promise<readonly CountedLimit[]> {
+  const own = runs.flatMap(({ settings }) => limitsOfJob(settings))
+  return await countLimits(store, [...own, ...sharedLimits], clock.wall())
 }
 
 const progressEveryMs = 50

@@ -62,6 +62,8 @@ export interface RunDocument {
   readonly mismatched_answers?: number
   /** Only where something was left out so that the balance covers the rest; credits at most. */
   readonly left_out?: { readonly queries: number; readonly credits: number }
+  /** Only where the budget stopped the run in this command: the limits that it has reached. */
+  readonly limits_reached?: readonly string[]
   readonly started_at: string
   readonly finished_at: string | null
   readonly duration_ms: number | null
@@ -73,6 +75,7 @@ export function runDocument(
   tally: RunTotals,
   balance: BalanceChange | null,
   leftOut?: SkippedQueries,
+  reached: ReadonlySet<string> = new Set(),
 ): RunDocument {
   const { finishReason, startedAt, finishedAt, durationMs } = run
   return {
@@ -96,6 +99,7 @@ export function runDocument(
     ...(tally.malformed === 0 ? {} : { malformed_items: tally.malformed }),
     ...(tally.mismatched === 0 ? {} : { mismatched_answers: tally.mismatched }),
     ...(leftOut === undefined ? {} : { left_out: { queries: leftOut.queries, credits: leftOut.credits } }),
+    ...(reached.size === 0 || finishReason !== 'budget' ? {} : { limits_reached: [...reached] }),
     started_at: new Date(startedAt).toISOString(),
     finished_at: finishedAt === null ? null : new Date(finishedAt).toISOString(),
     duration_ms: finishedAt === null ? null : (durationMs ?? Math.max(0, finishedAt - startedAt)),

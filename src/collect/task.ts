@@ -7,7 +7,7 @@ import type { Outcome } from '../model/call.ts'
 import type { AsyncPolicy } from '../model/job.ts'
 import type { Run, Task } from '../model/run.ts'
 import { type Clock, sleep } from '../model/time.ts'
-import type { AcceptedJob, CollectStore, Requeue } from '../store/journal.ts'
+import type { CollectStore, OpenJob, Requeue } from '../store/journal.ts'
 import type { AnswerIngest, TaskEnd } from './answers.ts'
 import { imageJobs } from './async-job.ts'
 import { connectivityMonitor, type ThrottleWatch, type WaitDecision } from './availability.ts'
@@ -53,9 +53,9 @@ export function taskRunner(options: TaskOptions, runs: readonly Run[], closed: r
     })
 
   /** Polls a job that an earlier process submitted. */
-  const resumeJob = ({ task, ...job }: AcceptedJob & { readonly task: Task }): Promise<void> => {
-    budget.reserve(task)
-    const poll = () => jobs.poll(task, job)
+  const resumeJob = ({ task, sentAt, ...job }: OpenJob): Promise<void> => {
+    budget.resume(task, sentAt)
+    const poll = () => jobs.poll(task, job, sentAt)
     // A closed run shares no answers.
     return settle(task, () =>
       runs.some(({ id }) => id === task.runId) ? flights.resume(task, poll) : poll(),
@@ -89,7 +89,7 @@ export function taskRunner(options: TaskOptions, runs: readonly Run[], closed: r
       const { callId, settlement, namedMs } = call
       const { outcome } = settlement
       const cause = settlement.error ?? outcome
-      if (settlement.billed === null) budget.ambiguous(task)
+      if (settlement.billed === null) budget.ambiguous(task, call.sentAt)
       engines.note(task, settlement)
       throttling.note(settlement, namedMs)
       connection.note(outcome)
@@ -149,11 +149,11 @@ export function taskRunner(options: TaskOptions, runs: readonly Run[], closed: r
     return service.send(request, { runId, taskId, credits, operation: task.operation }, stop.signal)
   }
 
-  const save = async (task: Task, { callId, settlement, body }: FinishedCall): Promise<TaskEnd> => {
+  const save = async (task: Task, { callId, sentAt, settlement, body }: FinishedCall): Promise<TaskEnd> => {
     const answered = { ...settlement, outcome: 'answered' as const }
     const fetchedAt = settlement.finishedAt
     const answerId = await answers.save(task, body, { callId, settlement: answered, fetchedAt })
-    budget.billed(task)
+    budget.billed(task, sentAt)
     return { answerId }
   }
 
@@ -164,7 +164,7 @@ export function taskRunner(options: TaskOptions, runs: readonly Run[], closed: r
 
   const failTask = async (task: Task, call: FinishedCall, cause: string): Promise<TaskEnd> => {
     const { callId, settlement } = call
-    if (settlement.billed === 1) budget.billed(task)
+    if (settlement.billed === 1) budget.billed(task, call.sentAt)
     // Started together, so that both stand in one commit, and both are awaited should it fail.
     const settled = store.settleCall(callId, settlement, null)
     const [end] = await Promise.all([fail(task, settlement.outcome, cause), settled])

@@ -1,6 +1,7 @@
 import { type Account, settlingMs } from '../model/call.ts'
 import type { Run, Task } from '../model/run.ts'
 import type { Clock } from '../model/time.ts'
+import { type CountedLimit, type PeriodLimits, periodLimits, type SharedLimit } from './period-limits.ts'
 
 /** What may still be spent, exact to the credit between two readings of the account. */
 export interface CreditBudget {
@@ -14,27 +15,47 @@ export interface CreditBudget {
   quota(left: number): void
   /** Credits that a run may spend: its budget, and the balance above what it keeps. */
   availableFor(runId: number): number
-  /** Credits that a run's own budget still allows, infinite without one. */
+  /** Credits that a run's own budget and its days and months still allow, infinite without any; limits of tags left out. */
   budgetLeft(runId: number): number
+  /** Limits of days and months that several runs share, and those of tags. */
+  sharedLimits(): readonly SharedLimit[]
   /** Which limit of a run covers less than that, where one does. */
   limitReached(runId: number, credits: number): SpendingLimit
+  /** Limits of the budget that leave a task less than that; those of tags only for the tags that are given. */
+  budgetsReached(runId: number, credits: number, tags?: readonly string[]): readonly BudgetStanding[]
+  /** Tags that have a limit in the job of the run. */
+  limitedTags(runId: number): readonly string[]
+  /** All limits of these runs and their jobs as they stand. */
+  standings(): readonly BudgetStanding[]
   /** Notes that so many tasks at most are being leased and not reserved yet; the function that it answers ends that. */
   leasing(tasks: number): () => void
   /** Whether one more call for a task is covered, whose last one was lost and may have been billed. */
   canAffordRetry(task: Task): boolean
   reserve(task: Task): void
+  /** Reserves what a job costs that an earlier process submitted then. */
+  resume(task: Task, sentAt: number): void
   /** Gives back what is reserved for the task, if anything still is. */
   release(task: Task): void
-  /** What was reserved was billed. */
-  billed(task: Task): void
+  /** What was reserved was billed, for a call that was sent then; now where it is not said. */
+  billed(task: Task, sentAt?: number): void
   /** A call was lost: it counts as spent, and the reservation stays for the next one. */
-  ambiguous(task: Task): void
+  ambiguous(task: Task, sentAt?: number): void
   readonly spent: () => number
   readonly balance: () => number | null
 }
 
 /** What keeps a run from buying more; the names are finish reasons. */
 export type SpendingLimit = 'budget' | 'quota' | 'balance'
+
+/** A limit of the budget and what was spent of it: for a run, or for a day or a month. */
+export type BudgetStanding = MaxCredits | CountedLimit
+
+/** The `max_credits` of a run. */
+export interface MaxCredits {
+  readonly job: string
+  readonly credits: number
+  readonly used: number
+}
 
 interface RunSpending {
   readonly run: Run
@@ -51,12 +72,16 @@ export interface SpentBefore {
   readonly ambiguous: readonly { readonly credits: number; readonly age: number }[]
 }
 
-/** @param highestPrice credits of the most expensive call */
+/**
+ * @param highestPrice credits of the most expensive call
+ * @param periods limits for days and months; none where it is not given
+ */
 export function creditBudget(
   runs: readonly Run[],
   before: SpentBefore,
   highestPrice: number,
   clock: Pick<Clock, 'monotonic'>,
+  periods: PeriodLimits = periodLimits([], runs, () => 0),
 ): CreditBudget {
   const spendings = new Map<number, RunSpending>(
     runs.map((run) => [
@@ -83,17 +108,25 @@ export function creditBudget(
       ambiguous: ambiguousCalls.reduce((sum, { credits }) => sum + credits, 0),
       reserved,
     })
-  const budgetOf = (runId: number): number => {
+  const leftOfRun = (runId: number): number => {
     const { run, ...state } = spendingOf(runId)
     return leftByBudget({ maxCredits: run.settings.budget.maxCredits, ...state })
   }
+  const budgetOf = (runId: number): number => Math.min(leftOfRun(runId), periods.left(runId))
+  const maxCreditsOf = (runId: number): readonly MaxCredits[] => {
+    const { run, spent, ambiguous } = spendingOf(runId)
+    const { maxCredits } = run.settings.budget
+    return maxCredits === null ? [] : [{ job: run.job, credits: maxCredits, used: spent + ambiguous }]
+  }
   const release = (task: Task): void => {
+    periods.release(task)
     if (!reservedTasks.delete(task.id)) return
     reserved -= task.credits
     spendingOf(task.runId).reserved -= task.credits
   }
 
   const reserve = (task: Task): void => {
+    periods.reserve(task)
     if (reservedTasks.has(task.id)) return
     reservedTasks.add(task.id)
     reserved += task.credits
@@ -120,9 +153,18 @@ export function creditBudget(
     },
     availableFor,
     budgetLeft: budgetOf,
+    sharedLimits: periods.shared,
+    budgetsReached: (runId, credits, tags) => [
+      ...(leftOfRun(runId) < credits ? maxCreditsOf(runId) : []),
+      ...periods.reached(runId, credits, tags),
+    ],
+    limitedTags: periods.tagsOf,
+    standings: () => [...[...spendings.keys()].flatMap(maxCreditsOf), ...periods.standings()],
     limitReached: (runId, credits) => {
       if (budgetOf(runId) < credits) return 'budget'
-      return quotaLeft - reservedTasks.size < 1 ? 'quota' : 'balance'
+      if (quotaLeft - reservedTasks.size < 1) return 'quota'
+      // What balance and quota cover and is not bought all the same is held by the limit of a tag.
+      return periods.tagsOf(runId).length > 0 && availableFor(runId) >= credits ? 'budget' : 'balance'
     },
     leasing: (tasks) => {
       leasingTasks += tasks
@@ -132,20 +174,27 @@ export function creditBudget(
     },
     canAffordRetry: (task) => {
       release(task)
-      const credits = availableFor(task.runId) - leasingTasks * highestPrice
+      const covered = Math.min(availableFor(task.runId), periods.left(task.runId, task.tags))
+      const credits = covered - leasingTasks * highestPrice
       const isCovered = credits >= task.credits && availableCalls() - leasingTasks >= 1
       reserve(task)
       return isCovered
     },
     reserve,
+    resume: (task, sentAt) => {
+      periods.resume(task, sentAt)
+      reserve(task)
+    },
     release,
-    billed: (task) => {
+    billed: (task, sentAt) => {
+      periods.spent(task, sentAt)
       release(task)
       billedTotal += task.credits
       quotaLeft -= 1
       spendingOf(task.runId).spent += task.credits
     },
-    ambiguous: (task) => {
+    ambiguous: (task, sentAt) => {
+      periods.spent(task, sentAt)
       ambiguousCalls.push({ credits: task.credits, at: clock.monotonic() })
       quotaLeft -= 1
       spendingOf(task.runId).ambiguous += task.credits

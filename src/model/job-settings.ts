@@ -180,6 +180,18 @@ export const jobSettings = {
         help: 'A run may cost this much over all its continuations',
         flag: { 'max-credits': textFlag('Credits that a run may cost') },
       },
+      per_day: {
+        value: natural,
+        field: 'perDay',
+        help: "All runs of the job may cost this much on a day of the job's time zone",
+        flag: { 'per-day': textFlag('Credits that the job may cost on a day') },
+      },
+      per_month: {
+        value: natural,
+        field: 'perMonth',
+        help: 'All runs of the job may cost this much in a calendar month',
+        flag: { 'per-month': textFlag('Credits that the job may cost in a calendar month') },
+      },
       keep: {
         value: natural,
         field: 'keep',

@@ -132,6 +132,8 @@ export interface Task {
   readonly cause: string | null
   /** A stored answer to the same call that may be used instead of a call; null where there is none. */
   readonly reusable: number | null
+  /** Tags of its query; only where a tag of its job has a limit. */
+  readonly tags?: readonly string[]
 }
 
 /** Why nothing more is sent; calls in flight are still awaited. */

@@ -1,3 +1,5 @@
+import { memoized } from './memo.ts'
+
 /** Time as an argument. */
 export interface Clock {
   /** Epoch milliseconds: what is stored. */
@@ -36,17 +38,20 @@ export function sleep(clock: Pick<Clock, 'after'>, ms: number, signal?: AbortSig
 
 /** The day (YYYY-MM-DD) that an instant (epoch ms) falls on in a time zone, daylight saving counted. */
 export function localDay(instant: number, timezone: string): string {
-  // The usual zone, and many times faster than a formatter of Intl.
+  // The usual zone, and many times faster than a formatter.
   if (timezone === 'UTC') return new Date(instant).toISOString().slice(0, 10)
-  const parts = new Intl.DateTimeFormat('en-CA', {
-    timeZone: timezone,
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-  }).formatToParts(instant)
+  const parts = dayFormat(timezone).formatToParts(instant)
   const part = (type: string): string => parts.find((one) => one.type === type)?.value ?? ''
   return `${part('year').padStart(4, '0')}-${part('month')}-${part('day')}`
 }
+
+/** A formatter takes a hundred times longer to make than to use. */
+const dayFormat = memoized(
+  (timezone) =>
+    new Intl.DateTimeFormat('en-CA', {
+      ...{ timeZone: timezone, year: 'numeric', month: '2-digit', day: '2-digit' },
+    }),
+)
 
 const dayMs = 86_400_000
 
@@ -81,4 +86,39 @@ export function inOrderOfRuns<T extends { readonly date: string }>(runs: readonl
     if (ahead <= 0) next = run.date
     return run
   })
+}
+
+/** A time that begins anew: the local day, or the calendar month. */
+export type Period = 'day' | 'month'
+
+/** From an instant (included) until another (excluded), epoch ms. */
+export interface TimeSpan {
+  readonly from: number
+  readonly until: number
+}
+
+/** The day or month of a time zone that an instant falls in. */
+export function periodAt(period: Period, instant: number, timezone: string): TimeSpan {
+  const day = localDay(instant, timezone)
+  if (period === 'day')
+    return { from: startOfDay(day, timezone), until: startOfDay(addDays(day, 1), timezone) }
+  const first = `${day.slice(0, 8)}01`
+  const next = `${addDays(first, 31).slice(0, 8)}01`
+  return { from: startOfDay(first, timezone), until: startOfDay(next, timezone) }
+}
+
+/** No time zone is further from UTC. */
+const furthestMs = 15 * 3_600_000
+
+/** The first instant of a local day; of a day that a time zone leaves out, that of the day after. */
+export function startOfDay(day: string, timezone: string): number {
+  const utc = Date.parse(day)
+  if (timezone === 'UTC') return utc
+  let [before, from] = [utc - furthestMs, utc + furthestMs]
+  while (from - before > 1) {
+    const middle = Math.floor((before + from) / 2)
+    if (localDay(middle, timezone) < day) before = middle
+    else from = middle
+  }
+  return from
 }

@@ -1,4 +1,5 @@
 import type { SkippedTotal } from '../ledger/fit.ts'
+import type { SharedLimit } from '../ledger/period-limits.ts'
 import type { NewCall, Outcome, Settlement } from '../model/call.ts'
 import type { Task } from '../model/run.ts'
 import type { CompressedBody } from './compression.ts'
@@ -22,8 +23,15 @@ export interface Journal {
   operationsUnusable(): Promise<readonly string[]>
   /** Whether any task may be sent. */
   hasPending(runIds: readonly number[]): Promise<boolean>
-  /** Credits of the cheapest task of these operations that may be sent, or null where there is none; looks at every one of them. */
-  cheapestPending(runIds: readonly number[], operations: readonly string[]): Promise<number | null>
+  /**
+   * Credits of the cheapest task of these operations that may be sent, or null where there is none; looks at every one of
+   * them. With a tag, only of queries that have it.
+   */
+  cheapestPending(
+    runIds: readonly number[],
+    operations: readonly string[],
+    tag?: string,
+  ): Promise<number | null>
   /** Writes a call into the ledger before it is sent; answers its id. */
   beginCall(call: NewCall): Promise<number>
   /** Settles a call that brought no answer; its task is pending again where one is given. */
@@ -33,7 +41,7 @@ export interface Journal {
   /** Ends a job without an answer: its submission was not billed (0), or that is not known (null); its task is pending again where one is given. */
   endJob(job: AcceptedJob, billed: 0 | null, now: number, requeue: Requeue | null): Promise<void>
   /** Jobs of these runs that wait for their answer. */
-  acceptedJobs(runIds: readonly number[]): Promise<readonly (AcceptedJob & { readonly task: Task })[]>
+  acceptedJobs(runIds: readonly number[]): Promise<readonly OpenJob[]>
 }
 
 /** What runs may spend. */
@@ -47,6 +55,8 @@ export interface Funds {
     /** Stored answers fetched since then are used; null where none are. */
     readonly freshSince: number | null
   }[]
+  /** Limits that several of the runs share, and those of tags. */
+  readonly limits?: readonly SharedLimit[]
   /** What the balance covers. */
   readonly credits: number
   /** Tasks at most that have to be bought. */
@@ -82,6 +92,12 @@ export interface AcceptedJob {
   readonly callId: number
   readonly jobId: string
   readonly acceptedAt: number
+}
+
+/** A job that waits for its answer: its task, and when it was submitted. */
+export interface OpenJob extends AcceptedJob {
+  readonly task: Task
+  readonly sentAt: number
 }
 
 /** Bodies as they came. */
@@ -138,7 +154,14 @@ export type CollectStore = Journal &
   AnswerStore &
   ResultRecorder & { readonly space: DiskSpace } & Pick<
     LedgerStore,
-    'ambiguousSince' | 'chargedCalls' | 'creditsOf' | 'saveUsage' | 'lastUsage' | 'openJobsOfOthers'
+    | 'ambiguousSince'
+    | 'chargedCalls'
+    | 'creditsOf'
+    | 'creditsSent'
+    | 'creditsSentByTag'
+    | 'saveUsage'
+    | 'lastUsage'
+    | 'openJobsOfOthers'
   > &
   Pick<RunStore, 'groupSize' | 'taskCounts'>
 

@@ -1,4 +1,5 @@
 import type { Charge, LedgerGroup, LedgerSum, UsageCount } from '../model/call.ts'
+import type { TimeSpan } from '../model/time.ts'
 
 /** What the ledger tells of calls that were made, and the readings of the service's own count beside it. */
 export interface LedgerStore {
@@ -16,6 +17,17 @@ export interface LedgerStore {
   openJobsOfOthers(runIds: readonly number[]): Promise<{ readonly calls: number; readonly credits: number }>
   /** Credits of the runs: billed, and not known whether billed. */
   creditsOf(runIds: readonly number[]): Promise<{ readonly spent: number; readonly ambiguous: number }>
+  /** Credits of calls that were sent in a time, by job: billed, and possibly billed or still in flight. */
+  creditsSent(span: TimeSpan): Promise<readonly JobSpending[]>
+  /**
+   * The same of queries with these tags, by tag, in these jobs. A call whose query a job no longer asks counts for each tag: which
+   * ones it had is not known.
+   */
+  creditsSentByTag(
+    span: TimeSpan,
+    jobs: readonly string[],
+    tags: readonly string[],
+  ): Promise<ReadonlyMap<string, number>>
   /** Calls with this key that were sent since then and were billed, or may have been. */
   chargedCalls(keyHash: string, since: number): Promise<number>
   saveUsage(reading: UsageReading): Promise<void>
@@ -33,6 +45,14 @@ export interface LedgerStore {
   ledgerSince(keyHash: string, mark: LedgerMark): Promise<RecentLedger>
   /** What the ledger comes to, by group, in the order of the groups. */
   sums(by: LedgerGroup, filter: LedgerFilter): Promise<readonly LedgerSum[]>
+}
+
+/** What a job spent in a time, in credits. */
+export interface JobSpending {
+  readonly job: string
+  readonly spent: number
+  /** Of calls that were possibly billed, or are in flight. */
+  readonly ambiguous: number
 }
 
 /** A place in the ledger: everything after it came later. */

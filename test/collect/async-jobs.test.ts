@@ -57,7 +57,7 @@ testTable(['lost', 'failed'] as const)(
       },
     } as unknown as ImageJobOptions)
 
-    const ended = jobs.poll(task, { taskId: 7, callId: 1, jobId: 'j1', acceptedAt: 0 })
+    const ended = jobs.poll(task, { taskId: 7, callId: 1, jobId: 'j1', acceptedAt: 0 }, 0)
     await expect.poll(() => handedOver).toEqual(['job', 'task'])
 
     storing.fulfil()

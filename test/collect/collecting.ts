@@ -41,6 +41,7 @@ export function aCollection(store: Store, run: Run, script: ServiceScript) {
     { after, settlement: change = {}, body = '' }: Answer,
     { callId = 0, signal }: { readonly callId?: number; readonly signal?: AbortSignal | undefined } = {},
   ) => {
+    const sentAt = noon + time.now()
     let given = change
     await new Promise<void>((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
@@ -50,7 +51,7 @@ export function aCollection(store: Store, run: Run, script: ServiceScript) {
         resolve()
       })
     })
-    return { callId, settlement: settlement(given), body: Buffer.from(body), headers: {} }
+    return { callId, sentAt, settlement: settlement(given), body: Buffer.from(body), headers: {} }
   }
   const service: Pick<ApiClient, 'send' | 'lookup' | 'baseUrl' | 'rateLimiter'> = {
     baseUrl: 'http://service.test',

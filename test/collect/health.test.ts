@@ -22,7 +22,7 @@ function aWatch(snapshot: Snapshot = {}) {
   const behind: Promise<void>[] = []
   const lookup: ApiClient['lookup'] = async ({ name }, { engine }) => {
     asked.push(`${name} of ${engine} at ${time.now()}`)
-    return { callId: 1, settlement: settlement(change), body: Buffer.from(body), headers: {} }
+    return { callId: 1, sentAt: 0, settlement: settlement(change), body: Buffer.from(body), headers: {} }
   }
   const health = watchEngines({
     service: { lookup } as ApiClient,

@@ -45,6 +45,7 @@ export function aPoller(answers: (poll: Poll, polls: readonly Poll[]) => Polled,
     const error = outcome === 'answered' ? null : 'Oops'
     return {
       callId: polls.length,
+      sentAt: poll.at,
       settlement: settlement({
         outcome,
         billed: 0,

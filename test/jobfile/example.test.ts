@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { jobFileJsonSchema } from '../../src/jobfile/schema.ts'
+import { noBudget } from '../plan/build.ts'
 import { readJob } from './reading.ts'
 
 const example = `name: acme-us                      # default: the file's name
@@ -60,7 +61,7 @@ describe('a job file with every key', () => {
           to: ['mail'],
         },
       ],
-      budget: { maxCredits: 500, keep: 1000 },
+      budget: { ...noBudget, maxCredits: 500, keep: 1000 },
     })
   })
 
@@ -123,7 +124,7 @@ test('a file with nothing but queries has the defaults', async () => {
     timezone: 'UTC',
     schedule: null,
     targets: [],
-    budget: { maxCredits: null, keep: null },
+    budget: noBudget,
   })
   expect(queries).toMatchObject([
     {

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JobFlags } from '../../src/model/job-settings.ts'
 import { schedule } from '../../src/schedule/cron.ts'
+import { noBudget } from '../plan/build.ts'
 import { testTable } from '../support/test-table.ts'
 import { csvProblems, readJob, yamlProblems } from './reading.ts'
 
@@ -227,7 +228,7 @@ describe('what is right in a setting', () => {
       `freshness_of_runs: { error_after: 2d }\n${q}`,
       { freshnessOfRuns: { warnAfterMs: null, errorAfterMs: 172_800_000 } },
     ],
-    [`budget: { keep: 0 }\n${q}`, { budget: { maxCredits: null, keep: 0 } }],
+    [`budget: { keep: 0 }\n${q}`, { budget: { ...noBudget, keep: 0 } }],
     [`paging: until-found\nuntil: all\ncompetitors: [b.com]\n${q}`, { paging: 'until-found', until: 'all' }],
     [
       `targets: [acme.com, ACME.com, "https://acme.com/", bücher.de, 1.2.3.4]\n${q}`,
@@ -386,7 +387,7 @@ queries: [x, { query: y, depth: 7 }]
         { site: 'acme.com/shop', match: 'prefix', own: true },
         { site: 'rival.com', match: 'prefix', own: false },
       ],
-      budget: { maxCredits: 9, keep: 6 },
+      budget: { ...noBudget, maxCredits: 9, keep: 6 },
     })
     expect(
       right.queries.map(({ text, operation, params, depth, pages }) => [

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { formatProblem } from '../../src/jobfile/source.ts'
 import { readWorkspace } from '../../src/jobfile/workspace.ts'
 import type { JobFlags } from '../../src/model/job-settings.ts'
+import { noBudget } from '../plan/build.ts'
 import { testTable } from '../support/test-table.ts'
 import { folderOf, readIn, readJob } from './reading.ts'
 
@@ -165,9 +166,9 @@ describe('a job in the folder', () => {
     ['timezone: Europe/Paris', {}, 'timezone', 'Europe/Paris'],
     ['timezone: Europe/Paris', { timezone: 'Asia/Tokyo' }, 'timezone', 'Asia/Tokyo'],
     ['', { timezone: 'Asia/Tokyo' }, 'timezone', 'Asia/Tokyo'],
-    ['', {}, 'budget', { maxCredits: 100, keep: 7 }],
-    ['budget: { keep: 1 }', {}, 'budget', { maxCredits: 100, keep: 1 }],
-    ['budget: { keep: 1 }', { 'max-credits': '5' }, 'budget', { maxCredits: 5, keep: 1 }],
+    ['', {}, 'budget', { ...noBudget, maxCredits: 100, keep: 7 }],
+    ['budget: { keep: 1 }', {}, 'budget', { ...noBudget, maxCredits: 100, keep: 1 }],
+    ['budget: { keep: 1 }', { 'max-credits': '5' }, 'budget', { ...noBudget, maxCredits: 5, keep: 1 }],
     ['', {}, 'params', { hl: 'de', location: 'Berlin' }],
     ['params: { gl: at }', {}, 'params', { gl: 'at', hl: 'de', location: 'Berlin' }],
     ['params: { hl: en }', {}, 'params', { hl: 'en', location: 'Berlin' }],

@@ -21,6 +21,9 @@ export function aJobQuery(query: Partial<JobQuery> = {}): JobQuery {
   }
 }
 
+/** No limit in credits. */
+export const noBudget: JobSettings['budget'] = { maxCredits: null, perDay: null, perMonth: null, keep: null }
+
 /** Settings of a job, of which only what matters is named. */
 export function aJob(settings: Partial<JobSettings> = {}): JobSettings {
   return {
@@ -38,7 +41,7 @@ export function aJob(settings: Partial<JobSettings> = {}): JobSettings {
     targets: [],
     freshnessOfRuns: null,
     alerts: null,
-    budget: { maxCredits: null, keep: null },
+    budget: noBudget,
     ...settings,
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JobQuery } from '../../src/model/query.ts'
-import { aTarget } from '../plan/build.ts'
+import { aTarget, noBudget } from '../plan/build.ts'
 import { testTable } from '../support/test-table.ts'
 import { answer, fail, keep, read, webPage, work } from './answers.ts'
 import { aQuery, aStore, firstTask, lease, noon, plan, plannedJob, tasksOf, text } from './build.ts'
@@ -34,7 +34,7 @@ describe('a continued run', () => {
 
   test('keeps its number and its day, and takes the settings of the edited file', async () => {
     const { run, ...temp } = await halfDone(text('a', 'b'))
-    const job = { budget: { maxCredits: 9, keep: null } }
+    const job = { budget: { ...noBudget, maxCredits: 9 } }
     const again = await plan(temp.store, {
       job,
       queries: text('a', 'b'),

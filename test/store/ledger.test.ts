@@ -190,7 +190,7 @@ describe('an asynchronous job', () => {
     await store.release([task.id])
     await using next = await openStore(path)
     expect(await next.recover([run.id], noon + hour)).toBe(0)
-    expect(await next.acceptedJobs([run.id])).toEqual([{ ...job, task }])
+    expect(await next.acceptedJobs([run.id])).toMatchObject([{ ...job, task }])
     await plan(next, { queries: [{ text: 'a', operation: 'alpha.images' }], continues: run.id })
     expect(await lease(next, run.id)).toEqual([])
     expect((await next.tally(run.id)).tasks).toMatchObject({ planned: 1, pending: 1 })

@@ -115,10 +115,14 @@ export function runReads(db: Database): RunReads {
 
 /** Older runs do not name newer settings. */
 const defaults = fieldsOf(jobSettings, {})
+const noBudget = fieldsOf(jobSettings.budget.value, {})
 
 function runFromRow({ planNumber: _, settings, ...row }: RunRow): Run {
   const targets = settings.targets.map((target) => ({ also: [], ...target }))
-  return { ...row, settings: { ...defaults, ...settings, targets } }
+  return {
+    ...row,
+    settings: { ...defaults, ...settings, targets, budget: { ...noBudget, ...settings.budget } },
+  }
 }
 
 const sumOf = (what: SQL | undefined) => sql<number>`coalesce(sum(${what}), 0)`

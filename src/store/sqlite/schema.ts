@@ -26,13 +26,14 @@ import type { Match, Target, Variant } from '../../model/target.ts'
 /** Older runs do not name newer settings. */
 type StoredSettings = Omit<
   JobSettings,
-  'deepEveryMs' | 'strictEcho' | 'freshnessOfRuns' | 'alerts' | 'targets'
+  'deepEveryMs' | 'strictEcho' | 'freshnessOfRuns' | 'alerts' | 'targets' | 'budget'
 > & {
   readonly alerts?: JobSettings['alerts']
   readonly deepEveryMs?: number
   readonly strictEcho?: boolean
   readonly freshnessOfRuns?: RunFreshness | null
   readonly targets: readonly (Omit<Target, 'also'> & Partial<Target>)[]
+  readonly budget: Partial<JobSettings['budget']>
 }
 
 export type TaskState =

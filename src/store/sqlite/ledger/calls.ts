@@ -1,62 +1,17 @@
 import type { Database } from 'better-sqlite3'
-import {
-  and,
-  type Column,
-  desc,
-  eq,
-  inArray,
-  isNotNull,
-  lte,
-  min,
-  notLike,
-  or,
-  type Placeholder,
-  type SQL,
-  sql,
-} from 'drizzle-orm'
+import { and, desc, eq, inArray, notLike, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core/alias'
 import type { NewCall, Settlement } from '../../../model/call.ts'
-import type { Task } from '../../../model/run.ts'
 import { damagedMark } from '../../compression.ts'
-import type { AcceptedJob, AnswerStore, Journal, LeaseRequest, Requeue } from '../../journal.ts'
+import type { AcceptedJob, AnswerStore, Journal, Requeue } from '../../journal.ts'
 import type { ApiKeyIds } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { insertOne, orm, prepared, raw, updateOrFail, type Values } from '../connection/statements.ts'
-import { understood } from '../fragments.ts'
 import { fitRuns } from '../planning/fit.ts'
-import { answers, asyncJobs, calls, queries, rawAnswers, runs, tasks } from '../schema.ts'
+import { answers, asyncJobs, calls, queries, rawAnswers, runQueries, tasks } from '../schema.ts'
+import { cheapestPending, inGroup, isIn, leaser, pending, runQueryOfTask, taskColumns } from './leases.ts'
 
-const [a, own] = [alias(answers, 'a'), alias(runs, 'own')]
-
-const taskColumns = {
-  ...{ id: tasks.id, runId: tasks.runId, queryId: tasks.queryId, page: tasks.page, credits: tasks.credits },
-  ...{ tries: tasks.tries, round: tasks.round, priority: tasks.priority, cause: tasks.cause },
-  ...{ operation: queries.operation, text: queries.text, params: queries.params },
-}
-
-const isReady = and(eq(tasks.state, 'pending'), eq(tasks.ready, 1))
-/** Runs or operations that are given as a JSON list. */
-const isIn = (column: Column, list: Placeholder) => sql`${column} IN (SELECT value FROM json_each(${list}))`
-const sameGroup = (run: Placeholder) =>
-  sql`${runs.groupId} = (SELECT ${own.groupId} FROM ${runs} ${own} WHERE ${own.id} = ${run})`
-
-const inGroup = prepared(($: Values<{ runId: number; queryId: number; page: number }>) =>
-  orm
-    .select({ id: a.id })
-    .from(a)
-    .innerJoin(runs, eq(runs.id, a.runId))
-    .where(and(eq(a.queryId, $.queryId), eq(a.page, $.page), sql.raw(understood), sameGroup($.runId)))
-    .orderBy(desc(a.fetchedAt))
-    .limit(1),
-)
-
-const pending = prepared(($: Values<{ run: number }>) =>
-  orm
-    .select({ id: tasks.id })
-    .from(tasks)
-    .where(and(eq(tasks.runId, $.run), isReady))
-    .limit(1),
-)
+const a = alias(answers, 'a')
 
 const lastBilled = prepared(($: Values<{ run: number }>) =>
   orm
@@ -117,21 +72,15 @@ const acceptedJobs = prepared(($: Values<{ runs: string }>) => {
   const { taskId, callId, jobId, acceptedAt } = asyncJobs
   const { round: _, ...columns } = taskColumns
   return orm
-    .select({ ...columns, taskId, callId, jobId, acceptedAt })
+    .select({ ...columns, tags: runQueries.tags, taskId, callId, jobId, acceptedAt, sentAt: calls.sentAt })
     .from(asyncJobs)
     .innerJoin(tasks, eq(tasks.id, taskId))
     .innerJoin(queries, eq(queries.id, tasks.queryId))
+    .innerJoin(runQueries, runQueryOfTask)
+    .innerJoin(calls, eq(calls.id, callId))
     .where(isIn(tasks.runId, $.runs))
     .orderBy(taskId)
 })
-
-const cheapest = prepared(($: Values<{ runs: string; operations: string }>) =>
-  orm
-    .select({ credits: min(tasks.credits) })
-    .from(tasks)
-    .innerJoin(queries, eq(queries.id, tasks.queryId))
-    .where(and(isIn(tasks.runId, $.runs), isReady, isIn(queries.operation, $.operations))),
-)
 
 /** The ledger, and the tasks on their way, in SQLite. */
 export function journal(db: Database, writer: GroupCommit, keys: ApiKeyIds): Journal {
@@ -155,8 +104,7 @@ export function journal(db: Database, writer: GroupCommit, keys: ApiKeyIds): Jou
       }),
     groupAnswer: async ({ runId, queryId, page }) => inGroup.get(db, { runId, queryId, page })?.id ?? null,
     hasPending: async (runIds) => runIds.some((run) => pending.get(db, { run }) !== undefined),
-    cheapestPending: async (runIds, operations) =>
-      cheapest.one(db, { runs: JSON.stringify(runIds), operations: JSON.stringify(operations) }).credits,
+    cheapestPending: async (runIds, operations, tag) => cheapestPending(db, runIds, operations, tag),
     operationsBilled: async (runIds) => [
       ...new Set(runIds.flatMap((run) => lastBilled.all(db, { run }).map(({ operation }) => operation))),
     ],
@@ -189,8 +137,8 @@ export function journal(db: Database, writer: GroupCommit, keys: ApiKeyIds): Jou
     acceptedJobs: async (runIds) =>
       acceptedJobs
         .all(db, { runs: JSON.stringify(runIds) })
-        .map(({ taskId, callId, jobId, acceptedAt, ...task }) => {
-          return { taskId, callId, jobId, acceptedAt, task: { ...task, reusable: null } }
+        .map(({ taskId, callId, jobId, acceptedAt, sentAt, ...task }) => {
+          return { taskId, callId, jobId, acceptedAt, sentAt, task: { ...task, reusable: null } }
         }),
   }
 }
@@ -203,66 +151,6 @@ export function callSettler(db: Database): (callId: number, settlement: Settleme
   )
   return (callId, { finishedAt, httpStatus, outcome, billed, latencyMs, error }) => {
     update.run(finishedAt, httpStatus, outcome, billed, latencyMs, error, callId)
-  }
-}
-
-type Wanted = { run: number; credits: number; operations: string; limit: number }
-
-const nextTasks = ($: Values<Wanted>, reusable: SQL<number | null>) =>
-  orm
-    .select({ ...taskColumns, reusable })
-    .from(tasks)
-    .innerJoin(queries, eq(queries.id, tasks.queryId))
-    .where(
-      and(
-        ...[eq(tasks.runId, $.run), isReady, isIn(queries.operation, $.operations)],
-        or(lte(tasks.credits, $.credits), isNotNull(reusable)),
-      ),
-    )
-    .orderBy(tasks.round, desc(tasks.priority), tasks.id)
-    .limit($.limit)
-
-const nextBought = prepared(($: Values<Wanted>) => nextTasks($, sql`NULL`))
-
-const nextReusable = prepared(($: Values<Wanted & { fresh: number; shared: 0 | 1 }>) =>
-  nextTasks(
-    $,
-    sql`(SELECT ${a.id} FROM ${answers} ${a} JOIN ${runs} ON ${runs.id} = ${a.runId}
-      WHERE ${a.queryId} = ${tasks.queryId} AND ${a.page} = ${tasks.page} AND ${sql.raw(understood)}
-        AND (${a.fetchedAt} >= ${$.fresh} AND ${a.echoMismatch} IS NULL OR (${$.shared} AND ${sameGroup($.run)}))
-      ORDER BY ${a.fetchedAt} DESC LIMIT 1)`,
-  ),
-)
-
-/** Lets through what comes first and is covered, over several runs, cheaper tasks where a dearer one is not covered. */
-function leaser(db: Database): (request: LeaseRequest) => readonly Task[] {
-  const lease = db.prepare(raw`${updateOrFail} ${tasks} SET ${tasks.state} = 'leased' WHERE ${tasks.id} = ?`)
-
-  return ({ operations, runs, limit, calls, credits, shared }) => {
-    const own = new Map(runs.map((run) => [run.runId, { left: run.budget, keep: run.keep }]))
-    const rows = runs.flatMap(({ runId: run, budget, keep, freshSince }) => {
-      const covered = calls > 0 ? Math.min(credits - keep, budget) : 0
-      const request = { run, credits: covered, limit, operations: JSON.stringify(operations) }
-      if (freshSince === null && !shared) return nextBought.all(db, request)
-      const fresh = freshSince ?? Number.MAX_SAFE_INTEGER
-      return nextReusable.all(db, { ...request, fresh, shared: shared ? 1 : 0 })
-    })
-    if (runs.length > 1) rows.sort((a, b) => a.round - b.round || b.priority - a.priority)
-    const taken: Task[] = []
-    let left = credits
-    let callsLeft = calls
-    for (const { round: _, ...row } of rows) {
-      if (taken.length >= limit) break
-      const cost = row.reusable === null ? row.credits : 0
-      const limits = own.get(row.runId) ?? { left: 0, keep: 0 }
-      if (cost > 0 && (callsLeft === 0 || cost > limits.left || left - cost < limits.keep)) continue
-      if (cost > 0) callsLeft -= 1
-      left -= cost
-      limits.left -= cost
-      lease.run(row.id)
-      taken.push(row)
-    }
-    return taken
   }
 }
 

@@ -17,7 +17,15 @@ import {
   sql,
 } from 'drizzle-orm'
 import type { Charge, LedgerGroup, LedgerSum, UsageCount } from '../../../model/call.ts'
-import type { LedgerFilter, LedgerMark, LedgerStore, RecentLedger, UsageReading } from '../../ledger.ts'
+import type { TimeSpan } from '../../../model/time.ts'
+import type {
+  JobSpending,
+  LedgerFilter,
+  LedgerMark,
+  LedgerStore,
+  RecentLedger,
+  UsageReading,
+} from '../../ledger.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
 import { asyncJobs, calls, keys, runQueries, runs, tasks, usageReadings as u } from '../schema.ts'
@@ -64,6 +72,33 @@ const creditsOf = prepared(($: Values<{ runs: string }>) =>
     })
     .from(calls)
     .where(sql`${runId} IN (SELECT value FROM json_each(${$.runs}))`),
+)
+
+/** Calls that were sent in a time and cost, or may yet: lost ones, those in flight, and jobs that are not known to have ended. */
+const chargedIn = ($: Values<TimeSpan>) =>
+  sql`${sentAt} >= ${$.from} AND ${sentAt} < ${$.until} AND ${credits} > 0
+    AND (${billed} IS NOT 0 OR ${outcome} = 'accepted' AND ${calls.jobEndedAt} IS NULL)`
+
+const sentByJob = prepared(
+  (
+    $: Values<TimeSpan>,
+  ) => sql<JobSpending>`SELECT ${runs.job} AS job, sum(spent) AS spent, sum(ambiguous) AS ambiguous
+    FROM (SELECT ${runId} AS run, sum(CASE WHEN ${billed} = 1 THEN ${credits} ELSE 0 END) AS spent,
+        sum(CASE WHEN ${billed} = 1 THEN 0 ELSE ${credits} END) AS ambiguous
+      FROM ${calls} WHERE ${chargedIn($)} GROUP BY ${runId})
+    JOIN ${runs} ON ${runs.id} = run GROUP BY ${runs.job} ORDER BY ${runs.job}`,
+)
+
+const sentByTag = prepared(
+  ($: Values<TimeSpan & { jobs: string; tags: string }>) => sql<{ tag: string; credits: number }>`
+    SELECT wanted.value AS tag, sum(${credits}) AS credits
+    FROM ${calls} JOIN ${runs} ON ${runs.id} = ${runId}
+      LEFT JOIN ${tasks} ON ${tasks.id} = ${calls.taskId}
+      LEFT JOIN ${runQueries} ON ${runQueries.runId} = ${tasks.runId} AND ${runQueries.queryId} = ${tasks.queryId}
+      JOIN json_each(${$.tags}) wanted
+    WHERE ${chargedIn($)} AND ${runs.job} IN (SELECT value FROM json_each(${$.jobs}))
+      AND (${runQueries.runId} IS NULL OR wanted.value IN (SELECT value FROM json_each(${runQueries.tags})))
+    GROUP BY 1`,
 )
 
 const keepReading = prepared(($: Values<UsageReading>) =>
@@ -119,6 +154,13 @@ export function ledgerStore(db: Database, writer: GroupCommit): LedgerStore {
     ambiguousSince: async (since) => ambiguous.all(db, { since }),
     openJobsOfOthers: async (runIds) => openJobs.one(db, { except: JSON.stringify(runIds) }),
     creditsOf: async (runIds) => creditsOf.one(db, { runs: JSON.stringify(runIds) }),
+    creditsSent: async (span) => sentByJob.all(db, span),
+    creditsSentByTag: async (span, jobs, tags) =>
+      new Map(
+        sentByTag
+          .all(db, { ...span, jobs: JSON.stringify(jobs), tags: JSON.stringify(tags) })
+          .map(({ tag, credits }) => [tag, credits]),
+      ),
     chargedCalls: async (keyHash, instant) => charged(keyHash, instant),
     saveUsage: (reading) => writer.write(() => void keepReading.run(db, reading)),
     lastUsage: async (keyHash, before = Number.MAX_SAFE_INTEGER) =>
