@@ -12,7 +12,17 @@ import { inFile, site, target } from './targets.ts'
 
 type Own = 'query' | 'operation' | 'tags' | 'target' | Exclude<QuerySetting, 'pages'>
 
-const own: readonly Own[] = ['query', 'operation', 'depth', 'tags', 'target', 'priority', 'volume', 'url']
+const own: readonly Own[] = [
+  'query',
+  'operation',
+  'depth',
+  'tags',
+  'target',
+  'priority',
+  'volume',
+  'url',
+  'every',
+]
 
 type Column = readonly [name: string, index: number]
 
@@ -147,6 +157,7 @@ export function rowReader(columns: Columns, plan: JobPlan, where: string): ReadR
       priority: cellValue('priority', querySettings.priority.value.read) ?? 0,
       volume: cellValue('volume', querySettings.volume.value.read) ?? null,
       url: cellValue('url', querySettings.url.value.read) ?? null,
+      every: cellValue('every', querySettings.every.value.read) ?? null,
       labels: labelsOf(columns, cells),
       own: ownParams(columns, cells),
       at: () => place,

@@ -207,6 +207,7 @@ function rowOf(data: Partial<WrittenQuery>, plan: JobPlan, source: Source, path:
     priority: data.priority ?? 0,
     volume: data.volume ?? null,
     url: data.url ?? null,
+    every: data.every ?? null,
     labels: noLabels,
     own: Object.entries(data.params ?? {}),
     at: (name, part) => source.at([...path, 'params', name], part),

@@ -5,6 +5,7 @@ import { matches, variants } from '../model/target.ts'
 import { closestMatch } from '../model/text.ts'
 import { pageUrl, plainText, quoted, type ReadResult, wholeNumber } from '../model/values.ts'
 import { schedule } from '../schedule/cron.ts'
+import { every } from '../schedule/every.ts'
 import { alertsSchema } from './alerts.ts'
 import { scalar, strict } from './issues.ts'
 import { paramNames } from './params.ts'
@@ -80,12 +81,16 @@ const freshnessOfRuns = strict({
   return { warnAfterMs: warn_after, errorAfterMs: error_after }
 })
 
+const everyText = { read: every, json: { type: 'string' } }
+
 const structures = {
   freshnessOfRuns,
   operations,
   params,
   matrix: matrix.meta(names),
   schedule: scalar({ read: schedule, json: { type: 'string' } }),
+  every: scalar(everyText),
+  cadence: z.record(z.string(), scalar(everyText)),
   targets: z.array(writtenTarget),
   alerts: alertsSchema,
 }
@@ -128,6 +133,7 @@ export const querySettings = {
   },
   volume: { value: settings.natural, help: 'Searches per month' },
   url: { value: { read: pageUrl, json: { type: 'string' } }, help: 'The page that is meant to rank' },
+  every: { value: everyText, help: 'How often this query is due for run --due' },
 } satisfies settings.SettingTable
 
 export type QuerySetting = keyof typeof querySettings

@@ -27,6 +27,8 @@ export interface RunFreshness {
 interface Structures {
   readonly freshnessOfRuns: RunFreshness
   readonly schedule: string
+  readonly every: string
+  readonly cadence: Readonly<Record<string, string>>
   readonly operations: string | readonly string[]
   readonly params: Readonly<Record<string, string>>
   readonly matrix: Readonly<Record<string, string | readonly string[]>>
@@ -149,7 +151,18 @@ export const jobSettings = {
   schedule: {
     value: 'schedule',
     field: 'schedule',
-    help: 'Cron expression, five or six fields, of which day of month and day of week are either-or and 7 is Sunday; kept with the job, cron itself does the running',
+    help: 'Cron expression, five or six fields, of which day of month and day of week are either-or and 7 is Sunday: when schedule and run --due look at the job',
+  },
+  every: {
+    value: 'every',
+    field: 'every',
+    help: 'How often its queries are due for run --due: 12h, 1d, 7d, mon,thu or month',
+    flag: { every: textFlag('How often queries are due: 12h, 1d, 7d, mon,thu or month') },
+  },
+  cadence: {
+    value: 'cadence',
+    field: 'cadence',
+    help: 'The same for queries with a tag, for instance { money: 1d, long-tail: 7d }; the shortest wins',
   },
   freshness_of_runs: {
     value: 'freshnessOfRuns',

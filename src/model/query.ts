@@ -66,6 +66,8 @@ export interface JobQuery {
   readonly volume: number | null
   /** The page that is meant to rank, or null. */
   readonly url: string | null
+  /** How often it is due, where it says so itself. */
+  readonly every: string | null
   /** Other columns of the row, given back in exports. */
   readonly labels: Readonly<Record<string, string>>
   /** Targets that only this query has. */

@@ -14,11 +14,13 @@ async: auto                        # auto | always | never, for alpha.images
 freshness: 12h                     # use a stored answer to the same call if it is younger
 timezone: America/New_York
 schedule: "0 6 * * *"
+every: mon, thu
+cadence: { money: 1d, long-tail: month }
 targets: [acme.com, { site: acme.com/shop, match: prefix, label: Shop }]
 competitors: [rival.com]
 queries:
   - standing desk
-  - { query: buy standing desk, tags: [money], priority: 10, volume: 2400, url: "https://acme.com/desks", params: { location: Austin } }
+  - { query: buy standing desk, tags: [money], priority: 10, volume: 2400, url: "https://acme.com/desks", every: 12h, params: { location: Austin } }
   - file: keywords.csv
 budget: { max_credits: 500, keep: 1000 }
 strict_echo: true
@@ -44,6 +46,8 @@ describe('a job file with every key', () => {
       strictEcho: true,
       timezone: 'America/New_York',
       schedule: '0 6 * * *',
+      every: 'mon,thu',
+      cadence: { money: '1d', 'long-tail': 'month' },
       freshnessOfRuns: { warnAfterMs: 93_600_000, errorAfterMs: 180_000_000 },
       targets: [
         { site: 'acme.com', match: 'domain', also: [], label: 'acme.com', own: true },
@@ -68,10 +72,10 @@ describe('a job file with every key', () => {
   test('gives its queries in the order of the file, each for every combination of the matrix', async () => {
     const { queries } = await readJob({ 'job.yaml': example, 'keywords.csv': keywords })
     expect(queries.map(({ text, params, source }) => [text, params, source.line])).toEqual([
-      ['standing desk', { gl: 'us', hl: 'en' }, 15],
-      ['standing desk', { gl: 'gb', hl: 'en' }, 15],
-      ['buy standing desk', { gl: 'us', hl: 'en', location: 'Austin' }, 16],
-      ['buy standing desk', { gl: 'gb', hl: 'en', location: 'Austin' }, 16],
+      ['standing desk', { gl: 'us', hl: 'en' }, 17],
+      ['standing desk', { gl: 'gb', hl: 'en' }, 17],
+      ['buy standing desk', { gl: 'us', hl: 'en', location: 'Austin' }, 18],
+      ['buy standing desk', { gl: 'gb', hl: 'en', location: 'Austin' }, 18],
       ['sit stand desk', { gl: 'us', hl: 'en' }, 2],
       ['sit stand desk', { gl: 'gb', hl: 'en' }, 2],
       ['desk legs', { gl: 'de', hl: 'en' }, 3],
@@ -86,9 +90,10 @@ describe('a job file with every key', () => {
       priority: 10,
       volume: 2400,
       url: 'https://acme.com/desks',
+      every: '12h',
       labels: {},
       targets: [],
-      source: { file: expect.stringMatching(/job\.yaml$/), line: 16 },
+      source: { file: expect.stringMatching(/job\.yaml$/), line: 18 },
     })
     expect(queries[4]).toMatchObject({ tags: ['a', 'b'], labels: { team: 'red' } })
   })
