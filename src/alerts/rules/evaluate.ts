@@ -1,0 +1,194 @@
+import { createHash } from 'node:crypto'
+import { type AlertKind, type AlertRule, ruleIdentity } from '../../model/alert.ts'
+import { type CitationKind, judgeCitation } from './citations.ts'
+import { judgeSites } from './competitors.ts'
+import type { OpenAlert, RunHealth, Verdict, WatchedPair, WatchedQuery, WatchedSerp } from './facts.ts'
+import { type HealthKind, judgeHealth, judgeSkipped } from './health.ts'
+import { judgePage, type LinkText } from './pages.ts'
+import { judgeRank, type RankKind } from './ranks.ts'
+
+/** What a run, or a slot at which none began, is judged by. */
+export interface Facts {
+  readonly job: string
+  readonly rules: readonly AlertRule[]
+  /** When the run ended; it makes the ids of what begins. */
+  readonly at: number
+  /** How the run went; null where that was judged before. */
+  readonly health: RunHealth | null
+  /** Why the job could not run at its time; null where it ran. */
+  readonly skipped: string | null
+  /** Empty where observations are not judged: the run may still go on. */
+  readonly pairs: readonly WatchedPair[]
+  readonly serps: readonly WatchedSerp[]
+  readonly linkText: LinkText
+}
+
+/** An alert as it is stored while it is open. */
+export interface StoredAlert extends OpenAlert {
+  readonly id: string
+  readonly identity: string
+}
+
+/** An alert that begins or is over. */
+export interface Change extends Verdict {
+  /** Twelve hexadecimal digits: the same when it begins and when it is over. */
+  readonly id: string
+  readonly identity: string
+  readonly rule: AlertRule
+  readonly query: WatchedQuery | null
+  readonly target: string | null
+}
+
+/** What came of judging. */
+export interface Evaluation {
+  readonly changes: readonly Change[]
+  /** Ids of open alerts whose rule the job no longer has: they end without a word. */
+  readonly dropped: readonly string[]
+}
+
+interface Watched {
+  readonly queryKey: string
+  readonly target: string
+}
+
+/** What an alert is about: at most one of an identity is open. */
+export function alertIdentity(job: string, rule: AlertRule, watched: Watched | null): string {
+  return identityOf(job, ruleIdentity(rule), watched)
+}
+
+function identityOf(job: string, rule: string, watched: Watched | null): string {
+  return JSON.stringify([job, rule, watched?.queryKey ?? null, watched?.target ?? null])
+}
+
+/** The id of an alert that begins at an instant. */
+export function alertId(identity: string, at: number): string {
+  return createHash('sha256').update(`${identity} ${at}`).digest('hex').slice(0, 12)
+}
+
+/** Everything that begins and everything that is over, in the order of the rules, then of the queries. */
+export function evaluate(facts: Facts, stored: readonly StoredAlert[]): Evaluation {
+  const open = new Map(stored.map((alert) => [alert.identity, alert]))
+  const changes = facts.rules.flatMap((rule) => judges[rule.when](rule, facts, open))
+  const known = new Set(facts.rules.map(ruleIdentity))
+  const dropped = stored.flatMap(({ id, identity }) => {
+    const [, rule] = JSON.parse(identity) as readonly [string, string]
+    return known.has(rule) ? [] : [id]
+  })
+  return { changes, dropped }
+}
+
+type Open = ReadonlyMap<string, StoredAlert>
+type Judge = (rule: AlertRule, facts: Facts, open: Open) => readonly Change[]
+
+const ranks: Judge = (rule, facts, open) =>
+  ofPairs(rule, facts, open, (pair, known) =>
+    pair.query.cites ? null : judgeRank(rule.when as RankKind, rule, pair, known),
+  )
+
+const pages: Judge = (rule, facts, open) =>
+  ofPairs(rule, facts, open, (pair, known) =>
+    pair.query.cites ? null : judgePage(rule, pair, known, facts.linkText),
+  )
+
+const citations: Judge = (rule, facts, open) =>
+  ofPairs(rule, facts, open, (pair, known) =>
+    pair.query.cites ? judgeCitation(rule.when as CitationKind, rule, pair, known) : null,
+  )
+
+const health: Judge = (rule, { job, health, skipped, at }, open) => {
+  const identity = alertIdentity(job, rule, null)
+  const known = open.get(identity) ?? null
+  const verdict =
+    skipped !== null
+      ? rule.when === 'run-skipped'
+        ? judgeSkipped(job, skipped, known)
+        : null
+      : health && judgeHealth(rule.when as HealthKind, rule, { job, health }, known)
+  return verdict === null ? [] : [change(verdict, { rule, identity, known, at, query: null, target: null })]
+}
+
+/** Which family of rules judges what. */
+const judges: Readonly<Record<AlertKind, Judge>> = {
+  drop: ranks,
+  gain: ranks,
+  entered: ranks,
+  left: ranks,
+  lost: ranks,
+  'new-competitor': newCompetitors,
+  'url-changed': pages,
+  'citation-lost': citations,
+  'citation-won': citations,
+  coverage: health,
+  'run-failed': health,
+  'run-skipped': health,
+  balance: health,
+  'days-left': health,
+  unexplained: health,
+  suspect: health,
+}
+
+function ofPairs(
+  rule: AlertRule,
+  { job, pairs, at }: Facts,
+  open: Open,
+  judge: (pair: WatchedPair, known: StoredAlert | null) => Verdict | null,
+): readonly Change[] {
+  const changes: Change[] = []
+  const named = ruleIdentity(rule)
+  for (const pair of pairs) {
+    const { query, target } = pair
+    if (!isWatched(rule, pair)) continue
+    const identity = identityOf(job, named, {
+      queryKey: query.key,
+      target: `${target.match}:${target.site}`,
+    })
+    const about = { rule, identity, at, query, target: target.label }
+    const known = open.get(identity) ?? null
+    const verdict = judge(pair, known)
+    if (verdict === null) continue
+    changes.push(change(verdict, { ...about, known }))
+    // What is over may begin anew at once: a third page ranks.
+    const next = verdict.state === 'over' ? judge(pair, null) : null
+    if (next !== null) changes.push(change(next, { ...about, known: null }))
+  }
+  return changes
+}
+
+function newCompetitors(rule: AlertRule, { job, serps, at }: Facts, open: Open): readonly Change[] {
+  const named = ruleIdentity(rule)
+  const openSites = new Map<string, Map<string, StoredAlert>>()
+  for (const alert of open.values()) {
+    const [, ofRule, queryKey, site] = JSON.parse(alert.identity) as readonly string[]
+    if (ofRule !== named || queryKey === undefined || site === undefined) continue
+    openSites.set(queryKey, (openSites.get(queryKey) ?? new Map()).set(site, alert))
+  }
+  return serps.flatMap((serp) => {
+    const { query } = serp
+    if (!hasTag(rule, query)) return []
+    return judgeSites(rule, serp, openSites.get(query.key) ?? new Map()).map(({ site, ...verdict }) => {
+      const identity = alertIdentity(job, rule, { queryKey: query.key, target: site })
+      return change(verdict, { rule, identity, known: open.get(identity) ?? null, at, query, target: site })
+    })
+  })
+}
+
+function change(
+  verdict: Verdict,
+  {
+    known,
+    at,
+    ...about
+  }: Omit<Change, keyof Verdict | 'id'> & { readonly known: StoredAlert | null; readonly at: number },
+): Change {
+  return { ...verdict, ...about, id: known?.id ?? alertId(about.identity, at) }
+}
+
+function isWatched(rule: AlertRule, { query, target }: WatchedPair): boolean {
+  const { targets } = rule.for
+  if (!hasTag(rule, query)) return false
+  return targets === null ? target.own : targets.includes(target.site) || targets.includes(target.label)
+}
+
+function hasTag({ for: { tags } }: AlertRule, query: WatchedQuery): boolean {
+  return tags === null || query.tags.some((tag) => tags.includes(tag))
+}

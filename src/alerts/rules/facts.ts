@@ -1,0 +1,85 @@
+import type { FinishReason } from '../../model/run.ts'
+
+/** What alert rules are given: plain values, read from the store once per run. */
+
+/** One answered observation of a query's target. Those that are unknown, or rest on an answer to another question, are left out. */
+export interface Look {
+  /** Null where the target was absent. */
+  readonly rank: number | null
+  /** Results looked at without a gap; the planned number where all planned pages were. */
+  readonly depth: number
+  /** Pages looked at without a gap, all planned ones where the results ended; null in old rows. */
+  readonly pages: number | null
+  /** Number of the page that ranks, the same for the same address; null where none does. */
+  readonly link: number | null
+}
+
+export interface WatchedQuery {
+  readonly id: number
+  /** Hexadecimal. */
+  readonly key: string
+  readonly text: string
+  /** Parameters that tell it apart from another query of the same text; empty where there is none. */
+  readonly variant: string
+  readonly tags: readonly string[]
+  /** Its answers cite pages, and do not rank them. */
+  readonly cites: boolean
+}
+
+export interface WatchedTarget {
+  readonly site: string
+  readonly match: string
+  readonly label: string
+  readonly own: boolean
+}
+
+/** A target of a query that the run has an answer for. */
+export interface WatchedPair {
+  readonly query: WatchedQuery
+  readonly target: WatchedTarget
+  /** The oldest first; the last one is the run's. */
+  readonly looks: readonly Look[]
+}
+
+/** The other sites among the first results of a query in one run. */
+export interface SiteList {
+  /** Best rank by site. */
+  readonly ranks: ReadonlyMap<string, number>
+  /** Results checked without a gap; infinite where the results ended there. */
+  readonly depth: number
+}
+
+export interface WatchedSerp {
+  readonly query: WatchedQuery
+  /** The oldest first; the last one is the run's. */
+  readonly lists: readonly SiteList[]
+}
+
+/** How a run went as a whole. Null is not known: then nothing begins and nothing is over. */
+export interface RunHealth {
+  readonly finishReason: FinishReason
+  readonly tasks: { readonly planned: number; readonly done: number; readonly failed: number }
+  /** Answers that repeat a different query than asked. */
+  readonly mismatched: number
+  /** Credits that the service counted and no call explains. */
+  readonly unexplained: number | null
+  /** Credits. */
+  readonly balance: number | null
+  /** Days that the balance lasts at the recent spending. */
+  readonly daysLeft: number | null
+}
+
+/** An alert that began and is not over. */
+export interface OpenAlert {
+  readonly before: number | string | null
+  readonly now: number | string | null
+}
+
+/** What a rule says of one thing that it watches: it begins, or it is over. */
+export interface Verdict {
+  readonly state: 'open' | 'over'
+  readonly before: number | string | null
+  readonly now: number | string | null
+  /** One sentence for people. */
+  readonly text: string
+}

@@ -1,0 +1,205 @@
+import type { AlertKind, AlertRule } from '../../model/alert.ts'
+import { confirmedBeginning, type Says } from './confirm.ts'
+import type { Look, OpenAlert, Verdict, WatchedPair } from './facts.ts'
+
+/*
+ * Truth table of the rank rules. 5 is a rank, -30 an absence after thirty results; `by: 3`, `top: 10`.
+ *
+ *   before  now   drop  gain  entered  left  lost
+ *   5       7     -     -     -        -     -
+ *   5       8     x     -     -        -     -
+ *   8       5     -     x     -        -     -
+ *   8       15    x     -     -        x     -
+ *   15      8     -     x     x        -     -
+ *   5       -30   x     -     -        x     x
+ *   -30     5     -     x     x        -     -
+ *   5       -10   x     -     -        ?     ?     where the look before had thirty results: a shallower one
+ *   9       -10   ?     -     -        ?     ?     it is 11 or worse
+ *   -10     5     -     x     x        -     -
+ *   -30     -30   -     -     -        -     -
+ *
+ * `?` changes nothing: it begins nothing, ends nothing, and is no observation before.
+ */
+
+export type RankKind = Extract<AlertKind, 'drop' | 'gain' | 'entered' | 'left' | 'lost'>
+
+/** The best and the worst rank that an observation allows. */
+function rangeOf({ rank, depth }: Look): readonly [best: number, worst: number] {
+  return rank === null ? [depth + 1, Number.POSITIVE_INFINITY] : [rank, rank]
+}
+
+function isAtMost(look: Look, top: number | null): boolean | null {
+  if (top === null) return look.rank !== null
+  const [best, worst] = rangeOf(look)
+  if (worst <= top) return true
+  return best > top ? false : null
+}
+
+/** True or false only where every rank that the two observations allow says so. */
+function fell(before: Look, now: Look, by: number): boolean | null {
+  const [[bestBefore, worstBefore], [bestNow, worstNow]] = [rangeOf(before), rangeOf(now)]
+  if (bestNow - worstBefore >= by) return true
+  return worstNow - bestBefore < by ? false : null
+}
+
+/** Fewer results and fewer pages than the look before: what is missing may have been there. */
+function isShallower(now: Look, before: Look): boolean {
+  if (now.depth >= before.depth) return false
+  return now.pages === null || before.pages === null || now.pages < before.pages
+}
+
+/** The observations without absences that a look before was deeper than. */
+export function withoutShallow(looks: readonly Look[]): readonly Look[] {
+  const kept: Look[] = []
+  for (const look of looks) {
+    const last = kept.at(-1)
+    if (look.rank !== null || last === undefined || !isShallower(look, last)) kept.push(look)
+  }
+  return kept
+}
+
+interface RankRule {
+  /** Whether absences after a shallower look are left out. */
+  readonly needsDepth: boolean
+  readonly says: (rule: AlertRule) => Says<Look>
+  readonly isOver: (now: Look, rule: AlertRule, since: Since) => boolean
+}
+
+interface Since {
+  /** The rank before it began; null where the target was absent. */
+  readonly reference: number | null
+  /** The observation looked no less deep than the one before. */
+  readonly isDeep: boolean
+}
+
+const atLeast = ({ by }: AlertRule): number => by ?? 1
+
+/** An observation before at any rank, where the rank is known. */
+function lookAt(rank: number): Look {
+  return { rank, depth: rank, pages: null, link: null }
+}
+
+const rankRules: Readonly<Record<RankKind, RankRule>> = {
+  drop: {
+    needsDepth: false,
+    says: (rule) => (before, now) =>
+      before.rank === null || before.rank > (rule.top ?? before.rank)
+        ? false
+        : fell(before, now, atLeast(rule)),
+    isOver: (now, rule, { reference }) =>
+      reference !== null && fell(lookAt(reference), now, atLeast(rule)) === false,
+  },
+  gain: {
+    needsDepth: false,
+    says: (rule) => (before, now) =>
+      now.rank === null || now.rank > (rule.top ?? now.rank) ? false : fell(now, before, atLeast(rule)),
+    isOver: (now, rule, { reference, isDeep }) =>
+      reference === null
+        ? now.rank === null && isDeep
+        : fell(now, lookAt(reference), atLeast(rule)) === false,
+  },
+  entered: {
+    needsDepth: true,
+    says: ({ top }) => crosses((look) => isAtMost(look, top), { from: false, to: true }),
+    isOver: (now, { top }) => isAtMost(now, top) === false,
+  },
+  left: {
+    needsDepth: true,
+    says: ({ top }) => crosses((look) => isAtMost(look, top), { from: true, to: false }),
+    isOver: (now, { top }) => isAtMost(now, top) === true,
+  },
+  lost: {
+    needsDepth: true,
+    says: ({ top }) => {
+      const wasIn = (look: Look) => look.rank !== null && look.rank <= (top ?? look.rank)
+      return (before, now) => wasIn(before) && now.rank === null
+    },
+    isOver: (now) => now.rank !== null,
+  },
+}
+
+/** From one side of a line to the other; null where one of the two may be on either side. */
+function crosses(
+  isIn: (look: Look) => boolean | null,
+  { from, to }: { readonly from: boolean; readonly to: boolean },
+): Says<Look> {
+  return (before, now) => {
+    const [was, is] = [isIn(before), isIn(now)]
+    return was === null || is === null ? null : was === from && is === to
+  }
+}
+
+/** What a rank rule says of a target of a query; null where nothing begins and nothing is over. */
+export function judgeRank(
+  kind: RankKind,
+  rule: AlertRule,
+  { looks, ...pair }: WatchedPair,
+  open: OpenAlert | null,
+): Verdict | null {
+  const { needsDepth, says, isOver } = rankRules[kind]
+  const deep = withoutShallow(looks)
+  const now = looks.at(-1)
+  const isDeep = deep.at(-1) === now
+  if (now === undefined || (needsDepth && !isDeep)) return null
+  const told = { target: pair.target.label, query: queryName(pair.query), rule }
+  if (open !== null) {
+    const reference = typeof open.before === 'number' ? open.before : null
+    if (!isOver(now, rule, { reference, isDeep })) return null
+    const text = sentences[kind].over(told, { before: reference, now: rankText(now) })
+    return { state: 'over', before: open.before, now: now.rank, text }
+  }
+  const beginning = confirmedBeginning(needsDepth ? deep : looks, says(rule), rule.confirm)
+  if (beginning === null) return null
+  const { before } = beginning
+  const text = sentences[kind].open(told, { before: rankText(before), now: rankText(now) })
+  return { state: 'open', before: before.rank, now: now.rank, text }
+}
+
+interface Told {
+  readonly target: string
+  readonly query: string
+  readonly rule: AlertRule
+}
+
+interface Sentences {
+  readonly open: (told: Told, ranks: { readonly before: string; readonly now: string }) => string
+  readonly over: (told: Told, ranks: { readonly before: number | null; readonly now: string }) => string
+}
+
+const sentences: Readonly<Record<RankKind, Sentences>> = {
+  drop: {
+    open: ({ target, query }, { before, now }) => `${target} dropped from ${before} to ${now} for ${query}`,
+    over: ({ target, query }, { before, now }) =>
+      `${target} is back at ${now} for ${query}; it had dropped from ${before}`,
+  },
+  gain: {
+    open: ({ target, query }, { before, now }) => `${target} rose from ${before} to ${now} for ${query}`,
+    over: ({ target, query }, { before, now }) =>
+      `${target} is back at ${now} for ${query}; it had risen from ${before ?? 'outside the results'}`,
+  },
+  entered: {
+    open: ({ target, query, rule }, { before, now }) =>
+      `${target} entered the top ${rule.top} for ${query}: from ${before} to ${now}`,
+    over: ({ target, query, rule }, { now }) =>
+      `${target} is no longer in the top ${rule.top} for ${query}: now ${now}`,
+  },
+  left: {
+    open: ({ target, query, rule }, { before, now }) =>
+      `${target} left the top ${rule.top} for ${query}: from ${before} to ${now}`,
+    over: ({ target, query, rule }, { now }) =>
+      `${target} is in the top ${rule.top} again for ${query}: now ${now}`,
+  },
+  lost: {
+    open: ({ target, query }, { before, now }) => `${target} is lost for ${query}: from ${before} to ${now}`,
+    over: ({ target, query }, { now }) => `${target} is found again for ${query}: now ${now}`,
+  },
+}
+
+function rankText({ rank, depth }: Look): string {
+  return rank === null ? `outside the top ${depth}` : String(rank)
+}
+
+/** A query as sentences name it. */
+export function queryName({ text, variant }: WatchedPair['query']): string {
+  return `"${text}"${variant === '' ? '' : ` (${variant})`}`
+}

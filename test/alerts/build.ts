@@ -1,0 +1,96 @@
+import { evaluate, type Facts, type StoredAlert } from '../../src/alerts/rules/evaluate.ts'
+import type { Look, RunHealth, WatchedQuery, WatchedTarget } from '../../src/alerts/rules/facts.ts'
+import type { AlertRule } from '../../src/model/alert.ts'
+
+export function aRule(rule: Partial<AlertRule> & Pick<AlertRule, 'when'>): AlertRule {
+  return {
+    by: null,
+    top: null,
+    below: null,
+    for: { tags: null, targets: null },
+    confirm: 1,
+    to: null,
+    ...rule,
+  }
+}
+
+export function aWatchedQuery(query: Partial<WatchedQuery> = {}): WatchedQuery {
+  return { id: 1, key: 'k1', text: 'standing desk', variant: '', tags: [], cites: false, ...query }
+}
+
+export const acme: WatchedTarget = { site: 'acme.com', match: 'domain', label: 'Acme', own: true }
+
+export function aRun(health: Partial<RunHealth> = {}): RunHealth {
+  return {
+    finishReason: 'completed',
+    tasks: { planned: 10, done: 10, failed: 0 },
+    ...{ mismatched: 0, unexplained: 0, balance: 5_000, daysLeft: 30 },
+    ...health,
+  }
+}
+
+/**
+ * An observation as tables write it: `5` is a rank, `5b` the same with page b, `-30` an absence after thirty results. Ranks were
+ * looked for among thirty.
+ */
+export function look(written: string): Look {
+  if (written.startsWith('-')) {
+    const depth = Number(written.slice(1))
+    return { rank: null, depth, pages: depth / 10, link: null }
+  }
+  const [, rank, page] = written.match(/^(\d+)([a-z]?)$/) as unknown as [string, string, string]
+  return { rank: Number(rank), depth: 30, pages: 3, link: page === '' ? 1 : page.charCodeAt(0) }
+}
+
+export function looksOf(written: string): readonly Look[] {
+  return written.split(' ').map(look)
+}
+
+const noFacts = {
+  job: 'acme',
+  health: null,
+  skipped: null,
+  pairs: [],
+  serps: [],
+  linkText: (id: number) => `https://acme.com/${String.fromCharCode(id)}`,
+}
+
+/** What is told run by run, where each run adds one fact to those before; `null` stands for a run without an answer. */
+export function story(
+  rules: readonly AlertRule[],
+  runs: readonly (Partial<Facts> | null)[],
+): readonly (readonly string[])[] {
+  let open: StoredAlert[] = []
+  return runs.map((facts, at) => {
+    if (facts === null) return []
+    const { changes, dropped } = evaluate({ ...noFacts, rules, at, ...facts }, open)
+    open = open.filter(({ id }) => !dropped.includes(id))
+    return changes.map(({ state, id, identity, before, now, rule }) => {
+      if (state === 'open') open.push({ id, identity, before, now })
+      else open = open.filter((one) => one.id !== id)
+      return `${rule.when} ${state} ${before}→${now}`
+    })
+  })
+}
+
+/** What is told of one target over its observations, each run being given the last eight. */
+export function rankStory(
+  rules: readonly AlertRule[],
+  looks: readonly (Look | null)[],
+  query: Partial<WatchedQuery> = {},
+): readonly (readonly string[])[] {
+  const seen: Look[] = []
+  const runs = looks.map((one): Partial<Facts> | null => {
+    if (one === null) return null
+    seen.push(one)
+    return { pairs: [{ query: aWatchedQuery(query), target: acme, looks: seen.slice(-8) }] }
+  })
+  return story(rules, runs)
+}
+
+/** The same on one line, runs without a word left out: `2: drop open 5→9`. */
+export function told(stories: readonly (readonly string[])[]): string {
+  return stories
+    .flatMap((news, run) => (news.length === 0 ? [] : [`${run + 1}: ${news.join(', ')}`]))
+    .join('; ')
+}

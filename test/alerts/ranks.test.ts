@@ -1,0 +1,215 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { confirmedBeginning } from '../../src/alerts/rules/confirm.ts'
+import type { Look } from '../../src/alerts/rules/facts.ts'
+import { testTable } from '../support/test-table.ts'
+import { aRule, looksOf, rankStory, told } from './build.ts'
+
+const drop = aRule({ when: 'drop', by: 3 })
+const gain = aRule({ when: 'gain', by: 3 })
+const entered = aRule({ when: 'entered', top: 10 })
+const left = aRule({ when: 'left', top: 10 })
+const lost = aRule({ when: 'lost' })
+
+describe('confirm', () => {
+  // B is the observation before, x one that says it, - one that does not, ? one that cannot be compared.
+  const says = (before: string, now: string) =>
+    now === '?' || before === '?' ? null : before === 'B' && now === 'x'
+  testTable<[string, number, boolean]>([
+    ['B x', 1, true],
+    ['B -', 1, false],
+    ['B x x', 1, false],
+    ['B ? x', 1, true],
+    ['x', 1, false],
+    ['B x', 2, false],
+    ['B x x', 2, true],
+    ['B x - x', 2, true],
+    ['B x ? - ? x', 2, true],
+    ['B x -', 2, false],
+    ['B x - - x', 2, false],
+    ['B x x x', 2, false],
+    ['B x x', 3, false],
+    ['B x x x', 3, true],
+    ['B x - x x', 3, false],
+  ])('%s with confirm: %i begins: %s', (written, confirm, begins) => {
+    expect(confirmedBeginning(written.split(' '), says, confirm) !== null).toBe(begins)
+  })
+})
+
+/** Observations, and what the rules tell. */
+testTable<[string, string]>([
+  ['5', ''],
+  ['5 7', ''],
+  ['5 8', '2: drop open 5→8'],
+  ['8 5', '2: gain open 8→5'],
+  ['8 15', '2: drop open 8→15, left open 8→15'],
+  ['15 8', '2: gain open 15→8, entered open 15→8'],
+  ['5 -30', '2: drop open 5→null, left open 5→null, lost open 5→null'],
+  ['-30 5', '2: gain open null→5, entered open null→5'],
+  // A shallower look: eleven or worse is a drop, but the ranks behind were not looked at.
+  ['5 -10', '2: drop open 5→null'],
+  ['9 -10', ''],
+  ['25 -10 24', ''],
+  ['25 -10 -30', '3: drop open 25→null, lost open 25→null'],
+  ['-30 -10 5', '3: gain open null→5, entered open null→5'],
+  ['-10 15', ''],
+  ['-30 -30', ''],
+  // Until it is back within 3 of 5 nothing more is sent.
+  ['5 9 14 20 8', '2: drop open 5→9; 3: left open 9→14; 5: left over 9→8, gain open 20→8, entered open 20→8'],
+  ['5 9 7', '2: drop open 5→9; 3: drop over 5→7'],
+  ['5 9 7 12', '2: drop open 5→9; 3: drop over 5→7; 4: drop open 7→12, left open 7→12'],
+  ['5 6 7 8 9', ''],
+  [
+    '12 9 10 11',
+    '2: gain open 12→9, entered open 12→9; 3: gain over 12→10; 4: entered over 12→11, left open 10→11',
+  ],
+  [
+    '5 -30 -30 6',
+    '2: drop open 5→null, left open 5→null, lost open 5→null; 4: drop over 5→6, left over 5→6, lost over 5→6, gain open null→6, entered open null→6',
+  ],
+  [
+    '-30 5 -10 -30',
+    '2: gain open null→5, entered open null→5; 3: drop open 5→null; 4: gain over null→null, entered over null→null, left open 5→null, lost open 5→null',
+  ],
+])('the observations %s are told', (looks, expected) => {
+  const news = rankStory([drop, gain, entered, left, lost], looksOf(looks))
+  const parts = (text: string) =>
+    text.split('; ').map((run) => [
+      run.slice(0, 2),
+      run
+        .slice(3)
+        .split(', ')
+        .map((one) => one.trim())
+        .sort(),
+    ])
+  expect(parts(told(news))).toEqual(parts(expected))
+})
+
+testTable<[Parameters<typeof aRule>[0], string, string]>([
+  [{ when: 'drop', by: 3, top: 20 }, '25 29', ''],
+  [{ when: 'drop', by: 3, top: 20 }, '20 29', '2: drop open 20→29'],
+  [{ when: 'drop' }, '5 6', '2: drop open 5→6'],
+  [{ when: 'gain', by: 3, top: 10 }, '25 15 9', '3: gain open 15→9'],
+  [{ when: 'lost', top: 10 }, '11 -30', ''],
+  [{ when: 'lost', top: 10 }, '10 -30 25', '2: lost open 10→null; 3: lost over 10→25'],
+  [{ when: 'drop', by: 3, confirm: 2 }, '5 9 5 6', ''],
+  [{ when: 'drop', by: 3, confirm: 2 }, '5 9 5 9', '4: drop open 5→9'],
+  [{ when: 'drop', by: 3, confirm: 2 }, '5 9 12 6', '3: drop open 5→12; 4: drop over 5→6'],
+  [{ when: 'drop', by: 3, confirm: 3 }, '5 9 9 5 9', ''],
+  [{ when: 'lost', confirm: 2 }, '5 -30 -10 -30', '4: lost open 5→null'],
+  [
+    { when: 'url-changed' },
+    '5a 6a 5b 5b 4a',
+    '3: url-changed open https://acme.com/a→https://acme.com/b; 5: url-changed over https://acme.com/a→https://acme.com/a',
+  ],
+  [{ when: 'url-changed' }, '5a -30 5b', '3: url-changed open https://acme.com/a→https://acme.com/b'],
+  [
+    { when: 'url-changed' },
+    '5a 5b -30 5c',
+    '2: url-changed open https://acme.com/a→https://acme.com/b; 4: url-changed over https://acme.com/a→https://acme.com/c, url-changed open https://acme.com/b→https://acme.com/c',
+  ],
+  [{ when: 'url-changed', confirm: 2 }, '5a 5b 5a 5c', ''],
+  [
+    { when: 'url-changed', confirm: 2 },
+    '5a 5b 5a 5b',
+    '4: url-changed open https://acme.com/a→https://acme.com/b',
+  ],
+  [
+    { when: 'url-changed' },
+    '5a 5b 5a 5b 5a',
+    '2: url-changed open https://acme.com/a→https://acme.com/b; 3: url-changed over https://acme.com/a→https://acme.com/a',
+  ],
+  [{ when: 'url-changed', top: 3 }, '5a 5b', ''],
+])('%j, observations %s', (rule, looks, expected) => {
+  expect(told(rankStory([aRule(rule)], looksOf(looks)))).toBe(expected)
+})
+
+testTable<[string, string]>([
+  ['1 -30 -30 2', '2: citation-lost open 1→null; 4: citation-lost over 1→2, citation-won open null→2'],
+  ['-30 3 2', '2: citation-won open null→3'],
+  ['1 9', ''],
+])('citations %s are told', (looks, expected) => {
+  const rules = [aRule({ when: 'citation-lost' }), aRule({ when: 'citation-won' }), lost, drop]
+  expect(told(rankStory(rules, looksOf(looks), { cites: true }))).toBe(expected)
+})
+
+test('a rule watches own targets and all queries, or those that it names', () => {
+  const looks = looksOf('5 9')
+  const watching = (only: { tags?: string[]; targets?: string[] }) =>
+    told(
+      rankStory([{ ...drop, for: { tags: null, targets: null, ...only } }], looks, { tags: ['money', 'a'] }),
+    )
+  expect(watching({ tags: ['money'] })).not.toBe('')
+  expect(watching({ tags: ['other'] })).toBe('')
+  expect(watching({ targets: ['Acme'] })).not.toBe('')
+  expect(watching({ targets: ['acme.com'] })).not.toBe('')
+  expect(watching({ targets: ['rival.com'] })).toBe('')
+})
+
+describe('for any observations and any rule', () => {
+  const anyLook: fc.Arbitrary<Look> = fc.oneof(
+    fc.record({
+      rank: fc.integer({ min: 1, max: 30 }),
+      depth: fc.constant(30),
+      pages: fc.constant(3),
+      link: fc.integer({ min: 97, max: 99 }),
+    }),
+    fc.constantFrom(10, 20, 30).map((depth) => ({ rank: null, depth, pages: depth / 10, link: null })),
+  )
+  const anyRule = fc
+    .record({
+      when: fc.constantFrom('drop', 'gain', 'entered', 'left', 'lost', 'url-changed'),
+      by: fc.integer({ min: 1, max: 6 }),
+      top: fc.integer({ min: 1, max: 30 }),
+      confirm: fc.integer({ min: 1, max: 3 }),
+    } as const)
+    .map((rule) => aRule(rule))
+  const looks = fc.array(anyLook, { maxLength: 20 })
+
+  test('an alert begins, is over, begins again: never twice the same', () => {
+    fc.assert(
+      fc.property(looks, anyRule, (seen, rule) => {
+        const states = rankStory([rule], seen)
+          .flat()
+          .map((one) => one.split(' ')[1])
+        for (const [index, state] of states.entries()) expect(state).toBe(index % 2 === 0 ? 'open' : 'over')
+      }),
+    )
+  })
+
+  test('days without an answer change nothing', () => {
+    fc.assert(
+      fc.property(looks, anyRule, fc.array(fc.nat({ max: 19 })), (seen, rule, gaps) => {
+        const withGaps: (Look | null)[] = [...seen]
+        for (const gap of gaps) withGaps.splice(gap, 0, null)
+        expect(rankStory([rule], withGaps).flat()).toEqual(rankStory([rule], seen).flat())
+      }),
+    )
+  })
+
+  test('the first observation, and one like the one before, begins nothing', () => {
+    fc.assert(
+      fc.property(looks, anyRule, (seen, rule) => {
+        const twice = seen.flatMap((one) => [one, one])
+        const news = rankStory([{ ...rule, confirm: 1 }], twice)
+        expect(news[0] ?? []).toEqual([])
+        for (const [index, said] of news.entries()) if (index % 2 === 1) expect(said).toEqual([])
+      }),
+    )
+  })
+
+  test('left and lost never come from a shallower look', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 5 }),
+        anyRule,
+        (ranks, rule) => {
+          const seen = ranks.map((rank): Look => ({ rank, depth: 30, pages: 3, link: 97 }))
+          const shallow: Look = { rank: null, depth: 20, pages: 2, link: null }
+          const news = rankStory([{ ...rule, when: rule.by === 1 ? 'left' : 'lost' }], [...seen, shallow])
+          expect(news.at(-1)).toEqual([])
+        },
+      ),
+    )
+  })
+})

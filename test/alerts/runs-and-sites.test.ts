@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest'
+import { alertId, evaluate } from '../../src/alerts/rules/evaluate.ts'
+import type { RunHealth, SiteList } from '../../src/alerts/rules/facts.ts'
+import { testTable } from '../support/test-table.ts'
+import { aRule, aRun, aWatchedQuery, story, told } from './build.ts'
+
+const tasks = (done: number, failed = 0) => ({ planned: 100, done, failed })
+
+testTable<[Parameters<typeof aRule>[0], readonly Partial<RunHealth>[], string]>([
+  [
+    { when: 'coverage', below: 95 },
+    [{ tasks: tasks(94, 6) }, { tasks: tasks(90, 10) }, { tasks: tasks(95, 5) }],
+    '1: coverage open null→94; 3: coverage over 94→95',
+  ],
+  [{ when: 'coverage', below: 95 }, [{ tasks: { planned: 0, done: 0, failed: 0 } }], ''],
+  [
+    { when: 'run-failed' },
+    [
+      { finishReason: 'completed_with_failures', tasks: tasks(99, 1) },
+      { finishReason: 'auth' },
+      { finishReason: 'completed' },
+      { finishReason: 'completed' },
+    ],
+    '1: run-failed open null→completed_with_failures; 3: run-failed over completed_with_failures→completed',
+  ],
+  [
+    { when: 'balance', below: 1_000 },
+    [{ balance: 1_000 }, { balance: 999 }, { balance: null }, { balance: 0 }, { balance: 5_000 }],
+    '2: balance open null→999; 5: balance over 999→5000',
+  ],
+  [
+    { when: 'days-left', below: 7 },
+    [{ daysLeft: 6.9 }, { daysLeft: 7 }],
+    '1: days-left open null→6; 2: days-left over 6→7',
+  ],
+  [
+    { when: 'unexplained' },
+    [{ unexplained: null }, { unexplained: -2 }, { unexplained: 0 }],
+    '2: unexplained open null→-2; 3: unexplained over -2→0',
+  ],
+  [
+    { when: 'suspect' },
+    [{ mismatched: 3 }, { mismatched: 0 }],
+    '1: suspect open null→3; 2: suspect over 3→0',
+  ],
+])('%j, runs %j', (rule, runs, expected) => {
+  expect(
+    told(
+      story(
+        [aRule(rule)],
+        runs.map((health) => ({ health: aRun(health) })),
+      ),
+    ),
+  ).toBe(expected)
+})
+
+test('a job that cannot run is told once, and once more when it runs again', () => {
+  const skipped = { skipped: 'the key was refused' }
+  const news = story(
+    [aRule({ when: 'run-skipped' }), aRule({ when: 'run-failed' })],
+    [skipped, skipped, { health: aRun() }, skipped],
+  )
+  expect(told(news)).toBe(
+    '1: run-skipped open null→null; 3: run-skipped over null→completed; 4: run-skipped open null→null',
+  )
+})
+
+/** A list as tables write it: sites in the order of their ranks; `…` after them where there is a gap. */
+function list(written: string): SiteList {
+  const sites = written.replace('…', '').split('')
+  return {
+    ranks: new Map(sites.map((site, index) => [`${site}.com`, index + 1])),
+    depth: written.endsWith('…') ? sites.length : Number.POSITIVE_INFINITY,
+  }
+}
+
+testTable<[confirm: number, lists: string, expected: string]>([
+  [1, 'abc', ''],
+  [1, 'abc abd', '2: new-competitor open null→3'],
+  [1, 'abc abd abc', '2: new-competitor open null→3; 3: new-competitor over null→null'],
+  [1, 'abc abcd abdc', '3: new-competitor open null→3'],
+  [1, 'abc abd abc abd', '2: new-competitor open null→3; 3: new-competitor over null→null'],
+  [1, 'ab… abd', ''],
+  [1, 'abc abd ab…', '2: new-competitor open null→3'],
+  [2, 'abc abd abc abc', ''],
+  [2, 'abc abd abd abc', '3: new-competitor open null→3; 4: new-competitor over null→null'],
+])('confirm: %i, sites %s', (confirm, written, expected) => {
+  const lists = written.split(' ').map(list)
+  const runs = lists.map((_, index) => ({
+    serps: [{ query: aWatchedQuery(), lists: lists.slice(Math.max(0, index - 3), index + 1) }],
+  }))
+  expect(told(story([aRule({ when: 'new-competitor', top: 3, confirm })], runs))).toBe(expected)
+})
+
+test('alerts of a rule that the job no longer has end without a word', () => {
+  const rule = aRule({ when: 'balance', below: 100 })
+  const facts = { job: 'acme', skipped: null, pairs: [], serps: [], linkText: String, at: 7 }
+  const first = evaluate({ ...facts, rules: [rule], health: aRun({ balance: 1 }) }, [])
+  const [begun] = first.changes
+  expect(begun?.id).toMatch(/^[0-9a-f]{12}$/)
+  expect(begun?.id).toBe(alertId(begun?.identity ?? '', 7))
+  const stored = first.changes.map(({ id, identity, before, now }) => ({ id, identity, before, now }))
+  const { changes, dropped } = evaluate({ ...facts, rules: [], health: aRun({ balance: 1 }) }, stored)
+  expect([changes, dropped]).toEqual([[], [begun?.id]])
+})
