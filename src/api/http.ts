@@ -91,7 +91,9 @@ export function openHttpClient(options: HttpClientOptions): HttpClient {
 /** The pool of connections to the service or to its proxy. */
 type Dispatcher = Pick<Pool, 'dispatch' | 'destroy'>
 
-async function openDispatcher(options: HttpClientOptions): Promise<Dispatcher> {
+export async function openDispatcher(
+  options: Pick<HttpClientOptions, 'origin' | 'connections' | 'timeoutMs' | 'proxy' | 'keepAlive'>,
+): Promise<Dispatcher> {
   const { origin, connections, timeoutMs, proxy, keepAlive = defaultKeepAlive } = options
   const { Pool, ProxyAgent } = await import('undici')
   const limits = {

@@ -53,7 +53,7 @@ function readProxy(named: string): HttpProxy | 'unreadable' {
 }
 
 /** Percent signs that encode nothing are meant as they stand. */
-function decoded(text: string): string {
+export function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

@@ -21,6 +21,8 @@ export interface ServiceSettings {
   /** Without a trailing slash; may carry a path. */
   readonly baseUrl: string
   readonly apiKey: string
+  /** Whether addresses may be asked in the clear that are not this machine; not if missing. */
+  readonly allowHttp?: boolean
 }
 
 const defaultDatabase = 'data/rankline.db'
@@ -76,6 +78,7 @@ export function serviceSettings(flags: SettingFlags): ServiceSettings {
   return {
     baseUrl: checkedBaseUrl(baseUrl, flags['allow-http'] === true),
     apiKey: checkedKey(readKey(flags)),
+    allowHttp: flags['allow-http'] === true,
   }
 }
 
@@ -121,6 +124,17 @@ export function logFormat(flag: string | undefined): LogFormat {
   if (format === 'text' || format === 'json') return format
   const by = flag === undefined ? 'RANKLINE_LOG_FORMAT' : '--log-format'
   throw new UsageError(`${by} cannot be '${format}'; write text or json`)
+}
+
+/** What a variable holds that a workspace or job file names: environment, then `.env`; undefined where it is not set. */
+export function namedSecret(name: string): string | undefined {
+  return setting(name)
+}
+
+/** The environment of commands that the user has rankline start: without the API key, which is for the service alone. */
+export function commandEnvironment(): Readonly<Record<string, string | undefined>> {
+  const { RANKLINE_API_KEY: _, ...others } = process.env
+  return others
 }
 
 function setting(name: string): string | undefined {

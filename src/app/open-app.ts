@@ -19,6 +19,7 @@ import {
   version,
 } from './config.ts'
 import { tryCollectorLock } from './lock.ts'
+import { type Outgoing, outgoing } from './messages/outgoing.ts'
 
 /** Calls in flight at most; as many connections are opened. */
 export const mostConnections = 256
@@ -42,6 +43,8 @@ export interface App extends AsyncDisposable {
   readonly serviceWith: (patience: Patience) => ApiClient
   readonly keyHash: string
   readonly clock: Clock
+  /** What messages and pings leave through. */
+  readonly outgoing: Outgoing
 }
 
 /** Opens the database for collecting, and gets ready to call the service; sends nothing. It is made or migrated in this process's turn only. */
@@ -141,6 +144,7 @@ export async function createApp(
     serviceWith,
     keyHash: hash,
     clock,
+    outgoing: outgoing(settings.allowHttp === true),
     [Symbol.asyncDispose]: async () => {
       await http.close()
       await store[Symbol.asyncDispose]()

@@ -66,6 +66,8 @@ export type TryResult =
 export interface OutboxStore {
   /** Puts messages in, all in one change; those whose identity is there already are left out. Answers how many were new. */
   putMessages(messages: readonly NewMessage[], now: number): Promise<number>
+  /** Which of these identities the outbox has, in whatever state. */
+  knownIdentities(identities: readonly string[]): Promise<ReadonlySet<string>>
   /** Messages that wait and may be tried by now, the oldest first. */
   dueMessages(now: number): Promise<readonly OutboxMessage[]>
   /**

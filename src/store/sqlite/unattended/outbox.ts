@@ -17,6 +17,13 @@ const put = prepared(($: Values<Omit<Row, 'id' | 'state' | 'attempts' | 'lastErr
     .onConflictDoNothing(),
 )
 
+const known = prepared(($: Values<{ identities: string }>) =>
+  orm
+    .select({ identity: outbox.identity })
+    .from(outbox)
+    .where(sql`${outbox.identity} IN (SELECT value FROM json_each(${$.identities}))`),
+)
+
 const due = prepared(($: Values<{ now: number }>) =>
   orm
     .select()
@@ -84,6 +91,8 @@ export function outboxStore(db: Database, writer: GroupCommit): OutboxStore {
         }
         return added
       }),
+    knownIdentities: async (identities) =>
+      new Set(known.all(db, { identities: JSON.stringify(identities) }).map(({ identity }) => identity)),
     dueMessages: async (now) => due.all(db, { now }).map(fromRow),
     claimMessage: ({ id, attempts }, now, until) =>
       writer.write(() => claim.run(db, { id, attempts, now, until }).changes === 1),

@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process'
+import type { Channel } from '../../model/workspace.ts'
+import { documentOf, failed, type Message, type Open, type Sent, type Surroundings, sent } from './channel.ts'
+import { cut, oneLine } from './letter.ts'
+
+/** A command of the user's, with the message as JSON on its standard input. Its arguments are a list: no shell reads them. */
+export const openExec: Open<Channel & { readonly type: 'exec' }> = ({ command }, around) => ({
+  send: (message, timeoutMs) => runCommand(command, message, timeoutMs, around),
+})
+
+/** Of what a command says about itself so much is kept. */
+const mostOutput = 10_000
+
+function runCommand(
+  [program = '', ...args]: readonly string[],
+  message: Message,
+  timeoutMs: number,
+  { folder, commandEnvironment }: Surroundings,
+): Promise<Sent> {
+  return new Promise((resolve) => {
+    // In a group of its own, so that what it has started ends with it.
+    const group = process.platform !== 'win32'
+    const child = spawn(program, args, {
+      cwd: folder,
+      env: commandEnvironment(),
+      stdio: ['pipe', 'ignore', 'pipe'],
+      shell: false,
+      detached: group,
+      windowsHide: true,
+    })
+    let said = ''
+    let isOver = false
+    const end = (result: Sent): void => {
+      if (isOver) return
+      isOver = true
+      clearTimeout(late)
+      child.stderr.destroy()
+      resolve(result)
+    }
+    const late = setTimeout(() => {
+      kill(child.pid, group)
+      end(failed(`${program} did not end within ${timeoutMs / 1000} s`))
+    }, timeoutMs)
+    child.on('error', ({ code }: NodeJS.ErrnoException) =>
+      end(
+        failed(
+          code === 'ENOENT'
+            ? `${program} was not found; check the command and the folder it is started in, ${folder}`
+            : `${program} cannot be started (${code ?? 'unknown error'})`,
+        ),
+      ),
+    )
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      if (said.length < mostOutput) said += text
+    })
+    // A command need not read what it is sent.
+    child.stdin.on('error', () => {})
+    child.stdin.end(`${JSON.stringify({ id: message.id, ...documentOf(message) })}\n`)
+    const after = (code: number | null, signal: NodeJS.Signals | null): void => {
+      const first = said
+        .split('\n')
+        .map(oneLine)
+        .find((line) => line !== '')
+      const how = code === null ? `was ended by ${signal}` : `ended with exit code ${code}`
+      end(code === 0 ? sent : failed(`${program} ${how}${first === undefined ? '' : `: ${cut(first, 200)}`}`))
+    }
+    // Something it has left running may hold its output open: then its end is enough, a moment later.
+    child.on('exit', (code, signal) => setTimeout(after, 200, code, signal).unref())
+    child.on('close', after)
+  })
+}
+
+function kill(pid: number | undefined, group: boolean): void {
+  if (pid === undefined) return
+  try {
+    process.kill(group ? -pid : pid, 'SIGKILL')
+  } catch {
+    // It has ended meanwhile.
+  }
+}

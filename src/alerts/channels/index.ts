@@ -1,0 +1,28 @@
+import type { Channel } from '../../model/workspace.ts'
+import type { Open, Opened, Surroundings } from './channel.ts'
+import { openDiscord } from './discord.ts'
+import { openEmail } from './email.ts'
+import { openExec } from './exec.ts'
+import { openFile } from './file.ts'
+import { openSlack } from './slack.ts'
+import { openTeams } from './teams.ts'
+import { openWebhook } from './webhook.ts'
+
+type OpenAll = { readonly [Type in Channel['type']]: Open<Channel & { readonly type: Type }> }
+
+/** Every type of channel. A new one is a file, and its line here. */
+const channelTypes = {
+  webhook: openWebhook,
+  slack: openSlack,
+  discord: openDiscord,
+  teams: openTeams,
+  email: openEmail,
+  file: openFile,
+  exec: openExec,
+} satisfies OpenAll
+
+/** Opens a channel of a workspace file; sends nothing. */
+export function openChannel(channel: Channel, around: Surroundings): Opened {
+  const open = channelTypes[channel.type] as Open<Channel>
+  return open(channel, around)
+}

@@ -1,0 +1,118 @@
+import type { AlertMessage } from '../../model/alert.ts'
+import { count } from '../../model/text.ts'
+import type { DigestMessage, MessageContent } from '../../store/outbox.ts'
+
+/** A message as people read it; every text is one line. Queries, titles and addresses in it are of strangers. */
+export interface Letter {
+  readonly title: string
+  readonly sections: readonly LetterSection[]
+}
+
+export interface LetterSection {
+  readonly heading: string | null
+  readonly lines: readonly string[]
+}
+
+/** Longer texts are cut. */
+const longestLine = 400
+const longestTitle = 120
+
+export function letterOf(content: MessageContent): Letter {
+  const { title, sections } =
+    content.kind === 'alerts' ? ofAlerts(content.message) : ofDigest(content.message)
+  return {
+    title: cut(oneLine(title), longestTitle),
+    sections: sections.map(({ heading, lines }) => ({
+      heading: heading === null ? null : cut(oneLine(heading), longestTitle),
+      lines: lines.map((line) => cut(oneLine(line), longestLine)),
+    })),
+  }
+}
+
+function ofAlerts({ job, alerts }: AlertMessage): Letter {
+  const open = alerts.filter(({ state }) => state === 'open')
+  const over = alerts.filter(({ state }) => state === 'over')
+  const [first] = alerts
+  const title =
+    first !== undefined && alerts.length === 1
+      ? `${job}: ${first.state === 'over' ? 'over: ' : ''}${first.text}`
+      : `${job}: ${[
+          ...(open.length === 0 ? [] : [count(open.length, 'alert')]),
+          ...(over.length === 0 ? [] : [`${over.length} over`]),
+        ].join(', ')}`
+  const sections = [
+    { heading: over.length === 0 ? null : 'New', lines: open.map(({ text }) => text) },
+    { heading: 'Over', lines: over.map(({ text }) => text) },
+  ]
+  return { title, sections: sections.filter(({ lines }) => lines.length > 0) }
+}
+
+function ofDigest({ title, date, comparedWith, sections }: DigestMessage): Letter {
+  const against = comparedWith === null ? '' : `, compared with ${comparedWith}`
+  return {
+    title: date === null ? `${title}: the week` : `${title}: the week until ${date}${against}`,
+    sections: sections.map((section) => ({
+      heading: section.title,
+      lines: section.lines.map(
+        ({ label, value, change }) => `${label}: ${value}${change === null ? '' : ` (${change})`}`,
+      ),
+    })),
+  }
+}
+
+/** Line breaks, control characters, and signs that turn the direction of writing become spaces. */
+export function oneLine(text: string): string {
+  return text
+    .replaceAll(/[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu, ' ')
+    .replaceAll(/\p{Surrogate}/gu, '\ufffd')
+    .trim()
+}
+
+/** At most so many characters, the last one `…` where some are missing. */
+export function cut(text: string, most: number): string {
+  if (text.length <= most) return text
+  const kept = text.slice(0, most - 1)
+  // Half of a pair is no character.
+  return `${/[\ud800-\udbff]$/.test(kept) ? kept.slice(0, -1) : kept}…`
+}
+
+/** A line of a letter, as a channel writes it. */
+export interface LetterPart {
+  readonly is: 'title' | 'heading' | 'line' | 'more'
+  readonly text: string
+}
+
+/**
+ * The parts of a letter in order, as many as there is room for; what is left out is counted in a last one.
+ *
+ * @param sizeOf what a part takes of the room, as it will be written
+ */
+export function fitParts(
+  letter: Letter,
+  room: number,
+  sizeOf: (part: LetterPart) => number,
+): readonly LetterPart[] {
+  const parts = partsOf(letter)
+  let used = 0
+  const ends = parts.map((part) => (used += sizeOf(part)))
+  if (used <= room) return parts
+  const more = (from: number): LetterPart => ({
+    is: 'more',
+    text: `and ${count(parts.slice(from).filter(({ is }) => is === 'line').length, 'more line')}`,
+  })
+  let kept = parts.length - 1
+  while (kept > 0 && (ends[kept - 1] as number) + sizeOf(more(kept)) > room) kept--
+  // A heading without lines says nothing.
+  while (kept > 0 && parts[kept - 1]?.is === 'heading') kept--
+  return [...parts.slice(0, kept), more(kept)]
+}
+
+function partsOf({ title, sections }: Letter): readonly LetterPart[] {
+  return [
+    { is: 'title', text: title },
+    ...sections.flatMap(({ heading, lines }): readonly LetterPart[] => [
+      ...(heading === null ? [] : [{ is: 'heading' as const, text: heading }]),
+      ...lines.map((text) => ({ is: 'line' as const, text })),
+    ]),
+  ]
+}

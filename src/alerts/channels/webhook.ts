@@ -1,0 +1,32 @@
+import type { Channel } from '../../model/workspace.ts'
+import { documentOf, type Open, postingTo } from './channel.ts'
+
+/** A POST that is signed by the Standard Webhooks rules, where a secret is named. */
+export const openWebhook: Open<Channel & { readonly type: 'webhook' }> = ({ urlEnv, secretEnv }, around) => {
+  const secret = secretEnv === null ? null : around.secret(secretEnv)
+  if (secret === undefined)
+    return { missing: `${secretEnv} is not set. Set it in the environment or in .env` }
+  if (secret !== null && !isSecret(secret))
+    return {
+      missing: `${secretEnv} is not a secret of the Standard Webhooks rules. Make one with: echo "whsec_$(openssl rand -base64 32)"`,
+    }
+  return postingTo(urlEnv, around, async (message) => {
+    const body = JSON.stringify(documentOf(message))
+    const sentAt = new Date(around.now())
+    const headers = {
+      'webhook-id': message.id,
+      'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1000)),
+    }
+    if (secret === null) return { body, headers }
+    const { Webhook } = await import('standardwebhooks')
+    const signature = new Webhook(secret).sign(message.id, sentAt, body)
+    return { body, headers: { ...headers, 'webhook-signature': signature } }
+  })
+}
+
+/** Base64, with or without its prefix. */
+function isSecret(text: string): boolean {
+  return /^(?:whsec_)?(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$/.test(
+    text,
+  )
+}
