@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { extname } from 'node:path'
-import type { Comparison } from '../app/rank-report.ts'
+import type { Comparison } from '../app/reports/rank-report.ts'
 import { findOperation } from '../catalog/index.ts'
 import { UsageError } from '../model/errors.ts'
 import type { FlagsOf } from '../model/flag.ts'

@@ -1,6 +1,6 @@
 import { databasePath } from '../../../app/config.ts'
-import { askedDay, newestRun, notYetRun, reportedTargets } from '../../../app/rank-report.ts'
-import { askedQueries, comparer, type Fits, type Look, ordered } from '../../../app/serp-diff.ts'
+import { askedDay, newestRun, notYetRun, reportedTargets } from '../../../app/reports/rank-report.ts'
+import { askedQueries, comparer, type Fits, type Look, ordered } from '../../../app/reports/serp-diff.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type Flags, listFlag, textFlag } from '../../../model/flag.ts'
 import { numberFlag } from '../../../model/values.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { databasePath } from '../../../app/config.ts'
-import { notYetRun, rankedJob } from '../../../app/rank-report.ts'
+import { notYetRun, rankedJob } from '../../../app/reports/rank-report.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type Flags, listFlag, switchFlag, textFlag } from '../../../model/flag.ts'
 import type { ResultKind } from '../../../model/result.ts'
@@ -76,7 +76,7 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
   const look = lookOf(flags, terminal)
   const { ranked, chunks } = await atOneMoment(store, async () => {
     if (flags.explain !== undefined) {
-      const { explainQuery } = await import('../../../app/explain.ts')
+      const { explainQuery } = await import('../../../app/reports/explain.ts')
       const asked = { job, text: flags.explain, date }
       const text = await explainQuery(store, asked, { json, width: look.width })
       return { ranked: null, chunks: asStream(text) }

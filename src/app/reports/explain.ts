@@ -1,9 +1,9 @@
-import { UsageError } from '../model/errors.ts'
-import { closestMatch } from '../model/text.ts'
-import { addDays } from '../model/time.ts'
-import { sanitize } from '../output/terminal.ts'
-import { explainText, explanationOf } from '../report/explain/explain.ts'
-import type { Store } from '../store/store.ts'
+import { UsageError } from '../../model/errors.ts'
+import { closestMatch } from '../../model/text.ts'
+import { addDays } from '../../model/time.ts'
+import { sanitize } from '../../output/terminal.ts'
+import { explainText, explanationOf } from '../../report/explain/explain.ts'
+import type { Store } from '../../store/store.ts'
 
 /** The query to be explained, and the day of the last run that may do so. */
 export interface Asked {
