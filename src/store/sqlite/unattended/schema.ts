@@ -48,12 +48,24 @@ export const alerts = sqliteTable(
     /** One sentence for people. */
     text: text().notNull(),
     mutedUntil: integer('muted_until'),
+    /** 0 where it began while it was muted: its beginning was not sent. */
+    told: integer({ mode: 'boolean' }).notNull().default(true),
   },
   (table) => [
     uniqueIndex('alerts_open').on(table.identity).where(sql`state = 'open'`),
     index('alerts_job').on(table.job, table.openedAt),
   ],
 )
+
+/**
+ * Runs that alert rules have judged, as they had ended then: one that has ended anew since, or was closed, is judged again. A run
+ * that is missing here ended shortly before its process died.
+ */
+export const judgedRuns = sqliteTable('judged_runs', {
+  runId: integer('run_id').primaryKey(),
+  finishedAt: integer('finished_at'),
+  closedAt: integer('closed_at'),
+})
 
 /** Messages to channels: kept until they are delivered, at least once each. */
 export const outbox = sqliteTable(
