@@ -129,22 +129,21 @@ export function webAnswer(kind: 'organic' | 'news' | 'video') {
   }
 }
 
-/** The normaliser of an answer whose results are in `images`. */
-export function imageAnswer(body: unknown, context: ReadingContext): ParsedAnswer {
-  const fields = asFields(body) ?? {}
-  return gather(fields, context, [items(fields.images, (item) => described(item, image))])
-}
+/** The normaliser of an answer with images. */
+export const imageAnswer = listAnswer('images', (item) => described(item, image))
 
 /** The normaliser of a list of suggestions; they carry no position. */
-export function suggestionAnswer(body: unknown, context: ReadingContext): ParsedAnswer {
-  const fields = asFields(body) ?? {}
-  return gather(fields, context, [items(fields.suggestions, (item) => worded('suggestion', item))])
-}
+export const suggestionAnswer = listAnswer('suggestions', (item) => worded('suggestion', item))
 
 /** The normaliser of an AI answer: its references are the results, its text stays with the answer. */
-export function aiAnswer(body: unknown, context: ReadingContext): ParsedAnswer {
-  const fields = asFields(body) ?? {}
-  return gather(fields, context, [items(fields.references, (item) => described(item, reference))])
+export const aiAnswer = listAnswer('references', (item) => described(item, reference))
+
+/** The normaliser of an answer with one list of results. */
+function listAnswer(field: string, read: (item: unknown) => Result | null) {
+  return (body: unknown, context: ReadingContext): ParsedAnswer => {
+    const fields = asFields(body) ?? {}
+    return gather(fields, context, [items(fields[field], read)])
+  }
 }
 
 type Read = Pick<ParsedAnswer, 'results' | 'malformed'>

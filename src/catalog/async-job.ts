@@ -30,13 +30,7 @@ export function jobIdOf(
   for (const name of idHeaders) {
     const value = headers[name]
     // A location ends in the id.
-    if (typeof value === 'string' && value !== '')
-      return (
-        value
-          .replace(/[?#].*$/, '')
-          .split('/')
-          .at(-1) ?? null
-      )
+    if (typeof value === 'string' && value !== '') return value.replace(/[?#].*$/, '').replace(/.*\//, '')
   }
   return null
 }

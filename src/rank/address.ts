@@ -207,36 +207,39 @@ interface Place {
   readonly engine?: true
 }
 
-interface Wrapper extends Place {
-  /** The parameters that may carry the page's address, the surest first. */
-  readonly params: readonly string[]
-  readonly decode?: (value: string) => string
+interface Redirect extends Place {
+  /** The text in a link that should be the address of the page; empty where there is none. */
+  readonly target: (url: URL) => string
 }
 
 /**
- * Places that do nothing but lead on to the address in a parameter. Pages that show an address or work on it (translators,
+ * Places that do nothing but lead on to an address that the link carries. Pages that show an address or work on it (translators,
  * share dialogs, logins, web archives, previews) are not here: they are pages of their own.
  */
-const wrappers: readonly Wrapper[] = [
+const redirects: readonly Redirect[] = [
   // With `url=`, `q=` is what was searched for, which may be an address, too.
-  { path: '/url', params: ['url', 'q'], hosts: google, engine: true },
-  { path: '/aclk', params: ['adurl'], hosts: google, engine: true },
-  { path: '/pagead/aclk', params: ['adurl'], hosts: [...google, 'googleadservices.com'], engine: true },
-  { path: '/ck/a', params: ['u'], decode: fromBase64, hosts: ['bing.com'], engine: true },
-  { path: '/l', params: ['uddg'], hosts: ['duckduckgo.com'], engine: true },
-  { path: '/link', params: ['url'], hosts: ['so.com'], engine: true },
-  { path: '/redirect', params: ['q'], hosts: ['youtube.com'] },
-  { path: '/l.php', params: ['u'], hosts: ['facebook.com', 'messenger.com'] },
-  { path: '', params: ['u'], hosts: ['l.instagram.com', 'l.threads.com', 'l.threads.net'] },
-  { params: ['url'], hosts: ['out.reddit.com'] },
-  { path: '/away.php', params: ['to'], hosts: ['vk.com'] },
-  { path: '/linkfilter', params: ['u', 'url'], hosts: ['steamcommunity.com'] },
-  { path: '', params: ['target'], hosts: ['link.zhihu.com'] },
-  { path: '', params: ['url'], hosts: ['safelinks.protection.outlook.com'] },
+  { path: '/url', target: inParam('url', 'q'), hosts: google, engine: true },
+  { path: '/aclk', target: inParam('adurl'), hosts: google, engine: true },
+  {
+    path: '/pagead/aclk',
+    target: inParam('adurl'),
+    hosts: [...google, 'googleadservices.com'],
+    engine: true,
+  },
+  { path: '/ck/a', target: inBase64('u'), hosts: ['bing.com'], engine: true },
+  { path: '/l', target: inParam('uddg'), hosts: ['duckduckgo.com'], engine: true },
+  { path: '/link', target: inParam('url'), hosts: ['so.com'], engine: true },
+  { path: '/redirect', target: inParam('q'), hosts: ['youtube.com'] },
+  { path: '/l.php', target: inParam('u'), hosts: ['facebook.com', 'messenger.com'] },
+  { path: '', target: inParam('u'), hosts: ['l.instagram.com', 'l.threads.com', 'l.threads.net'] },
+  { target: inParam('url'), hosts: ['out.reddit.com'] },
+  { path: '/away.php', target: inParam('to'), hosts: ['vk.com'] },
+  { path: '/linkfilter', target: inParam('u', 'url'), hosts: ['steamcommunity.com'] },
+  { path: '', target: inParam('target'), hosts: ['link.zhihu.com'] },
+  { path: '', target: inParam('url'), hosts: ['safelinks.protection.outlook.com'] },
+  // The whole redirect is one path: `/RV=2/RE=…/RU=https%3a%2f%2facme.com%2f/RK=2/RS=…`.
+  { path: /\/RU=/, target: inPath('/RU=', '/RK='), hosts: ['search.yahoo.com'], engine: true },
 ]
-
-/** An engine that writes its redirects as one path: `/RV=2/RE=…/RU=https%3a%2f%2facme.com%2f/RK=2/RS=…`. */
-const pathWrapper: Place = { path: /\/RU=/, hosts: ['search.yahoo.com'], engine: true }
 
 /** Hosts that shorten links: what lies below their root leads elsewhere, and only they know where. */
 const shorteners: ReadonlySet<string> = new Set(
@@ -255,10 +258,12 @@ const opaque: readonly Place[] = [
   { path: /^\/grounding-api-redirect\/./, hosts: ['vertexaisearch.cloud.google.com'] },
 ]
 
-/** Places that lead on to what a token in `url=` stands for. */
-const tokenPlaces: readonly Place[] = [
-  { path: /^\/(?:link|goto|url)\/?$/, hosts: [...google, 'baidu.com', 'sogou.com', 'so.com'], engine: true },
-]
+/** Lead on to what a token in `url=` stands for. */
+const tokenPlace: Place = {
+  path: /^\/(?:link|goto|url)\/?$/,
+  hosts: [...google, 'baidu.com', 'sogou.com', 'so.com'],
+  engine: true,
+}
 const token = /^[\w-]{20,}=*$/
 
 /** The host given to links that come without one; no site can have it. */
@@ -266,19 +271,19 @@ const engineHost = 'engine.invalid'
 
 /** The page that a redirect leads to; null where the link is not a redirect, or hides its target. */
 function redirectTarget(url: URL): URL | null {
-  for (const wrapper of wrappers)
-    if (isAt(url, wrapper)) {
-      const target = firstAddress(url, wrapper)
+  for (const redirect of redirects)
+    if (isAt(url, redirect)) {
+      const target = absolute(redirect.target(url))
       if (target !== null) return target
     }
-  return isAt(url, pathWrapper) ? fromPath(url.pathname) : null
+  return null
 }
 
 /** Whether a link without a readable target is a redirect that hides it. */
 function hidesTarget(url: URL): boolean {
   if (shorteners.has(hostOf(url)) && url.pathname !== '/') return true
   if (opaque.some((place) => isAt(url, place))) return true
-  return tokenPlaces.some((place) => isAt(url, place)) && token.test(url.searchParams.get('url') ?? '')
+  return isAt(url, tokenPlace) && token.test(url.searchParams.get('url') ?? '')
 }
 
 function isAt(url: URL, { path, hosts, engine }: Place): boolean {
@@ -293,16 +298,24 @@ function withoutLastSlash(path: string): string {
   return path.endsWith('/') ? path.slice(0, -1) : path
 }
 
-function firstAddress({ searchParams }: URL, { params, decode = asWritten }: Wrapper): URL | null {
-  // The first that says anything decides: with `url=`, what stands in `q=` is what was searched for.
-  const value = params.map((name) => searchParams.get(name)).find((one) => one !== null && one !== '')
-  return value == null ? null : absolute(decode(value))
+/** The first of these parameters that says anything: with `url=`, what stands in `q=` is what was searched for. */
+function inParam(...names: readonly string[]) {
+  return ({ searchParams }: URL) => names.map((name) => searchParams.get(name)).find(Boolean) ?? ''
 }
 
-function fromPath(path: string): URL | null {
-  const start = path.indexOf('/RU=')
-  const end = path.indexOf('/RK=', start)
-  return start < 0 || end < 0 ? null : absolute(unescaped(path.slice(start + 4, end)))
+function inBase64(name: string) {
+  return ({ searchParams }: URL) => {
+    const value = searchParams.get(name) ?? ''
+    return value.startsWith('a1') ? Buffer.from(value.slice(2), 'base64url').toString() : ''
+  }
+}
+
+function inPath(before: string, after: string) {
+  return ({ pathname }: URL) => {
+    const start = pathname.indexOf(before)
+    const end = pathname.indexOf(after, start)
+    return start < 0 || end < 0 ? '' : unescaped(pathname.slice(start + before.length, end))
+  }
 }
 
 /** Only whole addresses: anything else is a word that was searched for, or a part of the site. */
@@ -317,14 +330,6 @@ function unescaped(text: string): string {
   } catch {
     return text
   }
-}
-
-function asWritten(value: string): string {
-  return value
-}
-
-function fromBase64(value: string): string {
-  return value.startsWith('a1') ? Buffer.from(value.slice(2), 'base64url').toString() : ''
 }
 
 /** The page that a link leads to. */

@@ -16,8 +16,8 @@ const lookups: Readonly<Record<string, (state: SandboxState, asked: CheckedReque
   usage: (state) => ({ status: 200, body: usageRecord(state.account, state.worldClock.now()) }),
   stats: (state, { params }) =>
     state.account.settings.statsEnabled ? statsReply(params, state.settings.stats) : errorReply(403),
-  'finder.countries': (_box, { query }) => ({ status: 200, body: findCountries(query) }),
-  'finder.languages': (_box, { query }) => ({ status: 200, body: findLanguages(query) }),
+  'finder.countries': (_, { query }) => ({ status: 200, body: findCountries(query) }),
+  'finder.languages': (_, { query }) => ({ status: 200, body: findLanguages(query) }),
   'jobs.poll': pollReply,
 }
 
@@ -67,32 +67,32 @@ const languageCodes = `
   .trim()
   .split(/\s+/)
 
-const countries = named('region', countryCodes)
-const languages = named('language', languageCodes)
+const findCountries = finder('region', countryCodes, (code, name) => ({
+  country_code: code.toLowerCase(),
+  country_name: name,
+}))
 
-/** Countries whose English name contains the text, whatever its case; largest reach first. */
-function findCountries(text: string): readonly object[] {
-  const found = countries.filter(contains(text))
-  return found.map(({ code, name }) => ({ country_code: code.toLowerCase(), country_name: name }))
-}
+const findLanguages = finder('language', languageCodes, (code, name) => ({
+  language_code: code,
+  language_name: name,
+}))
 
-/** Languages whose English name contains the text, whatever its case; largest reach first. */
-function findLanguages(text: string): readonly object[] {
-  const found = languages.filter(contains(text))
-  return found.map(({ code, name }) => ({ language_code: code, language_name: name }))
-}
-
-function contains(text: string) {
-  return ({ name }: { readonly name: string }) => name.toLowerCase().includes(text.toLowerCase())
-}
-
-function named(type: 'region' | 'language', codes: readonly string[]) {
+/** Finds the entries whose English name contains a text, in upper or lower case, in the order of the codes. */
+function finder(
+  type: 'region' | 'language',
+  codes: readonly string[],
+  entryOf: (code: string, name: string) => object,
+) {
   const names = new Intl.DisplayNames('en', { type })
-  return codes.map((code) => ({ code, name: names.of(code) ?? code }))
+  const all = codes.map((code) => ({ code, name: names.of(code) ?? code }))
+  return (text: string): readonly object[] =>
+    all
+      .filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()))
+      .map(({ code, name }) => entryOf(code, name))
 }
 
 /** What the success rate (percent) of the last hour says of an engine. */
-export function healthOf(successRate: number): 'operational' | 'degraded' | 'down' {
+function healthOf(successRate: number): 'operational' | 'degraded' | 'down' {
   if (successRate >= 90) return 'operational'
   return successRate >= 50 ? 'degraded' : 'down'
 }

@@ -86,28 +86,22 @@ export function stagedJob(db: Database, number: number) {
   )
   /** In the order of the columns. Values by name, or spread from a list, take half as long again. */
   const add = (q: PlannedQuery, id: number | null = null): void => {
-    const { key, operation, text, params, credits, pages, pageSize, depth, priority, volume, url } = q
-    const [tags, labels, targets] = [
+    insert.run(
+      id,
+      q.key,
+      q.operation,
+      q.text,
+      q.params,
+      q.credits,
+      q.pages,
+      q.pageSize,
+      q.depth,
+      q.priority,
+      q.volume,
+      q.url,
       JSON.stringify(q.tags),
       JSON.stringify(q.labels),
       listOf.number(q.targets),
-    ]
-    insert.run(
-      id,
-      key,
-      operation,
-      text,
-      params,
-      credits,
-      pages,
-      pageSize,
-      depth,
-      priority,
-      volume,
-      url,
-      tags,
-      labels,
-      targets,
     )
   }
   const mergeAll = duplicateMerger(db, table, listOf, add)

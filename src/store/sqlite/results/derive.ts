@@ -62,7 +62,7 @@ export function deriver(db: Database, memory: StoreCache): Derive {
       follow(read, { ...scoreQuery(read.query), paging: null })
       for (const [target, what] of said(runId, queryId)) if (before.get(target) !== what) changed += 1
     }
-    return { weighed: runs.length, changed, repaired: repaired }
+    return { weighed: runs.length, changed, repaired }
   }
 }
 

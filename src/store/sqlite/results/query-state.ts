@@ -16,7 +16,7 @@ import { runQueries as rq, runs, observations as seen, tasks } from '../schema.t
 import { resultWriter } from './write-results.ts'
 
 /** A query of a run as it was read for a change, with the rows that it was read from. */
-export interface StoredQueryState {
+interface StoredQueryState {
   readonly runId: number
   readonly queryId: number
   readonly query: QueryState
@@ -27,29 +27,12 @@ export interface StoredQueryState {
 }
 
 /** Why no page follows any more, and what kind of end that is; nulls while pages may follow. */
-export interface StoredEnd {
+interface StoredEnd {
   readonly because: string | null
   readonly kind: EndKind | null
 }
 
-/** A page of a query, with its task. */
-export interface PageRow {
-  readonly taskId: number
-  readonly page: number
-  readonly state: string
-  readonly cause: string | null
-  readonly ready: number
-  readonly answerId: number | null
-  /** When its answer came; null where it has none. */
-  readonly fetchedAt: number | null
-  readonly rankBase: number
-  readonly ranks: string | null
-  /** 1 where the service says that no page follows it. */
-  readonly isLast: number | null
-  /** 1 where its answer repeats another question than asked. */
-  readonly mismatched: number | null
-}
-
+/** A page of a query with its task, as SQLite gives it. */
 type PageList = readonly [
   taskId: number,
   page: number,
@@ -57,12 +40,17 @@ type PageList = readonly [
   cause: string | null,
   ready: number,
   answerId: number | null,
+  /** When its answer came; null where it has none. */
   fetchedAt: number | null,
   rankBase: number,
   ranks: string | null,
+  /** 1 where the service says that no page follows it. */
   isLast: number | null,
+  /** 1 where its answer repeats another question than asked. */
   mismatched: number | null,
 ]
+
+type PageRow = ReturnType<typeof pageRow>
 
 type PagingList = readonly [
   maxPages: QueryPaging['maxPages'],
@@ -179,7 +167,7 @@ function pageRow([
   ranks,
   isLast,
   mismatched,
-]: PageList): PageRow {
+]: PageList) {
   return { taskId, page, state, cause, ready, answerId, fetchedAt, rankBase, ranks, isLast, mismatched }
 }
 
