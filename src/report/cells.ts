@@ -3,14 +3,14 @@ import { count } from '../model/text.ts'
 import type { ComparisonDay } from './history/movement.ts'
 import type { DayCell, DayValue } from './history/rank-history.ts'
 
-/** How reports for people, the page among them, write a row; text from outside is as it was sent. */
+/** How reports for people, the HTML page included, write a row. Text from outside is not made harmless here. */
 
 type Param = Cell | undefined
 
 /**
- * Where and in which language was asked, as short as it can be said; the second engine has names of its own.
+ * The locale of a query in short: language, country and location. The second engine has its own parameters for it.
  *
- * @param between what stands between language and place
+ * @param between separates language and location
  */
 export function localeText(params: Readonly<Record<string, Param>>, between = ' '): string {
   const { gl, hl, location, cc, mkt } = params
@@ -18,7 +18,7 @@ export function localeText(params: Readonly<Record<string, Param>>, between = ' 
   return [mkt ?? language, location].filter((part) => part != null && part !== '').join(between)
 }
 
-/** The same of a row of the `rankings` view. */
+/** The locale of a row of the `rankings` view. */
 export function rowLocale({ gl, hl, location, params }: Row): string {
   return localeText({ ...(JSON.parse(String(params ?? '{}')) as Record<string, Param>), gl, hl, location })
 }
@@ -35,7 +35,7 @@ export function changeText({ movement, change, state }: Row): string {
   if (movement === 'declined') return `▼ ${-Number(change)}`
   if (movement === 'same') return '='
   if (movement === 'unknown') return '?'
-  // A first look that found nothing is no news.
+  // A first observation without a rank is not reported as new.
   return movement === 'new' && state !== 'ranked' ? '' : String(movement)
 }
 
@@ -49,12 +49,12 @@ export function askedText(compare: ComparisonDay | null): string {
   return compare === null ? '' : ` (asked for: ${compare.day}, ±${count(compare.tolerance, 'day')})`
 }
 
-/** A link without what all links have. */
+/** A link without its scheme and `www.` */
 export function shortUrl(url: Param): string {
   return url == null ? '' : String(url).replace(/^https?:\/\/(www\.)?/, '')
 }
 
-/** Deepest rank of each height. The same for all rows, so that they can be compared, and small moves stay small. */
+/** Deepest rank of each height. All rows have the same scale, so that they can be compared and small moves stay small. */
 const heights = [
   [1, '█'],
   [3, '▇'],
@@ -66,17 +66,16 @@ const heights = [
   [Number.POSITIVE_INFINITY, '▁'],
 ] as const
 
-/** What the signs of a trend mean. */
 export const trendLegend =
   'trend: the last days with a run, from █ rank 1, ▇ to 3, ▆ to 6, ▅ to 10, ▄ to 20, ▃ to 30, ▂ to 50, to ▁ deeper; ·: absent, ?: not known, blank: not asked.'
 
-/** Days that a trend shows, where there is room. */
+/** Days that a trend shows at most. */
 const trendDays = 30
 
 /**
- * The days of a series as one sign each, the higher the better.
+ * A series as one sign per day, the higher the better.
  *
- * @param most days at most, the latest ones
+ * @param most the number of days, counted back from the last one
  */
 export function trend(cells: readonly DayCell[], most = trendDays): string {
   return cells

@@ -1,7 +1,7 @@
 import { UsageError } from '../model/errors.ts'
 import type { CtrCurve } from './metrics/figure.ts'
 
-/** The curve of reports for which none is named, as the file that a curve of one's own is. */
+/** The default curve, in the form of a file with a user's own curve. */
 export const defaultCurveCsv = `# name: Sistrix 2020 (mobile)
 # version: 2020-07
 # source: Sistrix, Why (almost) everything you knew about Google CTR is no longer valid, July 2020: average of mobile Google searches for over 80 million keywords; it lists ranks 1 to 10, and says less than 1% for each after them
@@ -32,15 +32,14 @@ interface Rate {
   readonly percent: boolean
 }
 
-/** What a rate may be. */
 const rateForms = 'write a percentage such as 28.5 or 28.5%, or a fraction such as 0.285'
 
 /**
- * Reads a curve of one's own: lines `# name:`, `# version:` and `# source:`, a header `rank,ctr`, then one line for each
- * rank from 1 on. Rates are percentages where they end in `%` or one of them is over 1, else fractions. Commas,
- * semicolons and tabs separate.
+ * Reads a user's curve: lines `# name:`, `# version:` and `# source:`, a header `rank,ctr`, then one line for each rank from
+ * 1 on. Rates are percentages if they end in `%` or if one of them is over 1, else fractions. Commas, semicolons and tabs
+ * separate cells.
  *
- * @param file what mistakes call it
+ * @param file the name of the file in messages
  * @throws UsageError with a line for each mistake
  */
 export function parseCtr(text: string, file: string): CtrCurve {
@@ -120,7 +119,7 @@ function readRow(row: Line, rank: number, addMistake: AddMistake): Rate | null {
   return { line: row.number, value: Number(number), percent: rate.endsWith('%') }
 }
 
-/** Rates as shares; all are percentages, or none. */
+/** Rates as fractions. Either all are percentages or none. */
 function asFractions(rates: readonly Rate[], addMistake: AddMistake): readonly number[] {
   const marked = rates.some(({ percent }) => percent)
   const unmarked = rates.find(({ percent }) => !percent)
@@ -148,5 +147,5 @@ function shown(text: string): string {
   return `'${text.replace(/\p{C}/gu, '\ufffd').slice(0, 40)}'`
 }
 
-// Below what it calls, for it is read when the module loads.
+// At the end of the file, because it is read when the module loads and uses the constants above.
 export const defaultCurve = parseCtr(defaultCurveCsv, 'the default curve')

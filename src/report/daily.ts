@@ -5,27 +5,27 @@ import { type Bucket, buckets, type Distribution, distribution } from './metrics
 import { type Coverage, type Figure, figure, type MetricOptions, type Sample } from './metrics/figure.ts'
 import { type HeadlineName, headlineMetrics } from './metrics/index.ts'
 
-/** What a target came to on one day. */
+/** The figures of a target on one day. */
 export interface DailyFigures {
   readonly day: string
   readonly coverage: Coverage
   readonly figures: Readonly<Record<HeadlineName, Figure>>
   readonly distribution: Distribution
-  /** Keywords that had been asked by then. */
+  /** Keywords that were asked on this day or before. */
   readonly asked: number
   /**
-   * Whether some were observed, but less than half of them: a run that failed, or was stopped. Its figures speak for those
-   * few, and are no point of a line.
+   * Whether some keywords were observed, but less than half of them: a run that failed or was stopped. Charts leave such a
+   * day out.
    */
   readonly isPartial: boolean
 }
 
 /**
- * The figures of one target day by day: each of whatever was observed on that day, so that days with other keywords, or
- * other depths, are not equal. Expected are on the last day all keywords, on others those of which that day says anything.
+ * The figures of one target day by day, each from all that was observed on that day: days may differ in keywords and depth.
+ * On the last day all keywords are expected, on other days those that were asked.
  *
- * A page asks for them at every filter, for thousands of keywords. Figures are sums, to which days that are equal add the same:
- * so these are counted, each kind of day is measured once, and the kinds of the days of a series are found once.
+ * The page needs them after every change of a filter, for thousands of keywords. Figures are sums, and equal days add the
+ * same to them. So equal days are counted, each kind of day is measured once, and the kinds are remembered by series.
  *
  * @param target place in the targets of the history
  */
@@ -69,23 +69,23 @@ export function daily(history: RankHistory, target: number, measure: MetricOptio
   })
 }
 
-/** What equal days add to figures. */
+/** A kind of day: what each day of the kind adds to the figures. */
 interface DayKind {
   readonly bucket: Bucket
   readonly isObserved: boolean
   readonly isRanked: boolean
-  /** What one of them adds to the terms of the figures: without a volume, with one, and for each search of that. */
+  /** Added to the terms of the figures: without a volume, with a volume, and for each search of the volume. */
   readonly plain: readonly number[]
   readonly fixed: readonly number[]
   readonly bySearch: readonly number[]
 }
 
-/** Days of one kind, counted by day. */
+/** How many keywords have a day of this kind, by day. */
 interface Tally {
   readonly kind: DayKind
   readonly withVolume: Float64Array
   readonly withoutVolume: Float64Array
-  /** The volumes of those that have one. */
+  /** The sum of their volumes. */
   readonly searches: Float64Array
 }
 
@@ -110,14 +110,14 @@ function termsOf(seen: Sample, measure: MetricOptions): readonly number[] {
 
 const knownKinds = new WeakMap<MetricOptions, DayKinds>()
 
-/** The same ones whenever the same measure is asked for. */
+/** Remembered by measure. */
 function dayKindsOf(measure: MetricOptions): DayKinds {
   const known = knownKinds.get(measure) ?? new DayKinds(measure)
   knownKinds.set(measure, known)
   return known
 }
 
-/** Kinds of days, as one measure sees them. */
+/** The kinds of days by one measure. */
 class DayKinds {
   readonly all: DayKind[] = []
   readonly #measure: MetricOptions
@@ -178,7 +178,7 @@ class DayKinds {
     }
   }
 
-  /** Days whose absence counts the same. */
+  /** The known days of series in which absence counts with the same depth. */
   #equalDays(kind: ResultKind, absentDepth: number | undefined): Map<number | string, number> {
     const key = `${kind} ${absentDepth}`
     const those = this.#places.get(key) ?? new Map<number | string, number>()
@@ -187,7 +187,7 @@ class DayKinds {
   }
 }
 
-/** Days with one key are equal if their absence counts the same: mostly the cell says all. */
+/** Days with the same key are equal if absence counts with the same depth. The cell alone is enough for most days. */
 function keyOf({ cells, seen, places }: RankSeries, day: number): number | string {
   const cell = cells[day] ?? 0
   const several = places[day]
@@ -195,7 +195,7 @@ function keyOf({ cells, seen, places }: RankSeries, day: number): number | strin
   return seen[day] === undefined ? cell : `${cell} of ${seen[day]}`
 }
 
-/** What all keywords of a day come to. */
+/** The sums over all keywords of a day. */
 interface Sum {
   readonly counts: Record<Bucket, number>
   readonly coverage: { ranked: number; observed: number; expected: number }

@@ -4,16 +4,16 @@ import type { DayValue } from './history/rank-history.ts'
 import type { Figure, HeadlineMetric, MetricDefinition, MetricOptions, Sample } from './metrics/figure.ts'
 import { byHeadline, type HeadlineName, type MetricName, metrics } from './metrics/index.ts'
 
-/** A figure of the last day, beside that of the days that it is compared with. */
+/** A figure of the last day, with the same figure of the compared days. */
 export interface ComparedFigure extends Figure {
-  /** The same metric of the keywords that were observed on both days, as far down as both looked; null where there are none. */
+  /** The metric over the keywords that were observed on both days, down to the depth that both checked; null for none. */
   readonly cohort: Cohort | null
 }
 
 export interface Cohort {
   readonly now: Figure
   readonly before: Figure
-  /** Now minus before; null where one of them has no value. */
+  /** Now minus before; null if one of them has no value. */
   readonly delta: number | null
 }
 
@@ -54,7 +54,7 @@ export function isKnownOnBothDays<Status extends Pick<KeywordStatus, 'current' |
   return baseline !== null && current.state !== 'unknown' && baseline.value.state !== 'unknown'
 }
 
-/** Both days of a keyword, where both were observed. */
+/** Both days of a keyword; empty unless both were observed. */
 function pairOf(status: KeywordStatus): readonly Pair[] {
   if (!isKnownOnBothDays(status)) return []
   const { series, current, baseline, keyword } = status
@@ -69,7 +69,7 @@ function pairOf(status: KeywordStatus): readonly Pair[] {
   ]
 }
 
-/** Whether a rank of one day counts beside the other day, which would have seen it or has a rank of its own. */
+/** Whether a rank counts in the comparison: the other day has a rank too, or was checked deep enough to see this one. */
 function isSeen(rank: number, { state }: DayValue, other: DayValue): boolean {
   return state === 'ranked' && (other.state === 'ranked' || wasWithinDepth(rank, other))
 }
@@ -79,21 +79,21 @@ function cohortOf(now: Figure, before: Figure): Cohort {
   return { now, before, delta }
 }
 
-/** What a metric is, as a report measures it. */
+/** The definition of a metric under these options. */
 export function definitionOf(name: MetricName, options: Pick<MetricOptions, 'absent'>): MetricDefinition {
   const metric: MetricDefinition & Partial<HeadlineMetric> = metrics[name]
   return metric.definedAs === undefined ? metric : { ...metric, ...metric.definedAs(options) }
 }
 
-/** A value as people read it: shares in percent, other numbers with one digit after the point. */
+/** A value for people: shares in percent, other numbers with one decimal. */
 export function valueText(value: number | null, { unit }: Pick<MetricDefinition, 'unit'>): string {
   if (value === null) return '-'
   return unit === 'share' ? `${(value * 100).toFixed(1)}%` : value.toFixed(1)
 }
 
 /**
- * How much better or worse a figure is than before: `▲ 1.3`, `▼ 0.4` or `=`, shares in percentage points. Empty where
- * nothing can be compared.
+ * How much better or worse a figure is than before: `▲ 1.3`, `▼ 0.4` or `=`, shares in percentage points. Empty if nothing
+ * can be compared.
  */
 export function deltaText({ unit, better }: MetricDefinition, { cohort }: ComparedFigure): string {
   if (cohort === null || cohort.delta === null) return ''

@@ -7,7 +7,7 @@ import type { MetricOptions } from './metrics/figure.ts'
 import type { PageData } from './page/data.ts'
 import type { RankReport } from './rows.ts'
 
-/** Everything that a report as a document tells. */
+/** The content of a report that is a document. */
 export interface WholeReport {
   readonly job: string
   readonly report: RankReport
@@ -18,16 +18,16 @@ export interface WholeReport {
   readonly runs: readonly RunQuality[]
 }
 
-/** What is told with the first results of the latest and the compared day. */
+/** A report with the first results of the latest and the compared day. */
 export interface ReportWithSerps extends WholeReport {
   readonly serps: Pick<PageData, 'serps' | 'texts' | 'links' | 'sites'>
 }
 
-/** As many are told of, by a page as by a document. */
+/** Runs that a report lists at most. */
 const mostRuns = 30
 
 /**
- * How the last runs went, the newest last.
+ * How the last runs ended, the newest last.
  * @param runs the newest first
  */
 export function lastRuns(
@@ -41,25 +41,25 @@ export function lastRuns(
 }
 
 export interface RankedJob {
-  /** The rows of the report; they are read when they are asked for, and not every form has rows. */
+  /** Reads the rows of the report; not every format has rows. */
   readonly report: () => RankReport
-  /** What the report is made of; null where nothing has run yet. */
+  /** The history that the report is made of; null if nothing has run yet. */
   readonly built: BuiltHistory | null
   readonly compare: ComparisonDay | null
-  /** Runs that are reported, the newest first; it says what is asked. */
+  /** Reported runs, the newest first. The newest one says what is asked. */
   readonly runs: readonly Run[]
 }
 
-/** What a report is made of, in whichever format. */
+/** What every format of a report is made of. */
 export interface ReportSource {
   readonly job: string
   readonly ranked: RankedJob
   readonly measure: MetricOptions
   readonly store: Pick<TrackingStore, 'firstResults' | 'unbrokenDepth' | 'runQuality'>
   readonly look: TextLook & { readonly ascii: boolean }
-  /** CSV for programs: text that a spreadsheet would take for a formula stays as it is. */
+  /** CSV for programs: text that a spreadsheet would read as a formula is not changed. */
   readonly raw: boolean
-  /** Days before the last one whose SERPs go along, where the format shows them. */
+  /** Days before the last one whose SERPs are included, if the format shows SERPs. */
   readonly serpDays: number
 }
 
@@ -70,38 +70,38 @@ export interface TextLook {
   readonly color: boolean
 }
 
-/** One format of a report, and which flags have a meaning for it. */
+/** One format of a report, and the flags that apply to it. */
 export interface ReportFormat {
-  /** Everything is read of the store before it returns; what is read later may be of another moment. */
+  /** Reads everything from the store before it returns: what is read later may be of another moment. */
   readonly chunks: (source: ReportSource) => AsyncIterable<string | Uint8Array>
   /** Whether a terminal cannot show it. */
   readonly binary?: true
   /** Whether it is text that may have colors. */
   readonly painted?: true
-  /** Whether it tells figures, which can be measured in several ways. */
+  /** Whether it has figures, which can be measured in several ways. */
   readonly measured?: true
   /** Whether it has rows, which can be sorted. */
   readonly sorted?: true
-  /** Whether it shows SERPs of as many days as are asked for. */
+  /** Whether it shows SERPs of several days. */
   readonly serps?: true
-  /** Whether text can be written as it is, or so that spreadsheets are safe. */
+  /** Whether text can be written unchanged or made safe for spreadsheets. */
   readonly raw?: true
 }
 
-/** A line of the registry: a format is loaded when it is asked for. */
+/** An entry of the registry. A format is loaded when it is needed. */
 export interface ReportFormatEntry {
-  /** Extensions of the files that are of this format; text for people has any. */
+  /** File extensions of the format; none for text for people. */
   readonly extensions: readonly string[]
   readonly load: () => Promise<ReportFormat>
 }
 
-/** What the job observed; one that has not run has a history without days. */
+/** The history of the job; without days if the job has not run. */
 export function builtHistory({ job, ranked }: ReportSource): BuiltHistory {
   const history = { job, days: [], keywords: [], targets: [], series: [], links: [], removed: [] }
   return ranked.built ?? { history, queryIds: [], removedTargets: 0 }
 }
 
-/** Everything that a report as a document tells, read now. */
+/** Reads the content of a document. */
 export function wholeReport(source: ReportSource): WholeReport {
   const { job, ranked, measure, store } = source
   return {

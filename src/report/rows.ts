@@ -6,30 +6,30 @@ import { type ComparisonDay, type Observed, replacesForDay } from './history/mov
 import type { Keyword, RankHistory, TrackedTarget } from './history/rank-history.ts'
 import { bestRank } from './metrics/best-rank.ts'
 
-/** Where the targets of a job stand: rows, and what the history says of each of them, in the same order. */
+/** The rows of a report, and the status of each in the history, in the same order. */
 export interface RankedRows {
   readonly rows: readonly Row[]
   readonly statuses: readonly KeywordStatus[]
 }
 
 export interface RankReport extends RankedRows {
-  /** What was observed once and is no longer asked: queries, and targets of queries that still are. */
+  /** Queries that are no longer asked, and targets that are no longer asked of queries that still are. */
   readonly leftOut: { readonly queries: number; readonly targets: number }
 }
 
 /** The last day of a history, as rows of the `rankings` view. */
 export interface LatestDay {
-  /** What the newest run asks, as if nothing were known of it. */
+  /** A row for each query and target that the newest run asks, as unknown. */
   readonly asked: Iterable<Row>
-  /** What the runs of that day observed, in the order of the runs. */
+  /** The observations of the runs of that day, in the order of the runs. */
   readonly observed: Iterable<Row>
 }
 
 /**
- * One row per query and target that the newest run asks for, in its order: the latest day beside the day that it is
- * compared with and the best ever. What that run has not observed yet is `unknown`, and no older rank stands in for it.
+ * One row per query and target that the newest run asks for, in its order: the latest day, the compared day and the best rank
+ * ever. A row that the run has not observed yet is `unknown`; an older rank does not replace it.
  *
- * @param compare the day to compare with; null for the nearest one before
+ * @param compare the day to compare with; null for the nearest earlier one
  */
 export function rankRows(
   history: RankHistory,
@@ -51,7 +51,7 @@ export function rankRows(
   const lines = [...asked].flatMap((row) => {
     const key = keyOfRow(row)
     const status = statuses.get(key)
-    // What was filtered out of the history is no row either.
+    // No status: a filter removed it from the history.
     return status === undefined ? [] : [{ row: asAsked(latest.get(key), row), status }]
   })
   return {
@@ -60,7 +60,7 @@ export function rankRows(
   }
 }
 
-/** What was observed, under the names and with the tags, volume and landing page that the newest run gives it. */
+/** The observation with the names, tags, volume and landing page of the newest run. */
 function asAsked(observed: Row | undefined, asked: Row): Row {
   if (observed === undefined) return asked
   const said = ['target', 'tags', 'own', 'volume', 'intended_url', 'labels']
@@ -81,7 +81,7 @@ function reportRow(latest: Row, { series, baseline, change }: KeywordStatus, { d
   }
 }
 
-/** The same operation, text and params, and the same target matched in the same way: like is compared with like. */
+/** Names a query and a target in one text. Targets that are matched in another way are other targets. */
 function keyOfRow({ query, operation, params, target_site, target_match, target_also }: Row): string {
   return JSON.stringify([query, operation, params, target_site, target_match, target_also])
 }
@@ -98,12 +98,12 @@ function observedIn({ state, rank, unbroken_depth, results_ended }: Row): Observ
   }
 }
 
-/** The rank of a row as tables for people write it, with a mark where it is suspect. */
+/** The rank of a row for people, with a mark if it is suspect. */
 export function rankCell({ suspect }: Row, { current }: KeywordStatus): string {
   return `${valueRank(current)}${suspect === 1 ? '!' : ''}`
 }
 
-/** What the mark of doubt means, and how often it stands; nothing where it does not. */
+/** Explains the mark of suspect ranks and counts them; nothing if there are none. */
 export function suspectLines(rows: readonly Row[]): readonly string[] {
   const suspect = rows.filter((row) => row.suspect === 1).length
   return suspect === 0

@@ -11,16 +11,16 @@ import { headlineMetrics } from './metrics/index.ts'
 import { countMovements, type MovementCounts, type Movers, winnersAndLosers } from './metrics/movements.ts'
 
 export interface SummaryOptions extends MetricOptions {
-  /** The day to compare with; the nearest one before where none was asked for. */
+  /** The day to compare with; the nearest earlier one by default. */
   readonly compare?: ComparisonDay | null
-  /** Winners and losers at most, of each target; 10 where nothing is said. */
+  /** Winners and losers of each target at most; 10 by default. */
   readonly movers?: number
 }
 
-/** What a report comes to. */
+/** The figures of a whole report. */
 export interface Summary {
   readonly job: string
-  /** The last day; null where there is none. */
+  /** The last day; null for a history without days. */
   readonly date: string | null
   /** The days that keywords are compared with, ascending. */
   readonly compared: readonly string[]
@@ -28,11 +28,11 @@ export interface Summary {
   readonly absent: AbsentAs
   /** Keywords that are asked for. */
   readonly keywords: number
-  /** Keywords of these that were first observed after the day that is compared with. */
+  /** Those of them that were first observed after the compared day. */
   readonly added: number
-  /** Keywords that were asked on that day or later, and no longer are. */
+  /** Keywords that were asked on the compared day or later, and no longer are. */
   readonly removed: number
-  /** What the figures are of: the parts of the headline kind, one for each engine. */
+  /** The parts that the figures are of: the headline kind, one part for each engine. */
   readonly parts: readonly Part[]
   /** Parts of other kinds of results. */
   readonly otherParts: readonly Part[]
@@ -40,20 +40,20 @@ export interface Summary {
   readonly targets: readonly TargetSummary[]
 }
 
-/** What a target comes to; counts, movers and rivalries are of the headline kind, of all engines. */
+/** The figures of a target. Counts, movers and comparisons are of the headline kind, over all engines. */
 export interface TargetSummary extends Movers {
   readonly target: TrackedTarget
-  /** In the order of the parts of the summary, those of the headline kind first; only those that it is looked for in. */
+  /** Only the parts that the target is tracked in, in the order of the summary, the headline kind first. */
   readonly parts: readonly PartSummary[]
   /** Those of the first part. */
   readonly figures: Headline
   readonly distribution: Distribution
   readonly movements: MovementCounts
-  /** How it does against each of the other targets. */
+  /** The target against each other target. */
   readonly competitors: readonly CompetitorComparison[]
 }
 
-/** What a target comes to among one kind of results of one engine. */
+/** The figures of a target for one kind of results of one engine. */
 export interface PartSummary extends Part {
   readonly coverage: Coverage
   readonly knownOnBothDays: number
@@ -66,7 +66,7 @@ export interface CompetitorComparison extends HeadToHead {
   readonly other: TrackedTarget
 }
 
-/** The figures of every target on the last day, beside those of the same keywords on the days they are compared with. */
+/** The figures of every target on the last day, with those of the same keywords on the compared days. */
 export function summarise(history: RankHistory, { compare = null, ...rest }: SummaryOptions): Summary {
   const statuses = keywordStatuses(history, compare)
   const compared = comparedDays(history, statuses)
@@ -95,7 +95,6 @@ export function summarise(history: RankHistory, { compare = null, ...rest }: Sum
 
 type ByTarget = ReadonlyMap<number, readonly KeywordStatus[]>
 
-/** Target -> its statuses. */
 export function statusesByTarget(statuses: readonly KeywordStatus[]): ByTarget {
   const byTarget = new Map<number, KeywordStatus[]>()
   for (const status of statuses) {
@@ -135,7 +134,7 @@ export interface PartOfTarget extends PartSummary {
   readonly target: TrackedTarget
 }
 
-/** Every target with each of these parts that it is looked for in. */
+/** A line for every target and each of these parts that it is tracked in. */
 export function linesOf(
   { targets }: { readonly targets: readonly Pick<TargetSummary, 'target' | 'parts'>[] },
   parts: readonly Part[],
@@ -146,7 +145,7 @@ export function linesOf(
   )
 }
 
-/** How many keywords of a target a metric could not count, where one needs what they lack. */
+/** How many keywords a metric could not count because they lack something that it needs. */
 export function uncountedTexts(target: TargetSummary | undefined, parts: readonly Part[]): readonly string[] {
   return headlineMetrics.flatMap(({ name, needs, byClicks }) => {
     const uncounted = target?.figures[name].uncounted ?? 0
@@ -161,7 +160,7 @@ interface Whole {
   readonly parts: readonly Part[]
 }
 
-/** The figures of the statuses of one target, each part by itself. */
+/** The figures of one target, part by part. */
 export function partSummaries(
   statuses: readonly KeywordStatus[],
   parts: readonly Part[],
@@ -186,7 +185,7 @@ function comparedDays({ days }: RankHistory, statuses: readonly KeywordStatus[])
   return [...places].sort((a, b) => a - b).map((day) => days[day] as string)
 }
 
-/** A keyword is new where one of its targets is, and none was there to compare with. */
+/** A keyword is new if one of its targets is new and none has a compared day. */
 function countAdded(statuses: readonly KeywordStatus[]): number {
   const known = new Set<number>()
   const fresh = new Set<number>()
@@ -197,7 +196,7 @@ function countAdded(statuses: readonly KeywordStatus[]): number {
   return [...fresh].filter((keyword) => !known.has(keyword)).length
 }
 
-/** What had been taken out before the latest day that is compared with is no difference to it. */
+/** Counts what was removed since the latest compared day. */
 function countRemoved({ days, removed }: RankHistory, compared: readonly string[]): number {
   const since = compared.at(-1) ?? days.at(-2)
   return removed.filter(({ last }) => since !== undefined && last >= since).length
@@ -205,14 +204,14 @@ function countRemoved({ days, removed }: RankHistory, compared: readonly string[
 
 /** The keywords of one tag. */
 export interface Segment {
-  /** Null for keywords without any. */
+  /** Null for keywords without tags. */
   readonly tag: string | null
   readonly keywords: number
-  /** Place in the targets of the history, and its figures, those of the headline kind first. */
+  /** Place in the targets of the history, and the figures of the target, the headline kind first. */
   readonly targets: readonly (readonly [target: number, readonly PartSummary[]])[]
 }
 
-/** The headline figures per tag, in the order of the tags, those without one last. A keyword counts in each of its tags. */
+/** The headline figures per tag, in the order of the tags, keywords without a tag last. A keyword counts in each of its tags. */
 export function segments(
   history: RankHistory,
   { compare = null, ...measure }: MetricOptions & { readonly compare?: ComparisonDay | null },
@@ -238,7 +237,7 @@ export function segments(
     }))
 }
 
-/** By code units, the same everywhere; no tag comes twice. */
+/** By code units: the same order on every machine. */
 function compareTags(a: string | null, b: string | null): number {
   if (a === null || b === null) return a === null ? 1 : -1
   return a < b ? -1 : 1

@@ -3,14 +3,14 @@ import { matcherOf } from '../../rank/match.ts'
 import type { SerpQuery } from '../../store/reports.ts'
 import { diffSerps, type SerpResult, type Snapshot } from './serp-diff.ts'
 
-/** What became of the results of a query, as programs get it; its names stay. */
+/** What changed in the results of a query, for programs. Names do not change between versions. */
 export type DiffDocument = ReturnType<typeof diffDocument>
 
 export type DiffSide = ReturnType<typeof sideOf>
 export type DiffResult = ReturnType<ReturnType<typeof diffResultOf>>
 export type ChangedResult = DiffDocument['changed'][number]
 
-/** Two snapshots of a query; null for what is not stored. */
+/** Two snapshots of a query; null for one that is not stored. */
 export interface Snapshots {
   readonly from: Snapshot | null
   readonly to: Snapshot | null
@@ -18,13 +18,12 @@ export interface Snapshots {
 
 export interface DiffOptions {
   readonly job: string
-  /** Only results that stand among so many on either day. */
+  /** Only results with this rank or better on either day. */
   readonly depth?: number | undefined
-  /** Whose results are to be marked. */
+  /** The targets whose results are marked. */
   readonly targets: readonly Target[]
 }
 
-/** What became of a query's results between two snapshots. */
 export function diffDocument(
   { text, operation, params }: Pick<SerpQuery, 'text' | 'operation' | 'params'>,
   { from, to }: Snapshots,

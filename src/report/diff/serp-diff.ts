@@ -3,35 +3,35 @@ import { missingPages, type PageStatus, pageStatuses } from '../explain/pages.ts
 import { type ComparisonDay, isBetterBaseline } from '../history/movement.ts'
 import { turnoverDepth, turnoverOfPages } from '../metrics/turnover.ts'
 
-/** One result of a snapshot, as far as comparing goes. */
+/** One result of a snapshot. */
 export interface SerpResult {
   /** 1 + the distinct results before it. */
   readonly rank: number
-  /** Equal for the same result: of its link where it has one. */
+  /** Equal for equal results: made of the link if there is one, else of the title. */
   readonly key: string | number
   readonly title: string | null
   readonly link: string | null
   readonly snippet: string | null
 }
 
-/** What one run saw of a query, as plain data. */
+/** The results of a query in one run. */
 export interface Serp<Result extends SerpResult = SerpResult> {
   readonly results: readonly Result[]
-  /** Distinct results looked at without a gap from the first one on. */
+  /** Distinct results that were checked without a gap, from the first one on. */
   readonly unbrokenDepth: number
-  /** Whether there were no more: then it is known of every rank what stands there. */
+  /** Whether there were no more results: then every rank is known. */
   readonly resultsEnded: boolean
 }
 
-/** The same result, then and now. */
+/** The same result on both days. */
 export interface Pair<Result extends SerpResult = SerpResult> {
   readonly before: Result
   readonly after: Result
 }
 
-/** What became of the results between two snapshots, in the order of ranks. */
+/** The differences of two snapshots, by rank. */
 export interface SerpDiff<Result extends SerpResult = SerpResult> {
-  /** Down to here both looked without a gap. */
+  /** Both were checked down to here without a gap. */
   readonly comparedDepth: number
   readonly entered: readonly Result[]
   readonly left: readonly Result[]
@@ -41,21 +41,21 @@ export interface SerpDiff<Result extends SerpResult = SerpResult> {
   readonly changed: readonly Pair<Result>[]
   /** On both sides with the same rank, title and snippet. */
   readonly same: number
-  /** On one side alone, and deeper than the other looked without a gap: nothing is said of them. */
+  /** On one side only, and deeper than the other was checked without a gap: they are not compared. */
   readonly notCompared: { readonly from: number; readonly to: number }
   /**
-   * The share of the first ten (of as many as both looked at, where that is less) that are others, from 0 to 1:
-   * 1 - common / the longer of both lists. A result without a link is no page. Null where there were no pages to compare.
+   * The share of the first ten that differs, from 0 to 1: 1 - common / the longer of both lists. If less than ten were checked
+   * on both sides, of as many. Results without a link do not count. Null if there are no pages to compare.
    */
   readonly turnover: number | null
 }
 
 /**
- * Compares two snapshots of one query. `entered` and `left` are said only as far down as both looked without a gap; two
- * known ranks are always compared, for a rank does not depend on how deep one looked. A result that a snapshot has
- * several times counts once, with its best rank.
+ * Compares two snapshots of one query. A result `entered` or `left` only within the depth that both checked without a gap. Two
+ * known ranks are always compared: a rank does not depend on the depth. A result that a snapshot has several times counts
+ * once, with its best rank.
  *
- * @param depth only results are told that stand among so many on either side
+ * @param depth leaves out results with a worse rank on both sides
  */
 export function diffSerps<Result extends SerpResult>(
   from: Serp<Result>,
@@ -128,19 +128,19 @@ function turnoverOf(
   return turnoverOfPages(first(after), first(before)).value
 }
 
-/** What one run saw of a query, ready for comparing. */
+/** The results of a query in one run, ready for comparing. */
 export interface Snapshot extends Serp, SerpDate {
   /** When its last page came, ISO 8601 in UTC. */
   readonly fetchedAt: string | null
-  /** Distinct results that were looked at. */
+  /** Distinct results that were checked. */
   readonly depth: number
-  /** Pages looked at without a gap; infinite where the results ended there. */
+  /** Pages that were checked without a gap; infinite if the results ended there. */
   readonly unbrokenPages: number
-  /** What became of the pages that were not looked at. */
+  /** What became of the pages that were not checked. */
   readonly missed: readonly string[]
 }
 
-/** What a run left of a query, as a snapshot of the results. */
+/** The stored results of a query in one run, as a snapshot. */
 export function snapshotOf(record: SerpRecord): Snapshot {
   const pages = pageStatuses(record)
   const gap = pages.findIndex(({ state }) => state !== 'done')
@@ -155,7 +155,7 @@ export function snapshotOf(record: SerpRecord): Snapshot {
     results,
     fetchedAt: fetched.sort().at(-1) ?? null,
     depth: new Set(results.map(({ rank }) => rank)).size,
-    // Without a gap a rank is the number of results down to it.
+    // Without a gap the last rank is the number of results.
     unbrokenDepth: Math.max(0, ...resultsOf(whole).map(({ rank }) => rank)),
     unbrokenPages: resultsEnded ? Number.POSITIVE_INFINITY : whole.length,
     resultsEnded,
@@ -167,7 +167,7 @@ function resultsOf(pages: readonly PageStatus[]): readonly ResultRecord[] {
   return pages.flatMap(({ results }) => results)
 }
 
-/** Equal links are the same result; without a link it is told by its text, the second of the same text by its number. */
+/** Equal links are the same result. A result without a link is known by its title and the number of that title before it. */
 function keyed(results: readonly ResultRecord[]): readonly SerpResult[] {
   const times = new Map<string, number>()
   return results.map(({ rank, title, link, sameAs, snippet }) => {
@@ -179,15 +179,14 @@ function keyed(results: readonly ResultRecord[]): readonly SerpResult[] {
   })
 }
 
-/** The days to be compared, each as the runs of the day; null where there is none. */
+/** The compared days, each with the runs of the day; null if there is none. */
 export interface ComparedDays {
   readonly from: readonly SerpDate[] | null
   readonly to: readonly SerpDate[] | null
 }
 
 /**
- * The latest day with results, and an earlier one: the nearest before it, or the one that is nearest to the day that was
- * asked for.
+ * The latest day with results, and an earlier one: the nearest before it, or the nearest to the day that the user asked for.
  */
 export function comparedDays(looks: readonly SerpDate[], asked: ComparisonDay | null): ComparedDays {
   const days = [...new Set(looks.map(({ date }) => date))].map((date) => ({ date, state: 'ranked' as const }))
@@ -201,7 +200,7 @@ export function comparedDays(looks: readonly SerpDate[], asked: ComparisonDay | 
   return { from: from === null ? null : of(from.date), to: of(latest.date) }
 }
 
-/** Of several runs of a day the one that looked deepest without a gap; of those the last. */
+/** Of several runs of a day the one with the most pages checked without a gap; of equal ones the last. */
 export function deepestSnapshot(snapshots: readonly Snapshot[]): Snapshot | null {
   return snapshots.reduce<Snapshot | null>(
     (kept, one) => (kept === null || one.unbrokenPages >= kept.unbrokenPages ? one : kept),

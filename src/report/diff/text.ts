@@ -7,7 +7,7 @@ import type { ComparisonDay } from '../history/movement.ts'
 import type { TextLook } from '../report.ts'
 import type { ChangedResult, DiffDocument, DiffResult, DiffSide } from './document.ts'
 
-/** What became of a query's results, for a person. */
+/** What changed in the results of a query, for a person. */
 export function diffText(one: DiffDocument, { width, color }: TextLook): string {
   const params = Object.entries(one.params).map(([name, value]) => `${name}=${value}`)
   const lines = [[`"${one.query}"`, one.operation, ...params].join('  '), ...about(one)]
@@ -67,12 +67,12 @@ function counted(one: DiffDocument): string {
   return `${parts.join(', ')}. Turnover of the top 10: ${percent(one.turnover_top10)}.`
 }
 
-/** A share as `30%`; nothing where it is not known. */
+/** A share as `30%`; `?` if it is not known. */
 export function percent(share: number | null): string {
   return share === null ? '?' : `${Math.round(share * 100)}%`
 }
 
-/** A result, where it stood and where it stands. */
+/** A result with its rank on both days. */
 interface TableRow {
   readonly result: DiffResult
   readonly before: string
@@ -80,7 +80,7 @@ interface TableRow {
   readonly change: string
 }
 
-/** Who came, who went, then who moved. */
+/** Results that entered, then those that left, then those that moved. */
 function tableRows({ from, to, entered, left, moved }: DiffDocument): readonly TableRow[] {
   const before = (rank: number): string => `${isEstimated(rank, from) ? '~' : ''}${rank}`
   const after = (rank: number): string => `${isEstimated(rank, to) ? '~' : ''}${rank}`
@@ -96,7 +96,7 @@ function tableRows({ from, to, entered, left, moved }: DiffDocument): readonly T
   ]
 }
 
-/** Below a gap a page counts with its documented size. */
+/** Ranks below a gap are estimates: the missing page counts with its documented size. */
 function isEstimated(rank: number, side: DiffSide | null): boolean {
   return side !== null && rank > side.unbroken_depth
 }
@@ -134,7 +134,7 @@ function cut(text: string, width: number): string {
   return textWidth(text) > width ? fitColumns(text, width) : text
 }
 
-/** Titles and snippets as they were and are. */
+/** Titles and snippets before and now. */
 function rewritten({ changed }: DiffDocument, width: number): readonly string[] {
   if (changed.length === 0) return []
   const lines = changed.flatMap((result) => [
@@ -189,7 +189,7 @@ export function diffSummary(one: DiffDocument) {
   }
 }
 
-/** What changed most comes first: by the top 10, then by who came and went, then by who moved, then by texts. */
+/** The greatest change first: by turnover, then by results that entered or left, then by those that moved, then by texts. */
 export function byChange(a: DiffSummary, b: DiffSummary): number {
   const weights = ({ turnover_top10, entered, left, moved, changed }: DiffSummary): readonly number[] => [
     turnover_top10 ?? -1,
@@ -201,7 +201,7 @@ export function byChange(a: DiffSummary, b: DiffSummary): number {
   return one.map((weight, index) => (other[index] ?? 0) - weight).find((difference) => difference !== 0) ?? 0
 }
 
-/** One line per query for a terminal, with lines under it that say what was compared. */
+/** One line per query for a terminal. Lines below say what was compared. */
 export function diffTable(
   all: readonly DiffSummary[],
   { width, color, compare }: TextLook & { readonly compare: ComparisonDay | null },

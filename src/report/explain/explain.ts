@@ -6,14 +6,14 @@ import { explainMatch } from '../../rank/explain.ts'
 import type { QueryRecord, ResultRecord, TargetRecord } from '../../store/reports.ts'
 import { explainState, pageStatuses } from './pages.ts'
 
-/** Everything that is known of one query in one run, as programs get it; its names stay. */
+/** All that is known of one query in one run, for programs. Names do not change between versions. */
 export type Explanation = ReturnType<typeof explanationOf>
 
 type ExplainedTarget = ReturnType<typeof explainTarget>
 type ExplainedResult = ReturnType<typeof explainResult>
 type ExplainedPage = Explanation['pages'][number]
 
-/** Why a query says what it says of each target, from what its run left. */
+/** Explains the state of each target of a query from the stored pages of its run. */
 export function explanationOf(record: QueryRecord) {
   return {
     job: record.job,
@@ -70,12 +70,12 @@ function explainResult(result: ResultRecord, targets: readonly TargetRecord[]) {
     /** A redirect that does not say where it leads: it may belong to any site. */
     opaque: link !== null && isOpaque(link),
     matches: verdicts.filter(({ matches }) => matches).map(brief),
-    /** Targets that it nearly matches, or looks as if it did. */
+    /** Targets that it nearly matches. */
     near: verdicts.filter(({ near }) => near).map(brief),
   }
 }
 
-/** An explanation for a person: what is said of each target, then the evidence, page by page. */
+/** An explanation for a person: the state of each target, then the evidence page by page. */
 export function explainText(one: Explanation, width: number): string {
   const params = Object.entries(one.params).map(([name, value]) => `${name}=${value}`)
   const lines = [
@@ -123,7 +123,7 @@ function pageHead({ page, state, cause, fetched_at: at, results }: ExplainedPage
   return `Page ${page}: ${states[state]}${cause === null ? '' : `, ${cause}`}`
 }
 
-/** The number that the service sent stands in brackets, where it is another than the rank. */
+/** The position that the service sent is in brackets if it differs from the rank. */
 function resultLines(result: ExplainedResult, width: number): readonly string[] {
   const { rank, position, link, title, opaque, matches, near } = result
   const sent = position === null || position === rank ? '' : ` (${position})`

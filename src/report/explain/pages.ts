@@ -1,11 +1,11 @@
 import type { PageRecord, QueryRecord, TargetRecord } from '../../store/reports.ts'
 
-/** A page of a query, those among them that the paging policy passed over. */
+/** A page of a query; `passed` if the paging policy passed over it. */
 export interface PageStatus extends Omit<PageRecord, 'state'> {
   readonly state: PageRecord['state'] | 'passed'
 }
 
-/** The pages of a record in order without holes: what lies between them was passed over. */
+/** All pages of a record in order. Pages that it does not have were passed over. */
 export function pageStatuses({ pages }: Pick<QueryRecord, 'pages'>): readonly PageStatus[] {
   const byNumber = new Map(pages.map((page) => [page.page, page]))
   return Array.from(
@@ -21,7 +21,7 @@ export function pageStatuses({ pages }: Pick<QueryRecord, 'pages'>): readonly Pa
   )
 }
 
-/** Why a target is in the state that it is in, as a sentence. */
+/** A sentence that says why a target has its state. */
 export function explainState(record: QueryRecord, target: Pick<TargetRecord, 'state' | 'page'>): string {
   const pages = pageStatuses(record)
   if (target.state === 'unknown') return whyUnknown(record, pages)
@@ -30,7 +30,7 @@ export function explainState(record: QueryRecord, target: Pick<TargetRecord, 'st
   return doubtful === null ? why : `${why} In doubt, for ${doubtful}.`
 }
 
-/** Says which pages repeat another question than asked; null where none does. */
+/** Names the pages whose answers repeat another query than the one sent; null for none. */
 function answeredOtherwise(pages: readonly PageStatus[]): string | null {
   const such = pages.filter(({ mismatched }) => mismatched)
   return such.length === 0 ? null : `${pageNumbers(such)} answered a different query than requested`
@@ -52,7 +52,7 @@ function whyAbsent({ end }: QueryRecord, pages: readonly PageStatus[]): string {
   return `It is not on ${looked}.${end === null ? '' : ` No page follows, for ${end.because}.`}`
 }
 
-/** What became of the pages that were to be looked at and were not; those after the end of the paging are none. */
+/** What became of the planned pages that were not checked; pages after the end of the paging do not count. */
 export function missingPages({ end }: Pick<QueryRecord, 'end'>, pages: readonly PageStatus[]): string[] {
   return gaps(pages.filter(({ state, cause }) => state !== 'skipped' || cause !== end?.because))
 }
@@ -74,7 +74,7 @@ const unseen: readonly (readonly [PageStatus['state'], string, string])[] = [
   ['passed', 'was passed over', 'were passed over'],
 ]
 
-/** What became of the pages that were not looked at: pages of the same fate and cause in one part. */
+/** What became of the pages that were not checked: one text for all pages with the same state and cause. */
 function gaps(pages: readonly PageStatus[]): string[] {
   return unseen.flatMap(([state, one, several]) => {
     const such = pages.filter((page) => page.state === state)

@@ -39,12 +39,12 @@ export const figuresJsonFormat: ReportFormat = {
   measured: true,
 }
 
-/** Lists of keywords and sites at most, as far as they are no figures. */
+/** Keywords and sites in a list at most. */
 const mostListed = 20
 
 /**
- * A summary for programs: every metric with its definition, what it is made of, and what it covers. Figures are those of the
- * headline kind of results, each engine apart; other kinds stand beside them.
+ * A summary for programs: every metric with its definition, its numerator and denominator, and its coverage. Figures are of
+ * the headline kind of results, by engine; other kinds follow in a list of their own.
  */
 export function summaryDocument(summary: Summary, data: PageData) {
   const { curve, parts, otherParts } = summary
@@ -68,7 +68,7 @@ interface FiguresSource {
   /** The keywords of the headline kind of results. */
   readonly history: RankHistory
   readonly byTarget: ReadonlyMap<number, readonly KeywordStatus[]>
-  /** What links of the first results name the same page. */
+  /** For each link of the first results the number of its page. */
   readonly pages: readonly number[]
 }
 
@@ -114,13 +114,13 @@ function targetDocument(one: TargetSummary, source: FiguresSource) {
   }
 }
 
-/** What a metric is. */
+/** The definition of a metric. */
 function aboutOf(metric: MetricName, { measure }: Pick<FiguresSource, 'measure'>) {
   const { label, unit, better, definition, denominator: by } = definitionOf(metric, measure)
   return { metric, label, unit, better, definition, divided_by: by }
 }
 
-/** Every figure of one kind of results of one engine; of AI references those that no click curve makes. */
+/** Every figure of one kind of results of one engine. AI references have no figures by clicks. */
 function partFigures(part: PartSummary, target: number, source: FiguresSource) {
   const { kind, engine, figures } = part
   const { data, measure } = source
@@ -196,7 +196,7 @@ function keywordDocument({ query, operation, params }: Keyword) {
   return { query, operation, params }
 }
 
-/** The best rank of all keywords of the headline kind, and the first day and keyword with it. */
+/** The best rank over all keywords of the headline kind, with its first day and keyword. */
 function bestOf(target: number, { history }: FiguresSource) {
   const all = history.series.flatMap((one) => {
     const best = one.target === target ? bestRank(one.cells) : null
@@ -249,7 +249,7 @@ function urlSwapsDocument(target: number, source: FiguresSource) {
   }
 }
 
-/** How AI answers of the last day cite the target. */
+/** The citations of the target in the AI answers of the last day. */
 function citationDocuments(target: number, source: FiguresSource) {
   const { history, citations } = source.data
   const asked = new Set(
@@ -266,7 +266,7 @@ function citationDocuments(target: number, source: FiguresSource) {
   ]
 }
 
-/** The first ten results of a kind and an engine, of all sites. */
+/** The first ten results of one kind and engine, over all sites. */
 function firstTenDocument(part: Part, source: FiguresSource) {
   const { data, measure } = source
   const history = historyOfParts(data.history, [part])

@@ -1,6 +1,6 @@
 import type { ReportFormatEntry } from '../report.ts'
 
-/** Every format of a report by its name in `--format`; the first one where none is named. A new one is a file, and a line here. */
+/** Every format of a report by its name in `--format`; the first one is the default. A new format is a file, and a line here. */
 export const reportFormats = {
   table: { extensions: [], load: async () => (await import('./table.ts')).tableFormat },
   csv: { extensions: ['.csv'], load: async () => (await import('./rows.ts')).csvFormat },
@@ -16,7 +16,7 @@ export const reportFormats = {
 
 export type ReportFormatName = keyof typeof reportFormats
 
-/** The figures alone. */
+/** The formats of the figures without the ranks. */
 export const figureFormats: Partial<Record<ReportFormatName, ReportFormatEntry>> = {
   table: { extensions: [], load: async () => (await import('./table.ts')).figuresFormat },
   json: { extensions: ['.json'], load: async () => (await import('./figures-json.ts')).figuresJsonFormat },

@@ -4,15 +4,15 @@ import { rowFormats } from '../../output/formats/index.ts'
 import type { ReportFormat } from '../report.ts'
 import type { RankedRows } from '../rows.ts'
 
-/** What rows can be sorted by; without one of these they are in the order of their queries. */
+/** The orders of rows; `query` is the default. */
 export const rowOrders = ['query', 'rank', 'change', 'volume'] as const
 
 export type RowOrder = (typeof rowOrders)[number]
 
 /**
- * The rows in another order. `rank`: the best first, then what is absent, last what is unknown. `change`: from the greatest
- * gain to the greatest loss, what entered first, what left after all losses, last what cannot be compared. `volume`: the
- * highest first, those without one last. Rows that are equal in that keep their order.
+ * The rows in another order. `rank`: the best first, then absent rows, unknown ones last. `change`: entered rows first, then
+ * from the greatest gain to the greatest loss, then rows that left, incomparable ones last. `volume`: the highest first, rows
+ * without a volume last. Equal rows keep their order.
  */
 export function sortRows<T extends RankedRows>(report: T, order: RowOrder): T {
   if (order === 'query') return report
@@ -25,10 +25,10 @@ export function sortRows<T extends RankedRows>(report: T, order: RowOrder): T {
   }
 }
 
-/** Beyond every rank, change and volume. */
+/** Greater than every rank, change and volume. */
 const far = Number.MAX_SAFE_INTEGER
 
-/** What comes first has the lowest. */
+/** The row with the lowest key comes first. */
 const keyOf: Readonly<Record<Exclude<RowOrder, 'query'>, (row: Row) => number>> = {
   rank: ({ state, rank }) => (state === 'ranked' ? Number(rank) : state === 'absent' ? far - 1 : far),
   change: ({ movement, change }) => {
@@ -40,7 +40,7 @@ const keyOf: Readonly<Record<Exclude<RowOrder, 'query'>, (row: Row) => number>> 
   volume: ({ volume }) => (volume == null ? far : -Number(volume)),
 }
 
-/** Columns of the `rankings` view, then what a report adds; at the end what both came to have later. */
+/** Columns of the `rankings` view, then those that a report adds. Columns of later versions are at the end. */
 export const reportColumns = [
   'job',
   'query',

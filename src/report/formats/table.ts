@@ -16,7 +16,7 @@ import { builtHistory, type ReportFormat, type ReportSource, type TextLook } fro
 import { type RankReport, rankCell, suspectLines } from '../rows.ts'
 import { linesOf, type PartOfTarget, type Summary, summarise, uncountedTexts } from '../summary.ts'
 
-/** The figures, and under them every rank, for a terminal. */
+/** The figures and below them every rank, for a terminal. */
 export const tableFormat: ReportFormat = {
   chunks: (source) => {
     const { ranked, look } = source
@@ -28,7 +28,7 @@ export const tableFormat: ReportFormat = {
   sorted: true,
 }
 
-/** The figures alone. */
+/** The figures without the ranks. */
 export const figuresFormat: ReportFormat = {
   chunks: (source) => asStream(figures(source)),
   painted: true,
@@ -43,7 +43,7 @@ function figures(source: ReportSource): string {
 }
 
 interface TableLook extends TextLook {
-  /** The day that was asked to be compared with, or null. */
+  /** The day that the user asked to compare with, or null. */
   readonly compare?: ComparisonDay | null
 }
 
@@ -51,7 +51,7 @@ interface Written extends Column {
   readonly cell: (row: Row, place: number) => string
 }
 
-/** The rank table for a terminal, with lines under it that say what was counted and compared. */
+/** The rank table for a terminal. Lines below it say what was counted and compared. */
 export function rankTable(report: RankReport, { width, color, compare = null }: TableLook): string {
   const { rows } = report
   if (rows.length === 0) return ''
@@ -65,7 +65,7 @@ export function rankTable(report: RankReport, { width, color, compare = null }: 
   return `${color ? colored(table) : table}\n${lines.join('\n')}\n`
 }
 
-/** In the order in which they stand; what stands last gives way first where the terminal is narrow. */
+/** In the order of the table; in a narrow terminal the last columns are dropped first. */
 function columnsOf({ rows, statuses }: RankReport): readonly Written[] {
   const several = (cell: (row: Row) => unknown): boolean => new Set(rows.map(cell)).size > 1
   return [
@@ -145,7 +145,7 @@ function omission({ queries, targets }: RankReport['leftOut']): readonly string[
   return parts.length === 0 ? [] : [`Left out: ${parts.join(' and ')} that the job no longer asks for.`]
 }
 
-/** A few lines that say where the targets of a job stand, for above its rank table; empty where it has none. */
+/** The figures of all targets, to be printed above the rank table; empty for a job without targets. */
 export function summaryText(summary: Summary, { width, color }: TextLook): string {
   const { targets } = summary
   if (targets.length === 0) return ''
@@ -172,12 +172,12 @@ export function summaryText(summary: Summary, { width, color }: TextLook): strin
   return `${color ? colored(table) : table}${below.flatMap((line) => wrap(line, width)).join('\n')}\n`
 }
 
-/** Of the observed keywords; unknown ones are added. */
+/** Ranked keywords of the observed ones, with the number of unknown ones. */
 function rankedCell({ coverage: { ranked, observed, expected } }: PartOfTarget): string {
   return `${ranked} of ${observed}${expected > observed ? `, ${expected - observed} ?` : ''}`
 }
 
-/** The values of a column below each other, their changes behind. */
+/** The values of a column, each followed by its change; changes are aligned. */
 function figureCells(
   metric: HeadlineMetric<HeadlineName>,
   lines: readonly PartOfTarget[],

@@ -98,7 +98,7 @@ function keywordsSection({ report, history }: WholeReport): readonly string[] {
   ]
 }
 
-/** Blanks of any number keep their place only if they are not plain spaces. */
+/** Markdown joins plain spaces, so a trend has figure spaces. */
 function trendCell(cells: Parameters<typeof trend>[0]): string {
   return trend(cells).replaceAll(' ', '\u2007')
 }
@@ -114,7 +114,7 @@ const defined: readonly MetricName[] = [
   'best_rank',
 ]
 
-/** What the numbers mean, and where that comes from. */
+/** The definition of every figure, with its source. */
 function definitionsSection({ measure }: WholeReport, { curve }: Summary): readonly string[] {
   const all = defined.map((name) => definitionOf(name, measure))
   return [

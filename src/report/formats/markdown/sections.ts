@@ -21,12 +21,12 @@ import {
 } from '../../summary.ts'
 import { type MdColumn, mdLink, mdTable, mdText, toTheRight } from './text.ts'
 
-/** The name of a target; competitors are marked. */
+/** The name of a target; own targets are bold. */
 export function targetName({ label, own }: Pick<TrackedTarget, 'label' | 'own'>): string {
   return own ? `**${mdText(label)}**` : mdText(label)
 }
 
-/** Which target, and what else tells lines apart. */
+/** The target; the kind of results and the engine if there are several. */
 function nameColumns(parts: readonly Part[]): readonly MdColumn<PartOfTarget>[] {
   const several = (of: (part: Part) => string) => new Set(parts.map(of)).size > 1
   return [
@@ -40,7 +40,6 @@ function nameColumns(parts: readonly Part[]): readonly MdColumn<PartOfTarget>[] 
   ]
 }
 
-/** The headline figures, each with its change. */
 function headlineColumns<T extends { readonly figures: Headline }>(): readonly MdColumn<T>[] {
   return headlineMetrics.map((metric) =>
     toTheRight(metric.label, ({ figures }) =>
@@ -49,7 +48,7 @@ function headlineColumns<T extends { readonly figures: Headline }>(): readonly M
   )
 }
 
-/** The headline figures of every target, and of how much they speak. */
+/** The headline figures of every target, with their coverage. */
 export function headlineSection(summary: Summary, measure: MetricOptions): readonly string[] {
   const { targets, curve, parts, otherParts } = summary
   const of = (some: readonly Part[]) => mdTable(figureColumns(some), linesOf(summary, some))
@@ -87,7 +86,7 @@ function bothDays(targets: readonly TargetSummary[]): readonly string[] {
   return both === 0 ? [] : [`▲ ▼: of ${count(both, 'keyword')} known on both days.`]
 }
 
-/** The same per tag, of own targets and the headline kind of results; nothing where there are no tags. */
+/** The headline figures of own targets per tag; nothing if no keyword has a tag. */
 export function tagSection(
   segments: readonly Segment[],
   { targets }: RankHistory,
@@ -114,7 +113,7 @@ export function tagSection(
   return lines.length === 0 ? [] : ['## By tag', mdTable(columns, lines)]
 }
 
-/** Keywords by rank, and by how they moved: both add up to all. */
+/** Keywords by rank and by movement; each table adds up to all keywords. */
 export function countsSection(summary: Summary): readonly string[] {
   const { parts } = summary
   const lines = linesOf(summary, parts)
@@ -132,7 +131,7 @@ export function countsSection(summary: Summary): readonly string[] {
   ]
 }
 
-/** What tells keywords apart: the query, and the locale or the operation where there are several. */
+/** The query; the operation and the locale if there are several. */
 export function keywordColumns<T>(
   { keywords, series }: RankHistory,
   keywordOf: (row: T) => Keyword,
@@ -150,7 +149,7 @@ export function keywordColumns<T>(
   ]
 }
 
-/** Who won and who lost most, of each own target. */
+/** The greatest winners and losers of each own target. */
 export function moversSection({ targets }: Summary, history: RankHistory): readonly string[] {
   const columns: readonly MdColumn<Mover>[] = [
     ...keywordColumns<Mover>(history, ({ status }) => status.keyword),
@@ -168,7 +167,7 @@ export function moversSection({ targets }: Summary, history: RankHistory): reado
   })
 }
 
-/** Clicks a month; a dash where the volume is not known. */
+/** Clicks a month; a dash if the volume is not known. */
 function gainText({ gain }: Mover): string {
   if (gain === null) return '-'
   const size = Math.abs(gain)
@@ -176,7 +175,7 @@ function gainText({ gain }: Mover): string {
   return number === '0' ? number : `${gain < 0 ? '-' : '+'}${number}`
 }
 
-/** How each own target does against every other one. */
+/** Each own target against every other target. */
 export function headToHeadSection({ targets }: Summary): readonly string[] {
   const pairs = targets
     .filter(({ target }) => target.own)
@@ -198,7 +197,7 @@ export function headToHeadSection({ targets }: Summary): readonly string[] {
   ]
 }
 
-/** How the last runs went, and what they cost. */
+/** How the last runs ended and what they cost. */
 export function runsSection(runs: readonly RunQuality[]): readonly string[] {
   if (runs.length === 0) return []
   const number = (title: string, of: (run: RunQuality) => number) =>
@@ -230,7 +229,7 @@ const mostRuns = 10
 /** Keywords that a section lists. */
 const most = 20
 
-/** Keywords for which pages of one own target compete with each other. */
+/** Keywords for which several pages of one own target compete. */
 export function urlSwapsSection(history: RankHistory): readonly string[] {
   const all = urlSwaps(history).filter(({ target }) => history.targets[target]?.own === true)
   if (all.length === 0) return []
@@ -256,7 +255,7 @@ function more(all: number): readonly string[] {
   return all > most ? [`And ${count(all - most, 'more keyword')}.`] : []
 }
 
-/** Keywords of own targets for which another page ranks than the one that the job intends. */
+/** Keywords of own targets for which another page ranks than the intended one. */
 export function landingSection({ history, report }: WholeReport): readonly string[] {
   const isOwn = ({ status }: LandingPage) => history.targets[status.series.target]?.own === true
   const wrong = landingPages(report.statuses, history).filter(

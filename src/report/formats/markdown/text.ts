@@ -1,24 +1,24 @@
 import { parseUrl } from '../../../model/url.ts'
 import { sanitize } from '../../../output/terminal.ts'
 
-/** Invisible, and of no width: what stands on both sides of it is not one name. */
+/** Invisible and without width; it separates the two sides of a name. */
 const joiner = '\u2060'
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
 /**
- * Text from outside, so that it stays text wherever it stands: no emphasis, code, links, HTML, lists, headings or cells come
- * of it; nor, on the sites that read names, mentions (`@name`) or references (`#12`): these have a word joiner in them.
+ * Escapes text from outside: no emphasis, code, links, HTML, lists, headings or cells can come of it. A word joiner keeps
+ * sites from reading mentions (`@name`) and references (`#12`) in it.
  */
 export function mdText(text: string): string {
   const line = sanitize(text).replace(/\s+/g, ' ').trim()
   return (
     line
       .replace(/[\\`*_[\]|~$!]/g, '\\$&')
-      // What would be a list, or a rule.
+      // Lists and rules.
       .replace(/^[-+=]/, '\\$&')
       .replace(/^(\d+)([.)])/, '$1\\$2')
-      // Addresses that would become links by themselves.
+      // Addresses that sites make links of.
       .replace(/\b(www)\./gi, '$1\\.')
       .replace(/([a-z]):(?=\S)/gi, '$1\\:')
       .replace(/#/g, `\\#${joiner}`)
@@ -27,13 +27,13 @@ export function mdText(text: string): string {
   )
 }
 
-/** A link for what can be opened, else its text alone. */
+/** A link if it can be opened, else its text. */
 export function mdLink(text: string, link: string): string {
   const href = hrefOf(link)
   return href === null ? mdText(text) : `[${mdText(text)}](${href})`
 }
 
-/** The address as browsers send it, without anything that ends a link; null where it is none of the web. */
+/** The address as browsers send it, with the characters escaped that end a link; null if it is not a web address. */
 function hrefOf(link: string): string | null {
   const url = parseUrl(link)
   if (url === null || !['http:', 'https:'].includes(url.protocol)) return null

@@ -13,7 +13,7 @@ import { statusesByTarget } from '../../summary.ts'
 import { reportColumns } from '../rows.ts'
 import { field, keywordFields, type SheetField, sheet } from './sheet.ts'
 
-/** What is no text in the rows of a report. */
+/** Columns of a report that are not text. */
 const kinds: Readonly<Partial<Record<string, CellKind>>> = {
   date: 'date',
   observed_at: 'datetime',
@@ -42,7 +42,7 @@ const textWidths: Readonly<Partial<Record<string, number>>> = {
   intended_url: 50,
 }
 
-/** The rows of the report, as CSV and JSON have them, then what the job says of each query. */
+/** The rows of the report as in CSV and JSON, then the volume, the intended page and the params of each query. */
 export function rankingsSheet({ report }: WholeReport): Sheet {
   const names = [...reportColumns, 'volume', 'intended_url', 'params']
   const fields = names.map((name) =>
@@ -55,7 +55,7 @@ interface Moved extends Mover {
   readonly target: string
 }
 
-/** Everything that was won or lost, of every kind of results, in the order of what it is worth. */
+/** Every winner and loser, over all kinds of results, in the order of their worth. */
 export function movementSheet({ history, compare, measure }: WholeReport): Sheet {
   const byTarget = statusesByTarget(keywordStatuses(history, compare))
   const moved = history.targets.flatMap(({ label }, target) => {
@@ -86,7 +86,7 @@ interface Observation {
   readonly url: string | null
 }
 
-/** A row for each day, keyword and target of which anything was observed: what a pivot table is made of. */
+/** A row for each observed day, keyword and target: the input of a pivot table. */
 export function historySheet(history: RankHistory): Sheet {
   const fields: readonly SheetField<Observation>[] = [
     field('date', 'date', ({ date }) => date),
@@ -101,7 +101,7 @@ export function historySheet(history: RankHistory): Sheet {
     field('depth', 'number', ({ value }) => value.depth),
     field('url', 'text', ({ url }) => url, 50),
   ]
-  // Excel keeps the name History for itself.
+  // Excel reserves the name History.
   return sheet('Rank history', fields, observations(history))
 }
 
@@ -131,7 +131,7 @@ interface Result {
   readonly result: SerpResult
 }
 
-/** The first ten results of every keyword, of the latest day and of the one that it is compared with. */
+/** The first ten results of every keyword on the latest and on the compared day. */
 export function serpsSheet({ history, serps: { serps, texts, links, sites } }: ReportWithSerps): Sheet {
   const named = (place: number | null, names: readonly string[]) =>
     place === null ? null : (names[place] ?? null)
@@ -157,7 +157,7 @@ export function serpsSheet({ history, serps: { serps, texts, links, sites } }: R
 
 interface SiteOfPart extends Part, SiteShare {}
 
-/** Every site among the first ten results of each kind and engine, with what it gained: who else competes. */
+/** Every site among the first ten results of each kind and engine, with its gain. */
 export function sitesSheet({ history, compare, measure, serps: { serps, sites } }: ReportWithSerps): Sheet {
   const { curve } = measure
   const all = partsOf(history, measure.kind).flatMap((part) => {
@@ -183,7 +183,7 @@ export function sitesSheet({ history, compare, measure, serps: { serps, sites } 
   )
 }
 
-/** Targets by name, as tags are written. */
+/** The names of targets, joined by `;` as tags are. */
 function labelsOf(targets: readonly number[], history: RankHistory): string | null {
   return targets.length === 0 ? null : targets.map((one) => history.targets[one]?.label ?? '').join(';')
 }

@@ -1,7 +1,7 @@
 import type { CellKind, Sheet, SheetCell, SheetColumn } from '../../../output/xlsx.ts'
 import type { Keyword } from '../../history/rank-history.ts'
 
-/** A column of a sheet, and what it says of a thing. */
+/** A column of a sheet, with the cell that it makes of a thing. */
 export interface SheetField<T> extends SheetColumn {
   readonly of: (thing: T) => SheetCell
 }
@@ -15,7 +15,7 @@ const widths: Readonly<Record<CellKind, number>> = {
   percent: 12,
 }
 
-/** A column that is as wide as what it mostly holds. */
+/** A column with a width that fits most of its cells. */
 export function field<T>(
   header: string,
   kind: CellKind,
@@ -25,7 +25,7 @@ export function field<T>(
   return { header, kind, width: Math.max(width, header.length + 3), of }
 }
 
-/** Things as rows, one after the other. */
+/** A sheet with a row for each thing. */
 export function sheet<T>(name: string, fields: readonly SheetField<T>[], things: Iterable<T>): Sheet {
   return {
     name,
@@ -38,7 +38,7 @@ export function sheet<T>(name: string, fields: readonly SheetField<T>[], things:
   }
 }
 
-/** What was asked: the columns by which rows of all sheets can be put together. */
+/** The columns that name a keyword; rows of all sheets can be joined by them. */
 export function keywordFields<T>(keywordOf: (thing: T) => Keyword): readonly SheetField<T>[] {
   const param = (name: string) =>
     field<T>(name, 'text', (thing) => keywordOf(thing).params[name] ?? null, name === 'location' ? 20 : 6)

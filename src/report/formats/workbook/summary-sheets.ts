@@ -39,7 +39,7 @@ function targetFields<T extends ShownPart>(): readonly SheetField<T>[] {
   ]
 }
 
-/** A row for each target, kind of results and engine: its figures, and how many keywords rank where and moved how. */
+/** A row for each target, kind of results and engine: its figures, and its keywords by rank and by movement. */
 export function summarySheet(summary: Summary): Sheet {
   const { date, compared, parts, otherParts } = summary
   return sheet<PartOfTarget>(
@@ -80,7 +80,7 @@ interface Pair {
   readonly rivalry: CompetitorComparison
 }
 
-/** How each target does against every other one. */
+/** Each target against every other target. */
 export function competitorsSheet({ targets }: Summary): Sheet {
   const pairs = targets.flatMap(({ target, competitors: against }) =>
     against.map((rivalry): Pair => ({ target, rivalry })),
@@ -99,7 +99,7 @@ export function competitorsSheet({ targets }: Summary): Sheet {
   )
 }
 
-/** How the last runs went, and what they cost. */
+/** How the last runs ended and what they cost. */
 export function runsSheet(runs: readonly RunQuality[]): Sheet {
   return sheet<RunQuality>(
     'Runs',
@@ -128,7 +128,7 @@ const defined: readonly MetricName[] = [
   'site_share',
 ]
 
-/** One thing that a report tells, in words; of a rank of the CTR curve its rate. */
+/** A figure in words, or a rank of the CTR curve with its rate. */
 interface Definition {
   readonly figure: string
   readonly unit: string
@@ -140,7 +140,7 @@ interface Definition {
   readonly ctr: number | null
 }
 
-/** What every figure means, then the CTR curve rank by rank. */
+/** The definition of every figure, then the CTR curve rank by rank. */
 export function definitionsSheet(measure: MetricOptions): Sheet {
   const { name, version, source, rates } = measure.curve
   const all: readonly Definition[] = [
