@@ -1,7 +1,7 @@
 import type { DayValue } from '../history/rank-history.ts'
 import { coverageOf, figure, type HeadlineMetric, type MetricOptions } from './figure.ts'
 
-/** Two averages can be compared only where both were asked as deep. Keywords weigh the same, whatever their volume. */
+/** Two averages can be compared only if both were asked with the same depth. All keywords have the same weight. */
 export const averagePosition = {
   name: 'average_position',
   label: 'average position',
@@ -33,7 +33,7 @@ export const averagePosition = {
     const coverage = coverageOf(all)
     return figure(sum, counted, coverage, coverage.observed - counted)
   },
-  // Where absent is left out, a keyword that came or went would be in one of the two averages alone.
+  // If absent is left out, a keyword that entered or left would be in only one of the two averages.
   isComparable: (now, before, { absent }) =>
     absent !== 'left out' || (now.value.state === 'ranked' && before.value.state === 'ranked'),
 } as const satisfies HeadlineMetric
@@ -45,7 +45,7 @@ function placeOf({ state, rank, absentDepth }: DayValue, absent: AbsentAs): numb
   if (rank !== null) return rank
   if (absent === 'left out') return null
   if (typeof absent === 'number') return absent
-  // A history that counts absence with the checked depth says so in its values. Without a known depth there is no place.
+  // The history has decided which depth absence counts with. Without a known depth there is no place.
   return absentDepth === 0 || absentDepth === null ? null : absentDepth + 1
 }
 

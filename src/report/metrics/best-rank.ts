@@ -13,11 +13,11 @@ export const bestRankMetric: MetricDefinition = {
 
 export interface BestRank {
   readonly rank: number
-  /** Place of the day in `days`: the first one with it. */
+  /** Place in `days` of the first day with this rank. */
   readonly day: number
 }
 
-/** The best rank of all days, and when it was first had; null where it never ranked. Unit: rank; lower is better. */
+/** The best rank of all days, and its first day; null if it never ranked. Unit: rank; lower is better. */
 export function bestRank(cells: readonly DayCell[]): BestRank | null {
   let best: BestRank | null = null
   for (const [day, cell] of cells.entries()) {

@@ -21,7 +21,7 @@ export const topRanksMetric: MetricDefinition = {
   source: 'the distribution of ranks, added up',
 }
 
-/** Ranges of ranks: disjoint, without gaps. */
+/** Ranges of ranks by their last rank: disjoint and without gaps. */
 const ranges = [
   ['1', 1],
   ['2-3', 3],
@@ -39,14 +39,14 @@ export const buckets: readonly Bucket[] = [...ranges.map(([name]) => name), 'abs
 
 export type Distribution = Readonly<Record<Bucket, number>>
 
-/** How many keywords rank in each range, are absent, or unknown. Each is in one bucket: they add up to all. Unit: keywords. */
+/** How many keywords rank in each range, are absent or unknown. The buckets add up to all keywords. Unit: keywords. */
 export function distribution(values: Iterable<DayValue>): Distribution {
   const counts = Object.fromEntries(buckets.map((bucket) => [bucket, 0])) as Record<Bucket, number>
   for (const value of values) counts[bucketOf(value)]++
   return counts
 }
 
-/** Keywords that rank so high, or higher. Unit: keywords. */
+/** Keywords with this rank or a better one. Unit: keywords. */
 export function top(counts: Distribution, rank: 1 | 3 | 10 | 20 | 50 | 100): number {
   return ranges.reduce((sum, [name, last]) => (last <= rank ? sum + counts[name] : sum), 0)
 }

@@ -7,16 +7,16 @@ export interface CtrCurve {
   readonly version: string
   /** Where its numbers come from. */
   readonly source: string
-  /** Share of searches that end in a click, from rank 1 on, between 0 and 1; deeper ranks have none. */
+  /** Share of searches that end in a click on the rank, from rank 1 on, between 0 and 1; deeper ranks have no clicks. */
   readonly rates: readonly number[]
 }
 
-/** Click-through rate of a rank; none where the curve does not reach, or nothing ranks. */
+/** Click-through rate of a rank; 0 beyond the end of the curve and without a rank. */
 export function rateOf({ rates }: CtrCurve, rank: number | null): number {
   return rank === null ? 0 : (rates[rank - 1] ?? 0)
 }
 
-/** How much of what was asked a number speaks for. What is unknown is in no numerator and in no denominator. */
+/** How many of the asked keywords a figure covers. Unknown ones are in no numerator and in no denominator. */
 export interface Coverage {
   readonly ranked: number
   /** Ranked or absent. */
@@ -25,25 +25,25 @@ export interface Coverage {
   readonly expected: number
 }
 
-/** One number of a report, with what it is made of. */
+/** One number of a report, with its numerator and denominator. */
 export interface Figure {
-  /** Numerator by denominator; null where the denominator is 0. */
+  /** Numerator by denominator; null if the denominator is 0. */
   readonly value: number | null
   readonly numerator: number
   readonly denominator: number
   readonly coverage: Coverage
-  /** Observed, but not counted, for the reason that the definition gives. */
+  /** Observed but not counted, for the reason in the definition. */
   readonly uncounted: number
 }
 
-/** What a metric sees of one keyword on one day. */
+/** One keyword on one day, as metrics see it. */
 export interface Sample {
   readonly value: DayValue
   /** Kind of the results that are ranked. */
   readonly kind: ResultKind
-  /** Ranks of all results of the target, the best first; empty where none ranks. */
+  /** Ranks of all results of the target, the best first; empty if none ranks. */
   readonly ranks: readonly number[]
-  /** Searches a month; null where the job says none. */
+  /** Searches a month; null if the job names none. */
   readonly volume: number | null
 }
 
@@ -61,54 +61,53 @@ export function coverageOf(all: readonly Pick<Sample, 'value'>[]): Coverage {
   return { ranked, observed, expected: all.length }
 }
 
-/** How a report measures. */
+/** The options of a report that change its figures. */
 export interface MetricOptions {
   readonly curve: CtrCurve
-  /** What absent counts as in average positions; `depth` where nothing is said. */
+  /** What absent counts as in average positions; `depth` by default. */
   readonly absent?: AbsentAs
-  /** Kind of results that the headline tells; web results where nothing is said. */
+  /** Kind of results of the headline; web results by default. */
   readonly kind?: ResultKind
 }
 
-/** What a metric is, in words: printed wherever its numbers are. */
+/** The definition of a metric in words. It is printed with its numbers. */
 export interface MetricDefinition {
   /** Name in tables and charts. */
   readonly label: string
   /** `share`: from 0 to 1, shown in percent. */
   readonly unit: 'rank' | 'share' | 'keywords' | 'clicks a month' | 'index' | 'pages'
-  /** Which way is better for the target; null where neither is. */
+  /** The direction that is better for the target; null if neither is. */
   readonly better: 'higher' | 'lower' | null
   readonly definition: string
-  /** What it is divided by, or what its counts add up to; null where it is no ratio. */
+  /** The denominator, or what the counts add up to; null if it is not a ratio. */
   readonly denominator: string | null
-  /** What becomes of `absent` and `unknown`. */
+  /** How `absent` and `unknown` count. */
   readonly missing: string
-  /** Where the definition comes from. */
+  /** The origin of the definition. */
   readonly source: string
 }
 
 /**
- * What an absent target counts as: one below the depth that was asked for, one below what was looked at, nothing at all, or
- * always the same.
+ * What an absent target counts as: the requested depth + 1, the checked depth + 1, nothing, or a fixed number.
  */
 export type AbsentAs = 'depth' | 'looked at' | 'left out' | number
 
-/** A metric that a report begins with. */
+/** A metric at the beginning of a report. */
 export interface HeadlineMetric<Name extends string = string> extends MetricDefinition {
   readonly name: Name
-  /** Where room is narrow. */
+  /** The label in narrow columns. */
   readonly shortLabel?: string
-  /** Whether it stands first in the HTML report. */
+  /** Whether it comes first in the HTML report. */
   readonly firstOnPage?: true
-  /** Whether it counts only results that a click-through curve speaks of. */
+  /** Whether it counts only results of kinds that have click-through rates. */
   readonly byClicks?: true
-  /** What a keyword must have to be counted; the metric is hidden where no keyword has it. */
+  /** What a keyword must have to be counted. The metric is hidden if no keyword has it. */
   readonly needs?: string
-  /** What the options change in the definition. */
+  /** The part of the definition that the options change. */
   readonly definedAs?: (options: Pick<MetricOptions, 'absent'>) => Partial<MetricDefinition>
-  /** What the options assume, as a text beside the denominator; null for what is usual. */
+  /** What the options assume, in words after the denominator; null for the default. */
   readonly assumption?: (options: Pick<MetricOptions, 'absent'>) => string | null
-  /** Whether a keyword that was observed on both days belongs to the comparison. */
+  /** Whether a keyword that was observed on both days is part of the comparison. */
   readonly isComparable?: (now: Sample, before: Sample, options: Pick<MetricOptions, 'absent'>) => boolean
   readonly compute: (all: readonly Sample[], options: MetricOptions) => Figure
 }

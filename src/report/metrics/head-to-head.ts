@@ -13,26 +13,23 @@ export const headToHeadMetric: MetricDefinition = {
   source: 'ours',
 }
 
-/** How a target does against another on the keywords that both were looked for, on the last day. Unit: keywords. */
+/** A target against another one, on the keywords that both are tracked for, on the last day. Unit: keywords. */
 export interface HeadToHead {
-  /** It ranks better, or alone. */
+  /** The target ranks better, or it alone ranks. */
   readonly won: number
   readonly lost: number
   /** The same result belongs to both. */
   readonly tied: number
   /** Neither ranks. */
   readonly neither: number
-  /** Who ranks better cannot be told: unknown, or one ranks deeper than was looked for the other. */
+  /** It is not known which one ranks better: one is unknown, or ranks deeper than the other was checked. */
   readonly undecided: number
 }
 
 export type Outcome = keyof HeadToHead
 
 /**
- * Compares two targets keyword by keyword.
- *
- * @param one statuses of a target
- * @param other statuses of the other one
+ * Compares two targets keyword by keyword, given their statuses.
  */
 export function headToHead(one: readonly KeywordStatus[], other: readonly KeywordStatus[]): HeadToHead {
   const theirs = new Map(other.map(({ series, current }) => [series.keyword, current]))
@@ -53,7 +50,7 @@ function outcome(one: DayValue, other: DayValue): Outcome {
   return 'neither'
 }
 
-/** Whether it is certain that none of the others ranks better on a keyword; two of equal rank both do not lead. */
+/** Whether it is certain that none of the others ranks better on a keyword. */
 export function leads(one: DayValue, others: readonly DayValue[]): boolean {
   return others.length > 0 && others.every((other) => ['won', 'tied'].includes(outcome(one, other)))
 }

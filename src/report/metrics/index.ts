@@ -21,10 +21,10 @@ const inOrder = [visibility, shareOfVoice, averagePosition] as const
 
 export type HeadlineName = (typeof inOrder)[number]['name']
 
-/** The metrics that a report begins with. A new one is a file, and its name in the line above. */
+/** The metrics at the beginning of a report. A new one is a file, and its name in the list above. */
 export const headlineMetrics: readonly HeadlineMetric<HeadlineName>[] = inOrder
 
-/** The same in the order of the HTML report and of the definitions. */
+/** The headline metrics in the order of the HTML report and of the definitions. */
 export const pageMetrics = headlineMetrics.toSorted(
   (a, b) => Number(b.firstOnPage ?? false) - Number(a.firstOnPage ?? false),
 )
@@ -51,7 +51,6 @@ export const metrics = {
 
 export type MetricName = keyof typeof metrics
 
-/** A value for each headline metric, by its name. */
 export function byHeadline<T>(
   of: (metric: HeadlineMetric<HeadlineName>) => T,
   all = headlineMetrics,

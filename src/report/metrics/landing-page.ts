@@ -13,7 +13,7 @@ export const landingPageMetric: MetricDefinition = {
   source: 'ours; URLs are equal as the URL standard of WHATWG parses them, without fragment',
 }
 
-/** `unknown`: it is not known whether it ranks, or the service sent no link for the result that does. */
+/** `unknown`: it is not known whether the target ranks, or the service sent no link for its result. */
 export const landingStates = ['right', 'wrong page', 'not ranked', 'none intended', 'unknown'] as const
 
 export type LandingState = (typeof landingStates)[number]
@@ -21,15 +21,15 @@ export type LandingState = (typeof landingStates)[number]
 export interface LandingPage {
   readonly status: KeywordStatus
   readonly state: LandingState
-  /** The link that ranks; null where none does. */
+  /** The link that ranks; null if none does. */
   readonly link: string | null
-  /** Where the intended page stands, in the first place or behind another; null where it is not among the results. */
+  /** The rank of the intended page, as the best page or behind another one; null if it does not rank. */
   readonly intendedRank: number | null
 }
 
 /**
- * Which page ranks on the last day, against the `url` that the job intends. URLs are equal as browsers parse them, without
- * the fragment: `HTTPS://Acme.com` is `https://acme.com/`, but `/a` is not `/a/`, and `?x=1` is another page.
+ * The page that ranks on the last day, compared with the `url` that the job intends. URLs are compared as browsers parse them,
+ * without the fragment: `HTTPS://Acme.com` is `https://acme.com/`, but `/a` is not `/a/`, and `?x=1` is another page.
  */
 export function landingPages(
   statuses: readonly KeywordStatus[],
@@ -48,7 +48,7 @@ export function landingPages(
   })
 }
 
-/** How many keywords are in each state. They add up to all. Unit: keywords. */
+/** How many keywords are in each state. The states add up to all keywords. Unit: keywords. */
 export function countLanding(pages: readonly LandingPage[]): Readonly<Record<LandingState, number>> {
   const counts = Object.fromEntries(landingStates.map((state) => [state, 0])) as Record<LandingState, number>
   for (const { state } of pages) counts[state]++

@@ -37,17 +37,17 @@ export const movementNames: readonly Movement[] = [
 
 export type MovementCounts = Readonly<Record<Movement, number>>
 
-/** How many keywords moved in each way since their baseline. Each moved in one: they add up to all. Unit: keywords. */
+/** How many keywords moved in each way since their baseline. The movements add up to all keywords. Unit: keywords. */
 export function countMovements(changes: Iterable<Change>): MovementCounts {
   const counts = Object.fromEntries(movementNames.map((name) => [name, 0])) as Record<Movement, number>
   for (const { movement } of changes) counts[movement]++
   return counts
 }
 
-/** A keyword that was won or lost, and what that is worth. */
+/** A winner or loser, and the worth of its movement. */
 export interface Mover {
   readonly status: KeywordStatus
-  /** CTR now minus CTR before, times the volume: clicks a month. Null where the volume is not known, and of AI references. */
+  /** CTR now minus CTR before, times the volume: clicks a month. Null for AI references, and if the volume is not known. */
   readonly gain: number | null
 }
 
@@ -59,9 +59,9 @@ export interface Movers {
 }
 
 /**
- * Who won and who lost since the baseline, by clicks; those without a volume come after all that have one, by the clicks of
- * one search. Rank 2 lost comes before rank 40 lost; where clicks say nothing, as below the end of the curve, the one with
- * the better rank, now or then, comes first, then the one that moved farther.
+ * Winners and losers since the baseline, by clicks. Keywords without a volume come after all others, by the clicks of one
+ * search. So rank 2 lost comes before rank 40 lost. If clicks are equal, as below the end of the curve, the keyword with the
+ * better rank, now or before, comes first, then the one that moved farther.
  */
 export function winnersAndLosers(statuses: readonly KeywordStatus[], curve: CtrCurve): Movers {
   const of = (...movements: readonly string[]): readonly Mover[] =>
@@ -75,7 +75,7 @@ export function winnersAndLosers(statuses: readonly KeywordStatus[], curve: CtrC
 }
 
 interface Weighed extends Mover {
-  /** The same of one search, whatever the volume. */
+  /** The gain in clicks of one search. */
   readonly ofOneSearch: number
 }
 
@@ -88,7 +88,7 @@ function gainOf({ keyword: { volume, kind } }: KeywordStatus, clicks: number): n
   return volume === null || !hasClicks(kind) ? null : clicks * volume
 }
 
-/** The greatest gain or loss first: lists hold either gains or losses. */
+/** The greatest gain or loss first. A list has either gains or losses. */
 function byWorth(a: Weighed, b: Weighed): number {
   if ((a.gain === null) !== (b.gain === null)) return a.gain === null ? 1 : -1
   const size = ({ gain, ofOneSearch: clicks }: Weighed) => Math.abs(gain ?? clicks)

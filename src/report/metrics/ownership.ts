@@ -45,20 +45,20 @@ export const citationIndexMetric: MetricDefinition = {
   source: 'ours',
 }
 
-/** What one target has of one kind of results on the last day. */
+/** The share of one target in one kind of results on the last day. */
 export interface KindShare {
   readonly kind: ResultKind
-  /** Keywords whose results of this kind are ranked. */
+  /** Keywords that rank results of this kind. */
   readonly coverage: Coverage
-  /** Its results by all results among the first ten. Coverage counts SERPs: ranked are those with a result of it. */
+  /** Its results by all results among the first ten. Coverage counts SERPs; ranked SERPs have a result of the target. */
   readonly firstTen: Figure
 }
 
 /**
- * What a target owns of each kind of results that is tracked, in the order of their names.
+ * The share of a target in each tracked kind of results, by the name of the kind.
  *
- * @param statuses of the target
- * @param serps of the last day, one for each keyword at most
+ * @param statuses those of the target
+ * @param serps those of the last day, one for each keyword at most
  */
 export function ownership(
   statuses: readonly KeywordStatus[],
@@ -87,22 +87,22 @@ function shareOfFirstTen(serps: readonly Serp[], target: number, expected: numbe
   return figure(own, all, { ranked, observed: serps.length, expected })
 }
 
-/** How AI answers cite one target on the last day. */
+/** The citations of one target in the AI answers of the last day. */
 export interface CitationShare {
-  /** Answers that cite it, by answers. */
+  /** Answers that cite it, by all answers. */
   readonly answers: Figure
-  /** The mean of the indexes of its citations, as the service sent them; null where it is not cited. */
+  /** The mean of the indexes of its citations, as the service sent them; null if it is not cited. */
   readonly averageIndex: number | null
-  /** The mean of its lowest index in each answer that cites it; null where it is not cited. */
+  /** The mean of its lowest index in each answer that cites it; null if it is not cited. */
   readonly averageFirstIndex: number | null
   /** Its citations by all references of the answers. */
   readonly citations: Figure
 }
 
 /**
- * Where a target is cited in AI answers. Coverage counts answers: ranked are those that cite it.
+ * The citations of a target in AI answers. Coverage counts answers; ranked answers cite it.
  *
- * @param citations of the last day, one for each keyword at most
+ * @param citations those of the last day, one for each keyword at most
  * @param expected keywords that are asked for AI answers
  */
 export function citationShare(

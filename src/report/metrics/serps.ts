@@ -5,8 +5,8 @@ import type { Keyword, RankHistory, RankSeries } from '../history/rank-history.t
 import type { Serp, SerpResult } from '../page/data.ts'
 
 /**
- * For each link the place of the first one that names the same page: parsed as browsers do and without the fragment they
- * are equal. So pages are compared by number, and each link is parsed once.
+ * For each link the place of the first link of the same page. Links of one page are equal when parsed as browsers do, without
+ * the fragment. So pages are compared by number, and each link is parsed once.
  */
 export function pagesOf(links: readonly string[]): readonly number[] {
   const found = known.get(links)
@@ -22,15 +22,15 @@ export function pagesOf(links: readonly string[]): readonly number[] {
   return pages
 }
 
-/** A report asks again and again of the same list, which does not change. */
+/** A report asks many times for the same list, which does not change. */
 const known = new WeakMap<readonly string[], readonly number[]>()
 
-/** What two links of the same page have in common. */
+/** The page of a link as a text: equal for all links of the page. */
 export function samePage(link: string): string {
   return parseLink(link)?.canonical ?? link
 }
 
-/** The link that ranked on a day; null where none did, or the service sent none. */
+/** The link that ranked on a day; null if none did, or the service sent no link. */
 export function rankingLink({ cells, links }: RankSeries, day: number): number | null {
   if ((cells[day] ?? 0) <= 0) return null
   return links.findLast(([from]) => from <= day)?.[1] ?? null
@@ -54,8 +54,8 @@ export interface SerpPair {
 }
 
 /**
- * What each keyword shows on the last day, beside its baseline. What was not looked at on the last day is left out, and what the
- * history has no series of.
+ * The SERP of each keyword on the last day, with that of its baseline. Keywords that were not checked on the last day are left
+ * out, and those without a series in the history.
  */
 export function serpPairs(
   history: RankHistory,
@@ -86,23 +86,23 @@ function byKeyword(serps: readonly Serp[]): ReadonlyMap<number, ReadonlyMap<numb
   return all
 }
 
-/** Results as far down as was looked without a gap. */
+/** The first results, within the depth that was checked without a gap. */
 export function firstResults({ results, depth }: Serp, most = 10): readonly SerpResult[] {
   const last = Math.min(depth, most)
   return results.filter(([rank]) => rank <= last)
 }
 
-/** Keywords that are asked for, after whatever a filter took out. */
+/** The keywords of the series: those that filters left. */
 export function keywordsOf({ series, keywords }: RankHistory): ReadonlyMap<number, Keyword> {
   const asked = new Map<number, Keyword>()
   for (const { keyword } of series) asked.set(keyword, keywords[keyword] as Keyword)
   return asked
 }
 
-/** What a keyword weighs: its volume, or one where no keyword has any. */
+/** The weight of keywords: the volume, or 1 if no keyword has a volume. */
 export interface Weights {
   readonly by: 'volume' | 'none'
-  /** Null where others have a volume and this one has none: it is not counted. */
+  /** Null if others have a volume and this one has none: it is not counted. */
   readonly of: (keyword: number) => number | null
 }
 

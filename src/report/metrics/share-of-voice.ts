@@ -51,17 +51,17 @@ export const shareOfVoice = {
 } as const satisfies HeadlineMetric
 
 export interface SerpShare extends Figure {
-  /** What keywords weigh. */
+  /** The weight of keywords. */
   readonly weight: Weights['by']
 }
 
 /**
- * Estimated clicks of a target by those of everybody on the same pages, as the rank tracker of Ahrefs defines its share of
- * voice, but of the first ten results alone: the sum of volume times CTR(rank) of its results over that of all results.
- * Unit: share from 0 to 1. Without any volume each keyword weighs the same; where only some have one, the others are not
- * counted. Coverage counts SERPs: ranked are those with a result of the target.
+ * Estimated clicks of a target by those of all sites on the same pages. This is the share of voice of the rank tracker of
+ * Ahrefs, but over the first ten results only: the sum of volume times CTR(rank) of its results by that of all results.
+ * Unit: share from 0 to 1. If no keyword has a volume, all have the same weight; if only some have one, the others are not
+ * counted. Coverage counts SERPs; ranked SERPs have a result of the target.
  *
- * @param serps of one day, one for each keyword at most; those of keywords that the history has no series of are not counted
+ * @param serps those of one day, one for each keyword at most; keywords without a series in the history are not counted
  */
 export function serpShareOfVoice(
   serps: readonly Serp[],

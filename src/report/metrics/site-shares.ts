@@ -18,12 +18,12 @@ export const siteShareMetric: MetricDefinition = {
 export interface SiteShare {
   /** Place in `sites`. */
   readonly site: number
-  /** The targets that its results belong to, in their order; empty for a site that is not tracked. */
+  /** The targets that its results belong to; empty for a site that is not tracked. */
   readonly targets: readonly number[]
   /** SERPs with a result of the site. */
   readonly appearances: number
   readonly appearancesBefore: number
-  /** Its estimated clicks by those of all results, weighed by volume; null where there are no clicks at all. */
+  /** Its estimated clicks by those of all results, weighed by volume; null if there are no clicks at all. */
   readonly share: number | null
   readonly shareBefore: number | null
   /** Share now minus share before: positive where the site gains. */
@@ -33,16 +33,16 @@ export interface SiteShare {
 export interface Discovery {
   /** The greatest gain first. */
   readonly sites: readonly SiteShare[]
-  /** SERPs that were looked at on both days: only these are counted, each as far down as both days looked. */
+  /** SERPs that were checked on both days. Only they count, each down to the depth that both days checked. */
   readonly serps: number
   readonly weight: Weights['by']
-  /** SERPs of these that have no volume where others have one: in the appearances, not in the shares. */
+  /** SERPs without a volume while others have one: they count in the appearances and not in the shares. */
   readonly uncounted: number
 }
 
 /**
- * Which sites gain over all tracked queries. Results count where their site is known; a site's share is the sum of
- * weight times CTR(rank) of its results over that of all results, of the same SERPs on both days. Unit of shares: 0 to 1.
+ * The sites of all tracked queries by their gain. Results without a known site belong to none. The share of a site is the sum
+ * of weight times CTR(rank) of its results by that of all results, over the same SERPs on both days. Shares are from 0 to 1.
  */
 export function discoverCompetitors(
   pairs: readonly SerpPair[],

@@ -14,36 +14,36 @@ export const turnoverMetric: MetricDefinition = {
 }
 
 export interface Turnover {
-  /** From 0, nothing is new, to 1, everything is; null where no result has a link. */
+  /** From 0, nothing is new, to 1, everything is new; null if no result has a link. */
   readonly value: number | null
-  /** Pages among them that only one of the days has, of the day that has more. */
+  /** Pages of the longer list that the other day does not have. */
   readonly numerator: number
-  /** Pages of that day. */
+  /** Pages of the longer list. */
   readonly denominator: number
 }
 
-/** As far down results count. */
+/** Results count down to this rank. */
 export const turnoverDepth = 10
 
 /**
- * The share of the first ten results that are others than on the compared day, of as many as both days looked at where that
- * is less; their order does not matter, nor which day is which. A result without a link is no page.
+ * The share of the first ten results that differs from the compared day. If less than ten were checked on both days, of as
+ * many. The order of the results does not matter, nor which day is which. A result without a link is not a page.
  *
- * @param pages what `pagesOf` makes of the links
+ * @param pages the pages of the links, from `pagesOf`
  */
 function turnover(current: Serp, compared: Serp, pages: readonly number[]): Turnover {
   const depth = Math.min(turnoverDepth, current.depth, compared.depth)
   return turnoverOfPages(pagesIn(current, depth, pages), pagesIn(compared, depth, pages))
 }
 
-/** The turnover of two sets of pages, each with its first ten or as many as both days looked at. */
+/** The turnover of two sets of pages. */
 export function turnoverOfPages<Page>(now: ReadonlySet<Page>, before: ReadonlySet<Page>): Turnover {
   const common = [...now].filter((page) => before.has(page)).length
   const all = Math.max(now.size, before.size)
   return turnoverOf(all - common, all)
 }
 
-/** The turnover of all SERPs together, of those that can be compared. */
+/** The turnover over all SERPs that can be compared. */
 export function volatility(pairs: readonly SerpPair[], pages: readonly number[]) {
   const each = pairs.flatMap(({ current, compared }) => {
     return compared === null ? [] : [turnover(current, compared, pages)]

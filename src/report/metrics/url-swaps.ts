@@ -18,31 +18,31 @@ export interface UrlSwaps {
   readonly target: number
   /** Pages that ranked, the one with the most days first. */
   readonly pages: readonly RankedPage[]
-  /** Places of the days on which several pages stood in one SERP. */
+  /** Places of the days on which several pages were in one SERP. */
   readonly together: readonly number[]
-  /** How often the ranking page changed back to one that had ranked before: A, B, A is one, A, B, A, B two. */
+  /** How often the ranking page changed back to one that had ranked before: A, B, A is one swap, A, B, A, B are two. */
   readonly swaps: number
 }
 
 export interface RankedPage {
   /** Place in the links of the history. */
   readonly link: number
-  /** Places of the days on which it ranked, as the best page or behind another. */
+  /** Places of the days on which it ranked, as the best page or behind another one. */
   readonly days: readonly number[]
-  /** Days of these on which it was the best page. */
+  /** The number of days on which it was the best page. */
   readonly leading: number
 }
 
 /**
- * Where several pages of one target stood in one SERP, or its ranking page changed back and forth over the days. Days on
- * which none ranked, or nothing is known, are no change. Pages are the same where their links are, but for the fragment.
- * Those with the most swaps come first, then those with the most days together.
+ * Keywords for which several pages of one target were in one SERP, or the ranking page changed back and forth. Days without a
+ * rank and unknown days are no change. Pages are compared by link, without the fragment. Keywords with the most swaps come
+ * first, then those with the most days together.
  */
 export function urlSwaps(history: RankHistory): readonly UrlSwaps[] {
   const pages = pagesOf(history.links)
   return history.series
     .flatMap((series) => {
-      // There and back takes three links; most series never have them.
+      // Changing back takes three links; most series have less.
       if (series.links.length < 3 && !hasPlaces(series)) return []
       const one = ofSeries(series, pages)
       return one.swaps > 0 || one.together.length > 0 ? [one] : []

@@ -1,7 +1,7 @@
 import { hasClicks } from '../history/parts.ts'
 import { coverageOf, figure, type HeadlineMetric, rateOf } from './figure.ts'
 
-/** More than 1 only where a curve gives a lower rank more clicks than rank 1. Keywords weigh the same, whatever their volume. */
+/** Over 1 only if a curve gives a lower rank more clicks than rank 1. All keywords have the same weight. */
 export const visibility = {
   name: 'visibility',
   label: 'visibility',

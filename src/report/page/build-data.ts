@@ -8,11 +8,11 @@ import { builtHistory, lastRuns, type ReportSource } from '../report.ts'
 import type { Citation, PageData, Serp } from './data.ts'
 
 const shownResults = 10
-/** No AI answer has as many references. */
+/** More than any AI answer has. */
 const mostReferences = 1_000
 
 export interface SerpChoice {
-  /** Further days that a reader may compare with. */
+  /** Further days that the page offers to compare with. */
   readonly offered?: readonly ComparisonDay[]
   /** Days before the last one, beside the compared days. */
   readonly serpDays?: number
@@ -41,7 +41,7 @@ export function reportPageData(source: ReportSource, choice: SerpChoice = {}): P
     const targetsOf = targetsByLink(history, seriesOf[keyword] ?? [], day)
     const top = kind === 'reference' ? mostReferences : shownResults
     const results = store.firstResults({ run, query, kind, top })
-    // Days that are only offered to compare with are no part of the history of citations.
+    // Days that are only offered for comparison do not belong to the history of citations.
     if (kind === 'reference' && !isOffered)
       citations.push({ keyword, day, ...citationOf(results, targetsOf) })
     serps.push({
@@ -73,8 +73,7 @@ export function reportPageData(source: ReportSource, choice: SerpChoice = {}): P
 }
 
 /**
- * Keywords with the days on which anything is known of them: the last one, the one that it is compared with, recent ones,
- * and those that are offered to compare with.
+ * Each keyword with its known days among the last, the compared, the recent and the offered ones.
  */
 function* serpsToShow(
   days: readonly string[],
@@ -113,10 +112,10 @@ function citationOf(
   }
 }
 
-/** The targets that a link ranked for, own ones first; none for other sites. */
+/** The targets that a link ranked for, own ones first; empty for other sites. */
 export type TargetsByLink = (link: string | null) => readonly number[]
 
-/** The targets of the results of a keyword on a day. */
+/** Finds the targets of the results of a keyword on a day. */
 export function targetsByLink(
   { links }: RankHistory,
   series: readonly RankSeries[],
@@ -138,13 +137,13 @@ function linksOn(series: RankSeries, day: number): readonly number[] {
   return link === null ? [] : [link]
 }
 
-/** Distinct texts, which are named by their place in a list. */
+/** Distinct texts in a list; they are named by their place. */
 function stringTable() {
   const known = new Map<string, number>()
   const strings: string[] = []
   return {
     strings,
-    /** Place of a text, which is added where it is new; null for none. */
+    /** Place of a text; adds a new text. Null for null. */
     indexOf: (text: string | null): number | null => {
       if (text === null) return null
       const index = known.get(text) ?? strings.push(text) - 1

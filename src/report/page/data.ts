@@ -4,10 +4,10 @@ import type { ComparisonDay } from '../history/movement.ts'
 import type { RankHistory } from '../history/rank-history.ts'
 import type { MetricOptions } from '../metrics/figure.ts'
 
-/** Everything that the report as a page shows: plain JSON, however it is delivered. */
+/** The content of the HTML report, as plain JSON. */
 export interface PageData {
   readonly history: RankHistory
-  /** The day to compare with; null for the nearest one before. */
+  /** The day to compare with; null for the nearest earlier one. */
   readonly compare: ComparisonDay | null
   readonly measure: MetricOptions
   /** Runs of the last days, the newest last. */
@@ -26,14 +26,14 @@ export interface PageData {
 export interface Serp {
   readonly keyword: number
   readonly day: number
-  /** Distinct results checked without a gap, ten at most; deeper ranks are not known from here. */
+  /** Distinct results that were checked without a gap, ten at most. */
   readonly depth: number
   readonly results: readonly SerpResult[]
 }
 
 /**
- * Places in `texts`, `links` and `sites`, null where the service sent none; then every target that it belongs to, own ones
- * first, empty for a result of others.
+ * Places in `texts`, `links` and `sites`, null if the service sent none; then every target that the result belongs to, own
+ * ones first, empty for a result of other sites.
  */
 export type SerpResult = readonly [
   rank: number,
@@ -43,17 +43,17 @@ export type SerpResult = readonly [
   targets: readonly number[],
 ]
 
-/** Who was cited by an AI answer. */
+/** The targets that an AI answer cites. */
 export interface Citation {
   readonly keyword: number
   readonly day: number
-  /** References that the answer has. */
+  /** The number of references of the answer. */
   readonly references: number
   /** Target and the indexes at which it is cited, as the service sent them. */
   readonly cited: readonly { readonly target: number; readonly indexes: readonly number[] }[]
 }
 
-/** The page with the selected keywords and days only; runs of other days are left out, too. */
+/** The content with the selected keywords and days only; runs of other days are left out as well. */
 export function filterPage(data: PageData, filter: HistoryFilter): PageData {
   const history = filterHistory(data.history, filter)
   const range = daysOf(data.history.days, filter)

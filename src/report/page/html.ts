@@ -5,7 +5,7 @@ import { builtHistory, type ReportFormat } from '../report.ts'
 import { reportPageData } from './build-data.ts'
 import type { PageData } from './data.ts'
 
-/** The report as a page, with the results of every day that a reader may compare with. */
+/** The HTML report, with the results of every day that it offers to compare with. */
 export const pageFormat: ReportFormat = {
   chunks: (source) => {
     const { days } = builtHistory(source).history
@@ -20,15 +20,15 @@ async function* page(data: PageData): AsyncGenerator<string> {
   yield* reportPage(data, await pageAssets())
 }
 
-/** What `npm run build` makes of `client/`. */
+/** Made of `client/` by `npm run build`. */
 export interface PageAssets {
   readonly script: string
   readonly style: string
 }
 
 /**
- * The report as one HTML file: it opens offline, loads nothing, and runs only its own script, whatever a search result
- * has in its title. The same data and assets give the same text.
+ * The report as one HTML file. It opens offline, loads nothing, and runs only its own script, whatever a search result has in
+ * its title. The same data and assets give the same text.
  */
 export async function* reportPage(data: PageData, { script, style }: PageAssets): AsyncGenerator<string> {
   yield `<!doctype html>
@@ -55,7 +55,7 @@ export async function* reportPage(data: PageData, { script, style }: PageAssets)
 `
 }
 
-/** Only the script and the style that the page was made with; nothing is fetched, sent or framed. */
+/** Allows the script and the style of the page only; nothing is fetched, sent or framed. */
 function policy({ script, style }: PageAssets): string {
   return [
     "default-src 'none'",
@@ -74,12 +74,12 @@ function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
 }
 
-/** JSON in which no `<` begins an element, and no sign ends a line for readers that take it for a script. */
+/** Escapes `<`, which could begin an element, and the characters that end a line in scripts but not in JSON. */
 function escapedJson(text: string): string {
   return text.replace(/[<\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** Entries of a list that go into one piece. */
+/** Entries of a list in one piece. */
 const batch = 256
 
 /** The JSON of a value, in pieces: long lists are never one string. */
@@ -105,9 +105,9 @@ export function* jsonPieces(value: unknown): Generator<string> {
 }
 
 /**
- * Script and style of the report as a page, which the build puts beside the program.
+ * The script and the style, which the build puts next to the program.
  *
- * @param folder the one of the program, unless another is named
+ * @param folder by default the folder of the program
  */
 export async function pageAssets(folder = new URL('.', import.meta.url)): Promise<PageAssets> {
   const read = (name: string) => readFile(new URL(name, folder), 'utf8')

@@ -13,7 +13,7 @@ export interface Controls {
 
 type Option = readonly [value: string, text: string]
 
-/** Long enough that typing does not wait for drawing. */
+/** Milliseconds; long enough that typing does not wait for drawing. */
 const typingPause = 120
 
 /** The fields of the filters. */
@@ -92,7 +92,7 @@ export function controls(data: PageData, choose: (change: Partial<Filters>) => v
       const chosen = filterKeys.filter((key) => filters[key] !== '')
       for (const [key, { element }] of Object.entries(selects))
         element.classList.toggle('set', filters[key as FilterKey] !== '')
-      // It keeps its room, so that nothing beside it moves.
+      // It keeps its space, so that nothing next to it moves.
       reset.classList.toggle('away', chosen.length === 0)
       more.textContent = chosen.length === 0 ? 'Filters' : `Filters (${chosen.length})`
       found.textContent = what

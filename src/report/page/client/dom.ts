@@ -4,14 +4,14 @@ export type Child = Node | string | number | null | undefined | false
 
 type Listeners = { readonly [type in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[type]) => void }
 
-/** Attributes by name; false and null leave one away. There is no `style`: the page's policy forbids it. */
+/** Attributes by name; false and null omit one. There is no `style`, because the policy of the page forbids it. */
 export interface Attributes {
   readonly [name: string]: string | number | boolean | null | undefined | Listeners
   readonly style?: never
   readonly on?: Listeners
 }
 
-/** An HTML element; attributes that are a text are its class. Children that are text stay text. */
+/** An HTML element. A text in place of attributes is its class. Children that are text stay text. */
 export function html<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Attributes | string = '',
@@ -55,22 +55,22 @@ export function button(
   )
 }
 
-/** A name, and below it what tells more of it. */
+/** A name, and below it more about it. */
 export function twoLines(name: Child, about: Child): HTMLElement {
   return html('span', 'two-lines', name, html('span', 'about', about))
 }
 
-/** What only screen readers say. */
+/** A text for screen readers only. */
 export function srOnly(text: string): HTMLElement {
   return html('span', 'sr-only', text)
 }
 
-/** What screen readers do not say. */
+/** A text that screen readers skip. */
 export function ariaHidden(text: string, className = ''): HTMLElement {
   return html('span', { 'aria-hidden': 'true', class: className || null }, text)
 }
 
-/** A name that may go on in the next line behind a dot, a slash or a dash: never within a word that has room in a line. */
+/** A name that may break after a dot, a slash or a dash, but not within a word that fits into a line. */
 export function breakable(name: string): HTMLElement {
   const parts = name.split(/(?<=[./_-])/)
   const broken = parts.flatMap((part, place) => (place === 0 ? [part] : [html('wbr'), part]))
@@ -84,7 +84,7 @@ export function uniqueId(name: string): string {
   return `${name}-${++ids}`
 }
 
-/** Calls back with the width of an element, in whole pixels, whenever that changes. */
+/** Calls back with the width of an element, in whole pixels, whenever it changes. */
 export function onWidth(element: Element, draw: (width: number) => void): void {
   let last = 0
   onResize(element, () => {
@@ -95,12 +95,12 @@ export function onWidth(element: Element, draw: (width: number) => void): void {
   })
 }
 
-/** Calls back when an element has another size. Not at once: what is drawn may change sizes, and browsers complain of that. */
+/** Calls back when the size of an element changes. Not at once: drawing may change sizes, and browsers report that as an error. */
 export function onResize(element: Element, react: () => void): void {
   new ResizeObserver(() => requestAnimationFrame(react)).observe(element)
 }
 
-/** A link that opens in a new window; anything but a web address stays text. */
+/** A link that opens in a new window; text if it is not a web address. */
 export function linkTo(link: string, text = shortLink(link)): HTMLElement {
   const attributes = { class: 'link', title: link, dir: 'ltr' }
   if (!isWeb(link)) return html('span', attributes, ...inOrder(text))
@@ -111,7 +111,7 @@ export function linkTo(link: string, text = shortLink(link)): HTMLElement {
 /** Scripts that are written from right to left. */
 const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]|[\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u
 
-/** The parts of a link from left to right, each by itself, so that none changes places with the next. */
+/** The parts of a link from left to right, isolated so that they keep their order. */
 function inOrder(text: string): readonly Child[] {
   if (!rightToLeft.test(text)) return [text]
   return text.split(/([/?&=#]+)/).map((part) => (rightToLeft.test(part) ? html('bdi', '', part) : part))
@@ -128,15 +128,15 @@ function isWeb(link: string): boolean {
 type Step = () => void
 
 export interface StepQueue {
-  /** Does the steps given last, and forgets those before. */
+  /** Does these steps; earlier ones that are not done are dropped. */
   do(steps: readonly Step[]): void
-  /** Does at once what is left to do. */
+  /** Does the remaining steps at once. */
   finish(): void
 }
 
 /**
- * Does steps one by one when the browser has nothing else to do, letting it draw and listen between them: what is far down
- * the page need not hold up what is on the screen. Paper waits for all of them.
+ * Does steps one by one when the browser is idle, so that parts far down the page do not delay those on the screen. A print
+ * waits for all steps.
  */
 export function drawInSteps(): StepQueue {
   let waiting: readonly Step[] = []
@@ -170,7 +170,7 @@ export function drawInSteps(): StepQueue {
 /** Milliseconds after which a step is done even if the browser is busy. */
 const timeout = 300
 
-/** Calls back as soon as there is time, and gives the way to call that off. Safari does not say when it has time. */
+/** Calls back when the browser is idle; returns a function that cancels this. Safari does not say when it is idle. */
 function whenIdle(step: Step): Step {
   if (!('requestIdleCallback' in window)) {
     const timer = setTimeout(step)

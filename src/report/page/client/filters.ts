@@ -60,13 +60,13 @@ export function filtersIn(hash: string, { history }: PageData): Filters {
   return inOrder({ ...noFilters, ...Object.fromEntries(chosen), text, target: Math.max(0, target) })
 }
 
-/** The filters with their days in order: a range that is named from its end is the same range. */
+/** The filters with the first day before the last one. */
 export function inOrder(filters: Filters): Filters {
   const { from, to } = filters
   return from !== '' && to !== '' && from > to ? { ...filters, from: to, to: from } : filters
 }
 
-/** Whether a day can be chosen for one end of the range, as the other end stands. */
+/** Whether a day can be chosen for one end of the range, given the other end. */
 export function isDayAllowed(end: 'from' | 'to', day: string, { from, to }: Filters): boolean {
   if (day === '') return true
   return end === 'from' ? to === '' || day <= to : day >= from
@@ -80,7 +80,7 @@ export function hashOf(filters: Filters, { history }: PageData): string {
   return hash.toString()
 }
 
-/** Names and values of the filters: on paper there are no fields that show them. */
+/** Names and values of the filters, for prints, which show no fields. */
 export function filterLabels(
   { target, text, tag, operation, locale, part, movement, from, to, compare }: Filters,
   { history }: PageData,

@@ -48,14 +48,15 @@ export function count(value: number, noun: string, plural = `${noun}s`): string 
   return `${number(value)} ${value === 1 ? noun : plural}`
 }
 
-/** A link as short as it can be told from others of its site: host and path. */
+/** A link without its scheme, `www.` and last slash. */
 export function shortLink(link: string): string {
   return readable(link.replace(/^https?:\/\/(www\.)?/i, '').replace(/\/$/, ''))
 }
 
 /**
- * A link with its letters instead of their percent codes, to look at alone. ASCII stays encoded, for it may part the link or
- * end it; so does what is not seen, or changes how the rest is seen: controls, spaces, signs of direction, ignorable signs.
+ * A link for display, with letters instead of percent codes. ASCII stays encoded, because it may separate or end parts of the
+ * link. Controls, spaces, direction marks and ignorable characters stay encoded, because they are invisible or change how the
+ * rest looks.
  */
 export function readable(link: string): string {
   return link.replace(/(?:%[0-9a-f]{2})+/gi, (codes) => {
@@ -80,7 +81,7 @@ function encoded(sign: string): string {
   return code > 0x7f ? encodeURIComponent(sign) : `%${code.toString(16).toUpperCase().padStart(2, '0')}`
 }
 
-/** The path of a link, where its host says nothing new. */
+/** The path of a link, with its query string. */
 export function pathOf(link: string): string {
   const path = shortLink(link).replace(/^[^/?#]*/, '')
   return path === '' ? '/' : path

@@ -19,10 +19,10 @@ const parts = [
 /** The sections of a job without targets. */
 const withoutTargets: readonly string[] = ['overview', 'runs', 'definitions']
 
-/** Name of the job, the days, and links to the sections. */
+/** The name of the job, the days, and links to the sections. */
 export function header(data: PageData): {
   readonly element: HTMLElement
-  /** @param found how many keywords that comes to */
+  /** @param found the number of keywords, in words */
   show(view: View, found: string): void
 } {
   const { history } = data
@@ -68,7 +68,7 @@ export function header(data: PageData): {
   }
 }
 
-/** Goes to a section and keeps the filters, which stand behind the same `#`. */
+/** Goes to a section without changing the `#` of the address, which holds the filters. */
 export function go(id: string): (event: MouseEvent) => void {
   return (event) => {
     event.preventDefault()
@@ -82,12 +82,12 @@ export function goTo(id: string, behavior: ScrollBehavior = 'auto'): void {
   document.getElementById(`${id}-title`)?.focus({ preventScroll: true })
 }
 
-/** The section that an address names; undefined where it has filters, or nothing. */
+/** The section that an address names; undefined if it names none. */
 export function partIn(hash: string): string | undefined {
   return parts.find(([id]) => hash === `#${id}`)?.[0]
 }
 
-/** The days that these are compared with; empty where there are none. */
+/** The compared days in words; empty if there are none. */
 export function comparedDays(statuses: readonly KeywordStatus[], days: readonly string[]): string {
   const places = [...new Set(statuses.flatMap(({ baseline }) => (baseline === null ? [] : [baseline.day])))]
   places.sort((a, b) => a - b)
@@ -99,7 +99,7 @@ export function comparedDays(statuses: readonly KeywordStatus[], days: readonly 
 
 type Theme = 'light' | 'dark'
 
-/** The button that turns light into dark and back. Until it is pressed the page follows the system. */
+/** The button that switches between light and dark colours. Until it is pressed the page follows the system. */
 export function themeSwitch(): HTMLElement {
   const system = matchMedia('(prefers-color-scheme: dark)')
   let chosen: Theme | null = null

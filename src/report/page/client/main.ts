@@ -55,7 +55,7 @@ function draw(data: PageData, root: HTMLElement): void {
     const hash = hashOf(next, data)
     const address = `${location.href.split('#')[0]}${hash === '' ? '' : `#${hash}`}`
     const changed = Object.keys(change).join()
-    // Typed letters are one entry of the browser's history.
+    // A typed text is one entry of the browser's history, not one for each letter.
     if (changed === 'text' && lastChange === 'text') history.replaceState(null, '', address)
     else if (hash !== hashOf(filters, data)) history.pushState(null, '', address)
     lastChange = changed
@@ -123,7 +123,7 @@ function whyEmpty({ history: { days } }: PageData): string {
 /**
  * How many keywords are selected, and how many of them the table lists.
  *
- * @param all how many the target is tracked for
+ * @param all the number of keywords that the target is tracked for
  */
 function found({ statuses, listed, filters }: View, all: number): string {
   const selected =
@@ -146,7 +146,7 @@ function leadOf({ history, statuses, listed, filters }: View): string {
     .join(' ')
 }
 
-/** What the page shows: the JSON in the page itself. */
+/** Reads the JSON in the page. */
 async function pageData(): Promise<PageData> {
   return JSON.parse(document.getElementById('page-data')?.textContent ?? '') as PageData
 }

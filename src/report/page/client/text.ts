@@ -8,7 +8,7 @@ import { lineSample } from './chart/frame.ts'
 import { ariaHidden, breakable, type Child, html, srOnly, uniqueId } from './dom.ts'
 import { capitalised, decimal, number, percent } from './format.ts'
 
-/** A value as its unit is written; a dash where there is none. */
+/** A value in its unit; a dash for null. */
 export function metricText(name: MetricName, value: number | null): string {
   if (value === null) return '–'
   const { unit } = metrics[name]
@@ -17,19 +17,19 @@ export function metricText(name: MetricName, value: number | null): string {
   return number(value)
 }
 
-/** A value with how much better or worse it is than on the compared day. */
+/** A value with its change since the compared day. */
 export function withDelta(name: MetricName, value: number | null, delta: number | null): HTMLElement {
   return html('span', 'with-delta', metricText(name, value), deltaMark(name, delta))
 }
 
-/** A target with the line that charts draw for it. */
+/** The name of a target with a piece of its line in charts. */
 export function targetName({ targets }: RankHistory, target: number, badge: Child = null): HTMLElement {
   return html('span', 'target-name', lineSample(target), breakable(targets[target]?.label ?? ''), badge)
 }
 
 /**
- * How much better or worse a figure is: `▲ 1.3`, `▼ 0.4 pp` (shares in percentage points), or `=` as far as it is shown.
- * Up is better, whichever way the number went.
+ * How much better or worse a figure is: `▲ 1.3`, `▼ 0.4 pp` (shares in percentage points), or `=` if the shown digits are
+ * equal. Up means better, even if the number is lower.
  */
 export function deltaMark(
   name: MetricName,
@@ -59,14 +59,14 @@ export function withTooltip(text: string, meaning: readonly string[]): HTMLEleme
   const tooltip = html('span', { class: 'tooltip', role: 'tooltip', id }, ...lines)
   const button = html('button', { type: 'button', class: 'term', 'aria-describedby': id }, text)
   const term = html('span', 'with-tooltip', button, tooltip)
-  // Escape takes it away without moving pointer or focus.
+  // Escape hides it without moving pointer or focus.
   term.addEventListener('keydown', ({ key }) => term.classList.toggle('dismissed', key === 'Escape'))
   term.addEventListener('pointerenter', () => term.classList.remove('dismissed'))
   button.addEventListener('blur', () => term.classList.remove('dismissed'))
   return term
 }
 
-/** What a metric means, in sentences, as the report measures it where that can differ. */
+/** The definition of a metric under the options of the report, in sentences. */
 export function metricTooltip(
   name: MetricName,
   measure: Pick<MetricOptions, 'absent'> = {},
@@ -79,7 +79,7 @@ export function metricTooltip(
   ].map(capitalised)
 }
 
-/** Groups of keywords by movement. A keyword that ranked on neither day is not among the unchanged ones. */
+/** Groups of keywords by movement. A keyword that ranked on neither day is not in the group `same`. */
 export type MovementGroup = Movement | 'unranked'
 
 export const movementLabels: Readonly<Record<MovementGroup, string>> = {
@@ -99,7 +99,7 @@ export function movementOf({ movement, change }: Change): MovementGroup {
   return movement === 'same' && change === null ? 'unranked' : movement
 }
 
-/** How something moved, as an arrow and a number or as a word; never by colour alone. */
+/** A movement as an arrow and a number, or as a word; never by colour alone. */
 export function changeMark(change: Change): HTMLElement {
   const ranks = Math.abs(change.change ?? 0)
   const moved = movementOf(change)
@@ -124,23 +124,22 @@ export function rankText(value: DayValue): string {
   return state === 'absent' ? `not in top ${absentDepth}${about}` : 'not known'
 }
 
-/** A rank that looks as {@link valueRank} and is read as {@link rankText}. */
+/** A rank that is shown as {@link valueRank} and spoken as {@link rankText}. */
 export function rankMark(value: DayValue): HTMLElement {
   const podium = value.rank !== null && value.rank <= 3 ? ' podium' : ''
   return html('span', `rank ${value.state}${podium}`, ariaHidden(valueRank(value)), srOnly(rankText(value)))
 }
 
-/** Where and in which language was asked. */
 export function localeOf({ params }: Keyword): string {
   return localeText(params, ' · ')
 }
 
-/** Everything that was sent with the query. */
+/** The operation and the params of a query. */
 export function requestText({ operation, params }: Keyword): string {
   return [operation, ...Object.entries(params).map(([name, value]) => `${name}=${value}`)].join('  ')
 }
 
-/** A short text that tells a keyword from others with the same query; empty where there are none. */
+/** Makes a short text that tells a keyword from others with the same query; empty if there are none. */
 export function disambiguate(keywords: readonly Keyword[]): (keyword: Keyword) => string {
   const byText = new Map<string, readonly Keyword[]>()
   for (const one of keywords) byText.set(one.query, [...(byText.get(one.query) ?? []), one])

@@ -8,19 +8,19 @@ import { localeOf, movementOf } from './text.ts'
 
 /** The part of the data that the filters select. */
 export interface View {
-  /** Only the selected keywords and days; places of keywords, targets and links are those of the whole. */
+  /** Only the selected keywords and days; places of keywords, targets and links are those of the whole data. */
   readonly data: PageData
   readonly filters: Filters
   readonly history: RankHistory
   readonly target: TrackedTarget
   readonly asked: ComparisonDay | null
-  /** Of the chosen target, for each selected keyword that it is tracked for. */
+  /** The statuses of the chosen target, for each selected keyword that it is tracked for. */
   readonly statuses: readonly KeywordStatus[]
-  /** Those of them that moved as chosen: the rows of the table of keywords. Figures are not of these alone: those of winners would say nothing. */
+  /** The statuses with the chosen movement: the rows of the table of keywords. Figures are of all statuses. */
   readonly listed: readonly KeywordStatus[]
-  /** Of every target, for the selected keywords; found on the first call. */
+  /** The statuses of every target, for the selected keywords; computed on the first call. */
   allTargets(): readonly KeywordStatus[]
-  /** The selected kinds of results and engines, the one that figures are of first. */
+  /** The selected parts, the one that figures are of first. */
   readonly parts: readonly Part[]
 }
 
@@ -54,7 +54,7 @@ export function viewOf(data: PageData, filters: Filters): View {
   }
 }
 
-/** The view with another movement listed: nothing else of a view depends on it. */
+/** The view with another chosen movement; nothing else in it depends on the movement. */
 export function withMovement(view: View, filters: Filters): View {
   return { ...view, filters, listed: listedOf(view.statuses, filters.movement) }
 }
@@ -68,7 +68,7 @@ function once<T extends object>(find: () => T): () => T {
   return () => (found ??= find())
 }
 
-/** The view of one kind of results of one engine: figures never mix them. */
+/** The view of the first part: figures never mix parts. */
 export function countedView(view: View): View {
   const [counted] = view.parts
   if (counted === undefined || view.parts.length === 1) return view
@@ -89,7 +89,7 @@ export function countedView(view: View): View {
 /**
  * The data of fewer keywords, which keep their places.
  *
- * @param fits by place in the keywords
+ * @param fits whether to keep each keyword, by its place
  */
 function keep(data: PageData, fits: readonly boolean[]): PageData {
   const { history, serps, citations } = data
@@ -102,7 +102,7 @@ function keep(data: PageData, fits: readonly boolean[]): PageData {
   }
 }
 
-/** The day of the command line, unless the reader chose another one. */
+/** The day that the reader chose to compare with, else the one of the command line. */
 function askedDay(
   { compare: given }: PageData,
   days: readonly string[],

@@ -1,7 +1,7 @@
 import { html, onWidth, svg } from '../dom.ts'
 import { longDay, month, shortDay } from '../format.ts'
 
-/** A chart over days that is drawn as wide as there is room. */
+/** A chart over days that is as wide as its place on the page. */
 export interface Frame {
   /** What the chart shows, in a sentence. */
   readonly label: string
@@ -12,7 +12,7 @@ export interface Frame {
     readonly marks: readonly SVGElement[]
     readonly bottom: number
   }
-  /** What is to be said of a day. */
+  /** The values of a day, for the box at the pointer. */
   tip(day: number): readonly TipRow[]
 }
 
@@ -22,7 +22,7 @@ export interface TipRow {
   readonly value: string
 }
 
-/** What the vertical axis runs from and to, its top first, and where it has names. */
+/** The vertical axis: its values at the top and at the bottom, and the values with a label. */
 export interface Scale {
   readonly top: number
   readonly bottom: number
@@ -47,7 +47,7 @@ export interface ScaledChart {
   tip(day: number): readonly TipRow[]
 }
 
-/** A chart with a vertical scale: its grid and names lie below what is drawn. */
+/** A chart with a vertical scale. The grid and the labels are drawn first, below the marks. */
 export function scaledChart(chart: ScaledChart): HTMLElement {
   const { label, days, scale, format, height = 240, top = 10, gutter = 40, lanes = 0, draw, tip } = chart
   const bottom = height - 24 - lanes
@@ -79,7 +79,7 @@ export function gridLine({ left, right }: Edges, at: number, name: string): SVGE
   )
 }
 
-/** Draws, and says what a day came to where the pointer is, or where the arrow keys went. */
+/** Draws a chart, and shows the values of the day at the pointer or of the day that arrow keys went to. */
 export function chartFrame({ label, days, height, draw, tip }: Frame): HTMLElement {
   const drawing = svg('svg', { 'aria-hidden': 'true', height, class: 'chart' })
   const tipBox = html('div', { class: 'tip', hidden: true, 'aria-hidden': 'true' })
@@ -162,7 +162,7 @@ export interface TimeAxis extends Edges {
 
 const dayMs = 86_400_000
 
-/** Days lie as far apart as they are in time: a week without a run is a week wide. */
+/** The distance of days is their distance in time: a week without a run is a week wide. */
 export function timeAxis(days: readonly string[], { left, right }: Edges): TimeAxis {
   const times = days.map((day) => Date.parse(day))
   const [first = 0, last = 0] = [times[0], times.at(-1)]
@@ -179,10 +179,10 @@ export function timeAxis(days: readonly string[], { left, right }: Edges): TimeA
   }
 }
 
-/** Room that the name of a day takes. */
+/** Width of the label of a day. */
 const labelWidth = 76
 
-/** Names of days under a chart, as many as have room. */
+/** Labels of days below a chart, as many as fit. */
 export function timeLabels(days: readonly string[], axis: TimeAxis, y: number): SVGElement {
   const { left, right } = axis
   const names = ticks(days, Math.max(1, Math.floor((right - left) / labelWidth))).map(({ at, text }) => {
@@ -193,7 +193,7 @@ export function timeLabels(days: readonly string[], axis: TimeAxis, y: number): 
   return svg('g', 'axis', ...names)
 }
 
-/** Every so many days counted back from the last one, or the first of every so many months. */
+/** Labels at equal steps of days back from the last one, or at the first day of every few months. */
 function ticks(days: readonly string[], most: number): readonly { at: string; text: string }[] {
   const [first, last] = [days[0], days.at(-1)]
   if (first === undefined || last === undefined) return []
@@ -219,12 +219,12 @@ function firstsOfMonths(first: string, last: string): readonly string[] {
   return firsts
 }
 
-/** Coordinates of a chart: a tenth of a pixel is more than is seen. */
+/** Rounds a coordinate to a tenth of a pixel. */
 export function round(at: number): number {
   return Math.round(at * 10) / 10
 }
 
-/** How many lines are told apart: each has its own colour and its own strokes. */
+/** The number of lines that differ; each has a colour and a dash pattern of its own. */
 const looks = 8
 const dashes = ['', '7 3', '2 3', '9 3 2 3', '4 4', '12 4', '1 4', '6 2 2 2 2 2']
 
@@ -238,7 +238,7 @@ export function lineSample(target: number): SVGElement {
   return sample(22, 8, svg('line', { x1: 1, x2: 21, y1: 4, y2: 4, ...lineLook(target) }))
 }
 
-/** The colour of a class of ranks, the best first, then what is no rank. */
+/** The colour of a band of ranks, the best ranks first, then `absent` and `unknown`. */
 export function bandSample(band: number): SVGElement {
   return sample(
     12,
@@ -251,7 +251,7 @@ function sample(width: number, height: number, shape: SVGElement): SVGElement {
   return svg('svg', { class: 'sample', width, height, 'aria-hidden': 'true' }, shape)
 }
 
-/** Names of lines or bands, with a sample of each. */
+/** The legend of a chart: names of lines or bands with a sample of each. */
 export function legend(
   entries: readonly { readonly sample: SVGElement; readonly label: string }[],
 ): HTMLElement {

@@ -12,7 +12,7 @@ import {
 
 export interface Line {
   readonly label: string
-  /** Place of its target in the list of targets: says how it is drawn. */
+  /** Place of its target in the list of targets; it decides the look of the line. */
   readonly target: number
   /** Null leaves a gap. */
   readonly values: readonly (number | null)[]
@@ -22,15 +22,15 @@ export interface Line {
 
 export interface LineChart extends Omit<ScaledChart, 'axis' | 'draw' | 'tip'> {
   readonly lines: readonly Line[]
-  /** How the value of a day is written, where that is more exact. */
+  /** Writes the value of a day, if more exactly than the axis. */
   readonly exact?: (value: number) => string
-  /** What is said of a day without a value. */
+  /** The text for a day without a value. */
   readonly missing: (line: Line, day: number) => string
   /** Drawn over the lines, and in the lanes below them. */
   readonly marks?: ScaledChart['draw']
 }
 
-/** Lines over days, the main one above the others. A day without a value is a gap, never bridged. */
+/** Lines over days, the main one above the others. A day without a value is a gap in the line. */
 export function lineChart(chart: LineChart): HTMLElement {
   const { days, lines, format, exact = format, missing, marks } = chart
   return scaledChart({
@@ -55,7 +55,6 @@ export function lineChart(chart: LineChart): HTMLElement {
   })
 }
 
-/** Names of lines, with a piece of each. */
 export function lineLegend(lines: readonly Line[]): HTMLElement {
   return legend(mainFirst(lines).map(({ label, target }) => ({ label, sample: lineSample(target) })))
 }
@@ -82,7 +81,7 @@ function drawn(
   return [path, ...points]
 }
 
-/** A path that begins anew after each gap. */
+/** A path that is interrupted at each gap. */
 export function pathOf(
   values: readonly (number | null)[],
   x: (day: number) => number,
@@ -99,7 +98,7 @@ export function pathOf(
 
 const roundSteps = [1, 2, 2.5, 3, 4, 5, 10]
 
-/** Round numbers from 0 to little more than the largest value, three to five steps of them. */
+/** A scale from 0 to a round number just above the largest value, in three to five steps. */
 export function scaleFromZero(values: readonly (number | null)[], { whole = false } = {}): Scale {
   const most = Math.max(0, ...values.map((value) => value ?? 0)) || (whole ? 3 : 1)
   const power = 10 ** Math.floor(Math.log10(most / 4))
@@ -119,7 +118,7 @@ export function scaleFromZero(values: readonly (number | null)[], { whole = fals
   }
 }
 
-/** Ranks: the first on top, and down as far as there are any. */
+/** A scale of ranks, with rank 1 at the top and the deepest rank at the bottom. */
 export function scaleOfRanks(values: readonly (number | null)[]): Scale {
   const deepest = Math.max(10, ...values.map((value) => value ?? 0))
   const step = [5, 10, 20, 50, 100, 200].find((one) => deepest / one <= 5) ?? 500

@@ -4,7 +4,7 @@ import { pathOf } from './line-chart.ts'
 
 const edge = 3
 
-/** A line as small as a word: ranks over days, the better the higher, with a dot on the last one. */
+/** A small line of ranks over days, the best rank at the top, with a dot on the last rank. */
 export function spark(ranks: readonly (number | null)[]): SVGElement {
   const [width, height] = [96, 24]
   const size = { width, height, viewBox: `0 0 ${width} ${height}` }
@@ -12,7 +12,7 @@ export function spark(ranks: readonly (number | null)[]): SVGElement {
   const known = ranks.filter((rank) => rank !== null)
   if (known.length === 0) return line
   const [best, worst] = [Math.min(...known), Math.max(...known)]
-  // A difference of one rank is no cliff: five ranks at least fill the height.
+  // The height is at least five ranks, so that a change of one rank looks small.
   const spread = Math.max(5, worst - best)
   const middle = (best + worst) / 2
   const y = (rank: number): number => height / 2 + ((rank - middle) / spread) * (height - 2 * edge)
@@ -26,7 +26,7 @@ export function spark(ranks: readonly (number | null)[]): SVGElement {
   return line
 }
 
-/** The trend of a figure, as wide as its card; the lower the better where it is inverted. */
+/** The trend of a figure, as wide as its card; inverted if lower values are better. */
 export function trendLine(values: readonly (number | null)[], inverted: boolean): SVGElement {
   const [width, height] = [200, 32]
   const stretch = { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none' }

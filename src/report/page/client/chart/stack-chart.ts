@@ -5,11 +5,11 @@ import { scaleFromZero } from './line-chart.ts'
 
 export interface Band {
   readonly label: string
-  /** How many on each day. */
+  /** The number on each day. */
   readonly counts: readonly number[]
 }
 
-/** A bar for each day, divided into bands, the first one at the foot. */
+/** A bar for each day, divided into bands, the first one at the bottom. */
 export function stackChart(label: string, days: readonly string[], bands: readonly Band[]): HTMLElement {
   const heights = days.map((_, day) => countBelow(bands, day))
   let bar = 0
@@ -26,7 +26,7 @@ export function stackChart(label: string, days: readonly string[], bands: readon
     draw: ({ x }, y) => [
       hatching(),
       ...bands.map((_, band) => {
-        // All pieces of a band are one path, so that a year of days is few elements.
+        // All pieces of a band are one path, so that a year of days has few elements.
         const pieces = days.map((_, day) => {
           const [from, to] = [band, band + 1].map((end) => round(y(countBelow(bands.slice(0, end), day))))
           const left = round(x(day) - bar / 2)
@@ -50,7 +50,7 @@ function spanOf(days: readonly string[]): number {
   return Math.max(1, (Date.parse(days.at(-1) ?? '') - Date.parse(days[0] ?? '')) / 86_400_000 + 1 || 1)
 }
 
-/** What is not known is hatched, so that it is told from the others without colour. */
+/** The pattern for unknown keywords, so that they differ from others without colour. */
 function hatching(): SVGElement {
   const size = { width: 5, height: 5 }
   return svg(
@@ -65,12 +65,11 @@ function hatching(): SVGElement {
   )
 }
 
-/** Names of bands, the deepest last. */
 export function bandLegend(bands: readonly Band[]): HTMLElement {
   return legend(shown(bands))
 }
 
-/** The bands that are on any day, each with its sample. */
+/** The bands that occur on any day, each with its sample. */
 function shown(bands: readonly Band[]) {
   return bands
     .map((band, place) => ({ ...band, sample: bandSample(place) }))

@@ -8,7 +8,7 @@ import { historyChart } from './history-chart.ts'
 import { firstTen } from './top-ten.ts'
 import { urlHistory } from './url-history.ts'
 
-/** Everything about one keyword: figures, history, pages and the first ten results. */
+/** The details of one keyword: figures, history, pages and the first ten results. */
 export function keywordDetail(view: View, status: KeywordStatus): HTMLElement {
   const { keyword, series } = status
   const rivals = view.allTargets().filter((one) => one.series.keyword === series.keyword)
@@ -69,7 +69,7 @@ export interface KeywordDialog {
   open(view: View, status: KeywordStatus, all: readonly KeywordStatus[]): void
 }
 
-/** The dialog with everything about one keyword. It gives the focus back to where it was. */
+/** The dialog with the details of one keyword. When it closes, the focus returns to where it was. */
 export function keywordDialog(): KeywordDialog {
   const title = html('h2', { id: 'dialog-title', tabindex: -1 })
   const place = html('p', 'place')

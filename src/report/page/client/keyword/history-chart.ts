@@ -12,10 +12,10 @@ import type { View } from '../view.ts'
 /** Height of each of the two rows below the plot. */
 const lane = 18
 
-/** Room for names left of the plot; what stands below keeps it, too. */
+/** Width of the labels left of the plot; the strip of pages below has the same. */
 export const historyGutter = 62
 
-/** The ranks of a keyword day by day, the competitors' beside them; below the plot, the days without a rank. */
+/** The ranks of a keyword day by day, with those of competitors. Days without a rank are marked below the plot. */
 export function historyChart(
   view: View,
   status: KeywordStatus,
@@ -83,7 +83,7 @@ function estimatedMarks(
   )
 }
 
-/** One row for days on which it was not found, one for days of which nothing is known. */
+/** One row for days on which the target was not found, one for unknown days. */
 function laneMarks(
   values: readonly (DayValue | null)[],
   axis: TimeAxis,

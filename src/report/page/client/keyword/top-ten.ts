@@ -8,7 +8,7 @@ import { empty, note } from '../sections/section.ts'
 import { changeMark } from '../text.ts'
 import type { View } from '../view.ts'
 
-/** The first ten results of the last day beside those of the compared one: what entered, what left, what moved. */
+/** The first ten results of the last and of the compared day, with marks for results that entered, left or moved. */
 export function firstTen(view: View, { series, baseline }: KeywordStatus): HTMLElement {
   const { history, asked, data } = view
   const own = data.serps.filter(({ keyword }) => keyword === series.keyword)
@@ -32,7 +32,7 @@ export function firstTen(view: View, { series, baseline }: KeywordStatus): HTMLE
   return html('div', 'serps', now, before)
 }
 
-/** A page has the results of the last day and of those that it offers to compare with, not of every day. */
+/** A report has the results of the last day and of the offered days, not of every day. */
 function whyNoResults({ history, filters }: View): string {
   const last = history.days.at(-1) ?? ''
   return filters.to === '' ? `Nothing was checked on ${longDay(last)}.` : notIncluded(mediumDay(last))
@@ -89,7 +89,7 @@ function list({ heading, serp, other, view, pages, isNow }: Side): HTMLElement {
     const there = placed(rankIn(other, pages.get(link), pages), other)
     const here: Observed = { state: 'ranked', rank, unbrokenDepth: serp.depth }
     if (isNow) return changeMark(compare(here, there))
-    // The earlier side marks only what has left.
+    // The earlier side marks only results that left.
     const change = compare(there, here)
     return change.movement === 'left' ? changeMark(change) : null
   }
@@ -104,7 +104,7 @@ function placed(rank: number | null, { depth }: Serp): Observed {
   return { state: rank === null ? 'absent' : 'ranked', rank, unbrokenDepth: depth }
 }
 
-/** Links of these results -> the page that each names. */
+/** The page of each link of these results. */
 function pagesIn({ links }: PageData, serps: readonly Serp[]): ReadonlyMap<number, number> {
   const used = [...new Set(serps.flatMap(({ results }) => results.flatMap((result) => result[2] ?? [])))]
   const pages = pagesOf(used.map((link) => links[link] as string))

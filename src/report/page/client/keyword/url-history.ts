@@ -7,10 +7,10 @@ import { note } from '../sections/section.ts'
 import type { View } from '../view.ts'
 import { historyGutter } from './history-chart.ts'
 
-/** Pages told apart by letter; further ones share the last. */
+/** The letters of pages; further pages share the last one. */
 const letters = 'ABCDEFGH'
 
-/** Which page of the target ranked when, and whether it is the intended one. */
+/** The pages of the target that ranked, with their days; the intended one is marked. */
 export function urlHistory({ history }: View, { series, keyword, current }: KeywordStatus): HTMLElement {
   const { days, links } = history
   const ranking = rankingLinks(series)
@@ -79,7 +79,7 @@ function letterOf(place: number): string {
   return letters[letterIndex(place)] as string
 }
 
-/** A band over the days, lettered by the page that ranked. */
+/** A strip over the days, with the letter of the page that ranked. */
 function strip(
   days: readonly string[],
   ranking: readonly (number | null)[],

@@ -8,7 +8,7 @@ import { metricText, metricTooltip, targetName, withTooltip } from '../text.ts'
 import type { View } from '../view.ts'
 import { empty, figure, halves, noMatch, note, panel, section } from './section.ts'
 
-/** Who is cited by AI answers, and what the target owns of each kind of results. */
+/** Citations in AI answers, and the share of the target in each kind of results. */
 export function answers(view: View): HTMLElement {
   return section(
     { id: 'answers', title: 'AI answers and kinds of results' },
@@ -36,7 +36,7 @@ function partOf(part: number, whole: number): string {
   return `${number(part)} of ${number(whole)}`
 }
 
-/** Who is cited by the AI answers of the last day, and by those of the days before. */
+/** The citations of every target in the AI answers of the last day, and over time. */
 export function citations(view: View): HTMLElement {
   const { history, data } = view
   const last = history.days.length - 1
@@ -70,7 +70,7 @@ export function citations(view: View): HTMLElement {
   )
 }
 
-/** The share of answers that cite each target, from the first day with an answer on. */
+/** The share of answers that cite each target, beginning with the first day that has an answer. */
 function overTime({ history, data, filters }: View, asked: ReadonlySet<number>): HTMLElement | null {
   const all = data.citations
   const first = Math.min(...all.map(({ day }) => day))
@@ -88,7 +88,7 @@ function overTime({ history, data, filters }: View, asked: ReadonlySet<number>):
     ({ label }, target): Line => ({
       label,
       target,
-      // A day on which most answers are missing is a gap, not a spike.
+      // A day without most of its answers is a gap in the line.
       values: byDay.map(({ found, expected }) =>
         found.length * 2 < expected ? null : citationShare(found, target, expected).answers.value,
       ),

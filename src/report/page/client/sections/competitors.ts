@@ -14,7 +14,7 @@ import { keywordCell, type OpenKeyword, rankOrder } from './keywords.ts'
 import { empty, noMatch, noValue, panel, section } from './section.ts'
 import { discovery } from './site-shares.ts'
 
-/** The targets beside each other, keyword by keyword, and sites that are not tracked. */
+/** The targets side by side, keyword by keyword, and sites that are not tracked. */
 export function competitors(view: View, open: OpenKeyword): HTMLElement {
   const head = { id: 'competitors', title: 'Competitors' }
   if (view.allTargets().length === 0) return section(head, empty(noMatch))
@@ -73,12 +73,12 @@ function targetTable({ history, data, asked, filters }: View): HTMLElement {
 }
 
 interface Row {
-  /** Of the chosen target, where it is tracked for the keyword. */
+  /** The status of the chosen target, if it is tracked for the keyword. */
   readonly main: KeywordStatus
   readonly byTarget: ReadonlyMap<number, KeywordStatus>
 }
 
-/** Targets beside each other on paper at most. */
+/** Targets in one table on paper at most. */
 const mostOnPaper = 4
 
 /** The ranks of all targets for each keyword. */
@@ -132,7 +132,7 @@ export function sideBySide({ allTargets, history, filters }: View, open: OpenKey
   return table.element
 }
 
-/** A list in as few parts as there must be, of about the same length. */
+/** A list in as few parts as possible, of about the same length. */
 function evenParts<T>(all: readonly T[], most: number): readonly (readonly T[])[] {
   const parts = Math.max(1, Math.ceil(all.length / most))
   const size = Math.ceil(all.length / parts)

@@ -5,7 +5,7 @@ import { metricLabel, metricTooltip } from '../text.ts'
 import type { View } from '../view.ts'
 import { section } from './section.ts'
 
-/** What is shown of a keyword on a day. */
+/** The signs for a keyword on a day. */
 const states = [
   ['7', 'Rank', 'The number of distinct results above it, plus one, over all checked pages.'],
   ['~7', 'Estimated rank', 'Some pages before it were not checked. They count with their usual size.'],
@@ -23,7 +23,7 @@ const states = [
   ['new', 'New', 'Not checked before.'],
 ] as const
 
-/** What the signs and the numbers mean. */
+/** The meaning of the signs and the figures. */
 export function definitions({ data: { measure } }: View): HTMLElement {
   const { curve } = measure
   const rates = curve.rates.map((rate, place) => `${place + 1}: ${percent(rate)}`).join(', ')

@@ -19,7 +19,7 @@ export function keywordTable(view: View, open: OpenKeyword): GridView<KeywordSta
   return grid<KeywordStatus>({ label: 'Keywords', columns: columnsOf(view), order, open, empty: noMatch })
 }
 
-/** A query with what tells more of it. */
+/** A query with its locale, and its operation and tags if they are shown. */
 export function keywordCell(
   keyword: Keyword,
   withOperation: boolean,
@@ -30,7 +30,7 @@ export function keywordCell(
   return twoLines(html('bdi', { title: query }, query), about.filter((part) => part !== '').join(' · '))
 }
 
-/** Ranks in their order, what was not found after them, the deeper it was checked the later. */
+/** Ranks first, then absent keywords by the checked depth. */
 export function rankOrder(status: KeywordStatus | undefined): number | null {
   if (status === undefined) return null
   const { state, rank, depth } = status.current
@@ -120,7 +120,7 @@ function columnsOf({ history }: View): readonly GridColumn<KeywordStatus>[] {
   ]
 }
 
-/** What gained most comes first: what entered before what improved, and the other way round below. */
+/** The greatest gain first. A keyword that entered gained more than any that improved, one that left lost more than any other. */
 function changeOrder({ change: { movement, change } }: KeywordStatus): number | null {
   if (movement === 'entered') return 1e6
   if (movement === 'left') return -1e6

@@ -18,10 +18,10 @@ import type { View } from '../view.ts'
 import type { OpenKeyword } from './keywords.ts'
 import { empty, halves, panel } from './section.ts'
 
-/** As many as fit beside each other at a glance. */
+/** Keywords in a list at most. */
 const most = 6
 
-/** Who won and who lost, by what that is worth in clicks. */
+/** Winners and losers by clicks. */
 export function movers({ statuses, data, history }: View, open: OpenKeyword): HTMLElement {
   const distinguish = disambiguate(history.keywords)
   const { winners, losers } = winnersAndLosers(statuses, data.measure.curve)
@@ -61,13 +61,13 @@ export function movers({ statuses, data, history }: View, open: OpenKeyword): HT
 
 export interface Moves {
   readonly element: HTMLElement
-  /** Shows the button of a movement as pressed; that of none where it is empty. */
+  /** Shows the button of a movement as pressed; none for an empty text. */
   press(movement: string): void
 }
 
 /**
- * How many keywords moved in which way; each is a button that leaves only those in the table of keywords. Which is pressed is
- * for the caller to say.
+ * How many keywords moved in each way. Each number is a button that filters the table of keywords. The caller says which one
+ * is pressed.
  */
 export function moved({ statuses }: View, choose: (change: Partial<Filters>) => void): Moves {
   const counts = new Map<string, number>()

@@ -19,7 +19,7 @@ import type { OpenKeyword } from './keywords.ts'
 import { type Moves, moved, movers } from './movers.ts'
 import { empty, figure, halves, noMatch, panel, section } from './section.ts'
 
-/** The first screen: figures, their history, and what moved. The button of the chosen movement is pressed by the caller. */
+/** The first screen: figures, their history, and movements. The caller presses the button of the chosen movement. */
 export function overview(view: View, open: OpenKeyword, choose: (change: Partial<Filters>) => void): Moves {
   const head = { id: 'overview', title: 'Overview', lead: leadOf(view) }
   if (view.statuses.length === 0) return { element: section(head, empty(noMatch)), press: () => {} }
@@ -39,7 +39,7 @@ export function overview(view: View, open: OpenKeyword, choose: (change: Partial
   return { element, press: moves.press }
 }
 
-/** What the figures are of, where other kinds of results or engines are selected. */
+/** Names the part that the figures are of if several parts are selected. */
 function leadOf({ parts: [counted, ...others] }: View): string {
   return counted === undefined || others.length === 0
     ? ''
@@ -65,7 +65,7 @@ function cards({ statuses, data }: View, days: readonly DailyFigures[]): HTMLEle
       value: countIn(now),
       delta: both.length === 0 ? null : countIn(bothNow) - countIn(bothBefore),
       better: 'higher',
-      // Shares, so that a day on which less was checked is no loss.
+      // Shares, so that a day with less checked keywords is not a loss.
       trend: trendOf(days, ({ distribution, coverage: { observed } }) =>
         observed === 0 ? null : countIn(distribution) / observed,
       ),
@@ -90,7 +90,7 @@ function cards({ statuses, data }: View, days: readonly DailyFigures[]): HTMLEle
   )
 }
 
-/** What was checked on both days, down to the same depth. */
+/** The keywords that were checked on both days, down to the same depth. */
 function onBothDays(
   statuses: readonly KeywordStatus[],
 ): readonly (readonly [now: DayValue, before: DayValue])[] {
@@ -99,7 +99,7 @@ function onBothDays(
     .map(({ current, baseline }) => alignDepths(current, baseline.value))
 }
 
-/** The values of a line: a day on which most searches failed is a gap, not a spike. */
+/** The values of a line. A day on which most searches failed is a gap in the line. */
 function trendOf(
   days: readonly DailyFigures[],
   value: (day: DailyFigures) => number | null,
@@ -167,10 +167,10 @@ function ranksOverTime({ history }: View, days: readonly DailyFigures[]): HTMLEl
 
 export interface FigureCard {
   readonly name: MetricName
-  /** Where the figure is only a part of the metric. */
+  /** The label, if the figure is only a part of the metric. */
   readonly label?: string
   readonly value: number | null
-  /** Since the compared day, of what was checked on both; null where there is nothing to compare. */
+  /** The change since the compared day, of keywords that were checked on both; null if there are none. */
   readonly delta: number | null
   readonly trend: readonly (number | null)[]
   readonly about: string
@@ -178,7 +178,7 @@ export interface FigureCard {
   readonly measure: MetricOptions
 }
 
-/** One figure with its name, its change, its trend and what it covers. */
+/** One figure with its name, change, trend and coverage. */
 export function figureCard(card: FigureCard): HTMLElement {
   const { name, label = metricLabel(name), value, delta, trend, about, better, measure } = card
   return html(

@@ -26,7 +26,7 @@ const stateLabels: Readonly<Record<LandingState, string>> = {
   unknown: 'not known',
 }
 
-/** Which pages of the target rank, whether they are the intended ones, and which compete with each other. */
+/** The pages of the target that rank: which are intended, and which compete with each other. */
 export function pages(view: View, open: OpenKeyword): HTMLElement {
   return section(
     {
@@ -154,7 +154,7 @@ function opener(
   )
 }
 
-/** The path alone where the host is the target's own, as in most rows. */
+/** The path only if the link is on the site of the target, as most are. */
 function onSite(link: string, { site }: TrackedTarget): string {
   return shortLink(link).startsWith(`${site.replace(/^www\.|\/.*$/g, '')}/`) ? pathOf(link) : shortLink(link)
 }

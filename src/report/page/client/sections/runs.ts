@@ -18,7 +18,7 @@ const endLabels: Readonly<Record<string, string>> = {
   crashed: 'crashed',
 }
 
-/** How the runs ended, and what they cost. */
+/** How the runs ended and what they cost. */
 export function runs({ data }: View): HTMLElement {
   const head = { id: 'runs', title: 'Runs' }
   const none = 'No run on the selected days.'

@@ -22,12 +22,12 @@ export function panel(title: Child, ...children: readonly Child[]): HTMLElement 
   return html('div', 'panel', html('h3', '', title), ...children)
 }
 
-/** Parts beside each other, where there is room. */
+/** Parts side by side if they fit. */
 export function halves(...panels: readonly HTMLElement[]): HTMLElement {
   return html('div', 'halves', ...panels)
 }
 
-/** A chart with what explains it. */
+/** A chart with its caption. */
 export function figure(chart: HTMLElement, ...caption: readonly Child[]): HTMLElement {
   return html('figure', '', chart, caption.length === 0 ? null : html('figcaption', '', ...caption))
 }
@@ -38,12 +38,12 @@ export function note(...children: readonly Child[]): HTMLElement {
 
 export const noMatch = 'No keyword matches the filters.'
 
-/** Stands in place of what there is nothing of. */
+/** A text in place of content that is missing. */
 export function empty(...children: readonly Child[]): HTMLElement {
   return html('p', 'empty', ...children)
 }
 
-/** A cell in which there is nothing, and why. */
+/** An empty cell, with the reason for screen readers. */
 export function noValue(why: string): HTMLElement {
   return html('span', 'none', ariaHidden('–'), srOnly(why))
 }

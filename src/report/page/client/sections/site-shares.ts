@@ -11,7 +11,7 @@ import { empty, note } from './section.ts'
 /** Sites in the list at most. */
 const mostSites = 15
 
-/** Who else is among the first ten results, and who of them gains. */
+/** Sites among the first ten results that are not tracked, with their gains. */
 export function discovery({ history, data, asked }: View): HTMLElement {
   const pairs = serpPairs(history, data.serps, asked)
   const { sites, serps, weight } = discoverCompetitors(pairs, { history, curve: data.measure.curve })

@@ -6,13 +6,13 @@ export interface Grid<Row> {
   readonly label: string
   readonly columns: readonly GridColumn<Row>[]
   readonly order: SortOrder
-  /** What the first cell's button opens; rows are plain where there is none. */
+  /** Called by the button in the first cell; without it rows have no button. */
   readonly open?: (row: Row, rows: readonly Row[]) => void
-  /** What is said where there are no rows. */
+  /** The text in place of rows if there are none. */
   readonly empty: string
-  /** Columns beside the first one, where these may be many: with more than fit it scrolls sideways, its first column staying. */
+  /** Columns beside the first one, if there may be many. A table that is too wide scrolls sideways, and its first column stays. */
   readonly manyColumns?: number
-  /** Columns of the tables that stand one below the other on paper, where nothing scrolls; all in one where it is left out. */
+  /** On paper the columns are split over several tables, one below the other; without it there is one table. */
   readonly onPaper?: readonly (readonly GridColumn<Row>[])[]
 }
 
@@ -21,18 +21,18 @@ export interface GridView<Row> {
   show(rows: readonly Row[]): void
 }
 
-/** Rows beyond the edges, so that scrolling does not outrun drawing. */
+/** Rows that are drawn beyond the edges, so that scrolling does not show empty space. */
 const margin = 8
-/** As high as the style lets it be, until its own height is known. */
+/** The greatest height by the style sheet; used until the real height is known. */
 const usualHeight = 640
-/** Rows that a narrow screen shows at first, and so many more whenever more are asked for. */
+/** Rows that a narrow screen shows at first, and rows that each click on the button adds. */
 const narrowRows = 20
-/** Rows on paper: more is for a spreadsheet. */
+/** Rows on paper at most. */
 const printedRows = 200
 
 /**
- * A table of any number of rows, of which only those in sight are elements. Rows are as high as each other; arrow keys,
- * Page Up and Down, Home and End go from row to row. On paper the first rows stand whole, and a note says how many.
+ * A table of any number of rows. Only visible rows are elements; all rows have the same height. Arrow keys, Page Up and Down,
+ * Home and End go from row to row. On paper the first rows are printed, and a note says how many.
  */
 export function grid<Row>({
   label,
@@ -71,7 +71,7 @@ export function grid<Row>({
   const more = button('quiet more-rows', showMore, { hidden: true })
   const note = html('p', 'note only-print')
   const nothing = html('p', { class: 'empty', hidden: true }, empty)
-  // Asking for them while the page changes makes the browser lay it out there and then.
+  // Remembered, because reading them while the page changes makes the browser compute its layout at once.
   let [scrolled, height] = [0, usualHeight]
   const onScroll = (): void => {
     scrolled = box.scrollTop
@@ -85,7 +85,7 @@ export function grid<Row>({
   onMedium(box, draw)
   body.addEventListener('keydown', steer)
   body.addEventListener('click', (event) => {
-    // A click on a link follows it, and marking text opens nothing.
+    // A click on a link follows the link, and selecting text opens nothing.
     if (open === undefined || (event.target as Element).closest('a') !== null) return
     if (getSelection()?.isCollapsed === false) return
     const index = indexOf(event.target as Element)
@@ -211,7 +211,7 @@ export function grid<Row>({
     draw()
     buttonAt(index)?.setAttribute('tabindex', '0')
     buttonAt(index)?.focus({ preventScroll: true })
-    // The table itself may lie half outside the window.
+    // The table may be partly outside the window.
     const row = buttonAt(index)?.closest('tr')
     row?.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' })
   }
@@ -222,9 +222,9 @@ export function grid<Row>({
 }
 
 const print = matchMedia('print')
-/** Where names have two lines, as the style has it. */
+/** Screens on which names have two lines, as in the style sheet. */
 const narrow = matchMedia('screen and (max-width: 760px)')
-/** Safari says only so that it is about to print. */
+/** Set by events, because in Safari the media query does not change for a print. */
 let isAboutToPrint = false
 
 /** Whether the page is on paper now. */
@@ -232,7 +232,7 @@ function isPrinted(): boolean {
   return isAboutToPrint || print.matches
 }
 
-/** Whether tables are as long as their rows: a table that scrolls by itself holds the finger that would scroll the page. */
+/** Whether tables show all their rows: on a phone a table that scrolls would catch the finger that scrolls the page. */
 function isNarrow(): boolean {
   return narrow.matches
 }
@@ -244,7 +244,7 @@ function rowHeight(): number {
 
 const reactions = new WeakMap<Element, () => void>()
 
-/** Calls back when the page goes on paper, comes back, or has rows of another height. Elements that are gone are forgotten. */
+/** Calls back before and after a print, and when the height of rows changes. Removed elements are forgotten. */
 function onMedium(element: Element, react: () => void): void {
   element.setAttribute('data-medium', '')
   reactions.set(element, react)

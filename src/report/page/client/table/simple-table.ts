@@ -9,9 +9,9 @@ export interface Column<Row> {
 /** A column that rows can be sorted by, if it has a value. */
 export interface GridColumn<Row> extends Column<Row> {
   readonly key: string
-  /** What rows are sorted by; null, in both directions, comes last. */
+  /** The value that rows are sorted by; null comes last in both directions. */
   readonly value?: (row: Row) => number | string | null
-  /** The direction that a first click asks for. */
+  /** Whether the first click sorts in descending order. */
   readonly descends?: boolean
 }
 
@@ -20,7 +20,7 @@ export function figures<Row>(title: string, cell: (row: Row) => Child, more = ''
   return { title, class: `figure${more}`, cell }
 }
 
-/** A table of few rows, all of them there. */
+/** A table of few rows. */
 export function simpleTable<Row>(
   label: string,
   rows: readonly Row[],
@@ -49,9 +49,9 @@ export function wholeTable<Row>(
 }
 
 /**
- * The cells of a row, the first of which is its head.
+ * A row; its first cell is its head.
  *
- * @param wrap what the first cell is put into
+ * @param wrap puts the first cell into another element
  */
 export function tableRow<Row>(
   columns: readonly Column<Row>[],
@@ -93,7 +93,7 @@ export function sorted<Row>(
   return keyed.map(({ row }) => row)
 }
 
-/** The head of a column, a button where one can sort by it. */
+/** The head of a column; a button if rows can be sorted by the column. */
 export function sortable<Row>(
   column: GridColumn<Row>,
   order: SortOrder,
@@ -114,7 +114,7 @@ export function sortable<Row>(
       breakable(title),
       ariaHidden({ ascending: '↑', descending: '↓', none: '' }[direction], 'arrow'),
     ),
-    // Chromium prints no buttons in heads that it repeats on every sheet of paper.
+    // Chromium prints no buttons in heads that it repeats on every page.
     html('span', { class: 'only-print', 'aria-hidden': 'true' }, breakable(title)),
   )
 }
