@@ -27,7 +27,7 @@ import {
 } from './fields.ts'
 import type { BillableOperation, ResponseShape } from './operation.ts'
 
-/** Raised with every change of a normaliser, so that results of an older one can be recognised. */
+/** Raised with every change of a normaliser, so that results of older ones can be recognised. */
 export const normaliserVersion = 3
 
 /** Why a body is not an answer: one sentence for people. */
@@ -36,8 +36,8 @@ export interface ParseFailure {
 }
 
 /**
- * Results and facts of a stored body. A list of results that is missing, null or an empty object counts as empty
- * where anything else of the documented answer is there; a body that shares nothing with it is not an answer.
+ * Results and facts of a stored body. A list of results that is missing, null or an empty object counts as empty if the body
+ * has any other field of the documented answer. A body without any of its fields is not an answer.
  */
 export function parseAnswer(
   operation: BillableOperation,
@@ -57,12 +57,12 @@ export function parseAnswer(
   return operation.normalise({ ...fields, [items]: listed ?? [] }, context)
 }
 
-/** Where lists come as objects, an empty one does, too. */
+/** Lists may come as objects, so an empty object is an empty list. */
 function isNothing(value: unknown): boolean {
   return value == null || Object.keys(asFields(value) ?? { something: value }).length === 0
 }
 
-/** The results of a polled job may be wrapped; those of a call never are. */
+/** The fields that hold the results. Those of a polled job may be wrapped. */
 function unwrapped({ asyncParam, response }: BillableOperation, fields: Fields | null): Fields | null {
   if (asyncParam === undefined || fields === null) return fields
   return holderOf(fields, response.items) ?? fields
@@ -77,7 +77,7 @@ function excerpt(body: Buffer): string {
   return `it begins: ${start.trim()}`
 }
 
-/** An HTML page, for instance of a login: its title says most of it. */
+/** An HTML page, for instance of a login, by its title. */
 function htmlPage(html: string): string {
   const title = html.match(/<(?:title|h1)[^>]*>([^<]+)</i)?.[1]
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
@@ -87,10 +87,10 @@ function htmlPage(html: string): string {
     : `an HTML page '${words.slice(0, 80).toWellFormed()}'`
 }
 
-/** An object that has one of these fields is a result, even where it comes without its list. */
+/** An object with one of these fields is a result, even without a list around it. */
 const linkFields = ['link', 'url']
 
-/** The items that a field of an answer lists, or the only one, where it comes without its list; null for anything else. */
+/** The items in a field of an answer, or the only item if it came without a list; null for anything else. */
 export function listedItems(value: unknown, { itemFields }: ResponseShape): readonly unknown[] | null {
   const items = list(value)
   if (items !== null) return items
@@ -98,15 +98,15 @@ export function listedItems(value: unknown, { itemFields }: ResponseShape): read
   return linkFields.some((name) => itemFields.includes(name) && text(fields[name]) !== null) ? [value] : null
 }
 
-/** What an answer may be wrapped in. */
+/** Fields that an answer may be wrapped in. */
 const wrappers = ['job', 'data', 'result', 'results', 'response', 'body', 'output']
 
-/** The object that holds the results: the answer itself, or what it wraps; null where none does. */
+/** The object that holds the results: the answer itself, or one that it wraps; null if none does. */
 export function holderOf(fields: Fields, items: string): Fields | null {
   return [fields, ...wrappedFields(fields)].find((place) => place[items] !== undefined) ?? null
 }
 
-/** What the fields wrap, two levels deep. */
+/** The objects in wrapper fields, two levels deep. */
 export function wrappedFields(fields: Fields): readonly Fields[] {
   const wrapped = (place: Fields): readonly Fields[] =>
     wrappers.map((name) => asFields(place[name])).filter((one) => one !== null)
@@ -132,10 +132,10 @@ export function webAnswer(kind: 'organic' | 'news' | 'video') {
 /** The normaliser of an answer with images. */
 export const imageAnswer = listAnswer('images', (item) => described(item, image))
 
-/** The normaliser of a list of suggestions; they carry no position. */
+/** The normaliser of a list of suggestions; they have no position. */
 export const suggestionAnswer = listAnswer('suggestions', (item) => worded('suggestion', item))
 
-/** The normaliser of an AI answer: its references are the results, its text stays with the answer. */
+/** The normaliser of an AI answer: its references are the results, its text is a fact of the answer. */
 export const aiAnswer = listAnswer('references', (item) => described(item, reference))
 
 /** The normaliser of an answer with one list of results. */
@@ -148,7 +148,7 @@ function listAnswer(field: string, read: (item: unknown) => Result | null) {
 
 type Read = Pick<ParsedAnswer, 'results' | 'malformed'>
 
-/** Results of a list, and the items that are not results. Something else in place of the list is one malformed item. */
+/** The results of a list, and the items that are not results. A value that is not a list is one malformed item. */
 function items(value: unknown, read: (item: unknown) => Result | null): Read {
   const results: Result[] = []
   const malformed: unknown[] = []
@@ -160,7 +160,7 @@ function items(value: unknown, read: (item: unknown) => Result | null): Read {
   return { results, malformed }
 }
 
-/** The result that an object describes; whatever it lacks, it is one. */
+/** The result that an object describes; any object is a result, even with fields missing. */
 function described(item: unknown, read: (item: Fields) => Result): Result | null {
   const fields = asFields(item)
   return fields === null ? null : read(fields)
@@ -195,7 +195,7 @@ function facts(fields: Fields, language: string | null): AnswerFacts {
   }
 }
 
-/** `0` says that there was no error: it is not a notice. */
+/** `0` means that there was no error. */
 function notice(error: unknown): string | null {
   return error === 0 ? null : text(error)
 }
@@ -286,7 +286,7 @@ function reference(item: Fields): Result {
   }
 }
 
-/** Kind of results that are nothing but a text -> the names that it may have in an object, the documented one first. */
+/** The names that the text of a result may have in an object, by kind, the documented name first. */
 const textNames = {
   suggestion: ['suggestion', 'value', 'text', 'query', 'phrase'],
   related: ['query', 'text', 'value', 'phrase'],
@@ -297,19 +297,19 @@ function worded(kind: keyof typeof textNames, item: unknown): Result | null {
   return title === null && item !== '' ? null : { ...blank(kind), title }
 }
 
-/** The text of the first name, else that of the others where they agree. */
+/** The text of the first name, else that of the others if they agree. */
 function onlyText(fields: Fields, [documented, ...others]: readonly [string, ...string[]]): string | null {
   const texts = new Set(others.map((name) => text(fields[name])).filter((one) => one !== null))
   const [one = null] = texts
   return text(fields[documented]) ?? (texts.size === 1 ? one : null)
 }
 
-/** The part of a call that an answer may repeat. */
+/** The part of a request that an answer may repeat. */
 export type AskedPage = Pick<Task, 'text' | 'params' | 'page'>
 
 type Difference = EchoMismatch[string]
 
-/** Differences between a call and the params that its answer repeats; null for none. Missing params do not count. */
+/** Differences between a request and the params that its answer repeats; null for none. Missing params do not count. */
 export function echoMismatch(
   operation: BillableOperation,
   asked: AskedPage,
@@ -331,7 +331,7 @@ export function echoMismatch(
   return differences.length === 0 ? null : Object.fromEntries(differences)
 }
 
-/** A default that was not asked for does not count as a difference, nor does what does not come as text. */
+/** A default that was not asked for is not a difference, nor is a value that is not a text. */
 function textDifference(
   asked: string | number | undefined,
   answered: unknown,
@@ -345,7 +345,7 @@ function sameText(asked: string, answered: string): boolean {
   return folded(asked) === folded(answered)
 }
 
-/** One form of composed letters, no case, single spaces. */
+/** The text in NFC, without case, with single spaces. */
 function folded(text: string): string {
   const caseless = text.toWellFormed().normalize('NFC').toUpperCase().toLowerCase()
   return caseless.normalize('NFC').replace(/\s+/g, ' ').trim()
@@ -365,7 +365,7 @@ function code(text: string): string {
   return text.trim().toLowerCase().replaceAll('_', '-')
 }
 
-/** A service may give fewer results than asked, never more; where it is only a suggestion, any number is right. */
+/** The service may give fewer results than asked but not more. If `num` is only a suggestion, any number is right. */
 function numDifference(
   { params }: BillableOperation,
   { params: { num } }: AskedPage,
@@ -384,9 +384,9 @@ function pageDifference(
 }
 
 /**
- * The numbers that may stand for the page that was asked: its own, the one before where an engine counts from 0, and where
- * an older style counts results, how many are before it, or the page that they come to in shorter pages. Null where there
- * are no pages.
+ * The numbers that may stand for the requested page: its own; the one before if the engine counts from 0; in the older style,
+ * which counts results, the number of results before it, or the page that this number makes with shorter pages. Null if the
+ * operation has no pages.
  */
 function pagesMeant(
   { paging, styles }: BillableOperation,

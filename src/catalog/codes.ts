@@ -14,7 +14,7 @@ export const countryCodes = [
   `),
 ]
 
-/** ISO 639-1 codes, withdrawn ones that search engines still take, and the longer ones that they know. */
+/** ISO 639-1 codes, withdrawn codes that search engines still accept, and longer codes that they know. */
 const languages = new Set(
   words(`
     aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo es et
@@ -27,7 +27,7 @@ const languages = new Set(
   `),
 )
 
-/** Kosovo has no code of the standard; this one is used everywhere. */
+/** With the code of Kosovo, which is not in the standard. */
 const countries = new Set([...countryCodes.map((code) => code.toLowerCase()), 'xk'])
 
 const meantCountries = new Map(Object.entries({ uk: 'gb', en: 'gb', ja: 'jp', el: 'gr', cs: 'cz', ko: 'kr' }))
@@ -45,7 +45,7 @@ const meantLanguages = new Map(
   }),
 )
 
-/** Why two letters are not a country; null where they are. */
+/** What to do about two letters that are not a country; null for a country. */
 export function countryProblem(code: string): string | null {
   return problem(code.toLowerCase(), countries, {
     meant: meantCountries,
@@ -53,7 +53,7 @@ export function countryProblem(code: string): string | null {
   })
 }
 
-/** Why a code, with or without its region, is not a language; null where it is. */
+/** What to do about a code, with or without a region, that is not a language; null for a language. */
 export function languageProblem(code: string): string | null {
   return problem((code.split('-')[0] ?? '').toLowerCase(), languages, {
     meant: meantLanguages,

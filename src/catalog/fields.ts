@@ -1,6 +1,6 @@
 import { plain, textLocaleOf } from './dates/languages.ts'
 
-/** Readers of single fields of an answer: a value of another type is null, never an exception. */
+/** Readers of single fields of an answer. A value of another type gives null, never an exception. */
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -10,8 +10,7 @@ export function asFields(value: unknown): Fields | null {
 }
 
 /**
- * Text as sent; numbers become their text where they are exact, a list of one text is that text, anything else is null.
- * Empty text is null, for it says nothing.
+ * Text as sent. An exact number becomes its text, a list of one text that text. Anything else is null, and so is empty text.
  */
 export function text(value: unknown): string | null {
   const one = Array.isArray(value) && value.length === 1 ? value[0] : value
@@ -19,7 +18,7 @@ export function text(value: unknown): string | null {
   return typeof one === 'number' && Math.abs(one) <= Number.MAX_SAFE_INTEGER ? String(one) : null
 }
 
-/** A link as sent. Blank ones are null: as equal texts, all of them would be the same result. */
+/** A link as sent. Blank ones are null: they would be equal, and all their results would count as one. */
 export function link(value: unknown): string | null {
   const sent = text(value)
   return sent === null || sent.trim() === '' ? null : sent
@@ -27,7 +26,7 @@ export function link(value: unknown): string | null {
 
 const decimal = /^[-+]?\d+(?:\.\d+)?$/
 
-/** A number, or text that is one in plain digits; anything else is null. */
+/** A number, or text in plain digits; anything else is null. */
 export function number(value: unknown): number | null {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null
   if (typeof value !== 'string' || !decimal.test(value.trim())) return null
@@ -50,7 +49,7 @@ export function boolean(value: unknown): boolean | null {
 
 const listNumber = /^(?:0|[1-9]\d*)$/
 
-/** The values of a list, also of one that comes as an object with numbers for its keys; null for anything else. */
+/** The values of a list, also of a list that came as an object with numbers as keys; null for anything else. */
 export function list(value: unknown): readonly unknown[] | null {
   if (Array.isArray(value)) return value
   const fields = asFields(value)
@@ -60,13 +59,13 @@ export function list(value: unknown): readonly unknown[] | null {
     .map(([, item]) => item)
 }
 
-/** The texts of a list, or the one that comes without it; null where there is neither. */
+/** The texts of a list, or a single text; null for anything else. */
 export function strings(value: unknown): readonly string[] | null {
   const texts = list(typeof value === 'string' && value !== '' ? [value] : value)
   return texts?.map(text).filter((one) => one !== null) ?? null
 }
 
-/** The JSON of a body, also after a byte order mark; undefined where it is not JSON. */
+/** The JSON of a body, also after a byte order mark; undefined if it is not JSON. */
 export function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8', startsWithMark(body) ? 3 : 0))
@@ -84,7 +83,7 @@ function startsWithMark(body: Buffer): boolean {
 const deepest = 200
 const cutOff = `… (nested deeper than ${deepest} levels)`
 
-/** A value as it was sent, cut off where it is nested too deep to be stored and read again. */
+/** A value as sent, cut off where it is nested too deep to be stored and read again. */
 export function asSent(value: unknown, levels = deepest): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (levels === 0) return cutOff
@@ -92,21 +91,21 @@ export function asSent(value: unknown, levels = deepest): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, asSent(item, levels - 1)]))
 }
 
-/** In which words an answer was asked for; null where that was left to the service. */
+/** The locale that an answer was asked for; null where that was left to the service. */
 interface Locale {
-  /** Code as it was asked for, such as `de`, `pt-BR` or `en-US`. */
+  /** The requested code, such as `de`, `pt-BR` or `en-US`. */
   readonly language: string | null
   /** Two letters. */
   readonly country: string | null
 }
 
-/** What must be known of an answer to read its dates and numbers. */
+/** Needed to read the dates and numbers of an answer. */
 export interface ReadingContext extends Locale {
-  /** Epoch ms; ages count back from then. */
+  /** Epoch ms; ages count back from here. */
   readonly fetchedAt: number
 }
 
-/** The locale that the parameters of a call ask for, or those that an answer repeats. */
+/** The locale in the parameters of a request, or in those that an answer repeats. */
 export function localeOf(params: Fields): Locale {
   const market = text(params.mkt)
   return {
@@ -115,13 +114,13 @@ export function localeOf(params: Fields): Locale {
   }
 }
 
-/** A context that takes from the echo of an answer what the call left open. */
+/** A context that is completed from the parameters that the answer repeats. */
 export function completed(context: ReadingContext, echo: Fields | null): ReadingContext {
   const { language, country } = localeOf(echo ?? {})
   return { ...context, language: context.language ?? language, country: context.country ?? country }
 }
 
-/** Words for results as they follow their number; small ones may stand between. */
+/** Words for results, as they follow a number; small words may be between. */
 const resultWords =
   'results?|search results|ergebnis(?:se)?|r[ée]sultats?|resultad[oa]s?|risultat[io]|resultaten' +
   '|resultaat|resultat(?:er)?|resultats?|tulosta|wynik(?:i|ów)?|výsledk[ůy]|výsledkov|találat' +
@@ -129,15 +128,15 @@ const resultWords =
   '|รายการ|نتيجة|نتائج|نتيجه|תוצאות|परिणाम|件|[条條项項]|[個个](?!月)|개(?!월)'
 
 const counted = new RegExp(`^ ?(?:de |d'|di )?(?:${resultWords})`, 'u')
-/** The end of what a number is only the rest of, or that makes it less than nothing. */
+/** A text that ends in the first part of a number, or in a minus sign. */
 const unfinished = /(?:^|[ .,'])-$|[.,']$|\d $/
 
 const grouped = /^[1-9]\d{0,2}(?:([.,'])\d{3})(?:\1\d{3})*$|^[1-9]\d?(?:,\d{2})+,\d{3}$/
 
-/** A longer text is not a line with a total. */
+/** Longer texts are not read. */
 const longestLine = 200
 
-/** A number of results: a number, or the text of a line such as `About 1,230 results (0.42 seconds)`; null where unsure. */
+/** A number of results: a number, or a line such as `About 1,230 results (0.42 seconds)`; null if it is not certain. */
 export function readTotal(value: unknown, language: string | null): number | null {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? value + 0 : null
   if (typeof value !== 'string' || value.length > longestLine) return null
@@ -157,12 +156,12 @@ export function readTotal(value: unknown, language: string | null): number | nul
   return totals.size === 1 ? total : null
 }
 
-/** Seconds that a search took: a number, or the text of one with either decimal mark. */
+/** Seconds that a search took: a number, or its text with either decimal mark. */
 export function readSeconds(value: unknown): number | null {
   if (typeof value === 'number') return Number.isFinite(value) && value >= 0 ? value : null
   if (typeof value !== 'string') return null
   const text = plain(value)
-  // `1,200` may be twelve hundred.
+  // `1,200` may be a thousand and two hundred, so a comma allows two decimals only.
   return /^\d{1,9}(?:\.\d{1,9}|,\d{1,2})?$/.test(text) ? Number(text.replace(',', '.')) : null
 }
 
@@ -180,14 +179,14 @@ function marksOf(code: string | null): Marks {
   return { group: plain(`0${mark('group')}0`).slice(1, -1), decimal: mark('decimal') }
 }
 
-/** The text with apostrophes for the spaces inside its numbers; a plain space joins only where the language has it so. */
+/** The text with apostrophes for spaces inside numbers; a plain space counts only in languages that group digits with it. */
 function groupsJoined(value: string, { group }: Marks): string {
   const hard = value.replace(/(?<=\p{Nd})[\u00a0\u202f\u2007\u2009’](?=\p{Nd})/gu, "'").replace(/٬/g, ',')
   const text = plain(hard)
   return group === ' ' ? text.replace(/(?<=\d) (?=\d{3}(?!\d))/g, "'") : text
 }
 
-/** The whole number that digits with group marks stand for. One mark alone must not be a decimal one. */
+/** The whole number of digits with group marks. A single mark must not be a decimal mark. */
 function wholeNumber(text: string, { group, decimal }: Marks): number | null {
   if (/^\d+$/.test(text)) return safe(text)
   if (!grouped.test(text)) return null

@@ -11,7 +11,7 @@ import { gammaImages } from './operations/gamma-images.ts'
 import { gammaSearch } from './operations/gamma-search.ts'
 import { finderCountries, finderLanguages, jobsPoll, stats, usage } from './operations/lookups.ts'
 
-/** Every operation of the service. To add one, write its file and name it here. */
+/** Every operation of the service. A new one is a file, and its name here. */
 export const operations: readonly Operation[] = [
   alphaSearch,
   alphaLight,
@@ -30,22 +30,20 @@ export const operations: readonly Operation[] = [
   jobsPoll,
 ]
 
-/** The operations that cost credits: what a job can ask for. */
+/** The operations that cost credits. Jobs can ask for these. */
 export const billableOperations: readonly BillableOperation[] = operations.filter(
   (operation) => operation.billable,
 )
 
-/** Credits of the most expensive call. */
 export const highestPrice = Math.max(...billableOperations.map(({ cost }) => cost))
 
 const byName = new Map(operations.map((operation) => [operation.name, operation]))
 
-/** The operation of that name, or undefined. */
 export function findOperation(name: string): Operation | undefined {
   return byName.get(name)
 }
 
-/** The billable operation of that name; throws where the name was not checked before. */
+/** The billable operation of a name that was checked before; throws for others. */
 export function billableOperation(name: string): BillableOperation {
   const operation = byName.get(name)
   if (operation?.billable !== true) throw new Error(`'${name}' is not a billable operation`)

@@ -5,13 +5,13 @@ import type { ReadingContext } from './fields.ts'
 /** Web engine that an operation asks. */
 type Engine = 'alpha' | 'beta' | 'gamma'
 
-/** How an operation is paged; operations without paging have one page. */
+/** How an operation is paged. */
 interface Paging {
-  /** Documented results per page, or null where the document names none. */
+  /** Documented results per page; null if none are documented. */
   readonly pageSize: number | null
-  /** Styles that must name page 1, too; everywhere else page 1 is said by saying nothing. */
+  /** Styles that must name page 1. In the others page 1 is the default and not sent. */
   readonly firstPageSent?: readonly Style[]
-  /** The answer may repeat the page as counted from 0. */
+  /** The answer may repeat the page counted from 0. */
   readonly echoFromZero?: true
 }
 
@@ -19,27 +19,27 @@ interface Paging {
 export interface ResponseShape {
   readonly required: readonly string[]
   readonly optional?: readonly string[]
-  /** Field that holds the list of results; null where the answer itself is that list. */
+  /** Field that holds the list of results; null if the answer itself is the list. */
   readonly items: string | null
-  /** Documented fields of one item; empty where an item is a bare string. */
+  /** Documented fields of one item; empty if an item is a string. */
   readonly itemFields: readonly string[]
 }
 
 interface OperationBase {
-  /** What job files and the database say; never reused for anything else. */
+  /** The name in job files and in the database; never reused for another operation. */
   readonly name: string
   /** One line for people. */
   readonly title: string
   /** Path of the `get` style below the base URL. */
   readonly path: string
-  /** Parameters of a query, without `query`, `page` and `async`, which are not the user's to set. */
+  /** Parameters of a query, without `query`, `page` and `async`, which users cannot set. */
   readonly params: Readonly<Record<string, Param>>
-  /** Groups of parameters of which a call may carry one. */
+  /** Groups of parameters of which a call may have one. */
   readonly exclusive?: readonly (readonly string[])[]
   readonly response: ResponseShape
 }
 
-/** An operation that costs credits: what job files can ask for. */
+/** An operation that costs credits. Job files can ask for it. */
 export interface BillableOperation extends OperationBase {
   readonly billable: true
   readonly response: ResponseShape & { readonly items: string }
@@ -83,19 +83,19 @@ export interface Param {
   readonly values?: readonly string[]
   /** Form of a string value, with the words that explain it. */
   readonly pattern?: { readonly regexp: RegExp; readonly words: string }
-  /** Why a value of that form means nothing, and what to do instead; null where it means something. The service may not mind. */
+  /** What to do about a value of that form without a meaning; null if it has one. The service may accept both. */
   readonly unknownCode?: (text: string) => string | null
   readonly min?: number
   readonly max?: number
-  /** Styles that have the parameter; all of the operation's styles where not given. */
+  /** Styles that have the parameter; all styles of the operation by default. */
   readonly styles?: readonly Style[]
-  /** The service may take another value, and say so. */
+  /** The service may use another value, and says so in its answer. */
   readonly suggestion?: true
 }
 
 export type ParamValue = string | number
 
-/** Reads the text that a user wrote as a value of the parameter. */
+/** Reads a value of the parameter from the text that a user wrote. */
 export function checkParam(param: Param, text: string): ReadResult<ParamValue> {
   if (text === '') return { message: 'is empty', fix: 'give it a value or leave it out' }
   if (param.type !== 'string') return checkNumber(param, text)

@@ -3,13 +3,13 @@ import type { Precision } from '../../model/result.ts'
 import { fold, localesOf } from './languages.ts'
 import { units, wordsOf } from './words.ts'
 
-/** So many units ago. */
+/** A time ago, for instance 3 days. */
 interface Age {
   readonly unit: Precision
   readonly amount: number
 }
 
-/** The meaning of a phrase; the amount is null where the text has a number in place of `#`. */
+/** The meaning of a phrase; the amount is null if the text has a number in place of `#`. */
 interface Meaning {
   readonly unit: Precision
   readonly amount: number | null
@@ -19,26 +19,26 @@ type Phrases = ReadonlyMap<string, Meaning>
 
 const styles = ['long', 'short', 'narrow'] as const
 
-/** Letters that are written without spaces between words, so that a space among them says nothing. */
+/** Scripts without spaces between words; a space between their letters has no meaning. */
 const unspaced = '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Thai}]'
 const idleSpace = new RegExp(` ?# ?|(?<=${unspaced}) | (?=${unspaced})`, 'gu')
 
-/** A lone `m` is minutes to some and months or years to others; so is `h`, which Indonesian has for days. */
+/** A single `m` may mean minutes, months or years; `h` means days in Indonesian. */
 const loneLetter = /(?<![\p{L}\p{M}])([mмμh])(?![\p{L}\p{M}])/u
 
-/** The age that a folded text says in a language, or null. */
+/** The age in a folded text of a language, or null. */
 export function ageOf(text: string, language: string): Age | null {
   return exactAge(text, language) ?? aboutAge(text, language)
 }
 
-/** The age in a text that says it is about so much: the unit says how exact that is. */
+/** The age in a text with a word such as `about`; its precision is the unit. */
 function aboutAge(text: string, language: string): Age | null {
   for (const word of aboutWords(language)) {
     if (!word.test(text)) continue
     const rest = text.replace(word, '').replace(/ {2,}/g, ' ').trim()
     const age = exactAge(rest, language)
     if (age !== null) return age
-    // After such a word the one that is left out stands in another case: `около часа назад`.
+    // A number one that is left out changes the case of the unit: `около часа назад`.
     if (wordsOf(language, 'bare one') && !/\d/.test(rest)) return exactAge(`1 ${rest}`, language)
   }
   return null
@@ -46,7 +46,7 @@ function aboutAge(text: string, language: string): Age | null {
 
 const aboutWords = memoized((language) => wordsOf(language, 'about')?.map((word) => aWord(fold(word))) ?? [])
 
-/** The word by itself; a word of an unspaced script, or with a hyphen at its end, may touch the number. */
+/** Finds the word; a word of an unspaced script, or one that ends in a hyphen, may touch the number. */
 function aWord(word: string): RegExp {
   const end = new RegExp(`(?:${unspaced}|-)$`, 'u').test(word) ? '' : '(?![\\p{L}\\p{M}])'
   return new RegExp(`(?<![\\p{L}\\p{M}])${word}${end}`, 'u')
@@ -66,7 +66,7 @@ function fixed(meaning: Meaning | undefined): Age | null {
     : { unit: meaning.unit, amount: meaning.amount }
 }
 
-/** The age in a text that spells its one out, such as `an hour ago`. */
+/** The age in a text with a word for one, such as `an hour ago`. */
 function oneOf(text: string, language: string): Age | null {
   const words = text.replace(/(?<=\p{L}')(?=\p{L})/u, ' ').split(' ')
   const ones = wordsOf(language, 'ones')?.map(fold) ?? []
@@ -82,7 +82,7 @@ function keyOf(phrase: string): string {
   return phrase.replace(idleSpace, (found) => (found.includes('#') ? '#' : ''))
 }
 
-/** All phrases of a language. One that may also mean something else, or the future, is not among them. */
+/** All phrases of a language, without those that have another meaning as well or may be the future. */
 function build(language: string): Phrases {
   const phrases = new Map<string, Meaning | 'ambiguous'>()
   const add = (text: string, age: Meaning | 'ambiguous'): void => {
@@ -133,13 +133,13 @@ function addAmount(
     const past = format.formatToParts(-amount, unit)
     const phrase = templateOf(past)
     if (isClear(fold(phrase), unit)) add(phrase, { unit, amount: hasNumber(past) ? null : amount })
-    // Hebrew says two as a word of its own, and the number only in brackets.
+    // Hebrew has a word for two and adds the number in brackets.
     if (phrase.includes(' (#)')) add(phrase.replace(' (#)', ''), { unit, amount })
     add(templateOf(format.formatToParts(amount, unit)), 'ambiguous')
   }
 }
 
-/** Amounts that bring out every plural, and the words that languages have for one and two of something. */
+/** Amounts that produce every plural form, and the words of languages for one and two of a unit. */
 function amountsOf(locale: string): readonly number[] {
   const rules = new Intl.PluralRules(locale)
   const samples = new Map(
@@ -160,7 +160,7 @@ function bare(parts: readonly Intl.RelativeTimeFormatPart[]): string {
   return parts.map(({ type, value }) => (type === 'integer' ? '' : value)).join('')
 }
 
-/** Whether a phrase of Intl says its unit and that it is past; `-3 h` alone does not. */
+/** Whether a phrase of Intl names its unit and the past; `-3 h` does not. */
 function isClear(phrase: string, unit: Precision): boolean {
   const letter = phrase.match(loneLetter)?.[1]
   return !phrase.startsWith('-') && (letter === undefined || (letter === 'h' && unit === 'hour'))

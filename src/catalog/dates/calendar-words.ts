@@ -5,14 +5,14 @@ import { wordsOf } from './words.ts'
 /** Order of day and month in a date without a year. */
 export type DayOrder = 'day-month' | 'month-day'
 
-/** The words that dates of a language are made of, folded. */
+/** The words in dates of a language, folded. */
 export interface CalendarWords {
   /** Name, abbreviation or inflected form -> month, from 1. */
   readonly months: ReadonlyMap<string, number>
   /** Full and short names -> day of the week, from 0 for Sunday. */
   readonly weekdays: ReadonlyMap<string, number>
   readonly longWeekdays: ReadonlyMap<string, number>
-  /** Words between the parts that mean nothing, such as `de`, `den` or `г`. */
+  /** Words without a meaning between the parts of a date, such as `de`, `den` or `г`. */
   readonly fillers: ReadonlySet<string>
   readonly dayOrders: ReadonlySet<DayOrder>
 }
@@ -44,7 +44,7 @@ function build(language: string): CalendarWords {
   }
 }
 
-/** Names with their numbers, without those that two of them share. */
+/** Names with their numbers; a name with two numbers is not certain. */
 class Names {
   readonly #numbers = new Map<string, number | null>()
 
@@ -64,18 +64,18 @@ const monthForms = (['long', 'short'] as const).flatMap((month) => [
   { month, day: 'numeric', year: 'numeric', weekday: 'long' } as const,
 ])
 
-/** All forms of a month: alone and in a date, long and short. The words around them in dates are fillers. */
+/** All forms of a month: alone and in a date, long and short. Adds the words around them to the fillers. */
 function monthNames(locale: string, month: number, fillers: Set<string>): readonly string[] {
   return monthForms.flatMap((form) => {
     const format = new Intl.DateTimeFormat(locale, { ...form, timeZone: 'UTC' })
     const parts = format.formatToParts(Date.UTC(2025, month - 1, 4))
     const at = parts.findIndex(({ type }) => type === 'month')
     const name = fold(parts[at]?.value ?? '')
-    // Names that are numbers, as in East Asia, are read by their signs.
+    // Months that are numbers, as in East Asia, are read by their signs.
     if (/\d/.test(name)) return []
     for (const word of parts.flatMap(({ type, value }) => (type === 'literal' ? wordsIn(value) : [])))
       fillers.add(word)
-    // Hebrew and Catalan write a preposition in one with the name.
+    // Hebrew and Catalan join a preposition to the name.
     const before = parts[at - 1]?.value ?? ' '
     const prefix = /\s$/.test(before) ? '' : (wordsIn(before).at(-1) ?? '')
     return [name, name.replaceAll(' ', ''), prefix + name]

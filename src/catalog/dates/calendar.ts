@@ -4,11 +4,11 @@ import { type CalendarWords, calendarWordsOf, type DayOrder } from './calendar-w
 export interface ParsedDate {
   readonly at: number
   readonly precision: Precision
-  /** Whether the text says a day or an age in full, with its numbers; the year of `12 March` is a guess. */
+  /** Whether the text has all numbers of a day or an age; the year of `12 March` is a guess. */
   readonly whole: boolean
 }
 
-/** Dates whose parts are marked by signs or words of their own. */
+/** Dates with a sign or a word for each part. */
 const marked: readonly RegExp[] = [
   /^(?:(?<year>\d{4}) ?年 ?)?(?<month>\d{1,2}) ?月(?: ?(?<day>\d{1,2}) ?[日号號])?$/,
   /^(?:(?<year>\d{4}) ?년 ?)?(?<month>\d{1,2}) ?월(?: ?(?<day>\d{1,2}) ?일)?$/,
@@ -16,7 +16,7 @@ const marked: readonly RegExp[] = [
   /^(?:thang|thg) (?<month>\d{1,2})(?:,|,? nam)? (?<year>\d{4})$/,
 ]
 
-/** The date that a folded text names in a language; null for none, or one that does not exist. */
+/** The date that a folded text of a language names; null if there is none or it does not exist. */
 export function calendarDate(
   text: string,
   language: string,
@@ -34,8 +34,8 @@ export function calendarDate(
 }
 
 /**
- * Whether a folded text is only a day of some month, such as `Mon 4`, `4.` or `8日`, or a weekday other than that of the date
- * beside it: then it is the other end of a range.
+ * Whether a folded text is the other end of a range: only a day of a month, such as `Mon 4`, `4.` or `8日`, or a weekday that
+ * is not that of the date next to it.
  */
 export function endsRange(text: string, reading: ParsedDate, language: string): boolean {
   if (reading.precision !== 'day') return false
@@ -51,7 +51,7 @@ export function endsRange(text: string, reading: ParsedDate, language: string): 
   })
 }
 
-/** The text as it is, then without the weekday that it begins or ends with. */
+/** The text, then the text without the weekday that it begins or ends with. */
 function withoutWeekday(text: string, { weekdays }: CalendarWords) {
   const readings: { readonly rest: string; readonly weekday: number | null }[] = [
     { rest: text, weekday: null },
@@ -74,7 +74,7 @@ function markedDate(text: string): CalendarDate | null {
   return null
 }
 
-/** A month by its name, with numbers for the day and the year beside it. */
+/** A month by its name, with the day and the year as numbers. */
 function namedDate(text: string, words: CalendarWords): CalendarDate | null {
   const parts = monthsJoined(text, words).replace(
     /(?<=\d)-(?=\p{L})|(?<=\p{L})-(?=\d)|[,،、]|(?<=\d)\./gu,
@@ -97,7 +97,7 @@ function namedDate(text: string, words: CalendarWords): CalendarDate | null {
   }
 }
 
-/** The text with the months of two words, as in the Levant, in one. */
+/** The text with months of two words, as in the Levant, joined to one word. */
 function monthsJoined(text: string, { months }: CalendarWords): string {
   const name = [...months.keys()].find((name) => name.includes(' ') && text.includes(name))
   return name === undefined ? text : text.replace(name, name.replaceAll(' ', ''))
@@ -107,30 +107,30 @@ const englishStarts: ReadonlySet<string> = new Set(
   'jan feb mar apr may jun jul aug sep oct nov dec'.split(' '),
 )
 
-/** The month of a name or of its beginning, from three letters on, where no other month begins so. */
+/** The month of a name, or of its first three or more letters if no other month begins with them. */
 function monthOf(word: string, { months }: CalendarWords): number | null {
   const exact = months.get(word)
   if (exact !== undefined) return exact
-  // What English begins so may be meant in any language: `Mar` is no November, though Finnish has its marraskuu.
+  // English beginnings occur in texts of any language: `Mar` is not the Finnish marraskuu, November.
   if (!/^\p{L}{3}/u.test(word) || englishStarts.has(word)) return null
   const found = new Set([...months].filter(([name]) => name.startsWith(word)).map(([, month]) => month))
   return found.size === 1 ? ([...found][0] ?? null) : null
 }
 
-/** Without the words after a date in numbers, such as the `г.` of Bulgarian. */
+/** Without the word after a date in numbers, such as the Bulgarian `г.` */
 function trimmed(text: string, { fillers }: CalendarWords): string {
   return text.replace(/ ([\p{L}\p{M}]+)$/u, (end, word) => (fillers.has(word) ? '' : end))
 }
 
 function placed({ year, month, day }: CalendarDate, language: string, fetchedAt: number): ParsedDate | null {
   if (year === null) return day === null ? null : latest(month, day, fetchedAt)
-  // Thailand counts from 543 years earlier.
+  // The Thai calendar is 543 years ahead.
   const ours = language === 'th' && year > 2400 ? year - 543 : year
   const at = midnight(ours, month, day ?? 1)
   return at === null ? null : { at, precision: day === null ? 'month' : 'day', whole: day !== null }
 }
 
-/** The last such day, this year or the year before; it may lie a day after the fetch, since clocks differ. */
+/** The last such day until a day after the fetch, because clocks differ. */
 function latest(month: number, day: number, fetchedAt: number): ParsedDate | null {
   const thisYear = new Date(fetchedAt).getUTCFullYear()
   for (const year of [thisYear + 1, thisYear, thisYear - 1]) {
@@ -140,7 +140,7 @@ function latest(month: number, day: number, fetchedAt: number): ParsedDate | nul
   return null
 }
 
-/** The last such weekday. Null for today's and tomorrow's: they may mean today, or a week ago. */
+/** The last such weekday. Null for the weekdays of today and tomorrow, which may mean today or a week ago. */
 function weekdayAlone(text: string, { longWeekdays }: CalendarWords, fetchedAt: number): ParsedDate | null {
   const weekday = longWeekdays.get(text)
   if (weekday === undefined) return null
@@ -157,14 +157,14 @@ function numberOrNull(text: string | undefined): number | null {
   return text === undefined ? null : Number(text)
 }
 
-/** A date of the calendar as a text has it; what it does not say is null. Months count from 1. */
+/** A date of the calendar; parts that the text does not have are null. Months count from 1. */
 interface CalendarDate {
   readonly year: number | null
   readonly month: number
   readonly day: number | null
 }
 
-/** How dates are written in numbers; null where the order is unknown. */
+/** How dates are written in numbers; null if the order is unknown. */
 interface Style {
   readonly order: 'dmy' | 'mdy' | 'ymd' | null
   readonly separators: string
@@ -172,7 +172,7 @@ interface Style {
 
 const unknown: Style = { order: null, separators: '' }
 
-/** Regions where the order of English is beyond doubt; Intl has an order for every region. */
+/** Regions in which English dates certainly begin with the day. Intl names an order for every region, certain or not. */
 const dayFirstRegions: readonly string[] = 'AU GB IE IN KE NG NZ PK SG'.split(' ')
 
 function englishStyle(region: string | null): Style {
@@ -180,7 +180,7 @@ function englishStyle(region: string | null): Style {
   return dayFirstRegions.includes(region ?? '') ? { order: 'dmy', separators: '/.-' } : unknown
 }
 
-/** Where people of a language live among others who write another order. */
+/** Locales whose speakers live among people who write another order. */
 const mixed: readonly string[] = ['es-US']
 
 /** Languages whose years of two digits may be those of another calendar. */
@@ -189,7 +189,7 @@ const otherCalendars: readonly string[] = ['ar', 'fa', 'th']
 const yearFirst = /^(\d{4})(?<separator>[-/]|\. ?)(\d{1,2})\k<separator>(\d{1,2})\.?$/
 const yearLast = /^(\d{1,2})(?<separator>[-/]|\. ?)(\d{1,2})\k<separator>(\d{4}|\d{2})\.?$/
 
-/** A date in numbers, where its order is certain: by itself, or by the language and the region of the text. */
+/** A date in numbers if its order is certain, by the numbers or by the language and the region of the text. */
 function numericDate(text: string, language: string, region: string | null): CalendarDate | null {
   const iso = text.match(yearFirst)
   if (iso !== null) return { year: Number(iso[1]), month: Number(iso[3]), day: Number(iso[4]) }
@@ -199,7 +199,7 @@ function numericDate(text: string, language: string, region: string | null): Cal
   const own = style.separators.includes(separator.trim()) ? style.order : null
   if (year.length === 4) return inOrder(Number(first), Number(second), Number(year), own)
   const isSure = own !== null && own !== 'ymd' && separator !== '-' && !otherCalendars.includes(language)
-  // No page of the web was published before 1990.
+  // There was no web before 1990.
   const century = Number(year) < 90 ? 2000 : 1900
   return isSure ? ordered(Number(first), Number(second), century + Number(year), own) : null
 }
@@ -215,7 +215,7 @@ function ordered(first: number, second: number, year: number, order: 'dmy' | 'md
   return { year, month, day }
 }
 
-/** The style of a language in a region, where that is the one of the language everywhere. */
+/** The style of a language in a region, if the order is that of the language everywhere. */
 function styleOf(language: string, region: string | null): Style {
   if (language === 'en') return englishStyle(region)
   const places = region === null ? [language] : [language, `${language}-${region}`]
@@ -224,7 +224,7 @@ function styleOf(language: string, region: string | null): Style {
   const [order] = orders
   if (orders.size !== 1 || order === undefined || mixed.includes(`${language}-${region}`)) return unknown
   const separators = styles.map((style) => style.separators).join('')
-  // A slash may be American anywhere; dots and dashes are not.
+  // A date with slashes may be American in any locale; one with dots or dashes is not.
   return { order, separators: order === 'dmy' ? `${separators}.-` : separators }
 }
 
@@ -245,14 +245,14 @@ const lengths: Partial<Record<Precision, number>> = {
   week: 7 * dayMs,
 }
 
-/** A day of the calendar, months from 1; its midnight in UTC, or null where there is no such day. */
+/** The midnight in UTC of a day, months from 1; null if there is no such day. */
 function midnight(year: number, month: number, day: number): number | null {
-  // Date.UTC takes a year of two digits for one of the last century.
+  // Date.UTC reads a year of two digits as one of the last century.
   if (year < 1000 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return null
   return Date.UTC(year, month - 1, day)
 }
 
-/** The instant so many units before another; a month ends early rather than run into the next one. */
+/** The instant this many units before another. The day is cut to the length of the month. */
 export function before(instant: number, amount: number, unit: Precision): number | null {
   const length = lengths[unit]
   if (length !== undefined) return instant - amount * length

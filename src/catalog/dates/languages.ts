@@ -1,6 +1,6 @@
 import { languages, wordsOf } from './words.ts'
 
-/** Codes of old, and those of languages that are read with another one. */
+/** Old codes, and codes of languages that are read as another one. */
 const otherNames: Readonly<Record<string, string>> = { in: 'id', iw: 'he', nn: 'nb', no: 'nb', tl: 'fil' }
 
 const scripts: Readonly<Record<string, RegExp>> = {
@@ -20,13 +20,13 @@ const scripts: Readonly<Record<string, RegExp>> = {
   Thai: /\p{Script=Thai}/u,
 }
 
-/** A language of the table and the region whose order of dates applies; null where unknown. */
+/** A language of the table, and the region that decides the order of dates; null if unknown. */
 interface TextLocale {
   readonly language: string | null
   readonly region: string | null
 }
 
-/** The language and region of a code such as `de`, `pt-BR` or `zh-TW`. Its own region goes before the country of the search. */
+/** The language and region of a code such as `de`, `pt-BR` or `zh-TW`. A region in the code takes precedence over the country. */
 export function textLocaleOf(code: string | null, country: string | null): TextLocale {
   const [name = '', ...rest] = (code ?? '').toLowerCase().split(/[-_]/)
   const known = otherNames[name] ?? name
@@ -38,12 +38,12 @@ export function textLocaleOf(code: string | null, country: string | null): TextL
   }
 }
 
-/** The locales of a language, with the calendar and the digits that everything is compared in. */
+/** The locales of a language, with the Gregorian calendar and Latin digits. */
 export function localesOf(language: string): readonly string[] {
   return (wordsOf(language, 'locales') ?? [language]).map((locale) => `${locale}-u-ca-gregory-nu-latn`)
 }
 
-/** Languages that a text may be in by its letters. */
+/** The languages that a text may be in, judged by its letters. */
 export function languagesOf(text: string): readonly string[] {
   return languages.filter((language) =>
     localesOf(language).some((locale) =>
@@ -52,15 +52,15 @@ export function languagesOf(text: string): readonly string[] {
   )
 }
 
-/** A build of Node without all languages answers in English for those that it lacks. */
+/** A build of Node that lacks a language uses English for it. */
 function isBuiltIn(language: string): boolean {
   return Intl.DateTimeFormat.supportedLocalesOf([language]).length === 1
 }
 
-/** The zeros of the decimal digits that pages are written in; the nine others follow each of them. */
+/** The zeros of other scripts; the nine other digits follow each zero. */
 const zeros = [...'٠۰०০੦૦୦௦౦೦൦๐໐༠၀០᠐０'].map((zero) => zero.charCodeAt(0))
 
-/** Signs that stand for the same one: Arabic and Persian, for instance, write two letters each in their own way. */
+/** Signs with the same meaning; Arabic and Persian, for instance, write two letters differently. */
 const equivalents: readonly (readonly [sign: RegExp, same: string])[] = [
   [/[‐‑−]/g, '-'],
   [/['’ʼ׳`´]/g, "'"],
@@ -72,7 +72,7 @@ const equivalents: readonly (readonly [sign: RegExp, same: string])[] = [
 /** Accents, and the vowel signs of Arabic and Hebrew; the marks of Indic and Thai letters are not accents. */
 const accents = /[\u0300-\u036f\u064b-\u0655\u0591-\u05c7]/g
 
-/** Local digits as ASCII ones, every run of spaces as one, wide signs as narrow ones, and nothing invisible. */
+/** Text with ASCII digits, single spaces and narrow signs, without invisible characters. */
 export function plain(text: string): string {
   return text
     .replace(/\p{Nd}/gu, latin)
@@ -82,7 +82,7 @@ export function plain(text: string): string {
     .trim()
 }
 
-/** Text in the form that words are compared in: no case, no accents, no dots of abbreviations. */
+/** Text for comparison: without case, accents and dots of abbreviations. */
 export function fold(text: string): string {
   const bare = plain(text).toLowerCase().normalize('NFD').replace(accents, '').normalize('NFC')
   return equivalents

@@ -4,16 +4,16 @@ import { before, calendarDate, dayMs, endsRange, type ParsedDate } from './calen
 import { fold, languagesOf, plain, textLocaleOf } from './languages.ts'
 import { withoutTime } from './times.ts'
 
-/** What must be known of a text to read dates in it. */
+/** Needed to read the dates in a text. */
 interface DateContext {
-  /** When the answer came, epoch ms: ages count back from then. */
+  /** When the answer came, epoch ms: ages count back from here. */
   readonly fetchedAt: number
-  /** Code of the language that the text is in, as the service was asked for it; null where that is unknown. */
+  /** Code of the language of the text, as requested from the service; null if unknown. */
   readonly language: string | null
   readonly country?: string | null
 }
 
-/** The instant that a text names, epoch ms, and how exactly it names it. */
+/** The instant that a text names, epoch ms, and its precision. */
 interface ReadDate {
   readonly at: number
   readonly precision: Precision
@@ -21,19 +21,19 @@ interface ReadDate {
 
 interface Reader {
   readonly read: (piece: string) => ParsedDate | null
-  /** Whether a piece that names no date makes a range of the one beside it. */
+  /** Whether a piece without a date is the other end of a range. */
   readonly isOtherEnd: (piece: string, reading: ParsedDate) => boolean
 }
 
-/** A longer text is not a line with a date. */
+/** Longer texts are not read. */
 const longest = 200
 const earliest = Date.UTC(1990, 0, 1)
-/** A page may be ahead of us by its time zone; a later date is an announcement. */
+/** A page may be ahead of us because of its time zone. Later dates are announcements. */
 const latestAhead = 2 * dayMs
 
 /**
- * The date in a text of a result, relative or absolute, or null where there is none, or it is not certain.
- * A date without a time is its midnight in UTC, a month its first day.
+ * The date in a text of a result, relative or absolute; null if there is none or it is not certain. A date without a time is
+ * its midnight in UTC, a month is its first day.
  */
 export function readDate(text: string, context: DateContext): ReadDate | null {
   if (text.length > longest) return null
@@ -44,14 +44,14 @@ export function readDate(text: string, context: DateContext): ReadDate | null {
   return { at: reading.at, precision: reading.precision }
 }
 
-/** The one date among the pieces of a text; null where two differ. */
+/** The date in the pieces of a text; null if two dates differ. */
 function inPieces(text: string, { read, isOtherEnd }: Reader): ParsedDate | null {
   const pieces = text.split(separator).flatMap((piece) => piece.trim() || [])
   const readings = pieces.map((piece) => read(piece))
   const at = readings.findIndex((reading) => reading !== null)
   const first = readings[at] ?? null
   if (first === null || readings.some((other) => other !== null && !isSame(first, other))) return null
-  // A number alone beside a date may be the first half of `3 – 4 weeks ago`.
+  // A number without a date may be the first half of `3 – 4 weeks ago`.
   const undated = pieces.filter((_, index) => readings[index] === null)
   if (undated.some((piece) => /^\d{1,4}$/.test(piece) || isOtherEnd(piece, first))) return null
   if (first.whole) return first
@@ -62,7 +62,7 @@ function inPieces(text: string, { read, isOtherEnd }: Reader): ParsedDate | null
   return isAlone ? first : null
 }
 
-/** The date that a text begins with, where what follows is glued to it. */
+/** The date at the beginning of a text, if the next word follows without a space. */
 function inHead(text: string, { read }: Reader): ParsedDate | null {
   for (const { index } of text.matchAll(seam)) {
     const reading = read(text.slice(0, index))
@@ -80,7 +80,7 @@ function pieceReader({ fetchedAt, language: code, country = null }: DateContext)
     if (language === null) return english() ?? (isDated ? agreed(text, fetchedAt) : null)
     const own = readIn(language, region, text, fetchedAt)
     if (own !== null || language === 'en' || !isDated) return own
-    // Services answer in English where they have no words in the language that was asked for.
+    // Services answer in English if they have no words in the requested language.
     const other = english()
     return other?.whole ? other : null
   }
@@ -96,7 +96,7 @@ function bare(piece: string): string {
   return unlabelled(fold(piece)).replace(/[,;:…]+$/, '')
 }
 
-/** The date that all languages agree on that can read the text; null where two differ. */
+/** The date that the text has in all languages that can read it; null if two differ. */
 function agreed(text: string, fetchedAt: number): ParsedDate | null {
   const readings = languagesOf(text)
     .map((language) => readIn(language, null, text, fetchedAt))
@@ -119,7 +119,7 @@ function readIn(language: string, region: string | null, text: string, fetchedAt
   return at === null ? null : { at, precision: age.unit, whole: /\d/.test(text) }
 }
 
-/** The day of a date with a time of unknown zone: the instant is not certain, the day is the one written. */
+/** The day of a date with a time without a zone: the instant is not certain, the day is. */
 function dayWithTime(
   text: string,
   language: string,
@@ -131,7 +131,7 @@ function dayWithTime(
   return reading?.whole && reading.precision === 'day' ? reading : null
 }
 
-/** Letter -> the unit that it stands for in an age without words, and how many of it there are at most. */
+/** The units of short ages by their letters, and the greatest amount of each. */
 const compact: Readonly<Record<string, readonly [unit: Precision, most: number]>> = {
   sec: ['second', 59],
   min: ['minute', 59],
@@ -145,7 +145,7 @@ const compact: Readonly<Record<string, readonly [unit: Precision, most: number]>
   y: ['year', 30],
 }
 
-/** Ages such as `3h` and `15 hrs`, in English and alone only: `24h`, `3D` and `60 minutes` are names or lengths. */
+/** Ages such as `3h` and `15 hrs`, in English only and without other text. `24h`, `3D` and `60 minutes` are names or lengths. */
 function compactAge(text: string, { fetchedAt, language, country = null }: DateContext): ParsedDate | null {
   const [, amount, letter, word = ''] =
     text.match(/^(\d{1,2})(?:(s|mo?|[hdwy])\b| ?(sec|min|hr)s?\b\.?)[ ·—–-]*$/) ?? []
@@ -160,15 +160,15 @@ function isSame(one: ParsedDate, other: ParsedDate): boolean {
   return one.at === other.at && one.precision === other.precision
 }
 
-/** Dots and bars between the parts of a line, and dashes that stand free or at an end; others join ranges. */
+/** Dots and bars between the parts of a line, and dashes between spaces or at an end; other dashes join ranges. */
 const separator = /[·•∙⋅‧・|｜]|(?<=^|\s)[-–—]+(?=\s|$)|[-–—]+$/u
 
-/** Where a name follows a date without a sign or a space between them, as in `2 days agoReuters`. */
+/** The place where a name follows a date without a space, as in `2 days agoReuters`. */
 const seam = /(?<=\p{Ll})(?=\p{Lu})|(?<=\d{4})(?=\p{Lu})/gu
 
 /**
- * Words that may stand before the date of a publication, folded. Words for updates and
- * premieres to come are not among them: those are not dates of publication.
+ * Words before the date of a publication, folded. Words for updates and for future premieres are not here, because their dates
+ * are not those of a publication.
  */
 const labels: readonly string[] = [
   '(premiered|published|posted|uploaded)( on)?',
@@ -210,7 +210,7 @@ const iso =
 const mail =
   /^(?:[a-z]{3}, )?(?<day>\d{1,2} [a-z]{3} \d{4}) \d{2}:\d{2}(?<seconds>:\d{2})? (?:gmt|utc|z|[+-]\d{4})$/
 
-/** A full timestamp in a folded text; without a time zone it does not count. */
+/** A full timestamp in a folded text, with its time zone. */
 function timestamp(text: string): ParsedDate | null {
   const { day, time, zone = '', seconds } = text.match(iso)?.groups ?? {}
   if (day !== undefined)
@@ -219,7 +219,7 @@ function timestamp(text: string): ParsedDate | null {
   return letter?.day !== undefined && isDay(letter.day) ? instant(text, letter.seconds) : null
 }
 
-/** Date.parse would make the 2nd of March of the 30th of February. */
+/** Whether the day exists. Date.parse reads the 30th of February as the 2nd of March. */
 function isDay(day: string): boolean {
   const at = Date.parse(`${day} UTC`)
   const [date] = day.match(/^\d{1,2}(?= )|\d{2}$/) ?? []

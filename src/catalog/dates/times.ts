@@ -1,13 +1,13 @@
 import { memoized } from '../../model/memo.ts'
 import { fold, localesOf } from './languages.ts'
 
-/** Words before a time that Intl does not write, folded, of all languages. The rest must be a whole day in one language. */
+/** Words before a time that Intl does not write, folded, of all languages. The rest of the text must be a whole day. */
 const before: readonly string[] = (
   'at|@|um|a|a las|a la|a les|alle|alle ore|ore|as|om|kl|klockan|klo|o|godz|o godz|v|ve|в|о|об|у|saat|στις|la|ora|la ora|' +
   'pukul|jam|luc'
 ).split('|')
 
-/** Words after a time, and time zones: the day is the written one in any zone. */
+/** Words after a time, and time zones: the zone does not change the written day. */
 const after: readonly string[] =
   'uhr|uur|u|h|hs|hrs|ч|น|wib|z|utc|gmt|est|edt|cst|cdt|mst|mdt|pst|pdt|bst|cet|cest|eet|eest|msk|ist|jst|kst|aest|aedt'.split(
     '|',
@@ -21,7 +21,7 @@ const marked = `${hour} ?(?:[時时点點]|시)(?: ?[0-5]?\\d ?[分분])?`
 
 const formsOf = memoized(build)
 
-/** A folded text without the time of day that it ends or begins with; null where it has none. */
+/** A folded text without the time of day at its end or beginning; null if it has none. */
 export function withoutTime(text: string, language: string): string | null {
   const forms = formsOf(language)
   const { date } = (text.match(forms.atEnd) ?? text.match(forms.atStart))?.groups ?? {}
@@ -45,7 +45,7 @@ function build(language: string) {
   }
 }
 
-/** The words that Intl writes around a time next to a date. */
+/** The words of Intl around a time next to a date. */
 function wordsOf(language: string) {
   const [befores, afters, own, separators] = [0, 1, 2, 3].map(() => new Set<string>()) as [
     Set<string>,

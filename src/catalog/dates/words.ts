@@ -1,19 +1,19 @@
 /** The words for dates that Intl does not know. */
 type Field =
-  /** Locales whose words it uses; the language itself where not given. */
+  /** Locales whose words the language uses; by default the language itself. */
   | 'locales'
-  /** Words that make an age less exact than its number, and leave its unit as it is. */
+  /** Words that make the number of an age inexact and keep its unit. */
   | 'about'
   /** Words for the one in `an hour ago`. */
   | 'ones'
-  /** The number is left out where it is one, as in `час назад`; without words. */
+  /** A number one is left out, as in `час назад`. The field has no words. */
   | 'bare one'
   | 'now'
-  /** Further phrases for an age; `#` stands for the number, which is one where it is missing. */
+  /** Further phrases for an age; `#` stands for the number, which is one if `#` is missing. */
   | Unit
-  /** Other ways to say a phrase, as `pattern > replacement`. They apply to folded phrases, which have no space beside `#`. */
+  /** Variants of phrases, as `pattern > replacement`. They apply to folded phrases, which have no space next to `#`. */
   | 'variants'
-  /** Words of calendar dates that mean nothing, such as `de` or `den`, where Intl does not write them. */
+  /** Words without a meaning in calendar dates, such as `de` or `den`, that Intl does not write. */
   | 'fillers'
 
 export const units = ['second', 'minute', 'hour', 'day', 'week', 'month', 'year'] as const
@@ -108,7 +108,7 @@ function readRow(row: string): [language: string, fields: Partial<Record<string,
 
 export const languages: readonly string[] = [...table.keys()]
 
-/** The words of a language, as the table has them; undefined where it has none of the kind. */
+/** The words of a language in the table; undefined if it has none of the kind. */
 export function wordsOf(language: string, field: Field): readonly string[] | undefined {
   return table.get(language)?.[field]
 }

@@ -13,7 +13,7 @@ export const gl: Param = {
 export const hl: Param = {
   type: 'string',
   meaning: 'language, two letters',
-  // The interface says two letters; region forms such as pt-BR are let through, for the service knows them better.
+  // The service documents two letters. Forms with a region such as pt-BR are allowed, because the service may know them.
   pattern: { regexp: /^[a-z]{2,3}(-[a-z0-9]{2,4})?$/i, words: 'a two-letter language code such as en' },
   unknownCode: languageProblem,
 }
