@@ -115,6 +115,11 @@ export function metricsFile(flag: string | undefined): MetricsFile | null {
   return path === undefined ? null : { path, by: 'RANKLINE_METRICS' }
 }
 
+/** What a variable holds that a workspace or job file names: environment, then `.env`; undefined where it is not set. */
+export function namedSecret(name: string): string | undefined {
+  return setting(name)
+}
+
 /** How messages on standard error are written. */
 export type LogFormat = 'text' | 'json'
 

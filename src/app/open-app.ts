@@ -67,25 +67,30 @@ export async function openApp(
  * Gets ready for free calls, which wait for no turn. They are written into the ledger, as all calls are, but where it may not be
  * written or belongs to a process with an older rankline: then they are made all the same.
  *
- * @param stored whether what is stored is read, too; a database that is missing is then not made either
+ * @param stored whether what is stored is read, too; a database that is missing is then not made either. `left-alone` opens none:
+ * the calls are in no ledger
  */
 export async function connectFreely(
   flags: ServiceFlags,
-  { stored }: { readonly stored: 'read' | 'not-read' },
+  { stored }: { readonly stored: StoredUse },
   clock: Clock = systemClock,
 ): Promise<App> {
   const { settings, timeoutMs } = readServiceFlags(flags, clock)
   const database = databasePath(flags)
   if (stored === 'not-read') makeDefaultFolder(database)
-  const store = await openFreely(database, stored === 'read')
+  const store = await openFreely(database, stored)
   return createApp({ store, database }, settings, timeoutMs, clock)
 }
 
-async function openFreely(database: string, isRead: boolean): Promise<Store> {
+/** Whether what is stored is read, is only written into, or stays untouched. */
+type StoredUse = 'read' | 'not-read' | 'left-alone'
+
+async function openFreely(database: string, stored: StoredUse): Promise<Store> {
   const { mayWrite, needsMigration } = await import('../store/sqlite/connection/inspect.ts')
   const { openCopy, openStore } = await import('../store/sqlite/open.ts')
   const isMissing = !existsSync(database)
-  if (isMissing && isRead) return await openStore(':memory:')
+  const isRead = stored === 'read'
+  if (stored === 'left-alone' || (isMissing && isRead)) return await openStore(':memory:')
   if (isMissing || mayWrite(database)) {
     if (!needsMigration(database)) return await openStore(database)
     using turn = tryCollectorLock(databaseLock(database))

@@ -106,6 +106,11 @@ export const commands: readonly Registered[] = [
     load: async () => (await import('./workspace/db.ts')).dbCommand,
   },
   {
+    usage: 'doctor',
+    describe: 'Check settings, service, database, disk, clock, locks, jobs and channels; free',
+    load: async () => (await import('./workspace/doctor.ts')).doctorCommand,
+  },
+  {
     usage: 'sandbox',
     describe: 'The whole service on this machine, to try rankline without an account',
     load: async () => (await import('./workspace/sandbox.ts')).sandboxCommand,

@@ -33,6 +33,14 @@ export interface Checked {
 
 type Check = () => readonly Finding[]
 
+/** The first damage that SQLite's quick check sees; null for none. Changes nothing. */
+export async function quickCheck(path: string): Promise<string | null> {
+  return await inspect(path, (db) => {
+    const first = unlessDamaged(() => String(db.pragma('quick_check(1)', { simple: true })))
+    return first === 'ok' ? null : (first ?? 'it cannot be read')
+  })
+}
+
 /** Runs SQLite's own check, then those of the invariants and checksums. Changes nothing. */
 export async function checkDatabase(path: string): Promise<Checked> {
   return await inspect(path, (db) => {

@@ -1,0 +1,231 @@
+import { count, duration, grouped, size } from '../model/text.ts'
+import type { AccountFacts, Facts } from './facts.ts'
+
+/** How a check ended. `skipped` says that another one has to be mended first. */
+export type CheckState = 'ok' | 'warning' | 'error' | 'skipped'
+
+/** What a check found, and what to do. */
+export interface Finding {
+  readonly state: CheckState
+  readonly text: string
+}
+
+/** One thing that a run needs. Pure: the same facts give the same finding. */
+interface Check {
+  readonly name: string
+  readonly judge: (facts: Facts) => Finding
+}
+
+/** Every check, in the order in which they are shown: what others depend on comes first. */
+export const checks: readonly Check[] = [
+  { name: 'program', judge: program },
+  { name: 'time zones', judge: timeZones },
+  { name: 'settings', judge: settings },
+  { name: 'service', judge: service },
+  { name: 'key', judge: ofAccount(key) },
+  { name: 'balance', judge: ofAccount(balance) },
+  { name: 'rate limit', judge: ofAccount(rateLimit) },
+  { name: 'clock', judge: ofAccount(clock) },
+  { name: 'shared key', judge: sharedKey },
+  { name: 'database', judge: database },
+  { name: 'disk', judge: disk },
+  { name: 'locks', judge: locks },
+  { name: 'workspace', judge: workspace },
+  { name: 'jobs', judge: jobs },
+  { name: 'channels', judge: channels },
+  { name: 'cron', judge: cron },
+]
+
+const dayMs = 86_400_000
+/** The same notice that `plan` gives. */
+const expiryNoticeMs = 14 * dayMs
+/** A quarter of a minute more, and calls would be counted in the wrong minute of the rate limit, runs on the wrong day. */
+const noticeableSkewMs = 10_000
+const wrongSkewMs = 5 * 60_000
+/** A run keeps up to 35 MB in reserve; a month of a small job takes about as much. */
+const tightBytes = 500_000_000
+const fullBytes = 50_000_000
+/** No run takes so long: its process may hang. */
+const longHeldMs = dayMs
+
+function ok(text: string): Finding {
+  return { state: 'ok', text }
+}
+
+function warning(text: string): Finding {
+  return { state: 'warning', text }
+}
+
+function error(text: string): Finding {
+  return { state: 'error', text }
+}
+
+function program({ program: { version, node, platform } }: Facts): Finding {
+  return ok(`rankline ${version}, Node ${node}, ${platform}`)
+}
+
+function timeZones({ now, program: { zoneData, knowsZones, zone } }: Facts): Finding {
+  if (!knowsZones)
+    return error(
+      'This Node has no time zones: days and schedules would be those of UTC. Install a Node with full ICU data',
+    )
+  const year = Number(zoneData?.slice(0, 4) ?? Number.NaN)
+  if (new Date(now).getUTCFullYear() - year > 2)
+    return warning(`The time zone data is of ${year}: changes since then are not known. Install a newer Node`)
+  return ok(`data ${zoneData ?? 'of unknown age'}; this machine is in ${zone}`)
+}
+
+function settings({ settings }: Facts): Finding {
+  if ('mistake' in settings) return error(settings.mistake)
+  const { baseUrl, proxy } = settings
+  return ok(`${baseUrl}, ${proxy === null ? 'asked directly' : `asked through the proxy ${proxy}`}`)
+}
+
+function service({ service }: Facts): Finding {
+  if (service === null) return skipped('the settings')
+  return 'mistake' in service ? error(service.mistake) : ok('answers, and takes the key')
+}
+
+/** A judgement that needs what the service says of the account. */
+function ofAccount(judge: (account: AccountFacts, facts: Facts) => Finding) {
+  return (facts: Facts): Finding => {
+    if (facts.service === null) return skipped('the settings')
+    return 'mistake' in facts.service ? skipped('the service') : judge(facts.service, facts)
+  }
+}
+
+function skipped(what: string): Finding {
+  return { state: 'skipped', text: `not checked: ${what} first` }
+}
+
+function key({ stop, keyExpiresAt }: AccountFacts, { now }: Facts): Finding {
+  if (stop !== null) return error(stop)
+  if (keyExpiresAt === null) return ok('active, without an end')
+  const day = new Date(keyExpiresAt).toISOString().slice(0, 10)
+  if (keyExpiresAt - now >= expiryNoticeMs) return ok(`active until ${day}`)
+  return warning(`The key expires on ${day}: renew it at the service, and put the new one into .env`)
+}
+
+function balance({ account: { remaining } }: AccountFacts, { jobs: { credits, sound } }: Facts): Finding {
+  if (remaining === null) return warning('The service names no balance: nothing can be bought')
+  if (remaining <= 0) return error('The balance is 0 credits: top up, or every run stops with exit code 4')
+  const has = count(remaining, 'credit')
+  if (sound === 0) return ok(has)
+  const takes = sound === 1 ? 'one run of the job here' : 'one run of all jobs here'
+  return remaining < credits
+    ? warning(`${has} do not cover ${takes} (up to ${grouped(credits)}): top up, or run with --fit-balance`)
+    : ok(`${has}; ${takes} takes up to ${grouped(credits)}`)
+}
+
+function rateLimit({ account: { limits } }: AccountFacts): Finding {
+  const windows = [
+    [limits.perSecond, 'a second'],
+    [limits.perMinute, 'a minute'],
+  ] as const
+  const limited = windows.flatMap(([limit, window]) =>
+    limit == null ? [] : [`${count(limit, 'call')} ${window}`],
+  )
+  return ok(limited.length === 0 ? 'none' : limited.join(', '))
+}
+
+function clock({ aheadMs }: AccountFacts): Finding {
+  const off = Math.abs(aheadMs)
+  if (off < noticeableSkewMs) return ok('agrees with that of the service')
+  const text = `The clock of this machine is ${duration(Math.round(off / 1000))} ${aheadMs > 0 ? 'behind' : 'ahead of'} that of the service: set it, best by NTP`
+  return off < wrongSkewMs ? warning(text) : error(text)
+}
+
+function sharedKey({ sharing }: Facts): Finding {
+  if (sharing === null) return ok('not known yet: it takes two readings of the usage record')
+  const { credits, from, until } = sharing
+  if (credits === 0 || from === null || until === null)
+    return ok('every credit of the last week was spent by this database')
+  return warning(
+    `${count(credits, 'credit')} of the last week were spent by others with this key (last between ${minute(from)} and ${minute(until)} UTC): give each host a key of its own; rankline ledger verify shows all`,
+  )
+}
+
+function minute(instant: number): string {
+  return new Date(instant).toISOString().slice(0, 16).replace('T', ' ')
+}
+
+function database({ database: found }: Facts): Finding {
+  const { path } = found
+  if (found.state === 'unusable') return error(found.mistake)
+  if (found.state === 'missing')
+    return found.makeable === null
+      ? ok(`${path} is not there yet: the first run makes it`)
+      : error(found.makeable)
+  const { bytes, isWritable, isOlder, damage, isChecked } = found
+  if (damage !== null)
+    return error(
+      `${path} is damaged (${damage}): stop all runs, and put a backup in its place; rankline db check says more`,
+    )
+  if (!isWritable)
+    return warning(`${path} may only be read by this user: runs need to write it and its folder`)
+  const holds = `${path}, ${size(bytes)}`
+  if (isOlder) return ok(`${holds}, of an older rankline: the next run changes it`)
+  return ok(isChecked ? `${holds}, sound` : `${holds}; too large to be read here: rankline db check`)
+}
+
+function disk({ freeBytes }: Facts): Finding {
+  const free = `${size(freeBytes)} free`
+  if (freeBytes < fullBytes) return error(`Only ${free}: free some space, or runs stop with exit code 6`)
+  return freeBytes < tightBytes ? warning(`Only ${free}: free some space soon`) : ok(free)
+}
+
+function locks({ locks, now }: Facts): Finding {
+  const unusable = locks.find(({ isUsable }) => !isUsable)
+  if (unusable !== undefined)
+    return error(
+      `The lock file ${unusable.file} cannot be written by this user: let it be written, or run as its owner`,
+    )
+  const held = locks.filter(({ owner }) => owner !== null)
+  const [first] = held
+  if (first === undefined) return ok('free')
+  const { owner } = first
+  const text = `${owner} is collecting with this ${held.map((one) => one.of).join(' and ')}`
+  const since = Date.parse(owner?.match(/since (\S+)$/)?.[1] ?? '')
+  return now - since > longHeldMs ? warning(`${text}: see whether it hangs, and end it`) : ok(text)
+}
+
+function workspace({ jobs: { workspaceMistake } }: Facts): Finding {
+  return workspaceMistake === null ? ok('rankline.yaml has no mistakes') : error(workspaceMistake)
+}
+
+function jobs({
+  jobs: { workspaceMistake, files, sound, firstMistake, queries, scheduled },
+}: Facts): Finding {
+  if (workspaceMistake !== null) return skipped('rankline.yaml')
+  if (files === 0) return ok('no job file in this folder; rankline init lays one out')
+  if (firstMistake !== null) return error(`${firstMistake} (${count(files - sound, 'file')} with mistakes)`)
+  const times = scheduled === 0 ? 'none with a schedule' : `${grouped(scheduled)} with a schedule`
+  return ok(`${count(sound, 'job')}, ${count(queries, 'query', 'queries')}, ${times}`)
+}
+
+function channels({ channels, jobs: { workspaceMistake } }: Facts): Finding {
+  if (workspaceMistake !== null) return skipped('rankline.yaml')
+  const blocked = channels.flatMap(({ name, obstacle }) =>
+    obstacle === null ? [] : [`${name}: ${obstacle}`],
+  )
+  if (blocked.length > 0) return warning(`${blocked.join('; ')}. Messages wait until then`)
+  if (channels.length === 0) return ok('none; alerts need one in rankline.yaml')
+  return ok(`${channels.map(({ name }) => name).join(', ')}; rankline alerts test sends a sample`)
+}
+
+/** Only a hint: jobs may as well be started by systemd or in a container, which have settings of their own. */
+function cron({ cron: { onlyInShell, findsNode } }: Facts): Finding {
+  const hints = [
+    onlyInShell.length === 0
+      ? null
+      : `put ${onlyInShell.join(', ')} into .env: cron has no variable of this shell`,
+    findsNode ? null : 'cron does not find node by itself: rankline schedule --print crontab has its path',
+  ].filter((hint) => hint !== null)
+  return ok(hints.length === 0 ? 'a bare cron has what it takes' : hints.join('; '))
+}
+
+/** Exit code of findings: 2 with an error, 3 with a warning, else 0. */
+export function exitCodeOfFindings(findings: readonly Finding[]): number {
+  if (findings.some(({ state }) => state === 'error')) return 2
+  return findings.some(({ state }) => state === 'warning') ? 3 : 0
+}

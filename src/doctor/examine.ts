@@ -1,0 +1,37 @@
+import { databaseSetting, type ServiceFlags } from '../app/config.ts'
+import { systemClock } from '../model/time.ts'
+import { checks, type Finding } from './checks.ts'
+import type { Facts } from './facts.ts'
+import { cronFacts, databaseFacts, freeBytes, lockFacts, programFacts } from './machine.ts'
+import { serviceFacts, settingsFacts } from './service.ts'
+import { workspaceFacts } from './workspace.ts'
+
+/** A check by its name, and what it found. */
+export interface Examined extends Finding {
+  readonly check: string
+}
+
+/** Does every check in the working folder. Makes and changes no database; calls only what is free. */
+export async function examine(flags: ServiceFlags): Promise<readonly Examined[]> {
+  const facts = await gather(flags)
+  return checks.map(({ name, judge }) => ({ check: name, ...judge(facts) }))
+}
+
+async function gather(flags: ServiceFlags): Promise<Facts> {
+  const { path, isNamed } = databaseSetting(flags)
+  const { facts: settings, keyHash } = settingsFacts(flags)
+  // Before the service is asked: while the answer is stored, the database is open.
+  const database = await databaseFacts(path, { isNamed })
+  const asked = keyHash === null ? { service: null, sharing: null } : await serviceFacts(flags, database)
+  return {
+    now: systemClock.wall(),
+    program: programFacts(),
+    settings,
+    ...asked,
+    database,
+    freeBytes: freeBytes(path),
+    locks: lockFacts(path, keyHash),
+    cron: cronFacts(),
+    ...(await workspaceFacts('.')),
+  }
+}

@@ -1,0 +1,146 @@
+import { existsSync } from 'node:fs'
+import { chmod, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { tryCollectorLock } from '../../src/app/lock.ts'
+import type { Examined } from '../../src/doctor/examine.ts'
+import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
+import { databaseLock } from '../../src/store/sqlite/connection/lock.ts'
+import { type Workspace, workspace } from '../support/rankline.ts'
+
+let sandbox: Sandbox
+beforeAll(async () => {
+  sandbox = await startSandbox()
+})
+afterAll(() => sandbox.close())
+
+/** The exit code of `doctor --json`, and what the checks that are not ok found. */
+async function examined(place: Workspace, env?: Readonly<Record<string, string>>) {
+  const { code, stdout, stderr } = await place.call(['doctor', '--json'], env)
+  const { checks } = JSON.parse(stdout) as { checks: Examined[] }
+  const odd = checks.filter(({ state }) => state === 'error' || state === 'warning')
+  return { code, stderr, odd, text: (name: string) => checks.find(({ check }) => check === name)?.text }
+}
+
+test('all is well in a workspace that init has laid out, and nothing is made or changed there', async () => {
+  await using place = await workspace(sandbox)
+  await place.call(['init', '--yes'])
+  const files = await readdir(place.folder, { recursive: true })
+  const { code, odd, text } = await examined(place)
+  expect({ code, odd }).toEqual({ code: 0, odd: [] })
+  expect(text('balance')).toMatch(/; one run of the job here takes up to 20$/)
+  expect(text('database')).toBe('data/rankline.db is not there yet: the first run makes it')
+  expect(text('jobs')).toBe('1 job, 10 queries, 1 with a schedule')
+  expect(await readdir(place.folder, { recursive: true })).toEqual(files)
+})
+
+test('the table says each finding with what to do, and --quiet says only what is wrong', async () => {
+  await using place = await workspace(sandbox)
+  const { code, stdout } = await place.call(['doctor'])
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^ok {7}service {5}answers, and takes the key$/m)
+  expect(stdout).toMatch(/\n\nAll is well\.\n$/)
+  expect((await place.call(['doctor', '--quiet'])).stdout).toBe('')
+})
+
+test('without settings, a service that is down, and a refused key are errors that say what to do', async () => {
+  await using place = await workspace()
+  const unset = await examined(place)
+  expect(unset.code).toBe(2)
+  expect(unset.odd.map(({ check }) => check)).toEqual(['settings'])
+  expect(unset.odd[0]?.text).toContain('Put RANKLINE_BASE_URL=https://… into the environment')
+  const down = { RANKLINE_BASE_URL: 'http://127.0.0.1:9', RANKLINE_API_KEY: 'k' }
+  expect((await examined(place, down)).odd).toEqual([
+    { check: 'service', state: 'error', text: expect.stringContaining('cannot be used') },
+  ])
+  const wrong = { RANKLINE_BASE_URL: sandbox.url, RANKLINE_API_KEY: 'another' }
+  expect((await examined(place, wrong)).odd).toEqual([
+    { check: 'service', state: 'error', text: expect.stringContaining('The service refused the key') },
+  ])
+  expect(existsSync(join(place.folder, 'data/rankline.db'))).toBe(false)
+})
+
+test('a key that expires soon and a balance that does not cover the jobs are warnings', async () => {
+  const expires = new Date(Date.now() + 3 * 86_400_000).toISOString()
+  const poor = await startSandbox({ account: { keyExpires: expires, subscription: { total: 19 } } })
+  await using place = await workspace(poor)
+  await place.call(['init', '--yes'])
+  const { code, odd } = await examined(place)
+  expect([code, odd.map(({ check }) => check)]).toEqual([3, ['key', 'balance']])
+  expect(odd[1]?.text).toMatch(/^19 credits do not cover one run of the job here \(up to 20\)/)
+  await poor.close()
+})
+
+test('mistakes in job files and in rankline.yaml, and variables of channels that are not set, are told', async () => {
+  await using place = await workspace(sandbox)
+  await place.file('compose.yaml', 'services: {}\n')
+  await place.file('a.yaml', 'queries: [a]\ndepht: 3\n')
+  await place.file('rankline.yaml', 'channels: { ops: { type: slack, url_env: OPS_URL } }\n')
+  const { code, odd } = await examined(place)
+  expect(code).toBe(2)
+  expect(odd).toEqual([
+    {
+      check: 'jobs',
+      state: 'error',
+      text: "a.yaml:2:1: unknown key 'depht'; write 'depth' (1 file with mistakes)",
+    },
+    { check: 'channels', state: 'warning', text: 'ops: set OPS_URL in .env. Messages wait until then' },
+  ])
+  const secret = 'hooks.example/T0/secret'
+  expect((await examined(place, { OPS_URL: secret })).odd[1]?.text).toContain('OPS_URL holds no web address')
+  expect(JSON.stringify(await examined(place, { OPS_URL: secret }))).not.toContain(secret)
+  await place.file('rankline.yaml', 'chanels: {}\n')
+  expect((await examined(place)).odd).toEqual([
+    {
+      check: 'workspace',
+      state: 'error',
+      text: "rankline.yaml:1:1: unknown key 'chanels'; write 'channels'",
+    },
+  ])
+})
+
+test('a damaged database, and one that is none, are errors, and the service is asked all the same', async () => {
+  await using place = await workspace(sandbox)
+  await place.file('k.csv', 'query\na\nb\nc\n')
+  await place.call(['run', 'k.csv', '--quiet'])
+  const file = join(place.folder, 'data/rankline.db')
+  const whole = await readFile(file)
+  const broken = Buffer.from(whole)
+  broken.fill(0x5a, 8192, 40_960)
+  await writeFile(file, broken)
+  const { code, odd, text } = await examined(place)
+  expect([code, odd.map(({ check }) => check)]).toEqual([2, ['database']])
+  expect(text('service')).toBe('answers, and takes the key')
+  expect((await readFile(file)).equals(broken)).toBe(true)
+  await writeFile(file, 'no database')
+  expect((await examined(place)).odd.map(({ check }) => check)).toEqual(['database'])
+})
+
+test('another process that collects is named; a lock file that this user cannot write is an error', async () => {
+  await using place = await workspace(sandbox)
+  await place.file('k.csv', 'query\na\n')
+  await place.call(['run', 'k.csv', '--quiet'])
+  const lock = databaseLock(join(place.folder, 'data/rankline.db'))
+  {
+    using _ = tryCollectorLock(lock)
+    expect((await examined(place)).text('locks')).toMatch(
+      /^process \d+, since .+ is collecting with this database$/,
+    )
+  }
+  expect((await examined(place)).text('locks')).toBe('free')
+  if (process.getuid?.() === 0) return
+  await chmod(lock, 0o444)
+  expect((await examined(place)).odd.map(({ check }) => check)).toEqual(['locks'])
+})
+
+test('another host that spends with the same key is noticed', async () => {
+  await using here = await workspace(sandbox)
+  await using other = await workspace(sandbox)
+  for (const place of [here, other, here]) {
+    await place.file('k.csv', 'query\na\n')
+    expect((await place.call(['run', 'k.csv', '--fresh', '--quiet'])).code).toBe(0)
+  }
+  const { code, odd } = await examined(here)
+  expect([code, odd.map(({ check }) => check)]).toEqual([3, ['shared key']])
+  expect(odd[0]?.text).toContain('were spent by others with this key')
+})
