@@ -115,11 +115,6 @@ export function metricsFile(flag: string | undefined): MetricsFile | null {
   return path === undefined ? null : { path, by: 'RANKLINE_METRICS' }
 }
 
-/** What a variable holds that a workspace or job file names: environment, then `.env`; undefined where it is not set. */
-export function namedSecret(name: string): string | undefined {
-  return setting(name)
-}
-
 /** How messages on standard error are written. */
 export type LogFormat = 'text' | 'json'
 
@@ -182,6 +177,11 @@ let dotEnvRead: Readonly<Record<string, string | undefined>> | null = null
 function dotEnv(): Readonly<Record<string, string | undefined>> {
   dotEnvRead ??= parseEnv(settingsText('.env') ?? '')
   return dotEnvRead
+}
+
+/** Reads `.env` anew where it is needed next: the user may have put another key into it. */
+export function forgetEnvFile(): void {
+  dotEnvRead = null
 }
 
 /** The text of `.env` in the working folder; null where there is none. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
-import { keyHash, outputSettings } from '../../src/app/config.ts'
+import { forgetEnvFile, keyHash, outputSettings } from '../../src/app/config.ts'
 import { main } from '../../src/cli/main.ts'
 import type { Sandbox } from '../../src/sandbox/server.ts'
 import { keyLock } from '../../src/store/sqlite/connection/lock.ts'
@@ -117,6 +117,7 @@ function callHere(folder: string, args: readonly string[], environment: Environm
     const decoder = new TextDecoder()
     process.env = { PATH: env.PATH, ...environment }
     process.chdir(folder)
+    forgetEnvFile()
     try {
       const { color, ascii } = outputSettings()
       const code = await main(args, {
@@ -129,6 +130,7 @@ function callHere(folder: string, args: readonly string[], environment: Environm
       return { code, stdout: stdout.join(''), stderr: stderr.join('') }
     } finally {
       process.chdir(cwd)
+      forgetEnvFile()
       process.env = env
     }
   })
