@@ -27,9 +27,14 @@ async function aDesk(channels: string, secrets: Readonly<Record<string, string>>
   await writeFile(join(folder, 'rankline.yaml'), channels)
   await store.nameJob('acme', join(folder, 'acme.yaml'))
   let now = noon
+  let [slow, elapsed] = [0, 0]
   const by = (deliverer: Store) => async (): Promise<readonly string[]> => {
     const lines: string[] = []
-    const clock = { wall: () => now, monotonic: () => performance.now() }
+    const monotonic = (): number => {
+      elapsed += slow
+      return performance.now() + elapsed
+    }
+    const clock = { wall: () => now, monotonic }
     await deliver({
       store: deliverer,
       clock,
@@ -42,6 +47,10 @@ async function aDesk(channels: string, secrets: Readonly<Record<string, string>>
     ...{ store, folder, path, by, deliver: by(store) },
     later: (ms: number) => {
       now += ms
+    },
+    /** From now on each look at the clock finds so much time gone. */
+    slowDown: (ms: number) => {
+      slow = ms
     },
   }
 }
@@ -172,4 +181,16 @@ test('a channel that fails does not hold up another one, and costs one try of on
     ['log', 'sent', 1],
     ['log', 'sent', 1],
   ])
+})
+
+test('what there is no time for stays for the next call, untried', async () => {
+  const { store, deliver: pass, slowDown } = await aDesk(log)
+  await store.putMessages(
+    Array.from({ length: 8 }, (_, run) => aNewMessage('log', run)),
+    noon,
+  )
+  slowDown(3_000)
+  expect(await pass()).toEqual([])
+  const states = (await store.messages({})).map(({ state, attempts }) => `${state} ${attempts}`).reverse()
+  expect(states).toEqual([...Array(2).fill('sent 1'), ...Array(6).fill('waiting 0')])
 })

@@ -61,6 +61,11 @@ export const commands: readonly Registered[] = [
     load: async () => (await import('./report/export.ts')).exportCommand,
   },
   {
+    usage: 'alerts <what> [name]',
+    describe: 'Messages to channels: test [channel] sends a sample',
+    load: async () => (await import('./report/alerts.ts')).alertsCommand,
+  },
+  {
     usage: 'ledger [what]',
     describe: "Credits by run, day, job or tag; 'verify' compares them with the service's own count",
     load: async () => (await import('./account/ledger.ts')).ledgerCommand,
