@@ -13,43 +13,43 @@ export interface Day {
   readonly credits: number
 }
 
-/** What a policy would have cost over a history, and what it would have missed. */
+/** The cost of a policy over a history, and what it would have missed. */
 export interface PolicyOutcome {
   readonly policy: PagingPolicy
   readonly pages: number
   readonly credits: number
-  /** Observations, of the targets that the policy waits for, that are ranked when every page is looked at. */
+  /** Observations of the targets that the policy waits for that are ranked when every page is bought. */
   readonly ranked: number
-  /** Of these: not found. */
+  /** Those of them that it did not find. */
   readonly missed: number
-  /** Of these: found, and marked as an estimate. */
+  /** Those of them that it found and marked as an estimate. */
   readonly estimated: number
-  /** Said to be exact, and not what every page shows: there is no right number but 0. */
+  /** Marked as exact, but different from what every page shows. It must be 0. */
   readonly wrong: number
-  /** Days on which a rank within the first ten, or one that left them, was not that of the day before. */
+  /** Days on which a rank among the first ten changed, entered or left. */
   readonly topChanges: number
-  /** Of these: not seen on that day. */
+  /** Those of them that the policy did not see on that day. */
   readonly topChangesMissed: number
 }
 
 export interface Backtest {
   readonly outcomes: readonly PolicyOutcome[]
-  /** Looks that were replayed, one for each query and day. */
+  /** Replayed searches, one for each query and day. */
   readonly looks: number
-  /** Looks of which not every page is stored: what they would have shown is not known. */
+  /** Searches that were left out because not every page is stored. */
   readonly leftOut: number
 }
 
 type Total = { -readonly [K in keyof PolicyOutcome]: PolicyOutcome[K] }
 
 const policies: readonly PagingPolicy[] = ['all', 'until-found', 'smart']
-/** The first page of results, as people speak of it. */
+/** The ranks of the usual first page. */
 const top = 10
 
 /**
- * Replays every policy over what is stored, as if it had been in use from the first day on.
+ * Replays every policy over stored answers, as if it had been used from the first day on.
  *
- * @param histories days of one query after the other, each in the order of time
+ * @param histories the days of each query, in the order of time
  */
 export function backtest(
   histories: Iterable<readonly Day[]>,
@@ -103,7 +103,7 @@ function replayDays(
   }
 }
 
-/** What a job says of its own policy must not get in. */
+/** The settings of the job with another policy. */
 function rulesOf(
   paging: PagingPolicy,
   { until, deepEveryMs }: Pick<PagingRules, 'until' | 'deepEveryMs'>,
@@ -113,11 +113,11 @@ function rulesOf(
 }
 
 interface Sight {
-  /** What every page shows. */
+  /** The observation from every page. */
   readonly truth: Observation
-  /** What every page showed the day before. */
+  /** The observation from every page on the day before. */
   readonly before: Observation | undefined
-  /** What the policy saw. */
+  /** The observation by the policy. */
   readonly seen: Observation
 }
 
@@ -137,37 +137,37 @@ function isTop({ rank }: Observation): boolean {
   return rank !== null && rank <= top
 }
 
-/** Says for certain what is not so: another rank, or none within the results that it looked at. */
+/** Whether an exact observation is wrong: another rank, or `absent` from results that have the target. */
 function isWrong(truth: Observation, { rank, state, exactness, unbrokenDepth }: Observation): boolean {
   if (exactness !== 'exact') return false
   if (state === 'ranked') return rank !== truth.rank
   return truth.rank !== null && truth.rank <= unbrokenDepth
 }
 
-/** Shows the rank within the first ten, or that it is not among them. */
+/** Whether it shows the rank among the first ten, or that the target is not among them. */
 function tellsTop(truth: Observation, seen: Observation): boolean {
   if (isTop(truth)) return seen.rank === truth.rank
   if (seen.rank !== null) return seen.rank > top
-  // There may be fewer results than ten.
+  // There may be less than ten results.
   return seen.unbrokenDepth >= Math.min(top, truth.unbrokenDepth)
 }
 
-/** What a paging policy would have made of a query of one run. */
+/** A query of one run under another paging policy. */
 export interface Replay {
-  /** Pages that it would have bought. */
+  /** Pages that the policy would have bought. */
   readonly pages: number
   readonly observations: ReadonlyMap<number, Observation>
 }
 
-/** What earlier replays saw of each target, by its number. */
+/** The observations of earlier replays, by the number of the target. */
 export type SeenTargets = ReadonlyMap<number, SeenTarget>
 
 interface SeenTarget extends Omit<TargetHistory, 'lastDeepAt'> {
-  /** When so many pages were looked at without a gap: the newest look of any depth, the deepest first. */
+  /** For each depth in pages without a gap the newest search, the deepest first. */
   readonly looks: readonly { readonly at: number; readonly pages: number }[]
 }
 
-/** Whether everything is stored that any policy could ask for: no page is missing before the end. */
+/** Whether every page is stored that a policy could ask for: none is missing before the end. */
 export function isFullyStored({ pages, maxPages, depth, end }: QueryState): boolean {
   const whole = unbrokenPages(pages)
   if (whole.length === 0) return false
@@ -176,16 +176,16 @@ export function isFullyStored({ pages, maxPages, depth, end }: QueryState): bool
   return whole.length >= maxPages || (end?.kind === 'ended' && restEnded)
 }
 
-/** Buys the stored pages of a whole query again, by other rules and without a call. */
+/** Replays the stored pages of a query under other rules, without a call. */
 export function replay(stored: QueryState, rules: PagingRules, memory: SeenTargets): Replay {
   const byNumber = new Map(unbrokenPages(stored.pages).map((page) => [page.page, page]))
   const history = targetHistoryOf(memory, stored.maxPages)
-  // As if it had been watched for all of them from the first day on.
+  // As if all targets had been watched from the first day on.
   const targets = stored.targets.map(({ backfilled: _, ...target }) => target)
   let query: QueryState = { ...stored, targets, pages: [], end: null, history: () => history }
   let next = 1
   for (;;) {
-    // A page behind the end is empty.
+    // A page beyond the end is empty.
     const page = byNumber.get(next) ?? { page: next, state: 'done', items: [] }
     query = { ...query, pages: [...query.pages, page].sort((a, b) => a.page - b.page) }
     const decision = nextPage(query, next, { facts: factsOf(page) }, rules)
@@ -205,7 +205,7 @@ function factsOf({ isLast }: Page) {
   return { hasNextPage: isLast ? false : null, nextPage: null, currentPage: null }
 }
 
-/** What is known of the targets of a query after one more look at it. */
+/** The memory after one more search. */
 export function afterLook(memory: SeenTargets, { observations }: Replay, at: number): SeenTargets {
   return new Map([
     ...memory,
@@ -231,7 +231,7 @@ function seen(
   }
 }
 
-/** What is remembered, where so many pages are asked for. */
+/** The history of targets from the memory, for a query with this number of pages. */
 export function targetHistoryOf(memory: SeenTargets, maxPages: number): ReadonlyMap<number, TargetHistory> {
   return new Map(
     [...memory].map(([target, { looks, ...known }]) => [

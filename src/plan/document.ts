@@ -3,7 +3,7 @@ import type { Account } from '../model/call.ts'
 import type { PlanSummary } from '../model/run.ts'
 import type { PlannedJob } from '../store/runs.ts'
 
-/** A job as it is planned, with what it may spend. */
+/** A planned job, with its budget. */
 export interface BudgetedJob {
   readonly summary: PlanSummary
   readonly planned: PlannedJob
@@ -11,9 +11,9 @@ export interface BudgetedJob {
 }
 
 /**
- * Jobs share the balance: each is covered by what those before it leave.
+ * Jobs share the balance: each is covered by the rest that the jobs before it leave.
  *
- * @param leftOut what the balance does not cover and is left out, by job; null where runs would stop instead
+ * @param leftOut the queries that are left out because the balance does not cover them, by job; null if runs stop instead
  */
 export function planDocuments(
   jobs: readonly BudgetedJob[],
@@ -31,15 +31,15 @@ export function planDocuments(
 }
 
 interface Cover {
-  /** Credits of the expected ones that budget and balance allow. */
+  /** Expected credits that budget and balance allow. */
   readonly covered: number
-  /** Left when the job, and those before it, have spent theirs. */
+  /** The balance after this job and those before it. */
   readonly balance: number
   readonly account: Account
   readonly rest: SkippedTotal | null
 }
 
-/** What `plan --json` prints for a job. */
+/** The document of a job in `plan --json`. */
 function document(summary: PlanSummary, { covered, balance, account: { remaining, limits }, rest }: Cover) {
   const { min, expected, max } = summary.credits
   const open = summary.tasks - summary.done - summary.reused
@@ -57,11 +57,11 @@ function document(summary: PlanSummary, { covered, balance, account: { remaining
   }
 }
 
-/** Seconds that so many calls take at these limits at least; null where they set none, or allow none. */
+/** Seconds that this number of calls takes at least under these limits; null if there are no limits, or they allow no call. */
 function secondsFor(calls: number, { perSecond, perMinute }: Account['limits']): number | null {
   if ((perSecond === null && perMinute === null) || mayNotCall({ perSecond, perMinute })) return null
   const bySecond = perSecond === null ? 0 : calls / perSecond
-  // The first minute's calls leave at once.
+  // The calls of the first minute leave at once.
   const byMinute = perMinute === null ? 0 : Math.floor(Math.max(0, calls - 1) / perMinute) * 60
   return Math.ceil(Math.max(bySecond, byMinute))
 }

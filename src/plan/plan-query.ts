@@ -2,7 +2,7 @@ import { billableOperation } from '../catalog/index.ts'
 import type { BillableOperation } from '../catalog/operation.ts'
 import { canonicalParams, type JobQuery, type PlannedQuery, queryKey } from '../model/query.ts'
 
-/** A query of a job file as it is planned: keyed, priced, with the pages that it may need. */
+/** A planned query: with its key, its price and the pages that it may need. */
 export function planQuery(query: JobQuery): PlannedQuery {
   const operation = billableOperation(query.operation)
   const range = pageRange(operation, query)
@@ -28,16 +28,16 @@ export function planQuery(query: JobQuery): PlannedQuery {
 export interface PageRange {
   /** Pages at most. */
   readonly max: number
-  /** Results per page as far as documented or asked for with `num`; null where it is not known. */
+  /** Results per page, documented or requested with `num`; null if not known. */
   readonly pageSize: number | null
-  /** Results after which to stop, where no page size is documented; null where `max` says all. */
+  /** Results after which to stop if no page size is documented; null if `max` is the limit. */
   readonly depth: number | null
 }
 
-/** Where no page size is documented, pages are bought until the depth is reached, but never more than this few results a page would need. */
+/** Without a documented page size, pages are bought until the depth is reached, but never more than pages of this size would need. */
 const fewestResultsPerPage = 5
 
-/** The pages that a query asks for: `depth` divided by the size of a page, or `pages` as they are, or one. */
+/** The pages of a query: `depth` divided by the size of a page, or `pages`, or one. */
 export function pageRange(
   operation: BillableOperation,
   { depth, pages, params }: Pick<JobQuery, 'depth' | 'pages' | 'params'>,

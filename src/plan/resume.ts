@@ -1,17 +1,17 @@
 import { isComplete, type Run } from '../model/run.ts'
 import type { RunStore } from '../store/runs.ts'
 
-/** What one `run` command does with one of its jobs. */
+/** The decision of a `run` command for one of its jobs. */
 export type ResumeDecision =
   | { readonly do: 'begin' }
   | { readonly do: 'continue'; readonly run: Run }
-  /** It finished in a piece of work that another job of the same command did not finish. */
+  /** The job finished in a group of runs in which another job of the command did not finish. */
   | { readonly do: 'show'; readonly run: Run }
 
-/** What the decision needs of a job. */
+/** A job, with the fields that the decision needs. */
 export interface TrackedJob {
   readonly name: string
-  /** Ranks of targets are watched, of the whole job or of single queries. */
+  /** Whether the job or one of its queries has targets. */
   readonly tracked: boolean
 }
 
@@ -23,8 +23,8 @@ export interface ResumeOptions {
 }
 
 /**
- * Decides for each job whether a new run begins or the last one continues. A job with targets is continued on the same local day
- * only; what can no longer be continued is closed as it stands.
+ * Decides for each job whether a new run begins or the last one continues. A job with targets is continued only on the same
+ * local day. Runs that can no longer be continued are closed.
  */
 export async function decideResume(
   store: Pick<RunStore, 'latestRun' | 'closeRun'>,

@@ -2,15 +2,15 @@ import { publicSuffixOf, siteOf } from '../model/public-suffix.ts'
 import type { Variant } from '../model/target.ts'
 import { parseUrl } from '../model/url.ts'
 
-/** A page's address without what makes no difference; addresses of one page are equal. */
+/** The normalised address of a page; equal for all addresses of the page. */
 export interface Address {
   /** Lower case, punycode, without a trailing dot. */
   readonly host: string
-  /** Empty where it is that of http or https. */
+  /** Empty for the ports of http and https. */
   readonly port: string
-  /** Begins with a slash and, but for the root, ends without one. */
+  /** Begins with a slash and ends without one, except the root. */
   readonly path: string
-  /** Parameters that matter, by name, joined by `&`. */
+  /** Parameters without tracking, sorted by name and joined by `&`. */
   readonly query: string
 }
 
@@ -54,13 +54,13 @@ function nameOf(part: string): string {
   return end < 0 ? part : part.slice(0, end)
 }
 
-// Which of these an encoder writes as they are is up to the encoder (RFC 2396 took them all for unreserved).
-// `@`, `:`, `,`, `$`, `&` and `=` part nothing within a path, nor do the slash and the question mark within a query.
+// Encoders differ in which of these they escape (in RFC 2396 all were unreserved). `@`, `:`, `,`, `$`, `&` and `=` separate
+// nothing within a path, nor do the slash and the question mark within a query.
 const plainInPath = /[\w.~!*'()@:,$&=-]/
 const plainInQuery = /[\w.~!*'()@:,$/?-]/
 const encodedOrIllegal = /%[0-9a-f]{2}|[^\w.~!*'()\-$&+,;=:@/?%[\]]/gi
 
-/** One spelling of percent-encoding: what may stand plainly does, all else is encoded in upper case. */
+/** One spelling of percent-encoding: plain characters are decoded, all others encoded in upper case. */
 function canonical(text: string, plain: RegExp): string {
   return text.replace(encodedOrIllegal, (part) => {
     if (part.length < 3) return encodeURIComponent(part)
@@ -71,13 +71,13 @@ function canonical(text: string, plain: RegExp): string {
 
 interface Tracking {
   readonly why: string
-  /** Lower case; one that ends in `*` stands for all names that begin so. */
+  /** Lower case; `*` at the end stands for any rest. */
   readonly names: readonly string[]
 }
 
 /**
- * Query parameters that say how a visitor came and never which page it is. Names that some sites use for pages
- * (`ref`, `id`, `page`, `source`, `sa`, `ei`, `cid`) are not here, however often they only track.
+ * Query parameters that say how a visitor came and never which page it is. Names that some sites use for pages (`ref`, `id`,
+ * `page`, `source`, `sa`, `ei`, `cid`) are not here, although they mostly track.
  */
 const tracking: readonly Tracking[] = [
   { why: 'campaign tags of web analytics', names: ['utm_*', 'mtm_*', 'pk_campaign', 'pk_kwd', 'pk_keyword'] },
@@ -114,31 +114,31 @@ function isTracking(name: string): boolean {
   return exact.has(lower) || beginnings.some((beginning) => lower.startsWith(beginning))
 }
 
-/** Labels that a site puts in front of its host to serve the same pages in another form. */
+/** Labels before the host of a site that serves the same pages in another form. */
 export const variantLabels: Readonly<Record<Variant, readonly string[]>> = {
   amp: ['amp'],
   mobile: ['m', 'mobile', 'touch'],
 }
 
-/** Parameters by which a page is asked for as AMP. */
+/** Parameters that ask for the AMP form of a page. */
 const ampParams: ReadonlySet<string> = new Set(['amp', 'amp=1', 'outputType=amp'])
 
-/** Search engines that serve copies of AMP pages below their own host: the name before the public suffix. */
+/** Search engines that serve copies of AMP pages on their own hosts, by the name before the public suffix. */
 const ampEngines: ReadonlySet<string> = new Set(['google', 'bing'])
 
-/** AMP caches, whose hosts lie below these. */
+/** Parent hosts of AMP caches. */
 const cacheHosts: readonly string[] = ['cdn.ampproject.org', 'bing-amp.com']
 
-/** Beginnings of paths of AMP caches; what follows is the page's address without its scheme. */
+/** Beginnings of paths of AMP caches; the address of the page follows, without its scheme. */
 const cachePaths = /^\/(?:c|v)\/(?:s\/)?(?=[^/])/
 const enginePaths = /^\/amp\/(?:s\/)?(?=[^/])/
 
-/** No link without one of these is a copy in an AMP cache: parsing turns backslashes, and drops breaks. */
+/** Every copy in an AMP cache has one of these in its link: parsing turns backslashes into slashes and drops line breaks. */
 export function mayBeCached(link: string): boolean {
   return /\/(?:c|v|amp)\/|[\\\t\r\n]/.test(link)
 }
 
-/** The addresses that a page may be known by without its AMP marks, its own first. */
+/** The addresses that a page may have without its AMP marks, its own address first. */
 export function ampForms(url: URL): readonly Address[] {
   const cached = cachedPage(url)
   const own = addressOf(url)
@@ -159,12 +159,12 @@ function cacheBeginning(host: string, path: string): string | null {
     return cachePaths.exec(path)?.[0] ?? null
   const beginning = enginePaths.exec(path)?.[0]
   if (beginning === undefined) return null
-  // Below a private suffix such as github.io any site may have an engine's name.
+  // Below a private suffix such as github.io any site may have the name of an engine.
   if (publicSuffixOf(host)?.isPrivate !== false) return null
   return ampEngines.has(siteOf(host)?.split('.')[0] ?? '') ? beginning : null
 }
 
-// A site may have a directory called `amp` beside the marks: any of them may be all that is a mark.
+// A site may have a directory called `amp` as well as marks, so each `amp` may be the only mark.
 function withoutMarks(address: Address): readonly Address[] {
   const query = address.query
     .split('&')
@@ -183,7 +183,7 @@ function withoutAmpSegment(path: string): string {
   return path.endsWith('/amp') ? path.slice(0, -4) || '/' : path
 }
 
-/** Registrable domains of a search engine that has one in nearly every country. */
+/** Registrable domains of a search engine with a domain in nearly every country. */
 const google: readonly string[] =
   `ad ae al am as at az ba be bf bg bi bj bs bt by ca cat cd cf cg ch ci cl cm cn co.ao co.bw
   co.ck co.cr co.id co.il co.in co.jp co.ke co.kr co.ls co.ma co.mz co.nz co.th co.tz co.ug co.uk co.uz co.ve co.vi co.za co.zm
@@ -199,25 +199,25 @@ const google: readonly string[] =
 const yandex: readonly string[] = 'ru com by kz uz com.tr'.split(' ').map((suffix) => `yandex.${suffix}`)
 
 interface Place {
-  /** The whole path, without a trailing slash, or a pattern for it; any path where not given. */
+  /** The whole path, without a trailing slash, or a pattern; any path by default. */
   readonly path?: string | RegExp
-  /** The only hosts, with all below them: on any other the same path is a page like any other. */
+  /** These hosts and all below them. */
   readonly hosts: readonly string[]
-  /** A search engine, whose own page may have it without its host. */
+  /** A search engine: on its own pages the link may have no host. */
   readonly engine?: true
 }
 
 interface Redirect extends Place {
-  /** The text in a link that should be the address of the page; empty where there is none. */
+  /** The text in the link that should be the address of the page; empty if there is none. */
   readonly target: (url: URL) => string
 }
 
 /**
- * Places that do nothing but lead on to an address that the link carries. Pages that show an address or work on it (translators,
- * share dialogs, logins, web archives, previews) are not here: they are pages of their own.
+ * Redirects to an address in the link itself. Pages that show an address or work on it (translators, share dialogs, logins,
+ * web archives, previews) are not here: they are pages of their own.
  */
 const redirects: readonly Redirect[] = [
-  // With `url=`, `q=` is what was searched for, which may be an address, too.
+  // With `url=`, `q=` is the search query, which may be an address as well.
   { path: '/url', target: inParam('url', 'q'), hosts: google, engine: true },
   { path: '/aclk', target: inParam('adurl'), hosts: google, engine: true },
   {
@@ -241,13 +241,13 @@ const redirects: readonly Redirect[] = [
   { path: /\/RU=/, target: inPath('/RU=', '/RK='), hosts: ['search.yahoo.com'], engine: true },
 ]
 
-/** Hosts that shorten links: what lies below their root leads elsewhere, and only they know where. */
+/** Hosts that shorten links: every path except the root is a redirect, and only the host knows its target. */
 const shorteners: ReadonlySet<string> = new Set(
   `amzn.to bit.ly buff.ly cutt.ly dlvr.it fb.me goo.gl is.gd lnkd.in ow.ly rb.gy rebrand.ly search.app share.google
   shorturl.at t.co t.ly tinyurl.com trib.al v.gd`.split(/\s+/),
 )
 
-/** Places of engines that lead on to what only they know. */
+/** Redirects of engines to a target that only the engine knows. */
 const opaque: readonly Place[] = [
   { path: '/ck/a', hosts: ['bing.com'], engine: true },
   { path: '/aclick', hosts: ['bing.com'], engine: true },
@@ -258,7 +258,7 @@ const opaque: readonly Place[] = [
   { path: /^\/grounding-api-redirect\/./, hosts: ['vertexaisearch.cloud.google.com'] },
 ]
 
-/** Lead on to what a token in `url=` stands for. */
+/** Redirects of engines to the target of a token in `url=`. */
 const tokenPlace: Place = {
   path: /^\/(?:link|goto|url)\/?$/,
   hosts: [...google, 'baidu.com', 'sogou.com', 'so.com'],
@@ -266,10 +266,10 @@ const tokenPlace: Place = {
 }
 const token = /^[\w-]{20,}=*$/
 
-/** The host given to links that come without one; no site can have it. */
+/** The host that links without a host get; no site can have it. */
 const engineHost = 'engine.invalid'
 
-/** The page that a redirect leads to; null where the link is not a redirect, or hides its target. */
+/** The target of a redirect; null if the link is not a redirect or hides its target. */
 function redirectTarget(url: URL): URL | null {
   for (const redirect of redirects)
     if (isAt(url, redirect)) {
@@ -298,7 +298,7 @@ function withoutLastSlash(path: string): string {
   return path.endsWith('/') ? path.slice(0, -1) : path
 }
 
-/** The first of these parameters that says anything: with `url=`, what stands in `q=` is what was searched for. */
+/** The first of these parameters that is not empty. */
 function inParam(...names: readonly string[]) {
   return ({ searchParams }: URL) => names.map((name) => searchParams.get(name)).find(Boolean) ?? ''
 }
@@ -318,7 +318,7 @@ function inPath(before: string, after: string) {
   }
 }
 
-/** Only whole addresses: anything else is a word that was searched for, or a part of the site. */
+/** Only whole addresses: anything else is a search query, or a part of the site. */
 function absolute(text: string): URL | null {
   const plain = /^https?%3a/i.test(text) ? unescaped(text) : text
   return /^https?:\/\//i.test(plain) ? webUrl(plain) : null
@@ -334,30 +334,30 @@ function unescaped(text: string): string {
 
 /** The page that a link leads to. */
 interface ResolvedLink {
-  /** Null where it leads to no web page. */
+  /** Null if it is not a web page. */
   readonly url: URL | null
-  /** It was a redirect that carries its target. */
+  /** Whether the link was a redirect with its target in it. */
   readonly redirected: boolean
 }
 
 const deepest = 3
 
-// A link without a host stands on the engine's own page: it counts only as a redirect to somewhere else.
+// A link without a host is on the page of the engine: it counts only as a redirect to another page.
 const engine = `https://${engineHost}`
 
-/** No redirect carries its target without one of these. */
+/** Whether the link may carry the target of a redirect. */
 export function mayRedirect(link: string): boolean {
   return link.includes('=')
 }
 
-/** Follows redirects that carry their target, one within the other, for a few steps. */
+/** Follows redirects that carry their target, for a few steps: one may be within another. */
 export function resolveRedirect(link: string): ResolvedLink {
   const { first, last } = follow(link)
   const redirected = last !== first
   return { url: isRelative(link) && !redirected ? null : last, redirected }
 }
 
-/** The host of the page that a redirect leads on to; null where the link is not a redirect, or hides its target. */
+/** The host of the target of a redirect; null if the link is not a redirect or hides its target. */
 export function redirectedHost(link: string): string | null {
   if (!mayRedirect(link)) return null
   const { url, redirected } = resolveRedirect(link)

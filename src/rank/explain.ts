@@ -7,13 +7,13 @@ import { type CompiledTarget, compileTarget, isInDomain, mismatchOf, type Patter
 interface MatchVerdict {
   readonly matches: boolean
   readonly reason: Reason
-  /** It does not, but nearly, or looks as if it did. */
+  /** No match, but nearly one. */
   readonly near: boolean
-  /** For people, to be read after the link: “is on shop.acme.com, which belongs to acme.com”. */
+  /** For people, to follow the link: “is on shop.acme.com, which belongs to acme.com”. */
   readonly text: string
 }
 
-/** Explains what the matcher of the target says of the link. */
+/** Explains why the link belongs to the target or does not. */
 export function explainMatch(target: Pattern, link: string): MatchVerdict {
   const compiled = compileTarget(target)
   if (compiled === null) return verdict('no-site', { target: target.site, site: target.site, host: '' })
@@ -59,7 +59,7 @@ function notAsked(missing: readonly Variant[]): Reason {
   return missing[0] === 'amp' ? 'amp-not-asked' : 'mobile-not-asked'
 }
 
-/** The fewest variants of the target that make it match; none where it matches without, or not at all. */
+/** The fewest variants of the target that make it match; none if it matches without, or not at all. */
 function variantsNeeded(target: Pattern, url: URL): readonly Variant[] {
   const choices: readonly (readonly Variant[])[] = [[], ['mobile'], ['amp'], ['amp', 'mobile']]
   const possible = choices.filter((choice) => choice.every((variant) => target.also.includes(variant)))
@@ -79,7 +79,7 @@ function placeOf({ site, match }: CompiledTarget): string {
   return match === 'prefix' || site.query === '' ? `${place}${path}` : `${place}${site.path}?${site.query}`
 }
 
-// Translators, share dialogs, logins, archives: the first few addresses within an address are enough to see it.
+// Translators, share dialogs, logins and archives have the site in the first few addresses within their own.
 function mentions({ href }: URL, compiled: CompiledTarget): boolean {
   return href
     .replace(/%3a/gi, ':')
@@ -94,7 +94,7 @@ function mentions({ href }: URL, compiled: CompiledTarget): boolean {
 
 /** The names in the text of a verdict. */
 interface Facts {
-  /** The target, as its address says it: the host, with port, path and query where they are compared. */
+  /** The address of the target: the host, with port, path and query if they are compared. */
   readonly target: string
   /** The host of the target. */
   readonly site: string
@@ -104,9 +104,9 @@ interface Facts {
 
 interface Meaning {
   readonly matches: boolean
-  /** No match, but one that a user would ask about. */
+  /** No match, but similar enough that a user would ask about it. */
   readonly near: boolean
-  /** What the page of the link is or does, after “it”. */
+  /** The verdict in words, to follow “it”. */
   readonly text: (facts: Facts) => string
 }
 
@@ -154,12 +154,12 @@ const reasons = {
 
 export type Reason = keyof typeof reasons
 
-/** How another host resembles that of a target. */
+/** How another host is similar to that of a target. */
 type Similarity = 'other-owner' | 'same-site' | 'other-suffix' | 'name-within'
 
 type Test = (host: string, tracked: string) => boolean
 
-/** The first that holds is what a user would ask about. */
+/** The first one that applies is reported. */
 const similarities: readonly (readonly [Similarity, Test])[] = [
   ['other-owner', isOtherOwner],
   ['same-site', (host, tracked) => registrable(host) === registrable(tracked)],
@@ -167,12 +167,12 @@ const similarities: readonly (readonly [Similarity, Test])[] = [
   ['name-within', isNameWithin],
 ]
 
-/** What makes a host look like that of a target to which it does not belong; null where nothing does. */
+/** The similarity of a host to that of a target; null for none. */
 function similarityOf(host: string, tracked: string): Similarity | null {
   return similarities.find(([, test]) => test(host, tracked))?.[0] ?? null
 }
 
-// Neighbours below a company's suffix, and hosts below a suffix that is the target itself or a part of it.
+// Neighbours below the suffix of a company, and hosts below a suffix that is the target or a part of it.
 function isOtherOwner(host: string, tracked: string): boolean {
   if (registrable(host) === registrable(tracked)) return false
   const suffix = publicSuffixOf(host)
@@ -181,7 +181,7 @@ function isOtherOwner(host: string, tracked: string): boolean {
   return suffix.isPrivate && suffix.name === publicSuffixOf(tracked)?.name
 }
 
-// Names of a few letters are within half of all hosts.
+// Shorter names are contained in very many hosts.
 const shortestName = 5
 
 function isNameWithin(host: string, tracked: string): boolean {
@@ -194,7 +194,7 @@ function nameOf(host: string): string {
   return site === null ? host : (site.split('.')[0] ?? host)
 }
 
-// Addresses, bare names and suffixes have nothing registered: they are what they are.
+// IP addresses, single names and suffixes have no registrable domain.
 function registrable(host: string): string {
   return siteOf(host) ?? host
 }

@@ -15,7 +15,7 @@ import {
 export type Matcher = (link: string) => boolean
 
 /**
- * A matcher for the target: `domain` takes the host and all below it, `host` that host alone (with or without `www.`),
+ * A matcher for the target: `domain` takes the host and all below it, `host` that host only (with or without `www.`),
  * `prefix` everything below a path, `url` one page. A target that is not a site matches nothing.
  */
 export function matcherOf(target: Pattern): Matcher {
@@ -29,11 +29,11 @@ export function matcherOf(target: Pattern): Matcher {
   }
 }
 
-// A host as nearly all links have it: what parsing would make of it is the same in lower case. A last label of letters
-// alone cannot be part of an IP address.
+// A host for which parsing does nothing but write it in lower case, as in nearly all links. A last label of letters cannot be
+// part of an IP address.
 const plainHost = /^https?:\/\/([a-z0-9.-]*\.[a-z]{2,})(?:[/?#]|$)/i
 
-/** Most links belong to others, as their host shows: only the rest is worth parsing. */
+/** Most links belong to other sites by their host alone, and are not parsed. */
 function foreignTo({ hosts, site, also }: CompiledTarget): (link: string) => boolean {
   const ending = `.${site.host}`
   const amp = also.includes('amp')
@@ -44,7 +44,7 @@ function foreignTo({ hosts, site, also }: CompiledTarget): (link: string) => boo
   }
 }
 
-/** How an address differs from what a rule asks for. */
+/** The first condition of a target that an address does not meet. */
 type Mismatch = 'other-host' | 'other-port' | 'within-segment' | 'other-path' | 'other-query'
 
 type Step = (page: Address, target: CompiledTarget) => Mismatch | null
@@ -72,7 +72,7 @@ const steps: Readonly<Record<Match, readonly Step[]>> = {
   url: [host, port, path, query],
 }
 
-/** The first difference of a page from what the target asks for; null where it belongs to it. */
+/** The first condition that a page does not meet; null if it belongs to the target. */
 export function mismatchOf(url: URL, target: CompiledTarget): Mismatch | null {
   if (!target.also.includes('amp')) return mismatchOfForm(addressOf(url), target)
   const mismatches = ampForms(url).map((form) => mismatchOfForm(form, target))
@@ -90,7 +90,7 @@ function mismatchOfForm(page: Address, target: CompiledTarget): Mismatch | null 
 /** The part of a target that says which links belong to it. */
 export type Pattern = Pick<Target, 'site' | 'match' | 'also'>
 
-/** A target made ready for comparing. */
+/** A target that is prepared for comparing. */
 export interface CompiledTarget {
   readonly match: Match
   readonly also: readonly Variant[]
@@ -98,11 +98,11 @@ export interface CompiledTarget {
   readonly site: Address
   /** All names that count as the host itself. */
   readonly hosts: ReadonlySet<string>
-  /** A public suffix: what lies below it belongs to others. */
+  /** Whether the host is a public suffix: hosts below it belong to others. */
   readonly isSuffix: boolean
 }
 
-/** Reads a target; null where its site is not a web address. */
+/** Prepares a target; null if its site is not a web address. */
 export function compileTarget({ site, match, also }: Pattern): CompiledTarget | null {
   const url = webUrl(/^[a-z][a-z0-9+.-]*:\/\//i.test(site) ? site : `https://${site}`)
   if (url === null) return null
@@ -124,13 +124,13 @@ function hostNames(host: string, also: readonly Variant[]): readonly string[] {
   return [host, ...labels.map((label) => `${label}.${host}`)]
 }
 
-// `www.com` is a name of its own, and so is `www.github.io`.
+// In `www.com` and `www.github.io` the `www.` is part of the name.
 function withoutWww(host: string): string {
   const rest = host.startsWith('www.') ? host.slice(4) : host
   return rest.includes('.') && publicSuffixOf(rest)?.name !== rest ? rest : host
 }
 
-// Buckets below s3.amazonaws.com lie below amazonaws.com, and are not Amazon's.
+// Buckets on s3.amazonaws.com are below amazonaws.com, but do not belong to Amazon.
 function isOthers(host: string, top: string): boolean {
   const name = publicSuffixOf(host)?.name ?? host
   return name !== host && name.endsWith(`.${top}`)

@@ -3,20 +3,20 @@ import { distinctResults, type Page, repeats, unbrokenPages } from './ranks.ts'
 
 /** Why no page follows. */
 export type EndKind =
-  /** Every target that the policy waits for was seen. */
+  /** Every target that the policy waits for was found. */
   | 'found'
   /** The results ended. */
   | 'ended'
   /** The service repeats pages, or contradicts itself. */
   | 'broke'
-  /** The depth that was asked for is checked. */
+  /** The requested depth was checked. */
   | 'depth'
-  /** The targets were not found for a while, and no deep search is due today. */
+  /** The targets were not found for some time, and no deep search is due today. */
   | 'dormant'
   /** A page failed for a reason that all others share. */
   | 'failed'
 
-/** Whether a deeper plan would still ask for nothing. */
+/** Whether paging stays ended when a later plan asks for a greater depth. */
 export const isFinal: Readonly<Record<EndKind, boolean>> = {
   found: true,
   ended: true,
@@ -26,13 +26,13 @@ export const isFinal: Readonly<Record<EndKind, boolean>> = {
   failed: true,
 }
 
-/** The end of a query's pages, in words for people. */
+/** Why the paging of a query ended, in words. */
 export interface PagingEnd {
   readonly because: string
   readonly kind: EndKind
 }
 
-/** What follows after an answered page: the next one; or why none does. */
+/** The page after an answered one, or why none follows. */
 export type PagingDecision = { readonly next: number } | PagingEnd
 
 /** The state of a query after one of its pages was answered. */
@@ -40,13 +40,13 @@ export interface PagingState {
   readonly policy: PagingPolicy
   /** The page that was answered. */
   readonly page: number
-  /** All pages of the query that were asked for, in order. */
+  /** All requested pages of the query, in order. */
   readonly pages: readonly Page[]
   /** Pages at most. */
   readonly maxPages: number
-  /** Results to look at where the service documents no page size; null where the number of pages says all. */
+  /** Results to check if the service documents no page size; null if the number of pages is the limit. */
   readonly depth: number | null
-  /** What the answer says of the page after it; null where it says nothing. */
+  /** What the answer says about the next page; null if it says nothing. */
   readonly hasNextPage: boolean | null
   readonly nextPage: number | null
   readonly currentPage: number | null
@@ -106,7 +106,7 @@ interface Repetition {
   readonly limit: number
 }
 
-/** After a jump, pages behind the end may all be the last one again, or the first: those before them may still differ. */
+/** After a jump, pages beyond the end may all repeat the last page, or the first. Pages before them may still differ. */
 function lowestRepetition(pages: readonly Page[]): Repetition | null {
   const found = pages.flatMap((page, index) => repetition(pages.slice(0, index), page) ?? [])
   return found.reduce<Repetition | null>(
@@ -134,42 +134,42 @@ function whyEnded({ state, items, isLast }: Page): string | null {
 
 function whyBroken({ hasNextPage, nextPage, currentPage }: PagingState, last: Page): string | null {
   if (hasNextPage === true && nextPage === null) return 'the service names no page after it'
-  // Where it counts results instead of pages, its numbers say nothing about ours.
+  // If it counts results instead of pages, its numbers cannot be compared with ours.
   if (nextPage !== null && currentPage === last.page && nextPage <= last.page)
     return 'the next page that the service names is not a later one'
   return null
 }
 
-/** A target of a query, as paging needs it. */
+/** A target that the policy waits for. */
 export interface WantedTarget {
-  /** It was seen on one of the pages. */
+  /** It was found on one of the pages. */
   readonly found: boolean
-  /** Page on which it ranked last; null where it never did. */
+  /** The page on which it ranked last; null if it never ranked. */
   readonly lastPage: number | null
-  /** Not found for a while, and not due to be looked for in depth. */
+  /** Not found for some time, and no deep search is due. */
   readonly dormant: boolean
 }
 
-/** Earlier observations of a target, as epoch milliseconds; null where there are none. */
+/** Earlier observations of a target, as epoch milliseconds; null if there are none. */
 export interface TargetHistory {
   readonly lastPage: number | null
   readonly lastRankedAt: number | null
   /** The oldest observation. */
   readonly firstAt: number | null
-  /** The newest one that checked every page which is planned now. */
+  /** The newest observation that checked every page that is planned now. */
   readonly lastDeepAt: number | null
 }
 
-/** The hour of a daily job wanders a little. */
+/** Daily jobs do not start at exactly the same hour. */
 const leewayMs = 12 * 3_600_000
-/** Results that are always checked, however short the pages are. */
+/** Results that are always checked. */
 const alwaysLookedAt = 10
 
 /**
- * Whether a target can be left alone below the first results for today: the longer it was not found, the more rarely it
- * is looked for in depth, at intervals that double up to `deepEveryMs`.
+ * Whether no deep search for a target is due today. The longer it was not found, the rarer deep searches are: at intervals
+ * that double up to `deepEveryMs`.
  *
- * @param now when the run started, so that it decides the same after an interruption
+ * @param now when the run started, so that the decision is the same after an interruption
  */
 export function isDormant(
   { lastRankedAt, firstAt, lastDeepAt }: TargetHistory,
@@ -183,11 +183,11 @@ export function isDormant(
 }
 
 /**
- * The page most worth buying: the first results always; then the page on which a missing target ranked last, and its
- * neighbours outward, the lower page first; one that never ranked is looked for from the first page on.
+ * The page to buy next: the first results always; then the page on which a missing target ranked last and its neighbours, the
+ * lower page first. A target that never ranked is looked for from the first page on.
  *
- * @param end no page behind it is asked for
- * @returns null where no page is left, `dormant` where the missing targets are to be left alone
+ * @param end the last page that may be bought
+ * @returns null if no page is left, `dormant` if no missing target is looked for today
  */
 export function smartPage(
   pages: readonly Page[],

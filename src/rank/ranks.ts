@@ -5,18 +5,18 @@ import type { Matcher } from './match.ts'
 export type PageState =
   /** Answered: its results are known. */
   | 'done'
-  /** Asked for, without an answer. */
+  /** Requested, without an answer. */
   | 'failed'
-  /** Still to be asked. */
+  /** Not requested yet. */
   | 'open'
-  /** Not asked, by the paging policy. */
+  /** Not requested because of the paging policy. */
   | 'passed'
   /** The results ended before it. */
   | 'ended'
 
-/** One result of a page, as far as ranks go. */
+/** One result of a page, with the fields that ranks need. */
 export interface RankedItem {
-  /** The same number for the same link (after WHATWG parsing, without its fragment); null where there is no link. */
+  /** The same number for the same link (after WHATWG parsing, without its fragment); null without a link. */
   readonly sameAs: number | null
   readonly link: string | null
 }
@@ -25,11 +25,11 @@ export interface RankedItem {
 export interface Page {
   readonly page: number
   readonly state: PageState
-  /** In the order of the page; empty where it was not answered. */
+  /** In the order of the page; empty without an answer. */
   readonly items: readonly RankedItem[]
-  /** The service says that no page follows it. */
+  /** The service says that no page follows. */
   readonly isLast?: true
-  /** Its answer repeats another question than asked. */
+  /** Its answer repeats another query than the one sent. */
   readonly mismatched?: true
 }
 
@@ -44,11 +44,11 @@ interface PageRanks {
 const assumedPageSize = 10
 
 /**
- * Ranks over all pages of a query: 1 + the number of distinct results before a result. A result that repeats
- * an earlier one keeps the rank of the first. A page that was not fetched counts with its documented size.
+ * Ranks over all pages of a query: 1 + the number of distinct results before a result. A result that repeats an earlier one
+ * has the rank of the first. A page that was not fetched counts with its documented size.
  *
  * @param pages in order, from page 1, without holes
- * @param pageSize documented size of a page; where none is documented, ten are assumed
+ * @param pageSize documented size of a page; ten is assumed if none is documented
  */
 export function rankPages(pages: readonly Page[], pageSize: number | null): readonly PageRanks[] {
   const seen = new Map<number, number>()
@@ -70,7 +70,7 @@ export function rankPages(pages: readonly Page[], pageSize: number | null): read
   })
 }
 
-/** Pages in order without holes: what lies between them was passed over. */
+/** All pages in order. Missing ones were passed over. */
 export function withGaps(pages: readonly Page[]): readonly Page[] {
   const byNumber = new Map(pages.map((page) => [page.page, page]))
   const last = pages.at(-1)?.page ?? 0
@@ -99,7 +99,7 @@ export function distinctResults(pages: readonly Page[]): number {
   return seen.size + unlinked
 }
 
-/** Whether the later page brings the results of the earlier one again, all of them and in the same order. */
+/** Whether the later page has exactly the results of the earlier one, in the same order. */
 export function repeats(earlier: Page, later: Page): boolean {
   return (
     later.items.length > 0 &&
@@ -114,17 +114,16 @@ export function repeats(earlier: Page, later: Page): boolean {
 interface CheckedPages {
   /** In order, from page 1, without holes. */
   readonly pages: readonly Page[]
-  /** Documented size of a page, or null. */
   readonly pageSize: number | null
-  /** Pages that were asked for at most. */
+  /** Requested pages at most. */
   readonly maxPages: number
-  /** Results that were asked for where no page size is documented; null where the number of pages says all. */
+  /** Requested results if no page size is documented; null if the number of pages is the limit. */
   readonly depth: number | null
 }
 
 /**
- * What the pages of a query say of one target. Only answers make a rank: where a page failed or is still open and
- * nothing was found, the state is `unknown`; a page that the policy passed over makes `absent` an estimate.
+ * The observation of one target from the pages of a query. Only answers make a rank. If the target was not found and a page
+ * failed or is open, the state is `unknown`. A page that the policy passed over makes `absent` an estimate.
  */
 export function observe({ pages, pageSize, maxPages, depth }: CheckedPages, matches: Matcher): Observation {
   const whole = unbrokenPages(pages)
@@ -139,7 +138,7 @@ export function observe({ pages, pageSize, maxPages, depth }: CheckedPages, matc
   const [best] = looked.places
   if (best !== undefined) {
     const exactness = best.page <= whole.length ? 'exact' : 'estimated'
-    // What later pages say changes nothing of the rank.
+    // Later pages do not change the rank.
     const suspect = pages.some((page) => page.state === 'done' && page.mismatched && page.page <= best.page)
     return { ...looked, ...marked(suspect), state: 'ranked', rank: best.rank, exactness }
   }
@@ -154,7 +153,7 @@ function marked(suspect: boolean): Pick<Observation, 'suspect'> {
   return suspect ? { suspect: true } : {}
 }
 
-/** Every result of the target once, the best first: where a later page repeats it, it has its place already. */
+/** Every result of the target once, the best first. Repeats on later pages are left out. */
 function placesOf(pages: readonly Page[], pageSize: number | null, matches: Matcher): readonly RankedPlace[] {
   const ranks = rankPages(pages, pageSize)
   const places = new Map<number, RankedPlace>()
