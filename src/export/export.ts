@@ -5,23 +5,22 @@ import { sanitize } from '../output/terminal.ts'
 import type { RowFilter, Snapshot } from '../store/reports.ts'
 import { type ExportKind, exportKinds } from './kinds.ts'
 
-/** The numbers that a database has given to what is exported. */
+/** The numbers of exported records in a database. */
 export interface Numbers {
   readonly newest: number
-  /** What has a number, in words that no other database has for it; null where nothing has it any more. */
+  /** A text that names the record of a number in this database only; null if the record no longer exists. */
   readonly markOf: (number: number) => string | null
 }
 
-/** How far an export came: to be written as it is and given back, not to be understood. */
+/** The position of an export as an opaque text, for the next export. */
 export function cursorText(kind: string, { newest, markOf }: Numbers): string {
   const mark = digest(markOf(newest))
   return `${kind}-${newest}${mark === null ? '' : `-${mark}`}`
 }
 
 /**
- * The number in a cursor of this kind. Throws one sentence for others, and for one of another database: it is beyond the
- * newest, or stands for something else than here. So does one from after the backup that was restored, however much was
- * stored since.
+ * The number in a cursor of this kind. Throws one sentence for a cursor of another kind or of another database, whose number is
+ * beyond the newest or names another record here. The same holds for a cursor from after a backup that was restored.
  */
 export function readCursor(text: string, kind: string, numbers: Numbers): number {
   const shown = sanitize(text.trim()).slice(0, 40)
@@ -45,7 +44,7 @@ function digest(mark: string | null): string | null {
   return mark === null ? null : crc32(mark).toString(16).padStart(8, '0')
 }
 
-/** Rows, and the labels of their queries as columns of their own. */
+/** The rows of an export, with the labels of their queries as columns. */
 export function labelled(
   snapshot: Snapshot,
   kind: ExportKind,
@@ -61,12 +60,12 @@ export function labelled(
   }
 }
 
-/** The last cell holds all labels of a query as JSON; it makes room for one of each name. */
+/** Replaces the last cell, which has all labels of a query as JSON, by one cell for each name. */
 function* withLabels(rows: Iterable<Cells>, names: readonly string[]): Generator<Cells> {
   let text: Cells[number] | undefined
   let cells: Cells = []
   for (const row of rows) {
-    // All results of a task have the same.
+    // All results of a task have the same labels.
     if (row.at(-1) !== text) {
       text = row.at(-1)
       const labels = JSON.parse(String(text ?? '{}')) as Record<string, string>

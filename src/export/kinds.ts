@@ -25,7 +25,7 @@ const shared = columns({
 interface Kind<View extends RowView> {
   readonly view: View
   readonly columns: readonly Column[]
-  /** Whether the labels of the query follow, as text. */
+  /** Whether columns for the labels of the query follow. */
   readonly labels: boolean
 }
 
@@ -37,7 +37,7 @@ function result<View extends RowView>(view: View, further: Readonly<Record<strin
   return { view, columns: [...shared, ...columns({ ...further, params: 'text' })], labels: true }
 }
 
-/** What can be exported: its view, its columns in their order, and whether the labels of the query follow them. */
+/** The kinds of exports: view, columns in their order, and whether labels follow. */
 export const exportKinds = {
   organic: result('organic_results', { displayed_link: 'text', snippet_matched: 'text' }),
   news: result('news_results', { date: 'text', published_at: 'instant' }),

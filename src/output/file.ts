@@ -4,9 +4,9 @@ import { dirname, resolve } from 'node:path'
 import { RanklineError, UsageError } from '../model/errors.ts'
 
 /**
- * Writes a file completely under another name, then renames it, so that half of it is never read.
+ * Writes a file completely under another name, then renames it: no reader sees half of it.
  *
- * @param flag what named the file
+ * @param flag the flag that named the file
  * @param mode permissions, whatever the mask of the process takes away; its own rules if not given
  */
 export async function writeFileAtomically(
@@ -20,7 +20,7 @@ export async function writeFileAtomically(
   try {
     const file = await open(partial, 'w')
     try {
-      // Not `write`, which may write only a part without an error.
+      // `write` may write only a part without an error.
       for await (const piece of pieces) await file.appendFile(piece)
       if (mode !== undefined) await file.chmod(mode)
       await file.sync()
@@ -30,16 +30,16 @@ export async function writeFileAtomically(
     await rename(partial, path)
     await syncFolder(dirname(path))
   } catch (error) {
-    // The same may be wrong with that name, too.
+    // The same error may occur again.
     await rm(partial, { force: true }).catch(() => {})
     throw explained(error, named)
   }
 }
 
-/** Where a file of that name would be written; throws one sentence where none can be. */
+/** The path that a file of that name is written to; throws one sentence if it cannot be written. */
 export function writablePath(named: string, flag: string): string {
   if (named.trim() === '') throw new UsageError(`${flag} is empty. Give it the name of a file`)
-  // A link stays a link; what it points to is written.
+  // A link stays a link: its target is written.
   const path = existsSync(named) ? realpathSync(named) : resolve(named)
   if (!existsSync(path) && isLink(path))
     throw new UsageError(`${named} is a link to nothing. Give ${flag} the name of a file`)
@@ -63,14 +63,14 @@ function isLink(path: string): boolean {
   try {
     return lstatSync(path).isSymbolicLink()
   } catch {
-    // Nothing is there, nor could be.
+    // There is no file, and there can be none.
     return false
   }
 }
 
-/** So that the name survives the power as the file does: what is written after it relies on that. */
+/** Makes the new name survive a power failure; later writes rely on it. */
 async function syncFolder(folder: string): Promise<void> {
-  // Windows opens no folders.
+  // Windows cannot open folders.
   if (process.platform === 'win32') return
   const opened = await open(folder)
   try {
@@ -80,7 +80,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Exit code for what may pass: the same command can be run again. */
+/** Exit code for temporary errors: the same command can be run again. */
 const tryAgain = 6
 
 function explained(error: unknown, named: string): unknown {
@@ -98,16 +98,16 @@ function explained(error: unknown, named: string): unknown {
   return error
 }
 
-/** What is wrong with a name, not with us: too long, below a file, in a folder that takes no files. */
+/** Errors of a wrong name: too long, below a file, or in a folder that takes no files. */
 const unfitNames: ReadonlySet<string> = new Set(['ENAMETOOLONG', 'ENOTDIR', 'ENOENT', 'EINVAL', 'ELOOP'])
 
-/** Whether SQLite keeps what is not yet in the database beside it there. */
+/** Whether it is a file that SQLite keeps next to a database, with changes that are not in the database yet. */
 function isDatabaseSideFile(path: string, flag: string): boolean {
   const database = path.replace(/-(?:wal|shm|journal)$/, '')
   return database !== path && holdsDatabase(database, flag)
 }
 
-/** Whether the file begins as SQLite's do. One that may not be read might. */
+/** Whether the file is a database, by its first bytes. A file that cannot be read may be one. */
 function holdsDatabase(path: string, flag: string): boolean {
   if (!existsSync(path)) return false
   const start = Buffer.alloc(15)

@@ -1,16 +1,16 @@
 import type { Clock } from '../model/time.ts'
 import { note, type Terminal } from './terminal.ts'
 
-/** Shows how far long work is: a live line on a terminal, elsewhere a plain line now and then. */
+/** Shows the progress of long work: a live line on a terminal, elsewhere a plain line every half minute. */
 export interface StatusLine<T> {
   readonly show: (state: T) => void
-  /** Takes the live line away. */
+  /** Removes the live line. */
   readonly end: () => void
 }
 
 export const liveEveryMs = 100
 const plainEveryMs = 30_000
-/** A line on the screen that is replaced again and again; its text is made only when it is shown. */
+/** Makes a status line; its text is made only when it is shown. */
 export function statusLine<T>(
   terminal: Terminal,
   clock: Pick<Clock, 'monotonic'>,

@@ -4,22 +4,22 @@ import { fitColumns, textWidth } from './terminal.ts'
 export interface Column {
   readonly title: string
   readonly align?: 'left' | 'right'
-  /** Takes what the others leave when the table is wider than the terminal; of several, the last one first. */
+  /** Becomes narrower if the table is wider than the terminal; of several columns, the last one first. */
   readonly shrinks?: true
-  /** As narrow as it is readable; eight columns, or its title, where nothing is said. */
+  /** The least readable width; by default eight, or the width of the title. */
   readonly least?: number
-  /** Left out, the last one first, when even that is too wide. */
+  /** Left out if the table is still too wide; the last such column first. */
   readonly dropped?: true
-  /** What is too wide loses its beginning, without a mark. */
+  /** Cells that are too wide lose their beginning, without a mark. */
   readonly keepsEnd?: true
 }
 
 const gap = '  '
 
 /**
- * A table for the terminal; cells are plain text that was made harmless before.
+ * A table for the terminal. Cells are plain text without control characters.
  *
- * @param columns at most `width` columns wide together, where some may shrink
+ * @param width the width of the terminal; columns that may shrink or be dropped make the table fit
  */
 export function formatTable(
   columns: readonly Column[],
@@ -49,7 +49,7 @@ function endOf(text: string, width: number): string {
   return letters.slice(Math.max(0, letters.length - width)).join('')
 }
 
-/** The columns that there is room for, by their index. */
+/** The columns that fit, by their index. */
 function fitting(columns: readonly Column[], widths: readonly number[], width: number): readonly number[] {
   const least = (index: number): number =>
     columns[index]?.shrinks ? Math.min(widths[index] ?? 0, leastOf(columns[index])) : (widths[index] ?? 0)
@@ -67,7 +67,7 @@ interface Room {
   readonly width: number
 }
 
-/** Widths of which those that shrink have given what is too much: down to what is readable, then to what there must be. */
+/** The widths after shrinking: first down to the least readable width, then down to the minimum. */
 function narrowed(
   columns: readonly Column[],
   natural: readonly number[],
@@ -96,7 +96,7 @@ function minimum(column: Column | undefined): number {
   return Math.max(8, textWidth(column?.title ?? ''))
 }
 
-/** Text over as many lines as it takes, broken between words, and within those that are wider than a line. */
+/** Text in lines, broken between words, and within words that are wider than a line. */
 export function wrap(text: string, width: number, indent = ''): readonly string[] {
   const room = Math.max(1, width - textWidth(indent))
   const lines: string[] = []
@@ -123,7 +123,7 @@ function broken(word: string, room: number): readonly string[] {
   return parts
 }
 
-/** Signs that reports draw with, and what stands for each where a terminal has none of them: as wide, so that columns stay. */
+/** Signs of reports with their replacement on ASCII terminals; of the same width, so that columns stay aligned. */
 const signs: Readonly<Record<string, string>> = {
   '▲': '+',
   '▼': '-',
@@ -141,12 +141,12 @@ const signs: Readonly<Record<string, string>> = {
 
 const drawn = new RegExp(`[${Object.keys(signs).join('')}]`, 'g')
 
-/** The text with its drawing signs in ASCII; words of other scripts stay as they are. */
+/** The text with its signs in ASCII; words in other scripts stay as they are. */
 export function asciiSigns(text: string): string {
   return text.replace(drawn, (sign) => signs[sign] as string)
 }
 
-/** The table with a bold head, gains green and losses red. */
+/** The table with a bold head, green gains and red losses. */
 export function colored(table: string): string {
   return table
     .replace(/^.*$/m, (head) => styleText('bold', head, { validateStream: false }))

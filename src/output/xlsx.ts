@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { ZipFile } from 'yazl'
 
-/** A sheet with its rows, of which one after the other is taken. */
+/** A sheet; its rows are read one by one. */
 export interface Sheet {
   readonly name: string
   readonly columns: readonly SheetColumn[]
@@ -11,7 +11,7 @@ export interface Sheet {
 
 interface SheetWritten {
   readonly name: string
-  /** Its columns and rows, as a formula names them. */
+  /** Its cells as a range in a formula. */
   readonly area: string
 }
 
@@ -22,25 +22,24 @@ const packages = 'http://schemas.openxmlformats.org/package/2006'
 const format = 'application/vnd.openxmlformats-officedocument.spreadsheetml'
 
 /**
- * An XLSX file in chunks, in flat memory; the same sheets give the same bytes. Rows that one sheet cannot hold go on
- * a next one, `name (2)`.
+ * An XLSX file in chunks, in constant memory; the same sheets give the same bytes. Rows beyond the limit of a sheet go to the
+ * next one, `name (2)`.
  *
- * @param limit rows of a sheet, its header among them
+ * @param limit rows of a sheet, with its header
  */
 export async function* workbook(sheets: Iterable<Sheet>, limit = maxRows): AsyncGenerator<Buffer> {
   yield* zip(entries(sheets, limit))
 }
 
-/** A file in an archive: its name, and its text in chunks. */
 interface ZipEntry {
   readonly name: string
   readonly chunks: Iterable<string> | AsyncIterable<string>
 }
 
-/** The first day that an archive can name, in local time as archives have it: the same input gives the same bytes. */
+/** The first day that an archive can store, in local time as archives have it, so that the same input gives the same bytes. */
 const zipOptions = { mtime: new Date(1980, 0, 1), forceDosTimestamp: true, compressionLevel: 4 }
 
-/** A zip archive. An entry is asked for when the one before is written, and the next chunk is made while one is packed. */
+/** A zip archive. An entry is read when the one before is written, and the next chunk is made while one is packed. */
 async function* zip(entries: AsyncIterable<ZipEntry>): AsyncGenerator<Buffer> {
   const archive = new ZipFile()
   const output = archive.outputStream as Readable
@@ -57,13 +56,13 @@ async function* zip(entries: AsyncIterable<ZipEntry>): AsyncGenerator<Buffer> {
   try {
     yield* output
   } finally {
-    // The reader may have stopped half way: then the rows are closed, too.
+    // The reader may have stopped early: then the rows are closed as well.
     ;(source as Readable | null)?.destroy()
     await written
   }
 }
 
-/** The sheets first: only when they are written is it known how many they are. */
+/** The sheets come first, because their number is known only when they are written. */
 async function* entries(sheets: Iterable<Sheet>, limit: number): AsyncGenerator<ZipEntry> {
   const written: SheetWritten[] = []
   for (const { name, columns, rows } of sheets) {
@@ -86,7 +85,7 @@ async function* entries(sheets: Iterable<Sheet>, limit: number): AsyncGenerator<
   for (const [name, text] of parts(written)) yield { name, chunks: [head, text] }
 }
 
-/** An iterator of rows that can tell whether there are more. */
+/** An iterator of rows that can look ahead. */
 function aheadOf<T>(rows: Iterable<T> | AsyncIterable<T>) {
   const source = Symbol.asyncIterator in rows ? rows[Symbol.asyncIterator]() : rows[Symbol.iterator]()
   let peeked: IteratorResult<T> | null = null
@@ -108,7 +107,7 @@ function aheadOf<T>(rows: Iterable<T> | AsyncIterable<T>) {
 
 const longestName = 31
 
-/** A name that Excel takes, and that no other sheet has. */
+/** A name that Excel accepts and no other sheet has. */
 function uniqueName(wanted: string, others: readonly { readonly name: string }[]): string {
   const taken = new Set(others.map(({ name }) => name.toLowerCase()))
   for (let number = 1; ; number++) {
@@ -120,16 +119,16 @@ function uniqueName(wanted: string, others: readonly { readonly name: string }[]
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
 const unfit = /[[\]:*?/\\\u0000-\u001f\ufffe\uffff]|\p{Surrogate}/gu
 
-/** Without what Excel refuses in names, cut so that a part number and what tells it from others stay. */
+/** Without characters that Excel refuses in names, cut so that the part number and `end` remain. */
 function cleanName(wanted: string, end: string): string {
   const [, name = '', part = ''] = wanted.replace(unfit, '_').match(/^(.*?)( \(\d+\))?$/s) ?? []
   const bare = name.replace(/^['\s]+|['\s]+$/g, '')
-  // Excel keeps one name for itself.
+  // Excel reserves one name.
   const own = bare === '' || bare.toLowerCase() === 'history' ? 'Sheet' : bare
   return cutTo(longestName - part.length - end.length, own) + part + end
 }
 
-/** Cut between characters, and not behind a quote, which no name may end with. */
+/** Cut between characters, without a quote at the end, which Excel refuses. */
 function cutTo(length: number, text: string): string {
   let cut = ''
   for (const letter of text) {
@@ -139,7 +138,7 @@ function cutTo(length: number, text: string): string {
   return cut.replace(/'+$/, '')
 }
 
-/** What stands around the sheets. */
+/** The files around the sheets. */
 function parts(sheets: readonly SheetWritten[]): readonly (readonly [name: string, text: string])[] {
   const numbered = sheets.map((sheet, index) => ({
     ...sheet,
@@ -173,7 +172,7 @@ function attribute(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 }
 
-/** What the cells of a column are; instants and days are given as ISO 8601 text, shares of one as numbers. `decimal`: shown to two places. */
+/** The type of the cells of a column. Instants and days are ISO 8601 text, percentages are fractions. `decimal` has two places. */
 export type CellKind = 'text' | 'number' | 'decimal' | 'date' | 'datetime' | 'percent'
 
 export interface SheetColumn {
@@ -183,16 +182,16 @@ export interface SheetColumn {
   readonly kind: CellKind
 }
 
-/** A number in a column of text stays a number, and text in one of numbers is text. */
+/** A number in a text column stays a number, and text in a number column stays text. */
 export type SheetCell = string | number | null
 
 type Cells = readonly SheetCell[]
 
-/** Rows that Excel takes on one sheet, and characters in one cell. */
+/** The limits of Excel: rows of a sheet, and characters in a cell. */
 export const maxRows = 1_048_576
 const maxCharacters = 32_767
 
-/** Style of each kind, by its place in `styles`. */
+/** The style of each kind, by its number in `styles`. */
 const styleOf: Readonly<Record<CellKind, number>> = {
   text: 0,
   number: 0,
@@ -203,13 +202,13 @@ const styleOf: Readonly<Record<CellKind, number>> = {
 }
 const headerStyle = 1
 
-/** The styles of every workbook: plain, bold, day, instant, percent, two places. */
+/** The styles of every workbook: plain, bold, day, instant, percent, two decimals. */
 export const styles = `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/><numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts><fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="6"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/><xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/><xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="165" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="10" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="4" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/></cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`
 
-/** Characters that a chunk has, about. */
+/** Characters of a chunk, about. */
 const chunkLength = 32_768
 
-/** A sheet as XML, of at most `limit` rows with its header. Answers how many rows it has. */
+/** A sheet as XML, of at most `limit` rows with its header; returns the number of its rows. */
 export async function* sheetXml(
   columns: readonly SheetColumn[],
   rows: { next(): IteratorResult<Cells> | Promise<IteratorResult<Cells>> },
@@ -251,7 +250,7 @@ function rowXml(
   return `${row}</row>`
 }
 
-/** One cell; nothing is a formula. */
+/** One cell; it is never a formula. */
 function cellXml(place: string, cell: SheetCell, kind: CellKind): string {
   if (cell === null || cell === '') return ''
   const value = typeof cell === 'string' && (kind === 'date' || kind === 'datetime') ? serial(cell) : cell
@@ -262,13 +261,13 @@ function cellXml(place: string, cell: SheetCell, kind: CellKind): string {
 }
 
 const dayMs = 86_400_000
-/** Days from the day 0 of spreadsheets to 1970. */
+/** Days from day 0 of spreadsheets to 1970. */
 const daysTo1970 = 25_569
 
-/** An instant as days, in UTC; text that names none, or one of before 1900, stays text. */
+/** An instant as days, in UTC; text without an instant, or with one before 1900, stays text. */
 function serial(text: string): number | string {
   const days = Date.parse(text) / dayMs + daysTo1970
-  // Spreadsheets have a 29th of February 1900.
+  // Day 60 of spreadsheets is the 29th of February 1900, which did not exist.
   return days >= 61 ? days : text
 }
 
@@ -284,9 +283,9 @@ const names: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
   '>': '&gt;',
-  // A parser would take it for a line feed.
+  // A parser would read it as a line feed.
   '\r': '&#13;',
-  // Excel reads _x0041_ as a character.
+  // Excel reads _x0041_ as an escaped character.
   _: '_x005F_',
 }
 
@@ -295,7 +294,7 @@ function escaped(text: string): string {
   return short.replace(forbidden, '').replace(special, (found) => names[found] ?? found)
 }
 
-/** `A` to `Z`, `AA` and so on, from 0. */
+/** The name of a column, from 0: `A` to `Z`, `AA` and so on. */
 export function columnName(index: number): string {
   const last = String.fromCharCode(65 + (index % 26))
   return index < 26 ? last : columnName(Math.floor(index / 26) - 1) + last

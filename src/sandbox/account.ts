@@ -1,6 +1,6 @@
 import type { AccountOptions, AccountSettings, ControlChange, PackOptions, Quotas } from './options.ts'
 
-/** A balance of credits, of which `used` are gone. */
+/** A balance of credits. */
 interface Balance {
   total: number
   used: number
@@ -14,20 +14,20 @@ interface Pack extends Balance {
   readonly purchasedAt: number
 }
 
-/** Balance and settings of the one account; every number is in credits. */
+/** Balance and settings of the account; every number is in credits. */
 export interface Account {
   readonly subscription: Balance
   /** In the order of purchase. */
   readonly packs: Pack[]
   readonly credits: Balance
-  /** Promised to calls and jobs that are not charged yet. */
+  /** Set aside for calls and jobs that are not charged yet. */
   reserved: number
   settings: AccountSettings
 }
 
 const noQuotas: Quotas = { total: null, daily: null, weekly: null, monthly: null }
 
-/** An account as the options describe it, opened at `now` (epoch ms). */
+/** Opens the account of the options at `now` (epoch ms). */
 export function openAccount(options: AccountOptions, now: number): Account {
   const { subscription, packs = [], credits, quotas, ...settings } = options
   const account: Account = {
@@ -71,19 +71,19 @@ function remaining({ subscription, packs, credits }: Account): number {
   return [subscription, ...packs, credits].reduce((sum, balance) => sum + left(balance), 0)
 }
 
-/** Sets credits aside for a call; false where the rest of the balances does not cover it. */
+/** Sets credits aside for a call; false if the rest of the balances does not cover it. */
 export function reserve(account: Account, cost: number): boolean {
   if (remaining(account) - account.reserved < cost) return false
   account.reserved += cost
   return true
 }
 
-/** Gives back what was set aside for a call that is not charged. */
+/** Frees the credits of a call that is not charged. */
 export function release(account: Account, cost: number): void {
   account.reserved -= cost
 }
 
-/** Takes what was set aside: from the subscription, then the packs in order, then the credits. */
+/** Spends credits that were set aside: from the subscription, then the packs in order, then the credits. */
 export function spend(account: Account, cost: number): void {
   account.reserved -= cost
   let due = cost
@@ -101,7 +101,7 @@ export function quotaCounter() {
     count(now: number): void {
       for (const name of Object.values(spansAt(now))) counts.set(name, (counts.get(name) ?? 0) + 1)
     },
-    /** True where one of the limits is reached at `now` (epoch ms). */
+    /** Whether one of the limits is reached at `now` (epoch ms). */
     isReached(quotas: Quotas, now: number): boolean {
       const spans = spansAt(now)
       return (Object.keys(spans) as (keyof Quotas)[]).some((span) => {
@@ -120,7 +120,7 @@ function spansAt(now: number): Record<keyof Quotas, string> {
   return { total: 'total', daily: `day ${day}`, weekly: `week ${week}`, monthly: `month ${month}` }
 }
 
-/** What `/v1/usage` answers; the older shape has no `packs`. */
+/** The answer of `/v1/usage`; the older shape has no `packs`. */
 export type UsageRecord = ReturnType<typeof usageRecord>
 
 /** The usage record as the service sends it at `now` (epoch ms). */
@@ -178,7 +178,7 @@ function packsRecord(packs: readonly Pack[]) {
   }
 }
 
-/** The calendar month (UTC) of an instant, as the ISO dates of its first day and of the next month's. */
+/** The calendar month (UTC) of an instant, as the ISO dates of its first day and of the first day after it. */
 function periodAt(now: number): { start: string; end: string } {
   const date = new Date(now)
   const monthStart = (offset: number) => Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + offset, 1)

@@ -6,7 +6,7 @@ import type { ControlChange } from './options.ts'
 import { kindOf, send } from './respond.ts'
 import type { SandboxState } from './state.ts'
 
-/** Where other processes steer the sandbox and read its ledger: no key, no meter, no ledger entry. */
+/** Other processes control the sandbox and read its ledger here: without a key, a charge or a ledger entry. */
 export const controlPrefix = '/_sandbox/'
 
 /** Answers a request below the control prefix. */
@@ -71,7 +71,7 @@ const checks: Readonly<Record<keyof ControlChange, Check>> = {
 
 const ruleKeys = ['operation', 'query', 'after', 'times', 'probability', 'do']
 
-/** Changes a running sandbox, all or nothing; throws a UsageError that names the field that cannot be. */
+/** Changes a running sandbox, all or nothing; throws a UsageError that names a wrong field. */
 export function applyChange(state: SandboxState, change: ControlChange): void {
   for (const [name, value] of Object.entries(change)) {
     const check = checks[name as keyof ControlChange]

@@ -2,7 +2,7 @@ import type { Operation } from '../catalog/operation.ts'
 import type { Fault, FaultRule } from './options.ts'
 import { hashText, mix, unit } from './world/hash.ts'
 
-/** Rules in the order they are tried: delays add up, the first other fault decides. */
+/** Tries rules in their order: delays add up, the first other fault decides. */
 export function faultPlan(seed: string, initial: readonly FaultRule[]) {
   const salt = hashText(`faults of ${seed}`)
   const begin = (rule: FaultRule) => ({ rule, matched: 0, done: 0 })
@@ -14,7 +14,7 @@ export function faultPlan(seed: string, initial: readonly FaultRule[]) {
     add(rules: readonly FaultRule[]): void {
       plan.push(...rules.map(begin))
     },
-    /** What the rules make of one call; the delay is added to its own latency. */
+    /** The fault of one call; the delay is added to its latency. */
     next(
       operation: Operation,
       query: string,

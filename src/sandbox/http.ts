@@ -4,15 +4,14 @@ import type { IncomingMessage } from 'node:http'
 const largestBody = 1_000_000
 const largestDrained = 16_000_000
 
-/** The request line: the path, and the texts of the query string; a name given twice has a list. */
+/** The target of a request: the path, and the params of the query string; a name that is given twice has a list. */
 export interface Target {
   readonly path: string
   readonly params: Readonly<Record<string, string | readonly string[]>>
-  /** The key in the query string, which is not among the params. */
+  /** The key in the query string; it is not among the params. */
   readonly key: string | null
 }
 
-/** Reads the request line's target. */
 export function readTarget(url: string): Target {
   const mark = url.indexOf('?')
   if (mark < 0) return { path: url, params: {}, key: null }
@@ -26,19 +25,19 @@ export function readTarget(url: string): Target {
   return { path: url.slice(0, mark), params, key }
 }
 
-/** True where the request says that a body follows. */
+/** Whether the request has a body. */
 export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
-/** Reads the body whole; null where it is too large, undefined where the client left before its end. */
+/** Reads the whole body; null if it is too large, undefined if the client left before its end. */
 export async function readBody(request: IncomingMessage): Promise<Buffer | null | undefined> {
   const chunks: Buffer[] = []
   let size = 0
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       size += chunk.length
-      // Read on for a while, so that the client can finish sending and see the answer.
+      // Reading goes on for some time, so that the client can finish sending and see the answer.
       if (size > largestDrained) return null
       if (size <= largestBody) chunks.push(chunk)
     }
@@ -48,7 +47,7 @@ export async function readBody(request: IncomingMessage): Promise<Buffer | null 
   return size > largestBody ? null : Buffer.concat(chunks)
 }
 
-/** The body as a JSON object, or undefined where it is something else. */
+/** The body as a JSON object; undefined if it is anything else. */
 export function jsonObject(body: Buffer): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(body.toString('utf8'))
@@ -78,7 +77,7 @@ const messages: Readonly<Record<number, string>> = {
   503: 'Service Unavailable',
 }
 
-/** What the service says of every limit, whichever it was. */
+/** The message of the service for every limit. */
 export const rateMessage = 'Rate limit exceeded for the API key: quota monthly'
 
 /** The documented error body of a status. */
@@ -86,7 +85,7 @@ export function errorReply(status: number, message = messages[status] ?? 'Error'
   return { status, body: { error: message } }
 }
 
-/** 400 with the reason behind the documented message. */
+/** 400 with the reason after the documented message. */
 export function badRequest(reason: string): Reply {
   return errorReply(400, `Bad Request: ${reason}`)
 }

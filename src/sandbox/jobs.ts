@@ -1,6 +1,6 @@
 import { hashText, mix } from './world/hash.ts'
 
-/** How a job ends; `stuck` never does. */
+/** How a job ends; `stuck` never ends. */
 type JobEnd = 'complete' | 'fail' | 'stuck'
 
 interface Job {
@@ -13,7 +13,7 @@ interface Job {
   ended: boolean
 }
 
-/** Asynchronous jobs: they end by time, also when they are not polled. Ids follow from the seed, `clock` is monotonic ms. */
+/** Asynchronous jobs. They end by time, even if they are not polled. Ids follow from the seed; `clock` is monotonic ms. */
 export function createJobs(seed: string, clock: () => number) {
   const jobs = new Map<string, Job>()
   let waiting: Job[] = []
@@ -28,7 +28,7 @@ export function createJobs(seed: string, clock: () => number) {
     }
   }
   return {
-    /** Queues a job; `onEnd` is called once, with what it came to. */
+    /** Queues a job; `onEnd` is called once, when the job ends. */
     accept(job: Pick<Job, 'endsAt' | 'end' | 'result' | 'onEnd'>): string {
       const hash = mix(hashText(seed), jobs.size)
       const id = `job_${hash.toString(16).padStart(8, '0')}${jobs.size.toString(16).padStart(6, '0')}`
@@ -39,7 +39,7 @@ export function createJobs(seed: string, clock: () => number) {
     },
     /** Ends the jobs whose time has come. */
     settle,
-    /** The record of a job as polling shows it; undefined for an unknown id. */
+    /** The answer to a poll; undefined for an unknown id. */
     poll(id: string) {
       settle()
       const job = jobs.get(id)

@@ -3,31 +3,31 @@ import type { Target } from './http.ts'
 import type { AccountSettings } from './options.ts'
 import type { Route } from './routes.ts'
 
-/** One request that arrived, and what came of it. */
+/** One request that arrived, with its answer. */
 export interface LedgerEntry {
-  /** Arrival, ms since the sandbox started, by a clock that never jumps. */
+  /** Arrival, ms since the sandbox started, by a monotonic clock. */
   readonly at: number
   readonly method: string
   /** Without the query string. */
   readonly path: string
-  /** Name in the catalog; null where the path leads nowhere. */
+  /** Name in the catalog; null if no operation has the path. */
   readonly operation: string | null
   readonly style: Style | null
-  /** As sent: texts of a query string, values of a JSON body. Without the key. */
+  /** As sent, without the key: texts of a query string, values of a JSON body. */
   readonly params: Readonly<Record<string, unknown>>
   /** As sent, or null. */
   readonly page: unknown
-  /** Status of the answer; null where none was given (yet). */
+  /** Status of the answer; null if there is none (yet). */
   readonly status: number | null
-  /** Credits. Those of an asynchronous job are entered here when it completes. */
+  /** Credits; those of an asynchronous job are added when it completes. */
   readonly charged: number
-  /** True where it counts in the rate windows. */
+  /** Whether it counts in the rate windows. */
   readonly accepted: boolean
-  /** Kind of the fault that a rule made, or null. */
+  /** Kind of the fault by a rule, or null. */
   readonly fault: string | null
 }
 
-/** Totals over everything that ever arrived. */
+/** Totals over all requests. */
 interface LedgerSummary {
   readonly requests: number
   /** Credits. */
@@ -40,23 +40,23 @@ interface LedgerSummary {
   readonly maxPerMinute: number
 }
 
-/** What arrived and what was charged; the newest 200,000 requests are kept, totals are of all. */
+/** Requests and charges. The newest 200,000 requests are kept; totals are over all. */
 export interface SandboxLedger {
   readonly requests: readonly LedgerEntry[]
   readonly charged: number
   readonly refusals: number
   requestsFor(wanted: (entry: LedgerEntry) => boolean): readonly LedgerEntry[]
-  /** The most accepted requests, of those kept, in any sliding window of this length. */
+  /** The most accepted requests in any sliding window of this length, among those that are kept. */
   maxInWindow(ms: number): number
   summary(): LedgerSummary
 }
 
-/** A ledger entry while its request is worked on. */
+/** A ledger entry while its request is served. */
 export type OpenEntry = { -readonly [Field in keyof LedgerEntry]: LedgerEntry[Field] }
 
 const mostKept = 200_000
 
-/** The log of all requests; `settle` is called before it is read, so that jobs that ended are in it. */
+/** The log of all requests. It calls `settle` before it is read, so that it has the jobs that ended. */
 export function requestLog(windows: Windows, settle: () => void) {
   let entries: OpenEntry[] = []
   const totals = { requests: 0, charged: 0, chargedCalls: 0, refusals: 0 }
@@ -111,12 +111,12 @@ export function requestLog(windows: Windows, settle: () => void) {
 
 type Windows = ReturnType<typeof slidingWindows>
 
-/** Sliding windows of a second and a minute over the arrivals that were let through. Instants are monotonic ms and never decrease. */
+/** Sliding windows of a second and a minute over the admitted requests. Instants are monotonic ms and never decrease. */
 export function slidingWindows() {
   const second = slidingWindow(1000)
   const minute = slidingWindow(60_000)
   return {
-    /** Lets an arrival through, or not, where one of the limits (null: no limit) is reached; a refused one leaves no trace. */
+    /** Admits a request unless a limit (null: no limit) is reached. Refused requests do not count. */
     admit(at: number, { perSecond, perMinute }: Pick<AccountSettings, 'perSecond' | 'perMinute'>): boolean {
       if (perSecond !== null && second.countAt(at) >= perSecond) return false
       if (perMinute !== null && minute.countAt(at) >= perMinute) return false
@@ -124,12 +124,12 @@ export function slidingWindows() {
       minute.add(at)
       return true
     },
-    /** Forgets an arrival that was refused later on. */
+    /** Removes a request that was refused later. */
     withdraw(at: number): void {
       second.remove(at)
       minute.remove(at)
     },
-    /** The most arrivals that any second and any minute ever held. */
+    /** The most requests in any second and in any minute. */
     most: () => ({ perSecond: second.most(), perMinute: minute.most() }),
   }
 }
@@ -160,7 +160,7 @@ function slidingWindow(lengthMs: number) {
   }
 }
 
-/** The most of the ascending instants that any half-open window of this length holds. */
+/** The most of these ascending instants in any half-open window of this length. */
 export function mostInWindow(instants: readonly number[], lengthMs: number): number {
   let most = 0
   let first = 0

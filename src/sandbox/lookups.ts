@@ -7,7 +7,7 @@ import type { EngineStats } from './options.ts'
 import type { CheckedRequest } from './routes.ts'
 import type { SandboxState } from './state.ts'
 
-/** The answer of a free lookup; what the catalog has and this table lacks is 404. */
+/** The answer of a free lookup; 404 for an operation that this table lacks. */
 export function freeReply(state: SandboxState, operation: FreeOperation, asked: CheckedRequest): Reply {
   return lookups[operation.name]?.(state, asked) ?? errorReply(404)
 }
@@ -30,7 +30,7 @@ function pollReply(state: SandboxState, { params }: CheckedRequest): Reply {
 const engines = new Set<string>(billableOperations.map(({ engine }) => engine))
 const paths = new Set(billableOperations.map(({ path }) => path))
 
-/** Answers `/v1/stats`: the snapshot, or the documented error. */
+/** The answer of `/v1/stats`: the snapshot, or the documented error. */
 function statsReply(
   asked: Readonly<Record<string, unknown>>,
   stats: Readonly<Record<string, EngineStats>>,
@@ -91,7 +91,7 @@ function finder(
       .map(({ code, name }) => entryOf(code, name))
 }
 
-/** What the success rate (percent) of the last hour says of an engine. */
+/** The health of an engine by its success rate (percent) of the last hour. */
 function healthOf(successRate: number): 'operational' | 'degraded' | 'down' {
   if (successRate >= 90) return 'operational'
   return successRate >= 50 ? 'degraded' : 'down'

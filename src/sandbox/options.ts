@@ -1,31 +1,31 @@
-/** How results are cut into pages: whole, with some of a page missing, or with a quarter of the page before repeated. */
+/** How results are split into pages: full pages, pages with missing results, or pages that repeat a quarter of the one before. */
 export type PageShape = 'even' | 'short' | 'overlap'
 
-/** Whether `position` begins at 1 on every page or counts on over the pages. */
+/** Whether `position` begins at 1 on every page or continues over the pages. */
 export type Positions = 'restart' | 'continue'
 
-/** Milliseconds, or a range of them from which every call draws its own. */
+/** Milliseconds, or a range from which every call draws. */
 export type Latency = number | readonly [number, number]
 
-/** How to start a sandbox; everything has a default. */
+/** How to start a sandbox. All options have a default. */
 export interface SandboxOptions {
-  /** Port on 127.0.0.1; 0, the default, takes a free one. */
+  /** Port on 127.0.0.1. Default 0: a free port. */
   readonly port?: number
   /** Same seed, same world. Default `rankline`. */
   readonly seed?: string
   /** The only API key that is accepted. Default `sandbox-key`. */
   readonly key?: string
-  /** Path of the base URL, for instance `/service`; the POST style is always at the root of the host. */
+  /** Path of the base URL, for instance `/service`. The POST style is always at the root of the host. */
   readonly basePath?: string
   /** The world's wall clock, epoch ms. Default `Date.now`. */
   readonly now?: () => number
   readonly account?: AccountOptions
   readonly rules?: readonly FaultRule[]
-  /** Time that every billable call takes. Default 0. */
+  /** Latency of every billable call. Default 0. */
   readonly latencyMs?: Latency
   /** Time from the acceptance of an asynchronous job to its end. Default 50. */
   readonly asyncMs?: number
-  /** HTTP status with which the polling of a failed job is answered. Default 200. */
+  /** HTTP status of the answer when a failed job is polled. Default 200. */
   readonly failedJobStatus?: 200 | 500
   /** Domains that compete for every query. */
   readonly sites?: readonly string[]
@@ -50,7 +50,7 @@ export interface Quotas {
   readonly monthly: number | null
 }
 
-/** What can be changed of an account while the sandbox runs. */
+/** Settings of an account that can be changed while the sandbox runs. */
 export interface AccountSettings {
   readonly perSecond: number | null
   readonly perMinute: number | null
@@ -58,7 +58,7 @@ export interface AccountSettings {
   /** `older` records have no `packs` field. */
   readonly usageShape: 'newer' | 'older'
   readonly keyActive: boolean
-  /** Instant at which the key stops working; null is never. */
+  /** Instant at which the key expires; null for never. */
   readonly keyExpires: string | null
   readonly statsEnabled: boolean
   readonly chargeFor404: boolean
@@ -73,11 +73,11 @@ export interface AccountOptions extends Partial<Omit<AccountSettings, 'quotas'>>
   readonly credits?: { readonly given: number; readonly consumed?: number }
 }
 
-/** What goes wrong with a call. */
+/** A fault of a call. */
 export type Fault =
-  /** Answered as usual, but this many milliseconds later; further rules still apply. */
+  /** The usual answer, this many milliseconds later. Further rules apply. */
   | { readonly latency: number }
-  /** An error status: documented JSON body unless `body`, `html` or `empty` says otherwise. Free, but for a 404 where the account pays for those. */
+  /** An error status, with the documented JSON body or that of `body`, `html` or `empty`. Free, except a 404 if the account pays for those. */
   | {
       readonly status: number
       readonly body?: string
@@ -85,59 +85,59 @@ export type Fault =
       readonly empty?: true
       readonly headers?: Readonly<Record<string, string>>
     }
-  /** 401, as for too many calls or as for a bad key. */
+  /** 401, for too many calls or for a bad key. */
   | { readonly refuse: 'rate' | 'key' }
-  /** 200, charged, and no JSON. */
+  /** 200, charged, with a body that is not JSON. */
   | { readonly garble: true }
-  /** 200, charged, and the connection is lost in the middle of the body. */
+  /** 200, charged; the connection is lost in the middle of the body. */
   | { readonly cut: true }
   /** The connection is lost without an answer, before or after the charge. */
   | { readonly hangUp: 'before' | 'after' }
-  /** No answer ever, without or with the charge. */
+  /** No answer, before or after the charge. */
   | { readonly stall: 'before' | 'after' }
   /** 200, charged, with a body of this many bytes. */
   | { readonly oversize: number }
   /** 302 to this address, free. */
   | { readonly redirect: string }
-  /** 200, charged, with the answer to another question, by the names in which it is repeated: `{ q: 'oak desk', gl: 'de' }`. */
+  /** 200, charged, with the answer to another query. Fields have the names of the echo: `{ q: 'oak desk', gl: 'de' }`. */
   | { readonly answerAs: Readonly<Record<string, string | number>> }
-  /** 200, charged, with this JSON. */
+  /** 200, charged, with this JSON body. */
   | { readonly body: unknown }
-  /** An asynchronous job is accepted and then fails, or never ends; synchronous calls are not touched. */
+  /** An asynchronous job is accepted and then fails, or never ends. Synchronous calls are not affected. */
   | { readonly job: 'fail' | 'stuck' }
 
-/** When which fault happens. Without `operation` a rule is for the billable operations only. */
+/** A fault and the calls that it happens to. Without `operation` a rule is for all billable operations. */
 export interface FaultRule {
   readonly operation?: string
-  /** Part of the query's text. */
+  /** Part of the text of the query. */
   readonly query?: string
-  /** Matching calls that are let through first. */
+  /** Matching calls without the fault at the beginning. */
   readonly after?: number
-  /** How often it happens; without it, always. */
+  /** How often the fault happens. Default: always. */
   readonly times?: number
   /** Share of the matching calls, 0 to 1; drawn from the seed. */
   readonly probability?: number
   readonly do: Fault
 }
 
-/** Health of one engine as `/v1/stats` reports it. */
+/** The health of one engine in `/v1/stats`. */
 export interface EngineStats {
   /** Percent of calls that did not fail. */
   readonly successRate?: number
   readonly avgResponseTimeMs?: number
 }
 
-/** A change of a running sandbox; fields that are not named stay. */
+/** A change of a running sandbox. Other fields stay as they are. */
 export interface ControlChange {
-  /** Stops the world's clock at noon UTC of this date, `YYYY-MM-DD`. */
+  /** Stops the clock of the world at noon UTC of this date, `YYYY-MM-DD`. */
   readonly date?: string
-  /** Stops the world's clock at this instant, epoch ms; null lets it run again. */
+  /** Stops the clock of the world at this instant, epoch ms; null lets it run again. */
   readonly now?: number | null
-  /** Moves the world's clock, stopped or not. */
+  /** Moves the clock of the world, stopped or not. */
   readonly advanceDays?: number
-  /** In place of all rules so far. */
+  /** Replaces all rules. */
   readonly rules?: readonly FaultRule[]
-  /** Beside the rules so far. */
+  /** Added to the rules. */
   readonly addRules?: readonly FaultRule[]
   readonly topUp?: { readonly subscription?: number; readonly pack?: PackOptions; readonly credits?: number }
   readonly account?: Partial<Omit<AccountSettings, 'quotas'>> & { readonly quotas?: Partial<Quotas> }

@@ -6,25 +6,23 @@ import type { OpenEntry } from './ledger.ts'
 import type { Fault } from './options.ts'
 import type { SandboxState } from './state.ts'
 
-/** A call that has passed every check and waits for its answer. */
+/** A call that passed every check and has no answer yet. */
 interface Call {
   readonly state: SandboxState
   readonly response: ServerResponse
   readonly entry: OpenEntry
-  /** Does what the answer is charged for, once, and gives the answer. */
+  /** Charges the call, once, and gives its answer. */
   readonly settle: () => Reply
-  /** Ends the call without a charge. */
   readonly release: () => void
 }
 
 const json = 'application/json; charset=utf-8'
 
-/** Sends a JSON answer and notes its status. */
 export function send(response: ServerResponse, entry: OpenEntry | null, { status, body }: Reply): void {
   sendText(response, entry, status, JSON.stringify(body), { 'content-type': json })
 }
 
-/** Answers a call, in the way of the fault where there is one. */
+/** Answers a call, with its fault if it has one. */
 export function respond(call: Call, fault: Fault | null): void {
   const { response, entry } = call
   entry.fault = fault === null ? null : kindOf(fault)
@@ -40,10 +38,10 @@ export function respond(call: Call, fault: Fault | null): void {
   else send(response, entry, { ...call.settle(), body: fault.body })
 }
 
-// A status may come with a body of its own: what stands first here is the name of both.
+// A fault with a status may have a body as well; the first name in this order is its kind.
 const kinds = 'status refuse redirect hangUp stall garble cut oversize job latency answerAs body'.split(' ')
 
-/** Name of what a fault does; null where it is not a fault. */
+/** The name of a kind of fault; null for anything else. */
 export function kindOf(fault: object): string | null {
   return kinds.find((kind) => kind in fault) ?? null
 }

@@ -1,19 +1,19 @@
 import { operations } from '../catalog/index.ts'
 import { checkParam, type Operation, type Param, type ParamValue, type Style } from '../catalog/operation.ts'
 
-/** Where a request leads: an operation, the style it is asked in, and values that stand in the path. */
+/** The operation of a request, its style, and the values in its path. */
 export interface Route {
   readonly operation: Operation
   readonly style: Style
   readonly inPath: Readonly<Record<string, string>>
-  /** The older form of a lookup may carry its params in a JSON body. */
+  /** The older form of a lookup, which may have its params in a JSON body. */
   readonly older?: true
 }
 
 /** Finds the route of a method and a path, or undefined. */
 export type Router = (method: string, path: string) => Route | undefined
 
-/** The routes of the whole catalog: GET paths below `basePath`, everything under `/api` at the host's root. */
+/** The routes of the whole catalog: GET paths below `basePath`, paths under `/api` at the root of the host. */
 export function createRouter(basePath: string): Router {
   const fixed = new Map<string, Route>()
   const templates: { readonly pattern: RegExp; readonly operation: Operation }[] = []
@@ -61,7 +61,7 @@ export interface CheckedRequest {
   readonly query: string
   /** Without query, page and async. */
   readonly params: Readonly<Record<string, ParamValue>>
-  /** As sent: a page number in GET, a number of results to skip in POST. */
+  /** As sent: a page number in GET, the number of results to skip in POST. */
   readonly page: number | null
   readonly isAsync: boolean
 }
@@ -73,7 +73,7 @@ interface Invalid {
 
 const query: Param = { type: 'string', meaning: 'search text', required: true }
 
-/** Checks what was sent, texts of a query string or values of a JSON body, against all that the catalog says. */
+/** Checks the params of a request, texts of a query string or values of a JSON body, against the catalog. */
 export function validate(
   operation: Operation,
   style: Style,
@@ -108,7 +108,7 @@ function pageParam(style: Style, required: boolean): Param {
   return required ? { ...page, required } : page
 }
 
-/** The value, or what is wrong with it. */
+/** The value, or the problem with it. */
 function checkValue(param: Param, value: unknown, style: Style): { value: ParamValue } | string {
   if (style === 'get' && typeof value !== 'string') return 'is given twice'
   const type = param.type === 'string' ? 'string' : 'number'

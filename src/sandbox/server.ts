@@ -22,28 +22,28 @@ import { respond, send } from './respond.ts'
 import { type CheckedRequest, type Route, validate } from './routes.ts'
 import { charge, createState, type SandboxState } from './state.ts'
 
-/** The whole service on this machine, running. */
+/** The running service on this machine. */
 export interface Sandbox {
   /** Base URL, with the base path. */
   readonly url: string
   readonly key: string
-  /** What arrived and what was charged. */
+  /** Requests and charges. */
   readonly ledger: SandboxLedger
   /** Changes the sandbox while it runs. */
   control(change: ControlChange): void
-  /** The usage record as it would be served now. */
+  /** The current usage record. */
   usage(): UsageRecord
-  /** Ends every connection and every wait; may be called again. */
+  /** Ends every connection and every delayed answer; may be called again. */
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Starts the service on 127.0.0.1; throws a UsageError where the port is taken. */
+/** Starts the service on 127.0.0.1; throws a UsageError if the port is taken. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const state = createState(options)
   const server = createServer((request, response) => {
     const served = request.url?.startsWith(controlPrefix) ? serveControl : serve
-    // Nothing here is expected to fail: if it does, the connection ends and the process goes on.
+    // An unexpected error ends the connection, not the process.
     served(state, request, response).catch((error: unknown) => response.destroy(error as Error))
   })
   if (options.keepAliveTimeoutMs !== undefined) server.keepAliveTimeout = options.keepAliveTimeoutMs
@@ -81,8 +81,8 @@ function stop(server: Server, state: SandboxState): Promise<void> {
 }
 
 /**
- * Takes one request of the service through its checks in their fixed order:
- * key, rate and quota, path, body, params, balance. Only then comes an answer, and its charge.
+ * Serves one request. The checks have a fixed order: key, rate and quota, path, body, params, balance. The answer and its
+ * charge come after all of them.
  */
 async function serve(state: SandboxState, request: IncomingMessage, response: ServerResponse): Promise<void> {
   state.jobs.settle()
@@ -138,7 +138,7 @@ function check(
   return 'problem' in asked ? badRequest(asked.problem) : { operation: route.operation, asked }
 }
 
-/** The params, or what is wrong with them. */
+/** The params, or the problem with them. */
 function paramsSent(
   { style, inPath, older }: Route,
   { params }: Target,
@@ -200,7 +200,7 @@ function billableReply(
   return { status: 202, body: { job_id: id, status: 'accepted' } }
 }
 
-/** The question that is answered instead. */
+/** The query that is answered instead. */
 function otherQuestion(
   { query, page, params, ...asked }: CheckedRequest,
   { q = query, page: otherPage, ...others }: Readonly<Record<string, string | number>>,

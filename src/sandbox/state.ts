@@ -7,10 +7,10 @@ import { createRouter } from './routes.ts'
 import { hashText, mix, unit } from './world/hash.ts'
 import { createWorld } from './world/world.ts'
 
-/** Everything that one sandbox remembers. */
+/** The state of one sandbox. */
 export type SandboxState = ReturnType<typeof createState>
 
-/** What can be changed while the sandbox runs. */
+/** Settings that can be changed while the sandbox runs. */
 interface SandboxSettings {
   latencyMs: Latency
   asyncMs: number
@@ -19,7 +19,7 @@ interface SandboxSettings {
   stats: Readonly<Record<string, EngineStats>>
 }
 
-/** The state that a sandbox starts with. */
+/** The first state of a sandbox. */
 export function createState(options: SandboxOptions) {
   const seed = options.seed ?? 'rankline'
   const started = performance.now()
@@ -45,17 +45,17 @@ export function createState(options: SandboxOptions) {
     faults: faultPlan(seed, options.rules ?? []),
     world: createWorld(seed, options.sites ?? []),
     worldClock: time,
-    /** Ms since the start, by a clock that never jumps. */
+    /** Ms since the start, by a monotonic clock. */
     clock,
     failedJobStatus: options.failedJobStatus ?? 200,
     settings,
-    /** Ms that the next billable call takes. */
+    /** Draws the latency of the next billable call, in ms. */
     nextLatency: latencies(seed, settings),
     ...timers(),
   }
 }
 
-/** Charges what was set aside for a call, once. */
+/** Charges the credits that were set aside for a call. */
 export function charge(state: SandboxState, entry: OpenEntry, credits: number): void {
   spend(state.account, credits)
   state.quotas.count(state.worldClock.now())
@@ -76,7 +76,7 @@ function latencies(seed: string, settings: SandboxSettings): () => number {
 function timers() {
   const running = new Set<NodeJS.Timeout>()
   return {
-    /** Does something later, unless the sandbox is closed before. */
+    /** Calls `act` later, unless the sandbox is closed before. */
     later(ms: number, act: () => void): void {
       if (ms <= 0) {
         act()
@@ -95,13 +95,13 @@ function timers() {
   }
 }
 
-/** The world's wall clock: it runs with `now` (epoch ms) until it is stopped at an instant; it can be moved by whole days. */
+/** The wall clock of the world. It runs with `now` (epoch ms) until it is stopped; it can be moved by whole days. */
 function worldClock(now: () => number) {
   let stopped: number | null = null
   let ahead = 0
   return {
     now: (): number => (stopped ?? now()) + ahead,
-    /** Stops at an instant, or runs again for null; either takes back what it was moved by. */
+    /** Stops at an instant, or runs again for null; both undo earlier moves. */
     stopAt(instant: number | null): void {
       stopped = instant
       ahead = 0

@@ -1,12 +1,12 @@
 import { stringify } from 'csv-stringify/sync'
 import { type Cells, type TextOptions, textChunks } from './format.ts'
 
-/** Rows as CSV, the names of the columns in the first line. */
+/** Rows as CSV, with the names of the columns in the first line. */
 export function writeCsv(rows: Iterable<Cells>, options: TextOptions): AsyncGenerator<string> {
   return textChunks(lines(rows, options))
 }
 
-/** Rows that are written together: one by one, each would be set up anew. */
+/** Rows that are written together, because each call of the package has a fixed cost. */
 const batchRows = 50
 
 function* lines(rows: Iterable<Cells>, { columns, raw }: TextOptions): Generator<string> {

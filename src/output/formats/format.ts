@@ -1,8 +1,8 @@
 import type { Cell, Row } from '../../model/result.ts'
 
 /**
- * What the cells of a column are, in every format: `integer` has 32 bits, `long` 64, as whatever the service sent may
- * need; an `instant` is ISO 8601 text in UTC where a format has no type of its own for it.
+ * The type of the cells of a column, in every format. `integer` has 32 bits; `long` has 64, for numbers of the service. An
+ * `instant` is ISO 8601 text in UTC if a format has no type for it.
  */
 export type ColumnType = 'text' | 'integer' | 'long' | 'instant'
 
@@ -19,24 +19,24 @@ export function* cellsOf(rows: Iterable<Row>, columns: TextOptions['columns']): 
   for (const row of rows) yield columns.map(({ name }) => row[name] ?? null)
 }
 
-/** What text needs to know of rows: it has no types. */
+/** The options of text formats, which have no types. */
 export interface TextOptions {
   readonly columns: readonly Pick<Column, 'name'>[]
-  /** CSV for programs: text that a spreadsheet would take for a formula stays as it is. */
+  /** CSV for programs: text that a spreadsheet would read as a formula is not changed. */
   readonly raw: boolean
 }
 
 export interface RowOptions extends TextOptions {
   readonly columns: readonly Column[]
-  /** What the rows are; the name of a sheet. */
+  /** The name of the rows, for instance of their sheet. */
   readonly name: string
 }
 
-/** Writes rows in a format, in chunks and in flat memory. */
+/** Writes rows in a format, in chunks and in constant memory. */
 export type WriteRows = (rows: Iterable<Cells>, options: RowOptions) => AsyncIterable<string | Uint8Array>
 
 export interface RowFormat {
-  /** Extensions of the files that are of this format. */
+  /** File extensions of the format. */
   readonly extensions: readonly string[]
   /** Whether a terminal cannot show it. */
   readonly binary?: true
@@ -48,7 +48,7 @@ export async function* asStream(text: string): AsyncGenerator<string> {
   yield text
 }
 
-/** Characters of a chunk, about: enough that writing it costs little for each row. */
+/** Characters of a chunk, about; large, so that writing costs little per row. */
 const chunkLength = 32_768
 
 /** Lines of text, joined to chunks. */

@@ -1,6 +1,6 @@
 import type { RowFormat } from './format.ts'
 
-/** Every format of rows by its name in `--format`; the first one where none is named. A new one is a file, and a line here. */
+/** Every format of rows by its name in `--format`; the first one is the default. A new format is a file, and a line here. */
 export const rowFormats = {
   csv: { extensions: ['.csv'], load: async () => (await import('./csv.ts')).writeCsv },
   jsonl: { extensions: ['.jsonl', '.ndjson'], load: async () => (await import('./json.ts')).writeJsonLines },

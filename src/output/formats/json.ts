@@ -25,7 +25,7 @@ function* lines(rows: Iterable<Cells>, columns: TextOptions['columns']): Generat
   for (const row of rows) yield `${object(row)}\n`
 }
 
-/** Writes rows as JSON objects; the names are made into JSON once. */
+/** Writes rows as JSON objects; names are encoded only once. */
 function objectWriter(columns: TextOptions['columns']): (cells: Cells) => string {
   const keys = columns.map(({ name }, index) => `${index === 0 ? '' : ','}${JSON.stringify(name)}:`)
   return (cells) => {

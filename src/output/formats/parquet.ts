@@ -1,7 +1,7 @@
 import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer'
 import type { Cells, Column, ColumnType, RowOptions } from './format.ts'
 
-/** A row group is held in memory, several times over while it is packed: it ends at whichever comes first. */
+/** A row group ends at the first of these limits, because it is held in memory, several times while it is packed. */
 export const groupRows = 10_000
 const groupCharacters = 4_000_000
 
@@ -10,7 +10,7 @@ type Cell = Cells[number]
 interface ParquetType {
   readonly physical: Omit<SchemaElement, 'name'>
   readonly value: (cell: NonNullable<Cell>) => string | number | bigint
-  /** Least and greatest value of each group, which let a reader leave groups out; of long texts they would fill memory. */
+  /** Whether each group has its least and greatest value, so that a reader can skip groups. Those of long texts would fill memory. */
   readonly statistics: boolean
 }
 
@@ -33,13 +33,13 @@ const types: Readonly<Record<ColumnType, ParquetType>> = {
   },
 }
 
-/** What does not fit would be cut to its last bits without a word. */
+/** Throws for numbers that do not fit, which would lose bits without an error. */
 function int32(cell: NonNullable<Cell>): number {
   if (typeof cell === 'number' && (cell | 0) === cell) return cell
   throw new RangeError(`${cell} is not a 32-bit integer`)
 }
 
-/** Rows as the bytes of a Parquet file; every column may be null. */
+/** Rows as the bytes of a Parquet file; every column is nullable. */
 export async function* writeParquet(
   rows: Iterable<Cells>,
   { columns }: RowOptions,
@@ -60,7 +60,7 @@ export async function* writeParquet(
   yield writer.take()
 }
 
-/** Hands on what was written so far, and goes on in the same memory. */
+/** A writer whose bytes can be taken in parts; it reuses its memory. */
 class ChunkWriter extends ByteWriter {
   take(): Uint8Array {
     const bytes = this.getBytes().slice()

@@ -1,7 +1,7 @@
 import { hashText, mix, pick, unit } from './hash.ts'
 import { type Flavour, knownSites, ownSite, type Site, siteOf, type Topic } from './sites.ts'
 
-/** The lists of results that a query has; each has its own candidates. */
+/** The lists of results of a query; each has its own candidates. */
 export type Vertical = 'web' | 'news' | 'videos' | 'images'
 
 /** A page that competes for a query. */
@@ -9,7 +9,7 @@ export interface Candidate {
   readonly site: Site
   readonly link: string
   readonly hash: number
-  /** How well it fits the query before anything changes: exponential, so that the top is far apart and the tail is dense. */
+  /** How well it fits the query on average. Exponential, so that the best are far apart and the others close together. */
   readonly fit: number
   readonly tracked: boolean
 }
@@ -28,7 +28,7 @@ const flavoursOf: Readonly<Record<Vertical, readonly Flavour[] | null>> = {
   images: null,
 }
 
-/** Every page that competes for the topic: the tracked sites first, links all different. */
+/** Every page that competes for the topic, the tracked sites first; all links differ. */
 export function candidatesFor(
   topic: Topic,
   vertical: Vertical,
@@ -50,7 +50,7 @@ export function candidatesFor(
     for (const host of tracked) for (const visit of [0, 1]) add(siteOf(host, 'shop'), true, visit)
   for (let index = 0; candidates.length < size; index++) {
     const first = index < sites.length
-    // Sites come back for further pages of theirs, the ones at the front of the list more often.
+    // Further pages are of the same sites; sites at the front of the list have more of them.
     const again = Math.floor(sites.length * unit(mix(seed, index)) ** 2)
     add(sites[first ? index : again] as Site, false, first ? 0 : 1)
   }
@@ -100,15 +100,15 @@ function linkOf(site: Site, topic: Topic, hash: number, links: Set<string>): str
 interface Viewpoint {
   readonly engine: string
   readonly country: string
-  /** All other params that narrow the search, as one text. */
+  /** The other params that narrow the search, as one text. */
   readonly narrowed: string
   /** Days since 1970-01-01 UTC. */
   readonly day: number
 }
 
 /**
- * Indices of the candidates, best first. From day to day pages drift by slow and quick waves and leave for some days;
- * another engine, country or place gives a different but related order.
+ * Indices of the candidates, best first. From day to day pages drift in slow and quick waves, and leave for some days. Another
+ * engine, country or place gives a similar order.
  */
 export function orderOn(candidates: readonly Candidate[], view: Viewpoint): Uint16Array {
   const engine = hashText(view.engine)
@@ -145,7 +145,7 @@ function drift(hash: number, day: number): number {
   )
 }
 
-/** Smooth noise from -0.5 to 0.5 that takes `period` days from one chance value to the next. */
+/** Smooth noise from -0.5 to 0.5, with a random value every `period` days. */
 function wave(hash: number, day: number, period: number): number {
   const at = (day + (hash % period)) / period
   const knot = Math.floor(at)

@@ -6,7 +6,7 @@ const further = (
   'online|for small rooms|for sale|pros and cons|size guide'
 ).split('|')
 
-/** Other searches on the topic, or undefined for the queries that have none. */
+/** Other searches on the topic; undefined for queries without any. */
 export function relatedSearches(topic: Topic, hash: number): readonly object[] | undefined {
   if (mix(hash, 61) % 6 === 0) return undefined
   return shuffled(further, mix(hash, 62))
@@ -14,7 +14,7 @@ export function relatedSearches(topic: Topic, hash: number): readonly object[] |
     .map((more) => ({ query: `${topic.phrase} ${more}` }))
 }
 
-/** Texts that begin with the query. */
+/** Suggestions: texts that begin with the query. */
 export function suggestions(text: string, hash: number): readonly string[] {
   const begun = text.trimStart()
   return shuffled(further, mix(hash, 63))
@@ -22,7 +22,7 @@ export function suggestions(text: string, hash: number): readonly string[] {
     .map((more) => `${begun}${begun.endsWith(' ') ? '' : ' '}${more}`)
 }
 
-/** The panel on the topic, or undefined for the queries that have none. */
+/** The panel on the topic; undefined for queries without one. */
 export function knowledgeGraph(topic: Topic, hash: number): object | undefined {
   if (mix(hash, 64) % 4 !== 0) return undefined
   const link = `https://en.openalmanac.org/wiki/${topic.slug}`
@@ -37,7 +37,7 @@ export function knowledgeGraph(topic: Topic, hash: number): object | undefined {
   }
 }
 
-/** Totals of the search; rarely a total is missing or results were removed. Undefined for some queries. */
+/** Totals of the search; undefined for some queries. Rarely the total is missing, or results were removed. */
 export function searchInformation(found: number, hash: number): object | undefined {
   const chance = mix(hash, 66)
   if (chance % 17 === 0) return undefined
@@ -48,7 +48,7 @@ export function searchInformation(found: number, hash: number): object | undefin
   return chance % 19 === 0 ? { ...information, error: 'Some results may have been removed' } : information
 }
 
-/** The AI answer: blocks, and the same as Markdown that cites the references. */
+/** The AI answer as blocks, and as Markdown that cites the references. */
 export function aiText(topic: Topic, references: readonly { readonly link: string; readonly site: Site }[]) {
   const cite = (index: number) => {
     const reference = references[index % Math.max(references.length, 1)]

@@ -1,21 +1,21 @@
-/** A 32-bit number for a text: same text and salt, same number. Fast, not secret. */
+/** A 32-bit hash of a text and a salt; fast, not secure. */
 export function hashText(text: string, salt = 0): number {
   let hash = 0x811c9dc5 ^ salt
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
   return finish(hash)
 }
 
-/** A 32-bit number for two numbers, in which every bit of both counts. */
+/** A 32-bit hash of two numbers. */
 export function mix(a: number, b: number): number {
   return finish(a ^ Math.imul(b + 0x9e3779b9, 0x85ebca6b))
 }
 
-/** The number as a share from 0 up to, but not, 1. */
+/** The number as a fraction from 0 to less than 1. */
 export function unit(hash: number): number {
   return (hash >>> 0) / 0x1_0000_0000
 }
 
-/** The member of a list that the number stands for. */
+/** The entry of a list by the number. */
 export function pick<T>(list: readonly T[], hash: number): T {
   return list[(hash >>> 0) % list.length] as T
 }

@@ -2,7 +2,7 @@ import type { Candidate, Vertical } from './candidates.ts'
 import { mix, pick } from './hash.ts'
 import type { Flavour, Topic } from './sites.ts'
 
-/** A candidate in its place on a page. */
+/** A candidate at its place on a page. */
 interface Placed {
   readonly candidate: Candidate
   readonly position: number
@@ -42,7 +42,7 @@ const makers: Readonly<Record<string, (placed: Placed) => unknown>> = {
   image_height: ({ candidate }) => Math.round(widthOf(candidate) * pick(shapes, mix(candidate.hash, 53))),
 }
 
-/** The item with the named fields; a field that the world does not know is null. */
+/** The item with these fields; unknown fields are null. */
 export function itemOf(placed: Placed, fields: readonly string[]): Record<string, unknown> {
   const item: Record<string, unknown> = {}
   for (const field of fields) item[field] = makers[field]?.(placed) ?? null
@@ -110,14 +110,14 @@ function titleOf(candidate: Candidate, topic: Topic, vertical: Vertical, year: n
   return mix(hash, 32) % 3 === 0 ? title : `${title} | ${site.name}`
 }
 
-/** The lines shown below the title of a candidate's page. */
+/** The snippet below the title of a candidate's page. */
 function snippetOf({ hash }: Candidate, topic: Topic, year: number): string {
   const text = `${pick(openings, mix(hash, 33))}, ${pick(endings, mix(hash, 34))}`
   return fill(text, topic, year)
 }
 
 function fill(text: string, topic: Topic, year: number): string {
-  // Functions as replacements: a query may hold `$&`, which would be read as a pattern.
+  // Replacements are functions, because a query may have `$&`, which is a pattern in a text.
   return text
     .replace('{T}', () => topic.heading)
     .replace('{t}', () => topic.phrase)
@@ -138,7 +138,7 @@ const formats = new Map(
   ['de', 'es', 'fr', 'it', 'ja', 'pt'].map((language) => [language, formatsIn(language)]),
 )
 
-/** Age of a news result on a day, in words of a language: minutes, hours or days ago. */
+/** Age of a news result on a day, in words: minutes, hours or days ago. */
 function newsDate(hash: number, day: number, language: string): string {
   const chance = mix(mix(hash, 41), day)
   const ago = agoIn(language)
@@ -146,7 +146,7 @@ function newsDate(hash: number, day: number, language: string): string {
   return chance % 2 === 0 ? ago(1 + (chance % 23), 'hour') : ago(1 + (chance % 6), 'day')
 }
 
-/** Date of a video: its calendar date, or its age where it is younger than a month or not out by its own date. */
+/** Date of a video: its calendar date, or its age if it is younger than a month or not published yet on that day. */
 function videoDate(hash: number, day: number, language: string): string {
   const ago = agoIn(language)
   const published = firstVideoDay + (mix(hash, 42) % 2000)

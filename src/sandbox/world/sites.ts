@@ -1,6 +1,6 @@
 import { hashText, mix, pick, unit } from './hash.ts'
 
-/** What a site is about: it decides its paths, titles and snippets. */
+/** The kind of a site; it decides its paths, titles and snippets. */
 export type Flavour = 'shop' | 'review' | 'guide' | 'forum' | 'reference' | 'news' | 'video'
 
 /** A site that can have results. */
@@ -8,7 +8,7 @@ export interface Site {
   readonly host: string
   readonly name: string
   readonly flavour: Flavour
-  /** How well it does whatever the query, 0 to 1. */
+  /** How well the site does for every query, 0 to 1. */
   readonly strength: number
 }
 
@@ -37,7 +37,7 @@ const known: Readonly<Record<Flavour, string>> = {
   video: `www.tubewell.com Tubewell, www.clipharbor.tv Clip Harbor, vidstage.com Vidstage`,
 }
 
-/** Every site that competes whatever the query, in a fixed order. */
+/** The sites that compete for every query, in a fixed order. */
 export const knownSites: readonly Site[] = (Object.keys(known) as Flavour[]).flatMap((flavour) =>
   known[flavour].split(/,\s+/).map((line) => knownSite(line, flavour)),
 )
@@ -45,7 +45,7 @@ export const knownSites: readonly Site[] = (Object.keys(known) as Flavour[]).fla
 function knownSite(line: string, flavour: Flavour): Site {
   const space = line.indexOf(' ')
   const host = line.slice(0, space)
-  // Where there are video hosts in a list, most of it is theirs.
+  // Video hosts have most results of lists that they are in.
   const strength = flavour === 'video' ? 1 : 0.3 + 0.6 * unit(hashText(host))
   return { host, name: line.slice(space + 1), flavour, strength }
 }
@@ -55,7 +55,7 @@ const after = ['hub', 'world', 'guide', 'lab', 'direct', 'central', 'pro', 'nest
 const endings = ['com', 'com', 'com', 'net', 'org', 'co', 'io', 'co.uk', 'de', 'shop']
 const ownFlavours: readonly Flavour[] = ['shop', 'shop', 'review', 'guide', 'guide', 'forum']
 
-/** A small site that exists for the words of one query; `index` makes each one different. */
+/** A small site for the words of one query; each `index` gives another site. */
 export function ownSite(words: readonly string[], salt: number, index: number): Site {
   const hash = mix(salt, index)
   const plain = words.map((word) => word.replace(/[^a-z0-9]/g, '').slice(0, 14)).filter((word) => word !== '')
@@ -66,13 +66,13 @@ export function ownSite(words: readonly string[], salt: number, index: number): 
   return { ...siteOf(host, pick(ownFlavours, mix(hash, 4))), strength: 0.4 * unit(mix(hash, 5)) }
 }
 
-/** A site for a domain that was named in the options or in a query. */
+/** A site for a domain in the options or in a query. */
 export function siteOf(host: string, flavour: Flavour): Site {
   const label = host.replace(/^www\./, '').split('.')[0] ?? host
   return { host, name: `${label.charAt(0).toUpperCase()}${label.slice(1)}`, flavour, strength: 0.5 }
 }
 
-/** What the text of a query is about: its words without operators, and the site that it is narrowed to. */
+/** The topic of a query: its words without operators, and the site that it is limited to. */
 export interface Topic {
   /** Lower case; at least one. */
   readonly words: readonly string[]
@@ -80,18 +80,17 @@ export interface Topic {
   readonly phrase: string
   /** The phrase with capitals, for titles. */
   readonly heading: string
-  /** The words for use in a path: percent-encoded, joined by hyphens. */
+  /** The words for a path: percent-encoded and joined by hyphens. */
   readonly slug: string
   /** Host of a `site:` operator, or null. */
   readonly only: string | null
-  /** True for the texts that nothing is ever found for: those with the word `zxqv`. */
+  /** Whether nothing is found for it: texts with the word `zxqv`. */
   readonly barren: boolean
 }
 
 const longestWord = 24
 const mostWords = 7
 
-/** Reads the text of a query. */
 export function topicOf(text: string): Topic {
   const only =
     text.match(/(?:^|\s)site:(?:https?:\/\/)?\.*([\p{L}\p{N}][\p{L}\p{N}.-]*)/iu)?.[1]?.toLowerCase() ?? null

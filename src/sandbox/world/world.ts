@@ -8,7 +8,7 @@ import { hashText, mix } from './hash.ts'
 import { itemOf } from './items.ts'
 import { type Topic, topicOf } from './sites.ts'
 
-/** When and in which form the world answers. */
+/** The time and the form of an answer. */
 interface WorldOptions {
   /** Epoch ms; its UTC date decides the order. */
   readonly now: number
@@ -16,7 +16,7 @@ interface WorldOptions {
   readonly positions: Positions
 }
 
-/** A made-up web: the body of a 200 answer. Same seed, call and day, same body. */
+/** A made-up web. It gives the body of a 200 answer: the same for the same seed, call and day. */
 export type World = (
   operation: BillableOperation,
   asked: CheckedRequest,
@@ -29,7 +29,7 @@ const verticals: Readonly<Partial<Record<BillableOperation['kind'], Vertical>>> 
   image: 'images',
 }
 
-/** Everything that the fields of one answer are made of. */
+/** The input of the fields of one answer. */
 interface AnswerContext {
   readonly operation: BillableOperation
   readonly asked: CheckedRequest
@@ -39,7 +39,7 @@ interface AnswerContext {
   /** Days since 1970-01-01 UTC. */
   readonly day: number
   readonly page: ReturnType<typeof cutPage>
-  /** How many results there are on all pages. */
+  /** The number of results on all pages. */
   readonly found: number
   readonly placed: readonly Candidate[]
 }
@@ -103,7 +103,7 @@ function itemsOf({
   const { itemFields } = operation.response
   if (itemFields.length === 0) return []
   const year = new Date(day * 86_400_000).getUTCFullYear()
-  // Only the full items are documented to have a snippet always.
+  // Only full items have a snippet in every case, by the documentation.
   const short = !itemFields.includes('snippet_matched')
   const shown = { topic, vertical, day, year, language: languageOf(asked), short }
   return placed.map((candidate, index) =>
@@ -124,10 +124,10 @@ function narrowedBy(asked: CheckedRequest): string {
   return JSON.stringify([languageOf(asked), rest])
 }
 
-/** Results per page where the document names no size, by what is listed. */
+/** Results per page if no size is documented, by kind. */
 const undocumentedSizes: Readonly<Record<string, number>> = { image: 20, reference: 8 }
 
-/** Cuts the page that was asked for out of `found` results: GET names the page, POST the results to skip. */
+/** Cuts the requested page out of `found` results. GET names the page, POST the number of results to skip. */
 function cutPage(
   operation: BillableOperation,
   asked: CheckedRequest,
@@ -156,7 +156,7 @@ function cutPage(
   }
 }
 
-/** Fields of the echo that do not follow from having gl, hl and pages. */
+/** Fields of the echo, for operations that have other fields than q, gl, hl and page. */
 const fieldsOf: Readonly<Record<string, readonly string[]>> = {
   'alpha.search': ['q', 'gl', 'hl', 'num', 'page', 'uule', 'location'],
   'alpha.news': ['q', 'gl', 'hl', 'num', 'page', 'uule', 'location'],
@@ -176,24 +176,24 @@ const echoFields: Readonly<Record<string, (asked: CheckedRequest) => unknown>> =
   safesearch: ({ params }) => (params.safe === 'active' ? 'strict' : (params.safe ?? 'moderate')),
 }
 
-/** The `search_parameters` of an answer: what was asked, with the service's defaults filled in. */
+/** The `search_parameters` of an answer: the request, completed with the defaults of the service. */
 export function echoOf(operation: BillableOperation, asked: CheckedRequest): Record<string, unknown> {
   const echo: Record<string, unknown> = {}
   for (const field of fieldsOf[operation.name] ?? usualFields(operation))
     echo[field] = echoFields[field]?.(asked) ?? asked.params[field] ?? null
-  // The third engine counts its pages from 0, and its web search says so.
+  // The third engine counts pages from 0, and the echo of its web search does as well.
   if (operation.name === 'gamma.search') echo.page = (asked.page ?? 1) - 1
   echo.engine = operation.echoEngine
   return echo
 }
 
-/** Two letters, lower case: the country asked for, or us. */
+/** The requested country, lower case; `us` by default. */
 function countryOf({ params }: CheckedRequest): string {
   const market = typeof params.mkt === 'string' ? params.mkt.split('-')[1] : undefined
   return String(params.gl ?? params.cc ?? market ?? 'us').toLowerCase()
 }
 
-/** The language asked for, or en. */
+/** The requested language; `en` by default. */
 function languageOf({ params }: CheckedRequest): string {
   return String(params.hl ?? 'en')
 }
