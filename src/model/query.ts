@@ -99,6 +99,20 @@ export interface PlannedQuery {
   readonly targets: readonly Target[]
 }
 
+/** What became of a query in the runs of its job. Instants are epoch milliseconds. */
+export interface QueryHistory {
+  /** When its last answer came; null where none is known. */
+  readonly answeredAt: number | null
+  /** Runs in which it failed after that, in any order. */
+  readonly failures: readonly QueryFailure[]
+}
+
+export interface QueryFailure {
+  readonly at: number
+  /** The service said that it cannot answer it: 400 or 404. */
+  readonly isFinal: boolean
+}
+
 /** The paging of the query that a task belongs to. */
 export interface QueryPaging {
   readonly maxPages: number

@@ -21,13 +21,17 @@ export interface RankReport extends RankedRows {
 export interface LatestDay {
   /** A row for each query and target that the newest run asks, as unknown. */
   readonly asked: Iterable<Row>
-  /** The observations of the runs of that day, in the order of the runs. */
-  readonly observed: Iterable<Row>
+  /**
+   * The observations of its runs, in their order; where these asked a part of the job, those of the days before too, the newest day
+   * first, back to a day on which all was asked.
+   */
+  readonly observed: Iterable<Iterable<Row>>
 }
 
 /**
  * One row per query and target that the newest run asks for, in its order: the latest day, the compared day and the best rank
- * ever. A row that the run has not observed yet is `unknown`; an older rank does not replace it.
+ * ever. A row that the run has not observed yet is `unknown`; an older rank does not replace it. What a run of a part of its job
+ * left out keeps its older row, with its own date.
  *
  * @param compare the day to compare with; null for the nearest earlier one
  */
@@ -37,11 +41,7 @@ export function rankRows(
   compare: ComparisonDay | null = null,
 ): RankedRows {
   const latest = new Map<string, Row>()
-  for (const row of observed) {
-    const key = keyOfRow(row)
-    const before = latest.get(key)
-    if (before === undefined || replacesForDay(observedIn(row), observedIn(before))) latest.set(key, row)
-  }
+  for (const day of observed) for (const [key, row] of ofDay(day)) if (!latest.has(key)) latest.set(key, row)
   const statuses = new Map(
     keywordStatuses(history, compare).map((one) => [
       keyOf(one.keyword, history.targets[one.series.target] as TrackedTarget),
@@ -58,6 +58,17 @@ export function rankRows(
     rows: lines.map(({ row, status }) => reportRow(row, status, history)),
     statuses: lines.map(({ status }) => status),
   }
+}
+
+/** What a day came to: of several observations the last that knows more. */
+function ofDay(rows: Iterable<Row>): ReadonlyMap<string, Row> {
+  const day = new Map<string, Row>()
+  for (const row of rows) {
+    const key = keyOfRow(row)
+    const before = day.get(key)
+    if (before === undefined || replacesForDay(observedIn(row), observedIn(before))) day.set(key, row)
+  }
+  return day
 }
 
 /** The observation with the names, tags, volume and landing page of the newest run. */

@@ -1,22 +1,9 @@
+import type { QueryHistory } from '../model/query.ts'
 import { addDays, localDay } from '../model/time.ts'
 import { type Every, everyOf } from './every.ts'
 
 /** When a query is due: as often as that, or once after an instant (epoch ms). */
 export type DueRule = Every | { readonly unit: 'once'; readonly since: number }
-
-/** What became of a query in its job. Instants are epoch milliseconds. */
-export interface QueryHistory {
-  /** When its last answer came; null where none is known. */
-  readonly answeredAt: number | null
-  /** Runs in which it failed after that, in any order. */
-  readonly failures: readonly QueryFailure[]
-}
-
-export interface QueryFailure {
-  readonly at: number
-  /** The service said that it cannot answer it: 400 or 404. */
-  readonly isFinal: boolean
-}
 
 /** A query that failed is due again so many times in its period. */
 const mostRetries = 3

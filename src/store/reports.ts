@@ -169,11 +169,13 @@ export interface RowFilter {
 /** What runs asked and observed, by the numbers of queries, targets and links: a year of it is read in a second. */
 export interface TrackingStore {
   /**
-   * What a run asks for: its queries by text, operation and params, and those of these targets of the whole job that it
+   * What a run asks for, with what rests while it asks a part of its job: its queries by text, operation and params, and those of these targets of the whole job that it
    * has, with those of single queries. Own targets come first, each group in the order of `targets`, then as the job file
    * names them.
    */
   askedIn(run: number, targets: readonly Target[]): AskedRun
+  /** Runs of a job that asked a part of it: what they left out stays as it was. */
+  partialRuns(job: string): ReadonlySet<number>
   /** Everything that a run observed, in any order. */
   observedIn(run: number): readonly ObservedRow[]
   /** Texts of queries that some run asked. */

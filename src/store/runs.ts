@@ -7,6 +7,8 @@ import type { FinishReason, PlanSummary, Run, RunTotals } from '../model/run.ts'
 export interface PlanDraft extends AsyncDisposable {
   /** Adds queries of a job; the same query again joins the first. */
   add(job: string, queries: readonly PlannedQuery[]): Promise<void>
+  /** Notes the keys of queries that the job asks, and that this plan leaves out. */
+  leaveOut(job: string, keys: readonly Buffer[]): Promise<void>
   /** What the plan comes to beside what is stored; `continues` as given. */
   summary(job: PlannedJob): Promise<PlanSummary>
   /** What would be left out of the jobs so that the rest is covered; `runs` of the means are jobs here. */

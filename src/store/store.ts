@@ -5,7 +5,7 @@ import type { ReportStore, TrackingStore } from './reports.ts'
 import type { HistoryStore } from './results.ts'
 import type { PlanDraft, RunStore } from './runs.ts'
 import type { StatusReads } from './status.ts'
-import type { SlotStore } from './unattended.ts'
+import type { DueReads, SlotStore } from './unattended.ts'
 
 /**
  * Everything that rankline remembers. Methods are whole changes: each is durable, entirely, when its promise is
@@ -23,6 +23,7 @@ export interface Store
     HistoryStore,
     OutboxStore,
     SlotStore,
+    DueReads,
     StatusReads {
   readonly space: DiskSpace
   /** Rejected with a sentence where the file is damaged; large files are only looked at as far as they are read. */

@@ -1,3 +1,5 @@
+import type { QueryHistory } from '../model/query.ts'
+
 /** What became of a slot: a run was collected, nothing was due, or it could not run. */
 export type SlotOutcome = 'ran' | 'nothing-due' | 'skipped'
 
@@ -35,4 +37,22 @@ export interface SlotStore extends SlotReads {
   ): Promise<void>
   /** Notes of older slots without an outcome that their process was killed. */
   endKilledSlots(job: string, before: number): Promise<void>
+}
+
+/** What is stored of a query that a job asks. */
+export interface AskedQueryHistory extends QueryHistory {
+  /** What an unfinished run says of it: `open` where it still has pages to be fetched. */
+  readonly inRun: 'not-asked' | 'open' | 'settled'
+}
+
+export interface DueReads {
+  /**
+   * What the runs of a job say of queries, in their order, as far as it happened after an instant. A query is answered when every page
+   * that a run wanted is there; it has failed where one is not.
+   */
+  queryHistories(
+    job: string,
+    keys: readonly Buffer[],
+    look: { readonly since: number; readonly unfinishedRun: number | null },
+  ): Promise<readonly AskedQueryHistory[]>
 }

@@ -30,7 +30,7 @@ export function reportOn(
   const built = buildHistory(source(rankings, now, last))
   const observed = rankings.filter(({ date }) => date === last)
   return {
-    ...rankRows(built.history, { asked: now, observed }, compare),
+    ...rankRows(built.history, { asked: now, observed: [observed] }, compare),
     leftOut: { queries: built.history.removed.length, targets: built.removedTargets },
     built,
   }

@@ -186,6 +186,7 @@ test('tables of small rows under a key of several columns have no row numbers be
     'image_details',
     'observations',
     'rank_counts_',
+    'resting_queries',
     'results',
     'run_queries',
     'run_targets',

@@ -47,14 +47,18 @@ export async function rankedJob(
   const kindOf = (operation: string) => billableOperation(operation).kind
   const reported = reportedTargets(targets, newest, date)
   const lookedAtOnly = absent === 'looked at'
+  const partialRuns = store.partialRuns(job)
   const built = filterReport(
-    buildHistory({ job, runs, targets: reported, store, kindOf, lookedAtOnly }),
+    buildHistory({ job, runs, partialRuns, targets: reported, store, kindOf, lookedAtOnly }),
     filter,
   )
   const { history, removedTargets } = built
   const latest = history.days.at(-1) as string
   const compare = comparison === null ? null : askedDay(comparison, latest)
-  const day = () => ({ asked: store.askedBy(newest.id, reported), observed: observedOn(store, runs, latest) })
+  const day = () => ({
+    asked: store.askedBy(newest.id, reported),
+    observed: observedDays(store, runs, partialRuns),
+  })
   return {
     report: () => ({
       ...rankRows(history, day(), compare),
@@ -66,9 +70,22 @@ export async function rankedJob(
   }
 }
 
+/** What was observed on each day, the newest first, until one on which the whole job was asked. */
+function* observedDays(
+  store: Store,
+  runs: readonly Run[],
+  partial: ReadonlySet<number>,
+): Generator<Iterable<Row>> {
+  for (const day of new Set(runs.map(({ date }) => date))) {
+    const ofDay = runs.filter(({ date }) => date === day)
+    yield observedOn(store, ofDay, day)
+    if (ofDay.some(({ id }) => !partial.has(id))) return
+  }
+}
+
 function* observedOn(store: Store, runs: readonly Run[], day: string): Generator<Row> {
-  for (const { id, date } of runs.toReversed())
-    if (date === day) for (const row of store.rows('rankings', { run: id })) yield { ...row, date: day }
+  for (const { id } of runs.toReversed())
+    for (const row of store.rows('rankings', { run: id })) yield { ...row, date: day }
 }
 
 /** Why there is nothing to be said of a job. */

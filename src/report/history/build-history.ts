@@ -27,6 +27,8 @@ export interface HistorySource {
   readonly job: string
   /** Runs of the job, in any order; what the newest of them asks is reported. */
   readonly runs: readonly Pick<Run, 'id' | 'date'>[]
+  /** Those that asked a part of the job: on a day with no other, what was not asked stays as it was. None where it is not given. */
+  readonly partialRuns?: ReadonlySet<number>
   /** Targets of the whole job that are reported. */
   readonly targets: readonly Target[]
   readonly store: Pick<TrackingStore, 'askedIn' | 'observedIn' | 'queries' | 'links'>
@@ -49,6 +51,7 @@ export interface BuiltHistory {
 export function buildHistory({
   job,
   runs,
+  partialRuns = new Set(),
   targets,
   store,
   kindOf,
@@ -60,7 +63,8 @@ export function buildHistory({
   const asked = store.askedIn(newest, targets)
   const { place: linkPlace, ids: linkIds } = places()
   const { drafts, others } = gather(inOrder, { asked, days, store, linkPlace })
-  const series = drafts.map((draft) => draft.finish(lookedAtOnly))
+  const partialDays = partialDaysOf(inOrder, days, partialRuns)
+  const series = drafts.map((draft) => draft.finish({ lookedAtOnly, partialDays }))
   return {
     history: {
       job,
@@ -77,6 +81,16 @@ export function buildHistory({
     queryIds: asked.queries.map(({ id }) => id),
     removedTargets: others.targets.size,
   }
+}
+
+/** Days on which only parts of the job were asked, in their order. */
+function partialDaysOf(
+  runs: HistorySource['runs'],
+  days: readonly string[],
+  partial: ReadonlySet<number>,
+): readonly number[] {
+  const whole = new Set(runs.flatMap(({ id, date }) => (partial.has(id) ? [] : [date])))
+  return days.flatMap((day, place) => (whole.has(day) ? [] : [place]))
 }
 
 interface Gathering {
@@ -145,8 +159,12 @@ function compareTexts(a: string, b: string): number {
 export interface SeriesBuilder {
   /** Takes an observation; those of one day in the order of their runs, of which the last that knows more speaks. */
   add(day: number, row: ObservedRow): void
-  /** @param lookedAtOnly whether absence counts with what was looked at, however deep was asked */
-  finish(lookedAtOnly: boolean): RankSeries
+  finish(how: {
+    /** Whether absence counts with what was looked at, however deep was asked. */
+    readonly lookedAtOnly: boolean
+    /** Days on which only a part of the job was asked: one on which nothing was observed is as the day before. */
+    readonly partialDays?: readonly number[]
+  }): RankSeries
 }
 
 type Places = readonly (readonly [rank: number, link: number])[]
@@ -189,15 +207,25 @@ export function seriesBuilder({ keyword, target, days, linkPlace }: DraftOf): Se
         }
       }
     },
-    finish: (lookedAtOnly) => ({
-      keyword,
-      target,
-      cells,
-      seen,
-      absentDepths: lookedAtOnly ? [] : depthChanges(absentDepths),
-      links: changesOf(links, linkPlace),
-      places,
-    }),
+    finish: ({ lookedAtOnly, partialDays = [] }) => {
+      for (const day of partialDays) if (cells[day] === null && day > 0) stayOn(day)
+      return {
+        keyword,
+        target,
+        cells,
+        seen,
+        absentDepths: lookedAtOnly ? [] : depthChanges(absentDepths),
+        links: changesOf(links, linkPlace),
+        places,
+      }
+    },
+  }
+
+  function stayOn(day: number): void {
+    cells[day] = cells[day - 1] ?? null
+    links[day] = links[day - 1] ?? null
+    for (const known of [seen, places, absentDepths] as Record<number, unknown>[])
+      if (known[day - 1] !== undefined) known[day] = known[day - 1]
   }
 }
 

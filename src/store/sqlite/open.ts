@@ -17,6 +17,7 @@ import { trackingStore } from './rankings/tracking.ts'
 import { historyStore } from './results/derive.ts'
 import { resultRecorder } from './results/query-state.ts'
 import { runStore } from './runs.ts'
+import { dueReads } from './unattended/due.ts'
 import { outboxStore } from './unattended/outbox.ts'
 import { slotStore } from './unattended/slots.ts'
 import { statusReads } from './unattended/status.ts'
@@ -119,6 +120,7 @@ function storeOf({ db, path, memory, space, writer, close }: StoreParts): Store 
     ...historyStore(db, writer, memory),
     ...outboxStore(db, writer),
     ...slotStore(db, writer),
+    ...dueReads(db),
     ...statusReads(db),
     draft: async () => describingErrors(openDraft(db, writer, memory.targets), path),
     [Symbol.asyncDispose]: close,

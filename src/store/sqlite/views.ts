@@ -12,11 +12,13 @@ const link = (column: string): string => `(SELECT link FROM links WHERE id = ${c
 const param = (name: string): string => `json_extract(q.params, '$.${name}') AS ${name}`
 
 /** Query and target, as the first columns of `rankings`. */
-const tracked = `r.job, q.text AS query, rt.label AS target, q.operation, ${param('gl')}, ${param('hl')},
+const tracked = (
+  label: string,
+) => `r.job, q.text AS query, ${label} AS target, q.operation, ${param('gl')}, ${param('hl')},
       ${param('location')},
       (SELECT group_concat(value, ';') FROM json_each(rq.tags)) AS tags, r.date`
 
-const observation = `${tracked}, ${iso('o.observed_at')} AS observed_at, o.state, o.rank, o.exactness, o.depth,
+const observation = `${tracked('rt.label')}, ${iso('o.observed_at')} AS observed_at, o.state, o.rank, o.exactness, o.depth,
       ${link('o.link_id')} AS url, ${text('o.title_id')} AS title, o.run_id`
 
 /** What belongs to an observation. */
@@ -277,9 +279,17 @@ function inFileOrder(list: string, also: string): string {
 export const asPlanned = inFileOrder("r.settings, '$.targets'", "json(n.value -> 'also')")
 
 /** The targets of the run @run, numbered in the order of the job file; those of the whole job as `@named` has them. */
-export const targetOrder = `(SELECT rt.target_id,
+export const targetOrder = `(SELECT rt.target_id, rt.label, rt.own,
       row_number() OVER (ORDER BY ${inFileOrder('@named', "n.value ->> 'also'")}) AS place
-    FROM run_targets rt JOIN targets tg ON tg.id = rt.target_id WHERE rt.run_id = @run)`
+    FROM (SELECT target_id, label, own, max(run_id) FROM run_targets
+        WHERE run_id = @run OR run_id IN (SELECT last_run FROM resting_queries WHERE run_id = @run)
+        GROUP BY target_id) rt
+      JOIN targets tg ON tg.id = rt.target_id)`
+
+/** What the run @run asks, and what rests while it runs: each query with the run that says most of it. */
+export const askedQueries = `(SELECT rq.run_id, rq.query_id
+      FROM runs_ r JOIN run_queries rq ON rq.run_id = r.id AND rq.plan_number = r.plan_number WHERE r.id = @run
+    UNION ALL SELECT last_run, query_id FROM resting_queries WHERE run_id = @run)`
 
 /**
  * Everything that the run @run asks, each query with each target that @named has or that is its own, in the columns of
@@ -288,15 +298,16 @@ export const targetOrder = `(SELECT rt.target_id,
  */
 export const askedByRun = `
     WITH ordered AS MATERIALIZED ${targetOrder}
-    SELECT ${tracked}, ${iso('r.started_at')} AS observed_at, 'unknown' AS state, NULL AS rank,
-      NULL AS exactness, 0 AS depth, NULL AS url, NULL AS title, r.id AS run_id, rt.own, tg.site AS target_site,
+    SELECT ${tracked('t.label')}, ${iso('r.started_at')} AS observed_at, 'unknown' AS state, NULL AS rank,
+      NULL AS exactness, 0 AS depth, NULL AS url, NULL AS title, r.id AS run_id, t.own, tg.site AS target_site,
       tg.match AS target_match, rq.volume, rq.url AS intended_url, q.params, rq.labels, NULL AS page,
       0 AS unbroken_depth, NULL AS urls, tg.also AS target_also, NULL AS results_ended,
       0 AS suspect
     FROM runs_ r
-      JOIN run_queries rq ON rq.run_id = r.id AND rq.plan_number = r.plan_number
+      JOIN ${askedQueries} asked
+      JOIN run_queries rq ON rq.run_id = asked.run_id AND rq.query_id = asked.query_id
       JOIN queries q ON q.id = rq.query_id
-      JOIN run_targets rt ON rt.run_id = r.id
+      JOIN run_targets rt ON rt.run_id = rq.run_id
       JOIN ordered t ON t.target_id = rt.target_id
       JOIN targets tg ON tg.id = rt.target_id
     WHERE r.id = @run AND ${isAsked}

@@ -61,7 +61,7 @@ test('an absence keeps how far it was seen without a gap, until another speaks f
       [36, 8],
     ],
   }
-  expect(series.finish(false)).toMatchObject({
+  expect(series.finish({ lookedAtOnly: false })).toMatchObject({
     cells: [-41.5, 35],
     seen: { 0: 20 },
     absentDepths: [[0, 50]],
@@ -78,7 +78,7 @@ test('absence counts with the depth that was asked for, from the day of a change
   series.add(2, [1, 1, 2, 0, 9, null])
   series.add(3, ended(4, 50))
   series.add(4, [1, 1, null, null, 0, 0, 0])
-  const [asked, looked] = [series.finish(false), series.finish(true)]
+  const [asked, looked] = [series.finish({ lookedAtOnly: false }), series.finish({ lookedAtOnly: true })]
   expect(asked.absentDepths).toEqual([
     [0, 30],
     [3, 50],

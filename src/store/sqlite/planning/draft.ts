@@ -11,6 +11,7 @@ import { excluded, insertFrom, orm, prepared, type Values } from '../connection/
 import { finalKinds } from '../fragments.ts'
 import { loadRun } from '../runs.ts'
 import { observations, queries, runQueries, runs, runTargets, tasks } from '../schema.ts'
+import { restingQueries } from '../unattended/schema.ts'
 import { restoreSkipped } from './fit.ts'
 import { asked, assignQueryIds, createTable, numbers, type Staged, stagedJob } from './staging.ts'
 import { summarise, unaffordable } from './summary.ts'
@@ -37,9 +38,11 @@ export function openDraft(db: Database, writer: GroupCommit, watched: RunTargets
   const change = <A extends readonly unknown[], T>(work: (...args: A) => T) => db.transaction(work)
   const join = change((job: string) => staged(job).mergeDuplicates())
   const add = change((job: string, queries: Parameters<PlanDraft['add']>[1]) => staged(job).add(queries))
+  const leaveOut = change((job: string, keys: readonly Buffer[]) => staged(job).leaveOut(keys))
 
   return {
     add: async (job, queries) => add(job, queries),
+    leaveOut: async (job, keys) => leaveOut(job, keys),
     summary: async (job) => {
       const duplicates = join(job.settings.name)
       return summarise(db, staged(job.settings.name), job, duplicates)
@@ -149,6 +152,7 @@ function plan(db: Database, { settings, continues }: PlannedJob, run: number, st
     makeReady.run(db, { run })
     for (const drop of [dropUnaskedTasks, dropUnaskedQueries, dropUnaskedObservations]) drop.run(db, { run })
   }
+  restQueries(db, run, staged)
   price.run(db, { run })
 }
 
@@ -181,6 +185,33 @@ function addQueries(db: Database, run: number, { table, lists }: Staged): void {
         ...{ depth: newDepth, pages: newPages, ...more, plannedTargets: null },
         pagingEnd: sql`CASE WHEN ${isEnded} THEN ${runQueries.pagingEnd} END`,
       },
+    ),
+  ).run(db)
+}
+
+const wakeQueries = prepared(($: Values<OfRun>) =>
+  orm.delete(restingQueries).where(eq(restingQueries.runId, $.run)),
+)
+
+/** What is left out of a plan, and was asked in the runs before, is kept as resting. */
+function restQueries(db: Database, run: number, { leftOut }: Staged): void {
+  wakeQueries.run(db, { run })
+  const before = sql`(SELECT max(before.id) FROM ${runs} before JOIN ${runs} now ON now.job = before.job
+    WHERE now.id = ${run} AND before.id < now.id)`
+  prepared(() =>
+    insertFrom(
+      restingQueries,
+      { runId: sql`${run}`, queryId: sql`query_id`, lastRun: sql`last_run` },
+      sql`FROM (
+          SELECT ${runQueries.queryId} AS query_id, ${runQueries.runId} AS last_run FROM ${runQueries}
+            JOIN ${runs} ON ${runs.id} = ${runQueries.runId} AND ${runs.planNumber} = ${runQueries.planNumber}
+            WHERE ${runQueries.runId} = ${before}
+          UNION ALL
+          SELECT ${restingQueries.queryId}, ${restingQueries.lastRun} FROM ${restingQueries} WHERE ${restingQueries.runId} = ${before})
+        WHERE query_id IN (SELECT ${queries.id} FROM ${leftOut} JOIN ${queries} ON ${queries.key} = ${leftOut.key})
+          AND query_id NOT IN (SELECT ${runQueries.queryId} FROM ${runQueries}
+            JOIN ${runs} ON ${runs.id} = ${runQueries.runId} AND ${runs.planNumber} = ${runQueries.planNumber}
+            WHERE ${runQueries.runId} = ${run})`,
     ),
   ).run(db)
 }

@@ -48,6 +48,11 @@ function stagedLists(number: number) {
   })
 }
 
+/** Keys of queries that the job asks, and that are left out of this plan. */
+function stagedKeys(number: number) {
+  return sqliteTable(`left_out_${number}`, { key: blob({ mode: 'buffer' }).notNull() })
+}
+
 /** Numbers of queries by their places in the file: filled for one job after the other. */
 export const asked = sqliteTable('asked', {
   id: integer().primaryKey(),
@@ -79,6 +84,9 @@ export function stagedJob(db: Database, number: number) {
   const index = `${getTableName(table)}_key`
   createTable(db, table)
   createTable(db, lists)
+  const leftOut = stagedKeys(number)
+  createTable(db, leftOut)
+  const insertKey = prepared(($: Values<{ key: Buffer }>) => orm.insert(leftOut).values({ key: $.key }))
   const listOf = listNumbers(db, lists)
   const names = Object.values(getTableColumns(table)).map((column) => column.name)
   const insert = db.prepare(
@@ -112,6 +120,10 @@ export function stagedJob(db: Database, number: number) {
     /** The index of its keys, there once duplicates are merged. */
     index,
     lists,
+    leftOut,
+    leaveOut: (keys: readonly Buffer[]): void => {
+      for (const key of keys) insertKey.run(db, { key })
+    },
     add: (queries: readonly PlannedQuery[]): void => {
       if (isIndexed) db.exec(`DROP INDEX draft.${index}`)
       isIndexed = false

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { and, eq, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
 import { kindCodes } from '../../../model/result.ts'
 import type { RunQuality } from '../../../model/run.ts'
 import type { AskedTarget, FirstResult, ObservedRow, TrackingStore } from '../../reports.ts'
@@ -17,7 +18,8 @@ import {
   runTotals,
   tasks,
 } from '../schema.ts'
-import { isAsked, targetOrder } from '../views.ts'
+import { restingQueries as resting } from '../unattended/schema.ts'
+import { askedQueries, isAsked, targetOrder } from '../views.ts'
 import { rankOf, textOf } from './serps.ts'
 
 const queryText = {
@@ -74,10 +76,21 @@ const deepest = prepared(
     FROM ${o} WHERE ${o.runId} = ${$.run} AND ${o.queryId} = ${$.query}`,
 )
 
+const partial = prepared(($: Values<{ job: string }>) =>
+  orm
+    .selectDistinct({ run: resting.runId })
+    .from(runs)
+    .innerJoin(resting, eq(resting.runId, runs.id))
+    .where(eq(runs.job, $.job)),
+)
+
 const totalsOf = prepared(($: Values<{ run: number }>) =>
   orm.select().from(runTotals).where(eq(runTotals.run, $.run)),
 )
 
+const asked = alias(rq, 'asked')
+
+/** With what rests while the run asks a part of its job. */
 const keywordsOf = prepared(($: Values<{ run: number }>) =>
   orm
     .select({
@@ -90,24 +103,27 @@ const keywordsOf = prepared(($: Values<{ run: number }>) =>
       },
       ...{ params: queries.params, tags: rq.tags, labels: rq.labels },
     })
-    .from(runs)
-    .innerJoin(rq, and(eq(rq.runId, runs.id), eq(rq.planNumber, runs.planNumber)))
+    .from(rq)
     .innerJoin(queries, eq(queries.id, rq.queryId))
-    .where(eq(runs.id, $.run))
+    .where(
+      sql`(${rq.runId}, ${rq.queryId}) IN (
+        SELECT ${asked.runId}, ${asked.queryId} FROM ${runs} JOIN ${rq} ${asked} ON ${asked.runId} = ${runs.id}
+          AND ${asked.planNumber} = ${runs.planNumber} WHERE ${runs.id} = ${$.run}
+        UNION ALL SELECT ${resting.lastRun}, ${resting.queryId} FROM ${resting} WHERE ${resting.runId} = ${$.run})`,
+    )
     .orderBy(queries.text, queries.operation, queries.params),
 )
 
-const targetsAsked = `SELECT tg.id, tg.site, tg.match, tg.also, rt.label, rt.own
-  FROM ${targetOrder} t JOIN run_targets rt ON rt.run_id = @run AND rt.target_id = t.target_id
-    JOIN targets tg ON tg.id = t.target_id ORDER BY t.place`
+const targetsAsked = `SELECT tg.id, tg.site, tg.match, tg.also, t.label, t.own
+  FROM ${targetOrder} t JOIN targets tg ON tg.id = t.target_id ORDER BY t.place`
 
 const pairsAsked = `WITH ordered AS MATERIALIZED ${targetOrder}
   SELECT rq.query_id, rt.target_id
-  FROM runs_ r JOIN run_queries rq ON rq.run_id = r.id AND rq.plan_number = r.plan_number
+  FROM ${askedQueries} asked JOIN run_queries rq ON rq.run_id = asked.run_id AND rq.query_id = asked.query_id
     JOIN queries q ON q.id = rq.query_id
-    JOIN run_targets rt ON rt.run_id = r.id JOIN targets tg ON tg.id = rt.target_id
+    JOIN run_targets rt ON rt.run_id = rq.run_id JOIN targets tg ON tg.id = rt.target_id
     JOIN ordered t ON t.target_id = rt.target_id
-  WHERE r.id = @run AND ${isAsked} ORDER BY q.text, q.operation, q.params, t.place`
+  WHERE ${isAsked} ORDER BY q.text, q.operation, q.params, t.place`
 
 /** A result that repeats an earlier one has the rank of that one. */
 const resultsOf = prepared(($: Values<{ run: number; query: number; kind: number }>) =>
@@ -145,6 +161,7 @@ export function trackingStore(db: Database): TrackingStore {
         pairs: asked,
       }
     },
+    partialRuns: (job) => new Set(partial.all(db, { job }).map(({ run }) => run)),
     observedIn: (run) => JSON.parse(observedInRun.one(db, { run }).rows) as ObservedRow[],
     queries: (ids) => ids.map((id) => queryOf.one(db, { id })),
     links: (ids) => linksOf.all(db, { ids: JSON.stringify(ids) }).map(({ link }) => link),

@@ -25,6 +25,21 @@ export const slots = sqliteTable(
   (table) => [primaryKey({ columns: [table.job, table.slotAt] })],
 )
 
+/**
+ * Queries that a run of a part of its job left out, and that the job asks all the same: what is known of them stays as it was. A run
+ * that asks everything has none.
+ */
+export const restingQueries = sqliteTable(
+  'resting_queries',
+  {
+    runId: integer('run_id').notNull(),
+    queryId: integer('query_id').notNull(),
+    /** The newest run that asked it; its tags, volume and targets are there. */
+    lastRun: integer('last_run').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.runId, table.queryId] })],
+)
+
 /** What alert rules found: a row per alert, from its beginning to its end. */
 export const alerts = sqliteTable(
   'alerts',
