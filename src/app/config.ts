@@ -292,3 +292,25 @@ export interface ServiceFlags extends SettingFlags {
 export function keyHash({ baseUrl, apiKey }: ServiceSettings): string {
   return createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex').slice(0, 32)
 }
+
+/** How the service manager that started this process is told of it. */
+export interface NotifySettings {
+  /** What its own program needs of the environment, and no more: the key is not among it. */
+  readonly env: Readonly<Record<string, string>>
+  /** It ends a service that was silent for so long; null where it does not. */
+  readonly watchdogMs: number | null
+}
+
+/** Null where no service manager wants to be told. */
+export function notifySettings(): NotifySettings | null {
+  const { NOTIFY_SOCKET, PATH = '', WATCHDOG_USEC, WATCHDOG_PID } = process.env
+  if (NOTIFY_SOCKET === undefined || NOTIFY_SOCKET === '') return null
+  const isMeant = WATCHDOG_PID === undefined || WATCHDOG_PID === String(process.pid)
+  const watchdogMs = isMeant ? Number(WATCHDOG_USEC) / 1000 : Number.NaN
+  return { env: { NOTIFY_SOCKET, PATH }, watchdogMs: watchdogMs > 0 ? watchdogMs : null }
+}
+
+/** Reads `.env` anew where it is needed next: the user may have put another key into it. */
+export function forgetEnvFile(): void {
+  dotEnvRead = null
+}

@@ -1,19 +1,19 @@
 import type { JobSettings } from '../../model/job.ts'
-import { latestSlot, nextSlot } from '../../schedule/slots.ts'
+import { nextSlot } from '../../schedule/slots.ts'
 
 /** Jobs that say how often their queries are due, and not at which time, are looked at this often. */
-export const lookEveryMs = 300_000
+const lookEveryMs = 300_000
 
-type When = Pick<JobSettings, 'schedule' | 'timezone'>
+/** When a job is looked at. */
+export type When = Pick<JobSettings, 'schedule' | 'timezone'>
 
-/** The first time after an instant at which a job is looked at; null where none comes. */
-export function nextTime({ schedule, timezone }: When, after: number): number | null {
+/**
+ * When a job is looked at next: at once where it was not looked at yet, for a slot may have passed while nothing ran; null where its
+ * pattern never comes again. Clocks can be set back: a look that lies ahead of now counts as one made now.
+ */
+export function nextLook({ schedule, timezone }: When, lookedAt: number | null, now: number): number | null {
+  if (lookedAt === null) return now
+  const after = Math.min(lookedAt, now)
   if (schedule === null) return (Math.floor(after / lookEveryMs) + 1) * lookEveryMs
   return nextSlot(schedule, timezone, after)
-}
-
-/** The latest time at or before an instant at which a job is looked at; null where there was none. */
-export function latestTime({ schedule, timezone }: When, now: number): number | null {
-  if (schedule === null) return Math.floor(now / lookEveryMs) * lookEveryMs
-  return latestSlot(schedule, timezone, now)
 }

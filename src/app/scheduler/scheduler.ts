@@ -1,0 +1,154 @@
+import { StopRequested, type StopSignal, stopSignal } from '../../collect/stop.ts'
+import { busyExitCode, RanklineError } from '../../model/errors.ts'
+import type { FinishReason } from '../../model/run.ts'
+import { type Clock, sleep } from '../../model/time.ts'
+import type { JobFiles, JobForm } from './job-files.ts'
+import { nextLook, type When } from './times.ts'
+
+/** What a look at a job came to. */
+export interface JobEnd {
+  /** The job's latest run; null where it has none. */
+  readonly run: number | null
+  readonly finishReason: FinishReason | null
+  readonly finishedAt: number | null
+}
+
+/** Collects what is due of jobs; what it came to, by name. Rejected with one sentence where nothing could be done. */
+export type CollectDue = (jobs: readonly JobForm[], stop: StopSignal) => Promise<ReadonlyMap<string, JobEnd>>
+
+/** Where one job stands. */
+export interface JobState {
+  readonly job: string
+  readonly file: string
+  readonly zone: string
+  /** When it is looked at next; null where its pattern never comes again. */
+  readonly next: number | null
+  readonly last: JobEnd | null
+  /** Why it was not looked at the last time, or has mistakes; null where all is well. */
+  readonly problem: string | null
+}
+
+export interface SchedulerParts {
+  readonly clock: Clock
+  readonly jobFiles: JobFiles
+  readonly collect: CollectDue
+  readonly log: (line: string) => void
+  /** Ends the scheduler; what is in flight is awaited. */
+  readonly stop: AbortSignal
+  /** Called whenever it has looked at the clock, with all jobs. */
+  readonly onLook?: (jobs: readonly JobState[]) => void
+  /** Longest sleep between two looks at the clock. */
+  readonly longestSleepMs?: number
+}
+
+/** A timer does not notice that the machine was suspended, nor that its clock was set: none is longer than this. */
+const defaultSleepMs = 30_000
+
+/** A job with what the scheduler knows of it. */
+interface Entry {
+  readonly form: JobForm
+  readonly lookedAt: number | null
+  readonly next: number | null
+  readonly last: JobEnd | null
+  readonly failure: string | null
+}
+
+/**
+ * Looks at each job when its time comes, until it is stopped. Nothing that goes wrong at one time ends it: what was not done is looked
+ * at again at the job's next time. Which slots were taken stands in the database, so that a job is caught up once after downtime, and a
+ * slot that cron has run is not run again.
+ */
+export async function runScheduler(parts: SchedulerParts): Promise<void> {
+  const { clock, jobFiles, log, stop, onLook = () => {}, longestSleepMs = defaultSleepMs } = parts
+  let entries: ReadonlyMap<string, Entry> = new Map()
+  // Another process that collects is waited for, and told of once.
+  let isWaiting = false
+  while (!stop.aborted) {
+    const now = clock.wall()
+    entries = updated(entries, await jobFiles.refresh(), now)
+    const due = [...entries].filter(([, { next }]) => next !== null && next <= now)
+    const end =
+      due.length === 0
+        ? null
+        : await lookAt(
+            parts,
+            due.map(([, { form }]) => form),
+          )
+    if (end === 'busy') {
+      if (!isWaiting) log('Another process is collecting; what is due waits for it.')
+      isWaiting = true
+    } else if (end !== null) {
+      isWaiting = false
+      entries = new Map([...entries, ...due.map(([path, entry]) => [path, looked(entry, end, now)] as const)])
+    }
+    onLook([...entries.values()].map(stateOf))
+    const waitMs = end === 'busy' ? longestSleepMs : untilNext(entries, clock.wall())
+    await sleep(clock, Math.min(waitMs, longestSleepMs), stop).catch((reason: unknown) => {
+      if (!(reason instanceof StopRequested)) throw reason
+    })
+  }
+}
+
+/** Where the jobs stand after their files were read again. */
+function updated(
+  entries: ReadonlyMap<string, Entry>,
+  forms: readonly JobForm[],
+  now: number,
+): ReadonlyMap<string, Entry> {
+  return new Map(
+    forms.map((form) => {
+      const before = entries.get(form.path)
+      const { lookedAt = null, last = null, failure = null } = before ?? {}
+      const isSame = before !== undefined && sameTimes(before.form.settings, form.settings)
+      const isClockBack = lookedAt !== null && lookedAt > now
+      const next = isSame && !isClockBack ? before.next : nextLook(form.settings, lookedAt, now)
+      return [form.path, { form, lookedAt, next, last, failure }]
+    }),
+  )
+}
+
+function sameTimes(a: When, b: When): boolean {
+  return a.schedule === b.schedule && a.timezone === b.timezone
+}
+
+type LookEnd = ReadonlyMap<string, JobEnd> | { readonly failure: string }
+
+/** Looks at jobs whose time has come. Of all that can go wrong, nothing is thrown. */
+async function lookAt(
+  { collect, log, stop }: SchedulerParts,
+  forms: readonly JobForm[],
+): Promise<LookEnd | 'busy'> {
+  // The cause of a stop is that of one look; a signal stops the next ones, too.
+  const own = stopSignal()
+  const interrupt = (): void => own.request({ reason: 'interrupted', message: 'Interrupted.' })
+  stop.addEventListener('abort', interrupt)
+  try {
+    return await collect(forms, own)
+  } catch (error) {
+    if (error instanceof RanklineError && error.exitCode === busyExitCode) return 'busy'
+    const message = error instanceof Error ? error.message : String(error)
+    const failure = error instanceof RanklineError ? message : `internal error: ${message}`
+    log(`${forms.map(({ settings }) => settings.name).join(', ')}: ${failure}`)
+    return { failure }
+  } finally {
+    stop.removeEventListener('abort', interrupt)
+  }
+}
+
+function looked(entry: Entry, end: LookEnd, now: number): Entry {
+  const { settings } = entry.form
+  const next = nextLook(settings, now, now)
+  if ('failure' in end) return { ...entry, lookedAt: now, next, failure: end.failure }
+  return { ...entry, lookedAt: now, next, failure: null, last: end.get(settings.name) ?? entry.last }
+}
+
+function untilNext(entries: ReadonlyMap<string, Entry>, now: number): number {
+  const next = [...entries.values()].flatMap((entry) => entry.next ?? [])
+  return next.reduce((least, one) => Math.min(least, Math.max(0, one - now)), Number.POSITIVE_INFINITY)
+}
+
+function stateOf({ form, next, last, failure }: Entry): JobState {
+  const { name, timezone } = form.settings
+  const problem = form.isBroken ? `${form.path} has mistakes` : failure
+  return { job: name, file: form.path, zone: timezone, next, last, problem }
+}
