@@ -309,8 +309,3 @@ export function notifySettings(): NotifySettings | null {
   const watchdogMs = isMeant ? Number(WATCHDOG_USEC) / 1000 : Number.NaN
   return { env: { NOTIFY_SOCKET, PATH }, watchdogMs: watchdogMs > 0 ? watchdogMs : null }
 }
-
-/** Reads `.env` anew where it is needed next: the user may have put another key into it. */
-export function forgetEnvFile(): void {
-  dotEnvRead = null
-}

@@ -19,6 +19,8 @@ export interface JobFileFlags extends JobFlags {
   readonly job: readonly string[]
   readonly 'skip-bad'?: boolean | undefined
   readonly verbose?: boolean | undefined
+  /** By path: what job files said before, where they have mistakes now. */
+  readonly texts?: ReadonlyMap<string, Buffer> | undefined
 }
 
 /** A job whose queries are staged in a draft. */
@@ -126,7 +128,9 @@ async function openNamed(
   log: PlanEvents['log'],
   report: Report,
 ): Promise<JobFile | null> {
-  const job = path === noFile ? await readStdin(log) : path
+  const text = flags.texts?.get(path)
+  const before = text === undefined ? path : { where: path, bytes: text, path }
+  const job = path === noFile ? await readStdin(log) : before
   const { openJob } = await import('../jobfile/open.ts')
   return await openJob(job, flags, report)
 }

@@ -3,7 +3,7 @@ import { exitCodes } from '../model/run.ts'
 import type { Terminal } from '../output/terminal.ts'
 
 /** A stop that the signals of the terminal and of the system ask for. */
-export interface Interrupts extends Disposable {
+export interface Interrupts {
   readonly stop: StopSignal
   /** Exit code of what was interrupted: by the signal that came first. */
   readonly exitCode: () => number
@@ -12,7 +12,7 @@ export interface Interrupts extends Disposable {
 const codes = { SIGINT: exitCodes.interrupted, SIGTERM: 143, SIGHUP: 143 } as const
 
 /** The first Ctrl-C (or SIGTERM, SIGHUP) stops cleanly; the second ends the process at once. */
-export function listenForInterrupts(terminal: Terminal): Interrupts {
+export function listenForInterrupts(terminal: Terminal): Interrupts & Disposable {
   const stop = stopSignal()
   let code: number | null = null
   const onSignal = (signal: NodeJS.Signals): void => {

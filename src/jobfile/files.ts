@@ -11,10 +11,12 @@ const yamlTooLarge: InvalidValue = {
   fix: "put the queries in a CSV and name it with '- file:'",
 }
 
-/** A job that did not come from a file: what mistakes call it, and its text. */
+/** A job as text: what mistakes call it, and its bytes. */
 export interface JobText {
   readonly where: string
   readonly bytes: Buffer
+  /** The job file that had this text before; missing where it never had a file. */
+  readonly path?: string
 }
 
 /** Whether a text without a name is YAML: its first line that says something is a key, or opens a map. All else is CSV. */

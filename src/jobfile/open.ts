@@ -57,7 +57,7 @@ export async function openJob(job: Job, flags: JobFlags, report: Report): Promis
   }
   const entryOperations = source === null ? [] : operationsOfEntries(source)
   const { defaults, bytes: sharedBytes } = shared
-  const origin = { path: typeof job === 'string' ? job : null, where: file, source, defaults }
+  const origin = { path: pathOf(job), where: file, source, defaults }
   const plan = readSettings(origin, flags, entryOperations, exceptAt(reported, take))
   const sound = release() === 0
   const expand = queryExpander(plan.shared)
@@ -114,7 +114,14 @@ function placeOf({ where, line, column }: Problem): string {
 }
 
 function isYaml(job: Job): boolean {
-  return typeof job === 'string' ? /^\.ya?ml$/i.test(path.extname(job)) : isYamlMap(job.bytes)
+  const file = pathOf(job)
+  if (file !== null) return /^\.ya?ml$/i.test(path.extname(file))
+  return typeof job !== 'string' && isYamlMap(job.bytes)
+}
+
+/** The job file; null for a text that never had one. */
+function pathOf(job: Job): string | null {
+  return typeof job === 'string' ? job : (job.path ?? null)
 }
 
 async function unchanged(job: Job, bytes: Buffer, report: Report): Promise<Buffer> {

@@ -12,6 +12,8 @@ export interface ServicePlan {
   readonly writes: readonly string[]
   /** Job files and flags, as typed after the command. */
   readonly args: readonly string[]
+  /** Flags of a command that stays up. */
+  readonly upArgs: readonly string[]
   /** Who runs it; null where that is not known. */
   readonly user: string | null
   /** Line of `.env` with a comment after a value, which systemd would take as a part of the value; null where there is none. */
@@ -43,14 +45,26 @@ const everyMinutes = 5
 /** What is typed where a program of the system asks every few minutes. */
 const dueArgs = ['run', '--due', '--quiet', '--wait', '0']
 
-function systemdUnit({ node, program, folder, writes, args, user, commentInEnv }: ServicePlan): string {
+function systemdUnit({
+  node,
+  program,
+  folder,
+  writes,
+  args,
+  upArgs,
+  user,
+  commentInEnv,
+}: ServicePlan): string {
   const name = `rankline-${nameOf(folder)}`
   const environment =
     commentInEnv === null
       ? `EnvironmentFile=-${unitGlob(`${folder}/.env`)}`
       : `# rankline reads .env itself; systemd would take the comment in its line ${commentInEnv} as a part of the value.`
   // Variables are replaced in arguments, not in the path of the program.
-  const command = [unitWord(node), ...[program, 'schedule', ...args].map((arg) => unitWord(arg, true))]
+  const command = [
+    unitWord(node),
+    ...[program, 'schedule', ...args, ...upArgs].map((arg) => unitWord(arg, true)),
+  ]
   return `# Save this as /etc/systemd/system/${name}.service, then type:
 #   systemctl daemon-reload && systemctl enable --now ${name}
 [Unit]
@@ -109,9 +123,11 @@ function shellWord(text: string): string {
   return /^[\w./:@=+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`
 }
 
-function launchdPlist({ node, program, folder, args }: ServicePlan): string {
+function launchdPlist({ node, program, folder, args, upArgs }: ServicePlan): string {
   const label = `rankline.${nameOf(folder)}`
-  const strings = [node, program, 'schedule', ...args].map((arg) => `    <string>${xml(arg)}</string>`)
+  const strings = [node, program, 'schedule', ...args, ...upArgs].map(
+    (arg) => `    <string>${xml(arg)}</string>`,
+  )
   return `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <!-- Save this as ~/Library/LaunchAgents/${label}.plist, then type: launchctl load -w ~/Library/LaunchAgents/${label}.plist -->

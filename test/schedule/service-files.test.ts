@@ -12,6 +12,7 @@ const plan: ServicePlan = {
   folder: '/srv/ranks',
   writes: [],
   args: [],
+  upArgs: [],
   user: 'seo',
   commentInEnv: null,
 }

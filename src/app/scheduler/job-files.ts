@@ -4,9 +4,10 @@ import { csvFilesOf, openJob } from '../../jobfile/open.ts'
 import { mistakePrinter } from '../../jobfile/source.ts'
 import { isWorkspaceFile, workspaceFile } from '../../jobfile/workspace.ts'
 import type { JobSettings } from '../../model/job.ts'
+import type { Terminal } from '../../output/terminal.ts'
 
 /** Called with a line for the user. */
-type Log = (line: string) => void
+type Log = Terminal['log']
 
 /** Where scheduled jobs are: the files that were named, or every YAML file of a folder. */
 export interface JobPlaces {
@@ -68,7 +69,8 @@ export function watchJobFiles(places: JobPlaces, log: Log): JobFiles {
     const form = isBroken && before?.form ? { ...before.form, isBroken } : good
     known.set(path, { signature, tables, form, isBroken })
     const change = changeOf(before, { form, isBroken })
-    if (change !== null && (wasRead || isBroken)) log(`${path} ${change}`)
+    if (change !== null && (wasRead || isBroken))
+      log(`${path} ${change}`, { level: isBroken ? 'error' : 'info', file: path })
   }
 
   return {
@@ -78,7 +80,7 @@ export function watchJobFiles(places: JobPlaces, log: Log): JobFiles {
       for (const [path, { form }] of known)
         if (!paths.includes(path)) {
           known.delete(path)
-          if (form !== null) log(`${path} is gone: its job runs no more.`)
+          if (form !== null) log(`${path} is gone: its job runs no more.`, { level: 'warn', file: path })
         }
       wasRead = true
       return [...known.values()].flatMap(({ form }) => form ?? [])
@@ -104,7 +106,8 @@ function changeOf(
 async function pathsOf({ named, folder }: JobPlaces): Promise<readonly string[]> {
   if (named.length > 0) return [...new Map(named.map((path) => [resolve(path), path])).values()]
   const names = await readdir(folder).catch(() => [])
-  return names.filter((name) => /^[^.].*\.ya?ml$/i.test(name) && !isWorkspaceFile(name)).sort()
+  const jobs = names.filter((name) => /^[^.].*\.ya?ml$/i.test(name) && !isWorkspaceFile(name))
+  return jobs.sort().map((name) => join(folder, name))
 }
 
 /** What changes when a job file, or a file that it is read with, is written. */

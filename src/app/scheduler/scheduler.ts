@@ -2,6 +2,7 @@ import { StopRequested, type StopSignal, stopSignal } from '../../collect/stop.t
 import { busyExitCode, RanklineError } from '../../model/errors.ts'
 import type { FinishReason } from '../../model/run.ts'
 import { type Clock, sleep } from '../../model/time.ts'
+import type { Terminal } from '../../output/terminal.ts'
 import type { JobFiles, JobForm } from './job-files.ts'
 import { nextLook, type When } from './times.ts'
 
@@ -32,7 +33,7 @@ export interface SchedulerParts {
   readonly clock: Clock
   readonly jobFiles: JobFiles
   readonly collect: CollectDue
-  readonly log: (line: string) => void
+  readonly log: Terminal['log']
   /** Ends the scheduler; what is in flight is awaited. */
   readonly stop: AbortSignal
   /** Called whenever it has looked at the clock, with all jobs. */
@@ -75,7 +76,7 @@ export async function runScheduler(parts: SchedulerParts): Promise<void> {
             due.map(([, { form }]) => form),
           )
     if (end === 'busy') {
-      if (!isWaiting) log('Another process is collecting; what is due waits for it.')
+      if (!isWaiting) log('Another process is collecting; what is due waits for it.', { level: 'info' })
       isWaiting = true
     } else if (end !== null) {
       isWaiting = false
@@ -98,10 +99,11 @@ function updated(
   return new Map(
     forms.map((form) => {
       const before = entries.get(form.path)
-      const { lookedAt = null, last = null, failure = null } = before ?? {}
-      const isSame = before !== undefined && sameTimes(before.form.settings, form.settings)
-      const isClockBack = lookedAt !== null && lookedAt > now
-      const next = isSame && !isClockBack ? before.next : nextLook(form.settings, lookedAt, now)
+      const { last = null, failure = null } = before ?? {}
+      // Clocks can be set back: a look that lies ahead of now counts as one made now.
+      const lookedAt = before?.lookedAt == null ? null : Math.min(before.lookedAt, now)
+      const isSame = before?.lookedAt === lookedAt && sameTimes(before.form.settings, form.settings)
+      const next = isSame ? before.next : nextLook(form.settings, lookedAt, now)
       return [form.path, { form, lookedAt, next, last, failure }]
     }),
   )
@@ -128,7 +130,8 @@ async function lookAt(
     if (error instanceof RanklineError && error.exitCode === busyExitCode) return 'busy'
     const message = error instanceof Error ? error.message : String(error)
     const failure = error instanceof RanklineError ? message : `internal error: ${message}`
-    log(`${forms.map(({ settings }) => settings.name).join(', ')}: ${failure}`)
+    const names = forms.map(({ settings }) => settings.name)
+    log(`${names.join(', ')}: ${failure}`, { level: 'error', jobs: names })
     return { failure }
   } finally {
     stop.removeEventListener('abort', interrupt)

@@ -9,11 +9,10 @@ export type When = Pick<JobSettings, 'schedule' | 'timezone'>
 
 /**
  * When a job is looked at next: at once where it was not looked at yet, for a slot may have passed while nothing ran; null where its
- * pattern never comes again. Clocks can be set back: a look that lies ahead of now counts as one made now.
+ * pattern never comes again.
  */
 export function nextLook({ schedule, timezone }: When, lookedAt: number | null, now: number): number | null {
   if (lookedAt === null) return now
-  const after = Math.min(lookedAt, now)
-  if (schedule === null) return (Math.floor(after / lookEveryMs) + 1) * lookEveryMs
-  return nextSlot(schedule, timezone, after)
+  if (schedule === null) return (Math.floor(lookedAt / lookEveryMs) + 1) * lookEveryMs
+  return nextSlot(schedule, timezone, lookedAt)
 }

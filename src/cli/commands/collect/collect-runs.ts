@@ -18,26 +18,32 @@ import { parseDuration } from '../../../model/text.ts'
 import { numberFlag } from '../../../model/values.ts'
 import { about, isScreen, type LogFields, note, type Terminal } from '../../../output/terminal.ts'
 import type { collectFlags, fitFlags, TypedFlags } from '../../flags.ts'
-import { listenForInterrupts } from '../../interrupts.ts'
+import { type Interrupts, listenForInterrupts } from '../../interrupts.ts'
 import { printBestEffort } from '../../output.ts'
 import { runStatusLine } from '../../progress.ts'
 import { nextCommands, summaryLines } from '../../run-summary.ts'
 
 export type CollectFlags = TypedFlags<typeof collectFlags> & FlagsOf<typeof fitFlags>
 
-/** Collects runs, shows the progress, ends them and prints what came of all that are listed; answers the exit code. */
+/**
+ * Collects runs, shows the progress, ends them and prints what came of all that are listed; answers the exit code.
+ *
+ * @param above what interrupts the command that these runs are a part of; by default, signals interrupt the runs
+ */
 export async function collectRuns(
   app: App,
   listed: readonly ListedRun[],
   flags: CollectFlags,
   given: Terminal,
+  above?: Interrupts,
 ): Promise<number> {
   const terminal = about(given, runsOf(listed))
   for (const { run, show } of listed)
     if (show === 'collect') terminal.event?.('Run started', { level: 'info', run: run.id, job: run.job })
   const { metricsFile, ...settings } = readCollectFlags(flags)
   const display = runStatusLine(terminal, app.clock)
-  using interrupts = listenForInterrupts(terminal)
+  using own = above === undefined ? listenForInterrupts(terminal) : null
+  const interrupts = above ?? (own as Interrupts)
   const collection = {
     ...settings,
     stop: interrupts.stop,

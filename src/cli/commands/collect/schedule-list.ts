@@ -5,7 +5,7 @@ import { systemClock } from '../../../model/time.ts'
 import { formatTable } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import { dayOrInstant } from '../../arguments.ts'
-import type { ScheduleFlags } from './schedule-flags.ts'
+import { noJob, type ScheduleFlags } from './schedule-flags.ts'
 
 /** Slots of each job that are shown where no end is named. */
 const shownSlots = 5
@@ -19,10 +19,7 @@ export async function listSchedule(flags: ScheduleFlags, terminal: Terminal): Pr
   const places = { named: flags.job ?? [], folder: '.' }
   const read = await scheduledJobs(places, terminal.log)
   const jobs = read.filter((job) => job !== null)
-  if (read.length === 0)
-    throw new UsageError(
-      'No YAML file of this folder says when its job runs. Write schedule: "0 6 * * *" into one, or name job files',
-    )
+  if (read.length === 0) throw new UsageError(noJob)
   const range = { from, until, most: Number.isFinite(until) ? Number.POSITIVE_INFINITY : shownSlots }
   const slots = listSlots(jobs, range)
   if (flags.json === true) await writeJson(slots, terminal)

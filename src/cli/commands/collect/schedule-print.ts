@@ -43,6 +43,7 @@ function servicePlan(flags: ScheduleFlags): ServicePlan {
     folder,
     writes: files.map((file) => dirname(resolve(file))).filter(isOutside),
     args: passedOn(flags),
+    upArgs: flags.health === undefined ? [] : [`--health=${flags.health}`],
     user: userName(),
     commentInEnv: commentedValue(envFileText() ?? ''),
   }

@@ -4,10 +4,12 @@ import type { Command } from '../../flags.ts'
 import { type ScheduleFlags, scheduleFlags } from './schedule-flags.ts'
 import { listSchedule } from './schedule-list.ts'
 import { printServiceFile } from './schedule-print.ts'
+import { stayUp } from './schedule-run.ts'
 
 export const scheduleCommand = {
   flags: scheduleFlags,
   examples: [
+    ['schedule', 'every job of this folder, until it is stopped'],
     ['schedule --list', 'when each job of this folder runs next'],
     ['schedule --print systemd', 'a unit for this folder; redirect it into /etc/systemd/system/'],
   ],
@@ -20,5 +22,5 @@ export async function schedule(flags: ScheduleFlags, terminal: Terminal): Promis
     throw new UsageError('--from and --until have no meaning without --list')
   if (flags.print !== undefined) return await printServiceFile(flags, flags.print, terminal)
   if (flags.list === true) return await listSchedule(flags, terminal)
-  throw new UsageError('Name a system with --print: systemd, crontab, launchd or windows')
+  return await stayUp(flags, terminal)
 }

@@ -1,0 +1,48 @@
+import { forgetEnvFile } from '../../../app/config.ts'
+import { collectorLock } from '../../../app/lock.ts'
+import { openApp } from '../../../app/open-app.ts'
+import { planRuns } from '../../../app/run-jobs.ts'
+import type { CollectDue, JobEnd } from '../../../app/scheduler/scheduler.ts'
+import { exitCodes } from '../../../model/run.ts'
+import type { Clock } from '../../../model/time.ts'
+import { note, type Terminal } from '../../../output/terminal.ts'
+import type { Store } from '../../../store/store.ts'
+import { planEvents } from '../../progress.ts'
+import { collectRuns } from './collect-runs.ts'
+import type { ScheduleFlags } from './schedule-flags.ts'
+
+/** Collects what is due, as `rankline run --due` does, and never waits for another process. */
+export function collectDue(flags: ScheduleFlags, terminal: Terminal, clock: Clock): CollectDue {
+  return async (forms, stop) => {
+    forgetEnvFile()
+    const broken = forms.filter(({ isBroken }) => isBroken)
+    const request = {
+      ...flags,
+      job: forms.map(({ path }) => path),
+      texts: new Map(broken.map(({ path, text }) => [path, text])),
+      'skip-bad': true,
+    }
+    using lock = collectorLock({ ...flags, wait: '0' }, (line) => note(terminal, line))
+    await using app = await openApp(flags, lock, clock)
+    const listed = await planRuns(app, request, { ...planEvents(terminal), ask: null }, async () => {
+      await lock.acquire()
+      await app.store.rejectDamaged()
+    })
+    if (listed !== null)
+      await collectRuns(app, listed, { ...flags, json: false }, terminal, {
+        stop,
+        exitCode: () => exitCodes.interrupted,
+      })
+    return new Map(
+      await Promise.all(
+        forms.map(async ({ settings: { name } }) => [name, await endOf(app.store, name)] as const),
+      ),
+    )
+  }
+}
+
+async function endOf(store: Store, job: string): Promise<JobEnd> {
+  const run = await store.latestRun(job)
+  const { id = null, finishReason = null, finishedAt = null } = run ?? {}
+  return { run: id, finishReason, finishedAt }
+}

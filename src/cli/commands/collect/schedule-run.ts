@@ -1,0 +1,90 @@
+import { notifySettings, serviceSettings, version } from '../../../app/config.ts'
+import { healthDocument, serveHealth } from '../../../app/scheduler/health.ts'
+import { watchJobFiles } from '../../../app/scheduler/job-files.ts'
+import { type JobState, runScheduler } from '../../../app/scheduler/scheduler.ts'
+import { serviceManager } from '../../../app/scheduler/service-manager.ts'
+import { localTime } from '../../../app/scheduler/slot-list.ts'
+import { UsageError } from '../../../model/errors.ts'
+import { exitCodes } from '../../../model/run.ts'
+import { count } from '../../../model/text.ts'
+import { type Clock, systemClock } from '../../../model/time.ts'
+import { numberFlag } from '../../../model/values.ts'
+import { type LogFields, sanitize, type Terminal } from '../../../output/terminal.ts'
+import { listenForInterrupts } from '../../interrupts.ts'
+import { readCollectFlags } from './collect-runs.ts'
+import { collectDue } from './due-jobs.ts'
+import { noJob, type ScheduleFlags } from './schedule-flags.ts'
+
+/** Nothing ran: no job, or one that was named has mistakes. */
+const nothingRan = 2
+
+/** `rankline schedule`: stays up and runs each job at its time; SIGTERM is its usual end. */
+export async function stayUp(flags: ScheduleFlags, given: Terminal): Promise<number> {
+  const terminal = lineByLine(given)
+  const { log } = terminal
+  // What cannot work is refused now, not at three in the morning.
+  readCollectFlags(flags)
+  serviceSettings(flags)
+  const port = numberFlag('--health', flags.health, { max: 65_535 })
+  const named = flags.job ?? []
+  const jobFiles = watchJobFiles({ named, folder: '.' }, log)
+  const forms = await jobFiles.refresh()
+  if (forms.length === 0 && named.length > 0) return nothingRan
+  if (forms.length === 0) throw new UsageError(noJob)
+  let jobs: readonly JobState[] = []
+  const upSince = systemClock.wall()
+  using interrupts = listenForInterrupts(terminal)
+  using manager = serviceManager(notifySettings(), log)
+  await using health =
+    port === undefined ? null : await serveHealth(port, () => healthDocument(jobs, { version, upSince }))
+  const names = forms.map(({ settings }) => sanitize(settings.name))
+  const where = health === null ? '' : ` Health: ${health.url}`
+  log(`Up with ${count(names.length, 'job')}: ${names.join(', ')}.${where}`, { level: 'info' })
+  manager.up('Looking at what is due')
+  const { signal } = interrupts.stop
+  signal.addEventListener('abort', manager.stopping, { once: true })
+  let shown = ''
+  await runScheduler({
+    clock: systemClock,
+    jobFiles,
+    collect: collectDue(flags, terminal, systemClock),
+    log,
+    stop: signal,
+    onLook: (states) => {
+      jobs = states
+      const next = nextText(states)
+      if (next !== shown && next !== '') log(next, { level: 'info' })
+      shown = next
+      if (!signal.aborted) manager.up(next)
+    },
+  })
+  log('Stopped.', { level: 'info' })
+  const code = interrupts.exitCode()
+  return code === exitCodes.interrupted ? code : 0
+}
+
+function nextText(states: readonly JobState[]): string {
+  const [first] = states
+    .flatMap(({ next, ...state }) => (next === null ? [] : [{ ...state, next }]))
+    .sort((a, b) => a.next - b.next)
+  if (first === undefined) return ''
+  const { job, next, zone } = first
+  return `Next: ${sanitize(job)} at ${localTime(next, zone).slice(0, 16).replace('T', ' ')} (${zone})`
+}
+
+/** A terminal all of whose text is a log: one line for each event, with its time. */
+function lineByLine(terminal: Terminal, clock: Pick<Clock, 'wall'> = systemClock): Terminal {
+  const { event, quiet = false } = terminal
+  const log = (line: string, about: LogFields = {}): void => {
+    if (quiet && about.level === 'info') return
+    const time = new Date(clock.wall()).toISOString().replace(/\.\d+Z$/, 'Z')
+    // A log for programs has the time beside each line.
+    terminal.log(event === undefined ? `${time} ${line}` : line, about)
+  }
+  const write: Terminal['write'] = async (data) => {
+    // Programs are told of it as events.
+    if (event !== undefined) return
+    for (const line of String(data).split('\n')) if (line.trim() !== '') log(line)
+  }
+  return { ...terminal, log, write, status: null, ask: null, columns: Number.POSITIVE_INFINITY }
+}

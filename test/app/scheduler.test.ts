@@ -1,0 +1,269 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { type JobForm, watchJobFiles } from '../../src/app/scheduler/job-files.ts'
+import {
+  type CollectDue,
+  type JobEnd,
+  type JobState,
+  runScheduler,
+} from '../../src/app/scheduler/scheduler.ts'
+import { nextLook, type When } from '../../src/app/scheduler/times.ts'
+import { StopRequested } from '../../src/collect/stop.ts'
+import { busyExitCode, RanklineError } from '../../src/model/errors.ts'
+import type { JobSettings } from '../../src/model/job.ts'
+import { type SimulatedClock, simulatedClock, type TimedEvent } from '../support/simulated-clock.ts'
+import { testTable } from '../support/test-table.ts'
+
+const at = (text: string): number => Date.parse(text)
+const hourMs = 3_600_000
+
+testTable<readonly [string, When, string | null, string, string | null]>([
+  [
+    'at once where it was not looked at',
+    { schedule: '0 6 * * *', timezone: 'UTC' },
+    null,
+    '2026-01-01T07:00Z',
+    '2026-01-01T07:00Z',
+  ],
+  [
+    'the next slot',
+    { schedule: '0 6 * * *', timezone: 'UTC' },
+    '2026-01-01T06:00Z',
+    '2026-01-01T06:00Z',
+    '2026-01-02T06:00Z',
+  ],
+  [
+    'in its zone',
+    { schedule: '0 6 * * *', timezone: 'Asia/Tokyo' },
+    '2026-01-01T06:00Z',
+    '2026-01-01T06:00Z',
+    '2026-01-01T21:00Z',
+  ],
+  [
+    'a slot that passed meanwhile',
+    { schedule: '0 * * * *', timezone: 'UTC' },
+    '2026-01-01T06:00Z',
+    '2026-01-01T08:30Z',
+    '2026-01-01T07:00Z',
+  ],
+  [
+    'every five minutes without a pattern',
+    { schedule: null, timezone: 'UTC' },
+    '2026-01-01T06:01Z',
+    '2026-01-01T06:01Z',
+    '2026-01-01T06:05Z',
+  ],
+  [
+    'never again',
+    { schedule: '0 0 31 2 *', timezone: 'UTC' },
+    '2026-01-01T06:01Z',
+    '2026-01-01T06:01Z',
+    null,
+  ],
+])('a job is looked at %s', (_, when, lookedAt, now, expected) => {
+  const next = nextLook(when, lookedAt === null ? null : at(lookedAt), at(now))
+  expect(next).toBe(expected === null ? null : at(expected))
+})
+
+/** A job of that pattern, as its file says it. */
+function form(name: string, schedule: string | null, timezone = 'UTC'): JobForm {
+  const settings = { name, schedule, timezone } as JobSettings
+  return { path: `${name}.yaml`, settings, text: Buffer.alloc(0), isBroken: false }
+}
+
+const done: JobEnd = { run: 1, finishReason: 'completed', finishedAt: 0 }
+
+interface Story {
+  readonly jobs: readonly JobForm[] | (() => readonly JobForm[])
+  readonly from: string
+  readonly until: string
+  readonly events?: readonly TimedEvent[]
+  readonly collect?: (names: readonly string[], clock: SimulatedClock) => void
+}
+
+/** Lets a scheduler run for that time; answers `instant names` of each look, and what it logged. */
+async function played({ jobs, from, until, events = [], collect = () => {} }: Story) {
+  const looks: string[] = []
+  const lines: string[] = []
+  const states: (readonly JobState[])[] = []
+  const controller = new AbortController()
+  const end: TimedEvent = { at: at(until), happens: () => controller.abort(new StopRequested()) }
+  const clock = simulatedClock(at(from), [...events, end])
+  const collectDue: CollectDue = async (forms) => {
+    const names = forms.map(({ settings }) => settings.name)
+    looks.push(`${new Date(clock.wall()).toISOString().slice(0, 16)} ${names.join(' ')}`)
+    collect(names, clock)
+    return new Map(names.map((name) => [name, done]))
+  }
+  await runScheduler({
+    clock,
+    jobFiles: { refresh: async () => (typeof jobs === 'function' ? jobs() : jobs) },
+    collect: collectDue,
+    log: (line) => lines.push(line),
+    stop: controller.signal,
+    onLook: (shown) => states.push(shown),
+  })
+  return { looks, lines, states }
+}
+
+test('each job is looked at once at the start, then at its times; those of one instant together', async () => {
+  const jobs = [form('a', '0 6,18 * * *'), form('b', '0 6 * * *'), form('c', '0 6 * * *', 'America/New_York')]
+  const { looks } = await played({ jobs, from: '2026-03-08T00:30Z', until: '2026-03-09T11:00Z' })
+  expect(looks).toEqual([
+    '2026-03-08T00:30 a b c',
+    '2026-03-08T06:00 a b',
+    '2026-03-08T10:00 c',
+    '2026-03-08T18:00 a',
+    '2026-03-09T06:00 a b',
+    '2026-03-09T10:00 c',
+  ])
+})
+
+test('a machine that was suspended looks at each job once when it wakes, within half a minute', async () => {
+  const jobs = [form('often', '0 * * * *'), form('daily', '0 6 * * *'), form('weekly', '0 6 * * 1')]
+  const suspended: TimedEvent[] = []
+  const story = { jobs, from: '2026-01-06T05:30Z', until: '2026-01-09T10:30Z', events: suspended }
+  let hasSlept = false
+  const { looks } = await played({
+    ...story,
+    collect: (_, clock) => {
+      if (hasSlept || clock.wall() < at('2026-01-06T06:00Z')) return
+      hasSlept = true
+      clock.jump(75.5 * hourMs)
+    },
+  })
+  expect(looks).toEqual([
+    '2026-01-06T05:30 often daily weekly',
+    '2026-01-06T06:00 often daily',
+    '2026-01-09T09:30 often daily',
+    '2026-01-09T10:00 often',
+  ])
+})
+
+test('a clock that is set while a scheduler sleeps is noticed, forward and back', async () => {
+  let clock: SimulatedClock | null = null
+  const jump = (text: string, ms: number): TimedEvent => ({ at: at(text), happens: () => clock?.jump(ms) })
+  const { looks } = await played({
+    jobs: [form('a', '0 6 * * *')],
+    from: '2026-01-01T05:00Z',
+    until: '2026-01-03T07:00Z',
+    collect: (_, own) => {
+      clock = own
+    },
+    events: [jump('2026-01-01T07:00Z', 24 * hourMs), jump('2026-01-02T08:00Z', -24 * hourMs)],
+  })
+  expect(looks).toEqual([
+    '2026-01-01T05:00 a',
+    '2026-01-01T06:00 a',
+    '2026-01-02T07:00 a',
+    '2026-01-02T06:00 a',
+    '2026-01-03T06:00 a',
+  ])
+})
+
+test('while another process collects, what is due waits, and one line says so', async () => {
+  const { looks, lines } = await played({
+    jobs: [form('a', '0 6 * * *'), form('b', '1 6 * * *')],
+    from: '2026-01-01T05:00Z',
+    until: '2026-01-01T07:00Z',
+    collect: (_, clock) => {
+      const now = clock.wall()
+      if (now >= at('2026-01-01T06:00Z') && now < at('2026-01-01T06:02Z'))
+        throw new RanklineError('Another process is collecting', busyExitCode)
+    },
+  })
+  expect(looks.at(-1)).toBe('2026-01-01T06:02 a b')
+  expect(new Set(looks.slice(1).map((look) => look.slice(0, 16)))).toEqual(
+    new Set(['2026-01-01T06:00', '2026-01-01T06:01', '2026-01-01T06:02']),
+  )
+  expect(lines).toEqual(['Another process is collecting; what is due waits for it.'])
+})
+
+test('an error of one time is logged, and the job is looked at again at its next time', async () => {
+  const { looks, lines, states } = await played({
+    jobs: [form('a', '0 6 * * *')],
+    from: '2026-01-01T05:00Z',
+    until: '2026-01-04T05:00Z',
+    collect: (_, clock) => {
+      const day = new Date(clock.wall()).toISOString().slice(0, 10)
+      if (clock.wall() === at('2026-01-01T06:00Z')) throw new RanklineError('The disk is full', 6)
+      if (day === '2026-01-02') throw new TypeError('x is undefined')
+    },
+  })
+  expect(looks.slice(1).map((look) => look.slice(0, 16))).toEqual([
+    '2026-01-01T06:00',
+    '2026-01-02T06:00',
+    '2026-01-03T06:00',
+  ])
+  expect(lines).toEqual(['a: The disk is full', 'a: internal error: x is undefined'])
+  const problems = states.map(([state]) => state?.problem)
+  expect([...new Set(problems)]).toEqual([null, 'The disk is full', 'internal error: x is undefined'])
+  expect(problems.at(-1)).toBe(null)
+})
+
+test('a job whose time is changed runs at the new one; a new job at once; one that is gone no more', async () => {
+  let jobs = [form('a', '0 6 * * *'), form('b', '0 6 * * *')]
+  const change = (text: string, to: JobForm[]): TimedEvent => ({
+    at: at(text),
+    happens: () => {
+      jobs = to
+    },
+  })
+  const { looks } = await played({
+    jobs: () => jobs,
+    from: '2026-01-01T05:00Z',
+    until: '2026-01-03T07:00Z',
+    events: [
+      change('2026-01-01T12:00Z', [form('a', '0 9 * * *'), form('b', '0 6 * * *')]),
+      change('2026-01-02T12:00Z', [form('a', '0 9 * * *'), form('c', '0 6 * * *')]),
+    ],
+  })
+  expect(looks).toEqual([
+    '2026-01-01T05:00 a b',
+    '2026-01-01T06:00 a b',
+    // The slot of the new pattern that had passed: the database says whether it was run.
+    '2026-01-01T12:00 a',
+    '2026-01-02T06:00 b',
+    '2026-01-02T09:00 a',
+    '2026-01-02T12:00 c',
+    '2026-01-03T06:00 c',
+  ])
+})
+
+test('a changed file is read again; a broken one is reported once and keeps its last good form', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'rankline-files-'))
+  const file = join(folder, 'job.yaml')
+  const lines: string[] = []
+  const files = watchJobFiles({ named: [], folder }, (line) => lines.push(line.replaceAll(folder, '')))
+  const patterns = async () =>
+    (await files.refresh()).map(({ settings, isBroken }) => [settings.schedule, isBroken])
+  const write = (schedule: string, queries = 'a'): Promise<void> =>
+    writeFile(file, `schedule: "${schedule}"\nqueries: [${queries}]\n`)
+  await write('0 6 * * *')
+  await writeFile(join(folder, 'rankline.yaml'), 'defaults: { params: { gl: us } }\n')
+  await writeFile(join(folder, 'unscheduled.yaml'), 'queries: [a]\n')
+  expect(await patterns()).toEqual([['0 6 * * *', false]])
+  await write('0 99 * * *')
+  expect(await patterns()).toEqual([['0 6 * * *', true]])
+  expect(await patterns()).toEqual([['0 6 * * *', true]])
+  await write('0 7 * * *')
+  expect(await patterns()).toEqual([['0 7 * * *', false]])
+  await write('0 8 * * *', '{ file: none.csv }')
+  expect(await patterns()).toEqual([['0 7 * * *', true]])
+  await writeFile(join(folder, 'none.csv'), 'query\nx\n')
+  expect(await patterns()).toEqual([['0 8 * * *', false]])
+  await rm(file)
+  expect(await patterns()).toEqual([])
+  await rm(folder, { recursive: true })
+  expect(lines).toEqual([
+    expect.stringMatching(/^\/job\.yaml:1:11: .*99/),
+    expect.stringMatching(/^\/job\.yaml has mistakes: its job runs as it was before/),
+    '/job.yaml has no mistakes any more.',
+    expect.stringMatching(/^\/job\.yaml:2:/),
+    expect.stringMatching(/^\/job\.yaml has mistakes/),
+    '/job.yaml has no mistakes any more.',
+    '/job.yaml is gone: its job runs no more.',
+  ])
+})
