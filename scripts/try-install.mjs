@@ -3,7 +3,8 @@
  * taken over: `npm ci` has shown that it compiles. To be started with `npm run test:install`, which says where npm is.
  */
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,6 +13,7 @@ import { fileURLToPath } from 'node:url'
 const checkout = fileURLToPath(new URL('..', import.meta.url))
 const { version } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'))
 const folder = mkdtempSync(join(tmpdir(), 'rankline-install-'))
+const program = join(folder, 'node_modules/rankline/dist/cli.js')
 try {
   const [packed] = JSON.parse(
     npm(checkout, 'pack', '--json', '--ignore-scripts', '--pack-destination', folder),
@@ -30,8 +32,30 @@ try {
     'demo-serps.csv',
     'demo.db',
   ])
+  await tryWorkspace()
 } finally {
   rmSync(folder, { recursive: true, force: true })
+}
+
+/** What `init` lays out runs against the sandbox by the commands that it prints. */
+async function tryWorkspace() {
+  const { next } = JSON.parse(rankline('init', '--yes', '--json'))
+  const sandbox = spawn(process.execPath, [program, 'sandbox', '--port', '0', '--json'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  try {
+    const [line] = await once(sandbox.stdout.setEncoding('utf8'), 'data')
+    process.env.RANKLINE_BASE_URL = JSON.parse(line).base_url
+    const printed = [['doctor'], ...next.map((command) => command.split(' ').slice(1))].map((typed) =>
+      rankline(...typed),
+    )
+    match(printed[0], /^All is well\.$/m)
+    match(printed[1], /^ranks +10 +20 /m)
+    match(printed[2], /^ranks \(run 1\): completed, 20 of 20 tasks done/)
+    match(printed[3], /^northdesk\.example +\d+ of 10/m)
+  } finally {
+    sandbox.kill()
+  }
 }
 
 function checkContents(paths) {
@@ -48,7 +72,7 @@ function npm(cwd, ...args) {
 }
 
 function rankline(...args) {
-  return run(folder, join(folder, 'node_modules/rankline/dist/cli.js'), ...args)
+  return run(folder, program, ...args)
 }
 
 function run(cwd, script, ...args) {

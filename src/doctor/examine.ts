@@ -32,6 +32,6 @@ async function gather(flags: ServiceFlags): Promise<Facts> {
     freeBytes: freeBytes(path),
     locks: lockFacts(path, keyHash),
     cron: cronFacts(),
-    ...(await workspaceFacts('.')),
+    ...(await workspaceFacts('.', { allowHttp: flags['allow-http'] === true })),
   }
 }

@@ -96,7 +96,7 @@ export interface JobFacts {
 
 export interface ChannelFacts {
   readonly name: string
-  /** What keeps messages from leaving, as a sentence without its end; null where nothing is known to. */
+  /** What keeps messages from leaving, and what to do, without the full stop; null where nothing is known to. */
   readonly obstacle: string | null
 }
 

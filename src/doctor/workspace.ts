@@ -1,23 +1,25 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, isAbsolute, join, resolve } from 'node:path'
-import { namedSecret } from '../app/config.ts'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { stageJobs } from '../app/job-files.ts'
+import { outgoing } from '../app/messages/outgoing.ts'
 import { decideJobs } from '../app/plan-jobs.ts'
 import { openWorkspace } from '../app/workspace.ts'
-import { isWorkspaceFile } from '../jobfile/workspace.ts'
+import { isWorkspaceFile, workspaceFile } from '../jobfile/workspace.ts'
 import { UsageError } from '../model/errors.ts'
-import { parseUrl } from '../model/url.ts'
-import type { Channel, Workspace } from '../model/workspace.ts'
+import { systemClock } from '../model/time.ts'
+import type { Workspace } from '../model/workspace.ts'
 import { openStore } from '../store/sqlite/open.ts'
 import type { ChannelFacts, JobFacts } from './facts.ts'
 
 /** The jobs of a folder and what they share, read as `plan` does. */
 export async function workspaceFacts(
   folder: string,
+  { allowHttp }: { readonly allowHttp: boolean },
 ): Promise<{ readonly jobs: JobFacts; readonly channels: readonly ChannelFacts[] }> {
   try {
     const workspace = await openWorkspace(folder)
-    return { jobs: await jobFacts(folder), channels: channelFacts(workspace) }
+    const { jobs, channels } = await jobFacts(folder)
+    return { jobs, channels: await channelFacts(workspace, channels, allowHttp) }
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
     return { jobs: { ...noJobs, workspaceMistake: error.message }, channels: [] }
@@ -34,9 +36,12 @@ const noJobs: JobFacts = {
   scheduled: 0,
 }
 
-async function jobFacts(folder: string): Promise<JobFacts> {
+/** Also the names of channels that jobs send to. */
+async function jobFacts(
+  folder: string,
+): Promise<{ readonly jobs: JobFacts; readonly channels: readonly string[] }> {
   const files = jobFilesIn(folder)
-  if (files.length === 0) return noJobs
+  if (files.length === 0) return { jobs: noJobs, channels: [] }
   // In a database of its own the jobs are planned as if they had never run.
   await using store = await openStore(':memory:')
   await using draft = await store.draft()
@@ -51,7 +56,7 @@ async function jobFacts(folder: string): Promise<JobFacts> {
     queries += summary.queries
     credits += Math.min(summary.credits.max, planned.settings.budget.maxCredits ?? Number.POSITIVE_INFINITY)
   }
-  return {
+  const jobs: JobFacts = {
     workspaceMistake: null,
     files: files.length,
     sound: staged.length,
@@ -60,6 +65,8 @@ async function jobFacts(folder: string): Promise<JobFacts> {
     credits,
     scheduled: staged.filter(({ settings }) => settings.schedule !== null).length,
   }
+  const named = staged.flatMap(({ settings }) => settings.alerts ?? []).flatMap(({ to }) => to ?? [])
+  return { jobs, channels: [...new Set(named)] }
 }
 
 /** YAML files that say what jobs say: other programs keep settings of theirs in the same folder. */
@@ -73,33 +80,24 @@ function jobFilesIn(folder: string): readonly string[] {
     .sort()
 }
 
-function channelFacts(workspace: Workspace): readonly ChannelFacts[] {
-  return Object.entries(workspace.channels).map(([name, channel]) => ({
-    name,
-    obstacle: obstacleTo(channel, workspace),
-  }))
-}
-
-/** What keeps messages from a channel, as far as can be known without sending one. */
-function obstacleTo(channel: Channel, { folder }: Workspace): string | null {
-  if (channel.type === 'email') return missing(['SMTP_URL', 'SMTP_FROM'])
-  if (channel.type === 'file') {
-    const file = isAbsolute(channel.path) ? channel.path : resolve(folder, channel.path)
-    return existsSync(dirname(file)) ? null : `make the folder ${dirname(file)}`
-  }
-  if (channel.type === 'exec') {
-    const [program = ''] = channel.command
-    const isPath = program.includes('/')
-    return isPath && !existsSync(resolve(folder, program)) ? `there is no program ${program}` : null
-  }
-  const secret = channel.type === 'webhook' ? channel.secretEnv : null
-  const gap = missing([channel.urlEnv, ...(secret === null ? [] : [secret])])
-  if (gap !== null) return gap
-  const isAddress = /^https?:$/.test(parseUrl(namedSecret(channel.urlEnv) ?? '')?.protocol ?? '')
-  return isAddress ? null : `${channel.urlEnv} holds no web address`
-}
-
-function missing(names: readonly string[]): string | null {
-  const unset = names.filter((name) => namedSecret(name) === undefined)
-  return unset.length === 0 ? null : `set ${unset.join(' and ')} in .env`
+/** @param named channels that jobs send to */
+async function channelFacts(
+  workspace: Workspace,
+  named: readonly string[],
+  allowHttp: boolean,
+): Promise<readonly ChannelFacts[]> {
+  const { channels, folder } = workspace
+  const unknown = named.filter((name) => !Object.hasOwn(channels, name))
+  const around = { ...outgoing(allowHttp), folder, now: systemClock.wall }
+  const { openChannel } = await import('../alerts/channels/index.ts')
+  return [
+    ...Object.entries(channels).map(([name, channel]) => {
+      const opened = openChannel(channel, around)
+      return { name, obstacle: 'missing' in opened ? opened.missing : null }
+    }),
+    ...unknown.map((name) => ({
+      name,
+      obstacle: `a job sends to it, but ${workspaceFile} has no such channel`,
+    })),
+  ]
 }

@@ -65,6 +65,10 @@ ${competitors}
 
 budget: { max_credits: 100 }     # a run stops there, and can be continued
 
+alerts:                          # sent to the channels of rankline.yaml, once when they begin and once when they are over
+  - { when: drop, by: 5, confirm: 2 }
+  - { when: run-failed }
+
 queries:
   - file: keywords.csv           # a row for each query: its tags, its searches per month
   - { query: buy standing desk, tags: [money], priority: 10, volume: 1300 }
@@ -93,11 +97,11 @@ defaults:
 # Credits that all jobs together may cost, and those of one tag.
 # budget: { per_day: 500, per_month: 10000, by_tag: { acme: { per_month: 4000 } } }
 
-# Where messages go. The addresses stand in .env, under the names given here.
-# channels:
-#   chat: { type: slack, url_env: SLACK_URL }
-#   mail: { type: email, to: [you@example.com] }
-#   log: { type: file, path: alerts.jsonl }
+# Where messages go: rankline alerts test sends a sample. Addresses and passwords stand in .env, under the names given here.
+channels:
+  log: { type: file, path: alerts.jsonl }
+  # chat: { type: slack, url_env: SLACK_URL }
+  # mail: { type: email, to: [you@example.com] }
 
 # How long answers and results are kept; ranks stay.
 # keep: { answers: 90d, results: 2y }
@@ -124,6 +128,7 @@ RANKLINE_API_KEY=
 
 const gitignore = `.env
 data/
+alerts.jsonl
 `
 
 function readme(answers: Answers): string {

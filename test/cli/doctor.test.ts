@@ -84,11 +84,19 @@ test('mistakes in job files and in rankline.yaml, and variables of channels that
       state: 'error',
       text: "a.yaml:2:1: unknown key 'depht'; write 'depth' (1 file with mistakes)",
     },
-    { check: 'channels', state: 'warning', text: 'ops: set OPS_URL in .env. Messages wait until then' },
+    { check: 'channels', state: 'warning', text: expect.stringMatching(/^ops: OPS_URL is not set.*wait/) },
   ])
   const secret = 'hooks.example/T0/secret'
-  expect((await examined(place, { OPS_URL: secret })).odd[1]?.text).toContain('OPS_URL holds no web address')
+  expect((await examined(place, { OPS_URL: secret })).odd[1]?.text).toContain('OPS_URL')
   expect(JSON.stringify(await examined(place, { OPS_URL: secret }))).not.toContain(secret)
+  await place.file('a.yaml', 'queries: [a]\nalerts: [{ when: lost, to: [ops, mail] }]\n')
+  expect((await examined(place, { OPS_URL: 'https://hooks.example/T0' })).odd).toEqual([
+    {
+      check: 'channels',
+      state: 'warning',
+      text: expect.stringContaining('mail: a job sends to it, but rankline.yaml has no such channel'),
+    },
+  ])
   await place.file('rankline.yaml', 'chanels: {}\n')
   expect((await examined(place)).odd).toEqual([
     {
