@@ -1,4 +1,3 @@
-import type { AlertStore } from './alerts.ts'
 import type { AnswerStore, DiskSpace, Journal, ResultRecorder } from './journal.ts'
 import type { LedgerStore } from './ledger.ts'
 import type { OutboxStore } from './outbox.ts'
@@ -22,7 +21,6 @@ export interface Store
     ReportStore,
     TrackingStore,
     HistoryStore,
-    AlertStore,
     OutboxStore,
     SlotStore,
     DueReads,

@@ -29,7 +29,7 @@ export interface JobForm {
 /** The settings of every scheduled job, without a look at its queries; null for each file with a mistake, which was logged. */
 export async function scheduledJobs(places: JobPlaces, log: Log): Promise<readonly (JobSettings | null)[]> {
   const jobs: (JobSettings | null)[] = []
-  for (const path of await pathsOf(places)) {
+  for (const path of await jobPaths(places)) {
     const read = await readForm(path, { isNamed: places.named.length > 0, withQueries: false }, log)
     if (read === 'broken') jobs.push(null)
     else if (read !== 'not scheduled') jobs.push(read.settings)
@@ -75,7 +75,7 @@ export function watchJobFiles(places: JobPlaces, log: Log): JobFiles {
 
   return {
     refresh: async () => {
-      const paths = await pathsOf(places)
+      const paths = await jobPaths(places)
       for (const path of paths) await refreshOne(path)
       for (const [path, { form }] of known)
         if (!paths.includes(path)) {
@@ -103,7 +103,7 @@ function changeOf(
 }
 
 /** The same file by another spelling is the same job. */
-async function pathsOf({ named, folder }: JobPlaces): Promise<readonly string[]> {
+export async function jobPaths({ named, folder }: JobPlaces): Promise<readonly string[]> {
   if (named.length > 0) return [...new Map(named.map((path) => [resolve(path), path])).values()]
   const names = await readdir(folder).catch(() => [])
   const jobs = names.filter((name) => /^[^.].*\.ya?ml$/i.test(name) && !isWorkspaceFile(name))

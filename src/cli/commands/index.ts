@@ -46,6 +46,11 @@ export const commands: readonly Registered[] = [
     load: async () => (await import('./report/runs.ts')).runsCommand,
   },
   {
+    usage: 'status',
+    describe: 'How all jobs are doing, problems first; exit code 3: a warning, 6: an error',
+    load: async () => (await import('./report/status.ts')).statusCommand,
+  },
+  {
     usage: 'report <job>',
     describe: 'Ranks of the targets of a job, and how they changed',
     load: async () => (await import('./report/report.ts')).reportCommand,

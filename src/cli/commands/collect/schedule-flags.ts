@@ -1,10 +1,11 @@
 import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
-import { collectFlags, serviceFlags, type TypedFlags } from '../../flags.ts'
+import { collectFlags, logFlags, serviceFlags, type TypedFlags } from '../../flags.ts'
 
 export const scheduleFlags = {
   ...serviceFlags,
   ...collectFlags,
   health: textFlag('Port on 127.0.0.1 that answers GET /health; 0 takes a free one'),
+  ...logFlags,
   print: textFlag('Print what starts it with the system: systemd, crontab, launchd or windows'),
   list: switchFlag('Show when each job runs next, and do nothing else'),
   from: textFlag('With --list: first day or instant (ISO 8601, UTC); default: now'),

@@ -7,7 +7,7 @@ import type { Flag } from '../../../model/flag.ts'
 import { choice } from '../../../model/values.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'
 import { commentedValue, type ServicePlan, serviceFiles } from '../../../schedule/service-files.ts'
-import { collectFlags, globalFlags, serviceFlags } from '../../flags.ts'
+import { collectFlags, globalFlags, logFlags, serviceFlags } from '../../flags.ts'
 import type { ScheduleFlags } from './schedule-flags.ts'
 
 /** `rankline schedule --print`: what the system's own scheduler reads as it is. */
@@ -51,7 +51,12 @@ function servicePlan(flags: ScheduleFlags): ServicePlan {
 
 /** What the system starts needs the flags that were typed, too. */
 function passedOn(flags: ScheduleFlags): readonly string[] {
-  const passed: Readonly<Record<string, Flag>> = { db: globalFlags.db, ...serviceFlags, ...collectFlags }
+  const passed: Readonly<Record<string, Flag>> = {
+    db: globalFlags.db,
+    ...serviceFlags,
+    ...collectFlags,
+    ...logFlags,
+  }
   const typed = Object.keys(passed).flatMap((name) => {
     const value = (flags as Readonly<Record<string, unknown>>)[name]
     if (value === undefined || value === false) return []

@@ -146,6 +146,17 @@ const newest = prepared(
       (SELECT coalesce(max(${id}), 0) FROM ${calls}) AS call`,
 )
 
+const newestBefore = prepared(
+  ($: Values<{ instant: number }>) =>
+    sql<LedgerMark>`SELECT (SELECT coalesce(max(${u.id}), 0) FROM ${u} WHERE ${u.readAt} < ${$.instant}) AS reading,
+      (SELECT coalesce(max(${id}), 0) FROM ${calls} WHERE ${sentAt} < ${$.instant}) AS call`,
+)
+
+/** Where the ledger ended at an instant. */
+export function markAt(db: Database, instant: number): LedgerMark {
+  return newestBefore.one(db, { instant })
+}
+
 /** What the ledger tells, in SQLite. */
 export function ledgerStore(db: Database, writer: GroupCommit): LedgerStore {
   const charged = chargeCounter(db)

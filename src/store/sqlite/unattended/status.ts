@@ -1,9 +1,9 @@
 import type { Database } from 'better-sqlite3'
-import { and, count, desc, eq, inArray } from 'drizzle-orm'
+import { and, desc, eq, inArray } from 'drizzle-orm'
 import { isGoodRun, type Run } from '../../../model/run.ts'
 import type { StatusReads } from '../../status.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
-import { lastUsageOfAll } from '../ledger/sums.ts'
+import { lastUsageOfAll, markAt } from '../ledger/sums.ts'
 import { loadRun, taskCounts } from '../runs.ts'
 import { runs } from '../schema.ts'
 import { alerts } from './schema.ts'
@@ -24,10 +24,13 @@ const completeRuns = prepared(($: Values<{ job: string }>) =>
 
 const openAlerts = prepared(() =>
   orm
-    .select({ job: alerts.job, open: count() })
+    .select({
+      ...{ id: alerts.id, job: alerts.job, when: alerts.when, text: alerts.text },
+      ...{ openedAt: alerts.openedAt, mutedUntil: alerts.mutedUntil },
+    })
     .from(alerts)
     .where(eq(alerts.state, 'open'))
-    .groupBy(alerts.job),
+    .orderBy(desc(alerts.openedAt), alerts.id),
 )
 
 export function statusReads(db: Database): StatusReads {
@@ -38,7 +41,8 @@ export function statusReads(db: Database): StatusReads {
       return { last: last === undefined ? null : loadRun(db, last.id), good: newestGood(db, job) }
     },
     newestUsage: async () => lastUsageOfAll(db),
-    openAlertCounts: async () => new Map(openAlerts.all(db).map(({ job, open }) => [job, open])),
+    openAlerts: async () => openAlerts.all(db),
+    markAt: async (instant) => markAt(db, instant),
   }
 }
 

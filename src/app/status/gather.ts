@@ -1,0 +1,223 @@
+import { existsSync, statfsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { unexplained } from '../../ledger/verify.ts'
+import { UsageError } from '../../model/errors.ts'
+import type { Run } from '../../model/run.ts'
+import { periodAt } from '../../model/time.ts'
+import { nextSlot } from '../../schedule/slots.ts'
+import type {
+  DatabaseFacts,
+  JobFacts,
+  MessageFacts,
+  MoneyFacts,
+  RunFacts,
+  StatusFacts,
+} from '../../status/facts.ts'
+import { missedSlots } from '../../status/missed.ts'
+import type { MessageState } from '../../store/outbox.ts'
+import type { OpenAlert } from '../../store/status.ts'
+import type { Store } from '../../store/store.ts'
+import type { Slot } from '../../store/unattended.ts'
+import { databaseSetting, type SettingFlags } from '../config.ts'
+import { searchJob } from '../job-files.ts'
+import { openWhatIsStored } from '../open-stored.ts'
+import { type KnownJob, knownJobs } from './jobs.ts'
+
+const dayMs = 86_400_000
+/** The spending of so many days says how long the balance lasts. */
+const spendingDays = 14
+/** Credits that nothing explains, and messages that were given up, are told for so long. */
+const recentMs = 7 * dayMs
+/** A message that was not tried is late after that. */
+const soonMs = 3_600_000
+
+/** Reads what is known of all jobs. Calls nothing, and changes nothing. */
+export async function gatherStatus(flags: SettingFlags, now: number): Promise<StatusFacts> {
+  const { path } = databaseSetting(flags)
+  const isMissing = !existsSync(path)
+  await using store = await openWhatIsStored(flags)
+  const spending = spendingOf(store, now)
+  const openAlerts = await store.openAlerts()
+  const isCollecting = !isMissing && (await isCollected(path))
+  const known = await knownJobs(store, '.')
+  const jobs: JobFacts[] = []
+  for (const job of known) jobs.push(await jobFacts(job, { store, now, openAlerts, isCollecting, spending }))
+  return {
+    now,
+    jobs,
+    money: await moneyFacts(store, { now, jobs, spending }),
+    messages: {
+      waiting: await messageFacts(
+        store,
+        'waiting',
+        ({ createdAt, lastError }) => lastError !== null || createdAt < now - soonMs,
+      ),
+      dead: await messageFacts(store, 'dead', ({ createdAt }) => createdAt >= now - recentMs),
+    },
+    database: await databaseFacts(store, path, isMissing),
+  }
+}
+
+async function isCollected(path: string): Promise<boolean> {
+  const { databaseLock, isHeld } = await import('../../store/sqlite/connection/lock.ts')
+  return isHeld(databaseLock(path))
+}
+
+interface Around {
+  readonly store: Store
+  readonly now: number
+  readonly openAlerts: readonly OpenAlert[]
+  readonly isCollecting: boolean
+  readonly spending: Spending
+}
+
+async function jobFacts(
+  { name, file, settings: described, changedAt }: KnownJob,
+  { store, now, openAlerts, isCollecting, spending }: Around,
+): Promise<JobFacts> {
+  const runs = await store.newestRuns(name)
+  const { last, good } = runs
+  const { schedule = null, timezone = 'UTC', freshnessOfRuns = null } = described ?? last?.settings ?? {}
+  const [slot = null] = await store.slots(name, 1)
+  const since = countedSince({ last, good, slot, changedAt }, { schedule, timezone })
+  const isGone = file.state === 'missing'
+  return {
+    job: name,
+    file,
+    timezone,
+    schedule,
+    freshness: freshnessOfRuns,
+    last: last === null ? null : await runFacts(store, last),
+    good: good === null ? null : await runFacts(store, good),
+    isRunning: isCollecting && last !== null && last.finishReason === null,
+    missed: isGone ? [] : missedSlots({ schedule, timezone }, since ?? now, now),
+    slot,
+    nextSlot: schedule === null || isGone ? null : nextSlot(schedule, timezone, now),
+    ...(await spending(name, timezone)),
+    alerts: openAlerts.filter(({ job }) => job === name),
+  }
+}
+
+interface Past {
+  readonly last: Run | null
+  readonly good: Run | null
+  readonly slot: Slot | null
+  readonly changedAt: number | null
+}
+
+/** The instant from which on scheduled times can have been missed. */
+function countedSince(
+  { last, good, slot, changedAt }: Past,
+  { schedule, timezone }: Pick<JobFacts, 'schedule' | 'timezone'>,
+): number | null {
+  const ran = good === null ? (last?.startedAt ?? null) : (good.finishedAt ?? good.startedAt)
+  const settled = slot?.outcome === 'ran' || slot?.outcome === 'nothing-due' ? slot.slotAt : null
+  const isNew = last?.settings.schedule !== schedule || last.settings.timezone !== timezone
+  // Other times were meant before the file was changed.
+  const known = [ran, settled, isNew ? changedAt : null].filter((instant) => instant !== null)
+  return known.length === 0 ? null : Math.max(...known)
+}
+
+async function runFacts(store: Store, run: Run): Promise<RunFacts> {
+  const { id, startedAt, finishedAt, finishReason } = run
+  const tasks = await store.taskCounts(id)
+  const { spent } = await store.creditsOf([id])
+  return { run: id, startedAt, finishedAt, finishReason, tasks, spent }
+}
+
+/** What a job spent on its local day and in its local month. */
+type Spending = (
+  job: string,
+  timezone: string,
+) => Promise<{ readonly spentToday: number; readonly spentThisMonth: number }>
+
+/** Each period is added up once for all jobs of a zone. */
+function spendingOf(store: Store, now: number): Spending {
+  const sums = new Map<number, Promise<ReadonlyMap<unknown, number>>>()
+  const since = (from: number): Promise<ReadonlyMap<unknown, number>> => {
+    const known = sums.get(from) ?? sumsByJob(store, from)
+    sums.set(from, known)
+    return known
+  }
+  return async (job, timezone) => {
+    const [today, month] = [
+      await since(periodAt('day', now, timezone).from),
+      await since(periodAt('month', now, timezone).from),
+    ]
+    return { spentToday: today.get(job) ?? 0, spentThisMonth: month.get(job) ?? 0 }
+  }
+}
+
+async function sumsByJob(store: Store, from: number): Promise<ReadonlyMap<unknown, number>> {
+  return new Map((await store.sums('job', { from })).map(({ group, credits }) => [group, credits]))
+}
+
+async function moneyFacts(
+  store: Store,
+  {
+    now,
+    jobs,
+    spending,
+  }: { readonly now: number; readonly jobs: readonly JobFacts[]; readonly spending: Spending },
+): Promise<MoneyFacts> {
+  const begin = now - spendingDays * dayMs
+  const days = (await store.sums('day', { from: begin })).filter(({ credits }) => credits > 0)
+  const reading = await store.newestUsage()
+  const all = [...jobs, await spending(searchJob, 'UTC')]
+  const remaining = reading?.remaining ?? null
+  return {
+    balance: reading === null || remaining === null ? null : { credits: remaining, readAt: reading.readAt },
+    spent: {
+      credits: sum(days.map(({ credits }) => credits)),
+      since: Math.max(begin, Date.parse(String(days[0]?.group ?? new Date(begin).toISOString()))),
+    },
+    spentToday: sum(all.map(({ spentToday }) => spentToday)),
+    spentThisMonth: sum(all.map(({ spentThisMonth }) => spentThisMonth)),
+    unexplained: reading === null ? null : await unexplainedSince(store, reading.keyHash, now - recentMs),
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0)
+}
+
+async function unexplainedSince(store: Store, keyHash: string, instant: number): Promise<number | null> {
+  const { earlier, readings, charges } = await store.ledgerSince(keyHash, await store.markAt(instant))
+  return unexplained(earlier, readings, charges)
+}
+
+type Message = Awaited<ReturnType<Store['messages']>>[number]
+
+async function messageFacts(
+  store: Store,
+  state: MessageState,
+  counts: (message: Message) => boolean,
+): Promise<MessageFacts> {
+  const messages = (await store.messages({ state })).filter(counts)
+  return {
+    messages: messages.length,
+    channels: [...new Set(messages.map(({ channel }) => channel))].sort(),
+    error: messages.find(({ lastError }) => lastError !== null)?.lastError ?? null,
+  }
+}
+
+async function databaseFacts(store: Store, path: string, isMissing: boolean): Promise<DatabaseFacts> {
+  if (isMissing) return { path, isMissing, damage: null, freeBytes: Number.POSITIVE_INFINITY }
+  const damage = await store.rejectDamaged().then(
+    () => null,
+    (error: unknown) => {
+      if (!(error instanceof UsageError)) throw error
+      return `The database ${path} is damaged. Restore it from a backup; what is wrong shows: rankline db check`
+    },
+  )
+  return { path, isMissing, damage, freeBytes: freeBytes(dirname(path)) }
+}
+
+function freeBytes(folder: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(folder)
+    return bavail * bsize
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
+}

@@ -1,0 +1,140 @@
+import { styleText } from 'node:util'
+import { databasePath } from '../../../app/config.ts'
+import { gatherStatus } from '../../../app/status/gather.ts'
+import type { Flags } from '../../../model/flag.ts'
+import { count, grouped } from '../../../model/text.ts'
+import { systemClock } from '../../../model/time.ts'
+import { asciiSigns, formatTable, wrap } from '../../../output/table.ts'
+import { sanitize, type Terminal } from '../../../output/terminal.ts'
+import { type JobDocument, type StatusDocument, statusDocument } from '../../../status/document.ts'
+import type { Level } from '../../../status/problem.ts'
+import { age, ahead } from '../../../status/times.ts'
+import { demoHint } from '../../../store/sqlite/connection/inspect.ts'
+import type { Command, TypedFlags } from '../../flags.ts'
+
+const flags = {} satisfies Flags
+
+export type StatusFlags = TypedFlags<typeof flags>
+
+export const statusCommand = {
+  flags,
+  examples: [
+    ['status', 'what is wrong, and how each job is doing'],
+    ['status --quiet', 'for cron: nothing while all is well'],
+  ],
+  run: status,
+} satisfies Command
+
+const exitCodes: Readonly<Record<Level, number>> = { ok: 0, warning: 3, error: 6 }
+
+/** `rankline status`: how all jobs are doing, problems first; the exit code says how bad it is. */
+export async function status(flags: StatusFlags, terminal: Terminal): Promise<number> {
+  const document = statusDocument(await gatherStatus(flags, systemClock.wall()))
+  if (flags.json === true) await terminal.write(`${JSON.stringify(document, null, 2)}\n`)
+  else if (terminal.quiet !== true || document.level !== 'ok') {
+    const text = [
+      verdict(document, demoHint(databasePath(flags))),
+      problemText(document, terminal),
+      jobTable(document, terminal),
+      moneyLine(document),
+    ]
+    const shown = text.filter((part) => part !== '').join('\n')
+    await terminal.write(terminal.ascii === true ? asciiSigns(shown) : shown, true)
+  }
+  return exitCodes[document.level]
+}
+
+function verdict({ database, jobs, problems }: StatusDocument, hint: string): string {
+  if (database === null) return `Nothing has run yet. Start with: rankline run <job file>${hint}\n`
+  if (problems.length === 0) return `All is well: ${count(jobs.length, 'job')}.\n`
+  const of = (wanted: Level): number => problems.filter(({ level }) => level === wanted).length
+  const counts = [
+    of('error') === 0 ? null : count(of('error'), 'error'),
+    of('warning') === 0 ? null : count(of('warning'), 'warning'),
+  ]
+  return `${counts.filter((part) => part !== null).join(', ')} in ${count(jobs.length, 'job')}:\n`
+}
+
+/** As wide as the widest level. */
+const levelWidth = 'warning  '.length
+
+function problemText({ problems }: StatusDocument, { columns, color }: Terminal): string {
+  const lines = problems.flatMap(({ level, job, text }) => {
+    const said = sanitize(`${job === null ? '' : `${job}: `}${text}`)
+    const [first = '', ...others] = wrap(said, columns - levelWidth)
+    const painted = color && level === 'error' ? styleText('red', level, { validateStream: false }) : level
+    const space = ' '.repeat(levelWidth - level.length)
+    return [painted + space + first, ...others.map((line) => ' '.repeat(levelWidth) + line)]
+  })
+  return lines.map((line) => `${line}\n`).join('')
+}
+
+const tableColumns = [
+  { title: 'job', shrinks: true, least: 12 },
+  { title: 'state' },
+  { title: 'last good' },
+  { title: 'coverage', align: 'right' },
+  { title: 'last run' },
+  { title: 'next run' },
+  { title: 'today', align: 'right', dropped: true },
+  { title: 'month', align: 'right', dropped: true },
+] as const
+
+function jobTable({ jobs, at }: StatusDocument, { columns, color }: Terminal): string {
+  if (jobs.length === 0) return ''
+  const now = Date.parse(at)
+  const table = formatTable(
+    tableColumns,
+    jobs.map((job) => cells(job, now)),
+    columns,
+  )
+  const [head = '', ...rows] = table.split('\n')
+  return [color ? styleText('bold', head, { validateStream: false }) : head, ...rows].join('\n')
+}
+
+function cells(job: JobDocument, now: number): readonly string[] {
+  const { last_good_run: good, next_slot: next } = job
+  const covered = good?.coverage ?? null
+  return [
+    sanitize(job.job),
+    job.level,
+    good === null ? 'never' : age(now - Date.parse(good.ended_at ?? good.started_at)),
+    covered === null ? '-' : `${Math.floor(covered * 100)} %`,
+    lastRun(job),
+    next === null ? '-' : ahead(Date.parse(next) - now),
+    grouped(job.spent_today),
+    grouped(job.spent_this_month),
+  ]
+}
+
+const endings = {
+  completed: 'done',
+  completed_with_failures: 'failures',
+  budget: 'budget',
+  balance: 'no balance',
+  quota: 'no quota',
+  auth: 'key refused',
+  unavailable: 'unavailable',
+  interrupted: 'interrupted',
+  crashed: 'crashed',
+} as const
+
+function lastRun({ last_run: last, running }: JobDocument): string {
+  if (last === null) return 'never'
+  if (running) return 'running'
+  return last.finish_reason === null ? 'killed' : endings[last.finish_reason]
+}
+
+function moneyLine({ at, database, balance, ...spent }: StatusDocument): string {
+  if (database === null) return ''
+  const days = balance?.days_left ?? null
+  const lasts =
+    days === null || balance === null
+      ? ''
+      : `; at ${grouped(balance.per_day)} a day it lasts ${days === 0 ? 'less than a day' : count(days, 'day')}`
+  const left =
+    balance === null
+      ? 'Balance: not read yet'
+      : `Balance: ${count(balance.credits, 'credit')}, read ${age(Date.parse(at) - Date.parse(balance.read_at))}${lasts}`
+  return `${left}.\nSpent: ${grouped(spent.spent_today)} today, ${grouped(spent.spent_this_month)} this month.\n`
+}

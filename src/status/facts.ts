@@ -1,0 +1,83 @@
+import type { RunFreshness } from '../model/job-settings.ts'
+import type { FinishReason, RunTotals } from '../model/run.ts'
+import type { OpenAlert } from '../store/status.ts'
+import type { Slot } from '../store/unattended.ts'
+
+// What is known of all jobs at one instant. Instants are epoch milliseconds, money is in credits.
+
+export interface StatusFacts {
+  readonly now: number
+  readonly jobs: readonly JobFacts[]
+  readonly money: MoneyFacts
+  readonly messages: { readonly waiting: MessageFacts; readonly dead: MessageFacts }
+  readonly database: DatabaseFacts
+}
+
+export interface JobFacts {
+  readonly job: string
+  readonly file: JobFileFacts
+  readonly timezone: string
+  /** Its cron pattern; null where it has none. */
+  readonly schedule: string | null
+  readonly freshness: RunFreshness | null
+  /** The newest run; null where it never ran. */
+  readonly last: RunFacts | null
+  /** The newest run that gave what it was made for. */
+  readonly good: RunFacts | null
+  /** A process collects its newest run now. */
+  readonly isRunning: boolean
+  /** Scheduled times since the last good run that nothing came of, the oldest first: two at most. */
+  readonly missed: readonly number[]
+  /** The newest scheduled time that a process took; null where there is none. */
+  readonly slot: Slot | null
+  readonly nextSlot: number | null
+  readonly spentToday: number
+  readonly spentThisMonth: number
+  /** Alerts that are not over. */
+  readonly alerts: readonly OpenAlert[]
+}
+
+export interface JobFileFacts {
+  /** As a user can name it from the working folder; null for a job without a file. */
+  readonly path: string | null
+  readonly state: 'sound' | 'broken' | 'missing'
+}
+
+export interface RunFacts {
+  readonly run: number
+  readonly startedAt: number
+  readonly finishedAt: number | null
+  /** Null while it is at work, or where its process was killed. */
+  readonly finishReason: FinishReason | null
+  readonly tasks: RunTotals['tasks']
+  readonly spent: number
+}
+
+export interface MoneyFacts {
+  /** What the last reading of the usage record showed; null where there is none. */
+  readonly balance: { readonly credits: number; readonly readAt: number } | null
+  /** What all calls cost since an instant: that at which the look-back began, or the first day with calls in it. */
+  readonly spent: { readonly credits: number; readonly since: number }
+  readonly spentToday: number
+  readonly spentThisMonth: number
+  /** What the service counted in the last week beyond what calls of this database explain; null where that is not known. */
+  readonly unexplained: number | null
+}
+
+/** Messages that were not delivered. */
+export interface MessageFacts {
+  readonly messages: number
+  readonly channels: readonly string[]
+  /** How a try of one of them ended. */
+  readonly error: string | null
+}
+
+export interface DatabaseFacts {
+  readonly path: string
+  /** Nothing has run: there is no such file. */
+  readonly isMissing: boolean
+  /** How it is damaged, in one sentence; null where nothing is wrong. */
+  readonly damage: string | null
+  /** Bytes that are free on its disk; infinite where that is not known. */
+  readonly freeBytes: number
+}

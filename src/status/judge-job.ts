@@ -1,0 +1,140 @@
+import { type FinishReason, isGoodRun } from '../model/run.ts'
+import { count, grouped } from '../model/text.ts'
+import type { JobFacts, RunFacts } from './facts.ts'
+import type { Problem, ProblemKind } from './problem.ts'
+import { age, limit } from './times.ts'
+
+/** When a run ended, or began where it has no end. */
+export function endOf({ finishedAt, startedAt }: Pick<RunFacts, 'finishedAt' | 'startedAt'>): number {
+  return finishedAt ?? startedAt
+}
+
+/** A job whose file is gone is no concern any more when it has not run for so long. */
+const retiredAfterMs = 14 * 86_400_000
+
+/** Whether a job was given up: its file is gone, and it was never scheduled or has not run for long. */
+export function isRetired({ file, last, schedule, freshness }: JobFacts, now: number): boolean {
+  if (file.state !== 'missing') return false
+  const isWatched = schedule !== null || freshness !== null
+  return !isWatched || last === null || now - endOf(last) > retiredAfterMs
+}
+
+type Found = Pick<Problem, 'level' | 'kind' | 'text'> | null
+
+/** Everything that is wrong with one job. */
+export function jobProblems(facts: JobFacts, now: number): readonly Problem[] {
+  if (isRetired(facts, now)) return []
+  const found =
+    facts.file.state === 'missing'
+      ? [missingFile(facts)]
+      : [brokenFile(facts), stale(facts, now), lastRun(facts), lostSlot(facts, now), alerts(facts, now)]
+  return found.flatMap((one) => (one === null ? [] : { ...one, job: facts.job }))
+}
+
+function missingFile({ file }: JobFacts): Found {
+  const text = `Its file ${file.path} is gone, so it runs no more. Put it back; two weeks after its last run it is left out here`
+  return { level: 'warning', kind: 'job-file', text }
+}
+
+function brokenFile({ file }: JobFacts): Found {
+  if (file.state !== 'broken') return null
+  const text = `Its file has mistakes. List them with: rankline plan ${file.path}`
+  return { level: 'error', kind: 'job-file', text }
+}
+
+/** How old the last good run may be. Without `freshness_of_runs`, one missed time is a warning and two are an error. */
+function stale(facts: JobFacts, now: number): Found {
+  const { freshness, missed, isRunning } = facts
+  const kind: ProblemKind = 'stale'
+  if (freshness === null) {
+    const [first, second] = missed
+    if (first === undefined || isRunning) return null
+    const since = `No good run since its scheduled time ${age(now - first)}`
+    const text = `${since}. Is its scheduler running? ${howToRun(facts)}`
+    return { level: second === undefined ? 'warning' : 'error', kind, text }
+  }
+  // Without a good run, time began to count with the run that is known.
+  const from = facts.good ?? facts.last
+  if (from === null) return null
+  const ageMs = now - endOf(from)
+  const last = facts.good === null ? 'No run was good yet' : `The last good run ended ${age(ageMs)}`
+  const limits = [
+    ['error', freshness.errorAfterMs],
+    ['warning', freshness.warnAfterMs],
+  ] as const
+  for (const [level, most] of limits)
+    if (most !== null && ageMs > most)
+      return {
+        level,
+        kind,
+        text: `${last}; freshness_of_runs allows ${limit(most)}. ${howToRun(facts)}`,
+      }
+  return null
+}
+
+function howToRun({ file, last, isRunning }: JobFacts): string {
+  if (isRunning) return 'It is running now'
+  if (last !== null && !isDone(last)) return `Continue it with: rankline resume ${last.run}`
+  return file.path === null ? 'Run it again' : `Run it with: rankline run ${file.path}`
+}
+
+function isDone({ finishReason }: RunFacts): boolean {
+  return finishReason === 'completed' || finishReason === 'completed_with_failures'
+}
+
+type Unfinished = Exclude<FinishReason, 'completed' | 'completed_with_failures'> | 'killed'
+
+/** What is said of a run that ended so, and what to do before it is continued. */
+const endings: Readonly<Record<Unfinished, readonly [Problem['level'], text: string, first: string | null]>> =
+  {
+    budget: ['warning', 'stopped at its budget', 'Raise its limit'],
+    balance: ['error', 'stopped: the balance covers no more', 'Top up'],
+    quota: ['error', 'stopped: the quota is used up', 'Raise the quota'],
+    auth: ['error', 'stopped: the key was refused', 'Check RANKLINE_API_KEY'],
+    unavailable: ['error', 'stopped: the service or the disk was not available', 'Check both'],
+    interrupted: ['warning', 'was interrupted', null],
+    crashed: ['error', 'crashed', null],
+    killed: ['error', 'was killed', null],
+  }
+
+function lastRun({ last, isRunning }: JobFacts): Found {
+  if (last === null || isRunning || last.finishReason === 'completed') return null
+  const { run, tasks, finishReason } = last
+  const kind: ProblemKind = 'run'
+  if (finishReason === 'completed_with_failures') {
+    const text = `${grouped(tasks.failed)} of ${count(tasks.planned, 'task')} of run ${run} failed. Why: rankline runs ${run}; buy them again: rankline retry ${run}`
+    return { level: isGoodRun(finishReason, tasks) ? 'warning' : 'error', kind, text }
+  }
+  const [level, how, first] = endings[finishReason ?? 'killed']
+  const done = `${grouped(tasks.done)} of ${count(tasks.planned, 'task')} done`
+  const next = first === null ? 'Continue it with' : `${first}, then continue it with`
+  return { level, kind, text: `Run ${run} ${how} (${done}). ${next}: rankline resume ${run}` }
+}
+
+/** A slot without an end was lost with its process when it was taken so long ago. */
+const longestSlotMs = 3_600_000
+
+/** The newest scheduled time where it was skipped or lost, and nothing ran since. */
+function lostSlot({ slot, last, isRunning }: JobFacts, now: number): Found {
+  if (slot === null || isRunning || slot.outcome === 'ran' || slot.outcome === 'nothing-due') return null
+  if (last !== null && last.startedAt >= slot.takenAt) return null
+  const kind: ProblemKind = 'slot'
+  const time = `Its time ${age(now - slot.slotAt)}`
+  if (slot.outcome === 'skipped')
+    return {
+      level: 'warning',
+      kind,
+      text: `${time} was skipped: ${slot.reason ?? 'the reason is not known'}`,
+    }
+  if (now - slot.takenAt <= longestSlotMs) return null
+  return { level: 'warning', kind, text: `${time} was taken by a process that was killed before it ran` }
+}
+
+function alerts({ alerts }: JobFacts, now: number): Found {
+  const loud = alerts.filter(({ mutedUntil }) => mutedUntil === null || mutedUntil <= now)
+  const [first] = loud
+  if (first === undefined) return null
+  const more = loud.length === 1 ? '' : ` (and ${count(loud.length - 1, 'alert')} more)`
+  const text = `${first.text.replace(/\.$/, '')}${more}. See: rankline alerts list`
+  return { level: 'warning', kind: 'alerts', text }
+}

@@ -1,0 +1,94 @@
+import { count, grouped, size } from '../model/text.ts'
+import type { DatabaseFacts, MessageFacts, MoneyFacts, StatusFacts } from './facts.ts'
+import { jobProblems } from './judge-job.ts'
+import { type Level, levels, type Problem } from './problem.ts'
+
+/** Everything that is wrong, the worst first; of the same level, what concerns all jobs stands before single ones. */
+export function problemsOf({ jobs, money, messages, database, now }: StatusFacts): readonly Problem[] {
+  if (database.isMissing) return []
+  const all = [
+    ...databaseProblems(database),
+    ...moneyProblems(money, now),
+    ...messageProblems(messages),
+    ...jobs.flatMap((job) => jobProblems(job, now)),
+  ]
+  return levels.flatMap((level) => all.filter((one) => one.level === level))
+}
+
+/** The worst of the levels; ok where there is no problem. */
+export function worstLevel(problems: readonly Problem[]): Level {
+  return problems[0]?.level ?? 'ok'
+}
+
+const dayMs = 86_400_000
+
+/** Credits a day, of the last days with calls. */
+export function spentPerDay({ spent: { credits, since } }: Pick<MoneyFacts, 'spent'>, now: number): number {
+  return credits / Math.max(1, (now - since) / dayMs)
+}
+
+/** How many days the balance lasts at the spending of the last days; null where nothing was spent, or it is not known. */
+export function daysLeft(
+  { balance, spent }: Pick<MoneyFacts, 'balance' | 'spent'>,
+  now: number,
+): number | null {
+  const perDay = spentPerDay({ spent }, now)
+  return balance === null || perDay === 0 ? null : Math.max(0, balance.credits) / perDay
+}
+
+const fewDays = 7
+const hardlyADay = 1
+
+function moneyProblems(money: MoneyFacts, now: number): readonly Problem[] {
+  const { balance, unexplained } = money
+  const problems: Problem[] = []
+  const days = daysLeft(money, now)
+  if (balance !== null && days !== null && days < fewDays) {
+    const lasts = days < hardlyADay ? 'less than a day' : `about ${count(Math.floor(days), 'day')}`
+    problems.push({
+      level: days < hardlyADay ? 'error' : 'warning',
+      job: null,
+      kind: 'balance',
+      text: `The balance of ${count(balance.credits, 'credit')} lasts ${lasts} at ${grouped(Math.round(spentPerDay(money, now)))} a day. Top up`,
+    })
+  }
+  if (unexplained !== null && unexplained > 0)
+    problems.push({
+      level: 'warning',
+      job: null,
+      kind: 'unexplained',
+      text: `In the last week the service counted ${count(unexplained, 'credit')} that no call of this database explains. Another program may use the key; see: rankline ledger verify`,
+    })
+  return problems
+}
+
+function messageProblems({ waiting, dead }: StatusFacts['messages']): readonly Problem[] {
+  const about = { level: 'warning', job: null, kind: 'messages' } as const
+  const problem = (facts: MessageFacts, one: string, many: string): readonly Problem[] => {
+    const { messages, channels, error } = facts
+    if (messages === 0) return []
+    const why = error === null ? '' : ` (${error})`
+    const said = `${count(messages, 'message')} to ${channels.join(', ')} ${messages === 1 ? one : many}${why}`
+    return [{ ...about, text: `${said}. Try the channel with: rankline alerts test ${channels[0]}` }]
+  }
+  return [
+    ...problem(dead, 'was given up', 'were given up'),
+    ...problem(waiting, 'is not delivered yet', 'are not delivered yet'),
+  ]
+}
+
+const lowBytes = 500_000_000
+const leastBytes = 50_000_000
+
+function databaseProblems({ path, damage, freeBytes }: DatabaseFacts): readonly Problem[] {
+  const problems: Problem[] = []
+  if (damage !== null) problems.push({ level: 'error', job: null, kind: 'database', text: damage })
+  if (freeBytes < lowBytes)
+    problems.push({
+      level: freeBytes < leastBytes ? 'error' : 'warning',
+      job: null,
+      kind: 'disk',
+      text: `The disk of ${path} has ${size(freeBytes)} left. Free some space: on a full disk nothing is bought`,
+    })
+  return problems
+}

@@ -1,0 +1,26 @@
+/** How bad something is, the worst first. */
+export const levels = ['error', 'warning', 'ok'] as const
+export type Level = (typeof levels)[number]
+
+/** What a problem is about. */
+export type ProblemKind =
+  | 'job-file'
+  | 'stale'
+  | 'run'
+  | 'slot'
+  | 'alerts'
+  | 'balance'
+  | 'unexplained'
+  | 'messages'
+  | 'database'
+  | 'disk'
+
+/** Something that a person has to look at. */
+export interface Problem {
+  readonly level: Exclude<Level, 'ok'>
+  /** Null where it is not about one job. */
+  readonly job: string | null
+  readonly kind: ProblemKind
+  /** What happened, and what to do; without a full stop. */
+  readonly text: string
+}
