@@ -52,7 +52,7 @@ export function withDefaults(
     const part = data[key]
     if (value === undefined || job.failed.has(key)) continue
     if (part !== undefined && !(isRecord(value) && isRecord(part))) continue
-    data[key] = isRecord(value) ? { ...value, ...Object(part ?? {}) } : value
+    data[key] = isRecord(value) ? { ...value, ...givenIn(part) } : value
     taken.add(key)
   }
   return {
@@ -62,6 +62,11 @@ export function withDefaults(
       partAt(tree ?? null, name === undefined ? [key as PropertyKey] : [key as PropertyKey, name]) ===
         undefined,
   }
+}
+
+/** The keys of a map that a file gives: some readers make null of those that it does not. */
+function givenIn(part: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(part) ? Object.fromEntries(Object.entries(part).filter(([, value]) => value != null)) : {}
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -153,6 +153,10 @@ describe('a job in the folder', () => {
   style: post
   params: { hl: de, location: Berlin }
   budget: { max_credits: 100, keep: 7 }
+  every: 1d
+  cadence: { money: 1d, blog: 7d }
+  freshness_of_runs: { warn_after: 26h, error_after: 50h }
+  alerts: [{ when: drop }, { when: lost }]
   targets: [acme.com]
   competitors: [rival.com]
 `
@@ -175,6 +179,11 @@ describe('a job in the folder', () => {
     ['params: { hl: en }', { param: ['hl=fr'] }, 'params', { hl: 'fr', location: 'Berlin' }],
     ['params: { uule: w+CAIQ }', {}, 'params', { hl: 'de', uule: 'w+CAIQ' }],
     ['matrix: { hl: [en] }', {}, 'params', { hl: 'en', location: 'Berlin' }],
+    ['every: 7d', {}, 'every', '7d'],
+    ['cadence: { blog: 14d, news: 1d }', {}, 'cadence', { money: '1d', blog: '14d', news: '1d' }],
+    ['freshness_of_runs: { warn_after: 2d }', {}, 'freshnessOfRuns.errorAfterMs', 50 * 3_600_000],
+    ['freshness_of_runs: { warn_after: 2d }', {}, 'freshnessOfRuns.warnAfterMs', 2 * dayMs],
+    ['alerts: [{ when: gain }]', {}, 'alerts', [expect.objectContaining({ when: 'gain' })]],
     ['', {}, 'depth', 30],
     ['pages: 2', {}, 'depth', null],
     ['pages: 2', {}, 'pages', 2],
@@ -187,7 +196,7 @@ describe('a job in the folder', () => {
     expect(problems).toEqual([])
     const sites = settings?.targets.map(({ site }) => site)
     const [{ params, depth, pages } = { params: null, depth: undefined, pages: undefined }] = queries
-    expect({ ...settings, params, depth, pages, sites }).toHaveProperty([key], value)
+    expect({ ...settings, params, depth, pages, sites }).toHaveProperty(key, value)
   })
 
   test('takes what its operations have, a CSV as much as a YAML', async () => {
