@@ -6,10 +6,12 @@ import { closestMatch } from '../model/text.ts'
 import { pageUrl, plainText, quoted, type ReadResult, wholeNumber } from '../model/values.ts'
 import { schedule } from '../schedule/cron.ts'
 import { every } from '../schedule/every.ts'
+import { weekly } from '../schedule/weekly.ts'
 import { alertsSchema } from './alerts.ts'
 import { scalar, strict } from './issues.ts'
 import { paramNames } from './params.ts'
 import { site } from './targets.ts'
+import { variable } from './variable.ts'
 
 const text = scalar(settings.text)
 const tag = scalar({
@@ -83,6 +85,17 @@ const freshnessOfRuns = strict({
 
 const everyText = { read: every, json: { type: 'string' } }
 
+const ping = strict({
+  url_env: variable.describe('Environment variable that holds the address; /start and /fail are added to it'),
+}).transform(({ url_env }) => ({ urlEnv: url_env }))
+
+const digest = strict({
+  every: scalar({ read: weekly, json: { type: 'string' } }).describe(
+    'Weekdays, or day, and a time in the zone of the job, such as "mon 08:00"',
+  ),
+  to: z.array(text).min(1).optional().describe('Channels of rankline.yaml; all of them if not given'),
+}).transform(({ every, to }) => ({ cron: every, to: to ?? null }))
+
 const structures = {
   freshnessOfRuns,
   operations,
@@ -93,6 +106,8 @@ const structures = {
   cadence: z.record(z.string(), scalar(everyText)),
   targets: z.array(writtenTarget),
   alerts: alertsSchema,
+  ping,
+  digest,
 }
 
 type Shape<T> = { [Key in keyof T]-?: z.ZodType<T[Key]> }

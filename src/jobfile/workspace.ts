@@ -11,6 +11,7 @@ import { fileMistake, yamlText } from './files.ts'
 import { readMap, scalar, strict } from './issues.ts'
 import { defaultsSchema } from './schema.ts'
 import { inFileOrder, type Report } from './source.ts'
+import { variable } from './variable.ts'
 import { parseYaml } from './yaml.ts'
 
 /** The file beside the jobs of a folder that holds what they share. */
@@ -77,15 +78,6 @@ function emptyWorkspace(folder: string): WorkspaceFile {
   return { workspace: workspaceFrom(folder, {}), defaults: noDefaults, bytes: Buffer.alloc(0) }
 }
 
-function variableName(text: string): ReadResult<string> {
-  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(text)) return { value: text }
-  // What stands here by mistake may be the secret itself, which no message repeats.
-  return {
-    message: 'is not the name of an environment variable',
-    fix: 'put the secret into .env, and write the name of its variable here, such as SLACK_URL',
-  }
-}
-
 function mailAddress(text: string): ReadResult<string> {
   const read = plainText(text)
   if (!('value' in read) || /^[^\s@<>,;]+@[^\s@<>,;]+$/.test(read.value)) return read
@@ -101,7 +93,6 @@ function keptFor(text: string): ReadResult<number> {
   }
 }
 
-const variable = scalar({ read: variableName, json: { type: 'string' } })
 const address = scalar({ read: mailAddress, json: { type: 'string' } })
 const age = scalar({ read: keptFor, json: { type: 'string', pattern: '^[0-9]+[dwy]$' } })
 const limit = scalar(settings.natural)

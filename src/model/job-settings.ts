@@ -23,6 +23,20 @@ export interface RunFreshness {
   readonly errorAfterMs: number | null
 }
 
+/** A dead man's switch: an address that is told of each run, and that misses what does not come. */
+export interface Ping {
+  /** The variable that holds the address. */
+  readonly urlEnv: string
+}
+
+/** The figures of the week as a message. */
+export interface Digest {
+  /** When, as a cron pattern in the time zone of the job. */
+  readonly cron: string
+  /** Names of channels; null is all of the workspace. */
+  readonly to: readonly string[] | null
+}
+
 /** Values that are more than one text, or need more than the model to be read: the schema of job files does. */
 interface Structures {
   readonly freshnessOfRuns: RunFreshness
@@ -34,6 +48,8 @@ interface Structures {
   readonly matrix: Readonly<Record<string, string | readonly string[]>>
   readonly targets: readonly (string | WrittenTarget)[]
   readonly alerts: readonly AlertRule[]
+  readonly ping: Ping
+  readonly digest: Digest
 }
 
 /** All that rankline knows of one setting of a job: from here follow the job file, its JSON Schema, the flags and the docs. */
@@ -184,6 +200,16 @@ export const jobSettings = {
     flag: { match: textFlag('How sites are matched: domain, host, prefix or url') },
   },
   alerts: { value: 'alerts', field: 'alerts', help: 'What is told after a run, and to which channels' },
+  ping: {
+    value: 'ping',
+    field: 'ping',
+    help: 'Where each run is reported to, for instance { url_env: PING_URL }: its start, its success or its failure',
+  },
+  digest: {
+    value: 'digest',
+    field: 'digest',
+    help: 'The figures of the week as a message, for instance { every: "mon 08:00", to: [mail] }',
+  },
   budget: {
     help: 'Limits in credits',
     value: {

@@ -26,6 +26,8 @@ budget: { max_credits: 500, keep: 1000 }
 strict_echo: true
 freshness_of_runs: { warn_after: 26h, error_after: 50h }
 alerts: [{ when: drop, by: 3, top: 20, for: { tags: [money] }, confirm: 2, to: [mail] }]
+ping: { url_env: PING_URL }
+digest: { every: "mon 08:00", to: [mail] }
 `
 
 const keywords = 'query,gl,tags,team\nsit stand desk,,a; b,red\ndesk legs,de,,\n'
@@ -54,6 +56,8 @@ describe('a job file with every key', () => {
         { site: 'acme.com/shop', match: 'prefix', also: [], label: 'Shop', own: true },
         { site: 'rival.com', match: 'domain', also: [], label: 'rival.com', own: false },
       ],
+      ping: { urlEnv: 'PING_URL' },
+      digest: { cron: '0 8 * * 1', to: ['mail'] },
       alerts: [
         {
           when: 'drop',

@@ -44,6 +44,8 @@ export function aJob(settings: Partial<JobSettings> = {}): JobSettings {
     targets: [],
     freshnessOfRuns: null,
     alerts: null,
+    ping: null,
+    digest: null,
     budget: noBudget,
     ...settings,
   }

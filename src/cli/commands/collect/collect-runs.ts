@@ -1,5 +1,6 @@
 import { afterRuns } from '../../../app/after-run.ts'
 import type { MetricsFile } from '../../../app/config.ts'
+import { pingStarts, type RunPings, reasonOf } from '../../../app/messages/ping.ts'
 import { type App, mostConnections } from '../../../app/open-app.ts'
 import {
   type CollectRequest,
@@ -13,7 +14,7 @@ import { exitCodeOf, type RunDocument } from '../../../collect/finish.ts'
 import { defaultThrottlingMs } from '../../../collect/stop.ts'
 import { UsageError } from '../../../model/errors.ts'
 import type { FlagsOf } from '../../../model/flag.ts'
-import { exitCodes, type Run, worstReason } from '../../../model/run.ts'
+import { exitCodes, isComplete, type Run, worstReason } from '../../../model/run.ts'
 import { parseDuration } from '../../../model/text.ts'
 import { numberFlag } from '../../../model/values.ts'
 import { about, isScreen, type LogFields, note, type Terminal } from '../../../output/terminal.ts'
@@ -38,12 +39,35 @@ export async function collectRuns(
   above?: Interrupts,
 ): Promise<number> {
   const terminal = about(given, runsOf(listed))
+  using own = above === undefined ? listenForInterrupts(terminal) : null
+  const interrupts = above ?? (own as Interrupts)
+  const jobs = listed.flatMap(({ run, show }) => (show === 'collect' ? [run.settings] : []))
+  const pings = pingStarts(jobs, { outgoing: app.outgoing, log: (line) => terminal.log(line) })
+  try {
+    return await collectAndReport(app, listed, flags, { terminal, interrupts, pings })
+  } catch (error) {
+    await pings.failed(reasonOf(error))
+    throw error
+  }
+}
+
+/** What a collection talks to. */
+interface Surroundings {
+  readonly terminal: Terminal
+  readonly interrupts: Interrupts
+  readonly pings: RunPings
+}
+
+async function collectAndReport(
+  app: App,
+  listed: readonly ListedRun[],
+  flags: CollectFlags,
+  { terminal, interrupts, pings }: Surroundings,
+): Promise<number> {
   for (const { run, show } of listed)
     if (show === 'collect') terminal.event?.('Run started', { level: 'info', run: run.id, job: run.job })
   const { metricsFile, ...settings } = readCollectFlags(flags)
   const display = runStatusLine(terminal, app.clock)
-  using own = above === undefined ? listenForInterrupts(terminal) : null
-  const interrupts = above ?? (own as Interrupts)
   const collection = {
     ...settings,
     stop: interrupts.stop,
@@ -76,6 +100,12 @@ export async function collectRuns(
   const finished = listed.flatMap(({ run, show }, index) =>
     show === 'collect' ? [{ run, document: documents[index] as RunDocument }] : [],
   )
+  const ends = finished.map(({ document }) => ({
+    job: document.job,
+    isGood: isComplete(document.finish_reason),
+    summary: async () => (await summaryLines(app.store, [document], new Set())).join('\n'),
+  }))
+  await pings.ended(ends)
   await afterRuns({ app, finished, metricsFile, log: (line) => terminal.log(line) })
   if (reason === 'interrupted') return interrupts.exitCode()
   return cause?.reason === reason ? exitCodeOf(cause) : exitCodes[reason]

@@ -15,6 +15,7 @@ import {
 } from '../../flags.ts'
 import { planEvents } from '../../progress.ts'
 import { collectRuns, readCollectFlags } from './collect-runs.ts'
+import { tellNotStarted } from './not-started.ts'
 import { jobFileFlags, plan } from './plan.ts'
 
 const flags = {
@@ -44,6 +45,14 @@ export const runCommand = {
 /** `rankline run`: collects jobs, or goes on with what an earlier command did not finish. */
 export async function run(flags: RunFlags, terminal: Terminal): Promise<number> {
   if (flags['dry-run'] === true) return await plan(flags, terminal)
+  return await tellNotStarted(flags, terminal, (heard, begin) => runJobs(flags, heard, begin))
+}
+
+async function runJobs(
+  flags: RunFlags,
+  terminal: Terminal,
+  begin: (jobFiles: readonly string[]) => void,
+): Promise<number> {
   readCollectFlags(flags)
   using lock = collectorLock(flags, (line) => note(terminal, line))
   await using app = await openApp(flags, lock)
@@ -53,6 +62,7 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
   }
   const listed = await planRuns(app, flags, planEvents(terminal), turn)
   if (listed === null) return 2
+  begin(listed.map(({ run }) => run.settings.file))
   const code = await collectRuns(app, listed, flags, terminal)
   return areLeftOut(flags, listed) && (code === 0 || code === 3) ? 2 : code
 }

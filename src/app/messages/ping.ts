@@ -1,0 +1,115 @@
+import { addressIn } from '../../alerts/channels/channel.ts'
+import { RanklineError } from '../../model/errors.ts'
+import type { JobSettings } from '../../model/job.ts'
+import type { Outgoing } from './outgoing.ts'
+
+/** What a dead man's switch is told, of the kind of healthchecks.io. */
+type PingEvent = 'start' | 'success' | 'fail'
+
+const pathOf: Readonly<Record<PingEvent, string>> = { start: '/start', success: '', fail: '/fail' }
+
+/** A ping must not hold up what it reports on. */
+const timeoutMs = 5_000
+const longestBody = 10_000
+
+/** A job with its switch. */
+export type PingedJob = Pick<JobSettings, 'name' | 'ping'>
+
+export interface PingMeans {
+  readonly outgoing: Pick<Outgoing, 'post' | 'secret' | 'addressMistake'>
+  /** Called with a line that must be read. */
+  readonly log: (line: string) => void
+}
+
+/** Tells the switch of a job, where it has one, what happened; a ping that does not arrive is said in one line. */
+export async function sendPing(
+  { name, ping }: PingedJob,
+  event: PingEvent,
+  body: string,
+  { outgoing, log }: PingMeans,
+): Promise<void> {
+  if (ping == null) return
+  const address = addressIn(ping.urlEnv, outgoing)
+  if ('missing' in address) {
+    // The start says it; once a run is enough.
+    if (event !== 'success') log(`The ping of ${name} is not sent: ${address.missing}.`)
+    return
+  }
+  const url = new URL(address.url)
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}${pathOf[event]}`
+  const result = await outgoing.post({
+    url: url.href,
+    headers: { 'content-type': 'text/plain; charset=utf-8' },
+    body: cutToBytes(body, longestBody),
+    timeoutMs,
+  })
+  const reason = 'error' in result ? result.error : result.status >= 300 ? `HTTP ${result.status}` : null
+  if (reason !== null)
+    log(`The ping of ${name} (${event}) did not arrive: ${reason}. Check the address in ${ping.urlEnv}.`)
+}
+
+/** So many bytes of UTF-8 at most, of whole characters. */
+export function cutToBytes(text: string, most: number): string {
+  const bytes = Buffer.from(text)
+  if (bytes.length <= most) return text
+  let end = most
+  // A byte 10xxxxxx goes on with a character that began before it.
+  while (end > 0 && ((bytes[end] as number) & 0xc0) === 0x80) end--
+  return bytes.toString('utf8', 0, end)
+}
+
+/** How a run ended. */
+export interface RunEnd {
+  readonly job: string
+  readonly isGood: boolean
+  /** What came of it, for people. */
+  readonly summary: () => Promise<string>
+}
+
+/** What a switch is told of an error: only what was foreseen is sure to hold no secret. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof RanklineError) return error.message
+  return `rankline failed: internal error (${error instanceof Error ? error.name : 'unknown'})`
+}
+
+/** Tells the switches of job files that nothing was run, as far as these files can be read. */
+export async function pingNotStarted(
+  jobFiles: readonly string[],
+  reason: string,
+  means: PingMeans,
+): Promise<void> {
+  if (jobFiles.length === 0) return
+  const { readPing } = await import('../../jobfile/ping.ts')
+  await Promise.all(jobFiles.map(async (file) => sendPing(await readPing(file), 'fail', reason, means)))
+}
+
+/** Pings around the collection of runs. */
+export interface RunPings {
+  /** Tells how these runs ended. */
+  ended(ends: readonly RunEnd[]): Promise<void>
+  /** Tells that all runs failed whose end was not told. */
+  failed(reason: string): Promise<void>
+}
+
+/** Tells the switches of jobs that their runs begin; nothing waits for that. */
+export function pingStarts(jobs: readonly PingedJob[], means: PingMeans): RunPings {
+  const open = new Map(jobs.filter(({ ping }) => ping != null).map((job) => [job.name, job]))
+  const started = Promise.all([...open.values()].map((job) => sendPing(job, 'start', '', means)))
+  const end = async (name: string, event: PingEvent, summary: () => Promise<string>): Promise<void> => {
+    const job = open.get(name)
+    open.delete(name)
+    if (job !== undefined) await sendPing(job, event, await summary(), means)
+  }
+  return {
+    ended: async (ends) => {
+      await started
+      await Promise.all(
+        ends.map(({ job, isGood, summary }) => end(job, isGood ? 'success' : 'fail', summary)),
+      )
+    },
+    failed: async (reason) => {
+      await started
+      await Promise.all([...open.keys()].map((name) => end(name, 'fail', async () => reason)))
+    },
+  }
+}

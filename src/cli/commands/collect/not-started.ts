@@ -1,0 +1,64 @@
+import { resolve } from 'node:path'
+import { outgoing } from '../../../app/messages/outgoing.ts'
+import { pingNotStarted, reasonOf } from '../../../app/messages/ping.ts'
+import { busyExitCode, RanklineError } from '../../../model/errors.ts'
+import { noFile } from '../../../model/job.ts'
+import type { Terminal } from '../../../output/terminal.ts'
+
+interface NotStartedFlags {
+  readonly job: readonly string[]
+  readonly 'allow-http'?: boolean | undefined
+}
+
+/** Does the work of a command that runs job files; called with the files whose runs it begins. */
+type Work = (terminal: Terminal, begin: (jobFiles: readonly string[]) => void) => Promise<number>
+
+/**
+ * Tells the switches (`ping:`) of job files whose runs did not even begin that they failed: for mistakes in them, or for settings
+ * with which nothing can run. A process that only did not get its turn says nothing: another one is at work.
+ */
+export async function tellNotStarted(
+  flags: NotStartedFlags,
+  terminal: Terminal,
+  work: Work,
+): Promise<number> {
+  const said: string[] = []
+  const begun = new Set<string>()
+  const heard: Terminal = {
+    ...terminal,
+    log: (line, about) => {
+      said.push(line)
+      terminal.log(line, about)
+    },
+  }
+  const tell = async (reason: string, isConcerned: (file: string) => boolean): Promise<void> => {
+    const files = [...new Set(flags.job)].filter((file) => file !== noFile && !begun.has(resolve(file)))
+    const means = {
+      outgoing: outgoing(flags['allow-http'] === true),
+      log: (line: string) => terminal.log(line),
+    }
+    try {
+      await pingNotStarted(files.filter(isConcerned), reason, means)
+    } catch (error) {
+      // Where not even the settings can be read, that was said already.
+      if (!(error instanceof RanklineError)) throw error
+    }
+  }
+  try {
+    const code = await work(heard, (files) => {
+      for (const file of files) begun.add(resolve(file))
+    })
+    if (code === 0) return code
+    if (begun.size === 0) await tell(said.join('\n'), () => true)
+    else
+      for (const file of flags.job) {
+        const mistakes = said.filter((line) => line.startsWith(`${file}:`))
+        if (mistakes.length > 0) await tell(mistakes.join('\n'), (one) => one === file)
+      }
+    return code
+  } catch (error) {
+    const isBusy = error instanceof RanklineError && error.exitCode === busyExitCode
+    if (!isBusy && begun.size === 0) await tell([...said, reasonOf(error)].join('\n'), () => true)
+    throw error
+  }
+}
