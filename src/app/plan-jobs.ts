@@ -1,6 +1,5 @@
 import { type AccountReading, fetchUsage } from '../collect/account.ts'
 import { stopSignal, UsageUnavailable } from '../collect/stop.ts'
-import type { RunFunds } from '../ledger/fit.ts'
 import type { Account } from '../model/call.ts'
 import { localDay, systemClock } from '../model/time.ts'
 import type { BudgetedJob } from '../plan/document.ts'
@@ -45,16 +44,6 @@ export async function decideJobs(
       },
     }
   })
-}
-
-/** What a job's own budget still allows, over all continuations of its run. */
-export async function meansOf(store: Store, { settings, continues }: PlannedJob): Promise<RunFunds> {
-  const { spent, ambiguous } = await store.creditsOf(continues === null ? [] : [continues])
-  const { maxCredits, keep } = settings.budget
-  return {
-    budget: maxCredits === null ? Number.POSITIVE_INFINITY : Math.max(0, maxCredits - spent - ambiguous),
-    keep: keep ?? 0,
-  }
 }
 
 export function unfit(draft: PlanDraft, jobs: readonly BudgetedJob[], { remaining }: Account, calls: number) {

@@ -8,10 +8,12 @@ import type { Run, StopCause } from '../model/run.ts'
 import type { SkippedQueries } from '../store/journal.ts'
 import type { Store } from '../store/store.ts'
 import { backfillAndNotify } from './backfill.ts'
-import { askToBuyAgain, noteBoughtAgain } from './buy-again.ts'
 import { type JobFileFlags, type PlanEvents, stageJobs } from './job-files.ts'
 import type { App } from './open-app.ts'
 import { decideJobs, type JobDecision } from './plan-jobs.ts'
+import { askToBuyAgain, noteBoughtAgain } from './spending/buy-again.ts'
+import { confirmPrices, dearRuns, rejectRaised } from './spending/confirm-price.ts'
+import { sharedLimits } from './spending/limits.ts'
 
 /** A run to be collected, or one that is only shown again. */
 export interface ListedRun {
@@ -24,7 +26,14 @@ export const defaultOutageMs = 60_000
 /** How runs are collected. */
 export type CollectRequest = Pick<
   CollectOptions,
-  'stop' | 'concurrency' | 'maxOutageMs' | 'maxThrottlingMs' | 'fitBalance' | 'onProgress' | 'notice'
+  | 'stop'
+  | 'concurrency'
+  | 'maxOutageMs'
+  | 'maxThrottlingMs'
+  | 'fitBalance'
+  | 'onProgress'
+  | 'notice'
+  | 'reported'
 >
 
 /** How runs are collected where no flag says otherwise. */
@@ -83,7 +92,11 @@ export async function collectAndFinish(
     const withOpenWork = await store.runsWithOpenWork([...new Set(listed.map(({ run }) => run.job))])
     const { maxOutageMs: unavailableMs, maxThrottlingMs: throttledMs } = collection
     const service = app.serviceWith({ unavailableMs, throttledMs })
-    const parts = { ...collection, store, service, clock, random: Math.random, keyHash }
+    const settings = runs.map((run) => run.settings)
+    const parts = {
+      ...{ ...collection, store, service, clock, keyHash, random: Math.random },
+      sharedLimits: await sharedLimits(store, settings),
+    }
     return { ...(await collect(parts, runs, withOpenWork)), mark }
   }
   const { mark, ...collected } = await recoverAndCollect().catch(async (error: unknown) => {
@@ -140,7 +153,7 @@ export async function documentsOf(
 /** Plans jobs into the store when it is this process's turn; null after mistakes in their files, which were logged. */
 export async function planRuns(
   { store, clock }: Pick<App, 'store' | 'clock'>,
-  flags: JobFileFlags & { readonly fresh?: boolean | undefined },
+  flags: JobFileFlags & { readonly fresh?: boolean | undefined; readonly yes?: boolean | undefined },
   events: PlanEvents,
   turn: () => Promise<void>,
 ): Promise<readonly ListedRun[] | null> {
@@ -149,9 +162,14 @@ export async function planRuns(
   if (jobs === null) return null
   const fresh = flags.fresh === true
   // The user is asked before the turn is taken: others need not wait for the answer.
-  const wanted = fresh ? [] : await decideJobs(store, jobs, { fresh, change: false }, clock.wall())
-  const reported = await askToBuyAgain(store, draft, wanted, events)
+  const decide = () => decideJobs(store, jobs, { fresh, change: false }, clock.wall())
+  const wanted = await decide()
+  const reported = await askToBuyAgain(store, draft, fresh ? [] : wanted, events)
+  const dear = flags.yes === true ? [] : await dearRuns(store, draft, wanted)
+  await confirmPrices(dear, events.ask)
   await turn()
+  // Before anything is changed: another process may have changed what there is to buy.
+  if (flags.yes !== true) rejectRaised(await dearRuns(store, draft, await decide()), dear)
   const decided = await decideJobs(store, jobs, { fresh, change: true }, clock.wall())
   if (!fresh) await noteBoughtAgain(store, draft, decided, reported, events.note)
   for (const { job } of decided) await nameJob(store, job.settings)

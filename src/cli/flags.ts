@@ -57,6 +57,10 @@ export const fitFlags = {
   'fit-balance': switchFlag('Buy the most valuable queries that the balance covers, and leave out the rest'),
 } satisfies Flags
 
+export const confirmFlags = {
+  yes: switchFlag('Buy without asking what costs more than the confirm_over of its job'),
+} satisfies Flags
+
 export const waitFlags = {
   wait: textFlag(
     'How long to wait while another process is collecting, for instance 90s; 0 does not wait [1h]',

@@ -41,6 +41,23 @@ export function reachedMessage(standing: BudgetStanding, price: number): string 
   return `${name} is reached: ${grouped(left)} of ${count(credits, 'credit')} are left until ${anew.day} begins (${anew.timezone}). The rest stays open; run the same command again then, or raise the limit.`
 }
 
+/** Of limits, what the tightest one leaves of a whole job; those of tags hold for some queries only. Infinite without any. */
+export function leastLeft(standings: readonly BudgetStanding[]): number {
+  const wholeJob = standings.filter((one) => !('limit' in one) || one.limit.scope !== 'tag')
+  return Math.min(Number.POSITIVE_INFINITY, ...wholeJob.map((one) => amounts(one).left))
+}
+
+/** A limit and what is left of it: `per_day of acme: 12 of 800 credits left until 2026-11-24 begins (UTC).` */
+export function limitLine(standing: BudgetStanding): string {
+  const { credits, left } = amounts(standing)
+  return `${limitName(standing)}: ${grouped(left)} of ${count(credits, 'credit')} left${untilAnew(standing)}.`
+}
+
+function untilAnew(standing: BudgetStanding): string {
+  const anew = beginsAnew(standing)
+  return anew === null ? '' : ` until ${anew.day} begins (${anew.timezone})`
+}
+
 /** Of a limit, used so far before users are warned. */
 const warnedPercent = 80
 
@@ -48,9 +65,7 @@ const warnedPercent = 80
 export function limitWarning(standing: BudgetStanding): string | null {
   const { credits, used, left } = amounts(standing)
   if (used <= 0 || used * 100 < credits * warnedPercent) return null
-  const anew = beginsAnew(standing)
-  const until = anew === null ? '' : ` until ${anew.day} begins (${anew.timezone})`
-  return `${limitName(standing)}: ${grouped(used)} of ${count(credits, 'credit')} are used, ${grouped(left)} left${until}.`
+  return `${limitName(standing)}: ${grouped(used)} of ${count(credits, 'credit')} are used, ${grouped(left)} left${untilAnew(standing)}.`
 }
 
 /** Names a limit and its period: it is reported once. */

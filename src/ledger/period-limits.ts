@@ -7,6 +7,8 @@ export interface PeriodLimit {
   readonly scope: 'job' | 'folder' | 'tag'
   /** The job, the folder or the tag. */
   readonly name: string
+  /** The folder of a tag. */
+  readonly folder?: string
   readonly period: Period
   readonly credits: number
   /** Whose days and months these are. */

@@ -231,6 +231,12 @@ export const jobSettings = {
         help: 'All runs of the job may cost this much in a calendar month',
         flag: { 'per-month': textFlag('Credits that the job may cost in a calendar month') },
       },
+      confirm_over: {
+        value: natural,
+        field: 'confirmOver',
+        help: 'A run that may cost more than this asks first, or needs --yes',
+        flag: { 'confirm-over': textFlag('Ask first, or need --yes, where a run may cost more than this') },
+      },
       keep: {
         value: natural,
         field: 'keep',

@@ -1,4 +1,6 @@
+import type { BudgetStanding } from '../ledger/budget.ts'
 import type { RunFunds, SkippedTotal } from '../ledger/fit.ts'
+import { amounts, limitKey } from '../ledger/limit-wording.ts'
 import type { Account } from '../model/call.ts'
 import type { PlanSummary } from '../model/run.ts'
 import type { PlannedJob } from '../store/runs.ts'
@@ -8,6 +10,10 @@ export interface BudgetedJob {
   readonly summary: PlanSummary
   readonly planned: PlannedJob
   readonly means: RunFunds
+  /** Limits of its budget with what was spent of them; those of tags hold for some of its queries only. */
+  readonly limits: readonly BudgetStanding[]
+  /** The price that the user must agree to first; null where the run costs no more than its `confirm_over`. */
+  readonly dear: { readonly confirmOver: number } | null
 }
 
 /**
@@ -21,12 +27,17 @@ export function planDocuments(
   leftOut: ReadonlyMap<string, SkippedTotal> | null,
 ): readonly PlanDocument[] {
   let balance = account.remaining ?? 0
-  return jobs.map(({ summary, means: { budget, keep } }) => {
+  /** Of limits that several jobs share. */
+  const spent = new Map<string, number>()
+  return jobs.map(({ summary, means: { budget, keep }, limits, dear }) => {
+    const wholeJob = limits.filter((standing) => !('limit' in standing) || standing.limit.scope !== 'tag')
+    const left = wholeJob.map((one) => amounts(one).left - (spent.get(limitKey(one)) ?? 0))
     const rest = leftOut === null ? null : (leftOut.get(summary.job) ?? { queries: 0, credits: 0 })
     const wanted = Math.max(0, Math.min(summary.credits.expected, summary.credits.max - (rest?.credits ?? 0)))
-    const covered = Math.min(wanted, budget, Math.max(0, balance - keep))
+    const covered = Math.max(0, Math.min(wanted, budget, ...left, balance - keep))
     balance -= covered
-    return document(summary, { covered, balance, account, rest })
+    for (const one of wholeJob) spent.set(limitKey(one), (spent.get(limitKey(one)) ?? 0) + covered)
+    return document(summary, { covered, balance, account, rest, limits, dear })
   })
 }
 
@@ -37,10 +48,13 @@ interface Cover {
   readonly balance: number
   readonly account: Account
   readonly rest: SkippedTotal | null
+  readonly limits: BudgetedJob['limits']
+  readonly dear: BudgetedJob['dear']
 }
 
 /** The document of a job in `plan --json`. */
-function document(summary: PlanSummary, { covered, balance, account: { remaining, limits }, rest }: Cover) {
+function document(summary: PlanSummary, { covered, balance, account, rest, limits, dear }: Cover) {
+  const { remaining } = account
   const { min, expected, max } = summary.credits
   const open = summary.tasks - summary.done - summary.reused
   return {
@@ -53,8 +67,20 @@ function document(summary: PlanSummary, { covered, balance, account: { remaining
     ...(rest === null ? {} : { left_out: rest }),
     balance: remaining,
     balance_after: remaining === null ? null : balance,
-    seconds: secondsFor(open, limits),
+    seconds: secondsFor(open, account.limits),
+    ...(dear === null ? {} : { confirm_over: dear.confirmOver }),
+    ...(limits.length === 0 ? {} : { limits: limits.map(limitDocument) }),
   }
+}
+
+/** A limit of the budget as `plan --json` prints it. */
+function limitDocument(standing: BudgetStanding) {
+  const { credits, used, left } = amounts(standing)
+  if (!('limit' in standing))
+    return { limit: 'max_credits', of: 'job', name: standing.job, credits, used, left, begins_anew: null }
+  const { scope, name, period } = standing.limit
+  const beginsAnew = new Date(standing.span.until).toISOString()
+  return { limit: `per_${period}`, of: scope, name, credits, used, left, begins_anew: beginsAnew }
 }
 
 /** Seconds that this number of calls takes at least under these limits; null if there are no limits, or they allow no call. */

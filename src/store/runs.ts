@@ -35,6 +35,10 @@ export interface RunReads {
   /** The file that a job name stands for, or null. */
   jobFile(name: string): Promise<string | null>
   jobNames(): Promise<readonly string[]>
+  /** All jobs that ran, with the file that each name stands for. */
+  jobFiles(): Promise<readonly { readonly name: string; readonly file: string }[]>
+  /** Credits that an unfinished run may still cost, with all pages that may follow; those of failed tasks, too, where they count. */
+  creditsToCome(runId: number, failed: 'count' | 'ignore'): Promise<number>
   /** The newest run of a job that is not closed, or null. */
   latestRun(job: string): Promise<Run | null>
   run(id: number): Promise<Run | null>

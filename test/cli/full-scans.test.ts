@@ -12,10 +12,12 @@ import { type Workspace, workspace } from '../support/rankline.ts'
 
 const job = `name: acme
 pages: 2
+budget: { per_day: 1000, per_month: 9000, max_credits: 500, confirm_over: 100 }
 targets: [acme.com]
 competitors: [rival.com]
-queries: [standing desk, { query: lamp, target: other.com, volume: 10 }]
+queries: [standing desk, { query: lamp, target: other.com, volume: 10, tags: [money] }]
 `
+const shared = 'budget: { per_month: 9000, by_tag: { money: { per_day: 100, per_month: 1000 } } }'
 /** Notes every statement that a process prepares. */
 const watch = `import { appendFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -52,6 +54,7 @@ beforeAll(async () => {
   sandbox = await startSandbox({ sites: ['acme.com', 'rival.com'] })
   place = await workspace(sandbox)
   await place.file('acme.yaml', job)
+  await place.file('rankline.yaml', shared)
   await place.file('watch.mjs', watch)
   for (let run = 0; run < 2; run++) expect((await place.call(['run', 'acme.yaml', '--fresh'])).code).toBe(0)
   expect((await place.call(exportNew.split(' '))).code).toBe(0)
@@ -66,6 +69,7 @@ const exportNew = 'export organic --out new.csv --cursor-file organic.cursor'
 test.each([
   'plan acme.yaml',
   'run acme.yaml --fresh',
+  'resume',
   'runs',
   'runs 1',
   'report acme.yaml',

@@ -4,10 +4,21 @@ import { staged, waitWhile } from './staged.ts'
 
 const hour = 3_600_000
 
-/** A clock that is off by as much. */
+/** The environment of a process whose clock is off by as much. */
 function clockOff(ms: number): Readonly<Record<string, string>> {
   const script = `const { now } = Date; Date.now = () => now() + ${ms}`
   return { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(script)}` }
+}
+
+/** Calls the program with a clock that is off by as much. */
+async function callAt(place: Workspace, ms: number, ...args: readonly string[]) {
+  const { now } = Date
+  Date.now = () => now() + ms
+  try {
+    return await place.call(args)
+  } finally {
+    Date.now = now
+  }
 }
 
 /** How far the clock must be set so that it shows a time of today, or of so many days later, in a far zone. */
@@ -20,10 +31,10 @@ function untilClock(localHour: number, days = 0): number {
 /** Where it is 14 hours later than in UTC. */
 const far = 'timezone: Pacific/Kiritimati\n'
 
-function queries(count: number): string {
+function queries(count: number, word = 'word'): string {
   const lines = Array.from(
     { length: count },
-    (_, index) => `  - { query: word ${index}, priority: ${index} }`,
+    (_, index) => `  - { query: ${word} ${index}, priority: ${index} }`,
   )
   return `queries:\n${lines.join('\n')}\n`
 }
@@ -37,7 +48,7 @@ describe('per_day', () => {
     const job = await place.file('acme.yaml', `${far}budget: { per_day: 5 }\n${queries(12)}`)
     const morning = untilClock(9)
 
-    const first = await place.run(['run', job, '--json'], clockOff(morning))
+    const first = await callAt(place, morning, 'run', job, '--json')
 
     expect(first.code).toBe(4)
     expect(first.stderr).toMatch(
@@ -51,17 +62,17 @@ describe('per_day', () => {
     })
     expect(bought(place).sort()).toEqual([7, 8, 9, 10, 11].map((n) => `word ${n}`).sort())
 
-    const evening = clockOff(untilClock(23))
+    const evening = untilClock(23)
     for (const again of [[], ['--fresh']]) {
-      const { code, stdout } = await place.run(['run', job, ...again], evening)
+      const { code, stdout } = await callAt(place, evening, 'run', job, ...again)
       expect({ code, charged: sandbox.ledger.charged }).toEqual({ code: 4, charged: 5 })
       expect(stdout).toContain('Stopped by per_day of acme; the same command continues when that begins anew')
     }
 
-    const next = await place.run(['run', job, '--json'], clockOff(untilClock(1, 1)))
+    const next = await callAt(place, untilClock(1, 1), 'run', job, '--json')
     expect(next.code).toBe(4)
     expect(sandbox.ledger.charged).toBe(10)
-    const raised = await place.run(['run', job, '--per-day', '100'], clockOff(untilClock(2, 1)))
+    const raised = await callAt(place, untilClock(2, 1), 'run', job, '--per-day', '100')
     expect(raised.code).toBe(0)
     // Five on the first day, and the twelve of the run that began anew.
     expect(sandbox.ledger.charged).toBe(17)
@@ -70,13 +81,13 @@ describe('per_day', () => {
   test('counts what a killed process had in the air', async () => {
     const { sandbox, place } = await staged({ latencyMs: 100 })
     const job = await place.file('acme.yaml', `budget: { per_day: 8 }\n${queries(30)}`)
-    const noon = clockOff(Math.floor(Date.now() / (24 * hour)) * 24 * hour + 12 * hour - Date.now())
-    const { child, ended } = place.start(['run', job, '--concurrency', '4'], noon)
+    const noon = untilClock(12)
+    const { child, ended } = place.start(['run', job, '--concurrency', '4'], clockOff(noon))
     await waitWhile(() => sandbox.ledger.charged < 2)
     child.kill('SIGKILL')
     await ended
 
-    const { code } = await place.run(['run', job], noon)
+    const { code } = await callAt(place, noon, 'run', job)
 
     expect(code).toBe(4)
     expect(sandbox.ledger.charged).toBeGreaterThan(4)
@@ -96,15 +107,15 @@ test('per_month is warned of when most of it is used, and ends with the month', 
   )
   const today = untilClock(12)
 
-  const first = await place.run(['run', job], clockOff(today))
+  const first = await callAt(place, today, 'run', job)
 
   expect(first.code).toBe(0)
   expect(first.stderr).toMatch(
     /^per_month of acme: 10 of 12 credits are used, 2 left until \d{4}-\d\d-01 begins \(Pacific\/Kiritimati\)\.$/m,
   )
-  expect((await place.run(['run', job], clockOff(today))).code).toBe(4)
+  expect((await callAt(place, today, 'run', job)).code).toBe(4)
   expect(sandbox.ledger.charged).toBe(12)
-  const nextMonth = await place.run(['run', job, '--fresh'], clockOff(today + 32 * 24 * hour))
+  const nextMonth = await callAt(place, today + 32 * 24 * hour, 'run', job, '--fresh')
   expect(nextMonth.code).toBe(0)
   expect(sandbox.ledger.charged).toBe(22)
 })
@@ -115,4 +126,82 @@ test('80 % of max_credits is warned of', async () => {
   const { code, stderr } = await place.call(['run', job])
   expect(code).toBe(0)
   expect(stderr).toContain('max_credits of acme: 8 of 10 credits are used, 2 left.\n')
+})
+
+describe('rankline.yaml', () => {
+  test('limits all jobs of its folder together, whichever command collects them', async () => {
+    const { sandbox, place } = await staged()
+    await place.file('rankline.yaml', 'defaults: { timezone: Pacific/Kiritimati }\nbudget: { per_day: 9 }\n')
+    await place.file('a.yaml', queries(4, 'a'))
+    await place.file('b.yaml', queries(4, 'b'))
+    await place.file('c.yaml', queries(4, 'c'))
+    await place.file('elsewhere/d.yaml', queries(4, 'd'))
+    const noon = untilClock(12)
+
+    expect((await callAt(place, noon, 'run', 'a.yaml')).code).toBe(0)
+    const both = await callAt(place, noon, 'run', 'b.yaml', 'c.yaml', '--json')
+    expect(both.code).toBe(4)
+    expect(
+      both.stderr.match(/^per_day in rankline\.yaml is reached: 0 of 9 credits are left until /gm),
+    ).toHaveLength(1)
+    expect(sandbox.ledger.charged).toBe(9)
+    expect((await callAt(place, noon, 'run', 'elsewhere/d.yaml')).code).toBe(0)
+
+    const plan = await callAt(place, noon, 'plan', 'b.yaml', 'c.yaml', '--json')
+    const limit = { limit: 'per_day', of: 'folder', credits: 9, used: 9, left: 0 }
+    expect(JSON.parse(plan.stdout)).toMatchObject([
+      { credits: { covered: 0 }, limits: [limit] },
+      { credits: { covered: 0 }, limits: [limit] },
+    ])
+    expect(
+      plan.stderr.match(/per_day in rankline.yaml: 9 of 9 credits are used, 0 left until/g),
+    ).toHaveLength(1)
+
+    const next = await callAt(place, untilClock(12, 1), 'run', 'b.yaml', 'c.yaml')
+    expect(next.code).toBe(0)
+    expect(sandbox.ledger.charged).toBe(16)
+  })
+
+  test('limits the queries of a tag in all jobs, and lets others through', async () => {
+    const { sandbox, place } = await staged()
+    await place.file(
+      'rankline.yaml',
+      'budget: { by_tag: { acme: { per_month: 5 }, rival: { per_month: 100 } } }\n',
+    )
+    const tagged = Array.from(
+      { length: 4 },
+      (_, n) => `  - { query: acme ${n}, priority: 5, tags: [acme, rival] }`,
+    )
+    const others = ['  - { query: other, tags: [rival] }', '  - plain']
+    await place.file('a.yaml', `queries:\n${[...tagged, ...others].join('\n')}\n`)
+    await place.file('b.yaml', `pages: 2\nqueries:\n${[...tagged, ...others].join('\n')}\n`)
+
+    expect((await callAt(place, untilClock(12), 'run', 'a.yaml')).code).toBe(0)
+    expect(sandbox.ledger.charged).toBe(6)
+    const { code, stdout, stderr } = await callAt(place, untilClock(12), 'run', 'b.yaml', '--json')
+
+    expect(code).toBe(4)
+    expect(stderr).toMatch(
+      /^per_month of the tag acme in rankline\.yaml is reached: 0 of 5 credits are left until /m,
+    )
+    expect(JSON.parse(stdout)).toMatchObject({
+      ...{ finish_reason: 'budget', limits_reached: ['per_month of the tag acme in rankline.yaml'] },
+      tasks: { done: 5, pending: 7 },
+    })
+    const done = place.sql<{ query: string; n: number }>(
+      "SELECT query, count(*) AS n FROM tasks WHERE run_id = 2 AND state = 'done' GROUP BY query ORDER BY query",
+    )
+    expect(done).toEqual([
+      { query: 'acme 0', n: 1 },
+      { query: 'other', n: 2 },
+      { query: 'plain', n: 2 },
+    ])
+    const plan = await callAt(place, untilClock(12), 'plan', 'b.yaml')
+    expect(plan.stdout).toMatch(/per_month of the tag acme in rankline\.yaml: 0 of 5 credits left until /)
+    expect(plan.stdout).toMatch(/per_month of the tag rival in rankline\.yaml: 92 of 100 credits left until /)
+
+    await place.file('rankline.yaml', 'budget: { by_tag: { acme: { per_month: 12 } } }\n')
+    expect((await callAt(place, untilClock(12), 'resume')).code).toBe(0)
+    expect(sandbox.ledger.charged).toBe(18)
+  })
 })

@@ -23,7 +23,13 @@ export function aJobQuery(query: Partial<JobQuery> = {}): JobQuery {
 }
 
 /** No limit in credits. */
-export const noBudget: JobSettings['budget'] = { maxCredits: null, perDay: null, perMonth: null, keep: null }
+export const noBudget: JobSettings['budget'] = {
+  maxCredits: null,
+  perDay: null,
+  perMonth: null,
+  confirmOver: null,
+  keep: null,
+}
 
 /** Settings of a job, of which only what matters is named. */
 export function aJob(settings: Partial<JobSettings> = {}): JobSettings {

@@ -7,6 +7,7 @@ import type { OpenCalls, RunReads, RunStore } from '../runs.ts'
 import { isDiskFull, isLocked } from './connection/errors.ts'
 import type { GroupCommit } from './connection/group-commit.ts'
 import { orm, prepared, type Values } from './connection/statements.ts'
+import { creditsToCome } from './planning/to-come.ts'
 import {
   countRun,
   forgetCountsOf,
@@ -59,6 +60,10 @@ const jobFile = prepared(($: Values<{ name: string }>) =>
   orm.select({ file: jobs.file }).from(jobs).where(eq(jobs.name, $.name)),
 )
 
+const jobFiles = prepared(() =>
+  orm.select({ name: jobs.name, file: jobs.file }).from(jobs).orderBy(jobs.name),
+)
+
 const jobNames = prepared(() => orm.select({ name: jobs.name }).from(jobs).orderBy(jobs.name))
 
 const failureCauses = prepared(($: Values<{ run: number; most: number }>) => {
@@ -99,6 +104,8 @@ export function loadRun(db: Database, id: number): Run | null {
 export function runReads(db: Database): RunReads {
   return {
     jobFile: async (name) => jobFile.get(db, { name })?.file ?? null,
+    jobFiles: async () => jobFiles.all(db),
+    creditsToCome: async (runId, failed) => creditsToCome(db, runId, failed === 'count'),
     jobNames: async () => jobNames.all(db).map(({ name }) => name),
     latestRun: async (job) => latestRun.all(db, { job }).map(runFromRow)[0] ?? null,
     run: async (id) => loadRun(db, id),

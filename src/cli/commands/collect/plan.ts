@@ -1,11 +1,15 @@
 import { areLeftOut, openJobs, type StagedJob, stageJobs } from '../../../app/job-files.ts'
 import { connectFreely } from '../../../app/open-app.ts'
 import { openWhatIsStored } from '../../../app/open-stored.ts'
-import { accountOf, decideJobs, meansOf, unfit } from '../../../app/plan-jobs.ts'
+import { accountOf, decideJobs, unfit } from '../../../app/plan-jobs.ts'
+import { dearRuns, priceList } from '../../../app/spending/confirm-price.ts'
+import { plannedLimits } from '../../../app/spending/limits.ts'
 import { billableOperation } from '../../../catalog/index.ts'
 import type { AccountReading } from '../../../collect/account.ts'
 import { exitCodeOf } from '../../../collect/finish.ts'
 import { UsageUnavailable } from '../../../collect/stop.ts'
+import type { BudgetStanding } from '../../../ledger/budget.ts'
+import { leastLeft, limitLine, limitWarning } from '../../../ledger/limit-wording.ts'
 import { type QuotaUsage, quotaLeft, quotaName, quotaUsage } from '../../../ledger/quotas.ts'
 import type { Account } from '../../../model/call.ts'
 import { type Flags, switchFlag } from '../../../model/flag.ts'
@@ -15,7 +19,7 @@ import type { PlanSummary } from '../../../model/run.ts'
 import type { Target } from '../../../model/target.ts'
 import { count, duration, grouped } from '../../../model/text.ts'
 import { formatTable } from '../../../output/table.ts'
-import type { Terminal } from '../../../output/terminal.ts'
+import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import { type Backtest, backtest, type Day, type PolicyOutcome } from '../../../plan/backtest.ts'
 import { mayNotCall, type PlanDocument, planDocuments } from '../../../plan/document.ts'
 import type { QueryState } from '../../../rank/advance.ts'
@@ -67,25 +71,45 @@ export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number
     terminal.log(account.message)
     return exitCodeOf(account.stop)
   }
-  const budgeted = await Promise.all(
-    decided.map(async ({ planned }, index) => ({
+  const limits = await plannedLimits(
+    store,
+    decided.map(({ planned }) => planned),
+    app.clock.wall(),
+  )
+  const dear = await dearRuns(store, draft, decided)
+  const budgeted = decided.map(({ planned }, index) => {
+    const { name, budget } = planned.settings
+    const ofJob = limits[index] ?? []
+    return {
       summary: summaries[index] as PlanSummary,
       planned,
-      means: await meansOf(store, planned),
-    })),
-  )
+      means: { budget: leastLeft(ofJob), keep: budget.keep ?? 0 },
+      limits: ofJob,
+      dear: dear.find(({ job }) => job === name) ?? null,
+    }
+  })
   const quotas = await quotaUsage(store, app.keyHash, account, app.clock.wall())
   const leftOut =
     flags['fit-balance'] === true ? await unfit(draft, budgeted, account, quotaLeft(quotas)) : null
   const documents = planDocuments(budgeted, account, leftOut)
-  for (const warning of [...warnings(jobs, account), ...quotaWarnings(quotas, documents)])
+  for (const warning of [
+    ...warnings(jobs, account),
+    ...quotaWarnings(quotas, documents),
+    ...limitWarnings(limits.flat()),
+    ...(dear.length === 0 ? [] : [`${priceList(dear)}: run asks first, or needs --yes.`]),
+  ])
     terminal.log(warning)
   await terminal.write(
     flags.json === true
       ? `${JSON.stringify(documents.length === 1 ? documents[0] : documents, null, 2)}\n`
-      : described(documents, account, terminal.columns),
+      : described(documents, account, terminal.columns, limits.flat()),
   )
   return areLeftOut(flags, jobs) ? 2 : 0
+}
+
+/** A line for each limit that is mostly used. */
+function limitWarnings(limits: readonly BudgetStanding[]): readonly string[] {
+  return [...new Set(limits.flatMap((standing) => limitWarning(standing) ?? []))]
 }
 
 function quotaWarnings(
@@ -243,7 +267,12 @@ function totalRow(documents: readonly PlanDocument[]): string[] {
 }
 
 /** Plans as a table for people. */
-export function described(documents: readonly PlanDocument[], account: Account, width: number): string {
+export function described(
+  documents: readonly PlanDocument[],
+  account: Account,
+  width: number,
+  limits: readonly BudgetStanding[] = [],
+): string {
   const rows = documents.map((one) => {
     const { job, queries, tasks, credits, balance_after, seconds } = one
     return [
@@ -278,7 +307,8 @@ export function described(documents: readonly PlanDocument[], account: Account, 
   )
   const duplicates = documents.reduce((sum, one) => sum + one.duplicates, 0)
   const joined = duplicates === 0 ? '' : `${count(duplicates, 'duplicate row')} joined. `
-  return `${table}\n${joined}Balance now ${amount(account.remaining, 'not known')}. Nothing was spent.\n`
+  const left = [...new Set(limits.map(limitLine))].map((line) => `${sanitize(line)}\n`).join('')
+  return `${table}\n${left}${joined}Balance now ${amount(account.remaining, 'not known')}. Nothing was spent.\n`
 }
 
 function amount(n: number | null | undefined, otherwise: string): string {

@@ -2,6 +2,8 @@ import { databaseSetting } from '../../../app/config.ts'
 import { searchJob } from '../../../app/job-files.ts'
 import { collectorLock } from '../../../app/lock.ts'
 import { openApp } from '../../../app/open-app.ts'
+import { confirmPrices, dearToGoOn } from '../../../app/spending/confirm-price.ts'
+import { sharedLimits } from '../../../app/spending/limits.ts'
 import { UsageError } from '../../../model/errors.ts'
 import type { Flags } from '../../../model/flag.ts'
 import { isComplete, type Run } from '../../../model/run.ts'
@@ -13,6 +15,7 @@ import type { Store } from '../../../store/store.ts'
 import {
   type Command,
   collectFlags,
+  confirmFlags,
   logFlags,
   serviceFlags,
   type TypedFlags,
@@ -20,7 +23,7 @@ import {
 } from '../../flags.ts'
 import { collectRuns, readCollectFlags } from './collect-runs.ts'
 
-const flags = { ...serviceFlags, ...collectFlags, ...waitFlags, ...logFlags } satisfies Flags
+const flags = { ...serviceFlags, ...collectFlags, ...confirmFlags, ...waitFlags, ...logFlags } satisfies Flags
 
 type ResumeFlags = TypedFlags<typeof flags> & { readonly run?: string }
 
@@ -38,6 +41,7 @@ export async function resume(flags: ResumeFlags, terminal: Terminal): Promise<nu
       closedAt === null
         ? `Run ${id} is finished. To buy what failed in it: rankline retry ${id}`
         : `A later run took the place of run ${id}, so it cannot be continued. List runs with: rankline runs`,
+    failed: 'ignore',
     prepare: (store, run) => store.reopenRun(run.id),
   })
 }
@@ -56,6 +60,7 @@ export async function retry(flags: ResumeFlags, terminal: Terminal): Promise<num
       isOpen(run)
         ? `Run ${run.id} is not finished. Continue it first: rankline resume ${run.id}`
         : `Run ${run.id} has no failed tasks.`,
+    failed: 'count',
     prepare: async (store, run) => {
       const failed = await store.retryFailed(run.id)
       terminal.log(`Trying ${count(failed, 'failed task')} of run ${run.id} again.`, {
@@ -70,13 +75,15 @@ interface Continuation {
   readonly fits: (run: Run) => boolean
   readonly none: string
   readonly refusal: (run: Run) => string
+  /** Whether failed tasks are bought again. */
+  readonly failed: 'count' | 'ignore'
   readonly prepare: (store: Store, run: Run) => Promise<void>
 }
 
 async function continueRun(
   flags: ResumeFlags,
   terminal: Terminal,
-  { fits, none, refusal, prepare }: Continuation,
+  { fits, none, refusal, failed, prepare }: Continuation,
 ): Promise<number> {
   readCollectFlags(flags)
   using lock = collectorLock(flags, (line) => note(terminal, line))
@@ -92,6 +99,9 @@ async function continueRun(
     return 0
   }
   if (!fits(run)) throw new UsageError(refusal(run))
+  // A mistake in rankline.yaml changes nothing of the run.
+  await sharedLimits(store, [run.settings])
+  if (flags.yes !== true) await confirmPrices(await dearToGoOn(store, run, failed), terminal.ask ?? null)
   await prepare(store, run)
   return await collectRuns(app, [{ run, show: 'collect' }], flags, terminal)
 }

@@ -7,6 +7,7 @@ import { note, type Terminal } from '../../../output/terminal.ts'
 import {
   type Command,
   collectFlags,
+  confirmFlags,
   fitFlags,
   logFlags,
   serviceFlags,
@@ -23,6 +24,7 @@ const flags = {
   ...serviceFlags,
   ...collectFlags,
   ...logFlags,
+  ...confirmFlags,
   ...waitFlags,
   ...fitFlags,
   'dry-run': switchFlag('The same as plan'),

@@ -1,11 +1,11 @@
-import { RanklineError } from '../model/errors.ts'
-import { exitCodes, isComplete } from '../model/run.ts'
-import { count } from '../model/text.ts'
-import { sanitize } from '../output/terminal.ts'
-import type { PlanDraft } from '../store/runs.ts'
-import type { Store } from '../store/store.ts'
-import type { PlanEvents } from './job-files.ts'
-import type { JobDecision } from './plan-jobs.ts'
+import { RanklineError } from '../../model/errors.ts'
+import { exitCodes, isComplete } from '../../model/run.ts'
+import { count } from '../../model/text.ts'
+import { sanitize } from '../../output/terminal.ts'
+import type { PlanDraft } from '../../store/runs.ts'
+import type { Store } from '../../store/store.ts'
+import type { PlanEvents } from '../job-files.ts'
+import type { JobDecision } from '../plan-jobs.ts'
 
 type DoneStore = Pick<Store, 'latestRun'>
 type Priced = Pick<PlanDraft, 'summary'>
