@@ -1,5 +1,10 @@
-import type { AlertMessage, AlertNews } from '../model/alert.ts'
-import type { Change } from './rules/evaluate.ts'
+import type { AlertMessage, AlertNews, AlertRule } from '../model/alert.ts'
+
+/** An alert as it is told, with the channels that its rule names. */
+export interface ToldAlert {
+  readonly to: AlertRule['to']
+  readonly news: AlertNews
+}
 
 /** A message with the name of its channel. */
 export interface ChannelMessage {
@@ -8,21 +13,17 @@ export interface ChannelMessage {
 }
 
 /**
- * One message for each channel that a rule names: what begins first, then what is over. A rule without names goes to all channels;
- * one that the workspace no longer has is left out.
+ * One message for each channel that has something to tell: what begins first, then what is over. A rule without names goes to all
+ * channels; names that the workspace does not have are left out.
  */
 export function messagesOf(
-  changes: readonly Change[],
+  told: readonly ToldAlert[],
   { job, run, channels }: Pick<AlertMessage, 'job' | 'run'> & { readonly channels: readonly string[] },
 ): readonly ChannelMessage[] {
   return channels.flatMap((channel) => {
-    const told = changes.filter(({ rule: { to } }) => to?.includes(channel) ?? true)
-    if (told.length === 0) return []
-    const alerts = (['open', 'over'] as const).flatMap((state) => told.filter((one) => one.state === state))
-    return [{ channel, message: { job, run, alerts: alerts.map(newsOf) } }]
+    const news = told.flatMap(({ to, news }) => (to === null || to.includes(channel) ? [news] : []))
+    if (news.length === 0) return []
+    const alerts = (['open', 'over'] as const).flatMap((state) => news.filter((one) => one.state === state))
+    return [{ channel, message: { job, run, alerts } }]
   })
-}
-
-function newsOf({ id, rule, state, query, target, before, now, text }: Change): AlertNews {
-  return { id, when: rule.when, state, query: query?.text ?? null, target, before, now, text }
 }

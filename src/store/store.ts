@@ -1,3 +1,4 @@
+import type { AlertStore } from './alerts.ts'
 import type { AnswerStore, DiskSpace, Journal, ResultRecorder } from './journal.ts'
 import type { LedgerStore } from './ledger.ts'
 import type { OutboxStore } from './outbox.ts'
@@ -21,6 +22,7 @@ export interface Store
     ReportStore,
     TrackingStore,
     HistoryStore,
+    AlertStore,
     OutboxStore,
     SlotStore,
     DueReads,

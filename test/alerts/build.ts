@@ -1,4 +1,4 @@
-import { evaluate, type Facts, type StoredAlert } from '../../src/alerts/rules/evaluate.ts'
+import { evaluate, type Facts, type KnownAlert } from '../../src/alerts/rules/evaluate.ts'
 import type { Look, RunHealth, WatchedQuery, WatchedTarget } from '../../src/alerts/rules/facts.ts'
 import type { AlertRule } from '../../src/model/alert.ts'
 
@@ -60,7 +60,7 @@ export function story(
   rules: readonly AlertRule[],
   runs: readonly (Partial<Facts> | null)[],
 ): readonly (readonly string[])[] {
-  let open: StoredAlert[] = []
+  let open: KnownAlert[] = []
   return runs.map((facts, at) => {
     if (facts === null) return []
     const { changes, dropped } = evaluate({ ...noFacts, rules, at, ...facts }, open)

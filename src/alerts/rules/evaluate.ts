@@ -24,7 +24,7 @@ export interface Facts {
 }
 
 /** An alert as it is stored while it is open. */
-export interface StoredAlert extends OpenAlert {
+export interface KnownAlert extends OpenAlert {
   readonly id: string
   readonly identity: string
 }
@@ -60,24 +60,26 @@ function identityOf(job: string, rule: string, watched: Watched | null): string 
   return JSON.stringify([job, rule, watched?.queryKey ?? null, watched?.target ?? null])
 }
 
+/** The identity of the rule that an alert is of. */
+export function ruleOf(identity: string): string {
+  return (JSON.parse(identity) as readonly [job: string, rule: string])[1]
+}
+
 /** The id of an alert that begins at an instant. */
 export function alertId(identity: string, at: number): string {
   return createHash('sha256').update(`${identity} ${at}`).digest('hex').slice(0, 12)
 }
 
 /** Everything that begins and everything that is over, in the order of the rules, then of the queries. */
-export function evaluate(facts: Facts, stored: readonly StoredAlert[]): Evaluation {
+export function evaluate(facts: Facts, stored: readonly KnownAlert[]): Evaluation {
   const open = new Map(stored.map((alert) => [alert.identity, alert]))
   const changes = facts.rules.flatMap((rule) => judges[rule.when](rule, facts, open))
   const known = new Set(facts.rules.map(ruleIdentity))
-  const dropped = stored.flatMap(({ id, identity }) => {
-    const [, rule] = JSON.parse(identity) as readonly [string, string]
-    return known.has(rule) ? [] : [id]
-  })
+  const dropped = stored.flatMap(({ id, identity }) => (known.has(ruleOf(identity)) ? [] : [id]))
   return { changes, dropped }
 }
 
-type Open = ReadonlyMap<string, StoredAlert>
+type Open = ReadonlyMap<string, KnownAlert>
 type Judge = (rule: AlertRule, facts: Facts, open: Open) => readonly Change[]
 
 const ranks: Judge = (rule, facts, open) =>
@@ -131,7 +133,7 @@ function ofPairs(
   rule: AlertRule,
   { job, pairs, at }: Facts,
   open: Open,
-  judge: (pair: WatchedPair, known: StoredAlert | null) => Verdict | null,
+  judge: (pair: WatchedPair, known: KnownAlert | null) => Verdict | null,
 ): readonly Change[] {
   const changes: Change[] = []
   const named = ruleIdentity(rule)
@@ -156,7 +158,7 @@ function ofPairs(
 
 function newCompetitors(rule: AlertRule, { job, serps, at }: Facts, open: Open): readonly Change[] {
   const named = ruleIdentity(rule)
-  const openSites = new Map<string, Map<string, StoredAlert>>()
+  const openSites = new Map<string, Map<string, KnownAlert>>()
   for (const alert of open.values()) {
     const [, ofRule, queryKey, site] = JSON.parse(alert.identity) as readonly string[]
     if (ofRule !== named || queryKey === undefined || site === undefined) continue
@@ -178,7 +180,7 @@ function change(
     known,
     at,
     ...about
-  }: Omit<Change, keyof Verdict | 'id'> & { readonly known: StoredAlert | null; readonly at: number },
+  }: Omit<Change, keyof Verdict | 'id'> & { readonly known: KnownAlert | null; readonly at: number },
 ): Change {
   return { ...verdict, ...about, id: known?.id ?? alertId(about.identity, at) }
 }

@@ -17,6 +17,7 @@ import { trackingStore } from './rankings/tracking.ts'
 import { historyStore } from './results/derive.ts'
 import { resultRecorder } from './results/query-state.ts'
 import { runStore } from './runs.ts'
+import { alertStore } from './unattended/alerts.ts'
 import { dueReads } from './unattended/due.ts'
 import { outboxStore } from './unattended/outbox.ts'
 import { slotStore } from './unattended/slots.ts'
@@ -118,6 +119,7 @@ function storeOf({ db, path, memory, space, writer, close }: StoreParts): Store 
     ...trackingStore(db),
     snapshot: () => describingErrors(openSnapshot(db), path),
     ...historyStore(db, writer, memory),
+    ...alertStore(db, writer),
     ...outboxStore(db, writer),
     ...slotStore(db, writer),
     ...dueReads(db),

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { and, asc, desc, eq, lte, sql } from 'drizzle-orm'
-import type { MessageState, OutboxMessage, OutboxStore } from '../../outbox.ts'
+import type { MessageState, NewMessage, OutboxMessage, OutboxStore } from '../../outbox.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
 import { outbox } from './schema.ts'
@@ -80,15 +80,22 @@ const listed = prepared(($: Values<{ job: string | null; state: MessageState | n
     .limit($.limit),
 )
 
+/** Puts a message in; answers 0 where its identity is there already. Inside a transaction. */
+export function putMessage(
+  db: Database,
+  { identity, channel, kind, job, runId, message }: NewMessage,
+  now: number,
+): number {
+  const row = { identity, channel, kind, job, runId, message, createdAt: now, nextTryAt: now }
+  return put.run(db, row).changes
+}
+
 export function outboxStore(db: Database, writer: GroupCommit): OutboxStore {
   return {
     putMessages: (messages, now) =>
       writer.write(() => {
         let added = 0
-        for (const { identity, channel, kind, job, runId, message } of messages) {
-          const row = { identity, channel, kind, job, runId, message, createdAt: now, nextTryAt: now }
-          added += put.run(db, row).changes
-        }
+        for (const message of messages) added += putMessage(db, message, now)
         return added
       }),
     knownIdentities: async (identities) =>

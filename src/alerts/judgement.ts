@@ -1,0 +1,68 @@
+import { type AlertRule, ruleIdentity } from '../model/alert.ts'
+import type { Judgement, NewAlert, StoredAlert } from '../store/alerts.ts'
+import { messagesOf, type ToldAlert } from './messages.ts'
+import { type Change, evaluate, type Facts, ruleOf } from './rules/evaluate.ts'
+
+/** What is known of a job's alerts before it is judged. */
+export interface Known {
+  readonly open: readonly StoredAlert[]
+  /** Until when identities are muted, those that are not left out. */
+  readonly muted: ReadonlyMap<string, number>
+  /** Names of the channels of the workspace. */
+  readonly channels: readonly string[]
+  /** The run that is judged; null where the job could not run. */
+  readonly run: Judgement['run']
+  readonly now: number
+}
+
+/**
+ * Judges a run and decides what is told of it. What is muted is stored and not sent: an alert that began so is told when it is muted no
+ * longer, if it is not over by then; its end is sent only where its beginning was.
+ */
+export function judge(facts: Facts, { open, muted, channels, run, now }: Known): Judgement {
+  const { changes, dropped } = evaluate(facts, open)
+  const byId = new Map(open.map((alert) => [alert.id, alert]))
+  const ended = new Set([...dropped, ...changes.flatMap(({ state, id }) => (state === 'over' ? [id] : []))])
+  const isTold = ({ state, id, identity }: Change): boolean =>
+    !muted.has(identity) && (state === 'open' || byId.get(id)?.told === true)
+  const late = open.filter(({ id, identity, told }) => !told && !ended.has(id) && !muted.has(identity))
+  const told = [
+    ...late.flatMap((alert) => lateNews(alert, facts.rules)),
+    ...changes.filter(isTold).map(newsOf),
+  ]
+  const { job, at } = facts
+  const about = run === null ? job : `run ${run.id}`
+  return {
+    ...{ job, run, at, now, dropped },
+    opened: changes.flatMap((change) => (change.state === 'open' ? [openedBy(change, muted)] : [])),
+    over: changes.flatMap(({ state, id, now, text }) => (state === 'over' ? [{ id, now, text }] : [])),
+    toldNow: late.map(({ id }) => id),
+    messages: messagesOf(told, { job, run: run?.id ?? null, channels }).map(({ channel, message }) => ({
+      // A run that is continued ends more than once.
+      identity: `alerts:${about}:${at}:${channel}`,
+      ...{ kind: 'alerts' as const, channel, job, runId: run?.id ?? null, message },
+    })),
+  }
+}
+
+function openedBy(change: Change, muted: Known['muted']): NewAlert {
+  const { id, identity, rule, query, target, before, now, text } = change
+  const mutedUntil = muted.get(identity) ?? null
+  return {
+    ...{ id, identity, when: rule.when, queryId: query?.id ?? null, target, before, now, text },
+    ...{ mutedUntil, told: mutedUntil === null },
+  }
+}
+
+function newsOf({ id, rule, state, query, target, before, now, text }: Change): ToldAlert {
+  const news = { id, when: rule.when, state, query: query?.text ?? null, target, before, now, text }
+  return { to: rule.to, news }
+}
+
+function lateNews(alert: StoredAlert, rules: readonly AlertRule[]): readonly ToldAlert[] {
+  const { id, identity, when, query, target, before, now, text } = alert
+  const rule = rules.find((one) => ruleIdentity(one) === ruleOf(identity))
+  return rule === undefined
+    ? []
+    : [{ to: rule.to, news: { id, when, state: 'open', query, target, before, now, text } }]
+}

@@ -1,0 +1,221 @@
+import type { Facts } from '../../alerts/rules/evaluate.ts'
+import type {
+  Look,
+  RunHealth,
+  SiteList,
+  WatchedPair,
+  WatchedQuery,
+  WatchedSerp,
+} from '../../alerts/rules/facts.ts'
+import { findOperation } from '../../catalog/index.ts'
+import type { AlertKind, AlertRule } from '../../model/alert.ts'
+import { siteOf } from '../../model/public-suffix.ts'
+import { kindCodes } from '../../model/result.ts'
+import { isComplete, type Run } from '../../model/run.ts'
+import type { Target } from '../../model/target.ts'
+import { compileTarget, matcherOf } from '../../rank/match.ts'
+import type { QueryOfRun, ResultList, RunToJudge, TargetOfRun } from '../../store/alerts.ts'
+import type { Store } from '../../store/store.ts'
+
+/** What the store does not hold of the end of a run. */
+export type EndOfRun = Pick<RunHealth, 'unexplained' | 'balance'>
+
+type Watching = Pick<Facts, 'pairs' | 'serps' | 'linkText'>
+
+const dayMs = 86_400_000
+/** The spending of so many days says how long the balance lasts. */
+const spendingDays = 28
+
+/** How a run went as a whole. */
+export async function healthOf(
+  store: Store,
+  run: Run,
+  rules: readonly AlertRule[],
+  end: EndOfRun,
+): Promise<RunHealth> {
+  const isAsked = (kind: AlertKind): boolean => rules.some(({ when }) => when === kind)
+  return {
+    finishReason: run.finishReason ?? 'crashed',
+    tasks: await store.taskCounts(run.id),
+    mismatched: isAsked('suspect') ? (store.runQuality(run.id).mismatched ?? 0) : 0,
+    ...end,
+    daysLeft: isAsked('days-left')
+      ? await daysLeft(store, end.balance, run.finishedAt ?? run.startedAt)
+      : null,
+  }
+}
+
+async function daysLeft(store: Store, balance: number | null, now: number): Promise<number | null> {
+  const begin = now - spendingDays * dayMs
+  const days = (await store.sums('day', { from: begin })).filter(({ credits }) => credits > 0)
+  const spent = days.reduce((sum, { credits }) => sum + credits, 0)
+  const [first] = days
+  if (balance === null || first === undefined) return null
+  const since = Math.max(begin, Date.parse(String(first.group)))
+  return Math.max(0, balance) / (spent / Math.max(1, (now - since) / dayMs))
+}
+
+const ofPairs: readonly AlertKind[] = [
+  ...(['drop', 'gain', 'entered', 'left', 'lost'] as const),
+  ...(['url-changed', 'citation-lost', 'citation-won'] as const),
+]
+
+/** What a run observed, with what was observed before: nothing for a run that may still go on, and what no rule watches is not read. */
+export async function observedFacts(
+  store: Store,
+  { run }: RunToJudge,
+  rules: readonly AlertRule[],
+): Promise<Watching> {
+  const linkText = (id: number): string => store.links([id])[0] ?? ''
+  const ofQueries = rules.filter(({ when }) => ofPairs.includes(when) || when === 'new-competitor')
+  const isOver = isComplete(run.finishReason) || run.closedAt !== null
+  if (ofQueries.length === 0 || !isOver) return { pairs: [], serps: [], linkText }
+  const watched = watchedQueries(store.queriesOfRun(run.id))
+  return {
+    pairs: await watchedPairs(store, run, { rules: ofQueries, watched }),
+    serps: [...watchedSerps(store, run, { rules: ofQueries, watched })],
+    linkText,
+  }
+}
+
+type Queries = ReadonlyMap<number, WatchedQuery & Pick<QueryOfRun, 'operation'>>
+
+interface Watch {
+  readonly rules: readonly AlertRule[]
+  readonly watched: Queries
+}
+
+function watchedQueries(queries: readonly QueryOfRun[]): Queries {
+  const sameText = groupedBy(queries, ({ text }) => text)
+  return new Map(
+    queries.map(({ params, ...query }) => {
+      const variant = variantOf({ ...query, params }, sameText.get(query.text) ?? [])
+      return [query.id, { ...query, variant, cites: kindOf(query.operation) === 'reference' }]
+    }),
+  )
+}
+
+/** What tells a query apart from others of the same text: its operation and parameters, where they differ. */
+function variantOf({ operation, params }: QueryOfRun, same: readonly QueryOfRun[]): string {
+  const differs = (value: (query: QueryOfRun) => unknown): boolean => new Set(same.map(value)).size > 1
+  const names = [...new Set(same.flatMap((query) => Object.keys(query.params)))]
+  const told = names.filter((name) => name in params && differs((query) => query.params[name]))
+  return [
+    ...(differs((query) => query.operation) ? [operation] : []),
+    ...told.map((name) => `${name}=${params[name]}`),
+  ].join(', ')
+}
+
+function kindOf(operation: string) {
+  const found = findOperation(operation)
+  return found?.billable === true ? found.kind : null
+}
+
+async function watchedPairs(
+  store: Store,
+  run: Run,
+  { rules, watched }: Watch,
+): Promise<readonly WatchedPair[]> {
+  const named = new Set(rules.flatMap((rule) => rule.for.targets ?? []))
+  const isNew = await newTargets(store, run)
+  const targets = store
+    .targetsOfRun(run.id)
+    .filter((target) => target.own || named.has(target.site) || named.has(target.label))
+    .filter((target) => !isNew(target))
+  const byId = new Map(targets.map((target) => [target.id, target]))
+  const pairs: WatchedPair[] = []
+  for (const { query: queryId, target: targetId, looks } of store.lastLooks(run, [...byId.keys()])) {
+    const [query, target] = [watched.get(queryId), byId.get(targetId)]
+    if (query === undefined || target === undefined || looks.length < 2) continue
+    pairs.push({ query, target, looks: looks.map(lookFrom).reverse() })
+  }
+  return inOrder(pairs, watched)
+}
+
+function lookFrom([rank, depth, pages, link]: readonly [
+  number | null,
+  number,
+  number | null,
+  number | null,
+]): Look {
+  return { rank, depth, pages, link }
+}
+
+/** In the order of the queries' texts. */
+function inOrder(pairs: readonly WatchedPair[], watched: Queries): readonly WatchedPair[] {
+  const place = new Map([...watched.keys()].map((id, index) => [id, index]))
+  return [...pairs].sort((a, b) => (place.get(a.query.id) ?? 0) - (place.get(b.query.id) ?? 0))
+}
+
+/** Runs that may be judged late are few: the run before one of them is among so many. */
+const lateRuns = 10
+
+/**
+ * Targets of the whole job that the run before did not have. What is stored of them was looked up in its answers later: to compare
+ * with that would tell of what happened before somebody wished to know.
+ */
+async function newTargets(store: Store, run: Run): Promise<(target: TargetOfRun) => boolean> {
+  const before = (await store.runs({ job: run.job, limit: lateRuns })).find(({ id }) => id < run.id)
+  const keyOf = ({ site, match }: Pick<TargetOfRun, 'site' | 'match'>): string => `${match}:${site}`
+  const keysOf = (one: Run): ReadonlySet<string> => new Set(one.settings.targets.map(keyOf))
+  if (before === undefined) return () => false
+  const [now, earlier] = [keysOf(run), keysOf(before)]
+  return (target) => {
+    const key = keyOf(target)
+    return now.has(key) && !earlier.has(key)
+  }
+}
+
+/** Lists of results before the run's that tell whether a site is new. */
+const listsBefore = 3
+
+function* watchedSerps(store: Store, run: Run, { rules, watched }: Watch): Generator<WatchedSerp> {
+  const sites = rules.filter(({ when }) => when === 'new-competitor')
+  if (sites.length === 0) return
+  const top = Math.max(...sites.map((rule) => rule.top ?? 0))
+  const isAsked = ({ tags }: WatchedQuery): boolean =>
+    sites.some(({ for: only }) => only.tags?.some((tag) => tags.includes(tag)) ?? true)
+  const isOwn = ownResults(run.settings.targets)
+  for (const query of watched.values()) {
+    const kind = kindOf(query.operation)
+    if (kind === null || query.cites || !isAsked(query)) continue
+    const runs = store.runsWithResults(run, query.id, listsBefore)
+    if (runs[0] !== run.id) continue
+    const listOf = (id: number): SiteList =>
+      siteList(store.resultList({ run: id, query: query.id, kind: kindCodes[kind], top }), isOwn)
+    const now = listOf(run.id)
+    const before = runs.slice(1).map(listOf)
+    yield { query, lists: [now, ...before].reverse() }
+  }
+}
+
+function siteList({ results, depth }: ResultList, isOwn: (site: string, link: string) => boolean): SiteList {
+  const ranks = new Map<string, number>()
+  for (const { rank, site, link } of results)
+    if (!ranks.has(site) && !isOwn(site, link)) ranks.set(site, rank)
+  return { ranks, depth }
+}
+
+/** Whether a result is an own target's. Only links of their sites are compared. */
+function ownResults(targets: readonly Target[]): (site: string, link: string) => boolean {
+  const own = targets.filter((target) => target.own)
+  const matchers = groupedBy(
+    own.map((target) => ({ target, matches: matcherOf(target) })),
+    ({ target }) => {
+      const host = compileTarget(target)?.site.host ?? target.site
+      return siteOf(host) ?? host
+    },
+  )
+  return (site, link) => matchers.get(site)?.some(({ matches }) => matches(link)) ?? false
+}
+
+function groupedBy<T>(list: readonly T[], keyOf: (one: T) => string): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>()
+  for (const one of list) {
+    const key = keyOf(one)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [one])
+    else group.push(one)
+  }
+  return groups
+}

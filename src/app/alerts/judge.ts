@@ -1,0 +1,93 @@
+import { judge } from '../../alerts/judgement.ts'
+import type { JobSettings } from '../../model/job.ts'
+import type { Run } from '../../model/run.ts'
+import type { Clock } from '../../model/time.ts'
+import type { RunToJudge } from '../../store/alerts.ts'
+import type { Store } from '../../store/store.ts'
+import type { App } from '../open-app.ts'
+import { workspaceOf } from '../workspace.ts'
+import { type EndOfRun, healthOf, observedFacts } from './facts.ts'
+
+/** Runs that were collected now, with what only this process knows of them. */
+interface Collected {
+  readonly app: Pick<App, 'store' | 'clock' | 'keyHash'>
+  readonly finished: readonly {
+    readonly run: Pick<Run, 'id' | 'job'>
+    readonly document: {
+      readonly credits: { readonly balance_after: number | null; readonly unexplained: number | null }
+    }
+  }[]
+}
+
+/**
+ * Judges every run whose end no rule has judged yet: those that were collected now, and those of any job whose process died before it
+ * came to that. State and messages of a run are one change, so that a crash loses no alert and sends none twice.
+ */
+export async function judgeRuns({ app, finished }: Collected): Promise<void> {
+  const { store, clock, keyHash } = app
+  const ends = new Map(
+    finished.map(({ run, document: { credits } }) => [
+      run.id,
+      { unexplained: credits.unexplained, balance: credits.balance_after },
+    ]),
+  )
+  for (const job of await store.jobsThatRan())
+    for (const one of await store.runsToJudge(job)) {
+      const lastRead = (await store.lastUsage(keyHash))?.remaining ?? null
+      const end = ends.get(one.run.id) ?? { unexplained: null, balance: null }
+      await judgeRun({ store, clock }, one, { ...end, balance: end.balance ?? lastRead })
+    }
+}
+
+type Parts = { readonly store: Store; readonly clock: Pick<Clock, 'wall'> }
+
+async function judgeRun({ store, clock }: Parts, one: RunToJudge, end: EndOfRun): Promise<void> {
+  const { run, hasEnded } = one
+  const { job, settings } = run
+  const rules = settings.alerts ?? []
+  const facts = {
+    ...{ job, rules, skipped: null },
+    at: Math.max(run.finishedAt ?? 0, run.closedAt ?? 0),
+    health: hasEnded ? await healthOf(store, run, rules, end) : null,
+    ...(await observedFacts(store, one, rules)),
+  }
+  await store.recordJudgement(judge(facts, { run, ...(await known({ store, clock }, settings)) }))
+}
+
+/**
+ * Says that a job could not run at its time: its file is broken, or the key was refused. For the scheduler and for `run --due`; what is to
+ * be sent waits in the outbox.
+ *
+ * @param settings of the job's last form without mistakes; null where only its last run tells
+ */
+export async function judgeSkippedJob(
+  { store, clock }: Parts,
+  {
+    job,
+    settings,
+    reason,
+  }: { readonly job: string; readonly settings: JobSettings | null; readonly reason: string },
+): Promise<void> {
+  const from = settings ?? (await store.runs({ job, limit: 1 }))[0]?.settings
+  const rules = from?.alerts?.filter(({ when }) => when === 'run-skipped') ?? []
+  if (from === undefined || rules.length === 0) return
+  const nothing = { health: null, pairs: [], serps: [], linkText: () => '' }
+  const facts = { job, rules, at: clock.wall(), skipped: reason, ...nothing }
+  const { open, ...others } = await known({ store, clock }, from)
+  // The other rules of the job are not asked: their alerts go on.
+  const judgement = judge(facts, {
+    run: null,
+    ...others,
+    open: open.filter(({ when }) => when === 'run-skipped'),
+  })
+  if (judgement.opened.length > 0) await store.recordJudgement(judgement)
+}
+
+async function known({ store, clock }: Parts, { name, file }: Pick<JobSettings, 'name' | 'file'>) {
+  const now = clock.wall()
+  return {
+    ...{ now, channels: Object.keys((await workspaceOf(file)).channels) },
+    open: await store.openAlerts(name),
+    muted: await store.mutedIdentities(name, now),
+  }
+}

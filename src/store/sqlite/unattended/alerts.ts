@@ -1,0 +1,152 @@
+import type { Database } from 'better-sqlite3'
+import { and, desc, eq, sql } from 'drizzle-orm'
+import type { AlertKind } from '../../../model/alert.ts'
+import type { AlertStore, Judgement, NewAlert, StoredAlert } from '../../alerts.ts'
+import type { GroupCommit } from '../connection/group-commit.ts'
+import { orm, prepared, type Values } from '../connection/statements.ts'
+import { loadRun } from '../runs.ts'
+import { queries, runs } from '../schema.ts'
+import { lookReads } from './looks.ts'
+import { putMessage } from './outbox.ts'
+import { alerts, judgedRuns } from './schema.ts'
+
+const stored = {
+  ...{ id: alerts.id, identity: alerts.identity, job: alerts.job, when: alerts.when },
+  ...{ query: queries.text, target: alerts.target, state: alerts.state },
+  ...{ openedAt: alerts.openedAt, openedRun: alerts.openedRun, overAt: alerts.overAt },
+  ...{ before: alerts.before, now: alerts.now, text: alerts.text },
+  ...{ mutedUntil: alerts.mutedUntil, told: alerts.told },
+}
+
+const openOf = prepared(($: Values<{ job: string }>) =>
+  orm
+    .select(stored)
+    .from(alerts)
+    .leftJoin(queries, eq(queries.id, alerts.queryId))
+    .where(and(eq(alerts.job, $.job), eq(alerts.state, 'open')))
+    .orderBy(alerts.openedAt, alerts.id),
+)
+
+const listed = prepared(($: Values<{ job: string | null; overSince: number }>) =>
+  orm
+    .select(stored)
+    .from(alerts)
+    .leftJoin(queries, eq(queries.id, alerts.queryId))
+    .where(
+      sql`(${$.job} IS NULL OR ${alerts.job} = ${$.job})
+        AND (${alerts.state} = 'open' OR ${alerts.overAt} >= ${$.overSince})`,
+    )
+    .orderBy(sql`${alerts.state} = 'over'`, desc(alerts.openedAt), alerts.id),
+)
+
+const muted = prepared(($: Values<{ job: string; now: number }>) =>
+  orm
+    .select({ identity: alerts.identity, until: sql<number>`max(${alerts.mutedUntil})` })
+    .from(alerts)
+    .where(sql`${alerts.job} = ${$.job} AND ${alerts.mutedUntil} > ${$.now}`)
+    .groupBy(alerts.identity),
+)
+
+const toJudge = prepared(
+  ($: Values<{ job: string }>) =>
+    sql<{
+      id: number
+      hasEnded: number
+    }>`SELECT ${runs.id} AS id, ${judgedRuns.finishedAt} IS NOT ${runs.finishedAt} AS hasEnded
+      FROM ${runs} LEFT JOIN ${judgedRuns} ON ${judgedRuns.runId} = ${runs.id}
+      WHERE ${runs.job} = ${$.job} AND ${runs.finishedAt} IS NOT NULL
+        AND (${judgedRuns.runId} IS NULL OR ${judgedRuns.finishedAt} IS NOT ${runs.finishedAt}
+          OR ${judgedRuns.closedAt} IS NOT ${runs.closedAt})
+        AND ${runs.id} >= coalesce((SELECT max(judged.run_id) FROM ${judgedRuns} judged JOIN ${runs} mine
+          ON mine.id = judged.run_id AND mine.job = ${$.job}), 0)
+        AND (json_array_length(${runs.settings}, '$.alerts') > 0
+          OR EXISTS (SELECT 1 FROM ${alerts} WHERE ${alerts.job} = ${$.job} AND ${alerts.state} = 'open'))
+      ORDER BY ${runs.id}`,
+)
+
+type Inserted = Omit<NewAlert, 'told'> & {
+  readonly job: string
+  readonly openedAt: number
+  readonly openedRun: number | null
+  readonly told: boolean
+  readonly when: AlertKind
+}
+
+const open = prepared(($: Values<Inserted>) =>
+  orm.insert(alerts).values({
+    ...{ id: $.id, identity: $.identity, job: $.job, when: $.when, queryId: $.queryId, target: $.target },
+    ...{ state: 'open', openedAt: $.openedAt, openedRun: $.openedRun, before: $.before, now: $.now },
+    ...{ text: $.text, mutedUntil: $.mutedUntil, told: $.told },
+  }),
+)
+
+const end = prepared(
+  (
+    $: Values<{
+      id: string
+      at: number
+      run: number | null
+      now: string | null
+      text: string | null
+    }>,
+  ) =>
+    orm
+      .update(alerts)
+      .set({
+        ...{ state: 'over', overAt: sql`${$.at}`, overRun: sql`${$.run}` },
+        now: sql`coalesce(${$.now}, ${alerts.now})`,
+        text: sql`coalesce(${$.text}, ${alerts.text})`,
+      })
+      .where(and(eq(alerts.id, $.id), eq(alerts.state, 'open'))),
+)
+
+const tell = prepared(($: Values<{ id: string }>) =>
+  orm.update(alerts).set({ told: true }).where(eq(alerts.id, $.id)),
+)
+
+const mute = prepared(($: Values<{ id: string; until: number }>) =>
+  orm
+    .update(alerts)
+    .set({ mutedUntil: sql`${$.until}` })
+    .where(eq(alerts.id, $.id)),
+)
+
+const noteJudged = prepared(
+  ($: Values<{ run: number; finishedAt: number | null; closedAt: number | null }>) =>
+    orm
+      .insert(judgedRuns)
+      .values({ runId: $.run, finishedAt: $.finishedAt, closedAt: $.closedAt })
+      .onConflictDoUpdate({
+        target: judgedRuns.runId,
+        set: { finishedAt: sql`${$.finishedAt}`, closedAt: sql`${$.closedAt}` },
+      }),
+)
+
+function record(db: Database, judgement: Judgement): void {
+  const { job, run, at, now, opened, over, dropped, toldNow, messages } = judgement
+  const runId = run?.id ?? null
+  for (const one of over)
+    end.run(db, { id: one.id, at, run: runId, now: JSON.stringify(one.now), text: one.text })
+  for (const id of dropped) end.run(db, { id, at, run: runId, now: null, text: null })
+  for (const alert of opened) open.run(db, { ...alert, job, openedAt: at, openedRun: runId })
+  for (const id of toldNow) tell.run(db, { id })
+  for (const message of messages) putMessage(db, message, now)
+  if (run !== null) noteJudged.run(db, { run: run.id, finishedAt: run.finishedAt, closedAt: run.closedAt })
+}
+
+export function alertStore(db: Database, writer: GroupCommit): AlertStore {
+  return {
+    openAlerts: async (job) => openOf.all(db, { job }) as StoredAlert[],
+    listAlerts: async ({ job = null, overSince }) => listed.all(db, { job, overSince }) as StoredAlert[],
+    mutedIdentities: async (job, now) =>
+      new Map(muted.all(db, { job, now }).map(({ identity, until }) => [identity, until])),
+    runsToJudge: async (job) =>
+      toJudge.all(db, { job }).flatMap(({ id, hasEnded }) => {
+        const run = loadRun(db, id)
+        return run === null ? [] : [{ run, hasEnded: hasEnded === 1 }]
+      }),
+    ...lookReads(db),
+    recordJudgement: (judgement) => writer.write(() => record(db, judgement)),
+    muteAlert: (id, until) => writer.write(() => mute.run(db, { id, until }).changes === 1),
+  }
+}

@@ -1,0 +1,147 @@
+import type { Database } from 'better-sqlite3'
+import { and, eq, sql } from 'drizzle-orm'
+import type { AlertStore, LookRow, ResultList } from '../../alerts.ts'
+import { orm, prepared, type Values } from '../connection/statements.ts'
+import { rankOf } from '../rankings/serps.ts'
+import {
+  hosts,
+  links,
+  observations as o,
+  queries,
+  results,
+  runQueries as rq,
+  runs,
+  runTargets,
+  targets,
+  tasks,
+} from '../schema.ts'
+
+/** What alert rules are told of observations and results. */
+
+/** Observations of a query's target that are read: three that count, the one before, and some that count with no rule. */
+const mostLooks = 8
+
+const queriesOf = prepared(($: Values<{ run: number }>) =>
+  orm
+    .select({
+      ...{ id: queries.id, key: sql<string>`lower(hex(${queries.key}))`, operation: queries.operation },
+      ...{ text: queries.text, params: queries.params, tags: rq.tags },
+    })
+    .from(rq)
+    .innerJoin(queries, eq(queries.id, rq.queryId))
+    .where(eq(rq.runId, $.run))
+    .orderBy(queries.text, queries.operation, queries.params),
+)
+
+const targetsOf = prepared(($: Values<{ run: number }>) =>
+  orm
+    .select({
+      ...{ id: targets.id, site: targets.site, match: targets.match },
+      ...{ label: runTargets.label, own: runTargets.own },
+    })
+    .from(runTargets)
+    .innerJoin(targets, eq(targets.id, runTargets.targetId))
+    .where(eq(runTargets.runId, $.run))
+    .orderBy(targets.id),
+)
+
+/** Where all planned pages were looked at, the planned depth counts: a page with a result less is no shallower look. */
+const depth = sql`coalesce((SELECT coalesce(${rq.depth}, ${rq.pages} * ${rq.pageSize}) FROM ${rq}
+  WHERE ${rq.runId} = past.${sql.identifier(o.runId.name)} AND ${rq.queryId} = past.${sql.identifier(o.queryId.name)}
+    AND past.${sql.identifier(o.unbrokenPages.name)} >= ${rq.pages}),
+  past.${sql.identifier(o.unbrokenDepth.name)}, past.${sql.identifier(o.depth.name)})`
+
+const past = (column: { readonly name: string }) => sql`past.${sql.identifier(column.name)}`
+
+/** Each step back is one look into the index of a query's observations. */
+const looksOf = prepared(
+  ($: Values<{ run: number; job: string; targets: string }>) =>
+    sql<{
+      query: number
+      target: number
+      looks: string
+    }>`SELECT ${o.queryId} AS query, ${o.targetId} AS target,
+      (SELECT json_group_array(json_array(look.rank, look.depth, look.pages, look.link)) FROM (
+        SELECT ${past(o.rank)} AS rank, ${depth} AS depth, ${past(o.unbrokenPages)} AS pages,
+          (SELECT coalesce(${links.sameAs}, ${links.id}) FROM ${links} WHERE ${links.id} = ${past(o.linkId)}) AS link
+        FROM ${o} past CROSS JOIN ${runs} ON ${runs.id} = ${past(o.runId)} AND ${runs.job} = ${$.job}
+        WHERE ${past(o.queryId)} = ${o.queryId} AND ${past(o.targetId)} = ${o.targetId}
+          AND ${past(o.runId)} <= ${o.runId} AND ${past(o.state)} <> 'unknown' AND ${past(o.suspect)} = 0
+        ORDER BY ${past(o.runId)} DESC LIMIT ${sql.raw(String(mostLooks))}) look) AS looks
+    FROM ${o} WHERE ${o.runId} = ${$.run} AND ${o.state} <> 'unknown' AND ${o.suspect} = 0
+      AND ${o.targetId} IN (SELECT value FROM json_each(${$.targets}))`,
+)
+
+const runsOf = prepared(($: Values<{ run: number; job: string; query: number; most: number }>) =>
+  orm
+    .select({ id: runs.id })
+    .from(runs)
+    .crossJoin(tasks)
+    .where(
+      sql`${runs.job} = ${$.job} AND ${runs.id} <= ${$.run} AND ${tasks.runId} = ${runs.id}
+        AND ${tasks.queryId} = ${$.query} AND ${tasks.page} = 1 AND ${tasks.state} = 'done'`,
+    )
+    .orderBy(sql`${runs.id} DESC`)
+    .limit($.most),
+)
+
+const resultsOf = prepared(($: Values<{ run: number; query: number; kind: number; top: number }>) =>
+  orm
+    .select({
+      ...{ page: tasks.page, rank: rankOf, link: links.link },
+      site: sql<string>`coalesce(${hosts.site}, ${hosts.host})`,
+    })
+    .from(tasks)
+    .innerJoin(results, and(eq(results.answerId, tasks.answerId), eq(results.kind, $.kind)))
+    .innerJoin(links, eq(links.id, results.linkId))
+    .innerJoin(hosts, eq(hosts.id, links.hostId))
+    .where(
+      sql`${tasks.runId} = ${$.run} AND ${tasks.queryId} = ${$.query} AND ${tasks.state} = 'done'
+        AND ${tasks.rankBase} < ${$.top}`,
+    )
+    .orderBy(tasks.page, results.place),
+)
+
+/** The first page that was not answered, and whether nothing can follow the pages before it. */
+const gapOf = prepared(
+  ($: Values<{ run: number; query: number }>) =>
+    sql<{
+      gap: number
+      ended: number
+    }>`SELECT gap, gap > ${rq.pages} OR ${rq.pagingKind} IS 'ended' AS ended FROM ${rq},
+      (SELECT coalesce(min(${tasks.page}) FILTER (WHERE ${tasks.state} <> 'done'), max(${tasks.page}) + 1) AS gap
+        FROM ${tasks} WHERE ${tasks.runId} = ${$.run} AND ${tasks.queryId} = ${$.query})
+      WHERE ${rq.runId} = ${$.run} AND ${rq.queryId} = ${$.query}`,
+)
+
+function resultList(
+  db: Database,
+  look: { readonly run: number; readonly query: number; readonly kind: number; readonly top: number },
+): ResultList {
+  const { gap, ended } = gapOf.one(db, { run: look.run, query: look.query })
+  const found = resultsOf.all(db, look)
+  const unbroken = found.flatMap(({ page, rank }) => (page < gap ? [rank] : []))
+  return {
+    results: found.filter(({ rank }) => rank <= look.top),
+    depth: ended === 1 ? Number.POSITIVE_INFINITY : Math.max(0, ...unbroken),
+  }
+}
+
+type LookReads = Pick<
+  AlertStore,
+  'queriesOfRun' | 'targetsOfRun' | 'lastLooks' | 'runsWithResults' | 'resultList'
+>
+
+export function lookReads(db: Database): LookReads {
+  return {
+    queriesOfRun: (run) => queriesOf.all(db, { run }),
+    targetsOfRun: (run) => targetsOf.all(db, { run }),
+    *lastLooks({ id, job }, wanted) {
+      for (const { looks, ...pair } of looksOf.each(db, { run: id, job, targets: JSON.stringify(wanted) }))
+        yield { ...pair, looks: JSON.parse(looks) as LookRow[] }
+    },
+    runsWithResults: ({ id, job }, query, before) =>
+      runsOf.all(db, { run: id, job, query, most: before + 1 }).map((run) => run.id),
+    resultList: (look) => resultList(db, look),
+  }
+}
