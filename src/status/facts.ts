@@ -1,6 +1,6 @@
 import type { RunFreshness } from '../model/job-settings.ts'
 import type { FinishReason, RunTotals } from '../model/run.ts'
-import type { OpenAlert } from '../store/status.ts'
+import type { StoredAlert } from '../store/alerts.ts'
 import type { Slot } from '../store/unattended.ts'
 
 // What is known of all jobs at one instant. Instants are epoch milliseconds, money is in credits.
@@ -36,6 +36,8 @@ export interface JobFacts {
   /** Alerts that are not over. */
   readonly alerts: readonly OpenAlert[]
 }
+
+export type OpenAlert = Pick<StoredAlert, 'id' | 'when' | 'text' | 'openedAt' | 'mutedUntil'>
 
 export interface JobFileFacts {
   /** As a user can name it from the working folder; null for a job without a file. */

@@ -15,7 +15,6 @@ import type {
 } from '../../status/facts.ts'
 import { missedSlots } from '../../status/missed.ts'
 import type { MessageState } from '../../store/outbox.ts'
-import type { OpenAlert } from '../../store/status.ts'
 import type { Store } from '../../store/store.ts'
 import type { Slot } from '../../store/unattended.ts'
 import { databaseSetting, type SettingFlags } from '../config.ts'
@@ -37,11 +36,10 @@ export async function gatherStatus(flags: SettingFlags, now: number): Promise<St
   const isMissing = !existsSync(path)
   await using store = await openWhatIsStored(flags)
   const spending = spendingOf(store, now)
-  const openAlerts = await store.openAlerts()
   const isCollecting = !isMissing && (await isCollected(path))
   const known = await knownJobs(store, '.')
   const jobs: JobFacts[] = []
-  for (const job of known) jobs.push(await jobFacts(job, { store, now, openAlerts, isCollecting, spending }))
+  for (const job of known) jobs.push(await jobFacts(job, { store, now, isCollecting, spending }))
   return {
     now,
     jobs,
@@ -66,14 +64,13 @@ async function isCollected(path: string): Promise<boolean> {
 interface Around {
   readonly store: Store
   readonly now: number
-  readonly openAlerts: readonly OpenAlert[]
   readonly isCollecting: boolean
   readonly spending: Spending
 }
 
 async function jobFacts(
   { name, file, settings: described, changedAt }: KnownJob,
-  { store, now, openAlerts, isCollecting, spending }: Around,
+  { store, now, isCollecting, spending }: Around,
 ): Promise<JobFacts> {
   const runs = await store.newestRuns(name)
   const { last, good } = runs
@@ -94,7 +91,7 @@ async function jobFacts(
     slot,
     nextSlot: schedule === null || isGone ? null : nextSlot(schedule, timezone, now),
     ...(await spending(name, timezone)),
-    alerts: openAlerts.filter(({ job }) => job === name),
+    alerts: await store.openAlerts(name),
   }
 }
 

@@ -37,7 +37,6 @@ export async function writeMetrics({ app: { store }, metricsFile }: MetricsStep)
 }
 
 async function currentMetrics(store: Store): Promise<string> {
-  const openAlerts = await store.openAlerts()
   const jobs: JobMetrics[] = []
   for (const job of await store.jobsThatRan()) {
     const { last, good } = await store.newestRuns(job)
@@ -51,7 +50,7 @@ async function currentMetrics(store: Store): Promise<string> {
       credits: spent,
       tasks: { done, failed, pending },
       coverage: coverageOf({ planned, done }),
-      openAlerts: openAlerts.filter((alert) => alert.job === job).length,
+      openAlerts: (await store.openAlerts(job)).length,
     })
   }
   return metricsText(jobs, (await store.newestUsage())?.remaining ?? null)

@@ -6,7 +6,6 @@ import { orm, prepared, type Values } from '../connection/statements.ts'
 import { lastUsageOfAll, markAt } from '../ledger/sums.ts'
 import { loadRun, taskCounts } from '../runs.ts'
 import { runs } from '../schema.ts'
-import { alerts } from './schema.ts'
 
 const jobsOfRuns = prepared(() => orm.selectDistinct({ job: runs.job }).from(runs).orderBy(runs.job))
 
@@ -22,17 +21,6 @@ const completeRuns = prepared(($: Values<{ job: string }>) =>
     .orderBy(desc(runs.id)),
 )
 
-const openAlerts = prepared(() =>
-  orm
-    .select({
-      ...{ id: alerts.id, job: alerts.job, when: alerts.when, text: alerts.text },
-      ...{ openedAt: alerts.openedAt, mutedUntil: alerts.mutedUntil },
-    })
-    .from(alerts)
-    .where(eq(alerts.state, 'open'))
-    .orderBy(desc(alerts.openedAt), alerts.id),
-)
-
 export function statusReads(db: Database): StatusReads {
   return {
     jobsThatRan: async () => jobsOfRuns.all(db).map(({ job }) => job),
@@ -41,7 +29,6 @@ export function statusReads(db: Database): StatusReads {
       return { last: last === undefined ? null : loadRun(db, last.id), good: newestGood(db, job) }
     },
     newestUsage: async () => lastUsageOfAll(db),
-    openAlerts: async () => openAlerts.all(db),
     markAt: async (instant) => markAt(db, instant),
   }
 }
