@@ -11,22 +11,22 @@ import { hashOf } from '../results/dictionary.ts'
 import { answers, calls, links, queries, rawAnswers, runs, texts } from '../schema.ts'
 import { type Invariant, invariants } from './invariants.ts'
 
-/** Something that is broken. */
+/** A kind of damage. */
 export interface Finding {
   readonly what: string
   readonly count: number
-  /** The first one, for instance `task 17`, or what SQLite says of it. */
+  /** The first case, for instance `task 17`, or a message of SQLite. */
   readonly first: string | null
 }
 
-/** How much a check read (null where that cannot be counted), and what it found. */
+/** What a check read (null if that cannot be counted), and what it found. */
 export interface Checked {
   readonly runs: number | null
   readonly calls: number | null
   readonly answers: number | null
-  /** Calls that may cost and have no end: in flight, or left by a process that died. The next run makes them ambiguous. */
+  /** Paid calls without an end: in flight, or left by a process that died. The next run makes them ambiguous. */
   readonly openCalls: number | null
-  /** By SQLite's own check. */
+  /** By the integrity check of SQLite. */
   readonly isDamaged: boolean
   readonly findings: readonly Finding[]
 }
@@ -41,7 +41,7 @@ export async function quickCheck(path: string): Promise<string | null> {
   })
 }
 
-/** Runs SQLite's own check, then those of the invariants and checksums. Changes nothing. */
+/** Runs the integrity check of SQLite, then checks invariants and checksums. Changes nothing. */
 export async function checkDatabase(path: string): Promise<Checked> {
   return await inspect(path, (db) => {
     if ((appliedMigration(db) ?? 0) < newestMigration)
@@ -78,7 +78,7 @@ function runChecks(checks: readonly Check[]): readonly Finding[] {
   ]
 }
 
-/** Null where the file cannot be read that far. */
+/** Null if the damage keeps it from being read. */
 function unlessDamaged<T>(look: () => T): T | null {
   try {
     return look()
@@ -94,7 +94,7 @@ function checkFile(db: Database.Database): readonly Finding[] {
   return damage.length === 0 ? [] : [{ what, count: damage.length, first: damage[0] ?? null }]
 }
 
-/** SQLite may stop after some errors, as it does where a page cannot be read at all. */
+/** SQLite may stop after some errors, for instance at a page that cannot be read. */
 function integrityErrors(db: Database.Database): readonly string[] {
   const lines: string[] = []
   try {
@@ -115,7 +115,7 @@ function finding({ broken, of }: Broken, { count, first }: Found): readonly Find
 
 type Broken = Pick<Invariant, 'broken' | 'of'>
 
-/** A table whose rows carry a checksum of their text. SQLite keeps none: it does not see a bit that has turned. */
+/** A table whose rows have a checksum of their text. SQLite has no checksums and does not see a flipped bit. */
 interface ChecksummedTable extends Broken {
   /** The number of each row. */
   readonly id: SQLiteColumn
@@ -123,7 +123,7 @@ interface ChecksummedTable extends Broken {
   readonly isSound: (row: never) => boolean
 }
 
-/** Parameters as text: a broken row may be no JSON. */
+/** Parameters as text, because a broken row may not be JSON. */
 type Query = Pick<typeof queries.$inferSelect, 'key' | 'operation' | 'text'> & { readonly params: string }
 
 export const checksummedTables: readonly ChecksummedTable[] = [
@@ -165,13 +165,13 @@ function isWord({ hash, word }: { readonly hash: number; readonly word: string }
   return hashOf(word) === hash
 }
 
-/** How many rows are broken, and the least id of them; null where none is. */
+/** The number of broken rows, and the least id of them; null if none is broken. */
 interface Found {
   readonly count: number
   readonly first: number | null
 }
 
-/** Reads each row by itself: a damaged one hides no other. Only their number is held, however many there are. */
+/** Reads each row separately, so that a damaged one hides no other. Only their number is kept. */
 function corruptRows(db: Database.Database, { id, columns, isSound }: ChecksummedTable): Found {
   const ids = prepared(() => orm.select({ id }).from(id.table))
   const read = prepared(($: Values<{ row: number }>) =>
@@ -180,10 +180,10 @@ function corruptRows(db: Database.Database, { id, columns, isSound }: Checksumme
   const isCorrupt = (row: number): boolean => {
     try {
       const found = read.get(db, { row })
-      // An index that names a missing row is found by SQLite's own check.
+      // The integrity check of SQLite finds an index that names a missing row.
       return found !== undefined && !isSound(found as never)
     } catch (error) {
-      // That the database is busy, for instance, says nothing of the row.
+      // Other errors, for instance of a busy database, do not mean that the row is corrupt.
       if (error instanceof Database.SqliteError && !isDamage(error)) throw error
       return true
     }

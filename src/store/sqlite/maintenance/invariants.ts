@@ -25,11 +25,11 @@ import {
   results as x,
 } from '../schema.ts'
 
-/** What holds in every database that rankline has written, at any moment, also while it collects. */
+/** A rule that holds in every database of rankline at any moment, also while it collects. */
 export interface Invariant {
-  /** Names what breaks it. */
+  /** The rows that break it, in words. */
   readonly broken: string
-  /** What the numbers of these rows count. */
+  /** What the ids of these rows name. */
   readonly of: string
   /** The rows that break it, each with its `id`. */
   readonly rows: SQL
@@ -42,7 +42,7 @@ const rows =
     sql`SELECT ${id} AS id FROM ${sql(from, ...parts)}`
 const union = (...all: readonly SQL[]): SQL => sql.join([...all], sql` UNION ALL `)
 
-/** Whether a row names a word that its dictionary does not have. */
+/** Whether a row names a text, link or host that is not stored. */
 function lacks(table: typeof texts | typeof links | typeof hosts, ...columns: readonly Column[]): SQL {
   const w = alias(table, 'w')
   const missing = columns.map(
@@ -78,7 +78,7 @@ export const invariants: readonly Invariant[] = [
       WHERE ${t.state} = 'answered' AND NOT EXISTS (SELECT 1 FROM ${b} WHERE ${b.answerId} = ${t.answerId})`,
   },
   {
-    // More than one billed call is no sign of it: an answer that cannot be parsed is paid for, and bought again by retry.
+    // Several billed calls are not a sign of it: an answer that cannot be parsed is billed, and retry buys it again.
     broken: 'Tasks that were sent again although their answer was stored',
     of: 'task',
     rows: rows(

@@ -16,17 +16,17 @@ import { restoreSkipped } from './fit.ts'
 import { asked, assignQueryIds, createTable, numbers, type Staged, stagedJob } from './staging.ts'
 import { summarise, unaffordable } from './summary.ts'
 
-/** In kilobytes: a draft is written and read from its beginning to its end. */
+/** In kilobytes; small, because a draft is written and read in order. */
 const cacheSize = 8_000
 
 /**
- * Plans are staged in a database of their own in a temporary file: no other process sees them, they take no lock, a million
- * queries need no memory, and when the draft is dropped its disk space is free again.
+ * Plans are staged in a separate database in a temporary file: other processes do not see them, they take no lock, a million
+ * queries need no memory, and the disk space is free again when the draft is dropped.
  */
 export function openDraft(db: Database, writer: GroupCommit, watched: RunTargets): PlanDraft {
   db.exec(`ATTACH '' AS draft`)
   db.pragma(`draft.cache_size = -${cacheSize}`)
-  // There are no old pages to keep but those of the last one.
+  // A draft grows at its end, so its journal has few old pages.
   db.pragma('draft.journal_mode = MEMORY')
   for (const table of [asked, numbers]) createTable(db, table)
   const byJob = new Map<string, Staged>()
@@ -65,7 +65,7 @@ export function openDraft(db: Database, writer: GroupCommit, watched: RunTargets
   }
 }
 
-/** Turns the staged queries of these jobs into runs with tasks; answers the ids of the runs. Inside a transaction. */
+/** Turns the staged queries of these jobs into runs with tasks; returns the ids of the runs. Inside a transaction. */
 function commitPlan(
   db: Database,
   staged: (job: string) => Staged,
@@ -124,7 +124,7 @@ function planAgain(db: Database, job: PlannedJob, groupId: number, { table }: St
   const run = job.continues as number
   reopen.run(db, { run, groupId, settings: job.settings })
   restoreSkipped(db, run)
-  // Of all its pages: one that follows takes the priority of the page before it.
+  // For all pages of a query, because a new page takes the priority of the page before it.
   prepared(() =>
     orm
       .update(tasks)
@@ -156,7 +156,7 @@ function plan(db: Database, { settings, continues }: PlannedJob, run: number, st
   price.run(db, { run })
 }
 
-/** In the order of the file: calls of neighbours then change the same pages of the database. */
+/** In the order of the file, so that calls of neighbours change the same pages of the database. */
 function addQueries(db: Database, run: number, { table, lists }: Staged): void {
   const { key, operation, text, params, ...rest } = table
   prepared(() =>
@@ -216,7 +216,7 @@ function restQueries(db: Database, run: number, { leftOut }: Staged): void {
   ).run(db)
 }
 
-/** Pages that are wanted in any case become tasks at once; others follow when the page before them is parsed. */
+/** Pages that are needed in any case become tasks at once. Others follow when the page before them is parsed. */
 function addTasks(db: Database, run: number, table: Staged['table'], allPages: boolean): void {
   const { priority, credits } = table
   const last = allPages ? sql`CASE WHEN ${table.depth} IS NULL THEN ${table.pages} ELSE 1 END` : 1
@@ -237,7 +237,7 @@ type OfRun = { run: number }
 
 const runQueryOfTask = sql`${runQueries.runId} = ${tasks.runId} AND ${runQueries.queryId} = ${tasks.queryId}`
 
-/** A deeper plan continues after the pages that a shallower one had settled. */
+/** A deeper plan continues after the pages that were settled under a shallower plan. */
 const extend = prepared(($: Values<OfRun>) => tasksBehindSettled($.run, sql`true`))
 const extendDepth = prepared(($: Values<OfRun>) =>
   tasksBehindSettled($.run, sql`${runQueries.depth} IS NOT NULL`),
@@ -256,7 +256,7 @@ function tasksBehindSettled(run: Placeholder, which: SQL): SQL {
   )
 }
 
-/** No page is requested where it is known that none follows. */
+/** Skips pages after the end of a paging. */
 const skipEnded = prepared(($: Values<OfRun>) => {
   const skipped = alias(tasks, 'skipped')
   const ended = orm
@@ -296,16 +296,16 @@ const makeReady = prepared(($: Values<OfRun>) => {
 const waitsBehind = (run: Placeholder): SQL =>
   sql`${tasks.runId} = ${run} AND ${tasks.state} = 'pending' AND ${tasks.ready} = 0`
 
-/** Pages that another policy had planned ahead: the pages before them decide which of them are worth asking for. */
+/** Drops pages that another policy had planned: now the pages before them decide which ones are bought. */
 const dropAhead = prepared(($: Values<OfRun>) =>
   orm.delete(tasks).where(sql`${waitsBehind($.run)} AND ${tasks.page} > 1`),
 )
 
-/** Queries of a run that an edited file no longer asks. */
+/** Queries of a run that an edited job file no longer has. */
 const staleOf = (run: Placeholder): SQL => sql`(SELECT ${runQueries.queryId} FROM ${runQueries}
   JOIN ${runs} ON ${runs.id} = ${runQueries.runId} WHERE ${runs.id} = ${run} AND ${runQueries.planNumber} < ${runs.planNumber})`
 
-/** What an edited file no longer asks is dropped unless it is done. */
+/** Tasks that an edited job file no longer asks are dropped unless they are done. */
 const dropUnaskedTasks = prepared(
   ($: Values<OfRun>) => sql`DELETE FROM ${tasks}
     WHERE ${tasks.runId} = ${$.run} AND ${tasks.state} IN ('pending', 'leased') AND (${tasks.queryId} IN ${staleOf($.run)}
@@ -352,7 +352,7 @@ const track = prepared(($: Values<typeof runTargets.$inferInsert>) =>
 
 const listsAtOnce = 1_000
 
-/** Stores the targets of the run, and the numbers of those that only some queries have. */
+/** Stores the targets of the run, and the numbers of targets of single queries. */
 function storeTargets(db: Database, targets: readonly Target[], run: number, lists: Staged['lists']): void {
   const store = (target: Target, everywhere: 0 | 1): number => {
     const id = targetIdOf(db, target)

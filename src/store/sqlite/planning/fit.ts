@@ -4,7 +4,7 @@ import type { Funds, SkippedQueries } from '../../journal.ts'
 import { withSortMemory } from '../connection/statements.ts'
 import { reusable } from '../fragments.ts'
 
-/** Why a task was left out; the next plan of its run takes it in again. */
+/** The cause of a task that was left out; the next plan of its run restores it. */
 export const skippedForBalance = 'left out, for the balance does not cover it'
 
 interface Candidate extends FitQuery {
@@ -12,12 +12,12 @@ interface Candidate extends FitQuery {
   readonly queryId: number
 }
 
-/** Queries that are left out by one statement. */
+/** Queries in one statement. */
 const queriesAtOnce = 1_000
 
 /**
- * Leaves out of runs the queries that are not covered. The most valuable come first: by priority, then the one that was
- * asked longest ago (or never), then by the order of the file. Inside a transaction.
+ * Leaves out the queries of runs that the balance does not cover. The most valuable are covered first: by priority, then by
+ * the longest time since they were asked (or never), then by the order of the file. Inside a transaction.
  */
 export function fitRuns(db: Database, means: Funds): readonly SkippedQueries[] {
   const takes = fitToBalance({ ...means, runs: new Map(means.runs.map((run) => [run.runId, run])) })
@@ -43,7 +43,7 @@ export function fitRuns(db: Database, means: Funds): readonly SkippedQueries[] {
   })
 }
 
-/** Takes the queries that were left out of a run in again. Inside a transaction. */
+/** Restores the queries of a run that were left out. Inside a transaction. */
 export function restoreSkipped(db: Database, run: number): void {
   db.prepare(
     "UPDATE tasks_ SET state = 'pending', cause = NULL WHERE run_id = ? AND state = 'skipped' AND cause = ?",
@@ -51,10 +51,10 @@ export function restoreSkipped(db: Database, run: number): void {
 }
 
 /**
- * What a query `o` may yet need, as columns to rank it by: when it was asked last, and its calls. A query that `follows` may need
- * all pages that are not settled, another one only those that wait; pages that stored answers cover cost nothing.
+ * The columns that a query `o` is ranked by: when it was asked last, and the calls that it may need. A query that `follows` may
+ * need all pages that are not settled, another one only those that wait. Pages with a fresh stored answer need no call.
  *
- * @param isOpen whether the task `t` of a covered page would be one of these calls
+ * @param isOpen whether the task `t` of a page with a stored answer would be one of these calls
  */
 export function needs(run: string, fresh: string, isOpen: string): string {
   return `coalesce((SELECT max(a.fetched_at) FROM answers_ a WHERE a.query_id = o.query), 0) AS stale,
@@ -65,7 +65,7 @@ export function needs(run: string, fresh: string, isOpen: string): string {
             WHERE t.run_id = ${run} AND t.query_id = a.query_id AND t.page = a.page), o.follows)) AS calls`
 }
 
-/** Only a query of several runs is named, so that it is paid once. */
+/** Only queries of several runs are named, so that they are paid once. */
 function candidates(db: Database, runs: Funds['runs']): Iterable<Candidate> {
   const shared = runs.length > 1 ? 'CASE WHEN count(*) OVER (PARTITION BY query) > 1 THEN query END' : 'NULL'
   const ofRuns = runs.map((_, number) => candidatesOf(number)).join(' UNION ALL ')
@@ -81,7 +81,7 @@ function candidates(db: Database, runs: Funds['runs']): Iterable<Candidate> {
     .iterate(Object.fromEntries(values))
 }
 
-/** Behind the last page that waits others may follow, though they were given up when it failed. */
+/** Pages may follow the last one that waits, even if they were skipped when it failed before. */
 function candidatesOf(number: number): string {
   const isOpen = "t.state IN ('pending', 'skipped') AND (o.follows OR t.state = 'pending')"
   return `

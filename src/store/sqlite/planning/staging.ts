@@ -15,7 +15,7 @@ import { insertFrom, orm, prepared, type Values, withSortMemory } from '../conne
 import { queries } from '../schema.ts'
 
 /*
- * Queries of a plan, in a database of their own (`draft`) in a temporary file. No table of the main database has such a name.
+ * Queries of a plan, in the separate database `draft` in a temporary file. No table of the main database has one of these names.
  */
 
 function stagedQueries(number: number) {
@@ -39,7 +39,7 @@ function stagedQueries(number: number) {
   })
 }
 
-/** Lists of targets that only some queries have, each once, and the numbers of those targets when they are known. */
+/** Lists of targets of single queries, each list once, with the numbers of the targets when they are known. */
 function stagedLists(number: number) {
   return sqliteTable(`lists_${number}`, {
     id: integer().primaryKey(),
@@ -53,14 +53,14 @@ function stagedKeys(number: number) {
   return sqliteTable(`left_out_${number}`, { key: blob({ mode: 'buffer' }).notNull() })
 }
 
-/** Numbers of queries by their places in the file: filled for one job after the other. */
+/** Numbers of queries by their place in the file; filled for one job at a time. */
 export const asked = sqliteTable('asked', {
   id: integer().primaryKey(),
   queryId: integer('query_id').notNull(),
   added: integer().notNull(),
 })
 
-/** Numbers of the pages that the queries of a job have. */
+/** Page numbers, up to the last page of the job. */
 export const numbers = sqliteTable('numbers', { page: integer().primaryKey() })
 
 export function createTable(db: Database, table: SQLiteTable): void {
@@ -71,12 +71,12 @@ export function createTable(db: Database, table: SQLiteTable): void {
   db.exec(`CREATE TABLE draft.${getTableName(table)} (${columns.join(', ')})`)
 }
 
-/** The queries of one job in a draft, in the order of its file. */
+/** The staged queries of one job, in the order of its file. */
 export type Staged = ReturnType<typeof stagedJob>
 
 /**
- * Stages the queries of a job in tables of their own. Queries that repeat another one are looked for when all are there: an
- * index that is built at once, from sorted keys, takes a fraction of the time of one that grows.
+ * Stages the queries of a job in its own tables. Duplicates are merged when all queries are staged: an index that is built at
+ * once, from sorted keys, takes a fraction of the time of one that grows.
  */
 export function stagedJob(db: Database, number: number) {
   const table = stagedQueries(number)
@@ -92,7 +92,7 @@ export function stagedJob(db: Database, number: number) {
   const insert = db.prepare(
     `INSERT INTO draft.${getTableName(table)} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
   )
-  /** In the order of the columns. Values by name, or spread from a list, take half as long again. */
+  /** In the order of the columns. Values by name, or spread from a list, take 1.5 times as long. */
   const add = (q: PlannedQuery, id: number | null = null): void => {
     insert.run(
       id,
@@ -117,7 +117,7 @@ export function stagedJob(db: Database, number: number) {
   let repeats = 0
   return {
     table,
-    /** The index of its keys, there once duplicates are merged. */
+    /** The index of the keys; it exists when duplicates are merged. */
     index,
     lists,
     leftOut,
@@ -129,7 +129,7 @@ export function stagedJob(db: Database, number: number) {
       isIndexed = false
       for (const query of queries) add(query)
     },
-    /** Makes every query stand once; answers how many repeated another one so far. */
+    /** Merges duplicates; returns how many there were so far. */
     mergeDuplicates: (): number => {
       if (!isIndexed) {
         withSortMemory(db, () => db.exec(`CREATE INDEX draft.${index} ON ${getTableName(table)} (key)`))
@@ -145,7 +145,7 @@ type Lists = ReturnType<typeof listNumbers>
 
 const listsInMemory = 10_000
 
-/** Numbers lists of targets; an empty one has no number. */
+/** Gives numbers to lists of targets; an empty list has no number. */
 function listNumbers(db: Database, table: Staged['lists']) {
   const add = prepared(($: Values<{ list: string }>) =>
     orm.insert(table).values({ list: $.list }).onConflictDoNothing(),
@@ -177,7 +177,7 @@ function listNumbers(db: Database, table: Staged['lists']) {
 /** Keys that are read at once. */
 const keysAtOnce = 1_000
 
-/** Merges rows of one query into the first of them; answers how many rows went. */
+/** Merges all rows of a query into the first one; returns the number of removed rows. */
 function duplicateMerger(
   db: Database,
   table: Staged['table'],
@@ -225,8 +225,8 @@ const newestQuery = prepared(() => orm.select({ id: max(queries.id) }).from(quer
 const addPage = prepared(($: Values<{ page: number }>) => orm.insert(numbers).values({ page: $.page }))
 
 /**
- * Finds the numbers of the staged queries; new ones get the next numbers, in the order of the file. Keys are compared in
- * their own order: looked up in the order of the file, they would be all over a large database.
+ * Finds the numbers of the staged queries. New queries get the next numbers, in the order of the file. Keys are looked up in
+ * their own order: in the order of the file, lookups would be spread over a large database.
  */
 export function assignQueryIds(db: Database, { table, index }: Staged): void {
   emptyAsked.run(db)

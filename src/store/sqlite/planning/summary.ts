@@ -12,15 +12,15 @@ interface WantedRow extends FitQuery {
   readonly run: string
 }
 
-/** Conditions on a task of the continued run: the next plan takes it in again; it waits; its page is settled. */
+/** Conditions on a task of the continued run: the next plan restores it; it waits; its page is settled. */
 const leftOut = `(t.state = 'skipped' AND t.cause = '${skippedForBalance}')`
 const waits = `(t.state IN ('pending', 'leased', 'sent', 'accepted') OR ${leftOut})`
 const settles = "(t.state IN ('answered', 'done', 'failed'))"
-/** Whether no page of a query follows, as far as it is planned. */
+/** Whether the paging of a query has ended within the plan. */
 const ended = `(rq.paging_end IS NOT NULL AND (rq.paging_kind IN ${finalKinds} OR (s.pages <= rq.pages
   AND coalesce(s.depth, 0) <= coalesce(rq.depth, 0))))`
 
-/** The staged queries that the balance does not cover, as a run would leave them out. */
+/** The staged queries that a run would leave out because the balance does not cover them. */
 export function unaffordable(
   db: Database,
   staged: (job: string) => Staged,
@@ -42,7 +42,7 @@ export function unaffordable(
   return rest
 }
 
-/** The most valuable first. Only a query of several jobs is named, so that it is paid once. */
+/** The most valuable first. Only queries of several jobs are named, so that they are paid once. */
 function wanted(db: Database, jobs: number): Iterable<WantedRow> {
   const shared = jobs > 1 ? 'CASE WHEN count(*) OVER (PARTITION BY key) > 1 THEN hex(key) END' : 'NULL'
   return db
@@ -102,7 +102,7 @@ export function summarise(db: Database, staged: Staged, job: PlannedJob, duplica
           coalesce((SELECT ${ended} FROM run_queries rq WHERE rq.run_id = @run AND rq.query_id = known.query_id), 0) AS ended
         FROM ${getTableName(staged.table)} s LEFT JOIN draft.asked known ON known.id = s.id AND known.added = 0)`,
     )
-    // Without freshness no answer is recent enough.
+    // If no answer may be reused, none is fresh.
     .get({ run: job.continues, fresh: job.freshSince ?? Number.MAX_SAFE_INTEGER }) as SummaryRow
   return {
     job: job.settings.name,
@@ -120,10 +120,10 @@ function expected({ min, max }: SummaryRow, share: number | null): number {
   return share === null ? max : Math.min(max, Math.max(min, Math.round(max * share)))
 }
 
-/** A single run may be untypical: some look deeper than others. */
+/** Several runs, because a single one may be untypical: some are deeper than others. */
 const pastRuns = 7
 
-/** What the job's last finished runs cost as a share of the most that they could have cost, reused answers included. */
+/** The cost of the last finished runs of the job as a share of their greatest possible cost, with reused answers. */
 function usedShare(db: Database, { settings }: PlannedJob): number | null {
   const past = db
     .prepare<unknown[], { share: number | null }>(

@@ -33,8 +33,8 @@ const fillOfQueries =
     WHERE rq.${rq.runId} = @run AND rq.${rq.targets} <> '[]'`)
 
 /**
- * Marks targets without an observation as unknown. Inside a transaction. Targets of the whole job and those of single queries
- * take a statement each: a run may track as many targets as it has queries.
+ * Marks targets without an observation as unknown. Inside a transaction. Targets of the whole job and of single queries have
+ * separate statements, because a run may have as many targets as queries.
  */
 export function recordUnknown(db: Database, run: number, at: number, queries = allQueries): void {
   for (const statement of [fillOfJob, fillOfQueries]) db.prepare(statement).run({ run, at, ...queries })
@@ -46,7 +46,7 @@ const anyTarget = prepared(($: Values<{ run: number }>) =>
 
 const withoutObservation = prepared(
   ($: Values<{ run: number; from: number; to: number; most: number }>) =>
-    // The `+` keeps SQLite from looking for the one query among all tasks that are done.
+    // The `+` keeps SQLite from searching all tasks that are done for the one query.
     sql<{ id: number }>`WITH everywhere AS MATERIALIZED (
         SELECT ${rt.targetId} AS target FROM ${rt} WHERE ${rt.runId} = ${$.run} AND ${rt.everywhere} = 1)
       SELECT ${rq.queryId} AS id FROM ${rq}
@@ -63,8 +63,8 @@ const withoutObservation = prepared(
 )
 
 /**
- * Queries of a run that have answers, but no observation of some target that is watched for them: so many at most, in the
- * order of their numbers.
+ * Queries of a run that have answers but lack the observation of one of their targets: at most `most`, in the order of their
+ * numbers.
  */
 export function unobserved(
   db: Database,
@@ -72,15 +72,15 @@ export function unobserved(
   queries = allQueries,
   most = Number.MAX_SAFE_INTEGER,
 ): readonly number[] {
-  // Most runs have no target: that saves reading a million queries.
+  // A run without targets: this saves reading a million queries.
   if (anyTarget.get(db, { run }) === undefined) return []
   return withoutObservation.all(db, { run, most, ...queries }).map(({ id }) => id)
 }
 
 /*
- * Rank totals: how many queries said the same of a target. They follow from `observations` alone and are stored for runs that are
- * over, so that years need not be read query by query. A change to observations of such a run drops its totals in the same
- * transaction (a trigger does where the run continues); until they are counted again, the views read the observations.
+ * Rank totals: how many queries have the same state and rank for a target. They follow from `observations` and are stored for
+ * finished runs, so that years need not be read query by query. A change to observations of such a run drops its totals in the
+ * same transaction (by a trigger if the run continues). Until they are counted again, the views read the observations.
  */
 
 /** Observations of some runs (rows `r` with an `id`), counted. */
@@ -93,7 +93,7 @@ export function countedObservations(ofRuns: string): string {
     GROUP BY 1, 2, 3, 4, 5`
 }
 
-/** Runs that will observe nothing more. A closed run may still wait for answers; one that has not completed may continue. */
+/** Runs without further observations. A closed run may still wait for answers; one that has not completed may continue. */
 const isOver = sql`(${runs.finishReason} IN ('completed', 'completed_with_failures') OR ${runs.closedAt} IS NOT NULL)
   AND NOT EXISTS (SELECT 1 FROM ${countedRuns} WHERE ${countedRuns.runId} = ${runs.id})
   AND NOT EXISTS (SELECT 1 FROM ${tasks} WHERE ${tasks.runId} = ${runs.id}

@@ -10,7 +10,7 @@ import { queryRecords, serpReader } from './serps.ts'
 
 const result = { time: 'fetched_at', order: 'run_id, task_id, place' }
 
-/** What the filter's `from` and `until` mean in each view, and the order of its rows. */
+/** The column of each view that `from` and `until` filter, and the order of its rows. */
 const readables: Readonly<Record<RowView, { readonly time: string; readonly order: string }>> = {
   answers: { time: 'fetched_at', order: 'run_id, answer_id' },
   organic_results: result,
@@ -24,7 +24,7 @@ const readables: Readonly<Record<RowView, { readonly time: string; readonly orde
   rankings: { time: 'date', order: 'job, date, run_id, query, operation, params, target' },
 }
 
-/** A condition with its value; where that is undefined, there is no condition. */
+/** A condition with its value; undefined for no condition. */
 type Condition = readonly [condition: string, value: unknown]
 
 function select(columns: readonly string[], from: string, conditions: readonly string[], order: string) {
@@ -46,7 +46,7 @@ const queryTexts = prepared(($: Values<{ job: string }>) =>
 /** Streams rows of the public views. */
 export function reportStore(db: Database): Omit<ReportStore, 'snapshot'> {
   return {
-    // A generator, so that nothing is open before the first row is taken.
+    // A generator, so that no statement is open before the first row is read.
     *rows(view, filter) {
       const { conditions, values } = conditionsOf(view, filter)
       const text = select(['*'], view, conditions, readables[view].order)
@@ -62,7 +62,7 @@ export function reportStore(db: Database): Omit<ReportStore, 'snapshot'> {
   }
 }
 
-/** What a filter asks of the rows of a view. */
+/** The conditions of a filter on the rows of a view. */
 function conditionsOf(view: RowView, { job, run, query, operation, from, until }: RowFilter) {
   const { time } = readables[view]
   const isCalls = view === 'calls'
@@ -95,7 +95,7 @@ const newestResult = prepared(() =>
   orm.select({ id: sql<number>`coalesce(max(${deliveries.id}), 0)` }).from(deliveries),
 )
 
-/** Tells databases apart: two may give the same number, but hardly to rows of the same millisecond. */
+/** A text that differs between databases: equal numbers hardly belong to rows of the same millisecond. */
 const callMark = prepared(($: Values<{ id: number }>) =>
   orm
     .select({ mark: sql<string>`${calls.id} || ' ' || ${calls.sentAt}` })
@@ -120,7 +120,7 @@ const labelNames = prepared(
         AND (${$.run} IS NULL OR ${runs.id} = ${$.run}) ORDER BY 1`,
 )
 
-/** Opens a snapshot. The connection stays in one transaction until the end, and nothing may be written through it. */
+/** Opens a snapshot: a transaction that lasts until the snapshot is disposed of. Nothing may be written meanwhile. */
 export function openSnapshot(db: Database): Snapshot {
   db.exec('BEGIN')
   return {
@@ -130,7 +130,7 @@ export function openSnapshot(db: Database): Snapshot {
     rows: (view, columns, filter) =>
       view === 'calls' ? callRows(db, columns, filter) : resultRows(db, view, columns, filter),
     [Symbol.dispose]: () => {
-      // A damaged file may have ended it.
+      // A damaged file may have ended the transaction.
       if (db.inTransaction) db.exec('COMMIT')
     },
   }
@@ -147,13 +147,13 @@ function rawRows<Values extends unknown[]>(db: Database, text: string): Statemen
   return db.prepare<Values, Row>(text).raw() as Statement<Values, Row>
 }
 
-/** Columns that are the same in all results of a task. */
+/** Columns that are equal in all results of a task. */
 const ofTask = new Set([
   ...['run_id', 'job', 'query', 'operation', 'engine', 'gl', 'hl', 'location', 'page', 'fetched_at'],
   ...['params', 'labels'],
 ])
 
-/** Reads task by task, so that only numbers of tasks are sorted, and columns that all results of a task share are read once. */
+/** Reads task by task, so that only numbers of tasks are sorted and the columns of a task are read once. */
 function* resultRows(db: Database, view: ExportView, columns: readonly string[], filter: ExportFilter) {
   const own = [...columns.filter((name) => !ofTask.has(name)), 'place']
   const shared = [...columns.filter((name) => ofTask.has(name)), 'task_id']
@@ -172,7 +172,7 @@ function* resultRows(db: Database, view: ExportView, columns: readonly string[],
   }
 }
 
-/** Tasks whose results can be read, run by run, in the order in which they were planned. */
+/** Tasks with results, run by run, in the order of the plan. */
 function tasksOf(db: Database, { job, run, query, operation, from, until, after }: ExportFilter) {
   const { conditions, values } = given([
     ['d.id > ?', after],
@@ -183,7 +183,7 @@ function tasksOf(db: Database, { job, run, query, operation, from, until, after 
     ['a.fetched_at >= ?', from && Date.parse(from)],
     ['a.fetched_at < ?', until && Date.parse(until)],
   ])
-  // New deliveries are few and stand together; a full export goes run by run.
+  // New deliveries are few and adjacent; a full export goes run by run.
   const join = after > 0 ? 'CROSS JOIN' : 'JOIN'
   const tables = `deliveries d ${join} tasks_ t ON t.id = d.task_id JOIN runs_ r ON r.id = t.run_id
     JOIN queries q ON q.id = t.query_id JOIN answers_ a ON a.id = t.answer_id`

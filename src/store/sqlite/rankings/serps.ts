@@ -24,7 +24,7 @@ const [past, asked, wanted] = [alias(runs, 'past'), alias(runQueries, 'asked'), 
 /** Named as in the order of `asPlanned`. */
 const [r, rt, tg] = [alias(runs, 'r'), alias(runTargets, 'rt'), alias(targets, 'tg')]
 
-/** Queries of the newest run of the job that asks any such query. */
+/** The queries with this text in the newest run of the job that has one. */
 const queriesAsked = prepared(($: Values<{ job: string; text: string | null; until: string | null }>) => {
   const newest = sql`(SELECT max(${past.id}) FROM ${runs} ${past}
     WHERE ${past.job} = ${$.job} AND (${$.until} IS NULL OR ${past.date} < ${$.until})
@@ -62,7 +62,7 @@ const endOf = prepared(($: Values<{ run: number; query: number }>) =>
     .where(eq(runs.id, $.run)),
 )
 
-/** Targets that the query was planned with: those that were added later are of the whole job. */
+/** The own targets of the query by the plan; targets that were added later are of the whole job. */
 const plannedTargets = prepared(($: Values<{ run: number; query: number }>) =>
   orm
     .select({ site: tg.site, match: tg.match, also: tg.also, label: rt.label, own: rt.own })
@@ -78,7 +78,7 @@ const plannedTargets = prepared(($: Values<{ run: number; query: number }>) =>
     .orderBy(sql.raw(asPlanned)),
 )
 
-/** Queries of the newest run that observed or settled one of that text: a run that stopped has observed `unknown`. */
+/** The queries with this text in the newest run that observed or settled one. A run that stopped has observed `unknown`. */
 const queriesLooked = prepared(($: Values<{ job: string; text: string; until: string | null }>) => {
   const looked = sql`(SELECT max(${past.id}) FROM ${queries} ${wanted} CROSS JOIN ${runs} ${past}
       JOIN ${runQueries} ${asked} ON ${asked.runId} = ${past.id} AND ${asked.queryId} = ${wanted.id}
@@ -125,7 +125,7 @@ export function textOf(id: SQLiteColumn) {
   return sql<string | null>`(SELECT ${texts.text} FROM ${texts} WHERE ${texts.id} = ${id})`
 }
 
-/** Related searches come along with web results and have no rank over pages. */
+/** Without related searches, which come with web results and have no rank. */
 const resultsOfPage = prepared(($: Values<{ run: number; query: number; page: number }>) =>
   orm
     .select({
@@ -164,7 +164,6 @@ const observedTargets = prepared(($: Values<{ run: number; query: number }>) =>
     .orderBy(sql.raw(asPlanned)),
 )
 
-/** Reads the results of queries, run by run. */
 export function serpReader(
   db: Database,
 ): Pick<ReportStore, 'serpQueries' | 'serpDates' | 'storedSerp' | 'queryTargets'> {
@@ -179,7 +178,7 @@ export function serpReader(
   }
 }
 
-/** Reads what a run left of the queries of one text. */
+/** Reads the stored state of the queries with one text. */
 export function queryRecords(db: Database, { job, text, until }: QueryFilter): readonly QueryRecord[] {
   return queriesLooked
     .all(db, { job, text, until: until ?? null })
@@ -197,7 +196,7 @@ function end(because: string | null, kind: string | null): QueryRecord['end'] {
 
 const kinds = new Map(Object.entries(kindCodes).map(([kind, code]) => [code as number, kind as ResultKind]))
 
-/** The pages of a query as a run left them. */
+/** The stored pages of a query in a run. */
 function pagesOf(db: Database, run: number, query: number): readonly PageRecord[] {
   return pages.all(db, { run, query }).map(({ state, mismatched, ...page }) => ({
     ...page,

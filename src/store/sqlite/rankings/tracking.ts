@@ -42,23 +42,23 @@ const linksOf = prepared(
 /** The query of an observation, in its run. */
 const ofObservation = sql`FROM ${rq} WHERE ${rq.runId} = ${o.runId} AND ${rq.queryId} = ${o.queryId}`
 
-/** Whether the results ended where the pages of an observation did, so that none is behind them. */
+/** Whether the results ended with the pages of an observation. */
 const ended = sql`(SELECT ${rq.pagingKind} = 'ended' AND ${o.unbrokenPages} >= ${rq.pages} ${ofObservation})`
 
-/** Whether the paging policy skipped the deeper pages, which says as little of a target as a gap. */
+/** Whether the paging policy skipped the deeper pages, which is like a gap. */
 const dormant = sql`(SELECT ${rq.pagingKind} IS 'dormant' AND ${o.unbrokenPages} < ${rq.pages} ${ofObservation})`
 
 const unbrokenDepth = sql`coalesce(${o.unbrokenDepth}, ${o.depth})`
 
 /**
- * The depth that absence counts with: the planned one where all of it was checked, the results ended before, or the paging policy
- * skipped a part; else the checked one, as where all other targets were found before.
+ * The depth that absence counts with: the planned depth if all of it was checked, if the results ended before, or if the paging
+ * policy skipped a part; else the checked depth, for instance if all other targets were found before.
  */
 const absentDepth = sql`(SELECT max(${o.depth}, CASE WHEN ${o.exactness} = 'estimated' OR ${rq.pagingKind} IS 'dormant'
       OR ${o.unbrokenPages} >= ${rq.pages} THEN coalesce(${rq.depth}, ${rq.pages} * ${rq.pageSize}, 0) ELSE 0 END)
     ${ofObservation})`
 
-/** All rows of a run come as one text, which is read in half the time. A ranked row needs no depth. */
+/** All rows of a run as one text, which takes half the time to read. A ranked row needs no depth. */
 const observedInRun = prepared(
   ($: Values<{ run: number }>) =>
     sql<{ rows: string }>`SELECT json_group_array(CASE ${o.state}
@@ -125,7 +125,7 @@ const pairsAsked = `WITH ordered AS MATERIALIZED ${targetOrder}
     JOIN ordered t ON t.target_id = rt.target_id
   WHERE ${isAsked} ORDER BY q.text, q.operation, q.params, t.place`
 
-/** A result that repeats an earlier one has the rank of that one. */
+/** A result that repeats an earlier one has its rank. */
 const resultsOf = prepared(($: Values<{ run: number; query: number; kind: number }>) =>
   orm
     .select({
@@ -143,7 +143,7 @@ const resultsOf = prepared(($: Values<{ run: number; query: number; kind: number
     .orderBy(tasks.page, results.place),
 )
 
-/** Reads what runs asked and observed, by numbers: texts are read apart. */
+/** Reads the queries and observations of runs, by numbers; texts are read separately. */
 export function trackingStore(db: Database): TrackingStore {
   const targets = db.prepare<unknown[], TargetRow<AskedTarget>>(targetsAsked)
   const pairs = db.prepare<unknown[], [number, number]>(pairsAsked).raw()
@@ -168,7 +168,7 @@ export function trackingStore(db: Database): TrackingStore {
     firstResults: ({ run, query, kind, top }) => {
       const first = new Map<number, FirstResult>()
       for (const one of resultsOf.each(db, { run, query, kind: kindCodes[kind] })) {
-        // Ranks rise from result to result, but for repeats, which have that of the first one.
+        // Ranks rise from result to result, except those of repeats.
         if (one.rank > top) break
         if (!first.has(one.rank)) first.set(one.rank, one)
       }
@@ -179,7 +179,6 @@ export function trackingStore(db: Database): TrackingStore {
   }
 }
 
-/** How a run went. */
 export function runQuality(db: Database, run: number): RunQuality {
   const { planned, done, failed, ...about } = totalsOf.one(db, { run })
   const mismatched = mismatchedIn(db, run)

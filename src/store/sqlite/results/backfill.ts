@@ -15,14 +15,14 @@ const oldRuns = prepared(($: Values<{ job: string; named: string; newest: number
   const watched = sql`SELECT 1 FROM ${rt} JOIN ${targets} ON ${targets.id} = ${rt.targetId}
     WHERE ${rt.runId} = ${runs.id} AND ${rt.everywhere} = 1 AND ${targets.site} = wanted.value ->> 'site'
       AND ${targets.match} = wanted.value ->> 'match' AND ${targets.also} = wanted.value ->> 'also'`
-  // Targets of single queries of the newest run that the same queries of this one are not watched for.
+  // Targets of single queries of the newest run for which the same queries of this run are not watched.
   const fewer = sql`EXISTS (SELECT value FROM json_each(${n.targets}) EXCEPT SELECT value FROM json_each(${rq.targets})
     EXCEPT SELECT ${rt.targetId} FROM ${rt} WHERE ${rt.runId} = ${rq.runId} AND ${rt.everywhere} = 1)`
   return (
     orm
       .select({ id: runs.id })
       .from(runs)
-      // A run that goes on buys pages until the targets that it was planned for are found.
+      // Finished runs only: a run that continues buys pages for the targets that it was planned with.
       .where(
         sql`${runs.job} = ${$.job} AND ${runs.finishedAt} IS NOT NULL AND (
           EXISTS (SELECT 1 FROM json_each(${$.named}) wanted WHERE NOT EXISTS (${watched}))
@@ -41,27 +41,27 @@ const queryTarget = prepared(($: Values<{ run: number }>) =>
     .limit(1),
 )
 
-/** Runs of a job, the older ones too, that do not watch these targets, or not for the queries that have them now. */
+/** Runs of a job that do not watch these targets, or not for the queries that have them now. */
 export function runsToBackfill(
   db: Database,
   job: string,
   named: readonly Target[],
   newest: number | null,
 ): readonly number[] {
-  // Most jobs have no targets of single queries, and need not look through a million queries for them.
+  // Most jobs have no targets of single queries: this saves reading a million queries.
   const anyOfQueries = newest !== null && queryTarget.get(db, { run: newest }) !== undefined
   return oldRuns
     .all(db, { job, named: namedTargets(named), newest: anyOfQueries ? newest : null })
     .map(({ id }) => id)
 }
 
-/** Queries that are given their new targets in one change, and those looked through for them: others may write in between. */
+/** Queries that get their new targets in one change, and queries that are read for it. Others may write between changes. */
 const portion = 100
 const lookedThrough = 10_000
 
 type Asked = { run: number; named: string; newest: number | null }
 
-/** Targets that a query of the run is to be watched for and is not yet; what is watched for everywhere is watched here, too. */
+/** Targets that a query of the run is not watched for yet. Targets of the whole run are watched already. */
 const missing = ($: Values<Asked>) => sql`SELECT value FROM json_each(${$.named})
   UNION SELECT value FROM json_each((SELECT ${n.targets} FROM ${rq} ${n}
     WHERE ${n.runId} = ${$.newest} AND ${n.queryId} = ${rq.queryId}))
@@ -133,9 +133,9 @@ const everywhere = prepared(($: Values<{ run: number; named: string }>) =>
 )
 
 /**
- * Watches targets in a run that is over, and looks for them in what it stored: some queries after the one given, in one
- * change. A target stands in the list of each query that is done with it, and is one of the whole run only when all are:
- * a process after a crash sees what is left. Inside a transaction.
+ * Adds targets to a finished run and looks for them in its stored answers: for some queries after the given one, in one
+ * change. A target is in the list of each query that is done. It becomes a target of the whole run when all queries are done,
+ * so after a crash the next process continues. Inside a transaction.
  */
 export function backfiller(
   db: Database,
@@ -145,7 +145,7 @@ export function backfiller(
   const follow = queryUpdateWriter(db, memory.items)
   return ({ run, targets: wanted, newest, after }, scoreQuery) => {
     const at = endOf.get(db, { run })?.at ?? null
-    // Somebody goes on with it, by a plan of its own.
+    // Another process has continued the run with a new plan.
     if (at === null) return { looked: 0, next: null }
     const ids = wanted.map((target) => {
       const id = targetIdOf(db, target)

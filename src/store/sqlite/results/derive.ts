@@ -22,7 +22,7 @@ const mend = prepared(($: Values<{ answer: number }>) =>
     .where(and(eq(tasks.answerId, $.answer), eq(tasks.state, 'failed'))),
 )
 
-/** By way of the answers: the tasks of a query stand among those of all others. */
+/** Found by the answers: the tasks of a query are spread over those of all queries. */
 const runsOf = prepared(($: Values<{ query: number }>) =>
   orm
     .selectDistinct({ runId: tasks.runId })
@@ -39,7 +39,7 @@ const observed = prepared(($: Values<{ run: number; query: number }>) =>
     .where(and(eq(observations.runId, $.run), eq(observations.queryId, $.query))),
 )
 
-/** Derives the results of a query again, and what follows from them for its runs. Inside a transaction. */
+/** Derives the results of a query again, with the ranks and observations of its runs. Inside a transaction. */
 export function deriver(db: Database, memory: StoreCache): Derive {
   const keepResults = resultWriter(db, memory)
   const readQuery = queryStateReader(db, memory)
@@ -79,7 +79,7 @@ const askedQueries = prepared(($: Values<{ job: string }>) =>
     .orderBy(rq.queryId, rq.runId),
 )
 
-/** Answers whose body is still there; those that are not parsed yet are left to the next command that continues their run. */
+/** Answers that still have their body. Answers that are not parsed yet are left to the next command that continues their run. */
 const isToDerive = (
   $: Values<DeriveFilter>,
 ) => sql`(${$.unless} IS NULL OR ${answers.normaliser} IS NOT ${$.unless})
@@ -119,7 +119,7 @@ const bodiesOf = prepared(($: Values<DeriveFilter & { query: number }>) =>
     .orderBy(answers.id),
 )
 
-/** Looks again at what is stored, in SQLite. */
+/** Derives results and targets again from stored answers. */
 export function historyStore(db: Database, writer: GroupCommit, memory: StoreCache): HistoryStore {
   const deriveAgain = lazy(() => deriver(db, memory))
   const backfillTargets = lazy(() => backfiller(db, memory))

@@ -5,31 +5,31 @@ import { siteOf } from '../../../model/public-suffix.ts'
 import { parseLink } from '../../../model/url.ts'
 import { redirectedHost } from '../../../rank/address.ts'
 
-/** Texts and links that come back every day are stored once and named by a number. None has half a character, which is no text in other programs. */
+/** Texts and links return every day, so each is stored once and named by a number. All are well-formed Unicode, as other programs require. */
 export interface Dictionary {
   /** The numbers of these texts, in their order. */
   texts(texts: readonly (string | null)[]): readonly (number | null)[]
   links(links: readonly (string | null)[]): readonly (Link | null)[]
-  /** Forgets what it remembers, after a rollback. */
+  /** Clears its memory, after a rollback. */
   forget(): void
 }
 
 export interface Link {
   readonly id: number
-  /** The number that it shares with all links that are equal to it after WHATWG parsing without the fragment. */
+  /** The number of the first link that is equal to it after WHATWG parsing, without the fragment. */
   readonly sameAs: number
   /** As it is stored. */
   readonly link: string
 }
 
-/** So many characters are remembered: those that came last. */
+/** Characters that are remembered: the most recent ones. */
 const remembered = { texts: 1_500_000, links: 750_000, hosts: 200_000 }
-/** What a short text takes beside its characters. */
+/** The overhead of an entry, in characters. */
 const perEntry = 64
-/** Longer ones are looked up each time: they would drive out many that are more likely to return. */
+/** Longer texts are not remembered: they would displace many others that are more likely to return. */
 const longestRemembered = 4096
 
-/** The dictionary of a database; to be called inside transactions only. */
+/** The dictionary of a database; for use inside transactions only. */
 export function dictionary(db: Database): Dictionary {
   const knownTexts = cache<number>(remembered.texts)
   const knownLinks = cache<Link>(remembered.links)
@@ -57,7 +57,7 @@ export function dictionary(db: Database): Dictionary {
     return id
   }
 
-  /** Looks texts up that are not remembered, and stores the new ones: a statement each for all of them. */
+  /** Looks up texts that are not remembered and stores new ones, with one statement for each of both. */
   const findOrAddTexts = (texts: ReadonlySet<string>): ReadonlyMap<string, number> => {
     const hashes = new Map([...texts].map((text) => [text, hashOf(text)]))
     const found = new Map<string, number>()
@@ -75,7 +75,7 @@ export function dictionary(db: Database): Dictionary {
     for (const one of findLinks.all(JSON.stringify([...hashes.values()]))) {
       if (!links.has(one.link)) continue
       found.set(one.link, one)
-      // It may have been stored before it was known for a redirect.
+      // It may have been stored by a version that did not know the redirect.
       const redirected = redirectedHost(one.link)
       if (redirected === null) continue
       const host = hostId(redirected)
@@ -86,7 +86,7 @@ export function dictionary(db: Database): Dictionary {
       parsed === null || parsed.canonical === link ? null : parsed.canonical,
     )
     const same = linksOf(canonical)
-    // One of them may be the canonical form of another: then it is stored by now.
+    // If one of them is the canonical form of another, it is stored by now.
     const stored = new Set(same.map((one) => one?.link))
     const rest = missing.filter(({ link }) => !stored.has(link))
     const sameAs = new Map(missing.map(({ link }, index) => [link, same[index]?.id ?? null]))
@@ -116,7 +116,7 @@ export function dictionary(db: Database): Dictionary {
   }
 }
 
-/** What stands for each text: remembered, or found for all the others together. */
+/** Makes a lookup of entries: from memory, and for all others together by `findAll`. */
 function lookup<Entry extends number | Link>(
   known: LRUCache<string, Entry>,
   findAll: (texts: ReadonlySet<string>) => ReadonlyMap<string, Entry>,
@@ -144,7 +144,7 @@ function lookup<Entry extends number | Link>(
 /** Rows that one statement takes at most. */
 const together = 32
 
-/** Inserts rows with new numbers, which it answers; many share a statement. */
+/** Inserts rows, many in one statement; returns their new numbers. */
 function inserter(
   db: Database,
   table: string,
@@ -162,7 +162,7 @@ function inserter(
     const ids: number[] = []
     for (let from = 0; from < rows.length; from += together) {
       const some = rows.slice(from, from + together)
-      // SQLite gives each row the number after the largest one.
+      // SQLite numbers new rows in order, after the largest number.
       const last = Number(statementFor(some.length).run(...some.flat()).lastInsertRowid)
       for (let index = some.length - 1; index >= 0; index--) ids.push(last - index)
     }
@@ -177,7 +177,7 @@ function cache<Entry extends number | Link>(characters: number): LRUCache<string
   })
 }
 
-/** 48 bits: what SQLite stores in six bytes and JavaScript holds exactly. Equal hashes are told apart by the text. */
+/** A hash of 48 bits, which SQLite stores in six bytes and JavaScript holds exactly. Texts with equal hashes are compared. */
 export function hashOf(text: string): number {
   return Number.parseInt(hash('md5', text, 'hex').slice(0, 12), 16)
 }

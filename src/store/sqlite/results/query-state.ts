@@ -15,7 +15,7 @@ import { unobserved } from '../rankings/observations.ts'
 import { runQueries as rq, runs, observations as seen, tasks } from '../schema.ts'
 import { resultWriter } from './write-results.ts'
 
-/** A query of a run as it was read for a change, with the rows that it was read from. */
+/** The state of a query of a run, with the rows that it was read from. */
 interface StoredQueryState {
   readonly runId: number
   readonly queryId: number
@@ -26,7 +26,7 @@ interface StoredQueryState {
   readonly done: number | null
 }
 
-/** Why no page follows any more, and what kind of end that is; nulls while pages may follow. */
+/** Why no page follows, and the kind of the end; nulls while pages may follow. */
 interface StoredEnd {
   readonly because: string | null
   readonly kind: EndKind | null
@@ -40,13 +40,13 @@ type PageList = readonly [
   cause: string | null,
   ready: number,
   answerId: number | null,
-  /** When its answer came; null where it has none. */
+  /** When its answer came; null without an answer. */
   fetchedAt: number | null,
   rankBase: number,
   ranks: string | null,
-  /** 1 where the service says that no page follows it. */
+  /** 1 if the service says that no page follows. */
   isLast: number | null,
-  /** 1 where its answer repeats another question than asked. */
+  /** 1 if its answer repeats another query than the one sent. */
   mismatched: number | null,
 ]
 
@@ -58,7 +58,7 @@ type PagingList = readonly [
   depth: QueryPaging['depth'],
   because: string | null,
   kind: EndKind | null,
-  /** 1 where the query has targets of its own. */
+  /** 1 if the query has its own targets. */
   hasTargets: number,
 ]
 
@@ -71,7 +71,7 @@ const pageStates: Readonly<Record<string, PageState>> = {
   skipped: 'ended',
 }
 
-/** Read only for answers in doubt, because the settings of a job with many targets are large. */
+/** Read only for mismatched answers, because the settings of a job with many targets are large. */
 const strictEcho = prepared(($: Values<{ run: number }>) =>
   orm
     .select({ value: sql<number | null>`${runs.settings} ->> 'strictEcho'` })
@@ -80,14 +80,14 @@ const strictEcho = prepared(($: Values<{ run: number }>) =>
 )
 
 /**
- * Reads the state of a query of a run inside the current transaction, counting as done the task whose results that
- * transaction has just stored.
+ * Reads the state of a query of a run inside the current transaction. The task whose results this transaction has just stored
+ * counts as done.
  */
 export function queryStateReader(
   db: Database,
   { targets, items, refresh }: StoreCache,
 ): (runId: number, queryId: number, done?: number | null) => StoredQueryState {
-  // Rows as arrays: making objects of them would take as long as all the rest.
+  // The driver returns arrays here: objects would double the time.
   const paging = db
     .prepare<[number, number], PagingList>(
       `SELECT pages, page_size, depth, paging_end, paging_kind, targets <> '[]' FROM run_queries
@@ -102,7 +102,7 @@ export function queryStateReader(
     FROM run_queries rq CROSS JOIN run_targets rt ON rt.run_id = rq.run_id AND ${which} JOIN targets tg ON tg.id = rt.target_id
     WHERE rq.run_id = @run AND rq.query_id = @query`
   const ownTargets = db.prepare<unknown[], WatchedRow>(
-    // Targets of other queries are left out; there may be very many.
+    // Without the targets of other queries, of which there may be very many.
     `${watchedBy('rt.everywhere = 1')} UNION ALL ${watchedBy(
       'rt.everywhere = 0 AND rt.target_id IN (SELECT value FROM json_each(rq.targets))',
     )} ORDER BY id`,
@@ -119,7 +119,7 @@ export function queryStateReader(
     const isDone = taskId === done || state === 'done'
     return {
       page,
-      // A page that was left out for the balance was not looked at.
+      // A page that was left out for the balance was not checked.
       state: isDone ? 'done' : cause === skippedForBalance ? 'open' : (pageStates[state] ?? 'open'),
       items: isDone && answerId !== null ? items.of(answerId) : [],
       ...(isLast === 1 ? { isLast: true } : {}),
@@ -195,7 +195,7 @@ const allHistories = prepared(($: Values<Earlier & { pages: number }>) =>
     .groupBy(seen.targetId),
 )
 
-/** SQLite takes the other columns from the row that holds the maximum. */
+/** SQLite takes the other columns from the row with the maximum. */
 const lastPages = prepared(($: Values<Earlier>) =>
   orm
     .select({ targetId: seen.targetId, page: seen.page, at: max(seen.observedAt) })
@@ -204,7 +204,7 @@ const lastPages = prepared(($: Values<Earlier>) =>
     .groupBy(seen.targetId),
 )
 
-/** What earlier runs saw of the targets of a query. */
+/** The observations of earlier runs for the targets of a query. */
 function targetHistories(
   db: Database,
   { pages, ...earlier }: Earlier & { pages: number },
@@ -217,13 +217,13 @@ function targetHistories(
   )
 }
 
-/** What answers say, in SQLite. */
+/** Records the content of answers. */
 export function resultRecorder(db: Database, writer: GroupCommit, memory: StoreCache): ResultRecorder {
   const record = lazy(() => answerRecorder(db, memory))
   return {
     unobserved: async (runId, after, most) =>
       unobserved(db, runId, { from: after + 1, to: Number.MAX_SAFE_INTEGER }, most),
-    // A failure that is lost would be paid for again; what an answer says can be read from it again.
+    // A lost failure would be paid for again; the content of an answer can be derived again.
     recordAnswer: (change) =>
       isFailure(change) ? writer.writePaid(() => record(change)) : writer.writeDerived(() => record(change)),
   }
@@ -245,7 +245,7 @@ function answerRecorder(db: Database, memory: StoreCache): (change: AnswerRecord
   const readQuery = queryStateReader(db, memory)
   const follow = queryUpdateWriter(db, memory.items)
 
-  /** Stores the outcome; returns the task that is done by it, whose state is written with its ranks. */
+  /** Stores the outcome; returns the task that is done, whose state is written with its ranks. */
   const note = ({ taskId, outcome }: AnswerRecord): number | null => {
     if (outcome === 'as-stored') return null
     if ('failed' in outcome) {
@@ -286,8 +286,8 @@ const skipRest = prepared(($: Values<{ run: number; query: number; cause: string
 )
 
 /**
- * Writes what follows from a page: that it is done, ranks, observations, and which page may be sent next. Values that the
- * query already had when it was read are not written again.
+ * Writes what follows from a page: its state, ranks, observations, and the page that may be sent next. Values that have not
+ * changed since the query was read are not written again.
  */
 export function queryUpdateWriter(
   db: Database,
@@ -324,7 +324,7 @@ export function queryUpdateWriter(
 
 const pagingGoesOn: StoredEnd = { because: null, kind: null }
 
-/** Writes ranks that have changed, and the page that is done. */
+/** Writes changed ranks, and the state of the page that is done. */
 function rankWriter(db: Database): (read: StoredQueryState, ranks: QueryUpdate['ranks']) => void {
   const rank = db.prepare(
     raw`${updateOrFail} ${tasks} SET ${tasks.rankBase} = ?, ${tasks.ranks} = ? WHERE ${tasks.id} = ?`,
@@ -345,7 +345,7 @@ function rankWriter(db: Database): (read: StoredQueryState, ranks: QueryUpdate['
   }
 }
 
-/** Ranks as JSON; null where they simply continue those of the pages before. */
+/** Ranks as JSON; null if they simply continue those of the pages before. */
 function exceptionalRanks({ base, ranks }: QueryUpdate['ranks'][number]): string | null {
   return ranks.every((rank, index) => rank === base + index + 1) ? null : JSON.stringify(ranks)
 }

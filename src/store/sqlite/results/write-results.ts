@@ -5,7 +5,7 @@ import type { StoreCache, StoredItem } from '../cache.ts'
 import { batchInsert, updateOrFail } from '../connection/statements.ts'
 import type { Dictionary } from './dictionary.ts'
 
-/** A result with the code of its kind, and its place within that on the page, from 0. */
+/** A result with the code of its kind, and its place among the results of that kind on the page, from 0. */
 interface Placed {
   readonly kind: number
   readonly place: number
@@ -13,8 +13,8 @@ interface Placed {
 }
 
 /**
- * Stores the results and facts of an answer inside a transaction. It replaces those of an older normaliser; with `anew`
- * also those of the same one.
+ * Stores the results and facts of an answer, inside a transaction. They replace those of an older normaliser; with `anew` also
+ * those of the same one.
  */
 export function resultWriter(
   db: Database,
@@ -57,7 +57,7 @@ export function resultWriter(
         const link = links[index] ?? null
         const from = factTexts + index * resultTexts
         const [titleId = null, ...others] = texts.slice(from, from + resultTexts)
-        // Related searches come along with web results and have no rank over pages.
+        // Related searches come with web results and have no rank.
         if (kind !== kindCodes.related)
           items.push({
             link: link?.link ?? null,
@@ -89,7 +89,7 @@ function textsOfResult({ result }: Placed): readonly (string | null)[] {
   return [title, snippet, source, displayedLink, json(snippetMatched)]
 }
 
-/** Results by kind, in the order in which they came. */
+/** Results by kind, in their order. */
 function placesOf(results: readonly Result[]): readonly Placed[] {
   const places = new Map<number, number>()
   const placed = results.map((result): Placed => {
@@ -101,7 +101,7 @@ function placesOf(results: readonly Result[]): readonly Placed[] {
   return placed.sort((a, b) => a.kind - b.kind)
 }
 
-/** Writes the columns that only some kinds of results have. */
+/** Writes the details that only some kinds of results have. */
 function detailWriter(
   db: Database,
   dictionary: Dictionary,
@@ -154,7 +154,7 @@ function detailWriter(
 
 type TextIds = readonly (number | null)[]
 
-/** Writes the facts of an answer, given the ids of their texts. `first` writes only where none are stored and returns whether it did. */
+/** Writes the facts of an answer, given the ids of their texts. `first` writes only if none are stored, and returns whether it did. */
 function factWriter(db: Database) {
   const set = `${updateOrFail} answers_ SET normaliser = ?, total_results = ?, time_taken = ?, notice = ?, has_next_page = ?,
     next_page = ?, search_parameters = ?, knowledge_graph = ?, ai_markdown = ?, ai_blocks = ?, malformed = ?,
