@@ -1,7 +1,7 @@
 import type { Cell, Row } from '../model/result.ts'
 import { count } from '../model/text.ts'
 import type { ComparisonDay } from './history/movement.ts'
-import type { DayCell, DayValue } from './history/rank-history.ts'
+import type { DayCell, DayValue, Keyword } from './history/rank-history.ts'
 
 /** How reports for people, the HTML page included, write a row. Text from outside is not made harmless here. */
 
@@ -47,6 +47,20 @@ export function daysText(days: readonly string[]): string {
 /** The day that the user asked to compare with, to follow a sentence; empty where none was asked for. */
 export function askedText(compare: ComparisonDay | null): string {
   return compare === null ? '' : ` (asked for: ${compare.day}, ±${count(compare.tolerance, 'day')})`
+}
+
+/** The params of a query, each as `gl=us`. */
+export function paramTexts(params: Readonly<Record<string, Param>>): readonly string[] {
+  return Object.entries(params).map(([name, value]) => `${name}=${value}`)
+}
+
+/** A query with its operation and params: `"oak desk"  alpha.search  gl=us  hl=en`. */
+export function requestLine({
+  query,
+  operation,
+  params,
+}: Pick<Keyword, 'query' | 'operation' | 'params'>): string {
+  return [`"${query}"`, operation, ...paramTexts(params)].join('  ')
 }
 
 /** A link without its scheme and `www.` */

@@ -1,6 +1,7 @@
 import { count } from '../../model/text.ts'
 import { type Column, colored, formatTable, wrap } from '../../output/table.ts'
 import { fitColumns, sanitize, sanitizeLine, textWidth } from '../../output/terminal.ts'
+import { paramTexts, requestLine } from '../cells.ts'
 import { listed } from '../explain/pages.ts'
 import { comparison } from '../formats/table.ts'
 import type { ComparisonDay } from '../history/movement.ts'
@@ -9,8 +10,7 @@ import type { ChangedResult, DiffDocument, DiffResult, DiffSide } from './docume
 
 /** What changed in the results of a query, for a person. */
 export function diffText(one: DiffDocument, { width, color }: TextLook): string {
-  const params = Object.entries(one.params).map(([name, value]) => `${name}=${value}`)
-  const lines = [[`"${one.query}"`, one.operation, ...params].join('  '), ...about(one)]
+  const lines = [requestLine(one), ...about(one)]
   const head = lines.flatMap((line) => wrap(sanitizeLine(line), width)).join('\n')
   const rows = tableRows(one)
   const table = rows.length === 0 ? '' : resultTable(rows, width)
@@ -149,22 +149,16 @@ function rewritten({ changed }: DiffDocument, width: number): readonly string[] 
   return ['\nTitles and snippets that changed, by rank:\n', ...lines.map((line) => `${line}\n`)]
 }
 
-function texts(result: ChangedResult): readonly (readonly [string, string | null])[] {
+/** The texts that changed, each with its name. */
+function texts(result: ChangedResult): readonly (readonly [name: string, text: string | null])[] {
   const { title, snippet, previous_title: oldTitle, previous_snippet: oldSnippet } = result
-  return [
-    ...(title === oldTitle
-      ? []
-      : ([
-          ['title before:', oldTitle],
-          ['title now:   ', title],
-        ] as const)),
-    ...(snippet === oldSnippet
-      ? []
-      : ([
-          ['snippet before:', oldSnippet],
-          ['snippet now:   ', snippet],
-        ] as const)),
-  ]
+  const all = [
+    ['title before:', oldTitle, title],
+    ['title now:   ', title, oldTitle],
+    ['snippet before:', oldSnippet, snippet],
+    ['snippet now:   ', snippet, oldSnippet],
+  ] as const
+  return all.filter(([, text, other]) => text !== other).map(([name, text]) => [name, text])
 }
 
 type DiffSummary = ReturnType<typeof diffSummary>
@@ -242,11 +236,7 @@ export function diffTable(
 }
 
 function paramsOf({ params }: DiffSummary): string {
-  return sanitize(
-    Object.entries(params)
-      .map(([name, value]) => `${name}=${value}`)
-      .join(' '),
-  )
+  return sanitize(paramTexts(params).join(' '))
 }
 
 function footer(all: readonly DiffSummary[], compare: ComparisonDay | null): readonly string[] {

@@ -4,6 +4,7 @@ import { fitColumns, sanitizeLine, textWidth } from '../../output/terminal.ts'
 import { isOpaque } from '../../rank/address.ts'
 import { explainMatch } from '../../rank/explain.ts'
 import type { QueryRecord, ResultRecord, TargetRecord } from '../../store/reports.ts'
+import { requestLine } from '../cells.ts'
 import { explainState, pageStatuses } from './pages.ts'
 
 /** All that is known of one query in one run, for programs. Names do not change between versions. */
@@ -77,9 +78,8 @@ function explainResult(result: ResultRecord, targets: readonly TargetRecord[]) {
 
 /** An explanation for a person: the state of each target, then the evidence page by page. */
 export function explainText(one: Explanation, width: number): string {
-  const params = Object.entries(one.params).map(([name, value]) => `${name}=${value}`)
   const lines = [
-    ...wrap(sanitizeLine([`"${one.query}"`, one.operation, ...params].join('  ')), width),
+    ...wrap(sanitizeLine(requestLine(one)), width),
     ...wrap(sanitizeLine(`Run ${one.run_id} of ${one.job}, ${one.date}. ${ending(one)}`), width),
     '',
     ...one.targets.flatMap((target) => [

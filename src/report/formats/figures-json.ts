@@ -4,11 +4,11 @@ import { type KeywordStatus, keywordStatuses } from '../history/keyword-status.t
 import { hasClicks, historyOfParts, type Part, partKey, partOf } from '../history/parts.ts'
 import type { Keyword, RankHistory } from '../history/rank-history.ts'
 import { bestRank } from '../metrics/best-rank.ts'
-import { type Distribution, top } from '../metrics/distribution.ts'
+import { top } from '../metrics/distribution.ts'
 import type { Figure, MetricOptions } from '../metrics/figure.ts'
 import { headlineMetrics, type MetricName, metrics } from '../metrics/index.ts'
 import { countLanding, landingPages } from '../metrics/landing-page.ts'
-import type { MovementCounts, Mover } from '../metrics/movements.ts'
+import type { Mover } from '../metrics/movements.ts'
 import { citationShare, ownership } from '../metrics/ownership.ts'
 import { pagesOf, serpPairs } from '../metrics/serps.ts'
 import { serpShareOfVoice } from '../metrics/share-of-voice.ts'
@@ -48,7 +48,14 @@ const mostListed = 20
  */
 export function summaryDocument(summary: Summary, data: PageData) {
   const { curve, parts, otherParts } = summary
-  const source = figuresSource(summary, data)
+  const source: FiguresSource = {
+    summary,
+    data,
+    measure: { curve, absent: summary.absent },
+    history: historyOfParts(data.history, parts),
+    byTarget: statusesByTarget(keywordStatuses(data.history, data.compare)),
+    pages: pagesOf(data.links),
+  }
   return {
     job: summary.job,
     date: summary.date,
@@ -70,13 +77,6 @@ interface FiguresSource {
   readonly byTarget: ReadonlyMap<number, readonly KeywordStatus[]>
   /** For each link of the first results the number of its page. */
   readonly pages: readonly number[]
-}
-
-function figuresSource(summary: Summary, data: PageData): FiguresSource {
-  const measure = { curve: summary.curve, absent: summary.absent }
-  const byTarget = statusesByTarget(keywordStatuses(data.history, data.compare))
-  const history = historyOfParts(data.history, summary.parts)
-  return { summary, data, measure, history, byTarget, pages: pagesOf(data.links) }
 }
 
 function targetDocument(one: TargetSummary, source: FiguresSource) {
@@ -153,21 +153,13 @@ function numbers({ value, numerator, denominator, coverage, uncounted }: Figure)
 }
 
 function sameKeywords({ cohort }: ComparedFigure) {
-  return {
-    same_keywords:
-      cohort === null
-        ? null
-        : { now: numbers(cohort.now), before: numbers(cohort.before), delta: cohort.delta },
-  }
-}
-
-interface Counts {
-  readonly distribution: Distribution
-  readonly movements: MovementCounts
+  if (cohort === null) return { same_keywords: null }
+  const { now, before, delta } = cohort
+  return { same_keywords: { now: numbers(now), before: numbers(before), delta } }
 }
 
 /** Keywords by rank and by movement. */
-function countsDocument({ distribution, movements }: Counts) {
+function countsDocument({ distribution, movements }: Pick<PartSummary, 'distribution' | 'movements'>) {
   return {
     distribution: { definition: metrics.distribution.definition, ...distribution },
     top_ranks: {
@@ -211,21 +203,14 @@ function bestOf(target: number, { history }: FiguresSource) {
 function landingDocument(target: number, source: FiguresSource) {
   const { data, summary, byTarget } = source
   const own = (byTarget.get(target) ?? []).filter(({ keyword }) => keyword.kind === summary.parts[0]?.kind)
-  const {
-    'wrong page': wrong,
-    'not ranked': absent,
-    'none intended': none,
-    ...counts
-  } = countLanding(landingPages(own, data.history))
+  const counts = countLanding(landingPages(own, data.history))
   return {
     ...aboutOf('landing_page', source),
-    ...{
-      right: counts.right,
-      wrong_page: wrong,
-      not_ranked: absent,
-      none_intended: none,
-      unknown: counts.unknown,
-    },
+    right: counts.right,
+    wrong_page: counts['wrong page'],
+    not_ranked: counts['not ranked'],
+    none_intended: counts['none intended'],
+    unknown: counts.unknown,
   }
 }
 
@@ -289,8 +274,11 @@ function firstTenDocument(part: Part, source: FiguresSource) {
         .map(({ site, targets, appearances, appearancesBefore, share, shareBefore, change }) => ({
           site: data.sites[site],
           targets: targets.map((one) => data.history.targets[one]?.label),
-          ...{ value: share, before: shareBefore, change },
-          ...{ serps: appearances, serps_before: appearancesBefore },
+          value: share,
+          before: shareBefore,
+          change,
+          serps: appearances,
+          serps_before: appearancesBefore,
         })),
     },
   }

@@ -1,6 +1,7 @@
 import type { Row } from '../../model/result.ts'
 import { cellsOf } from '../../output/formats/format.ts'
 import { rowFormats } from '../../output/formats/index.ts'
+import type { CellKind } from '../../output/xlsx.ts'
 import type { ReportFormat } from '../report.ts'
 import type { RankedRows } from '../rows.ts'
 
@@ -40,34 +41,39 @@ const keyOf: Readonly<Record<Exclude<RowOrder, 'query'>, (row: Row) => number>> 
   volume: ({ volume }) => (volume == null ? far : -Number(volume)),
 }
 
-/** Columns of the `rankings` view, then those that a report adds. Columns of later versions are at the end. */
-export const reportColumns = [
-  'job',
-  'query',
-  'target',
-  'operation',
-  'gl',
-  'hl',
-  'location',
-  'tags',
-  'date',
-  'observed_at',
-  'state',
-  'rank',
-  'exactness',
-  'depth',
-  'url',
-  'title',
-  'run_id',
-  'previous_date',
-  'previous_state',
-  'previous_rank',
-  'change',
-  'movement',
-  'best_rank',
-  'best_date',
-  'suspect',
-] as const
+/**
+ * Columns with their types in workbooks: those of the `rankings` view, then those that a report adds. Columns of later versions
+ * are at the end.
+ */
+export const columnKinds = {
+  job: 'text',
+  query: 'text',
+  target: 'text',
+  operation: 'text',
+  gl: 'text',
+  hl: 'text',
+  location: 'text',
+  tags: 'text',
+  date: 'date',
+  observed_at: 'datetime',
+  state: 'text',
+  rank: 'number',
+  exactness: 'text',
+  depth: 'number',
+  url: 'text',
+  title: 'text',
+  run_id: 'number',
+  previous_date: 'date',
+  previous_state: 'text',
+  previous_rank: 'number',
+  change: 'number',
+  movement: 'text',
+  best_rank: 'number',
+  best_date: 'date',
+  suspect: 'number',
+} as const satisfies Record<string, CellKind>
+
+export const reportColumns: readonly string[] = Object.keys(columnKinds)
 
 export const csvFormat: ReportFormat = { ...rowsFormat('csv'), raw: true }
 export const jsonFormat = rowsFormat('json')

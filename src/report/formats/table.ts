@@ -70,7 +70,7 @@ function columnsOf({ rows, statuses }: RankReport): readonly Written[] {
   const several = (cell: (row: Row) => unknown): boolean => new Set(rows.map(cell)).size > 1
   return [
     { title: 'query', shrinks: true, least: 24, cell: ({ query }) => sanitize(String(query)) },
-    ...(several(({ operation }) => operation) ? [operation] : []),
+    ...(several(({ operation }) => operation) ? [operationColumn] : []),
     {
       title: 'locale',
       shrinks: true,
@@ -80,7 +80,7 @@ function columnsOf({ rows, statuses }: RankReport): readonly Written[] {
     { title: 'target', shrinks: true, least: 18, cell: ({ target }) => sanitize(String(target)) },
     { title: 'rank', align: 'right', cell: (row, place) => rankCell(row, statuses[place] as KeywordStatus) },
     { title: 'change', align: 'right', cell: changeText },
-    ...(baselines(rows).length > 1 ? [since] : []),
+    ...(baselines(rows).length > 1 ? [sinceColumn] : []),
     ...(hasTrend(statuses) ? [trendOf(statuses)] : []),
     { title: 'best', align: 'right', dropped: true, cell: (row) => String(row.best_rank ?? '') },
     { title: 'best on', dropped: true, cell: (row) => String(row.best_date ?? '') },
@@ -88,9 +88,12 @@ function columnsOf({ rows, statuses }: RankReport): readonly Written[] {
   ]
 }
 
-const operation: Written = { title: 'operation', shrinks: true, cell: (row) => String(row.operation) }
-
-const since: Written = { title: 'since', dropped: true, cell: (row) => String(row.previous_date ?? '') }
+const operationColumn: Written = {
+  title: 'operation',
+  shrinks: true,
+  cell: ({ operation }) => String(operation),
+}
+const sinceColumn: Written = { title: 'since', dropped: true, cell: (row) => String(row.previous_date ?? '') }
 
 /** One day is no trend. */
 function hasTrend(statuses: RankReport['statuses']): boolean {

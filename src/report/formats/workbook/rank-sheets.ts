@@ -1,5 +1,5 @@
 import type { Row } from '../../../model/result.ts'
-import type { CellKind, Sheet } from '../../../output/xlsx.ts'
+import type { Sheet } from '../../../output/xlsx.ts'
 import { keywordStatuses, valueOn } from '../../history/keyword-status.ts'
 import { hasClicks, historyOfParts, kindLabels, type Part, partsOf } from '../../history/parts.ts'
 import type { DayValue, Keyword, RankHistory, TrackedTarget } from '../../history/rank-history.ts'
@@ -10,24 +10,8 @@ import { discoverCompetitors, type SiteShare } from '../../metrics/site-shares.t
 import type { Serp, SerpResult } from '../../page/data.ts'
 import type { ReportWithSerps, WholeReport } from '../../report.ts'
 import { statusesByTarget } from '../../summary.ts'
-import { reportColumns } from '../rows.ts'
+import { columnKinds } from '../rows.ts'
 import { field, keywordFields, type SheetField, sheet } from './sheet.ts'
-
-/** Columns of a report that are not text. */
-const kinds: Readonly<Partial<Record<string, CellKind>>> = {
-  date: 'date',
-  observed_at: 'datetime',
-  rank: 'number',
-  depth: 'number',
-  run_id: 'number',
-  previous_date: 'date',
-  previous_rank: 'number',
-  change: 'number',
-  best_rank: 'number',
-  best_date: 'date',
-  suspect: 'number',
-  volume: 'number',
-}
 
 const textWidths: Readonly<Partial<Record<string, number>>> = {
   query: 36,
@@ -44,9 +28,9 @@ const textWidths: Readonly<Partial<Record<string, number>>> = {
 
 /** The rows of the report as in CSV and JSON, then the volume, the intended page and the params of each query. */
 export function rankingsSheet({ report }: WholeReport): Sheet {
-  const names = [...reportColumns, 'volume', 'intended_url', 'params']
-  const fields = names.map((name) =>
-    field<Row>(name, kinds[name] ?? 'text', (row) => row[name] ?? null, textWidths[name]),
+  const kinds = { ...columnKinds, volume: 'number', intended_url: 'text', params: 'text' } as const
+  const fields = Object.entries(kinds).map(([name, kind]) =>
+    field<Row>(name, kind, (row) => row[name] ?? null, textWidths[name]),
   )
   return sheet('Rankings', fields, report.rows)
 }

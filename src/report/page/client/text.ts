@@ -1,4 +1,4 @@
-import { localeText, valueRank } from '../../cells.ts'
+import { localeText, paramTexts, valueRank } from '../../cells.ts'
 import { definitionOf } from '../../headline.ts'
 import type { Change, Movement } from '../../history/movement.ts'
 import type { DayValue, Keyword, RankHistory } from '../../history/rank-history.ts'
@@ -136,7 +136,7 @@ export function localeOf({ params }: Keyword): string {
 
 /** The operation and the params of a query. */
 export function requestText({ operation, params }: Keyword): string {
-  return [operation, ...Object.entries(params).map(([name, value]) => `${name}=${value}`)].join('  ')
+  return [operation, ...paramTexts(params)].join('  ')
 }
 
 /** Makes a short text that tells a keyword from others with the same query; empty if there are none. */

@@ -1,8 +1,7 @@
 import { type DailyFigures, daily } from '../../../daily.ts'
 import { headline, isKnownOnBothDays } from '../../../headline.ts'
-import { alignDepths, type KeywordStatus } from '../../../history/keyword-status.ts'
+import { alignDepths } from '../../../history/keyword-status.ts'
 import { partLabel } from '../../../history/parts.ts'
-import type { DayValue } from '../../../history/rank-history.ts'
 import { buckets, type Distribution, distribution, top } from '../../../metrics/distribution.ts'
 import { type Coverage, coverageOf, type MetricOptions } from '../../../metrics/figure.ts'
 import { headlineMetrics, type MetricName, metrics, pageMetrics } from '../../../metrics/index.ts'
@@ -50,10 +49,12 @@ function cards({ statuses, data }: View, days: readonly DailyFigures[]): HTMLEle
   const figures = headline(statuses, data.measure)
   const shown = pageMetrics.filter(({ name, needs }) => needs === undefined || figures[name].denominator > 0)
   const now = distribution(statuses.map(({ current }) => current))
-  const both = onBothDays(statuses)
-  const [bothNow, bothBefore] = [0, 1].map((day) =>
-    distribution(both.map((pair) => pair[day] as DayValue)),
-  ) as [Distribution, Distribution]
+  // Checked on both days, down to the same depth.
+  const both = statuses
+    .filter(isKnownOnBothDays)
+    .map(({ current, baseline }) => alignDepths(current, baseline.value))
+  const bothNow = distribution(both.map(([now]) => now))
+  const bothBefore = distribution(both.map(([, before]) => before))
   const coverage = coverageOf(statuses.map(({ current }) => ({ value: current })))
   const checked = `${number(coverage.observed)} of ${number(coverage.expected)} keywords checked`
   const { measure } = data
@@ -88,15 +89,6 @@ function cards({ statuses, data }: View, days: readonly DailyFigures[]): HTMLEle
     ...([3, 10] as const).map((rank) => counted(`Top ${rank}`, 'top_ranks', (counts) => top(counts, rank))),
     counted('Ranked keywords', 'distribution', (counts) => top(counts, 100) + counts['>100']),
   )
-}
-
-/** The keywords that were checked on both days, down to the same depth. */
-function onBothDays(
-  statuses: readonly KeywordStatus[],
-): readonly (readonly [now: DayValue, before: DayValue])[] {
-  return statuses
-    .filter(isKnownOnBothDays)
-    .map(({ current, baseline }) => alignDepths(current, baseline.value))
 }
 
 /** The values of a line. A day on which most searches failed is a gap in the line. */
