@@ -1,14 +1,14 @@
 import { count } from '../model/text.ts'
-import { type Headline, headline, isKnownOnBothDays } from './headline.ts'
+import { headline, isKnownOnBothDays } from './headline.ts'
 import { type KeywordStatus, keywordStatuses } from './history/keyword-status.ts'
 import type { ComparisonDay } from './history/movement.ts'
 import { hasClicks, type Part, partKey, partOf, partsOf } from './history/parts.ts'
 import type { RankHistory, TrackedTarget } from './history/rank-history.ts'
-import { type Distribution, distribution } from './metrics/distribution.ts'
-import { type AbsentAs, type Coverage, coverageOf, type MetricOptions } from './metrics/figure.ts'
-import { type HeadToHead, headToHead } from './metrics/head-to-head.ts'
+import { distribution } from './metrics/distribution.ts'
+import { coverageOf, type MetricOptions } from './metrics/figure.ts'
+import { headToHead } from './metrics/head-to-head.ts'
 import { headlineMetrics } from './metrics/index.ts'
-import { countMovements, type MovementCounts, type Movers, winnersAndLosers } from './metrics/movements.ts'
+import { countMovements, winnersAndLosers } from './metrics/movements.ts'
 
 export interface SummaryOptions extends MetricOptions {
   /** The day to compare with; the nearest earlier one by default. */
@@ -18,78 +18,64 @@ export interface SummaryOptions extends MetricOptions {
 }
 
 /** The figures of a whole report. */
-export interface Summary {
-  readonly job: string
-  /** The last day; null for a history without days. */
-  readonly date: string | null
-  /** The days that keywords are compared with, ascending. */
-  readonly compared: readonly string[]
-  readonly curve: MetricOptions['curve']
-  readonly absent: AbsentAs
-  /** Keywords that are asked for. */
-  readonly keywords: number
-  /** Those of them that were first observed after the compared day. */
-  readonly added: number
-  /** Keywords that were asked on the compared day or later, and no longer are. */
-  readonly removed: number
-  /** The parts that the figures are of: the headline kind, one part for each engine. */
-  readonly parts: readonly Part[]
-  /** Parts of other kinds of results. */
-  readonly otherParts: readonly Part[]
-  /** In the order of the history: own ones first. */
-  readonly targets: readonly TargetSummary[]
-}
+export type Summary = ReturnType<typeof summarise>
 
 /** The figures of a target. Counts, movers and comparisons are of the headline kind, over all engines. */
-export interface TargetSummary extends Movers {
-  readonly target: TrackedTarget
-  /** Only the parts that the target is tracked in, in the order of the summary, the headline kind first. */
-  readonly parts: readonly PartSummary[]
-  /** Those of the first part. */
-  readonly figures: Headline
-  readonly distribution: Distribution
-  readonly movements: MovementCounts
-  /** The target against each other target. */
-  readonly competitors: readonly CompetitorComparison[]
-}
+export type TargetSummary = Summary['targets'][number]
 
 /** The figures of a target for one kind of results of one engine. */
-export interface PartSummary extends Part {
-  readonly coverage: Coverage
-  readonly knownOnBothDays: number
-  readonly figures: Headline
-  readonly distribution: Distribution
-  readonly movements: MovementCounts
-}
-
-export interface CompetitorComparison extends HeadToHead {
-  readonly other: TrackedTarget
-}
+export type PartSummary = ReturnType<typeof partSummaries>[number]
 
 /** The figures of every target on the last day, with those of the same keywords on the compared days. */
-export function summarise(history: RankHistory, { compare = null, ...rest }: SummaryOptions): Summary {
+export function summarise(history: RankHistory, { compare = null, movers = 10, ...measure }: SummaryOptions) {
   const statuses = keywordStatuses(history, compare)
   const compared = comparedDays(history, statuses)
-  const parts = partsOf(history, rest.kind)
-  const [kind] = parts.map((part) => part.kind)
-  const byTarget = statusesByTarget(statuses)
+  const parts = partsOf(history, measure.kind)
+  const kind = parts[0]?.kind
+  const inHeadline = ({ keyword }: KeywordStatus): boolean => keyword.kind === kind
+  const byTarget = [...statusesByTarget(statuses)].sort(([a], [b]) => a - b)
+  const targetAt = (place: number): TrackedTarget => history.targets[place] as TrackedTarget
   return {
     job: history.job,
+    /** The last day; null for a history without days. */
     date: history.days.at(-1) ?? null,
+    /** The days that keywords are compared with, ascending. */
     compared,
-    curve: rest.curve,
-    absent: rest.absent ?? 'depth',
+    curve: measure.curve,
+    absent: measure.absent ?? 'depth',
+    /** Keywords that are asked for. */
     keywords: new Set(history.series.map(({ keyword }) => keyword)).size,
+    /** Those of them that were first observed after the compared day. */
     added: countAdded(statuses),
+    /** Keywords that were asked on the compared day or later, and no longer are. */
     removed: countRemoved(history, compared),
+    /** The parts that the figures are of: the headline kind, one part for each engine. */
     parts: parts.filter((part) => part.kind === kind),
+    /** Parts of other kinds of results. */
     otherParts: parts.filter((part) => part.kind !== kind),
-    targets: [...byTarget.keys()]
-      .sort((a, b) => a - b)
-      .map((target) => ({
-        target: history.targets[target] as TrackedTarget,
-        ...targetSummary(target, { history, byTarget, parts }, rest),
-      })),
+    /** In the order of the history: own ones first. */
+    targets: byTarget.map(([target, all]) => {
+      const own = all.filter(inHeadline)
+      const ofParts = partSummaries(all, parts, measure)
+      const { winners, losers } = winnersAndLosers(own, measure.curve)
+      const others = byTarget.filter(([other]) => other !== target)
+      return {
+        target: targetAt(target),
+        /** Only the parts that the target is tracked in, in the order of the summary, the headline kind first. */
+        parts: ofParts,
+        /** Those of the first part. */
+        figures: ofParts[0]?.figures ?? headline([], measure),
+        distribution: distribution(own.map(({ current }) => current)),
+        movements: countMovements(own.map(({ change }) => change)),
+        winners: winners.slice(0, movers),
+        losers: losers.slice(0, movers),
+        /** The target against each other target. */
+        competitors: others.map(([other, theirs]) => ({
+          other: targetAt(other),
+          ...headToHead(own, theirs.filter(inHeadline)),
+        })),
+      }
+    }),
   }
 }
 
@@ -105,30 +91,6 @@ export function statusesByTarget(statuses: readonly KeywordStatus[]): ByTarget {
   return byTarget
 }
 
-function targetSummary(
-  target: number,
-  { history, byTarget, parts }: Whole,
-  { movers = 10, ...measure }: Omit<SummaryOptions, 'compare'>,
-): Omit<TargetSummary, 'target'> {
-  const partsOfTarget = partSummaries(byTarget.get(target) ?? [], parts, measure)
-  const inHeadline = ({ keyword }: KeywordStatus): boolean => keyword.kind === parts[0]?.kind
-  const own = (byTarget.get(target) ?? []).filter(inHeadline)
-  const { winners, losers } = winnersAndLosers(own, measure.curve)
-  const others = [...byTarget].filter(([other]) => other !== target).sort(([a], [b]) => a - b)
-  return {
-    parts: partsOfTarget,
-    figures: partsOfTarget[0]?.figures ?? headline([], measure),
-    distribution: distribution(own.map(({ current }) => current)),
-    movements: countMovements(own.map(({ change }) => change)),
-    winners: winners.slice(0, movers),
-    losers: losers.slice(0, movers),
-    competitors: others.map(([other, theirs]) => ({
-      other: history.targets[other] as TrackedTarget,
-      ...headToHead(own, theirs.filter(inHeadline)),
-    })),
-  }
-}
-
 /** A target with its figures of one part. */
 export interface PartOfTarget extends PartSummary {
   readonly target: TrackedTarget
@@ -136,7 +98,11 @@ export interface PartOfTarget extends PartSummary {
 
 /** A line for every target and each of these parts that it is tracked in. */
 export function linesOf(
-  { targets }: { readonly targets: readonly Pick<TargetSummary, 'target' | 'parts'>[] },
+  {
+    targets,
+  }: {
+    readonly targets: readonly { readonly target: TrackedTarget; readonly parts: readonly PartSummary[] }[]
+  },
   parts: readonly Part[],
 ): readonly PartOfTarget[] {
   const keys = new Set(parts.map(partKey))
@@ -154,18 +120,12 @@ export function uncountedTexts(target: TargetSummary | undefined, parts: readonl
   })
 }
 
-interface Whole {
-  readonly history: RankHistory
-  readonly byTarget: ByTarget
-  readonly parts: readonly Part[]
-}
-
 /** The figures of one target, part by part. */
 export function partSummaries(
   statuses: readonly KeywordStatus[],
   parts: readonly Part[],
   measure: MetricOptions,
-): readonly PartSummary[] {
+) {
   return parts.flatMap((part) => {
     const those = statuses.filter(({ keyword }) => partKey(partOf(keyword)) === partKey(part))
     if (those.length === 0) return []

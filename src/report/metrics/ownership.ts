@@ -1,7 +1,6 @@
-import type { ResultKind } from '../../model/result.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import type { Citation, Serp } from '../page/data.ts'
-import { type Coverage, coverageOf, type Figure, figure, type MetricDefinition } from './figure.ts'
+import { coverageOf, type Figure, figure, type MetricDefinition } from './figure.ts'
 import { firstResults } from './serps.ts'
 
 export const firstTenShareMetric: MetricDefinition = {
@@ -45,33 +44,25 @@ export const citationIndexMetric: MetricDefinition = {
   source: 'ours',
 }
 
-/** The share of one target in one kind of results on the last day. */
-export interface KindShare {
-  readonly kind: ResultKind
-  /** Keywords that rank results of this kind. */
-  readonly coverage: Coverage
-  /** Its results by all results among the first ten. Coverage counts SERPs; ranked SERPs have a result of the target. */
-  readonly firstTen: Figure
-}
-
 /**
  * The share of a target in each tracked kind of results, by the name of the kind.
  *
  * @param statuses those of the target
  * @param serps those of the last day, one for each keyword at most
  */
-export function ownership(
-  statuses: readonly KeywordStatus[],
-  target: number,
-  serps: readonly Serp[],
-): readonly KindShare[] {
+export function ownership(statuses: readonly KeywordStatus[], target: number, serps: readonly Serp[]) {
   const byKeyword = new Map(serps.filter(({ depth }) => depth > 0).map((serp) => [serp.keyword, serp]))
   const kinds = [...new Set(statuses.map(({ keyword }) => keyword.kind))].sort()
   return kinds.map((kind) => {
     const those = statuses.filter(({ keyword }) => keyword.kind === kind)
     const shown = those.flatMap(({ series }) => byKeyword.get(series.keyword) ?? [])
-    const coverage = coverageOf(those.map(({ current }) => ({ value: current })))
-    return { kind, coverage, firstTen: shareOfFirstTen(shown, target, those.length) }
+    return {
+      kind,
+      /** Keywords that rank results of this kind. */
+      coverage: coverageOf(those.map(({ current }) => ({ value: current }))),
+      /** Its results by all results among the first ten. Coverage counts SERPs; ranked SERPs have a result of the target. */
+      firstTen: shareOfFirstTen(shown, target, those.length),
+    }
   })
 }
 
@@ -87,29 +78,13 @@ function shareOfFirstTen(serps: readonly Serp[], target: number, expected: numbe
   return figure(own, all, { ranked, observed: serps.length, expected })
 }
 
-/** The citations of one target in the AI answers of the last day. */
-export interface CitationShare {
-  /** Answers that cite it, by all answers. */
-  readonly answers: Figure
-  /** The mean of the indexes of its citations, as the service sent them; null if it is not cited. */
-  readonly averageIndex: number | null
-  /** The mean of its lowest index in each answer that cites it; null if it is not cited. */
-  readonly averageFirstIndex: number | null
-  /** Its citations by all references of the answers. */
-  readonly citations: Figure
-}
-
 /**
  * The citations of a target in AI answers. Coverage counts answers; ranked answers cite it.
  *
  * @param citations those of the last day, one for each keyword at most
  * @param expected keywords that are asked for AI answers
  */
-export function citationShare(
-  citations: readonly Citation[],
-  target: number,
-  expected: number,
-): CitationShare {
+export function citationShare(citations: readonly Citation[], target: number, expected: number) {
   const cited = citations.flatMap(({ cited: all }) => {
     const indexes = all.find((one) => one.target === target)?.indexes ?? []
     return indexes.length === 0 ? [] : [indexes]
@@ -118,9 +93,13 @@ export function citationShare(
   const references = citations.reduce((sum, one) => sum + one.references, 0)
   const coverage = { ranked: cited.length, observed: citations.length, expected }
   return {
+    /** Answers that cite it, by all answers. */
     answers: figure(cited.length, citations.length, coverage),
+    /** The mean of the indexes of its citations, as the service sent them; null if it is not cited. */
     averageIndex: mean(indexes),
+    /** The mean of its lowest index in each answer that cites it; null if it is not cited. */
     averageFirstIndex: mean(cited.map((one) => Math.min(...one))),
+    /** Its citations by all references of the answers. */
     citations: figure(indexes.length, references, coverage),
   }
 }

@@ -4,13 +4,12 @@ import type { Serp } from '../page/data.ts'
 import {
   type CtrCurve,
   coverageOf,
-  type Figure,
   figure,
   type HeadlineMetric,
   type MetricDefinition,
   rateOf,
 } from './figure.ts'
-import { firstResults, keywordsOf, type Weights, weightsOf } from './serps.ts'
+import { firstResults, keywordsOf, weightsOf } from './serps.ts'
 
 export const serpShareOfVoiceMetric: MetricDefinition = {
   label: 'share of voice among the first ten results',
@@ -50,11 +49,6 @@ export const shareOfVoice = {
   },
 } as const satisfies HeadlineMetric
 
-export interface SerpShare extends Figure {
-  /** The weight of keywords. */
-  readonly weight: Weights['by']
-}
-
 /**
  * Estimated clicks of a target by those of all sites on the same pages. This is the share of voice of the rank tracker of
  * Ahrefs, but over the first ten results only: the sum of volume times CTR(rank) of its results by that of all results.
@@ -67,7 +61,7 @@ export function serpShareOfVoice(
   serps: readonly Serp[],
   target: number,
   { history, curve }: { readonly history: RankHistory; readonly curve: CtrCurve },
-): SerpShare {
+) {
   const [weights, asked] = [weightsOf(history), keywordsOf(history)]
   let [own, all, ranked, observed, uncounted] = [0, 0, 0, 0, 0]
   for (const serp of serps) {

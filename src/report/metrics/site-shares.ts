@@ -1,7 +1,7 @@
 import type { RankHistory } from '../history/rank-history.ts'
 import type { Serp, SerpResult } from '../page/data.ts'
 import { type CtrCurve, type MetricDefinition, rateOf } from './figure.ts'
-import { firstResults, type SerpPair, type Weights, weightsOf } from './serps.ts'
+import { firstResults, type SerpPair, weightsOf } from './serps.ts'
 
 export const siteShareMetric: MetricDefinition = {
   label: 'share of a site',
@@ -15,30 +15,7 @@ export const siteShareMetric: MetricDefinition = {
 }
 
 /** A site among the first ten results of the tracked keywords. */
-export interface SiteShare {
-  /** Place in `sites`. */
-  readonly site: number
-  /** The targets that its results belong to; empty for a site that is not tracked. */
-  readonly targets: readonly number[]
-  /** SERPs with a result of the site. */
-  readonly appearances: number
-  readonly appearancesBefore: number
-  /** Its estimated clicks by those of all results, weighed by volume; null if there are no clicks at all. */
-  readonly share: number | null
-  readonly shareBefore: number | null
-  /** Share now minus share before: positive where the site gains. */
-  readonly change: number | null
-}
-
-export interface Discovery {
-  /** The greatest gain first. */
-  readonly sites: readonly SiteShare[]
-  /** SERPs that were checked on both days. Only they count, each down to the depth that both days checked. */
-  readonly serps: number
-  readonly weight: Weights['by']
-  /** SERPs without a volume while others have one: they count in the appearances and not in the shares. */
-  readonly uncounted: number
-}
+export type SiteShare = ReturnType<typeof siteShare>
 
 /**
  * The sites of all tracked queries by their gain. Results without a known site belong to none. The share of a site is the sum
@@ -47,7 +24,7 @@ export interface Discovery {
 export function discoverCompetitors(
   pairs: readonly SerpPair[],
   { history, curve }: { readonly history: RankHistory; readonly curve: CtrCurve },
-): Discovery {
+) {
   const weights = weightsOf(history)
   const [now, before] = [new Snapshot(curve), new Snapshot(curve)]
   let [serps, uncounted] = [0, 0]
@@ -63,7 +40,15 @@ export function discoverCompetitors(
   const sites = [...new Set([...now.sites.keys(), ...before.sites.keys()])].map((site) =>
     siteShare(site, now, before),
   )
-  return { sites: sites.toSorted(byGain), serps, weight: weights.by, uncounted }
+  return {
+    /** The greatest gain first. */
+    sites: sites.toSorted(byGain),
+    /** SERPs that were checked on both days. Only they count, each down to the depth that both days checked. */
+    serps,
+    weight: weights.by,
+    /** SERPs without a volume while others have one: they count in the appearances and not in the shares. */
+    uncounted,
+  }
 }
 
 function resultsOf(serp: Serp, depth: number): readonly SerpResult[] {
@@ -105,17 +90,21 @@ class Snapshot {
   }
 }
 
-function siteShare(site: number, now: Snapshot, before: Snapshot): SiteShare {
+function siteShare(site: number, now: Snapshot, before: Snapshot) {
   const [share, shareBefore] = [now.shareOf(site), before.shareOf(site)]
+  const targets = [now, before].flatMap(({ sites }) => [...(sites.get(site)?.targets ?? [])])
   return {
+    /** Place in `sites`. */
     site,
-    targets: [...new Set([now, before].flatMap(({ sites }) => [...(sites.get(site)?.targets ?? [])]))].sort(
-      (a, b) => a - b,
-    ),
+    /** The targets that its results belong to; empty for a site that is not tracked. */
+    targets: [...new Set(targets)].sort((a, b) => a - b),
+    /** SERPs with a result of the site. */
     appearances: now.sites.get(site)?.appearances ?? 0,
     appearancesBefore: before.sites.get(site)?.appearances ?? 0,
+    /** Its estimated clicks by those of all results, weighed by volume; null if there are no clicks at all. */
     share,
     shareBefore,
+    /** Share now minus share before: positive where the site gains. */
     change: share === null || shareBefore === null ? null : share - shareBefore,
   }
 }

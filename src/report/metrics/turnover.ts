@@ -13,15 +13,6 @@ export const turnoverMetric: MetricDefinition = {
   source: 'ours: 1 - overlap of two lists cut at ten',
 }
 
-export interface Turnover {
-  /** From 0, nothing is new, to 1, everything is new; null if no result has a link. */
-  readonly value: number | null
-  /** Pages of the longer list that the other day does not have. */
-  readonly numerator: number
-  /** Pages of the longer list. */
-  readonly denominator: number
-}
-
 /** Results count down to this rank. */
 export const turnoverDepth = 10
 
@@ -31,13 +22,13 @@ export const turnoverDepth = 10
  *
  * @param pages the pages of the links, from `pagesOf`
  */
-function turnover(current: Serp, compared: Serp, pages: readonly number[]): Turnover {
+function turnover(current: Serp, compared: Serp, pages: readonly number[]) {
   const depth = Math.min(turnoverDepth, current.depth, compared.depth)
   return turnoverOfPages(pagesIn(current, depth, pages), pagesIn(compared, depth, pages))
 }
 
 /** The turnover of two sets of pages. */
-export function turnoverOfPages<Page>(now: ReadonlySet<Page>, before: ReadonlySet<Page>): Turnover {
+export function turnoverOfPages<Page>(now: ReadonlySet<Page>, before: ReadonlySet<Page>) {
   const common = [...now].filter((page) => before.has(page)).length
   const all = Math.max(now.size, before.size)
   return turnoverOf(all - common, all)
@@ -53,8 +44,15 @@ export function volatility(pairs: readonly SerpPair[], pages: readonly number[])
   return { ...turnoverOf(others, all), compared: each.length, serps: pairs.length }
 }
 
-function turnoverOf(numerator: number, denominator: number): Turnover {
-  return { value: denominator === 0 ? null : numerator / denominator, numerator, denominator }
+function turnoverOf(numerator: number, denominator: number) {
+  return {
+    /** From 0, nothing is new, to 1, everything is new; null if no result has a link. */
+    value: denominator === 0 ? null : numerator / denominator,
+    /** Pages of the longer list that the other day does not have. */
+    numerator,
+    /** Pages of the longer list. */
+    denominator,
+  }
 }
 
 function pagesIn(serp: Serp, depth: number, pages: readonly number[]): ReadonlySet<number> {

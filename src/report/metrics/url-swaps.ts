@@ -12,33 +12,12 @@ export const urlSwapsMetric: MetricDefinition = {
   source: 'ours',
 }
 
-/** A keyword for which pages of one site compete with each other. */
-export interface UrlSwaps {
-  readonly keyword: number
-  readonly target: number
-  /** Pages that ranked, the one with the most days first. */
-  readonly pages: readonly RankedPage[]
-  /** Places of the days on which several pages were in one SERP. */
-  readonly together: readonly number[]
-  /** How often the ranking page changed back to one that had ranked before: A, B, A is one swap, A, B, A, B are two. */
-  readonly swaps: number
-}
-
-export interface RankedPage {
-  /** Place in the links of the history. */
-  readonly link: number
-  /** Places of the days on which it ranked, as the best page or behind another one. */
-  readonly days: readonly number[]
-  /** The number of days on which it was the best page. */
-  readonly leading: number
-}
-
 /**
  * Keywords for which several pages of one target were in one SERP, or the ranking page changed back and forth. Days without a
  * rank and unknown days are no change. Pages are compared by link, without the fragment. Keywords with the most swaps come
  * first, then those with the most days together.
  */
-export function urlSwaps(history: RankHistory): readonly UrlSwaps[] {
+export function urlSwaps(history: RankHistory) {
   const pages = pagesOf(history.links)
   return history.series
     .flatMap((series) => {
@@ -61,7 +40,7 @@ function hasPlaces({ places }: RankSeries): boolean {
   return false
 }
 
-function ofSeries(series: RankSeries, pages: readonly number[]): UrlSwaps {
+function ofSeries(series: RankSeries, pages: readonly number[]) {
   const leading = rankingLinks(series).map((link) => (link === null ? null : (pages[link] as number)))
   const days = new Map<number, Set<number>>()
   const add = (page: number, day: number) => days.set(page, (days.get(page) ?? new Set()).add(day))
@@ -73,15 +52,21 @@ function ofSeries(series: RankSeries, pages: readonly number[]): UrlSwaps {
     if (shown.size > 1) together.push(Number(day))
   }
   const ranked = [...days].map(([link, on]) => ({
+    /** Place in the links of the history. */
     link,
+    /** Places of the days on which it ranked, as the best page or behind another one. */
     days: [...on].sort((a, b) => a - b),
+    /** The number of days on which it was the best page. */
     leading: leading.filter((page) => page === link).length,
   }))
   return {
     keyword: series.keyword,
     target: series.target,
+    /** Pages that ranked, the one with the most days first. */
     pages: ranked.toSorted((a, b) => b.days.length - a.days.length || a.link - b.link),
+    /** Places of the days on which several pages were in one SERP. */
     together,
+    /** How often the ranking page changed back to one that had ranked before: A, B, A is one swap, A, B, A, B are two. */
     swaps: swapsOf(leading),
   }
 }

@@ -7,13 +7,7 @@ import { buckets } from '../../metrics/distribution.ts'
 import type { MetricOptions } from '../../metrics/figure.ts'
 import { headlineMetrics, type MetricName } from '../../metrics/index.ts'
 import { movementNames } from '../../metrics/movements.ts'
-import {
-  type CompetitorComparison,
-  linesOf,
-  type PartOfTarget,
-  type Segment,
-  type Summary,
-} from '../../summary.ts'
+import { linesOf, type PartOfTarget, type Segment, type Summary, type TargetSummary } from '../../summary.ts'
 import { field, type SheetField, sheet } from './sheet.ts'
 
 type ShownPart = Omit<PartOfTarget, 'distribution' | 'movements'>
@@ -75,10 +69,7 @@ export function tagsSheet(segments: readonly Segment[], { targets }: RankHistory
   return sheet<Line>('Tags', [field('tag', 'text', ({ tag }) => tag), ...targetFields<Line>()], lines)
 }
 
-interface Pair {
-  readonly target: TrackedTarget
-  readonly rivalry: CompetitorComparison
-}
+type Pair = Pick<TargetSummary, 'target'> & { readonly rivalry: TargetSummary['competitors'][number] }
 
 /** Each target against every other target. */
 export function competitorsSheet({ targets }: Summary): Sheet {
