@@ -13,34 +13,29 @@ export interface Day {
   readonly credits: number
 }
 
+export type Backtest = ReturnType<typeof backtest>
+
 /** The cost of a policy over a history, and what it would have missed. */
-export interface PolicyOutcome {
-  readonly policy: PagingPolicy
-  readonly pages: number
-  readonly credits: number
+export type PolicyOutcome = Readonly<Total>
+
+type Total = { readonly policy: PagingPolicy } & typeof nothing
+
+const nothing = {
+  pages: 0,
+  credits: 0,
   /** Observations of the targets that the policy waits for that are ranked when every page is bought. */
-  readonly ranked: number
+  ranked: 0,
   /** Those of them that it did not find. */
-  readonly missed: number
+  missed: 0,
   /** Those of them that it found and marked as an estimate. */
-  readonly estimated: number
+  estimated: 0,
   /** Marked as exact, but different from what every page shows. It must be 0. */
-  readonly wrong: number
+  wrong: 0,
   /** Days on which a rank among the first ten changed, entered or left. */
-  readonly topChanges: number
+  topChanges: 0,
   /** Those of them that the policy did not see on that day. */
-  readonly topChangesMissed: number
+  topChangesMissed: 0,
 }
-
-export interface Backtest {
-  readonly outcomes: readonly PolicyOutcome[]
-  /** Replayed searches, one for each query and day. */
-  readonly looks: number
-  /** Searches that were left out because not every page is stored. */
-  readonly leftOut: number
-}
-
-type Total = { -readonly [K in keyof PolicyOutcome]: PolicyOutcome[K] }
 
 const policies: readonly PagingPolicy[] = ['all', 'until-found', 'smart']
 /** The ranks of the usual first page. */
@@ -54,7 +49,7 @@ const top = 10
 export function backtest(
   histories: Iterable<readonly Day[]>,
   settings: Pick<JobSettings, 'until' | 'deepEveryMs'>,
-): Backtest {
+) {
   const totals = policies.map((policy): Total => ({ policy, ...nothing }))
   let looks = 0
   let leftOut = 0
@@ -67,18 +62,13 @@ export function backtest(
     )
     for (const total of totals) replayDays(whole, truths, settings, total)
   }
-  return { outcomes: totals, looks, leftOut }
-}
-
-const nothing = {
-  pages: 0,
-  credits: 0,
-  ranked: 0,
-  missed: 0,
-  estimated: 0,
-  wrong: 0,
-  topChanges: 0,
-  topChangesMissed: 0,
+  return {
+    outcomes: totals as readonly PolicyOutcome[],
+    /** Replayed searches, one for each query and day. */
+    looks,
+    /** Searches that were left out because not every page is stored. */
+    leftOut,
+  }
 }
 
 function replayDays(

@@ -15,7 +15,7 @@ import {
   readTarget,
   type Target,
 } from './http.ts'
-import type { OpenEntry, SandboxLedger } from './ledger.ts'
+import type { OpenEntry } from './ledger.ts'
 import { freeReply } from './lookups.ts'
 import type { ControlChange, Fault, SandboxOptions } from './options.ts'
 import { respond, send } from './respond.ts'
@@ -23,23 +23,10 @@ import { type CheckedRequest, type Route, validate } from './routes.ts'
 import { charge, createState, type SandboxState } from './state.ts'
 
 /** The running service on this machine. */
-export interface Sandbox {
-  /** Base URL, with the base path. */
-  readonly url: string
-  readonly key: string
-  /** Requests and charges. */
-  readonly ledger: SandboxLedger
-  /** Changes the sandbox while it runs. */
-  control(change: ControlChange): void
-  /** The current usage record. */
-  usage(): UsageRecord
-  /** Ends every connection and every delayed answer; may be called again. */
-  close(): Promise<void>
-  [Symbol.asyncDispose](): Promise<void>
-}
+export type Sandbox = Awaited<ReturnType<typeof startSandbox>>
 
 /** Starts the service on 127.0.0.1; throws a UsageError if the port is taken. */
-export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+export async function startSandbox(options: SandboxOptions = {}) {
   const state = createState(options)
   const server = createServer((request, response) => {
     const served = request.url?.startsWith(controlPrefix) ? serveControl : serve
@@ -50,14 +37,19 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const port = await listen(server, options.port ?? 0)
   const close = () => stop(server, state)
   return {
+    /** Base URL, with the base path. */
     url: `http://127.0.0.1:${port}${options.basePath ?? ''}`,
     key: state.key,
+    /** Requests and charges. */
     ledger: state.log.ledger,
-    control: (change) => applyChange(state, change),
-    usage() {
+    /** Changes the sandbox while it runs. */
+    control: (change: ControlChange): void => applyChange(state, change),
+    /** The current usage record. */
+    usage(): UsageRecord {
       state.jobs.settle()
       return usageRecord(state.account, state.worldClock.now())
     },
+    /** Ends every connection and every delayed answer; may be called again. */
     close,
     [Symbol.asyncDispose]: close,
   }

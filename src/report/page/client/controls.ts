@@ -5,19 +5,13 @@ import { comparisons, type FilterKey, type Filters, filterKeys, isDayAllowed, no
 import { capitalised, mediumDay, shortDay } from './format.ts'
 import { localeOf, movementGroups, movementLabels } from './text.ts'
 
-export interface Controls {
-  readonly element: HTMLElement
-  /** Shows the filters in the fields, and how many keywords match. */
-  show(filters: Filters, found: string): void
-}
-
 type Option = readonly [value: string, text: string]
 
 /** Milliseconds; long enough that typing does not wait for drawing. */
 const typingPause = 120
 
 /** The fields of the filters. */
-export function controls(data: PageData, choose: (change: Partial<Filters>) => void): Controls {
+export function controls(data: PageData, choose: (change: Partial<Filters>) => void) {
   const { targets, keywords, days } = data.history
   const target = field(
     'target',
@@ -82,7 +76,8 @@ export function controls(data: PageData, choose: (change: Partial<Filters>) => v
   form.addEventListener('submit', (event) => event.preventDefault())
   return {
     element: form,
-    show: (filters, what) => {
+    /** Shows the filters in the fields, and how many keywords match. */
+    show: (filters: Filters, what: string): void => {
       target.select.value = String(filters.target)
       if (text.value.trim() !== filters.text) text.value = filters.text
       for (const [key, { select }] of Object.entries(selects)) select.value = filters[key as FilterKey]

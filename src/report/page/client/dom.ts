@@ -127,27 +127,22 @@ function isWeb(link: string): boolean {
 
 type Step = () => void
 
-export interface StepQueue {
-  /** Does these steps; earlier ones that are not done are dropped. */
-  do(steps: readonly Step[]): void
-  /** Does the remaining steps at once. */
-  finish(): void
-}
-
 /**
  * Does steps one by one when the browser is idle, so that parts far down the page do not delay those on the screen. A print
  * waits for all steps.
  */
-export function drawInSteps(): StepQueue {
+export function drawInSteps() {
   let waiting: readonly Step[] = []
   let stop = (): void => {}
   window.addEventListener('beforeprint', finish)
   return {
-    do: (steps) => {
+    /** Does these steps; earlier ones that are not done are dropped. */
+    do: (steps: readonly Step[]): void => {
       stop()
       waiting = steps
       stop = whenIdle(go)
     },
+    /** Does the remaining steps at once. */
     finish,
   }
 

@@ -20,16 +20,7 @@ export interface Finding {
 }
 
 /** What a check read (null if that cannot be counted), and what it found. */
-export interface Checked {
-  readonly runs: number | null
-  readonly calls: number | null
-  readonly answers: number | null
-  /** Paid calls without an end: in flight, or left by a process that died. The next run makes them ambiguous. */
-  readonly openCalls: number | null
-  /** By the integrity check of SQLite. */
-  readonly isDamaged: boolean
-  readonly findings: readonly Finding[]
-}
+export type Checked = Awaited<ReturnType<typeof checkDatabase>>
 
 type Check = () => readonly Finding[]
 
@@ -42,7 +33,7 @@ export async function quickCheck(path: string): Promise<string | null> {
 }
 
 /** Runs the integrity check of SQLite, then checks invariants and checksums. Changes nothing. */
-export async function checkDatabase(path: string): Promise<Checked> {
+export async function checkDatabase(path: string) {
   return await inspect(path, (db) => {
     if ((appliedMigration(db) ?? 0) < newestMigration)
       throw new UsageError(
@@ -55,7 +46,9 @@ export async function checkDatabase(path: string): Promise<Checked> {
       runs: count(runs),
       calls: count(calls),
       answers: count(answers),
+      /** Paid calls without an end: in flight, or left by a process that died. The next run makes them ambiguous. */
       openCalls: count(calls, sql`${calls.outcome} IS NULL AND ${calls.credits} > 0`),
+      /** By the integrity check of SQLite. */
       isDamaged: damage.length > 0,
       findings: [
         ...damage,

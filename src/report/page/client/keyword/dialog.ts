@@ -9,7 +9,7 @@ import { firstTen } from './top-ten.ts'
 import { urlHistory } from './url-history.ts'
 
 /** The details of one keyword: figures, history, pages and the first ten results. */
-export function keywordDetail(view: View, status: KeywordStatus): HTMLElement {
+function keywordDetail(view: View, status: KeywordStatus): HTMLElement {
   const { keyword, series } = status
   const rivals = view.allTargets().filter((one) => one.series.keyword === series.keyword)
   const labels = Object.entries(keyword.labels).map(([name, value]) => `${name}: ${value}`)
@@ -64,13 +64,8 @@ function fact(term: string, value: Child, ...notes: readonly (Node | string)[]):
   )
 }
 
-export interface KeywordDialog {
-  readonly element: HTMLDialogElement
-  open(view: View, status: KeywordStatus, all: readonly KeywordStatus[]): void
-}
-
 /** The dialog with the details of one keyword. When it closes, the focus returns to where it was. */
-export function keywordDialog(): KeywordDialog {
+export function keywordDialog() {
   const title = html('h2', { id: 'dialog-title', tabindex: -1 })
   const place = html('p', 'place')
   const body = html('div', 'dialog-body')
@@ -88,7 +83,7 @@ export function keywordDialog(): KeywordDialog {
   })
   return {
     element: dialog,
-    open: (view, status, all) => {
+    open: (view: View, status: KeywordStatus, all: readonly KeywordStatus[]): void => {
       show = (next) => {
         const one = all[next]
         if (one === undefined) return
