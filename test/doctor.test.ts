@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type CheckState, checks, exitCodeOfFindings } from '../src/doctor/checks.ts'
 import type { AccountFacts, DatabaseFacts, Facts } from '../src/doctor/facts.ts'
-import { clockDifference } from '../src/doctor/service.ts'
+import { clockDifference, spentByOthersLately } from '../src/doctor/service.ts'
 import { testTable } from './support/test-table.ts'
 
 const now = Date.UTC(2026, 10, 23, 6)
@@ -161,6 +161,20 @@ describe('the difference of clocks', () => {
   ])('with a Date of %d ms between 10,000 and 10,500 ms is %d', (theirs, ahead) => {
     expect(clockDifference(theirs, { before: 10_000, after: 10_500 })).toBe(ahead)
   })
+})
+
+test('what others spent more than a week ago is not told any more', () => {
+  const span = (daysAgo: number, spentByOthers: number) => ({
+    from: now - (daysAgo + 1) * day,
+    until: now - daysAgo * day,
+    spentByOthers,
+  })
+  expect(spentByOthersLately([span(8, 5), span(7, 5), span(6, 3), span(2, 4), span(1, 0)], now)).toEqual({
+    credits: 7,
+    from: now - 3 * day,
+    until: now - 2 * day,
+  })
+  expect(spentByOthersLately([span(7, 5)], now)).toEqual({ credits: 0, from: null, until: null })
 })
 
 testTable<[readonly CheckState[], number]>([

@@ -4,7 +4,7 @@ import { type App, connectFreely } from '../app/open-app.ts'
 import { accountOf } from '../app/plan-jobs.ts'
 import { accountStop, keyExpiry } from '../collect/account.ts'
 import { UsageUnavailable } from '../collect/stop.ts'
-import { verifyLedger } from '../ledger/verify.ts'
+import { type UsageInterval, verifyLedger } from '../ledger/verify.ts'
 import { RanklineError } from '../model/errors.ts'
 import type { DatabaseFacts, ServiceFacts, SettingsFacts, SharingFacts } from './facts.ts'
 
@@ -80,13 +80,19 @@ export function clockDifference(
   return latest < before ? latest - before : 0
 }
 
-const weekMs = 7 * 86_400_000
-
 function sharingFacts({ store, keyHash, clock }: App): SharingFacts | null {
   const { spans } = verifyLedger(store.readings(keyHash), store.charges(keyHash))
-  if (spans.length === 0) return null
-  const since = clock.wall() - weekMs
-  const others = spans.filter(({ until, spentByOthers }) => until > since && spentByOthers > 0)
+  return spans.length === 0 ? null : spentByOthersLately(spans, clock.wall())
+}
+
+const weekMs = 7 * 86_400_000
+
+/** What others spent with the key in the week before now: what is older has been seen, or is past mending. */
+export function spentByOthersLately(
+  spans: readonly Pick<UsageInterval, 'from' | 'until' | 'spentByOthers'>[],
+  now: number,
+): SharingFacts {
+  const others = spans.filter(({ until, spentByOthers }) => until > now - weekMs && spentByOthers > 0)
   const last = others.at(-1)
   return {
     credits: others.reduce((sum, { spentByOthers }) => sum + spentByOthers, 0),

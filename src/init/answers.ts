@@ -34,7 +34,7 @@ export function usualAnswers(zone: string): Answers {
 /** One question: how it is put, and what an answer to it changes. */
 export interface Question {
   readonly flags: readonly string[]
-  readonly text: string
+  readonly text: (answers: Answers) => string
   /** The answer that an empty line stands for. */
   readonly usual: (answers: Answers) => string
   readonly read: (answer: string) => ReadResult<Partial<Answers>>
@@ -44,19 +44,19 @@ export interface Question {
 export const questions: readonly Question[] = [
   {
     flags: ['site'],
-    text: 'Your site',
+    text: () => 'Your site',
     usual: ({ site }) => site,
     read: readSite,
   },
   {
     flags: ['country', 'language'],
-    text: 'Country and language to search in, as codes',
+    text: () => 'Country and language to search in, as codes',
     usual: ({ country, language }) => `${country} ${language}`,
     read: readPlace,
   },
   {
     flags: ['at'],
-    text: 'Time of day to collect at',
+    text: ({ timezone }) => `Time of day to collect at (${timezone})`,
     usual: ({ hour, minute }) => clockTime(hour, minute),
     read: readTime,
   },

@@ -69,11 +69,14 @@ async function renewSchemas(folder: string, flags: InitFlags, terminal: Terminal
 async function ask(flags: InitFlags, { askText = null, log }: Terminal): Promise<Answers> {
   let answers: Answers = { ...usualAnswers(systemZone()), ...flagged(flags) }
   if (flags.yes === true || askText === null) return answers
-  for (const { flags: given, text, usual, read } of questions) {
-    if (given.some((flag) => flags[flag as keyof InitFlags] !== undefined)) continue
+  const open = questions.filter(({ flags: given }) =>
+    given.every((flag) => flags[flag as keyof InitFlags] === undefined),
+  )
+  if (open.length > 0) log('Enter takes the answer in brackets.')
+  for (const { text, usual, read } of open) {
     for (;;) {
       const usually = usual(answers)
-      const answer = await askText(`${text} [${usually}]:`)
+      const answer = await askText(`${text(answers)} [${usually}]:`)
       if (answer === null) throw new RanklineError('Nothing was written.', 130)
       const result = read(answer === '' ? usually : answer)
       if ('value' in result) {
