@@ -33,8 +33,9 @@ export function confirmedBeginning<T>(
   if (now === undefined) return null
   for (let at = looks.length - 2; at >= 0; at--) {
     const before = looks[at] as T
+    if (says(before, now) !== true) continue
     const said = looks.slice(at + 1).flatMap((look) => says(before, look) ?? [])
-    if (says(before, now) !== true || said[0] !== true || said.length > within) continue
+    if (said[0] !== true || said.length > within) continue
     if (said.filter(Boolean).length === confirm) return { before, now }
   }
   return null

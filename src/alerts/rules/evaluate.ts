@@ -140,14 +140,12 @@ function ofPairs(
   for (const pair of pairs) {
     const { query, target } = pair
     if (!isWatched(rule, pair)) continue
-    const identity = identityOf(job, named, {
-      queryKey: query.key,
-      target: `${target.match}:${target.site}`,
-    })
-    const about = { rule, identity, at, query, target: target.label }
-    const known = open.get(identity) ?? null
+    const watched = { queryKey: query.key, target: `${target.match}:${target.site}` }
+    // Most jobs have few open alerts, and most pairs say nothing: an identity takes longer to write than to judge.
+    const known = open.size === 0 ? null : (open.get(identityOf(job, named, watched)) ?? null)
     const verdict = judge(pair, known)
     if (verdict === null) continue
+    const about = { rule, identity: identityOf(job, named, watched), at, query, target: target.label }
     changes.push(change(verdict, { ...about, known }))
     // What is over may begin anew at once: a third page ranks.
     const next = verdict.state === 'over' ? judge(pair, null) : null

@@ -50,6 +50,7 @@ function isShallower(now: Look, before: Look): boolean {
 
 /** The observations without absences that a look before was deeper than. */
 export function withoutShallow(looks: readonly Look[]): readonly Look[] {
+  if (looks.every(({ rank }) => rank !== null)) return looks
   const kept: Look[] = []
   for (const look of looks) {
     const last = kept.at(-1)

@@ -176,6 +176,7 @@ function* watchedSerps(store: Store, run: Run, { rules, watched }: Watch): Gener
   const isAsked = ({ tags }: WatchedQuery): boolean =>
     sites.some(({ for: only }) => only.tags?.some((tag) => tags.includes(tag)) ?? true)
   const isOwn = ownResults(run.settings.targets)
+  const needsAll = sites.some(({ confirm }) => confirm > 1)
   for (const query of watched.values()) {
     const kind = kindOf(query.operation)
     if (kind === null || query.cites || !isAsked(query)) continue
@@ -184,8 +185,11 @@ function* watchedSerps(store: Store, run: Run, { rules, watched }: Watch): Gener
     const listOf = (id: number): SiteList =>
       siteList(store.resultList({ run: id, query: query.id, kind: kindCodes[kind], top }), isOwn)
     const now = listOf(run.id)
-    const before = runs.slice(1).map(listOf)
-    yield { query, lists: [now, ...before].reverse() }
+    const [last, ...earlier] = runs.slice(1)
+    const before = last === undefined ? [] : [listOf(last)]
+    // On most days the same sites are there, and nothing is new.
+    const isQuiet = before.every(({ ranks }) => [...now.ranks.keys()].every((site) => ranks.has(site)))
+    yield { query, lists: [now, ...before, ...(isQuiet && !needsAll ? [] : earlier.map(listOf))].reverse() }
   }
 }
 

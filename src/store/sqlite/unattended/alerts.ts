@@ -47,21 +47,24 @@ const muted = prepared(($: Values<{ job: string; now: number }>) =>
     .groupBy(alerts.identity),
 )
 
+/** Runs of a job that are looked at: one of before them was judged, or comes too late for news. */
+const lateRuns = 20
+
 const toJudge = prepared(
   ($: Values<{ job: string }>) =>
-    sql<{
-      id: number
-      hasEnded: number
-    }>`SELECT ${runs.id} AS id, ${judgedRuns.finishedAt} IS NOT ${runs.finishedAt} AS hasEnded
-      FROM ${runs} LEFT JOIN ${judgedRuns} ON ${judgedRuns.runId} = ${runs.id}
-      WHERE ${runs.job} = ${$.job} AND ${runs.finishedAt} IS NOT NULL
-        AND (${judgedRuns.runId} IS NULL OR ${judgedRuns.finishedAt} IS NOT ${runs.finishedAt}
-          OR ${judgedRuns.closedAt} IS NOT ${runs.closedAt})
-        AND ${runs.id} >= coalesce((SELECT max(judged.run_id) FROM ${judgedRuns} judged JOIN ${runs} mine
-          ON mine.id = judged.run_id AND mine.job = ${$.job}), 0)
+    sql<{ id: number; hasEnded: number }>`WITH lately AS MATERIALIZED (
+        SELECT ${runs.id} AS id, ${judgedRuns.runId} IS NOT NULL AS judged,
+          ${judgedRuns.finishedAt} IS NOT ${runs.finishedAt} AS ended,
+          ${judgedRuns.closedAt} IS NOT ${runs.closedAt} AS closed
+        FROM ${runs} LEFT JOIN ${judgedRuns} ON ${judgedRuns.runId} = ${runs.id}
+        WHERE ${runs.job} = ${$.job} AND ${runs.finishedAt} IS NOT NULL
+        ORDER BY ${runs.id} DESC LIMIT ${sql.raw(String(lateRuns))})
+      SELECT lately.id AS id, lately.ended AS hasEnded FROM lately JOIN ${runs} ON ${runs.id} = lately.id
+      WHERE (NOT judged OR ended OR closed)
+        AND lately.id >= coalesce((SELECT max(id) FROM lately WHERE judged), 0)
         AND (json_array_length(${runs.settings}, '$.alerts') > 0
           OR EXISTS (SELECT 1 FROM ${alerts} WHERE ${alerts.job} = ${$.job} AND ${alerts.state} = 'open'))
-      ORDER BY ${runs.id}`,
+      ORDER BY lately.id`,
 )
 
 type Inserted = Omit<NewAlert, 'told'> & {

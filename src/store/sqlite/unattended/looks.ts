@@ -118,13 +118,29 @@ function resultList(
   db: Database,
   look: { readonly run: number; readonly query: number; readonly kind: number; readonly top: number },
 ): ResultList {
-  const { gap, ended } = gapOf.one(db, { run: look.run, query: look.query })
   const found = resultsOf.all(db, look)
-  const unbroken = found.flatMap(({ page, rank }) => (page < gap ? [rank] : []))
+  const reached = unbrokenDepth(found)
   return {
     results: found.filter(({ rank }) => rank <= look.top),
-    depth: ended === 1 ? Number.POSITIVE_INFINITY : Math.max(0, ...unbroken),
+    depth: reached >= look.top ? reached : depthOf(),
   }
+
+  function depthOf(): number {
+    const { gap, ended } = gapOf.one(db, { run: look.run, query: look.query })
+    const unbroken = found.flatMap(({ page, rank }) => (page < gap ? [rank] : []))
+    return ended === 1 ? Number.POSITIVE_INFINITY : Math.max(0, ...unbroken)
+  }
+}
+
+/** The deepest rank on the pages from the first on that follow each other. */
+function unbrokenDepth(found: readonly { readonly page: number; readonly rank: number }[]): number {
+  let [last, depth] = [0, 0]
+  for (const { page, rank } of found) {
+    if (page > last + 1) break
+    last = page
+    depth = Math.max(depth, rank)
+  }
+  return depth
 }
 
 type LookReads = Pick<
