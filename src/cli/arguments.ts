@@ -126,8 +126,8 @@ export function day(flag: string, text: string | undefined): string | undefined 
   throw new UsageError(`${flag} cannot be '${text}'; write a day such as 2026-01-31`)
 }
 
-/** The 30th of February is none. */
-function isDay(text: string): boolean {
+/** Whether YYYY-MM-DD is a day: the 30th of February is none. */
+export function isDay(text: string): boolean {
   const instant = Date.parse(text)
   return !Number.isNaN(instant) && new Date(instant).toISOString().startsWith(text)
 }

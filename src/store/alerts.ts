@@ -94,6 +94,7 @@ export type NewAlert = Pick<
 > & { readonly queryId: number | null }
 
 export interface AlertReads {
+  alert(id: string): Promise<StoredAlert | null>
   openAlerts(job: string): Promise<readonly StoredAlert[]>
   /** Alerts of a job or of all that are open, or were over since an instant: open ones first, then the newest first. */
   listAlerts(filter: { readonly job?: string; readonly overSince: number }): Promise<readonly StoredAlert[]>

@@ -67,7 +67,7 @@ export const commands: readonly Registered[] = [
   },
   {
     usage: 'alerts <what> [name]',
-    describe: 'Messages to channels: test [channel] sends a sample',
+    describe: 'Alerts: list [job], mute ID --until 7d; test [channel] sends a sample',
     load: async () => (await import('./report/alerts.ts')).alertsCommand,
   },
   {

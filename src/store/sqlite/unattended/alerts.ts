@@ -27,6 +27,14 @@ const openOf = prepared(($: Values<{ job: string }>) =>
     .orderBy(alerts.openedAt, alerts.id),
 )
 
+const ofId = prepared(($: Values<{ id: string }>) =>
+  orm
+    .select(stored)
+    .from(alerts)
+    .leftJoin(queries, eq(queries.id, alerts.queryId))
+    .where(eq(alerts.id, $.id)),
+)
+
 const listed = prepared(($: Values<{ job: string | null; overSince: number }>) =>
   orm
     .select(stored)
@@ -139,6 +147,7 @@ function record(db: Database, judgement: Judgement): void {
 
 export function alertStore(db: Database, writer: GroupCommit): AlertStore {
   return {
+    alert: async (id) => (ofId.get(db, { id }) as StoredAlert | undefined) ?? null,
     openAlerts: async (job) => openOf.all(db, { job }) as StoredAlert[],
     listAlerts: async ({ job = null, overSince }) => listed.all(db, { job, overSince }) as StoredAlert[],
     mutedIdentities: async (job, now) =>
