@@ -1,11 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { namedSecret } from '../app/config.ts'
 import { stageJobs } from '../app/job-files.ts'
 import { outgoing } from '../app/messages/outgoing.ts'
 import { decideJobs } from '../app/plan-jobs.ts'
 import { openWorkspace } from '../app/workspace.ts'
 import { isWorkspaceFile, workspaceFile } from '../jobfile/workspace.ts'
 import { UsageError } from '../model/errors.ts'
+import type { JobSettings } from '../model/job.ts'
 import { systemClock } from '../model/time.ts'
 import type { Workspace } from '../model/workspace.ts'
 import { openStore } from '../store/sqlite/open.ts'
@@ -18,8 +20,8 @@ export async function workspaceFacts(
 ): Promise<{ readonly jobs: JobFacts; readonly channels: readonly ChannelFacts[] }> {
   try {
     const workspace = await openWorkspace(folder)
-    const { jobs, channels } = await jobFacts(folder)
-    return { jobs, channels: await channelFacts(workspace, channels, allowHttp) }
+    const { facts, settings } = await jobFacts(folder)
+    return { jobs: facts, channels: await channelFacts(workspace, settings, allowHttp) }
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
     return { jobs: { ...noJobs, workspaceMistake: error.message }, channels: [] }
@@ -36,12 +38,11 @@ const noJobs: JobFacts = {
   scheduled: 0,
 }
 
-/** Also the names of channels that jobs send to. */
 async function jobFacts(
   folder: string,
-): Promise<{ readonly jobs: JobFacts; readonly channels: readonly string[] }> {
+): Promise<{ readonly facts: JobFacts; readonly settings: readonly JobSettings[] }> {
   const files = jobFilesIn(folder)
-  if (files.length === 0) return { jobs: noJobs, channels: [] }
+  if (files.length === 0) return { facts: noJobs, settings: [] }
   // In a database of its own the jobs are planned as if they had never run.
   await using store = await openStore(':memory:')
   await using draft = await store.draft()
@@ -56,7 +57,7 @@ async function jobFacts(
     queries += summary.queries
     credits += Math.min(summary.credits.max, planned.settings.budget.maxCredits ?? Number.POSITIVE_INFINITY)
   }
-  const jobs: JobFacts = {
+  const facts: JobFacts = {
     workspaceMistake: null,
     files: files.length,
     sound: staged.length,
@@ -65,29 +66,43 @@ async function jobFacts(
     credits,
     scheduled: staged.filter(({ settings }) => settings.schedule !== null).length,
   }
-  const named = staged.flatMap(({ settings }) => settings.alerts ?? []).flatMap(({ to }) => to ?? [])
-  return { jobs, channels: [...new Set(named)] }
+  return { facts, settings: staged.map(({ settings }) => settings) }
 }
 
 /** YAML files that say what jobs say: other programs keep settings of theirs in the same folder. */
 function jobFilesIn(folder: string): readonly string[] {
   return readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isFile() && /^[^.].*\.ya?ml$/i.test(entry.name) && !isWorkspaceFile(entry.name))
-    .map(({ name }) => join(folder, name))
-    .filter((file) =>
-      /^(queries|operation|targets|schedule|every|matrix)\s*:/m.test(readFileSync(file, 'utf8')),
+    .filter(
+      (entry) => !entry.isDirectory() && /^[^.].*\.ya?ml$/i.test(entry.name) && !isWorkspaceFile(entry.name),
     )
+    .map(({ name }) => join(folder, name))
+    .filter(saysWhatJobsSay)
     .sort()
 }
 
-/** @param named channels that jobs send to */
+function saysWhatJobsSay(file: string): boolean {
+  try {
+    return /^(queries|operation|targets|schedule|every|matrix)\s*:/m.test(readFileSync(file, 'utf8'))
+  } catch {
+    // Why it cannot be read is told with the mistakes of jobs.
+    return true
+  }
+}
+
 async function channelFacts(
-  workspace: Workspace,
-  named: readonly string[],
+  { channels, folder }: Workspace,
+  jobs: readonly JobSettings[],
   allowHttp: boolean,
 ): Promise<readonly ChannelFacts[]> {
-  const { channels, folder } = workspace
-  const unknown = named.filter((name) => !Object.hasOwn(channels, name))
+  const named = jobs.flatMap(({ alerts, digest }) => [
+    ...(alerts ?? []),
+    ...(digest === null ? [] : [digest]),
+  ])
+  const unknown = new Set(
+    named.flatMap(({ to }) => to ?? []).filter((name) => !Object.hasOwn(channels, name)),
+  )
+  const pinged = new Set(jobs.flatMap(({ ping }) => ping?.urlEnv ?? []))
+  const silent = [...pinged].filter((variable) => namedSecret(variable) === undefined)
   const around = { ...outgoing(allowHttp), folder, now: systemClock.wall }
   const { openChannel } = await import('../alerts/channels/index.ts')
   return [
@@ -95,9 +110,13 @@ async function channelFacts(
       const opened = openChannel(channel, around)
       return { name, obstacle: 'missing' in opened ? opened.missing : null }
     }),
-    ...unknown.map((name) => ({
+    ...[...unknown].map((name) => ({
       name,
       obstacle: `a job sends to it, but ${workspaceFile} has no such channel`,
+    })),
+    ...silent.map((variable) => ({
+      name: 'ping',
+      obstacle: `${variable} is not set. Set it in the environment or in .env`,
     })),
   ]
 }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { chmod, readdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { tryCollectorLock } from '../../src/app/lock.ts'
@@ -89,14 +89,23 @@ test('mistakes in job files and in rankline.yaml, and variables of channels that
   const secret = 'hooks.example/T0/secret'
   expect((await examined(place, { OPS_URL: secret })).odd[1]?.text).toContain('OPS_URL')
   expect(JSON.stringify(await examined(place, { OPS_URL: secret }))).not.toContain(secret)
-  await place.file('a.yaml', 'queries: [a]\nalerts: [{ when: lost, to: [ops, mail] }]\n')
+  await place.file(
+    'a.yaml',
+    'queries: [a]\nalerts: [{ when: lost, to: [ops, mail] }]\nping: { url_env: PING_URL }\n',
+  )
   expect((await examined(place, { OPS_URL: 'https://hooks.example/T0' })).odd).toEqual([
     {
       check: 'channels',
       state: 'warning',
-      text: expect.stringContaining('mail: a job sends to it, but rankline.yaml has no such channel'),
+      text: expect.stringMatching(
+        /^mail: a job sends to it, but rankline.yaml has no such channel; ping: PING_URL is not set/,
+      ),
     },
   ])
+  await symlink('nowhere.yaml', join(place.folder, 'b.yaml'))
+  expect((await examined(place)).odd[0]?.text).toBe(
+    'b.yaml: there is no such file; check the path (1 file with mistakes)',
+  )
   await place.file('rankline.yaml', 'chanels: {}\n')
   expect((await examined(place)).odd).toEqual([
     {
