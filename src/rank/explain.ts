@@ -3,18 +3,8 @@ import { type Match, type Variant, variants } from '../model/target.ts'
 import { hostOf, isOpaque, resolveRedirect, webUrl } from './address.ts'
 import { type CompiledTarget, compileTarget, isInDomain, mismatchOf, type Pattern } from './match.ts'
 
-/** Whether a link belongs to a target, and why. */
-interface MatchVerdict {
-  readonly matches: boolean
-  readonly reason: Reason
-  /** No match, but nearly one. */
-  readonly near: boolean
-  /** For people, to follow the link: “is on shop.acme.com, which belongs to acme.com”. */
-  readonly text: string
-}
-
 /** Explains why the link belongs to the target or does not. */
-export function explainMatch(target: Pattern, link: string): MatchVerdict {
+export function explainMatch(target: Pattern, link: string) {
   const compiled = compileTarget(target)
   if (compiled === null) return verdict('no-site', { target: target.site, site: target.site, host: '' })
   const { url, redirected } = resolveRedirect(link)
@@ -24,8 +14,9 @@ export function explainMatch(target: Pattern, link: string): MatchVerdict {
   return redirected ? { ...found, text: `leads on to a page that ${found.text}` } : found
 }
 
-function verdict(reason: Reason, facts: Facts): MatchVerdict {
+function verdict(reason: Reason, facts: Facts) {
   const { matches, near, text } = reasons[reason]
+  // The text is for people, to follow the link: “is on shop.acme.com, which belongs to acme.com”.
   return { matches, reason, near, text: text(facts) }
 }
 

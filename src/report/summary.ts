@@ -140,7 +140,8 @@ export function partSummaries(
   })
 }
 
-function comparedDays({ days }: RankHistory, statuses: readonly KeywordStatus[]): readonly string[] {
+/** The days that keywords are compared with, ascending. */
+export function comparedDays({ days }: RankHistory, statuses: readonly KeywordStatus[]): readonly string[] {
   const places = new Set(statuses.flatMap(({ baseline }) => (baseline === null ? [] : [baseline.day])))
   return [...places].sort((a, b) => a - b).map((day) => days[day] as string)
 }

@@ -6,20 +6,11 @@ import { wordsOf } from './words.ts'
 export type DayOrder = 'day-month' | 'month-day'
 
 /** The words in dates of a language, folded. */
-export interface CalendarWords {
-  /** Name, abbreviation or inflected form -> month, from 1. */
-  readonly months: ReadonlyMap<string, number>
-  /** Full and short names -> day of the week, from 0 for Sunday. */
-  readonly weekdays: ReadonlyMap<string, number>
-  readonly longWeekdays: ReadonlyMap<string, number>
-  /** Words without a meaning between the parts of a date, such as `de`, `den` or `г`. */
-  readonly fillers: ReadonlySet<string>
-  readonly dayOrders: ReadonlySet<DayOrder>
-}
+export type CalendarWords = ReturnType<typeof build>
 
 export const calendarWordsOf = memoized(build)
 
-function build(language: string): CalendarWords {
+function build(language: string) {
   const locales = localesOf(language)
   const months = new Names()
   const weekdays = new Names()
@@ -36,9 +27,12 @@ function build(language: string): CalendarWords {
     dayOrders.add(dayOrderOf(locale))
   }
   return {
+    /** Name, abbreviation or inflected form -> month, from 1. */
     months: months.certain(),
+    /** Full and short names -> day of the week, from 0 for Sunday. */
     weekdays: weekdays.certain(),
     longWeekdays: longWeekdays.certain(),
+    /** Words without a meaning between the parts of a date, such as `de`, `den` or `г`. */
     fillers,
     dayOrders,
   }

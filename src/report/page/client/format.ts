@@ -1,3 +1,5 @@
+export { count } from '../../../model/text.ts'
+
 const minus = '\u2212'
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 const months = 'January February March April May June July August September October November December'.split(
@@ -41,11 +43,6 @@ export function month(day: string): string {
 
 function monthOf(day: string): string {
   return months[Number(day.slice(5, 7)) - 1] ?? ''
-}
-
-/** `1 keyword`, `1,200 keywords`. */
-export function count(value: number, noun: string, plural = `${noun}s`): string {
-  return `${number(value)} ${value === 1 ? noun : plural}`
 }
 
 /** A link without its scheme, `www.` and last slash. */

@@ -1,4 +1,4 @@
-import type { KeywordStatus } from '../../history/keyword-status.ts'
+import { comparedDays } from '../../summary.ts'
 import type { PageData } from '../data.ts'
 import { button, html } from './dom.ts'
 import { filterLabels } from './filters.ts'
@@ -51,15 +51,15 @@ export function header(data: PageData): {
   )
   return {
     element,
-    show: ({ history: seen, statuses, filters }, found) => {
-      const labels = [...filterLabels(filters, data), ['Shown', found] as const]
+    show: (view, found) => {
+      const labels = [...filterLabels(view.filters, data), ['Shown', found] as const]
       selection.replaceChildren(
         ...labels.map(([name, value]) =>
           html('div', '', html('dt', '', name), html('dd', '', html('bdi', '', value))),
         ),
       )
-      const last = seen.days.at(-1)
-      const since = comparedDays(statuses, seen.days)
+      const last = view.history.days.at(-1)
+      const since = comparedText(view)
       days.replaceChildren(
         html('strong', '', last === undefined ? 'No day selected' : longDay(last)),
         since === '' ? ' · nothing to compare with' : ` compared with ${since}`,
@@ -88,13 +88,11 @@ export function partIn(hash: string): string | undefined {
 }
 
 /** The compared days in words; empty if there are none. */
-export function comparedDays(statuses: readonly KeywordStatus[], days: readonly string[]): string {
-  const places = [...new Set(statuses.flatMap(({ baseline }) => (baseline === null ? [] : [baseline.day])))]
-  places.sort((a, b) => a - b)
-  const [first, last] = [places[0], places.at(-1)]
+export function comparedText({ history, statuses }: View): string {
+  const days = comparedDays(history, statuses)
+  const [first, last] = [days[0], days.at(-1)]
   if (first === undefined || last === undefined) return ''
-  const [from, to] = [days[first] as string, days[last] as string]
-  return first === last ? longDay(from) : `${mediumDay(from)} to ${mediumDay(to)}`
+  return first === last ? longDay(first) : `${mediumDay(first)} to ${mediumDay(last)}`
 }
 
 type Theme = 'light' | 'dark'

@@ -4,7 +4,7 @@ import { controls } from './controls.ts'
 import { drawInSteps, html } from './dom.ts'
 import { type Filters, filtersIn, hashOf, inOrder } from './filters.ts'
 import { count, longDay, number } from './format.ts'
-import { comparedDays, go, goTo, header, partIn } from './header.ts'
+import { comparedText, go, goTo, header, partIn } from './header.ts'
 import { keywordDialog } from './keyword/dialog.ts'
 import { answers } from './sections/answers.ts'
 import { competitors } from './sections/competitors.ts'
@@ -131,9 +131,10 @@ function found({ statuses, listed, filters }: View, all: number): string {
   return filters.movement === '' ? selected : `${selected}, ${number(listed.length)} listed`
 }
 
-function leadOf({ history, statuses, listed, filters }: View): string {
+function leadOf(view: View): string {
+  const { history, statuses, listed, filters } = view
   const last = history.days.at(-1)
-  const since = comparedDays(statuses, history.days)
+  const since = comparedText(view)
   const removed = history.removed.length
   const group = movementLabels[filters.movement as MovementGroup]
   return [

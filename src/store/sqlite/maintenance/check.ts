@@ -19,9 +19,6 @@ export interface Finding {
   readonly first: string | null
 }
 
-/** What a check read (null if that cannot be counted), and what it found. */
-export type Checked = Awaited<ReturnType<typeof checkDatabase>>
-
 type Check = () => readonly Finding[]
 
 /** The first damage that SQLite's quick check sees; null for none. Changes nothing. */
@@ -32,7 +29,10 @@ export async function quickCheck(path: string): Promise<string | null> {
   })
 }
 
-/** Runs the integrity check of SQLite, then checks invariants and checksums. Changes nothing. */
+/**
+ * Runs the integrity check of SQLite, then checks invariants and checksums. Changes nothing. A number of rows is null if the damage
+ * keeps them from being counted.
+ */
 export async function checkDatabase(path: string) {
   return await inspect(path, (db) => {
     if ((appliedMigration(db) ?? 0) < newestMigration)
