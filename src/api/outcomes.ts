@@ -1,6 +1,6 @@
 import type { Outcome } from '../model/call.ts'
 
-/** What an HTTP answer means. `unauthorised` is a 401 whose body does not say whether the key or the rate is meant. */
+/** The meaning of an HTTP answer. `unauthorised` is a 401 that does not say whether it is about the key or about the rate. */
 export type ResponseClass = Exclude<Outcome, 'unreachable' | 'ambiguous' | 'unreadable'> | 'unauthorised'
 
 const byStatus: Readonly<Record<number, ResponseClass>> = {
@@ -10,7 +10,7 @@ const byStatus: Readonly<Record<number, ResponseClass>> = {
   429: 'throttled',
 }
 
-/** Reads the meaning from the status and, for a 401, from the service's own message. */
+/** Reads the meaning from the status and, for a 401, from the message of the service. */
 export function classify(status: number, body: Buffer): ResponseClass {
   const known = byStatus[status]
   if (known !== undefined) return known
@@ -29,7 +29,7 @@ function meaningOf401(body: Buffer): ResponseClass {
 
 const longest = 300
 
-/** The service's own message in an error body: its `error`, or whatever text can be made out; null where there is none. */
+/** The message of the service in an error body: its `error`, or any other text in it; null if there is none. */
 export function serviceMessage(body: Buffer): string | null {
   const text = body.toString('utf8', 0, 65_536)
   const message = errorField(text) ?? (/^\s*</.test(text) ? htmlTitle(text) : text)
@@ -52,7 +52,7 @@ function htmlTitle(html: string): string {
   return html.match(/<(?:title|h1)[^>]*>([^<]+)</i)?.[1] ?? 'an HTML page'
 }
 
-/** What happens to a task, or to the run, after a call that ended so. */
+/** What happens to a task, or to the run, after a call. */
 export type NextStep =
   /** The task has its answer. */
   | 'keep'
@@ -69,7 +69,7 @@ export type NextStep =
   /** Nothing more is sent. */
   | 'stop-run'
 
-/** The one table of what follows from each outcome. */
+/** What follows from each outcome. */
 export const nextStepAfter = {
   answered: 'keep',
   accepted: 'poll',
@@ -85,7 +85,7 @@ export const nextStepAfter = {
   unreadable: 'fail-task',
 } as const satisfies Record<Outcome, NextStep>
 
-/** Whether a call that ended so was billed: 1 yes, 0 no, null not known. Billing rules of the service. */
+/** Whether a call with this outcome was billed: 1 yes, 0 no, null not known. These are the billing rules of the service. */
 export const billedAfter = {
   answered: 1,
   accepted: 0,

@@ -1,6 +1,6 @@
 import { isLoopback, parseUrl } from '../model/url.ts'
 
-/** The variables by which a system names its proxies, as they stand; null where one is not set. */
+/** The variables with the proxies of the system; null for a variable that is not set. */
 export interface ProxyVariables {
   readonly httpProxy: string | null
   readonly httpsProxy: string | null
@@ -9,16 +9,16 @@ export interface ProxyVariables {
 
 /** A proxy that requests go through, by CONNECT. */
 export interface HttpProxy {
-  /** Scheme, host and port: nothing that is secret. */
+  /** Scheme, host and port, without credentials. */
   readonly origin: string
-  /** The `Proxy-Authorization` that it is given; null without a user name. */
+  /** The `Proxy-Authorization` header; null without a user name. */
   readonly authorization: string | null
 }
 
-/** `unreadable` is a proxy that is named in a way that cannot be understood. */
+/** `unreadable`: the variable is not the address of a proxy. */
 export type ProxyChoice = HttpProxy | 'direct' | 'unreadable'
 
-/** How requests to this address travel. This machine itself is never asked through a proxy. */
+/** The proxy for requests to this address. This machine is never asked through a proxy. */
 export function proxyFor(url: string, { httpProxy, httpsProxy, noProxy }: ProxyVariables): ProxyChoice {
   const { protocol, hostname, port } = new URL(url)
   const named = protocol === 'https:' ? (httpsProxy ?? httpProxy) : httpProxy
@@ -29,7 +29,7 @@ export function proxyFor(url: string, { httpProxy, httpsProxy, noProxy }: ProxyV
 
 const defaultPorts: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' }
 
-/** An entry names a host and all below it, for one port where it has one; `*` is every host. */
+/** Whether an entry of NO_PROXY covers a host. It names a host and all below it, for one port if it has one; `*` is every host. */
 function isExempt(
   entry: string,
   { host, port }: { readonly host: string; readonly port?: string | undefined },
@@ -41,7 +41,7 @@ function isExempt(
 }
 
 function readProxy(named: string): HttpProxy | 'unreadable' {
-  // Many write the host and the port alone.
+  // Many people write the host and the port only.
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(named) ? named : `http://${named}`
   const url = parseUrl(text)
   if (url === null) return 'unreadable'
@@ -52,7 +52,7 @@ function readProxy(named: string): HttpProxy | 'unreadable' {
   return { origin: `${protocol}//${host}`, authorization: `Basic ${credentials}` }
 }
 
-/** Percent signs that encode nothing are meant as they stand. */
+/** A text with an invalid percent code is taken literally. */
 export function decoded(text: string): string {
   try {
     return decodeURIComponent(text)

@@ -1,34 +1,34 @@
 import type { RateLimits } from '../model/call.ts'
 import type { Clock } from '../model/time.ts'
 
-/** Permission to send one request. Each ends with exactly one of `cancel` or `finish`. */
+/** Permission to send one request. Each ends with either `cancel` or `finish`. */
 export interface Permit {
-  /** The request leaves now: the windows count from here. */
+  /** The request leaves now; the windows count from here. */
   sent(): void
   /** The request was never sent. */
   cancel(): void
   /**
-   * The response came, or never will; `throttled` where the service said that the rate is exceeded.
+   * The response came, or never will; `throttled` if the service said that the rate is exceeded.
    *
    * @param namedMs the delay that the service named with it
    */
   finish(throttled: boolean, namedMs?: number | null): void
 }
 
-/** Stands in front of every request and keeps the windows of a second and of a minute. */
+/** Delays requests so that they stay within the limits of a second and of a minute. */
 export interface RateLimiter {
-  /** Fulfilled, in the order asked but `urgent` before all, when the windows have room; rejected with the signal's reason when it is aborted. */
+  /** Fulfilled when the windows have room, in the order of the calls, urgent ones first; rejected with the reason of the signal when it is aborted. */
   acquire(options?: AcquireOptions): Promise<Permit>
   setLimits(limits: RateLimits): void
-  /** Counts requests that other processes sent, as ages in milliseconds. */
+  /** Counts earlier requests of other processes, by their ages in milliseconds. */
   countEarlierCalls(ages: readonly number[]): void
-  /** Milliseconds since the service began to throttle and has not passed a call since; null while it passes them. */
+  /** Milliseconds since the service began to throttle every call; null while it lets calls pass. */
   throttledFor(): number | null
 }
 
 export interface AcquireOptions {
   readonly signal?: AbortSignal | undefined
-  /** A free lookup: it goes before all that wait. */
+  /** A free lookup: it goes before all others that wait. */
   readonly urgent?: boolean
 }
 
@@ -36,7 +36,7 @@ export interface RateLimiterOptions {
   readonly clock: Pick<Clock, 'monotonic' | 'after'>
   readonly limits?: RateLimits
   readonly marginMs?: number
-  /** So many first requests count from their answers: new connections and a service that starts take them late. */
+  /** The first requests, which count from their answers: they arrive late on new connections and at a service that starts. */
   readonly coldRequests?: number
   /** Runs once, before the first permit: it may set limits and count earlier calls. */
   readonly before?: (limiter: RateLimiter) => Promise<void>
@@ -116,7 +116,7 @@ export function rateLimiter(options: RateLimiterOptions): RateLimiter {
       const abort = (): void => {
         isAborted = true
         reject(signal?.reason)
-        // The timer may have been for this one alone.
+        // The timer may have been for this request only.
         admit()
       }
       signal?.addEventListener('abort', abort, { once: true })
@@ -135,7 +135,7 @@ export function rateLimiter(options: RateLimiterOptions): RateLimiter {
       prepared ??= before?.(limiter) ?? null
       if (prepared !== null) await prepared
       if (asked.signal?.aborted) throw asked.signal.reason
-      // Most calls of an unlimited account need no place in the queue.
+      // Without limits most calls need no place in the queue.
       return waiting.length === 0 && waitMs() <= 0 ? newPermit(asked.urgent ?? false) : wait(asked)
     },
     setLimits: (changed) => {
@@ -148,11 +148,11 @@ export function rateLimiter(options: RateLimiterOptions): RateLimiter {
   return limiter
 }
 
-/** Added to each window: the service counts requests when they arrive, and the time that takes varies. */
+/** Added to each window, because the service counts requests when they arrive, and their travel time varies. */
 const safetyMarginMs = 50
 const longestWindowMs = 60_000
 
-/** Requests of the last second and minute; those about to leave count as if they left now. */
+/** Requests of the last second and minute. Requests that are about to leave count as if they left now. */
 function slidingWindows(clock: Pick<Clock, 'monotonic'>, marginMs: number) {
   let limits: RateLimits = { perSecond: null, perMinute: null }
   let reserved = 0
@@ -169,10 +169,10 @@ function slidingWindows(clock: Pick<Clock, 'monotonic'>, marginMs: number) {
 
   return {
     setLimits: ({ perSecond, perMinute }: RateLimits): void => {
-      // A window of 0 calls would never open: the run stops for it, and the free lookups that find it out must pass.
+      // A window of 0 calls would never open. The run stops for it, but the free lookups that find it out must pass.
       limits = { perSecond: perSecond || null, perMinute: perMinute || null }
     },
-    /** Milliseconds until there is room; infinite while only requests about to leave stand in the way. */
+    /** Milliseconds until there is room; infinite while requests that are about to leave take all room. */
     wait: (): number => Math.max(waitFor(limits.perSecond, 1000), waitFor(limits.perMinute, longestWindowMs)),
     reserve: (): void => {
       reserved += 1
@@ -182,7 +182,7 @@ function slidingWindows(clock: Pick<Clock, 'monotonic'>, marginMs: number) {
     },
     sent: (): void => {
       reserved -= 1
-      // Counted without a limit, too: one may be set within the minute. Dropping old ones copies the rest, so it is rare.
+      // Also counted without a limit, because one may be set within the minute. Old ones are dropped rarely, as that copies the rest.
       if (sent.push(clock.monotonic()) % 8_192 !== 0) return
       const oldest = clock.monotonic() - longestWindowMs - marginMs
       sent = sent.filter((at) => at > oldest)
@@ -205,8 +205,8 @@ interface FinishedRequest {
 }
 
 /**
- * After a throttled request all others wait; then one probes, and the others follow when it passes. Requests that were
- * under way when the first was throttled, and are throttled too, say nothing new.
+ * After a throttled request all others wait. Then one probes, and the others follow when it passes. Requests that were under
+ * way when the first one was throttled do not lengthen the pause if they are throttled as well.
  */
 function throttlePause(clock: Pick<Clock, 'monotonic'>) {
   let pauseMs = 0
@@ -215,7 +215,7 @@ function throttlePause(clock: Pick<Clock, 'monotonic'>) {
   let paidThrottled = false
   let since: number | null = null
 
-  /** A delay that the service named replaces ours, except one of 0: the service would be asked over and over. */
+  /** A delay that the service named replaces ours, except 0, which would ask the service without a pause. */
   const pause = (namedMs: number | null): void => {
     pauseMs = pauseMs === 0 ? firstPauseMs : Math.min(pauseMs * 2, longestPauseMs)
     until = clock.monotonic() + (namedMs || pauseMs)
@@ -227,7 +227,7 @@ function throttlePause(clock: Pick<Clock, 'monotonic'>) {
       if (since === null) return 0
       return probing ? Number.POSITIVE_INFINITY : until - clock.monotonic()
     },
-    /** Notes that a request got its permit; answers whether it is the probe. */
+    /** Notes that a request got its permit; returns whether it is the probe. */
     granted: (): boolean => {
       if (since !== null) probing = true
       return since !== null
@@ -240,7 +240,7 @@ function throttlePause(clock: Pick<Clock, 'monotonic'>) {
       if (throttled && !free) paidThrottled = true
       if (throttled && (probe || since === null)) pause(namedMs)
       else if (throttled && namedMs !== null) until = Math.max(until, clock.monotonic() + namedMs)
-      // A free lookup that passes says nothing of paid calls.
+      // A free lookup that passes does not mean that paid calls pass.
       if (throttled || !probe || (free && paidThrottled)) return
       paidThrottled = false
       pauseMs = 0

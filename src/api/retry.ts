@@ -1,8 +1,8 @@
-/** How often and how long a failed call is tried again. */
+/** How often and after which delays a failed call is tried again. */
 export interface RetryPolicy {
   /** Tries in a row before a task goes to the back of the run. */
   readonly triesPerRound: number
-  /** Tries in all before it fails. */
+  /** Tries in all before the task fails. */
   readonly tries: number
   readonly firstDelayMs: number
 }
@@ -13,11 +13,11 @@ export const retryPolicy: RetryPolicy = {
   firstDelayMs: 500,
 }
 
-/** What becomes of a task that failed for the `tries`-th time. */
+/** What follows after a failed try. */
 export type RetryDecision = { readonly wait: number } | { readonly later: true } | { readonly giveUp: true }
 
 /**
- * Full jitter: anything between nothing and a bound that doubles with each try in a row.
+ * Full jitter: a random delay up to a bound that doubles with each try in a row.
  *
  * @param tries failed tries so far, at least 1
  * @param random between 0 and 1
@@ -29,12 +29,12 @@ export function decideRetry(tries: number, random: number, policy: RetryPolicy =
   return { wait: random * bound }
 }
 
-/** However long a delay the service names, it is called again after this. */
+/** The longest delay of the service that is waited for. */
 export const longestRetryAfterMs = 600_000
 
 /**
- * Milliseconds that a `Retry-After` header names: seconds, or a date, which is set against the service's own `Date` where it
- * sends one. At most ten minutes; null where it names no delay, or one that cannot be read.
+ * The delay of a `Retry-After` header in milliseconds, ten minutes at most. The header names seconds or a date, which is compared
+ * with the `Date` header if there is one. Null if it names no delay that can be read.
  *
  * @param now our clock, epoch ms
  */
@@ -53,18 +53,18 @@ function headerText(value: string | string[] | undefined): string {
   return (Array.isArray(value) ? (value[0] ?? '') : (value ?? '')).trim()
 }
 
-/** An instant as HTTP writes it, epoch ms; null for any other text, though `Date.parse` would make a date of it. */
+/** An instant in the form of HTTP, epoch ms; null for other texts, even if `Date.parse` reads them. */
 export function httpDate(text: string): number | null {
   if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*, .+ GMT$/.test(text)) return null
   const instant = Date.parse(text)
   return Number.isNaN(instant) ? null : instant
 }
 
-/** Retries that a run of few tasks has. */
+/** Retries of a run with few tasks. */
 const fewestRetries = 10
 const retriesPerTask = 0.5
 
-/** How many calls may be retries: half as many as tasks were sent for the first time, and ten in every case. */
+/** Limits retries: half as many as tasks that were sent for the first time, but at least ten. */
 export function retryBudget() {
   let tasks = 0
   let retries = 0
@@ -72,7 +72,7 @@ export function retryBudget() {
     countTask: (): void => {
       tasks += 1
     },
-    /** False where no retry is left. */
+    /** False if no retry is left. */
     tryTake: (): boolean => {
       if (retries >= Math.max(fewestRetries, Math.floor(tasks * retriesPerTask))) return false
       retries += 1
