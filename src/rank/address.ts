@@ -332,14 +332,6 @@ function unescaped(text: string): string {
   }
 }
 
-/** The page that a link leads to. */
-interface ResolvedLink {
-  /** Null if it is not a web page. */
-  readonly url: URL | null
-  /** Whether the link was a redirect with its target in it. */
-  readonly redirected: boolean
-}
-
 const deepest = 3
 
 // A link without a host is on the page of the engine: it counts only as a redirect to another page.
@@ -351,10 +343,15 @@ export function mayRedirect(link: string): boolean {
 }
 
 /** Follows redirects that carry their target, for a few steps: one may be within another. */
-export function resolveRedirect(link: string): ResolvedLink {
+export function resolveRedirect(link: string) {
   const { first, last } = follow(link)
   const redirected = last !== first
-  return { url: isRelative(link) && !redirected ? null : last, redirected }
+  return {
+    /** The page that the link leads to; null if it is not a web page. */
+    url: isRelative(link) && !redirected ? null : last,
+    /** Whether the link was a redirect with its target in it. */
+    redirected,
+  }
 }
 
 /** The host of the target of a redirect; null if the link is not a redirect or hides its target. */
@@ -370,7 +367,7 @@ export function isOpaque(link: string): boolean {
   return last !== null && (redirectTarget(last) !== null || hidesTarget(last))
 }
 
-function follow(link: string): { readonly first: URL | null; readonly last: URL | null } {
+function follow(link: string) {
   const first = webUrl(link, /^\s*\//.test(link) ? engine : undefined)
   let last = first
   for (let step = 0; step < deepest && last !== null; step++) {

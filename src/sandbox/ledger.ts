@@ -27,29 +27,8 @@ export interface LedgerEntry {
   readonly fault: string | null
 }
 
-/** Totals over all requests. */
-interface LedgerSummary {
-  readonly requests: number
-  /** Credits. */
-  readonly charged: number
-  readonly chargedCalls: number
-  /** Requests refused by a rate limit or a quota. */
-  readonly refusals: number
-  /** The most accepted requests in any sliding second and minute. */
-  readonly maxPerSecond: number
-  readonly maxPerMinute: number
-}
-
 /** Requests and charges. The newest 200,000 requests are kept; totals are over all. */
-export interface SandboxLedger {
-  readonly requests: readonly LedgerEntry[]
-  readonly charged: number
-  readonly refusals: number
-  requestsFor(wanted: (entry: LedgerEntry) => boolean): readonly LedgerEntry[]
-  /** The most accepted requests in any sliding window of this length, among those that are kept. */
-  maxInWindow(ms: number): number
-  summary(): LedgerSummary
-}
+export type SandboxLedger = ReturnType<typeof requestLog>['ledger']
 
 /** A ledger entry while its request is served. */
 export type OpenEntry = { -readonly [Field in keyof LedgerEntry]: LedgerEntry[Field] }
@@ -59,21 +38,30 @@ const mostKept = 200_000
 /** The log of all requests. It calls `settle` before it is read, so that it has the jobs that ended. */
 export function requestLog(windows: Windows, settle: () => void) {
   let entries: OpenEntry[] = []
-  const totals = { requests: 0, charged: 0, chargedCalls: 0, refusals: 0 }
-  const ledger: SandboxLedger = {
-    get requests() {
+  const totals = {
+    requests: 0,
+    /** Credits. */
+    charged: 0,
+    chargedCalls: 0,
+    /** Requests refused by a rate limit or a quota. */
+    refusals: 0,
+  }
+  const ledger = {
+    get requests(): readonly LedgerEntry[] {
       settle()
       return entries
     },
-    get charged() {
+    get charged(): number {
       settle()
       return totals.charged
     },
-    get refusals() {
+    get refusals(): number {
       return totals.refusals
     },
-    requestsFor: (wanted) => ledger.requests.filter(wanted),
-    maxInWindow: (ms) =>
+    requestsFor: (wanted: (entry: LedgerEntry) => boolean): readonly LedgerEntry[] =>
+      ledger.requests.filter(wanted),
+    /** The most accepted requests in any sliding window of this length, among those that are kept. */
+    maxInWindow: (ms: number): number =>
       mostInWindow(
         entries.filter(({ accepted }) => accepted).map(({ at }) => at),
         ms,

@@ -20,14 +20,11 @@ const scripts: Readonly<Record<string, RegExp>> = {
   Thai: /\p{Script=Thai}/u,
 }
 
-/** A language of the table, and the region that decides the order of dates; null if unknown. */
-interface TextLocale {
-  readonly language: string | null
-  readonly region: string | null
-}
-
-/** The language and region of a code such as `de`, `pt-BR` or `zh-TW`. A region in the code takes precedence over the country. */
-export function textLocaleOf(code: string | null, country: string | null): TextLocale {
+/**
+ * The language and region of a code such as `de`, `pt-BR` or `zh-TW`; null for a language that is not in the table, and for an
+ * unknown region. A region in the code takes precedence over the country.
+ */
+export function textLocaleOf(code: string | null, country: string | null) {
   const [name = '', ...rest] = (code ?? '').toLowerCase().split(/[-_]/)
   const known = otherNames[name] ?? name
   const own = rest.find((part) => /^[a-z]{2}$/.test(part))

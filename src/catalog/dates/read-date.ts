@@ -14,10 +14,7 @@ interface DateContext {
 }
 
 /** The instant that a text names, epoch ms, and its precision. */
-interface ReadDate {
-  readonly at: number
-  readonly precision: Precision
-}
+type ReadDate = Pick<ParsedDate, 'at' | 'precision'>
 
 interface Reader {
   readonly read: (piece: string) => ParsedDate | null
