@@ -1,6 +1,6 @@
 import type { Keyword, RankHistory, RankSeries, RemovedKeyword } from './rank-history.ts'
 
-/** What a reader wants to see. What is left out, or empty, is no restriction; each list is "any of these". */
+/** The filters of a reader. A missing or empty filter restricts nothing; a list means "any of these". */
 export interface HistoryFilter {
   readonly tags?: readonly string[]
   /** Labels of targets. */
@@ -18,10 +18,10 @@ export interface HistoryFilter {
 }
 
 /**
- * A history of less. Keywords, targets and links keep their places, so everything counts by `series`; days are cut and
- * numbered again. What was observed before `from` is as if it had never been; and where `until` cuts days off, series of
- * which nothing was observed until then are left out, for nothing says that they were asked. The tags of removed keywords
- * are not known, nor is what they were looked for: where tags or targets are chosen, none of them is kept.
+ * A history with fewer series and days. Keywords, targets and links keep their places, so `series` decides what counts; days are
+ * cut and numbered again. Observations before `from` are dropped. If `until` cuts days off, series without an observation until
+ * then are left out, because nothing shows that they were asked. The tags and targets of removed keywords are not known, so none
+ * of them is kept if tags or targets are chosen.
  */
 export function filterHistory(history: RankHistory, filter: HistoryFilter): RankHistory {
   const range = daysOf(history.days, filter)
@@ -114,7 +114,7 @@ function cutSeries(series: RankSeries, range: DayRange): RankSeries {
   }
 }
 
-/** What holds from a day on, by change; what held before the range holds from its first day on. */
+/** Values that hold from a day on. The value before the range holds from its first day on. */
 function cutChanges<T>(
   changes: readonly (readonly [day: number, value: T])[],
   range: DayRange,

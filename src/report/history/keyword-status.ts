@@ -14,11 +14,11 @@ import {
   unknown,
 } from './rank-history.ts'
 
-/** Where one target stands for one keyword on the last day, and where it stood before. */
+/** One target for one keyword: its value on the last day, and on the compared day. */
 export interface KeywordStatus {
   readonly series: RankSeries
   readonly keyword: Keyword
-  /** `unknown` where nothing was observed on the last day. */
+  /** `unknown` if nothing was observed on the last day. */
   readonly current: DayValue
   readonly baseline: Baseline | null
   readonly change: Change
@@ -30,7 +30,7 @@ export interface Baseline {
   readonly value: DayValue
 }
 
-/** How every series of a history stands on its last day, in the order of the series. */
+/** The status of every series of a history, in their order. */
 export function keywordStatuses(history: RankHistory, asked: ComparisonDay | null): readonly KeywordStatus[] {
   const last = history.days.length - 1
   const order = baselineOrder(history.days, asked)
@@ -44,13 +44,13 @@ export function keywordStatuses(history: RankHistory, asked: ComparisonDay | nul
   })
 }
 
-/** What a day came to; null where nothing was observed. */
+/** The value of a day; null if nothing was observed. */
 export function valueOn(series: RankSeries, day: number): DayValue | null {
   const { cells, seen, absentDepths } = series
   return dayValue(cells[day] ?? null, seen[day], absentDepths.findLast(([from]) => from <= day)?.[1])
 }
 
-/** Ranks of all results of the target on a day, the best first; empty where none ranked. */
+/** Ranks of all results of the target on a day, the best first; empty if none ranked. */
 export function ranksOn({ cells, places }: RankSeries, day: number): readonly number[] {
   const several = places[day]
   if (several !== undefined) return several.map(([rank]) => rank)
@@ -59,8 +59,8 @@ export function ranksOn({ cells, places }: RankSeries, day: number): readonly nu
 }
 
 /**
- * The days before the last one that may be compared with, the best first, if all of them were known. Which is better does
- * not depend on the series, so it is found out once.
+ * The days before the last one that may be compared with, the best first, if all of them were known. The order does not depend
+ * on the series, so it is computed once.
  */
 export function baselineOrder(days: readonly string[], asked: ComparisonDay | null): readonly number[] {
   const order: number[] = []
@@ -81,9 +81,9 @@ function baselineOf(series: RankSeries, order: readonly number[]): Baseline | nu
 }
 
 /**
- * Two days of one series, as far down as both looked, so that measures of them can be subtracted: a rank that the other
- * day could not have seen is absent on both, as deep as that day looked. Who left a rank is absent from at least there.
- * Unknown days are returned as they are.
+ * Two days of one series, cut to the depth that both checked, so that their measures can be subtracted. A rank that the other day
+ * could not have seen is absent on both days, with the depth of the other day. A target that left a rank is absent down to at
+ * least that rank. Unknown days are returned as they are.
  */
 export function alignDepths(a: DayValue, b: DayValue): readonly [DayValue, DayValue] {
   if (a.state === 'absent' && b.state === 'absent') {

@@ -1,11 +1,11 @@
 import type { ObservationState } from '../../model/result.ts'
 import { addDays, daysBetween } from '../../model/time.ts'
 
-/** One observation as far as comparisons go. */
+/** One observation, with the fields that comparisons need. */
 export interface Observed {
   readonly state: ObservationState
   readonly rank: number | null
-  /** Distinct results looked at without a gap from the first page on; infinite where the results ended there. */
+  /** Distinct results that were checked without a gap from the first page on; infinite if the results ended there. */
   readonly unbrokenDepth: number
 }
 
@@ -13,16 +13,16 @@ export type Movement = 'improved' | 'declined' | 'same' | 'entered' | 'left' | '
 
 export interface Change {
   readonly movement: Movement
-  /** Ranks gained, negative when lost; null where either side has no rank. */
+  /** Ranks gained, negative when lost; null if one side has no rank. */
   readonly change: number | null
 }
 
 /**
- * Compares two observations of the same query and target. Only what both looked at is compared: a rank that the other
- * side would not have seen says neither `entered` nor `left`. Two ranks, estimated or not, need no such care: how deep
- * anybody looked does not change them.
+ * Compares two observations of the same query and target. Only results that both checked are compared: a rank that the other side
+ * would not have seen means neither `entered` nor `left`. Two ranks can always be compared, estimated or not, because a rank does
+ * not depend on the depth.
  *
- * @param previous null where the target was never observed before
+ * @param previous null if the target was never observed before
  */
 export function compare(current: Observed, previous: Observed | null): Change {
   if (previous === null) return { movement: current.state === 'unknown' ? 'unknown' : 'new', change: null }
@@ -39,35 +39,34 @@ export function compare(current: Observed, previous: Observed | null): Change {
   return { movement: 'same', change: null }
 }
 
-/** Whether somebody who looked so would have seen the rank; in a gap it might have been missed. */
+/** Whether the observation would have seen the rank: it may be missed in a gap. */
 export function wasWithinDepth(rank: number, { unbrokenDepth }: Observed): boolean {
   return rank <= unbrokenDepth
 }
 
 /**
- * Whether the later of two observations of one local day speaks for the day. The last one that knows anything does;
- * but who looked less deep cannot take back what was seen: `absent` replaces a rank, or an absence, only where it
- * looked as far down itself, without a gap.
+ * Whether the later of two observations of one local day replaces the earlier one. The last known one counts, but a shallower one
+ * does not undo what was seen: `absent` replaces a rank or an absence only if it was checked as deep without a gap.
  */
 export function replacesForDay(later: Observed, earlier: Observed): boolean {
   if (later.state === 'unknown' || earlier.state === 'unknown') return earlier.state === 'unknown'
   return later.state === 'ranked' || wasWithinDepth(earlier.rank ?? earlier.unbrokenDepth, later)
 }
 
-/** The day that a report was asked to compare with. */
+/** The day that the user asked to compare with. */
 export interface ComparisonDay {
   readonly day: string
-  /** Days that the observation may lie before or after it. */
+  /** Days that the observation may be before or after it. */
   readonly tolerance: number
 }
 
-/** Days that the observation may lie before or after the asked one where nothing is said. */
+/** The default tolerance in days. */
 const usualTolerance = 3
 
-/** How far back the page offers to compare: so many days before the last one, or the first day. */
+/** The comparisons that the page offers: this many days before the last one, or the first day. */
 export const offeredBack = ['1', '7', '28', 'first'] as const
 
-/** The day that is so far back from the last one; null where there are no days. */
+/** The day of an offered comparison; null without days. */
 export function comparisonDay(back: string, days: readonly string[]): ComparisonDay | null {
   const [first, last] = [days[0], days.at(-1)]
   if (first === undefined || last === undefined) return null
@@ -80,10 +79,10 @@ interface Dated {
 }
 
 /**
- * Whether a day is the better one to compare with than an earlier one: without an asked day the nearest, with one the
- * nearest to that, and of two as near the earlier. A day of which nothing is known is taken only where no other can be.
+ * Whether a day is better to compare with than an earlier one: the nearest to the last day, or to the asked day if there is one;
+ * of two equally near days the earlier one. An unknown day is taken only if there is no other.
  *
- * @param kept the best so far; null where none can be
+ * @param kept the best day so far; null for none
  */
 export function isBetterBaseline(day: Dated, kept: Dated | null, asked: ComparisonDay | null): boolean {
   if (asked !== null && distance(day, asked) > asked.tolerance) return false
@@ -94,8 +93,8 @@ export function isBetterBaseline(day: Dated, kept: Dated | null, asked: Comparis
 }
 
 /**
- * How an observation compares with its baseline. Where there is none, it is new; but not if it was observed before the
- * days that were asked for, and merely not on them.
+ * The movement of an observation since its baseline. Without a baseline it is new, unless it was observed before the asked days and
+ * only not on them.
  *
  * @param first the first day of the same query and target
  */

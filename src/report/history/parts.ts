@@ -1,14 +1,14 @@
 import type { ResultKind } from '../../model/result.ts'
 import type { Keyword, RankHistory } from './rank-history.ts'
 
-/** Keywords whose figures belong together: ranks of other kinds of results, or of other engines, are not averaged with them. */
+/** Keywords with common figures: one kind of results of one engine. Ranks of different parts are never averaged. */
 export interface Part {
   readonly kind: ResultKind
   /** alpha, beta or gamma */
   readonly engine: string
 }
 
-/** Kinds of results in words; the first that is asked for is the one of the headline, unless another is named. */
+/** Kinds of results in words. The first kind that is asked for is that of the headline, unless another is named. */
 export const kindLabels = {
   organic: 'web results',
   news: 'news',
@@ -22,8 +22,8 @@ export const kindLabels = {
 const kindOrder = Object.keys(kindLabels) as readonly ResultKind[]
 
 /**
- * Whether a click-through curve says anything of the kind: the place of a reference in an AI answer is none among web
- * results.
+ * Whether a click-through curve applies to the kind. It does not apply to references of AI answers, whose places are not ranks of
+ * web results.
  */
 export function hasClicks(kind: ResultKind): boolean {
   return kind !== 'reference'
@@ -38,16 +38,15 @@ export function partLabel({ kind, engine }: Part): string {
   return `${kindLabels[kind]}, ${engine}`
 }
 
-/** A part as one word, to compare and to name it. */
+/** The key of a part as one word. */
 export function partKey({ kind, engine }: Part): string {
   return `${kind}-${engine}`
 }
 
 /**
- * The parts of what is asked: those of the named kind first, then web results, news, videos, images and AI references, each by
- * engine.
+ * The parts of a history: those of the named kind first, then the other kinds in the order of `kindLabels`, each by engine.
  *
- * @param first kind of results that the headline tells
+ * @param first the kind of the headline
  */
 export function partsOf({ series, keywords }: Pick<RankHistory, 'series' | 'keywords'>, first?: ResultKind) {
   const parts = new Map<string, Part>()
@@ -61,7 +60,7 @@ export function partsOf({ series, keywords }: Pick<RankHistory, 'series' | 'keyw
   )
 }
 
-/** The same history of the keywords of these parts alone; all keep their places. */
+/** The history with the keywords of these parts only; all places stay the same. */
 export function historyOfParts<History extends Pick<RankHistory, 'series' | 'keywords'>>(
   history: History,
   parts: readonly Part[],

@@ -3,14 +3,14 @@ import type { Match, Variant } from '../../model/target.ts'
 import type { Observed } from './movement.ts'
 
 /**
- * Everything that was observed of a job, day by day: what every report is made of. It is plain JSON, so that a page can
- * carry it whole; queries, targets, days and links are named by their place in the lists.
+ * All observations of a job, day by day: the input of every report. It is plain JSON, so that the page can carry it. Queries,
+ * targets, days and links are named by their place in the lists.
  */
 export interface RankHistory {
   readonly job: string
   /** Local days of the job with at least one run, YYYY-MM-DD, ascending. */
   readonly days: readonly string[]
-  /** What the newest run asks for, ordered by query, operation and params. */
+  /** The queries of the newest run, ordered by query, operation and params. */
   readonly keywords: readonly Keyword[]
   /** Own targets first, then competitors, each in the order of the job file. */
   readonly targets: readonly TrackedTarget[]
@@ -28,9 +28,9 @@ export interface Keyword {
   readonly kind: ResultKind
   readonly params: Readonly<Record<string, string | number>>
   readonly tags: readonly string[]
-  /** Searches a month; null where the job says none. */
+  /** Searches a month; null if the job names none. */
   readonly volume: number | null
-  /** The landing page that should rank; null where the job says none. */
+  /** The landing page that should rank; null if the job names none. */
   readonly url: string | null
   readonly labels: Readonly<Record<string, string>>
 }
@@ -45,17 +45,17 @@ export interface TrackedTarget {
   readonly own: boolean
 }
 
-/** How one target did for one keyword. */
+/** The observations of one target for one keyword. */
 export interface RankSeries {
   readonly keyword: number
   readonly target: number
-  /** What each day came to, as long as `days`. */
+  /** The value of each day; as long as `days`. */
   readonly cells: readonly DayCell[]
-  /** How far days looked without a gap, where that is not as far as they looked. */
+  /** The depth without a gap, for days on which it differs from the checked depth. */
   readonly seen: SeenDepths
-  /** The depth that absence counts with; empty where it counts with what was looked at without a gap. */
+  /** The depth that absence counts with; empty if that is the depth without a gap. */
   readonly absentDepths: AbsentDepths
-  /** The ranking link from a day on, by change: day and link, null from where none ranks. */
+  /** The ranking link from a day on; null if none ranks. Only days with a change are listed. */
   readonly links: readonly (readonly [day: number, link: number | null])[]
   /** All results of the target on days with more than one: rank and link of each, the best first. */
   readonly places: Readonly<Record<number, readonly (readonly [rank: number, link: number])[]>>
@@ -70,27 +70,27 @@ export interface RemovedKeyword {
 }
 
 /**
- * What one day came to for one keyword and target, as a number, so that a year of them is small: null where nothing was
- * observed, 0 for `unknown`, a rank for `ranked`, and minus one more than the depth for `absent` (-31: the 30 results
- * looked at are others'). A half more, away from zero, says `estimated`.
+ * The value of one day for one keyword and target as a number, so that a year is small: null if nothing was observed, 0 for
+ * `unknown`, the rank for `ranked`, and -(depth + 1) for `absent` (-31: not among the 30 checked results). A value that is 0.5
+ * further from zero is estimated.
  */
 export type DayCell = number | null
 
-/** Day -> distinct results looked at without a gap; -1 where the results ended, so that nothing was missed at all. */
+/** Day -> distinct results that were checked without a gap; -1 if the results ended there, so that nothing was missed. */
 export type SeenDepths = Readonly<Record<number, number>>
 
-/** From a day on, by change: the depth that absence counts with. */
+/** The depth that absence counts with from a day on. Only days with a change are listed. */
 export type AbsentDepths = readonly (readonly [day: number, depth: number])[]
 
-/** What a day came to. */
+/** The value of a day. */
 export interface DayValue extends Observed {
-  /** Null where `unknown`. */
+  /** Null if unknown. */
   readonly exactness: Exactness | null
-  /** Distinct results looked at; null where `ranked`, for a rank says itself how deep it lies. */
+  /** Distinct results that were checked; null if ranked, because the rank is enough. */
   readonly depth: number | null
   /**
-   * The depth that absence counts with: tables say that the target is not among so many results, and average positions count
-   * it one below. Null where `ranked`.
+   * The depth that absence counts with: tables say that the target is not among this many results, and average positions count one
+   * more. Null if ranked.
    */
   readonly absentDepth: number | null
 }
@@ -119,10 +119,10 @@ export function absentCell(depth: number, isEstimated: boolean): number {
 }
 
 /**
- * What the number stands for; null where nothing was observed.
+ * The value that a cell stands for; null if nothing was observed.
  *
- * @param seen what {@link SeenDepths} says of the day
- * @param absentDepth what {@link AbsentDepths} says of the day; what was looked at without a gap where it says nothing
+ * @param seen the entry of {@link SeenDepths} for the day
+ * @param absentDepth the entry of {@link AbsentDepths} for the day; by default the depth without a gap
  */
 export function dayValue(
   cell: DayCell,
