@@ -47,6 +47,7 @@ const good: Facts = {
   freeBytes: 1e10,
   locks: [{ of: 'database', file: 'data/rankline.db.lock', owner: null, isUsable: true }],
   cron: { onlyInShell: [], findsNode: true },
+  folder: { hasWorkspaceFile: true, hasOldSchemas: false },
   jobs: {
     workspaceMistake: null,
     files: 2,
@@ -124,6 +125,8 @@ testTable<[string, Partial<Facts>, CheckState, string]>([
     'error',
     'rankline.yaml:1:1',
   ],
+  ['workspace', { folder: { hasWorkspaceFile: false, hasOldSchemas: false } }, 'ok', 'no rankline.yaml here'],
+  ['workspace', { folder: { hasWorkspaceFile: true, hasOldSchemas: true } }, 'ok', 'rankline init --schemas'],
   ['jobs', { jobs: { ...good.jobs, workspaceMistake: 'x' } }, 'skipped', 'rankline.yaml first'],
   ['jobs', { jobs: { ...good.jobs, files: 0, sound: 0 } }, 'ok', 'rankline init'],
   [

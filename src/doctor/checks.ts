@@ -189,8 +189,15 @@ function locks({ locks, now }: Facts): Finding {
   return now - since > longHeldMs ? warning(`${text}: see whether it hangs, and end it`) : ok(text)
 }
 
-function workspace({ jobs: { workspaceMistake } }: Facts): Finding {
-  return workspaceMistake === null ? ok('rankline.yaml has no mistakes') : error(workspaceMistake)
+function workspace({
+  folder: { hasWorkspaceFile, hasOldSchemas },
+  jobs: { workspaceMistake },
+}: Facts): Finding {
+  if (workspaceMistake !== null) return error(workspaceMistake)
+  const found = hasWorkspaceFile
+    ? 'rankline.yaml has no mistakes'
+    : 'no rankline.yaml here: the jobs share nothing'
+  return ok(hasOldSchemas ? `${found}; for editors, rankline init --schemas writes newer schemas` : found)
 }
 
 function jobs({

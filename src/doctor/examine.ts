@@ -4,7 +4,7 @@ import { checks, type Finding } from './checks.ts'
 import type { Facts } from './facts.ts'
 import { cronFacts, databaseFacts, freeBytes, lockFacts, programFacts } from './machine.ts'
 import { serviceFacts, settingsFacts } from './service.ts'
-import { workspaceFacts } from './workspace.ts'
+import { folderFacts, workspaceFacts } from './workspace.ts'
 
 /** A check by its name, and what it found. */
 export interface Examined extends Finding {
@@ -32,6 +32,7 @@ async function gather(flags: ServiceFlags): Promise<Facts> {
     freeBytes: freeBytes(path),
     locks: lockFacts(path, keyHash),
     cron: cronFacts(),
+    folder: folderFacts('.'),
     ...(await workspaceFacts('.', { allowHttp: flags['allow-http'] === true })),
   }
 }

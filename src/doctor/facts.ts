@@ -13,6 +13,7 @@ export interface Facts {
   readonly freeBytes: number
   readonly locks: readonly LockFacts[]
   readonly cron: CronFacts
+  readonly folder: FolderFacts
   readonly jobs: JobFacts
   readonly channels: readonly ChannelFacts[]
   readonly sharing: SharingFacts | null
@@ -79,6 +80,13 @@ export interface CronFacts {
   readonly onlyInShell: readonly string[]
   /** Whether the short path that cron searches holds the program that runs rankline. */
   readonly findsNode: boolean
+}
+
+/** The folder, beside its jobs. */
+export interface FolderFacts {
+  readonly hasWorkspaceFile: boolean
+  /** Whether the JSON Schemas that `init` wrote are those of another version. */
+  readonly hasOldSchemas: boolean
 }
 
 export interface JobFacts {

@@ -1,17 +1,30 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { namedSecret } from '../app/config.ts'
 import { stageJobs } from '../app/job-files.ts'
 import { outgoing } from '../app/messages/outgoing.ts'
 import { decideJobs } from '../app/plan-jobs.ts'
 import { openWorkspace } from '../app/workspace.ts'
+import { type LaidOutFile, schemaFiles } from '../init/files.ts'
 import { isWorkspaceFile, workspaceFile } from '../jobfile/workspace.ts'
 import { UsageError } from '../model/errors.ts'
 import type { JobSettings } from '../model/job.ts'
 import { systemClock } from '../model/time.ts'
 import type { Workspace } from '../model/workspace.ts'
 import { openStore } from '../store/sqlite/open.ts'
-import type { ChannelFacts, JobFacts } from './facts.ts'
+import type { ChannelFacts, FolderFacts, JobFacts } from './facts.ts'
+
+/** What there is in a folder beside its jobs. */
+export function folderFacts(folder: string): FolderFacts {
+  const isOld = ({ path, text }: LaidOutFile): boolean => {
+    const file = join(folder, path)
+    return existsSync(file) && readFileSync(file, 'utf8') !== text
+  }
+  return {
+    hasWorkspaceFile: existsSync(join(folder, workspaceFile)),
+    hasOldSchemas: schemaFiles().some(isOld),
+  }
+}
 
 /** The jobs of a folder and what they share, read as `plan` does. */
 export async function workspaceFacts(

@@ -66,7 +66,9 @@ test('the first line of each YAML file names a JSON Schema that is there', async
 test('init --schemas writes the schemas again, and nothing else', async () => {
   await using place = await workspace()
   await place.file('.rankline/job.schema.json', '{}')
+  expect((await place.call(['doctor'])).stdout).toContain('rankline init --schemas')
   expect(await place.call(['init', '--schemas'])).toMatchObject({ code: 0, stderr: '' })
+  expect((await place.call(['doctor'])).stdout).not.toContain('--schemas')
   expect(await listed(place.folder)).toEqual(['.rankline'])
   expect(JSON.parse(await place.read('.rankline/job.schema.json'))).toHaveProperty('properties.queries')
 })
