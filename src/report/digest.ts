@@ -1,0 +1,133 @@
+import { count, grouped } from '../model/text.ts'
+import type { DigestLine, DigestMessage, DigestSection } from '../store/outbox.ts'
+import { deltaText, isKnownOnBothDays, valueText } from './headline.ts'
+import { alignDepths, type KeywordStatus } from './history/keyword-status.ts'
+import { headlineMetrics } from './metrics/index.ts'
+import type { Summary, TargetSummary } from './summary.ts'
+
+/** What a digest is made of. The week is the seven days before it is sent. */
+export interface DigestFigures {
+  readonly job: string
+  /** Figures of the last day beside those of a week before; null where the job has no ranks. */
+  readonly summary: Summary | null
+  /** Keywords of each own target among the first ten, in the order of the targets of the summary. */
+  readonly topTen: ReadonlyMap<string, TopTen>
+  /** Runs that began within the week, and how many of them are not complete. */
+  readonly runs: { readonly all: number; readonly incomplete: number }
+  /** Tasks of these runs. */
+  readonly tasks: { readonly planned: number; readonly done: number }
+  /** Credits of the week, and of the one before. */
+  readonly credits: { readonly week: number; readonly weekBefore: number }
+  readonly openAlerts: readonly string[]
+}
+
+/** How many keywords rank among the first ten. */
+export interface TopTen {
+  readonly now: number
+  /** Keywords that were observed. */
+  readonly observed: number
+  /** How many more or fewer of the keywords that were observed on both days; null where there are none. */
+  readonly change: number | null
+}
+
+/** As many of the open alerts are named. */
+const mostAlerts = 10
+
+/** The digest of a job in words. */
+export function digestMessage(figures: DigestFigures): DigestMessage {
+  const { job, summary, topTen } = figures
+  const own = summary?.targets.filter(({ target }) => target.own) ?? []
+  return {
+    job,
+    title: job,
+    date: summary?.date ?? null,
+    comparedWith: summary?.compared.at(-1) ?? null,
+    sections: [
+      ...own.map((target) => targetSection(target, topTen.get(target.target.label) ?? null)),
+      jobSection(figures),
+    ],
+  }
+}
+
+function targetSection(
+  { target, figures, movements }: Pick<TargetSummary, 'target' | 'figures' | 'movements'>,
+  topTen: TopTen | null,
+): DigestSection {
+  const headlines = headlineMetrics.flatMap((metric): readonly DigestLine[] => {
+    const figure = figures[metric.name]
+    // Without volumes, for instance, a metric says nothing at all.
+    if (figure.value === null) return []
+    const change = deltaText(metric, figure)
+    return [{ label: sentence(metric.label), value: valueText(figure.value, metric), change: change || null }]
+  })
+  const { improved, declined, entered, left } = movements
+  const moved = [
+    `${grouped(improved)} up`,
+    `${grouped(declined)} down`,
+    `${grouped(entered)} entered`,
+    `${grouped(left)} left`,
+  ]
+  return {
+    title: target.label,
+    lines: [
+      ...headlines,
+      ...(topTen === null ? [] : [topTenLine(topTen)]),
+      { label: 'Keywords', value: moved.join(', '), change: null },
+    ],
+  }
+}
+
+function topTenLine({ now, observed, change }: TopTen): DigestLine {
+  const sign = change === null ? null : change === 0 ? '=' : `${change > 0 ? '▲' : '▼'} ${Math.abs(change)}`
+  return { label: 'Top 10', value: `${grouped(now)} of ${count(observed, 'keyword')}`, change: sign }
+}
+
+/** Counts the keywords of a target among the first ten, and of those observed on both days how many more there are. */
+export function topTenOf(statuses: readonly KeywordStatus[]): TopTen {
+  const isIn = ({ rank }: KeywordStatus['current']): boolean => rank !== null && rank <= 10
+  const pairs = statuses
+    .filter(isKnownOnBothDays)
+    .map(({ current, baseline }) => alignDepths(current, baseline.value))
+  const change = pairs.reduce((sum, [now, before]) => sum + Number(isIn(now)) - Number(isIn(before)), 0)
+  return {
+    now: statuses.filter(({ current }) => isIn(current)).length,
+    observed: statuses.filter(({ current }) => current.state !== 'unknown').length,
+    change: pairs.length === 0 ? null : change,
+  }
+}
+
+function jobSection({ runs, tasks, credits, openAlerts }: DigestFigures): DigestSection {
+  const { all, incomplete } = runs
+  const coverage = tasks.planned === 0 ? null : (100 * tasks.done) / tasks.planned
+  const shown = openAlerts.slice(0, mostAlerts)
+  const more = openAlerts.length - shown.length
+  return {
+    title: 'The week',
+    lines: [
+      { label: 'Runs', value: grouped(all), change: incomplete === 0 ? null : `${incomplete} not complete` },
+      ...(coverage === null ? [] : [coverageLine(coverage, tasks)]),
+      {
+        label: 'Spent',
+        value: count(credits.week, 'credit'),
+        change: `${grouped(credits.weekBefore)} the week before`,
+      },
+      {
+        label: 'Open alerts',
+        value: openAlerts.length === 0 ? 'none' : grouped(openAlerts.length),
+        change: null,
+      },
+      ...shown.map((value) => ({ label: 'Alert', value, change: null })),
+      ...(more > 0 ? [{ label: 'Alert', value: `and ${grouped(more)} more`, change: null }] : []),
+    ],
+  }
+}
+
+/** Rounded down: 100 % is nothing missing. */
+function coverageLine(percent: number, { planned, done }: DigestFigures['tasks']): DigestLine {
+  const value = `${(Math.floor(percent * 10) / 10).toFixed(1)}% (${grouped(done)} of ${count(planned, 'task')})`
+  return { label: 'Coverage', value, change: null }
+}
+
+function sentence(label: string): string {
+  return label.charAt(0).toUpperCase() + label.slice(1)
+}
