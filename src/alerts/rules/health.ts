@@ -99,5 +99,7 @@ export function judgeHealth(
 /** What `run-skipped` says where a job could not run at its time; null where that has begun already. */
 export function judgeSkipped(job: string, reason: string, open: OpenAlert | null): Verdict | null {
   if (open !== null) return null
-  return { state: 'open', before: null, now: null, text: `${job} could not run: ${reason}` }
+  const [first, ...others] = reason.split('\n')
+  const more = others.length === 0 ? '' : ` (and ${count(others.length, 'more line')})`
+  return { state: 'open', before: null, now: null, text: `${job} could not run: ${first}${more}` }
 }

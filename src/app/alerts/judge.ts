@@ -55,8 +55,8 @@ async function judgeRun({ store, clock }: Parts, one: RunToJudge, end: EndOfRun)
 }
 
 /**
- * Says that a job could not run at its time: its file is broken, or the key was refused. For the scheduler and for `run --due`; what is to
- * be sent waits in the outbox.
+ * Stores that a job could not run at its time, where a rule asks for that; what is to be sent waits in the outbox. False where
+ * there is nothing new to send.
  *
  * @param settings of the job's last form without mistakes; null where only its last run tells
  */
@@ -67,10 +67,10 @@ export async function judgeSkippedJob(
     settings,
     reason,
   }: { readonly job: string; readonly settings: JobSettings | null; readonly reason: string },
-): Promise<void> {
+): Promise<boolean> {
   const from = settings ?? (await store.runs({ job, limit: 1 }))[0]?.settings
   const rules = from?.alerts?.filter(({ when }) => when === 'run-skipped') ?? []
-  if (from === undefined || rules.length === 0) return
+  if (from === undefined || rules.length === 0) return false
   const nothing = { health: null, pairs: [], serps: [], linkText: () => '' }
   const facts = { job, rules, at: clock.wall(), skipped: reason, ...nothing }
   const { open, ...others } = await known({ store, clock }, from)
@@ -80,7 +80,9 @@ export async function judgeSkippedJob(
     ...others,
     open: open.filter(({ when }) => when === 'run-skipped'),
   })
-  if (judgement.opened.length > 0) await store.recordJudgement(judgement)
+  if (judgement.opened.length === 0) return false
+  await store.recordJudgement(judgement)
+  return true
 }
 
 async function known({ store, clock }: Parts, { name, file }: Pick<JobSettings, 'name' | 'file'>) {

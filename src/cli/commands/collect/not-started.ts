@@ -1,11 +1,14 @@
 import { resolve } from 'node:path'
+import { tellSkipped } from '../../../app/alerts/skipped.ts'
+import { databasePath, type SettingFlags } from '../../../app/config.ts'
 import { outgoing } from '../../../app/messages/outgoing.ts'
 import { pingNotStarted, reasonOf } from '../../../app/messages/ping.ts'
 import { busyExitCode, RanklineError } from '../../../model/errors.ts'
 import { noFile } from '../../../model/job.ts'
-import type { Terminal } from '../../../output/terminal.ts'
+import { systemClock } from '../../../model/time.ts'
+import { isScreen, type Terminal } from '../../../output/terminal.ts'
 
-interface NotStartedFlags {
+interface NotStartedFlags extends SettingFlags {
   readonly job: readonly string[]
   readonly 'allow-http'?: boolean | undefined
 }
@@ -15,7 +18,7 @@ type Work = (terminal: Terminal, begin: (jobFiles: readonly string[]) => void) =
 
 /**
  * Tells the switches (`ping:`) of job files whose runs did not even begin that they failed: for mistakes in them, or for settings
- * with which nothing can run. A process that only did not get its turn says nothing: another one is at work.
+ * with which nothing can run; and their channels, where alert rules ask for that. A process that only did not get its turn says nothing: another one is at work.
  */
 export async function tellNotStarted(
   flags: NotStartedFlags,
@@ -39,6 +42,13 @@ export async function tellNotStarted(
     }
     try {
       await pingNotStarted(files.filter(isConcerned), reason, means)
+      // Who looks at a screen has read it.
+      if (!isScreen(terminal))
+        await tellSkipped(files.filter(isConcerned), reason, {
+          ...means,
+          database: databasePath(flags),
+          clock: systemClock,
+        })
     } catch (error) {
       // Where not even the settings can be read, that was said already.
       if (!(error instanceof RanklineError)) throw error

@@ -1,0 +1,162 @@
+import { expect, test } from 'vitest'
+import type { AlertMessage } from '../../src/model/alert.ts'
+import type { Workspace } from '../support/rankline.ts'
+import { staged } from './staged.ts'
+
+const channels =
+  'channels: { log: { type: file, path: alerts.jsonl }, other: { type: file, path: other.jsonl } }\n'
+const alerts = `alerts:
+  - { when: drop, by: 1, to: [log] }
+  - { when: gain, by: 1 }
+  - { when: run-failed }
+  - { when: run-skipped, to: [log] }
+`
+const job = `name: acme\ntargets: [acme.com]\ndepth: 50\nqueries: [standing desk, desk lamp]\n${alerts}`
+
+async function aJobWithAlerts() {
+  const { sandbox, place } = await staged({ sites: ['acme.com'] })
+  await place.file('rankline.yaml', channels)
+  await place.file('acme.yaml', job)
+  const run = (env = {}) => place.call(['run', 'acme.yaml', '--fresh'], env)
+  return { sandbox, place, run, told: () => messagesIn(place, 'alerts.jsonl') }
+}
+
+/** What was appended to a file, one message a line. */
+async function messagesIn(place: Workspace, file: string): Promise<readonly AlertMessage[]> {
+  const text = await place.read(file).catch(() => '')
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => (JSON.parse(line) as { readonly data: AlertMessage }).data)
+}
+
+const words = (messages: readonly AlertMessage[]) =>
+  messages.map(({ run, alerts }) => [
+    run,
+    ...alerts.map(({ when, state, query, before }) => `${when} ${state} ${query} ${before}`),
+  ])
+
+test('each alert is sent once when it begins, all of a run in one message to a channel', async () => {
+  const { place, run, told } = await aJobWithAlerts()
+  expect(await run()).toMatchObject({ code: 0, stderr: '' })
+  expect(await told()).toEqual([])
+  // The day before, acme stood first for one query and far behind for the other.
+  place.change(`UPDATE observations SET state = 'ranked', exactness = 'exact', rank =
+    (SELECT CASE text WHEN 'desk lamp' THEN 0 ELSE 50 END FROM queries WHERE id = query_id)`)
+  expect((await run()).code).toBe(0)
+  expect((await run()).code).toBe(0)
+  expect(words(await told())).toEqual([[2, 'drop open desk lamp 0', 'gain open standing desk 50']])
+  expect(words(await messagesIn(place, 'other.jsonl'))).toEqual([[2, 'gain open standing desk 50']])
+  expect(place.sql('SELECT run_id FROM judged_runs')).toHaveLength(3)
+})
+
+test('a crash between the end of a run and its alerts loses none: the next run tells them', async () => {
+  const { place, run, told } = await aJobWithAlerts()
+  await run()
+  place.change("UPDATE observations SET state = 'ranked', exactness = 'exact', rank = 50")
+  await run()
+  const [before] = await told()
+  place.change('DELETE FROM judged_runs WHERE run_id = 2; DELETE FROM alerts; DELETE FROM outbox')
+  await run()
+  expect(await told()).toEqual([before, before])
+})
+
+test('a run that failed, and a job that could not run, are told once, and once more when they are over', async () => {
+  const { sandbox, place, run, told } = await aJobWithAlerts()
+  sandbox.control({ rules: [{ operation: 'alpha.search', query: 'desk lamp', do: { status: 404 } }] })
+  expect((await run()).code).toBe(3)
+  expect((await run()).code).toBe(3)
+  expect((await run({ RANKLINE_API_KEY: '' })).code).toBe(2)
+  await place.file('acme.yaml', `dept: 3\n${job}`)
+  expect((await run()).code).toBe(2)
+  await place.file('acme.yaml', job)
+  sandbox.control({ rules: [] })
+  expect((await run()).code).toBe(0)
+  const messages = await told()
+  expect(words(messages)).toEqual([
+    [1, 'run-failed open null null'],
+    [null, 'run-skipped open null null'],
+    [3, 'run-failed over null completed_with_failures', 'run-skipped over null null'],
+  ])
+  const ids = messages.flatMap(({ alerts }) => alerts.map(({ id }) => id))
+  expect(new Set(ids).size).toBe(2)
+  expect(ids.every((id) => /^[0-9a-f]{12}$/.test(id))).toBe(true)
+})
+
+test('what is muted is not sent; an alert that began so is told when it is no longer muted', async () => {
+  const { sandbox, place, run, told } = await aJobWithAlerts()
+  const fail = { rules: [{ operation: 'alpha.search', query: 'desk lamp', do: { status: 404 } }] } as const
+  sandbox.control(fail)
+  await run()
+  const id = (await told())[0]?.alerts[0]?.id ?? ''
+  expect(await place.call(['alerts', 'mute', id, '--until', '7d'])).toMatchObject({
+    code: 0,
+    stdout: '',
+    stderr: expect.stringMatching(/^Muted until \d{4}-\d{2}-\d{2} \d{2}:\d{2} UTC: acme did not complete/),
+  })
+  sandbox.control({ rules: [] })
+  await run()
+  sandbox.control(fail)
+  await run()
+  expect(await told()).toHaveLength(1)
+
+  const [open] = place.sql<{ id: string }>("SELECT id FROM alerts WHERE state = 'open'")
+  expect(open?.id).not.toBe(id)
+  place.change('UPDATE alerts SET muted_until = 1')
+  await run()
+  expect((await told()).slice(1).map(({ alerts }) => alerts.map((one) => [one.id, one.state]))).toEqual([
+    [[open?.id, 'open']],
+  ])
+})
+
+test('alerts list shows what is open, what was over lately and what was not delivered; it changes nothing', async () => {
+  const { sandbox, place, run } = await aJobWithAlerts()
+  const empty = await place.call(['alerts', 'list'])
+  expect(empty).toMatchObject({
+    code: 0,
+    stdout: 'No alert is open, and none was over in the last seven days.\n',
+  })
+  await place.file('rankline.yaml', 'channels: { log: { type: webhook, url_env: NO_URL } }\n')
+  sandbox.control({ rules: [{ operation: 'alpha.search', query: 'desk lamp', do: { status: 404 } }] })
+  await run()
+  const { stdout } = await place.call(['alerts', 'list', 'acme'])
+  expect(stdout).toMatch(/^id +job +when +state +since \(UTC\) +alert\n[0-9a-f]{12} +acme +run-failed +open /)
+  expect(stdout).toContain('acme did not complete its run: 1 task failed\n')
+  expect(stdout).toMatch(/\nlog +alerts +acme +waiting /)
+  const { alerts, messages } = JSON.parse((await place.call(['alerts', 'list', '--json'])).stdout)
+  expect(alerts).toMatchObject([
+    { job: 'acme', when: 'run-failed', state: 'open', over_at: null, muted_until: null },
+  ])
+  expect(messages).toMatchObject([{ channel: 'log', state: 'waiting', run: 1 }])
+
+  const wrong = [
+    [['alerts', 'list', 'acne'], "There is no job 'acne'"],
+    [['alerts', 'mute', 'abc', '--until', '7d'], "There is no alert 'abc'"],
+    [['alerts', 'mute', alerts[0].id], 'Name the alert and for how long'],
+    [['alerts', 'mute', alerts[0].id, '--until', 'soon'], "--until cannot be 'soon'"],
+  ] as const
+  for (const [args, sentence] of wrong) {
+    const { code, stderr } = await place.call(args)
+    expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)])
+  }
+})
+
+test('a new target is compared from its second run on, though its history was looked up', async () => {
+  const { sandbox, place } = await staged({ sites: ['acme.com', 'rival.com'] })
+  await place.file('rankline.yaml', channels)
+  const queries = Array.from({ length: 8 }, (_, index) => `desk ${index}`)
+  const change = (when: string) => `{ when: ${when}, for: { targets: [rival.com] } }`
+  const rules = `alerts: [${change('drop')}, ${change('gain')}]\nqueries: [${queries}]\ndepth: 50\n`
+  for (const [day, targets] of [
+    ['2026-03-01', '[acme.com]'],
+    ['2026-03-15', '[acme.com, rival.com]'],
+    ['2026-03-30', '[acme.com, rival.com]'],
+  ] as const) {
+    await place.file('acme.yaml', `targets: ${targets}\n${rules}`)
+    sandbox.control({ date: day })
+    expect((await place.call(['run', 'acme.yaml', '--fresh'])).code).toBe(0)
+  }
+  const ranks = `SELECT run_id, count(DISTINCT rank) AS ranks FROM rankings WHERE target = 'rival.com' AND run_id < 3 GROUP BY run_id`
+  expect(place.sql(ranks)).toHaveLength(2)
+  expect((await messagesIn(place, 'alerts.jsonl')).map(({ run }) => run)).toEqual([3])
+})
