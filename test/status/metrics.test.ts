@@ -24,7 +24,11 @@ async function metrics(file = 'rankline.prom'): Promise<Readonly<Record<string, 
 test('after each run the file tells of all jobs, also after one that stopped for money', async () => {
   const { place } = here
   await place.file('first.csv', queriesCsv(3))
-  await place.file('second.csv', queriesCsv(30, 'word'))
+  const queries = Array.from({ length: 30 }, (_, index) => `word ${index}`)
+  await place.file(
+    'second.yaml',
+    `alerts: [{ when: coverage, below: 90 }]\nqueries: [${queries.join(', ')}]\n`,
+  )
   const first = await place.call(['run', 'first.csv', '--metrics-file', 'rankline.prom'])
   expect(first).toMatchObject({ code: 0, stderr: '' })
   const started = Date.now() / 1000
@@ -40,13 +44,12 @@ test('after each run the file tells of all jobs, also after one that stopped for
     'alerts_open first': 0,
   })
 
-  place.change(`INSERT INTO alerts (id, identity, job, "when", state, opened_at, text)
-    VALUES ('a', 'a', 'first', 'lost', 'open', 1, 'x'), ('b', 'b', 'first', 'lost', 'over', 1, 'x')`)
-  expect((await place.call(['run', 'second.csv'], { RANKLINE_METRICS: 'rankline.prom' })).code).toBe(4)
+  expect((await place.call(['run', 'second.yaml'], { RANKLINE_METRICS: 'rankline.prom' })).code).toBe(4)
   const after = await metrics()
   expect(after).toMatchObject({
     'run_credits first': 3,
-    'alerts_open first': 1,
+    'alerts_open first': 0,
+    'alerts_open second': 1,
     'run_tasks second done': 17,
     'run_tasks second pending': 13,
     'coverage_ratio second': expect.closeTo(17 / 30),
