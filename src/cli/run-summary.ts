@@ -1,31 +1,39 @@
 import type { RunDocument } from '../collect/finish.ts'
+import { coverageOf } from '../model/run.ts'
 import { count, duration, grouped } from '../model/text.ts'
 import { sanitize } from '../output/terminal.ts'
 import type { FailureCause, RunStore } from '../store/runs.ts'
 
 const causesShown = 3
 
+interface SummaryLook {
+  readonly shownAgain?: ReadonlySet<number>
+  readonly onScreen?: boolean
+}
+
 /**
- * What came of each run in one line, and under it why tasks failed and how to go on.
+ * What came of each run in one line, and under it why tasks failed and how to go on. Beside a screen, as in the mail of cron, the
+ * first line says what to do, too.
  *
  * @param shownAgain runs that were finished before the command
  */
 export async function summaryLines(
   store: Pick<RunStore, 'failureCauses'>,
   documents: readonly RunDocument[],
-  shownAgain: ReadonlySet<number>,
+  { shownAgain = new Set(), onScreen = false }: SummaryLook = {},
 ): Promise<readonly string[]> {
   const blocks = documents.map(async (one) => {
     const causes = one.tasks.failed === 0 ? [] : await store.failureCauses(one.run, causesShown)
     const again = shownAgain.has(one.run) ? ' (finished before; nothing was bought now)' : ''
+    const next = [whatToDo(one, causes)].flatMap((line) => line ?? [])
     return [
-      `${summaryLine(one)}${again}`,
+      `${summaryLine(one)}${again}${onScreen ? '' : next.map((line) => `. ${line}`).join('')}`,
       ...spentByOthers(one),
       ...leftOut(one),
       ...malformedLines(one.malformed_items),
       ...mismatchLines(one.mismatched_answers),
       ...causeLines(one, causes),
-      ...goingOn(one),
+      ...(onScreen ? next.map((line) => `  ${line}`) : []),
     ]
   })
   return [...(await Promise.all(blocks)).flat(), ...balanceNotRead(documents)]
@@ -57,7 +65,7 @@ export function summaryLine({
   const { ambiguous, balance_after, unexplained } = credits
   return [
     `${sanitize(job)} (run ${run}): ${reasonText[finish_reason ?? ''] ?? (status === 'running' ? 'running' : 'ended by a crash')}`,
-    `${grouped(tasks.done)} of ${count(tasks.planned, 'task')} done`,
+    `${grouped(tasks.done)} of ${count(tasks.planned, 'task')} done${partOf(tasks)}`,
     tasks.failed === 0 ? null : `${grouped(tasks.failed)} failed`,
     tasks.reused === 0 ? null : `${grouped(tasks.reused)} from stored answers`,
     count(credits.spent, 'credit'),
@@ -75,6 +83,12 @@ export function summaryLine({
     .join(', ')
 }
 
+/** How much of a run is done, where that is not all: rounded down, for 99.9 % is not all. */
+function partOf(tasks: RunDocument['tasks']): string {
+  const coverage = coverageOf(tasks) ?? 1
+  return coverage === 1 ? '' : ` (${Math.floor(coverage * 100)} %)`
+}
+
 const reasonText: Readonly<Record<string, string>> = {
   completed: 'completed',
   completed_with_failures: 'completed with failures',
@@ -87,24 +101,22 @@ const reasonText: Readonly<Record<string, string>> = {
   crashed: 'crashed',
 }
 
-function causeLines({ run, status }: RunDocument, causes: readonly FailureCause[]): readonly string[] {
+function causeLines({ run }: RunDocument, causes: readonly FailureCause[]): readonly string[] {
   if (causes.length === 0) return []
   const lines = causes.map(({ kind, tasks }) => `  ${count(tasks, 'task')}: ${sanitize(kind)}`)
-  const unusable = causes.reduce((sum, { answered }) => sum + answered, 0)
-  const again =
-    unusable === 0
-      ? `buy them again: rankline retry ${run}`
-      : `when the service works again, buy them again: rankline retry ${run}`
   return [
     ...lines,
-    ...(unusable === 0
+    ...(unusable(causes) === 0
       ? []
       : [
           `  The answers are stored. After an update of rankline, read them again at no cost with: rankline renormalise`,
         ]),
-    // What is not finished is not retried.
-    `  Each: rankline runs ${run}${status === 'finished' ? ` · ${again}` : ''}`,
+    `  Each: rankline runs ${run}`,
   ]
+}
+
+function unusable(causes: readonly FailureCause[]): number {
+  return causes.reduce((sum, { answered }) => sum + answered, 0)
 }
 
 /** What one machine cannot lock out: another one that collects with the same key. */
@@ -137,17 +149,21 @@ export function mismatchLines(answers = 0): readonly string[] {
   return [`  ${those}; see the column echo_mismatch of the view answers`]
 }
 
-function goingOn(document: RunDocument): readonly string[] {
+/** How to get what is missing; null where nothing is. */
+function whatToDo(document: RunDocument, causes: readonly FailureCause[]): string | null {
   const { run, status, finish_reason: reason, tasks, limits_reached: reached } = document
-  if (status !== 'stopped') return []
-  const left = `  ${count(tasks.pending, 'task')} left.`
+  // What is not finished is not retried.
+  if (status === 'finished' && tasks.failed > 0)
+    return unusable(causes) === 0
+      ? `Buy what failed again: rankline retry ${run}`
+      : `When the service works again, buy what failed again: rankline retry ${run}`
+  if (status !== 'stopped') return null
+  const left = `${count(tasks.pending, 'task')} left.`
   const ownLimit = reached === undefined || reached.some((name) => name.startsWith('max_credits '))
-  if (reason !== 'budget') return [`${left} Continue with the same command, or: rankline resume ${run}`]
+  if (reason !== 'budget') return `${left} Continue with the same command, or: rankline resume ${run}`
   return ownLimit
-    ? [`${left} Raise max_credits (or --max-credits), then run the same command again`]
-    : [
-        `${left} Stopped by ${sanitize(reached.join(' and '))}; the same command continues when that begins anew`,
-      ]
+    ? `${left} Raise max_credits (or --max-credits), then run the same command again`
+    : `${left} Stopped by ${sanitize(reached.join(' and '))}; the same command continues when that begins anew`
 }
 
 const exportOf = {

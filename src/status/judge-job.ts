@@ -74,7 +74,7 @@ function stale(facts: JobFacts, now: number): Found {
 
 function howToRun({ file, last, isRunning }: JobFacts): string {
   if (isRunning) return 'It is running now'
-  if (last !== null && !isDone(last)) return `Continue it with: rankline resume ${last.run}`
+  if (last !== null && !isDone(last)) return howToContinue(last, file)
   return file.path === null ? 'Run it again' : `Run it with: rankline run ${file.path}`
 }
 
@@ -82,12 +82,28 @@ function isDone({ finishReason }: RunFacts): boolean {
   return finishReason === 'completed' || finishReason === 'completed_with_failures'
 }
 
+/** A raised limit counts where the file is read again: `resume` goes on as the run was planned. */
+function howToContinue({ run, finishReason }: RunFacts, { path }: JobFacts['file']): string {
+  const [, , first] = endings[unfinished(finishReason)]
+  if (finishReason === 'budget')
+    return path === null
+      ? 'Raise its limit, then run it again'
+      : `Raise its limit, then: rankline run ${path}`
+  return first === null
+    ? `Continue it with: rankline resume ${run}`
+    : `${first}, then: rankline resume ${run}`
+}
+
+function unfinished(reason: FinishReason | null): Unfinished {
+  return reason === null || reason === 'completed' || reason === 'completed_with_failures' ? 'killed' : reason
+}
+
 type Unfinished = Exclude<FinishReason, 'completed' | 'completed_with_failures'> | 'killed'
 
 /** What is said of a run that ended so, and what to do before it is continued. */
 const endings: Readonly<Record<Unfinished, readonly [Problem['level'], text: string, first: string | null]>> =
   {
-    budget: ['warning', 'stopped at its budget', 'Raise its limit'],
+    budget: ['warning', 'stopped at its budget', null],
     balance: ['error', 'stopped: the balance covers no more', 'Top up'],
     quota: ['error', 'stopped: the quota is used up', 'Raise the quota'],
     auth: ['error', 'stopped: the key was refused', 'Check RANKLINE_API_KEY'],
@@ -97,7 +113,7 @@ const endings: Readonly<Record<Unfinished, readonly [Problem['level'], text: str
     killed: ['error', 'was killed', null],
   }
 
-function lastRun({ last, isRunning }: JobFacts): Found {
+function lastRun({ last, isRunning, file }: JobFacts): Found {
   if (last === null || isRunning || last.finishReason === 'completed') return null
   const { run, tasks, finishReason } = last
   const kind: ProblemKind = 'run'
@@ -105,10 +121,9 @@ function lastRun({ last, isRunning }: JobFacts): Found {
     const text = `${grouped(tasks.failed)} of ${count(tasks.planned, 'task')} of run ${run} failed. Why: rankline runs ${run}; buy them again: rankline retry ${run}`
     return { level: isGoodRun(finishReason, tasks) ? 'warning' : 'error', kind, text }
   }
-  const [level, how, first] = endings[finishReason ?? 'killed']
+  const [level, how] = endings[unfinished(finishReason)]
   const done = `${grouped(tasks.done)} of ${count(tasks.planned, 'task')} done`
-  const next = first === null ? 'Continue it with' : `${first}, then continue it with`
-  return { level, kind, text: `Run ${run} ${how} (${done}). ${next}: rankline resume ${run}` }
+  return { level, kind, text: `Run ${run} ${how} (${done}). ${howToContinue(last, file)}` }
 }
 
 /** A slot without an end was lost with its process when it was taken so long ago. */

@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { nextCommands } from '../../src/cli/run-summary.ts'
 import { databaseLock, tryLock } from '../../src/store/sqlite/connection/lock.ts'
@@ -35,6 +38,28 @@ test('--quiet says nothing of what went well, and all of what did not', async ()
   expect(stopped).toMatchObject({ code: 4, stdout: expect.stringContaining('stopped at its budget') })
   await place.file('bad.csv', 'query,gl\na,usa\n')
   expect((await place.call(['run', 'bad.csv', '--quiet'])).stderr).toMatch(/^bad\.csv:2: /)
+})
+
+test('without a terminal the first line says how a run ended, how much of it is done, what it cost and what to do', async () => {
+  const { sandbox, place } = staged
+  await place.file('mail.csv', queriesCsv(3, 'mail'))
+  sandbox.control({ rules: [{ operation: 'alpha.search', times: 1, do: { status: 400 } }] })
+  const failed = await place.call(['run', 'mail.csv', '--quiet'])
+  expect(failed.stdout).toMatch(
+    /^mail \(run \d+\): completed with failures, 2 of 3 tasks done \(66 %\), 1 failed, 2 credits, .*\. Buy what failed again: rankline retry \d+\n {2}1 task: /,
+  )
+
+  // As cron does it: both streams into one.
+  const program = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+  const command = [process.execPath, program, 'run', 'mail.csv', '--fresh', '--wait', '0']
+  const child = spawn('/bin/sh', ['-c', 'exec "$0" "$@" 2>&1', ...command], {
+    cwd: place.folder,
+    env: { RANKLINE_BASE_URL: sandbox.url, RANKLINE_API_KEY: 'wrong' },
+  })
+  const mail = await text(child.stdout)
+  expect(mail).toMatch(
+    /^mail \(run \d+\): stopped, the key was refused, 0 of 3 tasks done \(0 %\), 0 credits, .*3 tasks left\. Continue with the same command, or: rankline resume \d+\n/,
+  )
 })
 
 test('runs tells a run at work from one that died, and names its time zone', async () => {

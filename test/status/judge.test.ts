@@ -88,19 +88,19 @@ testTable<[Parameters<typeof aRun>[0], readonly string[]]>([
   [
     { reason: 'budget', done: 60 },
     [
-      'warning run: Run 7 stopped at its budget (60 of 100 tasks done). Raise its limit, then continue it with: rankline resume 7',
+      'warning run: Run 7 stopped at its budget (60 of 100 tasks done). Raise its limit, then: rankline run acme.yaml',
     ],
   ],
   [
     { reason: 'balance', done: 60 },
     [
-      'error run: Run 7 stopped: the balance covers no more (60 of 100 tasks done). Top up, then continue it with: rankline resume 7',
+      'error run: Run 7 stopped: the balance covers no more (60 of 100 tasks done). Top up, then: rankline resume 7',
     ],
   ],
   [
     { reason: 'auth', done: 0 },
     [
-      'error run: Run 7 stopped: the key was refused (0 of 100 tasks done). Check RANKLINE_API_KEY, then continue it with: rankline resume 7',
+      'error run: Run 7 stopped: the key was refused (0 of 100 tasks done). Check RANKLINE_API_KEY, then: rankline resume 7',
     ],
   ],
   [

@@ -9,7 +9,7 @@ import {
   documentsOf,
   type ListedRun,
 } from '../../../app/run-jobs.ts'
-import { metricsFileToWrite } from '../../../app/status/metrics.ts'
+import { metricsFileToWrite, writeMetrics } from '../../../app/status/metrics.ts'
 import { exitCodeOf, type RunDocument } from '../../../collect/finish.ts'
 import { defaultThrottlingMs } from '../../../collect/stop.ts'
 import { UsageError } from '../../../model/errors.ts'
@@ -47,6 +47,8 @@ export async function collectRuns(
     return await collectAndReport(app, listed, flags, { terminal, interrupts, pings })
   } catch (error) {
     await pings.failed(reasonOf(error))
+    // Where that fails, too, the error before says why.
+    await writeMetrics({ app, metricsFile: metricsFileToWrite(flags['metrics-file']) }).catch(() => {})
     throw error
   }
 }
@@ -78,7 +80,11 @@ async function collectAndReport(
   display.end()
   const cause = interrupts.stop.cause()
   const documents = await documentsOf(app, listed, collected, cause)
-  if (cause !== null && cause.reason !== 'interrupted') terminal.log(cause.message, { level: 'error' })
+  const onScreen = isScreen(terminal)
+  const logCause = (): void => {
+    if (cause !== null && cause.reason !== 'interrupted') terminal.log(cause.message, { level: 'error' })
+  }
+  if (onScreen) logCause()
   for (const [index, { show }] of listed.entries())
     if (show === 'collect') logEnd(terminal, documents[index] as RunDocument)
   const shownAgain = new Set(listed.flatMap(({ run, show }) => (show === 'as-stored' ? [run.id] : [])))
@@ -86,10 +92,12 @@ async function collectAndReport(
   const text = async (): Promise<string> =>
     flags.json === true
       ? `${JSON.stringify(documents.length === 1 ? documents[0] : documents, null, 2)}\n`
-      : (await summaryLines(app.store, documents, shownAgain)).join('\n').concat('\n')
+      : (await summaryLines(app.store, documents, { shownAgain, onScreen })).join('\n').concat('\n')
   if (flags.json === true || terminal.quiet !== true || reason !== 'completed')
     await printBestEffort(await text(), terminal)
-  if (flags.json !== true && isScreen(terminal)) {
+  // The mail of cron begins with the line that says how it ended.
+  if (!onScreen) logCause()
+  if (flags.json !== true && onScreen) {
     const tracked = (run: Run): boolean => run.settings.targets.length > 0
     const finished = listed.map(({ run }, index) => ({
       document: documents[index] as RunDocument,
@@ -103,7 +111,7 @@ async function collectAndReport(
   const ends = finished.map(({ document }) => ({
     job: document.job,
     isGood: isComplete(document.finish_reason),
-    summary: async () => (await summaryLines(app.store, [document], new Set())).join('\n'),
+    summary: async () => (await summaryLines(app.store, [document])).join('\n'),
   }))
   await pings.ended(ends)
   await afterRuns({ app, finished, metricsFile, log: (line) => terminal.log(line) })
