@@ -91,6 +91,13 @@ testTable<[string, Partial<Facts>, CheckState, string]>([
   ['balance', balance(0), 'error', 'top up'],
   ['balance', balance(499), 'warning', '499 credits do not cover one run of all jobs here (up to 500)'],
   ['balance', balance(500), 'ok', '500 credits; one run of all jobs here takes up to 500'],
+  ['rate limit', {}, 'ok', '10 calls a second, 300 calls a minute'],
+  [
+    'rate limit',
+    asked({ account: { ...account.account, quotas: { ...account.account.quotas, daily: 500, total: 1 } } }),
+    'ok',
+    '300 calls a minute, 500 calls a day, 1 call in all',
+  ],
   ['clock', asked({ aheadMs: 9_999 }), 'ok', 'agrees'],
   ['clock', asked({ aheadMs: 90_000 }), 'warning', '90 s behind'],
   ['clock', asked({ aheadMs: -10_000 }), 'warning', '10 s ahead of'],

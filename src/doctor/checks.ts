@@ -117,13 +117,17 @@ function balance({ account: { remaining } }: AccountFacts, { jobs: { credits, so
     : ok(`${has}; ${takes} takes up to ${grouped(credits)}`)
 }
 
-function rateLimit({ account: { limits } }: AccountFacts): Finding {
+function rateLimit({ account: { limits, quotas } }: AccountFacts): Finding {
   const windows = [
     [limits.perSecond, 'a second'],
     [limits.perMinute, 'a minute'],
+    [quotas.daily, 'a day'],
+    [quotas.weekly, 'a week'],
+    [quotas.monthly, 'a month'],
+    [quotas.total, 'in all'],
   ] as const
   const limited = windows.flatMap(([limit, window]) =>
-    limit == null ? [] : [`${count(limit, 'call')} ${window}`],
+    limit === null ? [] : [`${count(limit, 'call')} ${window}`],
   )
   return ok(limited.length === 0 ? 'none' : limited.join(', '))
 }

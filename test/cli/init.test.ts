@@ -2,7 +2,9 @@ import { chmod, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { expect, test } from 'vitest'
+import { init } from '../../src/cli/commands/workspace/init.ts'
 import { readPlace, readSite, readTime } from '../../src/init/answers.ts'
+import type { Terminal } from '../../src/output/terminal.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { workspace } from '../support/rankline.ts'
 import { testTable } from '../support/test-table.ts'
@@ -86,6 +88,57 @@ test('flags answer in the place of questions, and a new folder is made', async (
   expect(job).toContain('targets: [acme.com]')
   expect(job).toContain('params: { gl: de, hl: de, location: "Germany" }')
   expect(job).toContain('schedule: "30 6 * * *"')
+})
+
+/** A terminal at which a person gives these answers, one after the other, and then ends the input. */
+function answering(answers: readonly string[]) {
+  const lines: string[] = []
+  const left = [...answers]
+  const terminal: Terminal = {
+    write: async () => {},
+    log: (line) => void lines.push(line),
+    askText: async (question) => {
+      lines.push(question)
+      return left.shift() ?? null
+    },
+    status: null,
+    columns: 80,
+    color: false,
+  }
+  return { terminal, lines }
+}
+
+test('on a terminal three questions are asked, each again after an answer that cannot be', async () => {
+  await using place = await workspace()
+  const { terminal, lines } = answering(['acme', 'acme.com', 'uk', 'gb', '25', ''])
+  expect(await init({ dir: place.folder }, terminal)).toBe(0)
+  expect(lines.map((line) => line.replace(/ \(.*?\)/, ''))).toEqual([
+    'Enter takes the answer in brackets.',
+    'Your site [northdesk.example]:',
+    "That cannot be 'acme'; write a site such as acme.com or acme.com/shop.",
+    'Your site [northdesk.example]:',
+    'Country and language to search in, as codes [us en]:',
+    "That cannot be 'uk'; write gb.",
+    'Country and language to search in, as codes [us en]:',
+    'Time of day to collect at [06:00]:',
+    "That cannot be '25'; write a time of day such as 06:30.",
+    'Time of day to collect at [06:00]:',
+  ])
+  const job = await place.read('ranks.yaml')
+  expect(job).toContain('params: { gl: gb, hl: en, location: "United Kingdom" }')
+  expect(job).toContain('schedule: "0 6 * * *"')
+})
+
+test('where a person ends the questions nothing is written, and with --yes none is asked', async () => {
+  await using place = await workspace()
+  await expect(init({ dir: place.folder }, answering(['acme.com']).terminal)).rejects.toMatchObject({
+    exitCode: 130,
+    message: 'Nothing was written.',
+  })
+  expect(await listed(place.folder)).toEqual([])
+  const { terminal, lines } = answering([])
+  expect(await init({ dir: place.folder, yes: true }, terminal)).toBe(0)
+  expect(lines).toEqual([])
 })
 
 test('a file that exists is never touched; where all exist, nothing is written and the exit code is 2', async () => {
