@@ -13,7 +13,7 @@ import {
   type TargetHistory,
   type WantedTarget,
 } from './paging.ts'
-import { observe, type Page, rankPages, withGaps } from './ranks.ts'
+import { observe, type Page, type PageRanks, rankPages, withGaps } from './ranks.ts'
 
 /** What an answer says of the pages after it. */
 export type PagingHints = Pick<AnswerFacts, 'hasNextPage' | 'nextPage' | 'currentPage'>
@@ -197,11 +197,7 @@ export interface QueryState extends QueryPaging {
 
 /** What changes for a query after one of its pages has ended. */
 export interface QueryUpdate {
-  readonly ranks: readonly {
-    readonly page: number
-    readonly base: number
-    readonly ranks: readonly number[]
-  }[]
+  readonly ranks: readonly PageRanks[]
   readonly observations: readonly (Observation & { readonly targetId: number })[]
   /** The page that may be sent now, or why none follows; null where nothing changes. */
   readonly paging: PagingDecision | null

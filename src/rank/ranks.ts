@@ -34,7 +34,7 @@ export interface Page {
 }
 
 /** Ranks of the results of one page, in their order. */
-interface PageRanks {
+export interface PageRanks {
   readonly page: number
   /** Distinct results before the page. */
   readonly base: number

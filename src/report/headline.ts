@@ -7,14 +7,7 @@ import { byHeadline, type HeadlineName, type MetricName, metrics } from './metri
 /** A figure of the last day, with the same figure of the compared days. */
 export interface ComparedFigure extends Figure {
   /** The metric over the keywords that were observed on both days, down to the depth that both checked; null for none. */
-  readonly cohort: Cohort | null
-}
-
-export interface Cohort {
-  readonly now: Figure
-  readonly before: Figure
-  /** Now minus before; null if one of them has no value. */
-  readonly delta: number | null
+  readonly cohort: ReturnType<typeof cohortOf> | null
 }
 
 export type Headline = Readonly<Record<HeadlineName, ComparedFigure>>
@@ -74,7 +67,8 @@ function isSeen(rank: number, { state }: DayValue, other: DayValue): boolean {
   return state === 'ranked' && (other.state === 'ranked' || wasWithinDepth(rank, other))
 }
 
-function cohortOf(now: Figure, before: Figure): Cohort {
+function cohortOf(now: Figure, before: Figure) {
+  /** Now minus before; null if one of them has no value. */
   const delta = now.value === null || before.value === null ? null : now.value - before.value
   return { now, before, delta }
 }

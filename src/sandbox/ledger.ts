@@ -27,12 +27,10 @@ export interface LedgerEntry {
   readonly fault: string | null
 }
 
-/** Requests and charges. The newest 200,000 requests are kept; totals are over all. */
-export type SandboxLedger = ReturnType<typeof requestLog>['ledger']
-
 /** A ledger entry while its request is served. */
 export type OpenEntry = { -readonly [Field in keyof LedgerEntry]: LedgerEntry[Field] }
 
+/** Requests that are kept; totals are over all requests. */
 const mostKept = 200_000
 
 /** The log of all requests. It calls `settle` before it is read, so that it has the jobs that ended. */

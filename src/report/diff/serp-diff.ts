@@ -179,16 +179,11 @@ function keyed(results: readonly ResultRecord[]): readonly SerpResult[] {
   })
 }
 
-/** The compared days, each with the runs of the day; null if there is none. */
-export interface ComparedDays {
-  readonly from: readonly SerpDate[] | null
-  readonly to: readonly SerpDate[] | null
-}
-
 /**
- * The latest day with results, and an earlier one: the nearest before it, or the nearest to the day that the user asked for.
+ * The latest day with results, and an earlier one: the nearest before it, or the nearest to the day that the user asked for. Each
+ * is the runs of the day, or null.
  */
-export function comparedDays(looks: readonly SerpDate[], asked: ComparisonDay | null): ComparedDays {
+export function comparedDays(looks: readonly SerpDate[], asked: ComparisonDay | null) {
   const days = [...new Set(looks.map(({ date }) => date))].map((date) => ({ date, state: 'ranked' as const }))
   const latest = days.pop()
   if (latest === undefined) return { from: null, to: null }

@@ -11,15 +11,9 @@ export const bestRankMetric: MetricDefinition = {
   source: 'ours',
 }
 
-export interface BestRank {
-  readonly rank: number
-  /** Place in `days` of the first day with this rank. */
-  readonly day: number
-}
-
-/** The best rank of all days, and its first day; null if it never ranked. Unit: rank; lower is better. */
-export function bestRank(cells: readonly DayCell[]): BestRank | null {
-  let best: BestRank | null = null
+/** The best rank of all days, and the place of its first day; null if it never ranked. Unit: rank; lower is better. */
+export function bestRank(cells: readonly DayCell[]) {
+  let best: { readonly rank: number; readonly day: number } | null = null
   for (const [day, cell] of cells.entries()) {
     const rank = Math.trunc(cell ?? 0)
     if (rank > 0 && (best === null || rank < best.rank)) best = { rank, day }

@@ -51,19 +51,12 @@ export interface Mover {
   readonly gain: number | null
 }
 
-export interface Movers {
-  /** Improved or entered, the greatest gain first. */
-  readonly winners: readonly Mover[]
-  /** Declined or left, the greatest loss first. */
-  readonly losers: readonly Mover[]
-}
-
 /**
  * Winners and losers since the baseline, by clicks. Keywords without a volume come after all others, by the clicks of one
  * search. So rank 2 lost comes before rank 40 lost. If clicks are equal, as below the end of the curve, the keyword with the
  * better rank, now or before, comes first, then the one that moved farther.
  */
-export function winnersAndLosers(statuses: readonly KeywordStatus[], curve: CtrCurve): Movers {
+export function winnersAndLosers(statuses: readonly KeywordStatus[], curve: CtrCurve) {
   const of = (...movements: readonly string[]): readonly Mover[] =>
     statuses
       .filter(({ change }) => movements.includes(change.movement))
@@ -71,7 +64,12 @@ export function winnersAndLosers(statuses: readonly KeywordStatus[], curve: CtrC
       .map((one) => ({ ...one, gain: gainOf(one.status, one.ofOneSearch) }))
       .toSorted(byWorth)
       .map(({ status, gain }) => ({ status, gain }))
-  return { winners: of('improved', 'entered'), losers: of('declined', 'left') }
+  return {
+    /** The greatest gain first. */
+    winners: of('improved', 'entered'),
+    /** The greatest loss first. */
+    losers: of('declined', 'left'),
+  }
 }
 
 interface Weighed extends Mover {

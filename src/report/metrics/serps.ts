@@ -100,15 +100,12 @@ export function keywordsOf({ series, keywords }: RankHistory): ReadonlyMap<numbe
 }
 
 /** The weight of keywords: the volume, or 1 if no keyword has a volume. */
-export interface Weights {
-  readonly by: 'volume' | 'none'
-  /** Null if others have a volume and this one has none: it is not counted. */
-  readonly of: (keyword: number) => number | null
-}
-
-export function weightsOf(history: RankHistory): Weights {
+export function weightsOf(history: RankHistory) {
   const keywords = keywordsOf(history)
   const some = [...keywords.values()].some(({ volume }) => volume !== null)
-  if (!some) return { by: 'none', of: () => 1 }
-  return { by: 'volume', of: (keyword) => keywords.get(keyword)?.volume ?? null }
+  return {
+    by: some ? ('volume' as const) : ('none' as const),
+    /** Null if others have a volume and this one has none: it is not counted. */
+    of: (keyword: number): number | null => (some ? (keywords.get(keyword)?.volume ?? null) : 1),
+  }
 }

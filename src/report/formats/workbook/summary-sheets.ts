@@ -119,22 +119,10 @@ const defined: readonly MetricName[] = [
   'site_share',
 ]
 
-/** A figure in words, or a rank of the CTR curve with its rate. */
-interface Definition {
-  readonly figure: string
-  readonly unit: string
-  readonly better: string | null
-  readonly definition: string
-  readonly denominator: string | null
-  readonly missing: string | null
-  readonly source: string
-  readonly ctr: number | null
-}
-
 /** The definition of every figure, then the CTR curve rank by rank. */
 export function definitionsSheet(measure: MetricOptions): Sheet {
   const { name, version, source, rates } = measure.curve
-  const all: readonly Definition[] = [
+  const all = [
     ...defined.map((metric) => {
       const { label, ...words } = definitionOf(metric, measure)
       return { figure: label, ...words, ctr: null }
@@ -150,7 +138,7 @@ export function definitionsSheet(measure: MetricOptions): Sheet {
       ctr,
     })),
   ]
-  return sheet<Definition>(
+  return sheet<(typeof all)[number]>(
     'Definitions',
     [
       field('figure', 'text', ({ figure }) => figure),
