@@ -17,7 +17,7 @@ export interface Permit {
 
 /** Delays requests so that they stay within the limits of a second and of a minute. */
 export interface RateLimiter {
-  /** Fulfilled when the windows have room, in the order of the calls, urgent ones first; rejected with the reason of the signal when it is aborted. */
+  /** Fulfilled when the windows have room, urgent calls first, others in order; rejected with the reason of an aborted signal. */
   acquire(options?: AcquireOptions): Promise<Permit>
   setLimits(limits: RateLimits): void
   /** Counts earlier requests of other processes, by their ages in milliseconds. */

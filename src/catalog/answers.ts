@@ -216,13 +216,20 @@ function blank(kind: ResultKind): Result {
   }
 }
 
-function organic(item: Fields): Result {
+/** The fields that all results with a link have. */
+function linked(kind: ResultKind, item: Fields, position = item.position): Result {
   return {
-    ...blank('organic'),
-    position: integer(item.position),
+    ...blank(kind),
+    position: integer(position),
     title: text(item.title),
     link: link(item.link),
     source: text(item.source),
+  }
+}
+
+function organic(item: Fields): Result {
+  return {
+    ...linked('organic', item),
     snippet: text(item.snippet),
     displayedLink: text(item.displayed_link),
     snippetMatched: strings(item.snippet_matched),
@@ -262,11 +269,7 @@ const webItems: Readonly<Record<'organic' | 'news' | 'video', ReadItem>> = { org
 
 function image(item: Fields): Result {
   return {
-    ...blank('image'),
-    position: integer(item.position),
-    title: text(item.title),
-    link: link(item.link),
-    source: text(item.source),
+    ...linked('image', item),
     image: {
       imageUrl: link(item.url),
       thumbnail: text(item.thumbnail),
@@ -277,13 +280,7 @@ function image(item: Fields): Result {
 }
 
 function reference(item: Fields): Result {
-  return {
-    ...blank('reference'),
-    position: integer(item.index),
-    title: text(item.title),
-    link: link(item.link),
-    source: text(item.source),
-  }
+  return linked('reference', item, item.index ?? null)
 }
 
 /** The names that the text of a result may have in an object, by kind, the documented name first. */

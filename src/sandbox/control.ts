@@ -88,14 +88,12 @@ export function applyChange(state: SandboxState, change: ControlChange): void {
     const quotas = { ...settings.quotas, ...change.account.quotas }
     state.account.settings = { ...settings, ...change.account, quotas }
   }
-  const { latencyMs, asyncMs, pages, positions, stats } = state.settings
-  Object.assign(state.settings, {
-    latencyMs: change.latencyMs ?? latencyMs,
-    asyncMs: change.asyncMs ?? asyncMs,
-    pages: change.pages ?? pages,
-    positions: change.positions ?? positions,
-    stats: { ...stats, ...change.stats },
-  })
+  const { settings } = state
+  settings.latencyMs = change.latencyMs ?? settings.latencyMs
+  settings.asyncMs = change.asyncMs ?? settings.asyncMs
+  settings.pages = change.pages ?? settings.pages
+  settings.positions = change.positions ?? settings.positions
+  settings.stats = { ...settings.stats, ...change.stats }
 }
 
 function applyTime({ worldClock }: SandboxState, { date, now, advanceDays }: ControlChange): void {

@@ -77,7 +77,7 @@ export interface AccountOptions extends Partial<Omit<AccountSettings, 'quotas'>>
 export type Fault =
   /** The usual answer, this many milliseconds later. Further rules apply. */
   | { readonly latency: number }
-  /** An error status, with the documented JSON body or that of `body`, `html` or `empty`. Free, except a 404 if the account pays for those. */
+  /** An error status with the documented JSON body, or that of `body`, `html` or `empty`. Free, unless the account pays for a 404. */
   | {
       readonly status: number
       readonly body?: string

@@ -47,12 +47,10 @@ function build(language: string) {
 
 /** The words of Intl around a time next to a date. */
 function wordsOf(language: string) {
-  const [befores, afters, own, separators] = [0, 1, 2, 3].map(() => new Set<string>()) as [
-    Set<string>,
-    Set<string>,
-    Set<string>,
-    Set<string>,
-  ]
+  const befores = new Set<string>()
+  const afters = new Set<string>()
+  const own = new Set<string>()
+  const separators = new Set<string>()
   for (const locale of localesOf(language))
     for (const dateStyle of ['medium', 'long', 'full'] as const) {
       const format = new Intl.DateTimeFormat(locale, { dateStyle, timeStyle: 'short', timeZone: 'UTC' })

@@ -5,7 +5,7 @@ import { siteOf } from '../../../model/public-suffix.ts'
 import { parseLink } from '../../../model/url.ts'
 import { redirectedHost } from '../../../rank/address.ts'
 
-/** Texts and links return every day, so each is stored once and named by a number. All are well-formed Unicode, as other programs require. */
+/** Texts and links return every day: each is stored once and named by a number. All are well-formed Unicode, for other programs. */
 export interface Dictionary {
   /** The numbers of these texts, in their order. */
   texts(texts: readonly (string | null)[]): readonly (number | null)[]

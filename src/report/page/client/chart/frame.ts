@@ -29,9 +29,7 @@ export interface Scale {
   readonly ticks: readonly number[]
 }
 
-export interface ScaledChart {
-  readonly label: string
-  readonly days: readonly string[]
+export interface ScaledChart extends Pick<Frame, 'label' | 'days' | 'tip'> {
   readonly scale: Scale
   /** How the axis writes a value. */
   readonly format: (value: number) => string
@@ -44,7 +42,6 @@ export interface ScaledChart {
   readonly lanes?: number
   readonly axis?: (edges: Edges) => TimeAxis
   draw(axis: TimeAxis, y: (value: number) => number, bottom: number): readonly SVGElement[]
-  tip(day: number): readonly TipRow[]
 }
 
 /** A chart with a vertical scale. The grid and the labels are drawn first, below the marks. */
