@@ -30,7 +30,22 @@ export interface StagedJob {
   readonly tracked: boolean
   /** Targets are watched, but some query does not say where it is asked from. */
   readonly originOpen: boolean
+  /** Rows of the file that are planned. */
+  readonly chosen: number
 }
+
+/** Which queries of a job are planned. */
+export interface QueryChoice {
+  /** Whether each of these queries is planned; the second list has their keys. */
+  readonly choose: (queries: readonly JobQuery[], keys: readonly Buffer[]) => Promise<readonly boolean[]>
+  /** What is wrong with the job, once all its queries were read; null where nothing is. */
+  readonly mistake: () => InvalidValue | null
+}
+
+/** How queries of a job are chosen; null where none of them is, whatever they are. */
+export type ChoiceOf = (settings: JobSettings) => Promise<QueryChoice | null>
+
+const all: QueryChoice = { choose: async (queries) => queries.map(() => true), mistake: () => null }
 
 /** How far a job file is read. */
 export interface JobRead {
@@ -61,9 +76,10 @@ const stdinName = 'stdin'
  */
 export async function stageJobs(
   flags: JobFileFlags,
-  draft: PlanDraft,
+  draft: PlanDraft | null,
   store: Pick<RunStore, 'jobFile'>,
   { log, onRead }: Pick<PlanEvents, 'log' | 'onRead'>,
+  choiceOf: ChoiceOf = async () => all,
 ): Promise<readonly StagedJob[] | null> {
   const paths = jobPaths(flags)
   if (!(await areWorkspacesSound(paths, { log, all: flags.verbose === true }))) return null
@@ -79,7 +95,10 @@ export async function stageJobs(
     if (file !== null) {
       named.push(file.settings)
       // Its other mistakes are logged, too, where its name is taken.
-      staged = await stage(file, clash === null ? draft : null, onRead)
+      const choice = clash === null ? await choiceOf(file.settings) : all
+      staged = choice === null ? noQueries : await stage(file, clash === null ? draft : null, onRead, choice)
+      const wrong = choice?.mistake() ?? null
+      if (wrong !== null) report({ where: shownName(path), line: null, column: null, ...wrong })
     }
     if (end() > 0) {
       if (flags['skip-bad'] === true) log(`${shownName(path)} is left out.`)
@@ -89,6 +108,8 @@ export async function stageJobs(
   const enough = flags['skip-bad'] === true ? 1 : paths.length
   return jobs.length >= enough ? jobs : null
 }
+
+const noQueries = { tracked: false, originOpen: false, chosen: 0 }
 
 function shownName(path: string): string {
   return path === noFile ? stdinName : path
@@ -154,13 +175,26 @@ async function stage(
   { settings, queries }: JobFile,
   draft: PlanDraft | null,
   show: PlanEvents['onRead'],
+  choice: QueryChoice,
 ): Promise<Omit<StagedJob, 'settings'>> {
   let tracked = settings.targets.length > 0
   let originOpen = false
   let read = 0
+  let chosen = 0
   let batch: JobQuery[] = []
   const flush = async (): Promise<void> => {
-    await draft?.add(settings.name, batch.map(planQuery))
+    const planned = batch.map(planQuery)
+    const keys = planned.map(({ key }) => key)
+    const isChosen = await choice.choose(batch, keys)
+    await draft?.add(
+      settings.name,
+      planned.filter((_, place) => isChosen[place]),
+    )
+    await draft?.leaveOut(
+      settings.name,
+      keys.filter((_, place) => !isChosen[place]),
+    )
+    chosen += isChosen.filter((is) => is).length
     read += batch.length
     batch = []
     show({ job: settings.name, queries: read })
@@ -173,7 +207,7 @@ async function stage(
     if (batch.length >= staged) await flush()
   }
   await flush()
-  return { tracked, originOpen }
+  return { tracked, originOpen, chosen }
 }
 
 const originParams = ['location', 'uule', 'lat', 'lon']

@@ -3,9 +3,15 @@ import type { RunList } from '../store/sqlite/open-runs.ts'
 import type { Store } from '../store/store.ts'
 import { databaseSetting, type SettingFlags } from './config.ts'
 
-/** Opens the database to read it. One that was named must be there; without one of the usual name, nothing has run. */
-export async function openWhatIsStored(flags: SettingFlags): Promise<Store> {
-  const path = await databaseToRead(flags)
+/**
+ * Opens the database to read it. One that was named must be there, unless the command would make it; without one of the usual name,
+ * nothing has run.
+ */
+export async function openWhatIsStored(
+  flags: SettingFlags,
+  named: 'must be there' | 'may be missing' = 'must be there',
+): Promise<Store> {
+  const path = await databaseToRead(flags, named)
   const { openReader, openStore } = await import('../store/sqlite/open.ts')
   return path === null ? await openStore(':memory:') : await openReader(path)
 }
@@ -18,9 +24,12 @@ export async function openRunList(flags: SettingFlags): Promise<RunList> {
 }
 
 /** The driver is loaded here, not with the commands: their help needs none. */
-async function databaseToRead(flags: SettingFlags): Promise<string | null> {
+async function databaseToRead(
+  flags: SettingFlags,
+  named: 'must be there' | 'may be missing' = 'must be there',
+): Promise<string | null> {
   const { requireDatabase } = await import('../store/sqlite/connection/inspect.ts')
   const { path, isNamed } = databaseSetting(flags)
-  if (isNamed) requireDatabase(path)
+  if (isNamed && named === 'must be there') requireDatabase(path)
   return existsSync(path) ? path : null
 }

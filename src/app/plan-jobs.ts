@@ -20,16 +20,33 @@ export interface JobDecision {
 export async function decideJobs(
   store: Store,
   jobs: readonly StagedJob[],
-  { fresh, change }: { readonly fresh: boolean; readonly change: boolean },
+  {
+    fresh,
+    change,
+    together = true,
+  }: {
+    readonly fresh: boolean
+    readonly change: boolean
+    /** Whether they are one piece of work, in which a finished job waits for the others. */
+    readonly together?: boolean
+  },
   now: number = systemClock.wall(),
 ): Promise<readonly JobDecision[]> {
   const dates = jobs.map(({ settings }) => localDay(now, settings.timezone))
-  const courses = await decideResume(
-    store,
-    jobs.map(({ settings, tracked }) => ({ name: settings.name, tracked })),
-    { dates, fresh, now },
-    change,
-  )
+  const tracked = jobs.map(({ settings, tracked }, index) => ({
+    job: { name: settings.name, tracked },
+    date: dates[index] as string,
+  }))
+  const courses: ResumeDecision[] = []
+  for (const some of together ? [tracked] : tracked.map((one) => [one]))
+    courses.push(
+      ...(await decideResume(
+        store,
+        some.map(({ job }) => job),
+        { dates: some.map(({ date }) => date), fresh, now },
+        change,
+      )),
+    )
   return jobs.map((job, index) => {
     const decision = courses[index] as ResumeDecision
     const { freshnessMs } = job.settings

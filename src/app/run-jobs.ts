@@ -6,9 +6,12 @@ import { RanklineError } from '../model/errors.ts'
 import { type JobSettings, noFile } from '../model/job.ts'
 import type { Run, StopCause } from '../model/run.ts'
 import type { SkippedQueries } from '../store/journal.ts'
+import type { PlanDraft } from '../store/runs.ts'
 import type { Store } from '../store/store.ts'
 import { backfillAndNotify } from './backfill.ts'
-import { type JobFileFlags, type PlanEvents, stageJobs } from './job-files.ts'
+import { onlySelected, selectedQueries, wantedOf } from './due/choose-queries.ts'
+import type { SelectionFlags } from './due/selection.ts'
+import { areLeftOut, type JobFileFlags, type PlanEvents, stageJobs } from './job-files.ts'
 import type { App } from './open-app.ts'
 import { decideJobs, type JobDecision } from './plan-jobs.ts'
 import { askToBuyAgain, noteBoughtAgain } from './spending/buy-again.ts'
@@ -150,17 +153,27 @@ export async function documentsOf(
   return await Promise.all(documents)
 }
 
+/** What is collected, and shown, of jobs. */
+export interface PlannedRuns {
+  readonly listed: readonly ListedRun[]
+  /** Whether job files were left out for their mistakes. */
+  readonly isLeftOut: boolean
+}
+
 /** Plans jobs into the store when it is this process's turn; null after mistakes in their files, which were logged. */
 export async function planRuns(
   { store, clock }: Pick<App, 'store' | 'clock'>,
-  flags: JobFileFlags & { readonly fresh?: boolean | undefined; readonly yes?: boolean | undefined },
+  flags: JobFileFlags &
+    SelectionFlags & { readonly fresh?: boolean | undefined; readonly yes?: boolean | undefined },
   events: PlanEvents,
   turn: () => Promise<void>,
-): Promise<readonly ListedRun[] | null> {
+): Promise<PlannedRuns | null> {
   await using draft = await store.draft()
-  const jobs = await stageJobs(flags, draft, store, events)
-  if (jobs === null) return null
-  const fresh = flags.fresh === true
+  const part = wantedOf(flags)
+  const { fresh } = part
+  const staged = await stageJobs(flags, draft, store, events, selectedQueries(store, part, clock.wall()))
+  if (staged === null) return null
+  const jobs = onlySelected(staged, part.selection)
   // The user is asked before the turn is taken: others need not wait for the answer.
   const decide = () => decideJobs(store, jobs, { fresh, change: false }, clock.wall())
   const wanted = await decide()
@@ -172,6 +185,17 @@ export async function planRuns(
   if (flags.yes !== true) rejectRaised(await dearRuns(store, draft, await decide()), dear)
   const decided = await decideJobs(store, jobs, { fresh, change: true }, clock.wall())
   if (!fresh) await noteBoughtAgain(store, draft, decided, reported, events.note)
+  const listed = await commitRuns({ store, clock }, draft, decided, events.note)
+  return { listed, isLeftOut: areLeftOut(flags, staged) }
+}
+
+/** Makes runs of what was decided, or plans the continued ones again; they stand in the order of their jobs. */
+export async function commitRuns(
+  { store, clock }: Pick<App, 'store' | 'clock'>,
+  draft: PlanDraft,
+  decided: readonly JobDecision[],
+  note: PlanEvents['note'],
+): Promise<readonly ListedRun[]> {
   for (const { job } of decided) await nameJob(store, job.settings)
   const planned = decided.filter(({ decision }) => decision.do !== 'show').map((one) => one.planned)
   // Calls that a dead process left in flight must not outlive an edited file.
@@ -180,7 +204,7 @@ export async function planRuns(
     clock.wall(),
   )
   const runs = await draft.commit(planned, clock.wall())
-  for (const { id, settings } of runs) await backfillAndNotify(store, settings, id, events.note)
+  for (const { id, settings } of runs) await backfillAndNotify(store, settings, id, note)
   return await inOrder(store, decided, runs)
 }
 

@@ -61,13 +61,16 @@ export async function calendar(jobFile: string, sites: readonly string[]): Promi
       Object.assign(time, { base: Date.parse(at), since: performance.now() })
       sandbox.control({ now: time.base, rules })
       before = sandbox.ledger.requestsFor(isBillable).length
-      const listed = await planRuns(
+      const planned = await planRuns(
         connection,
         { job: [file], ...flags },
         planEvents(listener().terminal),
         async () => {},
       )
-      await collectAndFinish(connection, listed ?? [], { ...defaultCollectRequest, stop: stopSignal() })
+      await collectAndFinish(connection, planned?.listed ?? [], {
+        ...defaultCollectRequest,
+        stop: stopSignal(),
+      })
     },
     asked: () => {
       const entries = sandbox.ledger.requestsFor(isBillable).slice(before)

@@ -103,12 +103,14 @@ interface Work {
 async function work(stage: Stage, { life, stop, files, fresh }: Work): Promise<'ended'> {
   const connection = await connectAs(life, stage)
   try {
-    const listed = await life.guard(
+    const planned = await life.guard(
       planRuns(connection, { job: files, fresh }, planEvents(silent), async () => {}),
     )
-    if (listed === null) throw new Error('the job files are not accepted')
+    if (planned === null) throw new Error('the job files are not accepted')
     const { concurrency } = stage.case
-    await life.guard(collectAndFinish(connection, listed, { ...defaultCollectRequest, concurrency, stop }))
+    await life.guard(
+      collectAndFinish(connection, planned.listed, { ...defaultCollectRequest, concurrency, stop }),
+    )
   } catch (error) {
     if (!(error instanceof RanklineError && life.wasFull())) throw error
   } finally {

@@ -1,10 +1,11 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { csvFilesOf, openJob } from '../../jobfile/open.ts'
 import { mistakePrinter } from '../../jobfile/source.ts'
-import { isWorkspaceFile, workspaceFile } from '../../jobfile/workspace.ts'
+import { workspaceFile } from '../../jobfile/workspace.ts'
 import type { JobSettings } from '../../model/job.ts'
 import type { Terminal } from '../../output/terminal.ts'
+import { saysWhenDue, yamlJobFiles } from '../due/due-files.ts'
 
 /** Called with a line for the user. */
 type Log = Terminal['log']
@@ -105,9 +106,7 @@ function changeOf(
 /** The same file by another spelling is the same job. */
 export async function jobPaths({ named, folder }: JobPlaces): Promise<readonly string[]> {
   if (named.length > 0) return [...new Map(named.map((path) => [resolve(path), path])).values()]
-  const names = await readdir(folder).catch(() => [])
-  const jobs = names.filter((name) => /^[^.].*\.ya?ml$/i.test(name) && !isWorkspaceFile(name))
-  return jobs.sort().map((name) => join(folder, name))
+  return await yamlJobFiles(folder)
 }
 
 /** What changes when a job file, or a file that it is read with, is written. */
@@ -134,7 +133,7 @@ async function readForm(
   const text = await readFile(path).catch(() => Buffer.alloc(0))
   const file = await openJob(path, {}, report)
   if (file !== null && withQueries) for await (const _ of file.queries());
-  const isScheduled = file !== null && saysWhen(file.settings)
+  const isScheduled = file !== null && saysWhenDue(file.settings)
   if (file !== null && isNamed && !isScheduled)
     report({
       ...{ where: path, line: null, column: null },
@@ -143,8 +142,4 @@ async function readForm(
     })
   if (end() > 0 || file === null) return 'broken'
   return isScheduled ? { path, settings: file.settings, text, isBroken: false } : 'not scheduled'
-}
-
-function saysWhen({ schedule }: JobSettings): boolean {
-  return schedule !== null
 }

@@ -16,12 +16,12 @@ export const commands: readonly Registered[] = [
     load: async () => (await import('./workspace/init.ts')).initCommand,
   },
   {
-    usage: 'plan <job..>',
+    usage: 'plan [job..]',
     describe: 'Show what jobs would call and cost; spends nothing',
     load: async () => (await import('./collect/plan.ts')).planCommand,
   },
   {
-    usage: 'run <job..>',
+    usage: 'run [job..]',
     describe: 'Collect jobs, or continue unfinished ones; - reads one from standard input',
     load: async () => (await import('./collect/run.ts')).runCommand,
   },

@@ -1,7 +1,7 @@
 import { forgetEnvFile } from '../../../app/config.ts'
+import { planDue } from '../../../app/due/due-work.ts'
 import { collectorLock } from '../../../app/lock.ts'
 import { openApp } from '../../../app/open-app.ts'
-import { planRuns } from '../../../app/run-jobs.ts'
 import type { CollectDue, JobEnd } from '../../../app/scheduler/scheduler.ts'
 import { exitCodes } from '../../../model/run.ts'
 import type { Clock } from '../../../model/time.ts'
@@ -24,15 +24,16 @@ export function collectDue(flags: ScheduleFlags, terminal: Terminal, clock: Cloc
     }
     using lock = collectorLock({ ...flags, wait: '0' }, (line) => note(terminal, line))
     await using app = await openApp(flags, lock, clock)
-    const listed = await planRuns(app, request, { ...planEvents(terminal), ask: null }, async () => {
+    const planned = await planDue(app, request, { ...planEvents(terminal), ask: null }, async () => {
       await lock.acquire()
       await app.store.rejectDamaged()
     })
-    if (listed !== null)
-      await collectRuns(app, listed, { ...flags, json: false }, terminal, {
+    if (planned !== null && planned.listed.length > 0)
+      await collectRuns(app, planned.listed, { ...flags, json: false }, terminal, {
         stop,
         exitCode: () => exitCodes.interrupted,
       })
+    await planned?.end()
     return new Map(
       await Promise.all(
         forms.map(async ({ settings: { name } }) => [name, await endOf(app.store, name)] as const),

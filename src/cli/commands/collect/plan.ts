@@ -1,3 +1,6 @@
+import { onlySelected, selectedQueries, wantedOf } from '../../../app/due/choose-queries.ts'
+import { dueQueries } from '../../../app/due/due-work.ts'
+import { selectionFlags } from '../../../app/due/selection.ts'
 import { areLeftOut, openJobs, type StagedJob, stageJobs } from '../../../app/job-files.ts'
 import { connectFreely } from '../../../app/open-app.ts'
 import { openWhatIsStored } from '../../../app/open-stored.ts'
@@ -28,10 +31,15 @@ import type { Store } from '../../../store/store.ts'
 import { type Command, fitFlags, logFlags, serviceFlags, type TypedFlags } from '../../flags.ts'
 import { planEvents } from '../../progress.ts'
 import { accountWarnings } from '../account/usage.ts'
+import { withDueJobs, withNamedJobs } from './job-arguments.ts'
 
 /** What a job file says can be said, and overruled, by flags. */
 export const jobFileFlags = {
   ...jobFlags,
+  ...selectionFlags,
+  due: switchFlag(
+    'Only what is due; without a job: of every job file of this folder that says when it is due',
+  ),
   fresh: switchFlag('Begin a new run, also where one is unfinished'),
 } satisfies Flags
 
@@ -43,7 +51,7 @@ const flags = {
   backtest: switchFlag('What each paging policy would have cost and missed on the stored history'),
 } satisfies Flags
 
-export type PlanFlags = TypedFlags<typeof flags> & { readonly job: readonly string[] }
+export type PlanFlags = TypedFlags<typeof flags> & { readonly job?: readonly string[] | undefined }
 
 export const planCommand = {
   flags,
@@ -56,14 +64,31 @@ export const planCommand = {
 } satisfies Command
 
 /** `rankline plan`: what would be called and what it would cost. */
-export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number> {
+export async function plan(given: PlanFlags, terminal: Terminal): Promise<number> {
+  const flags = given.due === true ? await withDueJobs(given) : withNamedJobs(given)
   if (flags.backtest === true) return await backtestJobs(flags, terminal)
   await using app = await connectFreely(flags, { stored: 'read' })
   const { store } = app
   await using draft = await store.draft()
-  const jobs = await stageJobs(flags, draft, store, planEvents(terminal))
-  if (jobs === null) return 2
-  const decided = await decideJobs(store, jobs, { fresh: flags.fresh === true, change: false })
+  const events = planEvents(terminal)
+  const now = app.clock.wall()
+  const isDue = flags.due === true
+  const wanted = wantedOf(flags)
+  const choice = (isDue ? dueQueries : selectedQueries)(store, wanted, now)
+  const staged = await stageJobs(flags, draft, store, events, choice)
+  if (staged === null) return 2
+  const jobs = isDue ? staged.filter(({ chosen }) => chosen > 0) : onlySelected(staged, wanted.selection)
+  const leftOutCode = areLeftOut(flags, staged) ? 2 : 0
+  if (jobs.length === 0) {
+    await terminal.write(flags.json === true ? '[]\n' : 'Nothing is due.\n')
+    return leftOutCode
+  }
+  const decided = await decideJobs(
+    store,
+    jobs,
+    { fresh: flags.fresh === true, change: false, together: !isDue },
+    now,
+  )
   const summaries: PlanSummary[] = []
   for (const { planned } of decided) summaries.push(await draft.summary(planned))
   const account = await accountOf(app)
@@ -104,7 +129,7 @@ export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number
       ? `${JSON.stringify(documents.length === 1 ? documents[0] : documents, null, 2)}\n`
       : described(documents, account, terminal.columns, limits.flat()),
   )
-  return areLeftOut(flags, jobs) ? 2 : 0
+  return leftOutCode
 }
 
 /** A line for each limit that is mostly used. */
@@ -136,7 +161,10 @@ function warnings(jobs: readonly StagedJob[], account: AccountReading): readonly
 }
 
 /** `rankline plan --backtest`: what each paging policy would have cost and missed over what is stored. Calls nothing. */
-export async function backtestJobs(flags: PlanFlags, terminal: Terminal): Promise<number> {
+export async function backtestJobs(
+  flags: PlanFlags & { readonly job: readonly string[] },
+  terminal: Terminal,
+): Promise<number> {
   const jobs = await openJobs(flags, terminal.log)
   if (jobs === null) return 2
   await using store = await openWhatIsStored(flags)

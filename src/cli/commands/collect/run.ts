@@ -1,4 +1,3 @@
-import { areLeftOut } from '../../../app/job-files.ts'
 import { collectorLock } from '../../../app/lock.ts'
 import { openApp } from '../../../app/open-app.ts'
 import { planRuns } from '../../../app/run-jobs.ts'
@@ -16,8 +15,10 @@ import {
 } from '../../flags.ts'
 import { planEvents } from '../../progress.ts'
 import { collectRuns, readCollectFlags } from './collect-runs.ts'
+import { withNamedJobs } from './job-arguments.ts'
 import { tellNotStarted } from './not-started.ts'
 import { jobFileFlags, plan } from './plan.ts'
+import { runDue } from './run-due.ts'
 
 const flags = {
   ...jobFileFlags,
@@ -31,13 +32,14 @@ const flags = {
   'skip-bad': switchFlag('Leave out job files with mistakes, and end with exit code 2 after the others'),
 } satisfies Flags
 
-export type RunFlags = TypedFlags<typeof flags> & { readonly job: readonly string[] }
+export type RunFlags = TypedFlags<typeof flags> & { readonly job?: readonly string[] | undefined }
 
 export const runCommand = {
   flags,
   examples: [
     ['run keywords.csv --target acme.com --depth 30', 'ranks among the first 30 results'],
     ['run --skip-bad acme.yaml umbrella.yaml', 'several jobs, for cron'],
+    ['run --due', 'what is due of the jobs of this folder, for cron'],
     ['cat keywords.csv | rankline run - --name keywords --target acme.com', 'a job through a pipe'],
   ],
   readsStdin: true,
@@ -47,11 +49,13 @@ export const runCommand = {
 /** `rankline run`: collects jobs, or goes on with what an earlier command did not finish. */
 export async function run(flags: RunFlags, terminal: Terminal): Promise<number> {
   if (flags['dry-run'] === true) return await plan(flags, terminal)
-  return await tellNotStarted(flags, terminal, (heard, begin) => runJobs(flags, heard, begin))
+  if (flags.due === true) return await runDue(flags, terminal)
+  const named = withNamedJobs(flags)
+  return await tellNotStarted(named, terminal, (heard, begin) => runJobs(named, heard, begin))
 }
 
 async function runJobs(
-  flags: RunFlags,
+  flags: RunFlags & { readonly job: readonly string[] },
   terminal: Terminal,
   begin: (jobFiles: readonly string[]) => void,
 ): Promise<number> {
@@ -62,9 +66,10 @@ async function runJobs(
     await lock.acquire()
     await app.store.rejectDamaged()
   }
-  const listed = await planRuns(app, flags, planEvents(terminal), turn)
-  if (listed === null) return 2
+  const planned = await planRuns(app, flags, planEvents(terminal), turn)
+  if (planned === null) return 2
+  const { listed, isLeftOut } = planned
   begin(listed.map(({ run }) => run.settings.file))
   const code = await collectRuns(app, listed, flags, terminal)
-  return areLeftOut(flags, listed) && (code === 0 || code === 3) ? 2 : code
+  return isLeftOut && (code === 0 || code === 3) ? 2 : code
 }

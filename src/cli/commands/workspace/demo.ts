@@ -70,9 +70,9 @@ export async function demo(flags: DemoFlags, terminal: Terminal): Promise<number
 }
 
 async function collectDay(app: App, terminal: Terminal): Promise<void> {
-  const listed = await planRuns(app, { job: [jobFile] }, planEvents(terminal), async () => {})
-  if (listed === null) throw new Error(`${jobFile} has mistakes`)
-  await collectAndFinish(app, listed, { ...defaultCollectRequest, stop: stopSignal() })
+  const planned = await planRuns(app, { job: [jobFile] }, planEvents(terminal), async () => {})
+  if (planned === null) throw new Error(`${jobFile} has mistakes`)
+  await collectAndFinish(app, planned.listed, { ...defaultCollectRequest, stop: stopSignal() })
 }
 
 async function printDemo(

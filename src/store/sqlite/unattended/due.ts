@@ -13,10 +13,10 @@ const endedAt = sql<number>`coalesce(${runs.finishedAt}, ${runs.startedAt})`
 
 /** Runs go on for days: one that began earlier may have ended later. */
 const oldestRun = prepared(
-  ($: Values<{ job: string; since: number }>) => sql<{
+  ($: Values<{ job: string; since: number; unfinished: number | null }>) => sql<{
     id: number | null
   }>`SELECT min(${runs.id}) AS id FROM ${runs}
-    WHERE ${runs.job} = ${$.job} AND (${endedAt} >= ${$.since} OR ${runs.finishedAt} IS NULL)`,
+    WHERE ${runs.job} = ${$.job} AND (${endedAt} >= ${$.since} OR ${runs.finishedAt} IS NULL OR ${runs.id} = ${$.unfinished})`,
 )
 
 const isOpen = sql`${tasks.state} IN ('pending', 'leased', 'sent', 'accepted', 'answered')`
@@ -58,7 +58,7 @@ const unknownQuery: AskedQueryHistory = { answeredAt: null, failures: [], inRun:
 export function dueReads(db: Database): DueReads {
   return {
     queryHistories: async (job, keys, { since, unfinishedRun }) => {
-      const oldest = oldestRun.get(db, { job, since })?.id ?? null
+      const oldest = oldestRun.get(db, { job, since, unfinished: unfinishedRun })?.id ?? null
       if (oldest === null) return keys.map(() => unknownQuery)
       const refused = new Map<number, ReadonlySet<number>>()
       const refusedOf = (run: number): ReadonlySet<number> => {

@@ -1,0 +1,50 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { openJob } from '../../jobfile/open.ts'
+import { isWorkspaceFile } from '../../jobfile/workspace.ts'
+import { UsageError } from '../../model/errors.ts'
+import type { JobSettings } from '../../model/job.ts'
+
+/** Other programs have YAML files, too, and some of them a `schedule`; a job has queries at its top. */
+const hasQueries = /^["']?queries["']?\s*:/m
+const saysHowOften = /^[^#]*?["']?\b(every|cadence|schedule)["']?\s*:/m
+
+/** YAML files of a folder that are jobs, whatever they say, in alphabetical order; none that are hidden. */
+async function yamlJobs(
+  folder: string,
+): Promise<readonly { readonly file: string; readonly text: string }[]> {
+  const names = await readdir(folder).catch(() => [])
+  const files = names.filter((name) => /^[^.].*\.ya?ml$/i.test(name) && !isWorkspaceFile(name)).sort()
+  const read = files.map(async (name) => {
+    const file = join(folder, name)
+    return { file, text: await readFile(file, 'utf8').catch(() => '') }
+  })
+  return (await Promise.all(read)).filter(({ text }) => hasQueries.test(text))
+}
+
+/** Job files of a folder, whether they say when they are due or not. */
+export async function yamlJobFiles(folder: string): Promise<readonly string[]> {
+  return (await yamlJobs(folder)).map(({ file }) => file)
+}
+
+/** Whether a job says when it is due; single queries may say so, too. */
+export function saysWhenDue({ schedule, every, cadence }: JobSettings): boolean {
+  return schedule !== null || every !== null || cadence !== null
+}
+
+/**
+ * Job files of a folder that say when they are due. One with mistakes is among them if its text says so. Throws a sentence where
+ * there is none: a command that finds nothing to do in the wrong folder would never say so.
+ */
+export async function dueJobFiles(folder: string): Promise<readonly string[]> {
+  const due: string[] = []
+  for (const { file, text } of await yamlJobs(folder)) {
+    // The folder's defaults may say it, too.
+    const job = saysHowOften.test(text) ? null : await openJob(file, {}, () => {})
+    if (job === null ? saysHowOften.test(text) : saysWhenDue(job.settings)) due.push(file)
+  }
+  if (due.length > 0) return due
+  throw new UsageError(
+    "No job file of this folder says when it is due. Write 'every: 1d' or a schedule into one, or name a job",
+  )
+}

@@ -1,0 +1,230 @@
+import { RanklineError } from '../../model/errors.ts'
+import type { JobSettings } from '../../model/job.ts'
+import { isComplete } from '../../model/run.ts'
+import { everyOfQuery, isDue, lookBack } from '../../schedule/due.ts'
+import { latestSlot } from '../../schedule/slots.ts'
+import type { Store } from '../../store/store.ts'
+import { areLeftOut, type ChoiceOf, type JobFileFlags, type PlanEvents, stageJobs } from '../job-files.ts'
+import type { App } from '../open-app.ts'
+import { decideJobs } from '../plan-jobs.ts'
+import { commitRuns, type PlannedRuns } from '../run-jobs.ts'
+import { confirmPrices, dearRuns, type PricedRun } from '../spending/confirm-price.ts'
+import { unfinishedRun, upTo, type Wanted, wantedOf } from './choose-queries.ts'
+import { saysWhenDue } from './due-files.ts'
+import type { SelectionFlags } from './selection.ts'
+
+export type DueFlags = JobFileFlags &
+  SelectionFlags & { readonly fresh?: boolean | undefined; readonly yes?: boolean | undefined }
+
+type DueStore = Pick<Store, 'latestRun' | 'run' | 'runs' | 'slotIn' | 'queryHistories'>
+
+/** A job as it is looked at: what of its schedule is open, and what it goes on with. */
+interface Look {
+  readonly settings: JobSettings
+  /** The latest slot of its schedule; null where it has none, or none has come yet. */
+  readonly latest: number | null
+  readonly slot: SlotState
+  /** Of this run nothing is dropped. */
+  readonly unfinishedRun: number | null
+}
+
+type SlotState =
+  /** There is nothing to take: the job has no schedule, or its slot had its run. */
+  | { readonly is: 'none' | 'over'; readonly at: null }
+  | { readonly is: 'free'; readonly at: number }
+  /** Its process was killed: before its run began, or while it went on. */
+  | { readonly is: 'killed'; readonly at: number }
+  /** Its process was killed after its run was complete. */
+  | { readonly is: 'unsettled'; readonly at: number; readonly runId: number }
+
+const dayMs = 86_400_000
+
+async function lookAt(store: DueStore, settings: JobSettings, fresh: boolean, now: number): Promise<Look> {
+  const { schedule, timezone } = settings
+  const latest = schedule === null ? null : latestSlot(schedule, timezone, now)
+  return {
+    settings,
+    latest,
+    slot: latest === null ? { is: 'none', at: null } : await slotState(store, settings.name, latest, now),
+    unfinishedRun: fresh ? null : await unfinishedRun(store, settings, now),
+  }
+}
+
+async function slotState(store: DueStore, job: string, latest: number, now: number): Promise<SlotState> {
+  // A slot that lies ahead was taken before the clock was set back a little, or by another pattern: it stands for this one.
+  const taken = await store.slotIn(job, latest, now + dayMs)
+  if (taken === null) return { is: 'free', at: latest }
+  if (taken.outcome !== null) return { is: 'over', at: null }
+  const [newest] = await store.runs({ job, limit: 1 })
+  const begun = newest !== undefined && newest.startedAt >= taken.takenAt ? newest : null
+  const run = taken.runId === null ? begun : await store.run(taken.runId)
+  if (run !== null && isComplete(run.finishReason))
+    return { is: 'unsettled', at: taken.slotAt, runId: run.id }
+  return { is: 'killed', at: taken.slotAt }
+}
+
+function isOpen({ is }: SlotState): boolean {
+  return is === 'free' || is === 'killed'
+}
+
+/** Chooses what is due of each job, and all that its unfinished run asks; notes how each job was looked at. */
+export function dueQueries(
+  store: DueStore,
+  { selection, fresh }: Wanted,
+  now: number,
+  looks = new Map<string, Look>(),
+): ChoiceOf {
+  return async (settings) => {
+    const look = await lookAt(store, settings, fresh, now)
+    looks.set(settings.name, look)
+    const { schedule, timezone, name } = settings
+    // A part of a job takes no slot: `every` alone says what of it is due.
+    const isLookedAt = schedule === null || selection !== null || isOpen(look.slot)
+    if (!isLookedAt && look.unfinishedRun === null) return null
+    const take = upTo(selection?.limit ?? Number.POSITIVE_INFINITY)
+    let hasRule = saysWhenDue(settings)
+    return {
+      choose: async (queries, keys) => {
+        hasRule ||= queries.some((query) => query.every !== null)
+        const rules = queries.map(
+          (query) => everyOfQuery(query, settings) ?? { unit: 'once' as const, since: look.latest ?? 0 },
+        )
+        const since = Math.min(...rules.map((rule) => lookBack(rule, now)))
+        const known = await store.queryHistories(name, keys, { since, unfinishedRun: look.unfinishedRun })
+        return queries.map((query, place) => {
+          const history = known[place] as (typeof known)[number]
+          if (history.inRun !== 'not-asked') return true
+          if (!isLookedAt || selection?.includes(query) === false) return false
+          const rule = rules[place] as (typeof rules)[number]
+          return isDue(rule, history, timezone, now) && take(keys[place] as Buffer)
+        })
+      },
+      mistake: () =>
+        hasRule
+          ? null
+          : {
+              message: 'the job does not say when it is due',
+              fix: "write for instance 'every: 1d' or a schedule",
+            },
+    }
+  }
+}
+
+/** Whether anything is due of jobs, or a slot of theirs is to be settled. Changes nothing; null after mistakes, which were logged. */
+export async function isAnythingDue(
+  store: DueStore & Pick<Store, 'jobFile'>,
+  flags: DueFlags,
+  events: PlanEvents,
+  now: number,
+): Promise<boolean | null> {
+  const looks = new Map<string, Look>()
+  const wanted = wantedOf(flags)
+  const jobs = await stageJobs(flags, null, store, events, dueQueries(store, wanted, now, looks))
+  if (jobs === null) return null
+  wanted.selection?.refuseUnknown()
+  return jobs.some(({ settings: { name }, chosen }) => {
+    const { is } = (looks.get(name) as Look).slot
+    return chosen > 0 || (wanted.selection === null && is !== 'none' && is !== 'over')
+  })
+}
+
+/** Due work that is planned; no run is listed where nothing is due. */
+export interface DueRuns extends PlannedRuns {
+  /** Whether a run was left out because its price was not agreed to; that was logged. */
+  readonly isRefused: boolean
+  /** Notes that the slots had their runs. For the process that has collected them, whatever they came to. */
+  readonly end: () => Promise<void>
+}
+
+/**
+ * Plans what is due of jobs when it is this process's turn, and takes their slots; null after mistakes in their files, which were
+ * logged. What an unfinished run of theirs asks is finished, too.
+ */
+export async function planDue(
+  { store, clock }: Pick<App, 'store' | 'clock'>,
+  flags: DueFlags,
+  events: PlanEvents,
+  turn: () => Promise<void>,
+): Promise<DueRuns | null> {
+  await turn()
+  const now = clock.wall()
+  const looks = new Map<string, Look>()
+  await using draft = await store.draft()
+  const wanted = wantedOf(flags)
+  const staged = await stageJobs(flags, draft, store, events, dueQueries(store, wanted, now, looks))
+  if (staged === null) return null
+  const slots = new Map<string, number>()
+  const lost = new Set<string>()
+  if (wanted.selection === null)
+    for (const { name, slot } of staged.map(({ settings: { name } }) => ({
+      name,
+      ...(looks.get(name) as Look),
+    })))
+      if (slot.at !== null)
+        if (await takeSlot(store, name, slot, now)) slots.set(name, slot.at)
+        else if (slot.is === 'free') lost.add(name)
+  const due = staged.filter(({ settings, chosen }) => chosen > 0 && !lost.has(settings.name))
+  const decide = (jobs: typeof due, change: boolean) =>
+    decideJobs(store, jobs, { fresh: wanted.fresh, change, together: false }, now)
+  const dear = flags.yes === true ? [] : await dearRuns(store, draft, await decide(due, false))
+  const refused = await refusedPrice(dear, events)
+  if (refused !== null)
+    for (const { job } of dear) {
+      const slotAt = slots.get(job)
+      slots.delete(job)
+      if (slotAt !== undefined)
+        await store.endSlot(job, slotAt, { outcome: 'skipped', runId: null, reason: refused })
+    }
+  const agreed = due.filter(
+    ({ settings }) => refused === null || dear.every(({ job }) => job !== settings.name),
+  )
+  const decided = await decide(agreed, true)
+  const listed = agreed.length === 0 ? [] : await commitRuns({ store, clock }, draft, decided, events.note)
+  const runs = new Map(listed.map(({ run }) => [run.job, run.id]))
+  for (const [job, slotAt] of slots) {
+    const runId = runs.get(job)
+    if (runId !== undefined) await store.noteSlotRun(job, slotAt, runId)
+    else await store.endSlot(job, slotAt, { outcome: 'nothing-due', runId: null, reason: null })
+  }
+  return {
+    listed,
+    isLeftOut: areLeftOut(flags, staged),
+    isRefused: refused !== null,
+    end: async () => {
+      for (const [job, slotAt] of slots) {
+        const runId = runs.get(job)
+        if (runId !== undefined) await store.endSlot(job, slotAt, { outcome: 'ran', runId, reason: null })
+      }
+    },
+  }
+}
+
+/** Why dear runs are not bought, which is logged; null where they may be. */
+async function refusedPrice(
+  dear: readonly PricedRun[],
+  { ask, log }: Pick<PlanEvents, 'ask' | 'log'>,
+): Promise<string | null> {
+  try {
+    await confirmPrices(dear, ask)
+    return null
+  } catch (error) {
+    if (!(error instanceof RanklineError)) throw error
+    log(error.message)
+    return error.message
+  }
+}
+
+/** Takes a slot, or one back whose process was killed, and settles older ones; whether it is this process's now. */
+async function takeSlot(
+  store: Store,
+  job: string,
+  slot: Exclude<SlotState, { at: null }>,
+  now: number,
+): Promise<boolean> {
+  await store.endKilledSlots(job, slot.at)
+  if (slot.is === 'unsettled') {
+    await store.endSlot(job, slot.at, { outcome: 'ran', runId: slot.runId, reason: null })
+    return false
+  }
+  return slot.is === 'killed' || (await store.takeSlot(job, slot.at, now))
+}

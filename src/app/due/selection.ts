@@ -1,0 +1,169 @@
+import { UsageError } from '../../model/errors.ts'
+import type { FlagsOf } from '../../model/flag.ts'
+import { listFlag, textFlag } from '../../model/flag.ts'
+import type { JobQuery } from '../../model/query.ts'
+import { closestMatch } from '../../model/text.ts'
+import { numberFlag, quoted } from '../../model/values.ts'
+
+/** Flags that take a part of jobs. */
+export const selectionFlags = {
+  tag: listFlag('Only queries with this tag'),
+  query: listFlag('Only the query with this text'),
+  engine: listFlag('Only queries of this engine: alpha, beta or gamma'),
+  where: listFlag("Only queries of which this is true, for instance 'volume>1000' or 'team=red'"),
+  limit: textFlag('At most so many queries of each job, in the order of its file'),
+} as const
+
+export type SelectionFlags = FlagsOf<typeof selectionFlags>
+
+/** A part of jobs. */
+export interface Selection {
+  readonly includes: (query: JobQuery) => boolean
+  /** Queries of each job at most; infinite where there is no limit. */
+  readonly limit: number
+  /** The flags, for sentences. */
+  readonly text: string
+  /** Throws a sentence where a condition names what none of the queries has that were looked at. */
+  readonly refuseUnknown: () => void
+}
+
+/** The part of jobs that flags ask for; null for all of them. Throws one sentence where a flag is wrong. */
+export function selectionOf(flags: SelectionFlags): Selection | null {
+  const { tag = [], query = [], engine = [], where = [] } = flags
+  const limit = numberFlag('--limit', flags.limit, { min: 1 }) ?? Number.POSITIVE_INFINITY
+  const given = [...flagText('tag', tag), ...flagText('query', query), ...flagText('engine', engine)]
+  const text = [
+    ...given,
+    ...flagText('where', where),
+    ...(flags.limit === undefined ? [] : [`--limit ${flags.limit}`]),
+  ]
+  if (text.length === 0) return null
+  for (const name of engine)
+    if (!engines.includes(name))
+      throw new UsageError(`--engine cannot be ${quoted(name)}; write ${engines.join(', ')}`)
+  const texts = query.map(folded)
+  const conditions = where.map(conditionOf)
+  return {
+    limit,
+    text: text.join(' '),
+    includes: (one) => {
+      // Each condition looks at each query, to know which names there are.
+      const met = conditions.map((condition) => condition.isMet(one))
+      return (
+        (tag.length === 0 || tag.some((name) => one.tags.includes(name))) &&
+        (texts.length === 0 || texts.includes(folded(one.text))) &&
+        (engine.length === 0 || engine.includes(engineOf(one))) &&
+        met.every((is) => is)
+      )
+    },
+    refuseUnknown: () => {
+      for (const condition of conditions) condition.refuseUnknown()
+    },
+  }
+}
+
+const engines = ['alpha', 'beta', 'gamma']
+
+function flagText(name: string, values: readonly string[]): readonly string[] {
+  return values.map((value) => `--${name} ${quoted(value)}`)
+}
+
+function folded(text: string): string {
+  return text.trim().toLowerCase()
+}
+
+function engineOf({ operation }: Pick<JobQuery, 'operation'>): string {
+  return operation.split('.')[0] as string
+}
+
+type Value = string | number | null
+
+/** What every query has, under the names of the columns of a CSV. */
+const fields: Readonly<Record<string, (query: JobQuery) => Value | readonly string[]>> = {
+  query: ({ text }) => text,
+  operation: ({ operation }) => operation,
+  engine: engineOf,
+  tag: ({ tags }) => tags,
+  tags: ({ tags }) => tags,
+  volume: ({ volume }) => volume,
+  priority: ({ priority }) => priority,
+  depth: ({ depth }) => depth,
+  pages: ({ pages }) => pages,
+  url: ({ url }) => url,
+  every: ({ every }) => every,
+}
+
+const comparisons = {
+  '=': (a: Value, b: Value) => equal(a, b),
+  '!=': (a: Value, b: Value) => !equal(a, b),
+  '<': (a: Value, b: Value) => ordered(a, b) < 0,
+  '<=': (a: Value, b: Value) => ordered(a, b) <= 0,
+  '>': (a: Value, b: Value) => ordered(a, b) > 0,
+  '>=': (a: Value, b: Value) => ordered(a, b) >= 0,
+} as const
+
+type Operator = keyof typeof comparisons
+
+/** Numbers are compared as numbers, all else as text without regard to case. */
+function equal(a: Value, b: Value): boolean {
+  if (isNumber(a) && isNumber(b)) return Number(a) === Number(b)
+  return a !== null && folded(String(a)) === folded(String(b))
+}
+
+/** Not a number where either is none: then no comparison is true. */
+function ordered(a: Value, b: Value): number {
+  return isNumber(a) && isNumber(b) ? Number(a) - Number(b) : Number.NaN
+}
+
+function isNumber(value: Value): boolean {
+  return typeof value === 'number' || (typeof value === 'string' && /^\s*-?\d+(\.\d+)?\s*$/.test(value))
+}
+
+/** Reads `volume>1000`: a name, a comparison, a value. */
+function conditionOf(text: string) {
+  const [, name = '', operator = '', value = ''] =
+    text.match(/^\s*([^\s<>=!][^<>=!]*?)\s*(<=|>=|!=|=|<|>)\s*(.+?)\s*$/s) ?? []
+  if (!(operator in comparisons))
+    throw new UsageError(
+      `--where cannot be ${quoted(text)}; write a name, one of = != < <= > >= and a value, in quotes, such as 'volume>1000'`,
+    )
+  if (/[<>]/.test(operator) && !isNumber(value))
+    throw new UsageError(
+      `--where ${quoted(text)} compares with ${quoted(value)}, which is not a number; write one, or use = or !=`,
+    )
+  const isTrue = comparisons[operator as Operator]
+  const names = new Set<string>()
+  let isKnown = Object.hasOwn(fields, name)
+  let isAsked = false
+  return {
+    isMet: (query: JobQuery): boolean => {
+      isAsked = true
+      const found = fieldOf(query, name)
+      if (found === undefined) {
+        for (const label of Object.keys(query.labels)) names.add(label)
+        for (const param of Object.keys(query.params)) names.add(param)
+        return operator === '!='
+      }
+      isKnown = true
+      if (found === null || typeof found !== 'object') return isTrue(found, value)
+      // Of several tags one is enough; where none may be equal, none is.
+      return operator === '!='
+        ? found.every((one) => isTrue(one, value))
+        : found.some((one) => isTrue(one, value))
+    },
+    refuseUnknown: (): void => {
+      if (isKnown || !isAsked) return
+      const near = closestMatch(name, [...Object.keys(fields), ...names])
+      throw new UsageError(
+        `--where ${quoted(text)}: no query has ${quoted(name)}${near === null ? '; write volume, priority, tag, a parameter or a column of the CSV' : `. Did you mean ${quoted(near)}?`}`,
+      )
+    },
+  }
+}
+
+/** A field, a parameter or a label; undefined where the query has none of that name. */
+function fieldOf(query: JobQuery, name: string): Value | readonly string[] | undefined {
+  if (Object.hasOwn(fields, name)) return fields[name]?.(query)
+  for (const own of [query.params, query.labels]) if (Object.hasOwn(own, name)) return own[name]
+  return undefined
+}

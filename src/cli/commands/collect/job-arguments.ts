@@ -1,0 +1,21 @@
+import { dueJobFiles } from '../../../app/due/due-files.ts'
+import { UsageError } from '../../../model/errors.ts'
+
+interface JobArguments {
+  readonly job?: readonly string[] | undefined
+}
+
+type WithJobs<F> = F & { readonly job: readonly string[] }
+
+/** Throws a sentence where no job was named. */
+export function withNamedJobs<F extends JobArguments>(flags: F): WithJobs<F> {
+  const { job = [] } = flags
+  if (job.length > 0) return { ...flags, job }
+  throw new UsageError('Name a job file, or add --due for what is due of the jobs of this folder')
+}
+
+/** The jobs that were named, or those of the working folder that say when they are due. */
+export async function withDueJobs<F extends JobArguments>(flags: F): Promise<WithJobs<F>> {
+  const { job = [] } = flags
+  return { ...flags, job: job.length > 0 ? job : await dueJobFiles('.') }
+}

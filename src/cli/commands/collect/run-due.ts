@@ -1,0 +1,84 @@
+import { type DueFlags, isAnythingDue, planDue } from '../../../app/due/due-work.ts'
+import type { PlanEvents } from '../../../app/job-files.ts'
+import { collectorLock, type LockFlags } from '../../../app/lock.ts'
+import { openApp } from '../../../app/open-app.ts'
+import { openWhatIsStored } from '../../../app/open-stored.ts'
+import { busyExitCode, RanklineError } from '../../../model/errors.ts'
+import { noFile } from '../../../model/job.ts'
+import { exitCodes } from '../../../model/run.ts'
+import { systemClock } from '../../../model/time.ts'
+import { isScreen, note, type Terminal } from '../../../output/terminal.ts'
+import { planEvents } from '../../progress.ts'
+import { type CollectFlags, collectRuns, readCollectFlags } from './collect-runs.ts'
+import { withDueJobs } from './job-arguments.ts'
+import { tellNotStarted } from './not-started.ts'
+
+type DueRunFlags = DueFlags & CollectFlags & LockFlags
+
+/**
+ * `rankline run --due`: collects what is due and no more. Under cron it says nothing where nothing is, or where another process
+ * collects.
+ */
+export async function runDue(
+  given: Omit<DueRunFlags, 'job'> & { readonly job?: readonly string[] | undefined },
+  terminal: Terminal,
+): Promise<number> {
+  readCollectFlags(given)
+  const flags = await withDueJobs(given)
+  try {
+    return await tellNotStarted(flags, terminal, (heard, begin) => runJobs(flags, heard, begin))
+  } catch (error) {
+    const isBusy = error instanceof RanklineError && error.exitCode === busyExitCode
+    if (!isBusy || flags.wait !== undefined) throw error
+    return nothing(
+      terminal,
+      'Another process is collecting. What is due waits for the next rankline run --due.',
+    )
+  }
+}
+
+async function runJobs(
+  flags: DueRunFlags,
+  terminal: Terminal,
+  begin: (jobFiles: readonly string[]) => void,
+): Promise<number> {
+  const events = saidOnce(planEvents(terminal))
+  // Standard input can be read only once.
+  if (!flags.job.includes(noFile)) {
+    await using store = await openWhatIsStored(flags, 'may be missing')
+    const due = await isAnythingDue(store, flags, events, systemClock.wall())
+    if (due === null) return 2
+    if (!due) return nothing(terminal, 'Nothing is due.')
+  }
+  using lock = collectorLock({ ...flags, wait: flags.wait ?? '0' }, (line) => note(terminal, line))
+  await using app = await openApp(flags, lock)
+  const planned = await planDue(app, flags, events, async () => {
+    await lock.acquire()
+    await app.store.rejectDamaged()
+  })
+  if (planned === null) return 2
+  const { listed, isLeftOut, isRefused, end } = planned
+  begin(listed.map(({ run }) => run.settings.file))
+  const code = listed.length === 0 ? 0 : await collectRuns(app, listed, flags, terminal)
+  await end()
+  if (listed.length === 0 && !isRefused) nothing(terminal, 'Nothing is due.')
+  if (code !== 0 && code !== 3) return code
+  return isRefused ? exitCodes.budget : isLeftOut ? 2 : code
+}
+
+function nothing(terminal: Terminal, line: string): number {
+  if (isScreen(terminal)) note(terminal, line)
+  return 0
+}
+
+/** Files are read twice: before the turn is taken, and in it. Their mistakes are told once. */
+function saidOnce(events: PlanEvents): PlanEvents {
+  const said = new Set<string>()
+  return {
+    ...events,
+    log: (line) => {
+      if (!said.has(line)) events.log(line)
+      said.add(line)
+    },
+  }
+}
