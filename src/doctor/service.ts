@@ -1,7 +1,7 @@
 import { proxyFor } from '../api/proxy.ts'
 import { keyHash, proxyVariables, type ServiceFlags, serviceSettings } from '../app/config.ts'
 import { type App, connectFreely } from '../app/open-app.ts'
-import { accountOf } from '../app/plan-jobs.ts'
+import { accountOf } from '../app/planning/plan-jobs.ts'
 import { accountStop, keyExpiry } from '../collect/account.ts'
 import { UsageUnavailable } from '../collect/stop.ts'
 import { type UsageInterval, verifyLedger } from '../ledger/verify.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { selectionOf } from '../../src/app/due/selection.ts'
+import { selectionOf } from '../../src/app/planning/selection.ts'
 import type { JobQuery } from '../../src/model/query.ts'
 import { aJobQuery } from '../plan/build.ts'
 import { testTable } from '../support/test-table.ts'

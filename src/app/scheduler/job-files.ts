@@ -5,7 +5,7 @@ import { mistakePrinter } from '../../jobfile/source.ts'
 import { workspaceFile } from '../../jobfile/workspace.ts'
 import type { JobSettings } from '../../model/job.ts'
 import type { Terminal } from '../../output/terminal.ts'
-import { saysWhenDue, yamlJobFiles } from '../due/due-files.ts'
+import { saysWhenDue, yamlJobFiles } from '../planning/due-files.ts'
 
 /** Called with a line for the user. */
 type Log = Terminal['log']

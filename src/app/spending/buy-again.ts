@@ -5,7 +5,7 @@ import { sanitize } from '../../output/terminal.ts'
 import type { PlanDraft } from '../../store/runs.ts'
 import type { Store } from '../../store/store.ts'
 import type { PlanEvents } from '../job-files.ts'
-import type { JobDecision } from '../plan-jobs.ts'
+import type { JobDecision } from '../planning/plan-jobs.ts'
 
 type DoneStore = Pick<Store, 'latestRun'>
 type Priced = Pick<PlanDraft, 'summary'>

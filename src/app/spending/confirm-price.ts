@@ -5,7 +5,7 @@ import { sanitize } from '../../output/terminal.ts'
 import type { PlanDraft } from '../../store/runs.ts'
 import type { Store } from '../../store/store.ts'
 import type { PlanEvents } from '../job-files.ts'
-import type { JobDecision } from '../plan-jobs.ts'
+import type { JobDecision } from '../planning/plan-jobs.ts'
 
 /** What a run may still cost, and the price from which on the user must agree. Credits. */
 export interface PricedRun {

@@ -1,5 +1,5 @@
 import { connectFreely } from '../../../app/open-app.ts'
-import { accountOf } from '../../../app/plan-jobs.ts'
+import { accountOf } from '../../../app/planning/plan-jobs.ts'
 import { asFields, text } from '../../../catalog/fields.ts'
 import { type AccountReading, accountStop, keyExpiry, parseUsage } from '../../../collect/account.ts'
 import { exitCodeOf } from '../../../collect/finish.ts'

@@ -1,7 +1,7 @@
 import { forgetEnvFile } from '../../../app/config.ts'
-import { planDue } from '../../../app/due/due-work.ts'
 import { collectorLock } from '../../../app/lock.ts'
 import { openApp } from '../../../app/open-app.ts'
+import { planDue } from '../../../app/planning/due-work.ts'
 import type { CollectDue, JobEnd } from '../../../app/scheduler/scheduler.ts'
 import { exitCodes } from '../../../model/run.ts'
 import type { Clock } from '../../../model/time.ts'

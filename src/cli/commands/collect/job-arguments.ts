@@ -1,4 +1,4 @@
-import { dueJobFiles } from '../../../app/due/due-files.ts'
+import { dueJobFiles } from '../../../app/planning/due-files.ts'
 import { UsageError } from '../../../model/errors.ts'
 
 interface JobArguments {

@@ -1,13 +1,13 @@
-import { type AccountReading, fetchUsage } from '../collect/account.ts'
-import { stopSignal, UsageUnavailable } from '../collect/stop.ts'
-import type { Account } from '../model/call.ts'
-import { localDay, systemClock } from '../model/time.ts'
-import type { BudgetedJob } from '../plan/document.ts'
-import { decideResume, type ResumeDecision } from '../plan/resume.ts'
-import type { PlanDraft, PlannedJob } from '../store/runs.ts'
-import type { Store } from '../store/store.ts'
-import type { StagedJob } from './job-files.ts'
-import { type App, lookupPatience } from './open-app.ts'
+import { type AccountReading, fetchUsage } from '../../collect/account.ts'
+import { stopSignal, UsageUnavailable } from '../../collect/stop.ts'
+import type { Account } from '../../model/call.ts'
+import { localDay, systemClock } from '../../model/time.ts'
+import type { BudgetedJob } from '../../plan/document.ts'
+import { decideResume, type ResumeDecision } from '../../plan/resume.ts'
+import type { PlanDraft, PlannedJob } from '../../store/runs.ts'
+import type { Store } from '../../store/store.ts'
+import type { StagedJob } from '../job-files.ts'
+import { type App, lookupPatience } from '../open-app.ts'
 
 /** Jobs of a command as they would be planned, with what becomes of each. */
 export interface JobDecision {

@@ -6,11 +6,11 @@ import { latestSlot } from '../../schedule/slots.ts'
 import type { Store } from '../../store/store.ts'
 import { areLeftOut, type ChoiceOf, type JobFileFlags, type PlanEvents, stageJobs } from '../job-files.ts'
 import type { App } from '../open-app.ts'
-import { decideJobs } from '../plan-jobs.ts'
 import { commitRuns, type PlannedRuns } from '../run-jobs.ts'
 import { confirmPrices, dearRuns, type PricedRun } from '../spending/confirm-price.ts'
 import { unfinishedRun, upTo, type Wanted, wantedOf } from './choose-queries.ts'
 import { saysWhenDue } from './due-files.ts'
+import { decideJobs } from './plan-jobs.ts'
 import type { SelectionFlags } from './selection.ts'
 
 export type DueFlags = JobFileFlags &
