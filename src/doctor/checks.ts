@@ -22,7 +22,7 @@ export const checks: readonly Check[] = [
   { name: 'time zones', judge: timeZones },
   { name: 'settings', judge: settings },
   { name: 'service', judge: service },
-  { name: 'key', judge: ofAccount(key) },
+  { name: 'key', judge: key },
   { name: 'balance', judge: ofAccount(balance) },
   { name: 'rate limit', judge: ofAccount(rateLimit) },
   { name: 'clock', judge: ofAccount(clock) },
@@ -39,7 +39,7 @@ export const checks: readonly Check[] = [
 const dayMs = 86_400_000
 /** The same notice that `plan` gives. */
 const expiryNoticeMs = 14 * dayMs
-/** A quarter of a minute more, and calls would be counted in the wrong minute of the rate limit, runs on the wrong day. */
+/** With more, runs begin late or early, and calls count on another day than at the service. */
 const noticeableSkewMs = 10_000
 const wrongSkewMs = 5 * 60_000
 /** A run keeps up to 35 MB in reserve; a month of a small job takes about as much. */
@@ -83,14 +83,15 @@ function settings({ settings }: Facts): Finding {
 
 function service({ service }: Facts): Finding {
   if (service === null) return skipped('the settings')
-  return 'mistake' in service ? error(service.mistake) : ok('answers, and takes the key')
+  return 'mistake' in service && service.about === 'service' ? error(service.mistake) : ok('answers')
 }
 
 /** A judgement that needs what the service says of the account. */
 function ofAccount(judge: (account: AccountFacts, facts: Facts) => Finding) {
   return (facts: Facts): Finding => {
-    if (facts.service === null) return skipped('the settings')
-    return 'mistake' in facts.service ? skipped('the service') : judge(facts.service, facts)
+    const { service } = facts
+    if (service === null) return skipped('the settings')
+    return 'mistake' in service ? skipped(`the ${service.about}`) : judge(service, facts)
   }
 }
 
@@ -98,11 +99,17 @@ function skipped(what: string): Finding {
   return { state: 'skipped', text: `not checked: ${what} first` }
 }
 
-function key({ stop, keyExpiresAt }: AccountFacts, { now }: Facts): Finding {
+function key(facts: Facts): Finding {
+  const { service } = facts
+  const isRefused = service !== null && 'mistake' in service && service.about === 'key'
+  return isRefused ? error(service.mistake) : ofAccount(acceptedKey)(facts)
+}
+
+function acceptedKey({ stop, keyExpiresAt }: AccountFacts, { now }: Facts): Finding {
   if (stop !== null) return error(stop)
-  if (keyExpiresAt === null) return ok('active, without an end')
+  if (keyExpiresAt === null) return ok('accepted, without an end')
   const day = new Date(keyExpiresAt).toISOString().slice(0, 10)
-  if (keyExpiresAt - now >= expiryNoticeMs) return ok(`active until ${day}`)
+  if (keyExpiresAt - now >= expiryNoticeMs) return ok(`accepted, until ${day}`)
   return warning(`The key expires on ${day}: renew it at the service, and put the new one into .env`)
 }
 

@@ -36,7 +36,8 @@ export type SettingsFacts =
   | { readonly baseUrl: string; readonly proxy: string | null }
   | { readonly mistake: string }
 
-export type ServiceFacts = { readonly mistake: string } | AccountFacts
+/** What the service says of the account, or why it does not: it cannot be used, or it refuses the key. */
+export type ServiceFacts = { readonly about: 'service' | 'key'; readonly mistake: string } | AccountFacts
 
 export interface AccountFacts {
   readonly account: Account

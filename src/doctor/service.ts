@@ -45,7 +45,7 @@ export async function serviceFacts(
     return { service: await askService(app), sharing: sharingFacts(app) }
   } catch (error) {
     if (!(error instanceof RanklineError)) throw error
-    return { service: { mistake: error.message }, sharing: null }
+    return { service: { about: 'service', mistake: error.message }, sharing: null }
   }
 }
 
@@ -58,7 +58,8 @@ async function askService(app: App): Promise<ServiceFacts> {
   const before = app.clock.wall()
   const account = await accountOf(app)
   const after = app.clock.wall()
-  if (account instanceof UsageUnavailable) return { mistake: account.message }
+  if (account instanceof UsageUnavailable)
+    return { about: account.stop.reason === 'auth' ? 'key' : 'service', mistake: account.message }
   return {
     account,
     stop: accountStop(account, account.at)?.message ?? null,

@@ -38,7 +38,7 @@ test('the table says each finding with what to do, and --quiet says only what is
   await using place = await workspace(sandbox)
   const { code, stdout } = await place.call(['doctor'])
   expect(code).toBe(0)
-  expect(stdout).toMatch(/^ok {7}service {5}answers, and takes the key$/m)
+  expect(stdout).toMatch(/^ok {7}service {5}answers$/m)
   expect(stdout).toMatch(/\n\nAll is well\.\n$/)
   expect((await place.call(['doctor', '--quiet'])).stdout).toBe('')
 })
@@ -55,7 +55,7 @@ test('without settings, a service that is down, and a refused key are errors tha
   ])
   const wrong = { RANKLINE_BASE_URL: sandbox.url, RANKLINE_API_KEY: 'another' }
   expect((await examined(place, wrong)).odd).toEqual([
-    { check: 'service', state: 'error', text: expect.stringContaining('The service refused the key') },
+    { check: 'key', state: 'error', text: expect.stringContaining('The service refused the key') },
   ])
   expect(existsSync(join(place.folder, 'data/rankline.db'))).toBe(false)
 })
@@ -127,7 +127,7 @@ test('a damaged database, and one that is none, are errors, and the service is a
   await writeFile(file, broken)
   const { code, odd, text } = await examined(place)
   expect([code, odd.map(({ check }) => check)]).toEqual([2, ['database']])
-  expect(text('service')).toBe('answers, and takes the key')
+  expect(text('service')).toBe('answers')
   expect((await readFile(file)).equals(broken)).toBe(true)
   await writeFile(file, 'no database')
   expect((await examined(place)).odd.map(({ check }) => check)).toEqual(['database'])
