@@ -37,25 +37,36 @@ export async function putDigests(
 }
 
 async function putDigest(settings: JobSettings, store: Store, now: number): Promise<void> {
-  const { name: job, digest, timezone, file } = settings
-  if (digest == null) return
-  const slot = latestSlot(digest.cron, timezone, now)
-  const runs = await store.runs({ job })
-  const first = runs.at(-1)
-  // A job that was made since then has no week to tell of.
-  if (slot === null || first === undefined || first.startedAt > slot) return
-  const channels = digest.to ?? Object.keys((await workspaceOf(file)).channels)
-  const at = new Date(slot).toISOString()
-  const identityOf = (channel: string): string => `digest:${job}:${at}:${channel}`
-  const known = await store.knownIdentities(channels.map(identityOf))
-  const missing = [...new Set(channels)].filter((channel) => !known.has(identityOf(channel)))
+  const missing = await dueDigests(settings, store, now)
   if (missing.length === 0) return
   const message = digestMessage(await figuresOf(settings, store, now))
-  const messages = missing.map((channel) => ({
-    ...{ identity: identityOf(channel), channel, job, runId: null },
+  const messages = missing.map((digest) => ({
+    ...{ ...digest, job: settings.name, runId: null },
     ...{ kind: 'digest' as const, message },
   }))
   await store.putMessages(messages, now)
+}
+
+/** Identities and channels of the digests of a job whose time has come and that were not put in yet. */
+export async function dueDigests(
+  { name: job, digest, timezone, file }: JobSettings,
+  store: Pick<Store, 'runs' | 'knownIdentities'>,
+  now: number,
+): Promise<readonly { readonly identity: string; readonly channel: string }[]> {
+  const slot = digest === null ? null : latestSlot(digest.cron, timezone, now)
+  if (digest === null || slot === null) return []
+  const channels = digest.to ?? Object.keys((await workspaceOf(file)).channels)
+  const at = new Date(slot).toISOString()
+  const digests = [...new Set(channels)].map((channel) => ({
+    identity: `digest:${job}:${at}:${channel}`,
+    channel,
+  }))
+  const known = await store.knownIdentities(digests.map(({ identity }) => identity))
+  const missing = digests.filter(({ identity }) => !known.has(identity))
+  if (missing.length === 0) return []
+  const first = (await store.runs({ job })).at(-1)
+  // A job that began since then has no week to tell of.
+  return first === undefined || first.startedAt > slot ? [] : missing
 }
 
 async function figuresOf(

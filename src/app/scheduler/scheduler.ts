@@ -36,6 +36,8 @@ export interface SchedulerParts {
   readonly log: Terminal['log']
   /** Ends the scheduler; what is in flight is awaited. */
   readonly stop: AbortSignal
+  /** What is done beside runs, called whenever it has looked at the clock; nothing is thrown. */
+  readonly besides?: (jobs: readonly JobForm[]) => Promise<void>
   /** Called whenever it has looked at the clock, with all jobs. */
   readonly onLook?: (jobs: readonly JobState[]) => void
   /** Longest sleep between two looks at the clock. */
@@ -60,7 +62,7 @@ interface Entry {
  * slot that cron has run is not run again.
  */
 export async function runScheduler(parts: SchedulerParts): Promise<void> {
-  const { clock, jobFiles, log, stop, onLook = () => {}, longestSleepMs = defaultSleepMs } = parts
+  const { clock, jobFiles, log, stop, besides, onLook = () => {}, longestSleepMs = defaultSleepMs } = parts
   let entries: ReadonlyMap<string, Entry> = new Map()
   // Another process that collects is waited for, and told of once.
   let isWaiting = false
@@ -83,6 +85,7 @@ export async function runScheduler(parts: SchedulerParts): Promise<void> {
       entries = new Map([...entries, ...due.map(([path, entry]) => [path, looked(entry, end, now)] as const)])
     }
     onLook([...entries.values()].map(stateOf))
+    await besides?.([...entries.values()].map(({ form }) => form))
     const waitMs = end === 'busy' ? longestSleepMs : untilNext(entries, clock.wall())
     await sleep(clock, Math.min(waitMs, longestSleepMs), stop).catch((reason: unknown) => {
       if (!(reason instanceof StopRequested)) throw reason

@@ -1,4 +1,6 @@
-import { notifySettings, serviceSettings, version } from '../../../app/config.ts'
+import { databasePath, forgetEnvFile, notifySettings, serviceSettings, version } from '../../../app/config.ts'
+import { outgoing } from '../../../app/messages/outgoing.ts'
+import { sendWithoutRun } from '../../../app/messages/without-run.ts'
 import { healthDocument, serveHealth } from '../../../app/scheduler/health.ts'
 import { watchJobFiles } from '../../../app/scheduler/job-files.ts'
 import { type JobState, runScheduler } from '../../../app/scheduler/scheduler.ts'
@@ -43,11 +45,21 @@ export async function stayUp(flags: ScheduleFlags, given: Terminal): Promise<num
   manager.up('Looking at what is due')
   const { signal } = interrupts.stop
   signal.addEventListener('abort', manager.stopping, { once: true })
+  const sendMessages = sendWithoutRun({
+    database: databasePath(flags),
+    clock: systemClock,
+    outgoing: () => {
+      forgetEnvFile()
+      return outgoing(flags['allow-http'] === true)
+    },
+    log,
+  })
   let shown = ''
   await runScheduler({
     clock: systemClock,
     jobFiles,
     collect: collectDue(flags, terminal, systemClock),
+    besides: (known) => sendMessages(known.map(({ settings }) => settings)),
     log,
     stop: signal,
     onLook: (states) => {
