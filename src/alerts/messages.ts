@@ -14,14 +14,16 @@ export interface ChannelMessage {
 
 /**
  * One message for each channel that has something to tell: what begins first, then what is over. A rule without names goes to all
- * channels; names that the workspace does not have are left out.
+ * channels of the workspace. A message to one that it does not have waits until it has.
  */
 export function messagesOf(
   told: readonly ToldAlert[],
   { job, run, channels }: Pick<AlertMessage, 'job' | 'run'> & { readonly channels: readonly string[] },
 ): readonly ChannelMessage[] {
-  return channels.flatMap((channel) => {
-    const news = told.flatMap(({ to, news }) => (to === null || to.includes(channel) ? [news] : []))
+  return [...new Set([...channels, ...told.flatMap(({ to }) => to ?? [])])].flatMap((channel) => {
+    const news = told.flatMap(({ to, news }) =>
+      (to === null ? channels.includes(channel) : to.includes(channel)) ? [news] : [],
+    )
     if (news.length === 0) return []
     const alerts = (['open', 'over'] as const).flatMap((state) => news.filter((one) => one.state === state))
     return [{ channel, message: { job, run, alerts } }]

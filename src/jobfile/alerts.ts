@@ -1,8 +1,10 @@
 import * as z from 'zod'
 import { type AlertKind, type AlertRule, alertKinds, ruleIdentity } from '../model/alert.ts'
 import * as settings from '../model/job-settings.ts'
-import { plainText, quoted, type ReadResult, wholeNumber } from '../model/values.ts'
+import { closestMatch } from '../model/text.ts'
+import { type InvalidValue, plainText, quoted, type ReadResult, wholeNumber } from '../model/values.ts'
 import { scalar, strict } from './issues.ts'
+import type { Report, Source } from './source.ts'
 
 type Limit = 'by' | 'top' | 'below'
 type Need = 'must' | 'may'
@@ -102,6 +104,13 @@ function checkFit(one: Written, context: Context): void {
   }
   for (const key of ['for', 'confirm'] as const)
     if (one[key] !== undefined && fit.queries === undefined) notFitting(key)
+  if (when === 'new-competitor' && one.for?.targets !== undefined)
+    mistake(
+      context,
+      ['for', 'targets'],
+      `does not go with 'when: ${when}', which watches all other sites`,
+      'remove it',
+    )
   const { below } = one
   if (when === 'coverage' && below !== undefined && below > 100)
     mistake(context, ['below'], `cannot be ${quoted(String(below))}`, 'write a percentage from 1 to 100')
@@ -140,4 +149,63 @@ function withoutRepeats(rules: readonly AlertRule[], context: Context): readonly
       )
   }
   return rules
+}
+
+/** What the names in a job's rules are checked against. */
+export interface KnownNames {
+  /** Channels of the folder; a folder without any is not set up yet. */
+  readonly channels: readonly string[]
+  /** Sites and labels of the job's targets; null where single queries may have others. */
+  readonly targets: readonly string[] | null
+}
+
+/** Reports channels and targets that are named and not there: what is meant would never be told. */
+export function reportUnknownNames(
+  {
+    alerts,
+    digest,
+  }: {
+    readonly alerts: readonly AlertRule[] | null
+    readonly digest: { readonly to: AlertRule['to'] } | null
+  },
+  { channels, targets }: KnownNames,
+  at: Source['at'],
+  report: Report,
+): void {
+  const check = (
+    path: readonly PropertyKey[],
+    names: readonly string[] | null,
+    mistakeOf: (name: string) => InvalidValue | null,
+  ): void => {
+    for (const [index, name] of (names ?? []).entries()) {
+      const mistake = mistakeOf(name)
+      if (mistake !== null) report({ ...at([...path, index]), ...mistake })
+    }
+  }
+  const channel = (name: string): InvalidValue | null =>
+    channels.length === 0 ? null : unknownName('channel', name, channels, 'in rankline.yaml')
+  const target = (name: string): InvalidValue | null =>
+    targets === null ? null : unknownName('target', name, targets, 'in this job')
+  for (const [index, rule] of (alerts ?? []).entries()) {
+    check(['alerts', index, 'to'], rule.to, channel)
+    check(['alerts', index, 'for', 'targets'], rule.for.targets, target)
+  }
+  check(['digest', 'to'], digest?.to ?? null, channel)
+}
+
+function unknownName(
+  noun: string,
+  name: string,
+  known: readonly string[],
+  where: string,
+): InvalidValue | null {
+  if (known.includes(name)) return null
+  const near = closestMatch(name, known)
+  const fix =
+    near !== null
+      ? `write '${near}'`
+      : known.length === 0
+        ? 'leave it out'
+        : `write one of ${known.join(', ')}`
+  return { message: `there is no ${noun} ${quoted(name)} ${where}`, fix }
 }

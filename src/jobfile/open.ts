@@ -7,7 +7,7 @@ import type { JobQuery } from '../model/query.ts'
 import type { InvalidValue } from '../model/values.ts'
 import { queryExpander } from './expand.ts'
 import { fileMistake, fromJobFile, isYamlMap, type JobText, yamlText, yamlTextMistake } from './files.ts'
-import { entriesOf, operationsOfEntries, type Reading, readQueries } from './queries.ts'
+import { entriesOf, mayHaveTargets, operationsOfEntries, type Reading, readQueries } from './queries.ts'
 import { readSettings } from './settings.ts'
 import { inFileOrder, isMap, type Report, type Source } from './source.ts'
 import { isWorkspaceFile, readWorkspace } from './workspace.ts'
@@ -57,7 +57,11 @@ export async function openJob(job: Job, flags: JobFlags, report: Report): Promis
   }
   const entryOperations = source === null ? [] : operationsOfEntries(source)
   const { defaults, bytes: sharedBytes } = shared
-  const origin = { path: pathOf(job), where: file, source, defaults }
+  const origin = {
+    ...{ path: pathOf(job), where: file, source, defaults },
+    channels: Object.keys(shared.workspace.channels),
+    hasOtherTargets: source === null || mayHaveTargets(source),
+  }
   const plan = readSettings(origin, flags, entryOperations, exceptAt(reported, take))
   const sound = release() === 0
   const expand = queryExpander(plan.shared)

@@ -170,6 +170,11 @@ export function operationsOfEntries(source: Source): readonly BillableOperation[
   return [...names].filter((name) => 'value' in operationName(name)).map(billableOperation)
 }
 
+/** Whether entries name targets of their own, or files whose rows may. */
+export function mayHaveTargets(source: Source): boolean {
+  return entriesOf(source).some((entry) => isMap(entry) && ('target' in entry || 'file' in entry))
+}
+
 /** What an entry is: a query, or the name of a CSV file. */
 export type Entry = { readonly row: Row } | { readonly file: string }
 
@@ -250,7 +255,10 @@ export function readOneQuery(
     // Operation and query are no flags here.
     report({ ...problem, where: problem.where.replace(/^--/, '') })
   }
-  const origin = { path: name, where: name, source: null, defaults: noDefaults }
+  const origin = {
+    ...{ path: name, where: name, source: null, defaults: noDefaults },
+    ...{ channels: [], hasOtherTargets: true },
+  }
   const plan = readSettings(origin, flags, [], complain)
   const text = queryText(query)
   if (!('value' in text))

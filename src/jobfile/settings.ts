@@ -12,6 +12,7 @@ import {
 import type { Match } from '../model/target.ts'
 import { grouped } from '../model/text.ts'
 import { jobName, quoted } from '../model/values.ts'
+import { type KnownNames, reportUnknownNames } from './alerts.ts'
 import { type JobDefaults, valueAnywhere, withDefaults } from './defaults.ts'
 import { readMap, type SchemaResult } from './issues.ts'
 import { combine, depthAndPages, paramOf, paramValue, type SharedParams, unknownParam } from './params.ts'
@@ -29,6 +30,10 @@ export interface Origin {
   readonly source: Source | null
   /** What its folder says. */
   readonly defaults: JobDefaults
+  /** Names of the channels of its folder. */
+  readonly channels: readonly string[]
+  /** Whether single queries may have targets of their own. */
+  readonly hasOtherTargets: boolean
 }
 
 /** A job without its queries. */
@@ -78,6 +83,7 @@ export function readSettings(
     targets: readTargets(lists, match, report),
     budget: fieldsOf(jobSettings.budget.value, { ...raw.file.data.budget, ...raw.flags.data.budget }),
   }
+  reportUnknownNames(settings, namesIn(file, raw, settings), raw.at, report)
   return {
     settings,
     operations,
@@ -90,6 +96,16 @@ export function readSettings(
       ? { where: file.where, line: null, column: null }
       : raw.at(['paging']),
   }
+}
+
+function namesIn(
+  { channels, hasOtherTargets }: Origin,
+  { isDefault }: RawSettings,
+  { targets }: JobSettings,
+): KnownNames {
+  // The rules of a folder name targets of all its jobs.
+  const mayBeOthers = hasOtherTargets || isDefault(['alerts'])
+  return { channels, targets: mayBeOthers ? null : targets.flatMap(({ site, label }) => [site, label]) }
 }
 
 function readBoth({ source, defaults }: Origin, flags: JobFlags, report: Report): RawSettings {

@@ -7,7 +7,7 @@ const q = 'queries: [a]\n'
 testTable<[string, readonly string[]]>([
   ['{ when: drop, by: 3, top: 20 }', []],
   ['{ when: drop }', []],
-  ['{ when: left, top: 10, confirm: 3, for: { tags: [a], targets: [acme.com] }, to: [mail, chat] }', []],
+  ['{ when: left, top: 10, confirm: 3, for: { tags: [a] }, to: [mail, chat] }', []],
   ['{ when: coverage, below: 95 }', []],
   ['{ when: run-failed }', []],
   ['{ when: dorp }', ["1:18: when cannot be 'dorp'; write 'drop'"]],
@@ -33,6 +33,10 @@ testTable<[string, readonly string[]]>([
   ['{ when: drop, confirm: 4 }', ["1:33: confirm cannot be '4'; write a whole number from 1 to 3"]],
   ['{ when: drop, to: [] }', ['1:28: to is an empty list; write at least one entry, or leave it out']],
   ['{ when: drop, to: mail }', ["1:28: to cannot be 'mail'; write a list such as [a, b]"]],
+  [
+    '{ when: new-competitor, top: 3, for: { targets: [acme.com] } }',
+    ["1:58: targets does not go with 'when: new-competitor', which watches all other sites; remove it"],
+  ],
   ['{ when: drop, onfirm: 2 }', ["1:24: unknown key 'onfirm'; write 'confirm'"]],
   ['{ when: drop, for: { tag: [a] } }', ["1:31: unknown key 'tag'; write 'tags'"]],
   [
@@ -52,4 +56,30 @@ test('a rule gets its defaults', async () => {
       for: { tags: null, targets: null },
     },
   ])
+})
+
+test('names of channels and targets that are not there are mistakes, where it is certain', async () => {
+  const problems = async (
+    rules: string,
+    rest = q,
+    shared = 'channels: { mail: { type: email, to: [a@b.c] } }\n',
+  ) =>
+    (
+      await readJob({
+        'job.yaml': `alerts: [${rules}]\ntargets: [{ site: acme.com, label: Acme }]\n${rest}`,
+        'rankline.yaml': shared,
+      })
+    ).problems
+  expect(await problems('{ when: drop, to: [mial], for: { targets: [Acme, acme.com, acne.com] } }')).toEqual([
+    "job.yaml:1:29: there is no channel 'mial' in rankline.yaml; write 'mail'",
+    "job.yaml:1:69: there is no target 'acne.com' in this job; write 'acme.com'",
+  ])
+  expect(await problems('{ when: drop, to: [x] }')).toEqual([
+    "job.yaml:1:29: there is no channel 'x' in rankline.yaml; write one of mail",
+  ])
+  // A folder that is not set up yet, and queries with targets of their own.
+  expect(await problems('{ when: drop, to: [x] }', q, '')).toEqual([])
+  expect(
+    await problems('{ when: drop, for: { targets: [x.com] } }', 'queries: [{ query: a, target: x.com }]\n'),
+  ).toEqual([])
 })
