@@ -29,13 +29,18 @@ type Step = (after: AfterRun) => Promise<void>
 /** What is done after runs, in this order. */
 const steps: readonly Step[] = [judgeRuns, writeMetrics, tellDigests, deliverMessages]
 
-/** Does what follows a collection. A step that fails is told in one line: it changes nothing of how the run ended. */
+/**
+ * Does what follows a collection. A step that fails is told in one line: it changes nothing of how the run ended. A bug in one step
+ * keeps no other from its work, and is thrown in the end.
+ */
 export async function afterRuns(after: AfterRun): Promise<void> {
+  const bugs: unknown[] = []
   for (const step of steps)
     try {
       await step(after)
     } catch (error) {
-      if (!(error instanceof RanklineError)) throw error
-      after.log(error.message)
+      if (error instanceof RanklineError) after.log(error.message)
+      else bugs.push(error)
     }
+  if (bugs.length > 0) throw bugs[0]
 }

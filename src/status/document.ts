@@ -39,11 +39,12 @@ export function statusDocument(facts: StatusFacts) {
 }
 
 function jobPart(job: JobFacts) {
-  const { file, timezone, schedule, freshness, last, good, isRunning, nextSlot, slot, alerts } = job
+  const { file, timezone, schedule, every, freshness, last, good, isRunning, nextSlot, slot, alerts } = job
   return {
     file: file.path,
     timezone,
     schedule,
+    every,
     running: isRunning,
     last_good_run: good === null ? null : runPart(good),
     last_run: last === null ? null : { ...runPart(last), finish_reason: last.finishReason },

@@ -19,6 +19,8 @@ export interface JobFacts {
   readonly timezone: string
   /** Its cron pattern; null where it has none. */
   readonly schedule: string | null
+  /** How often its queries are due, as the file says it; null where it does not. */
+  readonly every: string | null
   readonly freshness: RunFreshness | null
   /** The newest run; null where it never ran. */
   readonly last: RunFacts | null

@@ -1,5 +1,7 @@
+import type { RunFreshness } from '../model/job-settings.ts'
 import { type FinishReason, isGoodRun } from '../model/run.ts'
 import { count, grouped } from '../model/text.ts'
+import { everyOf } from '../schedule/every.ts'
 import type { JobFacts, RunFacts } from './facts.ts'
 import type { Problem, ProblemKind } from './problem.ts'
 import { age, limit } from './times.ts'
@@ -13,9 +15,9 @@ export function endOf({ finishedAt, startedAt }: Pick<RunFacts, 'finishedAt' | '
 const retiredAfterMs = 14 * 86_400_000
 
 /** Whether a job was given up: its file is gone, and it was never scheduled or has not run for long. */
-export function isRetired({ file, last, schedule, freshness }: JobFacts, now: number): boolean {
+export function isRetired({ file, last, schedule, every, freshness }: JobFacts, now: number): boolean {
   if (file.state !== 'missing') return false
-  const isWatched = schedule !== null || freshness !== null
+  const isWatched = schedule !== null || every !== null || freshness !== null
   return !isWatched || last === null || now - endOf(last) > retiredAfterMs
 }
 
@@ -42,10 +44,14 @@ function brokenFile({ file }: JobFacts): Found {
   return { level: 'error', kind: 'job-file', text }
 }
 
-/** How old the last good run may be. Without `freshness_of_runs`, one missed time is a warning and two are an error. */
+/**
+ * How old the last good run may be. Without `freshness_of_runs`, one missed time of the schedule is a warning and two are an error;
+ * without a schedule, a period of `every` that passed without one.
+ */
 function stale(facts: JobFacts, now: number): Found {
-  const { freshness, missed, isRunning } = facts
+  const { missed, isRunning, schedule, every } = facts
   const kind: ProblemKind = 'stale'
+  const freshness = facts.freshness ?? (schedule === null && every !== null ? freshnessOf(every) : null)
   if (freshness === null) {
     const [first, second] = missed
     if (first === undefined || isRunning) return null
@@ -58,6 +64,8 @@ function stale(facts: JobFacts, now: number): Found {
   if (from === null) return null
   const ageMs = now - endOf(from)
   const last = facts.good === null ? 'No run was good yet' : `The last good run ended ${age(ageMs)}`
+  const allowed = (most: number): string =>
+    facts.freshness === null ? `it is due every ${every}` : `freshness_of_runs allows ${limit(most)}`
   const limits = [
     ['error', freshness.errorAfterMs],
     ['warning', freshness.warnAfterMs],
@@ -67,9 +75,21 @@ function stale(facts: JobFacts, now: number): Found {
       return {
         level,
         kind,
-        text: `${last}; freshness_of_runs allows ${limit(most)}. ${howToRun(facts)}`,
+        text: `${last}; ${allowed(most)}. ${howToRun(facts)}`,
       }
   return null
+}
+
+const hourMs = 3_600_000
+
+/** What is due so often is late after two periods, and left alone after three. */
+function freshnessOf(every: string): RunFreshness {
+  const period = everyOf(every)
+  const hours =
+    period.unit === 'hours'
+      ? period.count
+      : 24 * (period.unit === 'days' ? period.count : period.unit === 'month' ? 31 : 7)
+  return { warnAfterMs: 2 * hours * hourMs, errorAfterMs: 3 * hours * hourMs }
 }
 
 function howToRun({ file, last, isRunning }: JobFacts): string {

@@ -38,6 +38,7 @@ export function aJob(parts: Partial<JobFacts> = {}): JobFacts {
     file: { path: 'acme.yaml', state: 'sound' },
     timezone: 'UTC',
     schedule: '0 6 * * *',
+    every: null,
     freshness: null,
     last: aRun(),
     good: aRun(),

@@ -70,6 +70,22 @@ testTable<[what: string, job: Partial<JobFacts>, said: readonly string[]]>([
     ],
   ],
   ['missed times that freshness_of_runs allows', { ...good(hour), missed: [now - 3 * hour] }, []],
+  ['due every day, for two days', { schedule: null, every: '1d', good: aRun({ ago: 2 * day }) }, []],
+  [
+    'due every day, for longer',
+    { schedule: null, every: '1d', good: aRun({ ago: 2 * day + 1 }) },
+    [
+      'warning stale: The last good run ended 48 h ago; it is due every 1d. Run it with: rankline run acme.yaml',
+    ],
+  ],
+  [
+    'due twice a week, for three weeks',
+    { schedule: null, every: 'mon,thu', good: aRun({ ago: 21 * day + 1 }) },
+    [
+      'error stale: The last good run ended 21 d ago; it is due every mon,thu. Run it with: rankline run acme.yaml',
+    ],
+  ],
+  ['due often, and looked at by a schedule', { every: '1h', good: aRun({ ago: 9 * day }) }, []],
   ['a missed time, and it runs now', { missed: [now - 3 * hour], isRunning: true }, []],
 ])('how old the last good run is: %s', (_, job, expected) => {
   expect(saidOf(job)).toEqual(expected)

@@ -74,7 +74,8 @@ async function jobFacts(
 ): Promise<JobFacts> {
   const runs = await store.newestRuns(name)
   const { last, good } = runs
-  const { schedule = null, timezone = 'UTC', freshnessOfRuns = null } = described ?? last?.settings ?? {}
+  const settings = described ?? last?.settings ?? null
+  const { schedule = null, every = null, timezone = 'UTC', freshnessOfRuns = null } = settings ?? {}
   const [slot = null] = await store.slots(name, 1)
   const since = countedSince({ last, good, slot, changedAt }, { schedule, timezone })
   const isGone = file.state === 'missing'
@@ -83,6 +84,7 @@ async function jobFacts(
     file,
     timezone,
     schedule,
+    every,
     freshness: freshnessOfRuns,
     last: last === null ? null : await runFacts(store, last),
     good: good === null ? null : await runFacts(store, good),

@@ -101,7 +101,7 @@ function cells(job: JobDocument, now: number): readonly string[] {
     good === null ? 'never' : age(now - Date.parse(good.ended_at ?? good.started_at)),
     covered === null ? '-' : `${Math.floor(covered * 100)} %`,
     lastRun(job),
-    next === null ? '-' : ahead(Date.parse(next) - now),
+    next === null ? (job.every === null ? '-' : 'when due') : ahead(Date.parse(next) - now),
     grouped(job.spent_today),
     grouped(job.spent_this_month),
   ]
