@@ -316,7 +316,7 @@ export function echoMismatch(
   const number = integer(echo.num)
   const pages = pagesMeant(operation, asked, number)
   const found = {
-    q: textDifference(asked.text, echo.q, sameText),
+    q: textDifference(asked.text, echo.q, (one, other) => folded(one) === folded(other)),
     gl: textDifference(asked.params.gl, echo.gl, sameCode),
     cc: textDifference(asked.params.cc, echo.cc, sameCode),
     hl: textDifference(asked.params.hl, echo.hl, sameLanguage),
@@ -336,10 +336,6 @@ function textDifference(
 ): Difference | null {
   if (asked === undefined || typeof answered !== 'string') return null
   return same(String(asked), answered) ? null : { asked, answered }
-}
-
-function sameText(asked: string, answered: string): boolean {
-  return folded(asked) === folded(answered)
 }
 
 /** The text in NFC, without case, with single spaces. */

@@ -2,7 +2,7 @@ import type { JobSettings, PagingPolicy } from '../model/job.ts'
 import type { Observation } from '../model/result.ts'
 import { nextPage, type PagingRules, type QueryState, scoreQuery } from '../rank/advance.ts'
 import type { TargetHistory } from '../rank/paging.ts'
-import { distinctResults, type Page, unbrokenPages } from '../rank/ranks.ts'
+import { distinctResults, unbrokenPages } from '../rank/ranks.ts'
 
 /** One query on one day of its history. */
 export interface Day {
@@ -178,7 +178,8 @@ export function replay(stored: QueryState, rules: PagingRules, memory: SeenTarge
     // A page beyond the end is empty.
     const page = byNumber.get(next) ?? { page: next, state: 'done', items: [] }
     query = { ...query, pages: [...query.pages, page].sort((a, b) => a.page - b.page) }
-    const decision = nextPage(query, next, { facts: factsOf(page) }, rules)
+    const facts = { hasNextPage: page.isLast ? false : null, nextPage: null, currentPage: null }
+    const decision = nextPage(query, next, { facts }, rules)
     if ('next' in decision) {
       next = decision.next
       continue
@@ -189,10 +190,6 @@ export function replay(stored: QueryState, rules: PagingRules, memory: SeenTarge
       observations: new Map(observations.map(({ targetId, ...observed }) => [targetId, observed])),
     }
   }
-}
-
-function factsOf({ isLast }: Page) {
-  return { hasNextPage: isLast ? false : null, nextPage: null, currentPage: null }
 }
 
 /** The memory after one more search. */

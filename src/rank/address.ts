@@ -141,12 +141,8 @@ export function mayBeCached(link: string): boolean {
 /** The addresses that a page may have without its AMP marks, its own address first. */
 export function ampForms(url: URL): readonly Address[] {
   const cached = cachedPage(url)
-  const own = addressOf(url)
-  return [own, ...withoutMarks(own), ...(cached === null ? [] : allForms(addressOf(cached)))]
-}
-
-function allForms(address: Address): readonly Address[] {
-  return [address, ...withoutMarks(address)]
+  const pages = cached === null ? [url] : [url, cached]
+  return pages.map(addressOf).flatMap((address) => [address, ...withoutMarks(address)])
 }
 
 function cachedPage(url: URL): URL | null {
@@ -346,9 +342,11 @@ export function mayRedirect(link: string): boolean {
 export function resolveRedirect(link: string) {
   const { first, last } = follow(link)
   const redirected = last !== first
+  // Without a host; `//acme.com/` has one.
+  const isRelative = /^\s*\/(?!\/)/.test(link)
   return {
     /** The page that the link leads to; null if it is not a web page. */
-    url: isRelative(link) && !redirected ? null : last,
+    url: isRelative && !redirected ? null : last,
     /** Whether the link was a redirect with its target in it. */
     redirected,
   }
@@ -376,9 +374,4 @@ function follow(link: string) {
     last = next
   }
   return { first, last }
-}
-
-/** Without a host; `//acme.com/` has one. */
-function isRelative(link: string): boolean {
-  return /^\s*\/(?!\/)/.test(link)
 }

@@ -132,7 +132,8 @@ function addAmount(
   for (const format of [always, auto]) {
     const past = format.formatToParts(-amount, unit)
     const phrase = templateOf(past)
-    if (isClear(fold(phrase), unit)) add(phrase, { unit, amount: hasNumber(past) ? null : amount })
+    const hasNumber = past.some(({ type }) => type === 'integer')
+    if (isClear(fold(phrase), unit)) add(phrase, { unit, amount: hasNumber ? null : amount })
     // Hebrew has a word for two and adds the number in brackets.
     if (phrase.includes(' (#)')) add(phrase.replace(' (#)', ''), { unit, amount })
     add(templateOf(format.formatToParts(amount, unit)), 'ambiguous')
@@ -146,10 +147,6 @@ function amountsOf(locale: string): readonly number[] {
     Array.from({ length: 101 }, (_, index) => [rules.select(index + 1), index + 1] as const),
   )
   return [...new Set([1, 2, 3, ...samples.values()])]
-}
-
-function hasNumber(parts: readonly Intl.RelativeTimeFormatPart[]): boolean {
-  return parts.some(({ type }) => type === 'integer')
 }
 
 function templateOf(parts: readonly Intl.RelativeTimeFormatPart[]): string {

@@ -89,8 +89,11 @@ function pieceReader({ fetchedAt, language: code, country = null }: DateContext)
   return { read, isOtherEnd }
 }
 
+/** A folded piece without the label before it and the marks after it. */
 function bare(piece: string): string {
-  return unlabelled(fold(piece)).replace(/[,;:…]+$/, '')
+  return fold(piece)
+    .replace(label, '')
+    .replace(/[,;:…]+$/, '')
 }
 
 /** The date that the text has in all languages that can read it; null if two differ. */
@@ -196,11 +199,6 @@ const labels: readonly string[] = [
 ]
 
 const label = new RegExp(`^(?:${labels.join('|')})(?: ?: ?| |(?=\\d))`, 'u')
-
-/** A folded text without the label that it begins with. */
-function unlabelled(text: string): string {
-  return text.replace(label, '')
-}
 
 const iso =
   /^(?<day>\d{4}-\d{2}-\d{2})[t ](?<time>\d{2}:\d{2}(?<seconds>:\d{2}(?:\.\d+)?)?) ?(?<zone>z|utc|gmt|[+-]\d{2}:?\d{2})$/

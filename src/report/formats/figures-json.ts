@@ -126,7 +126,7 @@ function partFigures(part: PartSummary, target: number, source: FiguresSource) {
   const { data, measure } = source
   const about = (metric: MetricName) => ({ ...aboutOf(metric, source), kind, engine })
   const history = historyOfParts(data.history, [part])
-  const shown = lastSerps(data)
+  const shown = data.serps.filter(({ day }) => day === data.history.days.length - 1)
   const own = (source.byTarget.get(target) ?? []).filter(
     ({ keyword }) => partKey(partOf(keyword)) === partKey(part),
   )
@@ -141,11 +141,6 @@ function partFigures(part: PartSummary, target: number, source: FiguresSource) {
       : []),
     ...(firstTen === undefined ? [] : [{ ...about('first_ten_share'), ...numbers(firstTen) }]),
   ]
-}
-
-/** The first results of the last day. */
-function lastSerps({ history, serps }: PageData): PageData['serps'] {
-  return serps.filter(({ day }) => day === history.days.length - 1)
 }
 
 function numbers({ value, numerator, denominator, coverage, uncounted }: Figure) {

@@ -60,8 +60,7 @@ export function winnersAndLosers(statuses: readonly KeywordStatus[], curve: CtrC
   const of = (...movements: readonly string[]): readonly Mover[] =>
     statuses
       .filter(({ change }) => movements.includes(change.movement))
-      .map((status) => ({ status, ofOneSearch: ofOneSearch(status, curve) }))
-      .map((one) => ({ ...one, gain: gainOf(one.status, one.ofOneSearch) }))
+      .map((status) => weighed(status, curve))
       .toSorted(byWorth)
       .map(({ status, gain }) => ({ status, gain }))
   return {
@@ -77,13 +76,11 @@ interface Weighed extends Mover {
   readonly ofOneSearch: number
 }
 
-function ofOneSearch({ current, baseline, keyword }: KeywordStatus, curve: CtrCurve): number {
-  if (!hasClicks(keyword.kind)) return 0
-  return rateOf(curve, current.rank) - rateOf(curve, baseline?.value.rank ?? null)
-}
-
-function gainOf({ keyword: { volume, kind } }: KeywordStatus, clicks: number): number | null {
-  return volume === null || !hasClicks(kind) ? null : clicks * volume
+function weighed(status: KeywordStatus, curve: CtrCurve): Weighed {
+  const { current, baseline, keyword } = status
+  if (!hasClicks(keyword.kind)) return { status, gain: null, ofOneSearch: 0 }
+  const ofOneSearch = rateOf(curve, current.rank) - rateOf(curve, baseline?.value.rank ?? null)
+  return { status, gain: keyword.volume === null ? null : ofOneSearch * keyword.volume, ofOneSearch }
 }
 
 /** The greatest gain or loss first. A list has either gains or losses. */

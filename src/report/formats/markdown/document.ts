@@ -32,7 +32,7 @@ export const markdownFormat: ReportFormat = {
 }
 
 export function markdown(whole: WholeReport): string {
-  const { report, history, compare, measure, runs } = whole
+  const { job, report, history, compare, measure, runs } = whole
   const summary = summarise(history, { ...measure, compare })
   const parts =
     report.rows.length === 0
@@ -50,11 +50,8 @@ export function markdown(whole: WholeReport): string {
           ...runsSection(runs),
           ...definitionsSection(whole, summary),
         ]
-  return `${[heading(whole, summary), ...parts].join('\n\n')}\n`
-}
-
-function heading({ job }: WholeReport, { date }: Summary): string {
-  return `# Ranks of ${mdText(job)}${date === null ? '' : `, ${date}`}`
+  const heading = `# Ranks of ${mdText(job)}${summary.date === null ? '' : `, ${summary.date}`}`
+  return `${[heading, ...parts].join('\n\n')}\n`
 }
 
 function comparison(
