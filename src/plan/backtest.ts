@@ -18,9 +18,9 @@ export type Backtest = ReturnType<typeof backtest>
 /** The cost of a policy over a history, and what it would have missed. */
 export type PolicyOutcome = Readonly<Total>
 
-type Total = { readonly policy: PagingPolicy } & typeof nothing
+type Total = { readonly policy: PagingPolicy } & typeof noTotals
 
-const nothing = {
+const noTotals = {
   pages: 0,
   credits: 0,
   /** Observations of the targets that the policy waits for that are ranked when every page is bought. */
@@ -50,7 +50,7 @@ export function backtest(
   histories: Iterable<readonly Day[]>,
   settings: Pick<JobSettings, 'until' | 'deepEveryMs'>,
 ) {
-  const totals = policies.map((policy): Total => ({ policy, ...nothing }))
+  const totals = policies.map((policy): Total => ({ policy, ...noTotals }))
   let looks = 0
   let leftOut = 0
   for (const days of histories) {

@@ -101,7 +101,7 @@ export function nextPage(
     return { because: `page ${page} failed`, kind: 'failed' }
   const query = { ...stored, pages: trustedPages(stored, stored.pages) }
   const isTrusted = query.pages.find((one) => one.page === page)?.state === 'done'
-  const { hasNextPage, nextPage, currentPage } = 'facts' in end && isTrusted ? end.facts : saysNothing
+  const { hasNextPage, nextPage, currentPage } = 'facts' in end && isTrusted ? end.facts : noHints
   const { pages, maxPages, depth } = query
   return decidePaging({
     policy: rules.paging,
@@ -116,7 +116,7 @@ export function nextPage(
   })
 }
 
-const saysNothing = { hasNextPage: null, nextPage: null, currentPage: null }
+const noHints = { hasNextPage: null, nextPage: null, currentPage: null }
 const neverSeen: TargetHistory = { lastPage: null, lastRankedAt: null, firstAt: null, lastDeepAt: null }
 
 function wantedTargets(query: QueryState, page: number, rules: PagingRules): readonly WantedTarget[] {

@@ -50,13 +50,13 @@ export function parseCtr(text: string, file: string): CtrCurve {
     .filter((line) => line.text.replace(/[,;\s]/g, '') !== '')
   const mistakes: string[] = []
   const addMistake = (line: number, sentence: string) => mistakes.push(`${file}:${line}: ${sentence}`)
-  const said = readFacts(lines.filter(isComment), addMistake)
+  const given = readFacts(lines.filter(isComment), addMistake)
   const rates = readRates(
     lines.filter((line) => !isComment(line)),
     addMistake,
   )
   if (mistakes.length > 0) throw new UsageError(mistakes.join('\n'))
-  return { name: said.name ?? '', version: said.version ?? '', source: said.source ?? '', rates }
+  return { name: given.name ?? '', version: given.version ?? '', source: given.source ?? '', rates }
 }
 
 type AddMistake = (line: number, sentence: string) => void
@@ -69,20 +69,20 @@ function readFacts(
   comments: readonly Line[],
   addMistake: AddMistake,
 ): Partial<Record<(typeof facts)[number], string>> {
-  const said: Partial<Record<(typeof facts)[number], string>> = {}
+  const given: Partial<Record<(typeof facts)[number], string>> = {}
   for (const { number, text } of comments) {
     // A spreadsheet ends every line with as many separators as there are columns.
     const [, key = '', value = ''] =
       unquoted(text.replace(/[,;\s]+$/, '')).match(/^#\s*([a-z]+)\s*:\s*(.*)$/i) ?? []
     const fact = facts.find((one) => one === key.toLowerCase())
     if (fact === undefined || value === '') continue
-    if (said[fact] !== undefined) addMistake(number, `${fact} is given twice; keep one line '# ${fact}: …'`)
-    said[fact] = value
+    if (given[fact] !== undefined) addMistake(number, `${fact} is given twice; keep one line '# ${fact}: …'`)
+    given[fact] = value
   }
   for (const fact of facts)
-    if (said[fact] === undefined)
+    if (given[fact] === undefined)
       addMistake(1, `the curve has no ${fact}; add a line '# ${fact}: …' above the header`)
-  return said
+  return given
 }
 
 function readRates([header, ...rows]: readonly Line[], addMistake: AddMistake): readonly number[] {

@@ -74,8 +74,8 @@ function ofDay(rows: Iterable<Row>): ReadonlyMap<string, Row> {
 /** The observation with the names, tags, volume and landing page of the newest run. */
 function asAsked(observed: Row | undefined, asked: Row): Row {
   if (observed === undefined) return asked
-  const said = ['target', 'tags', 'own', 'volume', 'intended_url', 'labels']
-  return { ...observed, ...Object.fromEntries(said.map((name) => [name, asked[name] ?? null])) }
+  const ofNewestRun = ['target', 'tags', 'own', 'volume', 'intended_url', 'labels']
+  return { ...observed, ...Object.fromEntries(ofNewestRun.map((name) => [name, asked[name] ?? null])) }
 }
 
 function reportRow(latest: Row, { series, baseline, change }: KeywordStatus, { days }: RankHistory): Row {

@@ -65,7 +65,7 @@ export function diffSerps<Result extends SerpResult>(
   const [before, after] = [byKey(from), byKey(to)]
   const bothSaw = commonDepth(from, to)
   const comparedDepth = Math.min(bothSaw, depth)
-  const [gone, come] = [without(before, after), without(after, before)]
+  const [left, entered] = [without(before, after), without(after, before)]
   const pairs = [...after.values()].flatMap((result) => {
     const old = before.get(result.key)
     return old !== undefined && Math.min(old.rank, result.rank) <= depth
@@ -76,12 +76,12 @@ export function diffSerps<Result extends SerpResult>(
   const isDeeper = ({ rank }: Result): boolean => rank > comparedDepth && rank <= depth
   return {
     comparedDepth,
-    entered: come.filter(isCompared),
-    left: gone.filter(isCompared),
+    entered: entered.filter(isCompared),
+    left: left.filter(isCompared),
     moved: pairs.filter(hasMoved),
     changed: pairs.filter(hasChanged),
     same: pairs.filter((pair) => !hasMoved(pair) && !hasChanged(pair)).length,
-    notCompared: { from: gone.filter(isDeeper).length, to: come.filter(isDeeper).length },
+    notCompared: { from: left.filter(isDeeper).length, to: entered.filter(isDeeper).length },
     turnover: turnoverOf(before, after, Math.min(turnoverDepth, bothSaw)),
   }
 }

@@ -244,13 +244,13 @@ function footer(all: readonly DiffSummary[], compare: ComparisonDay | null): rea
   const alone = all.filter(({ from, to }) => from === null && to !== null).length
   const unseen = all.filter(({ to }) => to === null).length
   const gaps = all.filter(({ hasGaps }) => hasGaps).length
-  const said = compare !== null && days('from').length === 0
+  const isNothingCompared = compare !== null && days('from').length === 0
   const queries = (n: number, one: string, more: string): string =>
     `${count(n, 'query', 'queries')} ${n === 1 ? one : more}`
   return [
     `${count(all.length, 'query', 'queries')}, ${days('to').join(', ')}. turnover: share of the first ten that differs from before. depth: as far down as both days were checked.`,
     ...comparison(days('from'), compare),
-    ...(alone > 0 && !said ? [`${queries(alone, 'has', 'have')} nothing to compare with.`] : []),
+    ...(alone > 0 && !isNothingCompared ? [`${queries(alone, 'has', 'have')} nothing to compare with.`] : []),
     ...(unseen > 0 ? [`${queries(unseen, 'has', 'have')} no results yet.`] : []),
     ...(gaps > 0 ? [`${queries(gaps, 'lacks', 'lack')} pages on one of the days; --query says which.`] : []),
   ]

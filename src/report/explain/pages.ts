@@ -32,8 +32,10 @@ export function explainState(record: QueryRecord, target: Pick<TargetRecord, 'st
 
 /** Names the pages whose answers repeat another query than the one sent; null for none. */
 function answeredOtherwise(pages: readonly PageStatus[]): string | null {
-  const such = pages.filter(({ mismatched }) => mismatched)
-  return such.length === 0 ? null : `${pageNumbers(such)} answered a different query than requested`
+  const mismatchedPages = pages.filter(({ mismatched }) => mismatched)
+  return mismatchedPages.length === 0
+    ? null
+    : `${pageNumbers(mismatchedPages)} answered a different query than requested`
 }
 
 function whyRanked({ pageSize }: QueryRecord, pages: readonly PageStatus[], page: number | null): string {
@@ -67,7 +69,7 @@ function whyUnknown({ end }: QueryRecord, pages: readonly PageStatus[]): string 
   return `${seen ? 'It is on no page that was fetched, but ' : 'Not known: '}${because}.`
 }
 
-const unseen: readonly (readonly [PageStatus['state'], string, string])[] = [
+const unchecked: readonly (readonly [PageStatus['state'], string, string])[] = [
   ['failed', 'failed', 'failed'],
   ['open', 'was not fetched', 'were not fetched'],
   ['skipped', 'was not asked for', 'were not asked for'],
@@ -76,13 +78,13 @@ const unseen: readonly (readonly [PageStatus['state'], string, string])[] = [
 
 /** What became of the pages that were not checked: one text for all pages with the same state and cause. */
 function gaps(pages: readonly PageStatus[]): string[] {
-  return unseen.flatMap(([state, one, several]) => {
-    const such = pages.filter((page) => page.state === state)
-    const causes = new Set(such.map(({ cause }) => cause))
+  return unchecked.flatMap(([state, one, several]) => {
+    const ofState = pages.filter((page) => page.state === state)
+    const causes = new Set(ofState.map(({ cause }) => cause))
     return [...causes].map((cause) => {
-      const same = such.filter((page) => page.cause === cause)
-      const fate = same.length === 1 ? one : several
-      return `${pageNumbers(same)} ${fate}${cause === null || cause === '' ? '' : ` (${cause})`}`
+      const same = ofState.filter((page) => page.cause === cause)
+      const verb = same.length === 1 ? one : several
+      return `${pageNumbers(same)} ${verb}${cause === null || cause === '' ? '' : ` (${cause})`}`
     })
   })
 }

@@ -47,7 +47,7 @@ interface TableLook extends TextLook {
   readonly compare?: ComparisonDay | null
 }
 
-interface Written extends Column {
+interface RankColumn extends Column {
   readonly cell: (row: Row, place: number) => string
 }
 
@@ -66,7 +66,7 @@ export function rankTable(report: RankReport, { width, color, compare = null }: 
 }
 
 /** In the order of the table; in a narrow terminal the last columns are dropped first. */
-function columnsOf({ rows, statuses }: RankReport): readonly Written[] {
+function columnsOf({ rows, statuses }: RankReport): readonly RankColumn[] {
   const several = (cell: (row: Row) => unknown): boolean => new Set(rows.map(cell)).size > 1
   return [
     { title: 'query', shrinks: true, least: 24, cell: ({ query }) => sanitize(String(query)) },
@@ -88,19 +88,23 @@ function columnsOf({ rows, statuses }: RankReport): readonly Written[] {
   ]
 }
 
-const operationColumn: Written = {
+const operationColumn: RankColumn = {
   title: 'operation',
   shrinks: true,
   cell: ({ operation }) => String(operation),
 }
-const sinceColumn: Written = { title: 'since', dropped: true, cell: (row) => String(row.previous_date ?? '') }
+const sinceColumn: RankColumn = {
+  title: 'since',
+  dropped: true,
+  cell: (row) => String(row.previous_date ?? ''),
+}
 
 /** One day is no trend. */
 function hasTrend(statuses: RankReport['statuses']): boolean {
   return (statuses[0]?.series.cells.length ?? 0) > 1
 }
 
-function trendOf(statuses: RankReport['statuses']): Written {
+function trendOf(statuses: RankReport['statuses']): RankColumn {
   return {
     title: 'trend',
     shrinks: true,

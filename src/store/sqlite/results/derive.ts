@@ -44,7 +44,7 @@ export function deriver(db: Database, memory: StoreCache): Derive {
   const keepResults = resultWriter(db, memory)
   const readQuery = queryStateReader(db, memory)
   const follow = queryUpdateWriter(db, memory.items)
-  const said = (run: number, query: number) =>
+  const stored = (run: number, query: number) =>
     new Map(observed.all(db, { run, query }).map(({ targetId, ...what }) => [targetId, JSON.stringify(what)]))
 
   return (queryId, derived, scoreQuery) => {
@@ -56,11 +56,11 @@ export function deriver(db: Database, memory: StoreCache): Derive {
     let changed = 0
     const runs = runsOf.all(db, { query: queryId })
     for (const { runId } of runs) {
-      const before = said(runId, queryId)
+      const before = stored(runId, queryId)
       forgetCountsOf(db, runId)
       const read = readQuery(runId, queryId)
       follow(read, { ...scoreQuery(read.query), paging: null })
-      for (const [target, what] of said(runId, queryId)) if (before.get(target) !== what) changed += 1
+      for (const [target, what] of stored(runId, queryId)) if (before.get(target) !== what) changed += 1
     }
     return { weighed: runs.length, changed, repaired }
   }

@@ -366,7 +366,7 @@ function observationWriter(
     const answerId = rows.find((row) => row.page === page)?.answerId ?? null
     return answerId === null ? undefined : items.of(answerId)[place]
   }
-  return ({ runId, queryId, rows }, { targetId, places, ...said }) => {
+  return ({ runId, queryId, rows }, { targetId, places, ...observed }) => {
     const fetched = rows.flatMap(({ fetchedAt }) => fetchedAt ?? [])
     if (fetched.length === 0) return
     const found = places.map((place) => ({ ...place, item: itemAt(rows, place) }))
@@ -376,17 +376,17 @@ function observationWriter(
       queryId,
       targetId,
       Math.max(...fetched),
-      said.state,
-      said.rank,
-      said.exactness,
-      said.depth,
+      observed.state,
+      observed.rank,
+      observed.exactness,
+      observed.depth,
       best?.item?.linkId ?? null,
       best?.item?.titleId ?? null,
       best?.page ?? null,
-      said.unbrokenDepth,
-      said.unbrokenPages,
+      observed.unbrokenDepth,
+      observed.unbrokenPages,
       found.length > 1 ? JSON.stringify(found.map(({ rank, item }) => [rank, item?.linkId ?? null])) : null,
-      said.suspect ? 1 : 0,
+      observed.suspect ? 1 : 0,
     )
   }
 }

@@ -125,17 +125,21 @@ function detailWriter(
   ])
   return (answerId, placed) => {
     const dated = placed.flatMap(({ result: { news, video }, ...at }) => {
-      const said = video ?? news
-      return said === null ? [] : { ...at, said, video }
+      const details = video ?? news
+      return details === null ? [] : { ...at, details, video }
     })
     const images = placed.flatMap(({ result: { image }, ...at }) => (image === null ? [] : { ...at, image }))
     const texts = dictionary.texts([
-      ...dated.flatMap(({ said, video }) => [said.date, video?.channel ?? null, video?.duration ?? null]),
+      ...dated.flatMap(({ details, video }) => [
+        details.date,
+        video?.channel ?? null,
+        video?.duration ?? null,
+      ]),
       ...images.map(({ image }) => image.thumbnail),
     ])
     const links = dictionary.links(images.map(({ image }) => image.imageUrl))
     writeDated(
-      dated.map(({ kind, place, said: { publishedAt, precision }, video }, index) => {
+      dated.map(({ kind, place, details: { publishedAt, precision }, video }, index) => {
         const [dateId = null, channelId = null, durationId = null] = texts.slice(index * 3, index * 3 + 3)
         const published = publishedAt === null ? null : Date.parse(publishedAt)
         const seconds = video?.durationSeconds ?? null
