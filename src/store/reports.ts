@@ -109,8 +109,8 @@ export interface QueryRecord {
 
 export interface PageRecord {
   readonly page: number
-  /** `open`: not fetched yet; `skipped`: not asked for, as its cause says. */
-  readonly state: 'done' | 'failed' | 'open' | 'skipped'
+  /** `open`: not fetched yet; `skipped`: not asked for, as its cause says; `pruned`: retention dropped its results. */
+  readonly state: 'done' | 'failed' | 'open' | 'skipped' | 'pruned'
   readonly cause: string | null
   /** Its answer repeats another question than asked. */
   readonly mismatched?: true

@@ -236,7 +236,7 @@ testTable([
   [['db', 'backup', 'a.db', 'b.db'], "takes no 'b.db'"],
   [['db', 'check', 'copy.db'], "rankline db check takes no 'copy.db'. Name the database with --db"],
   [['db', 'prune'], 'rankline db prune --answers 90d'],
-  [['db', 'prune', '--answers', '90'], "--answers cannot be '90'; write a span such as 12h, 90d or 26w"],
+  [['db', 'prune', '--answers', '90'], "--answers cannot be '90'; write a span such as 12h, 90d, 26w or 2y"],
   [['db', 'prune', '--answers', '0d'], "--answers cannot be '0d'"],
   [['db', 'prune', '--answers', '7d', '--answers', '9d'], '--answers is given more than once'],
   [['db', 'prune', 'x.db', '--answers', '7d'], "rankline db prune takes no 'x.db'"],

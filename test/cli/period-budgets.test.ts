@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Workspace } from '../support/rankline.ts'
-import { staged, waitWhile } from './staged.ts'
+import { callAt, staged, waitWhile } from './staged.ts'
 
 const hour = 3_600_000
 
@@ -8,17 +8,6 @@ const hour = 3_600_000
 function clockOff(ms: number): Readonly<Record<string, string>> {
   const script = `const { now } = Date; Date.now = () => now() + ${ms}`
   return { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(script)}` }
-}
-
-/** Calls the program with a clock that is off by as much. */
-async function callAt(place: Workspace, ms: number, ...args: readonly string[]) {
-  const { now } = Date
-  Date.now = () => now() + ms
-  try {
-    return await place.call(args)
-  } finally {
-    Date.now = now
-  }
 }
 
 /** How far the clock must be set so that it shows a time of today, or of so many days later, in a far zone. */

@@ -31,3 +31,14 @@ export async function threeDays(job: string): Promise<Workspace> {
 export async function waitWhile(isSo: () => boolean): Promise<void> {
   while (isSo()) await new Promise((resolve) => setTimeout(resolve, 5))
 }
+
+/** Calls the program with a clock that is off by as much. */
+export async function callAt(place: Workspace, ms: number, ...args: readonly string[]) {
+  const { now } = Date
+  Date.now = () => now() + ms
+  try {
+    return await place.call(args)
+  } finally {
+    Date.now = now
+  }
+}

@@ -115,6 +115,7 @@ const states: Readonly<Record<ExplainedPage['state'], string>> = {
   open: 'not fetched yet',
   skipped: 'not asked for',
   passed: 'passed over',
+  pruned: 'pruned',
 }
 
 function pageHead({ page, state, cause, fetched_at: at, results }: ExplainedPage): string {

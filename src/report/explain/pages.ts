@@ -24,6 +24,8 @@ export function pageStatuses({ pages }: Pick<QueryRecord, 'pages'>): readonly Pa
 /** A sentence that says why a target has its state. */
 export function explainState(record: QueryRecord, target: Pick<TargetRecord, 'state' | 'page'>): string {
   const pages = pageStatuses(record)
+  if (pages.some(({ state }) => state === 'pruned'))
+    return 'The results were pruned: what was observed is all that is left.'
   if (target.state === 'unknown') return whyUnknown(record, pages)
   const why = target.state === 'ranked' ? whyRanked(record, pages, target.page) : whyAbsent(record, pages)
   const doubtful = answeredOtherwise(pages.filter(({ page }) => page <= (target.page ?? page)))
@@ -74,6 +76,7 @@ const unchecked: readonly (readonly [PageStatus['state'], string, string])[] = [
   ['open', 'was not fetched', 'were not fetched'],
   ['skipped', 'was not asked for', 'were not asked for'],
   ['passed', 'was passed over', 'were passed over'],
+  ['pruned', 'was pruned', 'were pruned'],
 ]
 
 /** What became of the pages that were not checked: one text for all pages with the same state and cause. */

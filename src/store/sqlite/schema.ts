@@ -254,6 +254,8 @@ export const answers = sqliteTable(
     malformed: text(),
     /** Parameters that the answer echoes differently than they were sent, as JSON; null where there are none. */
     echoMismatch: text('echo_mismatch'),
+    /** When retention dropped its results, texts and body; null while they are stored. */
+    prunedAt: integer('pruned_at'),
   },
   (table) => [
     index('answers_query').on(table.queryId, table.page, table.fetchedAt),

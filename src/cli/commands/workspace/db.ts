@@ -1,5 +1,7 @@
 import { databasePath } from '../../../app/config.ts'
 import { tryCollectorLock } from '../../../app/lock.ts'
+import { applyRetention, countRetention, type Keep, type Retained } from '../../../app/scheduler/retention.ts'
+import { openWorkspace } from '../../../app/workspace.ts'
 import { busyExitCode, RanklineError, UsageError } from '../../../model/errors.ts'
 import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
 import { closestMatch, count, grouped, parseDuration, size } from '../../../model/text.ts'
@@ -9,16 +11,17 @@ import { needsMigration, requireDatabase } from '../../../store/sqlite/connectio
 import { databaseLock } from '../../../store/sqlite/connection/lock.ts'
 import { backUp } from '../../../store/sqlite/maintenance/backup.ts'
 import { checkDatabase, type Finding } from '../../../store/sqlite/maintenance/check.ts'
-import { countOld, dropOld, type Pruned, type Room, shrink } from '../../../store/sqlite/maintenance/prune.ts'
+import { type Room, shrink } from '../../../store/sqlite/maintenance/prune.ts'
 import { openStore } from '../../../store/sqlite/open.ts'
 import type { Command, TypedFlags } from '../../flags.ts'
 
 const works = { backup, check, migrate, prune }
-const flagsOfPrune = ['answers', 'dry-run', 'vacuum'] as const
+const flagsOfPrune = ['answers', 'results', 'dry-run', 'vacuum'] as const
 const brokenExitCode = 3
 
 const flags = {
   answers: textFlag('prune: drop stored bodies of answers older than this, for instance 90d'),
+  results: textFlag('prune: drop results older than this, for instance 2y; ranks stay'),
   'dry-run': switchFlag('prune: show what would be dropped'),
   vacuum: switchFlag('prune: rewrite the file, so that it becomes smaller'),
 } satisfies Flags
@@ -122,29 +125,46 @@ function advice(isDamaged: boolean): string {
     : `Everything else is intact, and rankline can continue with the file. ${backup}: take from it only what is broken here`
 }
 
-/** `rankline db prune`: drops the stored bodies of old answers; what was read from them stays. */
+/** `rankline db prune`: drops what is older than it is to be kept, by flags or by rankline.yaml; ranks stay. */
 export async function prune(flags: PruneFlags, terminal: Terminal): Promise<number> {
   const database = databasePath(flags)
   const now = systemClock.wall()
-  const request = { before: now - readAge(flags.answers), now }
+  const keep = await keepOf(flags)
   if (flags['dry-run'] === true) {
-    await printPruned(flags, terminal, await countOld(database, request), null)
+    requireDatabase(database)
+    if (keep.resultsMs !== null && needsMigration(database))
+      throw new UsageError(
+        `${database} belongs to an older rankline. Bring it up to date first: rankline db migrate`,
+      )
+    await printPruned(flags, terminal, await countRetention(database, keep, now), null)
     return 0
   }
   // Taken before anything is dropped: the whole command is refused, or none of it.
-  using _turn = turnFor(database, flags)
-  const { fileBytes, freeBytes, ...pruned } = await dropOld(database, request)
-  const room = flags.vacuum === true ? await shrink(database) : { fileBytes, freeBytes }
-  await printPruned(flags, terminal, pruned, room)
+  using turn = turnFor(database, flags)
+  const dropped = await applyRetention(database, keep, now, turn !== null)
+  const room = flags.vacuum === true ? await shrink(database) : dropped.room
+  if (keep.resultsMs !== null && dropped.swept === null)
+    terminal.log('Texts that nothing names any more stay until no other process is collecting.')
+  await printPruned(flags, terminal, dropped, room)
   return 0
 }
 
-function readAge(text: string | undefined): number {
-  if (text === undefined)
-    throw new UsageError('Name the age from which stored bodies are dropped: rankline db prune --answers 90d')
-  const age = parseDuration(text, 'mhdw')
+/** How long to keep what: as flags say, else as rankline.yaml of the working folder does. */
+async function keepOf({ answers, results }: PruneFlags): Promise<Keep> {
+  if (answers !== undefined || results !== undefined)
+    return { answersMs: readAge('--answers', answers), resultsMs: readAge('--results', results) }
+  const { keep } = await openWorkspace('.')
+  if (keep.answersMs !== null || keep.resultsMs !== null) return keep
+  throw new UsageError(
+    'Name the age from which stored bodies are dropped: rankline db prune --answers 90d, or keep: { answers: 90d } in rankline.yaml',
+  )
+}
+
+function readAge(flag: string, text: string | undefined): number | null {
+  if (text === undefined) return null
+  const age = parseDuration(text, 'mhdwy')
   if (age !== null && age > 0) return age
-  throw new UsageError(`--answers cannot be '${text}'; write a span such as 12h, 90d or 26w`)
+  throw new UsageError(`${flag} cannot be '${text}'; write a span such as 12h, 90d, 26w or 2y`)
 }
 
 /** While another process collects, the file cannot be rewritten (it would wait until it fails) or migrated. */
@@ -173,19 +193,40 @@ export function turnOf(database: string, why: string): Disposable {
 async function printPruned(
   flags: PruneFlags,
   terminal: Terminal,
-  { bodies, bytes, kept }: Pruned,
+  { bodies, results, swept }: Retained,
   room: Room | null,
 ): Promise<void> {
   const dry = room === null
   if (flags.json === true) {
     const file = dry ? {} : { file_bytes: room.fileBytes, free_bytes: room.freeBytes }
-    await terminal.write(`${JSON.stringify({ dry_run: dry, bodies, bytes, kept, ...file }, null, 2)}\n`)
+    const ofBodies = bodies === null ? {} : { bodies: bodies.bodies, bytes: bodies.bytes, kept: bodies.kept }
+    const ofResults =
+      results === null
+        ? {}
+        : {
+            results: {
+              ...{ answers: results.answers, results: results.results, kept: results.kept },
+              ...(swept === null ? {} : { texts: swept.texts, links: swept.links }),
+            },
+          }
+    await terminal.write(`${JSON.stringify({ dry_run: dry, ...ofBodies, ...ofResults, ...file }, null, 2)}\n`)
     return
   }
-  await terminal.write(
-    `${dry ? 'Would drop' : 'Dropped'} ${count(bodies, 'stored body', 'stored bodies')}, ${size(bytes)}.\n`,
-  )
-  if (kept > 0) terminal.log(`${count(kept, 'body', 'bodies')} of that age stay: a run may still need them.`)
+  const verb = dry ? 'Would drop' : 'Dropped'
+  if (bodies !== null) {
+    await terminal.write(
+      `${verb} ${count(bodies.bodies, 'stored body', 'stored bodies')}, ${size(bodies.bytes)}.\n`,
+    )
+    if (bodies.kept > 0)
+      terminal.log(`${count(bodies.kept, 'body', 'bodies')} of that age stay: a run may still need them.`)
+  }
+  if (results !== null) {
+    await terminal.write(
+      `${verb} ${count(results.results, 'result')} of ${count(results.answers, 'answer')}; ranks stay.\n`,
+    )
+    if (results.kept > 0)
+      terminal.log(`${count(results.kept, 'answer')} of that age keep theirs: a run may still need them.`)
+  }
   if (!dry) terminal.log(roomLine(room))
 }
 

@@ -34,7 +34,7 @@ export interface Room {
 type Total = { -readonly [K in keyof Pruned]: Pruned[K] }
 
 /** Answers that are read at once. */
-const portion = 256
+export const portion = 256
 /** How long one change may hold other writers up. */
 const longestChangeMs = 20
 const shortestPauseMs = 50
@@ -75,7 +75,11 @@ export async function shrink(path: string): Promise<Room> {
   })
 }
 
-async function changing<T>(path: string, change: (db: Database.Database) => T | Promise<T>): Promise<T> {
+/** Opens a database to change what retention may. */
+export async function changing<T>(
+  path: string,
+  change: (db: Database.Database) => T | Promise<T>,
+): Promise<T> {
   // Refuses a file that is not a database of rankline before anything is written.
   await inspect(path, () => {})
   const db = openFile(path)
@@ -116,7 +120,7 @@ function* oldAnswers(db: Database.Database, { before }: PruneRequest): Generator
 /** Whether a body may be dropped, counted either way. */
 function note(total: Total, judge: MustKeep, id: number): boolean {
   const judged = judge(id)
-  if (judged === undefined) return false
+  if (judged === undefined || judged.bytes === null) return false
   if (judged.mustKeep === 1) {
     total.kept += 1
     return false
@@ -132,25 +136,43 @@ const dropBody = prepared(($: Values<{ id: number }>) =>
 
 /** Drops what may be dropped of these bodies, in as many changes as that takes. */
 function dropper(db: Database.Database, judging: () => MustKeep, total: Total) {
-  /** Answers how many it processed. Decided inside the change: a task may take an answer at any time. */
-  const dropSome = db.transaction((ids: readonly number[], until: number): number => {
+  // Decided inside the change: a task may take an answer at any time.
+  return inSteps<number>(db, () => {
     const judge = judging()
-    for (const [index, id] of ids.entries()) {
+    return (id) => {
       if (note(total, judge, id)) dropBody.run(db, { id })
+    }
+  })
+}
+
+/**
+ * Does something for each of a list, in as many short changes as that takes, with pauses between them in which others write.
+ *
+ * @param begin called in each change, for what holds only there
+ */
+export function inSteps<T>(
+  db: Database.Database,
+  begin: () => (one: T) => void,
+): (list: readonly T[]) => Promise<void> {
+  /** Answers how many it processed. */
+  const doSome = db.transaction((list: readonly T[], until: number): number => {
+    const one = begin()
+    for (const [index, each] of list.entries()) {
+      one(each)
       if (performance.now() >= until) return index + 1
     }
-    return ids.length
+    return list.length
   })
-  return async (ids: readonly number[]): Promise<void> => {
-    for (let done = 0; done < ids.length; ) {
+  return async (list) => {
+    for (let done = 0; done < list.length; ) {
       const began = performance.now()
-      done += dropSome.immediate(ids.slice(done), began + longestChangeMs)
+      done += doSome.immediate(list.slice(done), began + longestChangeMs)
       await sleep(Math.max(shortestPauseMs, performance.now() - began))
     }
   }
 }
 
-function roomOf(db: Database.Database): Room {
+export function roomOf(db: Database.Database): Room {
   const number = (name: string): number => Number(db.pragma(name, { simple: true }))
   const page = number('page_size')
   return { fileBytes: number('page_count') * page, freeBytes: number('freelist_count') * page }
@@ -172,8 +194,10 @@ function unchanged(error: unknown, path: string): unknown {
   return error
 }
 
-/** Undefined where the answer has no body. */
-type MustKeep = (answerId: number) => { readonly bytes: number; readonly mustKeep: 0 | 1 } | undefined
+/** `bytes` is null where the answer has no body. */
+export type MustKeep = (
+  answerId: number,
+) => { readonly bytes: number | null; readonly mustKeep: 0 | 1 } | undefined
 
 /** The newest runs of jobs with `freshness`, as pairs of run and the oldest instant of an answer that it may use. */
 const freshRuns = prepared(($: Values<{ now: number }>) => {
@@ -198,7 +222,7 @@ const judged = prepared(($: Values<{ id: number; underWay: string; fresh: string
   const unsettled = sql`${tasks.queryId} = ${answers.queryId} AND ${tasks.state} NOT IN ('done', 'skipped')`
   return orm
     .select({
-      bytes: sql<number>`length(${rawAnswers.body})`,
+      bytes: sql<number | null>`length(${rawAnswers.body})`,
       mustKeep: sql<0 | 1>`EXISTS (SELECT 1 FROM ${tasks}
           WHERE ${tasks.answerId} = ${answers.id} AND ${tasks.state} = 'answered')
         OR EXISTS (SELECT 1 FROM ${runs} ${ofGroup} JOIN ${tasks} ON ${tasks.runId} = ${ofGroup.id}
@@ -208,10 +232,10 @@ const judged = prepared(($: Values<{ id: number; underWay: string; fresh: string
           JOIN ${runQueries} ON ${runQueries.runId} = f.value ->> 0 AND ${runQueries.queryId} = ${answers.queryId}
           WHERE ${answers.fetchedAt} >= f.value ->> 1)`,
     })
-    .from(rawAnswers)
-    .innerJoin(answers, eq(answers.id, rawAnswers.answerId))
+    .from(answers)
+    .leftJoin(rawAnswers, eq(rawAnswers.answerId, answers.id))
     .leftJoin(runs, eq(runs.id, answers.runId))
-    .where(eq(rawAnswers.answerId, $.id))
+    .where(eq(answers.id, $.id))
 })
 
 /**
@@ -219,7 +243,7 @@ const judged = prepared(($: Values<{ id: number; underWay: string; fresh: string
  * with the same query in the same group or in a run under way, or one of the next run of a job with `freshness`. A decision
  * holds within its change.
  */
-function mustKeepBody(db: Database.Database, now: number): () => MustKeep {
+export function mustKeepBody(db: Database.Database, now: number): () => MustKeep {
   return () => {
     const listed = { underWay: runsUnderWay.one(db).list, fresh: freshRuns.one(db, { now }).list }
     return (id) => judged.get(db, { id, ...listed })

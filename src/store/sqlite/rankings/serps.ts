@@ -110,6 +110,7 @@ const pages = prepared(($: Values<{ run: number; query: number }>) =>
         string | null
       >`strftime('%Y-%m-%dT%H:%M:%fZ', ${answers.fetchedAt} / 1000.0, 'unixepoch')`,
       mismatched: sql<0 | 1>`${isNotNull(answers.echoMismatch)}`,
+      pruned: sql<0 | 1>`${isNotNull(answers.prunedAt)}`,
     })
     .from(tasks)
     .leftJoin(answers, eq(answers.id, tasks.answerId))
@@ -198,10 +199,15 @@ const kinds = new Map(Object.entries(kindCodes).map(([kind, code]) => [code as n
 
 /** The stored pages of a query in a run. */
 function pagesOf(db: Database, run: number, query: number): readonly PageRecord[] {
-  return pages.all(db, { run, query }).map(({ state, mismatched, ...page }) => ({
+  return pages.all(db, { run, query }).map(({ state, mismatched, pruned, ...page }) => ({
     ...page,
     ...(mismatched === 1 ? { mismatched: true as const } : {}),
-    state: state === 'done' || state === 'failed' || state === 'skipped' ? state : 'open',
+    state:
+      pruned === 1
+        ? 'pruned'
+        : state === 'done' || state === 'failed' || state === 'skipped'
+          ? state
+          : 'open',
     results: resultsOfPage
       .all(db, { run, query, page: page.page })
       .map(({ kind, ...result }) => ({ ...result, kind: kinds.get(kind) as ResultKind })),

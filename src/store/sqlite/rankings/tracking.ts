@@ -8,6 +8,7 @@ import { namedTargets, type TargetRow, targetFromRow } from '../cache.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
 import { mismatchedIn } from '../runs.ts'
 import {
+  answers,
   hosts,
   links,
   observations as o,
@@ -73,7 +74,9 @@ const observedInRun = prepared(
 const deepest = prepared(
   ($: Values<{ run: number; query: number }>) =>
     sql<{ depth: number | null }>`SELECT max(CASE WHEN ${ended} THEN 1e999 ELSE ${unbrokenDepth} END) AS depth
-    FROM ${o} WHERE ${o.runId} = ${$.run} AND ${o.queryId} = ${$.query}`,
+    FROM ${o} WHERE ${o.runId} = ${$.run} AND ${o.queryId} = ${$.query}
+      AND NOT EXISTS (SELECT 1 FROM ${tasks} JOIN ${answers} ON ${answers.id} = ${tasks.answerId}
+        WHERE ${tasks.runId} = ${$.run} AND ${tasks.queryId} = ${$.query} AND ${answers.prunedAt} IS NOT NULL)`,
 )
 
 const partial = prepared(($: Values<{ job: string }>) =>

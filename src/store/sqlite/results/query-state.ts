@@ -48,6 +48,8 @@ type PageList = readonly [
   isLast: number | null,
   /** 1 if its answer repeats another query than the one sent. */
   mismatched: number | null,
+  /** 1 where retention dropped its results. */
+  pruned: number | null,
 ]
 
 type PageRow = ReturnType<typeof pageRow>
@@ -110,13 +112,14 @@ export function queryStateReader(
   const pages = db
     .prepare<[number, number], PageList>(
       `SELECT t.id, t.page, t.state, t.cause, t.ready, t.answer_id, a.fetched_at, t.rank_base, t.ranks, a.has_next_page = 0,
-        a.echo_mismatch IS NOT NULL
+        a.echo_mismatch IS NOT NULL, a.pruned_at IS NOT NULL
       FROM tasks_ t LEFT JOIN answers_ a ON a.id = t.answer_id WHERE t.run_id = ? AND t.query_id = ? ORDER BY t.page`,
     )
     .raw()
   const readPage = (row: PageRow, done: number | null): Page => {
-    const { taskId, page, state, cause, answerId, isLast, mismatched } = row
-    const isDone = taskId === done || state === 'done'
+    const { taskId, page, state, cause, answerId, isLast, mismatched, pruned } = row
+    // Of a page whose results were dropped nothing is known any more.
+    const isDone = (taskId === done || state === 'done') && pruned !== 1
     return {
       page,
       // A page that was left out for the balance was not checked.
@@ -167,8 +170,12 @@ function pageRow([
   ranks,
   isLast,
   mismatched,
+  pruned,
 ]: PageList) {
-  return { taskId, page, state, cause, ready, answerId, fetchedAt, rankBase, ranks, isLast, mismatched }
+  return {
+    ...{ taskId, page, state, cause, ready, answerId, fetchedAt },
+    ...{ rankBase, ranks, isLast, mismatched, pruned },
+  }
 }
 
 function watchedOf({ adopted, ...row }: WatchedRow): WatchedTarget {
@@ -305,6 +312,8 @@ export function queryUpdateWriter(
 
   return (read, { ranks, observations, paging }) => {
     const { runId: run, queryId: query, rows } = read
+    // What was observed while its results were stored stays as it is.
+    if (read.done === null && rows.some(({ pruned }) => pruned === 1)) return { added: 0, skipped: 0 }
     rank(read, ranks)
     for (const observation of observations) observe(read, observation)
     if (paging === null) return { added: 0, skipped: 0 }

@@ -1,0 +1,91 @@
+import { statSync, utimesSync, writeFileSync } from 'node:fs'
+import type { Workspace } from '../../model/workspace.ts'
+import { databaseLock } from '../../store/sqlite/connection/lock.ts'
+import type { PrunedResults } from '../../store/sqlite/maintenance/old-results.ts'
+import type { Pruned, Room } from '../../store/sqlite/maintenance/prune.ts'
+import type { Swept } from '../../store/sqlite/maintenance/sweep.ts'
+import { tryCollectorLock } from '../lock.ts'
+
+export type Keep = Workspace['keep']
+
+/** What retention dropped, or would drop; null where nothing is to be dropped of that kind. */
+export interface Retained {
+  readonly bodies: Pruned | null
+  readonly results: PrunedResults | null
+  /** Texts and links that nothing named any more; null where another process was collecting, or nothing was dropped. */
+  readonly swept: Swept | null
+  /** Null where nothing was changed. */
+  readonly room: Room | null
+}
+
+/** What would be dropped of a database. */
+export async function countRetention(
+  database: string,
+  { answersMs, resultsMs }: Keep,
+  now: number,
+): Promise<Retained> {
+  const { countOld } = await import('../../store/sqlite/maintenance/prune.ts')
+  const { countOldResults } = await import('../../store/sqlite/maintenance/old-results.ts')
+  return {
+    bodies: answersMs === null ? null : await countOld(database, { before: now - answersMs, now }),
+    results: resultsMs === null ? null : await countOldResults(database, { before: now - resultsMs, now }),
+    swept: null,
+    room: null,
+  }
+}
+
+/**
+ * Drops bodies and results that are older than they are to be kept. Texts that nothing names any more go, too, unless another
+ * process is collecting: then the next time.
+ *
+ * @param isAlone whether this process holds the collector lock of the database
+ */
+export async function applyRetention(
+  database: string,
+  { answersMs, resultsMs }: Keep,
+  now: number,
+  isAlone = false,
+): Promise<Retained> {
+  const { dropOld } = await import('../../store/sqlite/maintenance/prune.ts')
+  const { dropOldResults } = await import('../../store/sqlite/maintenance/old-results.ts')
+  const { sweep } = await import('../../store/sqlite/maintenance/sweep.ts')
+  const old = (ageMs: number) => ({ before: now - ageMs, now })
+  const bodies = answersMs === null ? null : await dropOld(database, old(answersMs))
+  const results = resultsMs === null ? null : await dropOldResults(database, old(resultsMs))
+  const turn = isAlone || results === null ? null : tryCollectorLock(databaseLock(database))
+  try {
+    const swept = results !== null && (isAlone || turn !== null) ? await sweep(database) : null
+    return { bodies, results, swept, room: swept ?? results ?? bodies }
+  } finally {
+    turn?.[Symbol.dispose]()
+  }
+}
+
+const dayMs = 86_400_000
+
+/**
+ * Drops what the folders of the jobs in a database no longer keep, at most once a day: a file beside the database says when it was done
+ * last. What one folder keeps longer, or for ever, stays. To be called while no process of ours collects into it; null where it was done
+ * already, or nothing is to be dropped.
+ */
+export async function pruneDaily(
+  database: string,
+  keeps: readonly Keep[],
+  now: number,
+): Promise<Retained | null> {
+  const keep = { answersMs: longest(keeps, 'answersMs'), resultsMs: longest(keeps, 'resultsMs') }
+  if (keep.answersMs === null && keep.resultsMs === null) return null
+  const mark = `${database}.pruned`
+  const last = statSync(mark, { throwIfNoEntry: false })?.mtimeMs ?? Number.NEGATIVE_INFINITY
+  // A mark of the future was left by a clock that has been set back since.
+  if (last <= now && now - last < dayMs) return null
+  const dropped = await applyRetention(database, keep, now)
+  writeFileSync(mark, '')
+  utimesSync(mark, new Date(now), new Date(now))
+  return dropped
+}
+
+function longest(keeps: readonly Keep[], what: keyof Keep): number | null {
+  const ages = keeps.map((keep) => keep[what])
+  return ages.length === 0 || ages.includes(null) ? null : Math.max(...ages.map(Number))
+}

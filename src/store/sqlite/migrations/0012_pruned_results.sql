@@ -1,0 +1,1 @@
+ALTER TABLE `answers_` ADD `pruned_at` integer;
