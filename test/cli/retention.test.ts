@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { pruneDaily } from '../../src/app/scheduler/retention.ts'
+import type { JobForm } from '../../src/app/scheduler/job-files.ts'
+import { pruneDaily, withRetention } from '../../src/app/scheduler/retention.ts'
+import { stopSignal } from '../../src/collect/stop.ts'
 import { callAt, staged } from './staged.ts'
 
 const day = 24 * 3_600_000
@@ -126,6 +128,24 @@ test('after runs it is done once a day, as long as every folder of the database 
   expect(count('organic_results WHERE run_id = 1')).toBeGreaterThan(0)
   expect(await pruneDaily(database, [keep], now + day)).toMatchObject({ results: { answers: 7 } })
   expect(await pruneDaily(database, [keep], now)).not.toBeNull()
+})
+
+test('the scheduler does it after runs by the file of their folder, and a mistake in that file ends nothing', async () => {
+  const { place, job, count } = await twoRuns()
+  const logged: string[] = []
+  const ends = new Map()
+  const collect = withRetention(async () => ends, {
+    ...{ database: join(place.folder, 'data/rankline.db'), clock: { wall: () => Date.now() } },
+    log: (line) => void logged.push(line),
+  })
+  const forms = [{ settings: { file: join(place.folder, job) } }] as unknown as readonly JobForm[]
+  await place.file('rankline.yaml', 'keep: { results: soon }\n')
+  expect(await collect(forms, stopSignal())).toBe(ends)
+  expect(logged).toEqual([expect.stringMatching(/^Retention: .*rankline\.yaml:1:18: /)])
+  await place.file('rankline.yaml', 'keep: { results: 90d }\n')
+  expect(await collect(forms, stopSignal())).toBe(ends)
+  expect(count('organic_results WHERE run_id = 1')).toBe(0)
+  expect(logged).toHaveLength(1)
 })
 
 test('what is to be dropped is said by flags, else by rankline.yaml', async () => {

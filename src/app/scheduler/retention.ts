@@ -1,10 +1,15 @@
 import { statSync, utimesSync, writeFileSync } from 'node:fs'
+import { RanklineError } from '../../model/errors.ts'
+import type { Clock } from '../../model/time.ts'
 import type { Workspace } from '../../model/workspace.ts'
+import type { Terminal } from '../../output/terminal.ts'
 import { databaseLock } from '../../store/sqlite/connection/lock.ts'
 import type { PrunedResults } from '../../store/sqlite/maintenance/old-results.ts'
 import type { Pruned, Room } from '../../store/sqlite/maintenance/prune.ts'
 import type { Swept } from '../../store/sqlite/maintenance/sweep.ts'
 import { tryCollectorLock } from '../lock.ts'
+import { workspaceOf } from '../workspace.ts'
+import type { CollectDue } from './scheduler.ts'
 
 export type Keep = Workspace['keep']
 
@@ -80,12 +85,37 @@ export async function pruneDaily(
   // A mark of the future was left by a clock that has been set back since.
   if (last <= now && now - last < dayMs) return null
   const dropped = await applyRetention(database, keep, now)
-  writeFileSync(mark, '')
-  utimesSync(mark, new Date(now), new Date(now))
+  try {
+    writeFileSync(mark, '')
+    utimesSync(mark, new Date(now), new Date(now))
+  } catch {
+    // Without the mark it is done again after the next run, and finds less to do.
+  }
   return dropped
 }
 
 function longest(keeps: readonly Keep[], what: keyof Keep): number | null {
   const ages = keeps.map((keep) => keep[what])
   return ages.length === 0 || ages.includes(null) ? null : Math.max(...ages.map(Number))
+}
+
+/** Collects, and then drops what the folders of the jobs no longer keep. What goes wrong there is logged, and tried again after the next run. */
+export function withRetention(
+  collect: CollectDue,
+  { database, clock, log }: { database: string; clock: Pick<Clock, 'wall'>; log: Terminal['log'] },
+): CollectDue {
+  return async (forms, stop) => {
+    const ends = await collect(forms, stop)
+    if (stop.signal.aborted) return ends
+    try {
+      const keeps = await Promise.all(
+        forms.map(async ({ settings }) => (await workspaceOf(settings.file)).keep),
+      )
+      await pruneDaily(database, keeps, clock.wall())
+    } catch (error) {
+      if (!(error instanceof RanklineError)) throw error
+      log(`Retention: ${error.message}`, { level: 'warn' })
+    }
+    return ends
+  }
 }

@@ -29,14 +29,14 @@ export type CollectFlags = TypedFlags<typeof collectFlags> & FlagsOf<typeof fitF
 /**
  * Collects runs, shows the progress, ends them and prints what came of all that are listed; answers the exit code.
  *
- * @param above what interrupts the command that these runs are a part of; by default, signals interrupt the runs
+ * @param above the command that these runs are a part of: what interrupts it, and what it has reported; by default, signals interrupt the runs
  */
 export async function collectRuns(
   app: App,
   listed: readonly ListedRun[],
   flags: CollectFlags,
   given: Terminal,
-  above?: Interrupts,
+  above?: Interrupts & Pick<CollectRequest, 'reported'>,
 ): Promise<number> {
   const terminal = about(given, runsOf(listed))
   using own = above === undefined ? listenForInterrupts(terminal) : null
@@ -44,7 +44,9 @@ export async function collectRuns(
   const jobs = listed.flatMap(({ run, show }) => (show === 'collect' ? [run.settings] : []))
   const pings = pingStarts(jobs, { outgoing: app.outgoing, log: (line) => terminal.log(line) })
   try {
-    return await collectAndReport(app, listed, flags, { terminal, interrupts, pings })
+    return await collectAndReport(app, listed, flags, {
+      ...{ terminal, interrupts, pings, reported: above?.reported },
+    })
   } catch (error) {
     await pings.failed(reasonOf(error))
     // Where that fails, too, the error before says why.
@@ -58,13 +60,15 @@ interface Surroundings {
   readonly terminal: Terminal
   readonly interrupts: Interrupts
   readonly pings: RunPings
+  /** Limits of the budget that the command has reported before. */
+  readonly reported: CollectRequest['reported']
 }
 
 async function collectAndReport(
   app: App,
   listed: readonly ListedRun[],
   flags: CollectFlags,
-  { terminal, interrupts, pings }: Surroundings,
+  { terminal, interrupts, pings, reported }: Surroundings,
 ): Promise<number> {
   for (const { run, show } of listed)
     if (show === 'collect') terminal.event?.('Run started', { level: 'info', run: run.id, job: run.job })
@@ -73,6 +77,7 @@ async function collectAndReport(
   const collection = {
     ...settings,
     stop: interrupts.stop,
+    reported,
     onProgress: display.show,
     notice: (message: string) => terminal.log(message),
   }

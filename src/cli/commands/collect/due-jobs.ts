@@ -13,6 +13,7 @@ import type { ScheduleFlags } from './schedule-flags.ts'
 
 /** Collects what is due, as `rankline run --due` does, and never waits for another process. */
 export function collectDue(flags: ScheduleFlags, terminal: Terminal, clock: Clock): CollectDue {
+  const reported = new Set<string>()
   return async (forms, stop) => {
     forgetEnvFile()
     const broken = forms.filter(({ isBroken }) => isBroken)
@@ -31,6 +32,7 @@ export function collectDue(flags: ScheduleFlags, terminal: Terminal, clock: Cloc
     if (planned !== null && planned.listed.length > 0)
       await collectRuns(app, planned.listed, { ...flags, json: false }, terminal, {
         stop,
+        reported,
         exitCode: () => exitCodes.interrupted,
       })
     await planned?.end()

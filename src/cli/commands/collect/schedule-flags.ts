@@ -1,9 +1,10 @@
 import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
-import { collectFlags, logFlags, serviceFlags, type TypedFlags } from '../../flags.ts'
+import { collectFlags, confirmFlags, logFlags, serviceFlags, type TypedFlags } from '../../flags.ts'
 
 export const scheduleFlags = {
   ...serviceFlags,
   ...collectFlags,
+  ...confirmFlags,
   health: textFlag('Port on 127.0.0.1 that answers GET /health; 0 takes a free one'),
   ...logFlags,
   print: textFlag('Print what starts it with the system: systemd, crontab, launchd or windows'),

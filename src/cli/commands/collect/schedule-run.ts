@@ -3,6 +3,7 @@ import { outgoing } from '../../../app/messages/outgoing.ts'
 import { sendWithoutRun } from '../../../app/messages/without-run.ts'
 import { healthDocument, serveHealth } from '../../../app/scheduler/health.ts'
 import { watchJobFiles } from '../../../app/scheduler/job-files.ts'
+import { withRetention } from '../../../app/scheduler/retention.ts'
 import { type JobState, runScheduler } from '../../../app/scheduler/scheduler.ts'
 import { serviceManager } from '../../../app/scheduler/service-manager.ts'
 import { localTime } from '../../../app/scheduler/slot-list.ts'
@@ -58,7 +59,11 @@ export async function stayUp(flags: ScheduleFlags, given: Terminal): Promise<num
   await runScheduler({
     clock: systemClock,
     jobFiles,
-    collect: collectDue(flags, terminal, systemClock),
+    collect: withRetention(collectDue(flags, terminal, systemClock), {
+      database: databasePath(flags),
+      clock: systemClock,
+      log,
+    }),
     besides: (known) => sendMessages(known.map(({ settings }) => settings)),
     log,
     stop: signal,
