@@ -60,7 +60,8 @@ function targetSection(
     const change = deltaText(metric, figure)
     return [{ label: sentence(metric.label), value: valueText(figure.value, metric), change: change || null }]
   })
-  const { improved, declined, entered, left } = movements
+  const { improved, declined, entered, left, same } = movements
+  const isCompared = improved + declined + entered + left + same > 0
   const moved = [
     `${grouped(improved)} up`,
     `${grouped(declined)} down`,
@@ -72,7 +73,7 @@ function targetSection(
     lines: [
       ...headlines,
       ...(topTen === null ? [] : [topTenLine(topTen)]),
-      { label: 'Keywords', value: moved.join(', '), change: null },
+      ...(isCompared ? [{ label: 'Keywords', value: moved.join(', '), change: null }] : []),
     ],
   }
 }

@@ -120,6 +120,7 @@ test('what is left out is counted', () => {
 test('a letter begins with what is new, then tells what is over', () => {
   expect(letterOf(aMessage([anAlert({ state: 'over', text: 'b' }), anAlert({ text: 'a' })]).content)).toEqual(
     {
+      subject: 'acme: 1 alert, 1 over',
       title: 'acme: 1 alert, 1 over',
       sections: [
         { heading: 'New', lines: ['a'] },
@@ -127,5 +128,5 @@ test('a letter begins with what is new, then tells what is over', () => {
       ],
     },
   )
-  expect(letter(['a\nb']).title).toBe('acme: a b')
+  expect(letter(['a\nb'])).toMatchObject({ subject: 'acme: 1 alert: a b', title: 'acme: 1 alert' })
 })

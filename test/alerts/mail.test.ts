@@ -30,7 +30,7 @@ test('a mail arrives with text and HTML, from whom and to whom it was set', asyn
   expect(await send(aMessage(), 5_000)).toEqual({ ok: true, remark: null })
   expect(mails).toMatchObject([{ from: 'alerts@acme.com', to: ['a@acme.com', 'b@acme.com'] }])
   const raw = mails[0]?.raw ?? ''
-  expect(raw).toContain('Subject: [rankline] acme: standing desk: acme.com fell from 3 to 9')
+  expect(raw).toContain('Subject: [rankline] acme: 1 alert: standing desk: acme.com fell from 3 to')
   expect(raw).toContain('From: Acme SEO <alerts@acme.com>')
   expect(raw).toContain(`Message-ID: <${aMessage().id}@acme.com>`)
   expect(raw).toContain('Auto-Submitted: auto-generated')

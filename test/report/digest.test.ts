@@ -56,7 +56,7 @@ test('what has no value, or nothing to be compared with, is not made up', () => 
     'Visibility: 0.0%',
     'Average position: 4.0',
     'Top 10: 1 of 1 keyword',
-    'Keywords: 0 up, 0 down, 0 entered, 0 left',
+    'The week',
   ])
   const idle = { ...quiet, runs: { all: 0, incomplete: 0 }, tasks: { planned: 0, done: 0 } }
   expect(linesOf(idle)).toEqual([

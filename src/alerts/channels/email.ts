@@ -95,7 +95,7 @@ export function mailOf({ content }: Pick<Message, 'content'>) {
   const letter = letterOf(content)
   const parts = fitParts(letter, mostLines, () => 1)
   return {
-    subject: `[rankline] ${letter.title}`,
+    subject: `[rankline] ${letter.subject}`,
     text: `${parts.map(asText).join('\n')}\n`,
     html: `<!doctype html><html><body style="font-family:sans-serif">${parts.map(asHtml).join('\n')}</body></html>\n`,
   }

@@ -4,6 +4,8 @@ import type { DigestMessage, MessageContent } from '../../store/outbox.ts'
 
 /** A message as people read it; every text is one line. Queries, titles and addresses in it are of strangers. */
 export interface Letter {
+  /** Where there is room for one line: the subject of a mail, a notification. */
+  readonly subject: string
   readonly title: string
   readonly sections: readonly LetterSection[]
 }
@@ -18,9 +20,10 @@ const longestLine = 400
 const longestTitle = 120
 
 export function letterOf(content: MessageContent): Letter {
-  const { title, sections } =
+  const { subject, title, sections } =
     content.kind === 'alerts' ? ofAlerts(content.message) : ofDigest(content.message)
   return {
+    subject: cut(oneLine(subject), longestTitle),
     title: cut(oneLine(title), longestTitle),
     sections: sections.map(({ heading, lines }) => ({
       heading: heading === null ? null : cut(oneLine(heading), longestTitle),
@@ -32,25 +35,30 @@ export function letterOf(content: MessageContent): Letter {
 function ofAlerts({ job, alerts }: AlertMessage): Letter {
   const open = alerts.filter(({ state }) => state === 'open')
   const over = alerts.filter(({ state }) => state === 'over')
+  const counts = [
+    ...(open.length === 0 ? [] : [count(open.length, 'alert')]),
+    ...(over.length === 0 ? [] : [`${over.length} over`]),
+  ]
+  const title = `${job}: ${counts.join(', ')}`
   const [first] = alerts
-  const title =
-    first !== undefined && alerts.length === 1
-      ? `${job}: ${first.state === 'over' ? 'over: ' : ''}${first.text}`
-      : `${job}: ${[
-          ...(open.length === 0 ? [] : [count(open.length, 'alert')]),
-          ...(over.length === 0 ? [] : [`${over.length} over`]),
-        ].join(', ')}`
   const sections = [
     { heading: over.length === 0 ? null : 'New', lines: open.map(({ text }) => text) },
     { heading: 'Over', lines: over.map(({ text }) => text) },
   ]
-  return { title, sections: sections.filter(({ lines }) => lines.length > 0) }
+  return {
+    // One alert is told at once.
+    subject: first === undefined || alerts.length > 1 ? title : `${title}: ${first.text}`,
+    title,
+    sections: sections.filter(({ lines }) => lines.length > 0),
+  }
 }
 
 function ofDigest({ title, date, comparedWith, sections }: DigestMessage): Letter {
   const against = comparedWith === null ? '' : `, compared with ${comparedWith}`
+  const heading = date === null ? `${title}: the week` : `${title}: the week until ${date}${against}`
   return {
-    title: date === null ? `${title}: the week` : `${title}: the week until ${date}${against}`,
+    subject: heading,
+    title: heading,
     sections: sections.map((section) => ({
       heading: section.title,
       lines: section.lines.map(

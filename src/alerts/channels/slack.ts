@@ -24,7 +24,7 @@ export function slackMessage(letter: Letter) {
     else texts[texts.length - 1] = `${last}\n${line}`
   }
   return {
-    text: escapeSlack(letter.title),
+    text: escapeSlack(letter.subject),
     unfurl_links: false,
     unfurl_media: false,
     // Nothing in the text becomes a link or a mention.
