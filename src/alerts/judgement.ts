@@ -6,6 +6,8 @@ import { type Change, evaluate, type Facts, ruleOf } from './rules/evaluate.ts'
 /** What is known of a job's alerts before it is judged. */
 export interface Known {
   readonly open: readonly StoredAlert[]
+  /** Ids of open alerts about queries that the job no longer has: they end without a word. */
+  readonly gone: ReadonlySet<string>
   /** Until when identities are muted, those that are not left out. */
   readonly muted: ReadonlyMap<string, number>
   /** Names of the channels of the workspace. */
@@ -19,8 +21,10 @@ export interface Known {
  * Judges a run and decides what is told of it. What is muted is stored and not sent: an alert that began so is told when it is muted no
  * longer, if it is not over by then; its end is sent only where its beginning was.
  */
-export function judge(facts: Facts, { open, muted, channels, run, now }: Known): Judgement {
-  const { changes, dropped } = evaluate(facts, open)
+export function judge(facts: Facts, { open: all, gone, muted, channels, run, now }: Known): Judgement {
+  const open = all.filter(({ id }) => !gone.has(id))
+  const { changes, dropped: ofNoRule } = evaluate(facts, open)
+  const dropped = [...gone, ...ofNoRule]
   const byId = new Map(open.map((alert) => [alert.id, alert]))
   const ended = new Set([...dropped, ...changes.flatMap(({ state, id }) => (state === 'over' ? [id] : []))])
   const isTold = ({ state, id, identity }: Change): boolean =>

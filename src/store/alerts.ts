@@ -108,6 +108,8 @@ export interface AlertStore extends AlertReads {
    * one that was judged.
    */
   runsToJudge(job: string): Promise<readonly RunToJudge[]>
+  /** Ids of open alerts of a job about queries that it no longer has: neither does the run ask them, nor do they rest in it. */
+  alertsOfGoneQueries(run: Run): Promise<readonly string[]>
   /** Queries that a run asked, in alphabetical order. */
   queriesOfRun(run: number): readonly QueryOfRun[]
   targetsOfRun(run: number): readonly TargetOfRun[]
@@ -116,7 +118,7 @@ export interface AlertStore extends AlertReads {
    * for. Those that rest on an answer to another question count as not answered.
    */
   lastLooks(run: Run, targets: readonly number[]): Iterable<LooksOfPair>
-  /** The run, and so many runs of its job before it that have results of the query: the newest first. */
+  /** The run, and so many runs of its job before it that have results of the query, and not of another one: the newest first. */
   runsWithResults(run: Run, query: number, before: number): readonly number[]
   /** Results of a kind down to a rank. */
   resultList(look: {

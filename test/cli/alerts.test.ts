@@ -141,18 +141,35 @@ test('alerts list shows what is open, what was over lately and what was not deli
   }
 })
 
+test('an alert about a query that the job no longer asks ends without a word', async () => {
+  const { place, run, told } = await aJobWithAlerts()
+  await run()
+  place.change("UPDATE observations SET state = 'ranked', exactness = 'exact', rank = 50")
+  await run()
+  expect(words(await told())).toEqual([[2, 'gain open desk lamp 50', 'gain open standing desk 50']])
+  await place.file('acme.yaml', job.replace('[standing desk, desk lamp]', '[standing desk]'))
+  await run()
+  expect(await told()).toHaveLength(1)
+  const { alerts } = JSON.parse((await place.call(['alerts', 'list', '--json'])).stdout)
+  expect(alerts).toMatchObject([
+    { query: 'standing desk', state: 'open' },
+    { query: 'desk lamp', state: 'over' },
+  ])
+})
+
 test('a new target is compared from its second run on, though its history was looked up', async () => {
   const { sandbox, place } = await staged({ sites: ['acme.com', 'rival.com'] })
   await place.file('rankline.yaml', channels)
   const queries = Array.from({ length: 8 }, (_, index) => `desk ${index}`)
   const change = (when: string) => `{ when: ${when}, for: { targets: [rival.com] } }`
-  const rules = `alerts: [${change('drop')}, ${change('gain')}]\nqueries: [${queries}]\ndepth: 50\n`
-  for (const [day, targets] of [
-    ['2026-03-01', '[acme.com]'],
-    ['2026-03-15', '[acme.com, rival.com]'],
-    ['2026-03-30', '[acme.com, rival.com]'],
+  const rest = `queries: [${queries}]\ndepth: 50\n`
+  const rules = `alerts: [${change('drop')}, ${change('gain')}]\n${rest}`
+  for (const [day, text] of [
+    ['2026-03-01', `targets: [acme.com]\n${rest}`],
+    ['2026-03-15', `targets: [acme.com, rival.com]\n${rules}`],
+    ['2026-03-30', `targets: [acme.com, rival.com]\n${rules}`],
   ] as const) {
-    await place.file('acme.yaml', `targets: ${targets}\n${rules}`)
+    await place.file('acme.yaml', text)
     sandbox.control({ date: day })
     expect((await place.call(['run', 'acme.yaml', '--fresh'])).code).toBe(0)
   }

@@ -14,17 +14,15 @@ import { kindCodes } from '../../model/result.ts'
 import { isComplete, type Run } from '../../model/run.ts'
 import type { Target } from '../../model/target.ts'
 import { compileTarget, matcherOf } from '../../rank/match.ts'
+import { daysLeft } from '../../status/judge.ts'
 import type { QueryOfRun, ResultList, RunToJudge, TargetOfRun } from '../../store/alerts.ts'
 import type { Store } from '../../store/store.ts'
+import { recentSpending } from '../status/spending.ts'
 
 /** What the store does not hold of the end of a run. */
 export type EndOfRun = Pick<RunHealth, 'unexplained' | 'balance'>
 
 type Watching = Pick<Facts, 'pairs' | 'serps' | 'linkText'>
-
-const dayMs = 86_400_000
-/** The spending of so many days says how long the balance lasts. */
-const spendingDays = 28
 
 /** How a run went as a whole. */
 export async function healthOf(
@@ -33,6 +31,8 @@ export async function healthOf(
   rules: readonly AlertRule[],
   end: EndOfRun,
 ): Promise<RunHealth> {
+  const now = run.finishedAt ?? run.startedAt
+  const balance = end.balance === null ? null : { credits: end.balance, readAt: now }
   const isAsked = (kind: AlertKind): boolean => rules.some(({ when }) => when === kind)
   return {
     finishReason: run.finishReason ?? 'crashed',
@@ -40,19 +40,9 @@ export async function healthOf(
     mismatched: isAsked('suspect') ? (store.runQuality(run.id).mismatched ?? 0) : 0,
     ...end,
     daysLeft: isAsked('days-left')
-      ? await daysLeft(store, end.balance, run.finishedAt ?? run.startedAt)
+      ? daysLeft({ balance, spent: await recentSpending(store, now) }, now)
       : null,
   }
-}
-
-async function daysLeft(store: Store, balance: number | null, now: number): Promise<number | null> {
-  const begin = now - spendingDays * dayMs
-  const days = (await store.sums('day', { from: begin })).filter(({ credits }) => credits > 0)
-  const spent = days.reduce((sum, { credits }) => sum + credits, 0)
-  const [first] = days
-  if (balance === null || first === undefined) return null
-  const since = Math.max(begin, Date.parse(String(first.group)))
-  return Math.max(0, balance) / (spent / Math.max(1, (now - since) / dayMs))
 }
 
 const ofPairs: readonly AlertKind[] = [

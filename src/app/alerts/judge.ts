@@ -1,10 +1,11 @@
 import { judge } from '../../alerts/judgement.ts'
 import type { JobSettings } from '../../model/job.ts'
-import type { Run } from '../../model/run.ts'
+import { isComplete, type Run } from '../../model/run.ts'
 import type { Clock } from '../../model/time.ts'
 import type { RunToJudge } from '../../store/alerts.ts'
 import type { Store } from '../../store/store.ts'
 import type { App } from '../open-app.ts'
+import { unexplainedSince } from '../status/spending.ts'
 import { workspaceOf } from '../workspace.ts'
 import { type EndOfRun, healthOf, observedFacts } from './facts.ts'
 
@@ -34,7 +35,10 @@ export async function judgeRuns({ app, finished }: Collected): Promise<void> {
   for (const job of await store.jobsThatRan())
     for (const one of await store.runsToJudge(job)) {
       const lastRead = (await store.lastUsage(keyHash))?.remaining ?? null
-      const end = ends.get(one.run.id) ?? { unexplained: null, balance: null }
+      const end = ends.get(one.run.id) ?? {
+        unexplained: await unexplainedSince(store, keyHash, one.run.startedAt),
+        balance: lastRead,
+      }
       await judgeRun({ store, clock }, one, { ...end, balance: end.balance ?? lastRead })
     }
 }
@@ -51,7 +55,9 @@ async function judgeRun({ store, clock }: Parts, one: RunToJudge, end: EndOfRun)
     health: hasEnded ? await healthOf(store, run, rules, end) : null,
     ...(await observedFacts(store, one, rules)),
   }
-  await store.recordJudgement(judge(facts, { run, ...(await known({ store, clock }, settings)) }))
+  const isOver = isComplete(run.finishReason) || run.closedAt !== null
+  const gone = new Set(isOver ? await store.alertsOfGoneQueries(run) : [])
+  await store.recordJudgement(judge(facts, { run, gone, ...(await known({ store, clock }, settings)) }))
 }
 
 /**
@@ -77,6 +83,7 @@ export async function judgeSkippedJob(
   // The other rules of the job are not asked: their alerts go on.
   const judgement = judge(facts, {
     run: null,
+    gone: new Set(),
     ...others,
     open: open.filter(({ when }) => when === 'run-skipped'),
   })

@@ -1,6 +1,5 @@
 import { existsSync, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { unexplained } from '../../ledger/verify.ts'
 import { UsageError } from '../../model/errors.ts'
 import type { Run } from '../../model/run.ts'
 import { periodAt } from '../../model/time.ts'
@@ -21,10 +20,9 @@ import { databaseSetting, type SettingFlags } from '../config.ts'
 import { searchJob } from '../job-files.ts'
 import { openWhatIsStored } from '../open-stored.ts'
 import { type KnownJob, knownJobs } from './jobs.ts'
+import { recentSpending, unexplainedSince } from './spending.ts'
 
 const dayMs = 86_400_000
-/** The spending of so many days says how long the balance lasts. */
-const spendingDays = 14
 /** Credits that nothing explains, and messages that were given up, are told for so long. */
 const recentMs = 7 * dayMs
 /** A message that was not tried is late after that. */
@@ -159,17 +157,12 @@ async function moneyFacts(
     spending,
   }: { readonly now: number; readonly jobs: readonly JobFacts[]; readonly spending: Spending },
 ): Promise<MoneyFacts> {
-  const begin = now - spendingDays * dayMs
-  const days = (await store.sums('day', { from: begin })).filter(({ credits }) => credits > 0)
   const reading = await store.newestUsage()
   const all = [...jobs, await spending(searchJob, 'UTC')]
   const remaining = reading?.remaining ?? null
   return {
     balance: reading === null || remaining === null ? null : { credits: remaining, readAt: reading.readAt },
-    spent: {
-      credits: sum(days.map(({ credits }) => credits)),
-      since: Math.max(begin, Date.parse(String(days[0]?.group ?? new Date(begin).toISOString()))),
-    },
+    spent: await recentSpending(store, now),
     spentToday: sum(all.map(({ spentToday }) => spentToday)),
     spentThisMonth: sum(all.map(({ spentThisMonth }) => spentThisMonth)),
     unexplained: reading === null ? null : await unexplainedSince(store, reading.keyHash, now - recentMs),
@@ -178,11 +171,6 @@ async function moneyFacts(
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, one) => total + one, 0)
-}
-
-async function unexplainedSince(store: Store, keyHash: string, instant: number): Promise<number | null> {
-  const { earlier, readings, charges } = await store.ledgerSince(keyHash, await store.markAt(instant))
-  return unexplained(earlier, readings, charges)
 }
 
 type Message = Awaited<ReturnType<Store['messages']>>[number]

@@ -5,10 +5,10 @@ import type { AlertStore, Judgement, NewAlert, StoredAlert } from '../../alerts.
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
 import { loadRun } from '../runs.ts'
-import { queries, runs } from '../schema.ts'
+import { queries, runQueries as rq, runs } from '../schema.ts'
 import { lookReads } from './looks.ts'
 import { putMessage } from './outbox.ts'
-import { alerts, judgedRuns } from './schema.ts'
+import { alerts, judgedRuns, restingQueries } from './schema.ts'
 
 const stored = {
   ...{ id: alerts.id, identity: alerts.identity, job: alerts.job, when: alerts.when },
@@ -73,6 +73,19 @@ const toJudge = prepared(
         AND (json_array_length(${runs.settings}, '$.alerts') > 0
           OR EXISTS (SELECT 1 FROM ${alerts} WHERE ${alerts.job} = ${$.job} AND ${alerts.state} = 'open'))
       ORDER BY lately.id`,
+)
+
+const ofGoneQueries = prepared(($: Values<{ run: number; job: string }>) =>
+  orm
+    .select({ id: alerts.id })
+    .from(alerts)
+    .where(
+      sql`${alerts.job} = ${$.job} AND ${alerts.state} = 'open' AND ${alerts.queryId} IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM ${runs} JOIN ${rq} ON ${rq.runId} = ${runs.id} AND ${rq.planNumber} = ${runs.planNumber}
+          WHERE ${runs.id} = ${$.run} AND ${rq.queryId} = ${alerts.queryId})
+        AND NOT EXISTS (SELECT 1 FROM ${restingQueries}
+          WHERE ${restingQueries.runId} = ${$.run} AND ${restingQueries.queryId} = ${alerts.queryId})`,
+    ),
 )
 
 type Inserted = Omit<NewAlert, 'told'> & {
@@ -157,6 +170,7 @@ export function alertStore(db: Database, writer: GroupCommit): AlertStore {
         const run = loadRun(db, id)
         return run === null ? [] : [{ run, hasEnded: hasEnded === 1 }]
       }),
+    alertsOfGoneQueries: async ({ id, job }) => ofGoneQueries.all(db, { run: id, job }).map((one) => one.id),
     ...lookReads(db),
     recordJudgement: (judgement) => writer.write(() => record(db, judgement)),
     muteAlert: (id, until) => writer.write(() => mute.run(db, { id, until }).changes === 1),

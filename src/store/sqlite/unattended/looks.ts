@@ -4,6 +4,7 @@ import type { AlertStore, LookRow, ResultList } from '../../alerts.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
 import { rankOf } from '../rankings/serps.ts'
 import {
+  answers,
   hosts,
   links,
   observations as o,
@@ -79,7 +80,8 @@ const runsOf = prepared(($: Values<{ run: number; job: string; query: number; mo
     .crossJoin(tasks)
     .where(
       sql`${runs.job} = ${$.job} AND ${runs.id} <= ${$.run} AND ${tasks.runId} = ${runs.id}
-        AND ${tasks.queryId} = ${$.query} AND ${tasks.page} = 1 AND ${tasks.state} = 'done'`,
+        AND ${tasks.queryId} = ${$.query} AND ${tasks.page} = 1 AND ${tasks.state} = 'done'
+        AND NOT EXISTS (SELECT 1 FROM ${answers} WHERE ${answers.id} = ${tasks.answerId} AND ${answers.echoMismatch} IS NOT NULL)`,
     )
     .orderBy(sql`${runs.id} DESC`)
     .limit($.most),

@@ -1,0 +1,60 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { startSandbox } from '../../src/sandbox/server.ts'
+import { openReader } from '../../src/store/sqlite/open.ts'
+import { workspace } from '../support/rankline.ts'
+
+/** Four runs of a job with one query and one target, after `change` was made to what they observed. */
+async function looksAfter(change: string): Promise<unknown> {
+  await using sandbox = await startSandbox({ sites: ['acme.com'] })
+  await using place = await workspace(sandbox)
+  const file = await place.file('acme.yaml', 'targets: [acme.com]\ndepth: 20\nqueries: [standing desk]\n')
+  for (let runs = 0; runs < 4; runs++) expect((await place.call(['run', file, '--fresh'])).code).toBe(0)
+  place.change(`UPDATE observations SET state = 'ranked', exactness = 'exact', rank = run_id * 10; ${change}`)
+  await using store = await openReader(join(place.folder, 'data/rankline.db'))
+  const run = (await store.run(4)) ?? expect.fail()
+  const [target] = store.targetsOfRun(4)
+  return [...store.lastLooks(run, [target?.id ?? 0])].map(({ looks }) =>
+    looks.map(([rank, depth, pages]) => [rank, depth, pages]),
+  )
+}
+
+test.each([
+  ['what is answered counts, the newest first', '', [40, 30, 20, 10]],
+  [
+    'unknown ones are passed over',
+    "UPDATE observations SET state = 'unknown', rank = NULL WHERE run_id = 2",
+    [40, 30, 10],
+  ],
+  ['suspect ones are passed over', 'UPDATE observations SET suspect = 1 WHERE run_id = 3', [40, 20, 10]],
+  [
+    "those of another job with the same query are not this job's",
+    "UPDATE runs_ SET job = 'other' WHERE id < 3",
+    [40, 30],
+  ],
+])('%s', async (_, change, ranks) => {
+  expect(await looksAfter(change)).toEqual([ranks.map((rank) => [rank, 20, 2])])
+})
+
+test('without an answer in the run itself there is nothing to judge', async () => {
+  expect(await looksAfter("UPDATE observations SET state = 'unknown', rank = NULL WHERE run_id = 4")).toEqual(
+    [],
+  )
+})
+
+test('an absence counts to the depth that was checked, and to the planned one where all was', async () => {
+  const absent = "state = 'absent', rank = NULL"
+  const changes = [
+    `UPDATE observations SET ${absent}, unbroken_depth = 19 WHERE run_id = 4`,
+    `UPDATE observations SET ${absent}, exactness = 'estimated', unbroken_depth = 9, unbroken_pages = 1 WHERE run_id = 3`,
+    'UPDATE observations SET unbroken_pages = NULL WHERE run_id = 2',
+  ]
+  expect(await looksAfter(changes.join(';'))).toEqual([
+    [
+      [null, 20, 2],
+      [null, 9, 1],
+      [20, 20, null],
+      [10, 20, 2],
+    ],
+  ])
+})
