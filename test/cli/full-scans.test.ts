@@ -78,6 +78,7 @@ test.each([
   'diff acme --query lamp',
   exportNew,
   'ledger --from 2026-01-01',
+  'status',
 ])('%s reads no large table from end to end', async (command) => {
   await place.file('statements.jsonl', '')
   const watching = { NODE_OPTIONS: `--import ${join(place.folder, 'watch.mjs')}` }

@@ -149,7 +149,7 @@ const newest = prepared(
 const newestBefore = prepared(
   ($: Values<{ instant: number }>) =>
     sql<LedgerMark>`SELECT (SELECT coalesce(max(${u.id}), 0) FROM ${u} WHERE ${u.readAt} < ${$.instant}) AS reading,
-      (SELECT coalesce(max(${id}), 0) FROM ${calls} WHERE ${sentAt} < ${$.instant}) AS call`,
+      coalesce((SELECT ${id} FROM ${calls} WHERE ${sentAt} < ${$.instant} ORDER BY ${sentAt} DESC LIMIT 1), 0) AS call`,
 )
 
 /** Where the ledger ended at an instant. */
