@@ -9,7 +9,7 @@ import {
   type JobState,
   runScheduler,
 } from '../../src/app/scheduler/scheduler.ts'
-import { nextLook, type When } from '../../src/app/scheduler/times.ts'
+import { nextLook, pauseBefore, type When } from '../../src/app/scheduler/times.ts'
 import { StopRequested } from '../../src/collect/stop.ts'
 import { busyExitCode, RanklineError } from '../../src/model/errors.ts'
 import type { JobSettings } from '../../src/model/job.ts'
@@ -73,7 +73,7 @@ function form(name: string, schedule: string | null, timezone = 'UTC'): JobForm 
   return { path: `${name}.yaml`, settings, text: Buffer.alloc(0), isBroken: false }
 }
 
-const done: JobEnd = { run: 1, finishReason: 'completed', finishedAt: 0 }
+const done: JobEnd = { run: 1, finishReason: 'completed', finishedAt: 0, isRetried: false }
 
 interface Story {
   readonly jobs: readonly JobForm[] | (() => readonly JobForm[])
@@ -188,7 +188,7 @@ test('an error of one time is logged, and the job is looked at again at its next
     until: '2026-01-04T05:00Z',
     collect: (_, clock) => {
       const day = new Date(clock.wall()).toISOString().slice(0, 10)
-      if (clock.wall() === at('2026-01-01T06:00Z')) throw new RanklineError('The disk is full', 6)
+      if (clock.wall() === at('2026-01-01T06:00Z')) throw new RanklineError('The key is wrong', 5)
       if (day === '2026-01-02') throw new TypeError('x is undefined')
     },
   })
@@ -197,10 +197,30 @@ test('an error of one time is logged, and the job is looked at again at its next
     '2026-01-02T06:00',
     '2026-01-03T06:00',
   ])
-  expect(lines).toEqual(['a: The disk is full', 'a: internal error: x is undefined'])
+  expect(lines).toEqual(['a: The key is wrong', 'a: internal error: x is undefined'])
   const problems = states.map(([state]) => state?.problem)
-  expect([...new Set(problems)]).toEqual([null, 'The disk is full', 'internal error: x is undefined'])
+  expect([...new Set(problems)]).toEqual([null, 'The key is wrong', 'internal error: x is undefined'])
   expect(problems.at(-1)).toBe(null)
+})
+
+test('while the service or the disk is unavailable, the job is looked at again sooner, at growing pauses', async () => {
+  const { looks } = await played({
+    jobs: [form('a', '0 6 * * *')],
+    from: '2026-01-01T05:30Z',
+    until: '2026-01-02T06:30Z',
+    collect: (_, clock) => {
+      const now = clock.wall()
+      if (now >= at('2026-01-01T06:00Z') && now < at('2026-01-01T08:30Z'))
+        throw new RanklineError('The disk is full', 6)
+    },
+  })
+  expect(looks.map((look) => look.slice(8, 16))).toEqual([
+    ...['01T05:30', '01T06:00', '01T06:05', '01T06:15', '01T06:35', '01T07:15', '01T08:15', '01T09:15'],
+    '02T06:00',
+  ])
+  expect([1, 2, 3, 4, 5, 6, 99].map((tries) => pauseBefore(tries) / 60_000)).toEqual([
+    5, 10, 20, 40, 60, 60, 60,
+  ])
 })
 
 test('a job whose time is changed runs at the new one; a new job at once; one that is gone no more', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { watchJobFiles } from '../../src/app/scheduler/job-files.ts'
 import { runScheduler } from '../../src/app/scheduler/scheduler.ts'
-import { collectDue } from '../../src/cli/commands/collect/due-jobs.ts'
+import { dueCollector } from '../../src/cli/commands/collect/due-jobs.ts'
 import { StopRequested } from '../../src/collect/stop.ts'
 import type { Terminal } from '../../src/output/terminal.ts'
 import type { ControlChange, SandboxOptions } from '../../src/sandbox/options.ts'
@@ -72,8 +72,8 @@ export async function scheduled(time: ScheduledTime): Promise<ScheduledHistory> 
   }
   const key = join(folder, 'key')
   await writeFile(key, sandbox.key)
-  const flags = { db, 'base-url': sandbox.url, 'api-key-file': key, 'max-outage': '5s' }
-  const collect = collectDue(flags, terminal, clock)
+  const flags = { db, 'base-url': sandbox.url, 'api-key-file': key, 'max-outage': '1s' }
+  const collect = dueCollector(flags, terminal, clock)
   await mkdir(jobs)
   for (const [name, text] of Object.entries(time.files)) await writeFile(join(jobs, name), text)
   for (;;) {

@@ -132,8 +132,10 @@ async function readForm(
   const { report, end } = mistakePrinter(log, false)
   const text = await readFile(path).catch(() => Buffer.alloc(0))
   const file = await openJob(path, {}, report)
-  if (file !== null && withQueries) for await (const _ of file.queries());
-  const isScheduled = file !== null && saysWhenDue(file.settings)
+  let isScheduled = file !== null && saysWhenDue(file.settings)
+  // A query may say for itself how often it is due.
+  if (file !== null && (withQueries || !isScheduled))
+    for await (const { every } of file.queries()) isScheduled ||= every !== null
   if (file !== null && isNamed && !isScheduled)
     report({
       ...{ where: path, line: null, column: null },

@@ -1,10 +1,10 @@
 import { StopRequested, type StopSignal, stopSignal } from '../../collect/stop.ts'
 import { busyExitCode, RanklineError } from '../../model/errors.ts'
-import type { FinishReason } from '../../model/run.ts'
+import { exitCodes, type FinishReason } from '../../model/run.ts'
 import { type Clock, sleep } from '../../model/time.ts'
 import type { Terminal } from '../../output/terminal.ts'
 import type { JobFiles, JobForm } from './job-files.ts'
-import { nextLook, type When } from './times.ts'
+import { nextLook, pauseBefore, type When } from './times.ts'
 
 /** What a look at a job came to. */
 export interface JobEnd {
@@ -12,6 +12,8 @@ export interface JobEnd {
   readonly run: number | null
   readonly finishReason: FinishReason | null
   readonly finishedAt: number | null
+  /** The service was unavailable, so that the run is continued soon. */
+  readonly isRetried: boolean
 }
 
 /** Collects what is due of jobs; what it came to, by name. Rejected with one sentence where nothing could be done. */
@@ -52,14 +54,16 @@ interface Entry {
   readonly form: JobForm
   readonly lookedAt: number | null
   readonly next: number | null
+  /** Looks in a row at which the service, or the disk, was unavailable. */
+  readonly tries: number
   readonly last: JobEnd | null
   readonly failure: string | null
 }
 
 /**
- * Looks at each job when its time comes, until it is stopped. Nothing that goes wrong at one time ends it: what was not done is looked
- * at again at the job's next time. Which slots were taken stands in the database, so that a job is caught up once after downtime, and a
- * slot that cron has run is not run again.
+ * Looks at each job when its time comes, until it is stopped. Nothing that goes wrong at one time ends it: the job is looked at again
+ * at its next time, and sooner where the service or the disk was unavailable. Which slots were taken stands in the database, so that a
+ * job is caught up once after downtime, and a slot that cron has run is not run again.
  */
 export async function runScheduler(parts: SchedulerParts): Promise<void> {
   const { clock, jobFiles, log, stop, besides, onLook = () => {}, longestSleepMs = defaultSleepMs } = parts
@@ -102,12 +106,12 @@ function updated(
   return new Map(
     forms.map((form) => {
       const before = entries.get(form.path)
-      const { last = null, failure = null } = before ?? {}
+      const { last = null, failure = null, tries = 0 } = before ?? {}
       // Clocks can be set back: a look that lies ahead of now counts as one made now.
       const lookedAt = before?.lookedAt == null ? null : Math.min(before.lookedAt, now)
       const isSame = before?.lookedAt === lookedAt && sameTimes(before.form.settings, form.settings)
       const next = isSame ? before.next : nextLook(form.settings, lookedAt, now)
-      return [form.path, { form, lookedAt, next, last, failure }]
+      return [form.path, { form, lookedAt, next, tries, last, failure }]
     }),
   )
 }
@@ -116,7 +120,7 @@ function sameTimes(a: When, b: When): boolean {
   return a.schedule === b.schedule && a.timezone === b.timezone
 }
 
-type LookEnd = ReadonlyMap<string, JobEnd> | { readonly failure: string }
+type LookEnd = ReadonlyMap<string, JobEnd> | { readonly failure: string; readonly isRetried: boolean }
 
 /** Looks at jobs whose time has come. Of all that can go wrong, nothing is thrown. */
 async function lookAt(
@@ -135,7 +139,7 @@ async function lookAt(
     const failure = error instanceof RanklineError ? message : `internal error: ${message}`
     const names = forms.map(({ settings }) => settings.name)
     log(`${names.join(', ')}: ${failure}`, { level: 'error', jobs: names })
-    return { failure }
+    return { failure, isRetried: error instanceof RanklineError && error.exitCode === exitCodes.unavailable }
   } finally {
     stop.removeEventListener('abort', interrupt)
   }
@@ -143,9 +147,13 @@ async function lookAt(
 
 function looked(entry: Entry, end: LookEnd, now: number): Entry {
   const { settings } = entry.form
-  const next = nextLook(settings, now, now)
-  if ('failure' in end) return { ...entry, lookedAt: now, next, failure: end.failure }
-  return { ...entry, lookedAt: now, next, failure: null, last: end.get(settings.name) ?? entry.last }
+  const isFailed = 'failure' in end
+  const last = isFailed ? entry.last : (end.get(settings.name) ?? entry.last)
+  const isRetried = isFailed ? end.isRetried : last?.isRetried === true
+  const tries = isRetried ? entry.tries + 1 : 0
+  const times = [nextLook(settings, now, now), isRetried ? now + pauseBefore(tries) : null]
+  const next = times.reduce((a, b) => (a === null || b === null ? (a ?? b) : Math.min(a, b)))
+  return { ...entry, lookedAt: now, next, tries, last, failure: isFailed ? end.failure : null }
 }
 
 function untilNext(entries: ReadonlyMap<string, Entry>, now: number): number {

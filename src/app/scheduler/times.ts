@@ -16,3 +16,11 @@ export function nextLook({ schedule, timezone }: When, lookedAt: number | null, 
   if (schedule === null) return (Math.floor(lookedAt / lookEveryMs) + 1) * lookEveryMs
   return nextSlot(schedule, timezone, lookedAt)
 }
+
+const firstPauseMs = 300_000
+const longestPauseMs = 3_600_000
+
+/** How long to wait before a run is continued whose service was unavailable for the n-th time in a row: twice as long each time. */
+export function pauseBefore(tries: number): number {
+  return Math.min(firstPauseMs * 2 ** (tries - 1), longestPauseMs)
+}

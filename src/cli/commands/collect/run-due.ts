@@ -6,7 +6,7 @@ import { type DueFlags, isAnythingDue, planDue } from '../../../app/planning/due
 import { busyExitCode, RanklineError } from '../../../model/errors.ts'
 import { noFile } from '../../../model/job.ts'
 import { exitCodes } from '../../../model/run.ts'
-import { systemClock } from '../../../model/time.ts'
+import { type Clock, systemClock } from '../../../model/time.ts'
 import { isScreen, note, type Terminal } from '../../../output/terminal.ts'
 import { planEvents } from '../../progress.ts'
 import { type CollectFlags, collectRuns, readCollectFlags } from './collect-runs.ts'
@@ -26,7 +26,7 @@ export async function runDue(
   readCollectFlags(given)
   const flags = await withDueJobs(given)
   try {
-    return await tellNotStarted(flags, terminal, (heard, begin) => runJobs(flags, heard, begin))
+    return await tellNotStarted(flags, terminal, (heard, begin) => runDueJobs(flags, heard, { begin }))
   } catch (error) {
     const isBusy = error instanceof RanklineError && error.exitCode === busyExitCode
     if (!isBusy || flags.wait !== undefined) throw error
@@ -37,21 +37,30 @@ export async function runDue(
   }
 }
 
-async function runJobs(
+interface DueMeans {
+  /** Called with the files whose runs begin. */
+  readonly begin: (jobFiles: readonly string[]) => void
+  readonly clock?: Clock
+  /** The command that this is a part of; by default, signals interrupt the runs. */
+  readonly above?: Parameters<typeof collectRuns>[4]
+}
+
+/** Collects what is due of jobs, and no more; answers the exit code. Others are at work undisturbed while nothing is due. */
+export async function runDueJobs(
   flags: DueRunFlags,
   terminal: Terminal,
-  begin: (jobFiles: readonly string[]) => void,
+  { begin, clock = systemClock, above }: DueMeans,
 ): Promise<number> {
   const events = saidOnce(planEvents(terminal))
   // Standard input can be read only once.
   if (!flags.job.includes(noFile)) {
     await using store = await openWhatIsStored(flags, 'may be missing')
-    const due = await isAnythingDue(store, flags, events, systemClock.wall())
+    const due = await isAnythingDue(store, flags, events, clock.wall())
     if (due === null) return 2
     if (!due) return nothing(terminal, 'Nothing is due.')
   }
   using lock = collectorLock({ ...flags, wait: flags.wait ?? '0' }, (line) => note(terminal, line))
-  await using app = await openApp(flags, lock)
+  await using app = await openApp(flags, lock, clock)
   const planned = await planDue(app, flags, events, async () => {
     await lock.acquire()
     await app.store.rejectDamaged()
@@ -59,7 +68,7 @@ async function runJobs(
   if (planned === null) return 2
   const { listed, isLeftOut, isRefused, end } = planned
   begin(listed.map(({ run }) => run.settings.file))
-  const code = listed.length === 0 ? 0 : await collectRuns(app, listed, flags, terminal)
+  const code = listed.length === 0 ? 0 : await collectRuns(app, listed, flags, terminal, above)
   await end()
   if (listed.length === 0 && !isRefused) nothing(terminal, 'Nothing is due.')
   if (code !== 0 && code !== 3) return code

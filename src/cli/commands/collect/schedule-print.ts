@@ -7,7 +7,7 @@ import type { Flag } from '../../../model/flag.ts'
 import { choice } from '../../../model/values.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'
 import { commentedValue, type ServicePlan, serviceFiles } from '../../../schedule/service-files.ts'
-import { collectFlags, globalFlags, logFlags, serviceFlags } from '../../flags.ts'
+import { collectFlags, confirmFlags, globalFlags, logFlags, serviceFlags } from '../../flags.ts'
 import type { ScheduleFlags } from './schedule-flags.ts'
 
 /** `rankline schedule --print`: what the system's own scheduler reads as it is. */
@@ -55,6 +55,7 @@ function passedOn(flags: ScheduleFlags): readonly string[] {
     db: globalFlags.db,
     ...serviceFlags,
     ...collectFlags,
+    ...confirmFlags,
     ...logFlags,
   }
   const typed = Object.keys(passed).flatMap((name) => {

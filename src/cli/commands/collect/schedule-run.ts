@@ -15,7 +15,7 @@ import { numberFlag } from '../../../model/values.ts'
 import { type LogFields, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
 import { readCollectFlags } from './collect-runs.ts'
-import { collectDue } from './due-jobs.ts'
+import { dueCollector } from './due-jobs.ts'
 import { noJob, type ScheduleFlags } from './schedule-flags.ts'
 
 /** Nothing ran: no job, or one that was named has mistakes. */
@@ -59,7 +59,7 @@ export async function stayUp(flags: ScheduleFlags, given: Terminal): Promise<num
   await runScheduler({
     clock: systemClock,
     jobFiles,
-    collect: withRetention(collectDue(flags, terminal, systemClock), {
+    collect: withRetention(dueCollector(flags, terminal, systemClock), {
       database: databasePath(flags),
       clock: systemClock,
       log,
