@@ -12,7 +12,7 @@ interface SummaryLook {
 }
 
 /**
- * What came of each run in one line, and under it why tasks failed and how to go on. Beside a screen, as in the mail of cron, the
+ * What came of each run in one line, and under it why tasks failed and how to go on. Without a screen, as in the mail of cron, the
  * first line says what to do, too.
  *
  * @param shownAgain runs that were finished before the command

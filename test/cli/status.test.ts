@@ -34,6 +34,7 @@ test('a workspace where all is well is exit 0, and --quiet says nothing of it', 
   const { place } = await staged()
   await place.file('acme.yaml', `schedule: "* * * * *"\n${fresh}${queries}`)
   await place.file('compose.yaml', 'services: {}\n')
+  await place.file('folder.yaml/job.csv', 'query\na\n')
   await place.call(['run', 'acme.yaml'])
   const { code, stdout, stderr } = await place.run(['status'])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })

@@ -50,9 +50,16 @@ async function describedBy(
   if (settings !== null) return known(settings.name, path, settings)
   const [name] = [...stored].find(([, file]) => file === resolve(path)) ?? []
   if (name !== undefined) return known(name, path, null)
-  return /^queries\s*:/m.test(readFileSync(path, 'utf8'))
-    ? known(basename(path, extname(path)), path, null)
-    : null
+  return /^queries\s*:/m.test(textOf(path)) ? known(basename(path, extname(path)), path, null) : null
+}
+
+/** The text of a file; empty where it is a folder, or may not be read. */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
 }
 
 /** A job of the database whose file does not stand in the folder, or names no settings. */

@@ -131,10 +131,14 @@ function moneyLine({ at, database, balance, ...spent }: StatusDocument): string 
   const lasts =
     days === null || balance === null
       ? ''
-      : `; at ${grouped(balance.per_day)} a day it lasts ${days === 0 ? 'less than a day' : count(days, 'day')}`
+      : `; at ${grouped(balance.per_day)} a day it lasts ${howLong(days)}`
   const left =
     balance === null
       ? 'Balance: not read yet'
       : `Balance: ${count(balance.credits, 'credit')}, read ${age(Date.parse(at) - Date.parse(balance.read_at))}${lasts}`
   return `${left}.\nSpent: ${grouped(spent.spent_today)} today, ${grouped(spent.spent_this_month)} this month.\n`
+}
+
+function howLong(days: number): string {
+  return days === 0 ? 'less than a day' : days > 365 ? 'more than a year' : count(days, 'day')
 }
