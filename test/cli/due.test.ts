@@ -43,20 +43,34 @@ test('run --due buys what is due of the jobs of the folder and no more, and says
   const { place, sandbox } = await aStage()
   await place.file('compose.yaml', 'services: { web: { schedule: daily } }\n')
   await place.file('plain.yaml', 'queries: [plain desk] # every: 1d\n')
+  await place.file('words.yaml', 'queries: ["every: desk"]\nfreshness: 1d\n')
+  await place.file('single.yaml', 'queries: [{ query: single desk, every: 400d }]\n')
   await place.file('tail.csv', 'query,every\ntail desk,30d\nfast desk,12h\n')
   await place.file(
     'desks.yaml',
     `timezone: ${noonZone()}\nevery: 7d\ncadence: { money: 1d }\nqueries:\n  - oak desk\n  - { query: buy desk, tags: [money] }\n  - file: tail.csv\n`,
   )
-  expect((await place.call(['plan', '--due', '--json'])).stdout).toContain('"queries": 4')
+  const planned = JSON.parse((await place.call(['plan', '--due', '--json'])).stdout) as readonly object[]
+  expect(planned).toMatchObject([
+    { job: 'desks', queries: 4 },
+    { job: 'single', queries: 1 },
+  ])
   expect(await place.call(['run', '--due', '--quiet'])).toEqual(silent)
-  expect(asked(sandbox)).toEqual(['buy desk', 'fast desk', 'oak desk', 'tail desk'])
+  expect(asked(sandbox)).toEqual(['buy desk', 'fast desk', 'oak desk', 'single desk', 'tail desk'])
   expect(await place.run(['run', '--due'])).toEqual(silent)
   expect((await place.call(['plan', '--due'])).stdout).toBe('Nothing is due.\n')
 
   daysPass(place, 1)
   await place.call(['run', '--due'])
-  expect(asked(sandbox)).toEqual(['buy desk', 'buy desk', 'fast desk', 'fast desk', 'oak desk', 'tail desk'])
+  expect(asked(sandbox)).toEqual([
+    'buy desk',
+    'buy desk',
+    'fast desk',
+    'fast desk',
+    'oak desk',
+    'single desk',
+    'tail desk',
+  ])
   daysPass(place, 6)
   await place.call(['run', '--due', 'desks.yaml'])
   expect(asked(sandbox).filter((query) => query === 'oak desk')).toHaveLength(2)
@@ -221,4 +235,33 @@ test('flags take a part of a job, and what is unfinished of the rest is not drop
   expect((await place.call(['run', 'job.csv', '--tag', 'money'])).stderr).toContain(
     'run 1 is unfinished and has 1 query that is not selected; finish it first with: rankline resume 1',
   )
+})
+
+test('what an unfinished run of an earlier day has settled is not bought again in the new one', async () => {
+  const { place, sandbox } = await aStage()
+  await place.file(
+    'job.yaml',
+    `timezone: ${noonZone()}\nevery: 7d\nqueries: [{ query: oak desk, target: a.example, priority: 1 }, ash desk]\n`,
+  )
+  expect((await place.call(['run', '--due', '--max-credits', '1'])).code).toBe(4)
+  daysPass(place, 1)
+  expect((await place.call(['run', '--due'])).code).toBe(0)
+  expect(asked(sandbox)).toEqual(['ash desk', 'oak desk'])
+})
+
+test('a run above confirm_over is refused, and its slot is skipped with the reason', async () => {
+  const { place, sandbox } = await aStage()
+  await place.file(
+    'dear.yaml',
+    'schedule: "0 12 1 * *"\nbudget: { confirm_over: 1 }\nqueries: [oak desk, ash desk]\n',
+  )
+  await place.file('job.yaml', 'schedule: "0 12 1 * *"\nqueries: [elm desk]\n')
+  const refused = await place.call(['run', '--due', '--quiet'])
+  expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining('dear may cost 2 credits') })
+  expect(asked(sandbox)).toEqual(['elm desk'])
+  expect(place.sql('SELECT job, outcome, reason FROM slots ORDER BY job')).toMatchObject([
+    { job: 'dear', outcome: 'skipped', reason: expect.stringContaining('confirm_over') },
+    { job: 'job', outcome: 'ran', reason: null },
+  ])
+  expect(await place.call(['run', '--due'])).toEqual(silent)
 })

@@ -5,6 +5,7 @@ import { count } from '../../model/text.ts'
 import { localDay } from '../../model/time.ts'
 import type { InvalidValue } from '../../model/values.ts'
 import type { Store } from '../../store/store.ts'
+import type { AskedQueryHistory } from '../../store/unattended.ts'
 import type { ChoiceOf, QueryChoice, StagedJob } from '../job-files.ts'
 import { type Selection, type SelectionFlags, selectionOf } from './selection.ts'
 
@@ -36,22 +37,35 @@ export function selectedQueries(
   }
 }
 
+/** A run that the next command goes on with. */
+export interface UnfinishedRun {
+  readonly id: number
+  /** One of an earlier day is closed where single queries have targets: what it has settled is then not to be bought again. */
+  readonly isOfToday: boolean
+}
+
 /** The run of a job that the next command goes on with; null where it begins a new one. */
 export async function unfinishedRun(
   store: Pick<Store, 'latestRun'>,
   { name, targets, timezone }: JobSettings,
   now: number,
-): Promise<number | null> {
+): Promise<UnfinishedRun | null> {
   const run = await store.latestRun(name)
   if (run === null || isComplete(run.finishReason)) return null
-  return targets.length === 0 || run.date === localDay(now, timezone) ? run.id : null
+  const isOfToday = run.date === localDay(now, timezone)
+  return targets.length === 0 || isOfToday ? { id: run.id, isOfToday } : null
+}
+
+/** Whether a query belongs to the run that goes on, wanted or not: what was settled today stays reported, and is not bought again. */
+export function isKept(inRun: AskedQueryHistory['inRun'], run: UnfinishedRun | null): boolean {
+  return inRun === 'settled' && run?.isOfToday === true
 }
 
 /** What a run has settled stays in it. What it has not would be dropped, paid for or not: that is refused. */
 function selected(
   store: ChoiceStore,
   { name }: JobSettings,
-  run: number | null,
+  run: UnfinishedRun | null,
   selection: Selection,
 ): QueryChoice {
   const take = upTo(selection.limit)
@@ -61,20 +75,20 @@ function selected(
       const known =
         run === null
           ? null
-          : await store.queryHistories(name, keys, { since: Number.POSITIVE_INFINITY, unfinishedRun: run })
+          : await store.queryHistories(name, keys, { since: Number.POSITIVE_INFINITY, unfinishedRun: run.id })
       return queries.map((query, place) => {
         const inRun = known?.[place]?.inRun ?? 'not-asked'
         const isWanted = selection.includes(query) && take(keys[place] as Buffer)
         if (!isWanted && inRun === 'open') dropped += 1
-        return isWanted || inRun === 'settled'
+        return isWanted || isKept(inRun, run)
       })
     },
     mistake: (): InvalidValue | null =>
       dropped === 0
         ? null
         : {
-            message: `run ${run} is unfinished and has ${count(dropped, 'query', 'queries')} that ${dropped === 1 ? 'is' : 'are'} not selected`,
-            fix: `finish it first with: rankline resume ${run}, or begin anew with --fresh`,
+            message: `run ${run?.id} is unfinished and has ${count(dropped, 'query', 'queries')} that ${dropped === 1 ? 'is' : 'are'} not selected`,
+            fix: `finish it first with: rankline resume ${run?.id}, or begin anew with --fresh`,
           },
   }
 }

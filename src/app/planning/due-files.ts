@@ -1,13 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openJob } from '../../jobfile/open.ts'
+import { hasQueryWithEvery, openJob } from '../../jobfile/open.ts'
 import { isWorkspaceFile } from '../../jobfile/workspace.ts'
 import { UsageError } from '../../model/errors.ts'
 import type { JobSettings } from '../../model/job.ts'
 
 /** Other programs have YAML files, too, and some of them a `schedule`; a job has queries at its top. */
 const hasQueries = /^["']?queries["']?\s*:/m
-const saysHowOften = /^[^#]*?["']?\b(every|cadence|schedule)["']?\s*:/m
+const saysWhen = /^["']?(every|cadence|schedule)["']?\s*:/m
 
 /** YAML files of a folder that are jobs, whatever they say, in alphabetical order; none that are hidden. */
 async function yamlJobs(
@@ -39,9 +39,9 @@ export function saysWhenDue({ schedule, every, cadence }: JobSettings): boolean 
 export async function dueJobFiles(folder: string): Promise<readonly string[]> {
   const due: string[] = []
   for (const { file, text } of await yamlJobs(folder)) {
-    // The folder's defaults may say it, too.
-    const job = saysHowOften.test(text) ? null : await openJob(file, {}, () => {})
-    if (job === null ? saysHowOften.test(text) : saysWhenDue(job.settings)) due.push(file)
+    const job = await openJob(file, {}, () => {})
+    const isDue = job === null ? saysWhen.test(text) : saysWhenDue(job.settings)
+    if (isDue || (await hasQueryWithEvery(file))) due.push(file)
   }
   if (due.length > 0) return due
   throw new UsageError(

@@ -8,7 +8,7 @@ import { areLeftOut, type ChoiceOf, type JobFileFlags, type PlanEvents, stageJob
 import type { App } from '../open-app.ts'
 import { commitRuns, type PlannedRuns } from '../run-jobs.ts'
 import { confirmPrices, dearRuns, type PricedRun } from '../spending/confirm-price.ts'
-import { unfinishedRun, upTo, type Wanted, wantedOf } from './choose-queries.ts'
+import { isKept, type UnfinishedRun, unfinishedRun, upTo, type Wanted, wantedOf } from './choose-queries.ts'
 import { saysWhenDue } from './due-files.ts'
 import { decideJobs } from './plan-jobs.ts'
 import type { SelectionFlags } from './selection.ts'
@@ -25,7 +25,7 @@ interface Look {
   readonly latest: number | null
   readonly slot: SlotState
   /** Of this run nothing is dropped. */
-  readonly unfinishedRun: number | null
+  readonly unfinishedRun: UnfinishedRun | null
 }
 
 type SlotState =
@@ -90,10 +90,13 @@ export function dueQueries(
           (query) => everyOfQuery(query, settings) ?? { unit: 'once' as const, since: look.latest ?? 0 },
         )
         const since = Math.min(...rules.map((rule) => lookBack(rule, now)))
-        const known = await store.queryHistories(name, keys, { since, unfinishedRun: look.unfinishedRun })
+        const known = await store.queryHistories(name, keys, {
+          since,
+          unfinishedRun: look.unfinishedRun?.id ?? null,
+        })
         return queries.map((query, place) => {
           const history = known[place] as (typeof known)[number]
-          if (history.inRun !== 'not-asked') return true
+          if (history.inRun === 'open' || isKept(history.inRun, look.unfinishedRun)) return true
           if (!isLookedAt || selection?.includes(query) === false) return false
           const rule = rules[place] as (typeof rules)[number]
           return isDue(rule, history, timezone, now) && take(keys[place] as Buffer)
