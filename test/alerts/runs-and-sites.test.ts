@@ -65,6 +65,15 @@ test('a job that cannot run is told once, and once more when it runs again', () 
   )
 })
 
+test('a key that was refused before anything was answered is a job that could not run', () => {
+  const refused = aRun({ finishReason: 'auth', tasks: { planned: 10, done: 0, failed: 0 } })
+  const news = story(
+    [aRule({ when: 'run-skipped' })],
+    [{ health: refused }, { health: refused }, { health: aRun() }],
+  )
+  expect(told(news)).toBe('1: run-skipped open null→auth; 3: run-skipped over auth→completed')
+})
+
 /** A list as tables write it: sites in the order of their ranks; `…` after them where there is a gap. */
 function list(written: string): SiteList {
   const sites = written.replace('…', '').split('')

@@ -9,7 +9,7 @@ import type { OpenAlert, RunHealth, Verdict } from './facts.ts'
  *   rule               begins                                     is over
  *   coverage, N        fewer than N % of its tasks are done       N % or more
  *   run-failed         it stopped, or tasks failed                completed
- *   run-skipped        a slot at which the job could not run      any run of the job
+ *   run-skipped        the job could not run, or its key was refused   any other run of the job
  *   balance, N         fewer than N credits are left              N or more
  *   days-left, N       the balance lasts fewer than N days        N or more
  *   unexplained        the service counted other credits          they agree
@@ -45,7 +45,10 @@ const readings: Readonly<Record<HealthKind, Read>> = {
     const failures = failed === 0 ? '' : `: ${count(failed, 'task')} failed`
     return { isBad: true, now: finishReason, text: `did not complete its run${stopped}${failures}` }
   },
-  'run-skipped': ({ finishReason }) => ({ isBad: false, now: finishReason, text: 'ran again' }),
+  'run-skipped': ({ finishReason, tasks }) => {
+    const isBad = finishReason === 'auth' && tasks.done === 0
+    return { isBad, now: finishReason, text: isBad ? 'could not run: the key was refused' : 'ran again' }
+  },
   balance: ({ balance }, below) =>
     balance === null
       ? null

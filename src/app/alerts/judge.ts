@@ -1,4 +1,5 @@
 import { judge } from '../../alerts/judgement.ts'
+import { RanklineError } from '../../model/errors.ts'
 import type { JobSettings } from '../../model/job.ts'
 import { isComplete, type Run } from '../../model/run.ts'
 import type { Clock } from '../../model/time.ts'
@@ -18,13 +19,15 @@ interface Collected {
       readonly credits: { readonly balance_after: number | null; readonly unexplained: number | null }
     }
   }[]
+  /** Called with a line that must be read. */
+  readonly log: (line: string) => void
 }
 
 /**
  * Judges every run whose end no rule has judged yet: those that were collected now, and those of any job whose process died before it
  * came to that. State and messages of a run are one change, so that a crash loses no alert and sends none twice.
  */
-export async function judgeRuns({ app, finished }: Collected): Promise<void> {
+export async function judgeRuns({ app, finished, log }: Collected): Promise<void> {
   const { store, clock, keyHash } = app
   const ends = new Map(
     finished.map(({ run, document: { credits } }) => [
@@ -32,7 +35,7 @@ export async function judgeRuns({ app, finished }: Collected): Promise<void> {
       { unexplained: credits.unexplained, balance: credits.balance_after },
     ]),
   )
-  for (const job of await store.jobsThatRan())
+  const judgeJob = async (job: string): Promise<void> => {
     for (const one of await store.runsToJudge(job)) {
       const lastRead = (await store.lastUsage(keyHash))?.remaining ?? null
       const end = ends.get(one.run.id) ?? {
@@ -40,6 +43,15 @@ export async function judgeRuns({ app, finished }: Collected): Promise<void> {
         balance: lastRead,
       }
       await judgeRun({ store, clock }, one, { ...end, balance: end.balance ?? lastRead })
+    }
+  }
+  for (const job of await store.jobsThatRan())
+    try {
+      await judgeJob(job)
+    } catch (error) {
+      // The channels of one job cannot be read, for instance: its run is judged after the next one.
+      if (!(error instanceof RanklineError)) throw error
+      log(`The alerts of ${job} wait: ${error.message}`)
     }
 }
 

@@ -22,8 +22,11 @@ export function dueCollector(flags: ScheduleFlags, terminal: Terminal, clock: Cl
       'skip-bad': true,
     }
     const above = { stop, reported, exitCode: () => exitCodes.interrupted }
-    const code = await tellNotStarted(request, terminal, (heard, begin) =>
-      runDueJobs(request, heard, { begin, clock, above }),
+    const code = await tellNotStarted(
+      request,
+      terminal,
+      (heard, begin) => runDueJobs(request, heard, { begin, clock, above }),
+      clock,
     )
     return await endsOf(flags, forms, code)
   }

@@ -5,7 +5,7 @@ import { outgoing } from '../../../app/messages/outgoing.ts'
 import { pingNotStarted, reasonOf } from '../../../app/messages/ping.ts'
 import { busyExitCode, RanklineError } from '../../../model/errors.ts'
 import { noFile } from '../../../model/job.ts'
-import { systemClock } from '../../../model/time.ts'
+import { type Clock, systemClock } from '../../../model/time.ts'
 import { isScreen, type Terminal } from '../../../output/terminal.ts'
 
 interface NotStartedFlags extends SettingFlags {
@@ -24,6 +24,7 @@ export async function tellNotStarted(
   flags: NotStartedFlags,
   terminal: Terminal,
   work: Work,
+  clock: Clock = systemClock,
 ): Promise<number> {
   const said: string[] = []
   const begun = new Set<string>()
@@ -47,7 +48,7 @@ export async function tellNotStarted(
         await tellSkipped(files.filter(isConcerned), reason, {
           ...means,
           database: databasePath(flags),
-          clock: systemClock,
+          clock,
         })
     } catch (error) {
       // Where not even the settings can be read, that was said already.
