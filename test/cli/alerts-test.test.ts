@@ -107,3 +107,20 @@ test('a run whose channel fails ends as it would without, and the next one deliv
   expect(place.sql('SELECT state, attempts FROM outbox')).toEqual([{ state: 'sent', attempts: 2 }])
   for (const { stdout, stderr } of [unset, down, up]) expect(stdout + stderr).not.toContain('very-secret')
 })
+
+test('run --due tries again though nothing is due, and says nothing', async () => {
+  const { place } = await staged()
+  await place.file('rankline.yaml', channels)
+  await place.file('job.yaml', 'every: 7d\nqueries: [standing desk]\n')
+  const { url, received, answers } = await aReceiver()
+  const env = { OPS_URL: url, OPS_SECRET }
+  expect((await place.call(['run', '--due'], env)).code).toBe(0)
+  place.change(put.replace(/, 1, 'waiting', 1/, ", unixepoch() * 1000, 'waiting', 1"))
+  const quiet = { code: 0, stdout: '', stderr: '' }
+  expect(await place.call(['run', '--due'])).toEqual(quiet)
+  answers.push(503)
+  expect(await place.call(['run', '--due'], env)).toEqual(quiet)
+  expect(await place.call(['run', '--due'], env)).toEqual(quiet)
+  expect(received).toHaveLength(2)
+  expect(place.sql('SELECT state, attempts FROM outbox')).toEqual([{ state: 'sent', attempts: 2 }])
+})

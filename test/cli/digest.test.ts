@@ -47,7 +47,7 @@ test('a digest is put in once for each of its times and channels, and first afte
     sections: [
       {
         title: 'acme.com',
-        lines: [{ label: 'Visibility' }, { label: 'Average position' }, { label: 'Top 10' }, {}],
+        lines: [{ label: 'Visibility' }, { label: 'Average position' }, { label: 'Top 10' }],
       },
       {
         title: 'The week',

@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
 import { cutToBytes } from '../../src/app/messages/ping.ts'
-import { aReceiver } from '../alerts/receivers.ts'
+import { withPings } from '../../src/app/scheduler/with-pings.ts'
+import { stopSignal } from '../../src/collect/stop.ts'
+import { busyExitCode, RanklineError, UsageError } from '../../src/model/errors.ts'
+import { aReceiver, around } from '../alerts/receivers.ts'
+import { aJob } from '../plan/build.ts'
 import { testTable } from '../support/test-table.ts'
 import { staged } from './staged.ts'
 
@@ -84,6 +88,22 @@ test('a switch that does not answer, or is not set, changes nothing of a run', a
     'The ping of job is not sent: PING_URL is not set. Set it in the environment or in .env.\n',
   )
   expect(refused.stderr).not.toContain('uuid-secret')
+})
+
+test('a scheduler that cannot begin tells so, but not where it is only not its turn', async () => {
+  const { place, told, env } = await aSwitch()
+  const form = { path: `${place.folder}/job.yaml`, settings: aJob(), isBroken: false, text: Buffer.alloc(0) }
+  const scheduled = async (error: Error): Promise<void> => {
+    const collect = withPings(
+      () => Promise.reject(error),
+      () => ({ outgoing: around(env), log: () => {} }),
+    )
+    await expect(collect([form], stopSignal())).rejects.toBe(error)
+  }
+  await scheduled(new RanklineError('Another process is collecting', busyExitCode))
+  expect(told()).toEqual([])
+  await scheduled(new UsageError('The API key is not set'))
+  expect(told()).toEqual([['/uuid-secret/fail?create=1', 'The API key is not set']])
 })
 
 testTable([

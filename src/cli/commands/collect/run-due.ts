@@ -1,5 +1,8 @@
+import { databasePath } from '../../../app/config.ts'
 import type { PlanEvents } from '../../../app/job-files.ts'
 import { collectorLock, type LockFlags } from '../../../app/lock.ts'
+import { outgoing } from '../../../app/messages/outgoing.ts'
+import { sendWithoutRun } from '../../../app/messages/without-run.ts'
 import { openApp } from '../../../app/open-app.ts'
 import { openWhatIsStored } from '../../../app/open-stored.ts'
 import { type DueFlags, isAnythingDue, planDue } from '../../../app/planning/due-work.ts'
@@ -57,7 +60,10 @@ export async function runDueJobs(
     await using store = await openWhatIsStored(flags, 'may be missing')
     const due = await isAnythingDue(store, flags, events, clock.wall())
     if (due === null) return 2
-    if (!due) return nothing(terminal, 'Nothing is due.')
+    if (!due) {
+      await sendWhatWaits(flags, terminal)
+      return nothing(terminal, 'Nothing is due.')
+    }
   }
   using lock = collectorLock({ ...flags, wait: flags.wait ?? '0' }, (line) => note(terminal, line))
   await using app = await openApp(flags, lock, clock)
@@ -73,6 +79,17 @@ export async function runDueJobs(
   if (listed.length === 0 && !isRefused) nothing(terminal, 'Nothing is due.')
   if (code !== 0 && code !== 3) return code
   return isRefused ? exitCodes.budget : isLeftOut ? 2 : code
+}
+
+/** Messages that failed are tried again though nothing runs. What is wrong with their channels was said by the run, and cron keeps quiet. */
+async function sendWhatWaits(flags: DueRunFlags, terminal: Terminal): Promise<void> {
+  const send = sendWithoutRun({
+    database: databasePath(flags),
+    clock: systemClock,
+    outgoing: () => outgoing(flags['allow-http'] === true),
+    log: (line) => void nothing(terminal, line),
+  })
+  await send([])
 }
 
 function nothing(terminal: Terminal, line: string): number {
