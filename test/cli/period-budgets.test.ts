@@ -88,6 +88,29 @@ describe('per_day', () => {
   })
 })
 
+test('a run that goes on past midnight counts each credit on the day on which it was sent', async () => {
+  const { sandbox, place } = await staged({ latencyMs: 30 })
+  const job = await place.file('acme.yaml', `${far}budget: { per_day: 20 }\n${queries(60)}`)
+  // Late in the evening until the file is there, and then early in the morning.
+  const [evening, morning] = [untilClock(22), untilClock(2, 1)]
+  const script = `import { existsSync } from 'node:fs'; const { now } = Date; Date.now = () => now() + (existsSync('morning') ? ${morning} : ${evening})`
+  const clock = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(script)}` }
+  const { ended } = place.start(['run', job, '--concurrency', '4'], clock)
+  await waitWhile(() => sandbox.ledger.charged < 8)
+  await place.file('morning', '')
+  const { code } = await ended
+
+  expect(code).toBe(4)
+  const days = place.sql<{ credits: number }>(
+    "SELECT sum(credits) AS credits FROM calls WHERE billed = 1 GROUP BY date(sent_at, '+14 hours') ORDER BY 1",
+  )
+  expect(days).toHaveLength(2)
+  for (const { credits } of days) expect(credits).toBeLessThanOrEqual(20)
+  // All of the new day, and what was sent on the old one.
+  expect(Math.max(...days.map(({ credits }) => credits))).toBe(20)
+  expect(sandbox.ledger.charged).toBe(days.reduce((sum, { credits }) => sum + credits, 0))
+})
+
 test('per_month is warned of when most of it is used, and ends with the month', async () => {
   const { sandbox, place } = await staged()
   const job = await place.file(

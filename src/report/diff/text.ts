@@ -52,11 +52,13 @@ function deeper(side: DiffSide, { date }: DiffSide): readonly string[] {
 }
 
 function counted(one: DiffDocument): string {
-  const { entered, left, moved, changed, same } = one
-  if (entered.length + left.length + moved.length + changed.length === 0)
-    return same === 0
-      ? 'Nothing changed: there are no results on either day.'
-      : `Nothing changed: ${count(same, 'result stands', 'results stand')} where ${same === 1 ? 'it' : 'they'} stood, with the same title and snippet.`
+  const { entered, left, moved, changed, same, from, to } = one
+  if (entered.length + left.length + moved.length + changed.length === 0) {
+    if (same > 0)
+      return `Nothing changed: ${count(same, 'result stands', 'results stand')} where ${same === 1 ? 'it' : 'they'} stood, with the same title and snippet.`
+    const hasGaps = [from, to].some((side) => side !== null && side.missed.length > 0)
+    return hasGaps ? 'Nothing can be compared.' : 'Nothing changed: there are no results on either day.'
+  }
   const parts = [
     `${entered.length} entered`,
     `${left.length} left`,
