@@ -83,6 +83,35 @@ test('a run that failed, and a job that could not run, are told once, and once m
   expect(ids.every((id) => /^[0-9a-f]{12}$/.test(id))).toBe(true)
 })
 
+test('a run that stopped is judged by its ranks once a later run has taken its place', async () => {
+  const { place, run, told } = await aJobWithAlerts()
+  await run()
+  place.change("UPDATE observations SET state = 'ranked', exactness = 'exact', rank = 50")
+  await place.file('acme.yaml', `${job}budget: { max_credits: 9 }\n`)
+  expect((await run()).code).toBe(4)
+  expect(words(await told())).toEqual([[2, 'run-failed open null null']])
+  await place.file('acme.yaml', job)
+  expect((await run()).code).toBe(0)
+  const [, stopped, next, ...others] = await told()
+  const gains = [stopped, next].flatMap((one) => one?.alerts.filter(({ when }) => when === 'gain') ?? [])
+  expect([stopped?.run, next?.run, others]).toEqual([2, 3, []])
+  expect(stopped?.alerts.map(({ when, state }) => [when, state])).toContainEqual(['gain', 'open'])
+  expect(gains.map(({ query }) => query).sort()).toEqual(['desk lamp', 'standing desk'])
+  expect(next?.alerts.at(-1)).toMatchObject({ when: 'run-failed', state: 'over', before: 'budget' })
+})
+
+test('a run that is retried is judged again, and says that it completed', async () => {
+  const { sandbox, place, run, told } = await aJobWithAlerts()
+  sandbox.control({ rules: [{ operation: 'alpha.search', query: 'desk lamp', do: { status: 404 } }] })
+  expect((await run()).code).toBe(3)
+  sandbox.control({ rules: [] })
+  expect((await place.call(['retry'])).code).toBe(0)
+  expect(words(await told())).toEqual([
+    [1, 'run-failed open null null'],
+    [1, 'run-failed over null completed_with_failures'],
+  ])
+})
+
 test('what is muted is not sent; an alert that began so is told when it is no longer muted', async () => {
   const { sandbox, place, run, told } = await aJobWithAlerts()
   const fail = { rules: [{ operation: 'alpha.search', query: 'desk lamp', do: { status: 404 } }] } as const
