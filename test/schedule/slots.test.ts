@@ -36,7 +36,8 @@ const patterns = [
 describe('slots are those that a walk through every minute of 2026 finds', () => {
   const from = Date.UTC(2025, 11, 31)
   const until = Date.UTC(2027, 0, 2)
-  testTable(zones)('%s', (zone) => {
+  // The other zones keep one time all year.
+  testTable(zones.slice(0, 8))('%s', (zone) => {
     const year = walk(zone, from, until)
     // Where the walk begins, nothing is known of the time before.
     const between = (slots: Iterable<number>): readonly number[] =>
