@@ -74,19 +74,13 @@ async function judgeRun({ store, clock }: Parts, one: RunToJudge, end: EndOfRun)
 
 /**
  * Stores that a job could not run at its time, where a rule asks for that; what is to be sent waits in the outbox. False where
- * there is nothing new to send.
- *
- * @param settings of the job's last form without mistakes; null where only its last run tells
+ * there is nothing new to send. The rules are those of the job's last run: its file may be what is broken.
  */
 export async function judgeSkippedJob(
   { store, clock }: Parts,
-  {
-    job,
-    settings,
-    reason,
-  }: { readonly job: string; readonly settings: JobSettings | null; readonly reason: string },
+  { job, reason }: { readonly job: string; readonly reason: string },
 ): Promise<boolean> {
-  const from = settings ?? (await store.runs({ job, limit: 1 }))[0]?.settings
+  const from = (await store.runs({ job, limit: 1 }))[0]?.settings
   const rules = from?.alerts?.filter(({ when }) => when === 'run-skipped') ?? []
   if (from === undefined || rules.length === 0) return false
   const nothing = { health: null, pairs: [], serps: [], linkText: () => '' }

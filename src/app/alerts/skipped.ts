@@ -32,7 +32,7 @@ export async function tellSkipped(
   await using store = await openStore(database)
   let isTold = false
   for (const job of await jobsOf(store, files))
-    isTold = (await judgeSkippedJob({ store, clock }, { job, settings: null, reason })) || isTold
+    isTold = (await judgeSkippedJob({ store, clock }, { job, reason })) || isTold
   if (isTold) await deliver({ store, clock, outgoing, log })
 }
 
