@@ -194,3 +194,12 @@ test('what there is no time for stays for the next call, untried', async () => {
   const states = (await store.messages({})).map(({ state, attempts }) => `${state} ${attempts}`).reverse()
   expect(states).toEqual([...Array(2).fill('sent 1'), ...Array(6).fill('waiting 0')])
 })
+
+test('a message that is sent late has the rest of the time, whatever part of a millisecond that is', async () => {
+  const { url, received } = await aReceiver()
+  const { store, deliver: pass, slowDown } = await aDesk(ops, { OPS_URL: url })
+  await store.putMessages([aNewMessage('ops')], noon)
+  slowDown(2_999.5)
+  expect(await pass()).toEqual([])
+  expect(received).toHaveLength(1)
+})

@@ -287,3 +287,24 @@ test('a changed file is read again; a broken one is reported once and keeps its 
     '/job.yaml is gone: its job runs no more.',
   ])
 })
+
+test('where it is stopped while it reads job files, nothing is looked at', async () => {
+  const controller = new AbortController()
+  const looks: string[] = []
+  await runScheduler({
+    clock: simulatedClock(at('2026-01-01T06:00Z'), []),
+    jobFiles: {
+      refresh: async () => {
+        controller.abort(new StopRequested())
+        return [form('a', '0 6 * * *')]
+      },
+    },
+    collect: async () => {
+      looks.push('a')
+      return new Map()
+    },
+    log: () => {},
+    stop: controller.signal,
+  })
+  expect(looks).toEqual([])
+})

@@ -98,7 +98,8 @@ async function sendAll(group: Group, delivery: Delivery, until: number): Promise
   const opened = await open(group, delivery)
   if ('missing' in opened) return await letWait(group, opened.missing, delivery)
   for (const message of group.messages) {
-    const timeoutMs = Math.min(longestTryMs, until - clock.monotonic())
+    // Sockets take whole milliseconds only.
+    const timeoutMs = Math.min(longestTryMs, Math.floor(until - clock.monotonic()))
     if (timeoutMs < shortestTryMs) return
     const now = clock.wall()
     if (!(await delivery.store.claimMessage(message, now, now + claimMs))) continue

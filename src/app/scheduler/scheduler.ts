@@ -73,6 +73,7 @@ export async function runScheduler(parts: SchedulerParts): Promise<void> {
   while (!stop.aborted) {
     const now = clock.wall()
     entries = updated(entries, await jobFiles.refresh(), now)
+    if (stop.aborted) return
     const due = [...entries].filter(([, { next }]) => next !== null && next <= now)
     const end =
       due.length === 0
