@@ -85,7 +85,7 @@ test('a switch that does not answer, or is not set, changes nothing of a run', a
   const unset = await place.call(['run', 'job.yaml', '--fresh'])
   expect(unset).toMatchObject({ code: 0 })
   expect(unset.stderr).toBe(
-    'The ping of job is not sent: PING_URL is not set. Set it in the environment or in .env.\n',
+    'The ping of job (start) did not arrive: PING_URL is not set. Set it in the environment or in .env.\n',
   )
   expect(refused.stderr).not.toContain('uuid-secret')
 })

@@ -21,20 +21,36 @@ export interface PingMeans {
   readonly log: (line: string) => void
 }
 
-/** Tells the switch of a job, where it has one, what happened; a ping that does not arrive is said in one line. */
+/**
+ * Tells the switch of a job, where it has one, what happened; a ping that does not arrive is said in one line. Never rejected: at
+ * the start of a run nothing waits for it.
+ */
 export async function sendPing(
-  { name, ping }: PingedJob,
+  job: PingedJob,
   event: PingEvent,
   body: string,
-  { outgoing, log }: PingMeans,
+  means: PingMeans,
 ): Promise<void> {
-  if (ping == null) return
-  const address = addressIn(ping.urlEnv, outgoing)
-  if ('missing' in address) {
-    // The start says it; once a run is enough.
-    if (event !== 'success') log(`The ping of ${name} is not sent: ${address.missing}.`)
-    return
+  if (job.ping == null) return
+  const { urlEnv } = job.ping
+  try {
+    const problem = await send(urlEnv, event, body, means)
+    if (problem !== null) means.log(`The ping of ${job.name} (${event}) did not arrive: ${problem}.`)
+  } catch (error) {
+    means.log(`The ping of ${job.name} (${event}) was not sent: ${reasonOf(error)}.`)
   }
+}
+
+/** What kept a ping from arriving; null where it arrived. */
+async function send(
+  urlEnv: string,
+  event: PingEvent,
+  body: string,
+  { outgoing }: PingMeans,
+): Promise<string | null> {
+  const address = addressIn(urlEnv, outgoing)
+  // The start of a run says it; once is enough.
+  if ('missing' in address) return event === 'success' ? null : address.missing
   const url = new URL(address.url)
   url.pathname = `${url.pathname.replace(/\/+$/, '')}${pathOf[event]}`
   const result = await outgoing.post({
@@ -44,8 +60,7 @@ export async function sendPing(
     timeoutMs,
   })
   const reason = 'error' in result ? result.error : result.status >= 300 ? `HTTP ${result.status}` : null
-  if (reason !== null)
-    log(`The ping of ${name} (${event}) did not arrive: ${reason}. Check the address in ${ping.urlEnv}.`)
+  return reason === null ? null : `${reason}. Check the address in ${urlEnv}`
 }
 
 /** So many bytes of UTF-8 at most, of whole characters. */
