@@ -87,32 +87,29 @@ const partial = prepared(($: Values<{ job: string }>) =>
     .where(eq(runs.job, $.job)),
 )
 
+const mine = alias(rq, 'mine')
+
 const totalsOf = prepared(($: Values<{ run: number }>) =>
   orm.select().from(runTotals).where(eq(runTotals.run, $.run)),
 )
-
-const asked = alias(rq, 'asked')
 
 /** With what rests while the run asks a part of its job. */
 const keywordsOf = prepared(($: Values<{ run: number }>) =>
   orm
     .select({
-      ...{
-        id: queries.id,
-        query: queries.text,
-        operation: queries.operation,
-        volume: rq.volume,
-        url: rq.url,
-      },
-      ...{ params: queries.params, tags: rq.tags, labels: rq.labels },
+      ...{ id: queries.id, query: queries.text, operation: queries.operation, params: queries.params },
+      ...{ volume: rq.volume, url: rq.url, tags: rq.tags, labels: rq.labels },
     })
-    .from(rq)
-    .innerJoin(queries, eq(queries.id, rq.queryId))
+    // Cross joins keep their order: SQLite would read all queries of the database first.
+    .from(
+      sql`(SELECT ${mine.runId}, ${mine.queryId} FROM ${runs} JOIN ${rq} ${mine} ON ${mine.runId} = ${runs.id}
+          AND ${mine.planNumber} = ${runs.planNumber} WHERE ${runs.id} = ${$.run}
+        UNION ALL SELECT ${resting.lastRun}, ${resting.queryId} FROM ${resting} WHERE ${resting.runId} = ${$.run}) asked`,
+    )
+    .crossJoin(rq)
+    .crossJoin(queries)
     .where(
-      sql`(${rq.runId}, ${rq.queryId}) IN (
-        SELECT ${asked.runId}, ${asked.queryId} FROM ${runs} JOIN ${rq} ${asked} ON ${asked.runId} = ${runs.id}
-          AND ${asked.planNumber} = ${runs.planNumber} WHERE ${runs.id} = ${$.run}
-        UNION ALL SELECT ${resting.lastRun}, ${resting.queryId} FROM ${resting} WHERE ${resting.runId} = ${$.run})`,
+      sql`${rq.runId} = asked.run_id AND ${rq.queryId} = asked.query_id AND ${queries.id} = asked.query_id`,
     )
     .orderBy(queries.text, queries.operation, queries.params),
 )
