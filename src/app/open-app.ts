@@ -169,8 +169,8 @@ export async function createApp(
   }
 }
 
-/** The proxy that the environment names for an address; null where requests go straight there. */
-function chosenProxy(baseUrl: string): HttpProxy | null {
+/** The proxy that the environment names for an address; null where requests go straight there. Throws a sentence where it is no address. */
+export function chosenProxy(baseUrl: string): HttpProxy | null {
   const proxy = proxyFor(baseUrl, proxyVariables())
   // What it says may hold a password.
   if (proxy === 'unreadable')

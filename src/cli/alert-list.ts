@@ -1,3 +1,4 @@
+import { dayMs, utcMinute } from '../model/time.ts'
 import { formatTable } from '../output/table.ts'
 import { sanitize } from '../output/terminal.ts'
 import type { StoredAlert } from '../store/alerts.ts'
@@ -13,7 +14,7 @@ interface KnownAlerts {
 }
 
 /** Alerts that were over before are no longer listed. */
-const lateMs = 7 * 86_400_000
+const lateMs = 7 * dayMs
 
 /** Alerts that are open or were over lately, and messages that were not delivered. */
 export async function knownAlerts(store: Store, job: string | undefined, now: number): Promise<KnownAlerts> {
@@ -129,9 +130,4 @@ function messageCells(message: OutboxMessage): readonly string[] {
     message.state === 'waiting' ? utcMinute(message.nextTryAt) : '',
     sanitize(message.lastError ?? ''),
   ]
-}
-
-/** An instant to the minute: `2026-12-31 06:00`. */
-export function utcMinute(at: number): string {
-  return new Date(at).toISOString().slice(0, 16).replace('T', ' ')
 }

@@ -1,4 +1,6 @@
+import { UsageError } from '../model/errors.ts'
 import { type Flags, type FlagsOf, switchFlag, textFlag } from '../model/flag.ts'
+import { closestMatch } from '../model/text.ts'
 import type { Terminal } from '../output/terminal.ts'
 
 /** A command: what may be typed, and what it does. */
@@ -84,4 +86,14 @@ export function outputFlags(formats: string) {
     format: textFlag(formats),
     raw: switchFlag('CSV as it is, without the quote that keeps spreadsheets from running formulas'),
   } satisfies Flags
+}
+
+/** The part of a command that its first word names, as in `db backup`. Throws a sentence where there is none of that name. */
+export function chosenWork<Works extends object>(command: string, works: Works, word: string): keyof Works {
+  if (Object.hasOwn(works, word)) return word as keyof Works
+  const known = Object.keys(works)
+  const near = closestMatch(word, known)
+  throw new UsageError(
+    `rankline ${command} does not know '${word}'. ${near === null ? `Write one of ${known.join(', ')}` : `Did you mean ${near}?`}`,
+  )
 }

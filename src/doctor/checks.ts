@@ -1,4 +1,5 @@
 import { count, duration, grouped, size } from '../model/text.ts'
+import { dayMs, utcMinute } from '../model/time.ts'
 import type { AccountFacts, Facts } from './facts.ts'
 
 /** How a check ended. `skipped` says that another one has to be mended first. */
@@ -36,7 +37,6 @@ export const checks: readonly Check[] = [
   { name: 'cron', judge: cron },
 ]
 
-const dayMs = 86_400_000
 /** The same notice that `plan` gives. */
 const expiryNoticeMs = 14 * dayMs
 /** With more, runs begin late or early, and calls count on another day than at the service. */
@@ -152,12 +152,8 @@ function sharedKey({ sharing }: Facts): Finding {
   if (credits === 0 || from === null || until === null)
     return ok('every credit of the last week was spent by this database')
   return warning(
-    `${count(credits, 'credit')} of the last week were spent by others with this key (last between ${minute(from)} and ${minute(until)} UTC): give each host a key of its own; rankline ledger verify shows all`,
+    `${count(credits, 'credit')} of the last week were spent by others with this key (last between ${utcMinute(from)} and ${utcMinute(until)} UTC): give each host a key of its own; rankline ledger verify shows all`,
   )
-}
-
-function minute(instant: number): string {
-  return new Date(instant).toISOString().slice(0, 16).replace('T', ' ')
 }
 
 function database({ database: found }: Facts): Finding {

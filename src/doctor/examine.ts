@@ -1,8 +1,9 @@
 import { databaseSetting, type ServiceFlags } from '../app/config.ts'
 import { systemClock } from '../model/time.ts'
+import { freeBytes } from '../store/sqlite/connection/disk-space.ts'
 import { checks, type Finding } from './checks.ts'
 import type { Facts } from './facts.ts'
-import { cronFacts, databaseFacts, freeBytes, lockFacts, programFacts } from './machine.ts'
+import { cronFacts, databaseFacts, existingFolder, lockFacts, programFacts } from './machine.ts'
 import { serviceFacts, settingsFacts } from './service.ts'
 import { folderFacts, workspaceFacts } from './workspace.ts'
 
@@ -29,7 +30,7 @@ async function gather(flags: ServiceFlags): Promise<Facts> {
     settings,
     ...asked,
     database,
-    freeBytes: freeBytes(path),
+    freeBytes: freeBytes(existingFolder(path)),
     locks: lockFacts(path, keyHash),
     cron: cronFacts(),
     folder: folderFacts('.'),

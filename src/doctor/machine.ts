@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { settingsOfShell, version } from '../app/config.ts'
 import { ownerOf } from '../app/lock.ts'
@@ -53,14 +53,8 @@ export async function databaseFacts(
   }
 }
 
-/** Bytes that this user may still write where the database is, or will be. */
-export function freeBytes(database: string): number {
-  const { bavail, bsize } = statfsSync(existingFolder(database))
-  return bavail * bsize
-}
-
 /** The nearest folder above a file that is there. */
-function existingFolder(file: string): string {
+export function existingFolder(file: string): string {
   let folder = dirname(resolve(file))
   while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder)
   return folder

@@ -1,11 +1,11 @@
-import { proxyFor } from '../api/proxy.ts'
-import { keyHash, proxyVariables, type ServiceFlags, serviceSettings } from '../app/config.ts'
-import { type App, connectFreely } from '../app/open-app.ts'
+import { keyHash, type ServiceFlags, serviceSettings } from '../app/config.ts'
+import { type App, chosenProxy, connectFreely } from '../app/open-app.ts'
 import { accountOf } from '../app/planning/plan-jobs.ts'
 import { accountStop, keyExpiry } from '../collect/account.ts'
 import { UsageUnavailable } from '../collect/stop.ts'
 import { type UsageInterval, verifyLedger } from '../ledger/verify.ts'
 import { RanklineError } from '../model/errors.ts'
+import { dayMs } from '../model/time.ts'
 import type { DatabaseFacts, ServiceFacts, SettingsFacts, SharingFacts } from './facts.ts'
 
 /** The settings of the service, and the hash that stands for the key; null where they cannot be used. */
@@ -15,20 +15,9 @@ export function settingsFacts(flags: ServiceFlags): {
 } {
   try {
     const settings = serviceSettings(flags)
-    const proxy = proxyFor(settings.baseUrl, proxyVariables())
-    if (proxy === 'unreadable')
-      return {
-        facts: {
-          mistake:
-            'The proxy in HTTPS_PROXY (or HTTP_PROXY) is not an address. Write it like http://proxy.example:3128',
-        },
-        keyHash: null,
-      }
     const { baseUrl } = settings
-    return {
-      facts: { baseUrl, proxy: proxy === 'direct' ? null : proxy.origin },
-      keyHash: keyHash(settings),
-    }
+    const facts = { baseUrl, proxy: chosenProxy(baseUrl)?.origin ?? null }
+    return { facts, keyHash: keyHash(settings) }
   } catch (error) {
     if (!(error instanceof RanklineError)) throw error
     return { facts: { mistake: error.message }, keyHash: null }
@@ -86,7 +75,7 @@ function sharingFacts({ store, keyHash, clock }: App): SharingFacts | null {
   return spans.length === 0 ? null : spentByOthersLately(spans, clock.wall())
 }
 
-const weekMs = 7 * 86_400_000
+const weekMs = 7 * dayMs
 
 /** What others spent with the key in the week before now: what is older has been seen, or is past mending. */
 export function spentByOthersLately(

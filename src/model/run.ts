@@ -55,6 +55,11 @@ export interface Run {
   readonly plannedMax: number
 }
 
+/** When a run ended, or began where it has no end. */
+export function endOf({ finishedAt, startedAt }: Pick<Run, 'finishedAt' | 'startedAt'>): number {
+  return finishedAt ?? startedAt
+}
+
 /** Totals of a run so far, counted from the store. */
 export interface RunTotals {
   readonly tasks: {

@@ -53,7 +53,13 @@ const dayFormat = memoized(
     }),
 )
 
-const dayMs = 86_400_000
+export const hourMs = 3_600_000
+export const dayMs = 24 * hourMs
+
+/** An instant in UTC, to the minute: `2026-12-31 06:00`. */
+export function utcMinute(instant: number): string {
+  return new Date(instant).toISOString().slice(0, 16).replace('T', ' ')
+}
 
 /** Local days from one (YYYY-MM-DD) to another: each counts one, however long daylight saving made it. */
 export function daysBetween(from: string, to: string): number {
@@ -108,7 +114,7 @@ export function periodAt(period: Period, instant: number, timezone: string): Tim
 }
 
 /** No time zone is further from UTC. */
-const furthestMs = 15 * 3_600_000
+const furthestMs = 15 * hourMs
 
 /** The first instant of a local day; of a day that a time zone leaves out, that of the day after. */
 export function startOfDay(day: string, timezone: string): number {

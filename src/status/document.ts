@@ -1,7 +1,7 @@
-import { coverageOf } from '../model/run.ts'
+import { coverageOf, endOf } from '../model/run.ts'
 import type { JobFacts, RunFacts, StatusFacts } from './facts.ts'
 import { daysLeft, problemsOf, spentPerDay, worstLevel } from './judge.ts'
-import { endOf, isRetired } from './judge-job.ts'
+import { isRetired } from './judge-job.ts'
 import { levels } from './problem.ts'
 
 export type StatusDocument = ReturnType<typeof statusDocument>

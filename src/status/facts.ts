@@ -82,6 +82,6 @@ export interface DatabaseFacts {
   readonly isMissing: boolean
   /** How it is damaged, in one sentence; null where nothing is wrong. */
   readonly damage: string | null
-  /** Bytes that are free on its disk; infinite where that is not known. */
+  /** Bytes that are free on its disk; infinite where it is missing. */
   readonly freeBytes: number
 }

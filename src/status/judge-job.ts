@@ -1,18 +1,14 @@
 import type { RunFreshness } from '../model/job-settings.ts'
-import { type FinishReason, isGoodRun } from '../model/run.ts'
+import { endOf, type FinishReason, isComplete, isGoodRun } from '../model/run.ts'
 import { count, grouped } from '../model/text.ts'
+import { dayMs, hourMs } from '../model/time.ts'
 import { everyOf } from '../schedule/every.ts'
 import type { JobFacts, RunFacts } from './facts.ts'
 import type { Problem, ProblemKind } from './problem.ts'
 import { age, limit } from './times.ts'
 
-/** When a run ended, or began where it has no end. */
-export function endOf({ finishedAt, startedAt }: Pick<RunFacts, 'finishedAt' | 'startedAt'>): number {
-  return finishedAt ?? startedAt
-}
-
 /** A job whose file is gone is no concern any more when it has not run for so long. */
-const retiredAfterMs = 14 * 86_400_000
+const retiredAfterMs = 14 * dayMs
 
 /** Whether a job was given up: its file is gone, and it was never scheduled or has not run for long. */
 export function isRetired({ file, last, schedule, every, freshness }: JobFacts, now: number): boolean {
@@ -80,8 +76,6 @@ function stale(facts: JobFacts, now: number): Found {
   return null
 }
 
-const hourMs = 3_600_000
-
 /** What is due so often is late after two periods, and left alone after three. */
 function freshnessOf(every: string): RunFreshness {
   const period = everyOf(every)
@@ -94,12 +88,8 @@ function freshnessOf(every: string): RunFreshness {
 
 function howToRun({ file, last, isRunning }: JobFacts): string {
   if (isRunning) return 'It is running now'
-  if (last !== null && !isDone(last)) return howToContinue(last, file)
+  if (last !== null && !isComplete(last.finishReason)) return howToContinue(last, file)
   return file.path === null ? 'Run it again' : `Run it with: rankline run ${file.path}`
-}
-
-function isDone({ finishReason }: RunFacts): boolean {
-  return finishReason === 'completed' || finishReason === 'completed_with_failures'
 }
 
 /** A raised limit counts where the file is read again: `resume` goes on as the run was planned. */
@@ -147,7 +137,7 @@ function lastRun({ last, isRunning, file }: JobFacts): Found {
 }
 
 /** A slot without an end was lost with its process when it was taken so long ago. */
-const longestSlotMs = 3_600_000
+const longestSlotMs = hourMs
 
 /** The newest scheduled time where it was skipped or lost, and nothing ran since. */
 function lostSlot({ slot, last, isRunning }: JobFacts, now: number): Found {

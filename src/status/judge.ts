@@ -1,4 +1,5 @@
 import { count, grouped, size } from '../model/text.ts'
+import { dayMs } from '../model/time.ts'
 import type { DatabaseFacts, MessageFacts, MoneyFacts, StatusFacts } from './facts.ts'
 import { jobProblems } from './judge-job.ts'
 import { type Level, levels, type Problem } from './problem.ts'
@@ -19,8 +20,6 @@ export function problemsOf({ jobs, money, messages, database, now }: StatusFacts
 export function worstLevel(problems: readonly Problem[]): Level {
   return problems[0]?.level ?? 'ok'
 }
-
-const dayMs = 86_400_000
 
 /** Credits a day, of the last days with calls. */
 export function spentPerDay({ spent: { credits, since } }: Pick<MoneyFacts, 'spent'>, now: number): number {

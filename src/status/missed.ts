@@ -1,7 +1,8 @@
+import { hourMs } from '../model/time.ts'
 import { slotsBetween } from '../schedule/slots.ts'
 
 /** A scheduled time is missed when nothing came of it for so long: runs take their time, and one waits for another. */
-const graceMs = 3_600_000
+const graceMs = hourMs
 
 /** More than these say no more. */
 const mostMissed = 2

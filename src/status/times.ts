@@ -1,6 +1,8 @@
+import { dayMs, hourMs } from '../model/time.ts'
+
 const units = [
-  [86_400_000, 'd'],
-  [3_600_000, 'h'],
+  [dayMs, 'd'],
+  [hourMs, 'h'],
   [60_000, 'min'],
 ] as const
 

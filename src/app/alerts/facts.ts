@@ -11,7 +11,7 @@ import { findOperation } from '../../catalog/index.ts'
 import type { AlertKind, AlertRule } from '../../model/alert.ts'
 import { siteOf } from '../../model/public-suffix.ts'
 import { kindCodes } from '../../model/result.ts'
-import { isComplete, type Run } from '../../model/run.ts'
+import { endOf, isComplete, type Run } from '../../model/run.ts'
 import type { Target } from '../../model/target.ts'
 import { compileTarget, matcherOf } from '../../rank/match.ts'
 import { daysLeft } from '../../status/judge.ts'
@@ -31,7 +31,7 @@ export async function healthOf(
   rules: readonly AlertRule[],
   end: EndOfRun,
 ): Promise<RunHealth> {
-  const now = run.finishedAt ?? run.startedAt
+  const now = endOf(run)
   const balance = end.balance === null ? null : { credits: end.balance, readAt: now }
   const isAsked = (kind: AlertKind): boolean => rules.some(({ when }) => when === kind)
   return {

@@ -5,7 +5,7 @@ import { nextTry } from '../../alerts/retries.ts'
 import { RanklineError } from '../../model/errors.ts'
 import { noFile } from '../../model/job.ts'
 import { count, duration } from '../../model/text.ts'
-import type { Clock } from '../../model/time.ts'
+import { type Clock, dayMs } from '../../model/time.ts'
 import type { Workspace } from '../../model/workspace.ts'
 import type { OutboxMessage, OutboxStore } from '../../store/outbox.ts'
 import type { RunStore } from '../../store/runs.ts'
@@ -30,7 +30,7 @@ const shortestTryMs = 1_000
 /** Another process leaves a message alone so long after this one took it. */
 const claimMs = 60_000
 /** What cannot be tried, for its channel is not set up, waits as long as that. */
-const patienceMs = 30 * 86_400_000
+const patienceMs = 30 * dayMs
 
 /**
  * Sends what waits in the outbox and is due, each message to its channel, all channels at the same time. Nothing is lost: what

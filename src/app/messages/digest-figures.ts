@@ -1,5 +1,6 @@
 import type { JobSettings } from '../../model/job.ts'
 import { isComplete } from '../../model/run.ts'
+import { dayMs } from '../../model/time.ts'
 import { defaultCurve } from '../../report/ctr.ts'
 import { type DigestFigures, topTenOf } from '../../report/digest.ts'
 import { keywordStatuses } from '../../report/history/keyword-status.ts'
@@ -7,7 +8,7 @@ import { summarise } from '../../report/summary.ts'
 import type { Store } from '../../store/store.ts'
 import { rankedJob } from '../reports/rank-report.ts'
 
-const weekMs = 7 * 86_400_000
+const weekMs = 7 * dayMs
 /** The day to compare with may lie so many days beside a week ago. */
 const tolerance = 3
 

@@ -1,6 +1,7 @@
 import { RanklineError } from '../../model/errors.ts'
 import type { JobSettings } from '../../model/job.ts'
 import { isComplete } from '../../model/run.ts'
+import { dayMs } from '../../model/time.ts'
 import { everyOfQuery, isDue, lookBack } from '../../schedule/due.ts'
 import { latestSlot } from '../../schedule/slots.ts'
 import type { Store } from '../../store/store.ts'
@@ -36,8 +37,6 @@ type SlotState =
   | { readonly is: 'killed'; readonly at: number }
   /** Its process was killed after its run was complete. */
   | { readonly is: 'unsettled'; readonly at: number; readonly runId: number }
-
-const dayMs = 86_400_000
 
 async function lookAt(store: DueStore, settings: JobSettings, fresh: boolean, now: number): Promise<Look> {
   const { schedule, timezone } = settings

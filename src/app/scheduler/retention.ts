@@ -1,6 +1,6 @@
 import { statSync, utimesSync, writeFileSync } from 'node:fs'
 import { RanklineError } from '../../model/errors.ts'
-import type { Clock } from '../../model/time.ts'
+import { type Clock, dayMs } from '../../model/time.ts'
 import type { Workspace } from '../../model/workspace.ts'
 import type { Terminal } from '../../output/terminal.ts'
 import { databaseLock } from '../../store/sqlite/connection/lock.ts'
@@ -65,8 +65,6 @@ export async function applyRetention(
     turn?.[Symbol.dispose]()
   }
 }
-
-const dayMs = 86_400_000
 
 /**
  * Drops what the folders of the jobs in a database no longer keep, at most once a day: a file beside the database says when it was done

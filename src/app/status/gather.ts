@@ -1,8 +1,8 @@
-import { existsSync, statfsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { UsageError } from '../../model/errors.ts'
-import type { Run } from '../../model/run.ts'
-import { periodAt } from '../../model/time.ts'
+import { endOf, type Run } from '../../model/run.ts'
+import { dayMs, hourMs, periodAt } from '../../model/time.ts'
 import { nextSlot } from '../../schedule/slots.ts'
 import type {
   DatabaseFacts,
@@ -22,11 +22,10 @@ import { openWhatIsStored } from '../open-stored.ts'
 import { type KnownJob, knownJobs } from './jobs.ts'
 import { recentSpending, unexplainedSince } from './spending.ts'
 
-const dayMs = 86_400_000
 /** Credits that nothing explains, and messages that were given up, are told for so long. */
 const recentMs = 7 * dayMs
 /** A message that was not tried is late after that. */
-const soonMs = 3_600_000
+const soonMs = hourMs
 
 /** Reads what is known of all jobs. Calls nothing, and changes nothing. */
 export async function gatherStatus(flags: SettingFlags, now: number): Promise<StatusFacts> {
@@ -107,7 +106,7 @@ function countedSince(
   { last, good, slot, changedAt }: Past,
   { schedule, timezone }: Pick<JobFacts, 'schedule' | 'timezone'>,
 ): number | null {
-  const ran = good === null ? (last?.startedAt ?? null) : (good.finishedAt ?? good.startedAt)
+  const ran = good === null ? (last?.startedAt ?? null) : endOf(good)
   const settled = slot?.outcome === 'ran' || slot?.outcome === 'nothing-due' ? slot.slotAt : null
   const isNew = last?.settings.schedule !== schedule || last.settings.timezone !== timezone
   // Other times were meant before the file was changed.
@@ -197,14 +196,6 @@ async function databaseFacts(store: Store, path: string, isMissing: boolean): Pr
       return `The database ${path} is damaged. Restore it from a backup; what is wrong shows: rankline db check`
     },
   )
+  const { freeBytes } = await import('../../store/sqlite/connection/disk-space.ts')
   return { path, isMissing, damage, freeBytes: freeBytes(dirname(path)) }
-}
-
-function freeBytes(folder: string): number {
-  try {
-    const { bavail, bsize } = statfsSync(folder)
-    return bavail * bsize
-  } catch {
-    return Number.POSITIVE_INFINITY
-  }
 }

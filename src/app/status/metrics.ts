@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { UsageError } from '../../model/errors.ts'
-import { coverageOf, type Run } from '../../model/run.ts'
+import { coverageOf, endOf } from '../../model/run.ts'
 import { writablePath, writeFileAtomically } from '../../output/file.ts'
 import { type JobMetrics, metricsText } from '../../output/metrics-file.ts'
 import type { Store } from '../../store/store.ts'
@@ -54,8 +54,4 @@ async function currentMetrics(store: Store): Promise<string> {
     })
   }
   return metricsText(jobs, (await store.newestUsage())?.remaining ?? null)
-}
-
-function endOf({ finishedAt, startedAt }: Run): number {
-  return finishedAt ?? startedAt
 }

@@ -1,8 +1,7 @@
 import { unexplained } from '../../ledger/verify.ts'
+import { dayMs } from '../../model/time.ts'
 import type { MoneyFacts } from '../../status/facts.ts'
 import type { Store } from '../../store/store.ts'
-
-const dayMs = 86_400_000
 
 /** The spending of so many days says how long the balance lasts. */
 const spendingDays = 14

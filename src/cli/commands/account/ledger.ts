@@ -6,6 +6,7 @@ import { UsageError } from '../../../model/errors.ts'
 import { type Flags, textFlag } from '../../../model/flag.ts'
 import { exitCodes } from '../../../model/run.ts'
 import { count, grouped } from '../../../model/text.ts'
+import { utcMinute } from '../../../model/time.ts'
 import { type Column, formatTable } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import type { LedgerStore } from '../../../store/ledger.ts'
@@ -218,7 +219,7 @@ function unverifiedText({ before, after }: Verification['unverified']): string |
 
 function verifyCells(interval: UsageInterval): readonly string[] {
   const { used, ambiguous, ambiguousBilled } = interval
-  const [start, end] = [minute(interval.from), minute(interval.until)]
+  const [start, end] = [utcMinute(interval.from), utcMinute(interval.until)]
   const sameDay = start.slice(0, 10) === end.slice(0, 10)
   return [
     start,
@@ -229,8 +230,4 @@ function verifyCells(interval: UsageInterval): readonly string[] {
     grouped(interval.spentByOthers),
     grouped(interval.notCounted),
   ]
-}
-
-function minute(instant: number): string {
-  return new Date(instant).toISOString().slice(0, 16).replace('T', ' ')
 }

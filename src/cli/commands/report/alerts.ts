@@ -6,15 +6,15 @@ import { openWhatIsStored } from '../../../app/open-stored.ts'
 import { openWorkspace } from '../../../app/workspace.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type Flags, textFlag } from '../../../model/flag.ts'
-import { closestMatch, parseDuration } from '../../../model/text.ts'
-import { startOfDay, systemClock } from '../../../model/time.ts'
+import { parseDuration } from '../../../model/text.ts'
+import { startOfDay, systemClock, utcMinute } from '../../../model/time.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { needsMigration, requireDatabase } from '../../../store/sqlite/connection/inspect.ts'
 import { databaseLock } from '../../../store/sqlite/connection/lock.ts'
 import { openStore } from '../../../store/sqlite/open.ts'
-import { alertsDocument, alertsText, knownAlerts, utcMinute } from '../../alert-list.ts'
+import { alertsDocument, alertsText, knownAlerts } from '../../alert-list.ts'
 import { isDay, refuseUnknownJob } from '../../arguments.ts'
-import { type Command, serviceFlags, type TypedFlags } from '../../flags.ts'
+import { type Command, chosenWork, serviceFlags, type TypedFlags } from '../../flags.ts'
 
 const works = { list, mute, test }
 
@@ -38,16 +38,7 @@ export const alertsCommand = {
 
 /** `rankline alerts`: what was told, and whether channels work. */
 export async function alerts(flags: AlertsFlags, terminal: Terminal): Promise<number> {
-  return await works[chosenWork(flags.what)](flags, terminal)
-}
-
-function chosenWork(what: string): keyof typeof works {
-  if (Object.hasOwn(works, what)) return what as keyof typeof works
-  const known = Object.keys(works)
-  const near = closestMatch(what, known)
-  throw new UsageError(
-    `rankline alerts does not know '${what}'. ${near === null ? `Write one of ${known.join(', ')}` : `Did you mean ${near}?`}`,
-  )
+  return await works[chosenWork('alerts', works, flags.what)](flags, terminal)
 }
 
 /** `rankline alerts list`: alerts and messages of a job, or of all. */

@@ -5,6 +5,7 @@ import { UsageError } from '../../../model/errors.ts'
 import { type Flags, textFlag } from '../../../model/flag.ts'
 import type { Run, RunQuality } from '../../../model/run.ts'
 import { grouped } from '../../../model/text.ts'
+import { utcMinute } from '../../../model/time.ts'
 import { numberFlag } from '../../../model/values.ts'
 import { formatTable } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
@@ -75,7 +76,7 @@ function cells(
   return [
     String(id),
     sanitize(job),
-    new Date(startedAt).toISOString().slice(0, 16).replace('T', ' '),
+    utcMinute(startedAt),
     finishReason ?? (collecting ? 'running' : 'died'),
     ...[tasks.done, tasks.failed, left, spent, ambiguous, mismatched].map(grouped),
   ]

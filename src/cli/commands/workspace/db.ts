@@ -4,7 +4,7 @@ import { applyRetention, countRetention, type Keep, type Retained } from '../../
 import { openWorkspace } from '../../../app/workspace.ts'
 import { busyExitCode, RanklineError, UsageError } from '../../../model/errors.ts'
 import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
-import { closestMatch, count, grouped, parseDuration, size } from '../../../model/text.ts'
+import { count, grouped, parseDuration, size } from '../../../model/text.ts'
 import { systemClock } from '../../../model/time.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import { needsMigration, requireDatabase } from '../../../store/sqlite/connection/inspect.ts'
@@ -13,7 +13,7 @@ import { backUp } from '../../../store/sqlite/maintenance/backup.ts'
 import { checkDatabase, type Finding } from '../../../store/sqlite/maintenance/check.ts'
 import { type Room, shrink } from '../../../store/sqlite/maintenance/prune.ts'
 import { openStore } from '../../../store/sqlite/open.ts'
-import type { Command, TypedFlags } from '../../flags.ts'
+import { type Command, chosenWork, type TypedFlags } from '../../flags.ts'
 
 const works = { backup, check, migrate, prune }
 const flagsOfPrune = ['answers', 'results', 'dry-run', 'vacuum'] as const
@@ -40,22 +40,13 @@ export const dbCommand = {
 
 /** `rankline db`: what keeps the database: copies, checks, and room. */
 export async function db(flags: DbFlags, terminal: Terminal): Promise<number> {
-  const what = chosenWork(flags.what)
+  const what = chosenWork('db', works, flags.what)
   if (what !== 'backup' && flags.file !== undefined)
     throw new UsageError(`rankline db ${what} takes no '${flags.file}'. Name the database with --db`)
   const stray = flagsOfPrune.find((name) => flags[name] !== undefined)
   if (what !== 'prune' && stray !== undefined)
     throw new UsageError(`rankline db ${what} takes no --${stray}. It belongs to: rankline db prune`)
   return await works[what](flags, terminal)
-}
-
-function chosenWork(what: string): keyof typeof works {
-  if (Object.hasOwn(works, what)) return what as keyof typeof works
-  const known = Object.keys(works)
-  const near = closestMatch(what, known)
-  throw new UsageError(
-    `rankline db does not know '${what}'. ${near === null ? `Write one of ${known.join(', ')}` : `Did you mean ${near}?`}`,
-  )
 }
 
 /** `rankline db backup`: a whole copy in a single file, also while another process collects. */

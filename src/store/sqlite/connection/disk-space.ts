@@ -58,20 +58,20 @@ export function watchDiskSpace(path: string, log: Log): DiskSpace & LogReserve {
     rmSync(file, { force: true })
     return true
   }
-  const tooLittle = (): boolean => freeBytes(path) < Math.min(leastFreeBytes, held * leastOfReserve)
+  const tooLittle = (): boolean => freeBytes(dirname(path)) < Math.min(leastFreeBytes, held * leastOfReserve)
 
   return {
     reserve: async (answers) => {
       if (path === ':memory:') return
       // What a process that died has left there is no part of what is taken.
       rmSync(file, { force: true })
-      const logBytes = logFor(answers, freeBytes(path))
+      const logBytes = logFor(answers, freeBytes(dirname(path)))
       const wanted = bytesInAnyCase + answers * bytesForAnswer + Math.max(0, logBytes - usualLogBytes)
-      held = Math.min(wanted, Math.floor(freeBytes(path) * shareOfFree))
+      held = Math.min(wanted, Math.floor(freeBytes(dirname(path)) * shareOfFree))
       if (held < wanted * leastOfWanted || !fill(file, held)) {
         exhausted = true
         remove()
-      } else log.limit(Math.min(logBytes, freeBytes(path) * logOfFree))
+      } else log.limit(Math.min(logBytes, freeBytes(dirname(path)) * logOfFree))
     },
     release: async () => void remove(),
     isLow: async () => {
@@ -109,8 +109,9 @@ function logFor(answers: number, free: number): number {
   return Math.min(largestLogBytes, Math.max(usualLogBytes, answers * logBytesForAnswer), free * logOfFree)
 }
 
-function freeBytes(path: string): number {
-  const { bavail, bsize } = statfsSync(dirname(path))
+/** Bytes that this user may still write into a folder. */
+export function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder)
   return bavail * bsize
 }
 
