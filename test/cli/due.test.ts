@@ -265,3 +265,20 @@ test('a run above confirm_over is refused, and its slot is skipped with the reas
   ])
   expect(await place.call(['run', '--due'])).toEqual(silent)
 })
+
+test('a run that a limit stops again is reported once; its exit code stays', async () => {
+  const { place, sandbox } = await aStage()
+  const job = (perDay: number): string =>
+    `timezone: ${noonZone()}\nevery: 1d\nbudget: { per_day: ${perDay} }\nqueries: [oak desk, tall desk, low desk]\n`
+  await place.file('desks.yaml', job(2))
+  const first = await place.run(['run', '--due'])
+  expect(first.code).toBe(4)
+  expect(first.stdout).toContain('2 of 3 tasks done')
+  expect(first.stderr).toContain('per_day of desks is reached')
+  expect(await place.run(['run', '--due'])).toEqual({ code: 4, stdout: '', stderr: '' })
+  await place.file('desks.yaml', job(3))
+  const last = await place.run(['run', '--due'])
+  expect(last.code).toBe(0)
+  expect(last.stdout).toContain('3 of 3 tasks done')
+  expect(asked(sandbox)).toHaveLength(3)
+})

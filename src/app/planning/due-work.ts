@@ -1,6 +1,6 @@
 import { RanklineError } from '../../model/errors.ts'
 import type { JobSettings } from '../../model/job.ts'
-import { isComplete } from '../../model/run.ts'
+import { type FinishReason, isComplete } from '../../model/run.ts'
 import { dayMs } from '../../model/time.ts'
 import { everyOfQuery, isDue, lookBack } from '../../schedule/due.ts'
 import { latestSlot } from '../../schedule/slots.ts'
@@ -134,6 +134,8 @@ export async function isAnythingDue(
 export interface DueRuns extends PlannedRuns {
   /** Whether a run was left out because its price was not agreed to; that was logged. */
   readonly isRefused: boolean
+  /** Why the continued runs had stopped before, by run. */
+  readonly stoppedBefore: ReadonlyMap<number, FinishReason | null>
   /** Notes that the slots had their runs. For the process that has collected them, whatever they came to. */
   readonly end: () => Promise<void>
 }
@@ -192,6 +194,11 @@ export async function planDue(
     listed,
     isLeftOut: areLeftOut(flags, staged),
     isRefused: refused !== null,
+    stoppedBefore: new Map(
+      decided.flatMap(({ decision }) =>
+        decision.do === 'continue' ? [[decision.run.id, decision.run.finishReason]] : [],
+      ),
+    ),
     end: async () => {
       for (const [job, slotAt] of slots) {
         const runId = runs.get(job)

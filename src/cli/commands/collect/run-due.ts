@@ -15,6 +15,7 @@ import { planEvents } from '../../progress.ts'
 import { type CollectFlags, collectRuns, readCollectFlags } from './collect-runs.ts'
 import { withDueJobs } from './job-arguments.ts'
 import { tellNotStarted } from './not-started.ts'
+import { reportStopOnce } from './repeated-stop.ts'
 
 type DueRunFlags = DueFlags & CollectFlags & LockFlags
 
@@ -72,9 +73,11 @@ export async function runDueJobs(
     await app.store.rejectDamaged()
   })
   if (planned === null) return 2
-  const { listed, isLeftOut, isRefused, end } = planned
+  const { listed, isLeftOut, isRefused, stoppedBefore, end } = planned
   begin(listed.map(({ run }) => run.settings.file))
-  const code = listed.length === 0 ? 0 : await collectRuns(app, listed, flags, terminal, above)
+  const collect = (heard: Terminal): Promise<number> => collectRuns(app, listed, flags, heard, above)
+  const code =
+    listed.length === 0 ? 0 : await reportStopOnce(app.store, listed, stoppedBefore, terminal, collect)
   await end()
   if (listed.length === 0 && !isRefused) nothing(terminal, 'Nothing is due.')
   if (code !== 0 && code !== 3) return code

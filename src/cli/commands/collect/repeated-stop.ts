@@ -1,0 +1,59 @@
+import type { ListedRun } from '../../../app/run-jobs.ts'
+import type { FinishReason } from '../../../model/run.ts'
+import { isScreen, type Terminal } from '../../../output/terminal.ts'
+import type { Store } from '../../../store/store.ts'
+
+/** How far a run was: the same twice where a command changed nothing. */
+type Standing = string
+
+/**
+ * Collects runs that cron starts every few minutes. A run that stopped before, and stops again for the same reason without any
+ * progress, is reported once: the lines of the repetition are dropped, its exit code is not.
+ *
+ * @param stoppedBefore why continued runs had stopped, by run
+ */
+export async function reportStopOnce(
+  store: Pick<Store, 'run' | 'tally'>,
+  listed: readonly ListedRun[],
+  stoppedBefore: ReadonlyMap<number, FinishReason | null>,
+  terminal: Terminal,
+  collect: (terminal: Terminal) => Promise<number>,
+): Promise<number> {
+  const isRepeatable = listed.every(({ run }) => (stoppedBefore.get(run.id) ?? null) !== null)
+  if (!isRepeatable || isScreen(terminal) || terminal.event !== undefined) return await collect(terminal)
+  const standing = async (reasonOf: (id: number) => Promise<FinishReason | null>): Promise<Standing> =>
+    JSON.stringify(
+      await Promise.all(
+        listed.map(async ({ run: { id } }) => {
+          const { tasks, spent, ambiguous } = await store.tally(id)
+          return [id, await reasonOf(id), tasks.done, tasks.failed, spent, ambiguous]
+        }),
+      ),
+    )
+  const before = await standing(async (id) => stoppedBefore.get(id) ?? null)
+  const held = holdBack(terminal)
+  try {
+    const code = await collect(held.terminal)
+    const after = await standing(async (id) => (await store.run(id))?.finishReason ?? null)
+    if (after !== before) await held.release()
+    return code
+  } catch (error) {
+    await held.release()
+    throw error
+  }
+}
+
+/** A terminal that keeps what it is told until it is released. */
+function holdBack(terminal: Terminal): { readonly terminal: Terminal; release(): Promise<void> } {
+  const said: (() => Promise<void> | void)[] = []
+  return {
+    terminal: {
+      ...terminal,
+      log: (...line) => void said.push(() => terminal.log(...line)),
+      write: async (...data) => void said.push(() => terminal.write(...data)),
+    },
+    release: async () => {
+      for (const say of said) await say()
+    },
+  }
+}
