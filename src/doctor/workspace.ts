@@ -1,12 +1,13 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { namedSecret } from '../app/config.ts'
 import { stageJobs } from '../app/job-files.ts'
 import { outgoing } from '../app/messages/outgoing.ts'
+import { yamlJobFiles } from '../app/planning/due-files.ts'
 import { decideJobs } from '../app/planning/plan-jobs.ts'
 import { openWorkspace } from '../app/workspace.ts'
 import { type LaidOutFile, schemaFiles } from '../init/files.ts'
-import { isWorkspaceFile, workspaceFile } from '../jobfile/workspace.ts'
+import { workspaceFile } from '../jobfile/workspace.ts'
 import { UsageError } from '../model/errors.ts'
 import type { JobSettings } from '../model/job.ts'
 import { systemClock } from '../model/time.ts'
@@ -54,7 +55,7 @@ const noJobs: JobFacts = {
 async function jobFacts(
   folder: string,
 ): Promise<{ readonly facts: JobFacts; readonly settings: readonly JobSettings[] }> {
-  const files = jobFilesIn(folder)
+  const files = await yamlJobFiles(folder)
   if (files.length === 0) return { facts: noJobs, settings: [] }
   // In a database of its own the jobs are planned as if they had never run.
   await using store = await openStore(':memory:')
@@ -80,26 +81,6 @@ async function jobFacts(
     scheduled: staged.filter(({ settings }) => settings.schedule !== null).length,
   }
   return { facts, settings: staged.map(({ settings }) => settings) }
-}
-
-/** YAML files that say what jobs say: other programs keep settings of theirs in the same folder. */
-function jobFilesIn(folder: string): readonly string[] {
-  return readdirSync(folder, { withFileTypes: true })
-    .filter(
-      (entry) => !entry.isDirectory() && /^[^.].*\.ya?ml$/i.test(entry.name) && !isWorkspaceFile(entry.name),
-    )
-    .map(({ name }) => join(folder, name))
-    .filter(saysWhatJobsSay)
-    .sort()
-}
-
-function saysWhatJobsSay(file: string): boolean {
-  try {
-    return /^(queries|operation|targets|schedule|every|matrix)\s*:/m.test(readFileSync(file, 'utf8'))
-  } catch {
-    // Why it cannot be read is told with the mistakes of jobs.
-    return true
-  }
 }
 
 async function channelFacts(

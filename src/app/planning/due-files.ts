@@ -9,20 +9,31 @@ import type { JobSettings } from '../../model/job.ts'
 const hasQueries = /^["']?queries["']?\s*:/m
 const saysWhen = /^["']?(every|cadence|schedule)["']?\s*:/m
 
-/** YAML files of a folder that are jobs, whatever they say, in alphabetical order; none that are hidden. */
-async function yamlJobs(
-  folder: string,
-): Promise<readonly { readonly file: string; readonly text: string }[]> {
+interface YamlFile {
+  readonly file: string
+  /** Null where it cannot be read. */
+  readonly text: string | null
+}
+
+/** YAML files of a folder that are jobs, in alphabetical order; none that are hidden. */
+async function yamlJobs(folder: string): Promise<readonly YamlFile[]> {
   const names = await readdir(folder).catch(() => [])
   const files = names.filter((name) => /^[^.].*\.ya?ml$/i.test(name) && !isWorkspaceFile(name)).sort()
   const read = files.map(async (name) => {
     const file = join(folder, name)
-    return { file, text: await readFile(file, 'utf8').catch(() => '') }
+    return { file, text: await textOf(file) }
   })
-  return (await Promise.all(read)).filter(({ text }) => hasQueries.test(text))
+  return (await Promise.all(read)).filter(({ text }) => text === null || hasQueries.test(text))
 }
 
-/** Job files of a folder, whether they say when they are due or not. */
+/** A folder is no job file, whatever its name is. */
+async function textOf(file: string): Promise<string | null> {
+  return await readFile(file, 'utf8').catch(({ code }: NodeJS.ErrnoException) =>
+    code === 'EISDIR' ? '' : null,
+  )
+}
+
+/** Job files of a folder, whether they say when they are due or not; those that cannot be read are among them. */
 export async function yamlJobFiles(folder: string): Promise<readonly string[]> {
   return (await yamlJobs(folder)).map(({ file }) => file)
 }
@@ -40,7 +51,7 @@ export async function dueJobFiles(folder: string): Promise<readonly string[]> {
   const due: string[] = []
   for (const { file, text } of await yamlJobs(folder)) {
     const job = await openJob(file, {}, () => {})
-    const isDue = job === null ? saysWhen.test(text) : saysWhenDue(job.settings)
+    const isDue = job === null ? saysWhen.test(text ?? '') : saysWhenDue(job.settings)
     if (isDue || (await hasQueryWithEvery(file))) due.push(file)
   }
   if (due.length > 0) return due

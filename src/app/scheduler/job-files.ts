@@ -104,7 +104,7 @@ function changeOf(
 }
 
 /** The same file by another spelling is the same job. */
-export async function jobPaths({ named, folder }: JobPlaces): Promise<readonly string[]> {
+async function jobPaths({ named, folder }: JobPlaces): Promise<readonly string[]> {
   if (named.length > 0) return [...new Map(named.map((path) => [resolve(path), path])).values()]
   return await yamlJobFiles(folder)
 }

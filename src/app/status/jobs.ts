@@ -1,11 +1,11 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { basename, extname, relative, resolve } from 'node:path'
 import { openJob } from '../../jobfile/open.ts'
 import { type JobSettings, noFile } from '../../model/job.ts'
 import type { JobFileFacts } from '../../status/facts.ts'
 import type { Store } from '../../store/store.ts'
 import { searchJob } from '../job-files.ts'
-import { jobPaths } from '../scheduler/job-files.ts'
+import { yamlJobFiles } from '../planning/due-files.ts'
 
 /** A job of the working folder or of the database. */
 export interface KnownJob {
@@ -21,9 +21,9 @@ export interface KnownJob {
 export async function knownJobs(store: Store, folder: string): Promise<readonly KnownJob[]> {
   const stored = await storedFiles(store)
   const jobs = new Map<string, KnownJob>()
-  for (const path of await jobPaths({ named: [], folder })) {
+  for (const path of await yamlJobFiles(folder)) {
     const job = await describedBy(path, stored)
-    if (job !== null && !jobs.has(job.name)) jobs.set(job.name, job)
+    if (!jobs.has(job.name)) jobs.set(job.name, job)
   }
   for (const [name, path] of stored) if (!jobs.has(name)) jobs.set(name, await storedJob(name, path))
   return [...jobs.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -41,25 +41,12 @@ async function storedFiles(store: Store): Promise<ReadonlyMap<string, string | n
   return files
 }
 
-/** The job of a YAML file; null where the file is no job's, as those of other programs. */
-async function describedBy(
-  path: string,
-  stored: ReadonlyMap<string, string | null>,
-): Promise<KnownJob | null> {
+/** The job of a YAML file; one with mistakes has the name under which it ran. */
+async function describedBy(path: string, stored: ReadonlyMap<string, string | null>): Promise<KnownJob> {
   const settings = await settingsOf(path)
   if (settings !== null) return known(settings.name, path, settings)
-  const [name] = [...stored].find(([, file]) => file === resolve(path)) ?? []
-  if (name !== undefined) return known(name, path, null)
-  return /^queries\s*:/m.test(textOf(path)) ? known(basename(path, extname(path)), path, null) : null
-}
-
-/** The text of a file; empty where it is a folder, or may not be read. */
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
+  const [name = basename(path, extname(path))] = [...stored].find(([, file]) => file === resolve(path)) ?? []
+  return known(name, path, null)
 }
 
 /** A job of the database whose file does not stand in the folder, or names no settings. */
@@ -81,7 +68,7 @@ function known(name: string, path: string, settings: JobSettings | null): KnownJ
     name,
     settings,
     file: { path: shown(path), state: settings === null ? 'broken' : 'sound' },
-    changedAt: statSync(path).mtimeMs,
+    changedAt: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? null,
   }
 }
 
