@@ -21,7 +21,7 @@ export async function main(typed: readonly string[], given: Terminal): Promise<n
     const loaded = new Map(await Promise.all(named.map(async (one) => [one, await one.load()] as const)))
     const flags: Flags = Object.assign({}, globalFlags, ...[...loaded.values()].map((one) => one.flags))
     // Before the rest is read, so that mistakes in it are written in this format, too.
-    if (isJsonLog(typed, flags)) terminal = (await import('./json-terminal.ts')).jsonTerminal(given)
+    if (isJsonLog(typed, flags)) terminal = (await import('../app/json-log.ts')).jsonTerminal(given)
     args = markText(typed, flags)
     const parser = yargs([...args])
       .scriptName('rankline')

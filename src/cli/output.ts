@@ -59,7 +59,7 @@ export async function refuseOntoJobFiles(
   }
   const file = job === undefined || existsSync(job) ? job : await store.jobFile(job)
   if (file == null || !/\.ya?ml$/i.test(file) || !/\.[ct]sv$/i.test(realpathSync(out))) return
-  const { csvFilesOf } = await import('../jobfile/open.ts')
+  const { csvFilesOf } = await import('../jobfile/peek.ts')
   if ((await csvFilesOf(file)).some(isOut)) refuse(`${out}, from which ${file} reads queries`)
 }
 

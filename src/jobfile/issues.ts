@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { Scalar } from '../model/job-settings.ts'
 import { closestMatch } from '../model/text.ts'
-import { type InvalidValue, quoted } from '../model/values.ts'
+import { type InvalidValue, quoted, type ReadResult } from '../model/values.ts'
 import { paramNames } from './params.ts'
 import { isMap, type Path, partAt, type Report, type Source, type Tree, type TreeMap } from './source.ts'
 
@@ -21,6 +21,19 @@ export function scalar<T>({ read, json }: Scalar<T>) {
     })
     .meta(json)
 }
+
+/** Reads the name of an environment variable. */
+function variableName(text: string): ReadResult<string> {
+  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(text)) return { value: text }
+  // What stands here by mistake may be the secret itself, which no message repeats.
+  return {
+    message: 'is not the name of an environment variable',
+    fix: 'put the secret into .env, and write the name of its variable here, such as SLACK_URL',
+  }
+}
+
+/** The name of an environment variable that holds a secret. */
+export const variable = scalar({ read: variableName, json: { type: 'string' } })
 
 /** A map with these keys and no others. */
 // zod does not say which keys it knows when it meets an unknown one: the message of that complaint lists them.

@@ -6,10 +6,10 @@ import type { JobFlags } from '../model/job-settings.ts'
 import type { JobQuery } from '../model/query.ts'
 import type { InvalidValue } from '../model/values.ts'
 import { queryExpander } from './expand.ts'
-import { fileMistake, fromJobFile, isYamlMap, type JobText, yamlText, yamlTextMistake } from './files.ts'
-import { entriesOf, mayHaveTargets, operationsOfEntries, type Reading, readQueries } from './queries.ts'
+import { fileMistake, isYamlMap, type JobText, yamlText, yamlTextMistake } from './files.ts'
+import { mayHaveTargets, operationsOfEntries, type Reading, readQueries } from './queries.ts'
 import { readSettings } from './settings.ts'
-import { inFileOrder, isMap, type Report, type Source, type Tree } from './source.ts'
+import { inFileOrder, type Report, type Source } from './source.ts'
 import { isWorkspaceFile, readWorkspace } from './workspace.ts'
 import { parseYaml } from './yaml.ts'
 
@@ -78,27 +78,6 @@ export async function openJob(job: Job, flags: JobFlags, report: Report): Promis
   if (sound) return { settings: plan.settings, queries, digest: () => digest }
   for await (const _ of queries());
   return null
-}
-
-/** The CSV files that a YAML job file names; none where it cannot be read. */
-export async function csvFilesOf(file: string): Promise<readonly string[]> {
-  return (await entriesIn(file)).flatMap((entry) =>
-    isMap(entry) && typeof entry.file === 'string' ? [fromJobFile(file, entry.file)] : [],
-  )
-}
-
-/** Whether a query of a YAML job file says how often it is due. */
-export async function hasQueryWithEvery(file: string): Promise<boolean> {
-  return (await entriesIn(file)).some((entry) => isMap(entry) && entry.every != null)
-}
-
-/** What stands below `queries:`; nothing where the file cannot be read. */
-async function entriesIn(file: string): Promise<readonly Tree[]> {
-  if ((await fileMistake(file)) !== null) return []
-  const ignore: Report = () => {}
-  const text = yamlText(await readFile(file), file, ignore)
-  const source = text === null ? null : parseYaml(text, file, ignore)
-  return source === null ? [] : entriesOf(source)
 }
 
 const notAJob: InvalidValue = {

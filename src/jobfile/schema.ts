@@ -8,10 +8,9 @@ import { schedule } from '../schedule/cron.ts'
 import { every } from '../schedule/every.ts'
 import { weekly } from '../schedule/weekly.ts'
 import { alertsSchema } from './alerts.ts'
-import { scalar, strict } from './issues.ts'
+import { scalar, strict, variable } from './issues.ts'
 import { paramNames } from './params.ts'
 import { site } from './targets.ts'
-import { variable } from './variable.ts'
 
 const text = scalar(settings.text)
 const tag = scalar({

@@ -8,10 +8,9 @@ import { plainText, quoted, type ReadResult } from '../model/values.ts'
 import type { Channel, PeriodBudget, Workspace } from '../model/workspace.ts'
 import { checkDefaults, defaultsIn, type JobDefaults, noDefaults } from './defaults.ts'
 import { fileMistake, yamlText } from './files.ts'
-import { readMap, scalar, strict } from './issues.ts'
+import { readMap, scalar, strict, variable } from './issues.ts'
 import { defaultsSchema } from './schema.ts'
 import { inFileOrder, type Report } from './source.ts'
-import { variable } from './variable.ts'
 import { parseYaml } from './yaml.ts'
 
 /** The file beside the jobs of a folder that holds what they share. */

@@ -7,9 +7,11 @@ import {
   type CollectDue,
   type JobEnd,
   type JobState,
+  nextLook,
+  pauseBefore,
   runScheduler,
+  type When,
 } from '../../src/app/scheduler/scheduler.ts'
-import { nextLook, pauseBefore, type When } from '../../src/app/scheduler/times.ts'
 import { StopRequested } from '../../src/collect/stop.ts'
 import { busyExitCode, RanklineError } from '../../src/model/errors.ts'
 import type { JobSettings } from '../../src/model/job.ts'

@@ -94,7 +94,7 @@ export async function pingNotStarted(
   means: PingMeans,
 ): Promise<void> {
   if (jobFiles.length === 0) return
-  const { readPing } = await import('../../jobfile/ping.ts')
+  const { readPing } = await import('../../jobfile/peek.ts')
   await Promise.all(jobFiles.map(async (file) => sendPing(await readPing(file), 'fail', reason, means)))
 }
 

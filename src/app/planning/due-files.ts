@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hasQueryWithEvery, openJob } from '../../jobfile/open.ts'
+import { openJob } from '../../jobfile/open.ts'
+import { hasQueryWithEvery } from '../../jobfile/peek.ts'
 import { isWorkspaceFile } from '../../jobfile/workspace.ts'
 import { UsageError } from '../../model/errors.ts'
 import type { JobSettings } from '../../model/job.ts'

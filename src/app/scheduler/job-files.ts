@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { csvFilesOf, openJob } from '../../jobfile/open.ts'
+import { openJob } from '../../jobfile/open.ts'
+import { csvFilesOf } from '../../jobfile/peek.ts'
 import { mistakePrinter } from '../../jobfile/source.ts'
 import { workspaceFile } from '../../jobfile/workspace.ts'
 import type { JobSettings } from '../../model/job.ts'

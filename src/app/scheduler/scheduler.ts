@@ -1,10 +1,11 @@
 import { StopRequested, type StopSignal, stopSignal } from '../../collect/stop.ts'
 import { busyExitCode, RanklineError } from '../../model/errors.ts'
+import type { JobSettings } from '../../model/job.ts'
 import { exitCodes, type FinishReason } from '../../model/run.ts'
-import { type Clock, sleep } from '../../model/time.ts'
+import { type Clock, hourMs, sleep } from '../../model/time.ts'
 import type { Terminal } from '../../output/terminal.ts'
+import { nextSlot } from '../../schedule/slots.ts'
 import type { JobFiles, JobForm } from './job-files.ts'
-import { nextLook, pauseBefore, type When } from './times.ts'
 
 /** What a look at a job came to. */
 export interface JobEnd {
@@ -166,4 +167,28 @@ function stateOf({ form, next, last, failure }: Entry): JobState {
   const { name, timezone } = form.settings
   const problem = form.isBroken ? `${form.path} has mistakes` : failure
   return { job: name, file: form.path, zone: timezone, next, last, problem }
+}
+
+/** Jobs that say how often their queries are due, and not at which time, are looked at this often. */
+const lookEveryMs = 300_000
+
+/** When a job is looked at. */
+export type When = Pick<JobSettings, 'schedule' | 'timezone'>
+
+/**
+ * When a job is looked at next: at once where it was not looked at yet, for a slot may have passed while nothing ran; null where its
+ * pattern never comes again.
+ */
+export function nextLook({ schedule, timezone }: When, lookedAt: number | null, now: number): number | null {
+  if (lookedAt === null) return now
+  if (schedule === null) return (Math.floor(lookedAt / lookEveryMs) + 1) * lookEveryMs
+  return nextSlot(schedule, timezone, lookedAt)
+}
+
+const firstPauseMs = 300_000
+const longestPauseMs = hourMs
+
+/** How long to wait before a run is continued whose service was unavailable for the n-th time in a row: twice as long each time. */
+export function pauseBefore(tries: number): number {
+  return Math.min(firstPauseMs * 2 ** (tries - 1), longestPauseMs)
 }

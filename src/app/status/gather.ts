@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { UsageError } from '../../model/errors.ts'
-import { endOf, type Run } from '../../model/run.ts'
+import type { Run } from '../../model/run.ts'
 import { dayMs, hourMs, periodAt } from '../../model/time.ts'
 import { nextSlot } from '../../schedule/slots.ts'
 import type {
@@ -12,10 +12,9 @@ import type {
   RunFacts,
   StatusFacts,
 } from '../../status/facts.ts'
-import { missedSlots } from '../../status/missed.ts'
+import { countedSince, missedSlots } from '../../status/missed.ts'
 import type { MessageState } from '../../store/outbox.ts'
 import type { Store } from '../../store/store.ts'
-import type { Slot } from '../../store/unattended.ts'
 import { databaseSetting, type SettingFlags } from '../config.ts'
 import { searchJob } from '../job-files.ts'
 import { openWhatIsStored } from '../open-stored.ts'
@@ -94,26 +93,6 @@ async function jobFacts(
   }
 }
 
-interface Past {
-  readonly last: Run | null
-  readonly good: Run | null
-  readonly slot: Slot | null
-  readonly changedAt: number | null
-}
-
-/** The instant from which on scheduled times can have been missed. */
-function countedSince(
-  { last, good, slot, changedAt }: Past,
-  { schedule, timezone }: Pick<JobFacts, 'schedule' | 'timezone'>,
-): number | null {
-  const ran = good === null ? (last?.startedAt ?? null) : endOf(good)
-  const settled = slot?.outcome === 'ran' || slot?.outcome === 'nothing-due' ? slot.slotAt : null
-  const isNew = last?.settings.schedule !== schedule || last.settings.timezone !== timezone
-  // Other times were meant before the file was changed.
-  const known = [ran, settled, isNew ? changedAt : null].filter((instant) => instant !== null)
-  return known.length === 0 ? null : Math.max(...known)
-}
-
 async function runFacts(store: Store, run: Run): Promise<RunFacts> {
   const { id, startedAt, finishedAt, finishReason } = run
   const tasks = await store.taskCounts(id)
@@ -150,11 +129,7 @@ async function sumsByJob(store: Store, from: number): Promise<ReadonlyMap<unknow
 
 async function moneyFacts(
   store: Store,
-  {
-    now,
-    jobs,
-    spending,
-  }: { readonly now: number; readonly jobs: readonly JobFacts[]; readonly spending: Spending },
+  { now, jobs, spending }: Pick<Around, 'now' | 'spending'> & { readonly jobs: readonly JobFacts[] },
 ): Promise<MoneyFacts> {
   const reading = await store.newestUsage()
   const all = [...jobs, await spending(searchJob, 'UTC')]

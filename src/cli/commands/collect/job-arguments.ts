@@ -1,5 +1,18 @@
 import { dueJobFiles } from '../../../app/planning/due-files.ts'
+import { selectionFlags } from '../../../app/planning/selection.ts'
 import { UsageError } from '../../../model/errors.ts'
+import { type Flags, switchFlag } from '../../../model/flag.ts'
+import { jobFlags } from '../../../model/job-settings.ts'
+
+/** What a job file says can be said, and overruled, by flags. */
+export const jobFileFlags = {
+  ...jobFlags,
+  ...selectionFlags,
+  due: switchFlag(
+    'Only what is due; without a job: of every job file of this folder that says when it is due',
+  ),
+  fresh: switchFlag('Begin a new run, also where one is unfinished'),
+} satisfies Flags
 
 interface JobArguments {
   readonly job?: readonly string[] | undefined

@@ -4,7 +4,6 @@ import { openWhatIsStored } from '../../../app/open-stored.ts'
 import { onlySelected, selectedQueries, wantedOf } from '../../../app/planning/choose-queries.ts'
 import { dueQueries } from '../../../app/planning/due-work.ts'
 import { accountOf, decideJobs, unfit } from '../../../app/planning/plan-jobs.ts'
-import { selectionFlags } from '../../../app/planning/selection.ts'
 import { dearRuns, priceList } from '../../../app/spending/confirm-price.ts'
 import { plannedLimits } from '../../../app/spending/limits.ts'
 import { billableOperation } from '../../../catalog/index.ts'
@@ -17,7 +16,6 @@ import { type QuotaUsage, quotaLeft, quotaName, quotaUsage } from '../../../ledg
 import type { Account } from '../../../model/call.ts'
 import { type Flags, switchFlag } from '../../../model/flag.ts'
 import type { JobSettings } from '../../../model/job.ts'
-import { jobFlags } from '../../../model/job-settings.ts'
 import type { PlanSummary } from '../../../model/run.ts'
 import type { Target } from '../../../model/target.ts'
 import { count, duration, grouped } from '../../../model/text.ts'
@@ -31,17 +29,7 @@ import type { Store } from '../../../store/store.ts'
 import { type Command, fitFlags, logFlags, serviceFlags, type TypedFlags } from '../../flags.ts'
 import { planEvents } from '../../progress.ts'
 import { accountWarnings } from '../account/usage.ts'
-import { withDueJobs, withNamedJobs } from './job-arguments.ts'
-
-/** What a job file says can be said, and overruled, by flags. */
-export const jobFileFlags = {
-  ...jobFlags,
-  ...selectionFlags,
-  due: switchFlag(
-    'Only what is due; without a job: of every job file of this folder that says when it is due',
-  ),
-  fresh: switchFlag('Begin a new run, also where one is unfinished'),
-} satisfies Flags
+import { jobFileFlags, withDueJobs, withNamedJobs } from './job-arguments.ts'
 
 const flags = {
   ...jobFileFlags,

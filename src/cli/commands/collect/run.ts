@@ -15,9 +15,9 @@ import {
 } from '../../flags.ts'
 import { planEvents } from '../../progress.ts'
 import { collectRuns, readCollectFlags } from './collect-runs.ts'
-import { withNamedJobs } from './job-arguments.ts'
+import { jobFileFlags, withNamedJobs } from './job-arguments.ts'
 import { tellNotStarted } from './not-started.ts'
-import { jobFileFlags, plan } from './plan.ts'
+import { plan } from './plan.ts'
 import { runDue } from './run-due.ts'
 
 const flags = {
