@@ -56,6 +56,7 @@ const good: Facts = {
     queries: 50,
     credits: 500,
     scheduled: 1,
+    alerting: ['acme'],
   },
   channels: [{ name: 'chat', obstacle: null }],
   sharing: { credits: 0, from: null, until: null },
@@ -145,7 +146,8 @@ testTable<[string, Partial<Facts>, CheckState, string]>([
     'error',
     'a.yaml:1: no (1 file with',
   ],
-  ['channels', { channels: [] }, 'ok', 'none'],
+  ['channels', { channels: [], jobs: { ...good.jobs, alerting: [] } }, 'ok', 'none'],
+  ['channels', { channels: [] }, 'warning', 'alerts and digests of acme reach no one'],
   [
     'channels',
     { channels: [{ name: 'ops', obstacle: 'set OPS_URL in .env' }] },

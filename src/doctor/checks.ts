@@ -217,13 +217,18 @@ function jobs({
   return ok(`${count(sound, 'job')}, ${count(queries, 'query', 'queries')}, ${times}`)
 }
 
-function channels({ channels, jobs: { workspaceMistake } }: Facts): Finding {
+function channels({ channels, jobs: { workspaceMistake, alerting } }: Facts): Finding {
   if (workspaceMistake !== null) return skipped('rankline.yaml')
   const blocked = channels.flatMap(({ name, obstacle }) =>
     obstacle === null ? [] : [`${name}: ${obstacle}`],
   )
   if (blocked.length > 0) return warning(`${blocked.join('; ')}. Messages wait until then`)
-  if (channels.length === 0) return ok('none; alerts need one in rankline.yaml')
+  if (channels.length === 0)
+    return alerting.length === 0
+      ? ok('none; alerts need one in rankline.yaml')
+      : warning(
+          `none, so alerts and digests of ${alerting.join(', ')} reach no one. Write one into rankline.yaml, such as: channels: { log: { type: file, path: alerts.jsonl } }`,
+        )
   return ok(`${channels.map(({ name }) => name).join(', ')}; rankline alerts test sends a sample`)
 }
 

@@ -101,6 +101,8 @@ export interface JobFacts {
   /** What one run of all of them costs at most. */
   readonly credits: number
   readonly scheduled: number
+  /** Names of jobs with rules for alerts, or with a digest. */
+  readonly alerting: readonly string[]
 }
 
 export interface ChannelFacts {

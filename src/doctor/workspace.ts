@@ -50,6 +50,7 @@ const noJobs: JobFacts = {
   queries: 0,
   credits: 0,
   scheduled: 0,
+  alerting: [],
 }
 
 async function jobFacts(
@@ -79,6 +80,9 @@ async function jobFacts(
     queries,
     credits,
     scheduled: staged.filter(({ settings }) => settings.schedule !== null).length,
+    alerting: staged
+      .filter(({ settings: { alerts, digest } }) => (alerts ?? []).length > 0 || digest !== null)
+      .map(({ settings }) => settings.name),
   }
   return { facts, settings: staged.map(({ settings }) => settings) }
 }

@@ -65,7 +65,7 @@ export const questions: readonly Question[] = [
 /** Reads a site as people paste it: an address counts as its host, without `www.`. */
 export function readSite(text: string): ReadResult<{ readonly site: string }> {
   const read = site(text.trim())
-  if (!('value' in read)) return read
+  if (!('value' in read)) return { ...read, fix: 'write a site such as acme.com' }
   const host = read.value.replace(/^https?:\/\//i, '').replace(/[/?:].*$/s, '')
   return { value: { site: host.toLowerCase().replace(/^www\.(?=.*\.)/, '') } }
 }

@@ -58,10 +58,16 @@ export async function startSandbox(options: SandboxOptions = {}) {
 function listen(server: Server, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error) => {
-      reject(new UsageError(`sandbox: cannot listen on port ${port}; choose another port`, { cause: error }))
+      reject(new UsageError(listenMistake(port, error), { cause: error }))
     })
     server.listen(port, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
   })
+}
+
+function listenMistake(port: number, { code }: NodeJS.ErrnoException): string {
+  return code === 'EADDRINUSE'
+    ? `Port ${port} is in use, perhaps by another sandbox. Choose a port: rankline sandbox --port ${port + 1}; then set RANKLINE_BASE_URL to the address that it prints`
+    : `The sandbox cannot listen on port ${port} (${code}). Choose another with --port`
 }
 
 function stop(server: Server, state: SandboxState): Promise<void> {

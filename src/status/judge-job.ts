@@ -1,3 +1,4 @@
+import { isGoodNews } from '../model/alert.ts'
 import type { RunFreshness } from '../model/job-settings.ts'
 import { endOf, type FinishReason, isComplete, isGoodRun } from '../model/run.ts'
 import { count, grouped } from '../model/text.ts'
@@ -30,7 +31,7 @@ export function jobProblems(facts: JobFacts, now: number): readonly Problem[] {
 }
 
 function missingFile({ file }: JobFacts): Found {
-  const text = `Its file ${file.path} is gone, so it runs no more. Put it back; two weeks after its last run it is left out here`
+  const text = `Its file ${file.path} is gone, so it runs no more. Put it back, or leave it: two weeks after its last run the job is no longer shown here`
   return { level: 'warning', kind: 'job-file', text }
 }
 
@@ -95,10 +96,9 @@ function howToRun({ file, last, isRunning }: JobFacts): string {
 /** A raised limit counts where the file is read again: `resume` goes on as the run was planned. */
 function howToContinue({ run, finishReason }: RunFacts, { path }: JobFacts['file']): string {
   const [, , first] = endings[unfinished(finishReason)]
+  const raise = 'Raise its limit (per_day and per_month also begin anew)'
   if (finishReason === 'budget')
-    return path === null
-      ? 'Raise its limit, then run it again'
-      : `Raise its limit, then: rankline run ${path}`
+    return path === null ? `${raise}, then run it again` : `${raise}, then: rankline run ${path}`
   return first === null
     ? `Continue it with: rankline resume ${run}`
     : `${first}, then: rankline resume ${run}`
@@ -156,7 +156,9 @@ function lostSlot({ slot, last, isRunning }: JobFacts, now: number): Found {
 }
 
 function alerts({ alerts }: JobFacts, now: number): Found {
-  const loud = alerts.filter(({ mutedUntil }) => mutedUntil === null || mutedUntil <= now)
+  const loud = alerts.filter(
+    ({ when, mutedUntil }) => !isGoodNews(when) && (mutedUntil === null || mutedUntil <= now),
+  )
   const [first] = loud
   if (first === undefined) return null
   const more = loud.length === 1 ? '' : ` (and ${count(loud.length - 1, 'alert')} more)`

@@ -92,7 +92,7 @@ test('a password goes to another machine encrypted or not at all', async () => {
 })
 
 testTable([
-  [{}, 'SMTP_URL is not set'],
+  [{ SMTP_FROM: 'alerts@acme.com' }, 'SMTP_URL is not set'],
   [{ SMTP_URL: 'https://user:secret@mail.acme.com' }, 'SMTP_URL is not the address of a mail server'],
   [{ SMTP_URL: 'smtps://user:secret@mail.acme.com' }, 'SMTP_FROM is not set'],
   [{ SMTP_URL: 'smtps://mail.acme.com', SMTP_FROM: 'acme' }, 'SMTP_FROM is not a mail address'],
@@ -101,4 +101,26 @@ testTable([
   const opened = openChannel({ type: 'email', to: ['seo@acme.com'] }, around(secrets))
   expect(opened).toEqual({ missing: expect.stringContaining(missing) })
   expect(JSON.stringify(opened)).not.toContain('secret@')
+})
+
+test('why there is no connection is said', async () => {
+  const { port } = await aMailServer()
+  const SMTP_FROM = 'alerts@acme.com'
+  const reasonOf = async (SMTP_URL: string) =>
+    ((await sender({ SMTP_URL, SMTP_FROM })(aMessage(), 5_000)) as { reason: string }).reason
+  expect(await reasonOf('smtp://127.0.0.1:1')).toBe(
+    'the connection to the mail server failed: connect ECONNREFUSED 127.0.0.1:1',
+  )
+  expect(await reasonOf(`smtps://127.0.0.1:${port}`)).toMatch(/failed: .*wrong version number/)
+})
+
+test('all variables that are missing are named at once', () => {
+  const missing = (channel: Parameters<typeof openChannel>[0]) => openChannel(channel, around({}))
+  expect(missing({ type: 'email', to: ['seo@acme.com'] })).toEqual({
+    missing:
+      'SMTP_URL and SMTP_FROM are not set. Set them in the environment or in .env, as in smtps://user:password@host and alerts@acme.com',
+  })
+  expect(missing({ type: 'webhook', urlEnv: 'OPS_URL', secretEnv: 'OPS_SECRET' })).toEqual({
+    missing: 'OPS_URL and OPS_SECRET are not set. Set them in the environment or in .env',
+  })
 })

@@ -91,7 +91,7 @@ test('a run whose channel fails ends as it would without, and the next one deliv
   const unset = await place.run(['run', 'job.csv', '--fresh'])
   expect(unset.code).toBe(0)
   expect(unset.stderr).toContain(
-    'Channel ops: OPS_SECRET is not set. Set it in the environment or in .env. 1 message waits.',
+    'Channel ops: OPS_URL and OPS_SECRET are not set. Set them in the environment or in .env. 1 message waits.',
   )
   answers.push(503)
   const down = await place.run(['run', 'job.csv', '--fresh'], env)

@@ -257,13 +257,19 @@ test('a run above confirm_over is refused, and its slot is skipped with the reas
   )
   await place.file('job.yaml', 'schedule: "0 12 1 * *"\nqueries: [elm desk]\n')
   const refused = await place.call(['run', '--due', '--quiet'])
-  expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining('dear may cost 2 credits') })
+  expect(refused).toMatchObject({
+    code: 4,
+    stderr:
+      'dear may cost 2 credits (confirm_over: 1). Nothing was sent. To buy the job now: rankline run dear.yaml --yes. For later times, add --yes or raise confirm_over\n',
+  })
   expect(asked(sandbox)).toEqual(['elm desk'])
   expect(place.sql('SELECT job, outcome, reason FROM slots ORDER BY job')).toMatchObject([
     { job: 'dear', outcome: 'skipped', reason: expect.stringContaining('confirm_over') },
     { job: 'job', outcome: 'ran', reason: null },
   ])
-  expect(await place.call(['run', '--due'])).toEqual(silent)
+  expect(await place.call(['run', '--due', '--yes'])).toEqual(silent)
+  expect((await place.call(['run', 'dear.yaml', '--yes'])).code).toBe(0)
+  expect(asked(sandbox)).toEqual(['ash desk', 'elm desk', 'oak desk'])
 })
 
 test('a run that a limit stops again is reported once; its exit code stays', async () => {

@@ -115,7 +115,7 @@ test('on a terminal three questions are asked, each again after an answer that c
   expect(lines.map((line) => line.replace(/ \(.*?\)/, ''))).toEqual([
     'Enter takes the answer in brackets.',
     'Your site [northdesk.example]:',
-    "That cannot be 'acme'; write a site such as acme.com or acme.com/shop.",
+    "That cannot be 'acme'; write a site such as acme.com.",
     'Your site [northdesk.example]:',
     'Country and language to search in, as codes [us en]:',
     "That cannot be 'uk'; write gb.",

@@ -103,5 +103,7 @@ test('limits set while it runs are shown and kept', async () => {
 test('a port that is taken is named', async () => {
   await using sandbox = await startSandbox()
   const port = Number(new URL(sandbox.url).port)
-  await expect(startSandbox({ port })).rejects.toThrow(`cannot listen on port ${port}`)
+  await expect(startSandbox({ port })).rejects.toThrow(
+    `Port ${port} is in use, perhaps by another sandbox. Choose a port: rankline sandbox --port ${port + 1};`,
+  )
 })

@@ -104,7 +104,7 @@ testTable<[Parameters<typeof aRun>[0], readonly string[]]>([
   [
     { reason: 'budget', done: 60 },
     [
-      'warning run: Run 7 stopped at its budget (60 of 100 tasks done). Raise its limit, then: rankline run acme.yaml',
+      'warning run: Run 7 stopped at its budget (60 of 100 tasks done). Raise its limit (per_day and per_month also begin anew), then: rankline run acme.yaml',
     ],
   ],
   [
@@ -164,11 +164,12 @@ const alert = { id: 'a', job: 'acme', when: 'lost', text: 'desk: acme.com is los
 testTable<[what: string, parts: Partial<StatusFacts>, said: readonly string[]]>([
   ['nothing', {}, []],
   [
-    'alerts that are open, but for those that are muted',
+    'alerts that are open, but for those that are muted and those of good news',
     {
       jobs: [
         aJob({
           alerts: [
+            { ...alert, when: 'gain', mutedUntil: null, text: 'desk: acme.com rose' },
             { ...alert, mutedUntil: now + hour },
             { ...alert, mutedUntil: null },
             { ...alert, mutedUntil: now - hour, text: 'other' },

@@ -73,13 +73,20 @@ export function documentOf({ createdAt, content }: Omit<Message, 'id'>) {
   }
 }
 
+/** What to do about variables that a channel needs and that are not set. */
+export function notSet(variables: readonly string[]): string {
+  return variables.length === 1
+    ? `${variables[0]} is not set. Set it in the environment or in .env`
+    : `${variables.join(' and ')} are not set. Set them in the environment or in .env`
+}
+
 /** The address that a variable holds, or a sentence that says why there is none. */
 export function addressIn(
   variable: string,
   { secret, addressMistake }: Pick<Surroundings, 'secret' | 'addressMistake'>,
 ): { readonly url: string } | { readonly missing: string } {
   const url = secret(variable)
-  if (url === undefined) return { missing: `${variable} is not set. Set it in the environment or in .env` }
+  if (url === undefined) return { missing: notSet([variable]) }
   const mistake = addressMistake(url)
   return mistake === null ? { url } : { missing: `The address in ${variable} ${mistake}` }
 }

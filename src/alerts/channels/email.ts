@@ -1,16 +1,18 @@
 import type { NodemailerError } from 'nodemailer'
 import { isLoopback, parseUrl } from '../../model/url.ts'
 import type { Channel } from '../../model/workspace.ts'
-import { failed, type Message, type Open, type Surroundings, sent } from './channel.ts'
+import { failed, type Message, notSet, type Open, type Surroundings, sent } from './channel.ts'
 import { fitParts, type LetterPart, letterOf, oneLine } from './letter.ts'
 
 /** Mail through the server in SMTP_URL, from the address in SMTP_FROM. */
 export const openEmail: Open<Channel & { readonly type: 'email' }> = ({ to }, around) => {
+  const unset = ['SMTP_URL', 'SMTP_FROM'].filter((variable) => around.secret(variable) === undefined)
+  if (unset.length === 2)
+    return { missing: `${notSet(unset)}, as in smtps://user:password@host and alerts@acme.com` }
   const server = serverIn(around)
   if ('missing' in server) return server
   const from = around.secret('SMTP_FROM')
-  if (from === undefined)
-    return { missing: 'SMTP_FROM is not set. Set it in the environment or in .env, as in alerts@acme.com' }
+  if (from === undefined) return { missing: `${notSet(['SMTP_FROM'])}, as in alerts@acme.com` }
   const domain = from.match(/^[^\r\n]*@([a-z0-9.-]+)>?$/i)?.[1]
   if (domain === undefined)
     return {
@@ -64,7 +66,7 @@ function serverIn({ secret, allowHttp }: Surroundings): Server {
   const written = secret('SMTP_URL')
   if (written === undefined)
     return {
-      missing: 'SMTP_URL is not set. Set it in the environment or in .env, as in smtps://user:password@host',
+      missing: `${notSet(['SMTP_URL'])}, as in smtps://user:password@host`,
     }
   const url = parseUrl(written)
   if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === '')
@@ -128,7 +130,12 @@ const reasons: Readonly<Record<string, string>> = {
 /** What the server answered helps most, but it may repeat what it was told. */
 function explain(error: NodemailerError, secrets: readonly string[]): string {
   const { code = '', response, message } = error
-  const said = typeof response === 'string' ? response : reasons[code] === undefined ? message : ''
+  const said =
+    typeof response === 'string'
+      ? response
+      : reasons[code] === undefined || code === 'ESOCKET' || code === 'ECONNECTION'
+        ? message
+        : ''
   const safe = secrets.reduce((text, secret) => text.replaceAll(secret, '…'), oneLine(said).slice(0, 200))
   return [reasons[code], safe].filter((part) => part !== undefined && part !== '').join(': ')
 }

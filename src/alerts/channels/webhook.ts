@@ -1,11 +1,13 @@
 import type { Channel } from '../../model/workspace.ts'
-import { documentOf, type Open, postingTo } from './channel.ts'
+import { documentOf, notSet, type Open, postingTo } from './channel.ts'
 
 /** A POST that is signed by the Standard Webhooks rules, where a secret is named. */
 export const openWebhook: Open<Channel & { readonly type: 'webhook' }> = ({ urlEnv, secretEnv }, around) => {
-  const secret = secretEnv === null ? null : around.secret(secretEnv)
-  if (secret === undefined)
-    return { missing: `${secretEnv} is not set. Set it in the environment or in .env` }
+  const secret = secretEnv === null ? null : (around.secret(secretEnv) ?? null)
+  const unset = [urlEnv, ...(secretEnv === null ? [] : [secretEnv])].filter(
+    (variable) => around.secret(variable) === undefined,
+  )
+  if (unset.length > 0) return { missing: notSet(unset) }
   if (secret !== null && !isSecret(secret))
     return {
       missing: `${secretEnv} is not a secret of the Standard Webhooks rules. Make one with: echo "whsec_$(openssl rand -base64 32)"`,

@@ -1,4 +1,4 @@
-import { RanklineError } from '../../model/errors.ts'
+import { relative } from 'node:path'
 import type { JobSettings } from '../../model/job.ts'
 import { type FinishReason, isComplete } from '../../model/run.ts'
 import { dayMs } from '../../model/time.ts'
@@ -8,7 +8,7 @@ import type { Store } from '../../store/store.ts'
 import { areLeftOut, type ChoiceOf, type JobFileFlags, type PlanEvents, stageJobs } from '../job-files.ts'
 import type { App } from '../open-app.ts'
 import { commitRuns, type PlannedRuns } from '../run-jobs.ts'
-import { confirmPrices, dearRuns, type PricedRun } from '../spending/confirm-price.ts'
+import { areAgreed, dearRuns, type PricedRun, priceList } from '../spending/confirm-price.ts'
 import { isKept, type UnfinishedRun, unfinishedRun, upTo, type Wanted, wantedOf } from './choose-queries.ts'
 import { saysWhenDue } from './due-files.ts'
 import { decideJobs } from './plan-jobs.ts'
@@ -171,17 +171,17 @@ export async function planDue(
   const decide = (jobs: typeof due, change: boolean) =>
     decideJobs(store, jobs, { fresh: wanted.fresh, change, together: false }, now)
   const dear = flags.yes === true ? [] : await dearRuns(store, draft, await decide(due, false))
-  const refused = await refusedPrice(dear, events)
-  if (refused !== null)
-    for (const { job } of dear) {
-      const slotAt = slots.get(job)
-      slots.delete(job)
-      if (slotAt !== undefined)
-        await store.endSlot(job, slotAt, { outcome: 'skipped', runId: null, reason: refused })
-    }
-  const agreed = due.filter(
-    ({ settings }) => refused === null || dear.every(({ job }) => job !== settings.name),
-  )
+  const refused = (await areAgreed(dear, events.ask)) ? [] : dear
+  for (const run of refused) {
+    const slotAt = slots.get(run.job)
+    slots.delete(run.job)
+    const file = due.find(({ settings }) => settings.name === run.job)?.settings.file
+    const reason = refusal(run, slotAt === undefined ? undefined : file)
+    events.log(reason)
+    if (slotAt !== undefined)
+      await store.endSlot(run.job, slotAt, { outcome: 'skipped', runId: null, reason })
+  }
+  const agreed = due.filter(({ settings }) => refused.every(({ job }) => job !== settings.name))
   const decided = await decide(agreed, true)
   const listed = agreed.length === 0 ? [] : await commitRuns({ store, clock }, draft, decided, events.note)
   const runs = new Map(listed.map(({ run }) => [run.job, run.id]))
@@ -193,7 +193,7 @@ export async function planDue(
   return {
     listed,
     isLeftOut: areLeftOut(flags, staged),
-    isRefused: refused !== null,
+    isRefused: refused.length > 0,
     stoppedBefore: new Map(
       decided.flatMap(({ decision }) =>
         decision.do === 'continue' ? [[decision.run.id, decision.run.finishReason]] : [],
@@ -208,19 +208,13 @@ export async function planDue(
   }
 }
 
-/** Why dear runs are not bought, which is logged; null where they may be. */
-async function refusedPrice(
-  dear: readonly PricedRun[],
-  { ask, log }: Pick<PlanEvents, 'ask' | 'log'>,
-): Promise<string | null> {
-  try {
-    await confirmPrices(dear, ask)
-    return null
-  } catch (error) {
-    if (!(error instanceof RanklineError)) throw error
-    log(error.message)
-    return error.message
-  }
+/** Why a dear run is not bought, and what to do. With `file`, its slot is skipped: the same command does not buy it later. */
+function refusal(run: PricedRun, file: string | undefined): string {
+  const toBuy =
+    file === undefined
+      ? 'To buy it, add --yes'
+      : `To buy the job now: rankline run ${relative('', file)} --yes. For later times, add --yes`
+  return `${priceList([run])}. Nothing was sent. ${toBuy} or raise confirm_over`
 }
 
 /** Takes a slot, or one back whose process was killed, and settles older ones; whether it is this process's now. */

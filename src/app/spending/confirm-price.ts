@@ -54,10 +54,14 @@ async function leftOfRun(
   return Math.max(0, maxCredits - spent - ambiguous)
 }
 
-/** Asks whether these runs may be bought, where there are any; throws where no one says yes. */
+/** Whether these runs may be bought: there are none, or the person who is asked says yes. */
+export async function areAgreed(dear: readonly PricedRun[], ask: PlanEvents['ask']): Promise<boolean> {
+  return dear.length === 0 || (ask !== null && (await ask(`${priceList(dear)}. Buy?`)))
+}
+
+/** Asks whether these runs may be bought, where there are any; throws where the answer is not yes. */
 export async function confirmPrices(dear: readonly PricedRun[], ask: PlanEvents['ask']): Promise<void> {
-  if (dear.length === 0 || (ask !== null && (await ask(`${priceList(dear)}. Buy?`)))) return
-  throw refusal(dear)
+  if (!(await areAgreed(dear, ask))) throw refusal(dear)
 }
 
 /** Throws where a run costs more than the user agreed to, for it is no longer the same. */
