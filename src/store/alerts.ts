@@ -108,8 +108,8 @@ export interface AlertStore extends AlertReads {
    * one that was judged.
    */
   runsToJudge(job: string): Promise<readonly RunToJudge[]>
-  /** Ids of open alerts of a job about queries that it no longer has: neither does the run ask them, nor do they rest in it. */
-  alertsOfGoneQueries(run: Run): Promise<readonly string[]>
+  /** Ids of open alerts of a job about queries that neither the run asks nor rest in it, or about targets that it no longer has. */
+  goneAlerts(run: Run): Promise<readonly string[]>
   /** Queries that a run asked, in alphabetical order. */
   queriesOfRun(run: number): readonly QueryOfRun[]
   targetsOfRun(run: number): readonly TargetOfRun[]

@@ -186,6 +186,20 @@ test('an alert about a query that the job no longer asks ends without a word', a
   ])
 })
 
+test('an alert about a target that the job no longer has ends without a word', async () => {
+  const { place, run, told } = await aJobWithAlerts()
+  await run()
+  place.change("UPDATE observations SET state = 'ranked', exactness = 'exact', rank = 50")
+  await run()
+  expect(await told()).toHaveLength(1)
+  const open = async () => JSON.parse((await place.call(['alerts', 'list', '--json'])).stdout).alerts
+  expect((await open()).map(({ state }: { state: string }) => state)).toEqual(['open', 'open'])
+  await place.file('acme.yaml', job.replace(/targets: \[[^\]]*\]/, 'targets: [other.example]'))
+  await run()
+  expect((await open()).map(({ state }: { state: string }) => state)).toEqual(['over', 'over'])
+  expect(await told()).toHaveLength(1)
+})
+
 test('a new target is compared from its second run on, though its history was looked up', async () => {
   const { sandbox, place } = await staged({ sites: ['acme.com', 'rival.com'] })
   await place.file('rankline.yaml', channels)

@@ -68,7 +68,7 @@ async function judgeRun({ store, clock }: Parts, one: RunToJudge, end: EndOfRun)
     ...(await observedFacts(store, one, rules)),
   }
   const isOver = isComplete(run.finishReason) || run.closedAt !== null
-  const gone = new Set(isOver ? await store.alertsOfGoneQueries(run) : [])
+  const gone = new Set(isOver ? await store.goneAlerts(run) : [])
   await store.recordJudgement(judge(facts, { run, gone, ...(await known({ store, clock }, settings)) }))
 }
 

@@ -5,7 +5,7 @@ import type { AlertStore, Judgement, NewAlert, StoredAlert } from '../../alerts.
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
 import { loadRun } from '../runs.ts'
-import { queries, runQueries as rq, runs } from '../schema.ts'
+import { queries, runQueries as rq, runs, runTargets, targets } from '../schema.ts'
 import { lookReads } from './looks.ts'
 import { putMessage } from './outbox.ts'
 import { alerts, judgedRuns, restingQueries } from './schema.ts'
@@ -75,17 +75,20 @@ const toJudge = prepared(
       ORDER BY lately.id`,
 )
 
-const ofGoneQueries = prepared(($: Values<{ run: number; job: string }>) =>
-  orm
-    .select({ id: alerts.id })
-    .from(alerts)
-    .where(
-      sql`${alerts.job} = ${$.job} AND ${alerts.state} = 'open' AND ${alerts.queryId} IS NOT NULL
-        AND NOT EXISTS (SELECT 1 FROM ${runs} JOIN ${rq} ON ${rq.runId} = ${runs.id} AND ${rq.planNumber} = ${runs.planNumber}
-          WHERE ${runs.id} = ${$.run} AND ${rq.queryId} = ${alerts.queryId})
-        AND NOT EXISTS (SELECT 1 FROM ${restingQueries}
-          WHERE ${restingQueries.runId} = ${$.run} AND ${restingQueries.queryId} = ${alerts.queryId})`,
-    ),
+/** `match:site`, as identities name the targets of a job; other sites stand there alone. */
+const watchedTarget = sql`json_extract(${alerts.identity}, '$[3]')`
+
+const gone = prepared(
+  ($: Values<{ run: number; job: string }>) =>
+    sql<{ id: string }>`WITH asked AS (SELECT ${rq.queryId} AS query FROM ${runs}
+        JOIN ${rq} ON ${rq.runId} = ${runs.id} AND ${rq.planNumber} = ${runs.planNumber} WHERE ${runs.id} = ${$.run})
+      SELECT ${alerts.id} AS id FROM ${alerts}
+      WHERE ${alerts.job} = ${$.job} AND ${alerts.state} = 'open' AND ${alerts.queryId} IS NOT NULL AND CASE
+        WHEN ${alerts.queryId} IN (SELECT query FROM asked) THEN instr(${watchedTarget}, ':') > 0
+          AND ${watchedTarget} NOT IN (SELECT ${targets.match} || ':' || ${targets.site} FROM ${runTargets}
+            JOIN ${targets} ON ${targets.id} = ${runTargets.targetId} WHERE ${runTargets.runId} = ${$.run})
+        ELSE NOT EXISTS (SELECT 1 FROM ${restingQueries}
+          WHERE ${restingQueries.runId} = ${$.run} AND ${restingQueries.queryId} = ${alerts.queryId}) END`,
 )
 
 type Inserted = Omit<NewAlert, 'told'> & {
@@ -170,7 +173,7 @@ export function alertStore(db: Database, writer: GroupCommit): AlertStore {
         const run = loadRun(db, id)
         return run === null ? [] : [{ run, hasEnded: hasEnded === 1 }]
       }),
-    alertsOfGoneQueries: async ({ id, job }) => ofGoneQueries.all(db, { run: id, job }).map((one) => one.id),
+    goneAlerts: async ({ id, job }) => gone.all(db, { run: id, job }).map((one) => one.id),
     ...lookReads(db),
     recordJudgement: (judgement) => writer.write(() => record(db, judgement)),
     muteAlert: (id, until) => writer.write(() => mute.run(db, { id, until }).changes === 1),
