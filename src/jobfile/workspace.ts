@@ -147,6 +147,18 @@ function knownTypes(type: unknown): string {
   return near === null ? `one of ${channelTypes.join(', ')}` : `'${near}'`
 }
 
+/** Names stand in lines of logs. */
+function checkNames(channels: Readonly<Record<string, unknown>>, context: z.core.$RefinementCtx): void {
+  for (const name of Object.keys(channels)) {
+    const read = plainText(name)
+    if (!('value' in read))
+      context.addIssue({
+        ...{ code: 'custom', input: name, path: [] },
+        ...{ message: `cannot have the name ${quoted(name)}`, params: { fix: 'write one such as ops' } },
+      })
+  }
+}
+
 const workspaceSchema = strict({
   defaults: defaultsSchema
     .optional()
@@ -162,6 +174,7 @@ const workspaceSchema = strict({
     .describe('Limits in credits over all jobs of the folder'),
   channels: z
     .record(z.string(), channel)
+    .superRefine(checkNames)
     .optional()
     .describe('Where messages go; each has a name, which to: in a job repeats'),
   keep: strict({

@@ -49,9 +49,7 @@ export function writablePath(named: string, flag: string): string {
   if (existsSync(path) && statSync(path).isDirectory())
     throw new UsageError(`${path} is a folder. Give ${flag} the name of a file in it`)
   if (existsSync(path) && !statSync(path).isFile())
-    throw new UsageError(
-      `${path} is not a regular file. Leave ${flag} away to write to stdout, or name a file`,
-    )
+    throw new UsageError(`${path} is not a regular file. Give ${flag} the name of one, or leave it out`)
   if (holdsDatabase(path, flag) || isDatabaseSideFile(path, flag))
     throw new UsageError(
       `${path} is a database or a part of one, which would be lost. Give ${flag} the name of another file`,

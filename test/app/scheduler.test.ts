@@ -276,6 +276,11 @@ test('a changed file is read again; a broken one is reported once and keeps its 
   expect(await patterns()).toEqual([['0 7 * * *', true]])
   await writeFile(join(folder, 'none.csv'), 'query\nx\n')
   expect(await patterns()).toEqual([['0 8 * * *', false]])
+  await rm(join(folder, 'unscheduled.yaml'))
+  await writeFile(join(folder, 'rankline.yaml'), 'defaluts: {}\n')
+  expect(await patterns()).toEqual([['0 8 * * *', true]])
+  await rm(join(folder, 'rankline.yaml'))
+  expect(await patterns()).toEqual([['0 8 * * *', false]])
   await rm(file)
   expect(await patterns()).toEqual([])
   await rm(folder, { recursive: true })
@@ -285,6 +290,9 @@ test('a changed file is read again; a broken one is reported once and keeps its 
     '/job.yaml has no mistakes any more.',
     expect.stringMatching(/^\/job\.yaml:2:/),
     expect.stringMatching(/^\/job\.yaml has mistakes/),
+    '/job.yaml has no mistakes any more.',
+    expect.stringMatching(/^\/rankline\.yaml:1:1: unknown key/),
+    '/job.yaml is not run until the mistakes in that file are mended.',
     '/job.yaml has no mistakes any more.',
     '/job.yaml is gone: its job runs no more.',
   ])

@@ -87,6 +87,10 @@ describe('a mistake in rankline.yaml has its line and says what to write', () =>
       'channels: { a: { type: fax } }',
       "1:24: type cannot be 'fax'; write one of webhook, slack, discord, teams, email, file, exec",
     ],
+    [
+      'channels: { "a\\nb": { type: file, path: x } }',
+      "1:11: channels cannot have the name 'a\ufffdb'; write one such as ops",
+    ],
     ['channels: { a: { url_env: X } }', "1:16: type is missing; add 'type:'"],
     ['channels: { a: slack }', "1:16: a cannot be 'slack'; write a map such as { key: value }"],
     ['channels: { a: { type: slack } }', "1:16: url_env is missing; add 'url_env:'"],

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { openJob } from '../../jobfile/open.ts'
 import { csvFilesOf } from '../../jobfile/peek.ts'
-import { mistakePrinter } from '../../jobfile/source.ts'
+import { mistakePrinter, type Report } from '../../jobfile/source.ts'
 import { workspaceFile } from '../../jobfile/workspace.ts'
 import type { JobSettings } from '../../model/job.ts'
 import type { Terminal } from '../../output/terminal.ts'
@@ -33,7 +33,7 @@ export async function scheduledJobs(places: JobPlaces, log: Log): Promise<readon
   const jobs: (JobSettings | null)[] = []
   for (const path of await jobPaths(places)) {
     const read = await readForm(path, { isNamed: places.named.length > 0, withQueries: false }, log)
-    if (read === 'broken') jobs.push(null)
+    if (isMistaken(read)) jobs.push(null)
     else if (read !== 'not scheduled') jobs.push(read.settings)
   }
   return jobs
@@ -66,11 +66,11 @@ export function watchJobFiles(places: JobPlaces, log: Log): JobFiles {
     // Before it is read: a change meanwhile is seen the next time.
     const signature = await signatureOf(path, tables)
     const read = await readForm(path, { isNamed: places.named.length > 0, withQueries: true }, log)
-    const isBroken = read === 'broken'
-    const good = read === 'broken' || read === 'not scheduled' ? null : read
+    const isBroken = isMistaken(read)
+    const good = isMistaken(read) || read === 'not scheduled' ? null : read
     const form = isBroken && before?.form ? { ...before.form, isBroken } : good
     known.set(path, { signature, tables, form, isBroken })
-    const change = changeOf(before, { form, isBroken })
+    const change = read === 'broken beside' ? waitsForOthers : changeOf(before, { form, isBroken })
     if (change !== null && (wasRead || isBroken))
       log(`${path} ${change}`, { level: isBroken ? 'error' : 'info', file: path })
   }
@@ -89,6 +89,9 @@ export function watchJobFiles(places: JobPlaces, log: Log): JobFiles {
     },
   }
 }
+
+/** Of the files that a job file is read with, no earlier form is kept. */
+const waitsForOthers = 'is not run until the mistakes in that file are mended.'
 
 /** What became of a file, as the end of a sentence; null where there is nothing to say. */
 function changeOf(
@@ -125,12 +128,24 @@ interface HowRead {
   readonly withQueries: boolean
 }
 
+/** Where a job cannot be read: the mistakes are in its own file alone, or in one that it is read with. */
+type Mistaken = 'broken' | 'broken beside'
+
+function isMistaken(read: JobForm | Mistaken | 'not scheduled'): read is Mistaken {
+  return read === 'broken' || read === 'broken beside'
+}
+
 async function readForm(
   path: string,
   { isNamed, withQueries }: HowRead,
   log: Log,
-): Promise<JobForm | 'broken' | 'not scheduled'> {
-  const { report, end } = mistakePrinter(log, false)
+): Promise<JobForm | Mistaken | 'not scheduled'> {
+  const { report: print, end } = mistakePrinter(log, false)
+  let isBeside = false
+  const report: Report = (problem) => {
+    isBeside ||= problem.where !== path
+    print(problem)
+  }
   const text = await readFile(path).catch(() => Buffer.alloc(0))
   const file = await openJob(path, {}, report)
   let isScheduled = file !== null && saysWhenDue(file.settings)
@@ -143,6 +158,6 @@ async function readForm(
       message: 'the file does not say when its job runs',
       fix: 'write for instance schedule: "0 6 * * *"',
     })
-  if (end() > 0 || file === null) return 'broken'
+  if (end() > 0 || file === null) return isBeside ? 'broken beside' : 'broken'
   return isScheduled ? { path, settings: file.settings, text, isBroken: false } : 'not scheduled'
 }

@@ -21,6 +21,7 @@ export async function listSchedule(flags: ScheduleFlags, terminal: Terminal): Pr
   const jobs = read.filter((job) => job !== null)
   if (read.length === 0) throw new UsageError(noJob)
   const range = { from, until, most: Number.isFinite(until) ? Number.POSITIVE_INFINITY : shownSlots }
+  if (jobs.length === 0 && flags.json !== true) return 2
   const slots = listSlots(jobs, range)
   if (flags.json === true) await writeJson(slots, terminal)
   else await terminal.write(table([...slots], terminal))

@@ -20,6 +20,8 @@ export const scheduleCommand = {
 export async function schedule(flags: ScheduleFlags, terminal: Terminal): Promise<number> {
   if (flags.list !== true && (flags.from !== undefined || flags.until !== undefined))
     throw new UsageError('--from and --until have no meaning without --list')
+  if (flags.print !== undefined && flags.list === true)
+    throw new UsageError('--print and --list do not go together. Leave one of them out')
   if (flags.print !== undefined) return await printServiceFile(flags, flags.print, terminal)
   if (flags.list === true) return await listSchedule(flags, terminal)
   return await stayUp(flags, terminal)
