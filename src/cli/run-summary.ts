@@ -1,5 +1,5 @@
 import type { RunDocument } from '../collect/finish.ts'
-import { coverageOf } from '../model/run.ts'
+import { coverageOf, type Run } from '../model/run.ts'
 import { count, duration, grouped } from '../model/text.ts'
 import { sanitize } from '../output/terminal.ts'
 import type { FailureCause, RunStore } from '../store/runs.ts'
@@ -178,12 +178,12 @@ const exportOf = {
 
 /** Where to look at what finished runs found. */
 export function nextCommands(
-  finished: readonly { readonly document: RunDocument; readonly tracked: boolean }[],
+  ended: readonly { readonly run: Pick<Run, 'settings'>; readonly document: RunDocument }[],
 ): readonly string[] {
-  return finished.flatMap(({ document: { job, status, results }, tracked }) => {
+  return ended.flatMap(({ run, document: { job, status, results } }) => {
     if (status !== 'finished') return []
     const name = /^[\w.-]+$/.test(job) ? job : `'${sanitize(job).replaceAll("'", "'\\''")}'`
-    if (tracked) return [`Next: rankline report ${name}`]
+    if (run.settings.targets.length > 0) return [`Next: rankline report ${name}`]
     const kinds = Object.keys(exportOf) as (keyof typeof exportOf)[]
     const kind = kinds.find((one) => (results[one] ?? 0) > 0)
     return kind === undefined ? [] : [`Next: rankline export ${exportOf[kind]} --job ${name}`]

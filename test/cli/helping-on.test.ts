@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { nextCommands } from '../../src/cli/run-summary.ts'
 import { databaseLock, tryLock } from '../../src/store/sqlite/connection/lock.ts'
+import { aJob, aTarget } from '../plan/build.ts'
 import { queriesCsv } from '../support/rankline.ts'
 import { type Stage, stage } from '../support/stage.ts'
 
@@ -105,6 +106,7 @@ describe('the next command after a run', () => {
     ['nothing where there is nothing', of({ organic: 0 }), false, []],
     ['nothing where it goes on', of({ organic: 3 }, { status: 'stopped' }), true, []],
   ])('is %s', (_, document, tracked, lines) => {
-    expect(nextCommands([{ document, tracked }])).toEqual(lines)
+    const run = { settings: aJob({ targets: tracked ? [aTarget()] : [] }) }
+    expect(nextCommands([{ run, document }])).toEqual(lines)
   })
 })

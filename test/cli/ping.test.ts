@@ -1,9 +1,15 @@
-import { expect, test } from 'vitest'
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { keyHash } from '../../src/app/config.ts'
+import { tryCollectorLock } from '../../src/app/lock.ts'
 import { cutToBytes } from '../../src/app/messages/ping.ts'
-import { withPings } from '../../src/app/scheduler/with-pings.ts'
+import { dueCollector } from '../../src/cli/commands/collect/due-jobs.ts'
 import { stopSignal } from '../../src/collect/stop.ts'
-import { busyExitCode, RanklineError, UsageError } from '../../src/model/errors.ts'
-import { aReceiver, around } from '../alerts/receivers.ts'
+import { busyExitCode, UsageError } from '../../src/model/errors.ts'
+import { systemClock } from '../../src/model/time.ts'
+import type { Terminal } from '../../src/output/terminal.ts'
+import { keyLock } from '../../src/store/sqlite/connection/lock.ts'
+import { aReceiver } from '../alerts/receivers.ts'
 import { aJob } from '../plan/build.ts'
 import { testTable } from '../support/test-table.ts'
 import { staged } from './staged.ts'
@@ -90,20 +96,32 @@ test('a switch that does not answer, or is not set, changes nothing of a run', a
   expect(refused.stderr).not.toContain('uuid-secret')
 })
 
-test('a scheduler that cannot begin tells so, but not where it is only not its turn', async () => {
-  const { place, told, env } = await aSwitch()
-  const form = { path: `${place.folder}/job.yaml`, settings: aJob(), isBroken: false, text: Buffer.alloc(0) }
-  const scheduled = async (error: Error): Promise<void> => {
-    const collect = withPings(
-      () => Promise.reject(error),
-      () => ({ outgoing: around(env), log: () => {} }),
-    )
-    await expect(collect([form], stopSignal())).rejects.toBe(error)
+test('a scheduler that cannot begin tells so once, but not where it is only not its turn', async () => {
+  const { place, sandbox, told, env } = await aSwitch()
+  onTestFinished(() => void vi.unstubAllEnvs())
+  vi.stubEnv('PING_URL', env.PING_URL)
+  const path = join(place.folder, 'job.yaml')
+  const form = { path, settings: aJob(), isBroken: false, text: Buffer.alloc(0) }
+  await place.file('job.yaml', `every: 1d\n${job}`)
+  await place.file('key', sandbox.key)
+  const terminal: Terminal = {
+    ...{ write: async () => {}, log: () => {}, status: null },
+    ...{ columns: Number.POSITIVE_INFINITY, color: false },
   }
-  await scheduled(new RanklineError('Another process is collecting', busyExitCode))
+  const flags = { db: join(place.folder, 'a.db'), 'base-url': sandbox.url }
+  const scheduled = (file: string): Promise<unknown> =>
+    dueCollector(
+      { ...flags, 'api-key-file': join(place.folder, file) },
+      terminal,
+      systemClock,
+    )([form], stopSignal())
+  {
+    using _ = tryCollectorLock(keyLock(keyHash({ baseUrl: sandbox.url, apiKey: sandbox.key })))
+    await expect(scheduled('key')).rejects.toMatchObject({ exitCode: busyExitCode })
+  }
   expect(told()).toEqual([])
-  await scheduled(new UsageError('The API key is not set'))
-  expect(told()).toEqual([['/uuid-secret/fail?create=1', 'The API key is not set']])
+  await expect(scheduled('no-key')).rejects.toBeInstanceOf(UsageError)
+  expect(told()).toEqual([['/uuid-secret/fail?create=1', expect.stringContaining('no-key')]])
 })
 
 testTable([

@@ -14,7 +14,7 @@ import { exitCodeOf, type RunDocument } from '../../../collect/finish.ts'
 import { defaultThrottlingMs } from '../../../collect/stop.ts'
 import { UsageError } from '../../../model/errors.ts'
 import type { FlagsOf } from '../../../model/flag.ts'
-import { exitCodes, isComplete, type Run, worstReason } from '../../../model/run.ts'
+import { exitCodes, type FinishReason, isComplete, type StopCause, worstReason } from '../../../model/run.ts'
 import { parseDuration } from '../../../model/text.ts'
 import { numberFlag } from '../../../model/values.ts'
 import { about, isScreen, type LogFields, note, type Terminal } from '../../../output/terminal.ts'
@@ -85,34 +85,10 @@ async function collectAndReport(
   display.end()
   const cause = interrupts.stop.cause()
   const documents = await documentsOf(app, listed, collected, cause)
-  const onScreen = isScreen(terminal)
-  const logCause = (): void => {
-    if (cause !== null && cause.reason !== 'interrupted') terminal.log(cause.message, { level: 'error' })
-  }
-  if (onScreen) logCause()
-  for (const [index, { show }] of listed.entries())
-    if (show === 'collect') logEnd(terminal, documents[index] as RunDocument)
-  const shownAgain = new Set(listed.flatMap(({ run, show }) => (show === 'as-stored' ? [run.id] : [])))
+  const ended = listed.map((one, index) => ({ ...one, document: documents[index] as RunDocument }))
   const reason = worstReason(documents.map(({ finish_reason }) => finish_reason ?? 'completed'))
-  const text = async (): Promise<string> =>
-    flags.json === true
-      ? `${JSON.stringify(documents.length === 1 ? documents[0] : documents, null, 2)}\n`
-      : (await summaryLines(app.store, documents, { shownAgain, onScreen })).join('\n').concat('\n')
-  if (flags.json === true || terminal.quiet !== true || reason !== 'completed')
-    await printBestEffort(await text(), terminal)
-  // The mail of cron begins with the line that says how it ended.
-  if (!onScreen) logCause()
-  if (flags.json !== true && onScreen) {
-    const tracked = (run: Run): boolean => run.settings.targets.length > 0
-    const finished = listed.map(({ run }, index) => ({
-      document: documents[index] as RunDocument,
-      tracked: tracked(run),
-    }))
-    for (const line of nextCommands(finished)) note(terminal, line)
-  }
-  const finished = listed.flatMap(({ run, show }, index) =>
-    show === 'collect' ? [{ run, document: documents[index] as RunDocument }] : [],
-  )
+  await printEnds(app, ended, { cause, reason, asJson: flags.json === true }, terminal)
+  const finished = ended.filter(({ show }) => show === 'collect')
   const ends = finished.map(({ document }) => ({
     job: document.job,
     isGood: isComplete(document.finish_reason),
@@ -122,6 +98,40 @@ async function collectAndReport(
   await afterRuns({ app, finished, metricsFile, log: (line) => terminal.log(line) })
   if (reason === 'interrupted') return interrupts.exitCode()
   return cause?.reason === reason ? exitCodeOf(cause) : exitCodes[reason]
+}
+
+/** How a command ended. */
+interface End {
+  readonly cause: StopCause | null
+  readonly reason: FinishReason
+  readonly asJson: boolean
+}
+
+/** Prints what came of runs, and why they were stopped. */
+async function printEnds(
+  { store }: App,
+  ended: readonly (ListedRun & { readonly document: RunDocument })[],
+  { cause, reason, asJson }: End,
+  terminal: Terminal,
+): Promise<void> {
+  const onScreen = isScreen(terminal)
+  const logCause = (): void => {
+    if (cause !== null && cause.reason !== 'interrupted') terminal.log(cause.message, { level: 'error' })
+  }
+  if (onScreen) logCause()
+  for (const { show, document } of ended) if (show === 'collect') logEnd(terminal, document)
+  const documents = ended.map(({ document }) => document)
+  const shownAgain = new Set(ended.flatMap(({ run, show }) => (show === 'as-stored' ? [run.id] : [])))
+  if (asJson || terminal.quiet !== true || reason !== 'completed')
+    await printBestEffort(
+      asJson
+        ? `${JSON.stringify(documents.length === 1 ? documents[0] : documents, null, 2)}\n`
+        : `${(await summaryLines(store, documents, { shownAgain, onScreen })).join('\n')}\n`,
+      terminal,
+    )
+  // The mail of cron begins with the line that says how it ended.
+  if (!onScreen) logCause()
+  else if (!asJson) for (const line of nextCommands(ended)) note(terminal, line)
 }
 
 /** What lines about these runs name. */

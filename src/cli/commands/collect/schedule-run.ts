@@ -1,5 +1,5 @@
 import { databasePath, forgetEnvFile, notifySettings, serviceSettings, version } from '../../../app/config.ts'
-import { type Outgoing, outgoing } from '../../../app/messages/outgoing.ts'
+import { outgoing } from '../../../app/messages/outgoing.ts'
 import { sendWithoutRun } from '../../../app/messages/without-run.ts'
 import { healthDocument, serveHealth } from '../../../app/scheduler/health.ts'
 import { watchJobFiles } from '../../../app/scheduler/job-files.ts'
@@ -7,7 +7,6 @@ import { withRetention } from '../../../app/scheduler/retention.ts'
 import { type JobState, runScheduler } from '../../../app/scheduler/scheduler.ts'
 import { serviceManager } from '../../../app/scheduler/service-manager.ts'
 import { localTime } from '../../../app/scheduler/slot-list.ts'
-import { withPings } from '../../../app/scheduler/with-pings.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { exitCodes } from '../../../model/run.ts'
 import { count } from '../../../model/text.ts'
@@ -47,28 +46,19 @@ export async function stayUp(flags: ScheduleFlags, given: Terminal): Promise<num
   manager.up('Looking at what is due')
   const { signal } = interrupts.stop
   signal.addEventListener('abort', manager.stopping, { once: true })
-  const outgoingNow = (): Outgoing => {
-    forgetEnvFile()
-    return outgoing(flags['allow-http'] === true)
-  }
+  const around = { database: databasePath(flags), clock: systemClock, log }
   const sendMessages = sendWithoutRun({
-    database: databasePath(flags),
-    clock: systemClock,
-    outgoing: outgoingNow,
-    log,
+    ...around,
+    outgoing: () => {
+      forgetEnvFile()
+      return outgoing(flags['allow-http'] === true)
+    },
   })
   let shown = ''
   await runScheduler({
     clock: systemClock,
     jobFiles,
-    collect: withRetention(
-      withPings(dueCollector(flags, terminal, systemClock), () => ({ outgoing: outgoingNow(), log })),
-      {
-        database: databasePath(flags),
-        clock: systemClock,
-        log,
-      },
-    ),
+    collect: withRetention(dueCollector(flags, terminal, systemClock), around),
     besides: (known) => sendMessages(known.map(({ settings }) => settings)),
     log,
     stop: signal,
