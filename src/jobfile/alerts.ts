@@ -1,8 +1,9 @@
 import * as z from 'zod'
 import { type AlertKind, type AlertRule, alertKinds, ruleIdentity } from '../model/alert.ts'
+import type { JobSettings } from '../model/job.ts'
 import * as settings from '../model/job-settings.ts'
 import { closestMatch } from '../model/text.ts'
-import { type InvalidValue, plainText, quoted, type ReadResult, wholeNumber } from '../model/values.ts'
+import { type InvalidValue, plainText, quoted, wholeNumber } from '../model/values.ts'
 import { scalar, strict } from './issues.ts'
 import type { Report, Source } from './source.ts'
 
@@ -39,16 +40,7 @@ const fitting: Readonly<Record<AlertKind, Fitting>> = {
 
 const examples: Readonly<Record<Limit, string>> = { by: 'by: 3', top: 'top: 10', below: 'below: 90' }
 
-const confirmations = { read: wholeNumberUpTo(3), json: { type: 'integer', minimum: 1, maximum: 3 } }
-
-function wholeNumberUpTo(most: number) {
-  const read = wholeNumber(1)
-  return (text: string): ReadResult<number> => {
-    const result = read(text)
-    if ('value' in result && result.value <= most) return result
-    return { message: `cannot be ${quoted(text)}`, fix: `write a whole number from 1 to ${most}` }
-  }
-}
+const confirmations = { read: wholeNumber(1, 3), json: { type: 'integer', minimum: 1, maximum: 3 } }
 
 const word = scalar({ read: plainText, json: settings.text.json })
 
@@ -161,13 +153,7 @@ export interface KnownNames {
 
 /** Reports channels and targets that are named and not there: what is meant would never be told. */
 export function reportUnknownNames(
-  {
-    alerts,
-    digest,
-  }: {
-    readonly alerts: readonly AlertRule[] | null
-    readonly digest: { readonly to: AlertRule['to'] } | null
-  },
+  { alerts, digest }: Pick<JobSettings, 'alerts' | 'digest'>,
   { channels, targets }: KnownNames,
   at: Source['at'],
   report: Report,

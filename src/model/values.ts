@@ -34,12 +34,14 @@ export function quoted(text: string): string {
   return letters.length > 60 ? `'${letters.slice(0, 60).join('')}…'` : `'${line}'`
 }
 
-/** Reads a whole number that is at least `from`. */
-export function wholeNumber(from: number) {
-  const words = from === Number.MIN_SAFE_INTEGER ? 'a whole number' : `a whole number from ${from} up`
+/** Reads a whole number from `from` to `most`, both included. */
+export function wholeNumber(from: number, most = Number.MAX_SAFE_INTEGER) {
+  const range = most === Number.MAX_SAFE_INTEGER ? ` from ${from} up` : ` from ${from} to ${most}`
+  const words = `a whole number${from === Number.MIN_SAFE_INTEGER ? '' : range}`
   return (text: string): ReadResult<number> => {
     const value = Number(text)
-    if (/^[+-]?\d+$/.test(text) && Number.isSafeInteger(value) && value >= from) return { value }
+    if (/^[+-]?\d+$/.test(text) && Number.isSafeInteger(value) && value >= from && value <= most)
+      return { value }
     return { message: `cannot be ${quoted(text)}`, fix: `write ${words}` }
   }
 }

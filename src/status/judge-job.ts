@@ -95,7 +95,7 @@ function howToRun({ file, last, isRunning }: JobFacts): string {
 
 /** A raised limit counts where the file is read again: `resume` goes on as the run was planned. */
 function howToContinue({ run, finishReason }: RunFacts, { path }: JobFacts['file']): string {
-  const [, , first] = endings[unfinished(finishReason)]
+  const { first } = endings[unfinished(finishReason)]
   const raise = 'Raise its limit (per_day and per_month also begin anew)'
   if (finishReason === 'budget')
     return path === null ? `${raise}, then run it again` : `${raise}, then: rankline run ${path}`
@@ -110,18 +110,27 @@ function unfinished(reason: FinishReason | null): Unfinished {
 
 type Unfinished = Exclude<FinishReason, 'completed' | 'completed_with_failures'> | 'killed'
 
-/** What is said of a run that ended so, and what to do before it is continued. */
-const endings: Readonly<Record<Unfinished, readonly [Problem['level'], text: string, first: string | null]>> =
-  {
-    budget: ['warning', 'stopped at its budget', null],
-    balance: ['error', 'stopped: the balance covers no more', 'Top up'],
-    quota: ['error', 'stopped: the quota is used up', 'Raise the quota'],
-    auth: ['error', 'stopped: the key was refused', 'Check RANKLINE_API_KEY'],
-    unavailable: ['error', 'stopped: the service or the disk was not available', 'Check both'],
-    interrupted: ['warning', 'was interrupted', null],
-    crashed: ['error', 'crashed', null],
-    killed: ['error', 'was killed', null],
-  }
+interface Ending {
+  readonly level: Problem['level']
+  readonly how: string
+  /** What to do before it is continued. */
+  readonly first: string | null
+}
+
+const endings: Readonly<Record<Unfinished, Ending>> = {
+  budget: { level: 'warning', how: 'stopped at its budget', first: null },
+  balance: { level: 'error', how: 'stopped: the balance covers no more', first: 'Top up' },
+  quota: { level: 'error', how: 'stopped: the quota is used up', first: 'Raise the quota' },
+  auth: { level: 'error', how: 'stopped: the key was refused', first: 'Check RANKLINE_API_KEY' },
+  unavailable: {
+    level: 'error',
+    how: 'stopped: the service or the disk was not available',
+    first: 'Check both',
+  },
+  interrupted: { level: 'warning', how: 'was interrupted', first: null },
+  crashed: { level: 'error', how: 'crashed', first: null },
+  killed: { level: 'error', how: 'was killed', first: null },
+}
 
 function lastRun({ last, isRunning, file }: JobFacts): Found {
   if (last === null || isRunning || last.finishReason === 'completed') return null
@@ -131,7 +140,7 @@ function lastRun({ last, isRunning, file }: JobFacts): Found {
     const text = `${grouped(tasks.failed)} of ${count(tasks.planned, 'task')} of run ${run} failed. Why: rankline runs ${run}; buy them again: rankline retry ${run}`
     return { level: isGoodRun(finishReason, tasks) ? 'warning' : 'error', kind, text }
   }
-  const [level, how] = endings[unfinished(finishReason)]
+  const { level, how } = endings[unfinished(finishReason)]
   const done = `${grouped(tasks.done)} of ${count(tasks.planned, 'task')} done`
   return { level, kind, text: `Run ${run} ${how} (${done}). ${howToContinue(last, file)}` }
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { diff } from '../../src/cli/commands/report/diff.ts'
-import type { Terminal } from '../../src/output/terminal.ts'
 import type { DiffDocument } from '../../src/report/diff/document.ts'
 import { webPage, work } from '../store/answers.ts'
 import { aStore, plan } from '../store/build.ts'
+import { aTerminal } from '../support/terminal.ts'
 
 const queries = [{ text: 'desk' }, { text: 'lamp' }, { text: 'sofa' }]
 
@@ -16,16 +16,12 @@ test('a diff is of one moment, whatever is collected while it is written', async
   await collect(1)
   await collect(2)
   let text = ''
-  const terminal: Terminal = {
+  const terminal = aTerminal({
     write: async (piece) => {
       if (text === '') await collect(3)
       text += piece
     },
-    log: () => {},
-    status: null,
-    columns: Number.POSITIVE_INFINITY,
-    color: false,
-  }
+  })
   expect(await diff({ job: 'acme', db: temp.path, json: true }, terminal)).toBe(0)
   const documents: readonly DiffDocument[] = JSON.parse(text)
   expect(documents.map(({ from, to }) => [from?.date, to?.date])).toEqual(

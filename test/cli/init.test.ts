@@ -4,9 +4,9 @@ import { parseEnv } from 'node:util'
 import { expect, test } from 'vitest'
 import { init } from '../../src/cli/commands/workspace/init.ts'
 import { readPlace, readSite, readTime } from '../../src/init/answers.ts'
-import type { Terminal } from '../../src/output/terminal.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { workspace } from '../support/rankline.ts'
+import { aTerminal } from '../support/terminal.ts'
 import { testTable } from '../support/test-table.ts'
 
 const files = [
@@ -25,7 +25,7 @@ async function listed(folder: string): Promise<readonly string[]> {
 }
 
 test('what init lays out runs against the sandbox as it is, by the commands that init prints', async () => {
-  const sandbox = await startSandbox({ sites: ['northdesk.example'] })
+  await using sandbox = await startSandbox({ sites: ['northdesk.example'] })
   await using place = await workspace(sandbox)
   const made = await place.run(['init', '--yes', '--json'])
   expect(made).toMatchObject({ code: 0, stderr: '' })
@@ -39,7 +39,6 @@ test('what init lays out runs against the sandbox as it is, by the commands that
     { job: 'ranks', finish_reason: 'completed', tasks_failed: 0 },
   ])
   expect(place.sql("SELECT 1 FROM rankings WHERE state = 'ranked'").length).toBeGreaterThan(0)
-  await sandbox.close()
 })
 
 test('its settings are those of a sandbox without flags, and only their owner may read them', async () => {
@@ -94,17 +93,13 @@ test('flags answer in the place of questions, and a new folder is made', async (
 function answering(answers: readonly string[]) {
   const lines: string[] = []
   const left = [...answers]
-  const terminal: Terminal = {
-    write: async () => {},
+  const terminal = aTerminal({
     log: (line) => void lines.push(line),
     askText: async (question) => {
       lines.push(question)
       return left.shift() ?? null
     },
-    status: null,
-    columns: 80,
-    color: false,
-  }
+  })
   return { terminal, lines }
 }
 
@@ -213,7 +208,7 @@ testTable<[string, readonly number[] | null]>([
 })
 
 test('a broken rankline.yaml stops a run before anything is sent, and is told once for all jobs of the folder', async () => {
-  const sandbox = await startSandbox()
+  await using sandbox = await startSandbox()
   await using place = await workspace(sandbox)
   await place.file('a.csv', 'query\na\n')
   await place.file('b.csv', 'query\nb\n')
@@ -224,5 +219,4 @@ test('a broken rankline.yaml stops a run before anything is sent, and is told on
       stdout: '',
       stderr: "rankline.yaml:1:11: unknown key 'per_dya'; write 'per_day'\n",
     })
-  await sandbox.close()
 })

@@ -7,10 +7,10 @@ import { dueCollector } from '../../src/cli/commands/collect/due-jobs.ts'
 import { stopSignal } from '../../src/collect/stop.ts'
 import { busyExitCode, UsageError } from '../../src/model/errors.ts'
 import { systemClock } from '../../src/model/time.ts'
-import type { Terminal } from '../../src/output/terminal.ts'
 import { keyLock } from '../../src/store/sqlite/connection/lock.ts'
 import { aReceiver } from '../alerts/receivers.ts'
 import { aJob } from '../plan/build.ts'
+import { aTerminal } from '../support/terminal.ts'
 import { testTable } from '../support/test-table.ts'
 import { staged } from './staged.ts'
 
@@ -104,10 +104,7 @@ test('a scheduler that cannot begin tells so once, but not where it is only not 
   const form = { path, settings: aJob(), isBroken: false, text: Buffer.alloc(0) }
   await place.file('job.yaml', `every: 1d\n${job}`)
   await place.file('key', sandbox.key)
-  const terminal: Terminal = {
-    ...{ write: async () => {}, log: () => {}, status: null },
-    ...{ columns: Number.POSITIVE_INFINITY, color: false },
-  }
+  const terminal = aTerminal({ columns: Number.POSITIVE_INFINITY })
   const flags = { db: join(place.folder, 'a.db'), 'base-url': sandbox.url }
   const scheduled = (file: string): Promise<unknown> =>
     dueCollector(

@@ -7,7 +7,6 @@ import { planEvents } from '../../src/cli/progress.ts'
 import { type StopSignal, stopSignal } from '../../src/collect/stop.ts'
 import { RanklineError } from '../../src/model/errors.ts'
 import type { FinishReason, StopCause } from '../../src/model/run.ts'
-import type { Terminal } from '../../src/output/terminal.ts'
 import type { LedgerEntry } from '../../src/sandbox/ledger.ts'
 import type { Sandbox } from '../../src/sandbox/server.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
@@ -17,6 +16,7 @@ import type { JobFile } from './fault-jobs.ts'
 import { type Life, newLife } from './life.ts'
 import { liveAs, mortalClock, mortalStore } from './mortal.ts'
 import { query } from './stored-rows.ts'
+import { aTerminal } from './terminal.ts'
 
 /** What became of one process. */
 export interface GoEnd {
@@ -58,7 +58,7 @@ export interface Stage {
 const timeoutMs = 120
 /** Of real time; a process that takes longer waits for something that never comes. */
 const longestGoMs = 20_000
-const silent: Terminal = { write: async () => {}, log: () => {}, status: null, columns: 80, color: false }
+const silent = aTerminal()
 
 export const databaseOf = ({ folder }: Pick<Stage, 'folder'>): string => joinPath(folder, 'rankline.db')
 

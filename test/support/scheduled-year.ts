@@ -5,11 +5,11 @@ import { watchJobFiles } from '../../src/app/scheduler/job-files.ts'
 import { runScheduler } from '../../src/app/scheduler/scheduler.ts'
 import { dueCollector } from '../../src/cli/commands/collect/due-jobs.ts'
 import { StopRequested } from '../../src/collect/stop.ts'
-import type { Terminal } from '../../src/output/terminal.ts'
 import type { ControlChange, SandboxOptions } from '../../src/sandbox/options.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { type SimulatedClock, simulatedClock, type TimedEvent } from './simulated-clock.ts'
 import { query } from './stored-rows.ts'
+import { aTerminal } from './terminal.ts'
 
 /** What happens in a simulated time, each at its instant (ISO 8601). */
 export type Incident = { readonly at: string } & (
@@ -64,12 +64,12 @@ export async function scheduled(time: ScheduledTime): Promise<ScheduledHistory> 
   clock = simulatedClock(Date.parse(time.from), [...time.incidents.map(happening), end])
   const { working, jump } = clock
   const log = (line: string): void => void lines.push(`${new Date(now()).toISOString().slice(0, 16)} ${line}`)
-  const terminal: Terminal = {
+  const terminal = aTerminal({
     write: async (data) => {
       for (const line of String(data).trimEnd().split('\n')) log(line)
     },
-    ...{ log, status: null, ask: null, columns: Number.POSITIVE_INFINITY, color: false },
-  }
+    ...{ log, ask: null, columns: Number.POSITIVE_INFINITY },
+  })
   const key = join(folder, 'key')
   await writeFile(key, sandbox.key)
   const flags = { db, 'base-url': sandbox.url, 'api-key-file': key, 'max-outage': '1s' }

@@ -157,26 +157,20 @@ export async function planDue(
   const wanted = wantedOf(flags)
   const staged = await stageJobs(flags, draft, store, events, dueQueries(store, wanted, now, looks))
   if (staged === null) return null
-  const slots = new Map<string, number>()
-  const lost = new Set<string>()
-  if (wanted.selection === null)
-    for (const { name, slot } of staged.map(({ settings: { name } }) => ({
-      name,
-      ...(looks.get(name) as Look),
-    })))
-      if (slot.at !== null)
-        if (await takeSlot(store, name, slot, now)) slots.set(name, slot.at)
-        else if (slot.is === 'free') lost.add(name)
+  const looked =
+    wanted.selection === null ? staged.map(({ settings }) => looks.get(settings.name) as Look) : []
+  const { slots, lost } = await takeSlots(store, looked, now)
   const due = staged.filter(({ settings, chosen }) => chosen > 0 && !lost.has(settings.name))
   const decide = (jobs: typeof due, change: boolean) =>
     decideJobs(store, jobs, { fresh: wanted.fresh, change, together: false }, now)
   const dear = flags.yes === true ? [] : await dearRuns(store, draft, await decide(due, false))
   const refused = (await areAgreed(dear, events.ask)) ? [] : dear
-  for (const run of refused) {
+  for (const { settings } of due) {
+    const run = refused.find(({ job }) => job === settings.name)
+    if (run === undefined) continue
     const slotAt = slots.get(run.job)
     slots.delete(run.job)
-    const file = due.find(({ settings }) => settings.name === run.job)?.settings.file
-    const reason = refusal(run, slotAt === undefined ? undefined : file)
+    const reason = refusal(run, slotAt === undefined ? undefined : settings.file)
     events.log(reason)
     if (slotAt !== undefined)
       await store.endSlot(run.job, slotAt, { outcome: 'skipped', runId: null, reason })
@@ -215,6 +209,22 @@ function refusal(run: PricedRun, file: string | undefined): string {
       ? 'To buy it, add --yes'
       : `To buy the job now: rankline run ${relative('', file)} --yes. For later times, add --yes`
   return `${priceList([run])}. Nothing was sent. ${toBuy} or raise confirm_over`
+}
+
+/** Takes the open slots of jobs, by name; `lost` are jobs whose slot another process has taken meanwhile. */
+async function takeSlots(
+  store: Store,
+  looks: readonly Look[],
+  now: number,
+): Promise<{ readonly slots: Map<string, number>; readonly lost: ReadonlySet<string> }> {
+  const slots = new Map<string, number>()
+  const lost = new Set<string>()
+  for (const { settings, slot } of looks) {
+    if (slot.at === null) continue
+    if (await takeSlot(store, settings.name, slot, now)) slots.set(settings.name, slot.at)
+    else if (slot.is === 'free') lost.add(settings.name)
+  }
+  return { slots, lost }
 }
 
 /** Takes a slot, or one back whose process was killed, and settles older ones; whether it is this process's now. */
