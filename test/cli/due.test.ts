@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { keyHash } from '../../src/app/config.ts'
 import { tryCollectorLock } from '../../src/app/lock.ts'
 import { keyLock } from '../../src/store/sqlite/connection/lock.ts'
+import { aReceiver } from '../alerts/receivers.ts'
 import { isBillable } from '../support/judge.ts'
 import type { Workspace } from '../support/rankline.ts'
 import { type Stage, stage } from '../support/stage.ts'
@@ -287,4 +288,22 @@ test('a run that a limit stops again is reported once; its exit code stays', asy
   expect(last.code).toBe(0)
   expect(last.stdout).toContain('3 of 3 tasks done')
   expect(asked(sandbox)).toHaveLength(3)
+})
+
+test('a file with mistakes is exit code 2 also where nothing is due of the others, and only its own switch hears of it', async () => {
+  const { place } = await aStage()
+  const { url, received } = await aReceiver()
+  const env = { A_URL: `${url}/a`, B_URL: `${url}/b` }
+  const heard = (): readonly string[] => received.splice(0).map(({ path }) => path)
+  await place.file('a.yaml', 'every: 1d\nping: { url_env: A_URL }\nqueries: [oak desk]\n')
+  await place.file('b.yaml', 'every: 1dd\nping: { url_env: B_URL }\nqueries: [elm desk]\n')
+  const run = () => place.call(['run', '--due', '--skip-bad'], env)
+  expect((await run()).code).toBe(2)
+  expect(heard()).toEqual(['/a/start', '/a', '/b/fail'])
+  const again = await run()
+  expect([again.code, again.stderr]).toEqual([
+    2,
+    expect.stringMatching(/^b\.yaml:1:8: every cannot be '1dd'/),
+  ])
+  expect(heard()).toEqual(['/b/fail'])
 })

@@ -112,22 +112,32 @@ export function dueQueries(
   }
 }
 
-/** Whether anything is due of jobs, or a slot of theirs is to be settled. Changes nothing; null after mistakes, which were logged. */
-export async function isAnythingDue(
+/** What is known before a turn is taken. */
+interface Found {
+  /** Anything is due of the jobs, or a slot of theirs is to be settled. */
+  readonly isDue: boolean
+  /** Files without mistakes. */
+  readonly sound: readonly string[]
+  readonly isLeftOut: boolean
+}
+
+/** Looks for what is due of jobs. Changes nothing; null after mistakes, which were logged. */
+export async function findDue(
   store: DueStore & Pick<Store, 'jobFile'>,
   flags: DueFlags,
   events: PlanEvents,
   now: number,
-): Promise<boolean | null> {
+): Promise<Found | null> {
   const looks = new Map<string, Look>()
   const wanted = wantedOf(flags)
   const jobs = await stageJobs(flags, null, store, events, dueQueries(store, wanted, now, looks))
   if (jobs === null) return null
   wanted.selection?.refuseUnknown()
-  return jobs.some(({ settings: { name }, chosen }) => {
+  const isDue = jobs.some(({ settings: { name }, chosen }) => {
     const { is } = (looks.get(name) as Look).slot
     return chosen > 0 || (wanted.selection === null && is !== 'none' && is !== 'over')
   })
+  return { isDue, sound: jobs.map(({ settings }) => settings.file), isLeftOut: areLeftOut(flags, jobs) }
 }
 
 /** Due work that is planned; no run is listed where nothing is due. */

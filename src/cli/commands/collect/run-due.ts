@@ -5,7 +5,7 @@ import { outgoing } from '../../../app/messages/outgoing.ts'
 import { sendWithoutRun } from '../../../app/messages/without-run.ts'
 import { openApp } from '../../../app/open-app.ts'
 import { openWhatIsStored } from '../../../app/open-stored.ts'
-import { type DueFlags, isAnythingDue, planDue } from '../../../app/planning/due-work.ts'
+import { type DueFlags, findDue, planDue } from '../../../app/planning/due-work.ts'
 import { busyExitCode, RanklineError } from '../../../model/errors.ts'
 import { noFile } from '../../../model/job.ts'
 import { exitCodes } from '../../../model/run.ts'
@@ -42,7 +42,7 @@ export async function runDue(
 }
 
 interface DueMeans {
-  /** Called with the files whose runs begin. */
+  /** Called with the files whose runs begin, or need not. */
   readonly begin: (jobFiles: readonly string[]) => void
   readonly clock?: Clock
   /** The command that this is a part of; by default, signals interrupt the runs. */
@@ -59,11 +59,14 @@ export async function runDueJobs(
   // Standard input can be read only once.
   if (!flags.job.includes(noFile)) {
     await using store = await openWhatIsStored(flags, 'may be missing')
-    const due = await isAnythingDue(store, flags, events, clock.wall())
-    if (due === null) return 2
-    if (!due) {
+    const found = await findDue(store, flags, events, clock.wall())
+    if (found === null) return 2
+    if (!found.isDue) {
       await sendWhatWaits(flags, terminal)
-      return nothing(terminal, 'Nothing is due.')
+      nothing(terminal, 'Nothing is due.')
+      if (!found.isLeftOut) return 0
+      begin(found.sound)
+      return 2
     }
   }
   using lock = collectorLock({ ...flags, wait: flags.wait ?? '0' }, (line) => note(terminal, line))
