@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { parseAllDocuments } from 'yaml'
 import { operations } from '../src/catalog/index.ts'
 import { commands } from '../src/cli/commands/index.ts'
 import { reportCommand } from '../src/cli/commands/report/report.ts'
@@ -122,4 +123,18 @@ test('the forms of a report are all told, in their order, in the docs and in the
   expect(told).toEqual(Object.keys(reportFormats))
   const { help } = reportCommand.flags.format
   expect(help.replace(' [table]', '').split(/, | or /)).toEqual(Object.keys(reportFormats))
+})
+
+test('every example in YAML can be read', () => {
+  const pages = readdirSync(fileURLToPath(new URL('../docs', import.meta.url))).filter((name) =>
+    name.endsWith('.md'),
+  )
+  const examples = ['README.md', 'jobs/README.md', ...pages.map((name) => `docs/${name}`)].flatMap((path) =>
+    [...read(path).matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text = '']) => ({ path, text })),
+  )
+  expect(examples.length).toBeGreaterThan(10)
+  const mistakes = examples.flatMap(({ path, text }) =>
+    parseAllDocuments(text).flatMap(({ errors }) => errors.map(({ message }) => `${path}: ${message}`)),
+  )
+  expect(mistakes).toEqual([])
 })

@@ -40,7 +40,6 @@ export async function main(typed: readonly string[], given: Terminal): Promise<n
       .alias('h', 'help')
       .strict()
       .demandCommand(1, noCommand)
-      .completion('completion', 'Print a completion script for bash or zsh')
       .epilogue(exitCodeHelp)
       .exitProcess(false)
       .wrap(Math.min(terminal.columns, 100))
@@ -61,6 +60,7 @@ export async function main(typed: readonly string[], given: Terminal): Promise<n
         },
       )
     }
+    parser.completion('completion', 'Print a completion script for bash or zsh')
     try {
       await parser.parseAsync()
       return 0

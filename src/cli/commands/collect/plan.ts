@@ -300,7 +300,7 @@ export function described(
       grouped(credits.expected),
       grouped(credits.max),
       amount(balance_after, ''),
-      seconds !== null ? duration(seconds) : mayNotCall(account.limits) ? 'never' : 'no limit',
+      seconds !== null ? duration(seconds) : mayNotCall(account.limits) ? 'never' : '-',
       runText(one),
     ]
   })
