@@ -16,8 +16,17 @@ export function isDue(rule: DueRule, history: QueryHistory, zone: string, now: n
   return failures.length <= mostRetries && !failures.some(({ isFinal }) => isFinal)
 }
 
-/** Whether an instant lies in the period that a rule is in now. */
+/**
+ * Whether an instant lies in the period that a rule is in now. What lies ahead by more than a day was stored while the clock was
+ * wrong: else nothing would be due until then.
+ */
 function periodOf(rule: DueRule, zone: string, now: number): (instant: number) => boolean {
+  const hasBegun = beginOf(rule, zone, now)
+  return (instant) => instant <= now + dayMs && hasBegun(instant)
+}
+
+/** Whether an instant is not before the beginning of the period that a rule is in now. */
+function beginOf(rule: DueRule, zone: string, now: number): (instant: number) => boolean {
   if (rule.unit === 'once') return (instant) => instant >= rule.since
   if (rule.unit === 'hours') return (instant) => instant > now - rule.count * hourMs
   const first = firstDayOf(rule, localDay(now, zone))

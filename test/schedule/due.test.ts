@@ -37,6 +37,11 @@ testTable([
   ['month', '2026-05-01T00:00:00Z', '2026-05-31T21:59:00Z', false],
   ['month', '2026-05-31T12:00:00Z', '2026-05-31T22:00:00Z', true],
   ['month', '2025-05-31T12:00:00Z', '2026-05-15T12:00:00Z', true],
+  // A clock that is set back a little changes nothing; what was stored while it was years ahead does not count.
+  ['12h', '2026-05-04T20:00:00Z', '2026-05-04T12:00:00Z', false],
+  ['1d', '2026-05-05T06:00:00Z', '2026-05-04T12:00:00Z', false],
+  ['1d', '2030-01-01T00:00:00Z', '2026-05-04T12:00:00Z', true],
+  ['month', '2030-01-01T00:00:00Z', '2026-05-04T12:00:00Z', true],
 ] as const)('every %s, answered %s: at %s due %s', (text, last, now, expected) => {
   expect(due(text, answered(last), now)).toBe(expected)
   const before = lookBack(everyOf(text), Date.parse(now))

@@ -105,3 +105,12 @@ test('a try that failed is due again at its time, and a dead message never', asy
   expect(await store.dueMessages(noon + 1000 * hour)).toEqual([])
   expect(await store.messages({ state: 'dead' })).toMatchObject([{ lastError: 'HTTP 410', attempts: 2 }])
 })
+
+test('a message that was put off while the clock was years ahead does not wait for years', async () => {
+  const { store } = await aStore()
+  const ahead = noon + 3 * 365 * 24 * hour
+  await store.putMessages([aMessage()], ahead)
+  const [message] = (await store.dueMessages(noon)) as [OutboxMessage]
+  expect(await store.claimMessage(message, noon, noon + minute)).toBe(true)
+  expect(await store.dueMessages(noon)).toEqual([])
+})

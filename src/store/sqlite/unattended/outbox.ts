@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { and, asc, desc, eq, lte, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, type SQLWrapper, sql } from 'drizzle-orm'
 import type { MessageState, NewMessage, OutboxMessage, OutboxStore } from '../../outbox.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
@@ -24,11 +24,17 @@ const known = prepared(($: Values<{ identities: string }>) =>
     .where(sql`${outbox.identity} IN (SELECT value FROM json_each(${$.identities}))`),
 )
 
+/** No try waits longer: what lies further ahead was put off while the clock was wrong. */
+const longestWaitMs = 2 * 86_400_000
+
+const isTime = (now: SQLWrapper) =>
+  sql`(${outbox.nextTryAt} <= ${now} OR ${outbox.nextTryAt} > ${now} + ${sql.raw(String(longestWaitMs))})`
+
 const due = prepared(($: Values<{ now: number }>) =>
   orm
     .select()
     .from(outbox)
-    .where(and(eq(outbox.state, 'waiting'), lte(outbox.nextTryAt, $.now)))
+    .where(and(eq(outbox.state, 'waiting'), isTime($.now)))
     .orderBy(asc(outbox.id)),
 )
 
@@ -38,12 +44,7 @@ const claim = prepared(($: Values<{ id: number; attempts: number; now: number; u
     .update(outbox)
     .set({ attempts: sql`${outbox.attempts} + 1`, nextTryAt: sql`${$.until}` })
     .where(
-      and(
-        eq(outbox.id, $.id),
-        eq(outbox.state, 'waiting'),
-        eq(outbox.attempts, $.attempts),
-        lte(outbox.nextTryAt, $.now),
-      ),
+      and(eq(outbox.id, $.id), eq(outbox.state, 'waiting'), eq(outbox.attempts, $.attempts), isTime($.now)),
     ),
 )
 
