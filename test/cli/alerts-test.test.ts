@@ -124,3 +124,16 @@ test('run --due tries again though nothing is due, and says nothing', async () =
   expect(received).toHaveLength(2)
   expect(place.sql('SELECT state, attempts FROM outbox')).toEqual([{ state: 'sent', attempts: 2 }])
 })
+
+test('run --due tries again where a time is taken at which nothing is due', async () => {
+  const { place } = await staged()
+  await place.file('rankline.yaml', channels)
+  await place.file('job.yaml', 'schedule: "0 0 1 1 *"\nqueries: [standing desk]\n')
+  const { url, received } = await aReceiver()
+  const env = { OPS_URL: url, OPS_SECRET }
+  expect((await place.call(['run', 'job.yaml'], env)).code).toBe(0)
+  place.change(put.replace(/, 1, 'waiting', 1/, ", unixepoch() * 1000, 'waiting', 1"))
+  expect(await place.call(['run', '--due'], env)).toEqual({ code: 0, stdout: '', stderr: '' })
+  expect(place.sql('SELECT outcome FROM slots')).toEqual([{ outcome: 'nothing-due' }])
+  expect(received).toHaveLength(1)
+})

@@ -82,6 +82,7 @@ export async function runDueJobs(
   const code =
     listed.length === 0 ? 0 : await reportStopOnce(app.store, listed, stoppedBefore, terminal, collect)
   await end()
+  if (listed.length === 0) await sendWhatWaits(flags, terminal)
   if (listed.length === 0 && !isRefused) nothing(terminal, 'Nothing is due.')
   if (code !== 0 && code !== 3) return code
   return isRefused ? exitCodes.budget : isLeftOut ? 2 : code
