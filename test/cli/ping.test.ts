@@ -80,6 +80,17 @@ test('with --skip-bad the switch of the job that was left out is told alone that
   expect(told().at(-1)?.[1]).toContain("bad.yaml:3:1: unknown key 'dept'")
 })
 
+test('a job whose price is not agreed to is told alone, not one of which nothing is due', async () => {
+  const { place, told, env } = await aSwitch({}, `every: 400d\n${job}`)
+  expect((await place.call(['run', '--due'], env)).code).toBe(0)
+  const before = told().length
+  await place.file('dear.yaml', `every: 1d\nbudget: { confirm_over: 1 }\n${job}`)
+  expect((await place.call(['run', '--due'], env)).code).toBe(4)
+  expect(told().slice(before)).toEqual([
+    ['/uuid-secret/fail?create=1', expect.stringContaining('dear may cost 2 credits')],
+  ])
+})
+
 test('a switch that does not answer, or is not set, changes nothing of a run', async () => {
   const { place, receiver, env } = await aSwitch()
   receiver.answers.push(500, 500)

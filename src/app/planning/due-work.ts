@@ -142,8 +142,8 @@ export async function findDue(
 
 /** Due work that is planned; no run is listed where nothing is due. */
 export interface DueRuns extends PlannedRuns {
-  /** Whether a run was left out because its price was not agreed to; that was logged. */
-  readonly isRefused: boolean
+  /** Jobs that were left out because their price was not agreed to, by file, each with the sentence that was logged. */
+  readonly refused: ReadonlyMap<string, string>
   /** Why the continued runs had stopped before, by run. */
   readonly stoppedBefore: ReadonlyMap<number, FinishReason | null>
   /** Notes that the slots had their runs. For the process that has collected them, whatever they came to. */
@@ -174,18 +174,20 @@ export async function planDue(
   const decide = (jobs: typeof due, change: boolean) =>
     decideJobs(store, jobs, { fresh: wanted.fresh, change, together: false }, now)
   const dear = flags.yes === true ? [] : await dearRuns(store, draft, await decide(due, false))
-  const refused = (await areAgreed(dear, events.ask)) ? [] : dear
+  const tooDear = (await areAgreed(dear, events.ask)) ? [] : dear
+  const refused = new Map<string, string>()
   for (const { settings } of due) {
-    const run = refused.find(({ job }) => job === settings.name)
+    const run = tooDear.find(({ job }) => job === settings.name)
     if (run === undefined) continue
     const slotAt = slots.get(run.job)
     slots.delete(run.job)
     const reason = refusal(run, slotAt === undefined ? undefined : settings.file)
     events.log(reason)
+    refused.set(settings.file, reason)
     if (slotAt !== undefined)
       await store.endSlot(run.job, slotAt, { outcome: 'skipped', runId: null, reason })
   }
-  const agreed = due.filter(({ settings }) => refused.every(({ job }) => job !== settings.name))
+  const agreed = due.filter(({ settings }) => tooDear.every(({ job }) => job !== settings.name))
   const decided = await decide(agreed, true)
   const listed = agreed.length === 0 ? [] : await commitRuns({ store, clock }, draft, decided, events.note)
   const runs = new Map(listed.map(({ run }) => [run.job, run.id]))
@@ -197,7 +199,7 @@ export async function planDue(
   return {
     listed,
     isLeftOut: areLeftOut(flags, staged),
-    isRefused: refused.length > 0,
+    refused,
     stoppedBefore: new Map(
       decided.flatMap(({ decision }) =>
         decision.do === 'continue' ? [[decision.run.id, decision.run.finishReason]] : [],

@@ -25,7 +25,7 @@ export function dueCollector(flags: ScheduleFlags, terminal: Terminal, clock: Cl
     const code = await tellNotStarted(
       request,
       terminal,
-      (heard, begin) => runDueJobs(request, heard, { begin, clock, above }),
+      (heard, beginning) => runDueJobs(request, heard, { ...beginning, clock, above }),
       clock,
     )
     return await endsOf(flags, forms, code)

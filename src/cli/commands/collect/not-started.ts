@@ -13,8 +13,16 @@ interface NotStartedFlags extends SettingFlags {
   readonly 'allow-http'?: boolean | undefined
 }
 
-/** Does the work of a command that runs job files; called with the files whose runs it begins. */
-type Work = (terminal: Terminal, begin: (jobFiles: readonly string[]) => void) => Promise<number>
+/** What a command says of the job files that it runs. */
+export interface Beginning {
+  /** The runs of these files begin, or need not. */
+  readonly begin: (jobFiles: readonly string[]) => void
+  /** Those of these files do not, for a reason of their own. */
+  readonly refuse: (reasons: ReadonlyMap<string, string>) => void
+}
+
+/** Does the work of a command that runs job files. */
+type Work = (terminal: Terminal, beginning: Beginning) => Promise<number>
 
 /**
  * Tells the switches (`ping:`) of job files whose runs did not even begin that they failed: for mistakes in them, or for settings
@@ -28,6 +36,7 @@ export async function tellNotStarted(
 ): Promise<number> {
   const said: string[] = []
   const begun = new Set<string>()
+  const refused = new Map<string, string>()
   const heard: Terminal = {
     ...terminal,
     log: (line, about) => {
@@ -56,15 +65,21 @@ export async function tellNotStarted(
     }
   }
   try {
-    const code = await work(heard, (files) => {
-      for (const file of files) begun.add(resolve(file))
+    const code = await work(heard, {
+      begin: (files) => {
+        for (const file of files) begun.add(resolve(file))
+      },
+      refuse: (reasons) => {
+        for (const [file, reason] of reasons) refused.set(resolve(file), reason)
+      },
     })
     if (code === 0) return code
-    if (begun.size === 0) await tell(said.join('\n'), () => true)
+    if (begun.size + refused.size === 0) await tell(said.join('\n'), () => true)
     else
       for (const file of flags.job) {
-        const mistakes = said.filter((line) => line.startsWith(`${file}:`))
-        if (mistakes.length > 0) await tell(mistakes.join('\n'), (one) => one === file)
+        const mistakes = said.filter((line) => line.startsWith(`${file}:`)).join('\n')
+        const reason = refused.get(resolve(file)) ?? mistakes
+        if (reason !== '') await tell(reason, (one) => one === file)
       }
     return code
   } catch (error) {

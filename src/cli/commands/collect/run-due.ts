@@ -14,7 +14,7 @@ import { isScreen, note, type Terminal } from '../../../output/terminal.ts'
 import { planEvents } from '../../progress.ts'
 import { type CollectFlags, collectRuns, readCollectFlags } from './collect-runs.ts'
 import { withDueJobs } from './job-arguments.ts'
-import { tellNotStarted } from './not-started.ts'
+import { type Beginning, tellNotStarted } from './not-started.ts'
 import { reportStopOnce } from './repeated-stop.ts'
 
 type DueRunFlags = DueFlags & CollectFlags & LockFlags
@@ -30,7 +30,7 @@ export async function runDue(
   readCollectFlags(given)
   const flags = await withDueJobs(given)
   try {
-    return await tellNotStarted(flags, terminal, (heard, begin) => runDueJobs(flags, heard, { begin }))
+    return await tellNotStarted(flags, terminal, (heard, beginning) => runDueJobs(flags, heard, beginning))
   } catch (error) {
     const isBusy = error instanceof RanklineError && error.exitCode === busyExitCode
     if (!isBusy || flags.wait !== undefined) throw error
@@ -41,9 +41,7 @@ export async function runDue(
   }
 }
 
-interface DueMeans {
-  /** Called with the files whose runs begin, or need not. */
-  readonly begin: (jobFiles: readonly string[]) => void
+interface DueMeans extends Beginning {
   readonly clock?: Clock
   /** The command that this is a part of; by default, signals interrupt the runs. */
   readonly above?: Parameters<typeof collectRuns>[4]
@@ -53,7 +51,7 @@ interface DueMeans {
 export async function runDueJobs(
   flags: DueRunFlags,
   terminal: Terminal,
-  { begin, clock = systemClock, above }: DueMeans,
+  { begin, refuse, clock = systemClock, above }: DueMeans,
 ): Promise<number> {
   const events = saidOnce(planEvents(terminal))
   // Standard input can be read only once.
@@ -76,16 +74,17 @@ export async function runDueJobs(
     await app.store.rejectDamaged()
   })
   if (planned === null) return 2
-  const { listed, isLeftOut, isRefused, stoppedBefore, end } = planned
+  const { listed, isLeftOut, refused, stoppedBefore, end } = planned
   begin(listed.map(({ run }) => run.settings.file))
+  refuse(refused)
   const collect = (heard: Terminal): Promise<number> => collectRuns(app, listed, flags, heard, above)
   const code =
     listed.length === 0 ? 0 : await reportStopOnce(app.store, listed, stoppedBefore, terminal, collect)
   await end()
   if (listed.length === 0) await sendWhatWaits(flags, terminal)
-  if (listed.length === 0 && !isRefused) nothing(terminal, 'Nothing is due.')
+  if (listed.length === 0 && refused.size === 0) nothing(terminal, 'Nothing is due.')
   if (code !== 0 && code !== 3) return code
-  return isRefused ? exitCodes.budget : isLeftOut ? 2 : code
+  return refused.size > 0 ? exitCodes.budget : isLeftOut ? 2 : code
 }
 
 /** Messages that failed are tried again though nothing runs. What is wrong with their channels was said by the run, and cron keeps quiet. */

@@ -51,7 +51,7 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
   if (flags['dry-run'] === true) return await plan(flags, terminal)
   if (flags.due === true) return await runDue(flags, terminal)
   const named = withNamedJobs(flags)
-  return await tellNotStarted(named, terminal, (heard, begin) => runJobs(named, heard, begin))
+  return await tellNotStarted(named, terminal, (heard, { begin }) => runJobs(named, heard, begin))
 }
 
 async function runJobs(
