@@ -1,4 +1,4 @@
-import { chmod } from 'node:fs/promises'
+import { chmod, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startSandbox } from '../../src/sandbox/server.ts'
@@ -137,6 +137,11 @@ test('what cannot work is refused at once, in one sentence', async () => {
   expect(await refused([])).toMatch(/No YAML file of this folder says when its job runs/)
   expect(await refused(['plain.yaml'])).toMatch(/plain\.yaml: the file does not say when its job runs; write/)
   expect(await refused(['none.yaml'])).toMatch(/none\.yaml: there is no such file/)
+  const broken = await place.file('broken.yaml', 'schedule: "0 6 * * *"\nquerys: [a]\n')
+  expect(await refused([])).toMatch(
+    /No job of this folder can be scheduled before these mistakes are mended$/m,
+  )
+  await rm(join(place.folder, broken))
   await place.file('a.yaml', yearly('desk'))
   expect(await refused([], { ...env, RANKLINE_API_KEY: '' })).toMatch(/The API key is not set/)
   expect(await refused(['--health', '70000'])).toMatch(/--health cannot be '70000'/)

@@ -21,6 +21,8 @@ import { noJob, type ScheduleFlags } from './schedule-flags.ts'
 /** Nothing ran: no job, or one that was named has mistakes. */
 const nothingRan = 2
 
+const allMistaken = 'No job of this folder can be scheduled before these mistakes are mended'
+
 /** `rankline schedule`: stays up and runs each job at its time; SIGTERM is its usual end. */
 export async function stayUp(flags: ScheduleFlags, given: Terminal): Promise<number> {
   const terminal = lineByLine(given)
@@ -30,10 +32,14 @@ export async function stayUp(flags: ScheduleFlags, given: Terminal): Promise<num
   serviceSettings(flags)
   const port = numberFlag('--health', flags.health, { max: 65_535 })
   const named = flags.job ?? []
-  const jobFiles = watchJobFiles({ named, folder: '.' }, log)
+  let hasMistakes = false
+  const jobFiles = watchJobFiles({ named, folder: '.' }, (line, about) => {
+    if (about?.level === 'error') hasMistakes = true
+    log(line, about)
+  })
   const forms = await jobFiles.refresh()
   if (forms.length === 0 && named.length > 0) return nothingRan
-  if (forms.length === 0) throw new UsageError(noJob)
+  if (forms.length === 0) throw new UsageError(hasMistakes ? allMistaken : noJob)
   let jobs: readonly JobState[] = []
   const upSince = systemClock.wall()
   using interrupts = listenForInterrupts(terminal)
