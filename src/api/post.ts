@@ -1,6 +1,6 @@
-import { isLoopback, parseUrl } from '../model/url.ts'
+import { isLoopback, parseUrl, percentDecoded } from '../model/url.ts'
 import { explainFailure, openDispatcher } from './http.ts'
-import { decoded, type ProxyVariables, proxyFor } from './proxy.ts'
+import { type ProxyVariables, proxyFor } from './proxy.ts'
 
 /** A message to an address of the user's. The address itself is a secret: no result and no error repeats any of it. */
 export interface PostRequest {
@@ -62,7 +62,7 @@ function exchange(
   userAgent: string,
 ): Promise<PostResult> {
   const { origin, pathname, search, username, password } = new URL(url)
-  const login = Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64')
+  const login = Buffer.from(`${percentDecoded(username)}:${percentDecoded(password)}`).toString('base64')
   const authorization = username === '' ? {} : { authorization: `Basic ${login}` }
   return new Promise((resolve, reject) => {
     let status = 0

@@ -1,4 +1,4 @@
-import { isLoopback, parseUrl } from '../model/url.ts'
+import { isLoopback, parseUrl, percentDecoded } from '../model/url.ts'
 
 /** The variables with the proxies of the system; null for a variable that is not set. */
 export interface ProxyVariables {
@@ -48,15 +48,8 @@ function readProxy(named: string): HttpProxy | 'unreadable' {
   const { protocol, host, username, password } = url
   if ((protocol !== 'http:' && protocol !== 'https:') || host === '') return 'unreadable'
   if (username === '' && password === '') return { origin: `${protocol}//${host}`, authorization: null }
-  const credentials = Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64')
+  const credentials = Buffer.from(`${percentDecoded(username)}:${percentDecoded(password)}`).toString(
+    'base64',
+  )
   return { origin: `${protocol}//${host}`, authorization: `Basic ${credentials}` }
-}
-
-/** A text with an invalid percent code is taken literally. */
-export function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

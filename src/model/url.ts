@@ -40,3 +40,12 @@ function hostOf({ hostname }: URL): string {
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host)
 }
+
+/** Decodes percent codes; a text with an invalid one is taken as it is. */
+export function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

@@ -1,6 +1,6 @@
 import { publicSuffixOf, siteOf } from '../model/public-suffix.ts'
 import type { Variant } from '../model/target.ts'
-import { parseUrl } from '../model/url.ts'
+import { parseUrl, percentDecoded } from '../model/url.ts'
 
 /** The normalised address of a page; equal for all addresses of the page. */
 export interface Address {
@@ -310,22 +310,14 @@ function inPath(before: string, after: string) {
   return ({ pathname }: URL) => {
     const start = pathname.indexOf(before)
     const end = pathname.indexOf(after, start)
-    return start < 0 || end < 0 ? '' : unescaped(pathname.slice(start + before.length, end))
+    return start < 0 || end < 0 ? '' : percentDecoded(pathname.slice(start + before.length, end))
   }
 }
 
 /** Only whole addresses: anything else is a search query, or a part of the site. */
 function absolute(text: string): URL | null {
-  const plain = /^https?%3a/i.test(text) ? unescaped(text) : text
+  const plain = /^https?%3a/i.test(text) ? percentDecoded(text) : text
   return /^https?:\/\//i.test(plain) ? webUrl(plain) : null
-}
-
-function unescaped(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 const deepest = 3

@@ -1,5 +1,6 @@
 import { operations } from '../catalog/index.ts'
 import { checkParam, type Operation, type Param, type ParamValue, type Style } from '../catalog/operation.ts'
+import { percentDecoded } from '../model/url.ts'
 
 /** The operation of a request, its style, and the values in its path. */
 export interface Route {
@@ -43,15 +44,7 @@ function patternOf(path: string): RegExp {
 }
 
 function decoded(inPath: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(inPath).map(([name, text]) => [name, safelyDecoded(text)]))
-}
-
-function safelyDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return Object.fromEntries(Object.entries(inPath).map(([name, text]) => [name, percentDecoded(text)]))
 }
 
 /** A checked call of an operation. */

@@ -1,5 +1,5 @@
 import type { NodemailerError } from 'nodemailer'
-import { isLoopback, parseUrl } from '../../model/url.ts'
+import { isLoopback, parseUrl, percentDecoded } from '../../model/url.ts'
 import type { Channel } from '../../model/workspace.ts'
 import { failed, type Message, notSet, type Open, type Surroundings, sent } from './channel.ts'
 import { fitParts, type LetterPart, letterOf, oneLine } from './letter.ts'
@@ -77,15 +77,7 @@ function serverIn({ secret, allowHttp }: Surroundings): Server {
   return {
     url: written,
     mustEncrypt: protocol === 'smtp:' && username !== '' && !isLoopback(hostname) && !allowHttp,
-    secrets: [username, password].flatMap((one) => [one, decoded(one)]).filter((one) => one !== ''),
-  }
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
+    secrets: [username, password].flatMap((one) => [one, percentDecoded(one)]).filter((one) => one !== ''),
   }
 }
 
