@@ -1,6 +1,5 @@
-import { type AlertRule, ruleIdentity } from '../model/alert.ts'
+import { type AlertMessage, type AlertNews, type AlertRule, ruleIdentity } from '../model/alert.ts'
 import type { Judgement, NewAlert, StoredAlert } from '../store/alerts.ts'
-import { messagesOf, type ToldAlert } from './messages.ts'
 import { type Change, evaluate, type Facts, ruleOf } from './rules/evaluate.ts'
 
 /** What is known of a job's alerts before it is judged. */
@@ -15,6 +14,12 @@ export interface Known {
   /** The run that is judged; null where the job could not run. */
   readonly run: Judgement['run']
   readonly now: number
+}
+
+/** An alert as it is told, with the channels that its rule names. */
+interface ToldAlert {
+  readonly to: AlertRule['to']
+  readonly news: AlertNews
 }
 
 /**
@@ -69,4 +74,22 @@ function lateNews(alert: StoredAlert, rules: readonly AlertRule[]): readonly Tol
   return rule === undefined
     ? []
     : [{ to: rule.to, news: { id, when, state: 'open', query, target, before, now, text } }]
+}
+
+/**
+ * One message for each channel that has something to tell: what begins first, then what is over. A rule without names goes to all
+ * channels of the workspace. A message to one that it does not have waits until it has.
+ */
+function messagesOf(
+  told: readonly ToldAlert[],
+  { job, run, channels }: Pick<AlertMessage, 'job' | 'run'> & { readonly channels: readonly string[] },
+): readonly { readonly channel: string; readonly message: AlertMessage }[] {
+  return [...new Set([...channels, ...told.flatMap(({ to }) => to ?? [])])].flatMap((channel) => {
+    const news = told.flatMap(({ to, news }) =>
+      (to === null ? channels.includes(channel) : to.includes(channel)) ? [news] : [],
+    )
+    if (news.length === 0) return []
+    const alerts = (['open', 'over'] as const).flatMap((state) => news.filter((one) => one.state === state))
+    return [{ channel, message: { job, run, alerts } }]
+  })
 }

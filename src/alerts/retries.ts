@@ -1,5 +1,6 @@
+import { dayMs, hourMs } from '../model/time.ts'
+
 const minuteMs = 60_000
-const hourMs = 60 * minuteMs
 
 /**
  * How long a message waits after each failed try: first until the next run or the next look of the scheduler, for most troubles
@@ -18,7 +19,7 @@ const waitsMs = [
 ]
 
 /** No receiver may ask for more. */
-const longestRequestMs = 24 * hourMs
+const longestRequestMs = dayMs
 
 /**
  * How long a message waits after so many failed tries; null where it is given up, after ten tries in a little over three days.

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import { quoted, type ReadResult } from '../model/values.ts'
+import { weekdays } from './every.ts'
 
 // Only the schedule of a job file needs it.
 let loaded: typeof import('croner') | undefined
@@ -16,7 +17,6 @@ interface Field {
 }
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
-const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
 
 const fieldsOfCron: readonly Field[] = [
   { unit: 'second', least: 0, greatest: 59 },

@@ -1,5 +1,5 @@
 import type { QueryHistory } from '../model/query.ts'
-import { addDays, localDay } from '../model/time.ts'
+import { addDays, dayMs, hourMs, localDay } from '../model/time.ts'
 import { type Every, everyOf } from './every.ts'
 
 /** When a query is due: as often as that, or once after an instant (epoch ms). */
@@ -32,9 +32,6 @@ function beginOf(rule: DueRule, zone: string, now: number): (instant: number) =>
   const first = firstDayOf(rule, localDay(now, zone))
   return (instant) => localDay(instant, zone) >= first
 }
-
-const hourMs = 3_600_000
-const dayMs = 24 * hourMs
 
 /** The local day (YYYY-MM-DD) on which the period began that a day lies in. */
 function firstDayOf(rule: Exclude<Every, { unit: 'hours' }>, today: string): string {

@@ -8,7 +8,7 @@ export type Every =
   | { readonly unit: 'weekdays'; readonly days: readonly number[] }
   | { readonly unit: 'month' }
 
-const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const
+export const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const
 
 /** Reads `12h`, `1d`, `mon,thu` or `month`; weekdays come in the order of the week, each once. */
 export function every(text: string): ReadResult<string> {
@@ -29,4 +29,23 @@ export function everyOf(text: string): Every {
   if (count !== undefined) return { unit: unit === 'h' ? 'hours' : 'days', count: Number(count) }
   if (text === 'month') return { unit: 'month' }
   return { unit: 'weekdays', days: text.split(',').map((day) => weekdays.indexOf(day as 'sun')) }
+}
+
+const weeklyFix = 'write weekdays and a time such as "mon 08:00" or "mon,thu 08:00", or "day 08:00"'
+
+/** Reads weekdays, or `day`, and a time of the day, such as `mon 08:00`; answers the cron pattern. */
+export function weekly(text: string): ReadResult<string> {
+  const [, days = '', hour = '', minute = ''] =
+    text
+      .trim()
+      .toLowerCase()
+      .match(/^([a-z]+(?: *, *[a-z]+)*) +(\d{1,2}):(\d{2})$/) ?? []
+  const named = days.split(/ *, */)
+  const numbers = named.map((day) => weekdays.indexOf(day as 'sun'))
+  const isDaily = days === 'day'
+  if (!isDaily && numbers.includes(-1)) return { message: `cannot be ${quoted(text)}`, fix: weeklyFix }
+  if (Number(hour) > 23 || Number(minute) > 59)
+    return { message: `cannot be ${quoted(text)}`, fix: 'write a time from 00:00 to 23:59' }
+  const onDays = isDaily ? '*' : [...new Set(numbers)].sort().join(',')
+  return { value: `${Number(minute)} ${Number(hour)} * * ${onDays}` }
 }

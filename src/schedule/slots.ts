@@ -1,3 +1,4 @@
+import { dayMs, hourMs } from '../model/time.ts'
 import { hourOf, matchesOf } from './cron.ts'
 import { type Stretch, stretches } from './zone.ts'
 
@@ -8,7 +9,7 @@ import { type Stretch, stretches } from './zone.ts'
 // - A pattern whose hour is `*` follows real time: every instant at which the clock shows such a time.
 
 /** Clocks are never set back or forward by more than this: Apia once left a whole day out. */
-const greatestShiftMs = 48 * 3_600_000
+const greatestShiftMs = 2 * dayMs
 
 /**
  * The slots of a pattern in a time zone in order, from an instant (included) until another (excluded), epoch ms; found one by one,
@@ -53,9 +54,8 @@ function isSkipped(
   return match !== null && match < from + offset
 }
 
-const hourMs = 3_600_000
 /** How far back the latest slot is looked for, one after the other; 29 February may be eight years ago. */
-const lookBacksMs = [hourMs, 26 * hourMs, 32 * 24 * hourMs, 400 * 24 * hourMs, 3_000 * 24 * hourMs]
+const lookBacksMs = [hourMs, 26 * hourMs, 32 * dayMs, 400 * dayMs, 3_000 * dayMs]
 
 /** The latest slot at or before an instant, epoch ms; null where there was none. */
 export function latestSlot(pattern: string, zone: string, now: number): number | null {

@@ -1,3 +1,6 @@
+import { memoized } from '../model/memo.ts'
+import { hourMs } from '../model/time.ts'
+
 /** A stretch of time in which the clocks of a zone are one and the same distance ahead of UTC; `until` is not in it. */
 export interface Stretch {
   readonly from: number
@@ -8,7 +11,7 @@ export interface Stretch {
 
 const secondMs = 1_000
 /** Instants are looked at this far apart: no zone moves its clocks and back within half a day. */
-const stepMs = 12 * 3_600_000
+const stepMs = 12 * hourMs
 
 /** Stretches of a zone without a gap between them, from at most half a day before the instant (epoch ms) on, without end. */
 export function* stretches(zone: string, from: number): Generator<Stretch> {
@@ -40,13 +43,10 @@ function endOf(offset: number, from: number, to: number, offsetAt: (instant: num
   return after * secondMs
 }
 
-const formats = new Map<string, Intl.DateTimeFormat>()
-
 /** How far a zone's clocks are ahead of UTC at an instant of whole seconds. */
 function offsets(zone: string): (instant: number) => number {
   if (zone === 'UTC') return () => 0
-  const format = formats.get(zone) ?? clockOf(zone)
-  formats.set(zone, format)
+  const format = clockOf(zone)
   return (instant) => {
     const parts: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {}
     for (const { type, value } of format.formatToParts(instant)) parts[type] = Number(value)
@@ -55,15 +55,18 @@ function offsets(zone: string): (instant: number) => number {
   }
 }
 
-function clockOf(zone: string): Intl.DateTimeFormat {
-  return new Intl.DateTimeFormat('en-US', {
-    timeZone: zone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  })
+const clockOf = memoized(
+  (zone) =>
+    new Intl.DateTimeFormat('en-US', {
+      ...{ timeZone: zone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric' },
+      ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
+    }),
+)
+
+/** An instant as clocks of a zone show it, with their distance from UTC: `2026-03-29T03:00:00+02:00`. */
+export function localTime(instant: number, zone: string): string {
+  const seconds = Math.floor(instant / secondMs) * secondMs
+  const offset = offsets(zone)(seconds)
+  const distance = new Date(Math.abs(offset)).toISOString().slice(11, 16)
+  return `${new Date(seconds + offset).toISOString().slice(0, 19)}${offset < 0 ? '-' : '+'}${distance}`
 }

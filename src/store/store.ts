@@ -5,8 +5,7 @@ import type { OutboxStore } from './outbox.ts'
 import type { ReportStore, TrackingStore } from './reports.ts'
 import type { HistoryStore } from './results.ts'
 import type { PlanDraft, RunStore } from './runs.ts'
-import type { StatusReads } from './status.ts'
-import type { DueReads, SlotStore } from './unattended.ts'
+import type { DueReads, SlotStore, StatusReads } from './unattended.ts'
 
 /**
  * Everything that rankline remembers. Methods are whole changes: each is durable, entirely, when its promise is

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openJob } from '../../jobfile/open.ts'
+import { type JobFile, openJob } from '../../jobfile/open.ts'
 import { hasQueryWithEvery } from '../../jobfile/peek.ts'
 import { isWorkspaceFile } from '../../jobfile/workspace.ts'
 import { UsageError } from '../../model/errors.ts'
@@ -44,6 +44,13 @@ export function saysWhenDue({ schedule, every, cadence }: JobSettings): boolean 
   return schedule !== null || every !== null || cadence !== null
 }
 
+/** Whether a job, or a query of it, says when it is due. */
+async function isScheduled({ settings, queries }: JobFile): Promise<boolean> {
+  if (saysWhenDue(settings)) return true
+  for await (const { every } of queries()) if (every !== null) return true
+  return false
+}
+
 /**
  * Job files of a folder that say when they are due. One with mistakes is among them if its text says so. Throws a sentence where
  * there is none: a command that finds nothing to do in the wrong folder would never say so.
@@ -52,7 +59,7 @@ export async function dueJobFiles(folder: string): Promise<readonly string[]> {
   const due: string[] = []
   for (const { file, text } of await yamlJobs(folder)) {
     const job = await openJob(file, {}, () => {})
-    const isDue = job === null ? saysWhen.test(text ?? '') : saysWhenDue(job.settings)
+    const isDue = job === null ? saysWhen.test(text ?? '') : await isScheduled(job)
     if (isDue || (await hasQueryWithEvery(file))) due.push(file)
   }
   if (due.length > 0) return due

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { type RanklineError, UsageError } from '../../model/errors.ts'
 import { isComplete } from '../../model/run.ts'
 import { isLoopback } from '../../model/url.ts'
+import { localTime } from '../../schedule/zone.ts'
 import type { JobState } from './scheduler.ts'
-import { localTime } from './slot-list.ts'
 
 /** What `/health` answers with. Instants are ISO 8601, UTC. */
 export interface HealthDocument {

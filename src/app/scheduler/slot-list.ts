@@ -1,5 +1,6 @@
 import type { JobSettings } from '../../model/job.ts'
 import { slotsBetween } from '../../schedule/slots.ts'
+import { localTime } from '../../schedule/zone.ts'
 
 /** When a job runs. */
 export interface ListedSlot {
@@ -48,31 +49,4 @@ function* slotsOf({ schedule, timezone }: JobSettings, { from, until, most }: Sl
 
 function listed({ name, timezone }: JobSettings, slot: number): ListedSlot {
   return { job: name, at: new Date(slot).toISOString(), local: localTime(slot, timezone), zone: timezone }
-}
-
-/** An instant as clocks of a zone show it: `2026-03-29T03:00:00+02:00`. */
-export function localTime(instant: number, zone: string): string {
-  const format = formats.get(zone) ?? localFormat(zone)
-  formats.set(zone, format)
-  const parts: Partial<Record<Intl.DateTimeFormatPartTypes, string>> = {}
-  for (const { type, value } of format.formatToParts(instant)) parts[type] = value
-  const { year, month, day, hour, minute, second, timeZoneName = '' } = parts
-  return `${year}-${month}-${day}T${hour}:${minute}:${second}${timeZoneName.replace('GMT', '') || '+00:00'}`
-}
-
-/** To make one takes far longer than to use it. */
-const formats = new Map<string, Intl.DateTimeFormat>()
-
-function localFormat(zone: string): Intl.DateTimeFormat {
-  return new Intl.DateTimeFormat('en-CA', {
-    timeZone: zone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    timeZoneName: 'longOffset',
-  })
 }

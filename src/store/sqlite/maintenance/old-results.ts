@@ -2,8 +2,18 @@ import type Database from 'better-sqlite3'
 import { eq, sql } from 'drizzle-orm'
 import { inspect } from '../connection/inspect.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
-import { answers, datedDetails, imageDetails, rawAnswers, results, runs, tasks } from '../schema.ts'
-import { changing, inSteps, mustKeepBody, type PruneRequest, portion, type Room, roomOf } from './prune.ts'
+import { answers, datedDetails, imageDetails, results, runs, tasks } from '../schema.ts'
+import {
+  changing,
+  dropBody,
+  inSteps,
+  mustKeepBody,
+  type PruneRequest,
+  portion,
+  portions,
+  type Room,
+  roomOf,
+} from './prune.ts'
 
 /** What was dropped of old answers, or would be. */
 export interface PrunedResults {
@@ -69,15 +79,9 @@ const nextAnswers = prepared(($: Values<{ after: number; before: number }>) =>
     .limit(portion),
 )
 
-/** Ids of old answers that still have their results, a portion at a time. */
-function* oldAnswers(db: Database.Database, before: number): Generator<readonly number[]> {
-  for (let after = 0; ; ) {
-    const ids = nextAnswers.all(db, { after, before }).map(({ id }) => id)
-    const last = ids.at(-1)
-    if (last === undefined) return
-    yield ids
-    after = last
-  }
+/** Ids of old answers that still have their results. */
+function oldAnswers(db: Database.Database, before: number): Generator<readonly number[]> {
+  return portions((after) => nextAnswers.all(db, { after, before }))
 }
 
 const resultsOf = prepared(($: Values<{ id: number }>) =>
@@ -108,9 +112,6 @@ function judging(db: Database.Database, now: number): () => (id: number) => bool
 
 const details = [results, datedDetails, imageDetails].map((table) =>
   prepared(($: Values<{ id: number }>) => orm.delete(table).where(eq(table.answerId, $.id))),
-)
-const dropBody = prepared(($: Values<{ id: number }>) =>
-  orm.delete(rawAnswers).where(eq(rawAnswers.answerId, $.id)),
 )
 const forgetTexts = prepared(($: Values<{ id: number; now: number }>) =>
   orm

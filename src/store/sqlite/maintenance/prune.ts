@@ -106,10 +106,17 @@ const nextAnswers = prepared(($: Values<{ after: number; before: number }>) =>
     .limit(portion),
 )
 
-/** Ids of the old answers that have a body, a portion at a time. */
-function* oldAnswers(db: Database.Database, { before }: PruneRequest): Generator<readonly number[]> {
+/** Ids of the old answers that have a body. */
+function oldAnswers(db: Database.Database, { before }: PruneRequest): Generator<readonly number[]> {
+  return portions((after) => nextAnswers.all(db, { after, before }))
+}
+
+/** Ids in ascending order, a portion at a time: each is read after the one before it was dealt with. */
+export function* portions(
+  read: (after: number) => readonly { readonly id: number }[],
+): Generator<readonly number[]> {
   for (let after = 0; ; ) {
-    const ids = nextAnswers.all(db, { after, before }).map(({ id }) => id)
+    const ids = read(after).map(({ id }) => id)
     const last = ids.at(-1)
     if (last === undefined) return
     yield ids
@@ -130,7 +137,7 @@ function note(total: Total, judge: MustKeep, id: number): boolean {
   return true
 }
 
-const dropBody = prepared(($: Values<{ id: number }>) =>
+export const dropBody = prepared(($: Values<{ id: number }>) =>
   orm.delete(rawAnswers).where(eq(rawAnswers.answerId, $.id)),
 )
 

@@ -3,7 +3,7 @@ import { type Column, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { prepared, raw, type Values } from '../connection/statements.ts'
 import { answers, datedDetails, imageDetails, links, observations, results, texts } from '../schema.ts'
-import { changing, inSteps, portion, type Room, roomOf } from './prune.ts'
+import { changing, inSteps, portion, portions, type Room, roomOf } from './prune.ts'
 
 /** What nothing named any more. */
 export interface Swept {
@@ -88,12 +88,9 @@ async function dropUnused(db: Database.Database, name: 'texts' | 'links'): Promi
   const drop = db.prepare(`DELETE FROM main.${name} WHERE id = ?`)
   const dropAll = inSteps<number>(db, () => (id) => void drop.run(id))
   let dropped = 0
-  for (let after = 0; ; ) {
-    const ids = unused[name].all(db, { after }).map(({ id }) => id)
-    const last = ids.at(-1)
-    if (last === undefined) return dropped
+  for (const ids of portions((after) => unused[name].all(db, { after }))) {
     await dropAll(ids)
     dropped += ids.length
-    after = last
   }
+  return dropped
 }

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { and, desc, eq, inArray } from 'drizzle-orm'
 import { isGoodRun, type Run } from '../../../model/run.ts'
-import type { StatusReads } from '../../status.ts'
+import type { StatusReads } from '../../unattended.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
 import { lastUsageOfAll, markAt } from '../ledger/sums.ts'
 import { loadRun, taskCounts } from '../runs.ts'
