@@ -281,6 +281,12 @@ test('a changed file is read again; a broken one is reported once and keeps its 
   expect(await patterns()).toEqual([['0 8 * * *', true]])
   await rm(join(folder, 'rankline.yaml'))
   expect(await patterns()).toEqual([['0 8 * * *', false]])
+  await writeFile(join(folder, 'single.yaml'), 'queries: [{ query: a, every: 1d }]\n')
+  expect(await patterns()).toEqual([
+    ['0 8 * * *', false],
+    [null, false],
+  ])
+  await rm(join(folder, 'single.yaml'))
   await rm(file)
   expect(await patterns()).toEqual([])
   await rm(folder, { recursive: true })
@@ -294,7 +300,9 @@ test('a changed file is read again; a broken one is reported once and keeps its 
     expect.stringMatching(/^\/rankline\.yaml:1:1: unknown key/),
     '/job.yaml is not run until the mistakes in that file are mended.',
     '/job.yaml has no mistakes any more.',
+    '/single.yaml is scheduled now.',
     '/job.yaml is gone: its job runs no more.',
+    '/single.yaml is gone: its job runs no more.',
   ])
 })
 

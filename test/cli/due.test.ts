@@ -46,6 +46,8 @@ test('run --due buys what is due of the jobs of the folder and no more, and says
   await place.file('plain.yaml', 'queries: [plain desk] # every: 1d\n')
   await place.file('words.yaml', 'queries: ["every: desk"]\nfreshness: 1d\n')
   await place.file('single.yaml', 'queries: [{ query: single desk, every: 400d }]\n')
+  await place.file('listed.yaml', 'queries: [{ file: listed.csv }]\n')
+  await place.file('listed.csv', 'query,every\nlisted desk,400d\n')
   await place.file('tail.csv', 'query,every\ntail desk,30d\nfast desk,12h\n')
   await place.file(
     'desks.yaml',
@@ -54,10 +56,18 @@ test('run --due buys what is due of the jobs of the folder and no more, and says
   const planned = JSON.parse((await place.call(['plan', '--due', '--json'])).stdout) as readonly object[]
   expect(planned).toMatchObject([
     { job: 'desks', queries: 4 },
+    { job: 'listed', queries: 1 },
     { job: 'single', queries: 1 },
   ])
   expect(await place.call(['run', '--due', '--quiet'])).toEqual(silent)
-  expect(asked(sandbox)).toEqual(['buy desk', 'fast desk', 'oak desk', 'single desk', 'tail desk'])
+  expect(asked(sandbox)).toEqual([
+    'buy desk',
+    'fast desk',
+    'listed desk',
+    'oak desk',
+    'single desk',
+    'tail desk',
+  ])
   expect(await place.run(['run', '--due'])).toEqual(silent)
   expect((await place.call(['plan', '--due'])).stdout).toBe('Nothing is due.\n')
 
@@ -68,6 +78,7 @@ test('run --due buys what is due of the jobs of the folder and no more, and says
     'buy desk',
     'fast desk',
     'fast desk',
+    'listed desk',
     'oak desk',
     'single desk',
     'tail desk',
