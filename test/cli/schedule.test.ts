@@ -137,7 +137,7 @@ test('what cannot work is refused at once, in one sentence', async () => {
   expect(await refused([])).toMatch(/No YAML file of this folder says when its job runs/)
   expect(await refused(['plain.yaml'])).toMatch(/plain\.yaml: the file does not say when its job runs; write/)
   expect(await refused(['none.yaml'])).toMatch(/none\.yaml: there is no such file/)
-  const broken = await place.file('broken.yaml', 'schedule: "0 6 * * *"\nquerys: [a]\n')
+  const broken = await place.file('broken.yaml', 'schedule: "0 6 * * *"\nqueries: [a]\ndepht: 3\n')
   expect(await refused([])).toMatch(
     /No job of this folder can be scheduled before these mistakes are mended$/m,
   )
