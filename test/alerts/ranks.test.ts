@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { confirmedBeginning } from '../../src/alerts/rules/confirm.ts'
 import type { Look } from '../../src/alerts/rules/facts.ts'
+import { judgeRank } from '../../src/alerts/rules/ranks.ts'
 import { testTable } from '../support/test-table.ts'
-import { aRule, looksOf, rankStory, told } from './build.ts'
+import { acme, aRule, aWatchedQuery, looksOf, rankStory, told } from './build.ts'
 
 const drop = aRule({ when: 'drop', by: 3 })
 const gain = aRule({ when: 'gain', by: 3 })
@@ -144,6 +145,23 @@ test('a rule watches own targets and all queries, or those that it names', () =>
   expect(watching({ targets: ['Acme'] })).not.toBe('')
   expect(watching({ targets: ['acme.com'] })).not.toBe('')
   expect(watching({ targets: ['rival.com'] })).toBe('')
+})
+
+testTable([
+  ['drop', '5 9 6', 'Acme is back at 6 for "standing desk"; it had dropped from 5'],
+  ['gain', '9 5 8', 'Acme is back at 8 for "standing desk"; it had risen from 9'],
+  [
+    'gain',
+    '-30 5 -30',
+    'Acme is back outside the top 30 for "standing desk"; it had risen from outside the results',
+  ],
+] as const)('a %s that is over is told in a sentence: %s', (when, seen, expected) => {
+  const looks = looksOf(seen)
+  const pair = { query: aWatchedQuery(), target: acme }
+  const rule = aRule({ when, by: 3 })
+  const began = judgeRank(when, rule, { ...pair, looks: looks.slice(0, -1) }, null)
+  const over = judgeRank(when, rule, { ...pair, looks }, { before: began?.before ?? null, now: null })
+  expect(over?.text).toBe(expected)
 })
 
 describe('for any observations and any rule', () => {

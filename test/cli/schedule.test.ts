@@ -144,6 +144,7 @@ test('what cannot work is refused at once, in one sentence', async () => {
   await rm(join(place.folder, broken))
   await place.file('a.yaml', yearly('desk'))
   expect(await refused([], { ...env, RANKLINE_API_KEY: '' })).toMatch(/The API key is not set/)
+  expect(await refused(['--db', 'none/ranks.db'])).toMatch(/The folder none for the database does not exist/)
   expect(await refused(['--health', '70000'])).toMatch(/--health cannot be '70000'/)
   await using taken = await startSandbox()
   expect(await refused(['--health', new URL(taken.url).port])).toMatch(/Port \d+ is taken\. Give --health/)

@@ -146,7 +146,7 @@ export function judgeRank(
   if (open !== null) {
     const reference = typeof open.before === 'number' ? open.before : null
     if (!isOver(now, rule, { reference, isDeep })) return null
-    const text = sentences[kind].over(told, { before: reference, now: rankText(now) })
+    const text = sentences[kind].over(told, { before: reference, now: rankText(now), back: backText(now) })
     return { state: 'over', before: open.before, now: now.rank, text }
   }
   const beginning = confirmedBeginning(needsDepth ? deep : looks, says(rule), rule.confirm)
@@ -164,19 +164,22 @@ interface Told {
 
 interface Sentences {
   readonly open: (told: Told, ranks: { readonly before: string; readonly now: string }) => string
-  readonly over: (told: Told, ranks: { readonly before: number | null; readonly now: string }) => string
+  readonly over: (
+    told: Told,
+    ranks: { readonly before: number | null; readonly now: string; readonly back: string },
+  ) => string
 }
 
 const sentences: Readonly<Record<RankKind, Sentences>> = {
   drop: {
     open: ({ target, query }, { before, now }) => `${target} dropped from ${before} to ${now} for ${query}`,
-    over: ({ target, query }, { before, now }) =>
-      `${target} is back at ${now} for ${query}; it had dropped from ${before}`,
+    over: ({ target, query }, { before, back }) =>
+      `${target} is back ${back} for ${query}; it had dropped from ${before}`,
   },
   gain: {
     open: ({ target, query }, { before, now }) => `${target} rose from ${before} to ${now} for ${query}`,
-    over: ({ target, query }, { before, now }) =>
-      `${target} is back at ${now} for ${query}; it had risen from ${before ?? 'outside the results'}`,
+    over: ({ target, query }, { before, back }) =>
+      `${target} is back ${back} for ${query}; it had risen from ${before ?? 'outside the results'}`,
   },
   entered: {
     open: ({ target, query, rule }, { before, now }) =>
@@ -198,6 +201,10 @@ const sentences: Readonly<Record<RankKind, Sentences>> = {
 
 function rankText({ rank, depth }: Look): string {
   return rank === null ? `outside the top ${depth}` : String(rank)
+}
+
+function backText(look: Look): string {
+  return look.rank === null ? rankText(look) : `at ${look.rank}`
 }
 
 /** A query as sentences name it. */

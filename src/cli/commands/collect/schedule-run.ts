@@ -1,4 +1,11 @@
-import { databasePath, forgetEnvFile, notifySettings, serviceSettings, version } from '../../../app/config.ts'
+import {
+  databasePath,
+  databaseSetting,
+  forgetEnvFile,
+  notifySettings,
+  serviceSettings,
+  version,
+} from '../../../app/config.ts'
 import { outgoing } from '../../../app/messages/outgoing.ts'
 import { sendWithoutRun } from '../../../app/messages/without-run.ts'
 import { healthDocument, serveHealth } from '../../../app/scheduler/health.ts'
@@ -30,6 +37,9 @@ export async function stayUp(flags: ScheduleFlags, given: Terminal): Promise<num
   // What cannot work is refused now, not at three in the morning.
   readCollectFlags(flags)
   serviceSettings(flags)
+  const { path: database, isNamed } = databaseSetting(flags)
+  const { refuseFolder } = await import('../../../store/sqlite/connection/database.ts')
+  if (isNamed) refuseFolder(database)
   const port = numberFlag('--health', flags.health, { max: 65_535 })
   const named = flags.job ?? []
   let hasMistakes = false
