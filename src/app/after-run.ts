@@ -4,7 +4,7 @@ import type { Run } from '../model/run.ts'
 import { judgeRuns } from './alerts/judge.ts'
 import type { MetricsFile } from './config.ts'
 import { deliverMessages } from './messages/deliver.ts'
-import { tellDigests } from './messages/digest.ts'
+import { queueDigestsOfRuns } from './messages/digest.ts'
 import type { App } from './open-app.ts'
 import { writeMetrics } from './status/metrics.ts'
 
@@ -27,7 +27,7 @@ export interface AfterRun {
 type Step = (after: AfterRun) => Promise<void>
 
 /** What is done after runs, in this order. */
-const steps: readonly Step[] = [judgeRuns, writeMetrics, tellDigests, deliverMessages]
+const steps: readonly Step[] = [judgeRuns, writeMetrics, queueDigestsOfRuns, deliverMessages]
 
 /**
  * Does what follows a collection. A step that fails is told in one line: it changes nothing of how the run ended. A bug in one step

@@ -2,7 +2,7 @@ import { existsSync, realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { OutputClosed, RanklineError, UsageError } from '../model/errors.ts'
 import { noFile } from '../model/job.ts'
-import { size } from '../model/text.ts'
+import { count, size } from '../model/text.ts'
 import { writeFileAtomically } from '../output/file.ts'
 import { note, sanitize, type Terminal } from '../output/terminal.ts'
 import type { RunReads } from '../store/runs.ts'
@@ -79,3 +79,15 @@ export async function printBestEffort(text: string, terminal: Terminal): Promise
 
 /** A file is as wide as most screens. */
 export const fileColumns = 120
+
+/** How much is wrong: `2 errors, 1 warning`; empty where nothing is. */
+export function foundText({
+  errors,
+  warnings,
+}: {
+  readonly errors: number
+  readonly warnings: number
+}): string {
+  const parts = [errors === 0 ? [] : count(errors, 'error'), warnings === 0 ? [] : count(warnings, 'warning')]
+  return parts.flat().join(', ')
+}

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { putDigests } from '../../src/app/messages/digest.ts'
+import { queueDigests } from '../../src/app/messages/digest.ts'
 import { nextSlot } from '../../src/schedule/slots.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { aReceiver } from '../alerts/receivers.ts'
@@ -27,7 +27,7 @@ test('a digest is put in once for each of its times and channels, and first afte
   const [run] = await store.runs({ job: 'acme' })
   const { settings, startedAt, date } = run as NonNullable<typeof run>
   const told = async (at: number): Promise<readonly string[]> => {
-    await putDigests([settings], store, { wall: () => at })
+    await queueDigests([settings], store, { wall: () => at })
     return (await store.messages({})).map(({ identity }) => identity).reverse()
   }
   const monday = nextSlot('0 8 * * 1', zone, startedAt) as number

@@ -20,7 +20,7 @@ export interface SkippedMeans {
  * Says of jobs, by their files, that they could not run at their time, where their rules ask for that (`when: run-skipped`): a
  * file has mistakes, or the settings allow no call. The rules are those of the last run.
  */
-export async function tellSkipped(
+export async function alertSkippedJobs(
   files: readonly string[],
   reason: string,
   { database, clock, outgoing, log }: SkippedMeans,

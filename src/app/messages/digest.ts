@@ -7,7 +7,7 @@ import type { App } from '../open-app.ts'
 import { workspaceOf } from '../workspace.ts'
 
 /** Puts digests into the outbox that are due, after a run. */
-export async function tellDigests({
+export async function queueDigestsOfRuns({
   app: { store, clock },
   finished,
 }: {
@@ -15,19 +15,19 @@ export async function tellDigests({
   readonly finished: readonly { readonly run: Pick<Run, 'settings'> }[]
 }): Promise<void> {
   const jobs = finished.map(({ run }) => run.settings)
-  await putDigests(jobs, store, clock)
+  await queueDigests(jobs, store, clock)
 }
 
 /** Puts the digests of these jobs that are due into the outbox: once for each time of a job and channel. */
-export async function putDigests(
+export async function queueDigests(
   jobs: readonly JobSettings[],
   store: Store,
   clock: Pick<Clock, 'wall'>,
 ): Promise<void> {
-  for (const job of jobs) await putDigest(job, store, clock.wall())
+  for (const job of jobs) await queueDigest(job, store, clock.wall())
 }
 
-async function putDigest(settings: JobSettings, store: Store, now: number): Promise<void> {
+async function queueDigest(settings: JobSettings, store: Store, now: number): Promise<void> {
   const missing = await dueDigests(settings, store, now)
   if (missing.length === 0) return
   // Most runs have none, and need nothing that reports do.

@@ -3,7 +3,7 @@ import { RanklineError } from '../../model/errors.ts'
 import type { JobSettings } from '../../model/job.ts'
 import type { Clock } from '../../model/time.ts'
 import { deliver } from './deliver.ts'
-import { dueDigests, putDigests } from './digest.ts'
+import { dueDigests, queueDigests } from './digest.ts'
 import type { Outgoing } from './outgoing.ts'
 
 export interface WithoutRun {
@@ -49,7 +49,7 @@ async function send(jobs: readonly JobSettings[], parts: WithoutRun): Promise<vo
   if (!existsSync(database) || !(await isAnythingDue(jobs, parts))) return
   const { openStore } = await import('../../store/sqlite/open.ts')
   await using store = await openStore(database)
-  await putDigests(jobs, store, clock)
+  await queueDigests(jobs, store, clock)
   await deliver({ store, clock, outgoing: outgoing(), log })
 }
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { tellSkipped } from '../../../app/alerts/skipped.ts'
+import { alertSkippedJobs } from '../../../app/alerts/skipped.ts'
 import { databasePath, type SettingFlags } from '../../../app/config.ts'
 import { outgoing } from '../../../app/messages/outgoing.ts'
 import { pingNotStarted, reasonOf } from '../../../app/messages/ping.ts'
@@ -28,7 +28,7 @@ type Work = (terminal: Terminal, beginning: Beginning) => Promise<number>
  * Tells the switches (`ping:`) of job files whose runs did not even begin that they failed: for mistakes in them, or for settings
  * with which nothing can run; and their channels, where alert rules ask for that. A process that only did not get its turn says nothing: another one is at work.
  */
-export async function tellNotStarted(
+export async function reportNotStarted(
   flags: NotStartedFlags,
   terminal: Terminal,
   work: Work,
@@ -54,7 +54,7 @@ export async function tellNotStarted(
       await pingNotStarted(files.filter(isConcerned), reason, means)
       // Who looks at a screen has read it.
       if (!isScreen(terminal))
-        await tellSkipped(files.filter(isConcerned), reason, {
+        await alertSkippedJobs(files.filter(isConcerned), reason, {
           ...means,
           database: databasePath(flags),
           clock,

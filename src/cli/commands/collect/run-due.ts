@@ -14,7 +14,7 @@ import { isScreen, note, type Terminal } from '../../../output/terminal.ts'
 import { planEvents } from '../../progress.ts'
 import { type CollectFlags, collectRuns, readCollectFlags } from './collect-runs.ts'
 import { withDueJobs } from './job-arguments.ts'
-import { type Beginning, tellNotStarted } from './not-started.ts'
+import { type Beginning, reportNotStarted } from './not-started.ts'
 import { reportStopOnce } from './repeated-stop.ts'
 
 type DueRunFlags = DueFlags & CollectFlags & LockFlags
@@ -30,7 +30,7 @@ export async function runDue(
   readCollectFlags(given)
   const flags = await withDueJobs(given)
   try {
-    return await tellNotStarted(flags, terminal, (heard, beginning) => runDueJobs(flags, heard, beginning))
+    return await reportNotStarted(flags, terminal, (heard, beginning) => runDueJobs(flags, heard, beginning))
   } catch (error) {
     const isBusy = error instanceof RanklineError && error.exitCode === busyExitCode
     if (!isBusy || flags.wait !== undefined) throw error

@@ -16,7 +16,7 @@ import {
 import { planEvents } from '../../progress.ts'
 import { collectRuns, readCollectFlags } from './collect-runs.ts'
 import { jobFileFlags, withNamedJobs } from './job-arguments.ts'
-import { tellNotStarted } from './not-started.ts'
+import { reportNotStarted } from './not-started.ts'
 import { plan } from './plan.ts'
 import { runDue } from './run-due.ts'
 
@@ -51,7 +51,7 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
   if (flags['dry-run'] === true) return await plan(flags, terminal)
   if (flags.due === true) return await runDue(flags, terminal)
   const named = withNamedJobs(flags)
-  return await tellNotStarted(named, terminal, (heard, { begin }) => runJobs(named, heard, begin))
+  return await reportNotStarted(named, terminal, (heard, { begin }) => runJobs(named, heard, begin))
 }
 
 async function runJobs(

@@ -22,7 +22,7 @@ import { type LogFields, sanitize, type Terminal } from '../../../output/termina
 import { localTime } from '../../../schedule/zone.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
 import { readCollectFlags } from './collect-runs.ts'
-import { dueCollector } from './due-jobs.ts'
+import { dueCollector } from './schedule-collect.ts'
 import { noJob, type ScheduleFlags } from './schedule-flags.ts'
 
 /** Nothing ran: no job, or one that was named has mistakes. */

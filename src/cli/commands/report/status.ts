@@ -11,6 +11,7 @@ import type { Level } from '../../../status/problem.ts'
 import { age, ahead } from '../../../status/times.ts'
 import { demoHint } from '../../../store/sqlite/connection/inspect.ts'
 import type { Command, TypedFlags } from '../../flags.ts'
+import { foundText } from '../../output.ts'
 
 const flags = {} satisfies Flags
 
@@ -48,11 +49,8 @@ function verdict({ database, jobs, problems }: StatusDocument, hint: string): st
   if (database === null) return `Nothing has run yet. Start with: rankline run <job file>${hint}\n`
   if (problems.length === 0) return `All is well: ${count(jobs.length, 'job')}.\n`
   const of = (wanted: Level): number => problems.filter(({ level }) => level === wanted).length
-  const counts = [
-    of('error') === 0 ? null : count(of('error'), 'error'),
-    of('warning') === 0 ? null : count(of('warning'), 'warning'),
-  ]
-  return `${counts.filter((part) => part !== null).join(', ')} in ${count(jobs.length, 'job')}:\n`
+  const found = foundText({ errors: of('error'), warnings: of('warning') })
+  return `${found} in ${count(jobs.length, 'job')}:\n`
 }
 
 /** As wide as the widest level. */

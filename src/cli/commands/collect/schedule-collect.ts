@@ -5,7 +5,7 @@ import type { CollectDue, JobEnd } from '../../../app/scheduler/scheduler.ts'
 import { exitCodes } from '../../../model/run.ts'
 import type { Clock } from '../../../model/time.ts'
 import type { Terminal } from '../../../output/terminal.ts'
-import { tellNotStarted } from './not-started.ts'
+import { reportNotStarted } from './not-started.ts'
 import { runDueJobs } from './run-due.ts'
 import type { ScheduleFlags } from './schedule-flags.ts'
 
@@ -22,7 +22,7 @@ export function dueCollector(flags: ScheduleFlags, terminal: Terminal, clock: Cl
       'skip-bad': true,
     }
     const above = { stop, reported, exitCode: () => exitCodes.interrupted }
-    const code = await tellNotStarted(
+    const code = await reportNotStarted(
       request,
       terminal,
       (heard, beginning) => runDueJobs(request, heard, { ...beginning, clock, above }),
