@@ -37,11 +37,13 @@ export interface AlertRule {
   readonly for: { readonly tags: readonly string[] | null; readonly targets: readonly string[] | null }
   /** Of the last three observations as many must say it: 1, 2 or 3. */
   readonly confirm: number
+  /** What one more observation would confirm is looked at again at once. Missing in older runs. */
+  readonly recheck?: boolean
   /** Names of channels; null is all of the workspace. */
   readonly to: readonly string[] | null
 }
 
-/** What makes two rules the same: what they watch, not how often it must be seen nor who is told. */
+/** What makes two rules the same: what they watch, not how often it must be seen or when, nor who is told. */
 export function ruleIdentity({ when, by, top, below, for: only }: AlertRule): string {
   const sorted = (list: readonly string[] | null) => (list === null ? null : [...new Set(list)].sort())
   return JSON.stringify([when, by, top, below, sorted(only.tags), sorted(only.targets)])

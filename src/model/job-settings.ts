@@ -72,6 +72,7 @@ export const text = { read: values.plainText, json: anyScalar }
 export const queryText = { read: values.queryText, json: anyScalar }
 export const positive = { read: values.wholeNumber(1), json: { type: 'integer', minimum: 1 } }
 export const natural = { read: values.wholeNumber(0), json: { type: 'integer', minimum: 0 } }
+export const yesNo = { read: values.yesNo, json: { type: 'boolean' } }
 export function oneOf<const T extends string>(list: readonly T[]) {
   return { read: values.choice(list), json: { enum: list } }
 }
@@ -149,7 +150,7 @@ export const jobSettings = {
     flag: { freshness: textFlag('Use stored answers younger than this, for instance 12h') },
   },
   strict_echo: {
-    value: { read: values.yesNo, json: { type: 'boolean' } },
+    value: yesNo,
     default: 'false',
     field: 'strictEcho',
     help: 'Whether an answer that repeats a different query than asked leaves ranks unknown, in place of suspect',

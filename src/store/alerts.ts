@@ -31,8 +31,10 @@ export interface StoredAlert {
 /** A run whose end no alert rule has judged yet. */
 export interface RunToJudge {
   readonly run: Run
-  /** Whether it ended anew: where it was only closed, how it went was judged before. */
+  /** Whether it ended anew: where it was only closed, or looked again at queries of another run, how it went is not judged. */
   readonly hasEnded: boolean
+  /** Queries that were looked at again since it was judged first: that look has decided. */
+  readonly settled: ReadonlySet<number>
 }
 
 /** An answered observation of a target, as short as it can be said. Link: a number that is the same for the same address. */

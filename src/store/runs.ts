@@ -39,7 +39,7 @@ export interface RunReads {
   jobFiles(): Promise<readonly { readonly name: string; readonly file: string }[]>
   /** Credits that an unfinished run may still cost, with all pages that may follow; those of failed tasks, too, where they count. */
   creditsToCome(runId: number, failed: 'count' | 'ignore'): Promise<number>
-  /** The newest run of a job that is not closed, or null. */
+  /** The newest run of a job that is not closed, or null. One that looks again at queries of another is passed over. */
   latestRun(job: string): Promise<Run | null>
   run(id: number): Promise<Run | null>
   /** Runs of all jobs or of one, newest first; without those that were closed where `closed` is false. */

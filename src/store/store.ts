@@ -2,6 +2,7 @@ import type { AlertStore } from './alerts.ts'
 import type { AnswerStore, DiskSpace, Journal, ResultRecorder } from './journal.ts'
 import type { LedgerStore } from './ledger.ts'
 import type { OutboxStore } from './outbox.ts'
+import type { RecheckStore } from './rechecks.ts'
 import type { ReportStore, TrackingStore } from './reports.ts'
 import type { HistoryStore } from './results.ts'
 import type { PlanDraft, RunStore } from './runs.ts'
@@ -22,6 +23,7 @@ export interface Store
     TrackingStore,
     HistoryStore,
     AlertStore,
+    RecheckStore,
     OutboxStore,
     SlotStore,
     DueReads,

@@ -63,7 +63,10 @@ export interface DueReads {
 export interface StatusReads {
   /** Names of all jobs that ever ran, in alphabetical order. */
   jobsThatRan(): Promise<readonly string[]>
-  /** The newest run of a job, and the newest that gave what it was made for; null where there is none. */
+  /**
+   * The newest run of a job, and the newest that gave what it was made for; null where there is none. Those that look again at
+   * queries of another are passed over.
+   */
   newestRuns(job: string): Promise<{ readonly last: Run | null; readonly good: Run | null }>
   /** The newest reading of the service's usage record, with whatever key. */
   newestUsage(): Promise<UsageReading | null>

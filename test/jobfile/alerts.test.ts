@@ -52,7 +52,7 @@ test('a rule gets its defaults', async () => {
   expect(settings?.alerts).toEqual([
     {
       when: 'url-changed',
-      ...{ by: null, top: null, below: null, confirm: 1, to: null },
+      ...{ by: null, top: null, below: null, confirm: 1, recheck: false, to: null },
       for: { tags: null, targets: null },
     },
   ])

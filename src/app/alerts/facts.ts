@@ -53,14 +53,14 @@ const ofPairs: readonly AlertKind[] = [
 /** What a run observed, with what was observed before: nothing for a run that may still go on, and what no rule watches is not read. */
 export async function observedFacts(
   store: Store,
-  { run }: RunToJudge,
+  { run, settled }: Pick<RunToJudge, 'run' | 'settled'>,
   rules: readonly AlertRule[],
 ): Promise<Watching> {
   const linkText = (id: number): string => store.links([id])[0] ?? ''
   const ofQueries = rules.filter(({ when }) => ofPairs.includes(when) || when === 'new-competitor')
   const isOver = isComplete(run.finishReason) || run.closedAt !== null
   if (ofQueries.length === 0 || !isOver) return { pairs: [], serps: [], linkText }
-  const watched = watchedQueries(store.queriesOfRun(run.id))
+  const watched = watchedQueries(store.queriesOfRun(run.id).filter(({ id }) => !settled.has(id)))
   return {
     pairs: await watchedPairs(store, run, { rules: ofQueries, watched }),
     serps: [...watchedSerps(store, run, { rules: ofQueries, watched })],

@@ -20,6 +20,7 @@ import { runStore } from './runs.ts'
 import { alertStore } from './unattended/alerts.ts'
 import { dueReads } from './unattended/due.ts'
 import { outboxStore } from './unattended/outbox.ts'
+import { recheckStore } from './unattended/rechecks.ts'
 import { slotStore } from './unattended/slots.ts'
 import { statusReads } from './unattended/status.ts'
 
@@ -120,6 +121,7 @@ function storeOf({ db, path, memory, space, writer, close }: StoreParts): Store 
     snapshot: () => describingErrors(openSnapshot(db), path),
     ...historyStore(db, writer, memory),
     ...alertStore(db, writer),
+    ...recheckStore(db, writer),
     ...outboxStore(db, writer),
     ...slotStore(db, writer),
     ...dueReads(db),

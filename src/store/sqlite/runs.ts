@@ -16,16 +16,20 @@ import {
   uncountedRuns,
 } from './rankings/observations.ts'
 import { answers, calls, jobs, queries, results, runs, tasks } from './schema.ts'
+import { rechecks } from './unattended/schema.ts'
 
 type RunRow = typeof runs.$inferSelect
 
 const runOfId = prepared(($: Values<{ id: number }>) => orm.select().from(runs).where(eq(runs.id, $.id)))
 
+/** Of its job a run speaks, and not the second look at some of its queries. */
+export const isNoRecheck = sql`NOT EXISTS (SELECT 1 FROM ${rechecks} WHERE ${rechecks.runId} = ${runs.id})`
+
 const latestRun = prepared(($: Values<{ job: string }>) =>
   orm
     .select()
     .from(runs)
-    .where(and(eq(runs.job, $.job), isNull(runs.closedAt)))
+    .where(and(eq(runs.job, $.job), isNull(runs.closedAt), isNoRecheck))
     .orderBy(desc(runs.id))
     .limit(1),
 )

@@ -1,4 +1,5 @@
 import { afterRuns } from '../../../app/after-run.ts'
+import { type Collection, recheckRuns } from '../../../app/alerts/recheck.ts'
 import type { MetricsFile } from '../../../app/config.ts'
 import { pingStarts, type RunPings, reasonOf } from '../../../app/messages/ping.ts'
 import { type App, mostConnections } from '../../../app/open-app.ts'
@@ -12,7 +13,7 @@ import {
 import { metricsFileToWrite, writeMetrics } from '../../../app/status/metrics.ts'
 import { exitCodeOf, type RunDocument } from '../../../collect/finish.ts'
 import { defaultThrottlingMs } from '../../../collect/stop.ts'
-import { UsageError } from '../../../model/errors.ts'
+import { RanklineError, UsageError } from '../../../model/errors.ts'
 import type { FlagsOf } from '../../../model/flag.ts'
 import { exitCodes, type FinishReason, isComplete, type StopCause, worstReason } from '../../../model/run.ts'
 import { parseDuration } from '../../../model/text.ts'
@@ -82,9 +83,14 @@ async function collectAndReport(
     notice: (message: string) => terminal.log(message),
   }
   const collected = await collectAndFinish(app, listed, collection)
-  display.end()
   const cause = interrupts.stop.cause()
-  const documents = await documentsOf(app, listed, collected, cause)
+  const again = {
+    runs: listed.flatMap(({ run, show }) => (show === 'collect' ? [run] : [])),
+    ...{ balance: collected.after, request: collection },
+  }
+  const documents = await withRechecks(app, await documentsOf(app, listed, collected, cause), again, terminal)
+  const isCutShort = cause === null && interrupts.stop.cause()?.reason === 'interrupted'
+  display.end()
   const ended = listed.map((one, index) => ({ ...one, document: documents[index] as RunDocument }))
   const reason = worstReason(documents.map(({ finish_reason }) => finish_reason ?? 'completed'))
   await printEnds(app, ended, { cause, reason, asJson: flags.json === true }, terminal)
@@ -96,7 +102,7 @@ async function collectAndReport(
   }))
   await pings.ended(ends)
   await afterRuns({ app, finished, metricsFile, log: (line) => terminal.log(line) })
-  if (reason === 'interrupted') return interrupts.exitCode()
+  if (reason === 'interrupted' || isCutShort) return interrupts.exitCode()
   return cause?.reason === reason ? exitCodeOf(cause) : exitCodes[reason]
 }
 
@@ -132,6 +138,26 @@ async function printEnds(
   // The mail of cron begins with the line that says how it ended.
   if (!onScreen) logCause()
   else if (!asJson) for (const line of nextCommands(ended)) note(terminal, line)
+}
+
+/** The documents of runs, with what was looked at again for alerts. Where that fails, it changes nothing of how the runs ended. */
+async function withRechecks(
+  app: App,
+  documents: readonly RunDocument[],
+  again: Collection,
+  terminal: Terminal,
+): Promise<readonly RunDocument[]> {
+  try {
+    const rechecks = await recheckRuns(app, again)
+    return documents.map((document) => {
+      const recheck = rechecks.get(document.run)
+      return recheck === undefined ? document : { ...document, recheck }
+    })
+  } catch (error) {
+    if (!(error instanceof RanklineError)) throw error
+    terminal.log(error.message)
+    return documents
+  }
 }
 
 /** What lines about these runs name. */

@@ -8,7 +8,8 @@ import { loadRun } from '../runs.ts'
 import { queries, runQueries as rq, runs, runTargets, targets } from '../schema.ts'
 import { lookReads } from './looks.ts'
 import { putMessage } from './outbox.ts'
-import { alerts, judgedRuns, restingQueries } from './schema.ts'
+import { lookedAtAgain } from './rechecks.ts'
+import { alerts, judgedRuns, rechecks, restingQueries } from './schema.ts'
 
 const stored = {
   ...{ id: alerts.id, identity: alerts.identity, job: alerts.job, when: alerts.when },
@@ -60,16 +61,17 @@ const lateRuns = 20
 
 const toJudge = prepared(
   ($: Values<{ job: string }>) =>
-    sql<{ id: number; hasEnded: number }>`WITH lately AS MATERIALIZED (
+    sql<{ id: number; hasEnded: number; judged: number }>`WITH lately AS MATERIALIZED (
         SELECT ${runs.id} AS id, ${judgedRuns.runId} IS NOT NULL AS judged,
           ${judgedRuns.finishedAt} IS NOT ${runs.finishedAt} AS ended,
-          ${judgedRuns.closedAt} IS NOT ${runs.closedAt} AS closed
+          ${judgedRuns.closedAt} IS NOT ${runs.closedAt} AS closed, ${rechecks.runId} IS NOT NULL AS recheck
         FROM ${runs} LEFT JOIN ${judgedRuns} ON ${judgedRuns.runId} = ${runs.id}
+          LEFT JOIN ${rechecks} ON ${rechecks.runId} = ${runs.id}
         WHERE ${runs.job} = ${$.job} AND ${runs.finishedAt} IS NOT NULL
         ORDER BY ${runs.id} DESC LIMIT ${sql.raw(String(lateRuns))})
-      SELECT lately.id AS id, lately.ended AS hasEnded FROM lately JOIN ${runs} ON ${runs.id} = lately.id
+      SELECT lately.id AS id, lately.ended AND NOT lately.recheck AS hasEnded, judged FROM lately JOIN ${runs} ON ${runs.id} = lately.id
       WHERE (NOT judged OR ended OR closed)
-        AND lately.id >= coalesce((SELECT max(id) FROM lately WHERE judged), 0)
+        AND lately.id >= coalesce((SELECT max(id) FROM lately WHERE judged AND NOT recheck), 0)
         AND (json_array_length(${runs.settings}, '$.alerts') > 0
           OR EXISTS (SELECT 1 FROM ${alerts} WHERE ${alerts.job} = ${$.job} AND ${alerts.state} = 'open'))
       ORDER BY lately.id`,
@@ -169,9 +171,10 @@ export function alertStore(db: Database, writer: GroupCommit): AlertStore {
     mutedIdentities: async (job, now) =>
       new Map(muted.all(db, { job, now }).map(({ identity, until }) => [identity, until])),
     runsToJudge: async (job) =>
-      toJudge.all(db, { job }).flatMap(({ id, hasEnded }) => {
+      toJudge.all(db, { job }).flatMap(({ id, hasEnded, judged }) => {
         const run = loadRun(db, id)
-        return run === null ? [] : [{ run, hasEnded: hasEnded === 1 }]
+        const settled = judged === 1 ? lookedAtAgain(db, id) : []
+        return run === null ? [] : [{ run, hasEnded: hasEnded === 1, settled: new Set(settled) }]
       }),
     goneAlerts: async ({ id, job }) => gone.all(db, { run: id, job }).map((one) => one.id),
     ...lookReads(db),

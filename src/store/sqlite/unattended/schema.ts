@@ -82,6 +82,13 @@ export const judgedRuns = sqliteTable('judged_runs', {
   closedAt: integer('closed_at'),
 })
 
+/** Runs that look again at queries of another run, because alert rules ask for that: at most one for each run. */
+export const rechecks = sqliteTable('rechecks', {
+  runId: integer('run_id').primaryKey(),
+  /** The run whose queries are looked at again. */
+  ofRun: integer('of_run').notNull().unique(),
+})
+
 /** Messages to channels: kept until they are delivered, at least once each. */
 export const outbox = sqliteTable(
   'outbox',

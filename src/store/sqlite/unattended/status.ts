@@ -4,20 +4,31 @@ import { isGoodRun, type Run } from '../../../model/run.ts'
 import type { StatusReads } from '../../unattended.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
 import { lastUsageOfAll, markAt } from '../ledger/sums.ts'
-import { loadRun, taskCounts } from '../runs.ts'
+import { isNoRecheck, loadRun, taskCounts } from '../runs.ts'
 import { runs } from '../schema.ts'
 
 const jobsOfRuns = prepared(() => orm.selectDistinct({ job: runs.job }).from(runs).orderBy(runs.job))
 
 const newestRun = prepared(($: Values<{ job: string }>) =>
-  orm.select({ id: runs.id }).from(runs).where(eq(runs.job, $.job)).orderBy(desc(runs.id)).limit(1),
+  orm
+    .select({ id: runs.id })
+    .from(runs)
+    .where(and(eq(runs.job, $.job), isNoRecheck))
+    .orderBy(desc(runs.id))
+    .limit(1),
 )
 
 const completeRuns = prepared(($: Values<{ job: string }>) =>
   orm
     .select({ id: runs.id, reason: runs.finishReason })
     .from(runs)
-    .where(and(eq(runs.job, $.job), inArray(runs.finishReason, ['completed', 'completed_with_failures'])))
+    .where(
+      and(
+        eq(runs.job, $.job),
+        inArray(runs.finishReason, ['completed', 'completed_with_failures']),
+        isNoRecheck,
+      ),
+    )
     .orderBy(desc(runs.id)),
 )
 
