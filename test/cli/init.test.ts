@@ -206,17 +206,3 @@ testTable<[string, readonly number[] | null]>([
   const read = readTime(text)
   expect('value' in read ? [read.value.hour, read.value.minute] : null).toEqual(time)
 })
-
-test('a broken rankline.yaml stops a run before anything is sent, and is told once for all jobs of the folder', async () => {
-  await using sandbox = await startSandbox()
-  await using place = await workspace(sandbox)
-  await place.file('a.csv', 'query\na\n')
-  await place.file('b.csv', 'query\nb\n')
-  await place.file('rankline.yaml', 'budget: { per_dya: 5 }\n')
-  for (const flags of [[], ['--skip-bad']])
-    expect(await place.call(['run', 'a.csv', 'b.csv', ...flags])).toMatchObject({
-      code: 2,
-      stdout: '',
-      stderr: "rankline.yaml:1:11: unknown key 'per_dya'; write 'per_day'\n",
-    })
-})

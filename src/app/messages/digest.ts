@@ -24,21 +24,20 @@ export async function queueDigests(
   store: Store,
   clock: Pick<Clock, 'wall'>,
 ): Promise<void> {
-  for (const job of jobs) await queueDigest(job, store, clock.wall())
-}
-
-async function queueDigest(settings: JobSettings, store: Store, now: number): Promise<void> {
-  const missing = await dueDigests(settings, store, now)
-  if (missing.length === 0) return
-  // Most runs have none, and need nothing that reports do.
-  const { figuresOf } = await import('./digest-figures.ts')
-  const { digestMessage } = await import('../../report/digest.ts')
-  const message = digestMessage(await figuresOf(settings, store, now))
-  const messages = missing.map((digest) => ({
-    ...{ ...digest, job: settings.name, runId: null },
-    ...{ kind: 'digest' as const, message },
-  }))
-  await store.putMessages(messages, now)
+  for (const job of jobs) {
+    const now = clock.wall()
+    const due = await dueDigests(job, store, now)
+    if (due.length === 0) continue
+    // Most runs have none, and need nothing that reports do.
+    const { figuresOf } = await import('./digest-figures.ts')
+    const { digestMessage } = await import('../../report/digest.ts')
+    const message = digestMessage(await figuresOf(job, store, now))
+    const about = { job: job.name, runId: null, kind: 'digest', message } as const
+    await store.putMessages(
+      due.map((digest) => ({ ...digest, ...about })),
+      now,
+    )
+  }
 }
 
 /** Identities and channels of the digests of a job whose time has come and that were not put in yet. */
