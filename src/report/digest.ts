@@ -39,7 +39,6 @@ export function digestMessage(figures: DigestFigures): DigestMessage {
   const own = summary?.targets.filter(({ target }) => target.own) ?? []
   return {
     job,
-    title: job,
     date: summary?.date ?? null,
     comparedWith: summary?.compared.at(-1) ?? null,
     sections: [

@@ -8,8 +8,6 @@ export type MessageContent =
 /** The figures of a week as messages tell them. */
 export interface DigestMessage {
   readonly job: string
-  /** Title of the report; the name of the job where it has none. */
-  readonly title: string
   /** Local day that the figures are of, and the one that they are compared with; null where nothing is stored yet. */
   readonly date: string | null
   readonly comparedWith: string | null

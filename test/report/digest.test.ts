@@ -44,7 +44,7 @@ test('a digest tells the figures of each own target, then what the week came to'
     'Open alerts: none',
   ])
   expect(digestMessage(figures)).toMatchObject({
-    title: 'acme',
+    job: 'acme',
     date: '2026-03-02',
     comparedWith: '2026-03-01',
   })

@@ -53,9 +53,9 @@ function ofAlerts({ job, alerts }: AlertMessage): Letter {
   }
 }
 
-function ofDigest({ title, date, comparedWith, sections }: DigestMessage): Letter {
+function ofDigest({ job, date, comparedWith, sections }: DigestMessage): Letter {
   const against = comparedWith === null ? '' : `, compared with ${comparedWith}`
-  const heading = date === null ? `${title}: the week` : `${title}: the week until ${date}${against}`
+  const heading = date === null ? `${job}: the week` : `${job}: the week until ${date}${against}`
   return {
     subject: heading,
     title: heading,

@@ -11,7 +11,7 @@ import { findOperation } from '../../catalog/index.ts'
 import type { AlertKind, AlertRule } from '../../model/alert.ts'
 import { siteOf } from '../../model/public-suffix.ts'
 import { kindCodes } from '../../model/result.ts'
-import { endOf, isComplete, type Run } from '../../model/run.ts'
+import { endOf, isOver, type Run } from '../../model/run.ts'
 import type { Target } from '../../model/target.ts'
 import { compileTarget, matcherOf } from '../../rank/match.ts'
 import { daysLeft } from '../../status/judge.ts'
@@ -58,8 +58,7 @@ export async function observedFacts(
 ): Promise<Watching> {
   const linkText = (id: number): string => store.links([id])[0] ?? ''
   const ofQueries = rules.filter(({ when }) => ofPairs.includes(when) || when === 'new-competitor')
-  const isOver = isComplete(run.finishReason) || run.closedAt !== null
-  if (ofQueries.length === 0 || !isOver) return { pairs: [], serps: [], linkText }
+  if (ofQueries.length === 0 || !isOver(run)) return { pairs: [], serps: [], linkText }
   const watched = watchedQueries(store.queriesOfRun(run.id).filter(({ id }) => !settled.has(id)))
   return {
     pairs: await watchedPairs(store, run, { rules: ofQueries, watched }),

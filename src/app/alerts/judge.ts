@@ -1,7 +1,7 @@
 import { judge } from '../../alerts/judgement.ts'
 import { RanklineError } from '../../model/errors.ts'
 import type { JobSettings } from '../../model/job.ts'
-import { isComplete, type Run } from '../../model/run.ts'
+import { isOver, type Run } from '../../model/run.ts'
 import type { Clock } from '../../model/time.ts'
 import type { RunToJudge } from '../../store/alerts.ts'
 import type { Store } from '../../store/store.ts'
@@ -67,8 +67,7 @@ async function judgeRun({ store, clock }: Parts, one: RunToJudge, end: EndOfRun)
     health: hasEnded ? await healthOf(store, run, rules, end) : null,
     ...(await observedFacts(store, one, rules)),
   }
-  const isOver = isComplete(run.finishReason) || run.closedAt !== null
-  const gone = new Set(isOver ? await store.goneAlerts(run) : [])
+  const gone = new Set(isOver(run) ? await store.goneAlerts(run) : [])
   await store.recordJudgement(judge(facts, { run, gone, ...(await known({ store, clock }, settings)) }))
 }
 

@@ -5,7 +5,14 @@ import { dayMs } from '../../model/time.ts'
 import { everyOfQuery, isDue, lookBack } from '../../schedule/due.ts'
 import { latestSlot } from '../../schedule/slots.ts'
 import type { Store } from '../../store/store.ts'
-import { areLeftOut, type ChoiceOf, type JobFileFlags, type PlanEvents, stageJobs } from '../job-files.ts'
+import {
+  areLeftOut,
+  type ChoiceOf,
+  type JobFileFlags,
+  type PlanEvents,
+  type StagedJob,
+  stageJobs,
+} from '../job-files.ts'
 import type { App } from '../open-app.ts'
 import { commitRuns, type PlannedRuns } from '../run-jobs.ts'
 import { areAgreed, dearRuns, type PricedRun, priceList } from '../spending/confirm-price.ts'
@@ -175,19 +182,8 @@ export async function planDue(
     decideJobs(store, jobs, { fresh: wanted.fresh, change, together: false }, now)
   const dear = flags.yes === true ? [] : await dearRuns(store, draft, await decide(due, false))
   const tooDear = (await areAgreed(dear, events.ask)) ? [] : dear
-  const refused = new Map<string, string>()
-  for (const { settings } of due) {
-    const run = tooDear.find(({ job }) => job === settings.name)
-    if (run === undefined) continue
-    const slotAt = slots.get(run.job)
-    slots.delete(run.job)
-    const reason = refusal(run, slotAt === undefined ? undefined : settings.file)
-    events.log(reason)
-    refused.set(settings.file, reason)
-    if (slotAt !== undefined)
-      await store.endSlot(run.job, slotAt, { outcome: 'skipped', runId: null, reason })
-  }
-  const agreed = due.filter(({ settings }) => tooDear.every(({ job }) => job !== settings.name))
+  const refused = await refuse(store, tooDear, { due, slots, log: events.log })
+  const agreed = due.filter(({ settings }) => !refused.has(settings.file))
   const decided = await decide(agreed, true)
   const listed = agreed.length === 0 ? [] : await commitRuns({ store, clock }, draft, decided, events.note)
   const runs = new Map(listed.map(({ run }) => [run.job, run.id]))
@@ -212,6 +208,35 @@ export async function planDue(
       }
     },
   }
+}
+
+/** Leaves jobs out whose price was not agreed to, and takes their slots from those that are run; the sentences by file. */
+async function refuse(
+  store: Pick<Store, 'endSlot'>,
+  dear: readonly PricedRun[],
+  {
+    due,
+    slots,
+    log,
+  }: {
+    readonly due: readonly StagedJob[]
+    readonly slots: Map<string, number>
+    readonly log: PlanEvents['log']
+  },
+): Promise<ReadonlyMap<string, string>> {
+  const refused = new Map<string, string>()
+  for (const { settings } of due) {
+    const run = dear.find(({ job }) => job === settings.name)
+    if (run === undefined) continue
+    const slotAt = slots.get(run.job)
+    slots.delete(run.job)
+    const reason = refusal(run, slotAt === undefined ? undefined : settings.file)
+    log(reason)
+    refused.set(settings.file, reason)
+    if (slotAt !== undefined)
+      await store.endSlot(run.job, slotAt, { outcome: 'skipped', runId: null, reason })
+  }
+  return refused
 }
 
 /** Why a dear run is not bought, and what to do. With `file`, its slot is skipped: the same command does not buy it later. */
