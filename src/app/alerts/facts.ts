@@ -14,9 +14,9 @@ import { kindCodes } from '../../model/result.ts'
 import { endOf, isOver, type Run } from '../../model/run.ts'
 import type { Target } from '../../model/target.ts'
 import { compileTarget, matcherOf } from '../../rank/match.ts'
-import { daysLeft } from '../../status/judge.ts'
 import type { QueryOfRun, ResultList, RunToJudge, TargetOfRun } from '../../store/alerts.ts'
 import type { Store } from '../../store/store.ts'
+import { daysLeft } from '../../workspace/status/judge.ts'
 import { recentSpending } from '../status/spending.ts'
 
 /** What the store does not hold of the end of a run. */

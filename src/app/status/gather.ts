@@ -4,6 +4,8 @@ import { UsageError } from '../../model/errors.ts'
 import type { Run } from '../../model/run.ts'
 import { dayMs, hourMs, periodAt } from '../../model/time.ts'
 import { nextSlot } from '../../schedule/slots.ts'
+import type { MessageState } from '../../store/outbox.ts'
+import type { Store } from '../../store/store.ts'
 import type {
   DatabaseFacts,
   JobFacts,
@@ -11,10 +13,8 @@ import type {
   MoneyFacts,
   RunFacts,
   StatusFacts,
-} from '../../status/facts.ts'
-import { countedSince, missedSlots } from '../../status/missed.ts'
-import type { MessageState } from '../../store/outbox.ts'
-import type { Store } from '../../store/store.ts'
+} from '../../workspace/status/facts.ts'
+import { countedSince, missedSlots } from '../../workspace/status/missed.ts'
 import { databaseSetting, type SettingFlags } from '../config.ts'
 import { searchJob } from '../job-files.ts'
 import { openWhatIsStored } from '../open-stored.ts'

@@ -1,7 +1,7 @@
 import { unexplained } from '../../ledger/verify.ts'
 import { dayMs } from '../../model/time.ts'
-import type { MoneyFacts } from '../../status/facts.ts'
 import type { Store } from '../../store/store.ts'
+import type { MoneyFacts } from '../../workspace/status/facts.ts'
 
 /** The spending of so many days says how long the balance lasts. */
 const spendingDays = 14

@@ -1,4 +1,8 @@
 import { join, relative, resolve } from 'node:path'
+import { RanklineError, UsageError } from '../../../model/errors.ts'
+import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
+import type { ReadResult } from '../../../model/values.ts'
+import { note, type Terminal } from '../../../output/terminal.ts'
 import {
   type Answers,
   questions,
@@ -6,13 +10,15 @@ import {
   readSite,
   readTime,
   usualAnswers,
-} from '../../../init/answers.ts'
-import { jobFile, jobOfFile, sandboxCommand, schemaFiles, workspaceFiles } from '../../../init/files.ts'
-import { type LaidOut, layOut } from '../../../init/lay-out.ts'
-import { RanklineError, UsageError } from '../../../model/errors.ts'
-import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
-import type { ReadResult } from '../../../model/values.ts'
-import { note, type Terminal } from '../../../output/terminal.ts'
+} from '../../../workspace/init/answers.ts'
+import {
+  jobFile,
+  jobOfFile,
+  sandboxCommand,
+  schemaFiles,
+  workspaceFiles,
+} from '../../../workspace/init/files.ts'
+import { type LaidOut, layOut } from '../../../workspace/init/lay-out.ts'
 import type { Command, TypedFlags } from '../../flags.ts'
 
 const flags = {

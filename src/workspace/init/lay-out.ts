@@ -1,6 +1,6 @@
 import { lstat, mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { UsageError } from '../model/errors.ts'
+import { UsageError } from '../../model/errors.ts'
 import type { LaidOutFile } from './files.ts'
 
 /** What became of the files of a new workspace. */

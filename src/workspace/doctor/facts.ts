@@ -1,4 +1,4 @@
-import type { Account } from '../model/call.ts'
+import type { Account } from '../../model/call.ts'
 
 /** All that was found out about an installation. What the checks say follows from this alone. */
 export interface Facts {

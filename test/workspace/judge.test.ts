@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { JobFacts, StatusFacts } from '../../src/status/facts.ts'
-import { problemsOf, worstLevel } from '../../src/status/judge.ts'
-import { missedSlots } from '../../src/status/missed.ts'
-import { age, ahead, limit, span } from '../../src/status/times.ts'
+import type { JobFacts, StatusFacts } from '../../src/workspace/status/facts.ts'
+import { problemsOf, worstLevel } from '../../src/workspace/status/judge.ts'
+import { missedSlots } from '../../src/workspace/status/missed.ts'
+import { age, ahead, limit, span } from '../../src/workspace/status/times.ts'
 import { testTable } from '../support/test-table.ts'
 import { aJob, aRun, day, facts, hour, minute, now } from './build.ts'
 

@@ -1,5 +1,5 @@
-import { count, duration, grouped, size } from '../model/text.ts'
-import { dayMs, utcMinute } from '../model/time.ts'
+import { count, duration, grouped, size } from '../../model/text.ts'
+import { dayMs, utcMinute } from '../../model/time.ts'
 import type { AccountFacts, Facts } from './facts.ts'
 
 /** How a check ended. `skipped` says that another one has to be mended first. */

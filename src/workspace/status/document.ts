@@ -1,4 +1,4 @@
-import { coverageOf, endOf } from '../model/run.ts'
+import { coverageOf, endOf } from '../../model/run.ts'
 import type { JobFacts, RunFacts, StatusFacts } from './facts.ts'
 import { daysLeft, problemsOf, spentPerDay, worstLevel } from './judge.ts'
 import { isRetired } from './judge-job.ts'

@@ -1,7 +1,7 @@
-import type { RunFreshness } from '../model/job-settings.ts'
-import type { FinishReason, RunTotals } from '../model/run.ts'
-import type { StoredAlert } from '../store/alerts.ts'
-import type { Slot } from '../store/unattended.ts'
+import type { RunFreshness } from '../../model/job-settings.ts'
+import type { FinishReason, RunTotals } from '../../model/run.ts'
+import type { StoredAlert } from '../../store/alerts.ts'
+import type { Slot } from '../../store/unattended.ts'
 
 // What is known of all jobs at one instant. Instants are epoch milliseconds, money is in credits.
 

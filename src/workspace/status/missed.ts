@@ -1,7 +1,7 @@
-import { endOf, type Run } from '../model/run.ts'
-import { hourMs } from '../model/time.ts'
-import { slotsBetween } from '../schedule/slots.ts'
-import type { Slot } from '../store/unattended.ts'
+import { endOf, type Run } from '../../model/run.ts'
+import { hourMs } from '../../model/time.ts'
+import { slotsBetween } from '../../schedule/slots.ts'
+import type { Slot } from '../../store/unattended.ts'
 
 interface Past {
   readonly last: Run | null

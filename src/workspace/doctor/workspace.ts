@@ -1,18 +1,18 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { namedSecret } from '../app/config.ts'
-import { stageJobs } from '../app/job-files.ts'
-import { outgoing } from '../app/messages/outgoing.ts'
-import { yamlJobFiles } from '../app/planning/due-files.ts'
-import { decideJobs } from '../app/planning/plan-jobs.ts'
-import { openWorkspace } from '../app/workspace.ts'
+import { namedSecret } from '../../app/config.ts'
+import { stageJobs } from '../../app/job-files.ts'
+import { outgoing } from '../../app/messages/outgoing.ts'
+import { yamlJobFiles } from '../../app/planning/due-files.ts'
+import { decideJobs } from '../../app/planning/plan-jobs.ts'
+import { openWorkspace } from '../../app/workspace.ts'
+import { workspaceFile } from '../../jobfile/workspace.ts'
+import { UsageError } from '../../model/errors.ts'
+import type { JobSettings } from '../../model/job.ts'
+import { systemClock } from '../../model/time.ts'
+import type { Workspace } from '../../model/workspace.ts'
+import { openStore } from '../../store/sqlite/open.ts'
 import { type LaidOutFile, schemaFiles } from '../init/files.ts'
-import { workspaceFile } from '../jobfile/workspace.ts'
-import { UsageError } from '../model/errors.ts'
-import type { JobSettings } from '../model/job.ts'
-import { systemClock } from '../model/time.ts'
-import type { Workspace } from '../model/workspace.ts'
-import { openStore } from '../store/sqlite/open.ts'
 import type { ChannelFacts, FolderFacts, JobFacts } from './facts.ts'
 
 /** What there is in a folder beside its jobs. */
@@ -102,7 +102,7 @@ async function channelFacts(
   const pinged = new Set(jobs.flatMap(({ ping }) => ping?.urlEnv ?? []))
   const silent = [...pinged].filter((variable) => namedSecret(variable) === undefined)
   const around = { ...outgoing(allowHttp), folder, now: systemClock.wall }
-  const { openChannel } = await import('../alerts/channels/index.ts')
+  const { openChannel } = await import('../../alerts/channels/index.ts')
   return [
     ...Object.entries(channels).map(([name, channel]) => {
       const opened = openChannel(channel, around)

@@ -1,5 +1,5 @@
-import { jobFileJsonSchema } from '../jobfile/schema.ts'
-import { workspaceFile, workspaceJsonSchema } from '../jobfile/workspace.ts'
+import { jobFileJsonSchema } from '../../jobfile/schema.ts'
+import { workspaceFile, workspaceJsonSchema } from '../../jobfile/workspace.ts'
 import { type Answers, clockTime, sandboxSite } from './answers.ts'
 
 /** One file of a new workspace. */

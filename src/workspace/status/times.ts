@@ -1,4 +1,4 @@
-import { dayMs, hourMs } from '../model/time.ts'
+import { dayMs, hourMs } from '../../model/time.ts'
 
 const units = [
   [dayMs, 'd'],

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { type CheckState, checks, exitCodeOfFindings } from '../src/doctor/checks.ts'
-import type { AccountFacts, DatabaseFacts, Facts } from '../src/doctor/facts.ts'
-import { clockDifference, spentByOthersLately } from '../src/doctor/service.ts'
-import { testTable } from './support/test-table.ts'
+import { type CheckState, checks, exitCodeOfFindings } from '../../src/workspace/doctor/checks.ts'
+import type { AccountFacts, DatabaseFacts, Facts } from '../../src/workspace/doctor/facts.ts'
+import { clockDifference, spentByOthersLately } from '../../src/workspace/doctor/service.ts'
+import { testTable } from '../support/test-table.ts'
 
 const now = Date.UTC(2026, 10, 23, 6)
 const day = 86_400_000

@@ -1,5 +1,5 @@
-import { count, grouped, size } from '../model/text.ts'
-import { dayMs } from '../model/time.ts'
+import { count, grouped, size } from '../../model/text.ts'
+import { dayMs } from '../../model/time.ts'
 import type { DatabaseFacts, MessageFacts, MoneyFacts, StatusFacts } from './facts.ts'
 import { jobProblems } from './judge-job.ts'
 import { type Level, levels, type Problem } from './problem.ts'

@@ -1,7 +1,7 @@
-import { billableOperation } from '../catalog/index.ts'
-import { paramValue } from '../jobfile/params.ts'
-import { site } from '../jobfile/targets.ts'
-import { type InvalidValue, quoted, type ReadResult, timezone } from '../model/values.ts'
+import { billableOperation } from '../../catalog/index.ts'
+import { paramValue } from '../../jobfile/params.ts'
+import { site } from '../../jobfile/targets.ts'
+import { type InvalidValue, quoted, type ReadResult, timezone } from '../../model/values.ts'
 
 /** What a new workspace is about. */
 export interface Answers {
