@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { AlertMessage } from '../../src/model/alert.ts'
 import type { Workspace } from '../support/rankline.ts'
-import { staged, waitWhile } from './staged.ts'
+import { callAt, staged, waitWhile } from './staged.ts'
 
 const job = `name: acme
 targets: [acme.com]
@@ -166,6 +166,58 @@ test('resume finishes a second look whose process was killed, and tells what it 
     [1, 3],
     [2, 3],
     [3, 1],
+  ])
+})
+
+test('a run that is retried is looked at again once, and what the second look took back is not told again', async () => {
+  const plain = job.replace('alerts: [', 'alerts: [{ when: lost }, { when: run-failed }, ')
+  const { sandbox, place, told } = await aJob(plain)
+  const calls = (lamp: object, desk: readonly object[]) =>
+    sandbox.control({
+      rules: [
+        { operation: 'alpha.search', query: 'desk lamp', do: lamp as { status: number } },
+        ...desk.map((answer) => ({
+          ...{ operation: 'alpha.search', query: 'standing desk', times: 1 },
+          do: answer as { status: number },
+        })),
+        { operation: 'alpha.search', do: acmeAt(2) },
+      ],
+    })
+  calls({ status: 404 }, [acmeAt(0)])
+  expect((await place.call(['run', 'acme.yaml', '--fresh'])).code).toBe(3)
+  const before = [
+    '2: lost open 2→null',
+    '2: run-failed open null→completed_with_failures',
+    '3: lost over 2→2',
+  ]
+  expect(await told()).toEqual(before)
+  calls(acmeAt(9), [])
+  expect(JSON.parse((await place.call(['retry', '2', '--json'])).stdout)).toMatchObject({
+    ...{ run: 2, finish_reason: 'completed' },
+  })
+  expect(await told()).toEqual([...before, '2: run-failed over completed_with_failures→completed'])
+  expect(bought(place)).toEqual([
+    [1, 3],
+    [2, 3],
+    [3, 1],
+  ])
+})
+
+test('run --due looks again, too; what it left out still rests', async () => {
+  const { place, ranks, told } = await aJob(
+    `${job.replace('oak desk', '{ query: oak desk, every: month }')}every: 1d\n`,
+  )
+  ranks(9)
+  const dayLater = await callAt(place, 25 * 3_600_000, 'run', '--due', 'acme.yaml', '--json')
+  expect(JSON.parse(dayLater.stdout)).toMatchObject({
+    ...{ run: 2, tasks: { planned: 2 }, recheck: { run: 3, queries: 1, credits: 1 } },
+  })
+  expect(await told()).toEqual(['3: drop open 2→9'])
+  const resting = `SELECT run_id, text, last_run FROM resting_queries JOIN queries ON id = query_id ORDER BY run_id, text`
+  expect(place.sql(resting)).toEqual([
+    { run_id: 2, text: 'oak desk', last_run: 1 },
+    { run_id: 3, text: 'desk lamp', last_run: 2 },
+    { run_id: 3, text: 'oak desk', last_run: 1 },
   ])
 })
 

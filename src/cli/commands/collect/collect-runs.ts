@@ -172,11 +172,12 @@ function runsOf(listed: readonly ListedRun[]): LogFields {
 /** Says to programs how a run ended; a person reads its summary. */
 function logEnd(
   terminal: Terminal,
-  { run, job, finish_reason, tasks, credits, duration_ms }: RunDocument,
+  { run, job, finish_reason, tasks, credits, duration_ms, recheck }: RunDocument,
 ): void {
   const level =
     finish_reason === 'completed' ? 'info' : finish_reason === 'completed_with_failures' ? 'warn' : 'error'
-  terminal.event?.('Run ended', { level, run, job, finish_reason, tasks, credits, duration_ms })
+  const again = recheck === undefined ? {} : { recheck }
+  terminal.event?.('Run ended', { level, run, job, finish_reason, tasks, credits, duration_ms, ...again })
 }
 
 type CollectSettings = Pick<
