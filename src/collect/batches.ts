@@ -131,8 +131,8 @@ export function openBatches(options: BatchOptions, runs: readonly Run[], budget:
     try {
       const credits = budget.availableCredits()
       const calls = budget.availableCalls()
-      const limits = budget.sharedLimits()
-      const tasks = await store.lease({ operations, runs: funds(), limits, credits, calls, limit, shared })
+      const own = { runs: funds(), limits: budget.sharedLimits() }
+      const tasks = await store.lease({ ...own, operations, credits, calls, limit, shared })
       left -= tasks.length
       // Before anything else is awaited: a call that is lost meanwhile may not be retried with the same credits.
       for (const task of tasks) if (task.reusable === null) budget.reserve(task)
