@@ -221,6 +221,30 @@ test('run --due looks again, too; what it left out still rests', async () => {
   ])
 })
 
+test('a second look that fails or stops changes nothing of how the run ended: the next run decides', async () => {
+  const troubles = [
+    [{ status: 404 }, '1 task of the second look for alerts failed', null],
+    [{ refuse: 'key' }, 'the second look for alerts stopped (auth)', expect.any(Number)],
+  ] as const
+  for (const [trouble, line, closedAt] of troubles) {
+    const { sandbox, place, run, ranks, told } = await aJob()
+    sandbox.control({
+      rules: [
+        { operation: 'alpha.search', query: 'standing desk', times: 1, do: acmeAt(9) },
+        { operation: 'alpha.search', query: 'standing desk', do: trouble },
+        { operation: 'alpha.search', do: acmeAt(2) },
+      ],
+    })
+    const { code, stdout, stderr } = await run()
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { run: 2, recheck: { queries: 1, credits: 0 } }])
+    expect(stderr).toBe(`acme: ${line}; the next run decides.\n`)
+    expect(place.sql('SELECT closed_at FROM runs_ WHERE id = 3')).toEqual([{ closed_at: closedAt }])
+    ranks(9)
+    expect(JSON.parse((await run()).stdout)).toMatchObject({ run: 4, credits: { spent: 3 } })
+    expect(await told()).toEqual(['4: drop open 2→9'])
+  }
+})
+
 test('where the budget does not cover it, the second look is left out with one line', async () => {
   const limits: readonly (readonly [budget: (balance: number) => string, shared: string, leaves: string])[] =
     [

@@ -60,13 +60,17 @@ export async function recheckRuns(
   const documents = new Map<number, RecheckDocument>()
   for (const [index, { wanted }] of covered.entries()) {
     const run = (await store.run((begun[index] as Run).id)) as Run
+    const { failed } = await store.taskCounts(run.id)
     if (!isComplete(run.finishReason)) {
       // Another command would go on with it, and the next run is a look of its own.
       await store.closeRun(run.id, clock.wall())
       request.notice(
         `${run.job}: the second look for alerts stopped (${run.finishReason}); the next run decides.`,
       )
-    }
+    } else if (failed > 0)
+      request.notice(
+        `${run.job}: ${count(failed, 'task')} of the second look for alerts failed; the next run decides.`,
+      )
     const { spent } = await store.creditsOf([run.id])
     documents.set(wanted.of.id, { run: run.id, queries: wanted.queries.length, credits: spent })
   }
