@@ -1,12 +1,20 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readFile, rm, statfs, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { outgoing } from '../../src/app/messages/outgoing.ts'
+import { sendWithoutRun } from '../../src/app/messages/without-run.ts'
 import { watchJobFiles } from '../../src/app/scheduler/job-files.ts'
 import { runScheduler } from '../../src/app/scheduler/scheduler.ts'
 import { dueCollector } from '../../src/cli/commands/collect/schedule-collect.ts'
 import { StopRequested } from '../../src/collect/stop.ts'
+import type { AlertMessage } from '../../src/model/alert.ts'
+import { type Clock, dayMs } from '../../src/model/time.ts'
 import type { ControlChange, SandboxOptions } from '../../src/sandbox/options.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
+import type { DigestMessage } from '../../src/store/outbox.ts'
 import { type SimulatedClock, simulatedClock, type TimedEvent } from './simulated-clock.ts'
 import { query } from './stored-rows.ts'
 import { aTerminal } from './terminal.ts'
@@ -19,6 +27,8 @@ export type Incident = { readonly at: string } & (
   | { readonly offUntil: string }
   /** The machine is suspended: the scheduler sleeps on. */
   | { readonly suspendedUntil: string }
+  /** What the receiver of webhooks answers from now on. */
+  | { readonly receiver: number }
 )
 
 export interface ScheduledTime {
@@ -27,6 +37,24 @@ export interface ScheduledTime {
   readonly files: Readonly<Record<string, string>>
   readonly incidents: readonly Incident[]
   readonly sandbox?: SandboxOptions
+  /** Instants (epoch ms) at which the scheduler looks besides: it does so all the time, and here only where something can happen. */
+  readonly looks: readonly number[]
+}
+
+/** A message as channels wrote it. */
+export type Told = { readonly timestamp: string } & (
+  | { readonly type: 'rankline.alerts'; readonly data: AlertMessage }
+  | { readonly type: 'rankline.digest'; readonly data: DigestMessage }
+)
+
+/** A webhook as it came in. */
+export interface Received {
+  /** `webhook-id`: the same on every try. */
+  readonly id: string
+  /** Epoch ms. */
+  readonly at: number
+  readonly status: number
+  readonly told: Told
 }
 
 export interface ScheduledHistory extends AsyncDisposable {
@@ -34,12 +62,15 @@ export interface ScheduledHistory extends AsyncDisposable {
   readonly lines: readonly string[]
   /** Credits that the service has charged. */
   readonly charged: number
+  /** What the file of messages holds, in its order. */
+  readonly told: readonly (Told & { readonly id: string })[]
+  readonly received: readonly Received[]
   readonly sql: <T>(text: string) => readonly T[]
 }
 
 /** Lets a scheduler run on a folder of jobs for a time that passes at once, with a sandbox on a real socket. */
 export async function scheduled(time: ScheduledTime): Promise<ScheduledHistory> {
-  const folder = await mkdtemp(join(tmpdir(), 'rankline-schedule-'))
+  const folder = await mkdtemp(join(await quickPlace(), 'rankline-schedule-'))
   const db = join(folder, 'rankline.db')
   const jobs = join(folder, 'jobs')
   const lines: string[] = []
@@ -48,6 +79,8 @@ export async function scheduled(time: ScheduledTime): Promise<ScheduledHistory> 
   let off: string | null = null
   const now = (): number => clock?.wall() ?? Date.parse(time.from)
   const sandbox = await startSandbox({ ...time.sandbox, now })
+  const receiver = await startReceiver(now)
+  process.env.RECEIVER_URL = receiver.url
 
   const happening = (incident: Incident): TimedEvent => ({
     at: Date.parse(incident.at),
@@ -57,7 +90,8 @@ export async function scheduled(time: ScheduledTime): Promise<ScheduledHistory> 
       else if ('offUntil' in incident) {
         off = incident.offUntil
         controller.abort(new StopRequested())
-      } else clock?.jump(Date.parse(incident.suspendedUntil) - now())
+      } else if ('receiver' in incident) receiver.status = incident.receiver
+      else clock?.jump(Date.parse(incident.suspendedUntil) - now())
     },
   })
   const end: TimedEvent = { at: Date.parse(time.until), happens: () => controller.abort(new StopRequested()) }
@@ -76,27 +110,91 @@ export async function scheduled(time: ScheduledTime): Promise<ScheduledHistory> 
   const collect = dueCollector(flags, terminal, clock)
   await mkdir(jobs)
   for (const [name, text] of Object.entries(time.files)) await writeFile(join(jobs, name), text)
+  const sendMessages = sendWithoutRun({
+    ...{ database: db, log: (line: string) => log(line) },
+    clock: { wall: now, monotonic: clock.monotonic },
+    outgoing: () => outgoing(false),
+  })
   for (;;) {
     off = null
     controller = new AbortController()
     await runScheduler({
-      clock,
+      clock: lookingAt(clock, time.looks, db),
       jobFiles: watchJobFiles({ named: [], folder: jobs }, log),
       collect: (forms, stop) => working(() => collect(forms, stop)),
+      besides: (known) => working(() => sendMessages(known.map(({ settings }) => settings))),
       log,
       stop: controller.signal,
-      longestSleepMs: 6 * 3_600_000,
+      longestSleepMs: dayMs,
     })
     if (off === null) break
     jump(Date.parse(off) - now())
   }
+  const file = await readFile(join(jobs, 'told.jsonl'), 'utf8').catch(() => '')
   return {
     lines,
+    told: file.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)])),
+    received: receiver.received,
     charged: sandbox.ledger.charged,
     sql: <T>(text: string) => query<T>(db, text),
     [Symbol.asyncDispose]: async () => {
+      delete process.env.RECEIVER_URL
+      receiver.close()
       await sandbox.close()
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** A web server that takes webhooks, while its status is a good one. */
+async function startReceiver(now: () => number) {
+  const received: Received[] = []
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const { status } = receiver
+      const told = JSON.parse(Buffer.concat(chunks).toString('utf8'))
+      received.push({ id: String(request.headers['webhook-id']), at: now(), status, told })
+      response.writeHead(status).end()
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const receiver = {
+    ...{ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, received, status: 200 },
+    close: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+  return receiver
+}
+
+/** How often a scheduler looks. */
+const lookMs = 30_000
+
+/**
+ * A clock for a scheduler that looks twice a minute: the looks between which nothing can happen are left out. A look is kept where
+ * the test asks for one, and where a message may be tried again.
+ */
+function lookingAt(clock: Clock, looks: readonly number[], db: string): Clock {
+  const tryAt = "SELECT min(next_try_at) AS at FROM outbox WHERE state = 'waiting'"
+  return {
+    ...clock,
+    after: (ms, ring) => {
+      const now = clock.wall()
+      const next = looks.find((at) => at > now) ?? Number.POSITIVE_INFINITY
+      const retry = query<{ at: number | null }>(db, tryAt)[0]?.at ?? Number.POSITIVE_INFINITY
+      const wait = Math.min(next - now, Math.ceil(Math.max(1, retry - now) / lookMs) * lookMs)
+      return clock.after(Math.min(ms, wait), ring)
+    },
+  }
+}
+
+/** A folder in memory, where there is room in one: a year has thousands of commits, and each waits for the disk. */
+async function quickPlace(): Promise<string> {
+  const memory = '/dev/shm'
+  const room = await statfs(memory).catch(() => null)
+  return room !== null && room.bavail * room.bsize > 2e9 ? memory : tmpdir()
 }

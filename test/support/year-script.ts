@@ -1,0 +1,268 @@
+import type { FinishReason } from '../../src/model/run.ts'
+import { localDay } from '../../src/model/time.ts'
+import { alertRules, type ExpectedNews, expectedAlerts, type RunEnd } from './expected-alerts.ts'
+import { long } from './long.ts'
+import type { Incident, ScheduledTime } from './scheduled-year.ts'
+import { worldRanks } from './world-ranks.ts'
+import { localInstants, type ZoneHours } from './zone-calendar.ts'
+
+// A year of five jobs in five zones, each early on Sundays (in the long form: every day), when clocks are changed. In the short form
+// only the months with incidents have slots.
+const days = long ? '* * *' : '* 3,4,9,10,11 0'
+
+const minuteMs = 60_000
+
+const isDay = (day: string, weekday: number): boolean =>
+  long || (weekday === 0 && [3, 4, 9, 10, 11].includes(Number(day.slice(5, 7))))
+
+interface Job {
+  readonly zone: string
+  readonly hours: ZoneHours
+  readonly time: string
+  /** Weekday and time of its digest: on the days on which clocks are changed some do not exist, and some come twice. */
+  readonly digest: readonly [weekday: number, time: string] | null
+}
+
+export const jobs: Readonly<Record<string, Job>> = {
+  'new-york': {
+    zone: 'America/New_York',
+    hours: [
+      ['2025-11-02T06:00:00Z', -300],
+      ['2026-03-08T07:00:00Z', -240],
+      ['2026-11-01T06:00:00Z', -300],
+    ],
+    time: '01:30',
+    digest: [0, '01:15'],
+  },
+  berlin: {
+    zone: 'Europe/Berlin',
+    hours: [
+      ['2025-10-26T01:00:00Z', 60],
+      ['2026-03-29T01:00:00Z', 120],
+      ['2026-10-25T01:00:00Z', 60],
+    ],
+    time: '02:30',
+    digest: [0, '02:45'],
+  },
+  'lord-howe': {
+    zone: 'Australia/Lord_Howe',
+    hours: [
+      ['2025-10-04T15:30:00Z', 660],
+      ['2026-04-04T15:00:00Z', 630],
+      ['2026-10-03T15:30:00Z', 660],
+    ],
+    time: '01:45',
+    digest: [0, '02:15'],
+  },
+  tokyo: {
+    ...{ zone: 'Asia/Tokyo', hours: [['2025-01-01T00:00:00Z', 540]] },
+    ...{ time: '23:30', digest: long ? [1, '08:00'] : null },
+  },
+  auckland: {
+    zone: 'Pacific/Auckland',
+    hours: [
+      ['2025-09-27T14:00:00Z', 780],
+      ['2026-04-04T14:00:00Z', 720],
+      ['2026-09-26T14:00:00Z', 780],
+    ],
+    time: '02:30',
+    digest: long ? [0, '02:10'] : null,
+  },
+}
+
+const from = long ? '2026-01-01T00:00:00Z' : '2026-02-28T00:00:00Z'
+const until = long ? '2027-01-01T00:00:00Z' : '2026-11-30T00:00:00Z'
+const site = 'northdesk.example'
+
+const queriesOf = (name: string, at: number): readonly string[] =>
+  ['desk', 'lamp', ...(name === 'berlin' && at >= Date.parse(broken[1]) ? ['chair'] : [])].map(
+    (query) => `${name} ${query}`,
+  )
+
+function fileOf(name: string, at: string): string {
+  const { zone, time, digest } = jobs[name] as Job
+  const [hour, minute] = time.split(':').map(Number)
+  return `timezone: ${zone}
+schedule: "${minute} ${hour} ${days}"
+${digest === null ? '' : `digest: { every: "${['sun', 'mon'][digest[0]]} ${digest[1]}" }`}
+targets: [${site}]
+queries: [${queriesOf(name, Date.parse(at))}]
+`
+}
+
+/** A balance below it is told. */
+export const balanceBelow = 45
+
+// Rules that all jobs share.
+const workspace = `channels:
+  log: { type: file, path: told.jsonl }
+  hook: { type: webhook, url_env: RECEIVER_URL }
+defaults:
+  alerts:${alertRules(balanceBelow)}
+`
+
+const outages = [
+  ['2026-03-15T00:00:00Z', '2026-03-15T04:00:00Z'],
+  ['2026-03-15T14:00:00Z', '2026-03-15T16:00:00Z'],
+] as const
+const suspended = ['2026-03-20T00:00:00Z', '2026-03-22T19:00:00Z'] as const
+const off = ['2026-04-10T12:00:00Z', '2026-04-13T12:00:00Z'] as const
+/** In the short form it is off in summer, too, when no job has a slot. */
+const summer = ['2026-05-01T00:00:00Z', '2026-08-31T00:00:00Z'] as const
+const withoutKey = ['2026-09-05T00:00:00Z', '2026-09-14T00:00:00Z'] as const
+const broken = ['2026-10-09T00:00:00Z', '2026-10-20T00:00:00Z'] as const
+// For two days, and for so long that what was told at its beginning is given up.
+export const receiverDown = [
+  ['2026-03-15T00:00:00Z', '2026-03-16T20:00:00Z'],
+  ['2026-11-14T12:00:00Z', '2026-11-19T18:00:00Z'],
+] as const
+const poor = ['2026-11-11T00:00:00Z', '2026-11-20T00:00:00Z'] as const
+
+const incidents: readonly Incident[] = [
+  ...outages.flatMap(([down, up]) => [
+    { at: down, sandbox: { rules: [{ do: { status: 503 } }] } },
+    { at: up, sandbox: { rules: [] } },
+  ]),
+  { at: suspended[0], suspendedUntil: suspended[1] },
+  { at: off[0], offUntil: off[1] },
+  ...(long ? [] : [{ at: summer[0], offUntil: summer[1] }]),
+  { at: withoutKey[0], sandbox: { account: { keyExpires: withoutKey[0] } } },
+  { at: withoutKey[1], sandbox: { account: { keyExpires: null } } },
+  { at: broken[0], file: 'berlin.yaml', text: `${fileOf('berlin', from)}depht: 3\n` },
+  { at: broken[1], file: 'berlin.yaml', text: fileOf('berlin', broken[1]) },
+  ...[...receiverDown].flatMap(([down, up]) => [
+    { at: down, receiver: 503 },
+    { at: up, receiver: 200 },
+  ]),
+  { at: poor[1], sandbox: { topUp: { subscription: 100_000 } } },
+]
+
+/** What is to become of one slot of a job. */
+export interface Expected {
+  readonly job: string
+  /** ISO 8601, UTC. */
+  readonly slot: string
+  readonly reason: FinishReason
+  readonly planned: number
+  readonly done: number
+  /** When it was run, to the minute: later than its slot after downtime. */
+  readonly at: number
+  /** When its last try began. */
+  readonly endedAt: number
+}
+
+const isWithin = (instant: number, [start, end]: readonly [string, string]): boolean =>
+  instant >= Date.parse(start) && instant < Date.parse(end)
+
+/** When something happens that has such times: those that passed while nothing ran are one, the latest, when it runs again. */
+function timesOf(instants: readonly number[]): readonly (readonly [slot: number, at: number])[] {
+  const downtimes = [['2025-01-01T00:00:00Z', from] as const, suspended, off, ...(long ? [] : [summer])]
+  const missed = downtimes.map((time) => instants.filter((instant) => isWithin(instant, time)))
+  const caughtUp = missed.flatMap((some, index) => {
+    const last = some.at(-1)
+    return last === undefined ? [] : [[last, Date.parse(downtimes[index]?.[1] ?? '')] as const]
+  })
+  const onTime = instants
+    .filter((instant) => !missed.flat().includes(instant) && instant < Date.parse(until))
+    .map((instant) => [instant, instant] as const)
+  return [...caughtUp, ...onTime].sort((a, b) => a[0] - b[0])
+}
+
+const slotsOf = ({ hours, time }: Job) => timesOf(localInstants(hours, time, isDay))
+
+/** Minutes after a slot at which a service that was down is tried again. */
+const retries = [0, 5, 15, 35, 75, 135, 195, 255]
+
+/** When a run succeeds that begins at its slot; null where the service is down until the job's day is over: its ranks are gone then. */
+function successOf({ zone }: Job, slot: number): number | null {
+  const tries = retries.map((minutes) => slot + minutes * minuteMs)
+  const isGood = (instant: number): boolean =>
+    localDay(instant, zone) === localDay(slot, zone) && !outages.some((time) => isWithin(instant, time))
+  return tries.find(isGood) ?? null
+}
+
+/** What each slot of the year is to come to, in the order of time, with so many credits at the beginning. */
+function expectations(balance: number): readonly Expected[] {
+  let left = balance
+  let isToppedUp = false
+  const all = Object.entries(jobs).flatMap(([name, job]) =>
+    slotsOf(job).map(([slot, at]) => ({ name, slot, at })),
+  )
+  return all
+    .sort((a, b) => a.at - b.at || (a.name < b.name ? -1 : 1))
+    .map(({ name, slot, at }): Expected => {
+      if (!isToppedUp && at >= Date.parse(poor[1])) {
+        left += 100_000
+        isToppedUp = true
+      }
+      const planned = queriesOf(name, at).length
+      const success = successOf(jobs[name] as Job, at)
+      const stop = isWithin(at, withoutKey) ? 'auth' : success === null ? 'unavailable' : null
+      const done = stop === null ? Math.min(planned, left) : 0
+      left -= done
+      const reason = stop ?? (done < planned ? 'balance' : 'completed')
+      const when = { at, endedAt: success ?? at }
+      return { job: name, slot: new Date(slot).toISOString(), reason, planned, done, ...when }
+    })
+}
+
+/** Credits that cover everything until the instant at which they are to run out, and one more. */
+const balance =
+  1 +
+  expectations(Number.MAX_SAFE_INTEGER)
+    .filter(({ at }) => at < Date.parse(poor[0]))
+    .reduce((sum, { done }) => sum + done, 0)
+
+export const expectedRuns: readonly Expected[] = expectations(balance)
+
+/** All ends of the runs: one that the service keeps waiting has ended before. */
+function endsOf(runs: readonly Expected[]): readonly RunEnd[] {
+  const rankOf = worldRanks(site)
+  const ends = runs.flatMap(({ job, at: began, endedAt, reason, planned, done }) => {
+    const ranks = new Map(
+      queriesOf(job, began)
+        .slice(0, done)
+        .map((query) => [query, rankOf(query, endedAt)]),
+    )
+    const stopped = { reason: 'unavailable' as const, ranks: new Map<string, number>(), spent: 0 }
+    return [
+      ...(endedAt === began ? [] : [{ job, at: began, planned, ...stopped }]),
+      { job, at: endedAt, planned, reason, ranks, spent: done },
+    ]
+  })
+  let left = balance
+  let isToppedUp = false
+  const sorted = ends.sort((a, b) => a.at - b.at)
+  const balances = new Map<number, number>()
+  for (const { at, spent } of sorted) {
+    if (!isToppedUp && at >= Date.parse(poor[1])) left += 100_000
+    isToppedUp ||= at >= Date.parse(poor[1])
+    left -= spent
+    balances.set(at, left)
+  }
+  return sorted.map((end) => ({ ...end, balance: balances.get(end.at) ?? 0 }))
+}
+
+export const expectedNews: readonly ExpectedNews[] = expectedAlerts(endsOf(expectedRuns), balanceBelow)
+
+/** When the figures of the week are told of which job. */
+export const expectedDigests: readonly { readonly job: string; readonly at: number }[] = Object.entries(jobs)
+  .flatMap(([job, { hours, digest }]) => {
+    const [wanted, time] = digest ?? [null, '00:00']
+    const instants = localInstants(hours, time, (_, weekday) => weekday === wanted)
+    // Before the first run there is no week to tell of.
+    const told = timesOf(instants).filter(([slot]) => slot > Date.parse(from))
+    return told.map(([, at]) => ({ job, at }))
+  })
+  .sort((a, b) => a.at - b.at)
+
+export const year: ScheduledTime = {
+  ...{ from, until },
+  files: {
+    'rankline.yaml': workspace,
+    ...Object.fromEntries(Object.keys(jobs).map((name) => [`${name}.yaml`, fileOf(name, from)])),
+  },
+  incidents,
+  looks: [...expectedDigests.map(({ at }) => at), Date.parse(suspended[0]) + 30_000].sort((a, b) => a - b),
+  sandbox: { sites: [site], account: { subscription: { total: balance } } },
+}
