@@ -13,11 +13,18 @@ CREATE TABLE `alerts` (
 	`before` text,
 	`now` text,
 	`text` text NOT NULL,
-	`muted_until` integer
+	`muted_until` integer,
+	`told` integer DEFAULT true NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `alerts_open` ON `alerts` (`identity`) WHERE state = 'open';--> statement-breakpoint
 CREATE INDEX `alerts_job` ON `alerts` (`job`,`opened_at`);--> statement-breakpoint
+CREATE TABLE `judged_runs` (
+	`run_id` integer PRIMARY KEY NOT NULL,
+	`finished_at` integer,
+	`closed_at` integer
+);
+--> statement-breakpoint
 CREATE TABLE `outbox` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`identity` text NOT NULL,
@@ -36,6 +43,19 @@ CREATE TABLE `outbox` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `outbox_identity_unique` ON `outbox` (`identity`);--> statement-breakpoint
 CREATE INDEX `outbox_waiting` ON `outbox` (`next_try_at`) WHERE state = 'waiting';--> statement-breakpoint
+CREATE TABLE `rechecks` (
+	`run_id` integer PRIMARY KEY NOT NULL,
+	`of_run` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `rechecks_of_run_unique` ON `rechecks` (`of_run`);--> statement-breakpoint
+CREATE TABLE `resting_queries` (
+	`run_id` integer NOT NULL,
+	`query_id` integer NOT NULL,
+	`last_run` integer NOT NULL,
+	PRIMARY KEY(`run_id`, `query_id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `slots` (
 	`job` text NOT NULL,
 	`slot_at` integer NOT NULL,
@@ -45,3 +65,5 @@ CREATE TABLE `slots` (
 	`reason` text,
 	PRIMARY KEY(`job`, `slot_at`)
 );
+--> statement-breakpoint
+ALTER TABLE `answers_` ADD `pruned_at` integer;

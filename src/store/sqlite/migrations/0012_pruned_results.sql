@@ -1,1 +1,0 @@
-ALTER TABLE `answers_` ADD `pruned_at` integer;
