@@ -4,6 +4,7 @@ import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { UsageError } from '../../src/model/errors.ts'
 import { needsMigration } from '../../src/store/sqlite/connection/inspect.ts'
+import { applicationId, rejectForeignDatabase } from '../../src/store/sqlite/migrate.ts'
 import journal from '../../src/store/sqlite/migrations/meta/_journal.json' with { type: 'json' }
 import { openReader, openStore } from '../../src/store/sqlite/open.ts'
 import { aFolder, aStore, plan } from './build.ts'
@@ -140,6 +141,21 @@ async function halfMade(): Promise<string> {
   db.close()
   return join(folder, 'rankline.db')
 }
+
+test('a database that another process makes at this moment is not taken for that of another program', async () => {
+  const path = join(await aFolder(), 'rankline.db')
+  const [other, db] = [new Database(path), new Database(path)]
+  other.pragma('journal_mode = WAL')
+  const pragma = db.pragma.bind(db)
+  db.pragma = (text, options) => {
+    const value = pragma(text, options)
+    if (text === 'application_id')
+      other.exec(`BEGIN; PRAGMA application_id = ${applicationId}; CREATE TABLE runs_ (id); COMMIT`)
+    return value
+  }
+  expect(rejectForeignDatabase(db, path)).toBeNull()
+  for (const one of [db, other]) one.close()
+})
 
 test('what is acknowledged survives a loss of power: every open syncs fully and keeps a write-ahead log', async () => {
   const path = join(await aFolder(), 'rankline.db')

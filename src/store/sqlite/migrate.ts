@@ -83,12 +83,17 @@ export async function migrate(db: Database, path: string, keeping: Keeping = 'ke
  * migration that it has, or null where it has none.
  */
 export function rejectForeignDatabase(db: Database, path: string): number | null {
-  const applied = appliedMigration(db)
+  // Of one moment: another process may be making the database.
+  const { applied, isForeign } = db.transaction(() => ({
+    applied: appliedMigration(db),
+    isForeign:
+      db.pragma('application_id', { simple: true }) !== applicationId && anyTable.get(db) !== undefined,
+  }))()
   if ((applied ?? 0) > newestMigration)
     throw new UsageError(
       `${path} was written by a newer rankline: its schema is version ${recorded.one(db).count}, this one knows ${knownMigrations}. Update rankline, or name another database with --db.`,
     )
-  if (db.pragma('application_id', { simple: true }) !== applicationId && anyTable.get(db) !== undefined)
+  if (isForeign)
     throw new UsageError(`${path} is the database of another program. Name another file with --db.`)
   return applied
 }
