@@ -14,7 +14,7 @@ export interface FinishedRun {
   readonly document: RunDocument
 }
 
-/** What follows a collection, whoever started it. */
+/** What follows a collection of any command. */
 export interface AfterRun {
   readonly app: App
   readonly finished: readonly FinishedRun[]

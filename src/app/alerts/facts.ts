@@ -140,8 +140,8 @@ function inOrder(pairs: readonly WatchedPair[], watched: Queries): readonly Watc
 const lateRuns = 10
 
 /**
- * Targets of the whole job that the run before did not have. What is stored of them was looked up in its answers later: to compare
- * with that would tell of what happened before somebody wished to know.
+ * Targets of the whole job that the run before did not have. Their earlier ranks were looked up in stored answers later: compared
+ * with those, alerts would tell of changes from before the target was watched.
  */
 async function newTargets(store: Store, run: Run): Promise<(target: TargetOfRun) => boolean> {
   const before = (await store.runs({ job: run.job, limit: lateRuns })).find(({ id }) => id < run.id)

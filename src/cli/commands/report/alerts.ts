@@ -64,7 +64,7 @@ async function mute(flags: AlertsFlags, terminal: Terminal): Promise<number> {
   const database = databasePath(flags)
   requireDatabase(database)
   using turn = waitForLocks([databaseLock(database)], undefined, (line) => note(terminal, line))
-  // Nobody else writes while it is migrated; a run that collects meanwhile need not be waited for.
+  // Only a migration needs this process's turn: otherwise a run may be collecting meanwhile.
   if (needsMigration(database)) await turn.acquire()
   await using store = await openStore(database)
   const alert = await store.alert(id)

@@ -38,7 +38,7 @@ const due = prepared(($: Values<{ now: number }>) =>
     .orderBy(asc(outbox.id)),
 )
 
-// The number of the try stands for the claim: whoever counts it up has the message, and only that process settles it.
+// The number of the try stands for the claim: the process that counts it up has the message, and only that one settles it.
 const claim = prepared(($: Values<{ id: number; attempts: number; now: number; until: number }>) =>
   orm
     .update(outbox)
