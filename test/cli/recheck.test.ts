@@ -47,6 +47,24 @@ async function aJob(text = job) {
   return { sandbox, place, balance, run, ranks, told: () => told(place) }
 }
 
+/** Runs a job in which the standing desk falls, and kills the process while its second look is in the air. */
+async function killSecondLook(
+  { sandbox, place }: Pick<Awaited<ReturnType<typeof aJob>>, 'sandbox' | 'place'>,
+  stall: 'before' | 'after',
+): Promise<void> {
+  sandbox.control({
+    rules: [
+      { operation: 'alpha.search', query: 'standing desk', after: 1, do: { stall } },
+      { operation: 'alpha.search', query: 'standing desk', do: acmeAt(9) },
+      { operation: 'alpha.search', do: acmeAt(2) },
+    ],
+  })
+  const started = place.start(['run', 'acme.yaml', '--fresh'])
+  await waitWhile(() => sandbox.ledger.requestsFor(isSearch).length < 7 && started.child.exitCode === null)
+  started.child.kill('SIGKILL')
+  await started.ended
+}
+
 async function told(place: Workspace): Promise<readonly string[]> {
   const lines = (await place.read('alerts.jsonl').catch(() => '')).split('\n').filter((line) => line !== '')
   return lines
@@ -114,19 +132,9 @@ test('a rank that stays down is told by the same command, and by no later one', 
 })
 
 test('killed during the second look, the ordinary rule decides: the next run is that look', async () => {
-  const { sandbox, place, run, ranks, told } = await aJob()
-  ranks(9)
-  sandbox.control({
-    rules: [
-      { operation: 'alpha.search', query: 'standing desk', after: 1, do: { stall: 'after' } },
-      { operation: 'alpha.search', query: 'standing desk', do: acmeAt(9) },
-      { operation: 'alpha.search', do: acmeAt(2) },
-    ],
-  })
-  const started = place.start(['run', 'acme.yaml', '--fresh'])
-  await waitWhile(() => sandbox.ledger.requestsFor(isSearch).length < 7 && started.child.exitCode === null)
-  started.child.kill('SIGKILL')
-  await started.ended
+  const stage = await aJob()
+  const { sandbox, place, run, ranks, told } = stage
+  await killSecondLook(stage, 'after')
   expect(await told()).toEqual([])
   expect(place.sql('SELECT run_id, finish_reason FROM runs WHERE run_id > 1')).toEqual([
     { run_id: 2, finish_reason: 'completed' },
@@ -147,18 +155,9 @@ test('killed during the second look, the ordinary rule decides: the next run is 
 })
 
 test('resume finishes a second look whose process was killed, and tells what it confirms', async () => {
-  const { sandbox, place, ranks, told } = await aJob()
-  sandbox.control({
-    rules: [
-      { operation: 'alpha.search', query: 'standing desk', after: 1, do: { stall: 'before' } },
-      { operation: 'alpha.search', query: 'standing desk', do: acmeAt(9) },
-      { operation: 'alpha.search', do: acmeAt(2) },
-    ],
-  })
-  const started = place.start(['run', 'acme.yaml', '--fresh'])
-  await waitWhile(() => sandbox.ledger.requestsFor(isSearch).length < 7 && started.child.exitCode === null)
-  started.child.kill('SIGKILL')
-  await started.ended
+  const stage = await aJob()
+  const { place, ranks, told } = stage
+  await killSecondLook(stage, 'before')
   ranks(9)
   expect((await place.call(['resume'])).code).toBe(0)
   expect(await told()).toEqual(['3: drop open 2→9'])
