@@ -1,4 +1,4 @@
-import { type AlertMessage, type AlertNews, type AlertRule, ruleIdentity } from '../model/alert.ts'
+import { type AlertMessage, type AlertNews, type AlertRule, ruleIdentity } from '../model/settings/alert.ts'
 import type { Judgement, NewAlert, StoredAlert } from '../store/alerts.ts'
 import { type Change, evaluate, type Facts, ruleOf } from './rules/evaluate.ts'
 

@@ -3,8 +3,8 @@ import { formatProblem, mistakePrinter, type Report } from '../jobfile/source.ts
 import type { WorkspaceFile } from '../jobfile/workspace.ts'
 import { UsageError } from '../model/errors.ts'
 import { noFile, type Problem } from '../model/job.ts'
+import type { Workspace } from '../model/settings/workspace.ts'
 import { count } from '../model/text.ts'
-import type { Workspace } from '../model/workspace.ts'
 
 /** The workspace of a folder, empty where it has no `rankline.yaml`. Throws one sentence where that file has a mistake. */
 export async function openWorkspace(folder: string): Promise<Workspace> {

@@ -1,6 +1,6 @@
 import { billableOperations } from '../catalog/index.ts'
 import type { ParamValue } from '../catalog/operation.ts'
-import type { SettingsData } from '../model/job-settings.ts'
+import type { SettingsData } from '../model/settings/job-settings.ts'
 import { closestMatch } from '../model/text.ts'
 import { type InvalidValue, quoted, type ReadResult } from '../model/values.ts'
 import type { SchemaResult } from './issues.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { billableOperations, findOperation } from '../catalog/index.ts'
-import * as settings from '../model/job-settings.ts'
+import * as settings from '../model/settings/job-settings.ts'
 import { matches, variants } from '../model/target.ts'
 import { closestMatch } from '../model/text.ts'
 import { pageUrl, plainText, quoted, type ReadResult, wholeNumber } from '../model/values.ts'
@@ -9,6 +9,7 @@ import { every, weekly } from '../schedule/every.ts'
 import { alertsSchema } from './alerts.ts'
 import { scalar, strict, variable } from './issues.ts'
 import { paramNames } from './params.ts'
+import { notesSchema, reportSchema, viewsSchema } from './presentation.ts'
 import { site } from './targets.ts'
 
 const text = scalar(settings.text)
@@ -106,6 +107,9 @@ const structures = {
   alerts: alertsSchema,
   ping,
   digest,
+  report: reportSchema,
+  views: viewsSchema,
+  notes: notesSchema,
 }
 
 type Shape<T> = { [Key in keyof T]-?: z.ZodType<T[Key]> }

@@ -8,7 +8,8 @@ import {
   type JobFlags,
   jobSettings,
   type SettingsData,
-} from '../model/job-settings.ts'
+} from '../model/settings/job-settings.ts'
+import type { ReportSettings } from '../model/settings/presentation.ts'
 import type { Match } from '../model/target.ts'
 import { grouped } from '../model/text.ts'
 import { jobName, quoted } from '../model/values.ts'
@@ -81,6 +82,7 @@ export function readSettings(
     name: name ?? defaultName(file, report),
     file: file.path === null ? noFile : path.resolve(file.path),
     targets: readTargets(lists, match, report),
+    report: withLogoPath(data.report, file.path),
     budget: fieldsOf(jobSettings.budget.value, { ...raw.file.data.budget, ...raw.flags.data.budget }),
   }
   reportUnknownNames(settings, namesIn(file, raw, settings), raw.at, report)
@@ -95,6 +97,16 @@ export function readSettings(
     pagingPosition: raw.isDefault(['paging'])
       ? { where: file.where, line: null, column: null }
       : raw.at(['paging']),
+  }
+}
+
+/** The logo stands beside the job file. */
+function withLogoPath(settings: ReportSettings | undefined, file: string | null): ReportSettings | null {
+  if (settings === undefined) return null
+  const { logo } = settings
+  return {
+    ...settings,
+    logo: logo === null ? null : path.resolve(file === null ? '' : path.dirname(file), logo),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { AlertRule } from '../model/alert.ts'
+import type { AlertRule } from '../model/settings/alert.ts'
 
 /** Queries that are looked at again in any case, where so many are suspicious. */
 const always = 10

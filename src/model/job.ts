@@ -1,4 +1,4 @@
-import type { Budget, PlainSettings } from './job-settings.ts'
+import type { Budget, PlainSettings } from './settings/job-settings.ts'
 import type { Target } from './target.ts'
 
 export type PagingPolicy = PlainSettings['paging']

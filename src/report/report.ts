@@ -2,9 +2,11 @@ import type { Run, RunQuality } from '../model/run.ts'
 import type { TrackingStore } from '../store/reports.ts'
 import type { BuiltHistory } from './history/build-history.ts'
 import type { ComparisonDay } from './history/movement.ts'
+import type { AskedPeriod } from './history/period.ts'
 import type { RankHistory } from './history/rank-history.ts'
 import type { MetricOptions } from './metrics/figure.ts'
 import type { PageData } from './page/data.ts'
+import type { Presentation } from './presentation.ts'
 import type { RankReport } from './rows.ts'
 
 /** The content of a report that is a document. */
@@ -55,6 +57,9 @@ export interface ReportSource {
   readonly job: string
   readonly ranked: RankedJob
   readonly measure: MetricOptions
+  /** The period that was asked for. */
+  readonly asked: AskedPeriod
+  readonly presentation: Presentation
   readonly store: Pick<TrackingStore, 'firstResults' | 'unbrokenDepth' | 'runQuality'>
   readonly look: TextLook & { readonly ascii: boolean }
   /** CSV for programs: text that a spreadsheet would read as a formula is not changed. */

@@ -1,5 +1,5 @@
-import type { AlertKind } from '../model/alert.ts'
 import type { Run } from '../model/run.ts'
+import type { AlertKind } from '../model/settings/alert.ts'
 import type { NewMessage } from './outbox.ts'
 
 /** An alert, from its beginning to its end. Instants are epoch milliseconds. */

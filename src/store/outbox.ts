@@ -1,4 +1,4 @@
-import type { AlertMessage } from '../model/alert.ts'
+import type { AlertMessage } from '../model/settings/alert.ts'
 
 /** What a message tells. Each channel writes it in its own form. */
 export type MessageContent =

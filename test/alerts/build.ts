@@ -1,6 +1,6 @@
 import { evaluate, type Facts, type KnownAlert } from '../../src/alerts/rules/evaluate.ts'
 import type { Look, RunHealth, WatchedQuery, WatchedTarget } from '../../src/alerts/rules/facts.ts'
-import type { AlertRule } from '../../src/model/alert.ts'
+import type { AlertRule } from '../../src/model/settings/alert.ts'
 
 export function aRule(rule: Partial<AlertRule> & Pick<AlertRule, 'when'>): AlertRule {
   return {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openChannel } from '../../src/alerts/channels/index.ts'
-import type { Channel } from '../../src/model/workspace.ts'
+import type { Channel } from '../../src/model/settings/workspace.ts'
 import { aMessage, anAlert, around, hostile } from './receivers.ts'
 
 async function aFolder(): Promise<string> {

@@ -5,7 +5,7 @@ import { SMTPServer } from 'smtp-server'
 import { onTestFinished } from 'vitest'
 import type { Message, Surroundings } from '../../src/alerts/channels/channel.ts'
 import { addressMistake, poster } from '../../src/api/post.ts'
-import type { AlertMessage, AlertNews } from '../../src/model/alert.ts'
+import type { AlertMessage, AlertNews } from '../../src/model/settings/alert.ts'
 
 export interface Received {
   readonly path: string

@@ -28,6 +28,9 @@ freshness_of_runs: { warn_after: 26h, error_after: 50h }
 alerts: [{ when: drop, by: 3, top: 20, for: { tags: [money] }, confirm: 2, to: [mail] }]
 ping: { url_env: PING_URL }
 digest: { every: "mon 08:00", to: [mail] }
+report: { title: Acme in the US, client: Acme Inc., agency: North, logo: logo.svg, accent: "#0a5", footer: Confidential, period: 28d, language: en }
+views: [{ name: Money, tags: [money], targets: [acme.com], kinds: [organic] }]
+notes: [{ date: 2026-10-01, text: New site, url: "https://acme.com/news" }]
 `
 
 const keywords = 'query,gl,tags,team\nsit stand desk,,a; b,red\ndesk legs,de,,\n'
@@ -58,6 +61,19 @@ describe('a job file with every key', () => {
       ],
       ping: { urlEnv: 'PING_URL' },
       digest: { cron: '0 8 * * 1', to: ['mail'] },
+      report: {
+        title: 'Acme in the US',
+        client: 'Acme Inc.',
+        agency: 'North',
+        logo: expect.stringMatching(/^\/.*\/logo\.svg$/),
+        accent: '#0a5',
+        footer: 'Confidential',
+        period: '28d',
+        compare: null,
+        language: 'en',
+      },
+      views: [{ name: 'Money', tags: ['money'], targets: ['acme.com'], kinds: ['organic'] }],
+      notes: [{ date: '2026-10-01', text: 'New site', url: 'https://acme.com/news' }],
       alerts: [
         {
           when: 'drop',

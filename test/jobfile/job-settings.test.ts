@@ -8,7 +8,7 @@ import {
   jobSettings,
   type Setting,
   type SettingTable,
-} from '../../src/model/job-settings.ts'
+} from '../../src/model/settings/job-settings.ts'
 
 interface SchemaPart {
   readonly description?: string

@@ -1,7 +1,7 @@
 import { Cron } from 'croner'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { JobFlags } from '../../src/model/job-settings.ts'
+import type { JobFlags } from '../../src/model/settings/job-settings.ts'
 import { schedule } from '../../src/schedule/cron.ts'
 import { noBudget } from '../plan/build.ts'
 import { testTable } from '../support/test-table.ts'

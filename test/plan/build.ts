@@ -52,6 +52,9 @@ export function aJob(settings: Partial<JobSettings> = {}): JobSettings {
     alerts: null,
     ping: null,
     digest: null,
+    report: null,
+    views: null,
+    notes: null,
     budget: noBudget,
     ...settings,
   }

@@ -1,6 +1,6 @@
 import type { NodemailerError } from 'nodemailer'
+import type { Channel } from '../../model/settings/workspace.ts'
 import { isLoopback, parseUrl, percentDecoded } from '../../model/url.ts'
-import type { Channel } from '../../model/workspace.ts'
 import { failed, type Message, notSet, type Open, type Surroundings, sent } from './channel.ts'
 import { fitParts, type LetterPart, letterOf, oneLine } from './letter.ts'
 

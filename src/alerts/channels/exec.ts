@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import type { Channel } from '../../model/workspace.ts'
+import type { Channel } from '../../model/settings/workspace.ts'
 import { documentOf, failed, type Message, type Open, type Sent, type Surroundings, sent } from './channel.ts'
 import { cut, oneLine } from './letter.ts'
 

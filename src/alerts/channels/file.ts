@@ -1,6 +1,6 @@
 import { open, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { Channel } from '../../model/workspace.ts'
+import type { Channel } from '../../model/settings/workspace.ts'
 import { documentOf, failed, type Open, sent } from './channel.ts'
 
 const lineFeed = 10

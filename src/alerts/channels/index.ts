@@ -1,4 +1,4 @@
-import type { Channel } from '../../model/workspace.ts'
+import type { Channel } from '../../model/settings/workspace.ts'
 import type { Open, Opened, Surroundings } from './channel.ts'
 import { openDiscord } from './discord.ts'
 import { openEmail } from './email.ts'

@@ -1,4 +1,4 @@
-import type { AlertMessage } from '../../model/alert.ts'
+import type { AlertMessage } from '../../model/settings/alert.ts'
 import { count } from '../../model/text.ts'
 import type { DigestMessage, MessageContent } from '../../store/outbox.ts'
 

@@ -1,4 +1,4 @@
-import type { Channel } from '../../model/workspace.ts'
+import type { Channel } from '../../model/settings/workspace.ts'
 import { type Open, postingTo } from './channel.ts'
 import { fitParts, type Letter, type LetterPart, letterOf } from './letter.ts'
 

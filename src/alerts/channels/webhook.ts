@@ -1,4 +1,4 @@
-import type { Channel } from '../../model/workspace.ts'
+import type { Channel } from '../../model/settings/workspace.ts'
 import { documentOf, notSet, type Open, postingTo } from './channel.ts'
 
 /** A POST that is signed by the Standard Webhooks rules, where a secret is named. */

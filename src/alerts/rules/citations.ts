@@ -1,4 +1,4 @@
-import type { AlertKind, AlertRule } from '../../model/alert.ts'
+import type { AlertKind, AlertRule } from '../../model/settings/alert.ts'
 import { confirmedBeginning } from './confirm.ts'
 import type { Look, OpenAlert, Verdict, WatchedPair } from './facts.ts'
 import { queryName, withoutShallow } from './ranks.ts'

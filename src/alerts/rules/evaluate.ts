@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type AlertKind, type AlertRule, ruleIdentity } from '../../model/alert.ts'
+import { type AlertKind, type AlertRule, ruleIdentity } from '../../model/settings/alert.ts'
 import { type CitationKind, judgeCitation } from './citations.ts'
 import { judgeSites } from './competitors.ts'
 import type { OpenAlert, RunHealth, Verdict, WatchedPair, WatchedQuery, WatchedSerp } from './facts.ts'

@@ -1,5 +1,5 @@
-import type { AlertKind, AlertRule } from '../../model/alert.ts'
 import { coverageOf } from '../../model/run.ts'
+import type { AlertKind, AlertRule } from '../../model/settings/alert.ts'
 import { count, grouped } from '../../model/text.ts'
 import type { OpenAlert, RunHealth, Verdict } from './facts.ts'
 

@@ -8,10 +8,10 @@ import type {
   WatchedSerp,
 } from '../../alerts/rules/facts.ts'
 import { findOperation } from '../../catalog/index.ts'
-import type { AlertKind, AlertRule } from '../../model/alert.ts'
 import { siteOf } from '../../model/public-suffix.ts'
 import { kindCodes } from '../../model/result.ts'
 import { endOf, isOver, type Run } from '../../model/run.ts'
+import type { AlertKind, AlertRule } from '../../model/settings/alert.ts'
 import type { Target } from '../../model/target.ts'
 import { compileTarget, matcherOf } from '../../rank/match.ts'
 import type { QueryOfRun, ResultList, RunToJudge, TargetOfRun } from '../../store/alerts.ts'

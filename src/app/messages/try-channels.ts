@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Message } from '../../alerts/channels/channel.ts'
-import type { AlertNews } from '../../model/alert.ts'
 import { UsageError } from '../../model/errors.ts'
+import type { AlertNews } from '../../model/settings/alert.ts'
+import type { Channel, Workspace } from '../../model/settings/workspace.ts'
 import { closestMatch } from '../../model/text.ts'
 import type { Clock } from '../../model/time.ts'
-import type { Channel, Workspace } from '../../model/workspace.ts'
 import type { Outgoing } from './outgoing.ts'
 
 /** How the sample fared on one channel. */

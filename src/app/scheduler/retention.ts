@@ -1,7 +1,7 @@
 import { statSync, utimesSync, writeFileSync } from 'node:fs'
 import { RanklineError } from '../../model/errors.ts'
+import type { Workspace } from '../../model/settings/workspace.ts'
 import { type Clock, dayMs } from '../../model/time.ts'
-import type { Workspace } from '../../model/workspace.ts'
 import type { Terminal } from '../../output/terminal.ts'
 import { databaseLock } from '../../store/sqlite/connection/lock.ts'
 import type { PrunedResults } from '../../store/sqlite/maintenance/old-results.ts'

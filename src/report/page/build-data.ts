@@ -20,7 +20,7 @@ export interface SerpChoice {
 
 /** The history with the first results of the last day, of the compared one, and of further days. */
 export function reportPageData(source: ReportSource, choice: SerpChoice = {}): PageData {
-  const { ranked, measure, store } = source
+  const { ranked, measure, store, asked, presentation } = source
   const { compare, runs } = ranked
   const { history, queryIds } = builtHistory(source)
   const [texts, links, sites] = [stringTable(), stringTable(), stringTable()]
@@ -62,6 +62,8 @@ export function reportPageData(source: ReportSource, choice: SerpChoice = {}): P
   return {
     history,
     compare,
+    asked,
+    presentation,
     measure,
     runs: lastRuns(runs, store),
     serps,

@@ -1,14 +1,19 @@
 import type { RunQuality } from '../../model/run.ts'
 import { daysOf, filterHistory, type HistoryFilter, isBetween, isIn } from '../history/filter-history.ts'
 import type { ComparisonDay } from '../history/movement.ts'
+import type { AskedPeriod } from '../history/period.ts'
 import type { RankHistory } from '../history/rank-history.ts'
 import type { MetricOptions } from '../metrics/figure.ts'
+import type { Presentation } from '../presentation.ts'
 
 /** The content of the HTML report, as plain JSON. */
 export interface PageData {
   readonly history: RankHistory
   /** The day to compare with; null for the nearest earlier one. */
   readonly compare: ComparisonDay | null
+  /** The period that the page opens with. */
+  readonly asked: AskedPeriod
+  readonly presentation: Presentation
   readonly measure: MetricOptions
   /** Runs of the last days, the newest last. */
   readonly runs: readonly RunQuality[]

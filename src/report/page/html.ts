@@ -32,7 +32,7 @@ export interface PageAssets {
  */
 export async function* reportPage(data: PageData, { script, style }: PageAssets): AsyncGenerator<string> {
   yield `<!doctype html>
-<html lang="en">
+<html lang="${data.presentation.language}">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy({ script, style })}">
@@ -61,6 +61,7 @@ function policy({ script, style }: PageAssets): string {
     "default-src 'none'",
     `script-src '${hashOf(script)}'`,
     `style-src '${hashOf(style)}'`,
+    'img-src data:',
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ')

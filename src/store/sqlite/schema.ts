@@ -11,9 +11,9 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core'
 import type { JobSettings } from '../../model/job.ts'
-import type { RunFreshness } from '../../model/job-settings.ts'
 import type { Exactness, ObservationState } from '../../model/result.ts'
 import type { FinishReason, Task } from '../../model/run.ts'
+import type { RunFreshness } from '../../model/settings/job-settings.ts'
 import type { Match, Target, Variant } from '../../model/target.ts'
 
 /**

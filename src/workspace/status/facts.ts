@@ -1,5 +1,5 @@
-import type { RunFreshness } from '../../model/job-settings.ts'
 import type { FinishReason, RunTotals } from '../../model/run.ts'
+import type { RunFreshness } from '../../model/settings/job-settings.ts'
 import type { StoredAlert } from '../../store/alerts.ts'
 import type { Slot } from '../../store/unattended.ts'
 

@@ -1,6 +1,6 @@
-import { isGoodNews } from '../../model/alert.ts'
-import type { RunFreshness } from '../../model/job-settings.ts'
 import { endOf, type FinishReason, isComplete, isGoodRun } from '../../model/run.ts'
+import { isGoodNews } from '../../model/settings/alert.ts'
+import type { RunFreshness } from '../../model/settings/job-settings.ts'
 import { count, grouped } from '../../model/text.ts'
 import { dayMs, hourMs } from '../../model/time.ts'
 import { everyOf } from '../../schedule/every.ts'

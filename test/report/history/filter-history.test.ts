@@ -6,6 +6,7 @@ import { keywordStatuses, valueOn } from '../../../src/report/history/keyword-st
 import type { RankHistory } from '../../../src/report/history/rank-history.ts'
 import { rankingLink } from '../../../src/report/metrics/serps.ts'
 import { filterPage, type PageData } from '../../../src/report/page/data.ts'
+import { plainPresentation } from '../../../src/report/presentation.ts'
 import { aHistory, aSerp, histories, march } from '../metrics/history.ts'
 
 const history = aHistory(
@@ -142,6 +143,8 @@ test('a page of less shows the results, citations and runs of what is left', () 
   const data: PageData = {
     history,
     compare: null,
+    asked: { period: null, compare: null },
+    presentation: plainPresentation,
     measure: { curve: defaultCurve },
     runs: [1, 2, 3].map((day) => ({ ...run, run: day, date: march(day) })),
     serps: [0, 1, 2].flatMap((day) => [0, 1].map((keyword) => aSerp([keyword], { keyword, day }))),

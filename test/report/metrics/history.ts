@@ -10,6 +10,7 @@ import type {
 import { averagePosition } from '../../../src/report/metrics/average-position.ts'
 import type { CtrCurve } from '../../../src/report/metrics/figure.ts'
 import type { PageData, Serp } from '../../../src/report/page/data.ts'
+import { plainPresentation } from '../../../src/report/presentation.ts'
 
 /** Half of the searches click rank 1, a fifth rank 2, a tenth rank 3. */
 export const curve: CtrCurve = { name: 'test', version: '1', source: 'made up', rates: [0.5, 0.2, 0.1] }
@@ -76,7 +77,14 @@ function placeOf<T>(all: T[], one: T, key: (one: T) => string): number {
 /** What a page has of a history, without any results at hand. */
 export function aPageOf(history: RankHistory, more: Partial<PageData> = {}): PageData {
   return {
-    ...{ history, compare: null, measure: { curve }, runs: [] },
+    ...{
+      history,
+      compare: null,
+      asked: { period: null, compare: null },
+      presentation: plainPresentation,
+      measure: { curve },
+      runs: [],
+    },
     ...{ serps: [], citations: [], texts: [], sites: [], links: [] },
     ...more,
   }

@@ -241,7 +241,7 @@ test('numbers and days are written for people', () => {
     count(1, 'query', 'queries'),
     count(12_000, 'keyword'),
   ]).toEqual(['\u22120.25', '12.3%', '1 query', '12,000 keywords'])
-  expect([longDay('2026-03-01'), shortDay('2026-09-30')]).toEqual(['1 March 2026', '30 Sep'])
+  expect([longDay('2026-03-01'), shortDay('2026-09-30')]).toEqual(['1 March 2026', '30 Sept'])
   expect(shortLink('https://www.acme.example/shop/')).toBe('acme.example/shop')
 })
 

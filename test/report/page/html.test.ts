@@ -41,7 +41,7 @@ describe('the report as a page', () => {
     const policy = page.match(/Content-Security-Policy" content="([^"]*)"/)?.[1]
     const hash = (text: string): string => createHash('sha256').update(text).digest('base64')
     expect(policy).toBe(
-      `default-src 'none'; script-src 'sha256-${hash(assets.script)}'; style-src 'sha256-${hash(assets.style)}'; base-uri 'none'; form-action 'none'`,
+      `default-src 'none'; script-src 'sha256-${hash(assets.script)}'; style-src 'sha256-${hash(assets.style)}'; img-src data:; base-uri 'none'; form-action 'none'`,
     )
     expect(page).toContain(`<script type="module">${assets.script}</script>`)
     expect(page).toContain(`<style>${assets.style}</style>`)

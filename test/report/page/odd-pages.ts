@@ -1,4 +1,5 @@
 import type { PageData } from '../../../src/report/page/data.ts'
+import { plainPresentation } from '../../../src/report/presentation.ts'
 import { samplePage } from './sample-page.ts'
 
 /** Texts that mean harm, or are only hard to show. */
@@ -67,6 +68,8 @@ export function firstDayPage(): PageData {
   return {
     ...page,
     compare: null,
+    asked: { period: null, compare: null },
+    presentation: plainPresentation,
     serps: [],
     citations: [],
     history: {

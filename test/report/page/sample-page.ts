@@ -9,6 +9,7 @@ import {
   type TrackedTarget,
 } from '../../../src/report/history/rank-history.ts'
 import type { Citation, PageData, Serp, SerpResult } from '../../../src/report/page/data.ts'
+import { plainPresentation } from '../../../src/report/presentation.ts'
 import { pool, sampleKeywords } from './sample-words.ts'
 
 export interface SampleSize {
@@ -96,6 +97,8 @@ export function samplePage({
   }
   return {
     history,
+    asked: { period: null, compare: null },
+    presentation: plainPresentation,
     compare: length > 8 ? { day: addDays(lastDay, -7), tolerance: 3 } : null,
     measure: { curve: sampleCurve },
     runs: days.slice(-30).map((date, index) => runOf(date, index, wanted, random)),

@@ -2,7 +2,7 @@ import { dueJobFiles } from '../../../app/planning/due-files.ts'
 import { selectionFlags } from '../../../app/planning/selection.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type Flags, switchFlag } from '../../../model/flag.ts'
-import { jobFlags } from '../../../model/job-settings.ts'
+import { jobFlags } from '../../../model/settings/job-settings.ts'
 
 /** What a job file says can be said, and overruled, by flags. */
 export const jobFileFlags = {

@@ -13,6 +13,7 @@ import { type RowOrder, rowOrders, sortRows } from '../../../report/formats/rows
 import { kindLabels, partsOf } from '../../../report/history/parts.ts'
 import type { RankHistory } from '../../../report/history/rank-history.ts'
 import type { CtrCurve, MetricOptions } from '../../../report/metrics/figure.ts'
+import { plainPresentation } from '../../../report/presentation.ts'
 import type { RankedJob, ReportFormat, ReportFormatEntry } from '../../../report/report.ts'
 import { openCopy, openReader } from '../../../store/sqlite/open.ts'
 import type { Store } from '../../../store/store.ts'
@@ -92,7 +93,12 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
     if (unsorted.built !== null) refuseMissingKind(measure, unsorted.built.history)
     const ranked = { ...unsorted, report: () => sortRows(unsorted.report(), order) }
     const raw = flags.raw === true
-    return { ranked, chunks: format.chunks({ job, ranked, measure, store, look, raw, serpDays: days }) }
+    const asked = { period: null, compare: null }
+    const presentation = plainPresentation
+    return {
+      ranked,
+      chunks: format.chunks({ job, ranked, measure, asked, presentation, store, look, raw, serpDays: days }),
+    }
   })
   if (ranked !== null && isEmpty(ranked)) terminal.log(whyEmpty(job, ranked, date))
   await writeOutput(chunks, flags.out, terminal, ranked !== null && format.painted === true)

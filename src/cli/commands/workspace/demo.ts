@@ -21,6 +21,7 @@ import { writeCsv } from '../../../output/formats/csv.ts'
 import { cellsOf } from '../../../output/formats/format.ts'
 import type { Terminal } from '../../../output/terminal.ts'
 import { type ReportFormatName, reportFormats } from '../../../report/formats/index.ts'
+import { plainPresentation } from '../../../report/presentation.ts'
 import { openStore } from '../../../store/sqlite/open.ts'
 import type { Store } from '../../../store/store.ts'
 import type { Command, TypedFlags } from '../../flags.ts'
@@ -85,7 +86,11 @@ async function printDemo(
   const job = last?.job ?? ''
   const ranked = await rankedJob(store, job, {})
   const look = { width: terminal.columns, color: terminal.color, ascii: terminal.ascii ?? false }
-  const source = { job, ranked, measure: metricOptions({}), store, look, raw: false, serpDays: 0 }
+  const source = {
+    ...{ job, ranked, measure: metricOptions({}), store, look, raw: false, serpDays: 0 },
+    asked: { period: null, compare: null },
+    presentation: plainPresentation,
+  }
   const inFormat = async (name: ReportFormatName) => (await reportFormats[name].load()).chunks(source)
   for await (const chunk of await inFormat('table')) await terminal.write(chunk, true)
   const folder = relative('', database).replace(/[^/]*$/, '')

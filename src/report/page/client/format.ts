@@ -1,49 +1,21 @@
+import { say } from './language.ts'
+
 export { count } from '../../../model/text.ts'
 
-const minus = '\u2212'
-const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
-const months = 'January February March April May June July August September October November December'.split(
-  ' ',
-)
-
 /** `1,234`. */
-export function number(value: number): string {
-  return whole.format(value).replace('-', minus)
-}
-
-/** `12.3`, one decimal at most. */
-export function decimal(value: number, digits = 1): string {
-  return value.toFixed(digits).replace('-', minus)
-}
-
+export const number = (value: number): string => say.number(value)
+/** `12.3`, one decimal by default. */
+export const decimal = (value: number, digits?: number): string => say.decimal(value, digits)
 /** A share between 0 and 1 as `12.3%`. */
-export function percent(value: number, digits = 1): string {
-  return `${decimal(value * 100, digits)}%`
-}
-
+export const percent = (value: number, digits?: number): string => say.percent(value, digits)
 /** `20 November 2026`. */
-export function longDay(day: string): string {
-  return `${Number(day.slice(8))} ${monthOf(day)} ${day.slice(0, 4)}`
-}
-
+export const longDay = (day: string): string => say.longDay(day)
 /** `20 Nov`. */
-export function shortDay(day: string): string {
-  return `${Number(day.slice(8))} ${monthOf(day).slice(0, 3)}`
-}
-
+export const shortDay = (day: string): string => say.shortDay(day)
 /** `20 Nov 2026`. */
-export function mediumDay(day: string): string {
-  return `${shortDay(day)} ${day.slice(0, 4)}`
-}
-
+export const mediumDay = (day: string): string => say.mediumDay(day)
 /** `Nov 2026`. */
-export function month(day: string): string {
-  return `${monthOf(day).slice(0, 3)} ${day.slice(0, 4)}`
-}
-
-function monthOf(day: string): string {
-  return months[Number(day.slice(5, 7)) - 1] ?? ''
-}
+export const month = (day: string): string => say.month(day)
 
 /** A link without its scheme, `www.` and last slash. */
 export function shortLink(link: string): string {

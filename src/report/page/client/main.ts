@@ -6,6 +6,7 @@ import { type Filters, filtersIn, hashOf, inOrder } from './filters.ts'
 import { count, longDay, number } from './format.ts'
 import { comparedText, go, goTo, header, partIn } from './header.ts'
 import { keywordDialog } from './keyword/dialog.ts'
+import { speak } from './language.ts'
 import { answers } from './sections/answers.ts'
 import { competitors } from './sections/competitors.ts'
 import { definitions } from './sections/definitions.ts'
@@ -18,7 +19,12 @@ import { type MovementGroup, movementLabels } from './text.ts'
 import { countedView, type View, viewOf, withMovement } from './view.ts'
 
 const root = document.getElementById('report')
-if (root !== null) draw(await pageData(), root)
+if (root !== null) begin(await pageData(), root)
+
+function begin(data: PageData, root: HTMLElement): void {
+  speak(data.presentation.language)
+  draw(data, root)
+}
 
 /** Draws the page, and draws it again whenever a filter changes. */
 function draw(data: PageData, root: HTMLElement): void {

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { and, desc, eq, sql } from 'drizzle-orm'
-import type { AlertKind } from '../../../model/alert.ts'
+import type { AlertKind } from '../../../model/settings/alert.ts'
 import type { AlertStore, Judgement, NewAlert, StoredAlert } from '../../alerts.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import type { AlertKind } from '../../../model/alert.ts'
+import type { AlertKind } from '../../../model/settings/alert.ts'
 import type { MessageContent, MessageState } from '../../outbox.ts'
 import type { SlotOutcome } from '../../unattended.ts'
 

@@ -1,7 +1,8 @@
+import { type Flag, type FlagsOf, listFlag, switchFlag, textFlag } from '../flag.ts'
+import { type Match, matches, type Variant } from '../target.ts'
+import * as values from '../values.ts'
 import type { AlertRule } from './alert.ts'
-import { type Flag, type FlagsOf, listFlag, switchFlag, textFlag } from './flag.ts'
-import { type Match, matches, type Variant } from './target.ts'
-import * as values from './values.ts'
+import type { ReportNote, ReportSettings, SavedView } from './presentation.ts'
 
 /** How a single value is read, and what JSON Schema says of it: editors see a number where a file is text to us. */
 export interface Scalar<T> {
@@ -50,6 +51,9 @@ interface Structures {
   readonly alerts: readonly AlertRule[]
   readonly ping: Ping
   readonly digest: Digest
+  readonly report: ReportSettings
+  readonly views: readonly SavedView[]
+  readonly notes: readonly ReportNote[]
 }
 
 /** All that rankline knows of one setting of a job: from here follow the job file, its JSON Schema, the flags and the docs. */
@@ -210,6 +214,21 @@ export const jobSettings = {
     value: 'digest',
     field: 'digest',
     help: 'The figures of the week as a message, for instance { every: "mon 08:00", to: [mail] }',
+  },
+  report: {
+    value: 'report',
+    field: 'report',
+    help: 'How reports look and what they are of: title, client, agency, logo, accent, footer, period, compare, language',
+  },
+  views: {
+    value: 'views',
+    field: 'views',
+    help: 'Tabs of the HTML report, for instance [{ name: Money, tags: [money] }]',
+  },
+  notes: {
+    value: 'notes',
+    field: 'notes',
+    help: 'What happened on a day, marked in charts: [{ date: 2026-10-01, text: New site }]',
   },
   budget: {
     help: 'Limits in credits',

@@ -1,0 +1,100 @@
+import { isDay, lengthIn, rangeIn, usualPeriod } from '../../model/settings/period.ts'
+import { addDays, daysBetween } from '../../model/time.ts'
+import type { ComparisonDay } from './movement.ts'
+
+/** Local days of a job from one to another, both included, YYYY-MM-DD. */
+export interface Days {
+  readonly from: string
+  readonly until: string
+}
+
+/** The period of a report and the day that it is compared with. */
+export interface ReportPeriod extends Days {
+  /** Null where nothing can be compared: the history has one day. */
+  readonly compare: ComparisonDay | null
+}
+
+/** What a reader asks for, as text: it stands in flags, in job files and in the address of the page. */
+export interface AskedPeriod {
+  /** Such as `28d`; null is the usual period, or the whole history where that is shorter. */
+  readonly period: string | null
+  /** Such as `year`; null is the day before the period began. */
+  readonly compare: string | null
+}
+
+/** Days that an observation may be before or after the compared day, at least. */
+const leastTolerance = 3
+
+/**
+ * The period that is asked for, over the days of a history. A period ends at the last day of the job, or of the range that it
+ * names. Null for a history without days.
+ *
+ * @param tolerance days that an observation may lie from the compared day; a quarter of the period, and at least 3, by default
+ */
+export function reportPeriod(
+  days: readonly string[],
+  { period, compare }: AskedPeriod,
+  tolerance?: number,
+): ReportPeriod | null {
+  const [first, last] = [days[0], days.at(-1)]
+  if (first === undefined || last === undefined) return null
+  const { from, until } = daysOfPeriod(period ?? usualIn(first, last), first, last)
+  const length = daysBetween(from, until) + 1
+  const day = comparedDay(compare, { from, until }, period ?? usualPeriod)
+  return {
+    from,
+    until,
+    compare:
+      first >= until || day >= until
+        ? null
+        : { day, tolerance: tolerance ?? Math.max(leastTolerance, Math.floor(length / 4)) },
+  }
+}
+
+/** The usual period, where the history has as much and a day before it. */
+function usualIn(first: string, last: string): string {
+  return daysBetween(first, last) >= (lengthIn(usualPeriod) as number) ? usualPeriod : 'all'
+}
+
+function daysOfPeriod(period: string, first: string, last: string): Days {
+  const range = rangeIn(period)
+  if (range !== null) return range
+  const length = lengthIn(period)
+  if (length !== null) return { from: addDays(last, 1 - length), until: last }
+  if (period === 'month') return { from: firstOfMonth(last), until: last }
+  if (period === 'quarter') return { from: firstOfQuarter(last), until: last }
+  if (period === 'last-month') {
+    const until = addDays(firstOfMonth(last), -1)
+    return { from: firstOfMonth(until), until }
+  }
+  // The whole history: all that came after its first day.
+  return { from: first < last ? addDays(first, 1) : first, until: last }
+}
+
+function comparedDay(compare: string | null, { from, until }: Days, period: string): string {
+  if (compare === null) return addDays(from, -1)
+  if (isDay(compare)) return compare
+  if (compare === 'year') return monthsBefore(until, 12)
+  if (compare !== 'previous-period') return addDays(until, -(lengthIn(compare) as number))
+  if (period === 'month') return monthsBefore(until, 1)
+  if (period === 'quarter') return monthsBefore(until, 3)
+  return addDays(from, -1)
+}
+
+function firstOfMonth(day: string): string {
+  return `${day.slice(0, 8)}01`
+}
+
+function firstOfQuarter(day: string): string {
+  const month = Number(day.slice(5, 7))
+  return `${day.slice(0, 5)}${String(month - ((month - 1) % 3)).padStart(2, '0')}-01`
+}
+
+/** The same day so many months earlier; the last day of that month where it is shorter. */
+function monthsBefore(day: string, months: number): string {
+  const at = new Date(`${firstOfMonth(day)}T00:00:00Z`)
+  at.setUTCMonth(at.getUTCMonth() - months)
+  const month = at.toISOString().slice(0, 8)
+  const next = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 0))
+  return `${month}${String(Math.min(Number(day.slice(8)), next.getUTCDate())).padStart(2, '0')}`
+}

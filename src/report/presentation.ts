@@ -1,0 +1,44 @@
+import type { Language, ReportNote, SavedView } from '../model/settings/presentation.ts'
+
+/** Who reads a report: a client is shown no runs, no credits and no names of operations. */
+export type Audience = 'team' | 'client'
+
+/** How a report looks, and what people added to its figures. Plain JSON. */
+export interface Presentation {
+  readonly title: string | null
+  readonly client: string | null
+  readonly agency: string | null
+  /** A `data:` address of the picture. */
+  readonly logo: string | null
+  /** A CSS colour that can be read on both backgrounds. */
+  readonly accent: string | null
+  readonly footer: string | null
+  readonly language: Language
+  readonly audience: Audience
+  readonly views: readonly SavedView[]
+  readonly notes: readonly ReportNote[]
+  /** The words of the analyst; null if there are none. */
+  readonly comment: Comment | null
+}
+
+export interface Comment {
+  /** As it was written. */
+  readonly markdown: string
+  /** Harmless HTML: no scripts, no styles, no pictures, links to http, https and mailto only. */
+  readonly html: string
+}
+
+/** Of a job that says nothing about its report. */
+export const plainPresentation: Presentation = {
+  title: null,
+  client: null,
+  agency: null,
+  logo: null,
+  accent: null,
+  footer: null,
+  language: 'en',
+  audience: 'team',
+  views: [],
+  notes: [],
+  comment: null,
+}

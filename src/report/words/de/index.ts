@@ -1,0 +1,6 @@
+import type { Words } from '../en/index.ts'
+import { counts } from './counts.ts'
+import { formats } from './formats.ts'
+
+/** Reports in German. */
+export const german: Words = { language: 'de', ...formats, counts }
