@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { databasePath } from '../../../app/config.ts'
-import { notYetRun, rankedJob } from '../../../app/reports/rank-report.ts'
+import { notYetRun } from '../../../app/reports/rank-report.ts'
+import { reportSource } from '../../../app/reports/report-source.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type Flags, listFlag, switchFlag, textFlag } from '../../../model/flag.ts'
 import type { ResultKind } from '../../../model/result.ts'
@@ -9,11 +10,10 @@ import { asStream } from '../../../output/formats/format.ts'
 import { isScreen, note, type Terminal } from '../../../output/terminal.ts'
 import { defaultCurve, parseCtr } from '../../../report/ctr.ts'
 import { figureFormats, type ReportFormatName, reportFormats } from '../../../report/formats/index.ts'
-import { type RowOrder, rowOrders, sortRows } from '../../../report/formats/rows.ts'
+import { type RowOrder, rowOrders } from '../../../report/formats/rows.ts'
 import { kindLabels, partsOf } from '../../../report/history/parts.ts'
 import type { RankHistory } from '../../../report/history/rank-history.ts'
 import type { CtrCurve, MetricOptions } from '../../../report/metrics/figure.ts'
-import { plainPresentation } from '../../../report/presentation.ts'
 import type { RankedJob, ReportFormat, ReportFormatEntry } from '../../../report/report.ts'
 import { openCopy, openReader } from '../../../store/sqlite/open.ts'
 import type { Store } from '../../../store/store.ts'
@@ -82,23 +82,14 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
       const text = await explainQuery(store, asked, { json, width: look.width })
       return { ranked: null, chunks: asStream(text) }
     }
-    const filter = { tags: flags.tag, targets: flags.target }
-    const unsorted = await rankedJob(store, job, {
-      date,
-      comparison,
-      filter,
-      targets: settings?.targets,
-      absent: measure.absent ?? 'depth',
+    const source = await reportSource(store, {
+      ...{ job, settings, date, comparison, measure, order, look, serpDays: days },
+      filter: { tags: flags.tag, targets: flags.target },
+      raw: flags.raw === true,
     })
-    if (unsorted.built !== null) refuseMissingKind(measure, unsorted.built.history)
-    const ranked = { ...unsorted, report: () => sortRows(unsorted.report(), order) }
-    const raw = flags.raw === true
-    const asked = { period: null, compare: null }
-    const presentation = plainPresentation
-    return {
-      ranked,
-      chunks: format.chunks({ job, ranked, measure, asked, presentation, store, look, raw, serpDays: days }),
-    }
+    const { ranked } = source
+    if (ranked.built !== null) refuseMissingKind(measure, ranked.built.history)
+    return { ranked, chunks: format.chunks(source) }
   })
   if (ranked !== null && isEmpty(ranked)) terminal.log(whyEmpty(job, ranked, date))
   await writeOutput(chunks, flags.out, terminal, ranked !== null && format.painted === true)

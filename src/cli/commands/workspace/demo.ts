@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { makeDataFolder } from '../../../app/config.ts'
 import { type App, createApp } from '../../../app/open-app.ts'
-import { rankedJob } from '../../../app/reports/rank-report.ts'
+import { reportSource } from '../../../app/reports/report-source.ts'
 import { collectAndFinish, defaultCollectRequest, planRuns } from '../../../app/run-jobs.ts'
 import { stopSignal } from '../../../collect/stop.ts'
 import { exportKinds } from '../../../export/kinds.ts'
@@ -21,7 +21,6 @@ import { writeCsv } from '../../../output/formats/csv.ts'
 import { cellsOf } from '../../../output/formats/format.ts'
 import type { Terminal } from '../../../output/terminal.ts'
 import { type ReportFormatName, reportFormats } from '../../../report/formats/index.ts'
-import { plainPresentation } from '../../../report/presentation.ts'
 import { openStore } from '../../../store/sqlite/open.ts'
 import type { Store } from '../../../store/store.ts'
 import type { Command, TypedFlags } from '../../flags.ts'
@@ -84,13 +83,8 @@ async function printDemo(
 ): Promise<void> {
   const [last] = await store.runs({ limit: 1 })
   const job = last?.job ?? ''
-  const ranked = await rankedJob(store, job, {})
   const look = { width: terminal.columns, color: terminal.color, ascii: terminal.ascii ?? false }
-  const source = {
-    ...{ job, ranked, measure: metricOptions({}), store, look, raw: false, serpDays: 0 },
-    asked: { period: null, compare: null },
-    presentation: plainPresentation,
-  }
+  const source = await reportSource(store, { job, settings: null, measure: metricOptions({}), look })
   const inFormat = async (name: ReportFormatName) => (await reportFormats[name].load()).chunks(source)
   for await (const chunk of await inFormat('table')) await terminal.write(chunk, true)
   const folder = relative('', database).replace(/[^/]*$/, '')
