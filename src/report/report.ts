@@ -6,7 +6,7 @@ import type { AskedPeriod } from './history/period.ts'
 import type { RankHistory } from './history/rank-history.ts'
 import type { MetricOptions } from './metrics/figure.ts'
 import type { PageData } from './page/data.ts'
-import type { Presentation } from './presentation.ts'
+import type { Presentation } from './presentation/presentation.ts'
 import type { RankReport } from './rows.ts'
 
 /** The content of a report that is a document. */
@@ -83,6 +83,8 @@ export interface ReportFormat {
   readonly binary?: true
   /** Whether it is text that may have colors. */
   readonly painted?: true
+  /** Whether it is a document: it has a title, and may have a comment and be for a client. */
+  readonly document?: true
   /** Whether it has figures, which can be measured in several ways. */
   readonly measured?: true
   /** Whether it has rows, which can be sorted. */

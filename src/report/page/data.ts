@@ -4,7 +4,7 @@ import type { ComparisonDay } from '../history/movement.ts'
 import type { AskedPeriod } from '../history/period.ts'
 import type { RankHistory } from '../history/rank-history.ts'
 import type { MetricOptions } from '../metrics/figure.ts'
-import type { Presentation } from '../presentation.ts'
+import type { Presentation } from '../presentation/presentation.ts'
 
 /** The content of the HTML report, as plain JSON. */
 export interface PageData {

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { comparisonDay, offeredBack } from '../history/movement.ts'
+import type { Presentation } from '../presentation/presentation.ts'
 import { builtHistory, type ReportFormat } from '../report.ts'
+import { wordsOf } from '../words/words.ts'
 import { reportPageData } from './build-data.ts'
 import type { PageData } from './data.ts'
 
@@ -12,6 +14,7 @@ export const pageFormat: ReportFormat = {
     const offered = offeredBack.flatMap((back) => comparisonDay(back, days) ?? [])
     return page(reportPageData(source, { offered, serpDays: source.serpDays }))
   },
+  document: true,
   measured: true,
   serps: true,
 }
@@ -30,9 +33,13 @@ export interface PageAssets {
  * The report as one HTML file. It opens offline, loads nothing, and runs only its own script, whatever a search result has in
  * its title. The same data and assets give the same text.
  */
-export async function* reportPage(data: PageData, { script, style }: PageAssets): AsyncGenerator<string> {
+export async function* reportPage(data: PageData, assets: PageAssets): AsyncGenerator<string> {
+  const { history, presentation } = data
+  const { script } = assets
+  const style = `${assets.style}${accentRule(presentation)}`
+  const say = wordsOf(presentation.language)
   yield `<!doctype html>
-<html lang="${data.presentation.language}">
+<html lang="${presentation.language}">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy({ script, style })}">
@@ -40,11 +47,11 @@ export async function* reportPage(data: PageData, { script, style }: PageAssets)
 <meta name="referrer" content="no-referrer">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
-<title>${escaped(data.history.job)} · rank report</title>
+<title>${escaped(say.brand.title(nameOf(presentation, history.job)))}</title>
 <style>${style}</style>
 </head>
 <body>
-<noscript><p>This report needs JavaScript. Allow its script to run; it loads nothing from the network.</p></noscript>
+<noscript><p>${say.brand.needsScript}</p></noscript>
 <div id="report"></div>
 <script id="page-data" type="application/json">`
   for (const piece of jsonPieces(data)) yield escapedJson(piece)
@@ -53,6 +60,16 @@ export async function* reportPage(data: PageData, { script, style }: PageAssets)
 </body>
 </html>
 `
+}
+
+/** The title, and for whom the report is. */
+function nameOf({ title, client }: Presentation, job: string): string {
+  return [title ?? job, client].filter((one) => one !== null).join(' · ')
+}
+
+/** The colours of the agency, which `style/base.css` uses where they are set. */
+function accentRule({ accent }: Presentation): string {
+  return accent === null ? '' : `:root{--brand-light:${accent.light};--brand-dark:${accent.dark}}`
 }
 
 /** Allows the script and the style of the page only; nothing is fetched, sent or framed. */

@@ -6,7 +6,7 @@ import { keywordStatuses, valueOn } from '../../../src/report/history/keyword-st
 import type { RankHistory } from '../../../src/report/history/rank-history.ts'
 import { rankingLink } from '../../../src/report/metrics/serps.ts'
 import { filterPage, type PageData } from '../../../src/report/page/data.ts'
-import { plainPresentation } from '../../../src/report/presentation.ts'
+import { plainPresentation } from '../../../src/report/presentation/presentation.ts'
 import { aHistory, aSerp, histories, march } from '../metrics/history.ts'
 
 const history = aHistory(

@@ -10,7 +10,7 @@ import type {
 import { averagePosition } from '../../../src/report/metrics/average-position.ts'
 import type { CtrCurve } from '../../../src/report/metrics/figure.ts'
 import type { PageData, Serp } from '../../../src/report/page/data.ts'
-import { plainPresentation } from '../../../src/report/presentation.ts'
+import { plainPresentation } from '../../../src/report/presentation/presentation.ts'
 
 /** Half of the searches click rank 1, a fifth rank 2, a tenth rank 3. */
 export const curve: CtrCurve = { name: 'test', version: '1', source: 'made up', rates: [0.5, 0.2, 0.1] }

@@ -1,5 +1,5 @@
 import type { PageData } from '../../../src/report/page/data.ts'
-import { plainPresentation } from '../../../src/report/presentation.ts'
+import { plainPresentation } from '../../../src/report/presentation/presentation.ts'
 import { samplePage } from './sample-page.ts'
 
 /** Texts that mean harm, or are only hard to show. */

@@ -9,7 +9,7 @@ import {
   type TrackedTarget,
 } from '../../../src/report/history/rank-history.ts'
 import type { Citation, PageData, Serp, SerpResult } from '../../../src/report/page/data.ts'
-import { plainPresentation } from '../../../src/report/presentation.ts'
+import { plainPresentation } from '../../../src/report/presentation/presentation.ts'
 import { pool, sampleKeywords } from './sample-words.ts'
 
 export interface SampleSize {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { databasePath } from '../../../app/config.ts'
+import { lookSettings, presentationOf } from '../../../app/reports/presentation.ts'
 import { notYetRun } from '../../../app/reports/rank-report.ts'
 import { reportSource } from '../../../app/reports/report-source.ts'
 import { UsageError } from '../../../model/errors.ts'
@@ -14,6 +15,7 @@ import { type RowOrder, rowOrders } from '../../../report/formats/rows.ts'
 import { kindLabels, partsOf } from '../../../report/history/parts.ts'
 import type { RankHistory } from '../../../report/history/rank-history.ts'
 import type { CtrCurve, MetricOptions } from '../../../report/metrics/figure.ts'
+import { type Audience, plainPresentation } from '../../../report/presentation/presentation.ts'
 import type { RankedJob, ReportFormat, ReportFormatEntry } from '../../../report/report.ts'
 import { openCopy, openReader } from '../../../store/sqlite/open.ts'
 import type { Store } from '../../../store/store.ts'
@@ -33,6 +35,8 @@ const flags = {
   kind: textFlag('Kind of results that the figures count: organic, news, video, image, reference [organic]'),
   absent: textFlag('What an absent rank counts as: depth, looked-at, ranked-only or a rank [depth]'),
   date: textFlag('The report as of this local day; default: the latest'),
+  for: textFlag('client or team; a client is shown no runs, credits or operations [team]'),
+  comment: textFlag('Markdown file with words of your own, shown on top'),
   explain: textFlag('One query instead: its results page by page, and which target each matches and why'),
 } satisfies Flags
 
@@ -44,6 +48,10 @@ export const reportCommand = {
   examples: [
     ['report acme --compare 7d', 'compared with a week ago'],
     ['report acme --out acme.html', 'a page; also .xlsx, .md, .csv, .json'],
+    [
+      'report acme --for client --out acme.html',
+      'a page to send, with the logo and the words of report: in the job',
+    ],
     ["report acme --explain 'standing desk'", 'why a query has its ranks'],
   ],
   run: report,
@@ -52,9 +60,10 @@ export const reportCommand = {
 /** `rankline report`: where the targets of a job stand, how they moved, and why one query says what it says. */
 export async function report(flags: ReportFlags, terminal: Terminal): Promise<number> {
   rejectWithExplain(flags)
-  rejectInputAsOutput(flags.out, [flags.job, flags.ctr])
+  rejectInputAsOutput(flags.out, [flags.job, flags.ctr, flags.comment])
   const json = flags.explain === undefined ? false : isJsonAsked(flags)
   const format = await chosenReportFormat(flags, terminal)
+  const audience = audienceOf(flags)
   const order = rowOrder(flags)
   const measure = metricOptions(flags)
   const days = serpDays(flags)
@@ -75,6 +84,10 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
     await backfillAndNotify(store, settings, null, (line) => note(terminal, line))
   }
   const look = lookOf(flags, terminal)
+  const presentation =
+    format.document === true
+      ? await presentationOf(await lookSettings(reader, job, settings), { audience, comment: flags.comment })
+      : plainPresentation
   const { ranked, chunks } = await atOneMoment(store, async () => {
     if (flags.explain !== undefined) {
       const { explainQuery } = await import('../../../app/reports/explain.ts')
@@ -83,7 +96,7 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
       return { ranked: null, chunks: asStream(text) }
     }
     const source = await reportSource(store, {
-      ...{ job, settings, date, comparison, measure, order, look, serpDays: days },
+      ...{ job, settings, date, comparison, measure, order, look, presentation, serpDays: days },
       filter: { tags: flags.tag, targets: flags.target },
       raw: flags.raw === true,
     })
@@ -137,18 +150,28 @@ export async function chosenReportFormat(flags: ReportOptions, terminal: Termina
   return format
 }
 
+const noDocument = 'which is no document; --format html, pdf, email, md and xlsx are'
+
 function refuseMeaningless(flags: ReportOptions, format: ReportFormat, named: string): void {
-  const { ctr, absent, kind, sort, serps, raw } = flags
+  const { ctr, absent, kind, sort, serps, raw, for: reader, comment } = flags
   const reasons = [
     ['--ctr', ctr !== undefined && format.measured !== true, 'which has ranks and no figures'],
     ['--absent', absent !== undefined && format.measured !== true, 'which has ranks and no figures'],
     ['--kind', kind !== undefined && format.measured !== true, 'which has ranks and no figures'],
     ['--sort', sort !== undefined && format.sorted !== true, 'which has no rows'],
     ['--serps', serps !== undefined && format.serps !== true, 'which has none; --format html has them'],
+    ['--for', reader !== undefined && format.document !== true, noDocument],
+    ['--comment', comment !== undefined && format.document !== true, noDocument],
     ['--raw', raw === true && format.raw !== true, 'where nothing is ever run; it is for CSV'],
   ] as const
   const found = reasons.find(([, meaningless]) => meaningless)
   if (found !== undefined) throw new UsageError(`${found[0]} has no meaning for ${named}, ${found[2]}`)
+}
+
+/** Who is to read the report. */
+function audienceOf({ for: reader = 'team' }: ReportOptions): Audience {
+  if (reader === 'team' || reader === 'client') return reader
+  throw new UsageError(`--for cannot be '${reader}'; write client or team`)
 }
 
 /** How rows are to be sorted. */
@@ -169,8 +192,8 @@ export function serpDays({ serps }: ReportOptions): number {
 /** What says how ranks are compared, chosen or written has no meaning for one query's evidence. */
 export function rejectWithExplain(flags: ReportOptions): void {
   if (flags.explain === undefined) return
-  const { compare, raw, format, ctr, absent, kind, metrics, sort, serps, tag, target } = flags
-  const others = { compare, raw, format, ctr, absent, kind, metrics, sort, serps, tag, target }
+  const { compare, raw, format, ctr, absent, kind, metrics, sort, serps, tag, target, comment } = flags
+  const others = { compare, raw, format, ctr, absent, kind, metrics, sort, serps, tag, target, comment }
   const meaningless = Object.entries(others).find(([, value]) => value !== undefined)
   if (meaningless !== undefined)
     throw new UsageError(

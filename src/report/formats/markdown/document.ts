@@ -27,6 +27,7 @@ import { type MdColumn, mdLink, mdTable, mdText, toTheRight } from './text.ts'
 /** A report for a pull request, a wiki or an e-mail: Markdown with the tables of GitHub. */
 export const markdownFormat: ReportFormat = {
   chunks: (source) => asStream(markdown(wholeReport(source))),
+  document: true,
   measured: true,
   sorted: true,
 }

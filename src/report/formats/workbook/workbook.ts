@@ -9,6 +9,7 @@ import { competitorsSheet, definitionsSheet, runsSheet, summarySheet, tagsSheet 
 export const workbookFormat: ReportFormat = {
   chunks: (source) => reportWorkbook({ ...wholeReport(source), serps: reportPageData(source) }),
   binary: true,
+  document: true,
   measured: true,
   sorted: true,
 }

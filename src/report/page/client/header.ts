@@ -1,5 +1,6 @@
 import { comparedDays } from '../../summary.ts'
 import type { PageData } from '../data.ts'
+import { kindLine, logo } from './brand.ts'
 import { button, html } from './dom.ts'
 import { filterLabels } from './filters.ts'
 import { count, longDay, mediumDay } from './format.ts'
@@ -25,7 +26,7 @@ export function header(data: PageData): {
   /** @param found the number of keywords, in words */
   show(view: View, found: string): void
 } {
-  const { history } = data
+  const { history, presentation } = data
   const selection = html('dl', 'selection only-print')
   const days = html('p', 'days')
   const own = history.targets.filter((one) => one.own).length
@@ -40,12 +41,12 @@ export function header(data: PageData): {
   const links = shown.map(([id, name]) =>
     html('li', '', html('a', { href: `#${id}`, on: { click: go(id) } }, name)),
   )
-  const title = html('h1', '', html('bdi', '', history.job))
+  const title = html('h1', '', html('bdi', '', presentation.title ?? history.job))
   const print = button('quiet', () => window.print(), {}, 'Print')
   const element = html(
     'header',
     'page-header',
-    html('div', 'title', html('p', 'kind', 'Rank report'), title, days, selection),
+    html('div', 'title', logo(presentation), kindLine(presentation), title, days, selection),
     html('div', 'tools', html('p', 'size', size), print, themeSwitch()),
     html('nav', { 'aria-label': 'Parts of the report' }, html('ul', '', ...links)),
   )

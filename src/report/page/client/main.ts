@@ -1,5 +1,6 @@
 import type { KeywordStatus } from '../../history/keyword-status.ts'
 import type { PageData } from '../data.ts'
+import { footer } from './brand.ts'
 import { controls } from './controls.ts'
 import { drawInSteps, html } from './dom.ts'
 import { type Filters, filtersIn, hashOf, inOrder } from './filters.ts'
@@ -8,6 +9,7 @@ import { comparedText, go, goTo, header, partIn } from './header.ts'
 import { keywordDialog } from './keyword/dialog.ts'
 import { speak } from './language.ts'
 import { answers } from './sections/answers.ts'
+import { comment } from './sections/comment.ts'
 import { competitors } from './sections/competitors.ts'
 import { definitions } from './sections/definitions.ts'
 import { keywordTable } from './sections/keywords.ts'
@@ -37,13 +39,16 @@ function draw(data: PageData, root: HTMLElement): void {
   const tracked = data.history.targets.map(
     (_, place) => data.history.series.filter(({ target }) => target === place).length,
   )
+  const { presentation } = data
   const later = drawInSteps()
   const main = html('main', { id: 'content' })
   root.replaceChildren(
     html('a', { class: 'skip', href: '#overview', on: { click: go('overview') } }, 'Skip to the figures'),
     head.element,
+    ...(presentation.comment === null ? [] : [comment(presentation.comment)]),
     fields.element,
     main,
+    footer(presentation) ?? '',
     dialog.element,
   )
   let lastChange = ''

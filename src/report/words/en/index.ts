@@ -1,8 +1,9 @@
+import { brand } from './brand.ts'
 import { counts } from './counts.ts'
 import { formats } from './formats.ts'
 
 /** Reports in English. A part of the report has a file; other languages have the same files. */
-export const english = { language: 'en' as string, ...formats, counts }
+export const english = { language: 'en' as string, ...formats, brand, counts }
 
 /** All words of a report, and how it writes numbers and days. What English says, every language says. */
 export type Words = typeof english

@@ -1,4 +1,5 @@
-import type { Language, ReportNote, SavedView } from '../model/settings/presentation.ts'
+import type { Language, ReportNote, SavedView } from '../../model/settings/presentation.ts'
+import type { Accent } from './accent.ts'
 
 /** Who reads a report: a client is shown no runs, no credits and no names of operations. */
 export type Audience = 'team' | 'client'
@@ -10,8 +11,7 @@ export interface Presentation {
   readonly agency: string | null
   /** A `data:` address of the picture. */
   readonly logo: string | null
-  /** A CSS colour that can be read on both backgrounds. */
-  readonly accent: string | null
+  readonly accent: Accent | null
   readonly footer: string | null
   readonly language: Language
   readonly audience: Audience
@@ -24,7 +24,7 @@ export interface Presentation {
 export interface Comment {
   /** As it was written. */
   readonly markdown: string
-  /** Harmless HTML: no scripts, no styles, no pictures, links to http, https and mailto only. */
+  /** Harmless HTML, see `commentOf`. */
   readonly html: string
 }
 

@@ -1,0 +1,78 @@
+import { readFile } from 'node:fs/promises'
+import { UsageError } from '../../model/errors.ts'
+import type { JobSettings } from '../../model/job.ts'
+import { badCharacters } from '../../model/values.ts'
+import { sanitize } from '../../output/terminal.ts'
+import { accentOf } from '../../report/presentation/accent.ts'
+import { logoAddress } from '../../report/presentation/logo.ts'
+import type { Audience, Comment, Presentation } from '../../report/presentation/presentation.ts'
+import type { Store } from '../../store/store.ts'
+
+/** What a job says of its report. */
+export type LookSettings = Pick<JobSettings, 'report' | 'views' | 'notes'>
+
+/** What the file of a job says of its report; what its newest run says where the job is named without its file. */
+export async function lookSettings(
+  store: Pick<Store, 'latestRun'>,
+  job: string,
+  file: JobSettings | null,
+): Promise<LookSettings> {
+  return file ?? (await store.latestRun(job))?.settings ?? { report: null, views: null, notes: null }
+}
+
+/** How the report of a job looks. Reads the logo and the comment; throws a sentence where one cannot be used. */
+export async function presentationOf(
+  { report, views, notes }: LookSettings,
+  {
+    audience = 'team',
+    comment,
+  }: { readonly audience?: Audience; readonly comment?: string | undefined } = {},
+): Promise<Presentation> {
+  const { title = null, client = null, agency = null, footer = null } = report ?? {}
+  const { logo = null, accent = null, language = null } = report ?? {}
+  return {
+    ...{ title, client, agency, footer, audience },
+    logo: logo === null ? null : await readLogo(logo),
+    accent: accent === null ? null : accentOf(accent),
+    language: language ?? 'en',
+    views: views ?? [],
+    notes: notes ?? [],
+    comment: comment === undefined ? null : await readComment(comment),
+  }
+}
+
+async function readLogo(file: string): Promise<string> {
+  const bytes = await contentOf(file, 'logo', 'Check logo: under report: in the job file or in rankline.yaml')
+  const read = logoAddress(bytes)
+  if ('value' in read) return read.value
+  throw new UsageError(`The logo ${sanitize(file)} ${sanitize(read.message)}; ${read.fix}`)
+}
+
+/** An analyst's letter is shorter. */
+const mostCommentBytes = 50_000
+
+async function readComment(file: string): Promise<Comment | null> {
+  const bytes = await contentOf(file, 'comment', 'Check the path given to --comment')
+  const refuse = (message: string, fix: string): never => {
+    throw new UsageError(`The comment ${sanitize(file)} ${message}; ${fix}`)
+  }
+  if (bytes.length > mostCommentBytes) refuse('is over 50 kB', 'shorten it, or link to the rest')
+  // Windows editors write lines and a mark of their own.
+  const text = bytes
+    .toString('utf8')
+    .replace(/^\ufeff/, '')
+    .replace(/\r\n?/g, '\n')
+  const mistake = badCharacters(text, true)
+  if (mistake !== null) refuse('is not Markdown in UTF-8', 'save it as plain text in UTF-8')
+  if (text.trim() === '') return null
+  const { commentOf } = await import('../../report/presentation/comment.ts')
+  return commentOf(text.trim())
+}
+
+async function contentOf(file: string, what: string, fix: string): Promise<Buffer> {
+  try {
+    return await readFile(file)
+  } catch (error) {
+    throw new UsageError(`The ${what} ${sanitize(file)} cannot be read. ${fix}`, { cause: error })
+  }
+}

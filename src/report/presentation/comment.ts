@@ -1,0 +1,43 @@
+import { micromark } from 'micromark'
+import { gfm, gfmHtml } from 'micromark-extension-gfm'
+import type { Comment } from './presentation.ts'
+
+/** Without footnotes and check boxes, which would need ids and fields. */
+const withoutFields = {
+  disable: {
+    null: ['gfmFootnoteDefinition', 'gfmFootnoteCall', 'gfmPotentialFootnoteCall', 'tasklistCheck'],
+  },
+}
+
+/** The headings of the report come before those of a comment. */
+const firstHeading = 3
+
+const allowed = /^(p|ul|ol|li|blockquote|pre|code|em|strong|del|hr|br|table|thead|tbody|tr|th|td)$/
+const allowedAttribute = /\s(?:align="(?:left|right|center)"|start="\d+")/g
+
+/**
+ * Makes harmless HTML of Markdown: HTML in it is shown as text, pictures as their description, and only links to http, https and
+ * mailto stay links.
+ */
+export function commentOf(markdown: string): Comment {
+  const html = micromark(markdown, { extensions: [gfm(), withoutFields], htmlExtensions: [gfmHtml()] })
+  return { markdown, html: harmless(html) }
+}
+
+/** Keeps the allowed tags of what micromark writes. It escapes every `<` and `"` of the comment itself. */
+function harmless(html: string): string {
+  const openLinks: boolean[] = []
+  return html.replace(/<(\/?)(\w+)([^>]*)>/g, (_, end: string, name: string, attributes: string) => {
+    if (name === 'a' && end !== '') return openLinks.pop() === true ? '</a>' : ''
+    if (name === 'a') {
+      const [, to] = /\shref="((?:https?:\/\/|mailto:)[^"]*)"/i.exec(attributes) ?? []
+      const isLink = to !== undefined && !openLinks.includes(true)
+      openLinks.push(isLink)
+      return isLink ? `<a href="${to}" target="_blank" rel="noopener noreferrer">` : ''
+    }
+    if (name === 'img') return /\salt="([^"]*)"/.exec(attributes)?.[1] ?? ''
+    const [, level] = /^h([1-6])$/.exec(name) ?? []
+    if (level !== undefined) return `<${end}h${Math.min(6, Number(level) + firstHeading - 1)}>`
+    return allowed.test(name) ? `<${end}${name}${attributes.match(allowedAttribute)?.join('') ?? ''}>` : ''
+  })
+}
