@@ -1,3 +1,4 @@
+import type { SerpFeature } from '../model/features.ts'
 import type { Run, RunQuality } from '../model/run.ts'
 import type { TrackingStore } from '../store/reports.ts'
 import type { BuiltHistory } from './history/build-history.ts'
@@ -60,7 +61,9 @@ export interface ReportSource {
   /** The period that was asked for. */
   readonly asked: AskedPeriod
   readonly presentation: Presentation
-  readonly store: Pick<TrackingStore, 'firstResults' | 'unbrokenDepth' | 'runQuality'>
+  readonly store: Pick<TrackingStore, 'firstResults' | 'unbrokenDepth' | 'featuresIn' | 'runQuality'>
+  /** What answers of an operation can show beside their results. */
+  readonly featuresOf: (operation: string) => readonly SerpFeature[]
   readonly look: TextLook & { readonly ascii: boolean }
   /** CSV for programs: text that a spreadsheet would read as a formula is not changed. */
   readonly raw: boolean

@@ -185,8 +185,13 @@ export interface TrackingStore {
   firstResults(look: ResultsFilter): readonly FirstResult[]
   /** Distinct results of a query of a run that were checked without a gap; infinite where the results ended. */
   unbrokenDepth(run: number, query: number): number
+  /** What the first pages of a run had beside their results; without pages that have no answer. */
+  featuresIn(run: number): readonly FoundFeatures[]
   runQuality(run: number): RunQuality
 }
+
+/** The features of a page as bits, see `model/features`. */
+export type FoundFeatures = readonly [query: number, features: number]
 
 export interface AskedRun {
   readonly queries: readonly AskedKeyword[]

@@ -1,3 +1,4 @@
+import { featuresOf } from '../../catalog/features.ts'
 import type { JobSettings } from '../../model/job.ts'
 import { type RowOrder, sortRows } from '../../report/formats/rows.ts'
 import type { AskedPeriod } from '../../report/history/period.ts'
@@ -32,7 +33,7 @@ export async function reportSource(store: Store, request: ReportRequest): Promis
     absent: measure.absent ?? 'depth',
   })
   return {
-    ...{ job, measure, store, look: request.look },
+    ...{ job, measure, store, look: request.look, featuresOf },
     ranked: order === undefined ? ranked : { ...ranked, report: () => sortRows(ranked.report(), order) },
     asked: request.asked ?? { period: null, compare: null },
     presentation: request.presentation ?? plainPresentation,

@@ -1,26 +1,19 @@
-import { addDays } from '../../model/time.ts'
 import type { FirstResult } from '../../store/reports.ts'
-import { baselineOrder } from '../history/keyword-status.ts'
-import type { ComparisonDay } from '../history/movement.ts'
+import { featureHistory } from '../history/feature-history.ts'
 import type { Keyword, RankHistory, RankSeries } from '../history/rank-history.ts'
 import { rankingLink } from '../metrics/serps.ts'
 import { builtHistory, lastRuns, type ReportSource } from '../report.ts'
 import type { Citation, PageData, Serp } from './data.ts'
+import { type SerpChoice, type SerpDays, serpDays, serpDaysOf } from './serp-days.ts'
 
 const shownResults = 10
 /** More than any AI answer has. */
 const mostReferences = 1_000
 
-export interface SerpChoice {
-  /** Further days that the page offers to compare with. */
-  readonly offered?: readonly ComparisonDay[]
-  /** Days before the last one, beside the compared days. */
-  readonly serpDays?: number
-}
-
 /** The history with the first results of the last day, of the compared one, and of further days. */
 export function reportPageData(source: ReportSource, choice: SerpChoice = {}): PageData {
-  const { ranked, measure, store, asked, presentation } = source
+  const { isPage = false } = choice
+  const { ranked, measure, store, asked, presentation, featuresOf } = source
   const { compare, runs } = ranked
   const { history, queryIds } = builtHistory(source)
   const [texts, links, sites] = [stringTable(), stringTable(), stringTable()]
@@ -30,7 +23,8 @@ export function reportPageData(source: ReportSource, choice: SerpChoice = {}): P
   for (const one of history.series) seriesOf[one.keyword]?.push(one)
   const serps: Serp[] = []
   const citations: Citation[] = []
-  for (const { keyword, day, isOffered } of serpsToShow(history.days, seriesOf, compare, choice)) {
+  const wanted = serpDays(history.days, compare, history.keywords.length, choice)
+  for (const { keyword, day, isOffered } of serpsToShow(seriesOf, wanted)) {
     const query = queryIds[keyword] as number
     const { kind } = history.keywords[keyword] as Keyword
     const checked = (runsOn.get(history.days[day] as string) ?? [])
@@ -68,35 +62,18 @@ export function reportPageData(source: ReportSource, choice: SerpChoice = {}): P
     runs: lastRuns(runs, store),
     serps,
     citations,
+    features: isPage ? featureHistory({ ...history, queryIds, runs, store, featuresOf }) : [],
     texts: texts.strings,
     links: links.strings,
     sites: sites.strings,
   }
 }
 
-/**
- * Each keyword with its known days among the last, the compared, the recent and the offered ones.
- */
-function* serpsToShow(
-  days: readonly string[],
-  seriesOf: readonly (readonly RankSeries[])[],
-  compare: ComparisonDay | null,
-  { offered = [], serpDays = 0 }: SerpChoice,
-) {
-  const last = days.length - 1
-  const latest = days[last]
-  if (latest === undefined) return
-  const order = baselineOrder(days, compare)
-  const furtherOrders = offered.map((asked) => baselineOrder(days, asked))
-  const since = addDays(latest, -serpDays)
-  const recent = days.flatMap((date, day) => (date > since ? [day] : []))
+/** Each keyword with its days that are known. */
+function* serpsToShow(seriesOf: readonly (readonly RankSeries[])[], wanted: SerpDays) {
   for (const [keyword, series] of seriesOf.entries()) {
     const isKnown = (day: number): boolean => series.some(({ cells }) => (cells[day] ?? 0) !== 0)
-    const compared = order.find(isKnown)
-    const wanted = new Set([...recent, ...(compared === undefined ? [] : [compared]), last])
-    const further = furtherOrders.flatMap((one) => one.find(isKnown) ?? [])
-    for (const day of [...new Set([...wanted, ...further])].sort((a, b) => a - b))
-      if (isKnown(day)) yield { keyword, day, isOffered: !wanted.has(day) }
+    for (const one of serpDaysOf(wanted, isKnown)) yield { keyword, ...one }
   }
 }
 

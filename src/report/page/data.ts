@@ -1,4 +1,5 @@
 import type { RunQuality } from '../../model/run.ts'
+import { cutFeatures, type KeywordFeatures } from '../history/features.ts'
 import { daysOf, filterHistory, type HistoryFilter, isBetween, isIn } from '../history/filter-history.ts'
 import type { ComparisonDay } from '../history/movement.ts'
 import type { AskedPeriod } from '../history/period.ts'
@@ -19,6 +20,8 @@ export interface PageData {
   readonly runs: readonly RunQuality[]
   readonly serps: readonly Serp[]
   readonly citations: readonly Citation[]
+  /** What the result pages of keywords had beside their results. */
+  readonly features: readonly KeywordFeatures[]
   /** Titles of `serps`. */
   readonly texts: readonly string[]
   /** Registrable domains of `serps`. */
@@ -62,6 +65,7 @@ export interface Citation {
 export function filterPage(data: PageData, filter: HistoryFilter): PageData {
   const history = filterHistory(data.history, filter)
   const range = daysOf(data.history.days, filter)
+  const isWhole = range.start === 0 && range.end === data.history.days.length
   const keywords = new Set(history.series.map(({ keyword }) => keyword))
   const cut = <T extends { readonly keyword: number; readonly day: number }>(all: readonly T[]) =>
     all
@@ -73,5 +77,8 @@ export function filterPage(data: PageData, filter: HistoryFilter): PageData {
     runs: data.runs.filter(({ date }) => isBetween(date, filter)),
     serps: cut(data.serps),
     citations: cut(data.citations),
+    features: data.features
+      .filter(({ keyword }) => keywords.has(keyword))
+      .map((one) => (isWhole ? one : cutFeatures(one, range))),
   }
 }

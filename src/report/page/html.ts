@@ -1,19 +1,15 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { comparisonDay, offeredBack } from '../history/movement.ts'
 import type { Presentation } from '../presentation/presentation.ts'
-import { builtHistory, type ReportFormat } from '../report.ts'
+import type { ReportFormat } from '../report.ts'
 import { wordsOf } from '../words/words.ts'
 import { reportPageData } from './build-data.ts'
 import type { PageData } from './data.ts'
+import { packed } from './packed.ts'
 
 /** The HTML report, with the results of every day that it offers to compare with. */
 export const pageFormat: ReportFormat = {
-  chunks: (source) => {
-    const { days } = builtHistory(source).history
-    const offered = offeredBack.flatMap((back) => comparisonDay(back, days) ?? [])
-    return page(reportPageData(source, { offered, serpDays: source.serpDays }))
-  },
+  chunks: (source) => page(reportPageData(source, { isPage: true, serpDays: source.serpDays })),
   document: true,
   measured: true,
   serps: true,
@@ -54,7 +50,7 @@ export async function* reportPage(data: PageData, assets: PageAssets): AsyncGene
 <noscript><p>${say.brand.needsScript}</p></noscript>
 <div id="report"></div>
 <script id="page-data" type="application/json">`
-  for (const piece of jsonPieces(data)) yield escapedJson(piece)
+  for (const piece of jsonPieces(packed(data))) yield escapedJson(piece)
   yield `</script>
 <script type="module">${script}</script>
 </body>

@@ -149,6 +149,7 @@ test('a page of less shows the results, citations and runs of what is left', () 
     runs: [1, 2, 3].map((day) => ({ ...run, run: day, date: march(day) })),
     serps: [0, 1, 2].flatMap((day) => [0, 1].map((keyword) => aSerp([keyword], { keyword, day }))),
     citations: [0, 2].map((day) => ({ keyword: 0, day, references: 1, cited: [] })),
+    features: [0, 1].map((keyword) => ({ keyword, changes: [0, 1, 2, 33] })),
     texts: [],
     sites: [],
     links: [],
@@ -161,4 +162,5 @@ test('a page of less shows the results, citations and runs of what is left', () 
     [0, 1],
   ])
   expect(less.citations.map(({ day }) => day)).toEqual([1])
+  expect(less.features).toEqual([{ keyword: 0, changes: [0, 1, 1, 33] }])
 })

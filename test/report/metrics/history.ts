@@ -85,7 +85,7 @@ export function aPageOf(history: RankHistory, more: Partial<PageData> = {}): Pag
       measure: { curve },
       runs: [],
     },
-    ...{ serps: [], citations: [], texts: [], sites: [], links: [] },
+    ...{ serps: [], citations: [], features: [], texts: [], sites: [], links: [] },
     ...more,
   }
 }

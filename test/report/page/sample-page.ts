@@ -1,5 +1,6 @@
 import type { RunQuality } from '../../../src/model/run.ts'
 import { addDays } from '../../../src/model/time.ts'
+import type { KeywordFeatures } from '../../../src/report/history/features.ts'
 import {
   absentCell,
   type Keyword,
@@ -104,6 +105,7 @@ export function samplePage({
     runs: days.slice(-30).map((date, index) => runOf(date, index, wanted, random)),
     serps,
     citations,
+    features: keywords.map((keyword, index) => featuresOn(keyword, index, length)),
     texts: texts.all,
     sites: sites.all,
     links: otherLinks.all,
@@ -262,6 +264,16 @@ function citationOf(
     return [{ target, indexes: random() < 0.2 ? [1, 3] : [Math.floor(random() * references)] }]
   })
   return { keyword, day, references, cited }
+}
+
+/** A state for each of a few stretches of days: what is known, and what of it was there. */
+function featuresOn({ kind }: Keyword, index: number, length: number): KeywordFeatures {
+  const known = kind === 'organic' ? 0b00111 : 0b00010
+  const changes = [0, 0.3, 0.35, 0.7].flatMap((share, part) => {
+    const found = known & ([0b00101, 0b00111, 0b00100, 0b00110, 0b00010][(index + part) % 5] ?? 0)
+    return [Math.floor(share * length), part === 1 ? 0 : known | (found << 5)]
+  })
+  return { keyword: index, changes: length < 10 ? changes.slice(0, 2) : changes }
 }
 
 function runOf(date: string, index: number, keywords: number, random: () => number): RunQuality {

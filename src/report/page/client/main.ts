@@ -1,5 +1,6 @@
 import type { KeywordStatus } from '../../history/keyword-status.ts'
 import type { PageData } from '../data.ts'
+import { type PackedPage, unpacked } from '../packed.ts'
 import { footer } from './brand.ts'
 import { controls } from './controls.ts'
 import { drawInSteps, html } from './dom.ts'
@@ -160,5 +161,5 @@ function leadOf(view: View): string {
 
 /** Reads the JSON in the page. */
 async function pageData(): Promise<PageData> {
-  return JSON.parse(document.getElementById('page-data')?.textContent ?? '') as PageData
+  return unpacked(JSON.parse(document.getElementById('page-data')?.textContent ?? '') as PackedPage)
 }

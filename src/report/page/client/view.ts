@@ -92,13 +92,14 @@ export function countedView(view: View): View {
  * @param fits whether to keep each keyword, by its place
  */
 function keep(data: PageData, fits: readonly boolean[]): PageData {
-  const { history, serps, citations } = data
+  const { history, serps, citations, features } = data
   const isWanted = ({ keyword }: { readonly keyword: number }): boolean => fits[keyword] === true
   return {
     ...data,
     history: { ...history, series: history.series.filter(isWanted) },
     serps: serps.filter(isWanted),
     citations: citations.filter(isWanted),
+    features: features.filter(isWanted),
   }
 }
 

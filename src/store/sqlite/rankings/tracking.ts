@@ -21,6 +21,7 @@ import {
 } from '../schema.ts'
 import { restingQueries as resting } from '../unattended/schema.ts'
 import { askedQueries, isAsked, targetOrder } from '../views.ts'
+import { featuresIn } from './features.ts'
 import { rankOf, textOf } from './serps.ts'
 
 const queryText = {
@@ -175,6 +176,7 @@ export function trackingStore(db: Database): TrackingStore {
       return [...first.values()]
     },
     unbrokenDepth: (run, query) => deepest.one(db, { run, query }).depth ?? 0,
+    featuresIn: (run) => featuresIn(db, run),
     runQuality: (run) => runQuality(db, run),
   }
 }

@@ -1,0 +1,106 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { featuresOf } from '../../../src/catalog/features.ts'
+import { featureBits, type SerpFeature, serpFeatures } from '../../../src/model/features.ts'
+import { featureHistory } from '../../../src/report/history/feature-history.ts'
+import { changesOf, cutFeatures, featureIn, featureStates } from '../../../src/report/history/features.ts'
+import { testTable } from '../../support/test-table.ts'
+import { aHistory, march } from '../metrics/history.ts'
+
+testTable<[string, SerpFeature[]]>([
+  ['alpha.search', ['knowledge', 'related']],
+  ['alpha.light', []],
+  ['alpha.ai', ['ai']],
+  ['alpha.news', ['news']],
+  ['alpha.videos', ['videos']],
+  ['alpha.images', []],
+  ['alpha.autocomplete', []],
+  ['beta.search', []],
+  ['gamma.search', []],
+])('answers of %s can show what the service documents', (operation, features) => {
+  expect(featuresOf(operation)).toEqual(features)
+})
+
+const aState = fc.nat(2 ** (2 * serpFeatures.length) - 1)
+
+test('days are cut, and those that stay say what they said', () => {
+  fc.assert(
+    fc.property(fc.array(aState, { maxLength: 8 }), fc.nat(8), fc.nat(8), (states, one, other) => {
+      const [start, end] = [
+        Math.min(one, other, states.length),
+        Math.min(Math.max(one, other), states.length),
+      ]
+      const whole = { keyword: 3, changes: changesOf(states) }
+      expect(featureStates(whole, states.length)).toEqual(states)
+      const cut = cutFeatures(whole, { start, end })
+      expect(featureStates(cut, end - start)).toEqual(states.slice(start, end))
+    }),
+  )
+})
+
+/** Runs by day and number: what the answer to each query had. */
+function told(
+  operations: readonly string[],
+  runs: readonly (readonly [day: number, found: Readonly<Record<number, readonly SerpFeature[]>>])[],
+) {
+  const { keywords } = aHistory(
+    operations.map((operation) => ({ query: 'desk', operation, params: { gl: 'us' }, cells: [1] })),
+  )
+  const days = [1, 2, 3].map(march)
+  const features = featureHistory({
+    ...{ days, keywords, queryIds: operations.map((_, place) => place + 100), featuresOf },
+    runs: runs.map(([day], place) => ({ id: place + 1, date: march(day) })),
+    store: {
+      featuresIn: (run) =>
+        Object.entries(runs[run - 1]?.[1] ?? {}).map(([place, found]) => [
+          Number(place) + 100,
+          featureBits(found),
+        ]),
+    },
+  })
+  return features.map((one) =>
+    featureStates(one, days.length).map((state) =>
+      serpFeatures
+        .flatMap((feature) => {
+          const there = featureIn(state, feature)
+          return there === null ? [] : [there ? feature : `no ${feature}`]
+        })
+        .join(', '),
+    ),
+  )
+}
+
+test('a day without an answer is unknown, not absent', () => {
+  expect(
+    told(
+      ['alpha.search'],
+      [
+        [1, { 0: ['knowledge'] }],
+        [2, {}],
+        [3, { 0: ['related'] }],
+      ],
+    ),
+  ).toEqual([['knowledge, no related', '', 'no knowledge, related']])
+})
+
+test('what one operation says of a search counts for all of its keywords', () => {
+  const both = 'no knowledge, ai, related'
+  expect(told(['alpha.search', 'alpha.ai'], [[2, { 0: ['related'], 1: ['ai'] }]])).toEqual([
+    ['', both, ''],
+    ['', both, ''],
+  ])
+})
+
+test('an operation that cannot show a feature says nothing of it', () => {
+  expect(told(['beta.search'], [[1, { 0: [] }]])).toEqual([])
+})
+
+test('of two runs on a day the later one speaks, where it has an answer', () => {
+  const runs = [
+    [1, { 0: ['knowledge'] }],
+    [1, {}],
+    [2, { 0: ['knowledge'] }],
+    [2, { 0: [] }],
+  ] as const
+  expect(told(['alpha.search'], runs)).toEqual([['knowledge, no related', 'no knowledge, no related', '']])
+})

@@ -1,0 +1,43 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Serp, SerpResult } from '../../../src/report/page/data.ts'
+import { packed, unpacked } from '../../../src/report/page/packed.ts'
+import { aHistory, aPageOf } from '../metrics/history.ts'
+
+const place = fc.option(fc.nat(5))
+const aResult = fc.tuple(
+  fc.integer({ min: 1, max: 10 }),
+  place,
+  place,
+  place,
+  fc.subarray([0, 1, 2]),
+) as fc.Arbitrary<SerpResult>
+const serps: fc.Arbitrary<Serp[]> = fc.array(
+  fc.record({
+    keyword: fc.nat(3),
+    day: fc.nat(3),
+    depth: fc.nat(10),
+    results: fc.uniqueArray(aResult, { selector: ([rank]) => rank }).map((all) => all.toSorted(byRank)),
+  }),
+)
+
+function byRank([a]: SerpResult, [b]: SerpResult): number {
+  return a - b
+}
+
+test('a packed page is the same page', () => {
+  fc.assert(
+    fc.property(serps, (all) => {
+      const page = aPageOf(aHistory([{ cells: [1] }]), { serps: all })
+      expect(unpacked(JSON.parse(JSON.stringify(packed(page))))).toEqual(page)
+    }),
+  )
+})
+
+test('a result that stays is in the file once', () => {
+  const results = [[1, 0, 0, 0, [1]] as const, [2, 1, 1, 1, []] as const]
+  const all = [0, 1, 2].map((day) => ({ keyword: 0, day, depth: 10, results }))
+  const page = packed(aPageOf(aHistory([{ cells: [1] }]), { serps: all }))
+  expect(page.results).toHaveLength(2)
+  expect(page.serps).toEqual([0, 1, 2].map((day) => [0, day, 10, 0, 1]))
+})
