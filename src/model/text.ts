@@ -63,6 +63,14 @@ export function size(bytes: number): string {
   return `${(bytes / unit).toFixed(1)} ${name}`
 }
 
+/** What spreadsheets take for the beginning of a formula, in half and full width, and what they skip before one. */
+const formulaSigns = new Set(['=', '+', '-', '@', '\t', '\r', '\uff1d', '\uff0b', '\uff0d', '\uff20'])
+
+/** Text that no spreadsheet runs as a formula: a quote stands before one. */
+export function withoutFormula(text: string): string {
+  return formulaSigns.has(text.charAt(0)) ? `'${text}` : text
+}
+
 const unitMs: Readonly<Record<string, number>> = {
   s: 1000,
   m: 60_000,

@@ -1,4 +1,5 @@
 import { stringify } from 'csv-stringify/sync'
+import { withoutFormula } from '../../model/text.ts'
 import { type Cells, type TextOptions, textChunks } from './format.ts'
 
 /** Rows as CSV, with the names of the columns in the first line. */
@@ -10,7 +11,7 @@ export function writeCsv(rows: Iterable<Cells>, options: TextOptions): AsyncGene
 const batchRows = 50
 
 function* lines(rows: Iterable<Cells>, { columns, raw }: TextOptions): Generator<string> {
-  const options = { escape_formulas: !raw }
+  const options = raw ? {} : { cast: { string: withoutFormula } }
   yield stringify([columns.map(({ name }) => name)])
   let batch: Cells[] = []
   for (const row of rows) {

@@ -38,7 +38,7 @@ export function formatsOf(locale: string): Formats {
   }
   const day = (options: Intl.DateTimeFormatOptions) => {
     const dates = new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' })
-    return (text: string): string => dates.format(Date.parse(text))
+    return (text: string): string => (text === '' ? '' : dates.format(Date.parse(text)))
   }
   const lists = new Intl.ListFormat(locale, { type: 'conjunction' })
   return {

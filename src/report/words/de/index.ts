@@ -2,6 +2,7 @@ import type { Words } from '../en/index.ts'
 import { brand } from './brand.ts'
 import { counts } from './counts.ts'
 import { formats } from './formats.ts'
+import { tables } from './tables.ts'
 
 /** Reports in German. */
-export const german: Words = { language: 'de', ...formats, brand, counts }
+export const german: Words = { language: 'de', ...formats, brand, counts, tables }

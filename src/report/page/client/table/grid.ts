@@ -1,6 +1,15 @@
 import { button, html, onResize } from '../dom.ts'
-import { number } from '../format.ts'
-import { type GridColumn, type SortOrder, sortable, sorted, tableRow, wholeTable } from './simple-table.ts'
+import { say } from '../language.ts'
+import {
+  type GridColumn,
+  type SortOrder,
+  sortable,
+  sorted,
+  tableRow,
+  takenColumns,
+  wholeTable,
+} from './simple-table.ts'
+import { tableTools } from './take-away.ts'
 
 export interface Grid<Row> {
   readonly label: string
@@ -71,6 +80,7 @@ export function grid<Row>({
   const more = button('quiet more-rows', showMore, { hidden: true })
   const note = html('p', 'note only-print')
   const nothing = html('p', { class: 'empty', hidden: true }, empty)
+  const tools = tableTools({ label, columns: takenColumns(columns), rows: () => rows })
   // Remembered, because reading them while the page changes makes the browser compute its layout at once.
   let [scrolled, height] = [0, usualHeight]
   const onScroll = (): void => {
@@ -93,7 +103,7 @@ export function grid<Row>({
   })
   drawHead()
   return {
-    element: html('div', 'grid-frame', box, paper, more, nothing, note),
+    element: html('div', 'grid-frame', box, paper, more, nothing, tools, note),
     show: (next) => {
       given = next
       arrange()
@@ -107,6 +117,7 @@ export function grid<Row>({
     table.setAttribute('aria-rowcount', String(rows.length + 1))
     box.hidden = rows.length === 0
     nothing.hidden = rows.length > 0
+    tools.hidden = rows.length === 0
     drawn = ''
     if (scrolled !== 0) {
       scrolled = 0
@@ -134,12 +145,9 @@ export function grid<Row>({
     const from = whole ? 0 : Math.max(0, Math.floor(scrolled / high) - margin)
     const seen = printed ? printedRows : whole ? most : Math.ceil(height / high) + 2 * margin
     const to = Math.min(rows.length, from + seen)
-    note.textContent =
-      rows.length > printedRows
-        ? `The first ${number(printedRows)} of ${number(rows.length)} rows. A CSV export has them all.`
-        : ''
+    note.textContent = rows.length > printedRows ? say.tables.printed(printedRows, rows.length) : ''
     more.hidden = printed || !whole || to === rows.length
-    more.textContent = `${number(Math.min(narrowRows, rows.length - to))} more of ${number(rows.length)}`
+    more.textContent = say.tables.more(Math.min(narrowRows, rows.length - to), rows.length)
     const next = `${from}-${to} ${high} ${printed}`
     if (next === drawn) return
     const focused = body.contains(document.activeElement)

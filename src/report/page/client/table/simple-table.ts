@@ -1,9 +1,17 @@
 import { type Attributes, ariaHidden, breakable, button, type Child, html } from '../dom.ts'
+import { say } from '../language.ts'
+import type { TakenValue } from './delimited.ts'
+import { shownText, type TakenColumn, tableTools } from './take-away.ts'
 
 export interface Column<Row> {
   readonly title: string
   readonly class?: string
   cell(row: Row): Child
+  /**
+   * What copies and CSV files have: the text of the cell by default. A list where the cell shows several things; an empty
+   * one for pictures.
+   */
+  readonly taken?: ((row: Row) => TakenValue) | readonly TakenColumn<Row>[]
 }
 
 /** A column that rows can be sorted by, if it has a value. */
@@ -16,11 +24,24 @@ export interface GridColumn<Row> extends Column<Row> {
 }
 
 /** A column of numbers. */
-export function figures<Row>(title: string, cell: (row: Row) => Child, more = ''): Column<Row> {
-  return { title, class: `figure${more}`, cell }
+export function figures<Row>(
+  title: string,
+  cell: (row: Row) => Child,
+  more = '',
+  taken?: (row: Row) => TakenValue,
+): Column<Row> {
+  return { title, class: `figure${more}`, cell, ...(taken === undefined ? {} : { taken }) }
 }
 
-/** A table of few rows. */
+/** What the columns give to copies and CSV files. */
+export function takenColumns<Row>(columns: readonly Column<Row>[]): readonly TakenColumn<Row>[] {
+  return columns.flatMap(({ title, cell, taken }): readonly TakenColumn<Row>[] => {
+    if (taken === undefined) return [{ title, of: (row) => shownText(cell(row)) }]
+    return typeof taken === 'function' ? [{ title, of: taken }] : taken
+  })
+}
+
+/** A table of few rows, with buttons that copy and save it. */
 export function simpleTable<Row>(
   label: string,
   rows: readonly Row[],
@@ -28,8 +49,13 @@ export function simpleTable<Row>(
 ): HTMLElement {
   return html(
     'div',
-    { class: 'table-frame', tabindex: 0, role: 'group', 'aria-label': label },
-    wholeTable(columns, rows, html('caption', 'sr-only', label)),
+    'table-box',
+    html(
+      'div',
+      { class: 'table-frame', tabindex: 0, role: 'group', 'aria-label': label },
+      wholeTable(columns, rows, html('caption', 'sr-only', label)),
+    ),
+    tableTools({ label, columns: takenColumns(columns), rows: () => rows }),
   )
 }
 
@@ -73,8 +99,6 @@ export interface SortOrder {
   readonly descending: boolean
 }
 
-const collator = new Intl.Collator('en', { numeric: true })
-
 /** Rows in the order of a column; equal ones stay as they were. */
 export function sorted<Row>(
   rows: readonly Row[],
@@ -84,6 +108,7 @@ export function sorted<Row>(
   const value = columns.find(({ key }) => key === by)?.value
   if (value === undefined) return rows
   const sign = descending ? -1 : 1
+  const collator = new Intl.Collator(say.language, { numeric: true })
   const keyed = rows.map((row) => ({ row, key: value(row) }))
   keyed.sort((a, b) => {
     if (a.key === null || b.key === null) return Number(a.key === null) - Number(b.key === null)
