@@ -2,7 +2,14 @@ import type { ResultKind } from '../model/result.ts'
 import { ranksOn, valueOn } from './history/keyword-status.ts'
 import { type Keyword, type RankHistory, type RankSeries, unknown } from './history/rank-history.ts'
 import { type Bucket, buckets, type Distribution, distribution } from './metrics/distribution.ts'
-import { type Coverage, type Figure, figure, type MetricOptions, type Sample } from './metrics/figure.ts'
+import {
+  type Coverage,
+  type Figure,
+  figure,
+  type MetricOptions,
+  type Sample,
+  sumFigure,
+} from './metrics/figure.ts'
 import { type HeadlineName, headlineMetrics } from './metrics/index.ts'
 
 /** The figures of a target on one day. */
@@ -104,7 +111,7 @@ const termNames = ['numerator', 'denominator', 'uncounted'] as const
 function termsOf(seen: Sample, measure: MetricOptions): readonly number[] {
   return headlineMetrics.flatMap(({ compute }) => {
     const figure = compute([seen], measure)
-    return termNames.map((term) => figure[term])
+    return termNames.map((term) => figure[term] ?? 0)
   })
 }
 
@@ -229,9 +236,13 @@ function addTo({ counts, coverage, terms }: Sum, tally: Tally, day: number): voi
 }
 
 function dayOf(day: string, asked: number, { counts, coverage, terms }: Sum): DailyFigures {
-  const named = headlineMetrics.map(({ name }, place) => {
+  const named = headlineMetrics.map((metric, place) => {
     const [numerator = 0, denominator = 0, uncounted = 0] = terms.slice(place * termNames.length)
-    return [name, figure(numerator, denominator, coverage, uncounted)] as const
+    const isSum = metric.denominator === null
+    return [
+      metric.name,
+      isSum ? sumFigure(numerator, coverage, uncounted) : figure(numerator, denominator, coverage, uncounted),
+    ] as const
   })
   const { observed } = coverage
   return {

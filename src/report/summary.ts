@@ -113,11 +113,12 @@ export function linesOf(
 
 /** How many keywords a metric could not count because they lack something that it needs. */
 export function uncountedTexts(target: TargetSummary | undefined, parts: readonly Part[]): readonly string[] {
-  return headlineMetrics.flatMap(({ name, needs, byClicks }) => {
+  const all = headlineMetrics.flatMap(({ name, needs, byClicks }) => {
     const uncounted = target?.figures[name].uncounted ?? 0
     const isMentioned = needs !== undefined && (!byClicks || parts.every(({ kind }) => hasClicks(kind)))
     return isMentioned && uncounted > 0 ? [`Without ${needs}: ${count(uncounted, 'keyword')}.`] : []
   })
+  return [...new Set(all)]
 }
 
 /** The figures of one target, part by part. */

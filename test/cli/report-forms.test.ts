@@ -34,7 +34,7 @@ const dayOf = (cell: unknown): string => (cell as Date).toISOString().slice(0, 1
 describe('a form', () => {
   test('for the terminal has the figures, then the table with trends', async () => {
     const [figures, table, footer] = (await said()).split('\n\n')
-    expect(figures).toMatch(/^target +ranked +visibility +share of voice +average position$/m)
+    expect(figures).toMatch(/^target +ranked +visibility +share of voice +average position +clicks a month$/m)
     expect(table).toMatch(/^query +target +rank +change +trend +best +best on +page$|^query +locale /m)
     expect(table?.split('\n')).toHaveLength(1 + 3 * 3)
     expect(footer).toContain('trend: the last days with a run')

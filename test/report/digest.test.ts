@@ -35,6 +35,7 @@ test('a digest tells the figures of each own target, then what the week came to'
     'Visibility: 40.0% (▲ 26.7)',
     'Share of voice: 20.0% (▲ 13.3)',
     'Average position: 5.3 (▲ 8.3)',
+    'Estimated clicks a month: 60 (▲ 40)',
     'Top 10: 2 of 3 keywords (=)',
     'Keywords: 1 up, 1 down, 1 entered, 0 left',
     'The week',

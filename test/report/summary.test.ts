@@ -272,11 +272,11 @@ describe('day by day', () => {
       unknown: distribution.unknown,
     }))
     expect(days).toEqual([
-      // 0.5 / 1, 50 / 100, (1 + 11) / 2
-      { day: march(1), coverage: [1, 2, 2], values: [0.5, 0.5, 6], unknown: 0 },
-      { day: march(2), coverage: [0, 0, 1], values: [null, null, null], unknown: 1 },
-      // 0.2 / 0.5, 20 / 100, 2; what is missing on the last day is unknown
-      { day: march(3), coverage: [1, 1, 2], values: [0.4, 0.2, 2], unknown: 1 },
+      // 0.5 / 1, 50 / 100, (1 + 11) / 2, 100 x 0.5
+      { day: march(1), coverage: [1, 2, 2], values: [0.5, 0.5, 6, 50], unknown: 0 },
+      { day: march(2), coverage: [0, 0, 1], values: [null, null, null, null], unknown: 1 },
+      // 0.2 / 0.5, 20 / 100, 2, 100 x 0.2; what is missing on the last day is unknown
+      { day: march(3), coverage: [1, 1, 2], values: [0.4, 0.2, 2, 20], unknown: 1 },
     ])
   })
 

@@ -4,13 +4,13 @@ import { asStream } from '../../output/formats/format.ts'
 import { asciiSigns, type Column, colored, formatTable, wrap } from '../../output/table.ts'
 import { sanitize, textWidth } from '../../output/terminal.ts'
 import { askedText, changeText, daysText, rowLocale, shortUrl, trend, trendLegend } from '../cells.ts'
-import { definitionOf, deltaText, valueText } from '../headline.ts'
+import { columnMetrics, definitionOf, deltaText, valueText } from '../headline.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import type { ComparisonDay } from '../history/movement.ts'
 import { kindLabels } from '../history/parts.ts'
 import { buckets } from '../metrics/distribution.ts'
 import type { HeadlineMetric } from '../metrics/figure.ts'
-import { type HeadlineName, headlineMetrics } from '../metrics/index.ts'
+import { type HeadlineName, ratioMetrics } from '../metrics/index.ts'
 import { movementNames } from '../metrics/movements.ts'
 import { builtHistory, type ReportFormat, type ReportSource, type TextLook } from '../report.ts'
 import { type RankReport, rankCell, suspectLines } from '../rows.ts'
@@ -158,12 +158,13 @@ export function summaryText(summary: Summary, { width, color }: TextLook): strin
   if (targets.length === 0) return ''
   const lines = linesOf(summary, summary.parts)
   const engines = summary.parts.length > 1
-  const cells = headlineMetrics.map((metric) => figureCells(metric, lines))
+  const shown = columnMetrics(lines)
+  const cells = shown.map((metric) => figureCells(metric, lines))
   const columns: readonly Column[] = [
     { title: 'target', shrinks: true },
     ...(engines ? [{ title: 'engine' }] : []),
     { title: 'ranked', align: 'right' },
-    ...headlineMetrics.map(({ label }) => ({ title: label, align: 'right' as const })),
+    ...shown.map(columnOf),
   ]
   const rows = lines.map((one, index) => [
     sanitize(one.target.label),
@@ -177,6 +178,13 @@ export function summaryText(summary: Summary, { width, color }: TextLook): strin
     own.length < 2 ? '' : ` of ${sanitize(target.label)}${engines ? `, ${engine}` : ''}`
   const below = [...own.flatMap((one) => counts(one, named(one))), denominators(summary), notes(summary)]
   return `${color ? colored(table) : table}${below.flatMap((line) => wrap(line, width)).join('\n')}\n`
+}
+
+/** Sums are left out of a narrow terminal: they follow from ratios that are there. */
+function columnOf({ label, shortLabel, denominator }: HeadlineMetric): Column {
+  return denominator === null
+    ? { title: shortLabel ?? label, align: 'right', dropped: true }
+    : { title: label, align: 'right' }
 }
 
 /** Ranked keywords of the observed ones, with the number of unknown ones. */
@@ -209,7 +217,7 @@ function counts({ distribution, movements }: PartOfTarget, whose: string): reado
 }
 
 function denominators({ absent }: Summary): string {
-  const assumptions = headlineMetrics.map(({ name, assumption }) => {
+  const assumptions = ratioMetrics.map(({ name, assumption }) => {
     const { label, denominator } = definitionOf(name, { absent })
     return [`${label}: by ${denominator}`, assumption?.({ absent }) ?? []].flat().join(', ')
   })

@@ -25,12 +25,13 @@ export interface Coverage {
   readonly expected: number
 }
 
-/** One number of a report, with its numerator and denominator. */
+/** One number of a report: a ratio with its numerator and denominator, or a sum. */
 export interface Figure {
-  /** Numerator by denominator; null if the denominator is 0. */
+  /** Numerator by denominator, or the sum; null if nothing was counted. */
   readonly value: number | null
   readonly numerator: number
-  readonly denominator: number
+  /** Null for a sum. */
+  readonly denominator: number | null
   readonly coverage: Coverage
   /** Observed but not counted, for the reason in the definition. */
   readonly uncounted: number
@@ -47,9 +48,16 @@ export interface Sample {
   readonly volume: number | null
 }
 
-export function figure(numerator: number, denominator: number, coverage: Coverage, uncounted = 0): Figure {
+/** A ratio. */
+export function figure(numerator: number, denominator: number, coverage: Coverage, uncounted = 0) {
   const value = denominator === 0 ? null : numerator / denominator
-  return { value, numerator, denominator, coverage, uncounted }
+  return { value, numerator, denominator, coverage, uncounted } satisfies Figure
+}
+
+/** A sum over the observed keywords that are counted. */
+export function sumFigure(sum: number, coverage: Coverage, uncounted: number): Figure {
+  const value = coverage.observed === uncounted ? null : sum
+  return { value, numerator: sum, denominator: null, coverage, uncounted }
 }
 
 export function coverageOf(all: readonly Pick<Sample, 'value'>[]): Coverage {
@@ -85,6 +93,8 @@ export interface MetricDefinition {
   readonly missing: string
   /** The origin of the definition. */
   readonly source: string
+  /** Whether it is made by the click-through curve: then it counts only results of kinds that have click-through rates. */
+  readonly byClicks?: true
 }
 
 /**
@@ -99,8 +109,6 @@ export interface HeadlineMetric<Name extends string = string> extends MetricDefi
   readonly shortLabel?: string
   /** Whether it comes first in the HTML report. */
   readonly firstOnPage?: true
-  /** Whether it counts only results of kinds that have click-through rates. */
-  readonly byClicks?: true
   /** What a keyword must have to be counted. The metric is hidden if no keyword has it. */
   readonly needs?: string
   /** The part of the definition that the options change. */

@@ -1,5 +1,6 @@
 import { averagePosition } from './average-position.ts'
 import { bestRankMetric } from './best-rank.ts'
+import { clicks } from './clicks.ts'
 import { distributionMetric, topRanksMetric } from './distribution.ts'
 import type { HeadlineMetric, MetricDefinition } from './figure.ts'
 import { headToHeadMetric } from './head-to-head.ts'
@@ -17,12 +18,15 @@ import { turnoverMetric } from './turnover.ts'
 import { urlSwapsMetric } from './url-swaps.ts'
 import { visibility } from './visibility.ts'
 
-const inOrder = [visibility, shareOfVoice, averagePosition] as const
+const inOrder = [visibility, shareOfVoice, averagePosition, clicks] as const
 
 export type HeadlineName = (typeof inOrder)[number]['name']
 
 /** The metrics at the beginning of a report. A new one is a file, and its name in the list above. */
 export const headlineMetrics: readonly HeadlineMetric<HeadlineName>[] = inOrder
+
+/** Those that are divided by something. */
+export const ratioMetrics = headlineMetrics.filter(({ denominator }) => denominator !== null)
 
 /** The headline metrics in the order of the HTML report and of the definitions. */
 export const pageMetrics = headlineMetrics.toSorted(

@@ -22,6 +22,7 @@ export const gainMetric: MetricDefinition = {
   denominator: null,
   missing: 'absent: no clicks; unknown: neither winner nor loser; no volume: not counted',
   source: 'ours, of the share of voice of STAT',
+  byClicks: true,
 }
 
 /** In the order in which they are shown. */
@@ -69,6 +70,12 @@ export function winnersAndLosers(statuses: readonly KeywordStatus[], curve: CtrC
     /** The greatest loss first. */
     losers: of('declined', 'left'),
   }
+}
+
+/** What winners and losers gained together, in clicks a month; null if the gain of none is known. */
+export function netGain(movers: readonly Pick<Mover, 'gain'>[]): number | null {
+  const gains = movers.flatMap(({ gain }) => gain ?? [])
+  return gains.length === 0 ? null : gains.reduce((sum, gain) => sum + gain, 0)
 }
 
 interface Weighed extends Mover {

@@ -22,6 +22,7 @@ export const serpShareOfVoiceMetric: MetricDefinition = {
     'not among the first ten: no clicks; SERP not checked: not counted; no volume: not counted, unless no keyword has one: then all weigh the same',
   source:
     'Ahrefs, help page "What is Share of Voice (SoV) and how is it calculated?", Rank Tracker; there for all results',
+  byClicks: true,
 }
 
 export const shareOfVoice = {

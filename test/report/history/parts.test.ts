@@ -39,6 +39,7 @@ describe('the figures of the headline', () => {
       ['visibility', 'beta', 0.4],
       ['share_of_voice', 'beta', 0.2],
       ['average_position', 'beta', 2],
+      ['clicks', 'beta', 20],
       ['serp_share_of_voice', 'beta', null],
       ['first_ten_share', 'beta', null],
     ])
@@ -54,6 +55,7 @@ describe('the figures of the headline', () => {
           ['visibility', 'alpha', 0.4],
           ['share_of_voice', 'alpha', 0.2],
           ['average_position', 'alpha', 2],
+          ['clicks', 'alpha', 20],
           ['serp_share_of_voice', 'alpha', null],
           ['first_ten_share', 'alpha', null],
         ],

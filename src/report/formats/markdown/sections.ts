@@ -1,12 +1,12 @@
 import type { RunQuality } from '../../../model/run.ts'
 import { count, grouped } from '../../../model/text.ts'
 import { localeText, shortUrl, valueRank } from '../../cells.ts'
-import { definitionOf, deltaText, type Headline, valueText } from '../../headline.ts'
+import { columnMetrics, definitionOf, deltaText, type Headline, valueText } from '../../headline.ts'
 import { kindLabels, type Part } from '../../history/parts.ts'
 import type { Keyword, RankHistory, TrackedTarget } from '../../history/rank-history.ts'
 import { buckets } from '../../metrics/distribution.ts'
 import type { MetricOptions } from '../../metrics/figure.ts'
-import { headlineMetrics } from '../../metrics/index.ts'
+import { ratioMetrics } from '../../metrics/index.ts'
 import { type LandingPage, landingPages } from '../../metrics/landing-page.ts'
 import { type Mover, movementNames } from '../../metrics/movements.ts'
 import { urlSwaps } from '../../metrics/url-swaps.ts'
@@ -40,8 +40,10 @@ function nameColumns(parts: readonly Part[]): readonly MdColumn<PartOfTarget>[] 
   ]
 }
 
-function headlineColumns<T extends { readonly figures: Headline }>(): readonly MdColumn<T>[] {
-  return headlineMetrics.map((metric) =>
+function headlineColumns<T extends { readonly figures: Headline }>(
+  lines: readonly T[],
+): readonly MdColumn<T>[] {
+  return columnMetrics(lines).map((metric) =>
     toTheRight(metric.label, ({ figures }) =>
       `${valueText(figures[metric.name].value, metric)} ${deltaText(metric, figures[metric.name])}`.trim(),
     ),
@@ -51,8 +53,11 @@ function headlineColumns<T extends { readonly figures: Headline }>(): readonly M
 /** The headline figures of every target, with their coverage. */
 export function headlineSection(summary: Summary, measure: MetricOptions): readonly string[] {
   const { targets, curve, parts, otherParts } = summary
-  const of = (some: readonly Part[]) => mdTable(figureColumns(some), linesOf(summary, some))
-  const by = headlineMetrics.map(({ name }) => {
+  const of = (some: readonly Part[]) => {
+    const lines = linesOf(summary, some)
+    return mdTable(figureColumns(some, lines), lines)
+  }
+  const by = ratioMetrics.map(({ name }) => {
     const { label, denominator } = definitionOf(name, measure)
     return `${label}: by ${denominator}`
   })
@@ -69,7 +74,10 @@ export function headlineSection(summary: Summary, measure: MetricOptions): reado
   ]
 }
 
-function figureColumns(parts: readonly Part[]): readonly MdColumn<PartOfTarget>[] {
+function figureColumns(
+  parts: readonly Part[],
+  lines: readonly PartOfTarget[],
+): readonly MdColumn<PartOfTarget>[] {
   return [
     ...nameColumns(parts),
     ...(['ranked', 'observed', 'expected'] as const).map((part) =>
@@ -77,7 +85,7 @@ function figureColumns(parts: readonly Part[]): readonly MdColumn<PartOfTarget>[
         String(coverage[part]),
       ),
     ),
-    ...headlineColumns<PartOfTarget>(),
+    ...headlineColumns(lines),
   ]
 }
 
@@ -108,7 +116,7 @@ export function tagSection(
     { title: 'tag', cell: ({ tag }) => (tag === null ? '*none*' : mdText(tag)) },
     ...nameColumns(parts),
     toTheRight('keywords', ({ keywords }) => String(keywords)),
-    ...headlineColumns<(typeof lines)[number]>(),
+    ...headlineColumns(lines),
   ]
   return lines.length === 0 ? [] : ['## By tag', mdTable(columns, lines)]
 }

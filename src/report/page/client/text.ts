@@ -7,6 +7,7 @@ import { type MetricName, metrics } from '../../metrics/index.ts'
 import { lineSample } from './chart/frame.ts'
 import { ariaHidden, breakable, type Child, html, srOnly, uniqueId } from './dom.ts'
 import { capitalised, decimal, number, percent } from './format.ts'
+import { say } from './language.ts'
 
 /** A value in its unit; a dash for null. */
 export function metricText(name: MetricName, value: number | null): string {
@@ -39,8 +40,8 @@ export function deltaMark(
   if (delta === null) return null
   const { unit } = metrics[name]
   const size = Math.abs(delta)
-  const text =
-    unit === 'share' ? `${decimal(size * 100)} pp` : unit === 'keywords' ? number(size) : decimal(size)
+  const isWhole = unit === 'keywords' || unit === 'clicks a month'
+  const text = unit === 'share' ? `${decimal(size * 100)} pp` : isWhole ? number(size) : decimal(size)
   if (Number.parseFloat(text) === 0) return html('span', 'change still', ariaHidden('='), srOnly('unchanged'))
   const isBetter = delta > 0 === (better === 'higher')
   return isBetter
@@ -67,15 +68,15 @@ export function withTooltip(text: string, meaning: readonly string[]): HTMLEleme
 }
 
 /** The definition of a metric under the options of the report, in sentences. */
-export function metricTooltip(
-  name: MetricName,
-  measure: Pick<MetricOptions, 'absent'> = {},
-): readonly string[] {
-  const { definition, denominator, missing } = definitionOf(name, measure)
+export function metricTooltip(name: MetricName, measure: Partial<MetricOptions> = {}): readonly string[] {
+  const { definition, denominator, missing, unit, byClicks } = definitionOf(name, measure)
+  const { curve } = measure
   return [
     `${definition}.`,
     ...(denominator === null ? [] : [`Of: ${denominator}.`]),
     `Missing: ${missing}.`,
+    ...(byClicks && curve !== undefined ? [say.charts.byCurve(`${curve.name}, ${curve.version}`)] : []),
+    ...(unit === 'clicks a month' ? [say.charts.clicksAreEstimates] : []),
   ].map(capitalised)
 }
 

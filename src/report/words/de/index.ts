@@ -1,8 +1,9 @@
 import type { Words } from '../en/index.ts'
 import { brand } from './brand.ts'
+import { charts } from './charts.ts'
 import { counts } from './counts.ts'
 import { formats } from './formats.ts'
 import { tables } from './tables.ts'
 
 /** Reports in German. */
-export const german: Words = { language: 'de', ...formats, brand, counts, tables }
+export const german: Words = { language: 'de', ...formats, brand, charts, counts, tables }

@@ -73,6 +73,8 @@ describe('the workbook', () => {
       'share of voice': 0.285,
       'average position': 6.5,
       'average position, change': 3,
+      'estimated clicks a month': 285,
+      'estimated clicks a month, change': 205,
       'rank 1': 1,
       'rank 11-20': 1,
       unknown: 1,

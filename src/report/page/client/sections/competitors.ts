@@ -35,7 +35,7 @@ function targetTable({ history, data, asked, filters }: View): HTMLElement {
   const shown = data.serps.filter(({ day }) => day === history.days.length - 1)
   const weights = { history, curve: data.measure.curve }
   const headlines = pageMetrics.filter(
-    ({ name, needs }) => needs === undefined || targets.some((one) => one.figures[name].denominator > 0),
+    ({ name, needs }) => needs === undefined || targets.some((one) => one.figures[name].value !== null),
   )
   return simpleTable('Figures of all targets', targets, [
     {

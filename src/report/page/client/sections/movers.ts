@@ -34,7 +34,7 @@ export function movers({ statuses, data, history }: View, open: OpenKeyword): HT
     const order = all.map(({ status }) => status)
     const items = order.slice(0, most).map((status) => item(status, order))
     return panel(
-      withTooltip(title, metricTooltip('gain')),
+      withTooltip(title, metricTooltip('gain', data.measure)),
       items.length === 0 ? empty(none) : html('ol', 'movers', ...items),
     )
   }

@@ -47,7 +47,7 @@ function leadOf({ parts: [counted, ...others] }: View): string {
 
 function cards({ statuses, data }: View, days: readonly DailyFigures[]): HTMLElement {
   const figures = headline(statuses, data.measure)
-  const shown = pageMetrics.filter(({ name, needs }) => needs === undefined || figures[name].denominator > 0)
+  const shown = pageMetrics.filter(({ name, needs }) => needs === undefined || figures[name].value !== null)
   const now = distribution(statuses.map(({ current }) => current))
   // Checked on both days, down to the same depth.
   const both = statuses
