@@ -8,7 +8,8 @@ import { type RankHistory, unknown } from '../../src/report/history/rank-history
 import { distribution } from '../../src/report/metrics/distribution.ts'
 import type { AbsentAs } from '../../src/report/metrics/figure.ts'
 import { byHeadline, headlineMetrics } from '../../src/report/metrics/index.ts'
-import { type Summary, type SummaryOptions, segments, summarise } from '../../src/report/summary.ts'
+import { segments } from '../../src/report/segments.ts'
+import { type Summary, type SummaryOptions, summarise } from '../../src/report/summary.ts'
 import { testTable } from '../support/test-table.ts'
 import { type ASeries, aCell, aHistory, aPageOf, curve, histories, march } from './metrics/history.ts'
 

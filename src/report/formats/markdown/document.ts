@@ -9,7 +9,8 @@ import type { CtrCurve } from '../../metrics/figure.ts'
 import { headlineMetrics, type MetricName } from '../../metrics/index.ts'
 import { type ReportFormat, type WholeReport, wholeReport } from '../../report.ts'
 import { rankCell, suspectLines } from '../../rows.ts'
-import { type Summary, segments, summarise } from '../../summary.ts'
+import { segments } from '../../segments.ts'
+import { type Summary, summarise } from '../../summary.ts'
 import {
   countsSection,
   headlineSection,

@@ -11,10 +11,10 @@ import { type LandingPage, landingPages } from '../../metrics/landing-page.ts'
 import { type Mover, movementNames } from '../../metrics/movements.ts'
 import { urlSwaps } from '../../metrics/url-swaps.ts'
 import type { WholeReport } from '../../report.ts'
+import type { Segment } from '../../segments.ts'
 import {
   linesOf,
   type PartOfTarget,
-  type Segment,
   type Summary,
   type TargetSummary,
   uncountedTexts,

@@ -7,7 +7,8 @@ import { buckets } from '../../metrics/distribution.ts'
 import type { MetricOptions } from '../../metrics/figure.ts'
 import { headlineMetrics, type MetricName } from '../../metrics/index.ts'
 import { movementNames } from '../../metrics/movements.ts'
-import { linesOf, type PartOfTarget, type Segment, type Summary, type TargetSummary } from '../../summary.ts'
+import type { Segment } from '../../segments.ts'
+import { linesOf, type PartOfTarget, type Summary, type TargetSummary } from '../../summary.ts'
 import { field, type SheetField, sheet } from './sheet.ts'
 
 type ShownPart = Omit<PartOfTarget, 'distribution' | 'movements'>

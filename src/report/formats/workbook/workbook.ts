@@ -1,7 +1,8 @@
 import { workbook } from '../../../output/xlsx.ts'
 import { reportPageData } from '../../page/build-data.ts'
 import { type ReportFormat, type ReportWithSerps, wholeReport } from '../../report.ts'
-import { segments, summarise } from '../../summary.ts'
+import { segments } from '../../segments.ts'
+import { summarise } from '../../summary.ts'
 import { historySheet, movementSheet, rankingsSheet, serpsSheet, sitesSheet } from './rank-sheets.ts'
 import { competitorsSheet, definitionsSheet, runsSheet, summarySheet, tagsSheet } from './summary-sheets.ts'
 
