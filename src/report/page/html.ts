@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { escaped } from '../markup.ts'
 import type { Presentation } from '../presentation/presentation.ts'
 import type { ReportFormat } from '../report.ts'
 import { wordsOf } from '../words/words.ts'
@@ -82,10 +83,6 @@ function policy({ script, style }: PageAssets): string {
 
 function hashOf(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
 }
 
 /** Escapes `<`, which could begin an element, and the characters that end a line in scripts but not in JSON. */

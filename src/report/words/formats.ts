@@ -18,7 +18,8 @@ export interface Formats {
   readonly list: (all: readonly string[]) => string
 }
 
-const minus = '\u2212'
+/** The sign of numbers below zero. */
+export const minus = '\u2212'
 
 /** @param locale a BCP 47 tag such as en-GB */
 export function formatsOf(locale: string): Formats {

@@ -24,7 +24,7 @@ import { type Command, compareFlags, outputFlags, type TypedFlags } from '../../
 import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'
 
 const flags = {
-  ...outputFlags('table, csv, json, jsonl, md, xlsx or html [table]'),
+  ...outputFlags('table, csv, json, jsonl, md, xlsx, html or email [table]'),
   ...compareFlags,
   tag: listFlag('Keywords with this tag only'),
   target: listFlag('This target only, by its name in the report'),
@@ -47,7 +47,7 @@ export const reportCommand = {
   flags,
   examples: [
     ['report acme --compare 7d', 'compared with a week ago'],
-    ['report acme --out acme.html', 'a page; also .xlsx, .md, .csv, .json'],
+    ['report acme --out acme.html', 'a page; also .eml, .xlsx, .md, .csv, .json'],
     [
       'report acme --for client --out acme.html',
       'a page to send, with the logo and the words of report: in the job',

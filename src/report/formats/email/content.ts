@@ -1,0 +1,255 @@
+import { sanitizeLine } from '../../../output/terminal.ts'
+import { localeText } from '../../cells.ts'
+import { type DailyFigures, daily } from '../../daily.ts'
+import { topTenOf } from '../../digest.ts'
+import { type KeywordStatus, keywordStatuses } from '../../history/keyword-status.ts'
+import { type ReportPeriod, reportPeriod } from '../../history/period.ts'
+import type { DayValue, Keyword, RankHistory, TrackedTarget } from '../../history/rank-history.ts'
+import { top } from '../../metrics/distribution.ts'
+import type { Mover } from '../../metrics/movements.ts'
+import { builtHistory, type ReportSource } from '../../report.ts'
+import { summarise, type TargetSummary } from '../../summary.ts'
+import type { Words } from '../../words/words.ts'
+import { changeText, figureText, type WrittenChange } from './figures.ts'
+
+/** What the message says, in words; both of its parts are written from it. */
+export interface EmailContent {
+  /** For whom it is: the client, else the title, else the job. */
+  readonly name: string
+  readonly subject: string
+  readonly period: string
+  readonly compared: string
+  readonly sentences: readonly string[]
+  /** Site of the figures; null where there is one own target only. */
+  readonly site: string | null
+  readonly figures: readonly EmailFigure[]
+  readonly trend: EmailTrend | null
+  readonly sites: readonly EmailSite[]
+  readonly winners: EmailMovers
+  readonly losers: EmailMovers
+  readonly actions: readonly EmailAction[]
+  /** How many keywords it is of, as of which day; null where nothing was checked. */
+  readonly asOf: string | null
+  /** The last day of the report, YYYY-MM-DD. */
+  readonly day: string | null
+}
+
+export interface EmailFigure {
+  readonly label: string
+  readonly value: string
+  readonly change: WrittenChange | null
+}
+
+/** Visibility over the period. */
+export interface EmailTrend {
+  readonly text: string
+  readonly range: string
+  /** Share of each shown day; null for a day that is not complete. */
+  readonly columns: readonly { readonly day: string; readonly value: number | null }[]
+}
+
+export interface EmailSite {
+  readonly label: string
+  readonly isOwn: boolean
+  /** From 0 to 1. */
+  readonly share: number
+  readonly value: string
+  readonly change: WrittenChange | null
+}
+
+export interface EmailMovers {
+  readonly lines: readonly EmailMover[]
+  /** How many more there are. */
+  readonly more: number
+}
+
+export interface EmailMover {
+  readonly keyword: string
+  readonly ranks: string
+  /** The gain in clicks a month, with its sign; null where the volume is not known. */
+  readonly clicks: string | null
+  /** The gain beside the greatest of all shown, from 0 to 1. */
+  readonly share: number
+}
+
+export interface EmailAction {
+  readonly keyword: string
+  readonly reason: string
+  /** Null where they are not known. */
+  readonly clicks: number | null
+  readonly page: string | null
+}
+
+/** Winners and losers that are shown. */
+const mostMovers = 5
+/** Sites that are compared, own ones included. */
+const mostSites = 6
+
+/** Reads what the message is made of. */
+export function emailContent(source: ReportSource, say: Words): EmailContent {
+  const { job, measure, presentation, asked, ranked } = source
+  const { history } = builtHistory(source)
+  const name = presentation.client ?? presentation.title ?? sanitizeLine(job)
+  const period = reportPeriod(history.days, asked)
+  const statuses = keywordStatuses(history, ranked.compare)
+  const summary = summarise(history, { ...measure, compare: ranked.compare, movers: mostMovers })
+  const [kind] = summary.parts
+  const own = summary.targets.find(({ target }) => target.own) ?? summary.targets[0]
+  const sentences: readonly string[] = []
+  const about = { name, sentences, subject: say.email.subject(name, sentences[0] ?? '') }
+  if (own === undefined || kind === undefined || period === null || summary.date === null)
+    return {
+      ...{ ...about, period: '', compared: '', site: null, figures: [], trend: null, sites: [], actions: [] },
+      ...{ winners: noMovers, losers: noMovers, asOf: null, day: history.days.at(-1) ?? null },
+    }
+  const ofTarget = statuses.filter(
+    ({ series, keyword }) => history.targets[series.target] === own.target && keyword.kind === kind.kind,
+  )
+  const day = summary.compared.at(-1)
+  const owns = summary.targets.filter(({ target }) => target.own).length
+  return {
+    ...about,
+    period: say.email.period(period.from, summary.date),
+    compared: day === undefined ? say.email.notCompared : say.email.compared(day),
+    site: owns > 1 ? sanitizeLine(own.target.label) : null,
+    figures: figuresOf(own, ofTarget, say),
+    trend: trendOf(own.target, { history, period, source }, say),
+    sites: sitesOf(summary.targets, say),
+    ...moversOf(own, keywordNames(history), say),
+    actions: [],
+    asOf: say.email.asOf(say.email.keywords(summary.keywords), summary.date),
+    day: summary.date,
+  }
+}
+
+const noMovers: EmailMovers = { lines: [], more: 0 }
+
+function figuresOf(
+  { figures, distribution }: TargetSummary,
+  statuses: readonly KeywordStatus[],
+  say: Words,
+): readonly EmailFigure[] {
+  const { labels, ofChecked } = say.email
+  const headline = figureOrder.flatMap((name): readonly EmailFigure[] => {
+    const figure = figures[name]
+    if (figure.value === null) return []
+    return [
+      {
+        label: labels[name],
+        value: figureText(name, figure.value, say),
+        change: changeText(name, figure, say),
+      },
+    ]
+  })
+  const { now, observed, change } = topTenOf(statuses)
+  const topTen: EmailFigure = {
+    label: labels.top_10,
+    value: ofChecked(now, observed),
+    change: change === null ? null : countChange(change, say),
+  }
+  const topThree = { label: labels.top_3, value: ofChecked(top(distribution, 3), observed), change: null }
+  return [...headline, topTen, topThree]
+}
+
+/** The most telling figure first. */
+const figureOrder = ['visibility', 'average_position', 'share_of_voice'] as const
+
+function countChange(change: number, say: Words): WrittenChange {
+  const { up, down, unchanged } = say.email
+  if (change === 0) return { text: unchanged, way: 'same' }
+  const size = say.number(Math.abs(change))
+  return change > 0 ? { text: up(size), way: 'better' } : { text: down(size), way: 'worse' }
+}
+
+/** Columns that fit. */
+const mostColumns = 31
+
+interface Shown {
+  readonly history: RankHistory
+  readonly period: ReportPeriod
+  readonly source: ReportSource
+}
+
+function trendOf(target: TrackedTarget, { history, period, source }: Shown, say: Words): EmailTrend | null {
+  const place = history.targets.indexOf(target)
+  const days = daily(history, place, source.measure).filter(
+    ({ day }) => day >= period.from && day <= period.until,
+  )
+  const step = Math.ceil(days.length / mostColumns)
+  // Counted from the end: the last day is shown.
+  const shown = days.filter((_, index) => (days.length - 1 - index) % step === 0)
+  const columns = shown.map((one) => ({ day: one.day, value: visibilityOf(one) }))
+  const known = columns.filter((one): one is { day: string; value: number } => one.value !== null)
+  const [first, last] = [known[0], known.at(-1)]
+  if (first === undefined || last === undefined || known.length < 3) return null
+  const values = known.map(({ value }) => value)
+  return {
+    text: say.email.trendText(sanitizeLine(target.label), first.day, first.value, last.day, last.value),
+    range: say.email.trendRange(Math.min(...values), Math.max(...values)),
+    columns,
+  }
+}
+
+function visibilityOf({ figures, isPartial }: DailyFigures): number | null {
+  return isPartial ? null : figures.visibility.value
+}
+
+function sitesOf(targets: readonly TargetSummary[], say: Words): readonly EmailSite[] {
+  const sites = targets.flatMap(({ target, figures }): readonly EmailSite[] => {
+    const { visibility } = figures
+    const { value } = visibility
+    if (value === null) return []
+    return [
+      {
+        ...{ label: sanitizeLine(target.label), isOwn: target.own, share: value },
+        value: figureText('visibility', value, say),
+        change: changeText('visibility', visibility, say),
+      },
+    ]
+  })
+  if (sites.length < 2) return []
+  return [...sites].sort((a, b) => b.share - a.share).filter((site, place) => site.isOwn || place < mostSites)
+}
+
+/** A query that is asked in several places or languages is told apart by them. */
+function keywordNames({ keywords }: RankHistory): (keyword: Keyword) => string {
+  const times = new Map<string, number>()
+  for (const { query, kind } of keywords) {
+    const key = `${kind} ${query}`
+    times.set(key, (times.get(key) ?? 0) + 1)
+  }
+  return ({ query, kind, params }) => {
+    const locale = (times.get(`${kind} ${query}`) ?? 0) > 1 ? localeText(params, ', ') : ''
+    return sanitizeLine(locale === '' ? query : `${query} (${locale})`)
+  }
+}
+
+function moversOf(
+  { winners, losers, movements }: TargetSummary,
+  nameOf: (keyword: Keyword) => string,
+  say: Words,
+) {
+  const gains = [...winners, ...losers].map(({ gain }) => Math.abs(gain ?? 0))
+  const most = Math.max(...gains, 1)
+  const lines = (movers: readonly Mover[]) =>
+    movers.map(({ status, gain }) => ({
+      keyword: nameOf(status.keyword),
+      ranks: say.email.ranks.fromTo(
+        status.baseline === null ? say.email.ranks.unknown : rankOf(status.baseline.value, say),
+        rankOf(status.current, say),
+      ),
+      clicks: gain === null ? null : say.email.movers.gain(gain),
+      share: Math.abs(gain ?? 0) / most,
+    }))
+  return {
+    winners: { lines: lines(winners), more: movements.improved + movements.entered - winners.length },
+    losers: { lines: lines(losers), more: movements.declined + movements.left - losers.length },
+  }
+}
+
+function rankOf({ state, rank, exactness, absentDepth }: DayValue, say: Words): string {
+  const { notInTop, about, unknown } = say.email.ranks
+  if (state === 'unknown') return unknown
+  const text = rank === null ? notInTop(absentDepth ?? 0) : say.number(rank)
+  return exactness === 'estimated' ? about(text) : text
+}

@@ -1,0 +1,176 @@
+import { harmless, html, type Markup } from '../../markup.ts'
+import type { ReportSource } from '../../report.ts'
+import type { Words } from '../../words/words.ts'
+import type { EmailAction, EmailContent, EmailFigure, EmailMovers, EmailSite, EmailTrend } from './content.ts'
+import type { WrittenChange } from './figures.ts'
+import { linked } from './links.ts'
+import { bar, colour, columnChart, fills, font, layout, section, styleSheet, toned } from './look.ts'
+
+interface Surroundings {
+  readonly presentation: ReportSource['presentation']
+  readonly say: Words
+  /** Name of the picture of the logo in the message; null where there is none. */
+  readonly logo: string | null
+}
+
+/** The HTML part: a table of 600 pixels that becomes narrower, styles in attributes, nothing from the network. */
+export function emailHtml(content: EmailContent, { presentation, say, logo }: Surroundings): string {
+  const { email } = say
+  const { name, subject, sentences, site, figures, trend, sites, winners, losers, actions } = content
+  const parts = [
+    head(content, { presentation, say, logo }),
+    presentation.comment === null ? null : section(email.comment, prose(harmless(presentation.comment.html))),
+    section(email.inShort, sentences.length === 0 ? null : listOf(sentences)),
+    content.asOf === null ? section(email.figures, prose(html`${email.nothing}`)) : null,
+    section(site === null ? email.figures : email.figuresOf(site), figureGrid(figures)),
+    section(email.trend, trend === null ? null : trendChart(trend)),
+    section(email.winners, content.asOf === null ? null : moverTable(winners, 'better', say)),
+    section(email.losers, content.asOf === null ? null : moverTable(losers, 'worse', say)),
+    section(email.next, actionList(actions, say)),
+    section(email.sites, siteTable(sites, say)),
+    foot(content, { presentation, say }),
+  ]
+  return html`<!doctype html>
+<html lang="${say.language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width,initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="supported-color-schemes" content="light dark">
+<meta name="x-apple-disable-message-reformatting">
+<title>${subject}</title>
+${styleSheet(presentation.accent)}
+</head>
+<body class="ground" style="margin:0;padding:0;background:${colour('ground')};-webkit-text-size-adjust:100%">
+<div style="display:none;max-height:0;overflow:hidden">${sentences.length === 0 ? name : sentences.join(' ')}</div>
+<table role="presentation" class="ground" width="100%" cellpadding="0" cellspacing="0" border="0" style="width:100%;background:${colour('ground')}"><tr><td class="outer" align="center" style="padding:24px 8px">
+<table role="presentation" class="surface" width="600" cellpadding="0" cellspacing="0" border="0" style="width:100%;max-width:600px;background:${colour('surface')};text-align:left">
+${parts}</table>
+</td></tr></table>
+</body>
+</html>
+`.text
+}
+
+function head({ name, period, compared }: EmailContent, { presentation, say, logo }: Surroundings): Markup {
+  const { agency, title } = presentation
+  const top = presentation.accent?.light ?? fills.plain
+  const sender =
+    logo === null
+      ? agency === null
+        ? null
+        : toned('muted', agency, `${font};font-size:13px;font-weight:600`)
+      : html`<img src="cid:${logo}" alt="${agency ?? ''}" height="36" style="height:36px;max-width:200px;border:0;display:block">`
+  const under = [period, compared].filter((text) => text !== '').join(', ')
+  return html`<tr><td class="side" style="border-top:4px solid ${top};padding:24px 32px 0 32px">
+${sender === null ? null : html`<div style="margin:0 0 14px 0">${sender}</div>`}
+<h1 class="ink" style="margin:0;${font};font-size:22px;line-height:28px;font-weight:600;color:${colour('ink')}">${title ?? say.email.heading(name)}</h1>
+${under === '' ? null : html`<p class="muted" style="margin:4px 0 0 0;${font};font-size:14px;line-height:20px;color:${colour('muted')}">${under}</p>`}
+</td></tr>
+`
+}
+
+function prose(text: Markup): Markup {
+  return html`<div class="ink" style="${font};font-size:15px;line-height:22px;color:${colour('ink')}">${text}</div>`
+}
+
+function listOf(sentences: readonly string[]): Markup {
+  return layout(
+    sentences.map(
+      (sentence) =>
+        html`<tr><td valign="top" class="accent" style="width:16px;padding:3px 0;${font};font-size:15px;line-height:22px;color:${fills.plain}">&#8226;</td><td class="ink" style="padding:3px 0;${font};font-size:15px;line-height:22px;color:${colour('ink')}">${sentence}</td></tr>`,
+    ),
+  )
+}
+
+function changed(change: WrittenChange | null): Markup | null {
+  if (change === null) return null
+  const { text, way } = change
+  return way === 'same' ? toned('muted', text) : toned(way, `${way === 'better' ? '▲' : '▼'} ${text}`)
+}
+
+/** Two figures in a line. */
+function figureGrid(figures: readonly EmailFigure[]): Markup | null {
+  if (figures.length === 0) return null
+  const cell = (figure: EmailFigure | undefined): Markup => {
+    const edge = `border-top:1px solid ${colour('line')};padding:10px 12px 10px 0`
+    if (figure === undefined) return html`<td width="50%" class="line" style="width:50%;${edge}">&nbsp;</td>`
+    const { label, value, change } = figure
+    return html`<td width="50%" valign="top" class="line" style="width:50%;${edge};${font}">${toned('muted', label, 'font-size:13px;line-height:18px')}<br>${toned('ink', value, 'font-size:22px;line-height:30px;font-weight:600')}<br><span style="font-size:13px;line-height:18px">${changed(change) ?? html`&nbsp;`}</span></td>`
+  }
+  const rows = figures.flatMap((_, place) =>
+    place % 2 === 0 ? [html`<tr>${cell(figures[place])}${cell(figures[place + 1])}</tr>`] : [],
+  )
+  return layout(rows)
+}
+
+function trendChart({ text, range, columns }: EmailTrend): Markup {
+  return html`${columnChart(columns.map(({ value }) => value))}
+<p class="muted" style="margin:8px 0 0 0;${font};font-size:13px;line-height:18px;color:${colour('muted')}">${text}; ${range}.</p>`
+}
+
+/** A name with a bar under it, and what it comes to at the right: of the same width in all tables. */
+function barRow(left: { readonly name: Markup; readonly bar: Markup | null }, right: Markup): Markup {
+  const cell = `border-top:1px solid ${colour('line')};${font};font-size:14px;line-height:19px`
+  return html`<tr><td class="ink line" style="padding:7px 12px 7px 0;${cell};color:${colour('ink')};word-break:break-word">${left.name}${left.bar}</td><td class="line" width="140" align="right" valign="top" style="width:140px;padding:7px 0;${cell};text-align:right">${right}</td></tr>
+`
+}
+
+function moverTable({ lines, more }: EmailMovers, way: 'better' | 'worse', say: Words): Markup {
+  const { noWinners, noLosers, more: moreText } = say.email.movers
+  if (lines.length === 0)
+    return prose(toned('muted', way === 'better' ? noWinners : noLosers, 'font-size:14px'))
+  const rows = lines.map(({ keyword, ranks, clicks, share }) =>
+    barRow(
+      { name: html`${keyword}`, bar: clicks === null ? null : bar(share, fills[way]) },
+      clicks === null
+        ? toned('muted', ranks)
+        : html`${toned(way, clicks, 'font-weight:600')}<br>${toned('muted', ranks, 'font-size:13px')}`,
+    ),
+  )
+  const rest =
+    more > 0
+      ? html`<tr><td colspan="2" style="padding:6px 0 0 0;${font};font-size:13px">${toned('muted', moreText(more))}</td></tr>`
+      : null
+  return layout(html`${rows}${rest}`)
+}
+
+function actionList(actions: readonly EmailAction[], say: Words): Markup | null {
+  if (actions.length === 0) return null
+  const rows = actions.map(({ keyword, reason, clicks, page }, place) => {
+    const stake =
+      clicks === null ? null : html`<br>${toned('muted', say.email.nextClicks(clicks), 'font-size:13px')}`
+    const where =
+      page === null
+        ? null
+        : html`<br><span style="font-size:13px;word-break:break-all">${linked(page)}</span>`
+    return html`<tr><td valign="top" class="muted" style="width:24px;padding:6px 0;${font};font-size:14px;line-height:20px;color:${colour('muted')}">${place + 1}.</td><td class="ink" style="padding:6px 0;${font};font-size:14px;line-height:20px;color:${colour('ink')}"><strong>${keyword}</strong>: ${reason}${stake}${where}</td></tr>`
+  })
+  return layout(rows)
+}
+
+function siteTable(sites: readonly EmailSite[], say: Words): Markup | null {
+  if (sites.length === 0) return null
+  const most = Math.max(...sites.map(({ share }) => share), Number.MIN_VALUE)
+  const rows = sites.map(({ label, isOwn, share, value, change }) => {
+    const name = isOwn
+      ? html`<strong>${label}</strong> ${toned('muted', `(${say.email.you})`)}`
+      : html`${label}`
+    return barRow(
+      { name, bar: bar(share / most, isOwn ? fills.plain : fills.other) },
+      html`${toned('ink', value, 'font-weight:600')}<br><span style="font-size:13px">${changed(change)}</span>`,
+    )
+  })
+  return html`<p class="muted" style="margin:-4px 0 8px 0;${font};font-size:13px;line-height:18px;color:${colour('muted')}">${say.email.sitesNote}</p>${layout(rows)}`
+}
+
+function foot({ asOf }: EmailContent, { presentation, say }: Omit<Surroundings, 'logo'>): Markup {
+  const { agency, footer } = presentation
+  const lines = [
+    ...(asOf === null ? [] : [html`${asOf} ${say.email.movers.estimated}`]),
+    ...(agency === null ? [] : [html`${say.email.madeBy(agency)}`]),
+    ...(footer === null ? [] : [linked(footer)]),
+  ]
+  return html`<tr><td class="side" style="padding:24px 32px 28px 32px">${lines.map((line) => html`<p class="muted" style="margin:0 0 4px 0;${font};font-size:12px;line-height:18px;color:${colour('muted')}">${line}</p>`)}</td></tr>
+`
+}

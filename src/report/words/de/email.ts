@@ -1,0 +1,62 @@
+import type { Words } from '../en/index.ts'
+import { minus } from '../formats.ts'
+import { counted, formats } from './formats.ts'
+
+const { decimal, longDay, mediumDay, number, percent } = formats
+
+export const email: Words['email'] = {
+  heading: (client) => `Suchpositionen von ${client}`,
+  subject: (client, sentence) => (sentence === '' ? client : `${client}: ${sentence}`),
+  period: (from, until) => (from === until ? longDay(until) : `${longDay(from)} bis ${longDay(until)}`),
+  compared: (day) => `verglichen mit dem ${longDay(day)}`,
+  notCompared: 'der erste Tag, noch ohne Vergleich',
+  inShort: 'Kurz gesagt',
+  figures: 'Kennzahlen',
+  figuresOf: (site) => `Kennzahlen von ${site}`,
+  labels: {
+    visibility: 'Sichtbarkeit',
+    share_of_voice: 'Share of Voice',
+    average_position: 'Durchschnittsposition',
+    top_3: 'In den Top 3',
+    top_10: 'In den Top 10',
+    clicks: 'Klicks im Monat',
+  },
+  ofChecked: (value, checked) => `${number(value)} von ${number(checked)}`,
+  points: (value) => `${decimal(value)} Punkte`,
+  up: (size) => `${size} mehr`,
+  down: (size) => `${size} weniger`,
+  better: (size) => `${size} besser`,
+  worse: (size) => `${size} schlechter`,
+  unchanged: 'unverändert',
+  trend: 'Sichtbarkeit Tag für Tag',
+  trendText: (site, from, first, until, last) =>
+    `${site}: ${percent(first)} am ${mediumDay(from)}, ${percent(last)} am ${mediumDay(until)}`,
+  trendRange: (least, most) => `niedrigster Wert ${percent(least)}, höchster ${percent(most)}`,
+  trendScale: (least, most) => `Die Säulen beginnen bei ${percent(least)} und enden bei ${percent(most)}.`,
+  sites: 'Sie und Ihre Wettbewerber',
+  sitesNote: 'Sichtbarkeit und ihre Veränderung',
+  you: 'Sie',
+  winners: 'Gewinner',
+  losers: 'Verlierer',
+  movers: {
+    gain: (value) => `${value < 0 ? minus : '+'}${counted(Math.abs(Math.round(value)), 'Klick', 'Klicks')}`,
+    noWinners: 'Kein Suchbegriff ist gestiegen.',
+    noLosers: 'Kein Suchbegriff ist gefallen.',
+    more: (value) => `und ${number(value)} weitere`,
+    estimated: 'Klicks sind aus Suchvolumen und Position geschätzt.',
+  },
+  ranks: {
+    notInTop: (depth) => `nicht in den Top ${number(depth)}`,
+    about: (rank) => `etwa ${rank}`,
+    unknown: 'nicht geprüft',
+    fromTo: (before, now) => `${before} → ${now}`,
+  },
+  next: 'Was als Nächstes zu tun ist',
+  nextClicks: (value) => `${counted(Math.round(value), 'Klick', 'Klicks')} im Monat stehen auf dem Spiel`,
+  page: 'Seite',
+  comment: 'Von Ihrem Analysten',
+  nothing: 'Es wurde noch nichts geprüft, deshalb gibt es nichts zu berichten.',
+  keywords: (value) => counted(value, 'Suchbegriff', 'Suchbegriffe'),
+  asOf: (keywords, day) => `${keywords}, Stand ${longDay(day)}.`,
+  madeBy: (agency) => `Bericht von ${agency}`,
+}

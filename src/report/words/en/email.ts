@@ -1,0 +1,64 @@
+import { minus } from '../formats.ts'
+import { counted, formats } from './formats.ts'
+
+const { decimal, longDay, mediumDay, number, percent } = formats
+
+/** The report as a message. */
+export const email = {
+  heading: (client: string) => `Search rankings of ${client}`,
+  subject: (client: string, sentence: string) => (sentence === '' ? client : `${client}: ${sentence}`),
+  period: (from: string, until: string) =>
+    from === until ? longDay(until) : `${longDay(from)} to ${longDay(until)}`,
+  compared: (day: string) => `compared with ${longDay(day)}`,
+  notCompared: 'the first day, with nothing to compare',
+  inShort: 'In short',
+  figures: 'Figures',
+  figuresOf: (site: string) => `Figures of ${site}`,
+  labels: {
+    visibility: 'Visibility',
+    share_of_voice: 'Share of voice',
+    average_position: 'Average position',
+    top_3: 'In the top 3',
+    top_10: 'In the top 10',
+    clicks: 'Clicks a month',
+  },
+  ofChecked: (value: number, checked: number) => `${number(value)} of ${number(checked)}`,
+  points: (value: number) => `${decimal(value)} points`,
+  up: (size: string) => `up ${size}`,
+  down: (size: string) => `down ${size}`,
+  better: (size: string) => `${size} better`,
+  worse: (size: string) => `${size} worse`,
+  unchanged: 'no change',
+  trend: 'Visibility day by day',
+  trendText: (site: string, from: string, first: number, until: string, last: number) =>
+    `${site}: ${percent(first)} on ${mediumDay(from)}, ${percent(last)} on ${mediumDay(until)}`,
+  trendRange: (least: number, most: number) => `lowest ${percent(least)}, highest ${percent(most)}`,
+  trendScale: (least: number, most: number) =>
+    `The columns begin at ${percent(least)} and end at ${percent(most)}.`,
+  sites: 'You and your competitors',
+  sitesNote: 'Visibility, and its change',
+  you: 'you',
+  winners: 'Winners',
+  losers: 'Losers',
+  movers: {
+    gain: (value: number) => `${value < 0 ? minus : '+'}${counted(Math.abs(Math.round(value)), 'click')}`,
+    noWinners: 'No keyword rose.',
+    noLosers: 'No keyword fell.',
+    more: (value: number) => `and ${number(value)} more`,
+    estimated: 'Clicks are estimated from search volume and position.',
+  },
+  ranks: {
+    notInTop: (depth: number) => `not in top ${number(depth)}`,
+    about: (rank: string) => `about ${rank}`,
+    unknown: 'not checked',
+    fromTo: (before: string, now: string) => `${before} → ${now}`,
+  },
+  next: 'What to do next',
+  nextClicks: (value: number) => `${counted(Math.round(value), 'click')} a month at stake`,
+  page: 'Page',
+  comment: 'From your analyst',
+  nothing: 'Nothing has been checked yet, so there is nothing to report.',
+  keywords: (value: number) => counted(value, 'keyword'),
+  asOf: (keywords: string, day: string) => `${keywords}, as of ${longDay(day)}.`,
+  madeBy: (agency: string) => `Report by ${agency}`,
+}

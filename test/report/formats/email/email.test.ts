@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'vitest'
+import type { RankHistory } from '../../../../src/report/history/rank-history.ts'
+import { commentOf } from '../../../../src/report/presentation/comment.ts'
+import { testTable } from '../../../support/test-table.ts'
+import { decoded, messageOf, parsed, partsOf, sample } from './message.ts'
+
+const png = Buffer.from('89504e470d0a1a0a', 'hex').toString('base64')
+
+/** The sample with this text as query and as label of the own target. */
+function named(text: string): RankHistory {
+  return {
+    ...sample,
+    keywords: sample.keywords.map((keyword) => ({ ...keyword, query: text, tags: [text] })),
+    targets: sample.targets.map((target) => ({ ...target, label: `${text} ${target.site}` })),
+  }
+}
+
+describe('a message', () => {
+  test('has the text first, then the HTML, in lines that every server takes', async () => {
+    const message = await messageOf()
+    expect(message).toMatch(/^[\r\n -~]*$/)
+    expect(message.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/)
+    expect(Math.max(...message.split('\r\n').map((line) => line.length))).toBeLessThanOrEqual(78)
+    const root = parsed(message)
+    expect(root.type).toMatch(/^multipart\/alternative;/)
+    expect(root.parts.map(({ type }) => type)).toEqual([
+      'text/plain; charset=utf-8',
+      'text/html; charset=utf-8',
+    ])
+  })
+
+  test('is a draft without addresses, dated on the last day of the report', async () => {
+    const { headers } = parsed(await messageOf())
+    expect([...headers.keys()].sort()).toEqual([
+      ...['content-type', 'date', 'message-id', 'mime-version', 'subject', 'x-unsent'],
+    ])
+    expect(headers.get('date')).toBe('Fri, 20 Nov 2026 12:00:00 +0000')
+    expect(headers.get('x-unsent')).toBe('1')
+  })
+
+  test('is the same, byte for byte, as often as it is written; another content has another Message-ID', async () => {
+    const [first, second] = [await messageOf(), await messageOf()]
+    const other = await messageOf({ presentation: { footer: 'North' } })
+    expect(second).toBe(first)
+    const id = (message: string) => parsed(message).headers.get('message-id')
+    expect(id(first)).toMatch(/^<[0-9a-f]{40}@rankline\.invalid>$/)
+    expect(id(other)).not.toBe(id(first))
+  })
+
+  test('carries a PNG logo beside its HTML; an SVG, which mail programs do not show, is left out', async () => {
+    const withPng = parsed(
+      await messageOf({ presentation: { agency: 'North', logo: `data:image/png;base64,${png}` } }),
+    )
+    const related = withPng.parts[1]
+    expect(related?.type).toMatch(/^multipart\/related;/)
+    expect(related?.parts.map(({ type }) => type)).toEqual([
+      'text/html; charset=utf-8',
+      expect.stringMatching(/^image\/png\b/),
+    ])
+    expect(related?.parts[1]?.headers.get('content-id')).toBe('<logo>')
+    expect(related?.parts[0]?.text).toContain('<img src="cid:logo" alt="North"')
+    const svg = await messageOf({
+      presentation: { agency: 'North', logo: 'data:image/svg+xml;base64,PHN2Zy8+' },
+    })
+    expect(partsOf(svg).html).not.toContain('<img')
+    expect(partsOf(svg).html).toContain('North')
+  })
+
+  test('loads nothing, and is small enough not to be cut off', async () => {
+    const { html } = partsOf(
+      await messageOf({ history: named('a very long keyword about standing desks '.repeat(3)) }),
+    )
+    expect(html).not.toMatch(/<(script|link|iframe|form|object|video)\b|\bsrc="(?!cid:)|url\(|@import/i)
+    // Gmail shows the first 102 kB.
+    expect(html.length).toBeLessThan(90_000)
+  })
+
+  test('in German speaks German in both parts', async () => {
+    const presentation = { language: 'de' as const, client: 'Müller GmbH' }
+    const message = await messageOf({ presentation })
+    const { text, html } = partsOf(message)
+    expect(html).toContain('<html lang="de">')
+    for (const part of [text, html]) {
+      expect(part).toContain('Suchpositionen von Müller GmbH')
+      expect(part).toMatch(/Sichtbarkeit/)
+      expect(part).toMatch(/\d,\d\s%/)
+      expect(part).not.toMatch(/\b(winners|losers|clicks|visibility|average)\b/i)
+    }
+    expect(decoded(parsed(message).headers.get('subject') ?? '')).toMatch(/^Müller GmbH/)
+  })
+
+  test('has the words of the analyst, with their links', async () => {
+    const comment = commentOf('# A good month\n\nSee [the plan](https://north.example/plan).\n\n- one\n- two')
+    const { text, html } = partsOf(await messageOf({ presentation: { comment } }))
+    expect(html).toContain('href="https://north.example/plan"')
+    expect(text).toContain('# A good month\n\nSee [the plan](https://north.example/plan).\n\n- one\n- two')
+  })
+
+  test('of a job that has no ranks says so', async () => {
+    const nothing = { ...sample, days: [], keywords: [], targets: [], series: [], links: [], removed: [] }
+    const { text, html } = partsOf(await messageOf({ history: nothing }))
+    for (const part of [text, html]) expect(part).toContain('Nothing has been checked yet')
+  })
+})
+
+describe('the text', () => {
+  test('has short lines, and all that the HTML has', async () => {
+    const footer =
+      'North, https://north.example/a/very/long/address/that/must/not/be/broken/because/it/is/a/link?of=this&report=1 thanks'
+    const { text } = partsOf(await messageOf({ presentation: { footer, agency: 'North' } }))
+    const long = text.split('\n').filter((line) => line.length > 78)
+    expect(long).toEqual([expect.stringMatching(/^https:\S+$/)])
+    const headings = [...text.matchAll(/^(.+)\n-+$/gm)].map(([, heading]) => heading)
+    expect(headings).toEqual(
+      expect.arrayContaining(['Figures of northdesk.example', 'Visibility day by day', 'Winners', 'Losers']),
+    )
+    expect(text).toMatch(/^- Visibility: \d+\.\d% \((up|down) \d+\.\d points\)$/m)
+  })
+})
+
+describe('what others wrote', () => {
+  const tricks = [
+    ['a line break', 'Acme\r\nBcc: all@evil.example\r\n\r\n<b>x</b>'],
+    ['a bare line feed', 'Acme\nBcc: all@evil.example'],
+    ['separators of Unicode', 'Acme\u2028Bcc: all@evil.example\u0085X: y'],
+    ['an element', '<script>alert(1)</script><img src=x onerror=alert(1)>'],
+    ['an attribute', '" onmouseover="alert(1)" x=\''],
+    ['a direction mark', 'Acme \u202Egnp.exe\u2066'],
+    ['a boundary', '\r\n----_rankline-0-Part_1\r\nContent-Type: text/html\r\n\r\n<script>'],
+    ['an address of a script', 'javascript:alert(1) https://a.example/"onclick="alert(1)'],
+    ['half a character', 'Acme \ud83d'],
+    ['an encoded word', '=?utf-8?q?=0d=0aBcc:_all@evil.example?='],
+  ] as const
+  testTable(tricks)('%s stays text', async (_, trick) => {
+    const presentation = {
+      client: trick,
+      title: trick,
+      agency: trick,
+      footer: trick,
+      comment: commentOf(trick),
+    }
+    const message = await messageOf({ history: named(trick), presentation })
+    const root = parsed(message)
+    expect([...root.headers.keys()]).not.toContain('bcc')
+    expect(root.parts).toHaveLength(2)
+    const { html, text } = partsOf(message)
+    expect(html).not.toMatch(/<(script|img|b)\b/i)
+    expect(html).not.toMatch(/<[^>]*\s(on\w+)=/i)
+    expect(html).not.toMatch(/href="(?!https?:\/\/|mailto:)/)
+    expect(html + text).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u2028]/)
+  })
+})
