@@ -6,6 +6,7 @@ import { UsageError } from '../model/errors.ts'
 import type { FlagsOf } from '../model/flag.ts'
 import type { JobSettings } from '../model/job.ts'
 import { closestMatch, parseDuration } from '../model/text.ts'
+import type { ReadResult } from '../model/values.ts'
 import { rowFormats } from '../output/formats/index.ts'
 import type { Terminal } from '../output/terminal.ts'
 import { reportFormats } from '../report/formats/index.ts'
@@ -143,11 +144,29 @@ const defaultTolerance = 3
 /** A century: dates stay dates. */
 const mostDays = 36_525
 
+/** The text of a flag as what it stands for; undefined where it is not given. Throws a sentence where it cannot be read. */
+export function valueFlag<T>(
+  flag: string,
+  text: string | undefined,
+  read: (text: string) => ReadResult<T>,
+): T | undefined {
+  if (text === undefined) return undefined
+  const result = read(text)
+  if ('value' in result) return result.value
+  throw new UsageError(`${flag} ${result.message}; ${result.fix}`)
+}
+
+/** A number of days; undefined where the flag is not given. */
+export function daysFlag(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const days = daysOf(text)
+  if (days !== null) return days
+  throw new UsageError(`${flag} cannot be '${text}'; write days such as 0d, 3d or 1w`)
+}
+
 /** Reads the flags that say what to compare with; null where there are none. Throws a sentence where they are wrong. */
 export function comparisonOf({ compare, tolerance }: FlagsOf<typeof compareFlags>): Comparison | null {
-  const days = tolerance === undefined ? defaultTolerance : daysOf(tolerance)
-  if (days === null)
-    throw new UsageError(`--tolerance cannot be '${tolerance}'; write days such as 0d, 3d or 1w`)
+  const days = daysFlag('--tolerance', tolerance) ?? defaultTolerance
   if (compare === undefined) {
     if (tolerance === undefined) return null
     throw new UsageError('--tolerance has no meaning without --compare')

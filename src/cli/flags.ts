@@ -73,7 +73,7 @@ export const compareFlags = {
   compare: textFlag(
     'Compare with this day, or with a day so long ago, for instance 7d; default: the day before',
   ),
-  tolerance: textFlag('How far from that day an observation may lie, for instance 1d [3d]'),
+  tolerance: textFlag('How far from the compared day an observation may lie, for instance 1d [3d]'),
 } satisfies Flags
 
 export const outFlags = {

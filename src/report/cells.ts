@@ -44,6 +44,11 @@ export function daysText(days: readonly string[]): string {
   return days.length < 2 ? (days[0] ?? '') : `${days[0]} to ${days.at(-1)}`
 }
 
+/** One day or several, to follow a verb. */
+export function between(days: readonly string[]): string {
+  return days.length === 1 ? `on ${days[0]}` : `between ${days[0]} and ${days.at(-1)}`
+}
+
 /** The day that the user asked to compare with, to follow a sentence; empty where none was asked for. */
 export function askedText(compare: ComparisonDay | null): string {
   return compare === null ? '' : ` (asked for: ${compare.day}, ±${count(compare.tolerance, 'day')})`

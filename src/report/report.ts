@@ -3,7 +3,7 @@ import type { Run, RunQuality } from '../model/run.ts'
 import type { TrackingStore } from '../store/reports.ts'
 import type { BuiltHistory } from './history/build-history.ts'
 import type { ComparisonDay } from './history/movement.ts'
-import type { AskedPeriod } from './history/period.ts'
+import type { AskedPeriod, ReportPeriod } from './history/period.ts'
 import type { RankHistory } from './history/rank-history.ts'
 import type { MetricOptions } from './metrics/figure.ts'
 import type { PageData } from './page/data.ts'
@@ -15,6 +15,7 @@ export interface WholeReport {
   readonly job: string
   readonly report: RankReport
   readonly history: RankHistory
+  readonly period: ReportPeriod | null
   readonly compare: ComparisonDay | null
   readonly measure: MetricOptions
   /** The last runs, the newest last. */
@@ -46,8 +47,11 @@ export function lastRuns(
 export interface RankedJob {
   /** Reads the rows of the report; not every format has rows. */
   readonly report: () => RankReport
-  /** The history that the report is made of; null if nothing has run yet. */
+  /** The history that the report is made of, from the first day to the last one of the period; null if nothing has run yet. */
   readonly built: BuiltHistory | null
+  /** Null if nothing has run yet, and for a report that compares its last day with the nearest day before. */
+  readonly period: ReportPeriod | null
+  /** The day that the last day is compared with, that of the period; null for the nearest day before. */
   readonly compare: ComparisonDay | null
   /** Reported runs, the newest first. The newest one says what is asked. */
   readonly runs: readonly Run[]
@@ -58,7 +62,7 @@ export interface ReportSource {
   readonly job: string
   readonly ranked: RankedJob
   readonly measure: MetricOptions
-  /** The period that was asked for. */
+  /** The period that flags or the job file ask for. */
   readonly asked: AskedPeriod
   readonly presentation: Presentation
   readonly store: Pick<TrackingStore, 'firstResults' | 'unbrokenDepth' | 'featuresIn' | 'runQuality'>
@@ -96,6 +100,8 @@ export interface ReportFormat {
   readonly serps?: true
   /** Whether text can be written unchanged or made safe for spreadsheets. */
   readonly raw?: true
+  /** Whether it is for programs, which compare with the day before unless a flag says otherwise. */
+  readonly dayBefore?: true
 }
 
 /** An entry of the registry. A format is loaded when it is needed. */
@@ -118,6 +124,7 @@ export function wholeReport(source: ReportSource): WholeReport {
     job,
     report: ranked.report(),
     history: builtHistory(source).history,
+    period: ranked.period,
     compare: ranked.compare,
     measure,
     runs: lastRuns(ranked.runs, store),

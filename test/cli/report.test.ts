@@ -200,19 +200,37 @@ describe('asking for a report with', () => {
     [
       'a day that is none',
       ['--compare', '2026-02-30'],
-      "--compare cannot be '2026-02-30'; write a day such as",
+      "--compare cannot be '2026-02-30'; write previous-period, year, a day such as",
     ],
-    ['a span of hours', ['--compare', '12h'], "--compare cannot be '12h'; write a day such as"],
+    ['a span of hours', ['--compare', '12h'], "--compare cannot be '12h'; write previous-period"],
+    [
+      'a period that is none',
+      ['--period', 'fortnight'],
+      "--period cannot be 'fortnight'; write a period such as 28d",
+    ],
+    [
+      'a period without a run',
+      ['--period', '2020-01-01..2020-01-31'],
+      'acme has no run from 2020-01-01 to 2020-01-31',
+    ],
     ['no time at all', ['--compare', '0d'], "--compare cannot be '0d'"],
     ['more days than there are', ['--compare', '99999999w'], "--compare cannot be '99999999w'"],
-    ['a day to come', ['--compare', '2999-01-01'], "--compare cannot be '2999-01-01'; write a day before 2"],
+    [
+      'a day to come',
+      ['--compare', '2999-01-01'],
+      'cannot be compared with 2999-01-01; write an earlier day for --compare',
+    ],
     [
       'a tolerance of hours',
       ['--compare', '7d', '--tolerance', '12h'],
       "--tolerance cannot be '12h'; write days",
     ],
     ['a tolerance without a number', ['--compare', '7d', '--tolerance', 'd'], "--tolerance cannot be 'd'"],
-    ['a tolerance of nothing', ['--tolerance', '3d'], '--tolerance has no meaning without --compare'],
+    [
+      'a tolerance of nothing',
+      ['--tolerance', '3d', '--metrics'],
+      '--tolerance has no meaning without --period or --compare',
+    ],
     ['a date that is none', ['--date', '7d'], "--date cannot be '7d'; write a day such as 2026-01-31"],
     ['a query that was never asked', ['--explain', 'standing desc'], "Did you mean 'standing desk'?"],
     ['a query like no other', ['--explain', 'xyzzy plugh'], 'rankline report acme'],
@@ -242,6 +260,6 @@ describe('asking for a report with', () => {
 
   test('a span of which nothing is stored names the day in the table', async () => {
     const { stdout } = await place.call(['report', 'acme', '--compare', '4w', '--tolerance', '1d'])
-    expect(stdout).toMatch(/^Nothing to compare with \(asked for: \d{4}-\d\d-\d\d, ±1 day\)\.$/m)
+    expect(stdout).toMatch(/, nothing to compare with \(asked for: \d+ \w+ \d{4}, ±1 day\)\.$/m)
   })
 })

@@ -11,6 +11,7 @@ export function wholeReport(rankings: readonly Row[], more: Partial<ReportWithSe
     job: 'acme',
     report,
     history: built.history,
+    period: null,
     compare: null,
     measure: { curve: defaultCurve },
     runs: [],

@@ -18,7 +18,7 @@ export async function figuresOf(
   store: Store,
   now: number,
 ): Promise<DigestFigures> {
-  const ranked = await rankedJob(store, job, { comparison: { day: 7, tolerance }, targets })
+  const ranked = await rankedJob(store, job, { asked: { period: null, compare: '7d', tolerance }, targets })
   const history = ranked.built?.history ?? null
   const isRanked = history !== null && history.series.length > 0
   const summary = isRanked ? summarise(history, { curve: defaultCurve, compare: ranked.compare }) : null

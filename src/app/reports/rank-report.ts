@@ -2,6 +2,7 @@ import { billableOperation } from '../../catalog/index.ts'
 import { UsageError } from '../../model/errors.ts'
 import type { Row } from '../../model/result.ts'
 import type { Run } from '../../model/run.ts'
+import { isDay } from '../../model/settings/period.ts'
 import type { Target } from '../../model/target.ts'
 import { closestMatch } from '../../model/text.ts'
 import { addDays, daysBetween, inOrderOfRuns } from '../../model/time.ts'
@@ -9,6 +10,7 @@ import { sanitize } from '../../output/terminal.ts'
 import { type BuiltHistory, buildHistory, compact } from '../../report/history/build-history.ts'
 import { filterHistory } from '../../report/history/filter-history.ts'
 import type { ComparisonDay } from '../../report/history/movement.ts'
+import { type AskedPeriod, type ReportPeriod, reportPeriod } from '../../report/history/period.ts'
 import type { RankHistory } from '../../report/history/rank-history.ts'
 import type { MetricOptions } from '../../report/metrics/figure.ts'
 import type { RankedJob } from '../../report/report.ts'
@@ -21,13 +23,14 @@ export async function rankedJob(
   job: string,
   {
     date,
-    comparison = null,
+    asked = null,
     targets,
     filter = {},
     absent = 'depth',
   }: {
     readonly date?: string | undefined
-    readonly comparison?: Comparison | null
+    /** The period; null for the last day against the nearest day before. */
+    readonly asked?: PeriodRequest | null
     /** Those that the file of the job names now. */
     readonly targets?: readonly Target[] | undefined
     readonly filter?: ReportFilter
@@ -35,17 +38,20 @@ export async function rankedJob(
     readonly absent?: MetricOptions['absent']
   },
 ): Promise<RankedJob> {
-  const runs = await runsUntil(store, job, date)
+  const started = await runsUntil(store, job, date)
+  const period = asked === null ? null : chosenPeriod(job, started, asked)
+  const runs = period === null ? started : started.filter((one) => one.date <= period.until)
   const [newest] = runs
   if (newest === undefined)
     return {
       report: () => ({ rows: [], statuses: [], leftOut: { queries: 0, targets: 0 } }),
       built: null,
+      period: null,
       compare: null,
       runs,
     }
   const kindOf = (operation: string) => billableOperation(operation).kind
-  const reported = reportedTargets(targets, newest, date)
+  const reported = reportedTargets(targets, newest, runs.length < started.length ? newest.date : date)
   const lookedAtOnly = absent === 'looked at'
   const partialRuns = store.partialRuns(job)
   const built = filterReport(
@@ -53,8 +59,7 @@ export async function rankedJob(
     filter,
   )
   const { history, removedTargets } = built
-  const latest = history.days.at(-1) as string
-  const compare = comparison === null ? null : askedDay(comparison, latest)
+  const compare = period?.compare ?? null
   const day = () => ({
     asked: store.askedBy(newest.id, reported),
     observed: observedDays(store, runs, partialRuns),
@@ -65,9 +70,37 @@ export async function rankedJob(
       leftOut: { queries: history.removed.length, targets: removedTargets },
     }),
     built,
+    period,
     compare,
     runs,
   }
+}
+
+/** What a report is asked for, and how far from the compared day an observation may lie; undefined is as usual. */
+export interface PeriodRequest extends AskedPeriod {
+  readonly tolerance?: number | undefined
+}
+
+/** The period over the days of these runs. Throws a sentence where none of them is in it, or its end has nothing before it. */
+function chosenPeriod(
+  job: string,
+  runs: readonly Run[],
+  { tolerance, ...asked }: PeriodRequest,
+): ReportPeriod | null {
+  const days = [...new Set(runs.map(({ date }) => date))].sort()
+  const period = reportPeriod(days, asked, tolerance)
+  if (period === null) return null
+  const { from, until, compare } = period
+  const last = days.findLast((day) => day <= until)
+  if (last === undefined || last < from)
+    throw new UsageError(
+      `The job ${job} has no run from ${from} to ${until}; its runs are from ${days[0]} to ${days.at(-1)}. Choose another period with --period, or in report: of the job file`,
+    )
+  const day = asked.compare !== null && isDay(asked.compare) ? asked.compare : (compare?.day ?? null)
+  if (day === null || day < last) return period
+  throw new UsageError(
+    `A report of ${last} cannot be compared with ${day}; write an earlier day for --compare, or in report: of the job file`,
+  )
 }
 
 /** What was observed on each day, the newest first, until one on which the whole job was asked. */

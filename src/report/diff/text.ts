@@ -1,9 +1,8 @@
 import { count } from '../../model/text.ts'
 import { type Column, colored, formatTable, wrap } from '../../output/table.ts'
 import { fitColumns, sanitize, sanitizeLine, textWidth } from '../../output/terminal.ts'
-import { paramTexts, requestLine } from '../cells.ts'
+import { askedText, between, paramTexts, requestLine } from '../cells.ts'
 import { listed } from '../explain/pages.ts'
-import { comparison } from '../formats/table.ts'
 import type { ComparisonDay } from '../history/movement.ts'
 import type { TextLook } from '../report.ts'
 import type { ChangedResult, DiffDocument, DiffResult, DiffSide } from './document.ts'
@@ -239,6 +238,12 @@ export function diffTable(
 
 function paramsOf({ params }: DiffSummary): string {
   return sanitize(paramTexts(params).join(' '))
+}
+
+/** Says which days were compared with. */
+function comparison(dates: readonly string[], compare: ComparisonDay | null): readonly string[] {
+  if (dates.length === 0) return compare === null ? [] : [`Nothing to compare with${askedText(compare)}.`]
+  return [`Compared with what was observed ${between(dates)}${askedText(compare)}.`]
 }
 
 function footer(all: readonly DiffSummary[], compare: ComparisonDay | null): readonly string[] {

@@ -37,6 +37,7 @@ export const figuresJsonFormat: ReportFormat = {
     return asStream(`${JSON.stringify(document, null, 2)}\n`)
   },
   measured: true,
+  dayBefore: true,
 }
 
 /** Keywords and sites in a list at most. */
@@ -59,6 +60,7 @@ export function summaryDocument(summary: Summary, data: PageData) {
   return {
     job: summary.job,
     date: summary.date,
+    period: data.period === null ? null : { from: data.period.from, until: data.period.until },
     compared_with: summary.compared,
     ctr_curve: { name: curve.name, version: curve.version, source: curve.source },
     keywords: { asked: summary.keywords, added: summary.added, removed: summary.removed },

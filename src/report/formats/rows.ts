@@ -87,6 +87,7 @@ function rowsFormat(name: 'csv' | 'json' | 'jsonl'): ReportFormat {
       return chunks(rows, raw)
     },
     sorted: true,
+    dayBefore: true,
   }
 
   async function* chunks(rows: Iterable<Row>, raw: boolean): AsyncGenerator<string> {

@@ -3,11 +3,11 @@ import { count } from '../../model/text.ts'
 import { asStream } from '../../output/formats/format.ts'
 import { asciiSigns, type Column, colored, formatTable, wrap } from '../../output/table.ts'
 import { sanitize, textWidth } from '../../output/terminal.ts'
-import { askedText, changeText, daysText, rowLocale, shortUrl, trend, trendLegend } from '../cells.ts'
+import { between, changeText, daysText, rowLocale, shortUrl, trend, trendLegend } from '../cells.ts'
 import { columnMetrics, definitionOf, deltaText, valueText } from '../headline.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
-import type { ComparisonDay } from '../history/movement.ts'
 import { kindLabels } from '../history/parts.ts'
+import type { ReportPeriod } from '../history/period.ts'
 import { buckets } from '../metrics/distribution.ts'
 import type { HeadlineMetric } from '../metrics/figure.ts'
 import { type HeadlineName, ratioMetrics } from '../metrics/index.ts'
@@ -15,12 +15,14 @@ import { movementNames } from '../metrics/movements.ts'
 import { builtHistory, type ReportFormat, type ReportSource, type TextLook } from '../report.ts'
 import { type RankReport, rankCell, suspectLines } from '../rows.ts'
 import { linesOf, type PartOfTarget, type Summary, summarise, uncountedTexts } from '../summary.ts'
+import { periodSentence } from '../words/period-text.ts'
+import { wordsOf } from '../words/words.ts'
 
 /** The figures and below them every rank, for a terminal. */
 export const tableFormat: ReportFormat = {
   chunks: (source) => {
     const { ranked, look } = source
-    const table = rankTable(ranked.report(), { ...look, compare: ranked.compare })
+    const table = rankTable(ranked.report(), { ...look, period: ranked.period })
     return asStream(table === '' ? '' : `${figures(source)}\n${look.ascii ? asciiSigns(table) : table}`)
   },
   painted: true,
@@ -33,6 +35,7 @@ export const figuresFormat: ReportFormat = {
   chunks: (source) => asStream(figures(source)),
   painted: true,
   measured: true,
+  dayBefore: true,
 }
 
 function figures(source: ReportSource): string {
@@ -43,8 +46,7 @@ function figures(source: ReportSource): string {
 }
 
 interface TableLook extends TextLook {
-  /** The day that the user asked to compare with, or null. */
-  readonly compare?: ComparisonDay | null
+  readonly period?: ReportPeriod | null
 }
 
 interface RankColumn extends Column {
@@ -52,7 +54,7 @@ interface RankColumn extends Column {
 }
 
 /** The rank table for a terminal. Lines below it say what was counted and compared. */
-export function rankTable(report: RankReport, { width, color, compare = null }: TableLook): string {
+export function rankTable(report: RankReport, { width, color, period = null }: TableLook): string {
   const { rows } = report
   if (rows.length === 0) return ''
   const columns = columnsOf(report)
@@ -61,7 +63,7 @@ export function rankTable(report: RankReport, { width, color, compare = null }: 
     rows.map((row, place) => columns.map(({ cell }) => cell(row, place))),
     width,
   )
-  const lines = footer(report, compare).flatMap((line) => wrap(line, width))
+  const lines = footer(report, period).flatMap((line) => wrap(line, width))
   return `${color ? colored(table) : table}\n${lines.join('\n')}\n`
 }
 
@@ -121,27 +123,18 @@ function baselines(rows: readonly Row[]): readonly string[] {
   return [...new Set(dates)].sort()
 }
 
-function footer({ rows, statuses, leftOut }: RankReport, compare: ComparisonDay | null): readonly string[] {
+function footer({ rows, statuses, leftOut }: RankReport, period: ReportPeriod | null): readonly string[] {
   const number = (state: string): number => rows.filter((row) => row.state === state).length
   const parts = ['ranked', 'absent', 'unknown'].map((state) => `${number(state)} ${state}`)
+  const compared = baselines(rows)
   const days = between([...new Set(rows.map(({ date }) => String(date)))].sort())
   return [
     `${count(rows.length, 'observation')} ${days}: ${parts.join(', ')}. >n: not among the first n results. ~: estimated. ?: not known.`,
     ...suspectLines(rows),
-    ...comparison(baselines(rows), compare),
+    ...(period === null && compared.length === 0 ? [] : [periodSentence(wordsOf('en'), period, compared)]),
     ...(hasTrend(statuses) ? [trendLegend] : []),
     ...omission(leftOut),
   ]
-}
-
-function between(dates: readonly string[]): string {
-  return dates.length === 1 ? `on ${dates[0]}` : `between ${dates[0]} and ${dates.at(-1)}`
-}
-
-/** Says which days were compared with. */
-export function comparison(dates: readonly string[], compare: ComparisonDay | null): readonly string[] {
-  if (dates.length === 0) return compare === null ? [] : [`Nothing to compare with${askedText(compare)}.`]
-  return [`Compared with what was observed ${between(dates)}${askedText(compare)}.`]
 }
 
 function omission({ queries, targets }: RankReport['leftOut']): readonly string[] {

@@ -22,14 +22,15 @@ export interface AskedPeriod {
   readonly compare: string | null
 }
 
-/** Days that an observation may be before or after the compared day, at least. */
-const leastTolerance = 3
+/** Days that an observation may be before or after a compared day that is named. */
+const usualTolerance = 3
 
 /**
  * The period that is asked for, over the days of a history. A period ends at the last day of the job, or of the range that it
- * names. Null for a history without days.
+ * names, whichever is earlier. Null for a history without days.
  *
- * @param tolerance days that an observation may lie from the compared day; a quarter of the period, and at least 3, by default
+ * @param tolerance days that an observation may lie from the compared day. By default 3 for a day that is named; for one that
+ *   follows from the period a quarter of the period, and at least 3
  */
 export function reportPeriod(
   days: readonly string[],
@@ -39,16 +40,20 @@ export function reportPeriod(
   const [first, last] = [days[0], days.at(-1)]
   if (first === undefined || last === undefined) return null
   const { from, until } = daysOfPeriod(period ?? usualIn(first, last), first, last)
-  const length = daysBetween(from, until) + 1
   const day = comparedDay(compare, { from, until }, period ?? usualPeriod)
   return {
     from,
     until,
     compare:
-      first >= until || day >= until
+      day >= until || (compare === null && first >= until)
         ? null
-        : { day, tolerance: tolerance ?? Math.max(leastTolerance, Math.floor(length / 4)) },
+        : { day, tolerance: tolerance ?? toleranceOf(compare, daysBetween(from, until) + 1) },
   }
+}
+
+function toleranceOf(compare: string | null, length: number): number {
+  const isNamed = compare !== null && (isDay(compare) || lengthIn(compare) !== null)
+  return isNamed ? usualTolerance : Math.max(usualTolerance, Math.floor(length / 4))
 }
 
 /** The usual period, where the history has as much and a day before it. */
@@ -58,7 +63,7 @@ function usualIn(first: string, last: string): string {
 
 function daysOfPeriod(period: string, first: string, last: string): Days {
   const range = rangeIn(period)
-  if (range !== null) return range
+  if (range !== null) return range.from > last || range.until < last ? range : { ...range, until: last }
   const length = lengthIn(period)
   if (length !== null) return { from: addDays(last, 1 - length), until: last }
   if (period === 'month') return { from: firstOfMonth(last), until: last }

@@ -14,7 +14,7 @@ const mostReferences = 1_000
 export function reportPageData(source: ReportSource, choice: SerpChoice = {}): PageData {
   const { isPage = false } = choice
   const { ranked, measure, store, asked, presentation, featuresOf } = source
-  const { compare, runs } = ranked
+  const { period, compare, runs } = ranked
   const { history, queryIds } = builtHistory(source)
   const [texts, links, sites] = [stringTable(), stringTable(), stringTable()]
   const runsOn = new Map<string, number[]>()
@@ -55,6 +55,7 @@ export function reportPageData(source: ReportSource, choice: SerpChoice = {}): P
   }
   return {
     history,
+    period,
     compare,
     asked,
     presentation,

@@ -2,7 +2,7 @@ import type { RunQuality } from '../../model/run.ts'
 import { cutFeatures, type KeywordFeatures } from '../history/features.ts'
 import { daysOf, filterHistory, type HistoryFilter, isBetween, isIn } from '../history/filter-history.ts'
 import type { ComparisonDay } from '../history/movement.ts'
-import type { AskedPeriod } from '../history/period.ts'
+import type { AskedPeriod, ReportPeriod } from '../history/period.ts'
 import type { RankHistory } from '../history/rank-history.ts'
 import type { MetricOptions } from '../metrics/figure.ts'
 import type { Presentation } from '../presentation/presentation.ts'
@@ -10,9 +10,11 @@ import type { Presentation } from '../presentation/presentation.ts'
 /** The content of the HTML report, as plain JSON. */
 export interface PageData {
   readonly history: RankHistory
+  /** The period that the page opens with; null for a report that compares with the nearest day before. */
+  readonly period: ReportPeriod | null
   /** The day to compare with; null for the nearest earlier one. */
   readonly compare: ComparisonDay | null
-  /** The period that the page opens with. */
+  /** The period that flags or the job file ask for. */
   readonly asked: AskedPeriod
   readonly presentation: Presentation
   readonly measure: MetricOptions

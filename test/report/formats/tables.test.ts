@@ -202,7 +202,7 @@ describe('the rank table', () => {
         '',
         '5 observations on 2026-03-02: 2 ranked, 2 absent, 1 unknown. >n: not among the first n results. ~: estimated. ?: not',
         'known.',
-        'Compared with what was observed on 2026-03-01.',
+        'Compared with 1 March 2026.',
         'trend: the last days with a run, from █ rank 1, ▇ to 3, ▆ to 6, ▅ to 10, ▄ to 20, ▃ to 30, ▂ to 50, to ▁ deeper; ·:',
         'absent, ?: not known, blank: not asked.',
         '',
@@ -237,18 +237,19 @@ describe('the rank table', () => {
     expect(table).toMatch(/^standing desk .* = {2}2026-03-01/m)
     expect(table).toMatch(/^lamp .* = {2}2026-03-02/m)
     expect(table).toMatch(/^mat .* new {16}▇ {7}3/m)
-    expect(table).toContain('\nCompared with what was observed between 2026-03-01 and 2026-03-02.\n')
+    expect(table).toContain('\nCompared with 1 Mar to 2 Mar 2026.\n')
   })
 
   test('names the day that was asked for beside the one that was found', () => {
     const compare = { day: '2026-03-02', tolerance: 1 }
+    const period = { from: '2026-03-03', until: '2026-03-05', compare }
     const rankings = ['2026-03-01', '2026-03-05'].map((date) => aRanking({ date }))
-    const asked = ' (asked for: 2026-03-02, ±1 day).'
-    expect(rankTable(reportOn(rankings, { compare }), { ...look, compare })).toContain(
-      `Compared with what was observed on 2026-03-01${asked}`,
+    const asked = ' (asked for: 2 March 2026, ±1 day).'
+    expect(rankTable(reportOn(rankings, { compare }), { ...look, period })).toContain(
+      `3 Mar to 5 Mar 2026, compared with 1 March 2026${asked}`,
     )
-    expect(rankTable(reportOn(rankings.slice(1), { compare }), { ...look, compare })).toContain(
-      `Nothing to compare with${asked}`,
+    expect(rankTable(reportOn(rankings.slice(1), { compare }), { ...look, period })).toContain(
+      `3 Mar to 5 Mar 2026, nothing to compare with${asked}`,
     )
   })
 

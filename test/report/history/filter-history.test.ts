@@ -142,6 +142,7 @@ test('a page of less shows the results, citations and runs of what is left', () 
   }
   const data: PageData = {
     history,
+    period: null,
     compare: null,
     asked: { period: null, compare: null },
     presentation: plainPresentation,

@@ -27,6 +27,7 @@ describe('the days of a period and the day that it is compared with', () => {
     ['quarter', 'previous-period', '2026-10-01', '2026-11-20', '2026-08-20'],
     ['all', null, '2025-11-02', '2026-11-20', '2025-11-01'],
     ['2026-02-01..2026-02-28', null, '2026-02-01', '2026-02-28', '2026-01-31'],
+    ['2026-11-01..2026-12-31', null, '2026-11-01', '2026-11-20', '2026-10-31'],
     ['28d', 'year', '2026-10-24', '2026-11-20', '2025-11-20'],
     ['28d', '2026-01-15', '2026-10-24', '2026-11-20', '2026-01-15'],
     ['28d', '7d', '2026-10-24', '2026-11-20', '2026-11-13'],
@@ -55,6 +56,18 @@ describe('the days of a period and the day that it is compared with', () => {
       compare: null,
     })
     expect(reportPeriod([], asked)).toBeNull()
+  })
+
+  testTable([
+    ['7d', null, 3],
+    ['28d', null, 7],
+    ['28d', 'year', 7],
+    ['28d', '7d', 3],
+    ['28d', '2026-01-15', 3],
+    ['quarter', 'previous-period', 12],
+  ])('%s against %s looks so far around the day: %i days', (period, compare, tolerance) => {
+    expect(reportPeriod(year, { period, compare })?.compare?.tolerance).toBe(tolerance)
+    expect(reportPeriod(year, { period, compare }, 1)?.compare?.tolerance).toBe(1)
   })
 
   test('the same point of a shorter month is its last day', () => {

@@ -79,6 +79,7 @@ export function aPageOf(history: RankHistory, more: Partial<PageData> = {}): Pag
   return {
     ...{
       history,
+      period: null,
       compare: null,
       asked: { period: null, compare: null },
       presentation: plainPresentation,

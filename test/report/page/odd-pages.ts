@@ -1,5 +1,4 @@
 import type { PageData } from '../../../src/report/page/data.ts'
-import { plainPresentation } from '../../../src/report/presentation/presentation.ts'
 import { samplePage } from './sample-page.ts'
 
 /** Texts that mean harm, or are only hard to show. */
@@ -67,9 +66,6 @@ export function firstDayPage(): PageData {
   const { history } = page
   return {
     ...page,
-    compare: null,
-    asked: { period: null, compare: null },
-    presentation: plainPresentation,
     serps: [],
     citations: [],
     history: {

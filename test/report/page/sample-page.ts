@@ -1,6 +1,7 @@
 import type { RunQuality } from '../../../src/model/run.ts'
 import { addDays } from '../../../src/model/time.ts'
 import type { KeywordFeatures } from '../../../src/report/history/features.ts'
+import { reportPeriod } from '../../../src/report/history/period.ts'
 import {
   absentCell,
   type Keyword,
@@ -96,11 +97,14 @@ export function samplePage({
       { query: 'desk riser 2025', operation: 'alpha.search', params: { gl: 'us' }, last: days[0] as string },
     ],
   }
+  const asked = { period: null, compare: length > 8 ? '7d' : null }
+  const period = reportPeriod(days, asked)
   return {
     history,
-    asked: { period: null, compare: null },
+    asked,
+    period,
+    compare: period?.compare ?? null,
     presentation: plainPresentation,
-    compare: length > 8 ? { day: addDays(lastDay, -7), tolerance: 3 } : null,
     measure: { curve: sampleCurve },
     runs: days.slice(-30).map((date, index) => runOf(date, index, wanted, random)),
     serps,

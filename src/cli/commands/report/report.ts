@@ -6,6 +6,7 @@ import { reportSource } from '../../../app/reports/report-source.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type Flags, listFlag, switchFlag, textFlag } from '../../../model/flag.ts'
 import type { ResultKind } from '../../../model/result.ts'
+import { comparison, period } from '../../../model/settings/period.ts'
 import { parseDuration } from '../../../model/text.ts'
 import { asStream } from '../../../output/formats/format.ts'
 import { isScreen, note, type Terminal } from '../../../output/terminal.ts'
@@ -19,13 +20,19 @@ import { type Audience, plainPresentation } from '../../../report/presentation/p
 import type { RankedJob, ReportFormat, ReportFormatEntry } from '../../../report/report.ts'
 import { openCopy, openReader } from '../../../store/sqlite/open.ts'
 import type { Store } from '../../../store/store.ts'
-import { chosenFormat, comparisonOf, day, findJob, isJsonAsked } from '../../arguments.ts'
+import { chosenFormat, day, daysFlag, findJob, isJsonAsked, valueFlag } from '../../arguments.ts'
 import { type Command, compareFlags, outputFlags, type TypedFlags } from '../../flags.ts'
 import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'
 
 const flags = {
   ...outputFlags('table, csv, json, jsonl, md, xlsx, html or email [table]'),
-  ...compareFlags,
+  period: textFlag(
+    '7d, 28d, month, last-month, quarter, all or two days such as 2026-10-01..2026-10-31; default: 28d where there is as much',
+  ),
+  compare: textFlag(
+    'previous-period, year, a day, or how long ago, for instance 7d; default: the day before the period, in rows and --metrics the day before',
+  ),
+  tolerance: compareFlags.tolerance,
   tag: listFlag('Keywords with this tag only'),
   target: listFlag('This target only, by its name in the report'),
   serps: textFlag('html: include the top results of this many more days, for instance 30d'),
@@ -46,6 +53,7 @@ export type ReportFlags = ReportOptions & { readonly job: string }
 export const reportCommand = {
   flags,
   examples: [
+    ['report acme --period month', 'this month, compared with the day before it began'],
     ['report acme --compare 7d', 'compared with a week ago'],
     ['report acme --out acme.html', 'a page; also .eml, .xlsx, .md, .csv, .json'],
     [
@@ -67,7 +75,11 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
   const order = rowOrder(flags)
   const measure = metricOptions(flags)
   const days = serpDays(flags)
-  const comparison = comparisonOf(flags)
+  const asked = {
+    period: valueFlag('--period', flags.period, period),
+    compare: valueFlag('--compare', flags.compare, comparison),
+  }
+  const tolerance = toleranceOf(flags, format)
   const date = day('--date', flags.date)
   const database = databasePath(flags)
   await using reader = await openReader(database)
@@ -96,7 +108,8 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
       return { ranked: null, chunks: asStream(text) }
     }
     const source = await reportSource(store, {
-      ...{ job, settings, date, comparison, measure, order, look, presentation, serpDays: days },
+      ...{ job, settings, format, date, asked, tolerance, measure, order, look, presentation },
+      serpDays: days,
       filter: { tags: flags.tag, targets: flags.target },
       raw: flags.raw === true,
     })
@@ -174,6 +187,18 @@ function audienceOf({ for: reader = 'team' }: ReportOptions): Audience {
   throw new UsageError(`--for cannot be '${reader}'; write client or team`)
 }
 
+/** Days that an observation may lie from the compared day. Throws where no day is named that is compared with. */
+export function toleranceOf(
+  { period, compare, tolerance }: ReportOptions,
+  { dayBefore }: Pick<ReportFormat, 'dayBefore'>,
+): number | undefined {
+  const days = daysFlag('--tolerance', tolerance)
+  if (days === undefined || dayBefore !== true || period !== undefined || compare !== undefined) return days
+  throw new UsageError(
+    '--tolerance has no meaning without --period or --compare, where the day before is compared with',
+  )
+}
+
 /** How rows are to be sorted. */
 export function rowOrder({ sort }: ReportOptions): RowOrder {
   const order = sort === undefined ? rowOrders[0] : rowOrders.find((one) => one === sort)
@@ -192,8 +217,10 @@ export function serpDays({ serps }: ReportOptions): number {
 /** What says how ranks are compared, chosen or written has no meaning for one query's evidence. */
 export function rejectWithExplain(flags: ReportOptions): void {
   if (flags.explain === undefined) return
-  const { compare, raw, format, ctr, absent, kind, metrics, sort, serps, tag, target, comment } = flags
-  const others = { compare, raw, format, ctr, absent, kind, metrics, sort, serps, tag, target, comment }
+  const { period, compare, tolerance, raw, format, ctr, absent, kind, metrics, sort, serps } = flags
+  const { tag, target, comment } = flags
+  const ofDays = { period, compare, tolerance, serps }
+  const others = { ...ofDays, raw, format, ctr, absent, kind, metrics, sort, tag, target, comment }
   const meaningless = Object.entries(others).find(([, value]) => value !== undefined)
   if (meaningless !== undefined)
     throw new UsageError(

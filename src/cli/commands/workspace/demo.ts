@@ -84,8 +84,11 @@ async function printDemo(
   const [last] = await store.runs({ limit: 1 })
   const job = last?.job ?? ''
   const look = { width: terminal.columns, color: terminal.color, ascii: terminal.ascii ?? false }
-  const source = await reportSource(store, { job, settings: null, measure: metricOptions({}), look })
-  const inFormat = async (name: ReportFormatName) => (await reportFormats[name].load()).chunks(source)
+  const inFormat = async (name: ReportFormatName) => {
+    const format = await reportFormats[name].load()
+    const measure = metricOptions({})
+    return format.chunks(await reportSource(store, { job, settings: null, format, measure, look }))
+  }
   for await (const chunk of await inFormat('table')) await terminal.write(chunk, true)
   const folder = relative('', database).replace(/[^/]*$/, '')
   const page = `${folder}demo-report.html`

@@ -1,7 +1,7 @@
 import type { Row } from '../../../model/result.ts'
 import { count } from '../../../model/text.ts'
 import { asStream } from '../../../output/formats/format.ts'
-import { askedText, changeText, daysText, shortUrl, trend, trendLegend } from '../../cells.ts'
+import { changeText, shortUrl, trend, trendLegend } from '../../cells.ts'
 import { definitionOf, valueText } from '../../headline.ts'
 import type { KeywordStatus } from '../../history/keyword-status.ts'
 import type { TrackedTarget } from '../../history/rank-history.ts'
@@ -11,6 +11,8 @@ import { type ReportFormat, type WholeReport, wholeReport } from '../../report.t
 import { rankCell, suspectLines } from '../../rows.ts'
 import { segments } from '../../segments.ts'
 import { type Summary, summarise } from '../../summary.ts'
+import { periodSentence } from '../../words/period-text.ts'
+import { wordsOf } from '../../words/words.ts'
 import {
   countsSection,
   headlineSection,
@@ -58,11 +60,10 @@ export function markdown(whole: WholeReport): string {
 
 function comparison(
   { compared, keywords, added, removed, targets }: Summary,
-  { compare }: WholeReport,
+  { period }: WholeReport,
 ): string {
-  const days = daysText(compared)
   return [
-    `${days === '' ? 'Nothing to compare with' : `Compared with ${days}`}${askedText(compare)}.`,
+    periodSentence(wordsOf('en'), period, compared),
     `${count(keywords, 'keyword')}, ${count(targets.length, 'target')};`,
     `${count(added, 'keyword')} added, ${removed} removed.`,
   ].join(' ')

@@ -2,6 +2,7 @@ import type { RunQuality } from '../../../model/run.ts'
 import type { Sheet } from '../../../output/xlsx.ts'
 import { definitionOf } from '../../headline.ts'
 import { kindLabels } from '../../history/parts.ts'
+import type { ReportPeriod } from '../../history/period.ts'
 import type { RankHistory, TrackedTarget } from '../../history/rank-history.ts'
 import { buckets } from '../../metrics/distribution.ts'
 import type { MetricOptions } from '../../metrics/figure.ts'
@@ -35,12 +36,14 @@ function targetFields<T extends ShownPart>(): readonly SheetField<T>[] {
 }
 
 /** A row for each target, kind of results and engine: its figures, and its keywords by rank and by movement. */
-export function summarySheet(summary: Summary): Sheet {
+export function summarySheet(summary: Summary, period: ReportPeriod | null): Sheet {
   const { date, compared, parts, otherParts } = summary
   return sheet<PartOfTarget>(
     'Summary',
     [
       field('date', 'date', () => date),
+      field('period from', 'date', () => period?.from ?? null),
+      field('period until', 'date', () => period?.until ?? null),
       field('compared from', 'date', () => compared[0] ?? null),
       field('compared to', 'date', () => compared.at(-1) ?? null),
       ...targetFields<PartOfTarget>(),

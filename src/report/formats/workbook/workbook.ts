@@ -16,10 +16,10 @@ export const workbookFormat: ReportFormat = {
 }
 
 export function reportWorkbook(whole: ReportWithSerps): AsyncIterable<Buffer> {
-  const { history, compare, measure, runs } = whole
+  const { history, period, compare, measure, runs } = whole
   const summary = summarise(history, { ...measure, compare })
   return workbook([
-    summarySheet(summary),
+    summarySheet(summary, period),
     tagsSheet(segments(history, { ...measure, compare }), history),
     rankingsSheet(whole),
     movementSheet(whole),

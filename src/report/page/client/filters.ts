@@ -87,7 +87,7 @@ export function filterLabels(
 ): readonly (readonly [name: string, value: string])[] {
   const { targets, days } = history
   const parts = partsOf(history).filter((one) => partKey(one) === part)
-  const range = [from || days[0], to || days.at(-1)].map((day) => mediumDay(day ?? ''))
+  const range = [from || days[0], to || days.at(-1)].map((day) => (day === undefined ? '' : mediumDay(day)))
   const all = [
     ['Target', targets[target]?.label ?? ''],
     ['Search', text],

@@ -4,6 +4,7 @@ import { charts } from './charts.ts'
 import { counts } from './counts.ts'
 import { email } from './email.ts'
 import { formats } from './formats.ts'
+import { period } from './period.ts'
 import { tables } from './tables.ts'
 
 /** Reports in German. */
@@ -14,5 +15,6 @@ export const german: Words = {
   charts,
   counts,
   email,
+  period,
   tables,
 }

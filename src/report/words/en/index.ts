@@ -3,6 +3,7 @@ import { charts } from './charts.ts'
 import { counts } from './counts.ts'
 import { email } from './email.ts'
 import { formats } from './formats.ts'
+import { period } from './period.ts'
 import { tables } from './tables.ts'
 
 /** Reports in English. A part of the report has a file; other languages have the same files. */
@@ -13,6 +14,7 @@ export const english = {
   charts,
   counts,
   email,
+  period,
   tables,
 }
 

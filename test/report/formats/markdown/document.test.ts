@@ -18,8 +18,9 @@ describe('a report as Markdown', () => {
 
   test('says what was asked to be compared with', () => {
     const compare = { day: '2026-02-01', tolerance: 3 }
-    expect(markdown(wholeReport(smallRankings, { compare }))).toContain(
-      'Nothing to compare with (asked for: 2026-02-01, ±3 days).',
+    const period = { from: '2026-02-02', until: '2026-03-02', compare }
+    expect(markdown(wholeReport(smallRankings, { period, compare }))).toContain(
+      '2 Feb to 2 Mar 2026, nothing to compare with (asked for: 1 February 2026, ±3 days).',
     )
   })
 

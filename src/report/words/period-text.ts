@@ -1,0 +1,33 @@
+import type { ComparisonDay } from '../history/movement.ts'
+import type { Days, ReportPeriod } from '../history/period.ts'
+import type { Words } from './words.ts'
+
+/** `24 Oct to 20 Nov 2026`; one day alone as `20 November 2026`. */
+export function daysInWords(say: Words, { from, until }: Days): string {
+  if (from === until) return say.longDay(until)
+  const first = from.slice(0, 4) === until.slice(0, 4) ? say.shortDay(from) : say.mediumDay(from)
+  return say.period.range(first, say.mediumDay(until))
+}
+
+/**
+ * What was compared with: `compared with 23 October 2026`. The day that was asked for follows if it is not the one that was found.
+ *
+ * @param found the days that were compared with, ascending
+ */
+export function comparisonInWords(say: Words, asked: ComparisonDay | null, found: readonly string[]): string {
+  const [from, until] = [found[0], found.at(-1)]
+  const isExact = asked === null || (from === asked.day && until === asked.day)
+  const wanted = isExact
+    ? ''
+    : ` (${say.period.askedFor(say.longDay(asked.day), say.counts.days(asked.tolerance))})`
+  return from === undefined || until === undefined
+    ? `${say.period.notCompared}${wanted}`
+    : `${say.period.compared(daysInWords(say, { from, until }))}${wanted}`
+}
+
+/** The period of a report and what its last day is compared with, as a sentence. */
+export function periodSentence(say: Words, period: ReportPeriod | null, found: readonly string[]): string {
+  const compared = comparisonInWords(say, period?.compare ?? null, found)
+  const text = period === null ? compared : `${daysInWords(say, period)}, ${compared}`
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+}
