@@ -18,7 +18,8 @@ export interface WholeReport {
   readonly period: ReportPeriod | null
   readonly compare: ComparisonDay | null
   readonly measure: MetricOptions
-  /** The last runs, the newest last. */
+  readonly presentation: Presentation
+  /** The last runs, the newest last; none for clients. */
   readonly runs: readonly RunQuality[]
 }
 
@@ -42,6 +43,11 @@ export function lastRuns(
     .slice(0, mostRuns)
     .map(({ id, date }) => ({ ...store.runQuality(id), date }))
     .reverse()
+}
+
+/** The runs that the readers of a report are shown. */
+export function shownRuns({ ranked, store, presentation }: ReportSource): readonly RunQuality[] {
+  return presentation.audience === 'client' ? [] : lastRuns(ranked.runs, store)
 }
 
 export interface RankedJob {
@@ -92,6 +98,8 @@ export interface ReportFormat {
   readonly painted?: true
   /** Whether it is a document: it has a title, and may have a comment and be for a client. */
   readonly document?: true
+  /** Whether it is written in English, whatever the language of the report is. */
+  readonly english?: true
   /** Whether it has figures, which can be measured in several ways. */
   readonly measured?: true
   /** Whether it has rows, which can be sorted. */
@@ -119,7 +127,7 @@ export function builtHistory({ job, ranked }: ReportSource): BuiltHistory {
 
 /** Reads the content of a document. */
 export function wholeReport(source: ReportSource): WholeReport {
-  const { job, ranked, measure, store } = source
+  const { job, ranked, measure, presentation } = source
   return {
     job,
     report: ranked.report(),
@@ -127,6 +135,7 @@ export function wholeReport(source: ReportSource): WholeReport {
     period: ranked.period,
     compare: ranked.compare,
     measure,
-    runs: lastRuns(ranked.runs, store),
+    presentation,
+    runs: shownRuns(source),
   }
 }

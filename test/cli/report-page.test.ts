@@ -24,7 +24,10 @@ async function pageOf(...flags: readonly string[]): Promise<PageData> {
     code: 0,
     stderr: expect.stringMatching(/^Written: r.html, [\d.]+ kB\n$/),
   })
-  const html = await place.read('r.html')
+  return dataIn(await place.read('r.html'))
+}
+
+function dataIn(html: string): PageData {
   return JSON.parse(html.match(/<script id="page-data"[^>]*>(.*?)<\/script>/s)?.[1] ?? '') as PageData
 }
 
@@ -140,6 +143,57 @@ test('a page of one target opens on it, with its results', async () => {
   expect(new Set(whose)).toEqual(new Set([0]))
 })
 
+const looks = `${job}report: { title: Acme in the US, client: Acme Inc., agency: North, logo: logo.svg, accent: "#0a5", footer: North GmbH, language: de }
+notes: [{ date: 2026-03-02, text: New site }]
+`
+
+test('the settings of the job and the flags say how it looks', async () => {
+  await place.file('looks.yaml', looks)
+  await place.file('logo.svg', '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h9v9z"/></svg>')
+  await place.file('words.md', '# March\n\nA **good** month.\n')
+  const { code } = await place.run(['report', 'looks.yaml', '--comment', 'words.md', '-o', 'l.html'])
+  expect(code).toBe(0)
+  const html = await place.read('l.html')
+  expect(html).toContain('<html lang="de">')
+  expect(html).toContain('<title>Acme in the US · Acme Inc. · Ranking-Bericht</title>')
+  expect(html).toContain(':root{--brand-light:#007239;--brand-dark:#00aa55}</style>')
+  const { presentation } = dataIn(html)
+  expect(presentation).toMatchObject({
+    ...{ client: 'Acme Inc.', agency: 'North', footer: 'North GmbH', audience: 'team' },
+    logo: expect.stringMatching(/^data:image\/svg\+xml;base64,/),
+    notes: [{ date: '2026-03-02', text: 'New site', url: null }],
+    comment: { html: '<h3>March</h3>\n<p>A <strong>good</strong> month.</p>' },
+  })
+})
+
+test('what the newest run was told counts where the job is named without its file', async () => {
+  const { presentation } = await pageOf()
+  expect(presentation).toMatchObject({ title: null, logo: null, language: 'en', audience: 'team' })
+})
+
+/** Neither names of operations nor of engines, nor money, nor runs. */
+const internal = /alpha|credit|operation"?: ?"(alpha|beta)|\brun_id\b|possibly billed/i
+
+test('a client is shown no runs, no credits and no operations', async () => {
+  await place.file('looks.yaml', looks)
+  await place.file('logo.svg', '<svg xmlns="http://www.w3.org/2000/svg"/>')
+  const { code } = await place.run(['report', 'looks.yaml', '--for', 'client', '-o', 'c.html'])
+  expect(code).toBe(0)
+  const html = await place.read('c.html')
+  const data = dataIn(html)
+  expect(data.runs).toEqual([])
+  expect(data.history.keywords.map(({ operation }) => operation)).toEqual([
+    'KI-Quellen',
+    'Nachrichten',
+    'Webergebnisse',
+  ])
+  expect(html.replace(/<script type="module">[\s\S]*<\/script>/, '')).not.toMatch(internal)
+  const md = await place.call(['report', 'looks.yaml', '--for', 'client', '--format', 'md'])
+  expect(md.stdout).toMatch(/^# Acme in the US, \d{4}-\d{2}-\d{2}\n\nRank report for Acme Inc. · by North\n/)
+  expect(md.stdout).toContain('| desk | web results |')
+  expect(md.stdout).not.toMatch(internal)
+})
+
 testTable(['html', 'xlsx', 'md', 'csv', 'json', 'table'])(
   'a day before the first run is no mistake as %s',
   async (form) => {
@@ -161,6 +215,19 @@ testTable([
   ],
   [['--format', 'html', '--serps', 'all'], "--serps cannot be 'all'; write days such as 7d, 4w or 30d"],
   [['--format', 'html', '--json'], '--json and --format html ask for two formats. Leave one of them out'],
+  [
+    ['--format', 'csv', '--for', 'client'],
+    '--for has no meaning for --format csv, which is no document; --format html, pdf, email, md and xlsx are',
+  ],
+  [
+    ['--comment', 'words.md'],
+    '--comment has no meaning for --format table, which is no document; --format html, pdf, email, md and xlsx are',
+  ],
+  [['--format', 'md', '--for', 'boss'], "--for cannot be 'boss'; write client or team"],
+  [
+    ['--format', 'md', '--comment', 'none.md'],
+    'The comment none.md cannot be read. Check the path given to --comment',
+  ],
   [['--format', 'html', '--sort', 'rank'], '--sort has no meaning for --format html, which has no rows'],
 ])('%j is refused', async (flags, words) => {
   const { code, stderr } = await place.run(['report', 'acme', ...flags])

@@ -1,5 +1,6 @@
 import type { Row } from '../../src/model/result.ts'
 import { defaultCurve } from '../../src/report/ctr.ts'
+import { plainPresentation } from '../../src/report/presentation/presentation.ts'
 import type { ReportWithSerps } from '../../src/report/report.ts'
 import { absent, aRanking, unknown } from './build.ts'
 import { reportOn } from './reporting.ts'
@@ -14,6 +15,7 @@ export function wholeReport(rankings: readonly Row[], more: Partial<ReportWithSe
     period: null,
     compare: null,
     measure: { curve: defaultCurve },
+    presentation: plainPresentation,
     runs: [],
     serps: { serps: [], texts: [], links: [], sites: [] },
     ...more,

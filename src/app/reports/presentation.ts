@@ -20,13 +20,18 @@ export async function lookSettings(
   return file ?? (await store.latestRun(job))?.settings ?? { report: null, views: null, notes: null }
 }
 
+export interface PresentationRequest {
+  readonly audience?: Audience
+  /** A Markdown file. */
+  readonly comment?: string | undefined
+  /** Whether the report is in English, whatever the job says. */
+  readonly english?: boolean | undefined
+}
+
 /** How the report of a job looks. Reads the logo and the comment; throws a sentence where one cannot be used. */
 export async function presentationOf(
   { report, views, notes }: LookSettings,
-  {
-    audience = 'team',
-    comment,
-  }: { readonly audience?: Audience; readonly comment?: string | undefined } = {},
+  { audience = 'team', comment, english = false }: PresentationRequest = {},
 ): Promise<Presentation> {
   const { title = null, client = null, agency = null, footer = null } = report ?? {}
   const { logo = null, accent = null, language = null } = report ?? {}
@@ -34,7 +39,7 @@ export async function presentationOf(
     ...{ title, client, agency, footer, audience },
     logo: logo === null ? null : await readLogo(logo),
     accent: accent === null ? null : accentOf(accent),
-    language: language ?? 'en',
+    language: english ? 'en' : (language ?? 'en'),
     views: views ?? [],
     notes: notes ?? [],
     comment: comment === undefined ? null : await readComment(comment),

@@ -3,6 +3,7 @@ import type { JobSettings } from '../../model/job.ts'
 import { type RowOrder, sortRows } from '../../report/formats/rows.ts'
 import type { AskedPeriod } from '../../report/history/period.ts'
 import type { MetricOptions } from '../../report/metrics/figure.ts'
+import { sourceForClient } from '../../report/presentation/audience.ts'
 import { type Presentation, plainPresentation } from '../../report/presentation/presentation.ts'
 import type { ReportFormat, ReportSource } from '../../report/report.ts'
 import type { Store } from '../../store/store.ts'
@@ -41,11 +42,13 @@ export async function reportSource(store: Store, request: ReportRequest): Promis
     asked: isDayBefore ? null : { ...asked, tolerance },
     absent: measure.absent ?? 'depth',
   })
-  return {
+  const sorted = order === undefined ? ranked : { ...ranked, report: () => sortRows(ranked.report(), order) }
+  const source: ReportSource = {
     ...{ job, measure, store, asked, look: request.look, featuresOf },
-    ranked: order === undefined ? ranked : { ...ranked, report: () => sortRows(ranked.report(), order) },
+    ranked: sorted,
     presentation: request.presentation ?? plainPresentation,
     raw: request.raw ?? false,
     serpDays: request.serpDays ?? 0,
   }
+  return source.presentation.audience === 'client' ? sourceForClient(source) : source
 }

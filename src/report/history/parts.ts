@@ -1,4 +1,6 @@
 import type { ResultKind } from '../../model/result.ts'
+import { kinds as kindLabels } from '../words/en/kinds.ts'
+import type { Words } from '../words/words.ts'
 import type { Keyword, RankHistory } from './rank-history.ts'
 
 /** Keywords with common figures: one kind of results of one engine. Ranks of different parts are never averaged. */
@@ -8,17 +10,10 @@ export interface Part {
   readonly engine: string
 }
 
-/** Kinds of results in words. The first kind that is asked for is that of the headline, unless another is named. */
-export const kindLabels = {
-  organic: 'web results',
-  news: 'news',
-  video: 'videos',
-  image: 'images',
-  reference: 'AI references',
-  suggestion: 'suggestions',
-  related: 'related searches',
-} as const satisfies Record<ResultKind, string>
+/** Kinds of results in English. */
+export { kindLabels }
 
+/** The first kind that is asked for is that of the headline, unless another is named. */
 const kindOrder = Object.keys(kindLabels) as readonly ResultKind[]
 
 /**
@@ -33,9 +28,10 @@ export function partOf({ kind, operation }: Pick<Keyword, 'kind' | 'operation'>)
   return { kind, engine: operation.replace(/\..*/, '') }
 }
 
-/** A part for people: `web results, alpha`. */
-export function partLabel({ kind, engine }: Part): string {
-  return `${kindLabels[kind]}, ${engine}`
+/** A part for people: `web results, alpha`. In reports for clients the engine is named by its kind of results already. */
+export function partLabel({ kind, engine }: Part, say: Words): string {
+  const name = say.kinds[kind]
+  return engine.startsWith(name) ? engine : `${name}, ${engine}`
 }
 
 /** The key of a part as one word. */

@@ -2,7 +2,7 @@ import type { FirstResult } from '../../store/reports.ts'
 import { featureHistory } from '../history/feature-history.ts'
 import type { Keyword, RankHistory, RankSeries } from '../history/rank-history.ts'
 import { rankingLink } from '../metrics/serps.ts'
-import { builtHistory, lastRuns, type ReportSource } from '../report.ts'
+import { builtHistory, type ReportSource, shownRuns } from '../report.ts'
 import type { Citation, PageData, Serp } from './data.ts'
 import { type SerpChoice, type SerpDays, serpDays, serpDaysOf } from './serp-days.ts'
 
@@ -60,7 +60,7 @@ export function reportPageData(source: ReportSource, choice: SerpChoice = {}): P
     asked,
     presentation,
     measure,
-    runs: lastRuns(runs, store),
+    runs: shownRuns(source),
     serps,
     citations,
     features: isPage ? featureHistory({ ...history, queryIds, runs, store, featuresOf }) : [],

@@ -98,7 +98,9 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
   const look = lookOf(flags, terminal)
   const presentation =
     format.document === true
-      ? await presentationOf(await lookSettings(reader, job, settings), { audience, comment: flags.comment })
+      ? await presentationOf(await lookSettings(reader, job, settings), {
+          ...{ audience, comment: flags.comment, english: format.english },
+        })
       : plainPresentation
   const { ranked, chunks } = await atOneMoment(store, async () => {
     if (flags.explain !== undefined) {

@@ -7,6 +7,7 @@ import type { KeywordStatus } from '../../history/keyword-status.ts'
 import type { TrackedTarget } from '../../history/rank-history.ts'
 import type { CtrCurve } from '../../metrics/figure.ts'
 import { headlineMetrics, type MetricName } from '../../metrics/index.ts'
+import type { Presentation } from '../../presentation/presentation.ts'
 import { type ReportFormat, type WholeReport, wholeReport } from '../../report.ts'
 import { rankCell, suspectLines } from '../../rows.ts'
 import { segments } from '../../segments.ts'
@@ -31,6 +32,7 @@ import { type MdColumn, mdLink, mdTable, mdText, toTheRight } from './text.ts'
 export const markdownFormat: ReportFormat = {
   chunks: (source) => asStream(markdown(wholeReport(source))),
   document: true,
+  english: true,
   measured: true,
   sorted: true,
 }
@@ -54,8 +56,27 @@ export function markdown(whole: WholeReport): string {
           ...runsSection(runs),
           ...definitionsSection(whole, summary),
         ]
-  const heading = `# Ranks of ${mdText(job)}${summary.date === null ? '' : `, ${summary.date}`}`
-  return `${[heading, ...parts].join('\n\n')}\n`
+  return `${[...headLines(job, summary.date, whole.presentation), ...parts].join('\n\n')}\n`
+}
+
+/** The title, for whom and by whom the report is, and the words of the analyst. */
+function headLines(
+  job: string,
+  date: string | null,
+  { title, client, agency, comment }: Presentation,
+): readonly string[] {
+  const { brand } = wordsOf('en')
+  const name = title === null ? `Ranks of ${mdText(job)}` : mdText(title)
+  const names = [
+    client === null ? [] : brand.for(mdText(client)),
+    agency === null ? [] : brand.by(mdText(agency)),
+  ]
+  const people = names.flat().join(' · ')
+  return [
+    `# ${name}${date === null ? '' : `, ${date}`}`,
+    ...(people === '' ? [] : [`${brand.kind} ${people}`]),
+    ...(comment === null ? [] : [comment.markdown]),
+  ]
 }
 
 function comparison(

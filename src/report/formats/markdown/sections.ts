@@ -2,7 +2,7 @@ import type { RunQuality } from '../../../model/run.ts'
 import { count, grouped } from '../../../model/text.ts'
 import { localeText, shortUrl, valueRank } from '../../cells.ts'
 import { columnMetrics, definitionOf, deltaText, type Headline, valueText } from '../../headline.ts'
-import { kindLabels, type Part } from '../../history/parts.ts'
+import { kindLabels, type Part, partLabel } from '../../history/parts.ts'
 import type { Keyword, RankHistory, TrackedTarget } from '../../history/rank-history.ts'
 import { buckets } from '../../metrics/distribution.ts'
 import type { MetricOptions } from '../../metrics/figure.ts'
@@ -19,6 +19,7 @@ import {
   type TargetSummary,
   uncountedTexts,
 } from '../../summary.ts'
+import { wordsOf } from '../../words/words.ts'
 import { type MdColumn, mdLink, mdTable, mdText, toTheRight } from './text.ts'
 
 /** The name of a target; own targets are bold. */
@@ -29,8 +30,15 @@ export function targetName({ label, own }: Pick<TrackedTarget, 'label' | 'own'>)
 /** The target; the kind of results and the engine if there are several. */
 function nameColumns(parts: readonly Part[]): readonly MdColumn<PartOfTarget>[] {
   const several = (of: (part: Part) => string) => new Set(parts.map(of)).size > 1
+  const target: MdColumn<PartOfTarget> = { title: 'target', cell: (part) => targetName(part.target) }
+  // For clients engines are named by their kinds of results.
+  if (parts.every((part) => partLabel(part, wordsOf('en')) === part.engine))
+    return [
+      target,
+      ...(parts.length > 1 ? [{ title: 'results', cell: (part: PartOfTarget) => part.engine }] : []),
+    ]
   return [
-    { title: 'target', cell: ({ target }) => targetName(target) },
+    target,
     ...(several(({ kind }) => kind)
       ? [{ title: 'results', cell: ({ kind }: PartOfTarget) => kindLabels[kind] }]
       : []),
@@ -139,7 +147,7 @@ export function countsSection(summary: Summary): readonly string[] {
   ]
 }
 
-/** The query; the operation and the locale if there are several. */
+/** The query; the engine and the locale if there are several. */
 export function keywordColumns<T>(
   { keywords, series }: RankHistory,
   keywordOf: (row: T) => Keyword,
@@ -150,9 +158,7 @@ export function keywordColumns<T>(
   const locale = (keyword: Keyword) => localeText(keyword.params)
   return [
     { title: 'query', cell: (row) => mdText(keywordOf(row).query) },
-    ...(several(operation)
-      ? [{ title: 'operation', cell: (row: T) => mdText(operation(keywordOf(row))) }]
-      : []),
+    ...(several(operation) ? [{ title: 'engine', cell: (row: T) => mdText(operation(keywordOf(row))) }] : []),
     ...(several(locale) ? [{ title: 'locale', cell: (row: T) => mdText(locale(keywordOf(row))) }] : []),
   ]
 }

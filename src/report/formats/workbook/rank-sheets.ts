@@ -27,10 +27,11 @@ const textWidths: Readonly<Partial<Record<string, number>>> = {
 }
 
 /** The rows of the report as in CSV and JSON, then the volume, the intended page and the params of each query. */
-export function rankingsSheet({ report }: WholeReport): Sheet {
+export function rankingsSheet({ report, presentation }: WholeReport): Sheet {
   const kinds = { ...columnKinds, volume: 'number', intended_url: 'text', params: 'text' } as const
-  const fields = Object.entries(kinds).map(([name, kind]) =>
-    field<Row>(name, kind, (row) => row[name] ?? null, textWidths[name]),
+  const isShown = (name: string): boolean => presentation.audience === 'team' || name !== 'run_id'
+  const fields = Object.entries(kinds).flatMap(([name, kind]) =>
+    isShown(name) ? [field<Row>(name, kind, (row) => row[name] ?? null, textWidths[name])] : [],
   )
   return sheet('Rankings', fields, report.rows)
 }

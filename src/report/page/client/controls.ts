@@ -3,6 +3,7 @@ import type { PageData } from '../data.ts'
 import { button, html } from './dom.ts'
 import { comparisons, type FilterKey, type Filters, filterKeys, isDayAllowed, noFilters } from './filters.ts'
 import { capitalised, mediumDay, shortDay } from './format.ts'
+import { say } from './language.ts'
 import { localeOf, movementGroups, movementLabels } from './text.ts'
 
 type Option = readonly [value: string, text: string]
@@ -40,7 +41,7 @@ export function controls(data: PageData, choose: (change: Partial<Filters>) => v
     locale: field('locale', 'Locale', any('All', distinct(keywords.map(localeOf)))),
     part: field('part', 'Figures of', [
       ['', 'Headline'],
-      ...partsOf(data.history).map((one): Option => [partKey(one), partLabel(one)]),
+      ...partsOf(data.history).map((one): Option => [partKey(one), partLabel(one, say)]),
     ]),
     movement: field('movement', 'Movement', [
       ['', 'All'],

@@ -2,6 +2,7 @@ import type { offeredBack } from '../../history/movement.ts'
 import { partKey, partLabel, partOf, partsOf } from '../../history/parts.ts'
 import type { PageData } from '../data.ts'
 import { mediumDay } from './format.ts'
+import { say } from './language.ts'
 import { localeOf, type MovementGroup, movementGroups, movementLabels } from './text.ts'
 
 /** No filters: an empty text selects everything. */
@@ -94,7 +95,7 @@ export function filterLabels(
     ['Tag', tag],
     ['Engine', operation],
     ['Locale', locale],
-    ['Figures of', parts.map(partLabel).join()],
+    ['Figures of', parts.map((one) => partLabel(one, say)).join()],
     ['Listed keywords', movement && movementLabels[movement as MovementGroup]],
     ['Days', from === '' && to === '' ? '' : range.join(' to ')],
     ['Compared with', compare && comparisons[compare as keyof typeof comparisons]],

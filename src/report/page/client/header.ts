@@ -31,7 +31,10 @@ export function header(data: PageData): {
   const days = html('p', 'days')
   const own = history.targets.filter((one) => one.own).length
   const rivals = history.targets.length - own
-  const shown = parts.filter(([id]) => history.targets.length > 0 || withoutTargets.includes(id))
+  const isShown = (id: string): boolean =>
+    (history.targets.length > 0 || withoutTargets.includes(id)) &&
+    (presentation.audience === 'team' || id !== 'runs')
+  const shown = parts.filter(([id]) => isShown(id))
   const size = [
     count(history.keywords.length, 'keyword'),
     count(own, 'target'),

@@ -105,7 +105,7 @@ function draw(data: PageData, root: HTMLElement): void {
   function drawParts(seen: View): void {
     if (data.history.targets.length === 0) {
       const first = section({ id: 'overview', title: 'Overview' }, empty(whyEmpty(data)))
-      main.replaceChildren(first, runs(seen), definitions(seen))
+      main.replaceChildren(first, ...lastParts(seen))
       return
     }
     const counted = countedView(seen)
@@ -123,9 +123,15 @@ function draw(data: PageData, root: HTMLElement): void {
       () => main.append(competitors(counted, open)),
       () => main.append(pages(seen, open)),
       () => main.append(answers(seen)),
-      () => main.append(runs(seen), definitions(seen)),
+      () => main.append(...lastParts(seen)),
     ])
   }
+}
+
+/** A client is not shown how the data was collected. */
+function lastParts(seen: View): readonly HTMLElement[] {
+  const { audience } = seen.data.presentation
+  return audience === 'client' ? [definitions(seen)] : [runs(seen), definitions(seen)]
 }
 
 function whyEmpty({ history: { days } }: PageData): string {

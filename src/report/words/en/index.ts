@@ -3,6 +3,7 @@ import { charts } from './charts.ts'
 import { counts } from './counts.ts'
 import { email } from './email.ts'
 import { formats } from './formats.ts'
+import { engineOfKind, kinds } from './kinds.ts'
 import { period } from './period.ts'
 import { tables } from './tables.ts'
 
@@ -14,6 +15,8 @@ export const english = {
   charts,
   counts,
   email,
+  engineOfKind,
+  kinds,
   period,
   tables,
 }

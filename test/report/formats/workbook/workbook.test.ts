@@ -4,6 +4,7 @@ import readXlsx from 'read-excel-file/node'
 import { describe, expect, test } from 'vitest'
 import { reportColumns } from '../../../../src/report/formats/rows.ts'
 import { reportWorkbook } from '../../../../src/report/formats/workbook/workbook.ts'
+import { plainPresentation } from '../../../../src/report/presentation/presentation.ts'
 import type { ReportWithSerps } from '../../../../src/report/report.ts'
 import { anyText } from '../../../api/any-text.ts'
 import { aRanking } from '../../build.ts'
@@ -57,6 +58,16 @@ describe('the workbook', () => {
       'Runs',
       'Definitions',
     ])
+  })
+
+  test('has no runs and no operations for clients', async () => {
+    const presentation = { ...plainPresentation, audience: 'client' } as const
+    const forClient = await sheetsOf({ ...whole, presentation })
+    const names = Object.keys(forClient)
+    expect(names).toEqual(Object.keys(sheets).filter((name) => name !== 'Runs'))
+    const headers = names.flatMap((name) => Object.keys(forClient[name]?.[0] ?? {}))
+    expect(headers).toContain('results')
+    expect(headers.filter((header) => /operation|run|credit/.test(header))).toEqual([])
   })
 
   test('sums up every target on a row', () => {

@@ -12,6 +12,7 @@ import { bandLegend, stackChart } from '../chart/stack-chart.ts'
 import { html, svg } from '../dom.ts'
 import type { Filters } from '../filters.ts'
 import { count, number, percent } from '../format.ts'
+import { say } from '../language.ts'
 import { deltaMark, metricLabel, metricText, metricTooltip, withTooltip } from '../text.ts'
 import type { View } from '../view.ts'
 import type { OpenKeyword } from './keywords.ts'
@@ -42,7 +43,7 @@ export function overview(view: View, open: OpenKeyword, choose: (change: Partial
 function leadOf({ parts: [counted, ...others] }: View): string {
   return counted === undefined || others.length === 0
     ? ''
-    : `Figures of ${partLabel(counted)}. Not included: ${others.map(partLabel).join('; ')}.`
+    : `Figures of ${partLabel(counted, say)}. Not included: ${others.map((one) => partLabel(one, say)).join('; ')}.`
 }
 
 function cards({ statuses, data }: View, days: readonly DailyFigures[]): HTMLElement {
