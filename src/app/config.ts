@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, statSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { homedir } from 'node:os'
+import { delimiter, dirname, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import pkg from '../../package.json' with { type: 'json' }
 import { UsageError } from '../model/errors.ts'
 import { editDistance } from '../model/text.ts'
 import { isLoopback, parseUrl } from '../model/url.ts'
+import type { BrowserPlaces } from '../output/browser/find.ts'
 
 /** Flags that every command takes, as typed. */
 export interface SettingFlags {
@@ -124,6 +126,20 @@ export function logFormat(flag: string | undefined): LogFormat {
   if (format === 'text' || format === 'json') return format
   const by = flag === undefined ? 'RANKLINE_LOG_FORMAT' : '--log-format'
   throw new UsageError(`${by} cannot be '${format}'; write text or json`)
+}
+
+/** Where a browser that prints may be. */
+export function browserPlaces(): BrowserPlaces {
+  const { PATH, Path = PATH, ProgramFiles, LOCALAPPDATA } = process.env
+  const programs = [ProgramFiles, process.env['ProgramFiles(x86)'], LOCALAPPDATA]
+  return {
+    named: setting('CHROME_PATH') ?? null,
+    platform: process.platform,
+    path: (Path ?? '').split(delimiter).filter((folder) => folder !== ''),
+    programs: programs.filter((folder) => folder !== undefined),
+    home: homedir(),
+    environment: commandEnvironment(),
+  }
 }
 
 /** What a variable holds that a workspace or job file names: environment, then `.env`; undefined where it is not set. */

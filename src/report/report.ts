@@ -1,5 +1,6 @@
 import type { SerpFeature } from '../model/features.ts'
 import type { Run, RunQuality } from '../model/run.ts'
+import type { BrowserPlaces } from '../output/browser/find.ts'
 import type { TrackingStore } from '../store/reports.ts'
 import type { BuiltHistory } from './history/build-history.ts'
 import type { ComparisonDay } from './history/movement.ts'
@@ -79,7 +80,18 @@ export interface ReportSource {
   readonly raw: boolean
   /** Days before the last one whose SERPs are included, if the format shows SERPs. */
   readonly serpDays: number
+  readonly print: PrintSettings
 }
+
+/** By which browser a report is printed, and on what. */
+export interface PrintSettings {
+  readonly browsers: BrowserPlaces
+  readonly paper: Paper
+}
+
+/** Sizes of paper. */
+export const papers = ['a4', 'letter'] as const
+export type Paper = (typeof papers)[number]
 
 /** How text for people is laid out. */
 export interface TextLook {
@@ -106,6 +118,8 @@ export interface ReportFormat {
   readonly sorted?: true
   /** Whether it shows SERPs of several days. */
   readonly serps?: true
+  /** Whether it is printed on paper of a size. */
+  readonly printed?: true
   /** Whether text can be written unchanged or made safe for spreadsheets. */
   readonly raw?: true
   /** Whether it is for programs, which compare with the day before unless a flag says otherwise. */

@@ -193,8 +193,8 @@ describe('what is reported', () => {
     ],
     [
       'an unknown form',
-      ['--format', 'pdf'],
-      "--format cannot be 'pdf'; write one of table, csv, json, jsonl, md, xlsx",
+      ['--format', 'docx'],
+      "--format cannot be 'docx'; write one of table, csv, json, jsonl, md, xlsx",
     ],
     ['no curve', ['--ctr', 'none.csv'], 'The curve none.csv cannot be read'],
     [
@@ -205,6 +205,8 @@ describe('what is reported', () => {
     ['absent as no rank', ['--absent', '0'], "--absent cannot be '0'"],
     ['figures as CSV', ['--metrics', '--format', 'csv'], '--metrics has no meaning for --format csv'],
     ['figures in an order', ['--metrics', '--sort', 'rank'], '--sort has no meaning for --metrics'],
+    ['paper for a page', ['--format', 'html', '--paper', 'a4'], '--paper has no meaning for --format html'],
+    ['another paper', ['--out', 'x.pdf', '--paper', 'a5'], "--paper cannot be 'a5'; write one of a4, letter"],
     ['a curve for rows', ['--format', 'csv', '--ctr', 'x'], '--ctr has no meaning for --format csv'],
     ['no such kind', ['--kind', 'maps'], "--kind cannot be 'maps'; write one of organic, news,"],
     [

@@ -1,5 +1,10 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { PageData, Serp } from '../../src/report/page/data.ts'
+import { unpacked } from '../../src/report/page/packed.ts'
+import { chromium, whyNoChromium } from '../report/page/browser.ts'
 import type { Workspace } from '../support/rankline.ts'
 import { testTable } from '../support/test-table.ts'
 import { threeDays } from './staged.ts'
@@ -28,7 +33,7 @@ async function pageOf(...flags: readonly string[]): Promise<PageData> {
 }
 
 function dataIn(html: string): PageData {
-  return JSON.parse(html.match(/<script id="page-data"[^>]*>(.*?)<\/script>/s)?.[1] ?? '') as PageData
+  return unpacked(JSON.parse(html.match(/<script id="page-data"[^>]*>(.*?)<\/script>/s)?.[1] ?? ''))
 }
 
 interface ResultRow {
@@ -232,4 +237,30 @@ testTable([
 ])('%j is refused', async (flags, words) => {
   const { code, stderr } = await place.run(['report', 'acme', ...flags])
   expect({ code, stderr }).toEqual({ code: 2, stderr: `rankline: ${words}\n` })
+})
+
+test.skipIf(chromium === undefined)(
+  chromium === undefined ? whyNoChromium : 'a PDF is printed by the browser that CHROME_PATH names',
+  async () => {
+    const flags = ['--paper', 'letter', '-o', 'r.pdf']
+    const { code, stderr } = await place.run(['report', 'acme', ...flags], { CHROME_PATH: chromium ?? '' })
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(/^Written: r.pdf, [\d.]+ kB\n$/),
+    })
+    const pdf = await readFile(join(place.folder, 'r.pdf'), 'latin1')
+    expect(pdf).toMatch(/^%PDF-/)
+    expect(pdf.match(/\/Type \/Page\b/g)?.length).toBeGreaterThan(1)
+    // Letter, in points.
+    expect(pdf).toMatch(/\/MediaBox \[0 0 612 792\]/)
+  },
+)
+
+test('without a browser no PDF is begun, and the error says what to do', async () => {
+  const { code, stderr } = await place.run(['report', 'acme', '-o', 'none.pdf'], { CHROME_PATH: '/nowhere' })
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringContaining('CHROME_PATH names /nowhere, which does not exist. Name the program'),
+  })
+  expect(existsSync(join(place.folder, 'none.pdf'))).toBe(false)
 })

@@ -5,8 +5,9 @@ import type { AskedPeriod } from '../../report/history/period.ts'
 import type { MetricOptions } from '../../report/metrics/figure.ts'
 import { sourceForClient } from '../../report/presentation/audience.ts'
 import { type Presentation, plainPresentation } from '../../report/presentation/presentation.ts'
-import type { ReportFormat, ReportSource } from '../../report/report.ts'
+import { type Paper, papers, type ReportFormat, type ReportSource } from '../../report/report.ts'
 import type { Store } from '../../store/store.ts'
+import { browserPlaces } from '../config.ts'
 import { lookSettings } from './presentation.ts'
 import { type ReportFilter, rankedJob } from './rank-report.ts'
 
@@ -28,6 +29,7 @@ export interface ReportRequest {
   readonly look: ReportSource['look']
   readonly raw?: boolean
   readonly serpDays?: number
+  readonly paper?: Paper
 }
 
 /** Reads what every format of a report is made of. */
@@ -49,6 +51,7 @@ export async function reportSource(store: Store, request: ReportRequest): Promis
     presentation: request.presentation ?? plainPresentation,
     raw: request.raw ?? false,
     serpDays: request.serpDays ?? 0,
+    print: { browsers: browserPlaces(), paper: request.paper ?? papers[0] },
   }
   return source.presentation.audience === 'client' ? sourceForClient(source) : source
 }

@@ -12,6 +12,7 @@ export const reportFormats = {
   },
   xlsx: { extensions: ['.xlsx'], load: async () => (await import('./workbook/workbook.ts')).workbookFormat },
   html: { extensions: ['.html', '.htm'], load: async () => (await import('../page/html.ts')).pageFormat },
+  pdf: { extensions: ['.pdf'], load: async () => (await import('./pdf.ts')).pdfFormat },
   email: { extensions: ['.eml'], load: async () => (await import('./email/email.ts')).emailFormat },
 } as const satisfies Record<string, ReportFormatEntry>
 

@@ -31,9 +31,9 @@ export interface PageAssets {
  * its title. The same data and assets give the same text.
  */
 export async function* reportPage(data: PageData, assets: PageAssets): AsyncGenerator<string> {
-  const { history, presentation } = data
+  const { presentation } = data
   const { script } = assets
-  const style = `${assets.style}${accentRule(presentation)}`
+  const style = styleOf(data, assets)
   const say = wordsOf(presentation.language)
   yield `<!doctype html>
 <html lang="${presentation.language}">
@@ -44,7 +44,7 @@ export async function* reportPage(data: PageData, assets: PageAssets): AsyncGene
 <meta name="referrer" content="no-referrer">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
-<title>${escaped(say.brand.title(nameOf(presentation, history.job)))}</title>
+<title>${escaped(titleOf(data))}</title>
 <style>${style}</style>
 </head>
 <body>
@@ -59,9 +59,15 @@ export async function* reportPage(data: PageData, assets: PageAssets): AsyncGene
 `
 }
 
-/** The title, and for whom the report is. */
-function nameOf({ title, client }: Presentation, job: string): string {
-  return [title ?? job, client].filter((one) => one !== null).join(' · ')
+/** The title of the file: that of the report, and for whom it is. */
+export function titleOf({ presentation: { title, client, language }, history }: PageData): string {
+  const name = [title ?? history.job, client].filter((one) => one !== null).join(' · ')
+  return wordsOf(language).brand.title(name)
+}
+
+/** The style of every page, and what is the agency's own in it. */
+export function styleOf({ presentation }: PageData, { style }: PageAssets): string {
+  return `${style}${accentRule(presentation)}`
 }
 
 /** The colours of the agency, which `style/base.css` uses where they are set. */

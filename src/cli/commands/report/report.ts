@@ -17,7 +17,13 @@ import { kindLabels, partsOf } from '../../../report/history/parts.ts'
 import type { RankHistory } from '../../../report/history/rank-history.ts'
 import type { CtrCurve, MetricOptions } from '../../../report/metrics/figure.ts'
 import { type Audience, plainPresentation } from '../../../report/presentation/presentation.ts'
-import type { RankedJob, ReportFormat, ReportFormatEntry } from '../../../report/report.ts'
+import {
+  type Paper,
+  papers,
+  type RankedJob,
+  type ReportFormat,
+  type ReportFormatEntry,
+} from '../../../report/report.ts'
 import { openCopy, openReader } from '../../../store/sqlite/open.ts'
 import type { Store } from '../../../store/store.ts'
 import { chosenFormat, day, daysFlag, findJob, isJsonAsked, valueFlag } from '../../arguments.ts'
@@ -25,7 +31,7 @@ import { type Command, compareFlags, outputFlags, type TypedFlags } from '../../
 import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'
 
 const flags = {
-  ...outputFlags('table, csv, json, jsonl, md, xlsx, html or email [table]'),
+  ...outputFlags('table, csv, json, jsonl, md, xlsx, html, pdf or email [table]'),
   period: textFlag(
     '7d, 28d, month, last-month, quarter, all or two days such as 2026-10-01..2026-10-31; default: 28d where there is as much',
   ),
@@ -36,6 +42,7 @@ const flags = {
   tag: listFlag('Keywords with this tag only'),
   target: listFlag('This target only, by its name in the report'),
   serps: textFlag('html: include the top results of this many more days, for instance 30d'),
+  paper: textFlag('pdf: a4 or letter [a4]'),
   sort: textFlag('query, rank, change or volume [query]'),
   metrics: switchFlag('The figures only; with --json each with its definition and coverage'),
   ctr: textFlag('File with a CTR curve of your own: rank,ctr'),
@@ -55,7 +62,7 @@ export const reportCommand = {
   examples: [
     ['report acme --period month', 'this month, compared with the day before it began'],
     ['report acme --compare 7d', 'compared with a week ago'],
-    ['report acme --out acme.html', 'a page; also .eml, .xlsx, .md, .csv, .json'],
+    ['report acme --out acme.html', 'a page; also .pdf, .eml, .xlsx, .md, .csv, .json'],
     [
       'report acme --for client --out acme.html',
       'a page to send, with the logo and the words of report: in the job',
@@ -80,6 +87,7 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
     compare: valueFlag('--compare', flags.compare, comparison),
   }
   const tolerance = toleranceOf(flags, format)
+  const paper = paperOf(flags)
   const date = day('--date', flags.date)
   const database = databasePath(flags)
   await using reader = await openReader(database)
@@ -111,7 +119,7 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
     }
     const source = await reportSource(store, {
       ...{ job, settings, format, date, asked, tolerance, measure, order, look, presentation },
-      serpDays: days,
+      ...{ serpDays: days, paper },
       filter: { tags: flags.tag, targets: flags.target },
       raw: flags.raw === true,
     })
@@ -168,7 +176,7 @@ export async function chosenReportFormat(flags: ReportOptions, terminal: Termina
 const noDocument = 'which is no document; --format html, pdf, email, md and xlsx are'
 
 function refuseMeaningless(flags: ReportOptions, format: ReportFormat, named: string): void {
-  const { ctr, absent, kind, sort, serps, raw, for: reader, comment } = flags
+  const { ctr, absent, kind, sort, serps, raw, for: reader, comment, paper } = flags
   const reasons = [
     ['--ctr', ctr !== undefined && format.measured !== true, 'which has ranks and no figures'],
     ['--absent', absent !== undefined && format.measured !== true, 'which has ranks and no figures'],
@@ -177,6 +185,7 @@ function refuseMeaningless(flags: ReportOptions, format: ReportFormat, named: st
     ['--serps', serps !== undefined && format.serps !== true, 'which has none; --format html has them'],
     ['--for', reader !== undefined && format.document !== true, noDocument],
     ['--comment', comment !== undefined && format.document !== true, noDocument],
+    ['--paper', paper !== undefined && format.printed !== true, 'which is not printed; --format pdf is'],
     ['--raw', raw === true && format.raw !== true, 'where nothing is ever run; it is for CSV'],
   ] as const
   const found = reasons.find(([, meaningless]) => meaningless)
@@ -208,6 +217,13 @@ export function rowOrder({ sort }: ReportOptions): RowOrder {
   throw new UsageError(`--sort cannot be '${sort}'; write one of ${rowOrders.join(', ')}`)
 }
 
+/** The paper that a PDF is for. */
+export function paperOf({ paper = papers[0] }: ReportOptions): Paper {
+  const size = papers.find((one) => one === paper.toLowerCase())
+  if (size !== undefined) return size
+  throw new UsageError(`--paper cannot be '${paper}'; write one of ${papers.join(', ')}`)
+}
+
 /** Days before the last one whose SERPs go along. */
 export function serpDays({ serps }: ReportOptions): number {
   if (serps === undefined) return 0
@@ -220,9 +236,9 @@ export function serpDays({ serps }: ReportOptions): number {
 export function rejectWithExplain(flags: ReportOptions): void {
   if (flags.explain === undefined) return
   const { period, compare, tolerance, raw, format, ctr, absent, kind, metrics, sort, serps } = flags
-  const { tag, target, comment } = flags
+  const { paper, tag, target, comment } = flags
   const ofDays = { period, compare, tolerance, serps }
-  const others = { ...ofDays, raw, format, ctr, absent, kind, metrics, sort, tag, target, comment }
+  const others = { ...ofDays, raw, format, ctr, absent, kind, metrics, sort, paper, tag, target, comment }
   const meaningless = Object.entries(others).find(([, value]) => value !== undefined)
   if (meaningless !== undefined)
     throw new UsageError(

@@ -1,4 +1,5 @@
 import { shortLink } from './format.ts'
+import { isPrinted, onMedium } from './medium.ts'
 
 export type Child = Node | string | number | null | undefined | false
 
@@ -84,15 +85,22 @@ export function uniqueId(name: string): string {
   return `${name}-${++ids}`
 }
 
-/** Calls back with the width of an element, in whole pixels, whenever it changes. */
+/** Calls back with the width of an element, in whole pixels, whenever it changes; on paper with the width there. */
 export function onWidth(element: Element, draw: (width: number) => void): void {
   let last = 0
-  onResize(element, () => {
-    const width = element.clientWidth
+  const redraw = (): void => {
+    const width = isPrinted() ? paperWidth(element) : element.clientWidth
     if (width === last || width === 0) return
     last = width
     draw(width)
-  })
+  }
+  onResize(element, redraw)
+  onMedium(element, redraw)
+}
+
+/** Browsers do not say how wide things will be on paper: this is A4 between its margins, and a half of it. */
+function paperWidth(element: Element): number {
+  return element.closest('.halves') === null ? 660 : 312
 }
 
 /** Calls back when the size of an element changes. Not at once: drawing may change sizes, and browsers report that as an error. */
@@ -134,7 +142,8 @@ type Step = () => void
 export function drawInSteps() {
   let waiting: readonly Step[] = []
   let stop = (): void => {}
-  window.addEventListener('beforeprint', finish)
+  // Before others draw for paper what is drawn already.
+  window.addEventListener('beforeprint', finish, { capture: true })
   return {
     /** Does these steps; earlier ones that are not done are dropped. */
     do: (steps: readonly Step[]): void => {

@@ -1,5 +1,6 @@
 import { button, html, onResize } from '../dom.ts'
 import { say } from '../language.ts'
+import { isPrinted, narrow, onMedium } from '../medium.ts'
 import {
   type GridColumn,
   type SortOrder,
@@ -229,17 +230,6 @@ export function grid<Row>({
   }
 }
 
-const print = matchMedia('print')
-/** Screens on which names have two lines, as in the style sheet. */
-const narrow = matchMedia('screen and (max-width: 760px)')
-/** Set by events, because in Safari the media query does not change for a print. */
-let isAboutToPrint = false
-
-/** Whether the page is on paper now. */
-function isPrinted(): boolean {
-  return isAboutToPrint || print.matches
-}
-
 /** Whether tables show all their rows: on a phone a table that scrolls would catch the finger that scrolls the page. */
 function isNarrow(): boolean {
   return narrow.matches
@@ -250,28 +240,6 @@ function rowHeight(): number {
   return narrow.matches ? 64 : 48
 }
 
-const reactions = new WeakMap<Element, () => void>()
-
-/** Calls back before and after a print, and when the height of rows changes. Removed elements are forgotten. */
-function onMedium(element: Element, react: () => void): void {
-  element.setAttribute('data-medium', '')
-  reactions.set(element, react)
-}
-
 function spacer(): HTMLElement {
   return html('tbody', { class: 'spacer', 'aria-hidden': 'true' })
 }
-
-function redrawAll(): void {
-  for (const element of document.querySelectorAll('[data-medium]')) reactions.get(element)?.()
-}
-
-for (const medium of [print, narrow]) medium.addEventListener('change', redrawAll)
-for (const [event, isBefore] of [
-  ['beforeprint', true],
-  ['afterprint', false],
-] as const)
-  window.addEventListener(event, () => {
-    isAboutToPrint = isBefore
-    redrawAll()
-  })

@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { RanklineError, UsageError } from '../../model/errors.ts'
+import { sanitizeLine } from '../terminal.ts'
+import { type BrowserPlaces, findBrowser } from './find.ts'
+
+/** Far longer than the largest report takes. */
+const patienceMs = 180_000
+
+/** The PDF that a browser prints of an HTML document. The document needs no script and loads nothing. */
+export async function printPdf(document: string, places: BrowserPlaces): Promise<Uint8Array> {
+  const browser = findBrowser(places)
+  const folder = await mkdtemp(join(folderFor(browser, places), 'rankline-pdf-'))
+  const [page, pdf] = [join(folder, 'page.html'), join(folder, 'report.pdf')]
+  try {
+    await writeFile(page, document)
+    const flags = [
+      ...printFlags,
+      // Chromium has no sandbox for root. What it prints here has no script.
+      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+      `--user-data-dir=${join(folder, 'profile')}`,
+      `--print-to-pdf=${pdf}`,
+      pathToFileURL(page).href,
+    ]
+    const said = await runBrowser(browser, flags, places.environment)
+    return await readFile(pdf).catch((cause) => {
+      throw notPrinted(browser, said, cause)
+    })
+  } finally {
+    // A part of the browser may still write while it ends.
+    await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+  }
+}
+
+const printFlags = [
+  '--headless',
+  '--no-pdf-header-footer',
+  '--generate-pdf-document-outline',
+  '--no-first-run',
+  '--no-default-browser-check',
+  '--disable-gpu',
+  '--disable-extensions',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  // Containers often have little of it.
+  '--disable-dev-shm-usage',
+  '--host-resolver-rules=MAP * ~NOTFOUND',
+]
+
+/** A Chromium of snap sees no temporary files of others, only its own folder. */
+function folderFor(browser: string, { home }: BrowserPlaces): string {
+  return browser.startsWith('/snap/') ? join(home, 'snap/chromium/common') : tmpdir()
+}
+
+const stopCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 143 } as const
+
+/** Waits until the browser ends, and returns what it said. It is killed when time is up, or on a signal to this process. */
+async function runBrowser(
+  browser: string,
+  flags: readonly string[],
+  env: BrowserPlaces['environment'],
+): Promise<string> {
+  let said = ''
+  const ended: RanklineError[] = []
+  // A group of its own, so that all its processes can be ended.
+  const detached = process.platform !== 'win32'
+  const child = spawn(browser, flags, { stdio: ['ignore', 'ignore', 'pipe'], detached, env })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said = `${said}${text}`.slice(-20_000)
+  })
+  const end = (why: RanklineError): void => {
+    ended.push(why)
+    kill(child, detached)
+  }
+  const onSignal = (signal: NodeJS.Signals): void =>
+    end(new RanklineError('Stopped while printing', stopCodes[signal as keyof typeof stopCodes]))
+  const timer = setTimeout(
+    () => end(notPrinted(browser, `not done after ${patienceMs / 1000} s`)),
+    patienceMs,
+  )
+  for (const signal of Object.keys(stopCodes)) process.on(signal, onSignal)
+  try {
+    const [code] = await once(child, 'close').catch((cause) => {
+      throw notPrinted(browser, cause.message, cause)
+    })
+    if (ended[0] !== undefined) throw ended[0]
+    if (code !== 0) throw notPrinted(browser, said)
+    return said
+  } finally {
+    clearTimeout(timer)
+    for (const signal of Object.keys(stopCodes)) process.off(signal, onSignal)
+  }
+}
+
+function kill(child: ChildProcess, isGroup: boolean): void {
+  const { pid } = child
+  try {
+    if (isGroup && pid !== undefined) process.kill(-pid, 'SIGKILL')
+    else child.kill('SIGKILL')
+  } catch {
+    // It has ended already.
+  }
+}
+
+function notPrinted(browser: string, said: string, cause?: unknown): UsageError {
+  const last = sanitizeLine(said.trim().split('\n').at(-1) ?? '')
+  return new UsageError(
+    `${browser} did not print the report${last === '' ? '' : ` (${last})`}. Name another browser in CHROME_PATH, or write --format html and print that page`,
+    { cause },
+  )
+}

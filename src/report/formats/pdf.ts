@@ -1,0 +1,24 @@
+import { findBrowser } from '../../output/browser/find.ts'
+import { printPdf } from '../../output/browser/print.ts'
+import { reportPageData } from '../page/build-data.ts'
+import type { PageData } from '../page/data.ts'
+import { pageAssets } from '../page/html.ts'
+import { paperPage } from '../page/paper.ts'
+import type { PrintSettings, ReportFormat } from '../report.ts'
+
+/** The page on paper, printed by an installed browser. */
+export const pdfFormat: ReportFormat = {
+  chunks: (source) => {
+    // Before anything is written.
+    findBrowser(source.print.browsers)
+    return printed(reportPageData(source, { isPage: true }), source.print)
+  },
+  binary: true,
+  measured: true,
+  document: true,
+  printed: true,
+}
+
+async function* printed(data: PageData, { browsers, paper }: PrintSettings): AsyncGenerator<Uint8Array> {
+  yield await printPdf(await paperPage(data, await pageAssets(), paper), browsers)
+}

@@ -1,0 +1,62 @@
+import { parseHTML } from 'linkedom'
+import type { HtmlElement } from './serialise.ts'
+
+export interface PaperWindow {
+  /** What the script of the page finds in a browser. */
+  readonly globals: Readonly<Record<string, unknown>>
+  readonly root: HtmlElement
+  /** Draws everything, as a browser asks a page to before it prints. */
+  readonly print: () => void
+}
+
+/**
+ * A window without a screen: elements have no size, nothing scrolls, and events come from `print` only.
+ *
+ * @param json what the page reads its data from
+ */
+export function paperWindow(json: string): PaperWindow {
+  const { document, Node, Element, HTMLElement, HTMLSelectElement } = parseHTML(frame)
+  settable(HTMLSelectElement.prototype, 'value')
+  const elementById = document.getElementById.bind(document)
+  Object.defineProperty(document, 'getElementById', {
+    value: (id: string) => (id === 'page-data' ? { textContent: json } : elementById(id)),
+  })
+  const events = new EventTarget()
+  const waiting: (() => void)[] = []
+  const later = (step: () => void): number => waiting.push(step)
+  const nothing = (): void => {}
+  const globals = {
+    ...{ document, Node, Element, HTMLElement, URL, URLSearchParams },
+    window: Object.assign(events, { print: nothing, requestIdleCallback: later }),
+    location: { hash: '', href: 'about:blank' },
+    history: { pushState: nothing, replaceState: nothing },
+    Text: class {
+      constructor(text = '') {
+        // biome-ignore lint/correctness/noConstructorReturn: linkedom makes texts by documents only.
+        return document.createTextNode(text)
+      }
+    },
+    matchMedia: () => ({ matches: false, addEventListener: nothing }),
+    ResizeObserver: class {
+      observe(): void {}
+      disconnect(): void {}
+    },
+    ...{ requestIdleCallback: later, cancelIdleCallback: nothing, requestAnimationFrame: later },
+    ...{ setTimeout: later, clearTimeout: nothing, getSelection: () => null },
+  }
+  return {
+    globals,
+    root: document.documentElement,
+    print: () => {
+      for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) step()
+      events.dispatchEvent(new Event('beforeprint'))
+    },
+  }
+}
+
+const frame = '<!doctype html><html><head></head><body><div id="report"></div></body></html>'
+
+/** Some properties can only be read in linkedom; what a page sets is of no use on paper. */
+function settable(prototype: object, name: string): void {
+  Object.defineProperty(prototype, name, { get: () => '', set: () => {}, configurable: true })
+}

@@ -1,0 +1,61 @@
+import { parseHTML } from 'linkedom'
+import { describe, expect, test } from 'vitest'
+import type { PageData } from '../../../src/report/page/data.ts'
+import { pageAssets } from '../../../src/report/page/html.ts'
+import { paperPage } from '../../../src/report/page/paper.ts'
+import { testTable } from '../../support/test-table.ts'
+import { emptyPage, firstDayPage, hostilePage, targetlessPage } from './odd-pages.ts'
+import { samplePage } from './sample-page.ts'
+
+const assets = pageAssets(new URL('../../../dist/', import.meta.url))
+
+async function drawn(data: PageData) {
+  const html = await paperPage(data, await assets, 'a4')
+  return { html, document: parseHTML(html).document }
+}
+
+const usual = samplePage({ keywords: 230, days: 40 })
+
+describe('a page on paper', () => {
+  testTable<[string, PageData]>([
+    ['usual', usual],
+    ['hostile', hostilePage()],
+    ['first', firstDayPage()],
+    ['without targets', targetlessPage()],
+    ['empty', emptyPage()],
+  ])('%s: has no script, nothing that listens or loads, and no data but what is printed', async (_, data) => {
+    const { html, document } = await drawn(data)
+    expect(html).not.toMatch(/<script|page-data/i)
+    const all = [...document.querySelectorAll('*')]
+    const odd = all.flatMap((element) =>
+      [...element.attributes].map(({ name, value }) => `${name}=${value}`).filter((one) => isOdd.test(one)),
+    )
+    expect(odd).toEqual([])
+    expect(
+      all.filter(({ tagName }) => /^(iframe|object|embed|link|base|form|dialog)$/i.test(tagName)),
+    ).toEqual([])
+    expect(document.querySelector('meta[http-equiv]')?.getAttribute('content')).toMatch(
+      /^default-src 'none'; style-src/,
+    )
+    expect(document.querySelector('#definitions h2')?.textContent).not.toBe('')
+  })
+
+  test('has its charts, the first rows of its tables, and says that there are more', async () => {
+    const { document } = await drawn(usual)
+    const charts = [...document.querySelectorAll('svg.chart')]
+    expect(charts.length).toBeGreaterThan(1)
+    for (const chart of charts) expect(chart.querySelectorAll('path, rect').length).toBeGreaterThan(0)
+    expect(document.querySelectorAll('#keywords tbody tr')).toHaveLength(200)
+    expect(document.querySelector('#keywords .note')?.textContent).toContain('200')
+    expect(document.querySelectorAll('.only-screen, .controls, nav')).toHaveLength(0)
+  })
+
+  test('has the size of paper that was asked for', async () => {
+    const style = async (paper: 'a4' | 'letter') => await paperPage(firstDayPage(), await assets, paper)
+    expect(await style('a4')).toContain('@page{size:A4}')
+    expect(await style('letter')).toContain('@page{size:letter}')
+  })
+})
+
+/** An attribute that would run a script or load something. */
+const isOdd = /^(on\w+=|(?:href|src|action|xlink:href)=(?!https?:|#|data:image\/))/i
