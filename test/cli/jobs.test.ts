@@ -32,7 +32,7 @@ test('every example job is planned and collected whole, for no more than its pla
 test('the demo runs a month and names what it wrote', async () => {
   await using place = await workspace()
 
-  const { code, stdout, stderr } = await place.run(['demo', '--days', '3'])
+  const { code, stdout, stderr } = await place.run(['demo', '--days', '3'], { CHROME_PATH: '/nowhere' })
 
   expect(stderr).toBe('')
   expect(code).toBe(0)
@@ -40,4 +40,9 @@ test('the demo runs a month and names what it wrote', async () => {
   expect(stdout).toMatch(/^standing desk +en-us +northdesk\.example +[>\d]/m)
   expect((await place.read('data/demo-rankings.csv')).split('\n')).toHaveLength(1 + 240 + 1)
   expect(await place.read('data/demo-serps.csv')).toContain('northdesk.example')
+  expect(await place.read('data/demo-report.html')).toContain('North Desk')
+  expect(await place.read('data/demo-report.eml')).toContain('North Desk')
+  expect(stdout).toMatch(
+    /demo-report\.pdf {2}is not written: CHROME_PATH names \/nowhere, which does not exist/,
+  )
 })

@@ -7,14 +7,16 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { makeDataFolder } from '../../../app/config.ts'
 import { type App, createApp } from '../../../app/open-app.ts'
+import { lookSettings, presentationOf } from '../../../app/reports/presentation.ts'
 import { reportSource } from '../../../app/reports/report-source.ts'
 import { collectAndFinish, defaultCollectRequest, planRuns } from '../../../app/run-jobs.ts'
 import { stopSignal } from '../../../collect/stop.ts'
 import { exportKinds } from '../../../export/kinds.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type Flags, textFlag } from '../../../model/flag.ts'
+import type { ReportNote } from '../../../model/settings/presentation.ts'
 import { count } from '../../../model/text.ts'
-import { type Clock, systemClock } from '../../../model/time.ts'
+import { addDays, type Clock, daysBetween, systemClock } from '../../../model/time.ts'
 import { numberFlag } from '../../../model/values.ts'
 import { writeFileAtomically } from '../../../output/file.ts'
 import { writeCsv } from '../../../output/formats/csv.ts'
@@ -84,33 +86,68 @@ async function printDemo(
   const [last] = await store.runs({ limit: 1 })
   const job = last?.job ?? ''
   const look = { width: terminal.columns, color: terminal.color, ascii: terminal.ascii ?? false }
+  const settings = await lookSettings(store, job, null)
+  const notes = onDaysOfDemo(settings.notes ?? [], last?.date ?? '')
+  const presentation = await presentationOf({ ...settings, notes })
   const inFormat = async (name: ReportFormatName) => {
     const format = await reportFormats[name].load()
     const measure = metricOptions({})
-    return format.chunks(await reportSource(store, { job, settings: null, format, measure, look }))
+    return format.chunks(
+      await reportSource(store, { job, settings: null, format, measure, look, presentation }),
+    )
   }
   for await (const chunk of await inFormat('table')) await terminal.write(chunk, true)
   const folder = relative('', database).replace(/[^/]*$/, '')
-  const page = `${folder}demo-report.html`
-  const rankings = `${folder}demo-rankings.csv`
-  const serps = `${folder}demo-serps.csv`
-  await writeFileAtomically(page, await inFormat('html'))
-  await writeFileAtomically(rankings, await inFormat('csv'))
+  const write = async (name: string, pieces: AsyncIterable<string | Uint8Array>): Promise<string> => {
+    await writeFileAtomically(`${folder}${name}`, pieces)
+    return `${folder}${name}`
+  }
   const { view, columns } = exportKinds.organic
   const latest = last === undefined ? [] : store.rows(view, { run: last.id })
-  await writeFileAtomically(serps, writeCsv(cellsOf(latest, columns), { columns, raw: false }))
+  const written = [
+    [await write('demo-report.html', await inFormat('html')), 'the report: open it in a browser'],
+    await write('demo-report.pdf', await inFormat('pdf')).then(
+      (file) => [file, 'the same on paper'],
+      // Many machines have no browser.
+      (error) => [`${folder}demo-report.pdf`, `is not written: ${explained(error)}`],
+    ),
+    [await write('demo-report.eml', await inFormat('email')), 'the message to the client'],
+    [database, `everything: read it with sqlite3, or with rankline and --db ${database}`],
+    [
+      await write('demo-rankings.csv', await inFormat('csv')),
+      'the ranks of the last day, compared with the day before and the best ever',
+    ],
+    [
+      await write('demo-serps.csv', writeCsv(cellsOf(latest, columns), { columns, raw: false })),
+      'every result of the last day',
+    ],
+  ] as const
   const { spent, tasks } = await totals(store, job)
   await terminal.write(
     `\n${count(days, 'day')} of ${job}: ${count(tasks, 'call')}, ${count(spent, 'credit')}, in ${seconds.toFixed(1)} s.
 
-  ${page}  the report: open it in a browser
-  ${database}  everything: read it with sqlite3, or with rankline and --db ${database}
-  ${rankings}  the ranks of the last day, compared with the day before and the best ever
-  ${serps}  every result of the last day
-
+${written.map(([file, about]) => `  ${file}  ${about}\n`).join('')}
 Look around: rankline runs --db ${database} · rankline report ${job} --db ${database} --compare 7d
 `,
   )
+}
+
+function explained(error: unknown): string {
+  if (error instanceof UsageError) return error.message
+  throw error
+}
+
+/** Days between the last note of the job file and the last day of the demo, which may be in any year. */
+const daysSinceLastNote = 9
+
+function onDaysOfDemo(notes: readonly ReportNote[], lastDay: string): readonly ReportNote[] {
+  const last =
+    notes
+      .map(({ date }) => date)
+      .sort()
+      .at(-1) ?? lastDay
+  const shift = daysBetween(last, addDays(lastDay, -daysSinceLastNote))
+  return notes.map((one) => ({ ...one, date: addDays(one.date, shift) }))
 }
 
 async function totals(store: Store, job: string): Promise<{ spent: number; tasks: number }> {
