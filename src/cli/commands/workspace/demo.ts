@@ -102,15 +102,20 @@ async function printDemo(
     await writeFileAtomically(`${folder}${name}`, pieces)
     return `${folder}${name}`
   }
+  // Many machines have no browser.
+  const pdf = async (): Promise<readonly [file: string, about: string]> => {
+    try {
+      return [await write('demo-report.pdf', await inFormat('pdf')), 'the same on paper']
+    } catch (error) {
+      if (error instanceof UsageError) return [`${folder}demo-report.pdf`, `is not written: ${error.message}`]
+      throw error
+    }
+  }
   const { view, columns } = exportKinds.organic
   const latest = last === undefined ? [] : store.rows(view, { run: last.id })
   const written = [
     [await write('demo-report.html', await inFormat('html')), 'the report: open it in a browser'],
-    await write('demo-report.pdf', await inFormat('pdf')).then(
-      (file) => [file, 'the same on paper'],
-      // Many machines have no browser.
-      (error) => [`${folder}demo-report.pdf`, `is not written: ${explained(error)}`],
-    ),
+    await pdf(),
     [await write('demo-report.eml', await inFormat('email')), 'the message to the client'],
     [database, `everything: read it with sqlite3, or with rankline and --db ${database}`],
     [
@@ -130,11 +135,6 @@ ${written.map(([file, about]) => `  ${file}  ${about}\n`).join('')}
 Look around: rankline runs --db ${database} · rankline report ${job} --db ${database} --compare 7d
 `,
   )
-}
-
-function explained(error: unknown): string {
-  if (error instanceof UsageError) return error.message
-  throw error
 }
 
 /** Days between the last note of the job file and the last day of the demo, which may be in any year. */
