@@ -19,24 +19,31 @@ export interface Overtake {
   readonly clicks: number
 }
 
+export interface OvertakesOf {
+  /** Place of the target in the list of targets. */
+  readonly target: number
+  readonly curve: CtrCurve
+  /** Place of the first day that counts; the first of the history by default. */
+  readonly since?: number
+}
+
 /**
  * Who passed a target, and whom it passed, on which day for good, the most clicks at stake first. The first and the last known order
  * of the history differ; what went to and fro in between does not count. One of the two ranks on each of these days, and the other
  * ranks behind it or is absent from at least as many results. A day on which one of them is unknown says nothing. Where at last both
- * are absent, or share a result, none is ahead.
- *
- * @param target place of the target in the list of targets
+ * are absent, or share a result, none is ahead. Two targets of one's own do not compete.
  */
 export function overtakes(
   history: RankHistory,
-  { target, curve }: { readonly target: number; readonly curve: CtrCurve },
+  { target, curve, since = 0 }: OvertakesOf,
 ): readonly Overtake[] {
   const own = new Map<number, RankSeries>()
   for (const series of history.series) if (series.target === target) own.set(series.keyword, series)
   const weights = weightsOf(history)
   const found = history.series.flatMap((theirs) => {
     const mine = own.get(theirs.keyword)
-    const change = mine === undefined || mine === theirs ? null : lastingChange(mine, theirs)
+    const isOneOwner = history.targets[target]?.own && history.targets[theirs.target]?.own
+    const change = mine === undefined || isOneOwner ? null : lastingChange(mine, theirs, since)
     if (mine === undefined || change === null) return []
     const { before, day, last, order } = change
     const on = (one: number) => [valueOn(mine, one), valueOn(theirs, one)] as [DayValue, DayValue]
@@ -56,15 +63,15 @@ export function overtakes(
 }
 
 /** The order of two series at last, its first day, and the last day before that is known; null if it is as at first. */
-function lastingChange(mine: RankSeries, theirs: RankSeries) {
-  const last = findDay(mine, theirs, mine.cells.length - 1, -1)
+function lastingChange(mine: RankSeries, theirs: RankSeries, since: number) {
+  const last = lastKnownDay(mine, theirs, since)
   if (last === null) return null
   const order = orderOn(mine, theirs, last)
   if (order === null || order === 0) return null
-  const first = decidedDay(mine, theirs, 0, 1)
+  const first = firstDecidedDay(mine, theirs, since)
   if (first === null || orderOn(mine, theirs, first) === order) return null
   let day = last
-  for (let before = last - 1; before >= 0; before--) {
+  for (let before = last - 1; before >= since; before--) {
     const then = orderOn(mine, theirs, before)
     if (then === order) day = before
     else if (then === -order) return { day, before, last, order }
@@ -72,15 +79,16 @@ function lastingChange(mine: RankSeries, theirs: RankSeries) {
   return null
 }
 
-/** The nearest day on which something is known of both. */
-function findDay(mine: RankSeries, theirs: RankSeries, start: number, step: 1 | -1): number | null {
-  for (let day = start; day in mine.cells; day += step) if (orderOn(mine, theirs, day) !== null) return day
+/** The last day on which something is known of both. */
+function lastKnownDay(mine: RankSeries, theirs: RankSeries, since: number): number | null {
+  for (let day = mine.cells.length - 1; day >= since; day--)
+    if (orderOn(mine, theirs, day) !== null) return day
   return null
 }
 
-/** The nearest day on which one of them is ahead. */
-function decidedDay(mine: RankSeries, theirs: RankSeries, start: number, step: 1 | -1): number | null {
-  for (let day = start; day in mine.cells; day += step) if (orderOn(mine, theirs, day)) return day
+/** The first day on which one of them is ahead. */
+function firstDecidedDay(mine: RankSeries, theirs: RankSeries, since: number): number | null {
+  for (let day = since; day < mine.cells.length; day++) if (orderOn(mine, theirs, day)) return day
   return null
 }
 

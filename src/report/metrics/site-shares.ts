@@ -1,7 +1,7 @@
 import type { RankHistory } from '../history/rank-history.ts'
 import type { Serp, SerpResult } from '../page/data.ts'
 import { type CtrCurve, type MetricDefinition, rateOf } from './figure.ts'
-import { firstResults, type SerpPair, weightsOf } from './serps.ts'
+import { firstResults, keywordsOf, type SerpPair, weightsOf } from './serps.ts'
 
 export const siteShareMetric: MetricDefinition = {
   label: 'share of a site',
@@ -48,6 +48,33 @@ export function discoverCompetitors(
     weight: weights.by,
     /** SERPs without a volume while others have one: they count in the appearances and not in the shares. */
     uncounted,
+  }
+}
+
+/**
+ * The share of sites on each day on which at least half as many SERPs are at hand as on the last one, each day by all SERPs of its own.
+ * The days ascend.
+ */
+export function siteTrends(
+  serps: readonly Serp[],
+  { history, curve }: { readonly history: RankHistory; readonly curve: CtrCurve },
+) {
+  const [weights, asked] = [weightsOf(history), keywordsOf(history)]
+  const byDay = new Map<number, { serps: number; readonly shares: Snapshot }>()
+  for (const serp of serps) {
+    if (serp.depth === 0 || !asked.has(serp.keyword)) continue
+    const day = byDay.get(serp.day) ?? { serps: 0, shares: new Snapshot(curve) }
+    byDay.set(serp.day, day)
+    day.serps++
+    day.shares.add(resultsOf(serp, 10), weights.of(serp.keyword) ?? 0)
+  }
+  const wanted = (byDay.get(history.days.length - 1)?.serps ?? 0) / 2
+  const days = [...byDay].filter(([, { serps: found }]) => found >= wanted).sort(([a], [b]) => a - b)
+  return {
+    /** Places in `days` of the history. */
+    days: days.map(([day]) => day),
+    sharesOf: (site: number): readonly (number | null)[] =>
+      days.map(([, { shares }]) => shares.shareOf(site)),
   }
 }
 

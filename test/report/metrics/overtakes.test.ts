@@ -57,6 +57,18 @@ test('an absence that ended with the results was deep enough', () => {
   expect(of(history)).toMatchObject([{ ahead: 'other', day: 1 }])
 })
 
+test("two targets of one's own do not compete", () => {
+  const history = pair([4, 7], [9, 5])
+  expect(of({ ...history, targets: history.targets.map((one) => ({ ...one, own: true })) })).toEqual([])
+})
+
+test('what happened before the period does not count', () => {
+  const history = pair([4, 7, 8, 3], [9, 5, 5, 5])
+  const since = (day: number) =>
+    overtakes(history, { target: 0, curve, since: day }).map(({ ahead, day: on }) => [ahead, on])
+  expect([0, 1, 3].map(since)).toEqual([[], [['target', 3]], []])
+})
+
 test('the most clicks at stake come first; a keyword without a volume, where others have one, has none', () => {
   const cells = { mine: [1, 3], theirs: [2, 1] }
   const history = aHistory(

@@ -255,7 +255,7 @@ describe.skipIf(chromium === undefined)(title, () => {
     }, plain)
     await page.waitForFunction(() => document.querySelector('.found')?.textContent !== '0 of 70 keywords')
     await page.waitForSelector('#definitions')
-    expect(await said()).toContain('The job names no intended page for the selected keywords.')
+    expect(await said()).toContain('No target page set for the selected keywords.')
   })
 
   test('a chosen day is the last one of every figure, and a link to it opens the same', async () => {
@@ -373,7 +373,7 @@ describe.skipIf(chromium === undefined)(title, () => {
   test('with eight targets the keyword column keeps its room on every screen, and on paper', async () => {
     await using opened = await openPage(browser, rivals)
     const { page } = opened
-    const label = 'Ranks of all targets side by side'
+    const label = 'Ranks of all sites side by side'
     await page.waitForSelector(`[aria-label="${label}"] tbody tr`)
     /** Widths of the first column, of the box and of the page; and where the first column stands once the box is scrolled. */
     const measured = () =>

@@ -46,6 +46,13 @@ const allTargets: readonly TrackedTarget[] = [
 /** How well each of the targets does, the lower the better. */
 const strengths = [9, 15, 8, 16, 12, 18, 7, 14]
 
+function targetAt(place: number): TrackedTarget {
+  const known = allTargets[place]
+  if (known !== undefined) return known
+  const site = `rival-number-${place + 1}.example`
+  return { label: site, site, match: 'domain', also: [], own: false }
+}
+
 /** A job with a history that looks like a real one, the same for the same seed. */
 export function samplePage({
   keywords: wanted,
@@ -53,7 +60,7 @@ export function samplePage({
   seed = 1,
   targets: tracked = 4,
 }: SampleSize): PageData {
-  const sampleTargets = allTargets.slice(0, tracked)
+  const sampleTargets = Array.from({ length: tracked }, (_, place) => targetAt(place))
   const random = randomOf(seed)
   const days = Array.from({ length }, (_, index) => addDays(lastDay, index - length + 1))
   const keywords = sampleKeywords(wanted, random)
@@ -149,8 +156,8 @@ export function randomOf(seed: number): () => number {
 
 /** The rank of each target on each day: walks that no two share a place of. */
 function ranksOf(length: number, tracked: number, random: () => number): number[][] {
-  const walks = strengths.slice(0, tracked).map((strength) => ({
-    at: 1 + random() * strength * 2.2,
+  const walks = Array.from({ length: tracked }, (_, target) => ({
+    at: 1 + random() * (strengths[target % strengths.length] as number) * 2.2,
     drift: (random() - 0.56) * 0.12,
   }))
   const ranks = walks.map(() => [] as number[])
@@ -233,7 +240,7 @@ function serpOf({ keyword, index, day, ranks, texts, sites, links, random }: Pag
   let next = start + (random() < 0.3 ? 1 : 0)
   const results = Array.from({ length: 10 }, (_, place): SerpResult => {
     const target = at.get(place + 1) ?? null
-    const site = target === null ? (pool[next++ % pool.length] as string) : (allTargets[target]?.site ?? '')
+    const site = target === null ? (pool[next++ % pool.length] as string) : targetAt(target).site
     const title =
       target === null
         ? `${capital(keyword.query)}: ${['a guide', 'compared', 'tested for 90 days', 'what to buy'][next % 4]} | ${site}`

@@ -11,6 +11,7 @@ const parts = [
   ['overview', 'Overview'],
   ['keywords', 'Keywords'],
   ['competitors', 'Competitors'],
+  ['features', 'Result pages'],
   ['pages', 'Pages'],
   ['answers', 'AI answers'],
   ['runs', 'Runs'],

@@ -18,6 +18,7 @@ import { overview } from './sections/overview.ts'
 import { pages } from './sections/pages.ts'
 import { runs } from './sections/runs.ts'
 import { empty, section } from './sections/section.ts'
+import { serpFeatures } from './sections/serp-features.ts'
 import { type MovementGroup, movementLabels } from './text.ts'
 import { countedView, type View, viewOf, withMovement } from './view.ts'
 
@@ -120,7 +121,8 @@ function draw(data: PageData, root: HTMLElement): void {
     }
     showMovement()
     later.do([
-      () => main.append(competitors(counted, open)),
+      ...competitors(counted, open, main),
+      () => main.append(serpFeatures(counted)),
       () => main.append(pages(seen, open)),
       () => main.append(answers(seen)),
       () => main.append(...lastParts(seen)),

@@ -1,23 +1,33 @@
+import { answers } from './answers.ts'
 import { brand } from './brand.ts'
 import { charts } from './charts.ts'
+import { competitors } from './competitors.ts'
 import { counts } from './counts.ts'
 import { email } from './email.ts'
 import { formats } from './formats.ts'
+import { keyword } from './keyword.ts'
 import { engineOfKind, kinds } from './kinds.ts'
+import { pages } from './pages.ts'
 import { period } from './period.ts'
+import { serps } from './serps.ts'
 import { tables } from './tables.ts'
 
 /** Reports in English. A part of the report has a file; other languages have the same files. */
 export const english = {
   language: 'en' as string,
   ...formats,
+  answers,
   brand,
   charts,
+  competitors,
   counts,
   email,
   engineOfKind,
+  keyword,
   kinds,
+  pages,
   period,
+  serps,
   tables,
 }
 

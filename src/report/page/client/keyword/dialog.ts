@@ -1,15 +1,18 @@
 import type { KeywordStatus } from '../../../history/keyword-status.ts'
 import { bestRank } from '../../../metrics/best-rank.ts'
 import { button, type Child, html, linkTo } from '../dom.ts'
-import { count, mediumDay, number } from '../format.ts'
+import { mediumDay, number } from '../format.ts'
+import { say } from '../language.ts'
 import { changeMark, rankMark, requestText } from '../text.ts'
 import type { View } from '../view.ts'
+import { featuresOverTime } from './features.ts'
 import { historyChart } from './history-chart.ts'
 import { firstTen } from './top-ten.ts'
 import { urlHistory } from './url-history.ts'
 
 /** The details of one keyword: figures, history, pages and the first ten results. */
 function keywordDetail(view: View, status: KeywordStatus): HTMLElement {
+  const words = say.keyword
   const { keyword, series } = status
   const rivals = view.allTargets().filter((one) => one.series.keyword === series.keyword)
   const labels = Object.entries(keyword.labels).map(([name, value]) => `${name}: ${value}`)
@@ -19,11 +22,12 @@ function keywordDetail(view: View, status: KeywordStatus): HTMLElement {
     'detail',
     html('p', 'asked', html('span', 'code', requestText(keyword)), ...tags),
     facts(view, status),
-    html('h3', '', 'Rank over time'),
+    html('h3', '', words.history),
     historyChart(view, status, rivals),
-    html('h3', '', 'Pages that ranked'),
+    html('h3', '', words.pages),
     urlHistory(view, status),
-    html('h3', '', 'First ten results'),
+    ...featuresOverTime(view, status),
+    html('h3', '', say.serps.firstTen),
     firstTen(view, status),
   )
 }
@@ -36,21 +40,24 @@ function facts(
   const best = bestRank(series.cells)
   const first = series.cells.findIndex((cell) => cell !== null)
   const dayText = (day: number): string => mediumDay(days[day] as string)
+  const words = say.keyword
   const since =
     baseline === null
-      ? ['nothing to compare with']
-      : [`since ${dayText(baseline.day)}`, html('span', '', 'from ', rankMark(baseline.value))]
+      ? [words.nothingBefore]
+      : [words.since(dayText(baseline.day)), html('span', '', words.from, rankMark(baseline.value))]
   return html(
     'dl',
     'facts',
     fact(target.label, rankMark(current), days.length === 0 ? '' : dayText(days.length - 1)),
-    fact('Change', changeMark(change), ...since),
-    best === null ? fact('Best', '–', 'never ranked') : fact('Best', number(best.rank), dayText(best.day)),
-    keyword.volume === null ? null : fact('Volume', number(keyword.volume), 'searches a month'),
-    fact('First checked', html('span', 'small', first === -1 ? '–' : dayText(first))),
+    fact(words.change, changeMark(change), ...since),
+    best === null
+      ? fact(words.best, '–', words.neverRanked)
+      : fact(words.best, number(best.rank), dayText(best.day)),
+    keyword.volume === null ? null : fact(words.volume, number(keyword.volume), words.searches),
+    fact(words.firstChecked, html('span', 'small', first === -1 ? '–' : dayText(first))),
     keyword.url === null
       ? null
-      : html('div', 'long', html('dt', '', 'Intended page'), html('dd', 'small', linkTo(keyword.url))),
+      : html('div', 'long', html('dt', '', words.targetPage), html('dd', 'small', linkTo(keyword.url))),
   )
 }
 
@@ -70,9 +77,9 @@ export function keywordDialog() {
   const place = html('p', 'place')
   const body = html('div', 'dialog-body')
   const dialog = html('dialog', { class: 'dialog', 'aria-labelledby': 'dialog-title' })
-  const before = icon('Previous keyword', '↑', () => show(index - 1))
-  const after = icon('Next keyword', '↓', () => show(index + 1))
-  const close = icon('Close', '✕', () => dialog.close())
+  const before = icon(say.keyword.previous, '↑', () => show(index - 1))
+  const after = icon(say.keyword.next, '↓', () => show(index + 1))
+  const close = icon(say.keyword.close, '✕', () => dialog.close())
   const tools = html('div', 'dialog-tools', place, before, after, close)
   dialog.append(html('header', 'dialog-head', title, tools), body)
   let show: (index: number) => void = () => {}
@@ -89,7 +96,7 @@ export function keywordDialog() {
         if (one === undefined) return
         index = next
         title.replaceChildren(html('bdi', '', one.keyword.query))
-        place.textContent = `${next + 1} of ${count(all.length, 'keyword')}`
+        place.textContent = say.keyword.place(next + 1, all.length)
         before.disabled = next === 0
         after.disabled = next === all.length - 1
         body.replaceChildren(keywordDetail(view, one))

@@ -4,46 +4,85 @@ import { firstResults, pagesOf, serpPairs } from '../../../metrics/serps.ts'
 import type { PageData, Serp, SerpResult } from '../../data.ts'
 import { html, linkTo, srOnly } from '../dom.ts'
 import { longDay, mediumDay, readable } from '../format.ts'
+import { say } from '../language.ts'
 import { empty, note } from '../sections/section.ts'
 import { changeMark } from '../text.ts'
 import type { View } from '../view.ts'
 
-/** The first ten results of the last and of the compared day, with marks for results that entered, left or moved. */
+/**
+ * The first ten results of the last day beside those of an earlier one, with marks for results that entered, left or moved. The reader
+ * chooses the earlier day among those whose results the report has.
+ */
 export function firstTen(view: View, { series, baseline }: KeywordStatus): HTMLElement {
+  const words = say.serps
   const { history, asked, data } = view
-  const own = data.serps.filter(({ keyword }) => keyword === series.keyword)
-  const pair = serpPairs(history, own, asked)[0]
-  if (pair === undefined) return empty(whyNoResults(view))
-  const { current, compared } = pair
-  const pages = pagesIn(data, [current, ...(compared === null ? [] : [compared])])
-  const dayOf = ({ day }: Pick<Serp, 'day'>): string => mediumDay(history.days[day] as string)
-  const sides = { view, pages }
-  const now = list({ ...sides, heading: dayOf(current), serp: current, other: compared, isNow: true })
-  const before =
-    compared === null
-      ? empty(baseline === null ? 'There is no earlier day to compare with.' : notIncluded(dayOf(baseline)))
-      : list({
-          ...sides,
-          heading: `${dayOf(compared)} (compared)`,
-          serp: compared,
-          other: current,
-          isNow: false,
-        })
-  return html('div', 'serps', now, before)
+  const last = history.days.length - 1
+  const own = data.serps
+    .filter(({ keyword, depth }) => keyword === series.keyword && depth > 0)
+    .toSorted((a, b) => b.day - a.day)
+  const current = own.find(({ day }) => day === last)
+  if (current === undefined) return empty(whyNoResults(view, own))
+  const earlier = own.filter(({ day }) => day < last)
+  const dayOf = (day: number): string => mediumDay(history.days[day] as string)
+  const [now, before] = [html('section'), html('section')]
+  const usual = serpPairs(history, own, asked)[0]?.compared ?? null
+  show(usual)
+  const isMissing = baseline !== null && baseline.day !== usual?.day
+  return html(
+    'div',
+    '',
+    isMissing ? note(words.notIncluded(dayOf(baseline.day)), ' ', daysIncluded(view, earlier)) : null,
+    html('div', 'serps', now, before),
+  )
+
+  function show(compared: Serp | null): void {
+    const pages = pagesIn(data, [current as Serp, ...(compared === null ? [] : [compared])])
+    const side = { view, pages }
+    now.replaceChildren(
+      html('h4', '', dayOf(last)),
+      ...list({ ...side, serp: current as Serp, other: compared, isNow: true }),
+    )
+    if (earlier.length === 0) before.replaceChildren(empty(words.noEarlier))
+    else
+      before.replaceChildren(
+        choice(compared),
+        ...(compared === null ? [] : list({ ...side, serp: compared, other: current as Serp, isNow: false })),
+      )
+  }
+
+  function choice(compared: Serp | null): HTMLElement {
+    const options = earlier.map(({ day }) =>
+      html('option', { value: day, selected: day === compared?.day }, dayOf(day)),
+    )
+    const first = compared === null ? [html('option', { value: '', selected: true }, '–')] : []
+    const field = html('select', { 'aria-label': words.compareWith }, ...first, ...options)
+    field.addEventListener('change', () => {
+      show(earlier.find(({ day }) => String(day) === field.value) ?? null)
+      before.querySelector('select')?.focus()
+    })
+    return html('h4', 'compared-day', html('span', '', words.compareWith), field)
+  }
 }
 
-/** A report has the results of the last day and of the offered days, not of every day. */
-function whyNoResults({ history, filters }: View): string {
-  const last = history.days.at(-1) ?? ''
-  return filters.to === '' ? `Nothing was checked on ${longDay(last)}.` : notIncluded(mediumDay(last))
+/** A report has the results of the last day and of those that it offers to compare with, not of every day. */
+function whyNoResults(view: View, own: readonly Serp[]): string {
+  const { history, data } = view
+  const last = history.days.at(-1)
+  if (last === undefined) return say.serps.noEarlier
+  const isDayThere = data.serps.some(({ day }) => day === history.days.length - 1)
+  if (isDayThere) return say.serps.notChecked(longDay(last))
+  return `${say.serps.notIncluded(longDay(last))} ${daysIncluded(view, own)}`
 }
 
-function notIncluded(day: string): string {
-  return `This report does not include the results of ${day}. Write it with --serps for more days, for instance --serps 30d.`
+/** Names the days whose results there are. */
+function daysIncluded({ history, data }: View, own: readonly Serp[]): string {
+  const { included, moreDays } = say.serps
+  const days = own.map(({ day }) => mediumDay(history.days[day] as string)).reverse()
+  const more = data.presentation.audience === 'client' ? '' : moreDays
+  return [days.length === 0 ? '' : included(say.list(days)), more].filter((part) => part !== '').join(' ')
 }
 
 interface Side {
-  readonly heading: string
   readonly serp: Serp
   readonly other: Serp | null
   readonly view: View
@@ -51,10 +90,10 @@ interface Side {
   readonly isNow: boolean
 }
 
-function list({ heading, serp, other, view, pages, isNow }: Side): HTMLElement {
-  const results = firstResults(serp)
-  const broken = serp.depth < 10 && note(`Only the first ${serp.depth} were checked without a gap.`)
-  return html('section', '', html('h4', '', heading), html('ol', 'results', ...results.map(row)), broken)
+function list({ serp, other, view, pages, isNow }: Side): readonly HTMLElement[] {
+  const words = say.serps
+  const results = html('ol', 'results', ...firstResults(serp).map(row))
+  return serp.depth < 10 ? [results, note(words.brokenDepth(serp.depth))] : [results]
 
   function row(result: SerpResult): HTMLElement {
     const [rank, title, link, site, targets] = result
@@ -63,8 +102,8 @@ function list({ heading, serp, other, view, pages, isNow }: Side): HTMLElement {
     const owner = history.targets[mine ? view.filters.target : (targets[0] ?? -1)] ?? null
     const name = owner?.label ?? (site === null ? '' : (sites[site] as string))
     const href = link === null ? null : (links[link] as string)
-    const heading = title === null ? 'No title' : (texts[title] as string)
-    const badge = mine ? 'target' : owner?.own ? 'own' : 'competitor'
+    const heading = title === null ? words.noTitle : (texts[title] as string)
+    const badge = mine ? words.target : owner?.own ? words.own : words.competitor
     const whose = [owner === null ? null : html('span', 'badge', badge), html('bdi', '', name)]
     const about =
       href === null
@@ -72,7 +111,7 @@ function list({ heading, serp, other, view, pages, isNow }: Side): HTMLElement {
         : html(
             'details',
             'about whole-link',
-            html('summary', '', ...whose, srOnly(`, link of result ${rank}`)),
+            html('summary', '', ...whose, srOnly(words.linkOf(rank))),
             linkTo(href, readable(href)),
           )
     return html(

@@ -2,7 +2,8 @@ import type { KeywordStatus } from '../../../history/keyword-status.ts'
 import { rankingLinks, samePage } from '../../../metrics/serps.ts'
 import { chartFrame, round, timeAxis } from '../chart/frame.ts'
 import { html, linkTo, svg, twoLines } from '../dom.ts'
-import { count, mediumDay, shortDay } from '../format.ts'
+import { mediumDay, shortDay } from '../format.ts'
+import { say } from '../language.ts'
 import { note } from '../sections/section.ts'
 import type { View } from '../view.ts'
 import { historyGutter } from './history-chart.ts'
@@ -10,7 +11,7 @@ import { historyGutter } from './history-chart.ts'
 /** The letters of pages; further pages share the last one. */
 const letters = 'ABCDEFGH'
 
-/** The pages of the target that ranked, with their days; the intended one is marked. */
+/** The pages of the target that ranked, with their days; the target page is marked. */
 export function urlHistory({ history }: View, { series, keyword, current }: KeywordStatus): HTMLElement {
   const { days, links } = history
   const ranking = rankingLinks(series)
@@ -20,22 +21,21 @@ export function urlHistory({ history }: View, { series, keyword, current }: Keyw
     return { link, on, text: links[link] as string }
   })
   pages.sort((a, b) => b.on.length - a.on.length)
-  if (pages.length === 0)
-    return html('div', 'empty', 'No page ranked on the selected days.', intention(keyword.url, []))
+  if (pages.length === 0) return html('div', 'empty', say.keyword.noPage, intention(keyword.url, []))
   const several = pages.length > 1
   const now = ranking[last]
   const items = pages.map(({ text, on, link }, place) => {
     const marks = [
-      `${count(on.length, 'day')}, ${span(days, on)}`,
-      ...(isIntended(text, keyword.url) ? ['the intended page'] : []),
-      ...(link === now && current.state === 'ranked' ? ['ranks now'] : []),
+      say.keyword.onDays(on.length, span(days, on)),
+      ...(isIntended(text, keyword.url) ? [say.keyword.isTarget] : []),
+      ...(link === now && current.state === 'ranked' ? [say.keyword.ranksNow] : []),
     ]
     const letter = several && html('span', `letter url-${letterIndex(place)}`, letterOf(place))
     return html('li', '', letter, twoLines(linkTo(text), marks.join(' · ')))
   })
   const also = (series.places[last] ?? []).filter(([, link]) => link !== now)
   const further = also.flatMap(([rank, link], index) => [
-    `${index === 0 ? '' : ', '}rank ${rank} `,
+    `${index === 0 ? '' : ', '}${say.keyword.rank(rank)}`,
     linkTo(links[link] as string),
   ])
   const texts = pages.map(({ text }) => text)
@@ -50,16 +50,16 @@ export function urlHistory({ history }: View, { series, keyword, current }: Keyw
         )
       : null,
     html('ul', 'url-list', ...items),
-    also.length === 0
-      ? null
-      : note(`On ${mediumDay(days[last] as string)} it has further results: `, ...further),
+    also.length === 0 ? null : note(say.keyword.further(mediumDay(days[last] as string)), ...further),
     intention(keyword.url, texts),
   )
 }
 
 function span(days: readonly string[], on: readonly number[]): string {
   const [first, last] = [days[on[0] ?? 0] as string, days[on.at(-1) ?? 0] as string]
-  return first === last ? `on ${mediumDay(first)}` : `${shortDay(first)} to ${mediumDay(last)}`
+  return first === last
+    ? say.keyword.on(mediumDay(first))
+    : say.keyword.span(shortDay(first), mediumDay(last))
 }
 
 function isIntended(link: string, url: string | null): boolean {
@@ -68,7 +68,7 @@ function isIntended(link: string, url: string | null): boolean {
 
 function intention(url: string | null, ranked: readonly string[]): HTMLElement | null {
   if (url === null || ranked.some((link) => isIntended(link, url))) return null
-  return note('The intended page has not ranked: ', linkTo(url))
+  return note(say.keyword.targetNotRanked, linkTo(url))
 }
 
 function letterIndex(place: number): number {
@@ -87,7 +87,7 @@ function strip(
 ): HTMLElement {
   const pieces = runsOf(ranking)
   return chartFrame({
-    label: 'Which page ranked on which day.',
+    label: say.keyword.whichPage,
     days,
     height: 24,
     draw: (width) => {
@@ -112,7 +112,8 @@ function strip(
     },
     tip: (day) => {
       const link = ranking[day] ?? null
-      return [{ sample: null, label: 'Page', value: link === null ? 'none' : letterOf(order.indexOf(link)) }]
+      const value = link === null ? say.keyword.none : letterOf(order.indexOf(link))
+      return [{ sample: null, label: say.keyword.page, value }]
     },
   })
 }

@@ -1,8 +1,8 @@
-import { kindLabels } from '../../../history/parts.ts'
 import { citationShare, ownership } from '../../../metrics/ownership.ts'
 import { type Line, lineChart, scaleFromZero } from '../chart/line-chart.ts'
 import { html } from '../dom.ts'
-import { capitalised, longDay, number, percent } from '../format.ts'
+import { capitalised, longDay, percent } from '../format.ts'
+import { say } from '../language.ts'
 import { figures, simpleTable } from '../table/simple-table.ts'
 import { metricText, metricTooltip, targetName, withTooltip } from '../text.ts'
 import type { View } from '../view.ts'
@@ -10,11 +10,12 @@ import { empty, figure, halves, noMatch, note, panel, section } from './section.
 
 /** Citations in AI answers, and the share of the target in each kind of results. */
 export function answers(view: View): HTMLElement {
+  const words = say.answers
   return section(
-    { id: 'answers', title: 'AI answers and kinds of results' },
+    { id: 'answers', title: words.title },
     halves(
-      panel(withTooltip('Cited in AI answers', metricTooltip('cited_answers')), citations(view)),
-      panel(withTooltip('First ten results by kind', metricTooltip('first_ten_share')), kinds(view)),
+      panel(withTooltip(words.cited, metricTooltip('cited_answers')), citations(view)),
+      panel(withTooltip(words.byKind, metricTooltip('first_ten_share')), kinds(view)),
     ),
   )
 }
@@ -24,21 +25,19 @@ function kinds({ history, data, statuses, filters }: View): HTMLElement {
   const serps = data.serps.filter(({ day }) => day === last)
   const rows = ownership(statuses, filters.target, serps)
   if (rows.length === 0) return empty(noMatch)
-  return simpleTable('Share of the target in each kind of results', rows, [
-    { title: 'Kind', cell: ({ kind }) => capitalised(kindLabels[kind]) },
-    figures('Ranked', ({ coverage }) => partOf(coverage.ranked, coverage.observed)),
-    figures('In top 10', ({ firstTen }) => partOf(firstTen.coverage.ranked, firstTen.coverage.observed)),
-    figures('Share of results', ({ firstTen }) => metricText('first_ten_share', firstTen.value)),
+  const words = say.answers
+  return simpleTable(words.byKindLabel, rows, [
+    { title: words.kind, cell: ({ kind }) => capitalised(say.kinds[kind]) },
+    figures(words.ranked, ({ coverage }) => words.of(coverage.ranked, coverage.observed)),
+    figures(words.topTen, ({ firstTen }) => words.of(firstTen.coverage.ranked, firstTen.coverage.observed)),
+    figures(words.share, ({ firstTen }) => metricText('first_ten_share', firstTen.value)),
   ])
-}
-
-function partOf(part: number, whole: number): string {
-  return `${number(part)} of ${number(whole)}`
 }
 
 /** The citations of every target in the AI answers of the last day, and over time. */
 export function citations(view: View): HTMLElement {
   const { history, data } = view
+  const words = say.answers
   const last = history.days.length - 1
   const now = data.citations.filter(({ day }) => day === last)
   const isReference = (keyword: number): boolean => history.keywords[keyword]?.kind === 'reference'
@@ -48,25 +47,24 @@ export function citations(view: View): HTMLElement {
     ),
   )
   if (history.series.length === 0) return empty(noMatch)
-  if (asked.size === 0) return empty('No selected keyword asks for AI answers.')
-  if (now.length === 0) return empty('No AI answer was checked on the last selected day.')
+  if (asked.size === 0) return empty(words.notAsked)
+  if (now.length === 0) return empty(words.notChecked)
   const rows = history.targets.map((_, target) => ({ target, ...citationShare(now, target, asked.size) }))
-  const checked = `${partOf(now.length, asked.size)} answers checked on ${longDay(history.days[last] as string)}.`
   return html(
     'div',
     '',
-    simpleTable('Citations by target', rows, [
-      { title: 'Target', cell: ({ target }) => targetName(history, target) },
-      figures('Answers', ({ answers }) => partOf(answers.numerator, answers.denominator)),
-      figures('Share', ({ answers }) => metricText('cited_answers', answers.value)),
-      figures('Of references', (one) => metricText('citation_share', one.citations.value)),
+    simpleTable(words.citedLabel, rows, [
+      { title: words.site, cell: ({ target }) => targetName(history, target) },
+      figures(words.answers, ({ answers }) => words.of(answers.numerator, answers.denominator)),
+      figures(words.answerShare, ({ answers }) => metricText('cited_answers', answers.value)),
+      figures(words.ofReferences, (one) => metricText('citation_share', one.citations.value)),
       // The service counts from 0, people from 1.
-      figures('First place', ({ averageFirstIndex: index }) =>
+      figures(words.firstPlace, ({ averageFirstIndex: index }) =>
         metricText('citation_index', index === null ? null : index + 1),
       ),
     ]),
     overTime(view, asked),
-    note(`${checked} First place: the average position of its first reference, counted from 1.`),
+    note(words.note(words.of(now.length, asked.size), longDay(history.days[last] as string))),
   )
 }
 
@@ -97,14 +95,14 @@ function overTime({ history, data, filters }: View, asked: ReadonlySet<number>):
   )
   return figure(
     lineChart({
-      label: 'Share of AI answers that cite each target.',
+      label: say.answers.chart,
       days,
       lines,
       scale: scaleFromZero(lines.flatMap(({ values }) => values)),
       format: (value) => percent(value, 0),
       missing: (_, day) => {
         const { found, expected } = byDay[day] ?? { found: [], expected: 0 }
-        return found.length === 0 ? 'no answer' : `left out, ${found.length} of ${expected} answers`
+        return found.length === 0 ? say.answers.noAnswer : say.answers.leftOut(found.length, expected)
       },
       height: 180,
     }),

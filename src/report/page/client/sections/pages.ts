@@ -1,14 +1,10 @@
 import type { KeywordStatus } from '../../../history/keyword-status.ts'
 import type { Keyword, TrackedTarget } from '../../../history/rank-history.ts'
-import {
-  countLanding,
-  type LandingState,
-  landingPages,
-  landingStates,
-} from '../../../metrics/landing-page.ts'
+import { countLanding, landingPages, landingStates } from '../../../metrics/landing-page.ts'
 import { urlSwaps } from '../../../metrics/url-swaps.ts'
 import { button, type Child, html, linkTo } from '../dom.ts'
-import { count, number, pathOf, shortLink } from '../format.ts'
+import { number, pathOf, shortLink } from '../format.ts'
+import { say } from '../language.ts'
 import { type Column, figures, simpleTable } from '../table/simple-table.ts'
 import { disambiguate, metricTooltip, rankMark, withTooltip } from '../text.ts'
 import type { View } from '../view.ts'
@@ -18,38 +14,33 @@ import { empty, halves, noMatch, note, noValue, panel, section } from './section
 /** Rows of each list at most. */
 const most = 12
 
-const stateLabels: Readonly<Record<LandingState, string>> = {
-  right: 'the intended page ranks',
-  'wrong page': 'another page ranks',
-  'not ranked': 'no page ranks',
-  'none intended': 'no intended page',
-  unknown: 'not known',
-}
-
 /** The pages of the target that rank: which are intended, and which compete with each other. */
 export function pages(view: View, open: OpenKeyword): HTMLElement {
+  const words = say.pages
+  const [before, after] = words.lead
   return section(
     {
       id: 'pages',
-      title: 'Pages',
-      lead: html('span', '', 'Which pages of ', html('bdi', '', view.target.label), ' rank.'),
+      title: words.title,
+      lead: html('span', '', before, html('bdi', '', view.target.label), after),
     },
     halves(
-      panel(withTooltip('Landing pages', metricTooltip('landing_page')), landing(view, open)),
-      panel(withTooltip('Cannibalisation', metricTooltip('cannibalisation')), competing(view, open)),
+      panel(withTooltip(words.target, metricTooltip('landing_page')), landing(view, open)),
+      panel(withTooltip(words.rival, metricTooltip('cannibalisation')), competing(view, open)),
     ),
-    panel('Pages with the most keywords', ranking(view)),
+    panel(words.most, ranking(view)),
   )
 }
 
 function landing({ statuses, history }: View, open: OpenKeyword): HTMLElement {
+  const words = say.pages
   const distinguish = disambiguate(history.keywords)
   const all = landingPages(statuses, history)
   if (all.length === 0) return empty(noMatch)
   const counts = countLanding(all)
   if (counts['none intended'] === all.length) {
     const named = history.keywords.some(({ url }) => url !== null)
-    return empty(`The job names no intended page${named ? ' for the selected keywords' : ''}.`)
+    return empty(named ? words.noTargetPageHere : words.noTargetPage)
   }
   const wrong = all.filter(({ state }) => state === 'wrong page')
   const wrongStatuses = wrong.map(({ status }) => status)
@@ -57,49 +48,51 @@ function landing({ statuses, history }: View, open: OpenKeyword): HTMLElement {
   return html(
     'div',
     '',
-    html('ul', 'tally', ...states.map((state) => tally('li', counts[state], ` ${stateLabels[state]}`))),
-    firstRows('Keywords for which another page ranks', wrong, [
+    html('ul', 'tally', ...states.map((state) => tally('li', counts[state], words.states[state]))),
+    firstRows(words.wrongLabel, wrong, [
       {
-        title: 'Another page ranks for',
+        title: words.wrong,
         cell: ({ status }) => opener(status, distinguish, () => open(status, wrongStatuses)),
       },
       {
-        title: 'Page',
+        title: words.page,
         class: 'address',
-        cell: ({ link }) => (link === null ? noValue('no link') : linkTo(link, pathOf(link))),
+        cell: ({ link }) => (link === null ? noValue(words.noLink) : linkTo(link, pathOf(link))),
       },
-      figures('Rank', ({ status }) => rankMark(status.current)),
+      figures(words.rank, ({ status }) => rankMark(status.current)),
     ]),
   )
 }
 
 function competing({ history, statuses, filters }: View, open: OpenKeyword): HTMLElement {
+  const words = say.pages
   if (statuses.length === 0) return empty(noMatch)
   const byKeyword = new Map(statuses.map((one) => [one.series.keyword, one]))
   const found = urlSwaps(history).filter(({ target }) => target === filters.target)
-  if (found.length === 0) return empty('No keyword has pages that compete.')
+  if (found.length === 0) return empty(words.noRival)
   const distinguish = disambiguate(history.keywords)
   const order = found.flatMap(({ keyword }) => byKeyword.get(keyword) ?? [])
   return html(
     'div',
     '',
-    tally('p', found.length, ` of ${count(statuses.length, 'keyword')} with pages that compete`),
-    firstRows('Keywords with pages that compete', found, [
+    tally('p', found.length, words.rivalCount(statuses.length)),
+    firstRows(words.rivalLabel, found, [
       {
-        title: 'Keyword',
+        title: words.keyword,
         cell: ({ keyword }) => {
           const status = byKeyword.get(keyword)
           return status === undefined ? '' : opener(status, distinguish, () => open(status, order))
         },
       },
-      figures('Pages', (one) => number(one.pages.length)),
-      figures('URL swaps', ({ swaps }) => number(swaps)),
-      figures('Days together', ({ together }) => number(together.length)),
+      figures(words.pages, (one) => number(one.pages.length)),
+      figures(words.swaps, ({ swaps }) => number(swaps)),
+      figures(words.together, ({ together }) => number(together.length)),
     ]),
   )
 }
 
 function ranking({ statuses, history, target }: View): HTMLElement {
+  const words = say.pages
   if (statuses.length === 0) return empty(noMatch)
   const byLink = new Map<string, KeywordStatus[]>()
   for (const { link, status } of landingPages(statuses, history))
@@ -110,16 +103,16 @@ function ranking({ statuses, history, target }: View): HTMLElement {
     best: Math.min(...ranked.map(({ current }) => current.rank ?? Number.POSITIVE_INFINITY)),
     volume: ranked.reduce((sum, { keyword }) => sum + (keyword.volume ?? 0), 0),
   }))
-  if (all.length === 0) return empty('No page ranks.')
+  if (all.length === 0) return empty(words.noneRanks)
   all.sort((a, b) => b.keywords - a.keywords || b.volume - a.volume || a.best - b.best)
   return html(
     'div',
     '',
-    firstRows('Pages with the most keywords', all, [
-      { title: 'Page', class: 'address', cell: ({ link }) => linkTo(link, onSite(link, target)) },
-      figures('Keywords', ({ keywords }) => number(keywords)),
-      figures('Best rank', ({ best }) => number(best)),
-      figures('Volume', ({ volume }) => (volume === 0 ? noValue('no volume given') : number(volume))),
+    firstRows(words.most, all, [
+      { title: words.page, class: 'address', cell: ({ link }) => linkTo(link, onSite(link, target)) },
+      figures(words.keywords, ({ keywords }) => number(keywords)),
+      figures(words.best, ({ best }) => number(best)),
+      figures(words.volume, ({ volume }) => (volume === 0 ? noValue(words.noVolume) : number(volume))),
     ]),
   )
 }
@@ -131,7 +124,7 @@ function firstRows<Row>(label: string, all: readonly Row[], columns: readonly Co
     'div',
     '',
     simpleTable(label, all.slice(0, most), columns),
-    all.length > most ? note(`The first ${most} of ${number(all.length)}.`) : null,
+    all.length > most ? note(say.pages.firstOf(most, all.length)) : null,
   )
 }
 

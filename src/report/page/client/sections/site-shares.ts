@@ -1,46 +1,94 @@
 import { pagesOf, type SerpPair, serpPairs } from '../../../metrics/serps.ts'
-import { discoverCompetitors } from '../../../metrics/site-shares.ts'
+import { discoverCompetitors, type SiteShare, siteTrends } from '../../../metrics/site-shares.ts'
 import { volatility } from '../../../metrics/turnover.ts'
+import { trendLine } from '../chart/sparkline.ts'
 import { breakable, html } from '../dom.ts'
-import { count, number } from '../format.ts'
-import { figures, simpleTable } from '../table/simple-table.ts'
+import { number } from '../format.ts'
+import { say } from '../language.ts'
+import { type Column, figures, simpleTable } from '../table/simple-table.ts'
 import { metricText, withDelta } from '../text.ts'
 import type { View } from '../view.ts'
-import { empty, note } from './section.ts'
+import { jobLine } from './job-line.ts'
+import { empty, noMatch, note } from './section.ts'
 
-/** Sites in the list at most. */
-const mostSites = 15
+/** Sites in the list by share, and in that of sites that gain, at most. */
+const [mostSites, mostGaining] = [10, 6]
+/** A line needs as many days. */
+const leastDays = 3
 
-/** Sites among the first ten results that are not tracked, with their gains. */
-export function discovery({ history, data, asked }: View): HTMLElement {
+/** The sites with the largest share of the first ten results, and sites that gain and are not tracked. */
+export function siteShares({ history, data, asked }: View): HTMLElement {
+  const words = say.competitors
+  if (history.series.length === 0) return empty(noMatch)
   const pairs = serpPairs(history, data.serps, asked)
-  const { sites, serps, weight } = discoverCompetitors(pairs, { history, curve: data.measure.curve })
-  const others = sites.filter(({ targets }) => targets.length === 0)
-  if (others.length === 0) return empty('There are no results of two days to compare.')
-  const shown = others
+  if (pairs.length === 0) return empty(words.noSerps)
+  const isCompared = pairs.some(({ compared }) => compared !== null)
+  const options = { history, curve: data.measure.curve }
+  // Without a day to compare with, shares are those of the last day.
+  const counted = isCompared ? pairs : pairs.map((pair) => ({ ...pair, compared: pair.current }))
+  const { sites, serps, weight } = discoverCompetitors(counted, options)
+  const trends = siteTrends(data.serps, options)
+  const line = jobLine()
+  const byShare = sites
     .toSorted((a, b) => (b.share ?? 0) - (a.share ?? 0) || b.appearances - a.appearances)
     .slice(0, mostSites)
-  const weights = weight === 'volume' ? 'weighted by volume' : 'all with the same weight'
+  const gaining = sites
+    .filter((one) => one.targets.length === 0 && !byShare.includes(one) && (one.change ?? 0) > 0)
+    .slice(0, mostGaining)
+  const nameOf = ({ site }: SiteShare): string => data.sites[site] as string
+  const columns: readonly Column<SiteShare>[] = [
+    {
+      title: words.site,
+      cell: (one) => html('span', 'site-name', breakable(nameOf(one)), badge(one)),
+      taken: nameOf,
+    },
+    figures(
+      words.share,
+      ({ share, change }) => withDelta('site_share', share, isCompared ? change : null),
+      '',
+      ({ share }) => share,
+    ),
+    ...(trends.days.length < leastDays
+      ? []
+      : [
+          {
+            title: words.trend,
+            class: 'trend',
+            cell: ({ site }: SiteShare) => trendLine(trends.sharesOf(site), false),
+            taken: [],
+          },
+        ]),
+    figures(words.inTopTen, ({ appearances }) => number(appearances), ' wide'),
+    {
+      title: '',
+      class: 'action',
+      cell: (one) => (one.targets.length > 0 ? null : line.button(nameOf(one))),
+      taken: [],
+    },
+  ]
+  const by = weight === 'volume' ? words.byVolume : words.sameWeight
   return html(
     'div',
-    '',
-    simpleTable('Sites that are not tracked', shown, [
-      { title: 'Site', cell: ({ site }) => breakable(data.sites[site] as string) },
-      figures('Share', ({ share, change }) => withDelta('site_share', share, change)),
-      figures('In top 10', ({ appearances }) => number(appearances)),
-      figures('Before', ({ appearancesBefore }) => number(appearancesBefore), ' wide'),
-    ]),
-    turnoverNote(pairs, data.links),
-    note(`Of ${count(serps, 'keyword')} whose top 10 is known on both days, ${weights}.`),
+    'site-shares',
+    simpleTable(words.sites, byShare, columns),
+    gaining.length === 0 ? null : html('h4', '', words.gaining),
+    gaining.length === 0 ? null : simpleTable(words.gaining, gaining, columns),
+    line.element,
+    isCompared ? turnoverNote(pairs, data.links) : null,
+    note(isCompared ? words.basisBoth(serps, by) : words.basis(serps, by)),
   )
+
+  function badge({ targets }: SiteShare): HTMLElement | null {
+    const [first] = targets
+    if (first === undefined) return null
+    const isOwn = targets.some((target) => history.targets[target]?.own)
+    return html('span', 'badge', isOwn ? words.own : words.competitor)
+  }
 }
 
 /** How many of the pages in the top 10 changed. */
 function turnoverNote(pairs: readonly SerpPair[], links: readonly string[]): HTMLElement | null {
-  const { value, numerator, denominator, compared } = volatility(pairs, pagesOf(links))
+  const { value, numerator, denominator } = volatility(pairs, pagesOf(links))
   if (value === null) return null
-  const part = `${number(numerator)} of ${number(denominator)}, for ${count(compared, 'keyword')}`
-  return note(
-    `${metricText('turnover', value)} of the pages in the top 10 were not there on the compared day: ${part}.`,
-  )
+  return note(say.competitors.turnover(metricText('turnover', value), numerator, denominator))
 }

@@ -1,0 +1,184 @@
+import type { KeywordStatus } from '../../../history/keyword-status.ts'
+import type { RankHistory } from '../../../history/rank-history.ts'
+import { leads } from '../../../metrics/head-to-head.ts'
+import { breakable, html, onResize, srOnly } from '../dom.ts'
+import { say } from '../language.ts'
+import { grid } from '../table/grid.ts'
+import type { GridColumn } from '../table/simple-table.ts'
+import { rankMark } from '../text.ts'
+import type { View } from '../view.ts'
+import { keywordCell, type OpenKeyword, rankOrder } from './keywords.ts'
+import { noMatch, note, noValue } from './section.ts'
+
+interface Row {
+  /** The status of the chosen target, if it is tracked for the keyword. */
+  readonly main: KeywordStatus
+  readonly byTarget: ReadonlyMap<number, KeywordStatus>
+  /** Those of the other targets, the best first. */
+  readonly others: readonly KeywordStatus[]
+}
+
+/** Targets in one table on paper at most. */
+const mostOnPaper = 4
+/** From so many targets on, the best of the others has a column of its own. */
+const manyTargets = 5
+/** Other targets that a narrow screen names for a keyword at most. */
+const mostNamed = 8
+
+/**
+ * The ranks of all targets for each keyword. On wide screens each has a column, the chosen one first; narrow screens list the names
+ * and ranks below the keyword.
+ */
+export function sideBySide({ allTargets, history, filters }: View, open: OpenKeyword): HTMLElement {
+  const rows = rowsOf(allTargets(), filters.target)
+  const severalOperations = new Set(rows.map(({ main }) => main.keyword.operation)).size > 1
+  const keyword: GridColumn<Row> = {
+    key: 'keyword',
+    title: say.competitors.keyword,
+    class: 'keyword',
+    value: ({ main }) => main.keyword.query,
+    cell: (row) =>
+      html(
+        'span',
+        '',
+        keywordCell(row.main.keyword, severalOperations),
+        rankList(row, history, filters.target),
+      ),
+    taken: ({ main }) => main.keyword.query,
+  }
+  const inOrder = [
+    filters.target,
+    ...history.targets.flatMap((_, target) => (target === filters.target ? [] : [target])),
+  ]
+  const targets = inOrder.map((target) => targetColumn(history, target, target === filters.target))
+  const [chosen, ...others] = targets as [GridColumn<Row>, ...GridColumn<Row>[]]
+  const best = targets.length < manyTargets ? [] : [bestColumn(history, filters.target)]
+  const table = grid<Row>({
+    label: say.competitors.sideBySideLabel,
+    order: { by: chosen.key, descending: false },
+    open: ({ main }, all) => {
+      const statuses = all.map((row) => row.main)
+      open(main, statuses)
+    },
+    empty: noMatch,
+    // The best one is as wide as two.
+    manyColumns: targets.length + 2 * best.length,
+    onPaper: evenParts(targets, mostOnPaper).map((some) => [keyword, ...some]),
+    columns: [keyword, chosen, ...best, ...others],
+  })
+  table.show(rows)
+  return html('div', 'side-by-side', scrollHint(table.element, targets.length), table.element)
+}
+
+function rowsOf(statuses: readonly KeywordStatus[], chosen: number): readonly Row[] {
+  const byKeyword = new Map<number, Map<number, KeywordStatus>>()
+  for (const status of statuses) {
+    const { keyword, target } = status.series
+    const one = byKeyword.get(keyword)
+    if (one === undefined) byKeyword.set(keyword, new Map([[target, status]]))
+    else one.set(target, status)
+  }
+  return [...byKeyword.values()].map((byTarget): Row => {
+    const main = byTarget.get(chosen) ?? ([...byTarget.values()][0] as KeywordStatus)
+    const others = [...byTarget.values()].filter((one) => one.series.target !== chosen)
+    return {
+      main,
+      byTarget,
+      others: others.sort((a, b) => orderOf(a) - orderOf(b)),
+    }
+  })
+}
+
+/** Ranked ones first, unknown ones last. */
+function orderOf(status: KeywordStatus): number {
+  return rankOrder(status) ?? Number.MAX_SAFE_INTEGER
+}
+
+function targetColumn({ targets }: RankHistory, target: number, isChosen: boolean): GridColumn<Row> {
+  return {
+    key: `target-${target}`,
+    title: targets[target]?.label ?? '',
+    class: `figure target-column${isChosen ? ' chosen' : ''}`,
+    value: ({ byTarget }) => rankOrder(byTarget.get(target)),
+    cell: ({ byTarget }) => {
+      const status = byTarget.get(target)
+      if (status === undefined) return noValue(say.competitors.notTracked)
+      const others = [...byTarget.values()].filter((one) => one !== status).map(({ current }) => current)
+      const best = leads(status.current, others)
+      return html(
+        'span',
+        best ? 'ahead' : '',
+        rankMark(status.current),
+        best && srOnly(say.competitors.bestOfAll),
+      )
+    },
+  }
+}
+
+/** The best of those that compete with the chosen target, with its name. */
+function bestColumn({ targets }: RankHistory, chosen: number): GridColumn<Row> {
+  const isOwn = targets[chosen]?.own
+  const bestOf = ({ others }: Row): KeywordStatus | undefined =>
+    others.find(
+      ({ current, series }) => current.state === 'ranked' && !(isOwn && targets[series.target]?.own),
+    )
+  return {
+    key: 'best-other',
+    title: say.competitors.best,
+    class: 'best-other',
+    value: (row) => rankOrder(bestOf(row)),
+    cell: (row) => {
+      const status = bestOf(row)
+      if (status === undefined) return noValue(say.competitors.noneRanks)
+      const label = targets[status.series.target]?.label ?? ''
+      return html('span', { class: 'named-rank', title: label }, rankMark(status.current), breakable(label))
+    },
+  }
+}
+
+/** Names with ranks: the chosen target, then the others, the best first. */
+function rankList({ byTarget, others }: Row, { targets }: RankHistory, chosen: number): HTMLElement {
+  const main = byTarget.get(chosen)
+  const ranked = others.filter(({ current }) => current.state === 'ranked')
+  const [named, further] = [ranked.slice(0, mostNamed), ranked.slice(mostNamed)]
+  const [absent, unknown] = (['absent', 'unknown'] as const).map(
+    (state) => others.filter(({ current }) => current.state === state).length,
+  ) as [number, number]
+  const chip = ({ series, current }: KeywordStatus, className = ''): HTMLElement =>
+    html('span', `chip${className}`, breakable(targets[series.target]?.label ?? ''), rankMark(current))
+  return html(
+    'span',
+    'rank-list',
+    main === undefined ? null : chip(main, ' chosen'),
+    ...named.map((one) => chip(one)),
+    further.length === 0
+      ? null
+      : html('span', 'chip rest', say.competitors.more(further.length, further[0]?.current.rank ?? 0)),
+    absent === 0 ? null : html('span', 'chip rest', say.competitors.notFound(absent)),
+    unknown === 0 ? null : html('span', 'chip rest', say.competitors.notKnown(unknown)),
+  )
+}
+
+/** Says that a table goes on to the right, while it does. */
+function scrollHint(frame: HTMLElement, targets: number): HTMLElement {
+  const hint = note(say.competitors.scroll(targets))
+  hint.classList.add('only-screen')
+  hint.hidden = true
+  const box = frame.querySelector<HTMLElement>('.grid')
+  if (box === null) return hint
+  const show = (): void => {
+    const more = box.scrollWidth - box.clientWidth
+    hint.hidden = more <= 1
+    frame.classList.toggle('goes-on', more - box.scrollLeft > 1)
+  }
+  onResize(box, show)
+  box.addEventListener('scroll', show, { passive: true })
+  return hint
+}
+
+/** A list in as few parts as possible, of about the same length. */
+function evenParts<T>(all: readonly T[], most: number): readonly (readonly T[])[] {
+  const parts = Math.max(1, Math.ceil(all.length / most))
+  const size = Math.ceil(all.length / parts)
+  return Array.from({ length: parts }, (_, part) => all.slice(part * size, (part + 1) * size))
+}

@@ -1,0 +1,78 @@
+import type { Words } from '../en/index.ts'
+import { counted, formats } from './formats.ts'
+
+const ofKeywords = (part: number, whole: number) => `${formats.number(part)} von ${formats.number(whole)}`
+
+export const competitors: Words['competitors'] = {
+  title: 'Wettbewerb',
+  lead: 'Alle beobachteten Websites bei denselben Suchbegriffen, wer wen überholt hat, und die Websites mit dem größten Anteil an den Top 10.',
+  figures: 'Websites in Zahlen',
+  figuresLabel: 'Zahlen aller beobachteten Websites',
+  site: 'Website',
+  competitor: 'Wettbewerber',
+  own: 'eigene',
+  topTenShare: 'Top-10-Anteil',
+  top: (rank) => `Top ${rank}`,
+  checked: 'Geprüft',
+  ofKeywords,
+  beatsYou: 'Vor Ihnen bei',
+  beats: (name) => `Vor ${name} bei`,
+  itself: 'die gewählte Website selbst',
+  beatsNote: (tied, neither, undecided) =>
+    `${tied} mit demselben Ergebnis, ${neither} ohne Platzierung beider, ${undecided} nicht bekannt`,
+  sideBySide: 'Platz für Platz',
+  sideBySideLabel: 'Platzierungen aller Websites nebeneinander',
+  keyword: 'Suchbegriff',
+  notTracked: 'für diesen Suchbegriff nicht beobachtet',
+  best: 'Bester Wettbewerber',
+  noneRanks: 'kein Wettbewerber platziert',
+  bestOfAll: ', am besten von allen',
+  scroll: (sites) =>
+    `${counted(sites, 'Website', 'Websites')} nebeneinander: Die Tabelle lässt sich seitlich verschieben.`,
+  more: (value, rank) => `${formats.number(value)} weitere ab Platz ${rank}`,
+  notFound: (value) => `${formats.number(value)} nicht gefunden`,
+  notKnown: (value) => `${formats.number(value)} nicht bekannt`,
+  passed: 'Wer wen überholt hat',
+  passedMeaning: [
+    'Zwei Websites haben bei einem Suchbegriff die Reihenfolge getauscht, und dabei ist es bis zum letzten Tag geblieben.',
+    'Tage, an denen eine der beiden nicht bekannt ist, zählen nicht.',
+  ],
+  theyPassed: (value) => `An Ihnen vorbei (${formats.number(value)})`,
+  youPassed: (value) => `Von Ihnen überholt (${formats.number(value)})`,
+  theyPassedIt: (name, value) => `An ${name} vorbei (${formats.number(value)})`,
+  itPassed: (name, value) => `Von ${name} überholt (${formats.number(value)})`,
+  nonePassed: 'Keine.',
+  passedYou: (other, day) => `${other} hat Sie am ${day} überholt: `,
+  passedIt: (other, name, day) => `${other} hat ${name} am ${day} überholt: `,
+  youPassedIt: (other, day) => `Sie haben ${other} am ${day} überholt: `,
+  ranks: (mine, theirs) => `${mine[0]} → ${mine[1]}, dort ${theirs[0]} → ${theirs[1]}`,
+  out: (depth) => `nicht in Top ${depth}`,
+  atStake: 'Klicks im Monat',
+  atStakeNote: 'Nach den Klicks im Monat geordnet, die heute zwischen den beiden Plätzen liegen.',
+  withoutVolumes:
+    'Danach geordnet, wie sehr sich die beiden Plätze in Klicks unterscheiden; Suchvolumen sind nicht angegeben.',
+  noOrder: 'Bei keinem Suchbegriff hat die gewählte Website mit einer anderen dauerhaft den Platz getauscht.',
+  firstOf: (shown, all) => `Die ersten ${formats.number(shown)} von ${formats.number(all)}.`,
+  sites: 'Websites mit dem größten Anteil an den Top 10',
+  gaining: 'Nicht beobachtet und im Kommen',
+  share: 'Anteil',
+  since: 'Änderung',
+  trend: 'Verlauf',
+  inTopTen: 'In den Top 10',
+  noSerps: 'Am letzten Tag wurden die Top 10 nicht geprüft.',
+  sameWeight: 'alle Suchbegriffe zählen gleich',
+  byVolume: 'nach Suchvolumen gewichtet',
+  basis: (keywords, weight) =>
+    `Von ${counted(keywords, 'Suchbegriff', 'Suchbegriffen')} mit bekannten Top 10, ${weight}.`,
+  basisBoth: (keywords, weight) =>
+    `Von ${counted(keywords, 'Suchbegriff', 'Suchbegriffen')}, deren Top 10 an beiden Tagen bekannt sind, ${weight}.`,
+  turnover: (share, part, whole) =>
+    `${share} der Seiten in den Top 10 waren am Vergleichstag nicht dort (${ofKeywords(part, whole)}).`,
+  add: 'In die Job-Datei',
+  added: 'Unten ergänzt',
+  jobLine: 'Zeile für die Job-Datei',
+  jobLineNote: 'Wo die Job-Datei schon Wettbewerber nennt, gehört der Name in diese Liste.',
+  copied: 'Kopiert.',
+  copyAgain: 'Zeile kopieren',
+  notCopied: 'Der Browser erlaubt das Kopieren nicht: Bitte die Zeile markieren und kopieren.',
+}

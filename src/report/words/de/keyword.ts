@@ -1,0 +1,33 @@
+import type { Words } from '../en/index.ts'
+import { counted } from './formats.ts'
+
+export const keyword: Words['keyword'] = {
+  history: 'Platzierung im Verlauf',
+  pages: 'Platzierte Seiten',
+  change: 'Änderung',
+  nothingBefore: 'kein Vergleich möglich',
+  since: (day) => `seit ${day}`,
+  from: 'von ',
+  best: 'Bester Platz',
+  neverRanked: 'nie platziert',
+  volume: 'Suchvolumen',
+  searches: 'Suchen im Monat',
+  firstChecked: 'Zuerst geprüft',
+  targetPage: 'Zielseite',
+  place: (place, all) => `${place} von ${counted(all, 'Suchbegriff', 'Suchbegriffen')}`,
+  previous: 'Voriger Suchbegriff',
+  next: 'Nächster Suchbegriff',
+  close: 'Schließen',
+  noPage: 'An den gewählten Tagen war keine Seite platziert.',
+  onDays: (days, span) => `${counted(days, 'Tag', 'Tage')}, ${span}`,
+  on: (day) => `am ${day}`,
+  span: (first, last) => `${first} bis ${last}`,
+  isTarget: 'die Zielseite',
+  ranksNow: 'jetzt platziert',
+  further: (day) => `Weitere Ergebnisse am ${day}: `,
+  rank: (rank) => `Platz ${rank} `,
+  targetNotRanked: 'Die Zielseite war nicht platziert: ',
+  whichPage: 'Welche Seite an welchem Tag platziert war.',
+  page: 'Seite',
+  none: 'keine',
+}

@@ -1,0 +1,38 @@
+import type { Words } from '../en/index.ts'
+import { counted, formats } from './formats.ts'
+
+export const pages: Words['pages'] = {
+  title: 'Seiten',
+  lead: ['Welche Seiten von ', ' platziert sind.'],
+  target: 'Zielseiten',
+  states: {
+    right: ' Suchbegriffe mit ihrer Zielseite platziert',
+    'wrong page': ' mit einer anderen Seite platziert',
+    'not ranked': ' nicht platziert',
+    'none intended': ' ohne festgelegte Zielseite',
+    unknown: ' nicht bekannt',
+  },
+  noTargetPage: 'Keine Zielseite festgelegt: Der Job kann mit `url` je Suchbegriff eine nennen.',
+  noTargetPageHere: 'Für die gewählten Suchbegriffe ist keine Zielseite festgelegt.',
+  wrongLabel: 'Suchbegriffe, bei denen eine andere Seite platziert ist',
+  wrong: 'Andere Seite platziert bei',
+  page: 'Seite',
+  noLink: 'ohne Adresse',
+  rank: 'Platz',
+  rival: 'Mehrere Seiten im Wechsel',
+  rivalCount: (value) =>
+    ` von ${counted(value, 'Suchbegriff', 'Suchbegriffen')} mit mehreren Seiten im Wechsel`,
+  rivalLabel: 'Suchbegriffe mit mehreren Seiten im Wechsel',
+  noRival: 'Bei keinem Suchbegriff wechseln sich mehrere Seiten ab.',
+  keyword: 'Suchbegriff',
+  pages: 'Seiten',
+  swaps: 'Wechsel',
+  together: 'Tage zugleich',
+  most: 'Seiten mit den meisten Suchbegriffen',
+  noneRanks: 'Keine Seite ist platziert.',
+  keywords: 'Suchbegriffe',
+  best: 'Bester Platz',
+  volume: 'Suchvolumen',
+  noVolume: 'kein Suchvolumen angegeben',
+  firstOf: (shown, all) => `Die ersten ${formats.number(shown)} von ${formats.number(all)}.`,
+}

@@ -1,0 +1,52 @@
+import type { Words } from '../en/index.ts'
+import { counted, formats } from './formats.ts'
+
+export const serps: Words['serps'] = {
+  firstTen: 'Die ersten zehn Ergebnisse',
+  compareWith: 'Vergleichen mit',
+  compared: (day) => `${day} (Vergleich)`,
+  noEarlier: 'Es gibt keinen früheren Tag zum Vergleich.',
+  notChecked: (day) => `Am ${day} wurden die Top 10 nicht geprüft.`,
+  notIncluded: (day) => `Die Ergebnisse vom ${day} sind nicht in diesem Bericht.`,
+  included: (days) => `Enthalten sind ${days}.`,
+  moreDays: 'Weitere Tage kommen mit --serps hinzu, zum Beispiel --serps 30d.',
+  brokenDepth: (depth) => `Nur die ersten ${depth} wurden lückenlos geprüft.`,
+  noTitle: 'Ohne Titel',
+  target: 'gewählt',
+  own: 'eigene',
+  competitor: 'Wettbewerber',
+  linkOf: (rank) => `, Adresse von Ergebnis ${rank}`,
+  features: {
+    title: 'Auf der Ergebnisseite',
+    lead: 'Was neben den Ergebnissen auf den Ergebnisseiten steht, soweit der Dienst es mitteilt.',
+    overTime: 'Auf der Ergebnisseite',
+    chart: 'Was Tag für Tag auf der Ergebnisseite stand.',
+    feature: 'Element',
+    present: 'Suchbegriffe',
+    change: 'Änderung',
+    trend: 'Verlauf',
+    there: 'vorhanden',
+    notThere: 'nicht vorhanden',
+    unknown: 'nicht bekannt',
+    of: (part, whole) => `${formats.number(part)} von ${formats.number(whole)}`,
+    key: 'Gefüllt: vorhanden. Hohl: nicht vorhanden. Nichts: nicht bekannt.',
+    none: 'Keine Antwort zu den gewählten Suchbegriffen sagt, was neben den Ergebnissen steht.',
+    basis: (day) =>
+      `Von den Suchbegriffen, für die es am ${day} bekannt ist; Änderungen von denen, die an beiden Tagen bekannt sind.`,
+    names: {
+      knowledge: 'Infobox',
+      ai: 'KI-Antwort',
+      related: 'Verwandte Suchen',
+      news: 'Nachrichten',
+      videos: 'Videos',
+    },
+    meanings: {
+      knowledge: 'Neben den Web-Ergebnissen steht eine Infobox zum Thema.',
+      ai: 'Zur Suche gibt es eine KI-Antwort. Der Job muss danach fragen (alpha.ai).',
+      related: 'Die Web-Ergebnisse enden mit verwandten Suchen.',
+      news: 'Die Nachrichtensuche hat Ergebnisse. Der Job muss danach fragen (alpha.news).',
+      videos: 'Die Videosuche hat Ergebnisse. Der Job muss danach fragen (alpha.videos).',
+    },
+    keywords: (value) => counted(value, 'Suchbegriff', 'Suchbegriffe'),
+  },
+}

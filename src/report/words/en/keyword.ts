@@ -1,0 +1,33 @@
+import { counted } from './formats.ts'
+
+/** The dialog of one keyword. */
+export const keyword = {
+  history: 'Rank over time',
+  pages: 'Pages that ranked',
+  change: 'Change',
+  nothingBefore: 'nothing to compare with',
+  since: (day: string) => `since ${day}`,
+  from: 'from ',
+  best: 'Best',
+  neverRanked: 'never ranked',
+  volume: 'Volume',
+  searches: 'searches a month',
+  firstChecked: 'First checked',
+  targetPage: 'Target page',
+  place: (place: number, all: number) => `${place} of ${counted(all, 'keyword')}`,
+  previous: 'Previous keyword',
+  next: 'Next keyword',
+  close: 'Close',
+  noPage: 'No page ranked on the selected days.',
+  onDays: (days: number, span: string) => `${counted(days, 'day')}, ${span}`,
+  on: (day: string) => `on ${day}`,
+  span: (first: string, last: string) => `${first} to ${last}`,
+  isTarget: 'the target page',
+  ranksNow: 'ranks now',
+  further: (day: string) => `On ${day} it has further results: `,
+  rank: (rank: number) => `rank ${rank} `,
+  targetNotRanked: 'The target page has not ranked: ',
+  whichPage: 'Which page ranked on which day.',
+  page: 'Page',
+  none: 'none',
+}

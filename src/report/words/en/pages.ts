@@ -1,0 +1,38 @@
+import { counted, formats } from './formats.ts'
+
+/** The section on pages. */
+export const pages = {
+  title: 'Pages',
+  /** The name of the site stands between the two. */
+  lead: ['Which pages of ', ' rank.'] as readonly [string, string],
+  target: 'Target pages',
+  states: {
+    right: ' keywords rank with their target page',
+    'wrong page': ' rank with another page',
+    'not ranked': ' do not rank',
+    'none intended': ' have no target page set',
+    unknown: ' not known',
+  },
+  noTargetPage: 'No target page set: the job can name one with `url` for each keyword.',
+  noTargetPageHere: 'No target page set for the selected keywords.',
+  wrongLabel: 'Keywords for which another page ranks',
+  wrong: 'Another page ranks for',
+  page: 'Page',
+  noLink: 'no link',
+  rank: 'Rank',
+  rival: 'Several pages in turn',
+  rivalCount: (value: number) => ` of ${counted(value, 'keyword')} with several pages in turn`,
+  rivalLabel: 'Keywords with several pages in turn',
+  noRival: 'No keyword has several pages in turn.',
+  keyword: 'Keyword',
+  pages: 'Pages',
+  swaps: 'Swaps',
+  together: 'Days together',
+  most: 'Pages with the most keywords',
+  noneRanks: 'No page ranks.',
+  keywords: 'Keywords',
+  best: 'Best rank',
+  volume: 'Volume',
+  noVolume: 'no volume given',
+  firstOf: (shown: number, all: number) => `The first ${formats.number(shown)} of ${formats.number(all)}.`,
+}

@@ -1,0 +1,164 @@
+import fc from 'fast-check'
+import type { Browser, Page } from 'puppeteer-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { overtakes } from '../../../src/report/metrics/overtakes.ts'
+import { competitorsLine } from '../../../src/report/page/competitors-line.ts'
+import type { PageData } from '../../../src/report/page/data.ts'
+import { chromium, type Opened, openBrowser, openPage, whyNoChromium } from './browser.ts'
+import { samplePage } from './sample-page.ts'
+
+const hosts = [
+  'rival.example',
+  'xn--bcher-kva.example',
+  '10.0.0.1',
+  '1.e5',
+  'no',
+  '-a.b',
+  'a: b',
+  '"',
+  '\u2028',
+  'a#b.de',
+]
+
+test('the line for the job file names the sites, whatever they are called', () => {
+  expect(competitorsLine(['rival.example', 'a b'])).toBe('competitors: [rival.example, "a b"]')
+  const site = fc.oneof(fc.constantFrom(...hosts), fc.domain(), fc.string({ unit: 'binary' }))
+  fc.assert(
+    fc.property(fc.array(site, { minLength: 1, maxLength: 4 }), (sites) => {
+      const line = competitorsLine(sites)
+      expect(line).not.toMatch(/[\n\r\u2028\u2029]/)
+      expect(parse(line)).toEqual({ competitors: sites })
+    }),
+    { numRuns: 50 },
+  )
+})
+
+let browser: Browser
+beforeAll(async () => {
+  if (chromium !== undefined) browser = await openBrowser()
+})
+afterAll(() => browser?.close())
+
+const open = async (data: PageData, width = 1280): Promise<Opened> => {
+  const opened = await openPage(browser, data, { width })
+  await opened.page.waitForSelector('#features tbody')
+  return opened
+}
+
+const texts = (page: Page, selector: string): Promise<readonly string[]> =>
+  page.$$eval(selector, (all) =>
+    all.filter((one) => one.checkVisibility()).map((one) => (one as HTMLElement).innerText.trim()),
+  )
+
+describe.skipIf(chromium === undefined)(
+  chromium === undefined ? whyNoChromium : 'competitors in a browser',
+  () => {
+    test.each([3, 20])(
+      '%d targets: chosen one and best rival are in sight on every screen',
+      async (targets) => {
+        const data = samplePage({ keywords: 24, days: 20, targets })
+        await using opened = await open(data)
+        const { page, mishaps } = opened
+        for (const width of [390, 768, 1280, 1920]) {
+          await page.setViewport({ width, height: 900 })
+          await page.waitForFunction((wanted) => document.documentElement.scrollWidth === wanted, {}, width)
+          const rows = await page.$$eval('.side-by-side tbody:not(.spacer) tr', (all) =>
+            all.slice(0, 3).map((row) => {
+              const room = row.closest('.grid')?.getBoundingClientRect() as DOMRect
+              return [...row.querySelectorAll('.rank')]
+                .filter((one) => one.checkVisibility())
+                .filter((one) => one.getBoundingClientRect().right <= room.right).length
+            }),
+          )
+          expect(rows.length).toBe(3)
+          for (const seen of rows) expect(seen).toBeGreaterThanOrEqual(2)
+          const hint = await texts(page, '.side-by-side > .note')
+          expect(hint.length).toBe(targets === 20 && width >= 768 ? 1 : 0)
+        }
+        expect(mishaps).toEqual([])
+      },
+    )
+
+    test('says who passed whom, and opens the keyword', async () => {
+      const data = samplePage({ keywords: 70, days: 20, targets: 4 })
+      await using opened = await open(data)
+      const { page, mishaps } = opened
+      const { curve } = data.measure
+      const organic = {
+        ...data.history,
+        series: data.history.series.filter(
+          ({ keyword }) => data.history.keywords[keyword]?.kind === 'organic',
+        ),
+      }
+      const since = data.history.days.indexOf(data.compare?.day ?? '')
+      const all = overtakes(organic, { target: 0, curve, since })
+      const lost = all.filter(({ ahead }) => ahead === 'other')
+      expect(await texts(page, '.passed h4')).toEqual([
+        `They passed you (${lost.length})`,
+        `You passed them (${all.length - lost.length})`,
+      ])
+      const [first] = lost
+      const query = data.history.keywords[first?.keyword ?? 0]?.query ?? ''
+      expect((await texts(page, '.passed-list .opener'))[0]).toBe(query)
+      expect((await texts(page, '.passed-list .about'))[0]).toContain(
+        `${data.history.targets[first?.other ?? 0]?.label} passed you on`,
+      )
+      await page.click('.passed-list .opener')
+      expect(await texts(page, 'dialog[open] h2')).toEqual([query])
+      expect(mishaps).toEqual([])
+    })
+
+    test('gives the line for the job file, for as many sites as are pressed', async () => {
+      await using opened = await open(samplePage({ keywords: 24, days: 20 }))
+      const { page } = opened
+      const sites: string[] = []
+      for (const place of [0, 1]) {
+        sites.push(
+          await page.$$eval(
+            '.add-site',
+            (buttons, at) => {
+              const add = buttons[at] as HTMLElement
+              add.click()
+              return add.closest('tr')?.querySelector('.breakable')?.textContent ?? ''
+            },
+            place,
+          ),
+        )
+        expect(await texts(page, '.job-line code')).toEqual([competitorsLine(sites)])
+      }
+      expect(await texts(page, '.add-site')).toContain(`Added below\n: ${sites[0]}`)
+    })
+
+    test('the reader chooses the day that the first ten results are compared with', async () => {
+      const data = samplePage({ keywords: 24, days: 20 })
+      await using opened = await open(data)
+      const { page } = opened
+      const organic = data.history.keywords.findIndex(
+        ({ operation }, keyword) =>
+          operation === 'alpha.search' && data.serps.filter((one) => one.keyword === keyword).length === 3,
+      )
+      const { query } = data.history.keywords[organic] ?? { query: '' }
+      await page.$$eval(
+        '#keywords .row-button',
+        (all, text) =>
+          all
+            .find((one) => one.querySelector('bdi')?.textContent === text)
+            ?.dispatchEvent(new MouseEvent('click', { bubbles: true })),
+        query,
+      )
+      await page.waitForSelector('dialog[open] .compared-day select')
+      const options = await page.$$eval('dialog .compared-day option', (all) => all.map(({ text }) => text))
+      expect(options).toEqual(['19 Nov 2026', '13 Nov 2026'])
+      const titles = () => texts(page, 'dialog .serps section:last-child .result-title')
+      const at = (day: number) =>
+        data.serps
+          .find((one) => one.keyword === organic && one.day === day)
+          ?.results.map(([, title]) => data.texts[title ?? 0])
+      expect(await titles()).toEqual(at(12))
+      await page.select('dialog .compared-day select', '18')
+      expect(await titles()).toEqual(at(18))
+      expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('SELECT')
+    })
+  },
+)
