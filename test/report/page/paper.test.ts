@@ -50,6 +50,13 @@ describe('a page on paper', () => {
     expect(document.querySelectorAll('.only-screen, .controls, nav')).toHaveLength(0)
   })
 
+  test('has its name in a running head, which no name can leave', async () => {
+    const styleOf = async (data: PageData) =>
+      (await drawn(data)).document.documentElement.getAttribute('style')?.replaceAll(/\\([0-9a-f]+) /g, ' ')
+    expect(await styleOf(firstDayPage())).toMatch(/^--running-head:"standing desks us {3}20 November 2026/)
+    expect(await styleOf(hostilePage())).toMatch(/^--running-head:"[\p{L}\p{N} ]+"$/u)
+  })
+
   test('has the size of paper that was asked for', async () => {
     const style = async (paper: 'a4' | 'letter') => await paperPage(firstDayPage(), await assets, paper)
     expect(await style('a4')).toContain('@page{size:A4}')

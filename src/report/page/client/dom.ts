@@ -1,5 +1,5 @@
 import { shortLink } from './format.ts'
-import { isPrinted, onMedium } from './medium.ts'
+import { isPrinted, onMedium } from './paper/medium.ts'
 
 export type Child = Node | string | number | null | undefined | false
 

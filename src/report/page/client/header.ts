@@ -4,6 +4,7 @@ import { kindLine, logo } from './brand.ts'
 import { button, html } from './dom.ts'
 import { filterLabels } from './filters.ts'
 import { count, longDay, mediumDay } from './format.ts'
+import { setRunningHead } from './paper/running-head.ts'
 import type { View } from './view.ts'
 
 /** Sections of the page, in their order. */
@@ -69,6 +70,7 @@ export function header(data: PageData): {
         html('strong', '', last === undefined ? 'No day selected' : longDay(last)),
         since === '' ? ' · nothing to compare with' : ` compared with ${since}`,
       )
+      setRunningHead([presentation.client ?? '', presentation.title ?? history.job, days.textContent ?? ''])
     },
   }
 }

@@ -1,6 +1,6 @@
 import { button, html, onResize } from '../dom.ts'
 import { say } from '../language.ts'
-import { isPrinted, narrow, onMedium } from '../medium.ts'
+import { isPrinted, narrow, onMedium } from '../paper/medium.ts'
 import {
   type GridColumn,
   type SortOrder,
