@@ -5,11 +5,13 @@ import { button, html } from './dom.ts'
 import { filterLabels } from './filters.ts'
 import { count, longDay, mediumDay } from './format.ts'
 import { setRunningHead } from './paper/running-head.ts'
+import { hasScorecards } from './sections/scorecards.ts'
 import type { View } from './view.ts'
 
 /** Sections of the page, in their order. */
 const parts = [
   ['overview', 'Overview'],
+  ['breakdown', 'Breakdown'],
   ['keywords', 'Keywords'],
   ['competitors', 'Competitors'],
   ['features', 'Result pages'],
@@ -35,7 +37,8 @@ export function header(data: PageData): {
   const rivals = history.targets.length - own
   const isShown = (id: string): boolean =>
     (history.targets.length > 0 || withoutTargets.includes(id)) &&
-    (presentation.audience === 'team' || id !== 'runs')
+    (presentation.audience === 'team' || id !== 'runs') &&
+    (id !== 'breakdown' || hasScorecards(data))
   const shown = parts.filter(([id]) => isShown(id))
   const size = [
     count(history.keywords.length, 'keyword'),

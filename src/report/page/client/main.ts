@@ -17,6 +17,7 @@ import { keywordTable } from './sections/keywords.ts'
 import { overview } from './sections/overview.ts'
 import { pages } from './sections/pages.ts'
 import { runs } from './sections/runs.ts'
+import { scorecardSection } from './sections/scorecards.ts'
 import { empty, section } from './sections/section.ts'
 import { serpFeatures } from './sections/serp-features.ts'
 import { type MovementGroup, movementLabels } from './text.ts'
@@ -43,6 +44,7 @@ function draw(data: PageData, root: HTMLElement): void {
   )
   const { presentation } = data
   const later = drawInSteps()
+  const scorecards = scorecardSection(data, choose)
   const main = html('main', { id: 'content' })
   root.replaceChildren(
     html('a', { class: 'skip', href: '#overview', on: { click: go('overview') } }, 'Skip to the figures'),
@@ -113,7 +115,11 @@ function draw(data: PageData, root: HTMLElement): void {
     const table = keywordTable(seen, open)
     const first = overview(counted, open, choose)
     const lead = new Text()
-    main.replaceChildren(first.element, section({ id: 'keywords', title: 'Keywords', lead }, table.element))
+    main.replaceChildren(
+      first.element,
+      ...(scorecards === null ? [] : [scorecards.element]),
+      section({ id: 'keywords', title: 'Keywords', lead }, table.element),
+    )
     showMovement = () => {
       first.press(filters.movement)
       lead.data = leadOf(view)
@@ -121,6 +127,7 @@ function draw(data: PageData, root: HTMLElement): void {
     }
     showMovement()
     later.do([
+      () => scorecards?.show(seen, comparedText(seen)),
       ...competitors(counted, open, main),
       () => main.append(serpFeatures(counted)),
       () => main.append(pages(seen, open)),

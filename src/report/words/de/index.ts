@@ -10,6 +10,7 @@ import { keyword } from './keyword.ts'
 import { engineOfKind, kinds } from './kinds.ts'
 import { pages } from './pages.ts'
 import { period } from './period.ts'
+import { scorecards } from './scorecards.ts'
 import { serps } from './serps.ts'
 import { tables } from './tables.ts'
 
@@ -28,6 +29,7 @@ export const german: Words = {
   kinds,
   pages,
   period,
+  scorecards,
   serps,
   tables,
 }

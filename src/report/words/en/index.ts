@@ -9,6 +9,7 @@ import { keyword } from './keyword.ts'
 import { engineOfKind, kinds } from './kinds.ts'
 import { pages } from './pages.ts'
 import { period } from './period.ts'
+import { scorecards } from './scorecards.ts'
 import { serps } from './serps.ts'
 import { tables } from './tables.ts'
 
@@ -27,6 +28,7 @@ export const english = {
   kinds,
   pages,
   period,
+  scorecards,
   serps,
   tables,
 }

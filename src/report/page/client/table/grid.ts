@@ -18,6 +18,8 @@ export interface Grid<Row> {
   readonly order: SortOrder
   /** Called by the button in the first cell; without it rows have no button. */
   readonly open?: (row: Row, rows: readonly Row[]) => void
+  /** Whether a row is chosen, if a click chooses it; without it a click opens a dialog. */
+  readonly isPressed?: (row: Row) => boolean
   /** The text in place of rows if there are none. */
   readonly empty: string
   /** Columns beside the first one, if there may be many. A table that is too wide scrolls sideways, and its first column stays. */
@@ -49,6 +51,7 @@ export function grid<Row>({
   columns,
   order: first,
   open,
+  isPressed,
   empty,
   manyColumns,
   onPaper = [],
@@ -107,6 +110,7 @@ export function grid<Row>({
     element: html('div', 'grid-frame', box, paper, more, nothing, tools, note),
     show: (next) => {
       given = next
+      if (isPressed === undefined) goToTop()
       arrange()
     },
   }
@@ -120,11 +124,13 @@ export function grid<Row>({
     nothing.hidden = rows.length > 0
     tools.hidden = rows.length === 0
     drawn = ''
-    if (scrolled !== 0) {
-      scrolled = 0
-      box.scrollTop = 0
-    }
     draw()
+  }
+
+  function goToTop(): void {
+    if (scrolled === 0) return
+    scrolled = 0
+    box.scrollTop = 0
   }
 
   function drawHead(): void {
@@ -133,6 +139,7 @@ export function grid<Row>({
         sortable(column, order, (next) => {
           order = next
           drawHead()
+          goToTop()
           arrange()
           head.querySelector<HTMLElement>(`[data-column="${next.by}"]`)?.focus()
         }),
@@ -174,10 +181,17 @@ export function grid<Row>({
 
   function line(row: Row, index: number): HTMLElement {
     const tabindex = index === active ? 0 : -1
-    return tableRow(columns, row, { 'aria-rowindex': index + 2, 'data-index': index }, (first) =>
+    const pressed = isPressed?.(row)
+    const does = pressed === undefined ? { 'aria-haspopup': 'dialog' } : { 'aria-pressed': String(pressed) }
+    const attributes = {
+      class: pressed === true ? 'pressed' : null,
+      'aria-rowindex': index + 2,
+      'data-index': index,
+    }
+    return tableRow(columns, row, attributes, (first) =>
       open === undefined
         ? first
-        : html('button', { type: 'button', class: 'row-button', tabindex, 'aria-haspopup': 'dialog' }, first),
+        : html('button', { type: 'button', class: 'row-button', tabindex, ...does }, first),
     )
   }
 
@@ -190,6 +204,8 @@ export function grid<Row>({
     reach(index)
     const row = rows[index]
     if (row !== undefined) open?.(row, rows)
+    // The page is drawn anew around a table that chooses, which takes the focus away from it.
+    if (isPressed !== undefined) buttonAt(index)?.focus({ preventScroll: true })
   }
 
   function steer(event: KeyboardEvent): void {

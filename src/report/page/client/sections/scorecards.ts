@@ -1,0 +1,264 @@
+import { daily } from '../../../daily.ts'
+import { partKey, partLabel, partOf } from '../../../history/parts.ts'
+import type { MetricName } from '../../../metrics/index.ts'
+import { type Scorecard, scorecards, scores } from '../../../segments.ts'
+import type { PageData } from '../../data.ts'
+import { trendLine } from '../chart/sparkline.ts'
+import { drawInSteps, html, twoLines } from '../dom.ts'
+import { type Filters, noFilters } from '../filters.ts'
+import { longDay, number } from '../format.ts'
+import { say } from '../language.ts'
+import type { TakenValue } from '../table/delimited.ts'
+import { type GridView, grid } from '../table/grid.ts'
+import type { GridColumn } from '../table/simple-table.ts'
+import { deltaMark, localeOf, metricText } from '../text.ts'
+import { countedView, type View, viewOf } from '../view.ts'
+import { noMatch, section } from './section.ts'
+
+export interface Scorecards {
+  readonly element: HTMLElement
+  /** @param compared the compared days, in words */
+  show(view: View, compared: string): void
+}
+
+/** Whether keywords differ in their tags, their locale or their engine. */
+export function hasScorecards(data: PageData): boolean {
+  return data.history.targets.length > 0 && facets.some(({ count }) => count(data) > 1)
+}
+
+/** The figures of each tag, each locale and each engine; nothing of what all keywords have in common. */
+export function scorecardSection(
+  data: PageData,
+  choose: (change: Partial<Filters>) => void,
+): Scorecards | null {
+  const tables = facets.flatMap((facet) => (facet.count(data) < 2 ? [] : [facetTable(facet, data, choose)]))
+  if (tables.length === 0) return null
+  const lead = new Text()
+  return {
+    element: section(
+      { id: 'breakdown', title: say.scorecards.title, lead },
+      ...tables.flatMap(({ title, table }) => [html('h3', 'between', title), table.element]),
+    ),
+    show: (view, compared) => {
+      const last = view.history.days.at(-1)
+      lead.data = last === undefined ? '' : say.scorecards.lead(longDay(last), compared)
+      for (const { show } of tables) show(view)
+    },
+  }
+}
+
+/** What groups are made by, and which filter their rows set. */
+interface Facet {
+  readonly by: 'tag' | 'locale' | 'engine'
+  readonly filter: 'tag' | 'locale' | 'part'
+  /** How many groups the whole job has. */
+  readonly count: (data: PageData) => number
+  /** @param view with the keywords of all groups */
+  readonly cards: (view: View) => readonly Card[]
+}
+
+/** A group with the value that selects it. */
+interface Card extends Omit<Scorecard, 'name'> {
+  readonly key: string
+  readonly name: string
+  /** The history that its trend is of. */
+  readonly view: View
+}
+
+const facets: readonly Facet[] = [
+  {
+    by: 'tag',
+    filter: 'tag',
+    count: ({ history: { keywords } }) =>
+      new Set(keywords.flatMap(({ tags }) => (tags.length === 0 ? [''] : tags))).size,
+    cards: (view) => segmentCards(view, 'tag'),
+  },
+  {
+    by: 'locale',
+    filter: 'locale',
+    count: ({ history }) => new Set(history.keywords.map(localeOf)).size,
+    cards: (view) => segmentCards(view, 'locale'),
+  },
+  {
+    by: 'engine',
+    filter: 'part',
+    count: ({ history }) => new Set(history.keywords.map(partOf).map(partKey)).size,
+    cards: (view) =>
+      view.parts.map((part) => {
+        const key = partKey(part)
+        const own = view.statuses.filter(({ keyword }) => partKey(partOf(keyword)) === key)
+        return { key, name: partLabel(part, say), view, ...scores(own, view.data.measure) }
+      }),
+  },
+]
+
+function segmentCards(view: View, by: 'tag' | 'locale'): readonly Card[] {
+  const counted = countedView(view)
+  return scorecards(counted.statuses, by, view.data.measure).map(({ name, ...card }) => ({
+    key: name ?? '',
+    name: name ?? say.scorecards.none[by],
+    view: counted,
+    ...card,
+  }))
+}
+
+interface FacetTable {
+  readonly title: string
+  readonly table: GridView<Card>
+  show(view: View): void
+}
+
+function facetTable(
+  { by, filter, cards }: Facet,
+  data: PageData,
+  choose: (change: Partial<Filters>) => void,
+): FacetTable {
+  let chosen = ''
+  const title = say.scorecards.by[by]
+  const table = grid<Card>({
+    label: title,
+    columns: columnsOf(by, data),
+    order: { by: 'keywords', descending: true },
+    empty: noMatch,
+    open: ({ key }) => choose({ [filter]: key === chosen ? '' : key }),
+    isPressed: ({ key }) => key === chosen && key !== '',
+  })
+  return {
+    title,
+    table,
+    show: (view) => {
+      chosen = view.filters[filter]
+      // The rows of the other groups stay, with their figures.
+      const all = chosen === '' ? view : viewOf(data, { ...view.filters, [filter]: noFilters[filter] })
+      table.show(cards(all))
+    },
+  }
+}
+
+function columnsOf(by: Facet['by'], { history }: PageData): readonly GridColumn<Card>[] {
+  const words = say.scorecards
+  const hasVolume = history.keywords.some(({ volume }) => volume !== null)
+  const delta = ({ figures }: Card): number | null => figures.visibility.cohort?.delta ?? null
+  const byVolume = [
+    figureColumn('share_of_voice', words.shareOfVoice, ' wide long'),
+    figureColumn('clicks', words.clicks, ' wide long'),
+  ] as const
+  return [
+    {
+      key: 'name',
+      title: words.group[by],
+      class: 'group-name',
+      value: ({ name }) => name,
+      cell: nameCell,
+      taken: ({ name }) => name,
+    },
+    {
+      key: 'keywords',
+      title: words.keywords,
+      class: 'figure wide',
+      descends: true,
+      value: ({ coverage }) => coverage.expected,
+      cell: ({ coverage }) => number(coverage.expected),
+      taken: ({ coverage }) => coverage.expected,
+    },
+    figureColumn('visibility', words.visibility, ''),
+    {
+      key: 'change',
+      title: words.change,
+      class: 'figure',
+      descends: true,
+      value: delta,
+      cell: (card) => deltaMark('visibility', delta(card)),
+      taken: [{ title: words.changeInPoints, of: (card) => inPoints(delta(card)) }],
+    },
+    { key: 'trend', title: words.trend, class: 'trend', cell: trendCell, taken: [] },
+    ...(hasVolume ? [byVolume[0]] : []),
+    figureColumn('average_position', words.average),
+    {
+      key: 'top-ten',
+      title: words.topTen,
+      class: 'figure wide',
+      descends: true,
+      value: ({ topTen }) => topTen,
+      cell: ({ topTen }) => number(topTen),
+      taken: ({ topTen }) => topTen,
+    },
+    ...(hasVolume ? [byVolume[1]] : []),
+  ]
+}
+
+/** The name; on a narrow screen with the number of keywords, which has no column there. */
+function nameCell({ key, name, coverage: { expected, observed } }: Card): HTMLElement {
+  const { scorecards: words, counts } = say
+  return twoLines(
+    html('bdi', { class: key === '' ? 'none' : null, title: name }, name),
+    html(
+      'span',
+      '',
+      html('span', 'narrow-only', counts.keywords(expected)),
+      observed === expected ? null : html('span', 'unchecked', words.unchecked(expected - observed)),
+    ),
+  )
+}
+
+type ScoreName = 'visibility' | 'share_of_voice' | 'average_position' | 'clicks'
+
+function figureColumn(name: ScoreName & MetricName, title: string, more = ' wide'): GridColumn<Card> {
+  const value = ({ figures }: Card): number | null => figures[name].value
+  const isShare = name === 'visibility' || name === 'share_of_voice'
+  return {
+    key: name,
+    title,
+    class: `figure${more}`,
+    descends: name !== 'average_position',
+    value,
+    cell: (card) => metricText(name, value(card)),
+    taken: [
+      {
+        title: isShare ? `${title} (%)` : title,
+        of: (card): TakenValue => (isShare ? inPoints(value(card)) : rounded(value(card))),
+      },
+    ],
+  }
+}
+
+function inPoints(share: number | null): number | null {
+  return share === null ? null : rounded(share * 100)
+}
+
+function rounded(value: number | null): number | null {
+  return value === null ? null : Math.round(value * 10) / 10
+}
+
+const trends = new WeakMap<Card, readonly (number | null)[]>()
+const waiting = new Map<Card, HTMLElement>()
+const later = drawInSteps()
+
+/** The visibility day by day. It is drawn when the browser is idle, for the rows in sight only. */
+function trendCell(card: Card): HTMLElement {
+  const box = html('span', 'trend-box')
+  const known = trends.get(card)
+  if (known !== undefined) box.append(trendLine(known, false))
+  else {
+    waiting.set(card, box)
+    later.do(
+      [...waiting].map(
+        ([one, place]) =>
+          () =>
+            drawTrend(one, place),
+      ),
+    )
+  }
+  return box
+}
+
+function drawTrend(card: Card, box: HTMLElement): void {
+  waiting.delete(card)
+  if (!box.isConnected) return
+  const { view, statuses } = card
+  const history = { ...view.history, series: statuses.map(({ series }) => series) }
+  const days = daily(history, view.filters.target, view.data.measure)
+  const values = days.map(({ isPartial, figures }) => (isPartial ? null : figures.visibility.value))
+  trends.set(card, values)
+  box.append(trendLine(values, false))
+}
