@@ -1,5 +1,5 @@
 import type { ObservationState } from '../../model/result.ts'
-import { addDays, daysBetween } from '../../model/time.ts'
+import { daysBetween } from '../../model/time.ts'
 
 /** One observation, with the fields that comparisons need. */
 export interface Observed {
@@ -58,19 +58,6 @@ export interface ComparisonDay {
   readonly day: string
   /** Days that the observation may be before or after it. */
   readonly tolerance: number
-}
-
-/** The default tolerance in days. */
-const usualTolerance = 3
-
-/** The comparisons that the page offers: this many days before the last one, or the first day. */
-export const offeredBack = ['1', '7', '28', 'first'] as const
-
-/** The day of an offered comparison; null without days. */
-export function comparisonDay(back: string, days: readonly string[]): ComparisonDay | null {
-  const [first, last] = [days[0], days.at(-1)]
-  if (first === undefined || last === undefined) return null
-  return { day: back === 'first' ? first : addDays(last, -Number(back)), tolerance: usualTolerance }
 }
 
 interface Dated {

@@ -10,19 +10,21 @@ export function daysInWords(say: Words, { from, until }: Days): string {
 }
 
 /**
- * What was compared with: `compared with 23 October 2026`. The day that was asked for follows if it is not the one that was found.
+ * What was compared with: `compared with 23 October 2026`. It says so where some keywords were compared with a day nearby, and
+ * names the day that was asked for if nothing was checked on it.
  *
  * @param found the days that were compared with, ascending
  */
 export function comparisonInWords(say: Words, asked: ComparisonDay | null, found: readonly string[]): string {
+  const { compared, notCompared, nearest, askedFor } = say.period
   const [from, until] = [found[0], found.at(-1)]
-  const isExact = asked === null || (from === asked.day && until === asked.day)
-  const wanted = isExact
-    ? ''
-    : ` (${say.period.askedFor(say.longDay(asked.day), say.counts.days(asked.tolerance))})`
+  if (asked !== null && found.includes(asked.day))
+    return `${compared(say.longDay(asked.day))}${found.length > 1 ? ` (${nearest})` : ''}`
+  const wanted =
+    asked === null ? '' : ` (${askedFor(say.longDay(asked.day), say.counts.days(asked.tolerance))})`
   return from === undefined || until === undefined
-    ? `${say.period.notCompared}${wanted}`
-    : `${say.period.compared(daysInWords(say, { from, until }))}${wanted}`
+    ? `${notCompared}${wanted}`
+    : `${compared(daysInWords(say, { from, until }))}${wanted}`
 }
 
 /** The period of a report and what its last day is compared with, as a sentence. */

@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Row } from '../../../src/model/result.ts'
 import { addDays, daysBetween } from '../../../src/model/time.ts'
-import { comparisonDay } from '../../../src/report/history/movement.ts'
 import { testTable } from '../../support/test-table.ts'
 import { absent, aRanking, unknown } from '../build.ts'
 import { reportOn } from '../reporting.ts'
@@ -94,14 +93,4 @@ describe('local days', () => {
     expect(daysBetween(from, to)).toBe(count)
     expect(addDays(from, count)).toBe(to)
   })
-})
-
-test.each([
-  ['1', march(9)],
-  ['7', march(3)],
-  ['28', addDays(march(10), -28)],
-  ['first', march(2)],
-])('%s days back from the last one are %s', (back, day) => {
-  expect(comparisonDay(back, [march(2), march(5), march(10)])).toEqual({ day, tolerance: 3 })
-  expect(comparisonDay(back, [])).toBeNull()
 })

@@ -1,18 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { addDays } from '../../../src/model/time.ts'
 import { valueRank } from '../../../src/report/cells.ts'
 import { compare } from '../../../src/report/history/movement.ts'
 import { absentCell, dayValue, type Keyword, rankedCell } from '../../../src/report/history/rank-history.ts'
 import { timeAxis } from '../../../src/report/page/client/chart/frame.ts'
 import { pathOf, scaleFromZero, scaleOfRanks } from '../../../src/report/page/client/chart/line-chart.ts'
-import {
-  type Filters,
-  filterLabels,
-  filtersIn,
-  hashOf,
-  isDayAllowed,
-  noFilters,
-} from '../../../src/report/page/client/filters.ts'
+import { filterLabels, filtersIn, hashOf, noFilters } from '../../../src/report/page/client/filters.ts'
 import {
   count,
   decimal,
@@ -40,11 +34,11 @@ describe('what is chosen', () => {
       fc.property(
         fc.nat(targets.length - 1),
         fc.string(),
-        fc.constantFrom('', ...keywords.flatMap(({ tags }) => tags).filter((tag) => tag.isWellFormed())),
-        fc.constantFrom('', ...days),
-        fc.constantFrom('', '7', 'first'),
-        (target, text, tag, to, compare) => {
-          const choice = { ...noFilters, target, text, tag, to, compare }
+        fc.subarray([...new Set(keywords.flatMap(({ tags }) => tags))].filter((tag) => tag.isWellFormed())),
+        fc.constantFrom('', '7d', '90d', 'all', ...days.slice(1).map((day) => `${days[0]}..${day}`)),
+        fc.constantFrom('', '1d', 'year', ...days.slice(0, -1)),
+        (target, text, tags, period, compare) => {
+          const choice = { ...noFilters, target, text, tags, period, compare }
           expect(filtersIn(`#${hashOf(choice, data)}`, data)).toEqual(choice)
         },
       ),
@@ -52,30 +46,25 @@ describe('what is chosen', () => {
   })
 
   test('is nothing where the address names what is not there', () => {
-    expect(filtersIn('#target=nobody&to=1999-01-01&overview', page)).toEqual(noFilters)
-    expect(filtersIn('#tag=none&operation=alpha&locale=xx&movement=sideways&compare=soon', page)).toEqual(
-      noFilters,
-    )
+    expect(filtersIn('#target=nobody&period=1999-01-01..1999-01-31&overview', page)).toEqual(noFilters)
+    expect(
+      filtersIn(
+        '#tag=none&operation=alpha&locale=xx&movement=sideways&compare=soon&period=soon&view=x',
+        page,
+      ),
+    ).toEqual(noFilters)
     expect(hashOf(noFilters, page)).toBe('')
-  })
-
-  test('has its days in their order, and offers no end before the beginning', () => {
-    const [early, late] = [page.history.days[3] as string, page.history.days[12] as string]
-    const choice = filtersIn(`#from=${late}&to=${early}`, page)
-    expect([choice.from, choice.to]).toEqual([early, late])
-    const offered = (end: 'from' | 'to', chosen: Filters): readonly string[] =>
-      ['', ...page.history.days].filter((day) => isDayAllowed(end, day, chosen))
-    expect(offered('from', choice)).toEqual(['', ...page.history.days.slice(0, 13)])
-    expect(offered('to', choice)).toEqual(['', ...page.history.days.slice(3)])
-    expect(offered('from', noFilters)).toEqual(['', ...page.history.days])
   })
 
   test('is said in words, for paper has no fields', () => {
     const [from, to] = [page.history.days[3] as string, page.history.days[12] as string]
-    const all = { target: 2, text: 'oak', tag: 'desks', operation: 'alpha.search', locale: 'en-us' }
+    const all = { target: 2, text: 'oak', tags: ['desks'], operation: 'alpha.search' }
     expect(
       filterLabels(
-        { ...all, part: 'reference-alpha', movement: 'improved', from, to, compare: '7' },
+        {
+          ...{ ...noFilters, ...all, locale: 'en-us', part: 'reference-alpha', movement: 'improved' },
+          ...{ period: `${from}..${to}`, compare: '7d' },
+        },
         page,
       ).map((words) => words.join(': ')),
     ).toEqual([
@@ -86,18 +75,19 @@ describe('what is chosen', () => {
       'Locale: en-us',
       'Figures of: AI references, alpha',
       'Listed keywords: improved',
-      'Days: 4 Nov 2026 to 13 Nov 2026',
-      'Compared with: 7 days before',
+      'Period: 4 Nov to 13 Nov 2026',
+      'Compared with: 6 November 2026',
     ])
-    expect(filterLabels({ ...noFilters, from }, page).at(-1)).toEqual(['Days', '4 Nov 2026 to 20 Nov 2026'])
     expect(filterLabels(noFilters, page)).toEqual([['Target', 'northdesk.example']])
   })
 
   test('narrows keywords, days and what is compared, for all that is shown', () => {
-    const to = page.history.days.at(-3) as string
-    const view = viewOf(page, { ...noFilters, target: 2, text: 'desk', to, compare: 'first' })
-    expect(view.history.days.at(-1)).toBe(to)
-    expect(view.asked).toEqual({ day: page.history.days[0], tolerance: 3 })
+    const [from, to] = [page.history.days.at(-9) as string, page.history.days.at(-3) as string]
+    const period = `${from}..${to}`
+    const view = viewOf(page, { ...noFilters, target: 2, text: 'desk', period })
+    expect(view.history.days).toEqual(page.history.days.slice(0, -2))
+    expect(view.history.days.slice(view.shown.start, view.shown.end)).toEqual(page.history.days.slice(-9, -2))
+    expect(view.asked).toEqual({ day: addDays(from, -1), tolerance: 3 })
     expect(view.statuses.length).toBeGreaterThan(3)
     for (const { keyword, series } of view.statuses) {
       expect(keyword.query).toContain('desk')

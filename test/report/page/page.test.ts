@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import type { AxeResults } from 'axe-core'
 import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { addDays } from '../../../src/model/time.ts'
 import { compare } from '../../../src/report/history/movement.ts'
 import { chromium, type Look, type Opened, openBrowser, openPage, whyNoChromium } from './browser.ts'
 import { emptyPage, firstDayPage, hostilePage, hostileTexts, targetlessPage } from './odd-pages.ts'
@@ -260,8 +261,13 @@ describe.skipIf(chromium === undefined)(title, () => {
 
   test('a chosen day is the last one of every figure, and a link to it opens the same', async () => {
     const day = usual.history.days.at(-10) as string
-    const page = await usualPage(`#to=${day}&target=risewell.example&compare=7`)
-    expect(await text(page, '.days strong')).toBe(`${Number(day.slice(8))} November 2026`)
+    const [from, before] = [addDays(day, -6), addDays(day, -7)]
+    const page = await usualPage(`#period=${from}..${day}&target=risewell.example&compare=${before}`)
+    const november = (one: string): string => `${Number(one.slice(8))} November 2026`
+    expect(await text(page, '.days')).toBe(
+      `${Number(from.slice(8))} Nov to ${Number(day.slice(8))} Nov 2026, compared with ${november(before)} (or the nearest day checked)`,
+    )
+    expect(await text(page, '#keywords')).toContain(`on ${november(day)}, compared with ${november(before)}`)
     expect(
       await page.$eval('#choose-target', (field) => (field as HTMLSelectElement).selectedOptions[0]?.text),
     ).toBe('risewell.example (competitor)')
@@ -456,7 +462,7 @@ describe.skipIf(chromium === undefined)(title, () => {
       await page.setViewport({ width, height: 900 })
       const cut = await page.evaluate(() => {
         const context = document.createElement('canvas').getContext('2d') as CanvasRenderingContext2D
-        return ['from', 'to', 'compare'].flatMap((name) => {
+        return ['period', 'compare'].flatMap((name) => {
           const field = document.querySelector(`#choose-${name}`) as HTMLSelectElement
           const { font, paddingLeft, paddingRight } = getComputedStyle(field)
           context.font = font

@@ -1,7 +1,7 @@
-import type { offeredBack } from '../../history/movement.ts'
 import { partKey, partLabel, partOf, partsOf } from '../../history/parts.ts'
+import { daysInWords } from '../../words/period-text.ts'
 import type { PageData } from '../data.ts'
-import { mediumDay } from './format.ts'
+import { knownComparison, knownPeriod, periodOf } from './controls/periods.ts'
 import { say } from './language.ts'
 import { localeOf, type MovementGroup, movementGroups, movementLabels } from './text.ts'
 
@@ -9,68 +9,63 @@ import { localeOf, type MovementGroup, movementGroups, movementLabels } from './
 export const noFilters = {
   /** Place in the list of targets. */
   target: 0,
+  /** Name of a saved view. */
+  view: '',
   text: '',
-  tag: '',
+  /** Keywords with one of these tags. */
+  tags: [] as readonly string[],
   operation: '',
   locale: '',
   /** Kind of results and engine that the figures are of; those of the headline by default. */
   part: '',
   movement: '',
-  /** First and last day, YYYY-MM-DD. */
-  from: '',
-  to: '',
-  /** How far back is compared: a number of days, or `first` for the first selected day. */
+  /** A period such as `7d`, `month` or `2026-10-01..2026-10-31`; that of the report by default. */
+  period: '',
+  /** What is compared with, such as `1d`, `year` or a day; what the report is compared with by default. */
   compare: '',
 }
 
 /** What the reader selected. */
 export type Filters = Readonly<typeof noFilters>
 
-export type FilterKey = Exclude<keyof Filters, 'target'>
+/** Filters that are one text. */
+export type FilterKey = Exclude<keyof Filters, 'target' | 'tags'>
 
-export const filterKeys = Object.keys(noFilters).filter((key) => key !== 'target') as readonly FilterKey[]
+export const filterKeys = Object.keys(noFilters).filter(
+  (key) => key !== 'target' && key !== 'tags',
+) as readonly FilterKey[]
 
-/** How far back can be compared. */
-export const comparisons: Readonly<Record<(typeof offeredBack)[number], string>> = {
-  '1': 'Day before',
-  '7': '7 days before',
-  '28': '28 days before',
-  first: 'First selected day',
+/** How many filters are set, apart from the target. */
+export function countSet(filters: Filters): number {
+  return filterKeys.filter((key) => filters[key] !== '').length + (filters.tags.length > 0 ? 1 : 0)
 }
 
 /** The filters in the part of an address behind `#`; values that do not exist are ignored. */
-export function filtersIn(hash: string, { history }: PageData): Filters {
+export function filtersIn(hash: string, { history, presentation }: PageData): Filters {
   const { keywords, targets, days } = history
   const given = new URLSearchParams(hash.replace(/^#/, ''))
   const known = {
-    tag: keywords.flatMap(({ tags }) => tags),
+    view: presentation.views.map(({ name }) => name),
     operation: keywords.map(({ operation }) => operation),
     locale: keywords.map(localeOf),
     part: keywords.map(partOf).map(partKey),
     movement: movementGroups,
-    from: days,
-    to: days,
-    compare: Object.keys(comparisons),
   }
   const chosen = Object.entries<readonly string[]>(known).map(([key, values]) => [
     key,
     values.find((one) => one === given.get(key)) ?? '',
   ])
+  const tags = new Set(keywords.flatMap((keyword) => keyword.tags))
   const target = targets.findIndex(({ label }) => label === given.get('target'))
-  const text = given.get('text') ?? ''
-  return inOrder({ ...noFilters, ...Object.fromEntries(chosen), text, target: Math.max(0, target) })
-}
-
-/** The filters with the first day before the last one. */
-export function inOrder(filters: Filters): Filters {
-  const { from, to } = filters
-  return from !== '' && to !== '' && from > to ? { ...filters, from: to, to: from } : filters
-}
-
-/** Whether a day can be chosen for one end of the range, given the other end. */
-export function isDayAllowed(end: 'from' | 'to', day: string, { from, to }: Filters): boolean {
-  if (day === '') return true
-  return end === 'from' ? to === '' || day <= to : day >= from
+  return {
+    ...noFilters,
+    ...Object.fromEntries(chosen),
+    target: Math.max(0, target),
+    text: given.get('text') ?? '',
+    tags: [...new Set(given.getAll('tag'))].filter((tag) => tags.has(tag)),
+    period: knownPeriod(given.get('period') ?? '', days),
+    compare: knownComparison(given.get('compare') ?? '', days),
+  }
 }
 
 /** The filters as the part of an address behind `#`. */
@@ -78,27 +73,32 @@ export function hashOf(filters: Filters, { history }: PageData): string {
   const hash = new URLSearchParams()
   if (filters.target !== 0) hash.set('target', history.targets[filters.target]?.label ?? '')
   for (const key of filterKeys) if (filters[key] !== '') hash.set(key, filters[key])
+  for (const tag of filters.tags) hash.append('tag', tag)
   return hash.toString()
 }
 
 /** Names and values of the filters, for prints, which show no fields. */
 export function filterLabels(
-  { target, text, tag, operation, locale, part, movement, from, to, compare }: Filters,
-  { history }: PageData,
+  filters: Filters,
+  data: PageData,
 ): readonly (readonly [name: string, value: string])[] {
-  const { targets, days } = history
-  const parts = partsOf(history).filter((one) => partKey(one) === part)
-  const range = [from || days[0], to || days.at(-1)].map((day) => (day === undefined ? '' : mediumDay(day)))
+  const { target, view, text, tags, operation, locale, part, movement, period, compare } = filters
+  const { targets } = data.history
+  const words = say.filters
+  const parts = partsOf(data.history).filter((one) => partKey(one) === part)
+  const chosen = periodOf(data, filters)
+  const asked = chosen?.compare ?? null
   const all = [
-    ['Target', targets[target]?.label ?? ''],
-    ['Search', text],
-    ['Tag', tag],
-    ['Engine', operation],
-    ['Locale', locale],
-    ['Figures of', parts.map((one) => partLabel(one, say)).join()],
-    ['Listed keywords', movement && movementLabels[movement as MovementGroup]],
-    ['Days', from === '' && to === '' ? '' : range.join(' to ')],
-    ['Compared with', compare && comparisons[compare as keyof typeof comparisons]],
+    [words.target, targets[target]?.label ?? ''],
+    [words.view, view],
+    [words.search, text],
+    [words.tag, tags.join(', ')],
+    [words.engine, operation],
+    [words.locale, locale],
+    [words.figuresOf, parts.map((one) => partLabel(one, say)).join()],
+    [words.listed, movement && movementLabels[movement as MovementGroup]],
+    [words.period, period === '' || chosen === null ? '' : daysInWords(say, chosen)],
+    [words.comparedWith, compare === '' || asked === null ? '' : say.longDay(asked.day)],
   ] as const
   return all.filter(([, value]) => value !== '')
 }

@@ -1,24 +1,25 @@
 import { comparedDays } from '../../summary.ts'
+import { comparisonInWords, daysInWords } from '../../words/period-text.ts'
 import type { PageData } from '../data.ts'
 import { kindLine, logo } from './brand.ts'
 import { button, html } from './dom.ts'
 import { filterLabels } from './filters.ts'
-import { count, longDay, mediumDay } from './format.ts'
+import { say } from './language.ts'
 import { setRunningHead } from './paper/running-head.ts'
 import { hasScorecards } from './sections/scorecards.ts'
 import type { View } from './view.ts'
 
 /** Sections of the page, in their order. */
-const parts = [
-  ['overview', 'Overview'],
-  ['breakdown', 'Breakdown'],
-  ['keywords', 'Keywords'],
-  ['competitors', 'Competitors'],
-  ['features', 'Result pages'],
-  ['pages', 'Pages'],
-  ['answers', 'AI answers'],
-  ['runs', 'Runs'],
-  ['definitions', 'Definitions'],
+const sectionIds = [
+  'overview',
+  'breakdown',
+  'keywords',
+  'competitors',
+  'features',
+  'pages',
+  'answers',
+  'runs',
+  'definitions',
 ] as const
 
 /** The sections of a job without targets. */
@@ -39,40 +40,35 @@ export function header(data: PageData): {
     (history.targets.length > 0 || withoutTargets.includes(id)) &&
     (presentation.audience === 'team' || id !== 'runs') &&
     (id !== 'breakdown' || hasScorecards(data))
-  const shown = parts.filter(([id]) => isShown(id))
+  const shown = sectionIds.filter(isShown)
   const size = [
-    count(history.keywords.length, 'keyword'),
-    count(own, 'target'),
-    ...(rivals > 0 ? [count(rivals, 'competitor')] : []),
-    count(history.days.length, 'day'),
+    say.counts.keywords(history.keywords.length),
+    say.counts.targets(own),
+    ...(rivals > 0 ? [say.counts.competitors(rivals)] : []),
+    say.counts.days(history.days.length),
   ].join(' · ')
-  const links = shown.map(([id, name]) =>
-    html('li', '', html('a', { href: `#${id}`, on: { click: go(id) } }, name)),
+  const links = shown.map((id) =>
+    html('li', '', html('a', { href: `#${id}`, on: { click: go(id) } }, say.header.sections[id])),
   )
   const title = html('h1', '', html('bdi', '', presentation.title ?? history.job))
-  const print = button('quiet', () => window.print(), {}, 'Print')
+  const print = button('quiet', () => window.print(), {}, say.header.print)
   const element = html(
     'header',
     'page-header',
     html('div', 'title', logo(presentation), kindLine(presentation), title, days, selection),
     html('div', 'tools', html('p', 'size', size), print, themeSwitch()),
-    html('nav', { 'aria-label': 'Parts of the report' }, html('ul', '', ...links)),
+    html('nav', { 'aria-label': say.header.nav }, html('ul', '', ...links)),
   )
   return {
     element,
     show: (view, found) => {
-      const labels = [...filterLabels(view.filters, data), ['Shown', found] as const]
+      const labels = [...filterLabels(view.filters, data), [say.header.shown, found] as const]
       selection.replaceChildren(
         ...labels.map(([name, value]) =>
           html('div', '', html('dt', '', name), html('dd', '', html('bdi', '', value))),
         ),
       )
-      const last = view.history.days.at(-1)
-      const since = comparedText(view)
-      days.replaceChildren(
-        html('strong', '', last === undefined ? 'No day selected' : longDay(last)),
-        since === '' ? ' · nothing to compare with' : ` compared with ${since}`,
-      )
+      days.replaceChildren(html('strong', '', periodText(view)), `, ${comparedText(view)}`)
       setRunningHead([presentation.client ?? '', presentation.title ?? history.job, days.textContent ?? ''])
     },
   }
@@ -94,15 +90,20 @@ export function goTo(id: string, behavior: ScrollBehavior = 'auto'): void {
 
 /** The section that an address names; undefined if it names none. */
 export function partIn(hash: string): string | undefined {
-  return parts.find(([id]) => hash === `#${id}`)?.[0]
+  return sectionIds.find((id) => hash === `#${id}`)
 }
 
-/** The compared days in words; empty if there are none. */
-export function comparedText({ history, statuses }: View): string {
-  const days = comparedDays(history, statuses)
-  const [first, last] = [days[0], days.at(-1)]
-  if (first === undefined || last === undefined) return ''
-  return first === last ? longDay(first) : `${mediumDay(first)} to ${mediumDay(last)}`
+/** The period in words, and the last day on which something was checked if that is not its last one. */
+function periodText({ history, period }: View): string {
+  const last = history.days.at(-1)
+  if (last === undefined || period === null) return say.header.noDays
+  const days = daysInWords(say, period)
+  return last < period.until ? `${days} (${say.header.lastChecked(say.longDay(last))})` : days
+}
+
+/** What is compared with, in words. */
+export function comparedText({ history, statuses, asked }: View): string {
+  return comparisonInWords(say, asked, comparedDays(history, statuses))
 }
 
 type Theme = 'light' | 'dark'
@@ -128,7 +129,7 @@ export function themeSwitch(): HTMLElement {
   function show(): void {
     const theme = current()
     document.documentElement.dataset.theme = theme
-    toggle.textContent = theme === 'dark' ? 'Light' : 'Dark'
-    toggle.setAttribute('aria-label', theme === 'dark' ? 'Use light colours' : 'Use dark colours')
+    toggle.textContent = theme === 'dark' ? say.header.light : say.header.dark
+    toggle.setAttribute('aria-label', theme === 'dark' ? say.header.useLight : say.header.useDark)
   }
 }

@@ -2,13 +2,12 @@ import type { KeywordStatus } from '../../history/keyword-status.ts'
 import type { PageData } from '../data.ts'
 import { type PackedPage, unpacked } from '../packed.ts'
 import { footer } from './brand.ts'
-import { controls } from './controls.ts'
+import { controls } from './controls/controls.ts'
 import { drawInSteps, html } from './dom.ts'
-import { type Filters, filtersIn, hashOf, inOrder } from './filters.ts'
-import { count, longDay, number } from './format.ts'
+import { type Filters, filtersIn, hashOf } from './filters.ts'
 import { comparedText, go, goTo, header, partIn } from './header.ts'
 import { keywordDialog } from './keyword/dialog.ts'
-import { speak } from './language.ts'
+import { say, speak } from './language.ts'
 import { answers } from './sections/answers.ts'
 import { comment } from './sections/comment.ts'
 import { competitors } from './sections/competitors.ts'
@@ -47,7 +46,7 @@ function draw(data: PageData, root: HTMLElement): void {
   const scorecards = scorecardSection(data, choose)
   const main = html('main', { id: 'content' })
   root.replaceChildren(
-    html('a', { class: 'skip', href: '#overview', on: { click: go('overview') } }, 'Skip to the figures'),
+    html('a', { class: 'skip', href: '#overview', on: { click: go('overview') } }, say.header.skipToFigures),
     head.element,
     ...(presentation.comment === null ? [] : [comment(presentation.comment)]),
     fields.element,
@@ -66,7 +65,7 @@ function draw(data: PageData, root: HTMLElement): void {
   goToPart()
 
   function choose(change: Partial<Filters>): void {
-    const next = inOrder({ ...filters, ...change })
+    const next = { ...filters, ...change }
     const hash = hashOf(next, data)
     const address = `${location.href.split('#')[0]}${hash === '' ? '' : `#${hash}`}`
     const changed = Object.keys(change).join()
@@ -107,7 +106,7 @@ function draw(data: PageData, root: HTMLElement): void {
 
   function drawParts(seen: View): void {
     if (data.history.targets.length === 0) {
-      const first = section({ id: 'overview', title: 'Overview' }, empty(whyEmpty(data)))
+      const first = section({ id: 'overview', title: say.header.sections.overview }, empty(whyEmpty(data)))
       main.replaceChildren(first, ...lastParts(seen))
       return
     }
@@ -118,7 +117,7 @@ function draw(data: PageData, root: HTMLElement): void {
     main.replaceChildren(
       first.element,
       ...(scorecards === null ? [] : [scorecards.element]),
-      section({ id: 'keywords', title: 'Keywords', lead }, table.element),
+      section({ id: 'keywords', title: say.header.sections.keywords, lead }, table.element),
     )
     showMovement = () => {
       first.press(filters.movement)
@@ -144,7 +143,7 @@ function lastParts(seen: View): readonly HTMLElement[] {
 }
 
 function whyEmpty({ history: { days } }: PageData): string {
-  return days.length === 0 ? 'The job has not run yet.' : 'The job tracks no target, so there are no ranks.'
+  return days.length === 0 ? say.header.notRun : say.header.noTarget
 }
 
 /**
@@ -153,22 +152,20 @@ function whyEmpty({ history: { days } }: PageData): string {
  * @param all the number of keywords that the target is tracked for
  */
 function found({ statuses, listed, filters }: View, all: number): string {
-  const selected =
-    all === statuses.length ? count(all, 'keyword') : `${number(statuses.length)} of ${count(all, 'keyword')}`
-  return filters.movement === '' ? selected : `${selected}, ${number(listed.length)} listed`
+  const selected = say.header.selected(statuses.length, all)
+  return filters.movement === '' ? selected : `${selected}, ${say.header.listed(listed.length)}`
 }
 
 function leadOf(view: View): string {
   const { history, statuses, listed, filters } = view
   const last = history.days.at(-1)
-  const since = comparedText(view)
   const removed = history.removed.length
   const group = movementLabels[filters.movement as MovementGroup]
   return [
-    filters.movement !== '' && `Only ${number(listed.length)} of ${number(statuses.length)}: ${group}.`,
-    `The rank of each keyword${last === undefined ? '' : ` on ${longDay(last)}`}${since === '' ? '' : `, compared with ${since}`}.`,
-    removed > 0 && `Not shown: ${count(removed, 'query', 'queries')} that the job no longer has.`,
-    'Select a keyword for its history.',
+    filters.movement !== '' && say.header.onlyGroup(listed.length, statuses.length, group),
+    last !== undefined && say.header.rankOn(say.longDay(last), comparedText(view)),
+    removed > 0 && say.header.notShown(removed),
+    say.header.selectKeyword,
   ]
     .filter(Boolean)
     .join(' ')

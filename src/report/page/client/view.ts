@@ -1,18 +1,28 @@
 import { type KeywordStatus, keywordStatuses } from '../../history/keyword-status.ts'
-import { type ComparisonDay, comparisonDay } from '../../history/movement.ts'
+import type { ComparisonDay } from '../../history/movement.ts'
 import { type Part, partKey, partOf, partsOf } from '../../history/parts.ts'
+import type { ReportPeriod } from '../../history/period.ts'
 import type { Keyword, RankHistory, TrackedTarget } from '../../history/rank-history.ts'
 import { filterPage, type PageData } from '../data.ts'
+import { periodOf } from './controls/periods.ts'
 import type { Filters } from './filters.ts'
 import { localeOf, movementOf } from './text.ts'
 
 /** The part of the data that the filters select. */
 export interface View {
-  /** Only the selected keywords and days; places of keywords, targets and links are those of the whole data. */
+  /**
+   * Only the selected keywords, and the days until the end of the period; places of keywords, targets, links and days are those of
+   * the whole data.
+   */
   readonly data: PageData
   readonly filters: Filters
   readonly history: RankHistory
   readonly target: TrackedTarget
+  /** Null for a page without days. */
+  readonly period: ReportPeriod | null
+  /** Places of the days of the period, which charts show: from `start` on, up to but without `end`, which is that of all days. */
+  readonly shown: { readonly start: number; readonly end: number }
+  /** The day that is compared with; it is before the period, or within it. */
   readonly asked: ComparisonDay | null
   /** The statuses of the chosen target, for each selected keyword that it is tracked for. */
   readonly statuses: readonly KeywordStatus[]
@@ -25,33 +35,56 @@ export interface View {
 }
 
 export function viewOf(data: PageData, filters: Filters): View {
-  const { text, tag, operation, locale, movement, from, to } = filters
+  const { text, tags, operation, movement } = filters
+  const period = periodOf(data, filters)
   const filtered = filterPage(data, {
     text,
-    tags: tag === '' ? [] : [tag],
+    tags,
     operations: operation === '' ? [] : [operation],
-    from,
-    until: to,
+    until: period?.until ?? '',
+    ...targetsOf(data, filters),
   })
-  const asked = askedDay(data, filtered.history.days, filters)
-  const isOfLocale = (keyword: Keyword): boolean => localeOf(keyword) === locale
-  const shown = locale === '' ? filtered : keep(filtered, data.history.keywords.map(isOfLocale))
-  const { history } = shown
+  const asked = period === null ? data.compare : period.compare
+  const selected = keep(filtered, data.history.keywords.map(fits(data, filters)))
+  const { history } = selected
+  const { days } = history
+  const start = period === null ? 0 : days.findIndex((day) => day >= period.from)
   const own = { ...history, series: history.series.filter(({ target }) => target === filters.target) }
   const statuses = keywordStatuses(own, asked)
   const parts = partsOf(history, data.measure.kind)
   const chosen = parts.find((part) => partKey(part) === filters.part)
   return {
-    data: shown,
+    data: selected,
     filters,
     history,
     target: data.history.targets[filters.target] as TrackedTarget,
+    period,
+    shown: { start: Math.max(0, start), end: days.length },
     asked,
     statuses,
     listed: listedOf(statuses, movement),
     allTargets: once(() => keywordStatuses(history, asked)),
     parts: chosen === undefined ? parts : [chosen, ...parts.filter((part) => part !== chosen)],
   }
+}
+
+/** Whether a keyword is of the chosen locale, and of the saved view. */
+function fits({ presentation }: PageData, { view: name, locale }: Filters): (keyword: Keyword) => boolean {
+  const { tags = [], kinds = [] } = presentation.views.find((one) => one.name === name) ?? {}
+  return (keyword) =>
+    (locale === '' || localeOf(keyword) === locale) &&
+    (tags.length === 0 || keyword.tags.some((tag) => tags.includes(tag))) &&
+    (kinds.length === 0 || kinds.includes(keyword.kind))
+}
+
+/** The targets of the saved view, by their labels. */
+function targetsOf(
+  { history, presentation }: PageData,
+  { view: name }: Filters,
+): { readonly targets: readonly string[] } {
+  const { targets: wanted = [] } = presentation.views.find((one) => one.name === name) ?? {}
+  const named = history.targets.filter(({ label, site }) => wanted.includes(label) || wanted.includes(site))
+  return { targets: named.map(({ label }) => label) }
 }
 
 /** The view with another chosen movement; nothing else in it depends on the movement. */
@@ -101,13 +134,4 @@ function keep(data: PageData, fits: readonly boolean[]): PageData {
     citations: citations.filter(isWanted),
     features: features.filter(isWanted),
   }
-}
-
-/** The day that the reader chose to compare with, else the one of the command line. */
-function askedDay(
-  { compare: given }: PageData,
-  days: readonly string[],
-  { compare }: Filters,
-): ComparisonDay | null {
-  return compare === '' ? given : (comparisonDay(compare, days) ?? given)
 }

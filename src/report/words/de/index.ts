@@ -5,7 +5,9 @@ import { charts } from './charts.ts'
 import { competitors } from './competitors.ts'
 import { counts } from './counts.ts'
 import { email } from './email.ts'
+import { filters } from './filters.ts'
 import { formats } from './formats.ts'
+import { header } from './header.ts'
 import { keyword } from './keyword.ts'
 import { engineOfKind, kinds } from './kinds.ts'
 import { pages } from './pages.ts'
@@ -24,6 +26,8 @@ export const german: Words = {
   competitors,
   counts,
   email,
+  filters,
+  header,
   engineOfKind,
   keyword,
   kinds,

@@ -1,6 +1,7 @@
-const print = matchMedia('print')
+// Rules of the page are tested outside a browser, where there are no media.
+const print = globalThis.matchMedia?.('print')
 /** Screens on which names have two lines, as in the style sheet. */
-export const narrow = matchMedia('screen and (max-width: 760px)')
+export const narrow = globalThis.matchMedia?.('screen and (max-width: 760px)')
 /** Set by events, because in Safari the media query does not change for a print. */
 let isAboutToPrint = false
 
@@ -21,12 +22,12 @@ function redrawAll(): void {
   for (const element of document.querySelectorAll('[data-medium]')) reactions.get(element)?.()
 }
 
-for (const medium of [print, narrow]) medium.addEventListener('change', redrawAll)
+for (const medium of [print, narrow]) medium?.addEventListener('change', redrawAll)
 for (const [event, isBefore] of [
   ['beforeprint', true],
   ['afterprint', false],
 ] as const)
-  window.addEventListener(event, () => {
+  globalThis.window?.addEventListener(event, () => {
     isAboutToPrint = isBefore
     redrawAll()
   })

@@ -50,7 +50,7 @@ export function scorecardSection(
 /** What groups are made by, and which filter their rows set. */
 interface Facet {
   readonly by: 'tag' | 'locale' | 'engine'
-  readonly filter: 'tag' | 'locale' | 'part'
+  readonly filter: 'tags' | 'locale' | 'part'
   /** How many groups the whole job has. */
   readonly count: (data: PageData) => number
   /** @param view with the keywords of all groups */
@@ -68,7 +68,7 @@ interface Card extends Omit<Scorecard, 'name'> {
 const facets: readonly Facet[] = [
   {
     by: 'tag',
-    filter: 'tag',
+    filter: 'tags',
     count: ({ history: { keywords } }) =>
       new Set(keywords.flatMap(({ tags }) => (tags.length === 0 ? [''] : tags))).size,
     cards: (view) => segmentCards(view, 'tag'),
@@ -113,25 +113,32 @@ function facetTable(
   data: PageData,
   choose: (change: Partial<Filters>) => void,
 ): FacetTable {
-  let chosen = ''
+  let chosen: readonly string[] = []
   const title = say.scorecards.by[by]
   const table = grid<Card>({
     label: title,
     columns: columnsOf(by, data),
     order: { by: 'keywords', descending: true },
     empty: noMatch,
-    open: ({ key }) => choose({ [filter]: key === chosen ? '' : key }),
-    isPressed: ({ key }) => key === chosen && key !== '',
+    open: ({ key }) => choose(pressed(key)),
+    isPressed: ({ key }) => chosen.includes(key),
   })
   return {
     title,
     table,
     show: (view) => {
-      chosen = view.filters[filter]
+      chosen = [view.filters[filter]].flat().filter((one) => one !== '')
       // The rows of the other groups stay, with their figures.
-      const all = chosen === '' ? view : viewOf(data, { ...view.filters, [filter]: noFilters[filter] })
+      const all = chosen.length === 0 ? view : viewOf(data, { ...view.filters, [filter]: noFilters[filter] })
       table.show(cards(all))
     },
+  }
+
+  /** Several tags can be chosen, but one locale and one engine. */
+  function pressed(key: string): Partial<Filters> {
+    const isChosen = chosen.includes(key)
+    if (filter !== 'tags') return { [filter]: isChosen ? '' : key }
+    return { tags: isChosen ? chosen.filter((one) => one !== key) : [...chosen, key] }
   }
 }
 

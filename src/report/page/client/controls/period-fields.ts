@@ -1,0 +1,151 @@
+import { isDay, lengthIn, rangeIn, usualPeriod } from '../../../../model/settings/period.ts'
+import type { Days, ReportPeriod } from '../../../history/period.ts'
+import { reportPeriod } from '../../../history/period.ts'
+import { daysInWords } from '../../../words/period-text.ts'
+import type { PageData } from '../../data.ts'
+import type { Filters } from '../filters.ts'
+import { say } from '../language.ts'
+import { field, inputField, type Option, optionsOf } from './field.ts'
+import {
+  isComparable,
+  lastDays,
+  offeredComparisons,
+  periodOf,
+  periodsIn,
+  rangeOf,
+  rangeText,
+} from './periods.ts'
+
+/** The choice in a list that shows the fields of free days. */
+const free = 'free'
+
+/** The fields of the period and of the day that it is compared with. */
+export function periodFields(data: PageData, choose: (change: Partial<Filters>) => void) {
+  const { days } = data.history
+  const bounds = { type: 'date', min: days[0] ?? '', max: days.at(-1) ?? '' }
+  const period = field('period', say.filters.period, [
+    ['', nameOfOwn(data)],
+    ...periodsIn(days)
+      .filter((one) => periodName(one, data) !== nameOfOwn(data))
+      .map((one): Option => [one, periodName(one, data)]),
+    [free, say.filters.freeDays],
+  ])
+  const from = inputField('from', say.filters.from, bounds)
+  const until = inputField('until', say.filters.until, bounds)
+  const compare = field('compare', say.filters.comparedWith, [])
+  const day = inputField('compared-day', say.filters.comparedDay, bounds)
+  let shown: ReportPeriod | null = null
+  let isFreePeriod = false
+  let isFreeDay = false
+
+  period.select.addEventListener('change', () => {
+    isFreePeriod = period.select.value === free
+    if (!isFreePeriod) choose({ period: period.select.value })
+    else if (shown !== null) showEnds(shown)
+    reveal()
+    if (isFreePeriod) from.input.focus()
+  })
+  onDay(from.input, (start) => shown !== null && chooseRange(start, until.input.value))
+  onDay(until.input, (end) => shown !== null && chooseRange(from.input.value, end))
+  compare.select.addEventListener('change', () => {
+    isFreeDay = compare.select.value === free
+    if (!isFreeDay) choose({ compare: compare.select.value })
+    reveal()
+    if (isFreeDay) day.input.focus()
+  })
+  onDay(day.input, (one) => choose({ compare: one }))
+  return {
+    elements: days.length < 2 ? [] : [period, from, until, compare, day].map(({ element }) => element),
+    show: (filters: Filters): void => {
+      shown = periodOf(data, filters)
+      if (shown === null) return
+      isFreePeriod = rangeIn(filters.period) !== null
+      isFreeDay = isDay(filters.compare)
+      period.select.value = isFreePeriod ? free : filters.period
+      // A period of the address that is not on the list, such as 90d.
+      if (period.select.selectedIndex === -1) {
+        period.select.append(...optionsOf([[filters.period, periodName(filters.period, data)]]))
+        period.select.value = filters.period
+      }
+      showEnds(shown)
+      const { before } = lastDays(days, shown)
+      day.input.max = before
+      day.input.value = isFreeDay ? filters.compare : (shown.compare?.day ?? before)
+      compare.select.replaceChildren(...optionsOf(comparisonsOf(data, filters)))
+      compare.select.value = isFreeDay ? free : filters.compare
+      period.element.classList.toggle('set', filters.period !== '')
+      compare.element.classList.toggle('set', filters.compare !== '')
+      reveal()
+    },
+  }
+
+  function showEnds(ends: Days): void {
+    const { last } = lastDays(days, ends)
+    from.input.value = ends.from
+    until.input.value = ends.until
+    from.input.max = last
+    until.input.min = ends.from
+  }
+
+  function chooseRange(start: string, end: string): void {
+    const range = rangeOf(days, start, end)
+    if (range !== null) choose({ period: rangeText(range) })
+  }
+
+  function reveal(): void {
+    for (const one of [from, until]) one.element.hidden = !isFreePeriod
+    day.element.hidden = !isFreeDay
+  }
+
+  /** While a day is typed it is none yet, or one of another century. */
+  function onDay(input: HTMLInputElement, react: (day: string) => void): void {
+    input.addEventListener('change', () => {
+      if (input.value !== '' && input.validity.valid) react(input.value)
+    })
+  }
+}
+
+/** The comparisons that are offered for a period: those that have something to compare with, each day once. */
+function comparisonsOf(data: PageData, filters: Filters): readonly Option[] {
+  const { days } = data.history
+  const options: Option[] = [['', comparisonName(data.asked.compare)]]
+  const known = new Set([periodOf(data, { ...filters, compare: '' })?.compare?.day])
+  for (const compare of new Set([...offeredComparisons, filters.compare])) {
+    if (compare === '' || isDay(compare)) continue
+    const found = periodOf(data, { ...filters, compare })
+    const isChosen = compare === filters.compare
+    if (found === null || (!isChosen && (known.has(found.compare?.day) || !isComparable(days, found))))
+      continue
+    known.add(found.compare?.day)
+    options.push([compare, comparisonName(compare)])
+  }
+  return [...options, [free, say.filters.freeDay]]
+}
+
+function comparisonName(compare: string | null): string {
+  if (compare === null) return say.filters.beforePeriod
+  if (compare === 'previous-period') return say.filters.previousPeriod
+  if (compare === 'year') return say.filters.yearEarlier
+  return isDay(compare) ? say.mediumDay(compare) : say.filters.earlier(lengthIn(compare) as number)
+}
+
+function nameOfOwn(data: PageData): string {
+  const { asked, period, history } = data
+  if (period === null) return say.filters.period
+  if (asked.period === 'last-month') return say.month(period.from)
+  if (asked.period !== null) return periodName(asked.period, data)
+  const usual = reportPeriod(history.days, { period: usualPeriod, compare: null })
+  return periodName(usual?.from === period.from ? usualPeriod : 'all', data)
+}
+
+/** A period in words. Months have their names: a report may be read long after its last day. */
+function periodName(period: string, { history: { days } }: PageData): string {
+  const found = reportPeriod(days, { period, compare: null })
+  const length = lengthIn(period)
+  if (length !== null) return say.filters.lastDays(length)
+  if (period === 'all' || found === null) return say.filters.wholeHistory
+  if (period === 'month' || period === 'last-month') return say.month(found.from)
+  if (period === 'quarter')
+    return say.filters.quarter(Math.ceil(Number(found.from.slice(5, 7)) / 3), found.from.slice(0, 4))
+  return daysInWords(say, found)
+}

@@ -1,0 +1,43 @@
+import type { Words } from '../en/index.ts'
+import { counted, formats } from './formats.ts'
+
+const keywords = (value: number): string => counted(value, 'Suchbegriff', 'Suchbegriffe')
+
+export const header: Words['header'] = {
+  sections: {
+    overview: 'Überblick',
+    breakdown: 'Aufteilung',
+    keywords: 'Suchbegriffe',
+    competitors: 'Wettbewerber',
+    features: 'Ergebnisseiten',
+    pages: 'Seiten',
+    answers: 'KI-Antworten',
+    runs: 'Läufe',
+    definitions: 'Erklärungen',
+  },
+  nav: 'Teile des Berichts',
+  skipToFigures: 'Zu den Zahlen springen',
+  skipToKeywords: 'Zu den Suchbegriffen springen',
+  print: 'Drucken',
+  copyLink: 'Link kopieren',
+  linkCopied: 'Link kopiert',
+  linkToCopy: 'Link zum Kopieren',
+  light: 'Hell',
+  dark: 'Dunkel',
+  useLight: 'Helle Farben verwenden',
+  useDark: 'Dunkle Farben verwenden',
+  noDays: 'Noch kein Tag',
+  lastChecked: (day) => `zuletzt geprüft am ${day}`,
+  shown: 'Gezeigt',
+  selected: (part, all) =>
+    part === all
+      ? keywords(all)
+      : `${formats.number(part)} von ${counted(all, 'Suchbegriff', 'Suchbegriffen')}`,
+  listed: (part) => `${formats.number(part)} gelistet`,
+  notRun: 'Der Auftrag ist noch nicht gelaufen.',
+  noTarget: 'Der Auftrag verfolgt keine Website, deshalb gibt es keine Positionen.',
+  onlyGroup: (part, all, group) => `Nur ${formats.number(part)} von ${formats.number(all)}: ${group}.`,
+  rankOn: (day, compared) => `Die Position jedes Suchbegriffs am ${day}, ${compared}.`,
+  notShown: (queries) => `Nicht gezeigt: ${keywords(queries)}, die nicht mehr abgefragt werden.`,
+  selectKeyword: 'Wählen Sie einen Suchbegriff, um seinen Verlauf zu sehen.',
+}
