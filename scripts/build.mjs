@@ -39,14 +39,18 @@ if (process.argv.includes('--bench')) {
     outdir: 'dist',
   })
   await build({
-    entryPoints: [`${page}/main.ts`, `${page}/style/page.css`],
+    entryPoints: [
+      { in: `${page}/main.ts`, out: 'report-page' },
+      { in: `${page}/style/page.css`, out: 'report-page' },
+      { in: 'src/report/page/portfolio/client/main.ts', out: 'portfolio-page' },
+      { in: 'src/report/page/portfolio/client/portfolio.css', out: 'portfolio-page' },
+    ],
     bundle: true,
     minify: true,
     format: 'esm',
     target: 'es2022',
     charset: 'utf8',
     outdir: 'dist',
-    entryNames: 'report-page',
     logLevel: 'warning',
   })
   await copyMigrations('dist/migrations')

@@ -51,9 +51,9 @@ export const commands: readonly Registered[] = [
     load: async () => (await import('./report/status.ts')).statusCommand,
   },
   {
-    usage: 'report <job>',
-    describe: 'Ranks of the targets of a job, and how they changed',
-    load: async () => (await import('./report/report.ts')).reportCommand,
+    usage: 'report [job..]',
+    describe: 'Ranks of the targets of a job, and how they changed; of several jobs, a row for each',
+    load: async () => (await import('./report/report-command.ts')).reportCommand,
   },
   {
     usage: 'diff <job>',

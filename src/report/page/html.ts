@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { escaped } from '../markup.ts'
+import { escaped } from '../../output/markup.ts'
 import type { Presentation } from '../presentation/presentation.ts'
 import type { ReportFormat } from '../report.ts'
 import { wordsOf } from '../words/words.ts'
@@ -76,7 +76,7 @@ function accentRule({ accent }: Presentation): string {
 }
 
 /** Allows the script and the style of the page only; nothing is fetched, sent or framed. */
-function policy({ script, style }: PageAssets): string {
+export function policy({ script, style }: PageAssets): string {
   return [
     "default-src 'none'",
     `script-src '${hashOf(script)}'`,
@@ -125,8 +125,12 @@ export function* jsonPieces(value: unknown): Generator<string> {
  * The script and the style, which the build puts next to the program.
  *
  * @param folder by default the folder of the program
+ * @param page what the build names its files by
  */
-export async function pageAssets(folder = new URL('.', import.meta.url)): Promise<PageAssets> {
+export async function pageAssets(
+  folder = new URL('.', import.meta.url),
+  page: 'report-page' | 'portfolio-page' = 'report-page',
+): Promise<PageAssets> {
   const read = (name: string) => readFile(new URL(name, folder), 'utf8')
-  return { script: await read('report-page.js'), style: await read('report-page.css') }
+  return { script: await read(`${page}.js`), style: await read(`${page}.css`) }
 }

@@ -1,5 +1,5 @@
 import vm from 'node:vm'
-import { escaped } from '../markup.ts'
+import { escaped } from '../../output/markup.ts'
 import type { Paper } from '../report.ts'
 import type { PageData } from './data.ts'
 import { jsonPieces, type PageAssets, styleOf, titleOf } from './html.ts'

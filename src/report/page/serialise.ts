@@ -1,4 +1,4 @@
-import { escaped } from '../markup.ts'
+import { escaped } from '../../output/markup.ts'
 
 interface HtmlNode {
   readonly nodeType: number

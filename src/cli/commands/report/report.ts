@@ -27,10 +27,10 @@ import {
 import { openCopy, openReader } from '../../../store/sqlite/open.ts'
 import type { Store } from '../../../store/store.ts'
 import { chosenFormat, day, daysFlag, findJob, isJsonAsked, valueFlag } from '../../arguments.ts'
-import { type Command, compareFlags, outputFlags, type TypedFlags } from '../../flags.ts'
+import { compareFlags, outputFlags, type TypedFlags } from '../../flags.ts'
 import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'
 
-const flags = {
+export const reportFlags = {
   ...outputFlags('table, csv, json, jsonl, md, xlsx, html, pdf or email [table]'),
   period: textFlag(
     '7d, 28d, month, last-month, quarter, all or two days such as 2026-10-01..2026-10-31; default: 28d where there is as much',
@@ -54,25 +54,10 @@ const flags = {
   explain: textFlag('One query instead: its results page by page, and which target each matches and why'),
 } satisfies Flags
 
-type ReportOptions = TypedFlags<typeof flags>
+export type ReportOptions = TypedFlags<typeof reportFlags>
 export type ReportFlags = ReportOptions & { readonly job: string }
 
-export const reportCommand = {
-  flags,
-  examples: [
-    ['report acme --period month', 'this month, compared with the day before it began'],
-    ['report acme --compare 7d', 'compared with a week ago'],
-    ['report acme --out acme.html', 'a page; also .pdf, .eml, .xlsx, .md, .csv, .json'],
-    [
-      'report acme --for client --out acme.html',
-      'a page to send, with the logo and the words of report: in the job',
-    ],
-    ["report acme --explain 'standing desk'", 'why a query has its ranks'],
-  ],
-  run: report,
-} satisfies Command
-
-/** `rankline report`: where the targets of a job stand, how they moved, and why one query says what it says. */
+/** Where the targets of a job stand, how they moved, and why one query says what it says. */
 export async function report(flags: ReportFlags, terminal: Terminal): Promise<number> {
   rejectWithExplain(flags)
   rejectInputAsOutput(flags.out, [flags.job, flags.ctr, flags.comment])
@@ -193,7 +178,7 @@ function refuseMeaningless(flags: ReportOptions, format: ReportFormat, named: st
 }
 
 /** Who is to read the report. */
-function audienceOf({ for: reader = 'team' }: ReportOptions): Audience {
+export function audienceOf({ for: reader = 'team' }: ReportOptions): Audience {
   if (reader === 'team' || reader === 'client') return reader
   throw new UsageError(`--for cannot be '${reader}'; write client or team`)
 }

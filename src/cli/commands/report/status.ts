@@ -8,7 +8,7 @@ import { asciiSigns, formatTable, wrap } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import { demoHint } from '../../../store/sqlite/connection/inspect.ts'
 import { type JobDocument, type StatusDocument, statusDocument } from '../../../workspace/status/document.ts'
-import type { Level } from '../../../workspace/status/problem.ts'
+import type { Level, Problem } from '../../../workspace/status/problem.ts'
 import { age, ahead } from '../../../workspace/status/times.ts'
 import type { Command, TypedFlags } from '../../flags.ts'
 import { foundText } from '../../output.ts'
@@ -56,7 +56,11 @@ function verdict({ database, jobs, problems }: StatusDocument, hint: string): st
 /** As wide as the widest level. */
 const levelWidth = 'warning  '.length
 
-function problemText({ problems }: StatusDocument, { columns, color }: Terminal): string {
+/** Problems as they are listed, a paragraph each. */
+export function problemText(
+  { problems }: { readonly problems: readonly Pick<Problem, 'level' | 'job' | 'text'>[] },
+  { columns, color }: Pick<Terminal, 'columns' | 'color'>,
+): string {
   const lines = problems.flatMap(({ level, job, text }) => {
     const said = sanitize(`${job === null ? '' : `${job}: `}${text}`)
     const [first = '', ...others] = wrap(said, columns - levelWidth)

@@ -1,15 +1,13 @@
 import { sanitizeLine } from '../../../output/terminal.ts'
 import { localeText } from '../../cells.ts'
-import { type DailyFigures, daily } from '../../daily.ts'
-import { topTenOf } from '../../digest.ts'
-import { type KeywordStatus, keywordStatuses } from '../../history/keyword-status.ts'
-import { type ReportPeriod, reportPeriod } from '../../history/period.ts'
-import type { DayValue, Keyword, RankHistory, TrackedTarget } from '../../history/rank-history.ts'
+import type { DayValue, Keyword, RankHistory } from '../../history/rank-history.ts'
 import { top } from '../../metrics/distribution.ts'
 import type { Mover } from '../../metrics/movements.ts'
 import { builtHistory, type ReportSource } from '../../report.ts'
-import { summarise, type TargetSummary } from '../../summary.ts'
+import type { TargetSummary } from '../../summary.ts'
+import { comparisonInWords, daysInWords } from '../../words/period-text.ts'
 import type { Words } from '../../words/words.ts'
+import { type OwnFigures, ownFigures, type TrendDay } from '../own-figures.ts'
 import { changeText, figureText, type WrittenChange } from './figures.ts'
 
 /** What the message says, in words; both of its parts are written from it. */
@@ -44,8 +42,8 @@ export interface EmailFigure {
 export interface EmailTrend {
   readonly text: string
   readonly range: string
-  /** Share of each shown day; null for a day that is not complete. */
-  readonly columns: readonly { readonly day: string; readonly value: number | null }[]
+  /** The days that are shown. */
+  readonly columns: readonly TrendDay[]
 }
 
 export interface EmailSite {
@@ -87,46 +85,38 @@ const mostSites = 6
 
 /** Reads what the message is made of. */
 export function emailContent(source: ReportSource, say: Words): EmailContent {
-  const { job, measure, presentation, asked, ranked } = source
+  const { job, presentation } = source
   const { history } = builtHistory(source)
   const name = presentation.client ?? presentation.title ?? sanitizeLine(job)
-  const period = reportPeriod(history.days, asked)
-  const statuses = keywordStatuses(history, ranked.compare)
-  const summary = summarise(history, { ...measure, compare: ranked.compare, movers: mostMovers })
-  const [kind] = summary.parts
-  const own = summary.targets.find(({ target }) => target.own) ?? summary.targets[0]
   const sentences: readonly string[] = []
   const about = { name, sentences, subject: say.email.subject(name, sentences[0] ?? '') }
-  if (own === undefined || kind === undefined || period === null || summary.date === null)
+  const figures = ownFigures(source, mostMovers)
+  if (figures === null)
     return {
       ...{ ...about, period: '', compared: '', site: null, figures: [], trend: null, sites: [], actions: [] },
       ...{ winners: noMovers, losers: noMovers, asOf: null, day: history.days.at(-1) ?? null },
     }
-  const ofTarget = statuses.filter(
-    ({ series, keyword }) => history.targets[series.target] === own.target && keyword.kind === kind.kind,
-  )
-  const day = summary.compared.at(-1)
+  const { summary, own, from, until } = figures
   const owns = summary.targets.filter(({ target }) => target.own).length
   return {
     ...about,
-    period: say.email.period(period.from, summary.date),
-    compared: day === undefined ? say.email.notCompared : say.email.compared(day),
+    period: daysInWords(say, { from, until }),
+    compared: comparisonInWords(say, source.ranked.compare, summary.compared),
     site: owns > 1 ? sanitizeLine(own.target.label) : null,
-    figures: figuresOf(own, ofTarget, say),
-    trend: trendOf(own.target, { history, period, source }, say),
+    figures: figuresOf(figures, say),
+    trend: trendOf(figures, say),
     sites: sitesOf(summary.targets, say),
     ...moversOf(own, keywordNames(history), say),
     actions: [],
-    asOf: say.email.asOf(say.email.keywords(summary.keywords), summary.date),
-    day: summary.date,
+    asOf: say.email.asOf(say.email.keywords(summary.keywords), until),
+    day: until,
   }
 }
 
 const noMovers: EmailMovers = { lines: [], more: 0 }
 
 function figuresOf(
-  { figures, distribution }: TargetSummary,
-  statuses: readonly KeywordStatus[],
+  { own: { figures, distribution }, topTen: { now, observed, change } }: OwnFigures,
   say: Words,
 ): readonly EmailFigure[] {
   const { labels, ofChecked } = say.email
@@ -141,7 +131,6 @@ function figuresOf(
       },
     ]
   })
-  const { now, observed, change } = topTenOf(statuses)
   const topTen: EmailFigure = {
     label: labels.top_10,
     value: ofChecked(now, observed),
@@ -152,7 +141,7 @@ function figuresOf(
 }
 
 /** The most telling figure first. */
-const figureOrder = ['visibility', 'average_position', 'share_of_voice'] as const
+const figureOrder = ['visibility', 'clicks', 'average_position', 'share_of_voice'] as const
 
 function countChange(change: number, say: Words): WrittenChange {
   const { up, down, unchanged } = say.email
@@ -164,34 +153,19 @@ function countChange(change: number, say: Words): WrittenChange {
 /** Columns that fit. */
 const mostColumns = 31
 
-interface Shown {
-  readonly history: RankHistory
-  readonly period: ReportPeriod
-  readonly source: ReportSource
-}
-
-function trendOf(target: TrackedTarget, { history, period, source }: Shown, say: Words): EmailTrend | null {
-  const place = history.targets.indexOf(target)
-  const days = daily(history, place, source.measure).filter(
-    ({ day }) => day >= period.from && day <= period.until,
-  )
-  const step = Math.ceil(days.length / mostColumns)
+function trendOf({ own, trend }: OwnFigures, say: Words): EmailTrend | null {
+  const step = Math.ceil(trend.length / mostColumns)
   // Counted from the end: the last day is shown.
-  const shown = days.filter((_, index) => (days.length - 1 - index) % step === 0)
-  const columns = shown.map((one) => ({ day: one.day, value: visibilityOf(one) }))
+  const columns = trend.filter((_, index) => (trend.length - 1 - index) % step === 0)
   const known = columns.filter((one): one is { day: string; value: number } => one.value !== null)
   const [first, last] = [known[0], known.at(-1)]
   if (first === undefined || last === undefined || known.length < 3) return null
   const values = known.map(({ value }) => value)
   return {
-    text: say.email.trendText(sanitizeLine(target.label), first.day, first.value, last.day, last.value),
+    text: say.email.trendText(sanitizeLine(own.target.label), first.day, first.value, last.day, last.value),
     range: say.email.trendRange(Math.min(...values), Math.max(...values)),
     columns,
   }
-}
-
-function visibilityOf({ figures, isPartial }: DailyFigures): number | null {
-  return isPartial ? null : figures.visibility.value
 }
 
 function sitesOf(targets: readonly TargetSummary[], say: Words): readonly EmailSite[] {

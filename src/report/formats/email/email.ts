@@ -24,6 +24,7 @@ export const emailFormat: ReportFormat = {
     })
   },
   measured: true,
+  document: true,
 }
 
 /** Names in one line, without signs that turn the direction of reading. */

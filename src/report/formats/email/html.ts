@@ -1,4 +1,4 @@
-import { harmless, html, type Markup } from '../../markup.ts'
+import { harmless, html, type Markup } from '../../../output/markup.ts'
 import type { ReportSource } from '../../report.ts'
 import type { Words } from '../../words/words.ts'
 import type { EmailAction, EmailContent, EmailFigure, EmailMovers, EmailSite, EmailTrend } from './content.ts'

@@ -1,4 +1,4 @@
-import { html, type Markup } from '../../markup.ts'
+import { html, type Markup } from '../../../output/markup.ts'
 
 /** Web addresses in running text, without the sign that ends a sentence. */
 const address = /https?:\/\/[^\s<>"']*[^\s<>"'.,;:!?)]/gi

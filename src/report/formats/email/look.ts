@@ -1,4 +1,4 @@
-import { html, type Markup } from '../../markup.ts'
+import { html, type Markup } from '../../../output/markup.ts'
 import type { Accent } from '../../presentation/accent.ts'
 
 // Mail programs read styles in attributes, and few rules of a style sheet. Colours are neither white nor black, and bars are of

@@ -7,9 +7,6 @@ const { decimal, longDay, mediumDay, number, percent } = formats
 export const email: Words['email'] = {
   heading: (client) => `Suchpositionen von ${client}`,
   subject: (client, sentence) => (sentence === '' ? client : `${client}: ${sentence}`),
-  period: (from, until) => (from === until ? longDay(until) : `${longDay(from)} bis ${longDay(until)}`),
-  compared: (day) => `verglichen mit dem ${longDay(day)}`,
-  notCompared: 'der erste Tag, noch ohne Vergleich',
   inShort: 'Kurz gesagt',
   figures: 'Kennzahlen',
   figuresOf: (site) => `Kennzahlen von ${site}`,

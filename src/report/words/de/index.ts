@@ -12,6 +12,7 @@ import { keyword } from './keyword.ts'
 import { engineOfKind, kinds } from './kinds.ts'
 import { pages } from './pages.ts'
 import { period } from './period.ts'
+import { portfolio } from './portfolio.ts'
 import { scorecards } from './scorecards.ts'
 import { serps } from './serps.ts'
 import { tables } from './tables.ts'
@@ -33,6 +34,7 @@ export const german: Words = {
   kinds,
   pages,
   period,
+  portfolio,
   scorecards,
   serps,
   tables,

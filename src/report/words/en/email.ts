@@ -7,10 +7,6 @@ const { decimal, longDay, mediumDay, number, percent } = formats
 export const email = {
   heading: (client: string) => `Search rankings of ${client}`,
   subject: (client: string, sentence: string) => (sentence === '' ? client : `${client}: ${sentence}`),
-  period: (from: string, until: string) =>
-    from === until ? longDay(until) : `${longDay(from)} to ${longDay(until)}`,
-  compared: (day: string) => `compared with ${longDay(day)}`,
-  notCompared: 'the first day, with nothing to compare',
   inShort: 'In short',
   figures: 'Figures',
   figuresOf: (site: string) => `Figures of ${site}`,

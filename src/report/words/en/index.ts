@@ -11,6 +11,7 @@ import { keyword } from './keyword.ts'
 import { engineOfKind, kinds } from './kinds.ts'
 import { pages } from './pages.ts'
 import { period } from './period.ts'
+import { portfolio } from './portfolio.ts'
 import { scorecards } from './scorecards.ts'
 import { serps } from './serps.ts'
 import { tables } from './tables.ts'
@@ -32,6 +33,7 @@ export const english = {
   kinds,
   pages,
   period,
+  portfolio,
   scorecards,
   serps,
   tables,

@@ -19,6 +19,7 @@ interface Asked {
 /** What a report of a history is made of; the message reads nothing from the store. */
 export function sourceOf({ history = sample, presentation = {}, asked }: Asked = {}): ReportSource {
   const period = asked ?? { period: null, compare: null }
+  const found = reportPeriod(history.days, period)
   return {
     job: history.job,
     ranked: {
@@ -26,7 +27,7 @@ export function sourceOf({ history = sample, presentation = {}, asked }: Asked =
         throw new Error('the message has no rows')
       },
       built: { history, queryIds: [], removedTargets: 0 },
-      compare: reportPeriod(history.days, period)?.compare ?? null,
+      ...{ period: found, compare: found?.compare ?? null },
       runs: [],
     },
     measure: { curve: defaultCurve },

@@ -1,0 +1,206 @@
+import { mkdirSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { databasePath } from '../../../app/config.ts'
+import { searchJob } from '../../../app/job-files.ts'
+import { type PortfolioJob, portfolioRows } from '../../../app/reports/portfolio.ts'
+import { gatherStatus } from '../../../app/status/gather.ts'
+import { UsageError } from '../../../model/errors.ts'
+import { comparison, period } from '../../../model/settings/period.ts'
+import { count } from '../../../model/text.ts'
+import { systemClock } from '../../../model/time.ts'
+import { writeFileAtomically } from '../../../output/file.ts'
+import { asStream, cellsOf } from '../../../output/formats/format.ts'
+import { rowFormats } from '../../../output/formats/index.ts'
+import { asciiSigns } from '../../../output/table.ts'
+import { note, type Terminal } from '../../../output/terminal.ts'
+import { fileNames } from '../../../report/formats/portfolio/file-names.ts'
+import { commonLanguage, inOrder, type PortfolioRow } from '../../../report/formats/portfolio/row.ts'
+import { portfolioCells, portfolioColumns } from '../../../report/formats/portfolio/rows.ts'
+import { portfolioTable } from '../../../report/formats/portfolio/table.ts'
+import { pageAssets, pageFormat } from '../../../report/page/html.ts'
+import { portfolioPage } from '../../../report/page/portfolio/page.ts'
+import type { ReportSource } from '../../../report/report.ts'
+import { openCopy, openReader } from '../../../store/sqlite/open.ts'
+import type { Store } from '../../../store/store.ts'
+import { type StatusDocument, statusDocument } from '../../../workspace/status/document.ts'
+import { chosenFormat, findJob, valueFlag } from '../../arguments.ts'
+import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'
+import { audienceOf, metricOptions, type ReportOptions, toleranceOf } from './report.ts'
+import { problemText } from './status.ts'
+
+const formats = ['table', 'csv', 'json', 'jsonl', 'html'] as const
+type Format = (typeof formats)[number]
+
+/** Several jobs in one place: a row each, problems first; as a page, with the own report of each job beside it. */
+export async function portfolio(
+  named: readonly string[] | null,
+  flags: ReportOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const { format, out } = chosenOutput(flags)
+  refuseMeaningless(flags, format)
+  rejectInputAsOutput(out, [...(named ?? []), flags.ctr])
+  const request = {
+    asked: {
+      period: valueFlag('--period', flags.period, period),
+      compare: valueFlag('--compare', flags.compare, comparison),
+    },
+    tolerance: toleranceOf(flags, {}),
+    measure: metricOptions(flags),
+    audience: audienceOf(flags),
+    look: { width: fileColumns, color: false, ascii: false },
+    format: {},
+  }
+  const database = databasePath(flags)
+  await using reader = await openReader(database)
+  await refuseOntoJobFiles(reader, { out })
+  const jobs = named === null ? await storedJobs(reader) : await namedJobs(reader, named, flags, terminal)
+  if (jobs === null) return 2
+  const now = systemClock.wall()
+  const status = statusDocument(await gatherStatus(flags, now))
+  const withNew = jobs.filter(
+    ({ name, settings }) =>
+      settings !== null && reader.runsToBackfill(name, settings.targets, null).length > 0,
+  )
+  await using copy = withNew.length > 0 ? await openCopy(database) : null
+  const store = copy ?? reader
+  for (const { settings } of withNew) {
+    const { backfillAndNotify } = await import('../../../app/backfill.ts')
+    if (settings !== null) await backfillAndNotify(store, settings, null, (line) => note(terminal, line))
+  }
+  const write = format === 'html' ? reportWriter(jobs, out as string) : null
+  const rows: PortfolioRow[] = []
+  for await (const row of portfolioRows(store, jobs, { ...request, status, write })) {
+    rows.push(row)
+    terminal.status?.(`${rows.length} of ${count(jobs.length, 'job')}`)
+  }
+  terminal.status?.('')
+  if (rows.length === 0) terminal.log('No job has run yet. Start one with: rankline run <job file>')
+  await writeRows({ rows: inOrder(rows), status, now }, { format, out, raw: flags.raw === true }, terminal)
+  return 0
+}
+
+interface Output {
+  readonly format: Format
+  /** The file to write; stdout where there is none. */
+  readonly out: string | undefined
+}
+
+/** The format, and the file: a folder gets a page with the name that web servers show first. */
+function chosenOutput(flags: ReportOptions): Output {
+  const { out } = flags
+  const isPlain = flags.format === undefined && flags.json !== true
+  if (out !== undefined && isFolder(out) && (isPlain || flags.format === 'html')) {
+    makeFolder(out)
+    return { format: 'html', out: join(out, 'index.html') }
+  }
+  const format = chosenFormat(flags, formats)
+  if (format === 'html' && out === undefined)
+    throw new UsageError(
+      'The page of several jobs has the report of each beside it. Name a file or a folder with --out',
+    )
+  return { format, out }
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true })
+  } catch (error) {
+    throw new UsageError(`The folder ${path} cannot be made. Give --out the name of another folder`, {
+      cause: error,
+    })
+  }
+}
+
+function isFolder(path: string): boolean {
+  return /[\\/]$/.test(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+}
+
+function refuseMeaningless(flags: ReportOptions, format: Format): void {
+  const { tag, target, serps, paper, sort, metrics, kind, date, explain, comment, raw } = flags
+  const ofOneJob = { tag, target, serps, paper, sort, metrics, kind, date, explain, comment }
+  const found = Object.entries(ofOneJob).find(([, value]) => value !== undefined)
+  if (found !== undefined)
+    throw new UsageError(`--${found[0]} has no meaning for several jobs. Leave it out, or name one job`)
+  if (raw === true && format !== 'csv')
+    throw new UsageError('--raw has no meaning here, where nothing is ever run; it is for CSV')
+}
+
+/** Every job of the database; what its newest run stored says how its report looks. */
+async function storedJobs(store: Store): Promise<readonly PortfolioJob[]> {
+  const names = await store.jobsThatRan()
+  return names.filter((name) => name !== searchJob).map((name) => ({ name, settings: null }))
+}
+
+/** The jobs that were named, each once; null after mistakes in a file, which were logged. */
+async function namedJobs(
+  store: Store,
+  named: readonly string[],
+  { verbose }: ReportOptions,
+  terminal: Terminal,
+): Promise<readonly PortfolioJob[] | null> {
+  const jobs = new Map<string, PortfolioJob>()
+  for (const job of named) {
+    const found = await findJob(store, { job, verbose }, terminal)
+    if (found === null) return null
+    if (!jobs.has(found.name)) jobs.set(found.name, found)
+  }
+  return [...jobs.values()]
+}
+
+/** Writes the page of each job beside that of all. */
+function reportWriter(jobs: readonly PortfolioJob[], page: string) {
+  const names = fileNames(
+    jobs.map(({ name }) => name),
+    [page.replace(/^.*[\\/]/, '')],
+  )
+  return async (source: ReportSource): Promise<string> => {
+    const name = names.get(source.job) as string
+    await writeFileAtomically(join(dirname(page), name), pageFormat.chunks(source))
+    return name
+  }
+}
+
+interface Content {
+  readonly rows: readonly PortfolioRow[]
+  readonly status: StatusDocument
+  readonly now: number
+}
+
+async function writeRows(
+  { rows, status, now }: Content,
+  { format, out, raw }: Output & { readonly raw: boolean },
+  terminal: Terminal,
+): Promise<void> {
+  const ofAll = status.problems.filter(({ job }) => job === null)
+  if (format === 'html') {
+    const page = { rows, language: commonLanguage(rows), now, problems: ofAll, ...moneyOf(status) }
+    const assets = await pageAssets(undefined, 'portfolio-page')
+    await writeOutput(asStream(portfolioPage(page, assets)), out, terminal)
+    const reports = rows.filter(({ file }) => file !== null).length
+    note(terminal, `Beside it: ${count(reports, 'report')}`)
+  } else if (format === 'table') {
+    const isFile = out !== undefined
+    const look = isFile ? { columns: fileColumns, color: false } : terminal
+    const problems = [
+      ...ofAll,
+      ...rows.flatMap((row) => row.problems.map((problem) => ({ ...problem, job: row.name }))),
+    ]
+    const text = [problemText({ problems }, look), portfolioTable(rows, { width: look.columns })]
+    const shown = text.filter((part) => part !== '').join('\n')
+    const isAscii = !isFile && terminal.ascii === true
+    await writeOutput(asStream(isAscii ? asciiSigns(shown) : shown), out, terminal, true)
+  } else {
+    const all = rows.map(portfolioCells)
+    const columns = portfolioColumns.map((name) => ({ name }))
+    const write = await rowFormats[format].load()
+    await writeOutput(write(cellsOf(all, columns), { columns, raw }), out, terminal)
+  }
+}
+
+function moneyOf({ balance, spent_this_month }: StatusDocument) {
+  return {
+    balance: balance === null ? null : { credits: balance.credits, days: balance.days_left },
+    spentThisMonth: spent_this_month,
+  }
+}

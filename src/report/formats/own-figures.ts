@@ -1,0 +1,57 @@
+import { type DailyFigures, daily } from '../daily.ts'
+import { type TopTen, topTenOf } from '../digest.ts'
+import { keywordStatuses } from '../history/keyword-status.ts'
+import { historyOfParts } from '../history/parts.ts'
+import { builtHistory, type ReportSource } from '../report.ts'
+import { type Summary, summarise, type TargetSummary } from '../summary.ts'
+
+/** What short reports tell: the figures of the first own target, for the headline kind of results. */
+export interface OwnFigures {
+  /** The whole summary, for what concerns competitors. */
+  readonly summary: Summary
+  readonly own: TargetSummary
+  readonly topTen: TopTen
+  /** First and last day, YYYY-MM-DD. */
+  readonly from: string
+  readonly until: string
+  /** The last of the days that keywords are compared with; null where there is none. */
+  readonly compared: string | null
+  /** Visibility of each day of the period. */
+  readonly trend: readonly TrendDay[]
+}
+
+export interface TrendDay {
+  readonly day: string
+  /** From 0 to 1; null for a day that is not complete. */
+  readonly value: number | null
+}
+
+/**
+ * Null where nothing is ranked.
+ * @param movers winners and losers at most
+ */
+export function ownFigures(source: ReportSource, movers = 0): OwnFigures | null {
+  const { measure, ranked } = source
+  const { period } = ranked
+  const { history } = builtHistory(source)
+  const summary = summarise(history, { ...measure, compare: ranked.compare, movers })
+  const [part] = summary.parts
+  const own = summary.targets.find(({ target }) => target.own) ?? summary.targets[0]
+  if (own === undefined || part === undefined || summary.date === null) return null
+  const statuses = keywordStatuses(history, ranked.compare).filter(
+    ({ series, keyword }) => history.targets[series.target] === own.target && keyword.kind === part.kind,
+  )
+  const from = period?.from ?? summary.date
+  const place = history.targets.indexOf(own.target)
+  const trend = daily(historyOfParts(history, [part]), place, measure)
+    .filter(({ day }) => day >= from)
+    .map((day) => ({ day: day.day, value: visibilityOf(day) }))
+  return {
+    ...{ summary, own, topTen: topTenOf(statuses), trend },
+    ...{ from, until: summary.date, compared: summary.compared.at(-1) ?? null },
+  }
+}
+
+function visibilityOf({ figures, isPartial }: DailyFigures): number | null {
+  return isPartial ? null : figures.visibility.value
+}
