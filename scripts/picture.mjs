@@ -28,4 +28,4 @@ try {
   await browser.close()
   rmSync(folder, { recursive: true, force: true })
 }
-console.log(`${picture}, ${Math.round(statSync(picture).size / 1000)} kB`)
+process.stdout.write(`${picture}, ${Math.round(statSync(picture).size / 1000)} kB\n`)
