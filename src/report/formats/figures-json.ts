@@ -253,7 +253,7 @@ function firstTenDocument(part: Part, source: FiguresSource) {
   const { data, measure } = source
   const history = historyOfParts(data.history, [part])
   const pairs = serpPairs(history, data.serps, data.compare)
-  const { value, numerator, denominator, compared, serps } = volatility(pairs, source.pages)
+  const { value, numerator, denominator, compared, serps } = volatility(pairs, (link) => source.pages[link])
   const found = discoverCompetitors(pairs, { history, curve: measure.curve })
   const sites = hasClicks(part.kind) ? found.sites : []
   return {

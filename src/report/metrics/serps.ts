@@ -93,11 +93,17 @@ export function firstResults({ results, depth }: Serp, most = 10): readonly Serp
 }
 
 /** The keywords of the series: those that filters left. */
-export function keywordsOf({ series, keywords }: RankHistory): ReadonlyMap<number, Keyword> {
+export function keywordsOf(history: RankHistory): ReadonlyMap<number, Keyword> {
+  const found = asking.get(history)
+  if (found !== undefined) return found
   const asked = new Map<number, Keyword>()
-  for (const { keyword } of series) asked.set(keyword, keywords[keyword] as Keyword)
+  for (const { keyword } of history.series) asked.set(keyword, history.keywords[keyword] as Keyword)
+  asking.set(history, asked)
   return asked
 }
+
+/** Several figures of a report ask for the keywords of the same history. */
+const asking = new WeakMap<RankHistory, ReadonlyMap<number, Keyword>>()
 
 /** The weight of keywords: the volume, or 1 if no keyword has a volume. */
 export function weightsOf(history: RankHistory) {

@@ -58,29 +58,43 @@ export const shareOfVoice = {
  *
  * @param serps those of one day, one for each keyword at most; keywords without a series in the history are not counted
  */
-export function serpShareOfVoice(
-  serps: readonly Serp[],
-  target: number,
-  { history, curve }: { readonly history: RankHistory; readonly curve: CtrCurve },
-) {
+export function serpShareOfVoice(serps: readonly Serp[], target: number, source: ShareSource) {
+  const { of, weight } = serpSharesOfVoice(serps, target + 1, source)
+  return { ...of(target), weight }
+}
+
+interface ShareSource {
+  readonly history: RankHistory
+  readonly curve: CtrCurve
+}
+
+/** The same for the first so many targets, in one look at the SERPs. */
+export function serpSharesOfVoice(serps: readonly Serp[], targets: number, { history, curve }: ShareSource) {
   const [weights, asked] = [weightsOf(history), keywordsOf(history)]
-  let [own, all, ranked, observed, uncounted] = [0, 0, 0, 0, 0]
-  for (const serp of serps) {
+  const counts = Array.from({ length: targets }, () => ({ clicks: 0, serps: 0, last: -1 }))
+  let [all, observed, uncounted] = [0, 0, 0]
+  for (const [place, serp] of serps.entries()) {
     if (serp.depth === 0 || !asked.has(serp.keyword)) continue
     observed++
-    const results = firstResults(serp)
-    if (results.some((result) => result[4].includes(target))) ranked++
     const weight = weights.of(serp.keyword)
-    if (weight === null) {
-      uncounted++
-      continue
-    }
-    for (const [rank, , , , owners] of results) {
-      const clicks = weight * rateOf(curve, rank)
+    if (weight === null) uncounted++
+    for (const [rank, , , , owners] of firstResults(serp)) {
+      const clicks = (weight ?? 0) * rateOf(curve, rank)
       all += clicks
-      if (owners.includes(target)) own += clicks
+      for (const owner of owners) {
+        const own = counts[owner]
+        if (own === undefined) continue
+        own.clicks += clicks
+        if (own.last !== place) own.serps++
+        own.last = place
+      }
     }
   }
-  const coverage = { ranked, observed, expected: asked.size }
-  return { ...figure(own, all, coverage, uncounted), weight: weights.by }
+  return {
+    weight: weights.by,
+    of: (target: number) => {
+      const { clicks = 0, serps: ranked = 0 } = counts[target] ?? {}
+      return figure(clicks, all, { ranked, observed, expected: asked.size }, uncounted)
+    },
+  }
 }

@@ -16,15 +16,19 @@ export const turnoverMetric: MetricDefinition = {
 /** Results count down to this rank. */
 export const turnoverDepth = 10
 
+/** The page of a link, for links in a list. Only links that are not in both results are asked for: to parse a link takes a while. */
+export type PageOf = (link: number) => unknown
+
 /**
  * The share of the first ten results that differs from the compared day. If less than ten were checked on both days, of as
  * many. The order of the results does not matter, nor which day is which. A result without a link is not a page.
- *
- * @param pages the pages of the links, from `pagesOf`
  */
-function turnover(current: Serp, compared: Serp, pages: readonly number[]) {
+function turnover(current: Serp, compared: Serp, pageOf: PageOf) {
   const depth = Math.min(turnoverDepth, current.depth, compared.depth)
-  return turnoverOfPages(pagesIn(current, depth, pages), pagesIn(compared, depth, pages))
+  const [now, before] = [linksIn(current, depth), linksIn(compared, depth)]
+  const pagesOf = (links: ReadonlySet<number>, others: ReadonlySet<number>): ReadonlySet<unknown> =>
+    new Set([...links].map((link) => (others.has(link) ? link : pageOf(link))))
+  return turnoverOfPages(pagesOf(now, before), pagesOf(before, now))
 }
 
 /** The turnover of two sets of pages. */
@@ -35,9 +39,9 @@ export function turnoverOfPages<Page>(now: ReadonlySet<Page>, before: ReadonlySe
 }
 
 /** The turnover over all SERPs that can be compared. */
-export function volatility(pairs: readonly SerpPair[], pages: readonly number[]) {
+export function volatility(pairs: readonly SerpPair[], pageOf: PageOf) {
   const each = pairs.flatMap(({ current, compared }) => {
-    return compared === null ? [] : [turnover(current, compared, pages)]
+    return compared === null ? [] : [turnover(current, compared, pageOf)]
   })
   const others = each.reduce((sum, one) => sum + one.numerator, 0)
   const all = each.reduce((sum, one) => sum + one.denominator, 0)
@@ -55,8 +59,6 @@ function turnoverOf(numerator: number, denominator: number) {
   }
 }
 
-function pagesIn(serp: Serp, depth: number, pages: readonly number[]): ReadonlySet<number> {
-  return new Set(
-    firstResults(serp, depth).flatMap(([, , link]) => (link === null ? [] : [pages[link] as number])),
-  )
+function linksIn(serp: Serp, depth: number): ReadonlySet<number> {
+  return new Set(firstResults(serp, depth).flatMap(([, , link]) => link ?? []))
 }

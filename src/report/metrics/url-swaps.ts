@@ -1,6 +1,6 @@
 import type { RankHistory, RankSeries } from '../history/rank-history.ts'
 import type { MetricDefinition } from './figure.ts'
-import { pagesOf, rankingLinks } from './serps.ts'
+import { rankingLinks, samePage } from './serps.ts'
 
 export const urlSwapsMetric: MetricDefinition = {
   label: 'URL swaps',
@@ -18,11 +18,11 @@ export const urlSwapsMetric: MetricDefinition = {
  * first, then those with the most days together.
  */
 export function urlSwaps(history: RankHistory) {
-  const pages = pagesOf(history.links)
-  return history.series
+  // Changing back takes three links; most series have less.
+  const several = history.series.filter((series) => series.links.length >= 3 || hasPlaces(series))
+  const pages = pagesIn(several, history.links)
+  return several
     .flatMap((series) => {
-      // Changing back takes three links; most series have less.
-      if (series.links.length < 3 && !hasPlaces(series)) return []
       const one = ofSeries(series, pages)
       return one.swaps > 0 || one.together.length > 0 ? [one] : []
     })
@@ -40,14 +40,34 @@ function hasPlaces({ places }: RankSeries): boolean {
   return false
 }
 
-function ofSeries(series: RankSeries, pages: readonly number[]) {
-  const leading = rankingLinks(series).map((link) => (link === null ? null : (pages[link] as number)))
+/** For each link of these series the first one of the same page. */
+function pagesIn(all: readonly RankSeries[], links: readonly string[]): ReadonlyMap<number, number> {
+  const used = new Set<number>()
+  for (const { links: ranking, places } of all) {
+    for (const [, link] of ranking) if (link !== null) used.add(link)
+    for (const day in places) for (const [, link] of places[day] ?? []) used.add(link)
+  }
+  const first = new Map<string, number>()
+  return new Map(
+    [...used]
+      .sort((a, b) => a - b)
+      .map((link) => {
+        const page = samePage(links[link] as string)
+        const same = first.get(page) ?? link
+        first.set(page, same)
+        return [link, same]
+      }),
+  )
+}
+
+function ofSeries(series: RankSeries, pages: ReadonlyMap<number, number>) {
+  const leading = rankingLinks(series).map((link) => (link === null ? null : (pages.get(link) as number)))
   const days = new Map<number, Set<number>>()
   const add = (page: number, day: number) => days.set(page, (days.get(page) ?? new Set()).add(day))
   for (const [day, page] of leading.entries()) if (page !== null) add(page, day)
   const together: number[] = []
   for (const [day, places] of Object.entries(series.places)) {
-    const shown = new Set(places.map(([, link]) => pages[link] as number))
+    const shown = new Set(places.map(([, link]) => pages.get(link) as number))
     for (const page of shown) add(page, Number(day))
     if (shown.size > 1) together.push(Number(day))
   }

@@ -18,7 +18,7 @@ const keywords = (...volumes: readonly (number | null)[]) =>
 const targets = { 7: [0] }
 const ten = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
 /** Every link is a page of its own. */
-const pages = Array.from({ length: 40 }, (_, link) => link)
+const pageOf = (link: number) => link
 
 const discovered = (serps: readonly Serp[], ...volumes: readonly (number | null)[]) => {
   const history = keywords(...volumes)
@@ -100,7 +100,7 @@ describe('share of voice among the first ten results', () => {
 
 describe('turnover', () => {
   const turnover = (current: Serp, compared: Serp) =>
-    volatility([{ keyword: 0, current, compared }], pages).value
+    volatility([{ keyword: 0, current, compared }], pageOf).value
 
   test.each<[string, readonly (number | null)[], readonly (number | null)[], number | null]>([
     ['nothing new', ten, ten, 0],
@@ -147,7 +147,7 @@ describe('turnover', () => {
       pair(ten, ten.slice(1)),
       pair(ten, null),
     ]
-    expect(volatility(all, pages)).toEqual({
+    expect(volatility(all, pageOf)).toEqual({
       value: 4 / 29,
       numerator: 4,
       denominator: 29,

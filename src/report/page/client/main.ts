@@ -129,7 +129,7 @@ function draw(data: PageData, root: HTMLElement): void {
       () => scorecards?.show(seen, comparedText(seen)),
       ...competitors(counted, open, main),
       () => main.append(serpFeatures(counted)),
-      () => main.append(pages(seen, open)),
+      ...pages(seen, open, main),
       () => main.append(answers(seen)),
       () => main.append(...lastParts(seen)),
     ])

@@ -13,6 +13,7 @@ export const pages: Words['pages'] = {
     unknown: ' nicht bekannt',
   },
   noTargetPage: 'Keine Zielseite festgelegt: Der Job kann mit `url` je Suchbegriff eine nennen.',
+  noTargetPageAtAll: 'Keine Zielseite festgelegt.',
   noTargetPageHere: 'Für die gewählten Suchbegriffe ist keine Zielseite festgelegt.',
   wrongLabel: 'Suchbegriffe, bei denen eine andere Seite platziert ist',
   wrong: 'Andere Seite platziert bei',

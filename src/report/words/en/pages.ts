@@ -14,6 +14,7 @@ export const pages = {
     unknown: ' not known',
   },
   noTargetPage: 'No target page set: the job can name one with `url` for each keyword.',
+  noTargetPageAtAll: 'No target page set.',
   noTargetPageHere: 'No target page set for the selected keywords.',
   wrongLabel: 'Keywords for which another page ranks',
   wrong: 'Another page ranks for',

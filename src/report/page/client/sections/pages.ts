@@ -1,6 +1,6 @@
 import type { KeywordStatus } from '../../../history/keyword-status.ts'
 import type { Keyword, TrackedTarget } from '../../../history/rank-history.ts'
-import { countLanding, landingPages, landingStates } from '../../../metrics/landing-page.ts'
+import { countLanding, type LandingPage, landingPages, landingStates } from '../../../metrics/landing-page.ts'
 import { urlSwaps } from '../../../metrics/url-swaps.ts'
 import { button, type Child, html, linkTo } from '../dom.ts'
 import { number, pathOf, shortLink } from '../format.ts'
@@ -14,33 +14,36 @@ import { empty, halves, noMatch, note, noValue, panel, section } from './section
 /** Rows of each list at most. */
 const most = 12
 
-/** The pages of the target that rank: which are intended, and which compete with each other. */
-export function pages(view: View, open: OpenKeyword): HTMLElement {
+/** The pages of the target that rank: which are intended, and which rank in turn. In steps. */
+export function pages(view: View, open: OpenKeyword, place: HTMLElement): readonly (() => void)[] {
   const words = say.pages
   const [before, after] = words.lead
-  return section(
-    {
-      id: 'pages',
-      title: words.title,
-      lead: html('span', '', before, html('bdi', '', view.target.label), after),
+  const wrong = panel(withTooltip(words.target, metricTooltip('landing_page')))
+  const inTurn = panel(withTooltip(words.rival, metricTooltip('cannibalisation')))
+  const most = panel(words.most)
+  const lead = html('span', '', before, html('bdi', '', view.target.label), after)
+  const element = section({ id: 'pages', title: words.title, lead }, halves(wrong, inTurn), most)
+  let found: readonly LandingPage[] = []
+  return [
+    () => {
+      found = landingPages(view.statuses, view.history)
+      wrong.append(landing(view, found, open))
+      place.append(element)
     },
-    halves(
-      panel(withTooltip(words.target, metricTooltip('landing_page')), landing(view, open)),
-      panel(withTooltip(words.rival, metricTooltip('cannibalisation')), competing(view, open)),
-    ),
-    panel(words.most, ranking(view)),
-  )
+    () => inTurn.append(competing(view, open)),
+    () => most.append(ranking(view, found)),
+  ]
 }
 
-function landing({ statuses, history }: View, open: OpenKeyword): HTMLElement {
+function landing({ history, data }: View, all: readonly LandingPage[], open: OpenKeyword): HTMLElement {
   const words = say.pages
   const distinguish = disambiguate(history.keywords)
-  const all = landingPages(statuses, history)
   if (all.length === 0) return empty(noMatch)
   const counts = countLanding(all)
   if (counts['none intended'] === all.length) {
     const named = history.keywords.some(({ url }) => url !== null)
-    return empty(named ? words.noTargetPageHere : words.noTargetPage)
+    if (named) return empty(words.noTargetPageHere)
+    return empty(data.presentation.audience === 'client' ? words.noTargetPageAtAll : words.noTargetPage)
   }
   const wrong = all.filter(({ state }) => state === 'wrong page')
   const wrongStatuses = wrong.map(({ status }) => status)
@@ -68,7 +71,8 @@ function competing({ history, statuses, filters }: View, open: OpenKeyword): HTM
   const words = say.pages
   if (statuses.length === 0) return empty(noMatch)
   const byKeyword = new Map(statuses.map((one) => [one.series.keyword, one]))
-  const found = urlSwaps(history).filter(({ target }) => target === filters.target)
+  const own = history.series.filter(({ target }) => target === filters.target)
+  const found = urlSwaps({ ...history, series: own })
   if (found.length === 0) return empty(words.noRival)
   const distinguish = disambiguate(history.keywords)
   const order = found.flatMap(({ keyword }) => byKeyword.get(keyword) ?? [])
@@ -91,11 +95,11 @@ function competing({ history, statuses, filters }: View, open: OpenKeyword): HTM
   )
 }
 
-function ranking({ statuses, history, target }: View): HTMLElement {
+function ranking({ statuses, target }: View, found: readonly LandingPage[]): HTMLElement {
   const words = say.pages
   if (statuses.length === 0) return empty(noMatch)
   const byLink = new Map<string, KeywordStatus[]>()
-  for (const { link, status } of landingPages(statuses, history))
+  for (const { link, status } of found)
     if (link !== null) byLink.set(link, [...(byLink.get(link) ?? []), status])
   const all = [...byLink].map(([link, ranked]) => ({
     link,

@@ -1,4 +1,4 @@
-import { pagesOf, type SerpPair, serpPairs } from '../../../metrics/serps.ts'
+import { type SerpPair, samePage, serpPairs } from '../../../metrics/serps.ts'
 import { discoverCompetitors, type SiteShare, siteTrends } from '../../../metrics/site-shares.ts'
 import { volatility } from '../../../metrics/turnover.ts'
 import { trendLine } from '../chart/sparkline.ts'
@@ -9,25 +9,53 @@ import { type Column, figures, simpleTable } from '../table/simple-table.ts'
 import { metricText, withDelta } from '../text.ts'
 import type { View } from '../view.ts'
 import { jobLine } from './job-line.ts'
-import { empty, noMatch, note } from './section.ts'
+import { empty, note } from './section.ts'
 
 /** Sites in the list by share, and in that of sites that gain, at most. */
 const [mostSites, mostGaining] = [10, 6]
 /** A line needs as many days. */
 const leastDays = 3
 
-/** The sites with the largest share of the first ten results, and sites that gain and are not tracked. */
-export function siteShares({ history, data, asked }: View): HTMLElement {
-  const words = say.competitors
-  if (history.series.length === 0) return empty(noMatch)
-  const pairs = serpPairs(history, data.serps, asked)
-  if (pairs.length === 0) return empty(words.noSerps)
-  const isCompared = pairs.some(({ compared }) => compared !== null)
+/** The sites with the largest share of the first ten results, and sites that gain and are not tracked, in steps. */
+export function siteShares(view: View, place: HTMLElement): readonly (() => void)[] {
+  const { history, data, asked } = view
   const options = { history, curve: data.measure.curve }
-  // Without a day to compare with, shares are those of the last day.
-  const counted = isCompared ? pairs : pairs.map((pair) => ({ ...pair, compared: pair.current }))
-  const { sites, serps, weight } = discoverCompetitors(counted, options)
-  const trends = siteTrends(data.serps, options)
+  let pairs: readonly SerpPair[] = []
+  let shares: Shares | null = null
+  return [
+    () => {
+      pairs = serpPairs(history, data.serps, asked)
+      const isCompared = pairs.some(({ compared }) => compared !== null)
+      // Without a day to compare with, shares are those of the last day.
+      const counted = isCompared ? pairs : pairs.map((pair) => ({ ...pair, compared: pair.current }))
+      shares = { ...discoverCompetitors(counted, options), isCompared }
+    },
+    () => {
+      const trends = siteTrends(data.serps, options)
+      place.append(
+        shares === null || pairs.length === 0 ? empty(say.competitors.noSerps) : tables(view, shares, trends),
+      )
+    },
+    () => {
+      const turnover = shares?.isCompared ? turnoverNote(pairs, data.links) : null
+      if (turnover !== null) place.append(turnover)
+    },
+  ]
+}
+
+interface Shares extends ReturnType<typeof discoverCompetitors> {
+  /** Whether there is a day to compare with. */
+  readonly isCompared: boolean
+}
+
+function tables(
+  { history, data }: View,
+  { sites, serps, weight, isCompared }: Shares,
+  trends: ReturnType<typeof siteTrends>,
+): HTMLElement {
+  const words = say.competitors
+  // Clients have no job file.
+  const canAdd = data.presentation.audience === 'team'
   const line = jobLine()
   const byShare = sites
     .toSorted((a, b) => (b.share ?? 0) - (a.share ?? 0) || b.appearances - a.appearances)
@@ -59,12 +87,16 @@ export function siteShares({ history, data, asked }: View): HTMLElement {
           },
         ]),
     figures(words.inTopTen, ({ appearances }) => number(appearances), ' wide'),
-    {
-      title: '',
-      class: 'action',
-      cell: (one) => (one.targets.length > 0 ? null : line.button(nameOf(one))),
-      taken: [],
-    },
+    ...(canAdd
+      ? [
+          {
+            title: '',
+            class: 'action',
+            cell: (one: SiteShare) => (one.targets.length > 0 ? null : line.button(nameOf(one))),
+            taken: [],
+          },
+        ]
+      : []),
   ]
   const by = weight === 'volume' ? words.byVolume : words.sameWeight
   return html(
@@ -74,7 +106,6 @@ export function siteShares({ history, data, asked }: View): HTMLElement {
     gaining.length === 0 ? null : html('h4', '', words.gaining),
     gaining.length === 0 ? null : simpleTable(words.gaining, gaining, columns),
     line.element,
-    isCompared ? turnoverNote(pairs, data.links) : null,
     note(isCompared ? words.basisBoth(serps, by) : words.basis(serps, by)),
   )
 
@@ -88,7 +119,7 @@ export function siteShares({ history, data, asked }: View): HTMLElement {
 
 /** How many of the pages in the top 10 changed. */
 function turnoverNote(pairs: readonly SerpPair[], links: readonly string[]): HTMLElement | null {
-  const { value, numerator, denominator } = volatility(pairs, pagesOf(links))
+  const { value, numerator, denominator } = volatility(pairs, (link) => samePage(links[link] as string))
   if (value === null) return null
   return note(say.competitors.turnover(metricText('turnover', value), numerator, denominator))
 }

@@ -1,0 +1,95 @@
+import type { KeywordStatus } from '../../../history/keyword-status.ts'
+import { top } from '../../../metrics/distribution.ts'
+import { type HeadToHead, headToHead } from '../../../metrics/head-to-head.ts'
+import { pageMetrics } from '../../../metrics/index.ts'
+import { serpSharesOfVoice } from '../../../metrics/share-of-voice.ts'
+import { type PartSummary, partSummaries, statusesByTarget } from '../../../summary.ts'
+import { html } from '../dom.ts'
+import { capitalised, number } from '../format.ts'
+import { say } from '../language.ts'
+import { type Column, figures, simpleTable } from '../table/simple-table.ts'
+import { metricText, targetName, withDelta } from '../text.ts'
+import type { View } from '../view.ts'
+import { noValue } from './section.ts'
+
+interface Row extends PartSummary {
+  readonly target: number
+  /** Against the chosen target; null for itself. */
+  readonly rivalry: HeadToHead | null
+}
+
+/** The figures of all targets, the chosen one first: a step for each, and one that draws them. */
+export function targetFigures(view: View, place: HTMLElement): readonly (() => void)[] {
+  const { history, data, filters, parts } = view
+  const chosen = filters.target
+  const rows: Row[] = []
+  let byTarget: ReadonlyMap<number, readonly KeywordStatus[]> = new Map()
+  const others = history.targets.flatMap((_, target) => (target === chosen ? [] : [target]))
+  return [
+    () => {
+      byTarget = statusesByTarget(view.allTargets())
+    },
+    ...[chosen, ...others].map((target) => () => {
+      const own = byTarget.get(target) ?? []
+      const [part] = partSummaries(own, parts.slice(0, 1), data.measure)
+      const rivalry = target === chosen ? null : headToHead(own, byTarget.get(chosen) ?? [])
+      if (part !== undefined) rows.push({ ...part, target, rivalry })
+    }),
+    () => place.append(simpleTable(say.competitors.figuresLabel, rows, columnsOf(view, rows))),
+  ]
+}
+
+function columnsOf({ history, data, filters }: View, rows: readonly Row[]): readonly Column<Row>[] {
+  const words = say.competitors
+  const { targets } = history
+  const chosen = targets[filters.target]
+  const shown = data.serps.filter(({ day }) => day === history.days.length - 1)
+  const shares = serpSharesOfVoice(shown, targets.length, { history, curve: data.measure.curve })
+  const headlines = pageMetrics.filter(
+    ({ name, needs }) => needs === undefined || rows.some((one) => one.figures[name].value !== null),
+  )
+  return [
+    {
+      title: words.site,
+      cell: ({ target }) =>
+        targetName(history, target, targets[target]?.own ? null : html('span', 'badge', words.competitor)),
+      taken: ({ target }) => targets[target]?.label ?? '',
+    },
+    ...headlines.map(({ name, label, shortLabel = label }) =>
+      figures<Row>(
+        capitalised(shortLabel),
+        (one) => withDelta(name, one.figures[name].value, one.figures[name].cohort?.delta ?? null),
+        '',
+        (one) => one.figures[name].value,
+      ),
+    ),
+    ...(shown.length === 0
+      ? []
+      : [
+          figures<Row>(
+            words.topTenShare,
+            ({ target }) => metricText('serp_share_of_voice', shares.of(target).value),
+            ' wide',
+            ({ target }) => shares.of(target).value,
+          ),
+        ]),
+    ...([3, 10] as const).map((rank) =>
+      figures<Row>(words.top(rank), ({ distribution }) => number(top(distribution, rank))),
+    ),
+    figures<Row>(
+      words.checked,
+      ({ figures: { visibility } }) =>
+        words.ofKeywords(visibility.coverage.observed, visibility.coverage.expected),
+      ' wide',
+    ),
+    figures<Row>(chosen?.own ? words.beatsYou : words.beats(chosen?.label ?? ''), ({ rivalry }) => {
+      if (rivalry === null) return noValue(words.itself)
+      const { won, lost, tied, neither, undecided } = rivalry
+      return html(
+        'span',
+        { title: words.beatsNote(tied, neither, undecided) },
+        words.ofKeywords(won, won + lost),
+      )
+    }),
+  ]
+}
