@@ -8,6 +8,7 @@ import { filters } from './filters.ts'
 import { formats } from './formats.ts'
 import { header } from './header.ts'
 import { keyword } from './keyword.ts'
+import { keywords } from './keywords.ts'
 import { engineOfKind, kinds } from './kinds.ts'
 import { pages } from './pages.ts'
 import { period } from './period.ts'
@@ -30,6 +31,7 @@ export const english = {
   header,
   engineOfKind,
   keyword,
+  keywords,
   kinds,
   pages,
   period,

@@ -1,13 +1,18 @@
+import { valueRank } from '../../../cells.ts'
 import type { KeywordStatus } from '../../../history/keyword-status.ts'
-import type { Keyword } from '../../../history/rank-history.ts'
+import type { DayValue, Keyword } from '../../../history/rank-history.ts'
 import { bestRank } from '../../../metrics/best-rank.ts'
+import { clicksOf } from '../../../metrics/clicks.ts'
 import { rankingLink } from '../../../metrics/serps.ts'
+import { comparedDays } from '../../../summary.ts'
 import { spark } from '../chart/sparkline.ts'
 import { html, twoLines } from '../dom.ts'
-import { mediumDay, number, pathOf, shortDay } from '../format.ts'
+import { number, pathOf, shortDay } from '../format.ts'
+import { say } from '../language.ts'
 import { type GridView, grid } from '../table/grid.ts'
 import type { GridColumn } from '../table/simple-table.ts'
-import { changeMark, localeOf, rankMark } from '../text.ts'
+import type { TakenColumn } from '../table/take-away.ts'
+import { changeMark, localeOf, movementLabels, movementOf, rankMark } from '../text.ts'
 import type { View } from '../view.ts'
 import { noMatch, noValue } from './section.ts'
 
@@ -16,7 +21,13 @@ export type OpenKeyword = (status: KeywordStatus, all: readonly KeywordStatus[])
 /** Every keyword of the chosen target. */
 export function keywordTable(view: View, open: OpenKeyword): GridView<KeywordStatus> {
   const order = { by: 'rank', descending: false }
-  return grid<KeywordStatus>({ label: 'Keywords', columns: columnsOf(view), order, open, empty: noMatch })
+  return grid<KeywordStatus>({
+    label: say.keywords.label,
+    columns: columnsOf(view),
+    order,
+    open,
+    empty: noMatch,
+  })
 }
 
 /** A query with its locale, and its operation and tags if they are shown. */
@@ -26,8 +37,9 @@ export function keywordCell(
   tags: readonly string[] = [],
 ): HTMLElement {
   const { query, operation } = keyword
-  const about = [localeOf(keyword), withOperation ? operation : '', ...tags]
-  return twoLines(html('bdi', { title: query }, query), about.filter((part) => part !== '').join(' · '))
+  const about = [localeOf(keyword), withOperation ? operation : ''].filter((part) => part !== '')
+  const chips = tags.map((tag) => html('bdi', 'tag', tag))
+  return twoLines(html('bdi', { title: query }, query), html('span', 'tags', ...chips, about.join(' · ')))
 }
 
 /** Ranks first, then absent keywords by the checked depth. */
@@ -37,87 +49,168 @@ export function rankOrder(status: KeywordStatus | undefined): number | null {
   return state === 'absent' ? 1e6 + (depth ?? 0) : rank
 }
 
-function columnsOf({ history }: View): readonly GridColumn<KeywordStatus>[] {
-  const { days, links, keywords } = history
-  const last = days.length - 1
-  const severalOperations = new Set(keywords.map(({ operation }) => operation)).size > 1
-  const linkOf = ({ series }: KeywordStatus): string | null => {
-    const link = rankingLink(series, last)
-    return link === null ? null : (links[link] as string)
-  }
-  const volume: GridColumn<KeywordStatus> = {
-    key: 'volume',
-    title: 'Volume',
-    class: 'figure wide',
-    descends: true,
-    value: ({ keyword }) => keyword.volume,
-    cell: ({ keyword }) => (keyword.volume === null ? noValue('no volume given') : number(keyword.volume)),
-  }
+type KeywordColumn = GridColumn<KeywordStatus>
+
+function columnsOf(view: View): readonly KeywordColumn[] {
+  const { history } = view
+  const words = say.keywords
+  const { days, keywords } = history
+  const hasVolume = keywords.some(({ volume }) => volume !== null)
   return [
-    {
-      key: 'keyword',
-      title: 'Keyword',
-      class: 'keyword',
-      value: ({ keyword }) => keyword.query,
-      cell: ({ keyword }) => keywordCell(keyword, severalOperations, keyword.tags),
-    },
+    keywordColumn(keywords),
     {
       key: 'rank',
-      title: 'Rank',
+      title: words.rank,
       class: 'figure',
       value: rankOrder,
       cell: ({ current }) => rankMark(current),
+      taken: ({ current }) => takenRank(current),
     },
     {
       key: 'change',
-      title: 'Change',
+      title: words.change,
       class: 'figure',
       descends: true,
       value: changeOrder,
       cell: ({ change }) => changeMark(change),
+      taken: ({ change }) => change.change ?? movementLabels[movementOf(change)],
     },
-    {
-      key: 'before',
-      title: 'Before',
-      class: 'figure wide',
-      value: ({ baseline }) => baseline?.value.rank ?? null,
-      cell: ({ baseline }) =>
-        baseline === null
-          ? noValue('nothing to compare with')
-          : html('span', { title: mediumDay(days[baseline.day] as string) }, rankMark(baseline.value)),
-    },
+    beforeColumn(view),
     {
       key: 'trend',
-      title: 'Trend',
+      title: words.trend,
       class: 'trend',
       cell: ({ series }) =>
         spark(series.cells.map((cell) => (cell !== null && cell > 0 ? Math.trunc(cell) : null))),
+      taken: [],
     },
     {
       key: 'best',
-      title: 'Best',
+      title: words.best,
       class: 'figure wide',
       value: ({ series }) => bestRank(series.cells)?.rank ?? null,
       cell: ({ series }) => {
         const best = bestRank(series.cells)
-        if (best === null) return noValue('never ranked')
+        if (best === null) return noValue(words.neverRanked)
         return twoLines(html('span', '', number(best.rank)), shortDay(days[best.day] as string))
       },
+      taken: [
+        { title: words.best, of: ({ series }) => bestRank(series.cells)?.rank ?? null },
+        { title: words.bestDay, of: ({ series }) => dayAt(days, bestRank(series.cells)?.day) },
+      ],
     },
-    ...(keywords.some((keyword) => keyword.volume !== null) ? [volume] : []),
-    {
-      key: 'page',
-      title: 'Page',
-      class: 'page wide',
-      value: linkOf,
-      cell: (status) => {
-        const link = linkOf(status)
-        return link === null
-          ? noValue('no page ranks')
-          : html('bdi', { title: link, dir: 'ltr' }, pathOf(link))
-      },
-    },
+    ...(hasVolume ? [volumeColumn(), clicksColumn(view)] : []),
+    pageColumn(view),
   ]
+}
+
+function keywordColumn(keywords: readonly Keyword[]): KeywordColumn {
+  const words = say.keywords
+  const several = (of: (keyword: Keyword) => string): boolean => new Set(keywords.map(of)).size > 1
+  const operationOf = ({ operation }: Keyword): string => operation
+  const [hasOperations, hasTags] = [several(operationOf), keywords.some(({ tags }) => tags.length > 0)]
+  const taken = (title: string, of: (keyword: Keyword) => string): TakenColumn<KeywordStatus> => ({
+    title,
+    of: ({ keyword }) => of(keyword),
+  })
+  return {
+    key: 'keyword',
+    title: words.keyword,
+    class: 'keyword',
+    value: ({ keyword }) => keyword.query,
+    cell: ({ keyword }) => keywordCell(keyword, hasOperations, keyword.tags),
+    taken: [
+      taken(words.keyword, ({ query }) => query),
+      ...(several(localeOf) ? [taken(words.locale, localeOf)] : []),
+      ...(hasOperations ? [taken(words.operation, operationOf)] : []),
+      ...(hasTags ? [taken(words.tags, ({ tags }) => tags.join('; '))] : []),
+    ],
+  }
+}
+
+/** The compared day is the head of the column; below each rank where keywords have several. */
+function beforeColumn({ history, statuses }: View): KeywordColumn {
+  const words = say.keywords
+  const [day, ...others] = comparedDays(history, statuses)
+  const isOneDay = day !== undefined && others.length === 0
+  return {
+    key: 'before',
+    title: isOneDay ? words.on(shortDay(day)) : words.before,
+    class: 'figure wide',
+    value: ({ baseline }) => baseline?.value.rank ?? null,
+    cell: ({ baseline }) => {
+      if (baseline === null) return noValue(words.notCompared)
+      const rank = rankMark(baseline.value)
+      return isOneDay ? rank : twoLines(rank, shortDay(history.days[baseline.day] as string))
+    },
+    taken: [
+      { title: words.before, of: ({ baseline }) => (baseline === null ? null : takenRank(baseline.value)) },
+      { title: words.dayBefore, of: ({ baseline }) => dayAt(history.days, baseline?.day) },
+    ],
+  }
+}
+
+function volumeColumn(): KeywordColumn {
+  const words = say.keywords
+  return {
+    key: 'volume',
+    title: words.volume,
+    class: 'figure wide',
+    descends: true,
+    value: ({ keyword }) => keyword.volume,
+    cell: ({ keyword }) => (keyword.volume === null ? noValue(words.noVolume) : number(keyword.volume)),
+    taken: ({ keyword }) => keyword.volume,
+  }
+}
+
+/** The clicks a month by the curve of the report. */
+function clicksColumn({ data: { measure } }: View): KeywordColumn {
+  const words = say.keywords
+  const clicks = ({ keyword, current }: KeywordStatus): number | null =>
+    clicksOf(keyword, current, measure.curve)
+  return {
+    key: 'clicks',
+    title: words.clicks,
+    class: 'figure wide',
+    descends: true,
+    value: clicks,
+    cell: (status) => {
+      const own = clicks(status)
+      return own === null ? noValue(words.noClicks) : number(own)
+    },
+    taken: (status) => {
+      const own = clicks(status)
+      return own === null ? null : Math.round(own)
+    },
+  }
+}
+
+function pageColumn({ history: { days, links } }: View): KeywordColumn {
+  const words = say.keywords
+  const linkOf = ({ series }: KeywordStatus): string | null => {
+    const link = rankingLink(series, days.length - 1)
+    return link === null ? null : (links[link] as string)
+  }
+  return {
+    key: 'page',
+    title: words.page,
+    class: 'page wide',
+    value: linkOf,
+    cell: (status) => {
+      const link = linkOf(status)
+      return link === null ? noValue(words.noPage) : html('bdi', { title: link, dir: 'ltr' }, pathOf(link))
+    },
+    taken: linkOf,
+  }
+}
+
+/** A number where there is one: `>30` stays text. */
+function takenRank(value: DayValue): number | string {
+  return value.rank ?? valueRank(value)
+}
+
+function dayAt(days: readonly string[], place: number | undefined): string | null {
+  return place === undefined ? null : (days[place] ?? null)
 }
 
 /** The greatest gain first. A keyword that entered gained more than any that improved, one that left lost more than any other. */

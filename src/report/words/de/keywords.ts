@@ -1,0 +1,25 @@
+import type { Words } from '../en/index.ts'
+
+export const keywords: Words['keywords'] = {
+  label: 'Suchbegriffe',
+  keyword: 'Suchbegriff',
+  locale: 'Land und Sprache',
+  operation: 'Suchmaschine',
+  tags: 'Schlagworte',
+  rank: 'Rang',
+  change: 'Änderung',
+  before: 'Vorher',
+  on: (day) => `Am ${day}`,
+  dayBefore: 'Tag davor',
+  notCompared: 'nichts zum Vergleichen',
+  trend: 'Verlauf',
+  best: 'Bester',
+  bestDay: 'Bester am',
+  neverRanked: 'nie gefunden',
+  volume: 'Suchvolumen',
+  noVolume: 'kein Suchvolumen angegeben',
+  clicks: 'Klicks',
+  noClicks: 'nicht geschätzt',
+  page: 'Seite',
+  noPage: 'keine Seite gefunden',
+}
