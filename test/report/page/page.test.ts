@@ -436,7 +436,7 @@ describe.skipIf(chromium === undefined)(title, () => {
     ])
     expect((await visible('.moved button')).join(' ')).toMatch(/\d+\s+improved \d+\s+declined/)
     expect(await visible('#keywords thead th')).toEqual([
-      ...['Keyword', 'Rank', 'Change', 'Before', 'Trend', 'Best', 'Volume', 'Clicks'],
+      ...['Keyword', 'Rank', 'Change', 'On 13 Nov', 'Trend', 'Best', 'Volume', 'Clicks'],
     ])
     const cut = await page.evaluate(() => {
       const sheet = document.documentElement.clientWidth

@@ -3,8 +3,8 @@ import { counts } from './counts.ts'
 
 export const scorecards: Words['scorecards'] = {
   title: 'Aufschlüsselung',
-  lead: (day, compared) =>
-    `Die Werte vom ${day}${compared === '' ? '' : `, verglichen mit ${compared}`}. Wählen Sie eine Zeile, um nur ihre Suchbegriffe zu sehen, und noch einmal für alle.`,
+  lead: (day, compared) => `Die Werte vom ${day}${compared === '' ? '' : `, verglichen mit ${compared}`}.`,
+  hint: 'Wählen Sie eine Zeile, um nur ihre Suchbegriffe zu sehen, und noch einmal für alle.',
   by: { tag: 'Nach Schlagwort', locale: 'Nach Land und Sprache', engine: 'Nach Suchmaschine' },
   group: { tag: 'Schlagwort', locale: 'Land und Sprache', engine: 'Suchmaschine' },
   none: { tag: 'ohne Schlagwort', locale: 'nicht angegeben' },

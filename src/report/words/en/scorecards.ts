@@ -4,7 +4,8 @@ import { counts } from './counts.ts'
 export const scorecards = {
   title: 'Breakdown',
   lead: (day: string, compared: string) =>
-    `The figures of ${day}${compared === '' ? '' : `, compared with ${compared}`}. Select a row to see only its keywords, and again to see all.`,
+    `The figures of ${day}${compared === '' ? '' : `, compared with ${compared}`}.`,
+  hint: 'Select a row to see only its keywords, and again to see all.',
   by: { tag: 'By tag', locale: 'By country and language', engine: 'By search engine' },
   group: { tag: 'Tag', locale: 'Country and language', engine: 'Search engine' },
   none: { tag: 'no tag', locale: 'not set' },

@@ -38,7 +38,7 @@ export function keywordCell(
 ): HTMLElement {
   const { query, operation } = keyword
   const about = [localeOf(keyword), withOperation ? operation : ''].filter((part) => part !== '')
-  const chips = tags.map((tag) => html('bdi', 'tag', tag))
+  const chips = tags.map((tag) => html('span', { class: 'tag', dir: 'auto' }, tag))
   return twoLines(html('bdi', { title: query }, query), html('span', 'tags', ...chips, about.join(' · ')))
 }
 
@@ -87,7 +87,7 @@ function columnsOf(view: View): readonly KeywordColumn[] {
     {
       key: 'best',
       title: words.best,
-      class: 'figure wide',
+      class: 'figure dated wide',
       value: ({ series }) => bestRank(series.cells)?.rank ?? null,
       cell: ({ series }) => {
         const best = bestRank(series.cells)
@@ -136,7 +136,7 @@ function beforeColumn({ history, statuses }: View): KeywordColumn {
   return {
     key: 'before',
     title: isOneDay ? words.on(shortDay(day)) : words.before,
-    class: 'figure wide',
+    class: `figure wide${isOneDay ? '' : ' dated'}`,
     value: ({ baseline }) => baseline?.value.rank ?? null,
     cell: ({ baseline }) => {
       if (baseline === null) return noValue(words.notCompared)

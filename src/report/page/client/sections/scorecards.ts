@@ -33,7 +33,8 @@ export function scorecardSection(
 ): Scorecards | null {
   const tables = facets.flatMap((facet) => (facet.count(data) < 2 ? [] : [facetTable(facet, data, choose)]))
   if (tables.length === 0) return null
-  const lead = new Text()
+  const days = new Text()
+  const lead = html('span', '', days, html('span', 'only-screen', ` ${say.scorecards.hint}`))
   return {
     element: section(
       { id: 'breakdown', title: say.scorecards.title, lead },
@@ -41,7 +42,7 @@ export function scorecardSection(
     ),
     show: (view, compared) => {
       const last = view.history.days.at(-1)
-      lead.data = last === undefined ? '' : say.scorecards.lead(longDay(last), compared)
+      days.data = last === undefined ? '' : say.scorecards.lead(longDay(last), compared)
       for (const { show } of tables) show(view)
     },
   }
