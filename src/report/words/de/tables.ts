@@ -1,4 +1,5 @@
 import type { Words } from '../en/index.ts'
+import { counts } from './counts.ts'
 import { counted, formats } from './formats.ts'
 
 export const tables: Words['tables'] = {
@@ -13,4 +14,47 @@ export const tables: Words['tables'] = {
   more: (next, all) => `${formats.number(next)} weitere von ${counted(all, 'Zeile', 'Zeilen')}`,
   printed: (first, all) =>
     `Die ersten ${formats.number(first)} von ${counted(all, 'Zeile', 'Zeilen')}. Eine CSV-Datei der Seite hat alle.`,
+}
+
+export const keywords: Words['keywords'] = {
+  label: 'Suchbegriffe',
+  keyword: 'Suchbegriff',
+  locale: 'Land und Sprache',
+  operation: 'Suchmaschine',
+  tags: 'Schlagworte',
+  rank: 'Rang',
+  change: 'Änderung',
+  before: 'Vorher',
+  on: (day) => `Am ${day}`,
+  dayBefore: 'Tag davor',
+  notCompared: 'nichts zum Vergleichen',
+  trend: 'Verlauf',
+  best: 'Bester',
+  bestDay: 'Bester am',
+  neverRanked: 'nie gefunden',
+  volume: 'Suchvolumen',
+  noVolume: 'kein Suchvolumen angegeben',
+  clicks: 'Klicks',
+  noClicks: 'nicht geschätzt',
+  page: 'Seite',
+  noPage: 'keine Seite gefunden',
+}
+
+export const scorecards: Words['scorecards'] = {
+  title: 'Aufschlüsselung',
+  lead: (day, compared) => `Die Werte vom ${day}${compared === '' ? '' : `, verglichen mit ${compared}`}.`,
+  hint: 'Wählen Sie eine Zeile, um nur ihre Suchbegriffe zu sehen, und noch einmal für alle.',
+  by: { tag: 'Nach Schlagwort', locale: 'Nach Land und Sprache', engine: 'Nach Suchmaschine' },
+  group: { tag: 'Schlagwort', locale: 'Land und Sprache', engine: 'Suchmaschine' },
+  none: { tag: 'ohne Schlagwort', locale: 'nicht angegeben' },
+  keywords: 'Suchbegriffe',
+  visibility: 'Sichtbarkeit',
+  change: 'Änderung',
+  changeInPoints: 'Änderung (Punkte)',
+  trend: 'Verlauf',
+  shareOfVoice: 'Share of Voice',
+  average: 'Durchschnitt',
+  topTen: 'Top 10',
+  clicks: 'Klicks im Monat',
+  unchecked: (unchecked) => `${counts.keywords(unchecked)} nicht geprüft`,
 }

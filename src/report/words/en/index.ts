@@ -8,14 +8,12 @@ import { filters } from './filters.ts'
 import { formats } from './formats.ts'
 import { header } from './header.ts'
 import { keyword } from './keyword.ts'
-import { keywords } from './keywords.ts'
 import { engineOfKind, kinds } from './kinds.ts'
 import { pages } from './pages.ts'
 import { period } from './period.ts'
 import { portfolio } from './portfolio.ts'
-import { scorecards } from './scorecards.ts'
 import { serps } from './serps.ts'
-import { tables } from './tables.ts'
+import { keywords, scorecards, tables } from './tables.ts'
 
 /** Reports in English. A part of the report has a file; other languages have the same files. */
 export const english = {

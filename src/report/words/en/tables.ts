@@ -1,3 +1,4 @@
+import { counts } from './counts.ts'
 import { counted, formats } from './formats.ts'
 
 /** Tables, and what can be done with each. */
@@ -13,4 +14,50 @@ export const tables = {
   more: (next: number, all: number) => `${formats.number(next)} more of ${counted(all, 'row')}`,
   printed: (first: number, all: number) =>
     `The first ${formats.number(first)} of ${counted(all, 'row')}. A CSV file of the page has them all.`,
+}
+
+/** The table of all keywords. */
+export const keywords = {
+  label: 'Keywords',
+  keyword: 'Keyword',
+  locale: 'Locale',
+  operation: 'Engine',
+  tags: 'Tags',
+  rank: 'Rank',
+  change: 'Change',
+  before: 'Before',
+  on: (day: string) => `On ${day}`,
+  dayBefore: 'Day before',
+  notCompared: 'nothing to compare with',
+  trend: 'Trend',
+  best: 'Best',
+  bestDay: 'Best on',
+  neverRanked: 'never ranked',
+  volume: 'Volume',
+  noVolume: 'no volume given',
+  clicks: 'Clicks',
+  noClicks: 'not estimated',
+  page: 'Page',
+  noPage: 'no page ranks',
+}
+
+/** The figures of groups of keywords. */
+export const scorecards = {
+  title: 'Breakdown',
+  lead: (day: string, compared: string) =>
+    `The figures of ${day}${compared === '' ? '' : `, compared with ${compared}`}.`,
+  hint: 'Select a row to see only its keywords, and again to see all.',
+  by: { tag: 'By tag', locale: 'By country and language', engine: 'By search engine' },
+  group: { tag: 'Tag', locale: 'Country and language', engine: 'Search engine' },
+  none: { tag: 'no tag', locale: 'not set' },
+  keywords: 'Keywords',
+  visibility: 'Visibility',
+  change: 'Change',
+  changeInPoints: 'Change (points)',
+  trend: 'Trend',
+  shareOfVoice: 'Share of voice',
+  average: 'Average',
+  topTen: 'Top 10',
+  clicks: 'Clicks a month',
+  unchecked: (unchecked: number) => `${counts.keywords(unchecked)} not checked`,
 }
