@@ -8,10 +8,12 @@ export function sparkSigns(values: readonly (number | null)[]): string {
   const shown = values.slice(-most)
   const known = shown.filter((value) => value !== null)
   const [least, greatest] = [Math.min(...known), Math.max(...known)]
+  // All the same is in the middle, nothing at all at the bottom.
+  const flat = greatest === 0 ? 0 : 0.5
   return shown
     .map((value) => {
       if (value === null) return ' '
-      const place = greatest === least ? 0.5 : (value - least) / (greatest - least)
+      const place = greatest === least ? flat : (value - least) / (greatest - least)
       return heights[Math.round(place * (heights.length - 1))] as string
     })
     .join('')

@@ -3,7 +3,7 @@ import { escaped, html, type Markup } from '../../../output/markup.ts'
 import { inOrder, type PortfolioProblem, type PortfolioRow } from '../../formats/portfolio/row.ts'
 import { type Words, wordsOf } from '../../words/words.ts'
 import { type PageAssets, policy } from '../html.ts'
-import { instantText, problemList } from './parts.ts'
+import { instantParts, problemList } from './parts.ts'
 import { rowOf } from './table-row.ts'
 
 /** What the page shows: plain data of all jobs. */
@@ -74,8 +74,9 @@ function standing(rows: readonly PortfolioRow[], say: Words): string {
 }
 
 function account({ now, balance, spentThisMonth }: PortfolioPage, say: Words): string {
+  const { day, time } = instantParts(now, say)
   return [
-    say.portfolio.asOf(instantText(now, say)),
+    say.portfolio.asOf(`${day}, ${time}`),
     say.portfolio.spent(spentThisMonth),
     ...(balance === null ? [] : [say.portfolio.balance(balance.credits, balance.days)]),
   ].join(' · ')

@@ -2,10 +2,10 @@ import { html, type Markup } from '../../../output/markup.ts'
 import type { PortfolioProblem } from '../../formats/portfolio/row.ts'
 import type { Words } from '../../words/words.ts'
 
-/** An instant by the day and the minute: the page is read in several time zones. */
-export function instantText(at: number, say: Words): string {
+/** An instant as a day and a minute, in UTC: the page is read in several time zones. */
+export function instantParts(at: number, say: Words): { readonly day: string; readonly time: string } {
   const text = new Date(at).toISOString()
-  return `${say.mediumDay(text.slice(0, 10))}, ${text.slice(11, 16)} UTC`
+  return { day: say.mediumDay(text.slice(0, 10)), time: `${text.slice(11, 16)} UTC` }
 }
 
 /** Problems in their own words, which are English. */

@@ -2,7 +2,7 @@ import { html, type Markup } from '../../../output/markup.ts'
 import type { PortfolioFigure, PortfolioRanks, PortfolioRow } from '../../formats/portfolio/row.ts'
 import { sparkPoints, sparkSize } from '../../formats/portfolio/spark.ts'
 import type { Words } from '../../words/words.ts'
-import { instantText, problemList } from './parts.ts'
+import { instantParts, problemList } from './parts.ts'
 
 /** One client as a row: on narrow screens a card, whose cells carry the titles of their columns. */
 export function rowOf(row: PortfolioRow, say: Words): Markup {
@@ -11,7 +11,7 @@ export function rowOf(row: PortfolioRow, say: Words): Markup {
   return html`<tr role="row" class="${level ?? 'retired'}">
 ${clientCell(row, say)}
 ${figureCells(ranks, say)}
-<td role="cell" data-label="${columns.lastGood}" data-value="${lastGood === null ? '' : new Date(lastGood).toISOString()}">${lastGood === null ? never : instantText(lastGood, say)}</td>
+<td role="cell" data-label="${columns.lastGood}" data-value="${lastGood === null ? '' : new Date(lastGood).toISOString()}">${lastGood === null ? never : instant(lastGood, say)}</td>
 <td role="cell" class="number" data-label="${columns.spent}" data-value="${spentThisMonth}">${say.number(spentThisMonth)}</td>
 </tr>
 `
@@ -32,7 +32,9 @@ function clientCell({ name, job, level, problems, ranks, file }: PortfolioRow, s
 
 function figureCells(ranks: PortfolioRanks | null, say: Words): Markup {
   const { columns, noRanks, none, points, ofChecked } = say.portfolio
-  if (ranks === null) return html`<td role="cell" class="no-ranks" colspan="6">${noRanks}</td>`
+  // As many cells as the table has columns: rows are sorted by them.
+  if (ranks === null)
+    return html`<td role="cell" class="no-ranks">${noRanks}</td>${Array.from({ length: 5 }, () => html`<td role="cell"></td>`)}`
   const { visibility, averagePosition, topTen, clicks, compared, checked } = ranks
   const cells = [
     figureCell(columns.visibility, visibility, {
@@ -46,7 +48,12 @@ function figureCells(ranks: PortfolioRanks | null, say: Words): Markup {
   ]
   return html`${cells}
 <td role="cell" data-label="${columns.trend}">${spark(ranks, say)}</td>
-<td role="cell" data-label="${columns.compared}" data-value="${compared ?? ''}">${compared === null ? none : say.mediumDay(compared)}</td>`
+<td role="cell" data-label="${columns.compared}" class="day" data-value="${compared ?? ''}">${compared === null ? none : say.mediumDay(compared)}</td>`
+}
+
+function instant(at: number, say: Words): Markup {
+  const { day, time } = instantParts(at, say)
+  return html`<span class="day">${day}</span><span class="about-client">${time}</span>`
 }
 
 interface Written {
