@@ -73,6 +73,45 @@ export function shortUrl(url: Param): string {
   return url == null ? '' : String(url).replace(/^https?:\/\/(www\.)?/, '')
 }
 
+/** A link without its scheme, `www.` and last slash. */
+export function shortLink(link: string): string {
+  return readable(link.replace(/^https?:\/\/(www\.)?/i, '').replace(/\/$/, ''))
+}
+
+/**
+ * A link for display, with letters instead of percent codes. ASCII stays encoded, because it may separate or end parts of the
+ * link. Controls, spaces, direction marks and ignorable characters stay encoded, because they are invisible or change how the
+ * rest looks.
+ */
+export function readable(link: string): string {
+  return link.replace(/(?:%[0-9a-f]{2})+/gi, (codes) => {
+    try {
+      return [...decodeURIComponent(codes)].map((sign) => (isShown(sign) ? sign : encoded(sign))).join('')
+    } catch {
+      return codes
+    }
+  })
+}
+
+function isShown(sign: string): boolean {
+  return (
+    sign > '\u007f' &&
+    /[\p{L}\p{M}\p{N}\p{P}\p{S}]/u.test(sign) &&
+    !/\p{Default_Ignorable_Code_Point}/u.test(sign)
+  )
+}
+
+function encoded(sign: string): string {
+  const code = sign.charCodeAt(0)
+  return code > 0x7f ? encodeURIComponent(sign) : `%${code.toString(16).toUpperCase().padStart(2, '0')}`
+}
+
+/** The path of a link, with its query string. */
+export function pathOf(link: string): string {
+  const path = shortLink(link).replace(/^[^/?#]*/, '')
+  return path === '' ? '/' : path
+}
+
 /** Deepest rank of each height. All rows have the same scale, so that they can be compared and small moves stay small. */
 const heights = [
   [1, '█'],

@@ -41,7 +41,8 @@ export function headToHead(one: readonly KeywordStatus[], other: readonly Keywor
   return counts
 }
 
-function outcome(one: DayValue, other: DayValue): Outcome {
+/** How the first of two values of a keyword does against the other. */
+export function outcome(one: DayValue, other: DayValue): Outcome {
   if (one.state === 'unknown' || other.state === 'unknown') return 'undecided'
   if (one.rank !== null && other.rank !== null)
     return one.rank === other.rank ? 'tied' : one.rank < other.rank ? 'won' : 'lost'

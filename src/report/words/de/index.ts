@@ -6,10 +6,12 @@ import { competitors } from './competitors.ts'
 import { counts } from './counts.ts'
 import { email } from './email.ts'
 import { filters } from './filters.ts'
+import { findings } from './findings.ts'
 import { formats } from './formats.ts'
 import { header } from './header.ts'
 import { keyword } from './keyword.ts'
 import { engineOfKind, kinds } from './kinds.ts'
+import { nextActions } from './next-actions.ts'
 import { pages } from './pages.ts'
 import { period } from './period.ts'
 import { portfolio } from './portfolio.ts'
@@ -25,6 +27,8 @@ export const german: Words = {
   charts,
   competitors,
   counts,
+  nextActions,
+  findings,
   email,
   filters,
   header,

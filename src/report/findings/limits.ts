@@ -1,0 +1,27 @@
+import { daysBetween } from '../../model/time.ts'
+import type { Facts } from './facts.ts'
+import type { Finding } from './finding.ts'
+
+/** Fewer unknown keywords change no shown figure. */
+const leastUnknown = 0.01
+const leastAdded = 0.1
+const leastPartialDays = { days: 3, share: 0.1 }
+
+/** What the figures do not include, the gravest first. */
+export function limits(facts: Facts): readonly Finding[] {
+  const { own, span, compare } = facts
+  const all: Finding[] = []
+  const unknown = own.filter(({ current }) => current.state === 'unknown').length
+  if (unknown >= own.length * leastUnknown && unknown > 0)
+    all.push({ kind: 'not checked', unknown, keywords: own.length })
+  if (span === null) return all
+  const added = own.filter(({ baseline, change }) => baseline === null && change.movement === 'new').length
+  if (added > 0 && added >= own.length * leastAdded) all.push({ kind: 'added', added, keywords: own.length })
+  const days = facts.daily(facts.target).filter(({ day }) => day > span.day)
+  const partial = days.filter(({ isPartial, coverage }) => isPartial || coverage.observed === 0).length
+  if (partial >= leastPartialDays.days && partial >= days.length * leastPartialDays.share)
+    all.push({ kind: 'partial days', partial, days: days.length })
+  if (compare !== null && daysBetween(compare.day, span.day) !== 0)
+    all.push({ kind: 'other day', asked: compare.day, day: span.day })
+  return all
+}

@@ -1,0 +1,215 @@
+import { daysBetween } from '../../model/time.ts'
+import { headline, isKnownOnBothDays } from '../headline.ts'
+import type { KeywordStatus } from '../history/keyword-status.ts'
+import { hasClicks } from '../history/parts.ts'
+import { distribution, top } from '../metrics/distribution.ts'
+import { type Coverage, coverageOf } from '../metrics/figure.ts'
+import { type Facts, leadOf, leadOn, spanOf, targetOf, usualOf } from './facts.ts'
+import type { Finding, NoTrend, Trend } from './finding.ts'
+import { isNews, rankFloors, shareFloors } from './spread.ts'
+
+/** Changes of fewer keywords are those of single keywords, and are told as such. */
+export const leastKeywords = 5
+
+/** Below this the digits that are shown say nothing. */
+const leastShown = 0.0005
+
+/** Why there are no figures at all, and what there is instead; null where there are figures. */
+export function situation(facts: Facts): readonly Finding[] | null {
+  const { history, own, metric } = facts
+  const last = history.days.at(-1)
+  if (last === undefined) return [{ kind: 'not run' }]
+  if (history.targets.length === 0) return [{ kind: 'no targets' }]
+  if (own.length === 0) return [{ kind: 'no keywords' }]
+  const { observed, ranked } = checkedOf(own)
+  if (observed * 2 < own.length) {
+    const before = facts
+      .daily(facts.target)
+      .findLast(({ day, isPartial, coverage }) => day !== last && !isPartial && coverage.observed > 0)
+    const value = before === undefined ? null : leadOn(before, metric)
+    return [
+      {
+        kind: 'day not checked',
+        day: last,
+        checked: observed,
+        keywords: own.length,
+        last: before === undefined || value === null ? null : { day: before.day, metric, value },
+      },
+    ]
+  }
+  return ranked === 0 ? [nothingRanks(facts, observed)] : null
+}
+
+function nothingRanks({ own, span, metric }: Facts, keywords: number): Finding {
+  const depths = new Set(
+    own.flatMap(({ current }) => (current.state === 'absent' ? [current.absentDepth ?? 0] : [])),
+  )
+  const [depth = 0] = depths
+  const known = own.filter(isKnownOnBothDays)
+  return {
+    kind: 'nothing ranks',
+    metric,
+    keywords,
+    depth: depths.size === 1 && depth > 0 ? depth : null,
+    before: known.length === 0 ? null : known.filter(({ baseline }) => baseline.value.rank !== null).length,
+    span,
+  }
+}
+
+/** Each of a few keywords on its own. */
+export function keywordFindings(facts: Facts): readonly Finding[] {
+  const { own, history } = facts
+  const each = own.map((status): Finding => {
+    const { current, baseline, change, keyword, series } = status
+    const names = {
+      improved: 'up',
+      declined: 'down',
+      same: current.rank === null ? 'none' : 'same',
+      entered: 'entered',
+      left: 'left',
+      new: 'unknown',
+      unknown: 'unknown',
+    } as const
+    return {
+      kind: 'keyword',
+      keyword: series.keyword,
+      query: keyword.query,
+      rank: current.rank,
+      rankBefore: baseline?.value.rank ?? null,
+      depth: current.state === 'absent' ? current.absentDepth : null,
+      movement: names[change.movement],
+      span: spanOf([status], history.days),
+    }
+  })
+  return [...each, ...(facts.span === null && checkedOf(own).observed > 0 ? [{ kind: 'not compared', why: whyNone(facts) } as const] : [])]
+}
+
+/** The figure of the target that the report is about, with its change. */
+export function ownFinding(facts: Facts): Finding {
+  const { own, metric } = facts
+  const { value, delta, common } = leadOf(own, facts)
+  const usual = () => usualOf(facts.daily(facts.target), (day) => leadOn(day, metric))
+  const isLeadNews = (change: number) => isNews(change, usual(), shareFloors)
+  const of = nameOf(facts)
+  if (metric === 'cited') {
+    const { ranked, observed } = checkedOf(own)
+    const answers = delta === null ? null : Math.round(delta * common)
+    const trend = trendOf(facts, {
+      delta: answers,
+      common,
+      isNews: () => answers !== 0 && isLeadNews(delta ?? 0),
+    })
+    return { kind: 'cited answers', of, cited: ranked, answers: observed, trend }
+  }
+  if (value === null || value < leastShown) return lowRanks(facts)
+  return { kind: 'visibility', of, value, trend: trendOf(facts, { delta, common, isNews: isLeadNews }) }
+}
+
+function checkedOf(statuses: readonly KeywordStatus[]): Coverage {
+  return coverageOf(statuses.map(({ current }) => ({ value: current })))
+}
+
+/** The name of a target that is not one's own. */
+export function nameOf(facts: Facts): string | null {
+  const target = targetOf(facts)
+  return target === undefined || target.own ? null : target.label
+}
+
+function lowRanks(facts: Facts): Finding {
+  const { topTen } = topRanks(facts)
+  const { ranked, observed } = checkedOf(facts.own)
+  return {
+    kind: 'low ranks',
+    of: nameOf(facts),
+    topTen,
+    ranked,
+    keywords: observed,
+    ...averageOf(facts),
+  }
+}
+
+function averageOf(facts: Facts) {
+  const { own, measure } = facts
+  const { average_position: average } = headline(own, measure)
+  const usual = () => usualOf(facts.daily(facts.target), ({ figures }) => figures.average_position.value)
+  return {
+    average: average.value ?? 0,
+    trend: trendOf(facts, {
+      delta: average.cohort?.delta ?? null,
+      common: own.filter(isKnownOnBothDays).length,
+      isNews: (change) => isNews(change, usual(), rankFloors),
+    }),
+  }
+}
+
+function topRanks({ own }: Facts) {
+  const counts = distribution(own.map(({ current }) => current))
+  return { topThree: top(counts, 3), topTen: top(counts, 10) }
+}
+
+/** Where the keywords stand. It is always known, and it is no news. */
+export function standFindings(facts: Facts): readonly Finding[] {
+  if (facts.metric === 'cited') return []
+  const { observed, ranked } = checkedOf(facts.own)
+  if (ranked === 0) return []
+  const { topThree, topTen } = topRanks(facts)
+  return [
+    ...(topTen === 0 ? [] : [{ kind: 'top ranks', topThree, topTen, keywords: observed } as const]),
+    { kind: 'average', ...averageOf(facts) },
+  ]
+}
+
+interface Compared {
+  readonly delta: number | null
+  /** Keywords that were checked on both days. */
+  readonly common: number
+  readonly isNews: (delta: number) => boolean
+}
+
+/** A change as it may be told: only of enough keywords, and only if it is more than usual. */
+export function trendOf(facts: Facts, { delta, common, isNews }: Compared): Trend {
+  const { span, own } = facts
+  if (span === null || delta === null) return { state: 'none', why: whyNone(facts) }
+  const { observed } = checkedOf(own)
+  if (common < leastKeywords || common * 2 < observed)
+    return { state: 'none', why: { reason: 'few in common', common, keywords: observed, span } }
+  return isNews(delta) ? { state: 'moved', delta, span } : { state: 'steady', span }
+}
+
+function whyNone({ own, history, compare, span }: Facts): NoTrend {
+  const [first, last] = [firstDay(own, history.days), history.days.at(-1)]
+  if (span !== null) return { reason: 'not measured' }
+  if (first === undefined || first === last) return { reason: 'first day' }
+  if (compare === null) return { reason: 'not checked then', day: history.days.at(-2) ?? first }
+  return daysBetween(first, compare.day) < 0
+    ? { reason: 'history begins later', first }
+    : { reason: 'not checked then', day: compare.day }
+}
+
+/** The first day on which one of the keywords was checked. */
+function firstDay(statuses: readonly KeywordStatus[], days: readonly string[]): string | undefined {
+  const first = statuses.reduce((least, { series }) => {
+    const day = series.cells.findIndex((cell) => cell !== null && cell !== 0)
+    return day === -1 ? least : Math.min(least, day)
+  }, days.length)
+  return days[first]
+}
+
+/** Estimated clicks a month; nothing without volumes. */
+export function clicksFinding(facts: Facts): readonly Finding[] {
+  const { own, measure } = facts
+  const kind = own[0]?.keyword.kind
+  const { share_of_voice: share } = headline(own, measure)
+  if (kind === undefined || !hasClicks(kind) || share.denominator === 0) return []
+  const days = facts.daily(facts.target)
+  const { cohort } = share
+  const usual = usualOf(days, ({ figures }) => figures.share_of_voice.value)
+  const change = cohort === null ? null : cohort.now.numerator - cohort.before.numerator
+  if (share.numerator < 1 && Math.abs(change ?? 0) < 1) return []
+  const trend = trendOf(facts, {
+    delta: change,
+    common: own.filter(isKnownOnBothDays).length,
+    isNews: () => Math.abs(change ?? 0) >= 1 && isNews(cohort?.delta ?? 0, usual, shareFloors),
+  })
+  return [{ kind: 'clicks', clicks: share.numerator, trend }]
+}

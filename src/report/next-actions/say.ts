@@ -1,0 +1,63 @@
+import { pathOf, shortLink } from '../cells.ts'
+import { shortName } from '../findings/say.ts'
+import type { Words } from '../words/words.ts'
+import type { NextAction, Reason } from './action.ts'
+
+/**
+ * Why something should be done about a keyword: the strongest reason as a sentence, the others in short.
+ *
+ * @param mark makes a name or an address from outside harmless or sets it apart; unchanged by default
+ */
+export function reasonsOf(
+  { reasons: [first, ...others] }: Pick<NextAction, 'reasons'>,
+  { nextActions: say, list }: Words,
+  mark: (name: string) => string = (name) => name,
+): string {
+  const named = (name: string): string => mark(shortName(name))
+  const also = others.map((reason) => inShort(reason, named, say))
+  return also.length === 0
+    ? sentence(first, named, say)
+    : `${sentence(first, named, say)} ${say.also}${list(also)}.`
+}
+
+type Named = (name: string) => string
+
+function sentence(reason: Reason, named: Named, say: Words['nextActions']): string {
+  switch (reason.kind) {
+    case 'fell out':
+      return say.fellOut(reason.top, reason.from, reason.to)
+    case 'within reach':
+      return say.withinReach(reason.rank, reason.clicks)
+    case 'other page':
+      return say.otherPage(...pagesOf(reason.page, reason.intended, named))
+    case 'pages in turn':
+      return say.pagesInTurn(...pagesOf(...reason.pages, named), reason.swaps)
+    case 'passed':
+      return say.passed(named(reason.rival), reason.rank, reason.others)
+    case 'not cited':
+      return say.notCited(reason.rivals.map(named))
+  }
+}
+
+/** Two pages as short as they can be told from each other. */
+function pagesOf(one: string, other: string, named: Named): [string, string] {
+  const write = [pathOf, shortLink].find((short) => short(one) !== short(other)) ?? ((link: string) => link)
+  return [named(write(one)), named(write(other))]
+}
+
+function inShort(reason: Reason, named: Named, say: Words['nextActions']): string {
+  switch (reason.kind) {
+    case 'fell out':
+      return say.shortFellOut(reason.top)
+    case 'within reach':
+      return say.shortWithinReach
+    case 'other page':
+      return say.shortOtherPage
+    case 'pages in turn':
+      return say.shortPagesInTurn
+    case 'passed':
+      return say.shortPassed(named(reason.rival))
+    case 'not cited':
+      return say.shortNotCited(reason.rivals.map(named))
+  }
+}

@@ -1,0 +1,135 @@
+import type { Words } from '../en/index.ts'
+import { counts } from './counts.ts'
+import { formats } from './formats.ts'
+
+const { decimal, longDay, number, percent } = formats
+
+const points = (share: number) => `${decimal(Math.abs(share) * 100)} Punkte`
+const places = (ranks: number) =>
+  Math.abs(ranks) === 1 ? 'einen Platz' : `${number(Math.abs(ranks))} Plätze`
+const countedDays = 60
+const since = (days: number, day: string) =>
+  days === 1 ? 'seit dem Vortag' : days <= countedDays ? `in ${days} Tagen` : `seit dem ${longDay(day)}`
+const than = (days: number, day: string) =>
+  days === 1 ? 'als am Vortag' : days <= countedDays ? `als vor ${days} Tagen` : `als am ${longDay(day)}`
+const over = (days: number, day: string) =>
+  days === 1 || days > countedDays ? since(days, day) : `seit ${days} Tagen`
+const you = (of: string | null) => of ?? 'Ihnen'
+const quoted = (text: string) => `„${text}“`
+/** `80 Suchbegriffen`. */
+const keywordsDative = (keywords: number) => `${number(keywords)} Suchbegriff${keywords === 1 ? '' : 'en'}`
+const couldBe = (some: number) => (some === 1 ? 'konnte' : 'konnten')
+
+export const findings: Words['findings'] = {
+  quoted,
+  notRun: () => 'Der Auftrag ist noch nicht gelaufen, deshalb gibt es keine Zahlen.',
+  noTargets: () => 'Es wird keine Website beobachtet, deshalb gibt es keine Positionen.',
+  noKeywords: () => 'Kein Suchbegriff passt zu den Filtern.',
+  noneChecked: (keywords, day) =>
+    `Am ${longDay(day)} konnte keiner der ${counts.keywords(keywords)} geprüft werden.`,
+  fewChecked: (checked, keywords, day) =>
+    `Am ${longDay(day)} ${couldBe(checked)} nur ${number(checked)} von ${keywordsDative(keywords)} geprüft werden, zu wenige für Zahlen.`,
+  lastVisibility: (share, day) =>
+    `Am ${longDay(day)}, dem letzten Tag mit genügend Prüfungen, lag die Sichtbarkeit bei ${percent(share)}.`,
+  lastCited: (share, day) =>
+    `Am ${longDay(day)}, dem letzten Tag mit genügend Prüfungen, zitierten ${percent(share, 0)} der KI-Antworten die Website.`,
+  noLastDay: () => 'Auch davor gibt es keinen Tag mit genügend Prüfungen.',
+  nothingRanks: (keywords, depth) =>
+    keywords === 1
+      ? `Der Suchbegriff ist nicht ${depth === null ? 'unter den geprüften Ergebnissen' : `in den Top ${depth}`}.`
+      : `Keiner der ${counts.keywords(keywords)} ist ${depth === null ? 'unter den geprüften Ergebnissen' : `in den Top ${depth}`}.`,
+  rankedBefore: (before, days, day) => {
+    const then = days === 1 ? 'Am Vortag' : `Am ${longDay(day)}`
+    return before === 0
+      ? `${then} war es auch keiner.`
+      : `${then} ${before === 1 ? 'war es einer' : `waren es ${number(before)}`}.`
+  },
+  noneCited: (of, answers) =>
+    answers === 1
+      ? `Die KI-Antwort zitiert ${of ?? 'Sie'} nicht.`
+      : `Keine der ${number(answers)} KI-Antworten zitiert ${of ?? 'Sie'}.`,
+  citedBefore: (before, day) =>
+    before === 0
+      ? `Am ${longDay(day)} war es auch keine.`
+      : `Am ${longDay(day)} ${before === 1 ? 'war es eine' : `waren es ${number(before)}`}.`,
+  keywordAt: (query, rank) => `${quoted(query)} steht auf Platz ${rank}`,
+  keywordOut: (query, depth) =>
+    `${quoted(query)} ist nicht ${depth === null ? 'unter den geprüften Ergebnissen' : `in den Top ${depth}`}`,
+  keywordNotChecked: (query) => `${quoted(query)} konnte nicht geprüft werden.`,
+  keywordUp: (ranks, days, day) => `${places(ranks)} besser ${than(days, day)}`,
+  keywordDown: (ranks, days, day) => `${places(ranks)} schlechter ${than(days, day)}`,
+  keywordSame: (days, day) => `unverändert ${over(days, day)}`,
+  keywordEntered: (day) => `; am ${longDay(day)} war der Suchbegriff nicht dabei`,
+  keywordLeft: (rank, day) => `; am ${longDay(day)} war es Platz ${rank}`,
+  visibility: (of, share) =>
+    of === null ? `Sichtbarkeit ${percent(share)}` : `${of}: Sichtbarkeit ${percent(share)}`,
+  cited: (of, cited, answers) =>
+    answers === 1
+      ? `Die KI-Antwort zitiert ${of ?? 'Sie'}`
+      : `${number(cited)} von ${number(answers)} KI-Antworten ${cited === 1 ? 'zitiert' : 'zitieren'} ${of ?? 'Sie'}`,
+  clicks: (clicks) => `Etwa ${counts.clicks(Math.round(clicks))} im Monat`,
+  lowRanks: (of, topTen, ranked, keywords) =>
+    [
+      of === null ? '' : `${of}: `,
+      topTen === 0
+        ? `${of === null ? 'Kein' : 'kein'} Suchbegriff in den Top 10`
+        : `${number(topTen)} von ${keywordsDative(keywords)} in den Top 10`,
+      `, ${number(ranked - topTen)} von ${number(keywords)} dahinter.`,
+    ].join(''),
+  average: (rank) => `Durchschnittsposition ${decimal(rank)}`,
+  topRanks: (three, ten, keywords) =>
+    [
+      ten === keywords
+        ? `Alle ${counts.keywords(keywords)} in den Top 10`
+        : `${number(ten)} von ${keywordsDative(keywords)} in den Top 10`,
+      `, ${three === 0 ? 'keiner' : three === keywords ? 'und alle' : number(three)} in den Top 3.`,
+    ].join(''),
+  up: (share, days, day) => `plus ${points(share)} ${since(days, day)}`,
+  down: (share, days, day) => `minus ${points(share)} ${since(days, day)}`,
+  better: (ranks, days, day) => `um ${decimal(Math.abs(ranks))} besser ${than(days, day)}`,
+  worse: (ranks, days, day) => `um ${decimal(Math.abs(ranks))} schlechter ${than(days, day)}`,
+  more: (some, days, day) => `${number(Math.abs(some))} mehr ${than(days, day)}`,
+  fewer: (some, days, day) => `${number(Math.abs(some))} weniger ${than(days, day)}`,
+  steady: (days, day) => `stabil ${over(days, day)}`,
+  firstDay: () => 'Dies ist der erste Tag, deshalb gibt es noch keinen Vergleich.',
+  beginsLater: (first) => `Es gibt keinen Vergleich: Die ersten Zahlen sind vom ${longDay(first)}.`,
+  notCheckedThen: (day) => `Es gibt keinen Vergleich: Um den ${longDay(day)} wurde kein Suchbegriff geprüft.`,
+  fewInCommon: (common, keywords, day) =>
+    `Nur ${number(common)} von ${keywordsDative(keywords)} ${common === 1 ? 'lässt' : 'lassen'} sich mit dem ${longDay(day)} vergleichen, zu wenige für einen Trend.`,
+  rivalRose: (rival, delta, share) => `${rival} ist um ${points(delta)} auf ${percent(share)} gestiegen`,
+  rivalFell: (rival, delta, share) => `${rival} ist um ${points(delta)} auf ${percent(share)} gefallen`,
+  rivalAt: (rival, share) => `${rival}, stabil bei ${percent(share)},`,
+  isNowAhead: (of) => `liegt jetzt vor ${you(of)}`,
+  staysAhead: (of) => `liegt weiter vor ${you(of)}`,
+  isNowBehind: (of) => `liegt jetzt hinter ${you(of)}`,
+  staysBehind: (of) => `liegt weiter hinter ${you(of)}`,
+  isNowLevel: (of) => `liegt jetzt gleichauf mit ${you(of)}`,
+  staysLevel: (of) => `liegt weiter gleichauf mit ${you(of)}`,
+  and: ' und ',
+  areLevel: (of, rival, share) => `${rival} liegt mit ${percent(share)} gleichauf mit ${you(of)}.`,
+  rivalLeads: (_, rival, share) => `${rival} liegt mit ${percent(share)} vorn.`,
+  bestRival: (rival, rank) => `Bester Wettbewerber: ${rival} auf Platz ${rank}.`,
+  leads: (of, rival, share) =>
+    `${of === null ? 'Sie liegen' : `${of} liegt`} vorn; ${rival} folgt mit ${percent(share)}.`,
+  weakestTag: (tag, delta, share) =>
+    `Schwächstes Schlagwort: ${tag}, minus ${points(delta)} auf ${percent(share)}.`,
+  strongestTag: (tag, delta, share) =>
+    `Stärkstes Schlagwort: ${tag}, plus ${points(delta)} auf ${percent(share)}.`,
+  lowestTag: (tag, share) => `Das Schlagwort mit dem kleinsten Anteil ist ${tag}: ${percent(share)}.`,
+  cameIn: (top, query) => `${quoted(query)} ist neu in den Top ${top}.`,
+  fellOut: (top, query) => `${quoted(query)} ist aus den Top ${top} gefallen.`,
+  crossed: (top, entered, left) =>
+    left === 0
+      ? `${counts.keywords(entered)} neu in den Top ${top}.`
+      : entered === 0
+        ? `${counts.keywords(left)} aus den Top ${top} gefallen.`
+        : `${counts.keywords(entered)} neu in den Top ${top}, ${number(left)} herausgefallen.`,
+  notChecked: (unknown, keywords) =>
+    `${number(unknown)} von ${keywordsDative(keywords)} ${couldBe(unknown)} nicht geprüft werden.`,
+  added: (added, keywords) =>
+    `${number(added)} von ${keywordsDative(keywords)} ${added === 1 ? 'ist' : 'sind'} neu und nicht Teil der Veränderungen.`,
+  partialDays: (partial, days) =>
+    `An ${number(partial)} von ${number(days)} Tagen konnte weniger als die Hälfte der Suchbegriffe geprüft werden.`,
+  otherDay: (asked, day) =>
+    `Verglichen wird mit dem ${longDay(day)}, weil es vom ${longDay(asked)} keine Zahlen gibt.`,
+}

@@ -1,0 +1,140 @@
+import { counts } from './counts.ts'
+import { formats } from './formats.ts'
+
+const { decimal, longDay, number, percent } = formats
+
+/** `7.5 points`, of a share. */
+const points = (share: number) => `${decimal(Math.abs(share) * 100)} points`
+const places = (ranks: number) => (Math.abs(ranks) === 1 ? '1 place' : `${number(Math.abs(ranks))} places`)
+/** From here on a day says more than a number of days. */
+const countedDays = 60
+const since = (days: number, day: string) =>
+  days === 1 ? 'since the day before' : days <= countedDays ? `in ${days} days` : `since ${longDay(day)}`
+/** `more than 28 days before`. */
+const than = (days: number, day: string) =>
+  days === 1
+    ? 'than the day before'
+    : days <= countedDays
+      ? `than ${days} days before`
+      : `than on ${longDay(day)}`
+const over = (days: number, day: string) =>
+  days === 1 || days > countedDays ? since(days, day) : `over ${days} days`
+const you = (of: string | null) => of ?? 'you'
+const isAre = (of: string | null) => (of === null ? 'You are' : `${of} is`)
+const quoted = (text: string) => `“${text}”`
+
+/** Sentences above the figures. `of` names a target that is not the reader's own. */
+export const findings = {
+  quoted,
+  notRun: () => 'The job has not run yet, so there are no figures.',
+  noTargets: () => 'No website is tracked, so there is nothing to rank.',
+  noKeywords: () => 'No keyword matches the filters.',
+  noneChecked: (keywords: number, day: string) =>
+    `None of the ${counts.keywords(keywords)} could be checked on ${longDay(day)}.`,
+  fewChecked: (checked: number, keywords: number, day: string) =>
+    `Only ${number(checked)} of ${counts.keywords(keywords)} could be checked on ${longDay(day)}, too few for figures.`,
+  lastVisibility: (share: number, day: string) =>
+    `On ${longDay(day)}, the last day with enough of them, visibility was ${percent(share)}.`,
+  lastCited: (share: number, day: string) =>
+    `On ${longDay(day)}, the last day with enough of them, ${percent(share, 0)} of the AI answers cited the site.`,
+  noLastDay: () => 'There is no earlier day with enough of them either.',
+  nothingRanks: (keywords: number, depth: number | null) =>
+    `None of the ${counts.keywords(keywords)} ${depth === null ? 'was found in the checked results' : `is in the top ${depth}`}.`,
+  rankedBefore: (before: number, days: number, day: string) =>
+    before === 0
+      ? `None was ${days === 1 ? 'the day before' : `on ${longDay(day)}`} either.`
+      : `${days === 1 ? 'The day before' : `On ${longDay(day)}`}, ${before === 1 ? '1 was' : `${number(before)} were`}.`,
+  noneCited: (of: string | null, answers: number) =>
+    answers === 1
+      ? `The AI answer does not cite ${you(of)}.`
+      : `None of the ${number(answers)} AI answers cites ${you(of)}.`,
+  citedBefore: (before: number, day: string) =>
+    before === 0 ? `None did on ${longDay(day)} either.` : `On ${longDay(day)}, ${number(before)} did.`,
+  keywordAt: (query: string, rank: number) => `${quoted(query)} is at rank ${rank}`,
+  keywordOut: (query: string, depth: number | null) =>
+    `${quoted(query)} is not ${depth === null ? 'in the checked results' : `in the top ${depth}`}`,
+  keywordNotChecked: (query: string) => `${quoted(query)} could not be checked.`,
+  keywordUp: (ranks: number, days: number, day: string) => `up ${places(ranks)} ${since(days, day)}`,
+  keywordDown: (ranks: number, days: number, day: string) => `down ${places(ranks)} ${since(days, day)}`,
+  keywordSame: (days: number, day: string) => `unchanged ${since(days, day)}`,
+  keywordEntered: (day: string) => `; on ${longDay(day)} it was not found`,
+  keywordLeft: (rank: number, day: string) => `; on ${longDay(day)} it was at rank ${rank}`,
+  visibility: (of: string | null, share: number) =>
+    of === null ? `Visibility ${percent(share)}` : `${of}: visibility ${percent(share)}`,
+  cited: (of: string | null, cited: number, answers: number) =>
+    answers === 1
+      ? `The AI answer cites ${you(of)}`
+      : `${number(cited)} of ${number(answers)} AI answers ${cited === 1 ? 'cites' : 'cite'} ${you(of)}`,
+  /** The beginning of a sentence about a number of clicks. */
+  clicks: (clicks: number) => `About ${counts.clicks(Math.round(clicks))} a month`,
+  lowRanks: (of: string | null, topTen: number, ranked: number, keywords: number) =>
+    [
+      of === null ? '' : `${of}: `,
+      topTen === 0
+        ? `${of === null ? 'No' : 'no'} keyword is in the top 10`
+        : `${number(topTen)} of ${counts.keywords(keywords)} in the top 10`,
+      `, ${number(ranked - topTen)} of ${number(keywords)} rank below it.`,
+    ].join(''),
+  average: (rank: number) => `Average position ${decimal(rank)}`,
+  topRanks: (three: number, ten: number, keywords: number) =>
+    [
+      ten === keywords
+        ? `All ${counts.keywords(keywords)} are in the top 10`
+        : `${number(ten)} of ${counts.keywords(keywords)} ${ten === 1 ? 'is' : 'are'} in the top 10`,
+      `, ${three === 0 ? 'none' : three === keywords ? 'and all' : number(three)} in the top 3.`,
+    ].join(''),
+  up: (share: number, days: number, day: string) => `up ${points(share)} ${since(days, day)}`,
+  down: (share: number, days: number, day: string) => `down ${points(share)} ${since(days, day)}`,
+  better: (ranks: number, days: number, day: string) =>
+    `${decimal(Math.abs(ranks))} better ${than(days, day)}`,
+  worse: (ranks: number, days: number, day: string) => `${decimal(Math.abs(ranks))} worse ${than(days, day)}`,
+  more: (some: number, days: number, day: string) => `${number(Math.abs(some))} more ${than(days, day)}`,
+  fewer: (some: number, days: number, day: string) => `${number(Math.abs(some))} fewer ${than(days, day)}`,
+  steady: (days: number, day: string) => `steady ${over(days, day)}`,
+  firstDay: () => 'This is the first day, so there is nothing to compare with yet.',
+  beginsLater: (first: string) =>
+    `There is nothing to compare with: the first figures are of ${longDay(first)}.`,
+  notCheckedThen: (day: string) =>
+    `There is nothing to compare with: no keyword was checked around ${longDay(day)}.`,
+  fewInCommon: (common: number, keywords: number, day: string) =>
+    `Only ${number(common)} of ${counts.keywords(keywords)} can be compared with ${longDay(day)}, too few for a trend.`,
+  rivalRose: (rival: string, delta: number, share: number) =>
+    `${rival} rose ${points(delta)} to ${percent(share)}`,
+  rivalFell: (rival: string, delta: number, share: number) =>
+    `${rival} fell ${points(delta)} to ${percent(share)}`,
+  rivalAt: (rival: string, share: number) => `${rival}, steady at ${percent(share)},`,
+  isNowAhead: (of: string | null) => `is now ahead of ${you(of)}`,
+  staysAhead: (of: string | null) => `stays ahead of ${you(of)}`,
+  isNowBehind: (of: string | null) => `is now behind ${you(of)}`,
+  staysBehind: (of: string | null) => `stays behind ${you(of)}`,
+  isNowLevel: (of: string | null) => `is now level with ${you(of)}`,
+  staysLevel: (of: string | null) => `stays level with ${you(of)}`,
+  and: ' and ',
+  rivalLeads: (_: string | null, rival: string, share: number) => `${rival} leads with ${percent(share)}.`,
+  areLevel: (of: string | null, rival: string, share: number) =>
+    `${rival}, at ${percent(share)}, is level with ${you(of)}.`,
+  bestRival: (rival: string, rank: number) => `Best competitor: ${rival}, at rank ${rank}.`,
+  leads: (of: string | null, rival: string, share: number) =>
+    `${isAre(of)} in front; ${rival} follows with ${percent(share)}.`,
+  weakestTag: (tag: string, delta: number, share: number) =>
+    `Weakest tag: ${tag}, down ${points(delta)} to ${percent(share)}.`,
+  strongestTag: (tag: string, delta: number, share: number) =>
+    `Strongest tag: ${tag}, up ${points(delta)} to ${percent(share)}.`,
+  lowestTag: (tag: string, share: number) => `The tag with the lowest share is ${tag}: ${percent(share)}.`,
+  cameIn: (top: number, query: string) => `${quoted(query)} came into the top ${top}.`,
+  fellOut: (top: number, query: string) => `${quoted(query)} fell out of the top ${top}.`,
+  crossed: (top: number, entered: number, left: number) =>
+    left === 0
+      ? `${counts.keywords(entered)} came into the top ${top}.`
+      : entered === 0
+        ? `${counts.keywords(left)} fell out of the top ${top}.`
+        : `${counts.keywords(entered)} came into the top ${top}, ${number(left)} fell out.`,
+  notChecked: (unknown: number, keywords: number) =>
+    `${number(unknown)} of ${counts.keywords(keywords)} could not be checked.`,
+  added: (added: number, keywords: number) =>
+    `${number(added)} of ${counts.keywords(keywords)} ${added === 1 ? 'is' : 'are'} new and not part of the changes.`,
+  partialDays: (partial: number, days: number) =>
+    `On ${number(partial)} of ${counts.days(days)} less than half of the keywords could be checked.`,
+  otherDay: (asked: string, day: string) =>
+    `Compared with ${longDay(day)}, because there are no figures of ${longDay(asked)}.`,
+}
