@@ -31,7 +31,7 @@ function isOfFewKeywords({ history, own, metric }: Facts): boolean {
 
 function newsOf(facts: Facts): readonly Finding[] {
   const tags = tagsMoved(facts)
-  const clicks = clicksFinding(facts).filter((one) => one.kind === 'clicks' && one.trend.state === 'moved')
+  const clicks = clicksFinding(facts).filter(({ trend }) => trend.state === 'moved')
   return [...rivalMoved(facts), ...tags.slice(0, 1), ...crossings(facts), ...clicks, ...tags.slice(1)]
 }
 

@@ -1,7 +1,7 @@
 import { daysBetween } from '../../model/time.ts'
+import type { DailyFigures } from '../daily.ts'
 import { headline, isKnownOnBothDays } from '../headline.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
-import { hasClicks } from '../history/parts.ts'
 import { distribution, top } from '../metrics/distribution.ts'
 import { type Coverage, coverageOf } from '../metrics/figure.ts'
 import { type Facts, leadOf, leadOn, spanOf, targetOf, usualOf } from './facts.ts'
@@ -81,7 +81,12 @@ export function keywordFindings(facts: Facts): readonly Finding[] {
       span: spanOf([status], history.days),
     }
   })
-  return [...each, ...(facts.span === null && checkedOf(own).observed > 0 ? [{ kind: 'not compared', why: whyNone(facts) } as const] : [])]
+  return [
+    ...each,
+    ...(facts.span === null && checkedOf(own).observed > 0
+      ? [{ kind: 'not compared', why: whyNone(facts) } as const]
+      : []),
+  ]
 }
 
 /** The figure of the target that the report is about, with its change. */
@@ -196,20 +201,16 @@ function firstDay(statuses: readonly KeywordStatus[], days: readonly string[]): 
 }
 
 /** Estimated clicks a month; nothing without volumes. */
-export function clicksFinding(facts: Facts): readonly Finding[] {
-  const { own, measure } = facts
-  const kind = own[0]?.keyword.kind
-  const { share_of_voice: share } = headline(own, measure)
-  if (kind === undefined || !hasClicks(kind) || share.denominator === 0) return []
-  const days = facts.daily(facts.target)
-  const { cohort } = share
-  const usual = usualOf(days, ({ figures }) => figures.share_of_voice.value)
-  const change = cohort === null ? null : cohort.now.numerator - cohort.before.numerator
-  if (share.numerator < 1 && Math.abs(change ?? 0) < 1) return []
-  const trend = trendOf(facts, {
-    delta: change,
-    common: own.filter(isKnownOnBothDays).length,
-    isNews: () => Math.abs(change ?? 0) >= 1 && isNews(cohort?.delta ?? 0, usual, shareFloors),
-  })
-  return [{ kind: 'clicks', clicks: share.numerator, trend }]
+export function clicksFinding(facts: Facts): readonly (Finding & { readonly kind: 'clicks' })[] {
+  const { value, cohort } = headline(facts.own, facts.measure).clicks
+  const delta = cohort?.delta ?? null
+  if (value === null || (value < 1 && Math.abs(delta ?? 0) < 1)) return []
+  // For each keyword, because on days with fewer checked keywords there are fewer clicks.
+  const share = ({ figures, coverage }: DailyFigures) =>
+    figures.clicks.value === null || coverage.observed === 0 ? null : figures.clicks.value / coverage.observed
+  const common = facts.own.filter(isKnownOnBothDays).length
+  const usual = () => usualOf(facts.daily(facts.target), share)
+  const isMore = (change: number) =>
+    isNews(change / common, usual(), { shown: 1 / common, unknown: value / common / 10 })
+  return [{ kind: 'clicks', clicks: value, trend: trendOf(facts, { delta, common, isNews: isMore }) }]
 }

@@ -1,4 +1,3 @@
-import { addDays } from '../../../src/model/time.ts'
 import { defaultCurve } from '../../../src/report/ctr.ts'
 import { type Facts, factsOf } from '../../../src/report/findings/facts.ts'
 import type { ComparisonDay } from '../../../src/report/history/movement.ts'
@@ -8,7 +7,7 @@ import { type ASeries, aHistory } from '../metrics/history.ts'
 /** 29 days, so that the last one can be compared with the one four weeks before. */
 export const days = 29
 
-/** The value of every day, or of each: `then(4, 9)` is rank 4 until the day before the last one. */
+/** The value of every day, or of each: `turn(4, 9)` is rank 4 until the day before the last one. */
 export type Cells = DayCell | readonly DayCell[]
 
 /** Not among the first 30. */
@@ -16,7 +15,7 @@ export const out: DayCell = -31
 export const unknown: DayCell = 0
 
 /** One value until some days before the end, another one since. */
-export function then(before: DayCell, now: DayCell, since = 10, all = days): readonly DayCell[] {
+export function turn(before: DayCell, now: DayCell, since = 10, all = days): readonly DayCell[] {
   return Array.from({ length: all }, (_, day) => (day < all - since ? before : now))
 }
 
@@ -79,5 +78,3 @@ export function jobOf(job: AJob): Facts {
     measure: { curve: defaultCurve },
   })
 }
-
-export const dayAfter = (first: string, after: number): string => addDays(first, after)

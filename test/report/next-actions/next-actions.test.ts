@@ -1,0 +1,259 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { factsOf } from '../../../src/report/findings/facts.ts'
+import type { NextAction } from '../../../src/report/next-actions/action.ts'
+import { nextActions } from '../../../src/report/next-actions/find.ts'
+import { reasonsOf } from '../../../src/report/next-actions/say.ts'
+import type { Citation } from '../../../src/report/page/data.ts'
+import { wordsOf } from '../../../src/report/words/words.ts'
+import { testTable } from '../../support/test-table.ts'
+import { type AKeyword, jobOf, out, some, turn, unknown } from '../findings/job.ts'
+import { curve, histories, march } from '../metrics/history.ts'
+
+const links = ['https://acme.com/a', 'https://acme.com/b', 'https://www.acme.com/a?x=1']
+const answer = { kind: 'reference', operation: 'alpha.ai' } as const
+
+interface Case {
+  readonly keywords: readonly AKeyword[]
+  readonly cited?: readonly { readonly target: number; readonly indexes: readonly number[] }[]
+  readonly target?: string
+  readonly length?: number
+}
+
+function actionsOf({ cited, ...job }: Case): readonly NextAction[] {
+  const facts = jobOf({ ...job, links })
+  const { history } = facts
+  const last = history.days.length - 1
+  const references = history.keywords.flatMap((one, keyword) => (one.kind === 'reference' ? [keyword] : []))
+  const all = jobOf({ ...job, links, keywords: job.keywords.filter(({ kind }) => kind === 'reference') })
+  const citations = references.map(
+    (keyword): Citation => ({ keyword, day: last, references: 4, cited: cited ?? [] }),
+  )
+  const statuses = all.own.map((status, place) => ({
+    ...status,
+    series: { ...status.series, keyword: references[place] as number },
+  }))
+  return nextActions(facts, { statuses, citations })
+}
+
+const inWords = (all: readonly NextAction[], language: 'en' | 'de') =>
+  all.map((one) => {
+    const clicks = one.clicks === null ? '' : ` [${Math.round(one.clicks)}]`
+    return `${one.status.keyword.query}: ${reasonsOf(one, wordsOf(language))}${clicks}`
+  })
+
+type Situation = readonly [title: string, given: Case, english: readonly string[], german?: readonly string[]]
+
+const situations: readonly Situation[] = [
+  ['nothing moves', { keywords: some(3, { own: 1, volume: 100 }) }, []],
+  [
+    'a competitor',
+    { keywords: [{ own: turn(2, 9), rival: turn(1, 8), volume: 100 }], target: 'rival.com' },
+    [],
+  ],
+  ['the first day', { keywords: [{ own: 1, volume: 100 }], length: 1 }, []],
+  ['not known', { keywords: [{ own: turn(2, unknown), volume: 100 }] }, []],
+  [
+    'fell out of the top 3',
+    {
+      keywords: [
+        { own: turn(2, 3.5), volume: 100 },
+        { own: turn(1, 4), volume: 1000 },
+      ],
+    },
+    ['keyword 2: Fell out of the top 3: from rank 1 to 4. Also: within reach of the top 3. [205]'],
+    ['keyword 2: Aus den Top 3 gefallen: von Platz 1 auf 4. Außerdem: in Reichweite der Top 3. [205]'],
+  ],
+  [
+    'fell out of the top 10',
+    { keywords: [{ own: turn(7, 18), volume: 1000 }] },
+    ['keyword 1: Fell out of the top 10: from rank 7 to 18. [40]'],
+  ],
+  [
+    'fell out of the results',
+    { keywords: [{ own: turn(7, out), volume: 1000 }] },
+    ['keyword 1: Fell out of the top 10: from rank 7 to no longer found. [40]'],
+    ['keyword 1: Aus den Top 10 gefallen: von Platz 7 auf nicht mehr gefunden. [40]'],
+  ],
+  ['fell, but not out', { keywords: [{ own: turn(1, 3), volume: 1000 }] }, []],
+  ['fell below the top 10', { keywords: [{ own: turn(18, out), volume: 1000 }] }, []],
+  [
+    'without a volume',
+    { keywords: [{ own: turn(7, 18) }] },
+    ['keyword 1: Fell out of the top 10: from rank 7 to 18.'],
+  ],
+  [
+    'without a volume after those with one',
+    { keywords: [{ own: turn(1, 18) }, { own: turn(10, 18), volume: 10 }] },
+    [
+      'keyword 2: Fell out of the top 10: from rank 10 to 18. [0]',
+      'keyword 1: Fell out of the top 3: from rank 1 to 18.',
+    ],
+  ],
+  [
+    'within reach, with a volume only',
+    { keywords: [{ own: 4, volume: 1000 }, { own: 4 }, { own: 15, volume: 100 }, { own: 16, volume: 1000 }] },
+    [
+      'keyword 1: At rank 4; the top 3 would bring about 30 clicks a month more. [30]',
+      'keyword 3: At rank 15; the top 3 would bring about 11 clicks a month more. [11]',
+    ],
+    [
+      'keyword 1: Auf Platz 4; die Top 3 brächten etwa 30 Klicks im Monat mehr. [30]',
+      'keyword 3: Auf Platz 15; die Top 3 brächten etwa 11 Klicks im Monat mehr. [11]',
+    ],
+  ],
+  ['within reach for less than a click', { keywords: [{ own: 4, volume: 10 }] }, []],
+  [
+    'another page than intended',
+    { keywords: [{ own: 1, volume: 100, url: links[1] as string, links: [[0, 0]] }] },
+    ['keyword 1: /a ranks instead of /b. [28]'],
+    ['keyword 1: /a steht dort statt /b. [28]'],
+  ],
+  [
+    'the intended page',
+    { keywords: [{ own: 1, volume: 100, url: links[0] as string, links: [[0, 0]] }] },
+    [],
+  ],
+  [
+    'pages of other hosts',
+    { keywords: [{ own: 1, volume: 100, url: 'https://acme.de/a', links: [[0, 0]] }] },
+    ['keyword 1: acme.com/a ranks instead of acme.de/a. [28]'],
+  ],
+  [
+    'two pages in turn',
+    {
+      keywords: [
+        {
+          own: 2,
+          volume: 100,
+          links: [
+            [0, 0],
+            [5, 1],
+            [9, 0],
+            [12, 1],
+          ],
+        },
+      ],
+    },
+    ['keyword 1: Two of your pages rank in turn (2 changes): /b and /a. [16]'],
+    ['keyword 1: Zwei Ihrer Seiten wechseln sich ab (2 Wechsel): /b und /a. [16]'],
+  ],
+  [
+    'a page that changed once',
+    {
+      keywords: [
+        {
+          own: 2,
+          volume: 100,
+          links: [
+            [0, 0],
+            [5, 1],
+          ],
+        },
+      ],
+    },
+    [],
+  ],
+  [
+    'a competitor passed',
+    { keywords: [{ own: 3, rival: turn(5, 1), volume: 100 }] },
+    ['keyword 1: rival.com passed you and is at rank 1. [18]'],
+    ['keyword 1: rival.com hat Sie überholt und steht auf Platz 1. [18]'],
+  ],
+  [
+    'two competitors passed',
+    { keywords: [{ own: 3, rival: turn(5, 2), other: turn(8, 1), volume: 100 }] },
+    ['keyword 1: other.com passed you and is at rank 1; 1 more passed you too. [18]'],
+  ],
+  ['a competitor was ahead before', { keywords: [{ own: 3, rival: turn(2, 1), volume: 100 }] }, []],
+  ['a competitor passed far down', { keywords: [{ own: 28, rival: turn(out, 25), volume: 100 }] }, []],
+  [
+    'fell and was passed',
+    { keywords: [{ own: turn(2, 9), rival: 4, volume: 1000 }] },
+    [
+      'keyword 1: Fell out of the top 3: from rank 2 to 9. Also: within reach of the top 3 and rival.com passed you. [129]',
+    ],
+  ],
+  [
+    'an answer cites a competitor only',
+    { keywords: [{ ...answer, own: out, rival: 1, volume: 100 }], cited: [{ target: 1, indexes: [1] }] },
+    ['keyword 1: The AI answer cites rival.com and not you.'],
+    ['keyword 1: Die KI-Antwort zitiert rival.com, Sie aber nicht.'],
+  ],
+  [
+    'an answer cites both',
+    {
+      keywords: [{ ...answer, own: 1, rival: 1 }],
+      cited: [
+        { target: 0, indexes: [1] },
+        { target: 1, indexes: [2] },
+      ],
+    },
+    [],
+  ],
+  ['an answer cites none', { keywords: [{ ...answer, own: out, rival: out }] }, []],
+  [
+    'an answer to a keyword that has a row',
+    {
+      keywords: [
+        { query: 'oak desk', own: turn(7, 18), rival: 20, volume: 1000 },
+        { query: 'oak desk', ...answer, own: out, rival: 1 },
+      ],
+      cited: [{ target: 1, indexes: [1] }],
+    },
+    [
+      'oak desk: Fell out of the top 10: from rank 7 to 18. Also: the AI answer cites rival.com and not you. [40]',
+    ],
+  ],
+  [
+    'an answer elsewhere',
+    {
+      keywords: [
+        { query: 'oak desk', own: turn(7, 18), rival: 20, volume: 1000, params: { gl: 'us' } },
+        { query: 'oak desk', ...answer, own: out, rival: 1, params: { gl: 'de' } },
+      ],
+      cited: [{ target: 1, indexes: [1] }],
+    },
+    [
+      'oak desk: Fell out of the top 10: from rank 7 to 18. [40]',
+      'oak desk: The AI answer cites rival.com and not you.',
+    ],
+  ],
+]
+
+describe('what to do next', () => {
+  testTable(situations)('%s', (_, given, english, german) => {
+    const all = actionsOf(given)
+    expect(inWords(all, 'en')).toEqual(english)
+    if (german !== undefined) expect(inWords(all, 'de')).toEqual(german)
+  })
+
+  test('eight rows at most, the most clicks first', () => {
+    const keywords = Array.from({ length: 20 }, (_, place) => ({ own: 5, volume: 1000 * (1 + place) }))
+    const all = actionsOf({ keywords })
+    expect(all.map(({ status }) => status.keyword.volume)).toEqual(
+      [20, 19, 18, 17, 16, 15, 14, 13].map((thousands) => thousands * 1000),
+    )
+  })
+
+  test('any history gives at most eight rows without holes, a keyword once, the most clicks first', () => {
+    fc.assert(
+      fc.property(histories(undefined, { min: 1, max: 12 }), fc.option(fc.nat(12)), (history, back) => {
+        const compare =
+          back === null ? null : { day: march(Math.max(0, history.days.length - back)), tolerance: 3 }
+        const facts = factsOf(history, { target: 0, compare, measure: { curve } })
+        const all = nextActions(facts, { statuses: [], citations: [] })
+        expect(all.length).toBeLessThanOrEqual(8)
+        expect(new Set(all.map(({ status }) => status.series.keyword)).size).toBe(all.length)
+        const known = all.map(({ clicks }) => clicks ?? 0)
+        expect(known).toEqual(known.toSorted((a, b) => b - a))
+        for (const one of all)
+          for (const language of ['en', 'de'] as const) {
+            expect(reasonsOf(one, wordsOf(language))).not.toMatch(/NaN|undefined|null|Infinity|\s\s|\.\./)
+            expect(one.clicks ?? 0).toBeGreaterThanOrEqual(0)
+          }
+        expect(nextActions(facts, { statuses: [], citations: [] })).toEqual(all)
+      }),
+    )
+  })
+})
