@@ -34,8 +34,6 @@ export type Finding =
   | { readonly kind: 'partial days'; readonly partial: number; readonly days: number }
   | { readonly kind: 'other day'; readonly asked: string; readonly day: string }
 
-export type FindingKind = Finding['kind']
-
 /** The day that is compared with, and how many days it lies back. */
 export interface Span {
   readonly day: string

@@ -1,4 +1,4 @@
-import type { KeywordStatus } from '../history/keyword-status.ts'
+import type { KeywordStatus } from '../../history/keyword-status.ts'
 
 /** Why something should be done about a keyword. */
 export type Reason =

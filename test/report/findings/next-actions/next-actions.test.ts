@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { factsOf } from '../../../src/report/findings/facts.ts'
-import type { NextAction } from '../../../src/report/next-actions/action.ts'
-import { nextActions } from '../../../src/report/next-actions/find.ts'
-import { reasonsOf } from '../../../src/report/next-actions/say.ts'
-import type { Citation } from '../../../src/report/page/data.ts'
-import { wordsOf } from '../../../src/report/words/words.ts'
-import { testTable } from '../../support/test-table.ts'
-import { type AKeyword, jobOf, out, some, turn, unknown } from '../findings/job.ts'
-import { curve, histories, march } from '../metrics/history.ts'
+import { factsOf } from '../../../../src/report/findings/facts.ts'
+import type { NextAction } from '../../../../src/report/findings/next-actions/action.ts'
+import { nextActions } from '../../../../src/report/findings/next-actions/find.ts'
+import { reasonsOf } from '../../../../src/report/findings/next-actions/say.ts'
+import type { Citation } from '../../../../src/report/page/data.ts'
+import { wordsOf } from '../../../../src/report/words/words.ts'
+import { testTable } from '../../../support/test-table.ts'
+import { curve, histories, march } from '../../metrics/history.ts'
+import { type AKeyword, jobOf, out, some, turn, unknown } from '../job.ts'
 
 const links = ['https://acme.com/a', 'https://acme.com/b', 'https://www.acme.com/a?x=1']
 const answer = { kind: 'reference', operation: 'alpha.ai' } as const

@@ -1,6 +1,6 @@
-import { pathOf, shortLink } from '../cells.ts'
-import { shortName } from '../findings/say.ts'
-import type { Words } from '../words/words.ts'
+import { pathOf, shortLink } from '../../cells.ts'
+import type { Words } from '../../words/words.ts'
+import { shortName } from '../say.ts'
 import type { NextAction, Reason } from './action.ts'
 
 /**
