@@ -1,5 +1,5 @@
 import type { ResultKind } from '../../model/result.ts'
-import { kinds as kindLabels } from '../words/en/kinds.ts'
+import { kinds as kindLabels } from '../words/en/counts.ts'
 import type { Words } from '../words/words.ts'
 import type { Keyword, RankHistory } from './rank-history.ts'
 

@@ -8,3 +8,15 @@ export const counts: Words['counts'] = {
   days: (value) => counted(value, 'Tag', 'Tage'),
   clicks: (value) => counted(value, 'Klick', 'Klicks'),
 }
+
+export const kinds: Words['kinds'] = {
+  organic: 'Webergebnisse',
+  news: 'Nachrichten',
+  video: 'Videos',
+  image: 'Bilder',
+  reference: 'KI-Quellen',
+  suggestion: 'Vorschläge',
+  related: 'Verwandte Suchanfragen',
+}
+
+export const engineOfKind: Words['engineOfKind'] = (kind, letter) => `${kind}, Suchmaschine ${letter}`

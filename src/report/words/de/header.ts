@@ -41,3 +41,11 @@ export const header: Words['header'] = {
   notShown: (queries) => `Nicht gezeigt: ${keywords(queries)}, die nicht mehr abgefragt werden.`,
   selectKeyword: 'Wählen Sie einen Suchbegriff, um seinen Verlauf zu sehen.',
 }
+
+export const period: Words['period'] = {
+  range: (from, until) => `${from} bis ${until}`,
+  compared: (days) => `verglichen mit dem ${days}`,
+  notCompared: 'kein Vergleichstag',
+  nearest: 'oder dem nächsten geprüften Tag',
+  askedFor: (day, tolerance) => `gewünscht: ${day}, ±${tolerance}`,
+}
