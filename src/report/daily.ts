@@ -21,8 +21,7 @@ export interface DailyFigures {
   /** Keywords that were asked on this day or before. */
   readonly asked: number
   /**
-   * Whether some keywords were observed, but less than half of them: a run that failed or was stopped. Charts leave such a
-   * day out.
+   * Whether less than half of the asked keywords were observed: a run that failed or was stopped. Charts leave such a day out.
    */
   readonly isPartial: boolean
 }
@@ -251,6 +250,6 @@ function dayOf(day: string, asked: number, { counts, coverage, terms }: Sum): Da
     figures: Object.fromEntries(named) as Record<HeadlineName, Figure>,
     distribution: counts,
     asked,
-    isPartial: observed > 0 && observed * 2 < asked,
+    isPartial: observed * 2 < asked,
   }
 }

@@ -5,7 +5,8 @@ import { valueRank } from '../../../src/report/cells.ts'
 import { compare } from '../../../src/report/history/movement.ts'
 import { absentCell, dayValue, type Keyword, rankedCell } from '../../../src/report/history/rank-history.ts'
 import { timeAxis } from '../../../src/report/page/client/chart/frame.ts'
-import { pathOf, scaleFromZero, scaleOfRanks } from '../../../src/report/page/client/chart/line-chart.ts'
+import { pathOf } from '../../../src/report/page/client/chart/line-chart.ts'
+import { scaleFromZero, scaleOfRanks } from '../../../src/report/page/client/chart/scale.ts'
 import { filterLabels, filtersIn, hashOf, noFilters } from '../../../src/report/page/client/filters.ts'
 import {
   count,

@@ -126,6 +126,7 @@ function draw(data: PageData, root: HTMLElement): void {
     }
     showMovement()
     later.do([
+      ...first.steps,
       () => scorecards?.show(seen, comparedText(seen)),
       ...competitors(counted, open, main),
       () => main.append(serpFeatures(counted)),

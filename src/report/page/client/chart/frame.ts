@@ -1,5 +1,8 @@
 import { html, onWidth, svg } from '../dom.ts'
-import { longDay, month, shortDay } from '../format.ts'
+import { longDay } from '../format.ts'
+import { say } from '../language.ts'
+import { dayLabels } from './day-labels.ts'
+import type { Scale } from './scale.ts'
 
 /** A chart over days that is as wide as its place on the page. */
 export interface Frame {
@@ -14,6 +17,8 @@ export interface Frame {
   }
   /** The values of a day, for the box at the pointer. */
   tip(day: number): readonly TipRow[]
+  /** What else there is to say of a day, below its values. */
+  readonly about?: ((day: number) => readonly string[]) | undefined
 }
 
 export interface TipRow {
@@ -22,47 +27,79 @@ export interface TipRow {
   readonly value: string
 }
 
-/** The vertical axis: its values at the top and at the bottom, and the values with a label. */
-export interface Scale {
+/** Where a chart draws its marks. */
+export interface Plot {
+  readonly axis: TimeAxis
   readonly top: number
   readonly bottom: number
-  readonly ticks: readonly number[]
+  y(value: number): number
 }
 
-export interface ScaledChart extends Pick<Frame, 'label' | 'days' | 'tip'> {
+export interface ScaledChart extends Pick<Frame, 'label' | 'days' | 'tip' | 'about'> {
   readonly scale: Scale
   /** How the axis writes a value. */
   readonly format: (value: number) => string
   readonly height?: number
   /** Room above the first tick. */
   readonly top?: number
-  /** Room left of the plot. */
+  /** Room left and right of the plot. */
   readonly gutter?: number
+  readonly endGutter?: number
   /** Room between the plot and the names of the days. */
   readonly lanes?: number
   readonly axis?: (edges: Edges) => TimeAxis
-  draw(axis: TimeAxis, y: (value: number) => number, bottom: number): readonly SVGElement[]
+  draw(plot: Plot): readonly SVGElement[]
 }
+
+/** Room between the values and the origin of a scale that is cut. */
+const cutRoom = 24
 
 /** A chart with a vertical scale. The grid and the labels are drawn first, below the marks. */
 export function scaledChart(chart: ScaledChart): HTMLElement {
-  const { label, days, scale, format, height = 240, top = 10, gutter = 40, lanes = 0, draw, tip } = chart
+  const { days, scale, format, height = 240, top = 10, gutter = 40, lanes = 0, draw } = chart
   const bottom = height - 24 - lanes
+  const isCut = scale.cutFrom !== undefined
+  const isInverted = scale.top < scale.bottom
+  const [from, to] = [
+    top + (isCut && isInverted ? cutRoom : 0),
+    bottom - (isCut && !isInverted ? cutRoom : 0),
+  ]
   const y = (value: number): number =>
-    top + ((value - scale.top) / (scale.bottom - scale.top || 1)) * (bottom - top)
+    from + ((value - scale.top) / (scale.bottom - scale.top || 1)) * (to - from)
   return chartFrame({
-    label,
-    days,
+    ...chart,
     height,
-    tip,
     draw: (width) => {
-      const edges = { left: gutter, right: width - 10 }
+      const edges = { left: gutter, right: width - (chart.endGutter ?? 10) }
       const axis = chart.axis?.(edges) ?? timeAxis(days, edges)
       const grid = scale.ticks.map((tick) => gridLine(edges, y(tick), format(tick)))
-      const marks = [...grid, timeLabels(days, axis, height - 6), ...draw(axis, y, bottom)]
+      const cut = isCut ? [cutMark(edges, isInverted ? [top, 1] : [bottom, -1], format(scale.cutFrom))] : []
+      const marks = [...cut, ...grid, labelsBelow(days, axis, { width, y: height - 6 }), ...draw({ axis, y, top, bottom })]
       return { axis, marks, bottom: bottom + lanes }
     },
   })
+}
+
+function labelsBelow(
+  days: readonly string[],
+  axis: TimeAxis,
+  { width, y }: { readonly width: number; readonly y: number },
+): SVGElement {
+  const labels = dayLabels(days, axis, width).map(({ x, text, anchor }) =>
+    svg('text', { x: round(x), y, 'text-anchor': anchor }, text),
+  )
+  return svg('g', 'axis', ...labels)
+}
+
+/** The origin of a scale that is cut, and the sign of a break between it and the values. */
+function cutMark(
+  edges: Edges,
+  [at, inward]: readonly [at: number, inward: 1 | -1],
+  name: string,
+): SVGElement {
+  const middle = at + inward * (cutRoom / 2)
+  const zigzag = `M${edges.left - 5} ${middle - 3}l4 -4l4 8l4 -4M${edges.left - 5} ${middle + 3}l4 -4l4 8l4 -4`
+  return svg('g', 'cut', gridLine(edges, at, name), svg('path', { d: zigzag }))
 }
 
 /** A line across a chart, with its name left of it. */
@@ -77,13 +114,13 @@ export function gridLine({ left, right }: Edges, at: number, name: string): SVGE
 }
 
 /** Draws a chart, and shows the values of the day at the pointer or of the day that arrow keys went to. */
-export function chartFrame({ label, days, height, draw, tip }: Frame): HTMLElement {
+export function chartFrame({ label, days, height, draw, tip, about = () => [] }: Frame): HTMLElement {
   const drawing = svg('svg', { 'aria-hidden': 'true', height, class: 'chart' })
   const tipBox = html('div', { class: 'tip', hidden: true, 'aria-hidden': 'true' })
   const said = html('p', { class: 'sr-only', role: 'status' })
   const cursor = svg('line', { class: 'cursor', y1: 0, visibility: 'hidden' })
-  const role = { role: 'application', 'aria-roledescription': 'chart' }
-  const name = `${label} The arrow keys go from day to day.`
+  const role = { role: 'application', 'aria-roledescription': say.charts.chart }
+  const name = `${label} ${say.charts.arrowKeys}`
   const box = html('div', { class: 'plot', tabindex: 0, ...role, 'aria-label': name }, drawing, tipBox, said)
   let axis: TimeAxis | null = null
   let at: number | null = null
@@ -112,7 +149,7 @@ export function chartFrame({ label, days, height, draw, tip }: Frame): HTMLEleme
     event.preventDefault()
     show(Math.min(days.length - 1, Math.max(0, (at ?? (step < 0 ? days.length : -1)) + step)))
     const rows = tip(at as number).map((row) => `${row.label} ${row.value}`)
-    said.textContent = [longDay(days[at as number] as string), ...rows].join(', ')
+    said.textContent = [longDay(days[at as number] as string), ...rows, ...about(at as number)].join(', ')
   })
   return box
 
@@ -125,6 +162,7 @@ export function chartFrame({ label, days, height, draw, tip }: Frame): HTMLEleme
     tipBox.replaceChildren(
       html('p', '', longDay(days[day] as string)),
       html('dl', '', ...tip(day).map(tipRow)),
+      ...about(day).map((text) => html('p', 'event', html('bdi', '', text))),
     )
     tipBox.hidden = false
     const room = box.clientWidth
@@ -157,8 +195,6 @@ export interface TimeAxis extends Edges {
   nearest(x: number): number
 }
 
-const dayMs = 86_400_000
-
 /** The distance of days is their distance in time: a week without a run is a week wide. */
 export function timeAxis(days: readonly string[], { left, right }: Edges): TimeAxis {
   const times = days.map((day) => Date.parse(day))
@@ -174,46 +210,6 @@ export function timeAxis(days: readonly string[], { left, right }: Edges): TimeA
     nearest: (place) =>
       times.reduce((best, _, day) => (Math.abs(x(day) - place) < Math.abs(x(best) - place) ? day : best), 0),
   }
-}
-
-/** Width of the label of a day. */
-const labelWidth = 76
-
-/** Labels of days below a chart, as many as fit. */
-export function timeLabels(days: readonly string[], axis: TimeAxis, y: number): SVGElement {
-  const { left, right } = axis
-  const names = ticks(days, Math.max(1, Math.floor((right - left) / labelWidth))).map(({ at, text }) => {
-    const x = axis.xOf(at)
-    const anchor = x - left < labelWidth / 3 ? 'start' : right - x < labelWidth / 3 ? 'end' : 'middle'
-    return svg('text', { x: round(x), y, 'text-anchor': anchor }, text)
-  })
-  return svg('g', 'axis', ...names)
-}
-
-/** Labels at equal steps of days back from the last one, or at the first day of every few months. */
-function ticks(days: readonly string[], most: number): readonly { at: string; text: string }[] {
-  const [first, last] = [days[0], days.at(-1)]
-  if (first === undefined || last === undefined) return []
-  const span = Math.round((Date.parse(last) - Date.parse(first)) / dayMs)
-  const step = [1, 2, 7, 14, 28].find((one) => span / one + 1 <= most)
-  if (step !== undefined)
-    return Array.from({ length: Math.floor(span / step) + 1 }, (_, index) => {
-      const at = new Date(Date.parse(last) - index * step * dayMs).toISOString().slice(0, 10)
-      return { at, text: shortDay(at) }
-    })
-  const months = span / 30.4
-  const by = [1, 2, 3, 6, 12].find((one) => months / one + 1 <= most) ?? 24
-  return firstsOfMonths(first, last)
-    .filter((at) => (Number(at.slice(5, 7)) - 1) % by === 0)
-    .map((at) => ({ at, text: month(at) }))
-}
-
-function firstsOfMonths(first: string, last: string): readonly string[] {
-  const firsts: string[] = []
-  const at = new Date(`${first.slice(0, 7)}-01`)
-  for (; at.toISOString().slice(0, 10) <= last; at.setUTCMonth(at.getUTCMonth() + 1))
-    if (at.toISOString().slice(0, 10) >= first) firsts.push(at.toISOString().slice(0, 10))
-  return firsts
 }
 
 /** Rounds a coordinate to a tenth of a pixel. */

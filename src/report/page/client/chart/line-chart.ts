@@ -1,14 +1,6 @@
 import { svg } from '../dom.ts'
-import {
-  legend,
-  lineLook,
-  lineSample,
-  round,
-  type Scale,
-  type ScaledChart,
-  scaledChart,
-  type TimeAxis,
-} from './frame.ts'
+import { endGutter, endLabels } from './end-labels.ts'
+import { legend, lineLook, lineSample, type Plot, round, type ScaledChart, scaledChart } from './frame.ts'
 
 export interface Line {
   readonly label: string
@@ -20,27 +12,35 @@ export interface Line {
   readonly main: boolean
 }
 
-export interface LineChart extends Omit<ScaledChart, 'axis' | 'draw' | 'tip'> {
+export interface LineChart extends Omit<ScaledChart, 'axis' | 'draw' | 'tip' | 'endGutter'> {
   readonly lines: readonly Line[]
   /** Writes the value of a day, if more exactly than the axis. */
-  readonly exact?: (value: number) => string
+  readonly exact?: (value: number, line: Line, day: number) => string
   /** The text for a day without a value. */
   readonly missing: (line: Line, day: number) => string
+  /** Writes the last value of each line at its end. */
+  readonly ends?: (value: number) => string
+  /** Drawn below the lines. */
+  readonly ground?: ScaledChart['draw']
   /** Drawn over the lines, and in the lanes below them. */
   readonly marks?: ScaledChart['draw']
 }
 
 /** Lines over days, the main one above the others. A day without a value is a gap in the line. */
 export function lineChart(chart: LineChart): HTMLElement {
-  const { days, lines, format, exact = format, missing, marks } = chart
+  const { days, lines, format, exact = format, missing, ends, ground, marks } = chart
   return scaledChart({
     ...chart,
-    draw: (axis, y, bottom) => {
+    ...(ends === undefined ? {} : { endGutter }),
+    draw: (plot) => {
+      const { axis } = plot
       const roomy = (axis.right - axis.left) / days.length >= 9
       const mainLast = lines.toSorted((a, b) => Number(a.main) - Number(b.main))
       return [
-        ...mainLast.flatMap((line) => drawn(line, axis, y, roomy && line.main)),
-        ...(marks?.(axis, y, bottom) ?? []),
+        ...(ground?.(plot) ?? []),
+        ...mainLast.flatMap((line) => drawn(line, plot, roomy && line.main)),
+        ...(ends === undefined ? [] : endsOf(mainLast, plot, ends)),
+        ...(marks?.(plot) ?? []),
       ]
     },
     tip: (day) =>
@@ -49,10 +49,23 @@ export function lineChart(chart: LineChart): HTMLElement {
         return {
           sample: lineSample(line.target),
           label: line.label,
-          value: value === null ? missing(line, day) : exact(value),
+          value: value === null ? missing(line, day) : exact(value, line, day),
         }
       }),
   })
+}
+
+function endsOf(
+  lines: readonly Line[],
+  { axis, y, top, bottom }: Plot,
+  write: (value: number) => string,
+): readonly SVGElement[] {
+  const ends = lines.flatMap(({ values, target, main }) => {
+    const day = values.findLastIndex((value) => value !== null)
+    const value = values[day] ?? null
+    return value === null ? [] : [{ target, main, x: axis.x(day), y: y(value), text: write(value) }]
+  })
+  return endLabels(ends, { right: axis.right, top, bottom })
 }
 
 export function lineLegend(lines: readonly Line[]): HTMLElement {
@@ -65,8 +78,7 @@ function mainFirst(lines: readonly Line[]): readonly Line[] {
 
 function drawn(
   { values, target, main }: Line,
-  { x }: TimeAxis,
-  y: (value: number) => number,
+  { axis: { x }, y }: Plot,
   dots: boolean,
 ): readonly SVGElement[] {
   const look = lineLook(target)
@@ -94,38 +106,4 @@ export function pathOf(
     open = value !== null
   })
   return path
-}
-
-const roundSteps = [1, 2, 2.5, 3, 4, 5, 10]
-
-/** A scale from 0 to a round number just above the largest value, in three to five steps. */
-export function scaleFromZero(values: readonly (number | null)[], { whole = false } = {}): Scale {
-  const most = Math.max(0, ...values.map((value) => value ?? 0)) || (whole ? 3 : 1)
-  const power = 10 ** Math.floor(Math.log10(most / 4))
-  const fitting = roundSteps
-    .map((one) => one * power)
-    .filter((step) => !whole || Number.isInteger(step))
-    .map((step) => ({ step, steps: Math.ceil(most / step - 1e-9) }))
-    .filter(({ steps }) => steps <= 5)
-  const { step, steps } = fitting.reduce(
-    (best, one) => (one.step * one.steps < best.step * best.steps ? one : best),
-    fitting[0] ?? { step: 1, steps: Math.max(1, Math.ceil(most)) },
-  )
-  return {
-    top: steps * step,
-    bottom: 0,
-    ticks: Array.from({ length: steps + 1 }, (_, index) => index * step),
-  }
-}
-
-/** A scale of ranks, with rank 1 at the top and the deepest rank at the bottom. */
-export function scaleOfRanks(values: readonly (number | null)[]): Scale {
-  const deepest = Math.max(10, ...values.map((value) => value ?? 0))
-  const step = [5, 10, 20, 50, 100, 200].find((one) => deepest / one <= 5) ?? 500
-  const bottom = Math.ceil(deepest / step) * step
-  return {
-    top: 1,
-    bottom,
-    ticks: [1, ...Array.from({ length: bottom / step }, (_, index) => (index + 1) * step)],
-  }
 }

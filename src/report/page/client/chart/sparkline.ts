@@ -26,7 +26,10 @@ export function spark(ranks: readonly (number | null)[]): SVGElement {
   return line
 }
 
-/** The trend of a figure, as wide as its card; inverted if lower values are better. */
+/** Of the largest value; a smaller change fills less than the height. */
+const leastSpread = 0.1
+
+/** The trend of a figure, as wide as its card, with a dot on the last value; inverted if lower values are better. */
 export function trendLine(values: readonly (number | null)[], inverted: boolean): SVGElement {
   const [width, height] = [200, 32]
   const stretch = { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none' }
@@ -34,12 +37,16 @@ export function trendLine(values: readonly (number | null)[], inverted: boolean)
   const known = values.filter((value) => value !== null)
   if (known.length < 2) return line
   const [least, most] = [Math.min(...known), Math.max(...known)]
+  const spread = Math.max(most - least, Math.abs(most) * leastSpread) || 1
+  const middle = (least + most) / 2
   const y = (value: number): number => {
-    if (least === most) return height / 2
-    const rise = ((value - least) / (most - least)) * (height - 2 * edge)
-    return inverted ? edge + rise : height - edge - rise
+    const rise = ((value - middle) / spread) * (height - 2 * edge)
+    return height / 2 + (inverted ? rise : -rise)
   }
   const x = (day: number): number => (day / (values.length - 1)) * width
-  line.append(svg('path', { d: pathOf(values, x, y) }))
+  const last = values.findLastIndex((value) => value !== null)
+  // A line without length has round ends: a dot that does not stretch with the drawing.
+  const dot = `M${round(x(last))} ${round(y(values[last] as number))}h0`
+  line.append(svg('path', { d: pathOf(values, x, y) }), svg('path', { class: 'last', d: dot }))
   return line
 }

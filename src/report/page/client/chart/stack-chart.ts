@@ -1,7 +1,8 @@
 import { svg } from '../dom.ts'
 import { number } from '../format.ts'
+import { stripes } from './events.ts'
 import { bandSample, legend, round, scaledChart, timeAxis } from './frame.ts'
-import { scaleFromZero } from './line-chart.ts'
+import { scaleFromZero } from './scale.ts'
 
 export interface Band {
   readonly label: string
@@ -18,13 +19,14 @@ export function stackChart(label: string, days: readonly string[], bands: readon
     days,
     scale: scaleFromZero(heights, { whole: true }),
     format: number,
+    height: 300,
     axis: ({ left, right }) => {
       const slot = (right - left) / spanOf(days)
       bar = Math.max(1, Math.min(28, slot - Math.min(2, slot * 0.25)))
       return timeAxis(days, { left: left + slot / 2, right: right - slot / 2 })
     },
-    draw: ({ x }, y) => [
-      hatching(),
+    draw: ({ axis: { x }, y }) => [
+      stripes('hatch'),
       ...bands.map((_, band) => {
         // All pieces of a band are one path, so that a year of days has few elements.
         const pieces = days.map((_, day) => {
@@ -48,21 +50,6 @@ function countBelow(bands: readonly Band[], day: number): number {
 
 function spanOf(days: readonly string[]): number {
   return Math.max(1, (Date.parse(days.at(-1) ?? '') - Date.parse(days[0] ?? '')) / 86_400_000 + 1 || 1)
-}
-
-/** The pattern for unknown keywords, so that they differ from others without colour. */
-function hatching(): SVGElement {
-  const size = { width: 5, height: 5 }
-  return svg(
-    'defs',
-    '',
-    svg(
-      'pattern',
-      { id: 'hatch', ...size, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' },
-      svg('rect', { ...size, class: 'hatch-ground' }),
-      svg('line', { x1: 0, x2: 0, y1: 0, y2: 5, class: 'hatch-line' }),
-    ),
-  )
 }
 
 export function bandLegend(bands: readonly Band[]): HTMLElement {

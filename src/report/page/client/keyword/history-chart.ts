@@ -1,10 +1,13 @@
 import { type KeywordStatus, valueOn } from '../../../history/keyword-status.ts'
 import type { DayValue } from '../../../history/rank-history.ts'
 import { bestRank } from '../../../metrics/best-rank.ts'
-import { gridLine, round, type TimeAxis } from '../chart/frame.ts'
-import { type Line, lineChart, lineLegend, scaleOfRanks } from '../chart/line-chart.ts'
+import { eventMarks, eventsWithin, eventTexts, markerRow, notesList } from '../chart/events.ts'
+import { gridLine, type Plot, round, type TimeAxis } from '../chart/frame.ts'
+import { type Line, lineChart, lineLegend } from '../chart/line-chart.ts'
+import { scaleOfRanks } from '../chart/scale.ts'
 import { html, svg } from '../dom.ts'
 import { number } from '../format.ts'
+import { say } from '../language.ts'
 import { figure } from '../sections/section.ts'
 import { rankText } from '../text.ts'
 import type { View } from '../view.ts'
@@ -21,8 +24,11 @@ export function historyChart(
   status: KeywordStatus,
   rivals: readonly KeywordStatus[],
 ): HTMLElement {
-  const { history } = view
+  const { history, data } = view
   const { days, targets } = history
+  const { baseline } = status
+  const compared = baseline === null ? null : (days[baseline.day] ?? null)
+  const events = eventsWithin(days, { notes: data.presentation.notes, compared })
   const values = days.map((_, day) => valueOn(status.series, day))
   const lines: readonly Line[] = rivals.map(({ series }) => ({
     label: targets[series.target]?.label ?? '',
@@ -32,7 +38,7 @@ export function historyChart(
   }))
   const seriesOf = (line: Line) => rivals.find(({ series }) => series.target === line.target)?.series
   const chart = lineChart({
-    label: `Rank of ${view.target.label} for ${status.keyword.query} on ${days.length} days.`,
+    label: say.charts.history(view.target.label, status.keyword.query, days.length),
     days,
     lines,
     scale: scaleOfRanks(lines.flatMap((line) => line.values)),
@@ -40,42 +46,33 @@ export function historyChart(
     missing: (line, day) => {
       const series = seriesOf(line)
       const value = series === undefined ? null : valueOn(series, day)
-      return value === null ? 'not checked' : rankText(value)
+      return value === null ? say.charts.notChecked : rankText(value)
     },
     height: 310,
-    top: 24,
+    top: events.notes.length === 0 ? 24 : 24 + markerRow,
     gutter: historyGutter,
     lanes: 2 * lane + 6,
-    marks: (axis, y, bottom) => [
-      ...bestMark(status, axis, y),
-      ...estimatedMarks(values, axis, y),
-      ...laneMarks(values, axis, bottom),
+    marks: (plot) => [
+      ...eventMarks(events, plot),
+      ...bestMark(status, plot),
+      ...estimatedMarks(values, plot),
+      ...laneMarks(values, plot.axis, plot.bottom),
     ],
+    about: (day) => eventTexts(days, day, events),
   })
-  return figure(chart, lineLegend(lines), html('p', 'key', key))
+  return figure(chart, lineLegend(lines), html('p', 'key', say.charts.historyKey), notesList(events))
 }
 
-const key =
-  'A gap is a day without a rank. ×: not found in the checked results. ?: not known. Hollow circle: estimated.'
-
-function bestMark(
-  { series }: KeywordStatus,
-  axis: TimeAxis,
-  y: (rank: number) => number,
-): readonly SVGElement[] {
+function bestMark({ series }: KeywordStatus, { axis, y }: Plot): readonly SVGElement[] {
   const best = bestRank(series.cells)
   if (best === null) return []
   const [cx, cy] = [round(axis.x(best.day)), round(y(best.rank))]
   const late = axis.right - cx < 60
   const place = { x: cx + (late ? -4 : 4), y: cy - 9, 'text-anchor': late ? 'end' : 'start' }
-  return [svg('g', 'best', svg('circle', { cx, cy, r: 6 }), svg('text', place, `best ${best.rank}`))]
+  return [svg('g', 'best', svg('circle', { cx, cy, r: 6 }), svg('text', place, say.charts.best(best.rank)))]
 }
 
-function estimatedMarks(
-  values: readonly (DayValue | null)[],
-  axis: TimeAxis,
-  y: (rank: number) => number,
-): readonly SVGElement[] {
+function estimatedMarks(values: readonly (DayValue | null)[], { axis, y }: Plot): readonly SVGElement[] {
   return values.flatMap((value, day) =>
     value === null || value.rank === null || value.exactness !== 'estimated'
       ? []
@@ -90,8 +87,8 @@ function laneMarks(
   bottom: number,
 ): readonly SVGElement[] {
   const rows = [
-    { state: 'absent', name: 'not found', middle: bottom + 4 + lane / 2, mark: cross },
-    { state: 'unknown', name: 'not known', middle: bottom + 4 + lane * 1.5, mark: questionMark },
+    { state: 'absent', name: say.charts.notFound, middle: bottom + 4 + lane / 2, mark: cross },
+    { state: 'unknown', name: say.charts.notKnown, middle: bottom + 4 + lane * 1.5, mark: questionMark },
   ] as const
   return rows.flatMap(({ state, name, middle, mark }) => {
     const on = values.flatMap((value, day) => (value?.state === state ? [day] : []))

@@ -1,5 +1,6 @@
 import { citationShare, ownership } from '../../../metrics/ownership.ts'
-import { type Line, lineChart, scaleFromZero } from '../chart/line-chart.ts'
+import { type Line, lineChart } from '../chart/line-chart.ts'
+import { scaleFromZero } from '../chart/scale.ts'
 import { html } from '../dom.ts'
 import { capitalised, longDay, percent } from '../format.ts'
 import { say } from '../language.ts'

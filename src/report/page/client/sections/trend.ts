@@ -1,0 +1,252 @@
+import { type DailyFigures, daily } from '../../../daily.ts'
+import type { TrackedTarget } from '../../../history/rank-history.ts'
+import { buckets } from '../../../metrics/distribution.ts'
+import {
+  type DayEvents,
+  eventMarks,
+  eventsWithin,
+  eventTexts,
+  hatchedDays,
+  markerRow,
+  notesList,
+} from '../chart/events.ts'
+import { lineSample } from '../chart/frame.ts'
+import { type Line, lineChart } from '../chart/line-chart.ts'
+import { fittedScale, type Scale } from '../chart/scale.ts'
+import { bandLegend, stackChart } from '../chart/stack-chart.ts'
+import { button, html } from '../dom.ts'
+import { say } from '../language.ts'
+import { metricLabel, metricTooltip, withTooltip } from '../text.ts'
+import type { View } from '../view.ts'
+import { empty, figure, panel } from './section.ts'
+import { lineValues, type TrendFigure, trendFigures } from './trend-figures.ts'
+
+export interface Trend {
+  readonly element: HTMLElement
+  /** What is still to be drawn when the browser has time. */
+  readonly steps: readonly (() => void)[]
+}
+
+/** What the reader chose for the chart, as long as the page is open. */
+interface Choice {
+  figure: TrendFigure['name'] | null
+  readonly hidden: Set<number>
+}
+
+const choices = new WeakMap<readonly TrackedTarget[], Choice>()
+
+function choiceFor(targets: readonly TrackedTarget[]): Choice {
+  const choice = choices.get(targets) ?? { figure: null, hidden: new Set<number>() }
+  choices.set(targets, choice)
+  return choice
+}
+
+/** Milliseconds for the lines of other targets before the page is shown; the rest is drawn later. */
+const budget = 20
+
+/**
+ * One figure of every target day by day, chosen by the reader, and beside it the ranks of the chosen target.
+ *
+ * @param own the figures of the chosen target
+ */
+export function trend(view: View, own: readonly DailyFigures[]): Trend {
+  const { history, filters, data } = view
+  const choice = choiceFor(data.history.targets)
+  const byTarget = new Map([[filters.target, own]])
+  const others = [...history.targets.keys()].filter((target) => target !== filters.target)
+  const isWanted = (target: number): boolean => !byTarget.has(target) && !choice.hidden.has(target)
+  const add = (target: number): void => {
+    if (isWanted(target)) byTarget.set(target, daily(history, target, data.measure))
+  }
+  const began = performance.now()
+  for (const target of others) if (performance.now() - began < budget) add(target)
+  const waiting = others.filter(isWanted)
+
+  const figures = trendFigures.filter((one) => lineValues(own, one).some((value) => value !== null))
+  const title = html('h3')
+  const body = html('div')
+  const lines = html('div')
+  const below = html('div', 'chart-words')
+  const events = eventsWithin(history.days, { notes: data.presentation.notes, compared: comparedDay(view) })
+  const chart = html(
+    'div',
+    'panel chart-panel',
+    html('div', 'chart-head', title, chartSwitch()),
+    body,
+    lines,
+    below,
+  )
+  draw()
+  return {
+    element: html('div', 'trend', chart, panel(ranksTitle(), ranksOverTime(history.days, own))),
+    steps: waiting.length === 0 ? [] : [...waiting.map((target) => () => add(target)), draw],
+  }
+
+  function chosen(): TrendFigure {
+    return figures.find(({ name }) => name === choice.figure) ?? (figures[0] as TrendFigure)
+  }
+
+  function draw(): void {
+    if (figures.length === 0) {
+      title.replaceChildren(metricLabel('visibility'))
+      body.replaceChildren(empty(say.charts.nothingChecked))
+      return
+    }
+    const shown = chosen()
+    const all = linesOf(shown)
+    const visible = all.filter(({ target }) => !choice.hidden.has(target))
+    const scale = fittedScale(
+      visible.flatMap(({ values }) => values),
+      shown.fit,
+    )
+    const label = titleOf(shown)
+    title.replaceChildren(withTooltip(label, metricTooltip(shown.metric, data.measure)))
+    const dayOf = ({ target }: Line, day: number): DailyFigures | undefined => byTarget.get(target)?.[day]
+    body.replaceChildren(
+      visible.length === 0
+        ? empty(say.charts.noLine)
+        : chartOf({
+            shown,
+            visible,
+            scale,
+            label: say.charts.ofEachTarget(label),
+            days: history.days,
+            events,
+            own,
+            dayOf,
+          }),
+    )
+    lines.replaceChildren(toggles(all))
+    const list = notesList(events)
+    below.replaceChildren(html('p', 'key', keyOf(shown, scale).join(' ')), ...(list === null ? [] : [list]))
+  }
+
+  function linesOf(shown: TrendFigure): readonly Line[] {
+    return [filters.target, ...others].flatMap((target) => {
+      const label = history.targets[target]?.label ?? ''
+      const values = lineValues(byTarget.get(target) ?? [], shown)
+      const isHidden = choice.hidden.has(target)
+      if (!isHidden && values.every((value) => value === null)) return []
+      return [{ label, target, values, main: target === filters.target }]
+    })
+  }
+
+  function chartSwitch(): HTMLElement {
+    const fields = figures.map((one) => {
+      const field = html('input', {
+        type: 'radio',
+        name: 'chart',
+        value: one.name,
+        checked: one === chosen(),
+        on: {
+          change: () => {
+            choice.figure = one.name
+            draw()
+          },
+        },
+      })
+      return html('label', '', field, html('span', '', say.charts.figures[one.name]))
+    })
+    return html('fieldset', 'chart-switch', html('legend', 'sr-only', say.charts.choose), ...fields)
+  }
+
+  function toggles(all: readonly Line[]): HTMLElement {
+    const entries = all.map(({ target, label }) => {
+      const toggle = button(
+        '',
+        () => {
+          if (!choice.hidden.delete(target)) choice.hidden.add(target)
+          add(target)
+          draw()
+          lines.querySelector<HTMLElement>(`[data-target="${target}"]`)?.focus()
+        },
+        { 'aria-pressed': String(!choice.hidden.has(target)), 'data-target': target },
+        lineSample(target),
+        html('bdi', '', label),
+      )
+      return html('li', '', toggle)
+    })
+    return html('ul', { class: 'legend toggles', 'aria-label': say.charts.lines }, ...entries)
+  }
+
+  function keyOf({ name, fit }: TrendFigure, scale: Scale): readonly string[] {
+    const { curve } = data.measure
+    const incomplete = own.filter(({ isPartial }) => isPartial).length
+    return [
+      ...(name === 'top_3' || name === 'top_10' ? [say.charts.sharesOfChecked] : []),
+      ...(name === 'clicks' ? [say.charts.clicksOfChecked(`${curve.name}, ${curve.version}`)] : []),
+      ...(scale.cutFrom === undefined
+        ? []
+        : [fit.origin === 0 ? say.charts.cutAtZero : say.charts.cutAtFirst]),
+      ...(incomplete === 0 ? [] : [say.charts.striped(incomplete)]),
+    ]
+  }
+}
+
+interface Shown {
+  readonly shown: TrendFigure
+  readonly visible: readonly Line[]
+  readonly scale: Scale
+  readonly label: string
+  readonly days: readonly string[]
+  readonly events: DayEvents
+  readonly own: readonly DailyFigures[]
+  dayOf(line: Line, day: number): DailyFigures | undefined
+}
+
+function chartOf({ shown, visible, scale, label, days, events, own, dayOf }: Shown): HTMLElement {
+  const [first = 0, second = 1] = scale.ticks.slice(-2)
+  const incomplete = own.flatMap((day, place) => (day.isPartial ? [place] : []))
+  return lineChart({
+    label,
+    days,
+    lines: visible,
+    scale,
+    height: 320,
+    top: events.notes.length === 0 ? 12 : 12 + markerRow,
+    gutter: 46,
+    format: (value) => shown.axisText(value, second - first),
+    exact: (value, line, day) => {
+      const figures = dayOf(line, day)
+      return figures === undefined ? shown.text(value) : shown.fullText(value, figures)
+    },
+    ends: shown.text,
+    missing: (line, day) => missingText(dayOf(line, day)),
+    ground: (plot) => hatchedDays(incomplete, plot, days.length),
+    marks: (plot) => eventMarks(events, plot),
+    about: (day) => eventTexts(days, day, events),
+  })
+}
+
+function missingText(day: DailyFigures | undefined): string {
+  const observed = day?.coverage.observed ?? 0
+  return day === undefined || observed === 0 ? say.charts.notChecked : say.charts.leftOut(observed, day.asked)
+}
+
+function titleOf({ name, metric }: TrendFigure): string {
+  if (name === 'top_3') return say.charts.topTitle(3)
+  return name === 'top_10' ? say.charts.topTitle(10) : metricLabel(metric)
+}
+
+/** The day that most keywords are compared with; null if there is none. */
+function comparedDay({ history, statuses }: View): string | null {
+  const counts = new Map<number, number>()
+  for (const { baseline } of statuses)
+    if (baseline !== null) counts.set(baseline.day, (counts.get(baseline.day) ?? 0) + 1)
+  const [most] = [...counts].sort((a, b) => b[1] - a[1] || b[0] - a[0])
+  return most === undefined ? null : (history.days[most[0]] ?? null)
+}
+
+function ranksTitle(): HTMLElement {
+  return withTooltip(metricLabel('distribution'), metricTooltip('distribution'))
+}
+
+function ranksOverTime(days: readonly string[], own: readonly DailyFigures[]): HTMLElement {
+  const { over, absent, unknown } = say.charts.ranges
+  const named: Readonly<Record<string, string>> = { '>100': over, absent, unknown }
+  const bands = buckets.map((bucket) => ({
+    label: named[bucket] ?? bucket.replace('-', '–'),
+    counts: own.map((day) => day.distribution[bucket]),
+  }))
+  return figure(stackChart(say.charts.ranksOverTime, days, bands), bandLegend(bands))
+}
