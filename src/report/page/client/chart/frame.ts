@@ -74,7 +74,12 @@ export function scaledChart(chart: ScaledChart): HTMLElement {
       const axis = chart.axis?.(edges) ?? timeAxis(days, edges)
       const grid = scale.ticks.map((tick) => gridLine(edges, y(tick), format(tick)))
       const cut = isCut ? [cutMark(edges, isInverted ? [top, 1] : [bottom, -1], format(scale.cutFrom))] : []
-      const marks = [...cut, ...grid, labelsBelow(days, axis, { width, y: height - 6 }), ...draw({ axis, y, top, bottom })]
+      const marks = [
+        ...cut,
+        ...grid,
+        labelsBelow(days, axis, { width, y: height - 6 }),
+        ...draw({ axis, y, top, bottom }),
+      ]
       return { axis, marks, bottom: bottom + lanes }
     },
   })
