@@ -532,26 +532,85 @@ describe.skipIf(chromium === undefined)(title, () => {
     )
   })
 
-  test('a day on which most searches failed is marked and left out of the lines', async () => {
+  test('the chart of the overview shows the chosen figure, without incomplete days, with notes', async () => {
     const failedOn = 30
     const series = usual.history.series.map((one) =>
       one.keyword < 60 ? { ...one, cells: one.cells.with(failedOn, 0) } : one,
     )
-    await using opened = await openPage(browser, { ...usual, history: { ...usual.history, series } })
-    const { page } = opened
-    await page.waitForSelector('#overview .plot .partial')
-    expect(await page.$$eval('#overview .plot .partial', (marks) => marks.length)).toBe(1)
-    // Two pieces of line, with the gap between them; the sample has a gap of its own, 20 days before the last.
-    expect(
-      await page.$eval('#overview .line.main', (line) => line.getAttribute('d')?.match(/M/g)?.length),
-    ).toBe(3)
-    expect(await text(page, '#overview figcaption .key')).toContain('1 day on which')
-    await page.focus('#overview .plot')
-    for (const key of ['End', ...Array.from({ length: 39 - failedOn }, () => 'ArrowLeft')] as const)
-      await page.keyboard.press(key as 'End')
-    expect(await text(page, '#overview .plot [role="status"]')).toMatch(
-      /^11 November 2026, northdesk\.example left out, \d+ of \d+ checked/,
+    const notes = [
+      { date: '2026-11-03', text: 'New <b>site</b>', url: 'https://acme.example/news' },
+      { date: '2026-01-01', text: 'Long ago', url: null },
+    ]
+    const data = {
+      ...usual,
+      history: { ...usual.history, series },
+      presentation: { ...usual.presentation, notes },
+    }
+    await using opened = await openPage(browser, data)
+    const { page, mishaps } = opened
+    const drawnLines = (): Promise<readonly string[]> =>
+      page.$$eval('.trend .line:not(.sample *)', (all) => all.map(({ classList }) => classList[1] as string))
+    await page.waitForFunction(
+      () => document.querySelectorAll('.trend path.line:not(.sample *)').length === 4,
     )
+    // One path has the stripes of all incomplete days: the failed one, and the sample's own, 20 days before the last.
+    expect(
+      await page.$eval('.trend .incomplete', (path) => path.getAttribute('d')?.match(/M/g)?.length),
+    ).toBe(2)
+    expect(await page.$eval('.trend .line.main', (line) => line.getAttribute('d')?.match(/M/g)?.length)).toBe(
+      3,
+    )
+    expect(await text(page, '.trend .key')).toContain('2 days on which')
+    expect(await texts(page, '.trend .note-marker')).toEqual(['1'])
+    expect(await texts(page, '.chart-notes li')).toEqual(['13 Nov 2026 New <b>site</b>acme.example/news'])
+    expect(await attributes(page, '.chart-notes a', 'rel')).toEqual(['noopener noreferrer'])
+    expect(await texts(page, '.trend .compared-day')).toEqual(['compared day'])
+    await page.focus('.chart-panel .plot')
+    const said = async (...keys: readonly string[]): Promise<string> => {
+      for (const key of keys) await page.keyboard.press(key as 'End')
+      return text(page, '.chart-panel .plot [role="status"]')
+    }
+    const back = Array.from({ length: 39 - failedOn }, () => 'ArrowLeft')
+    expect(await said('End', ...back)).toMatch(
+      /^11 November 2026, northdesk\.example left out, \d+ of \d+ keywords checked/,
+    )
+    expect(await said(...Array.from({ length: 8 }, () => 'ArrowLeft'))).toMatch(
+      /^3 November 2026, northdesk\.example \d.*, Note 1: New <b>site<\/b>$/,
+    )
+
+    await page.click('.chart-switch input[value="visibility"]')
+    const titles: string[] = []
+    for (let figure = 0; figure < 5; figure++) {
+      await page.keyboard.press('ArrowRight')
+      titles.push(await text(page, '.chart-panel h3 button'))
+    }
+    expect(titles).toEqual([
+      'Share of voice',
+      'Average position',
+      'Keywords in the top 3',
+      'Keywords in the top 10',
+      'Estimated clicks a month',
+    ])
+    expect(await text(page, '.trend .key')).toContain('organic clicks, 1')
+
+    await page.click('.toggles [data-target="2"]')
+    expect(await attributes(page, '.toggles button', 'aria-pressed')).toEqual([
+      'true',
+      'true',
+      'false',
+      'true',
+    ])
+    await page.waitForFunction(
+      () => document.querySelectorAll('.trend path.line:not(.sample *)').length === 3,
+    )
+    expect(new Set(await drawnLines())).toEqual(new Set(['look-0', 'look-1', 'look-3']))
+    expect(await attributes(page, ':focus', 'data-target')).toEqual(['2'])
+    await page.select('#choose-tag', 'desks')
+    await page.waitForFunction(
+      () => document.querySelectorAll('.trend path.line:not(.sample *)').length === 3,
+    )
+    expect(await text(page, '.chart-panel h3 button')).toBe('Estimated clicks a month')
+    expect(mishaps).toEqual([])
   })
 
   test.each([

@@ -77,7 +77,7 @@ export function scaledChart(chart: ScaledChart): HTMLElement {
       const marks = [
         ...cut,
         ...grid,
-        labelsBelow(days, axis, { width, y: height - 6 }),
+        timeLabels(days, axis, { width, y: height - 6 }),
         ...draw({ axis, y, top, bottom }),
       ]
       return { axis, marks, bottom: bottom + lanes }
@@ -85,7 +85,8 @@ export function scaledChart(chart: ScaledChart): HTMLElement {
   })
 }
 
-function labelsBelow(
+/** The names of days below a chart. */
+export function timeLabels(
   days: readonly string[],
   axis: TimeAxis,
   { width, y }: { readonly width: number; readonly y: number },

@@ -76,7 +76,7 @@ export function fittedScale(values: readonly (number | null)[], fit: Fit): Scale
   const last = Math.min(limit, tidy(Math.ceil(to / step - 1e-9) * step))
   const steps = Array.from({ length: 8 }, (_, index) => tidy((Math.floor(begins / step) + index) * step))
   // Rank 1 has a label, and a tick close to it has none.
-  const inside = steps.filter((tick) => tick >= begins + (begins === origin ? step / 2 : 0) && tick <= last)
+  const inside = steps.filter((tick) => tick >= begins + (begins === origin ? step * 0.6 : 0) && tick <= last)
   const ticks = begins === origin ? [origin, ...inside] : inside
   return {
     ...(inverted ? { top: begins, bottom: last } : { top: last, bottom: begins }),

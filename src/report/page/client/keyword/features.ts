@@ -38,7 +38,11 @@ export function featuresOverTime({ history, data }: View, { series }: KeywordSta
           ...days.flatMap((_, day) => sign(on(feature, day), axis.x(day), middle, size)),
         ]
       })
-      return { axis, marks: [...marks, timeLabels(days, axis, height - 6)], bottom: told.length * lane }
+      return {
+        axis,
+        marks: [...marks, timeLabels(days, axis, { width, y: height - 6 })],
+        bottom: told.length * lane,
+      }
     },
     tip: (day) =>
       told.map((feature) => ({
