@@ -1,5 +1,5 @@
 import { svg } from '../dom.ts'
-import { lineLook, round } from './frame.ts'
+import { lookClass, round } from './frame.ts'
 
 /** Room for labels right of a plot. */
 export const endGutter = 58
@@ -59,13 +59,13 @@ export function endLabels(
 }
 
 function mark({ target, main, x: fromX, y: fromY, text }: LineEnd, x: number, y: number): SVGElement {
-  const look = lineLook(target)
+  const look = lookClass(target)
   const [cx, cy] = [round(fromX), round(fromY)]
   return svg(
     'g',
     `end${main ? ' main' : ''}`,
-    svg('path', { class: `leader ${look.class}`, d: `M${cx} ${cy}L${round(x - 3)} ${round(y)}` }),
-    svg('circle', { class: `dot ${look.class}`, cx, cy, r: main ? 3.4 : 2.4 }),
+    svg('path', { class: `leader ${look}`, d: `M${cx} ${cy}L${round(x - 3)} ${round(y)}` }),
+    svg('circle', { class: `dot ${look}`, cx, cy, r: main ? 3.4 : 2.4 }),
     svg('text', { x: round(x), y: round(y + 4) }, text),
   )
 }

@@ -227,9 +227,14 @@ export function round(at: number): number {
 const looks = 8
 const dashes = ['', '7 3', '2 3', '9 3 2 3', '4 4', '12 4', '1 4', '6 2 2 2 2 2']
 
-/** Attributes of the line of a target, by its place in the list of targets. */
+/** The colour of a target, by its place in the list of targets. */
+export function lookClass(target: number): string {
+  return `look-${target % looks}`
+}
+
+/** Attributes of the line of a target. */
 export function lineLook(target: number) {
-  return { class: `line look-${target % looks}`, 'stroke-dasharray': dashes[target % looks] || null }
+  return { class: `line ${lookClass(target)}`, 'stroke-dasharray': dashes[target % looks] || null }
 }
 
 /** A piece of the line, for legends. */
