@@ -34,8 +34,14 @@ export interface DailyFigures {
  * same to them. So equal days are counted, each kind of day is measured once, and the kinds are remembered by series.
  *
  * @param target place in the targets of the history
+ * @param from place of the first day that is wanted
  */
-export function daily(history: RankHistory, target: number, measure: MetricOptions): readonly DailyFigures[] {
+export function daily(
+  history: RankHistory,
+  target: number,
+  measure: MetricOptions,
+  from = 0,
+): readonly DailyFigures[] {
   const { days, keywords } = history
   const last = days.length - 1
   const dayKinds = dayKindsOf(measure)
@@ -46,12 +52,12 @@ export function daily(history: RankHistory, target: number, measure: MetricOptio
     if (series.target !== target) continue
     const { cells } = series
     const { kind, volume } = keywords[series.keyword] as Keyword
-    const kindsOfDays = dayKinds.ofSeries(series, kind)
-    let isAsked = false
-    for (let day = 0; day <= last; day++) {
+    const kindsOfDays = dayKinds.ofSeries(series, kind, from)
+    const first = cells.findIndex((cell) => cell != null)
+    const begin = first === -1 ? last : first
+    added[begin] = (added[begin] ?? 0) + 1
+    for (let day = Math.max(from, begin); day <= last; day++) {
       if (cells[day] == null && day !== last) continue
-      if (!isAsked) added[day] = (added[day] ?? 0) + 1
-      isAsked = true
       const dayKind = kindsOfDays[day] as number
       let tally = byKind[dayKind]
       if (tally === undefined) {
@@ -66,12 +72,12 @@ export function daily(history: RankHistory, target: number, measure: MetricOptio
       }
     }
   }
-  const sums = days.map(emptySum)
-  for (const tally of tallies) for (const [day, sum] of sums.entries()) addTo(sum, tally, day)
-  let asked = 0
-  return days.map((day, index) => {
-    asked += added[index] ?? 0
-    return dayOf(day, asked, sums[index] as Sum)
+  let asked = added.subarray(0, from).reduce((sum, one) => sum + one, 0)
+  return days.slice(from).map((day, place) => {
+    asked += added[from + place] ?? 0
+    const sum = emptySum()
+    for (const tally of tallies) addTo(sum, tally, from + place)
+    return dayOf(day, asked, sum)
   })
 }
 
@@ -130,28 +136,28 @@ class DayKinds {
   readonly #places = new Map<string, Map<number | string, number>>()
   readonly #ofSeries = new WeakMap<
     RankSeries,
-    { readonly kind: ResultKind; readonly places: readonly number[] }
+    { readonly kind: ResultKind; readonly from: number; readonly places: Uint32Array }
   >()
 
   constructor(measure: MetricOptions) {
     this.#measure = measure
   }
 
-  /** The kind of each day of a series, as its place in `all`. */
-  ofSeries(series: RankSeries, kind: ResultKind): readonly number[] {
+  /** The kind of each day of a series from a day on, as its place in `all`. */
+  ofSeries(series: RankSeries, kind: ResultKind, from: number): Uint32Array {
     const known = this.#ofSeries.get(series)
-    if (known?.kind === kind) return known.places
-    const places = this.#find(series, kind)
-    this.#ofSeries.set(series, { kind, places })
+    if (known?.kind === kind && known.from <= from) return known.places
+    const places = this.#find(series, kind, from)
+    this.#ofSeries.set(series, { kind, from, places })
     return places
   }
 
-  #find(series: RankSeries, kind: ResultKind): readonly number[] {
+  #find(series: RankSeries, kind: ResultKind, from: number): Uint32Array {
     const { absentDepths, cells } = series
     let next = 0
     let equalDays = this.#equalDays(kind, undefined)
-    const places: number[] = []
-    for (let day = 0; day < cells.length; day++) {
+    const places = new Uint32Array(cells.length)
+    for (let day = from; day < cells.length; day++) {
       for (
         let change = absentDepths[next];
         change !== undefined && change[0] <= day;
@@ -165,7 +171,7 @@ class DayKinds {
         place = this.all.push(this.#measured({ kind, value, ranks: ranksOn(series, day) })) - 1
         equalDays.set(key, place)
       }
-      places.push(place)
+      places[day] = place
     }
     return places
   }

@@ -549,7 +549,9 @@ describe.skipIf(chromium === undefined)(title, () => {
     await using opened = await openPage(browser, data)
     const { page, mishaps } = opened
     const drawnLines = (): Promise<readonly string[]> =>
-      page.$$eval('.trend .line:not(.sample *)', (all) => all.map(({ classList }) => classList[1] as string))
+      page.$$eval('.trend path.line:not(.sample *)', (all) =>
+        all.map(({ classList }) => classList[1] as string),
+      )
     await page.waitForFunction(
       () => document.querySelectorAll('.trend path.line:not(.sample *)').length === 4,
     )

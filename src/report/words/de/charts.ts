@@ -37,6 +37,7 @@ export const charts: Words['charts'] = {
   clicksOfChecked: (curve) =>
     `Eine Schätzung nach der Klickkurve ${curve}, für geprüfte Suchbegriffe mit Suchvolumen. An Tagen, an denen weniger geprüft wurde, ist sie niedriger.`,
   comparedDay: 'Vergleichstag',
+  comparedBefore: (day) => `Der Vergleichstag, der ${day}, liegt vor diesen Tagen.`,
   notes: 'Anmerkungen im Diagramm',
   note: (place, text) => `Anmerkung ${place}: ${text}`,
   ranksOverTime: 'Suchbegriffe nach Platz im Zeitverlauf.',

@@ -40,6 +40,7 @@ export const charts = {
   clicksOfChecked: (curve: string) =>
     `An estimate by the click-through curve ${curve}, of checked keywords with a volume. It is lower on days on which fewer were checked.`,
   comparedDay: 'compared day',
+  comparedBefore: (day: string) => `The compared day, ${day}, is before these days.`,
   notes: 'Notes in the chart',
   note: (number: number, text: string) => `Note ${number}: ${text}`,
   ranksOverTime: 'Keywords by rank over time.',

@@ -15,7 +15,7 @@ import type { View } from '../view.ts'
 import type { OpenKeyword } from './keywords.ts'
 import { type Moves, moved, movers } from './movers.ts'
 import { empty, noMatch, section } from './section.ts'
-import { type Trend, trend } from './trend.ts'
+import { firstDrawn, type Trend, trend } from './trend.ts'
 
 /** The first screen: figures, their history, and movements. The caller presses the button of the chosen movement. */
 export function overview(
@@ -27,7 +27,7 @@ export function overview(
   if (view.statuses.length === 0)
     return { element: section(head, empty(noMatch)), press: () => {}, steps: [] }
   const { history, data, filters } = view
-  const days = daily(history, filters.target, data.measure)
+  const days = daily(history, filters.target, data.measure, firstDrawn(view))
   const moves = moved(view, choose)
   const chart = trend(view, days)
   const element = section(head, cards(view, days), chart.element, moves.element, movers(view, open))

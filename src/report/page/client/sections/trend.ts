@@ -15,6 +15,7 @@ import { type Line, lineChart } from '../chart/line-chart.ts'
 import { fittedScale, type Scale } from '../chart/scale.ts'
 import { bandLegend, stackChart } from '../chart/stack-chart.ts'
 import { button, html } from '../dom.ts'
+import { longDay } from '../format.ts'
 import { say } from '../language.ts'
 import { metricLabel, metricTooltip, withTooltip } from '../text.ts'
 import type { View } from '../view.ts'
@@ -41,25 +42,33 @@ function choiceFor(targets: readonly TrackedTarget[]): Choice {
   return choice
 }
 
-/** Milliseconds for the lines of other targets before the page is shown; the rest is drawn later. */
-const budget = 20
+/** If there are more values of all targets, the lines of other targets are drawn after the page is shown. */
+const mostAtOnce = 100_000
+
+/** The place of the first day of the charts: that of the period, or the compared day if it is right before the period. */
+export function firstDrawn(view: View): number {
+  const { start } = view.shown
+  return comparedDay(view) === start - 1 ? start - 1 : start
+}
 
 /**
  * One figure of every target day by day, chosen by the reader, and beside it the ranks of the chosen target.
  *
- * @param own the figures of the chosen target
+ * @param own the figures of the chosen target, from {@link firstDrawn} on
  */
 export function trend(view: View, own: readonly DailyFigures[]): Trend {
   const { history, filters, data } = view
   const choice = choiceFor(data.history.targets)
+  const from = firstDrawn(view)
+  const days = history.days.slice(from)
+  const compared = history.days[comparedDay(view) ?? -1] ?? null
   const byTarget = new Map([[filters.target, own]])
   const others = [...history.targets.keys()].filter((target) => target !== filters.target)
   const isWanted = (target: number): boolean => !byTarget.has(target) && !choice.hidden.has(target)
   const add = (target: number): void => {
-    if (isWanted(target)) byTarget.set(target, daily(history, target, data.measure))
+    if (isWanted(target)) byTarget.set(target, daily(history, target, data.measure, from))
   }
-  const began = performance.now()
-  for (const target of others) if (performance.now() - began < budget) add(target)
+  if (history.series.length * days.length <= mostAtOnce) others.forEach(add)
   const waiting = others.filter(isWanted)
 
   const figures = trendFigures.filter((one) => lineValues(own, one).some((value) => value !== null))
@@ -67,7 +76,7 @@ export function trend(view: View, own: readonly DailyFigures[]): Trend {
   const body = html('div')
   const lines = html('div')
   const below = html('div', 'chart-words')
-  const events = eventsWithin(history.days, { notes: data.presentation.notes, compared: comparedDay(view) })
+  const events = eventsWithin(days, { notes: data.presentation.notes, compared })
   const chart = html(
     'div',
     'panel chart-panel',
@@ -78,7 +87,7 @@ export function trend(view: View, own: readonly DailyFigures[]): Trend {
   )
   draw()
   return {
-    element: html('div', 'trend', chart, panel(ranksTitle(), ranksOverTime(history.days, own))),
+    element: html('div', 'trend', chart, panel(ranksTitle(), ranksOverTime(days, own))),
     steps: waiting.length === 0 ? [] : [...waiting.map((target) => () => add(target)), draw],
   }
 
@@ -110,7 +119,7 @@ export function trend(view: View, own: readonly DailyFigures[]): Trend {
             visible,
             scale,
             label: say.charts.ofEachTarget(label),
-            days: history.days,
+            days,
             events,
             own,
             dayOf,
@@ -179,6 +188,9 @@ export function trend(view: View, own: readonly DailyFigures[]): Trend {
         ? []
         : [fit.origin === 0 ? say.charts.cutAtZero : say.charts.cutAtFirst]),
       ...(incomplete === 0 ? [] : [say.charts.striped(incomplete)]),
+      ...(compared === null || events.compared !== null
+        ? []
+        : [say.charts.comparedBefore(longDay(compared))]),
     ]
   }
 }
@@ -228,13 +240,13 @@ function titleOf({ name, metric }: TrendFigure): string {
   return name === 'top_10' ? say.charts.topTitle(10) : metricLabel(metric)
 }
 
-/** The day that most keywords are compared with; null if there is none. */
-function comparedDay({ history, statuses }: View): string | null {
+/** The place of the day that most keywords are compared with; null if there is none. */
+function comparedDay({ statuses }: View): number | null {
   const counts = new Map<number, number>()
   for (const { baseline } of statuses)
     if (baseline !== null) counts.set(baseline.day, (counts.get(baseline.day) ?? 0) + 1)
   const [most] = [...counts].sort((a, b) => b[1] - a[1] || b[0] - a[0])
-  return most === undefined ? null : (history.days[most[0]] ?? null)
+  return most?.[0] ?? null
 }
 
 function ranksTitle(): HTMLElement {
