@@ -12,8 +12,6 @@ export interface DayEvents {
   readonly compared: string | null
 }
 
-export const noEvents: DayEvents = { notes: [], compared: null }
-
 /** The events that lie within the days of a chart. */
 export function eventsWithin(
   days: readonly string[],

@@ -6,6 +6,7 @@ import { type Distribution, distribution, top } from '../../../metrics/distribut
 import { type Coverage, coverageOf, type MetricOptions } from '../../../metrics/figure.ts'
 import { type MetricName, metrics, pageMetrics } from '../../../metrics/index.ts'
 import { trendLine } from '../chart/sparkline.ts'
+import { firstDrawn, type Trend, trend } from '../chart/trend.ts'
 import { html } from '../dom.ts'
 import type { Filters } from '../filters.ts'
 import { number, percent } from '../format.ts'
@@ -15,7 +16,6 @@ import type { View } from '../view.ts'
 import type { OpenKeyword } from './keywords.ts'
 import { type Moves, moved, movers } from './movers.ts'
 import { empty, noMatch, section } from './section.ts'
-import { firstDrawn, type Trend, trend } from './trend.ts'
 
 /** The first screen: figures, their history, and movements. The caller presses the button of the chosen movement. */
 export function overview(

@@ -1,9 +1,9 @@
 import type { DailyFigures } from '../../../daily.ts'
 import { top } from '../../../metrics/distribution.ts'
 import type { HeadlineName, MetricName } from '../../../metrics/index.ts'
-import type { Fit } from '../chart/scale.ts'
 import { decimal, number, percent } from '../format.ts'
 import { say } from '../language.ts'
+import type { Fit } from './scale.ts'
 
 /** A figure that the chart of the overview can show. */
 export interface TrendFigure {

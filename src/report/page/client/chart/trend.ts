@@ -1,6 +1,12 @@
 import { type DailyFigures, daily } from '../../../daily.ts'
 import type { TrackedTarget } from '../../../history/rank-history.ts'
 import { buckets } from '../../../metrics/distribution.ts'
+import { button, html } from '../dom.ts'
+import { longDay } from '../format.ts'
+import { say } from '../language.ts'
+import { empty, figure, panel } from '../sections/section.ts'
+import { metricLabel, metricTooltip, withTooltip } from '../text.ts'
+import type { View } from '../view.ts'
 import {
   type DayEvents,
   eventMarks,
@@ -9,17 +15,11 @@ import {
   hatchedDays,
   markerRow,
   notesList,
-} from '../chart/events.ts'
-import { lineSample } from '../chart/frame.ts'
-import { type Line, lineChart } from '../chart/line-chart.ts'
-import { fittedScale, type Scale } from '../chart/scale.ts'
-import { bandLegend, stackChart } from '../chart/stack-chart.ts'
-import { button, html } from '../dom.ts'
-import { longDay } from '../format.ts'
-import { say } from '../language.ts'
-import { metricLabel, metricTooltip, withTooltip } from '../text.ts'
-import type { View } from '../view.ts'
-import { empty, figure, panel } from './section.ts'
+} from './events.ts'
+import { lineSample } from './frame.ts'
+import { type Line, lineChart } from './line-chart.ts'
+import { fittedScale, type Scale } from './scale.ts'
+import { bandLegend, stackChart } from './stack-chart.ts'
 import { lineValues, type TrendFigure, trendFigures } from './trend-figures.ts'
 
 export interface Trend {
