@@ -2,18 +2,12 @@ import { addDays } from '../../model/time.ts'
 import { baselineOrder } from '../history/keyword-status.ts'
 import type { ComparisonDay } from '../history/movement.ts'
 import { type AskedPeriod, reportPeriod } from '../history/period.ts'
+import { offeredComparisons, offeredPeriods } from './offered.ts'
 
-/** The periods that the page offers, those that are chosen most first. */
-const offered: readonly AskedPeriod[] = [
-  ...['28d', '7d', '1d', '30d', 'month', 'last-month', 'quarter', 'all'].map((period) => ({
-    period,
-    compare: null,
-  })),
-  { period: '28d', compare: 'previous-period' },
-  { period: 'month', compare: 'previous-period' },
-  { period: 'quarter', compare: 'previous-period' },
-  { period: null, compare: 'year' },
-]
+/** What the page offers to choose, usual comparisons first. */
+const offered: readonly AskedPeriod[] = [null, ...offeredComparisons].flatMap((compare) =>
+  offeredPeriods.map((period) => ({ period, compare })),
+)
 
 /** SERPs of days that are only offered, at most: a page of very many keywords has those of the compared day alone. */
 const mostOffered = 12_000

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { addDays, daysBetween } from '../../../src/model/time.ts'
 import { reportPeriod } from '../../../src/report/history/period.ts'
+import { offeredComparisons, offeredPeriods } from '../../../src/report/page/offered.ts'
 import { serpDays, serpDaysOf } from '../../../src/report/page/serp-days.ts'
 import { testTable } from '../../support/test-table.ts'
 
@@ -56,13 +57,11 @@ describe('the days whose SERPs a report has', () => {
 
   const all = new Set(shown('2026-10-23').map((day) => day.replace(' offered', '')))
 
-  testTable([
-    ...['28d', '7d', '1d', '30d', 'month', 'last-month', 'quarter', 'all'].map(
-      (period) => [period, null] as const,
+  testTable(
+    [null, ...offeredComparisons].flatMap((compare) =>
+      offeredPeriods.map((period) => [period, compare] as const),
     ),
-    ...['28d', 'month', 'quarter'].map((period) => [period, 'previous-period'] as const),
-    ['28d', 'year'],
-  ])('%s against %s has both of its days on a page', (period, compare) => {
+  )('%s against %s has both of its days on a page', (period, compare) => {
     const asked = reportPeriod(days, { period, compare })
     const nearest = days
       .filter((day) => day < (asked?.until ?? ''))

@@ -33,6 +33,8 @@ export const serps: Words['serps'] = {
     none: 'Keine Antwort zu den gewählten Suchbegriffen sagt, was neben den Ergebnissen steht.',
     basis: (day) =>
       `Von den Suchbegriffen, für die es am ${day} bekannt ist; Änderungen von denen, die an beiden Tagen bekannt sind.`,
+    asked:
+      'KI-Antworten, Nachrichten und Videos sind bei Suchbegriffen bekannt, die auch mit alpha.ai, alpha.news und alpha.videos abgefragt werden.',
     names: {
       knowledge: 'Infobox',
       ai: 'KI-Antwort',
@@ -42,10 +44,10 @@ export const serps: Words['serps'] = {
     },
     meanings: {
       knowledge: 'Neben den Web-Ergebnissen steht eine Infobox zum Thema.',
-      ai: 'Zur Suche gibt es eine KI-Antwort. Der Job muss danach fragen (alpha.ai).',
+      ai: 'Zur Suche gibt es eine KI-Antwort.',
       related: 'Die Web-Ergebnisse enden mit verwandten Suchen.',
-      news: 'Die Nachrichtensuche hat Ergebnisse. Der Job muss danach fragen (alpha.news).',
-      videos: 'Die Videosuche hat Ergebnisse. Der Job muss danach fragen (alpha.videos).',
+      news: 'Die Nachrichtensuche hat Ergebnisse.',
+      videos: 'Die Videosuche hat Ergebnisse.',
     },
     keywords: (value) => counted(value, 'Suchbegriff', 'Suchbegriffe'),
   },

@@ -33,6 +33,8 @@ export const serps = {
     none: 'No answer of the selected keywords tells what stands beside the results.',
     basis: (day: string) =>
       `Of the keywords for which it is known on ${day}; changes are of those known on both days.`,
+    asked:
+      'AI answers, news and videos are known for keywords that are also asked with alpha.ai, alpha.news and alpha.videos.',
     names: {
       knowledge: 'Knowledge panel',
       ai: 'AI answer',
@@ -42,10 +44,10 @@ export const serps = {
     },
     meanings: {
       knowledge: 'A panel about the subject stands beside the web results.',
-      ai: 'There is an AI answer to the search. The job has to ask for it (alpha.ai).',
+      ai: 'There is an AI answer to the search.',
       related: 'The web results end with related searches.',
-      news: 'The news search has results. The job has to ask for it (alpha.news).',
-      videos: 'The video search has results. The job has to ask for it (alpha.videos).',
+      news: 'The news search has results.',
+      videos: 'The video search has results.',
     },
     keywords: (value: number) => counted(value, 'keyword'),
   },

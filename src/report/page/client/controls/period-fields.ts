@@ -3,18 +3,11 @@ import type { Days, ReportPeriod } from '../../../history/period.ts'
 import { reportPeriod } from '../../../history/period.ts'
 import { daysInWords } from '../../../words/period-text.ts'
 import type { PageData } from '../../data.ts'
+import { offeredComparisons } from '../../offered.ts'
 import type { Filters } from '../filters.ts'
 import { say } from '../language.ts'
 import { field, inputField, type Option, optionsOf } from './field.ts'
-import {
-  isComparable,
-  lastDays,
-  offeredComparisons,
-  periodOf,
-  periodsIn,
-  rangeOf,
-  rangeText,
-} from './periods.ts'
+import { isComparable, lastDays, periodOf, periodsIn, rangeOf, rangeText } from './periods.ts'
 
 /** The choice in a list that shows the fields of free days. */
 const free = 'free'

@@ -3,10 +3,7 @@ import { addDays } from '../../../../model/time.ts'
 import { baselineOrder } from '../../../history/keyword-status.ts'
 import { type Days, type ReportPeriod, reportPeriod } from '../../../history/period.ts'
 import type { PageData } from '../../data.ts'
-
-/** Periods and comparisons that the page offers by name, beside those of the report and free days. */
-export const offeredPeriods = ['7d', '28d', '30d', 'month', 'last-month', 'quarter', 'all'] as const
-export const offeredComparisons = ['previous-period', '1d', '7d', 'year'] as const
+import { offeredPeriods } from '../../offered.ts'
 
 /** A period and a comparison as they stand in the address; an empty text is that of the report. */
 export interface ChosenPeriod {

@@ -7,7 +7,7 @@ import { passing } from './overtakes.ts'
 import { empty, noMatch, panel, section } from './section.ts'
 import { sideBySide } from './side-by-side.ts'
 import { siteShares } from './site-shares.ts'
-import { targetFigures } from './target-figures.ts'
+import { chosenFirst, targetFigures } from './target-figures.ts'
 
 /**
  * The targets side by side, who passed whom, and the sites of the first ten results, in steps: each takes a while where there are many
@@ -25,7 +25,7 @@ export function competitors(view: View, open: OpenKeyword, place: HTMLElement): 
     // All of what follows asks for it.
     () => view.allTargets(),
     ...targetFigures(view, figures),
-    ...(view.history.targets.length < 2
+    ...(chosenFirst(view.history, view.filters.target).length < 2
       ? []
       : [
           () => element.append(html('h3', 'between', words.sideBySide), sideBySide(view, open)),

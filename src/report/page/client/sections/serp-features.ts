@@ -1,3 +1,4 @@
+import { serpFeatures as allFeatures } from '../../../../model/features.ts'
 import { type FeatureFigures, featureFigures } from '../../../history/features.ts'
 import { baselineOrder } from '../../../history/keyword-status.ts'
 import { trendLine } from '../chart/sparkline.ts'
@@ -18,7 +19,7 @@ export function serpFeatures(view: View): HTMLElement {
   return section({ id: 'features', title: words.title, lead: words.lead }, panel(words.feature, table(view)))
 }
 
-function table({ history, data, asked }: View): HTMLElement {
+function table({ history, data, asked, shown }: View): HTMLElement {
   const words = say.serps.features
   const { days } = history
   if (history.series.length === 0) return empty(noMatch)
@@ -27,7 +28,7 @@ function table({ history, data, asked }: View): HTMLElement {
   const trend: Column<FeatureFigures> = {
     title: words.trend,
     class: 'trend',
-    cell: ({ shares }) => trendLine(shares, false),
+    cell: ({ shares }) => trendLine(shares.slice(shown.start, shown.end), false),
     taken: [],
   }
   return html(
@@ -50,9 +51,11 @@ function table({ history, data, asked }: View): HTMLElement {
             ),
       ),
       figures(words.change, ({ both }) => changeOf(both)),
-      ...(days.length < leastDays ? [] : [trend]),
+      ...(shown.end - shown.start < leastDays ? [] : [trend]),
     ]),
     note(words.basis(longDay(days.at(-1) as string))),
+    // Clients are told no names of operations.
+    data.presentation.audience === 'team' && rows.length < allFeatures.length ? note(words.asked) : null,
   )
 }
 

@@ -9,6 +9,7 @@ import { rankMark } from '../text.ts'
 import type { View } from '../view.ts'
 import { keywordCell, type OpenKeyword, rankOrder } from './keywords.ts'
 import { noMatch, note, noValue } from './section.ts'
+import { chosenFirst } from './target-figures.ts'
 
 interface Row {
   /** The status of the chosen target, if it is tracked for the keyword. */
@@ -46,10 +47,7 @@ export function sideBySide({ allTargets, history, filters }: View, open: OpenKey
       ),
     taken: ({ main }) => main.keyword.query,
   }
-  const inOrder = [
-    filters.target,
-    ...history.targets.flatMap((_, target) => (target === filters.target ? [] : [target])),
-  ]
+  const inOrder = chosenFirst(history, filters.target)
   const targets = inOrder.map((target) => targetColumn(history, target, target === filters.target))
   const [chosen, ...others] = targets as [GridColumn<Row>, ...GridColumn<Row>[]]
   const best = targets.length < manyTargets ? [] : [bestColumn(history, filters.target)]

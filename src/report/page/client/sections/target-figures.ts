@@ -1,4 +1,5 @@
 import type { KeywordStatus } from '../../../history/keyword-status.ts'
+import type { RankHistory } from '../../../history/rank-history.ts'
 import { top } from '../../../metrics/distribution.ts'
 import { type HeadToHead, headToHead } from '../../../metrics/head-to-head.ts'
 import { pageMetrics } from '../../../metrics/index.ts'
@@ -18,18 +19,23 @@ interface Row extends PartSummary {
   readonly rivalry: HeadToHead | null
 }
 
+/** Places of the targets that the selected keywords are tracked for, the chosen one first. */
+export function chosenFirst({ series }: RankHistory, chosen: number): readonly number[] {
+  const tracked = [...new Set(series.map(({ target }) => target))].sort((a, b) => a - b)
+  return [chosen, ...tracked.filter((target) => target !== chosen)]
+}
+
 /** The figures of all targets, the chosen one first: a step for each, and one that draws them. */
 export function targetFigures(view: View, place: HTMLElement): readonly (() => void)[] {
   const { history, data, filters, parts } = view
   const chosen = filters.target
   const rows: Row[] = []
   let byTarget: ReadonlyMap<number, readonly KeywordStatus[]> = new Map()
-  const others = history.targets.flatMap((_, target) => (target === chosen ? [] : [target]))
   return [
     () => {
       byTarget = statusesByTarget(view.allTargets())
     },
-    ...[chosen, ...others].map((target) => () => {
+    ...chosenFirst(history, chosen).map((target) => () => {
       const own = byTarget.get(target) ?? []
       const [part] = partSummaries(own, parts.slice(0, 1), data.measure)
       const rivalry = target === chosen ? null : headToHead(own, byTarget.get(chosen) ?? [])
