@@ -2,6 +2,8 @@ import { comparedDays } from '../../summary.ts'
 import { comparisonInWords, daysInWords } from '../../words/period-text.ts'
 import type { PageData } from '../data.ts'
 import { kindLine, logo } from './brand.ts'
+import { type SectionId, sectionIds } from './controls/address.ts'
+import { copyLink } from './controls/copy-link.ts'
 import { button, html } from './dom.ts'
 import { filterLabels } from './filters.ts'
 import { say } from './language.ts'
@@ -9,24 +11,14 @@ import { setRunningHead } from './paper/running-head.ts'
 import { hasScorecards } from './sections/scorecards.ts'
 import type { View } from './view.ts'
 
-/** Sections of the page, in their order. */
-const sectionIds = [
-  'overview',
-  'breakdown',
-  'keywords',
-  'competitors',
-  'features',
-  'pages',
-  'answers',
-  'runs',
-  'definitions',
-] as const
-
 /** The sections of a job without targets. */
 const withoutTargets: readonly string[] = ['overview', 'runs', 'definitions']
 
 /** The name of the job, the days, and links to the sections. */
-export function header(data: PageData): {
+export function header(
+  data: PageData,
+  go: (id: SectionId) => void,
+): {
   readonly element: HTMLElement
   /** @param found the number of keywords, in words */
   show(view: View, found: string): void
@@ -48,7 +40,11 @@ export function header(data: PageData): {
     say.counts.days(history.days.length),
   ].join(' · ')
   const links = shown.map((id) =>
-    html('li', '', html('a', { href: `#${id}`, on: { click: go(id) } }, say.header.sections[id])),
+    html(
+      'li',
+      '',
+      sectionLink(id, say.header.sections[id], () => go(id)),
+    ),
   )
   const title = html('h1', '', html('bdi', '', presentation.title ?? history.job))
   const print = button('quiet', () => window.print(), {}, say.header.print)
@@ -56,7 +52,7 @@ export function header(data: PageData): {
     'header',
     'page-header',
     html('div', 'title', logo(presentation), kindLine(presentation), title, days, selection),
-    html('div', 'tools', html('p', 'size', size), print, themeSwitch()),
+    html('div', 'tools', html('p', 'size', size), copyLink(), print, themeSwitch()),
     html('nav', { 'aria-label': say.header.nav }, html('ul', '', ...links)),
   )
   return {
@@ -74,23 +70,20 @@ export function header(data: PageData): {
   }
 }
 
-/** Goes to a section without changing the `#` of the address, which holds the filters. */
-export function go(id: string): (event: MouseEvent) => void {
-  return (event) => {
+/** A link to a section. A click with a key that opens it elsewhere is left to the browser. */
+export function sectionLink(id: SectionId, text: string, go: () => void, className = ''): HTMLElement {
+  const click = (event: MouseEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return
     event.preventDefault()
-    goTo(id)
+    go()
   }
+  return html('a', { class: className || null, href: `#${id}`, on: { click } }, text)
 }
 
 /** Goes to a section, with the focus on its heading. */
-export function goTo(id: string, behavior: ScrollBehavior = 'auto'): void {
+export function goTo(id: SectionId, behavior: ScrollBehavior = 'auto'): void {
   document.getElementById(id)?.scrollIntoView({ behavior })
   document.getElementById(`${id}-title`)?.focus({ preventScroll: true })
-}
-
-/** The section that an address names; undefined if it names none. */
-export function partIn(hash: string): string | undefined {
-  return sectionIds.find((id) => hash === `#${id}`)
 }
 
 /** The period in words, and the last day on which something was checked if that is not its last one. */

@@ -2,10 +2,13 @@ import type { KeywordStatus } from '../../history/keyword-status.ts'
 import type { PageData } from '../data.ts'
 import { type PackedPage, unpacked } from '../packed.ts'
 import { footer } from './brand.ts'
+import type { Place, SectionId } from './controls/address.ts'
 import { controls } from './controls/controls.ts'
+import { navigation } from './controls/navigation.ts'
+import { viewTabs } from './controls/view-tabs.ts'
 import { drawInSteps, html } from './dom.ts'
-import { type Filters, filtersIn, hashOf } from './filters.ts'
-import { comparedText, go, goTo, header, partIn } from './header.ts'
+import { type Filters, hashOf } from './filters.ts'
+import { comparedText, goTo, header, sectionLink } from './header.ts'
 import { keywordDialog } from './keyword/dialog.ts'
 import { say, speak } from './language.ts'
 import { answers } from './sections/answers.ts'
@@ -32,12 +35,14 @@ function begin(data: PageData, root: HTMLElement): void {
 
 /** Draws the page, and draws it again whenever a filter changes. */
 function draw(data: PageData, root: HTMLElement): void {
-  let filters = filtersIn(location.hash, data)
+  const { go, place } = navigation(data, restore)
+  let { filters } = place()
   let view = viewOf(data, filters)
-  const dialog = keywordDialog()
+  const dialog = keywordDialog((keyword) => go({ keyword }, keyword === null ? '' : 'keyword'))
   const open = (status: KeywordStatus, all: readonly KeywordStatus[]): void => dialog.open(view, status, all)
+  const tabs = viewTabs(data, choose)
   const fields = controls(data, choose)
-  const head = header(data)
+  const head = header(data, goToSection)
   const tracked = data.history.targets.map(
     (_, place) => data.history.series.filter(({ target }) => target === place).length,
   )
@@ -46,42 +51,59 @@ function draw(data: PageData, root: HTMLElement): void {
   const scorecards = scorecardSection(data, choose)
   const main = html('main', { id: 'content' })
   root.replaceChildren(
-    html('a', { class: 'skip', href: '#overview', on: { click: go('overview') } }, say.header.skipToFigures),
+    sectionLink('overview', say.header.skipToFigures, () => goTo('overview'), 'skip'),
+    sectionLink('keywords', say.header.skipToKeywords, goToFirstKeyword, 'skip'),
     head.element,
     ...(presentation.comment === null ? [] : [comment(presentation.comment)]),
+    tabs?.element ?? '',
     fields.element,
     main,
     footer(presentation) ?? '',
     dialog.element,
   )
-  let lastChange = ''
   let showMovement: (() => void) | undefined
-  window.addEventListener('hashchange', () => {
-    lastChange = ''
-    show(filtersIn(location.hash, data))
-    goToPart()
-  })
+  let sortKeywords: ((sort: string) => void) | undefined
   show(filters)
-  goToPart()
+  showKeyword(place().keyword)
+  showSection(place().section)
 
   function choose(change: Partial<Filters>): void {
-    const next = { ...filters, ...change }
-    const hash = hashOf(next, data)
-    const address = `${location.href.split('#')[0]}${hash === '' ? '' : `#${hash}`}`
-    const changed = Object.keys(change).join()
     // A typed text is one entry of the browser's history, not one for each letter.
-    if (changed === 'text' && lastChange === 'text') history.replaceState(null, '', address)
-    else if (hash !== hashOf(filters, data)) history.pushState(null, '', address)
-    lastChange = changed
-    show(next)
+    const step = Object.keys(change).join() === 'text' ? 'text' : ''
+    go({ filters: { ...filters, ...change }, section: null }, step)
+    show(place().filters)
+  }
+
+  function restore(next: Place, before: Place): void {
+    const isFiltered = hashOf(next.filters, data) !== hashOf(filters, data)
+    if (isFiltered) show(next.filters)
+    if (next.sort !== before.sort) sortKeywords?.(next.sort)
+    if (isFiltered || next.keyword !== before.keyword) showKeyword(next.keyword)
+    if (next.section !== before.section) showSection(next.section)
+  }
+
+  function goToSection(section: SectionId): void {
+    go({ section })
+    later.finish()
+    goTo(section)
   }
 
   /** The browser cannot go to a section that is not drawn yet. */
-  function goToPart(): void {
-    const part = partIn(location.hash)
-    if (part === undefined) return
+  function showSection(section: SectionId | null): void {
+    if (section === null) return
     later.finish()
-    goTo(part, 'instant')
+    goTo(section, 'instant')
+  }
+
+  function showKeyword(keyword: number | null): void {
+    const status = view.statuses.find(({ series }) => series.keyword === keyword)
+    if (status === undefined) dialog.close()
+    else open(status, view.listed.includes(status) ? view.listed : view.statuses)
+  }
+
+  function goToFirstKeyword(): void {
+    goTo('keywords')
+    document.querySelector<HTMLElement>('#keywords tbody .row-button')?.focus()
   }
 
   function show(next: Filters): void {
@@ -100,6 +122,7 @@ function draw(data: PageData, root: HTMLElement): void {
 
   function showFound(): void {
     const what = found(view, tracked[filters.target] ?? 0)
+    tabs?.show(filters)
     fields.show(filters, what)
     head.show(view, what)
   }
@@ -111,7 +134,9 @@ function draw(data: PageData, root: HTMLElement): void {
       return
     }
     const counted = countedView(seen)
-    const table = keywordTable(seen, open)
+    const order = { sort: place().sort, onSort: (sort: string) => go({ sort }) }
+    const table = keywordTable(seen, open, order)
+    sortKeywords = table.sort
     const first = overview(counted, open, choose)
     const lead = new Text()
     main.replaceChildren(

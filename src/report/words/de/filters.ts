@@ -9,6 +9,7 @@ export const filters: Words['filters'] = {
   target: 'Website',
   competitor: (name) => `${name} (Wettbewerber)`,
   view: 'Ansicht',
+  views: 'Gespeicherte Ansichten',
   search: 'Suche',
   keyword: 'Suchbegriff',
   tag: 'Tag',

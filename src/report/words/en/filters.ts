@@ -9,6 +9,7 @@ export const filters = {
   target: 'Target',
   competitor: (name: string) => `${name} (competitor)`,
   view: 'View',
+  views: 'Saved views',
   search: 'Search',
   keyword: 'Keyword',
   tag: 'Tag',

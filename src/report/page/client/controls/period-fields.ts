@@ -6,6 +6,7 @@ import type { PageData } from '../../data.ts'
 import { offeredComparisons } from '../../offered.ts'
 import type { Filters } from '../filters.ts'
 import { say } from '../language.ts'
+import { onDay, setDay } from './day-input.ts'
 import { field, inputField, type Option, optionsOf } from './field.ts'
 import { isComparable, lastDays, periodOf, periodsIn, rangeOf, rangeText } from './periods.ts'
 
@@ -63,7 +64,7 @@ export function periodFields(data: PageData, choose: (change: Partial<Filters>) 
       showEnds(shown)
       const { before } = lastDays(days, shown)
       day.input.max = before
-      day.input.value = isFreeDay ? filters.compare : (shown.compare?.day ?? before)
+      setDay(day.input, isFreeDay ? filters.compare : (shown.compare?.day ?? before))
       compare.select.replaceChildren(...optionsOf(comparisonsOf(data, filters)))
       compare.select.value = isFreeDay ? free : filters.compare
       period.element.classList.toggle('set', filters.period !== '')
@@ -74,8 +75,8 @@ export function periodFields(data: PageData, choose: (change: Partial<Filters>) 
 
   function showEnds(ends: Days): void {
     const { last } = lastDays(days, ends)
-    from.input.value = ends.from
-    until.input.value = ends.until
+    setDay(from.input, ends.from)
+    setDay(until.input, ends.until)
     from.input.max = last
     until.input.min = ends.from
   }
@@ -88,13 +89,6 @@ export function periodFields(data: PageData, choose: (change: Partial<Filters>) 
   function reveal(): void {
     for (const one of [from, until]) one.element.hidden = !isFreePeriod
     day.element.hidden = !isFreeDay
-  }
-
-  /** While a day is typed it is none yet, or one of another century. */
-  function onDay(input: HTMLInputElement, react: (day: string) => void): void {
-    input.addEventListener('change', () => {
-      if (input.value !== '' && input.validity.valid) react(input.value)
-    })
   }
 }
 

@@ -71,8 +71,12 @@ function fact(term: string, value: Child, ...notes: readonly (Node | string)[]):
   )
 }
 
-/** The dialog with the details of one keyword. When it closes, the focus returns to where it was. */
-export function keywordDialog() {
+/**
+ * The dialog with the details of one keyword. When it closes, the focus returns to where it was.
+ *
+ * @param shown is told the place of the keyword that is shown, and null when the dialog closes
+ */
+export function keywordDialog(shown: (keyword: number | null) => void) {
   const title = html('h2', { id: 'dialog-title', tabindex: -1 })
   const place = html('p', 'place')
   const body = html('div', 'dialog-body')
@@ -88,8 +92,10 @@ export function keywordDialog() {
   dialog.addEventListener('click', (event) => {
     if (event.target === dialog) dialog.close()
   })
+  dialog.addEventListener('close', () => shown(null))
   return {
     element: dialog,
+    close: (): void => dialog.close(),
     open: (view: View, status: KeywordStatus, all: readonly KeywordStatus[]): void => {
       show = (next) => {
         const one = all[next]
@@ -101,9 +107,10 @@ export function keywordDialog() {
         after.disabled = next === all.length - 1
         body.replaceChildren(keywordDetail(view, one))
         body.scrollTop = 0
+        shown(one.series.keyword)
       }
       show(Math.max(0, all.indexOf(status)))
-      dialog.showModal()
+      if (!dialog.open) dialog.showModal()
       title.focus()
     },
   }

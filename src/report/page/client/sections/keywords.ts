@@ -10,7 +10,7 @@ import { html, twoLines } from '../dom.ts'
 import { number, pathOf, shortDay } from '../format.ts'
 import { say } from '../language.ts'
 import { type GridView, grid } from '../table/grid.ts'
-import type { GridColumn } from '../table/simple-table.ts'
+import type { GridColumn, SortOrder } from '../table/simple-table.ts'
 import type { TakenColumn } from '../table/take-away.ts'
 import { changeMark, localeOf, movementLabels, movementOf, rankMark } from '../text.ts'
 import type { View } from '../view.ts'
@@ -18,16 +18,33 @@ import { noMatch, noValue } from './section.ts'
 
 export type OpenKeyword = (status: KeywordStatus, all: readonly KeywordStatus[]) => void
 
+export interface KeywordOrder {
+  /** As it stands in the address: a column, with a minus for the greatest first; empty for the usual order. */
+  readonly sort: string
+  readonly onSort: (sort: string) => void
+}
+
 /** Every keyword of the chosen target. */
-export function keywordTable(view: View, open: OpenKeyword): GridView<KeywordStatus> {
-  const order = { by: 'rank', descending: false }
-  return grid<KeywordStatus>({
-    label: say.keywords.label,
-    columns: columnsOf(view),
-    order,
-    open,
-    empty: noMatch,
+export function keywordTable(
+  view: View,
+  open: OpenKeyword,
+  { sort, onSort }: KeywordOrder,
+): Omit<GridView<KeywordStatus>, 'sort'> & { readonly sort: (sort: string) => void } {
+  const columns = columnsOf(view)
+  const table = grid<KeywordStatus>({
+    ...{ label: say.keywords.label, columns, open, empty: noMatch },
+    order: orderIn(sort, columns),
+    onOrder: ({ by, descending }) =>
+      onSort(by === 'rank' && !descending ? '' : `${descending ? '-' : ''}${by}`),
   })
+  return { ...table, sort: (next) => table.sort(orderIn(next, columns)) }
+}
+
+function orderIn(sort: string, columns: readonly GridColumn<KeywordStatus>[]): SortOrder {
+  const by = sort.replace('-', '')
+  return columns.some(({ key, value }) => key === by && value !== undefined)
+    ? { by, descending: sort.startsWith('-') }
+    : { by: 'rank', descending: false }
 }
 
 /** A query with its locale, and its operation and tags if they are shown. */

@@ -16,6 +16,8 @@ export interface Grid<Row> {
   readonly label: string
   readonly columns: readonly GridColumn<Row>[]
   readonly order: SortOrder
+  /** Is told the order that the reader chose. */
+  readonly onOrder?: (order: SortOrder) => void
   /** Called by the button in the first cell; without it rows have no button. */
   readonly open?: (row: Row, rows: readonly Row[]) => void
   /** Whether a row is chosen, if a click chooses it; without it a click opens a dialog. */
@@ -31,6 +33,7 @@ export interface Grid<Row> {
 export interface GridView<Row> {
   readonly element: HTMLElement
   show(rows: readonly Row[]): void
+  sort(order: SortOrder): void
 }
 
 /** Rows that are drawn beyond the edges, so that scrolling does not show empty space. */
@@ -50,6 +53,7 @@ export function grid<Row>({
   label,
   columns,
   order: first,
+  onOrder,
   open,
   isPressed,
   empty,
@@ -113,6 +117,11 @@ export function grid<Row>({
       if (isPressed === undefined) goToTop()
       arrange()
     },
+    sort: (next) => {
+      order = next
+      drawHead()
+      arrange()
+    },
   }
 
   function arrange(): void {
@@ -138,6 +147,7 @@ export function grid<Row>({
       ...columns.map((column) =>
         sortable(column, order, (next) => {
           order = next
+          onOrder?.(next)
           drawHead()
           goToTop()
           arrange()

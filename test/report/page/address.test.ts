@@ -1,0 +1,206 @@
+import type { Browser, Page } from 'puppeteer-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { addressOf, type Place, placeIn } from '../../../src/report/page/client/controls/address.ts'
+import { noFilters } from '../../../src/report/page/client/filters.ts'
+import { testTable } from '../../support/test-table.ts'
+import { chromium, type Opened, openBrowser, openPage, whyNoChromium } from './browser.ts'
+import { samplePage } from './sample-page.ts'
+
+const sample = samplePage({ keywords: 40, days: 40 })
+const views = [
+  { name: 'Desks only', tags: ['desks'], targets: ['risewell.example'], kinds: ['organic'] },
+  { name: 'All of it', tags: [], targets: [], kinds: [] },
+]
+const data = { ...sample, presentation: { ...sample.presentation, views } }
+const { query } = data.history.keywords[3] as (typeof data.history.keywords)[number]
+const nowhere: Place = { filters: noFilters, sort: '', keyword: null, section: null }
+
+describe('a place on the page', () => {
+  testTable<[string, Place]>([
+    ['', nowhere],
+    ['section=pages', { ...nowhere, section: 'pages' }],
+    ['sort=-volume', { ...nowhere, sort: '-volume' }],
+    [`keyword=${query.replaceAll(' ', '+')}`, { ...nowhere, keyword: 3 }],
+    [
+      'view=Desks+only&text=oak&period=7d&tag=desks&sort=change&section=keywords',
+      {
+        ...{ ...nowhere, sort: 'change', section: 'keywords' },
+        filters: { ...noFilters, view: 'Desks only', text: 'oak', period: '7d', tags: ['desks'] },
+      },
+    ],
+  ])('#%s is said and read alike', (hash, place) => {
+    expect(addressOf(place, data)).toBe(hash)
+    expect(placeIn(`#${hash}`, data)).toEqual(place)
+  })
+
+  test('a section alone is one, and what does not exist is none', () => {
+    expect(placeIn('#pages', data)).toEqual({ ...nowhere, section: 'pages' })
+    expect(placeIn('#section=cellar&sort=<b>&keyword=nothing', data)).toEqual(nowhere)
+  })
+
+  test('keywords with the same text are told apart', () => {
+    const keywords = data.history.keywords.map((one) => ({ ...one, query: 'lamp' }))
+    const same = { ...data, history: { ...data.history, keywords } }
+    for (const keyword of [0, 5, 39])
+      expect(placeIn(`#${addressOf({ ...nowhere, keyword }, same)}`, same).keyword).toBe(keyword)
+    expect(placeIn('#keyword=lamp&nth=41', same).keyword).toBeNull()
+  })
+})
+
+let browser: Browser | undefined
+let opened: Opened
+let page: Page
+
+const title = chromium === undefined ? whyNoChromium : 'the address of a page'
+describe.skipIf(chromium === undefined)(title, () => {
+  beforeAll(async () => {
+    browser = await openBrowser()
+    opened = await openPage(browser, data)
+    page = opened.page
+  })
+  afterAll(async () => {
+    expect(opened.mishaps).toEqual([])
+    await opened[Symbol.asyncDispose]()
+    await browser?.close()
+  })
+
+  const text = (selector: string): Promise<string> =>
+    page.$eval(selector, ({ textContent }) => textContent ?? '')
+  const hash = (): Promise<string> => page.evaluate(() => decodeURIComponent(location.hash))
+  const first = (): Promise<string> => text('#keywords tbody th bdi')
+  const openKeyword = (): Promise<string | null> =>
+    page.evaluate(() => document.querySelector('dialog[open] h2')?.textContent ?? null)
+  const isSetTo = (selector: string): Promise<string> =>
+    page.$eval(selector, (field) => (field as HTMLSelectElement | HTMLInputElement).value)
+  async function afresh(at = ''): Promise<void> {
+    await page.goto(`${page.url().split('#')[0]}#text=x`)
+    await page.goto(`${page.url().split('#')[0]}${at}`)
+    await page.reload()
+    await page.waitForSelector('#definitions')
+  }
+  async function back(): Promise<void> {
+    const before = await hash()
+    await page.evaluate(() => history.back())
+    await page.waitForFunction((one) => decodeURIComponent(location.hash) !== one, {}, before)
+    await page.evaluate(() => new Promise((done) => setTimeout(done, 0)))
+  }
+
+  test('has each step, and Back undoes one after the other', async () => {
+    await afresh()
+    const usual = await first()
+    await page.click('#keywords [data-column="keyword"]')
+    expect(await hash()).toBe('#sort=keyword')
+    const alphabetical = await first()
+    await page.click('#keywords tbody tr:nth-child(2) td:nth-child(3)')
+    const name = await openKeyword()
+    expect(await hash()).toBe(`#sort=keyword&keyword=${name?.replaceAll(' ', '+')}`)
+    await page.click('dialog [aria-label="Next keyword"]')
+    expect(await openKeyword()).not.toBe(name)
+    await page.keyboard.press('Escape')
+    await page.waitForFunction(() => location.hash === '#sort=keyword')
+    await page.select('#choose-tag', 'desks')
+    expect(await hash()).toBe('#tag=desks&sort=keyword')
+    await page.click('nav a[href="#pages"]')
+    expect(await hash()).toBe('#tag=desks&sort=keyword&section=pages')
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('pages-title')
+    await back()
+    expect(await hash()).toBe('#tag=desks&sort=keyword')
+    await back()
+    expect([await first(), await isSetTo('#choose-tag')]).toEqual([alphabetical, ''])
+    await back()
+    expect(await openKeyword()).not.toBeNull()
+    await back()
+    expect([await openKeyword(), await first()]).toEqual([null, alphabetical])
+    await back()
+    expect([await hash(), await first()]).toEqual(['', usual])
+  })
+
+  test('opens the page as it was: filters, order, keyword', async () => {
+    await afresh(`#tag=desks&tag=oak&sort=-volume&keyword=${encodeURIComponent(query)}`)
+    expect(await openKeyword()).toBe(query)
+    expect(await page.$eval('[data-column="volume"]', (head) => head.closest('th')?.ariaSort)).toBe(
+      'descending',
+    )
+  })
+
+  test('the figures and the first keyword are at most five stops away by keyboard', async () => {
+    await afresh()
+    await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to figures')
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to keywords')
+    await page.keyboard.press('Enter')
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain(await first())
+    await page.keyboard.press('Enter')
+    expect(await openKeyword()).toBe(await first())
+  })
+
+  test('periods: presets, free days that are never the wrong way round, and a free day to compare with', async () => {
+    await afresh()
+    expect(await text('.days')).toMatch(/^24 Oct to 20 Nov 2026, compared with 13 November 2026/)
+    expect(await page.$('#choose-from').then((field) => field?.isVisible())).toBe(false)
+    await page.select('#choose-period', '7d')
+    expect(await text('.days')).toMatch(/^14 Nov to 20 Nov 2026/)
+    await page.select('#choose-period', 'free')
+    expect(await isSetTo('#choose-from')).toBe('2026-11-14')
+    await type('#choose-from', '11102026')
+    expect(await hash()).toBe('#period=2026-11-10..2026-11-20')
+    await type('#choose-until', '11182026')
+    expect(await hash()).toBe('#period=2026-11-10..2026-11-18')
+    // After Until, before the first day, and after the last one: no day that can be chosen.
+    for (const [field, day] of [
+      ['#choose-from', '11192026'],
+      ['#choose-until', '11092026'],
+      ['#choose-from', '01012020'],
+      ['#choose-until', '12312027'],
+    ] as const) {
+      await type(field, day)
+      expect(await hash()).toBe('#period=2026-11-10..2026-11-18')
+    }
+    await page.select('#choose-compare', 'free')
+    await type('#choose-compared-day', '11032026')
+    expect(await text('.days')).toMatch(/^10 Nov to 18 Nov 2026, compared with 3 November 2026/)
+    expect(await text('#keywords .section-lead, #keywords p')).toContain(
+      '18 November 2026, compared with 3 November',
+    )
+    await page.click('.outcome button')
+    expect(await text('.days')).toMatch(/^24 Oct to 20 Nov 2026, compared with 13 November 2026/)
+    await back()
+    expect(await hash()).toBe('#period=2026-11-10..2026-11-18&compare=2026-11-03')
+  })
+
+  async function type(field: string, digits: string): Promise<void> {
+    await page.focus(field)
+    await page.$eval(field, (one) => (one as HTMLInputElement).select())
+    await page.keyboard.type(digits)
+    await page.keyboard.press('Enter')
+  }
+
+  test('saved views are buttons, one of which is pressed', async () => {
+    await afresh()
+    await page.click('.views button:nth-child(2)')
+    expect(await hash()).toBe('#target=risewell.example&view=Desks+only')
+    expect(
+      await page.$$eval('.views button', (all) => all.map((one) => `${one.textContent} ${one.ariaPressed}`)),
+    ).toEqual(['All false', 'Desks only true', 'All of it false'])
+    const tagged = data.history.keywords.filter(
+      ({ kind, tags }) => kind === 'organic' && tags.includes('desks'),
+    )
+    expect(await text('.found')).toBe(`${tagged.length} of 40 keywords`)
+  })
+
+  test('can be copied, or selected where the browser refuses', async () => {
+    await afresh('#tag=desks')
+    await page.click('.copy-link')
+    await page.waitForFunction(() => document.querySelector('.copy-link')?.textContent === 'Link copied')
+    await page.evaluate(() => {
+      Object.defineProperty(navigator, 'clipboard', { value: undefined })
+      document.execCommand = () => false
+    })
+    await page.click('.copy-link')
+    expect(await isSetTo('.link-field')).toBe(page.url())
+    expect(page.url()).toContain('#tag=desks')
+    expect(await page.evaluate(() => getSelection()?.toString())).toBe(page.url())
+  })
+})
