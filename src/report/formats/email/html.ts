@@ -19,7 +19,7 @@ export function emailHtml(content: EmailContent, { presentation, say, logo }: Su
   const { name, subject, sentences, site, figures, trend, sites, winners, losers, actions } = content
   const parts = [
     head(content, { presentation, say, logo }),
-    presentation.comment === null ? null : section(email.comment, prose(harmless(presentation.comment.html))),
+    presentation.comment === null ? null : section(email.comment, prose(commentHtml(presentation.comment.html))),
     section(email.inShort, sentences.length === 0 ? null : listOf(sentences)),
     content.asOf === null ? section(email.figures, prose(html`${email.nothing}`)) : null,
     section(site === null ? email.figures : email.figuresOf(site), figureGrid(figures)),
@@ -61,7 +61,9 @@ function head({ name, period, compared }: EmailContent, { presentation, say, log
         ? null
         : toned('muted', agency, `${font};font-size:13px;font-weight:600`)
       : html`<img src="cid:${logo}" alt="${agency ?? ''}" height="36" style="height:36px;max-width:200px;border:0;display:block">`
-  const under = [period, compared].filter((text) => text !== '').join(', ')
+  const { client } = presentation
+  const reader = title !== null && client !== null ? say.brand.for(client) : ''
+  const under = [reader, period, compared].filter((text) => text !== '').join(', ')
   return html`<tr><td class="side" style="border-top:4px solid ${top};padding:24px 32px 0 32px">
 ${sender === null ? null : html`<div style="margin:0 0 14px 0">${sender}</div>`}
 <h1 class="ink" style="margin:0;${font};font-size:22px;line-height:28px;font-weight:600;color:${colour('ink')}">${title ?? say.email.heading(name)}</h1>
@@ -72,6 +74,16 @@ ${under === '' ? null : html`<p class="muted" style="margin:4px 0 0 0;${font};fo
 
 function prose(text: Markup): Markup {
   return html`<div class="ink" style="${font};font-size:15px;line-height:22px;color:${colour('ink')}">${text}</div>`
+}
+
+/** Headings of a comment are smaller than those of the message. */
+function commentHtml(comment: string): Markup {
+  return harmless(
+    comment.replace(
+      /<h([3-6])>/g,
+      '<h$1 style="margin:12px 0 4px 0;font-size:15px;line-height:22px;font-weight:600">',
+    ),
+  )
 }
 
 function listOf(sentences: readonly string[]): Markup {

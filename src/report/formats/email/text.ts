@@ -17,10 +17,11 @@ interface Surroundings {
 export function emailText(content: EmailContent, { presentation, say }: Surroundings): string {
   const { email } = say
   const { name, period, compared, sentences, site, figures, trend, sites, winners, losers, actions } = content
-  const { title, agency, comment, footer } = presentation
+  const { title, client, agency, comment, footer } = presentation
   const nothing = content.asOf === null
+  const reader = title !== null && client !== null ? say.brand.for(client) : ''
   const blocks: readonly (readonly string[])[] = [
-    [title ?? email.heading(name), [period, compared].filter((text) => text !== '').join(', ')]
+    [title ?? email.heading(name), [reader, period, compared].filter((text) => text !== '').join(', ')]
       .filter((line) => line !== '')
       .flatMap((line) => paragraph(line)),
     comment === null ? [] : [...headed(email.comment), ...commentLines(comment.markdown)],
