@@ -1,8 +1,15 @@
 import { sanitizeLine } from '../../../output/terminal.ts'
 import { localeText } from '../../cells.ts'
+import { factsOf } from '../../findings/facts.ts'
+import { findings } from '../../findings/find.ts'
+import { nextActions } from '../../findings/next-actions/find.ts'
+import { reasonsOf } from '../../findings/next-actions/say.ts'
+import { sentenceOf } from '../../findings/say.ts'
+import { keywordStatuses } from '../../history/keyword-status.ts'
 import type { DayValue, Keyword, RankHistory } from '../../history/rank-history.ts'
 import { top } from '../../metrics/distribution.ts'
 import type { Mover } from '../../metrics/movements.ts'
+import { reportPageData } from '../../page/build-data.ts'
 import { builtHistory, type ReportSource } from '../../report.ts'
 import type { TargetSummary } from '../../summary.ts'
 import { comparisonInWords, daysInWords } from '../../words/period-text.ts'
@@ -73,13 +80,15 @@ export interface EmailMover {
 export interface EmailAction {
   readonly keyword: string
   readonly reason: string
-  /** Null where they are not known. */
+  /** Clicks a month at stake; null where they are not known, or the reason says them. */
   readonly clicks: number | null
   readonly page: string | null
 }
 
 /** Winners and losers that are shown. */
 const mostMovers = 5
+/** Keywords that something should be done about. */
+const mostActions = 5
 /** Sites that are compared, own ones included. */
 const mostSites = 6
 
@@ -88,12 +97,12 @@ export function emailContent(source: ReportSource, say: Words): EmailContent {
   const { job, presentation } = source
   const { history } = builtHistory(source)
   const name = presentation.client ?? presentation.title ?? sanitizeLine(job)
-  const sentences: readonly string[] = []
-  const about = { name, sentences, subject: say.email.subject(name, sentences[0] ?? '') }
   const figures = ownFigures(source, mostMovers)
+  const { sentences, actions } = conclusionsOf(source, figures, say)
+  const about = { name, sentences, subject: say.email.subject(name, (sentences[0] ?? '').replace(/\.$/, '')) }
   if (figures === null)
     return {
-      ...{ ...about, period: '', compared: '', site: null, figures: [], trend: null, sites: [], actions: [] },
+      ...{ ...about, period: '', compared: '', site: null, figures: [], trend: null, sites: [], actions },
       ...{ winners: noMovers, losers: noMovers, asOf: null, day: history.days.at(-1) ?? null },
     }
   const { summary, own, from, until } = figures
@@ -107,9 +116,34 @@ export function emailContent(source: ReportSource, say: Words): EmailContent {
     trend: trendOf(figures, say),
     sites: sitesOf(summary.targets, say),
     ...moversOf(own, keywordNames(history), say),
-    actions: [],
+    actions,
     asOf: say.email.asOf(say.email.keywords(summary.keywords), until),
     day: until,
+  }
+}
+
+/** The headline, and what to do next. */
+function conclusionsOf(source: ReportSource, figures: OwnFigures | null, say: Words) {
+  const { measure, ranked } = source
+  const { compare } = ranked
+  const { history } = builtHistory(source)
+  const target = figures === null ? 0 : history.targets.indexOf(figures.own.target)
+  const facts = factsOf(history, { target, compare, measure })
+  const nameOf = keywordNames(history)
+  const cited = keywordStatuses(history, compare).filter(
+    ({ series, keyword }) => series.target === target && keyword.kind === 'reference',
+  )
+  const citations = cited.length === 0 ? [] : reportPageData(source).citations
+  const actions = nextActions(facts, { statuses: cited, citations }).slice(0, mostActions)
+  return {
+    sentences: findings(facts).map((finding) => sentenceOf(finding, say, sanitizeLine)),
+    actions: actions.map((action) => ({
+      keyword: nameOf(action.status.keyword),
+      reason: reasonsOf(action, say, sanitizeLine),
+      // Being within reach says its clicks itself.
+      clicks: action.reasons[0].kind === 'within reach' ? null : action.clicks,
+      page: action.page === null ? null : sanitizeLine(action.page),
+    })),
   }
 }
 

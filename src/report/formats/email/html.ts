@@ -19,14 +19,16 @@ export function emailHtml(content: EmailContent, { presentation, say, logo }: Su
   const { name, subject, sentences, site, figures, trend, sites, winners, losers, actions } = content
   const parts = [
     head(content, { presentation, say, logo }),
-    presentation.comment === null ? null : section(email.comment, prose(commentHtml(presentation.comment.html))),
+    presentation.comment === null
+      ? null
+      : section(email.comment, prose(commentHtml(presentation.comment.html))),
     section(email.inShort, sentences.length === 0 ? null : listOf(sentences)),
     content.asOf === null ? section(email.figures, prose(html`${email.nothing}`)) : null,
     section(site === null ? email.figures : email.figuresOf(site), figureGrid(figures)),
     section(email.trend, trend === null ? null : trendChart(trend)),
     section(email.winners, content.asOf === null ? null : moverTable(winners, 'better', say)),
     section(email.losers, content.asOf === null ? null : moverTable(losers, 'worse', say)),
-    section(email.next, actionList(actions, say)),
+    section(say.nextActions.title, actionList(actions, say)),
     section(email.sites, siteTable(sites, say)),
     foot(content, { presentation, say }),
   ]

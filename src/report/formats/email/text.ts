@@ -38,7 +38,7 @@ export function emailText(content: EmailContent, { presentation, say }: Surround
     nothing ? [] : block(email.winners, moverLines(winners, email.movers.noWinners, say)),
     nothing ? [] : block(email.losers, moverLines(losers, email.movers.noLosers, say)),
     block(
-      email.next,
+      say.nextActions.title,
       actions.flatMap((action, place) => actionLines(action, place, say)),
     ),
     block(

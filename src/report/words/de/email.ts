@@ -29,7 +29,6 @@ export const email: Words['email'] = {
   trendText: (site, from, first, until, last) =>
     `${site}: ${percent(first)} am ${mediumDay(from)}, ${percent(last)} am ${mediumDay(until)}`,
   trendRange: (least, most) => `niedrigster Wert ${percent(least)}, höchster ${percent(most)}`,
-  trendScale: (least, most) => `Die Säulen beginnen bei ${percent(least)} und enden bei ${percent(most)}.`,
   sites: 'Sie und Ihre Wettbewerber',
   sitesNote: 'Sichtbarkeit und ihre Veränderung',
   you: 'Sie',
@@ -48,9 +47,7 @@ export const email: Words['email'] = {
     unknown: 'nicht geprüft',
     fromTo: (before, now) => `${before} → ${now}`,
   },
-  next: 'Was als Nächstes zu tun ist',
   nextClicks: (value) => `${counted(Math.round(value), 'Klick', 'Klicks')} im Monat stehen auf dem Spiel`,
-  page: 'Seite',
   comment: 'Von Ihrem Analysten',
   nothing: 'Es wurde noch nichts geprüft, deshalb gibt es nichts zu berichten.',
   keywords: (value) => counted(value, 'Suchbegriff', 'Suchbegriffe'),

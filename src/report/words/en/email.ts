@@ -29,8 +29,6 @@ export const email = {
   trendText: (site: string, from: string, first: number, until: string, last: number) =>
     `${site}: ${percent(first)} on ${mediumDay(from)}, ${percent(last)} on ${mediumDay(until)}`,
   trendRange: (least: number, most: number) => `lowest ${percent(least)}, highest ${percent(most)}`,
-  trendScale: (least: number, most: number) =>
-    `The columns begin at ${percent(least)} and end at ${percent(most)}.`,
   sites: 'You and your competitors',
   sitesNote: 'Visibility, and its change',
   you: 'you',
@@ -49,9 +47,7 @@ export const email = {
     unknown: 'not checked',
     fromTo: (before: string, now: string) => `${before} → ${now}`,
   },
-  next: 'What to do next',
   nextClicks: (value: number) => `${counted(Math.round(value), 'click')} a month at stake`,
-  page: 'Page',
   comment: 'From your analyst',
   nothing: 'Nothing has been checked yet, so there is nothing to report.',
   keywords: (value: number) => counted(value, 'keyword'),

@@ -96,6 +96,15 @@ describe('a message', () => {
     expect(text).toContain('# A good month\n\nSee [the plan](https://north.example/plan).\n\n- one\n- two')
   })
 
+  test('has the headline first: its first sentence is the subject, without its full stop', async () => {
+    const message = await messageOf({ presentation: { client: 'Acme' } })
+    const { text } = partsOf(message)
+    const [, first] = /^In short\n-+\n\n- (.+(?:\n {2}.+)*)/m.exec(text) ?? []
+    expect(decoded(parsed(message).headers.get('subject') ?? '')).toBe(
+      `Acme: ${first?.replaceAll(/\n\s+/g, ' ').replace(/\.$/, '')}`,
+    )
+  })
+
   test('of a job that has no ranks says so', async () => {
     const nothing = { ...sample, days: [], keywords: [], targets: [], series: [], links: [], removed: [] }
     const { text, html } = partsOf(await messageOf({ history: nothing }))
@@ -112,8 +121,18 @@ describe('the text', () => {
     expect(long).toEqual([expect.stringMatching(/^https:\S+$/)])
     const headings = [...text.matchAll(/^(.+)\n-+$/gm)].map(([, heading]) => heading)
     expect(headings).toEqual(
-      expect.arrayContaining(['Figures of northdesk.example', 'Visibility day by day', 'Winners', 'Losers']),
+      expect.arrayContaining([
+        'In short',
+        'Figures of northdesk.example',
+        'Visibility day by day',
+        'Winners',
+        'Losers',
+        'What to do next',
+        'You and your competitors (Visibility, and its change)',
+      ]),
     )
+    expect(text).toMatch(/^- Visibility \d+\.\d%, /m)
+    expect(text).toMatch(/^1\. .+: /m)
     expect(text).toMatch(/^- Visibility: \d+\.\d% \((up|down) \d+\.\d points\)$/m)
   })
 })

@@ -7,8 +7,8 @@ import { plainPresentation } from '../../../../src/report/presentation/presentat
 import type { ReportSource } from '../../../../src/report/report.ts'
 import { samplePage } from '../../page/sample-page.ts'
 
-/** Two months of forty keywords. */
-export const sample = samplePage({ keywords: 40, days: 60 }).history
+/** Forty days of some keywords. */
+export const sample = samplePage({ keywords: 24, days: 40 }).history
 
 interface Asked {
   readonly history?: RankHistory
