@@ -108,12 +108,7 @@ describe('names of days', () => {
   testTable<[string, readonly string[], number, readonly string[]]>([
     ['one day', [march(1)], 300, ['1 Mar']],
     ['both of two', [march(1), march(2)], 300, ['1 Mar', '2 Mar']],
-    [
-      'first and last, and weeks between them',
-      daysFrom(1, 28),
-      300,
-      ['1 Mar', '7 Mar', '14 Mar', '21 Mar', '28 Mar'],
-    ],
+    ['first and last, and weeks between them', daysFrom(1, 28), 300, ['1 Mar', '14 Mar', '28 Mar']],
     [
       'with their year if there are two',
       daysFrom(-365, 366),

@@ -16,7 +16,7 @@ interface Axis {
 
 const dayMs = 86_400_000
 /** Pixels between two labels. */
-const gap = 10
+const gap = 24
 /** Pixels of a letter, about. */
 const letter = 6
 

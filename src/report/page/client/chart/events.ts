@@ -68,7 +68,7 @@ export const markerRow = 24
 /** The markers of notes above the plot, each with a line down at its day, and the line of the compared day. */
 export function eventMarks(
   { notes, compared }: DayEvents,
-  { axis, top, bottom }: Plot,
+  { axis, top, bottom, floor }: Plot,
 ): readonly SVGElement[] {
   const places = notes.map(({ date }) => axis.xOf(date))
   const row = top - markerRow / 2 - 2
@@ -86,7 +86,7 @@ export function eventMarks(
     )
   })
   return [
-    ...(compared === null ? [] : comparedMark(axis.xOf(compared), axis, { top, bottom })),
+    ...(compared === null ? [] : comparedMark(axis.xOf(compared), axis, { top, bottom: floor })),
     ...lines,
     ...markers,
   ]

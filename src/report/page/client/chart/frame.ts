@@ -32,6 +32,8 @@ export interface Plot {
   readonly axis: TimeAxis
   readonly top: number
   readonly bottom: number
+  /** The lowest place of a value: above the break of a scale that is cut. */
+  readonly floor: number
   y(value: number): number
 }
 
@@ -78,7 +80,7 @@ export function scaledChart(chart: ScaledChart): HTMLElement {
         ...cut,
         ...grid,
         timeLabels(days, axis, { width, y: height - 6 }),
-        ...draw({ axis, y, top, bottom }),
+        ...draw({ axis, y, top, bottom, floor: to }),
       ]
       return { axis, marks, bottom: bottom + lanes }
     },
