@@ -16,13 +16,14 @@ describe('docs/metrics.md', () => {
   test('defines every metric as reports do', () => {
     const [, table = ''] = docs.match(/<!-- metrics -->\n([\s\S]*?)\n<!-- \/metrics -->/) ?? []
     expect(table.split('\n').slice(2)).toEqual(
-      all.map(([name, { label, unit, better, definition, denominator, missing, source }]) =>
+      all.map(([name, { label, unit, better, definition, formula, denominator, missing, source }]) =>
         [
           `| \`${name}\``,
           label,
           unit,
           better ?? '',
           definition,
+          formula,
           denominator ?? '',
           missing,
           `${source} |`,

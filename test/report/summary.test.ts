@@ -7,7 +7,7 @@ import { ranksOn, valueOn } from '../../src/report/history/keyword-status.ts'
 import { type RankHistory, unknown } from '../../src/report/history/rank-history.ts'
 import { distribution } from '../../src/report/metrics/distribution.ts'
 import type { AbsentAs } from '../../src/report/metrics/figure.ts'
-import { byHeadline, headlineMetrics } from '../../src/report/metrics/index.ts'
+import { byHeadline, headlineMetrics, metrics } from '../../src/report/metrics/index.ts'
 import { segments } from '../../src/report/segments.ts'
 import { type Summary, type SummaryOptions, summarise } from '../../src/report/summary.ts'
 import { testTable } from '../support/test-table.ts'
@@ -345,8 +345,9 @@ test('a document says of every number what it is and what it is made of', () => 
     label: 'visibility',
     unit: 'share',
     better: 'higher',
-    definition: 'sum of CTR(rank), divided by what rank 1 for every keyword would get',
-    divided_by: 'CTR(1) x observed keywords',
+    definition: metrics.visibility.definition,
+    formula: 'sum of CTR(rank) / (CTR(1) x checked keywords)',
+    divided_by: 'CTR(1) x checked keywords',
     kind: 'organic',
     engine: 'alpha',
     value: 1,

@@ -118,8 +118,8 @@ function targetDocument(one: TargetSummary, source: FiguresSource) {
 
 /** The definition of a metric. */
 function aboutOf(metric: MetricName, { measure }: Pick<FiguresSource, 'measure'>) {
-  const { label, unit, better, definition, denominator: by } = definitionOf(metric, measure)
-  return { metric, label, unit, better, definition, divided_by: by }
+  const { label, unit, better, definition, formula, denominator: by } = definitionOf(metric, measure)
+  return { metric, label, unit, better, definition, formula, divided_by: by }
 }
 
 /** Every figure of one kind of results of one engine. AI references have no figures by clicks. */

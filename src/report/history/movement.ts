@@ -17,6 +17,24 @@ export interface Change {
   readonly change: number | null
 }
 
+/** Groups of keywords by movement. A keyword that ranked on neither day is not in the group `same`. */
+export type MovementGroup = Movement | 'unranked'
+
+export const movementGroups = [
+  'improved',
+  'declined',
+  'same',
+  'unranked',
+  'entered',
+  'left',
+  'new',
+  'unknown',
+] as const satisfies readonly MovementGroup[]
+
+export function groupOf({ movement, change }: Change): MovementGroup {
+  return movement === 'same' && change === null ? 'unranked' : movement
+}
+
 /**
  * Compares two observations of the same query and target. Only results that both checked are compared: a rank that the other side
  * would not have seen means neither `entered` nor `left`. Two ranks can always be compared, estimated or not, because a rank does

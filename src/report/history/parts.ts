@@ -1,6 +1,5 @@
 import type { ResultKind } from '../../model/result.ts'
 import { kinds as kindLabels } from '../words/en/counts.ts'
-import type { Words } from '../words/words.ts'
 import type { Keyword, RankHistory } from './rank-history.ts'
 
 /** Keywords with common figures: one kind of results of one engine. Ranks of different parts are never averaged. */
@@ -29,7 +28,10 @@ export function partOf({ kind, operation }: Pick<Keyword, 'kind' | 'operation'>)
 }
 
 /** A part for people: `web results, alpha`. In reports for clients the engine is named by its kind of results already. */
-export function partLabel({ kind, engine }: Part, say: Words): string {
+export function partLabel(
+  { kind, engine }: Part,
+  say: { readonly kinds: Readonly<Record<ResultKind, string>> },
+): string {
   const name = say.kinds[kind]
   return engine.startsWith(name) ? engine : `${name}, ${engine}`
 }

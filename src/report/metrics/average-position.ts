@@ -8,8 +8,10 @@ export const averagePosition = {
   shortLabel: 'average',
   unit: 'rank',
   better: 'lower',
-  definition: 'mean of the ranks; absent counts as the requested depth + 1',
-  denominator: 'observed keywords',
+  definition:
+    'The mean rank of the checked keywords; one that was not found counts as the place after the last one asked for.',
+  formula: 'sum of ranks / checked keywords',
+  denominator: 'checked keywords',
   missing: 'absent: requested depth + 1; unknown: not counted',
   source: 'Advanced Web Ranking, help page "Average Rank (AWR metric)"',
   firstOnPage: true,
@@ -18,8 +20,9 @@ export const averagePosition = {
     absent === 'depth'
       ? {}
       : {
-          definition: `mean of the ranks; ${absentText(absent)}`,
-          denominator: absent === 'left out' ? 'ranked keywords' : 'observed keywords',
+          definition: `The mean rank of the ${countedBy(absent)}${absent === 'left out' ? '' : `; one that was not found counts as ${placeText(absent)}`}.`,
+          formula: `sum of ranks / ${countedBy(absent)}`,
+          denominator: countedBy(absent),
           missing: `${absentText(absent)}; unknown: not counted`,
         },
   compute: (all, { absent = 'depth' }) => {
@@ -49,7 +52,15 @@ function placeOf({ state, rank, absentDepth }: DayValue, absent: AbsentAs): numb
   return absentDepth === 0 || absentDepth === null ? null : absentDepth + 1
 }
 
+function countedBy(absent: AbsentAs): string {
+  return absent === 'left out' ? 'ranked keywords' : 'checked keywords'
+}
+
+function placeText(absent: Exclude<AbsentAs, 'left out'>): string {
+  if (absent === 'looked at') return 'the place after the last one checked'
+  return absent === 'depth' ? 'the place after the last one asked for' : `rank ${absent}`
+}
+
 function absentText(absent: AbsentAs): string {
-  if (absent === 'looked at') return 'absent counts as the checked depth + 1'
-  return absent === 'left out' ? 'absent is left out' : `absent counts as ${absent}`
+  return absent === 'left out' ? 'not found is left out' : `not found counts as ${placeText(absent)}`
 }

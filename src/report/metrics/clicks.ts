@@ -12,7 +12,9 @@ export const clicks = {
   shortLabel: 'clicks a month',
   unit: 'clicks a month',
   better: 'higher',
-  definition: 'sum of volume x CTR(rank): an estimate by the click-through curve, not a count of visits',
+  definition:
+    'The clicks a month that the best ranks bring by the click-through curve; an estimate, not a count of visits.',
+  formula: 'sum of volume x CTR(rank)',
   denominator: null,
   missing: 'absent: no clicks; unknown, or without volume: not counted',
   source: 'ours, of the share of voice of STAT',

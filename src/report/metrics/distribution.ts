@@ -5,7 +5,9 @@ export const distributionMetric: MetricDefinition = {
   label: 'distribution of ranks',
   unit: 'keywords',
   better: null,
-  definition: 'keywords that rank 1, 2-3, 4-10, 11-20, 21-50, 51-100, deeper, are absent, or unknown',
+  definition:
+    'The keywords that rank 1, 2-3, 4-10, 11-20, 21-50, 51-100 or deeper, are not found, or are not known.',
+  formula: 'keywords in each range',
   denominator: 'adds up to all keywords',
   missing: 'counted separately',
   source: 'the ranges of rank trackers, made disjoint',
@@ -15,8 +17,9 @@ export const topRanksMetric: MetricDefinition = {
   label: 'top 3 and top 10',
   unit: 'keywords',
   better: 'higher',
-  definition: 'keywords that rank 3 or better, and 10 or better',
-  denominator: 'observed keywords',
+  definition: 'The keywords that rank 3 or better, and 10 or better.',
+  formula: 'keywords with rank 1 to 3; keywords with rank 1 to 10',
+  denominator: 'checked keywords',
   missing: 'absent and unknown: not among them',
   source: 'the distribution of ranks, added up',
 }

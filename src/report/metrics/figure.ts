@@ -86,7 +86,10 @@ export interface MetricDefinition {
   readonly unit: 'rank' | 'share' | 'keywords' | 'clicks a month' | 'index' | 'pages'
   /** The direction that is better for the target; null if neither is. */
   readonly better: 'higher' | 'lower' | null
+  /** One plain sentence. */
   readonly definition: string
+  /** How it is computed, in one line. */
+  readonly formula: string
   /** The denominator, or what the counts add up to; null if it is not a ratio. */
   readonly denominator: string | null
   /** How `absent` and `unknown` count. */

@@ -7,7 +7,9 @@ export const movementsMetric: MetricDefinition = {
   label: 'movements',
   unit: 'keywords',
   better: null,
-  definition: 'keywords that improved, declined, stayed, entered, left, are new, or cannot be compared',
+  definition:
+    'The keywords that improved, declined, stayed, entered, dropped out, are new, or cannot be compared.',
+  formula: 'rank before - rank now, as deep as both days were checked',
   denominator: 'adds up to all keywords',
   missing:
     'absent: entered or left if the other day was checked as deep as the rank; unknown: counted separately',
@@ -18,7 +20,8 @@ export const gainMetric: MetricDefinition = {
   label: 'gain',
   unit: 'clicks a month',
   better: 'higher',
-  definition: '(CTR(rank now) - CTR(rank before)) x volume',
+  definition: 'The clicks a month that a change of rank brings or costs.',
+  formula: 'volume x (CTR(rank now) - CTR(rank before))',
   denominator: null,
   missing: 'absent: no clicks; unknown: neither winner nor loser; no volume: not counted',
   source: 'ours, of the share of voice of STAT',

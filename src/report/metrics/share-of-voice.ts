@@ -15,8 +15,8 @@ export const serpShareOfVoiceMetric: MetricDefinition = {
   label: 'share of voice among the first ten results',
   unit: 'share',
   better: 'higher',
-  definition:
-    'volume x CTR of own results, divided by volume x CTR of all results, among the first ten of each SERP',
+  definition: 'The share of the clicks on the first ten results that goes to the site.',
+  formula: 'volume x CTR of its results / volume x CTR of all results, among the first ten',
   denominator: 'volume x CTR of all results among the first ten of the checked SERPs',
   missing:
     'not among the first ten: no clicks; SERP not checked: not counted; no volume: not counted, unless no keyword has one: then all weigh the same',
@@ -30,8 +30,10 @@ export const shareOfVoice = {
   label: 'share of voice',
   unit: 'share',
   better: 'higher',
-  definition: 'sum of volume x CTR(rank) of all results, divided by the sum of volumes',
-  denominator: 'volume of the observed keywords that have one',
+  definition:
+    'The share of the searches for the keywords that ends in a click on the site, by the click-through curve.',
+  formula: 'sum of volume x CTR(rank) of all results of the site / sum of volumes',
+  denominator: 'volume of the checked keywords that have one',
   missing: 'absent: no clicks; unknown, or without volume: not counted',
   source: 'STAT, help page "Share of voice"',
   byClicks: true,

@@ -7,8 +7,8 @@ export const siteShareMetric: MetricDefinition = {
   label: 'share of a site',
   unit: 'share',
   better: 'higher',
-  definition:
-    'volume x CTR of the results of a site, divided by that of all results, among the first ten of each SERP',
+  definition: 'The share of the clicks on the first ten results that goes to a site, tracked or not.',
+  formula: 'volume x CTR of its results / volume x CTR of all results, among the first ten',
   denominator: 'volume x CTR of all results among the first ten of the SERPs checked on both days',
   missing: 'SERP not checked on one of the days: not counted on either',
   source: 'the share of voice among the first ten results, of every site',

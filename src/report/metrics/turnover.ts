@@ -6,8 +6,8 @@ export const turnoverMetric: MetricDefinition = {
   label: 'turnover of the first ten',
   unit: 'share',
   better: null,
-  definition:
-    'pages among the first ten, or among as many as both days checked, that differ from the compared day',
+  definition: 'The share of the first ten results that changed since the compared day.',
+  formula: '(pages of the day with more - pages of both days) / pages of the day with more',
   denominator: 'the pages of the day that has more of them',
   missing: 'SERPs not checked on both days and results without a link: not counted',
   source: 'ours: 1 - overlap of two lists cut at ten',

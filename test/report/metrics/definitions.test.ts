@@ -20,10 +20,10 @@ function averageBy(absent: NonNullable<SummaryOptions['absent']>) {
 
 describe('average positions', () => {
   test.each([
-    [{}, 'average position: by observed keywords.'],
-    [{ absent: 'depth' }, 'average position: by observed keywords.'],
-    [{ absent: 'left out' }, 'average position: by ranked keywords, absent is left out.'],
-    [{ absent: 101 }, 'average position: by observed keywords, absent counts as 101.'],
+    [{}, 'average position: by checked keywords.'],
+    [{ absent: 'depth' }, 'average position: by checked keywords.'],
+    [{ absent: 'left out' }, 'average position: by ranked keywords, not found is left out.'],
+    [{ absent: 101 }, 'average position: by checked keywords, not found counts as rank 101.'],
   ] as const)('by %j say once what they are divided by', (more, words) => {
     const text = summaryText(summaryBy(more), { width: Number.POSITIVE_INFINITY, color: false })
     expect(text).toContain(`; ${words}`)
@@ -34,8 +34,8 @@ describe('average positions', () => {
     expect(averageBy('depth')).toMatchObject({ value: 31, definition: metrics.average_position.definition })
     expect(averageBy(101)).toMatchObject({
       value: 101,
-      definition: 'mean of the ranks; absent counts as 101',
-      divided_by: 'observed keywords',
+      definition: 'The mean rank of the checked keywords; one that was not found counts as rank 101.',
+      divided_by: 'checked keywords',
     })
     expect(averageBy('left out')).toMatchObject({ value: null, divided_by: 'ranked keywords' })
   })

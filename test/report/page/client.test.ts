@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { addDays } from '../../../src/model/time.ts'
 import { valueRank } from '../../../src/report/cells.ts'
-import { compare } from '../../../src/report/history/movement.ts'
+import { compare, groupOf } from '../../../src/report/history/movement.ts'
 import { absentCell, dayValue, type Keyword, rankedCell } from '../../../src/report/history/rank-history.ts'
 import { timeAxis } from '../../../src/report/page/client/chart/frame.ts'
 import { pathOf } from '../../../src/report/page/client/chart/line-chart.ts'
@@ -17,7 +17,7 @@ import {
   shortLink,
 } from '../../../src/report/page/client/format.ts'
 import { sorted } from '../../../src/report/page/client/table/simple-table.ts'
-import { disambiguate, movementOf, rankText } from '../../../src/report/page/client/text.ts'
+import { disambiguate, rankText } from '../../../src/report/page/client/text.ts'
 import { countedView, type View, viewOf } from '../../../src/report/page/client/view.ts'
 import { testTable } from '../../support/test-table.ts'
 import { hostilePage } from './odd-pages.ts'
@@ -134,8 +134,8 @@ describe('what is chosen', () => {
 test('what ranks on neither day is not among what stayed', () => {
   const absent = (depth: number) => ({ state: 'absent', rank: null, unbrokenDepth: depth }) as const
   const ranked = { state: 'ranked', rank: 4, unbrokenDepth: 30 } as const
-  expect(movementOf(compare(absent(30), absent(20)))).toBe('unranked')
-  expect(movementOf(compare(ranked, ranked))).toBe('same')
+  expect(groupOf(compare(absent(30), absent(20)))).toBe('unranked')
+  expect(groupOf(compare(ranked, ranked))).toBe('same')
   const { days, series } = page.history
   const never = series.map((one) =>
     one.keyword === 3 ? { ...one, cells: days.map(() => absentCell(30, false)) } : one,

@@ -144,7 +144,7 @@ function definitionsSection({ measure }: WholeReport, { curve }: Summary): reado
       [
         { title: 'figure', cell: ({ label }) => label },
         { title: 'is', cell: ({ definition }) => mdText(definition) },
-        { title: 'by', cell: ({ denominator }) => mdText(denominator ?? '') },
+        { title: 'formula', cell: ({ formula }) => mdText(formula) },
         { title: 'absent and unknown', cell: ({ missing }) => mdText(missing) },
         { title: 'from', cell: ({ source }) => mdText(source) },
       ],

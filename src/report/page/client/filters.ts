@@ -1,9 +1,10 @@
+import { type MovementGroup, movementGroups } from '../../history/movement.ts'
 import { partKey, partLabel, partOf, partsOf } from '../../history/parts.ts'
 import { daysInWords } from '../../words/period-text.ts'
 import type { PageData } from '../data.ts'
 import { knownComparison, knownPeriod, periodOf } from './controls/periods.ts'
 import { say } from './language.ts'
-import { localeOf, type MovementGroup, movementGroups, movementLabels } from './text.ts'
+import { localeOf, movementLabel } from './text.ts'
 
 /** No filters: an empty text selects everything. */
 export const noFilters = {
@@ -96,7 +97,7 @@ export function filterLabels(
     [words.engine, operation],
     [words.locale, locale],
     [words.figuresOf, parts.map((one) => partLabel(one, say)).join()],
-    [words.listed, movement && movementLabels[movement as MovementGroup]],
+    [words.listed, movement && movementLabel(movement as MovementGroup)],
     [words.period, period === '' || chosen === null ? '' : daysInWords(say, chosen)],
     [words.comparedWith, compare === '' || asked === null ? '' : say.longDay(asked.day)],
   ] as const

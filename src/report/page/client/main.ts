@@ -1,4 +1,5 @@
 import type { KeywordStatus } from '../../history/keyword-status.ts'
+import type { MovementGroup } from '../../history/movement.ts'
 import type { PageData } from '../data.ts'
 import { type PackedPage, unpacked } from '../packed.ts'
 import { footer } from './brand.ts'
@@ -22,7 +23,7 @@ import { runs } from './sections/runs.ts'
 import { scorecardSection } from './sections/scorecards.ts'
 import { empty, section } from './sections/section.ts'
 import { serpFeatures } from './sections/serp-features.ts'
-import { type MovementGroup, movementLabels } from './text.ts'
+import { movementLabel } from './text.ts'
 import { countedView, type View, viewOf, withMovement } from './view.ts'
 
 const root = document.getElementById('report')
@@ -186,7 +187,7 @@ function leadOf(view: View): string {
   const { history, statuses, listed, filters } = view
   const last = history.days.at(-1)
   const removed = history.removed.length
-  const group = movementLabels[filters.movement as MovementGroup]
+  const group = movementLabel(filters.movement as MovementGroup)
   return [
     filters.movement !== '' && say.header.onlyGroup(listed.length, statuses.length, group),
     last !== undefined && say.header.rankOn(say.longDay(last), comparedText(view)),

@@ -1,6 +1,6 @@
 import { localeText, paramTexts, valueRank } from '../../cells.ts'
-import { definitionOf } from '../../headline.ts'
-import type { Change, Movement } from '../../history/movement.ts'
+import type { KeywordStatus } from '../../history/keyword-status.ts'
+import { type Change, groupOf, type MovementGroup } from '../../history/movement.ts'
 import type { DayValue, Keyword, RankHistory } from '../../history/rank-history.ts'
 import type { MetricOptions } from '../../metrics/figure.ts'
 import { type MetricName, metrics } from '../../metrics/index.ts'
@@ -29,7 +29,7 @@ export function targetName({ targets }: RankHistory, target: number, badge: Chil
 }
 
 /**
- * How much better or worse a figure is: `▲ 1.3`, `▼ 0.4 pp` (shares in percentage points), or `=` if the shown digits are
+ * How much better or worse a figure is: `▲ 1.3`, `▼ 0.4 pts` (shares in percentage points), or `=` if the shown digits are
  * equal. Up means better, even if the number is lower.
  */
 export function deltaMark(
@@ -41,16 +41,18 @@ export function deltaMark(
   const { unit } = metrics[name]
   const size = Math.abs(delta)
   const isWhole = unit === 'keywords' || unit === 'clicks a month'
-  const text = unit === 'share' ? `${decimal(size * 100)} pp` : isWhole ? number(size) : decimal(size)
-  if (Number.parseFloat(text) === 0) return html('span', 'change still', ariaHidden('='), srOnly('unchanged'))
+  const text =
+    unit === 'share' ? say.ranks.points(decimal(size * 100)) : isWhole ? number(size) : decimal(size)
+  if (Number.parseFloat(text) === 0)
+    return html('span', 'change still', ariaHidden('='), srOnly(say.ranks.unchanged))
   const isBetter = delta > 0 === (better === 'higher')
   return isBetter
-    ? mark('up', `▲ ${text}`, `better by ${text}`)
-    : mark('down', `▼ ${text}`, `worse by ${text}`)
+    ? mark('up', `▲ ${text}`, say.ranks.better(text))
+    : mark('down', `▼ ${text}`, say.ranks.worse(text))
 }
 
 export function metricLabel(name: MetricName): string {
-  return capitalised(metrics[name].label)
+  return capitalised(say.metric(name, {}).label)
 }
 
 /** A term with its meaning, which is shown on hover and focus. */
@@ -67,49 +69,54 @@ export function withTooltip(text: string, meaning: readonly string[]): HTMLEleme
   return term
 }
 
-/** The definition of a metric under the options of the report, in sentences. */
-export function metricTooltip(name: MetricName, measure: Partial<MetricOptions> = {}): readonly string[] {
-  const { definition, denominator, missing, unit, byClicks } = definitionOf(name, measure)
-  const { curve } = measure
-  return [
-    `${definition}.`,
-    ...(denominator === null ? [] : [`Of: ${denominator}.`]),
-    `Missing: ${missing}.`,
-    ...(byClicks && curve !== undefined ? [say.charts.byCurve(`${curve.name}, ${curve.version}`)] : []),
-    ...(unit === 'clicks a month' ? [say.charts.clicksAreEstimates] : []),
-  ].map(capitalised)
+/** The definition of a metric under the options of the report, and its formula. */
+export function metricTooltip(
+  name: MetricName,
+  measure: Pick<MetricOptions, 'absent'> = {},
+): readonly string[] {
+  const { definition, formula } = say.metric(name, measure)
+  return [definition, formula]
 }
 
-/** Groups of keywords by movement. A keyword that ranked on neither day is not in the group `same`. */
-export type MovementGroup = Movement | 'unranked'
-
-export const movementLabels: Readonly<Record<MovementGroup, string>> = {
-  improved: 'improved',
-  declined: 'declined',
-  same: 'unchanged',
-  unranked: 'still not ranked',
-  entered: 'entered',
-  left: 'left',
-  new: 'new',
-  unknown: 'not known',
+/** A group of keywords that moved in one way, such as `new in top 30` for keywords that were checked to one depth. */
+export function movementLabel(group: MovementGroup, depth: number | null = null): string {
+  return say.ranks.group(group, depth)
 }
 
-export const movementGroups = Object.keys(movementLabels) as readonly MovementGroup[]
-
-export function movementOf({ movement, change }: Change): MovementGroup {
-  return movement === 'same' && change === null ? 'unranked' : movement
+/** The depth to which all of these keywords count as not found; null if there are several, or none. */
+export function commonDepth(statuses: readonly KeywordStatus[]): number | null {
+  const depths = new Set(
+    statuses.flatMap(({ current, baseline }) => [depthOf(current), depthOf(baseline?.value ?? null)].flat()),
+  )
+  const [depth, ...others] = depths
+  return others.length > 0 ? null : (depth ?? null)
 }
 
-/** A movement as an arrow and a number, or as a word; never by colour alone. */
-export function changeMark(change: Change): HTMLElement {
+function depthOf(value: DayValue | null): readonly number[] {
+  return value?.state === 'absent' && value.absentDepth !== null ? [value.absentDepth] : []
+}
+
+/** How a keyword moved since the compared day. */
+export function statusChange(status: KeywordStatus): HTMLElement {
+  return changeMark(status.change, commonDepth([status]))
+}
+
+/**
+ * A movement as an arrow and a number, or in words; never by colour alone.
+ *
+ * @param depth where the target was not found among so many results
+ */
+export function changeMark(change: Change, depth: number | null = null): HTMLElement {
+  const { up, down, unchanged, changeNotKnown } = say.ranks
   const ranks = Math.abs(change.change ?? 0)
-  const moved = movementOf(change)
-  if (moved === 'improved') return mark('up', `▲ ${ranks}`, `up ${ranks}`)
-  if (moved === 'declined') return mark('down', `▼ ${ranks}`, `down ${ranks}`)
-  if (moved === 'same') return mark('still', '=', 'unchanged')
-  if (moved === 'unranked') return mark('still', '–', 'still not ranked')
-  if (moved === 'unknown') return mark('still', '?', 'change not known')
-  return mark(moved === 'entered' ? 'up word' : moved === 'left' ? 'down word' : 'still word', moved)
+  const group = groupOf(change)
+  const text = movementLabel(group, depth)
+  if (group === 'improved') return mark('up', `▲ ${number(ranks)}`, up(ranks))
+  if (group === 'declined') return mark('down', `▼ ${number(ranks)}`, down(ranks))
+  if (group === 'same') return mark('still', '=', unchanged)
+  if (group === 'unranked') return mark('still', '–', text)
+  if (group === 'unknown') return mark('still', '?', changeNotKnown)
+  return mark(group === 'entered' ? 'up word' : group === 'left' ? 'down word' : 'still word', text)
 }
 
 function mark(className: string, text: string, spoken = text): HTMLElement {
@@ -119,10 +126,10 @@ function mark(className: string, text: string, spoken = text): HTMLElement {
 
 /** A rank in words. */
 export function rankText(value: DayValue): string {
-  const { state, rank, exactness, absentDepth } = value
-  const about = exactness === 'estimated' ? ' (estimated)' : ''
-  if (state === 'ranked') return `rank ${rank}${about}`
-  return state === 'absent' ? `not in top ${absentDepth}${about}` : 'not known'
+  const { rank, notInTop, estimated, notKnown } = say.ranks
+  if (value.state === 'unknown') return notKnown
+  const text = value.rank === null ? notInTop(value.absentDepth ?? 0) : rank(value.rank)
+  return value.exactness === 'estimated' ? estimated(text) : text
 }
 
 /** A rank that is shown as {@link valueRank} and spoken as {@link rankText}. */

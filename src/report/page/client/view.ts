@@ -1,12 +1,12 @@
 import { type KeywordStatus, keywordStatuses } from '../../history/keyword-status.ts'
-import type { ComparisonDay } from '../../history/movement.ts'
+import { type ComparisonDay, groupOf } from '../../history/movement.ts'
 import { type Part, partKey, partOf, partsOf } from '../../history/parts.ts'
 import type { ReportPeriod } from '../../history/period.ts'
 import type { Keyword, RankHistory, TrackedTarget } from '../../history/rank-history.ts'
 import { filterPage, type PageData } from '../data.ts'
 import { periodOf } from './controls/periods.ts'
 import type { Filters } from './filters.ts'
-import { localeOf, movementOf } from './text.ts'
+import { localeOf } from './text.ts'
 
 /** The part of the data that the filters select. */
 export interface View {
@@ -93,7 +93,7 @@ export function withMovement(view: View, filters: Filters): View {
 }
 
 function listedOf(statuses: readonly KeywordStatus[], movement: string): readonly KeywordStatus[] {
-  return movement === '' ? statuses : statuses.filter(({ change }) => movementOf(change) === movement)
+  return movement === '' ? statuses : statuses.filter(({ change }) => groupOf(change) === movement)
 }
 
 function once<T extends object>(find: () => T): () => T {

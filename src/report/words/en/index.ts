@@ -3,12 +3,14 @@ import { brand } from './brand.ts'
 import { charts } from './charts.ts'
 import { competitors } from './competitors.ts'
 import { counts, engineOfKind, kinds } from './counts.ts'
+import { definitions, runs } from './definitions.ts'
 import { email } from './email.ts'
 import { filters } from './filters.ts'
 import { findings, nextActions } from './findings.ts'
 import { formats } from './formats.ts'
 import { header, period } from './header.ts'
 import { keyword } from './keyword.ts'
+import { metric, ranks } from './metrics.ts'
 import { pages } from './pages.ts'
 import { portfolio } from './portfolio.ts'
 import { serps } from './serps.ts'
@@ -23,8 +25,9 @@ export const english = {
   charts,
   competitors,
   counts,
-  nextActions,
+  definitions,
   findings,
+  nextActions,
   email,
   filters,
   header,
@@ -32,9 +35,12 @@ export const english = {
   keyword,
   keywords,
   kinds,
+  metric,
   pages,
   period,
   portfolio,
+  ranks,
+  runs,
   scorecards,
   serps,
   tables,

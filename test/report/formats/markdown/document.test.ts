@@ -49,7 +49,9 @@ describe('a report as Markdown', () => {
     const { measure } = wholeReport([])
     const text = markdown(wholeReport(smallRankings, { measure: { ...measure, absent: 'left out' } }))
     expect(text).toContain('average position: by ranked keywords.')
-    expect(text).toContain('| average position | mean of the ranks; absent is left out | ranked keywords |')
+    expect(text).toContain(
+      '| average position | The mean rank of the ranked keywords. | sum of ranks / ranked keywords |',
+    )
   })
 
   test('is one table per section, however hostile the texts', () => {

@@ -198,7 +198,8 @@ describe('the workbook', () => {
     expect(sheets.Definitions?.[0]).toMatchObject({
       figure: 'visibility',
       better: 'higher',
-      denominator: 'CTR(1) x observed keywords',
+      formula: 'sum of CTR(rank) / (CTR(1) x checked keywords)',
+      denominator: 'CTR(1) x checked keywords',
     })
   })
 

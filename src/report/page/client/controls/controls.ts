@@ -1,10 +1,11 @@
+import { movementGroups } from '../../../history/movement.ts'
 import { partKey, partLabel, partsOf } from '../../../history/parts.ts'
 import type { PageData } from '../../data.ts'
 import { button, html } from '../dom.ts'
 import { countSet, type FilterKey, type Filters, noFilters } from '../filters.ts'
 import { capitalised } from '../format.ts'
 import { say } from '../language.ts'
-import { localeOf, movementGroups, movementLabels } from '../text.ts'
+import { localeOf, movementLabel } from '../text.ts'
 import { type Field, field, inputField, type Option, optionsOf } from './field.ts'
 import { periodFields } from './period-fields.ts'
 
@@ -47,7 +48,7 @@ export function controls(data: PageData, choose: (change: Partial<Filters>) => v
     ]),
     movement: field('movement', words.movement, [
       ['', words.all],
-      ...movementGroups.map((name): Option => [name, capitalised(movementLabels[name])]),
+      ...movementGroups.map((name): Option => [name, capitalised(movementLabel(name))]),
     ]),
   }
   for (const [key, { select }] of Object.entries(selects))

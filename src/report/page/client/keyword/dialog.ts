@@ -3,7 +3,7 @@ import { bestRank } from '../../../metrics/best-rank.ts'
 import { button, type Child, html, linkTo } from '../dom.ts'
 import { mediumDay, number } from '../format.ts'
 import { say } from '../language.ts'
-import { changeMark, rankMark, requestText } from '../text.ts'
+import { rankMark, requestText, statusChange } from '../text.ts'
 import type { View } from '../view.ts'
 import { featuresOverTime } from './features.ts'
 import { historyChart } from './history-chart.ts'
@@ -32,10 +32,8 @@ function keywordDetail(view: View, status: KeywordStatus): HTMLElement {
   )
 }
 
-function facts(
-  { history, target }: View,
-  { current, baseline, change, series, keyword }: KeywordStatus,
-): HTMLElement {
+function facts({ history, target }: View, status: KeywordStatus): HTMLElement {
+  const { current, baseline, series, keyword } = status
   const { days } = history
   const best = bestRank(series.cells)
   const first = series.cells.findIndex((cell) => cell !== null)
@@ -49,7 +47,7 @@ function facts(
     'dl',
     'facts',
     fact(target.label, rankMark(current), days.length === 0 ? '' : dayText(days.length - 1)),
-    fact(words.change, changeMark(change), ...since),
+    fact(words.change, statusChange(status), ...since),
     best === null
       ? fact(words.best, '–', words.neverRanked)
       : fact(words.best, number(best.rank), dayText(best.day)),

@@ -25,7 +25,7 @@ function kinds({ history, data, statuses, filters }: View): HTMLElement {
   const last = history.days.length - 1
   const serps = data.serps.filter(({ day }) => day === last)
   const rows = ownership(statuses, filters.target, serps)
-  if (rows.length === 0) return empty(noMatch)
+  if (rows.length === 0) return empty(noMatch())
   const words = say.answers
   return simpleTable(words.byKindLabel, rows, [
     { title: words.kind, cell: ({ kind }) => capitalised(say.kinds[kind]) },
@@ -47,7 +47,7 @@ export function citations(view: View): HTMLElement {
       'references' in one || isReference(one.keyword) ? [one.keyword] : [],
     ),
   )
-  if (history.series.length === 0) return empty(noMatch)
+  if (history.series.length === 0) return empty(noMatch())
   if (asked.size === 0) return empty(words.notAsked)
   if (now.length === 0) return empty(words.notChecked)
   const rows = history.targets.map((_, target) => ({ target, ...citationShare(now, target, asked.size) }))

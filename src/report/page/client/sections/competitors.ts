@@ -16,7 +16,7 @@ import { chosenFirst, targetFigures } from './target-figures.ts'
 export function competitors(view: View, open: OpenKeyword, place: HTMLElement): readonly (() => void)[] {
   const words = say.competitors
   const head = { id: 'competitors', title: words.title }
-  if (view.history.series.length === 0) return [() => place.append(section(head, empty(noMatch)))]
+  if (view.history.series.length === 0) return [() => place.append(section(head, empty(noMatch())))]
   const figures = panel(words.figures)
   const shares = panel(withTooltip(words.sites, metricTooltip('site_share')))
   const element = section({ ...head, lead: words.lead }, figures)

@@ -1,5 +1,6 @@
 import { valueRank } from '../../../cells.ts'
 import type { KeywordStatus } from '../../../history/keyword-status.ts'
+import { groupOf } from '../../../history/movement.ts'
 import type { DayValue, Keyword } from '../../../history/rank-history.ts'
 import { bestRank } from '../../../metrics/best-rank.ts'
 import { clicksOf } from '../../../metrics/clicks.ts'
@@ -12,7 +13,7 @@ import { say } from '../language.ts'
 import { type GridView, grid } from '../table/grid.ts'
 import type { GridColumn, SortOrder } from '../table/simple-table.ts'
 import type { TakenColumn } from '../table/take-away.ts'
-import { changeMark, localeOf, movementLabels, movementOf, rankMark } from '../text.ts'
+import { localeOf, movementLabel, rankMark, statusChange } from '../text.ts'
 import type { View } from '../view.ts'
 import { noMatch, noValue } from './section.ts'
 
@@ -32,7 +33,7 @@ export function keywordTable(
 ): Omit<GridView<KeywordStatus>, 'sort'> & { readonly sort: (sort: string) => void } {
   const columns = columnsOf(view)
   const table = grid<KeywordStatus>({
-    ...{ label: say.keywords.label, columns, open, empty: noMatch },
+    ...{ label: say.keywords.label, columns, open, empty: noMatch() },
     order: orderIn(sort, columns),
     onOrder: ({ by, descending }) =>
       onSort(by === 'rank' && !descending ? '' : `${descending ? '-' : ''}${by}`),
@@ -89,8 +90,8 @@ function columnsOf(view: View): readonly KeywordColumn[] {
       class: 'figure',
       descends: true,
       value: changeOrder,
-      cell: ({ change }) => changeMark(change),
-      taken: ({ change }) => change.change ?? movementLabels[movementOf(change)],
+      cell: statusChange,
+      taken: ({ change }) => change.change ?? movementLabel(groupOf(change)),
     },
     beforeColumn(view),
     {

@@ -1,19 +1,10 @@
 import type { KeywordStatus } from '../../../history/keyword-status.ts'
+import { groupOf, type MovementGroup, movementGroups } from '../../../history/movement.ts'
 import { type Mover, winnersAndLosers } from '../../../metrics/movements.ts'
 import { button, html } from '../dom.ts'
 import type { Filters } from '../filters.ts'
 import { number } from '../format.ts'
-import {
-  changeMark,
-  disambiguate,
-  type MovementGroup,
-  metricTooltip,
-  movementGroups,
-  movementLabels,
-  movementOf,
-  rankMark,
-  withTooltip,
-} from '../text.ts'
+import { disambiguate, metricTooltip, movementLabel, rankMark, statusChange, withTooltip } from '../text.ts'
 import type { View } from '../view.ts'
 import type { OpenKeyword } from './keywords.ts'
 import { empty, halves, panel } from './section.ts'
@@ -40,7 +31,7 @@ export function movers({ statuses, data, history }: View, open: OpenKeyword): HT
   }
 
   function item(status: KeywordStatus, all: readonly KeywordStatus[]): HTMLElement {
-    const { keyword, current, baseline, change } = status
+    const { keyword, current, baseline } = status
     const about = distinguish(keyword)
     const query = html('bdi', { title: keyword.query }, keyword.query)
     const before = baseline === null ? null : rankMark(baseline.value)
@@ -53,7 +44,7 @@ export function movers({ statuses, data, history }: View, open: OpenKeyword): HT
         { 'aria-haspopup': 'dialog' },
         html('span', 'name', query, about === '' ? null : html('span', 'about', about)),
         html('span', 'from-to', before, ' → ', rankMark(current)),
-        changeMark(change),
+        statusChange(status),
       ),
     )
   }
@@ -72,7 +63,7 @@ export interface Moves {
 export function moved({ statuses }: View, choose: (change: Partial<Filters>) => void): Moves {
   const counts = new Map<string, number>()
   for (const { change } of statuses) {
-    const name = movementOf(change)
+    const name = groupOf(change)
     counts.set(name, (counts.get(name) ?? 0) + 1)
   }
   const buttons = movementGroups.map((name) =>
@@ -84,7 +75,7 @@ export function moved({ statuses }: View, choose: (change: Partial<Filters>) => 
       },
       { 'data-movement': name },
       html('b', '', number(counts.get(name) ?? 0)),
-      movementLabels[name],
+      movementLabel(name),
     ),
   )
   const attributes = {

@@ -25,7 +25,7 @@ export function overview(
 ): Moves & Pick<Trend, 'steps'> {
   const head = { id: 'overview', title: 'Overview', lead: leadOf(view) }
   if (view.statuses.length === 0)
-    return { element: section(head, empty(noMatch)), press: () => {}, steps: [] }
+    return { element: section(head, empty(noMatch())), press: () => {}, steps: [] }
   const { history, data, filters } = view
   const days = daily(history, filters.target, data.measure, firstDrawn(view))
   const moves = moved(view, choose)

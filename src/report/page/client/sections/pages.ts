@@ -38,7 +38,7 @@ export function pages(view: View, open: OpenKeyword, place: HTMLElement): readon
 function landing({ history, data }: View, all: readonly LandingPage[], open: OpenKeyword): HTMLElement {
   const words = say.pages
   const distinguish = disambiguate(history.keywords)
-  if (all.length === 0) return empty(noMatch)
+  if (all.length === 0) return empty(noMatch())
   const counts = countLanding(all)
   if (counts['none intended'] === all.length) {
     const named = history.keywords.some(({ url }) => url !== null)
@@ -69,7 +69,7 @@ function landing({ history, data }: View, all: readonly LandingPage[], open: Ope
 
 function competing({ history, statuses, filters }: View, open: OpenKeyword): HTMLElement {
   const words = say.pages
-  if (statuses.length === 0) return empty(noMatch)
+  if (statuses.length === 0) return empty(noMatch())
   const byKeyword = new Map(statuses.map((one) => [one.series.keyword, one]))
   const own = history.series.filter(({ target }) => target === filters.target)
   const found = urlSwaps({ ...history, series: own })
@@ -97,7 +97,7 @@ function competing({ history, statuses, filters }: View, open: OpenKeyword): HTM
 
 function ranking({ statuses, target }: View, found: readonly LandingPage[]): HTMLElement {
   const words = say.pages
-  if (statuses.length === 0) return empty(noMatch)
+  if (statuses.length === 0) return empty(noMatch())
   const byLink = new Map<string, KeywordStatus[]>()
   for (const { link, status } of found)
     if (link !== null) byLink.set(link, [...(byLink.get(link) ?? []), status])

@@ -120,7 +120,7 @@ function facetTable(
     label: title,
     columns: columnsOf(by, data),
     order: { by: 'keywords', descending: true },
-    empty: noMatch,
+    empty: noMatch(),
     open: ({ key }) => choose(pressed(key)),
     isPressed: ({ key }) => chosen.includes(key),
   })

@@ -1,4 +1,5 @@
 import { ariaHidden, type Child, html, srOnly } from '../dom.ts'
+import { say } from '../language.ts'
 
 export interface SectionHead {
   readonly id: string
@@ -36,7 +37,8 @@ export function note(...children: readonly Child[]): HTMLElement {
   return html('p', 'note', ...children)
 }
 
-export const noMatch = 'No keyword matches the filters.'
+/** In place of a part without keywords. */
+export const noMatch = (): string => say.ranks.noMatch
 
 /** A text in place of content that is missing. */
 export function empty(...children: readonly Child[]): HTMLElement {

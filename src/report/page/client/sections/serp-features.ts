@@ -22,7 +22,7 @@ export function serpFeatures(view: View): HTMLElement {
 function table({ history, data, asked, shown }: View): HTMLElement {
   const words = say.serps.features
   const { days } = history
-  if (history.series.length === 0) return empty(noMatch)
+  if (history.series.length === 0) return empty(noMatch())
   const rows = featureFigures(data.features, days.length, baselineOrder(days, asked))
   if (rows.length === 0) return empty(words.none)
   const trend: Column<FeatureFigures> = {

@@ -58,7 +58,7 @@ export function sideBySide({ allTargets, history, filters }: View, open: OpenKey
       const statuses = all.map((row) => row.main)
       open(main, statuses)
     },
-    empty: noMatch,
+    empty: noMatch(),
     // The best one is as wide as two.
     manyColumns: targets.length + 2 * best.length,
     onPaper: evenParts(targets, mostOnPaper).map((some) => [keyword, ...some]),

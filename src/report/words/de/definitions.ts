@@ -1,0 +1,63 @@
+import type { Words } from '../en/index.ts'
+import { counted, formats } from './formats.ts'
+
+const { number } = formats
+
+export const runs: Words['runs'] = {
+  title: 'Läufe',
+  none: 'Kein Lauf an den gewählten Tagen.',
+  columns: {
+    day: 'Tag',
+    ended: 'Ende',
+    done: 'Erledigt',
+    failed: 'Fehler',
+    credits: 'Credits',
+    ambiguous: 'Vielleicht berechnet',
+  },
+  run: (run) => `Lauf ${run}`,
+  running: 'läuft',
+  ends: {
+    completed: 'abgeschlossen',
+    completed_with_failures: 'mit Fehlern abgeschlossen',
+    budget: 'gestoppt: Budget',
+    balance: 'gestoppt: Guthaben',
+    quota: 'gestoppt: Kontingent',
+    auth: 'gestoppt: Schlüssel abgelehnt',
+    unavailable: 'gestoppt: Dienst nicht erreichbar',
+    interrupted: 'unterbrochen',
+    crashed: 'abgestürzt',
+  },
+  done: (done, planned) => `${number(done)} von ${number(planned)}`,
+  spent: (all, credits, ambiguous) =>
+    `${counted(all, 'Lauf', 'Läufe')}: ${counted(credits, 'Credit', 'Credits')} verbraucht${ambiguous === 0 ? '' : `, vielleicht noch ${number(ambiguous)} mehr berechnet`}.`,
+  failed: (failed, planned) =>
+    `${number(failed)} von ${counted(planned, 'Aufgabe', 'Aufgaben')} ${failed === 1 ? 'schlug' : 'schlugen'} fehl.`,
+  mismatched: (answers) =>
+    answers === 1
+      ? '1 Antwort nennt eine andere Anfrage als die gesendete. Ihre Positionen können falsch sein.'
+      : `${number(answers)} Antworten nennen eine andere Anfrage als die gesendete. Ihre Positionen können falsch sein.`,
+}
+
+export const definitions: Words['definitions'] = {
+  title: 'Definitionen',
+  lead: 'Suchbegriffe, die nicht geprüft werden konnten, zählen in keiner Zahl.',
+  signs: [
+    ['7', 'Position', 'Die Zahl der verschiedenen Treffer davor, plus eins, über alle geprüften Seiten.'],
+    ['~7', 'Geschätzte Position', 'Eine Seite davor wurde nicht geprüft und zählt mit ihrer üblichen Größe.'],
+    [
+      '>30',
+      'Nicht in den Top 30',
+      'Unter den ersten 30 Treffern war die Website nicht. Sie kann weiter hinten stehen.',
+    ],
+    ['?', 'Nicht bekannt', 'Eine Seite schlug fehl oder wurde nicht abgerufen.'],
+    [
+      '▲ ▼',
+      'Besser, schlechter',
+      'Zwei Tage werden so tief verglichen, wie beide geprüft wurden; sonst ist die Veränderung nicht bekannt.',
+    ],
+  ],
+  source: (text) => `Quelle: ${text}.`,
+  rates: 'Klickraten (CTR)',
+  byRank: (rates) =>
+    `Nach Position: ${rates.map((rate, place) => `${place + 1}: ${formats.percent(rate)}`).join(', ')}.`,
+}

@@ -1,0 +1,177 @@
+import type { MovementGroup } from '../../history/movement.ts'
+import type { AbsentAs } from '../../metrics/figure.ts'
+import type { MetricName } from '../../metrics/index.ts'
+import type { Words } from '../en/index.ts'
+import type { MetricWords } from '../en/metrics.ts'
+import { formats } from './formats.ts'
+
+const { number } = formats
+
+const groups: Readonly<Record<MovementGroup, (depth: number | null) => string>> = {
+  improved: () => 'verbessert',
+  declined: () => 'verschlechtert',
+  same: () => 'unverändert',
+  unranked: (depth) => (depth === null ? 'weiter ohne Position' : `weiter nicht in den Top ${number(depth)}`),
+  entered: (depth) => (depth === null ? 'neu platziert' : `neu in den Top ${number(depth)}`),
+  left: (depth) => (depth === null ? 'herausgefallen' : `aus den Top ${number(depth)} gefallen`),
+  new: () => 'zum ersten Mal geprüft',
+  unknown: () => 'nicht bekannt',
+}
+
+export const ranks: Words['ranks'] = {
+  rank: (rank) => `Position ${number(rank)}`,
+  notInTop: (depth) => `nicht in den Top ${number(depth)}`,
+  estimated: (text) => `${text} (geschätzt)`,
+  notKnown: 'nicht bekannt',
+  noMatch: 'Kein Suchbegriff passt zu den Filtern.',
+  up: (places) => `um ${number(places)} gestiegen`,
+  down: (places) => `um ${number(places)} gefallen`,
+  unchanged: 'unverändert',
+  changeNotKnown: 'Veränderung nicht bekannt',
+  group: (group, depth) => groups[group](depth),
+  better: (size) => `um ${size} besser`,
+  worse: (size) => `um ${size} schlechter`,
+  points: (size) => `${size} Pkt.`,
+}
+
+const own = 'eigene Definition'
+
+const words: Readonly<Record<Exclude<MetricName, 'average_position'>, MetricWords>> = {
+  visibility: {
+    label: 'Sichtbarkeit',
+    definition:
+      'Der Anteil aller möglichen Klicks, den die Positionen bringen; 100 % ist Position 1 bei jedem Suchbegriff.',
+    formula: 'Summe CTR(Position) / (CTR(1) x geprüfte Suchbegriffe)',
+    source: 'die nach Klicks gewichtete Sichtbarkeit der Ranking-Werkzeuge; Position 1 bei allen ist 100 %',
+  },
+  share_of_voice: {
+    label: 'Share of Voice',
+    definition:
+      'Der Anteil der Suchen nach den Suchbegriffen, die nach der Klickkurve mit einem Klick auf die Website enden.',
+    formula: 'Summe Suchvolumen x CTR(Position) aller Treffer der Website / Summe der Suchvolumen',
+    source: 'STAT, Hilfeseite „Share of voice“',
+  },
+  clicks: {
+    label: 'geschätzte Klicks im Monat',
+    definition:
+      'Die Klicks im Monat, die die besten Positionen nach der Klickkurve bringen; eine Schätzung, keine gezählten Besuche.',
+    formula: 'Summe Suchvolumen x CTR(Position)',
+    source: 'eigene Definition, nach dem Share of Voice von STAT',
+  },
+  serp_share_of_voice: {
+    label: 'Share of Voice unter den ersten zehn Treffern',
+    definition: 'Der Anteil der Klicks auf die ersten zehn Treffer, der auf die Website entfällt.',
+    formula: 'Suchvolumen x CTR ihrer Treffer / Suchvolumen x CTR aller Treffer, unter den ersten zehn',
+    source: 'Ahrefs, Rank Tracker, Hilfeseite „What is Share of Voice (SoV)“; dort für alle Treffer',
+  },
+  distribution: {
+    label: 'Verteilung der Positionen',
+    definition:
+      'Die Suchbegriffe auf Position 1, 2–3, 4–10, 11–20, 21–50, 51–100 oder tiefer, die nicht gefundenen und die nicht bekannten.',
+    formula: 'Suchbegriffe in jedem Bereich',
+    source: 'die Bereiche der Ranking-Werkzeuge, ohne Überschneidung',
+  },
+  top_ranks: {
+    label: 'Top 3 und Top 10',
+    definition: 'Die Suchbegriffe auf Position 3 oder besser, und auf Position 10 oder besser.',
+    formula: 'Suchbegriffe auf Position 1 bis 3; Suchbegriffe auf Position 1 bis 10',
+    source: 'die Verteilung der Positionen, zusammengezählt',
+  },
+  movements: {
+    label: 'Bewegungen',
+    definition:
+      'Die Suchbegriffe, die besser, schlechter oder gleich stehen, dazukamen, herausfielen, neu sind oder sich nicht vergleichen lassen.',
+    formula: 'Position vorher - Position jetzt, so tief wie an beiden Tagen geprüft wurde',
+    source: own,
+  },
+  gain: {
+    label: 'Gewinn',
+    definition: 'Die Klicks im Monat, die eine neue Position bringt oder kostet.',
+    formula: 'Suchvolumen x (CTR(Position jetzt) - CTR(Position vorher))',
+    source: 'eigene Definition, nach dem Share of Voice von STAT',
+  },
+  best_rank: {
+    label: 'beste Position',
+    definition: 'Die beste Position aller Tage, und der erste Tag mit ihr.',
+    formula: 'kleinste Position aller Tage',
+    source: own,
+  },
+  turnover: {
+    label: 'Wechsel unter den ersten zehn',
+    definition: 'Der Anteil der ersten zehn Treffer, der sich seit dem Vergleichstag geändert hat.',
+    formula: '(Seiten des Tages mit mehr - Seiten beider Tage) / Seiten des Tages mit mehr',
+    source: 'eigene Definition: 1 - Überschneidung zweier Listen, nach zehn abgeschnitten',
+  },
+  cannibalisation: {
+    label: 'Seitenwechsel',
+    definition:
+      'Wie oft die platzierte Seite eines Suchbegriffs zu einer Seite wechselte, die schon früher platziert war.',
+    formula: 'Wechsel zurück zu einer früheren Seite',
+    source: own,
+  },
+  landing_page: {
+    label: 'Zielseite',
+    definition: 'Die Suchbegriffe, bei denen die gewünschte Zielseite platziert ist, oder eine andere Seite.',
+    formula: 'beste platzierte Seite = Zielseite, ohne Sprungmarke',
+    source: 'eigene Definition; Adressen sind gleich, wie der URL-Standard der WHATWG sie liest',
+  },
+  head_to_head: {
+    label: 'direkter Vergleich',
+    definition: 'Die Suchbegriffe, bei denen eine Website besser steht als eine andere, oder als einzige.',
+    formula: 'Suchbegriffe mit Position < Position der anderen Website',
+    source: own,
+  },
+  site_share: {
+    label: 'Anteil einer Website',
+    definition:
+      'Der Anteil der Klicks auf die ersten zehn Treffer, der auf eine Website entfällt, beobachtet oder nicht.',
+    formula: 'Suchvolumen x CTR ihrer Treffer / Suchvolumen x CTR aller Treffer, unter den ersten zehn',
+    source: 'der Share of Voice unter den ersten zehn Treffern, für jede Website',
+  },
+  first_ten_share: {
+    label: 'Anteil an den ersten zehn Treffern',
+    definition: 'Der Anteil der ersten zehn Treffer, der zur Website gehört, für jede Art von Treffern.',
+    formula: 'eigene Treffer / Treffer, unter den ersten zehn',
+    source: own,
+  },
+  cited_answers: {
+    label: 'Antworten mit Quelle',
+    definition: 'Der Anteil der KI-Antworten, die die Website mindestens einmal als Quelle nennen.',
+    formula: 'KI-Antworten mit der Website als Quelle / geprüfte KI-Antworten',
+    source: own,
+  },
+  citation_share: {
+    label: 'Anteil an den Quellen',
+    definition: 'Der Anteil der Quellen von KI-Antworten, der zur Website führt.',
+    formula: 'Quellen auf der Website / Quellen der geprüften KI-Antworten',
+    source: own,
+  },
+  citation_index: {
+    label: 'Platz unter den Quellen',
+    definition:
+      'Der mittlere Platz der Website unter den Quellen der KI-Antworten, über alle Nennungen und über die jeweils erste.',
+    formula: 'Mittel der Plätze, wie der Dienst sie schickt',
+    source: own,
+  },
+}
+
+export const metric: Words['metric'] = (name, { absent = 'depth' }) =>
+  name === 'average_position' ? averagePosition(absent) : words[name]
+
+function averagePosition(absent: AbsentAs): MetricWords {
+  const counted = absent === 'left out' ? 'Suchbegriffe mit Position' : 'geprüfte Suchbegriffe'
+  return {
+    label: 'Durchschnittsposition',
+    definition:
+      absent === 'left out'
+        ? 'Die mittlere Position der Suchbegriffe, die eine haben.'
+        : `Die mittlere Position der geprüften Suchbegriffe; ein nicht gefundener zählt als ${placeOf(absent)}.`,
+    formula: `Summe der Positionen / ${counted}`,
+    source: 'Advanced Web Ranking, Hilfeseite „Average Rank (AWR metric)“',
+  }
+}
+
+function placeOf(absent: Exclude<AbsentAs, 'left out'>): string {
+  if (absent === 'depth') return 'der Platz nach dem letzten gefragten'
+  return absent === 'looked at' ? 'der Platz nach dem letzten geprüften' : `Position ${absent}`
+}

@@ -1,0 +1,61 @@
+import { counted, formats } from './formats.ts'
+
+const { number } = formats
+
+/** How the data of a report was collected. */
+export const runs = {
+  title: 'Runs',
+  none: 'No run on the selected days.',
+  columns: {
+    day: 'Day',
+    ended: 'Ended',
+    done: 'Tasks done',
+    failed: 'Failed',
+    credits: 'Credits',
+    ambiguous: 'Possibly billed',
+  },
+  run: (run: number) => `run ${run}`,
+  running: 'running',
+  ends: {
+    completed: 'completed',
+    completed_with_failures: 'some tasks failed',
+    budget: 'stopped: budget',
+    balance: 'stopped: balance',
+    quota: 'stopped: quota',
+    auth: 'stopped: key refused',
+    unavailable: 'stopped: service down',
+    interrupted: 'interrupted',
+    crashed: 'crashed',
+  },
+  done: (done: number, planned: number) => `${number(done)} of ${number(planned)}`,
+  spent: (all: number, credits: number, ambiguous: number) =>
+    `${counted(all, 'run')} spent ${counted(credits, 'credit')}${ambiguous === 0 ? '' : `; possibly billed: ${counted(ambiguous, 'credit')} more`}.`,
+  failed: (failed: number, planned: number) => `${number(failed)} of ${counted(planned, 'task')} failed.`,
+  mismatched: (answers: number) =>
+    `${counted(answers, 'answer')} repeated another query than the one sent. Ranks from ${answers === 1 ? 'it' : 'them'} may be wrong.`,
+}
+
+/** What the signs of the page mean. */
+export const definitions = {
+  title: 'Definitions',
+  lead: 'Keywords that could not be checked are left out of every figure.',
+  signs: [
+    ['7', 'Rank', 'The number of distinct results above it, plus one, over all checked pages.'],
+    ['~7', 'Estimated rank', 'A page before it was not checked, and counts with its usual size.'],
+    [
+      '>30',
+      'Not in top 30',
+      'The first 30 results were checked without finding the site. It may rank lower.',
+    ],
+    ['?', 'Not known', 'A page failed or was not fetched.'],
+    [
+      '▲ ▼',
+      'Better, worse',
+      'Two days are compared as deep as both were checked; otherwise the change is not known.',
+    ],
+  ] as readonly (readonly [sign: string, term: string, meaning: string])[],
+  source: (text: string) => `Source: ${text}.`,
+  rates: 'Click-through rates (CTR)',
+  byRank: (rates: readonly number[]) =>
+    `By rank: ${rates.map((rate, place) => `${place + 1}: ${formats.percent(rate)}`).join(', ')}.`,
+}

@@ -1,0 +1,44 @@
+import { definitionOf } from '../../headline.ts'
+import type { MovementGroup } from '../../history/movement.ts'
+import type { MetricDefinition, MetricOptions } from '../../metrics/figure.ts'
+import type { MetricName } from '../../metrics/index.ts'
+import { formats } from './formats.ts'
+
+const { number } = formats
+
+const groups: Readonly<Record<MovementGroup, (depth: number | null) => string>> = {
+  improved: () => 'improved',
+  declined: () => 'declined',
+  same: () => 'unchanged',
+  unranked: (depth) => (depth === null ? 'still not ranked' : `still not in top ${number(depth)}`),
+  entered: (depth) => (depth === null ? 'newly ranked' : `new in top ${number(depth)}`),
+  left: (depth) => (depth === null ? 'dropped out' : `dropped out of top ${number(depth)}`),
+  new: () => 'first check',
+  unknown: () => 'not known',
+}
+
+/** Ranks and how they move. */
+export const ranks = {
+  rank: (rank: number) => `rank ${number(rank)}`,
+  notInTop: (depth: number) => `not in top ${number(depth)}`,
+  estimated: (text: string) => `${text} (estimated)`,
+  notKnown: 'not known',
+  noMatch: 'No keyword matches the filters.',
+  up: (places: number) => `up ${number(places)}`,
+  down: (places: number) => `down ${number(places)}`,
+  unchanged: 'unchanged',
+  changeNotKnown: 'change not known',
+  /** Keywords that moved in one way; null where they were checked to several depths. */
+  group: (group: MovementGroup, depth: number | null) => groups[group](depth),
+  better: (size: string) => `better by ${size}`,
+  worse: (size: string) => `worse by ${size}`,
+  /** Percentage points. */
+  points: (size: string) => `${size} pts`,
+}
+
+/** What readers are told of a metric. */
+export type MetricWords = Pick<MetricDefinition, 'label' | 'definition' | 'formula' | 'source'>
+
+/** The words of a metric stand in its file; options change some of them. */
+export const metric = (name: MetricName, options: Pick<MetricOptions, 'absent'>): MetricWords =>
+  definitionOf(name, options)
