@@ -17,6 +17,7 @@ export interface PaperWindow {
 export function paperWindow(json: string): PaperWindow {
   const { document, Node, Element, HTMLElement, HTMLSelectElement } = parseHTML(frame)
   settable(HTMLSelectElement.prototype, 'value')
+  for (const name of ofScreens) Object.assign(HTMLElement.prototype, { [name]: () => {} })
   const elementById = document.getElementById.bind(document)
   Object.defineProperty(document, 'getElementById', {
     value: (id: string) => (id === 'page-data' ? { textContent: json } : elementById(id)),
@@ -55,6 +56,9 @@ export function paperWindow(json: string): PaperWindow {
 }
 
 const frame = '<!doctype html><html><head></head><body><div id="report"></div></body></html>'
+
+/** What elements do on a screen, and nothing comes of on paper; linkedom has none of it. */
+const ofScreens = ['close', 'show', 'showModal', 'focus', 'blur', 'select', 'scrollIntoView', 'scrollTo']
 
 /** Some properties can only be read in linkedom; what a page sets is of no use on paper. */
 function settable(prototype: object, name: string): void {

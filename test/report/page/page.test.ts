@@ -549,24 +549,24 @@ describe.skipIf(chromium === undefined)(title, () => {
     await using opened = await openPage(browser, data)
     const { page, mishaps } = opened
     const drawnLines = (): Promise<readonly string[]> =>
-      page.$$eval('.trend path.line:not(.sample *)', (all) =>
+      page.$$eval('.trend-part path.line:not(.sample *)', (all) =>
         all.map(({ classList }) => classList[1] as string),
       )
     await page.waitForFunction(
-      () => document.querySelectorAll('.trend path.line:not(.sample *)').length === 4,
+      () => document.querySelectorAll('.trend-part path.line:not(.sample *)').length === 4,
     )
     // One path has the stripes of all incomplete days: the failed one, and the sample's own, 20 days before the last.
     expect(
-      await page.$eval('.trend .incomplete', (path) => path.getAttribute('d')?.match(/M/g)?.length),
+      await page.$eval('.trend-part .incomplete', (path) => path.getAttribute('d')?.match(/M/g)?.length),
     ).toBe(2)
-    expect(await page.$eval('.trend .line.main', (line) => line.getAttribute('d')?.match(/M/g)?.length)).toBe(
-      3,
-    )
-    expect(await text(page, '.trend .key')).toContain('2 days on which')
-    expect(await texts(page, '.trend .note-marker')).toEqual(['1'])
+    expect(
+      await page.$eval('.trend-part .line.main', (line) => line.getAttribute('d')?.match(/M/g)?.length),
+    ).toBe(3)
+    expect(await text(page, '.trend-part .key')).toContain('2 days on which')
+    expect(await texts(page, '.trend-part .note-marker')).toEqual(['1'])
     expect(await texts(page, '.chart-notes li')).toEqual(['13 Nov 2026 New <b>site</b>acme.example/news'])
     expect(await attributes(page, '.chart-notes a', 'rel')).toEqual(['noopener noreferrer'])
-    expect(await texts(page, '.trend .compared-day')).toEqual(['compared day'])
+    expect(await texts(page, '.trend-part .compared-day')).toEqual(['compared day'])
     await page.focus('.chart-panel .plot')
     const said = async (...keys: readonly string[]): Promise<string> => {
       for (const key of keys) await page.keyboard.press(key as 'End')
@@ -593,7 +593,7 @@ describe.skipIf(chromium === undefined)(title, () => {
       'Keywords in the top 10',
       'Estimated clicks a month',
     ])
-    expect(await text(page, '.trend .key')).toContain('organic clicks, 1')
+    expect(await text(page, '.trend-part .key')).toContain('organic clicks, 1')
 
     await page.click('.toggles [data-target="2"]')
     expect(await attributes(page, '.toggles button', 'aria-pressed')).toEqual([
@@ -603,13 +603,13 @@ describe.skipIf(chromium === undefined)(title, () => {
       'true',
     ])
     await page.waitForFunction(
-      () => document.querySelectorAll('.trend path.line:not(.sample *)').length === 3,
+      () => document.querySelectorAll('.trend-part path.line:not(.sample *)').length === 3,
     )
     expect(new Set(await drawnLines())).toEqual(new Set(['look-0', 'look-1', 'look-3']))
     expect(await attributes(page, ':focus', 'data-target')).toEqual(['2'])
     await page.select('#choose-tag', 'desks')
     await page.waitForFunction(
-      () => document.querySelectorAll('.trend path.line:not(.sample *)').length === 3,
+      () => document.querySelectorAll('.trend-part path.line:not(.sample *)').length === 3,
     )
     expect(await text(page, '.chart-panel h3 button')).toBe('Estimated clicks a month')
     expect(mishaps).toEqual([])

@@ -98,9 +98,11 @@ export function onWidth(element: Element, draw: (width: number) => void): void {
   onMedium(element, redraw)
 }
 
-/** Browsers do not say how wide things will be on paper: this is A4 between its margins, and a half of it. */
+/** Browsers do not say how wide things will be on paper. These are parts of A4 between its margins, as the style sheet has them. */
 function paperWidth(element: Element): number {
-  return element.closest('.halves') === null ? 660 : 312
+  if (element.closest('.halves') !== null) return 312
+  if (element.closest('.trend-part') === null) return 660
+  return element.closest('.trend-part > :last-child') === null ? 378 : 243
 }
 
 /** Calls back when the size of an element changes. Not at once: drawing may change sizes, and browsers report that as an error. */

@@ -87,7 +87,7 @@ export function trend(view: View, own: readonly DailyFigures[]): Trend {
   )
   draw()
   return {
-    element: html('div', 'trend', chart, panel(ranksTitle(), ranksOverTime(days, own))),
+    element: html('div', 'trend-part', chart, panel(ranksTitle(), ranksOverTime(days, own))),
     steps: waiting.length === 0 ? [] : [...waiting.map((target) => () => add(target)), draw],
   }
 
