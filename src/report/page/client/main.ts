@@ -187,9 +187,10 @@ function leadOf(view: View): string {
   const { history, statuses, listed, filters } = view
   const last = history.days.at(-1)
   const removed = history.removed.length
-  const group = movementLabel(filters.movement as MovementGroup)
+  const { movement } = filters
   return [
-    filters.movement !== '' && say.header.onlyGroup(listed.length, statuses.length, group),
+    movement !== '' &&
+      say.header.onlyGroup(listed.length, statuses.length, movementLabel(movement as MovementGroup)),
     last !== undefined && say.header.rankOn(say.longDay(last), comparedText(view)),
     removed > 0 && say.header.notShown(removed),
     say.header.selectKeyword,

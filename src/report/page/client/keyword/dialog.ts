@@ -93,7 +93,10 @@ export function keywordDialog(shown: (keyword: number | null) => void) {
   dialog.addEventListener('close', () => shown(null))
   return {
     element: dialog,
-    close: (): void => dialog.close(),
+    // On paper no dialog can be opened, nor closed.
+    close: (): void => {
+      if (dialog.open) dialog.close()
+    },
     open: (view: View, status: KeywordStatus, all: readonly KeywordStatus[]): void => {
       show = (next) => {
         const one = all[next]
