@@ -1,10 +1,36 @@
+import type { Keyword, RankHistory, RankSeries } from '../history/rank-history.ts'
 import type { PageData, Serp, SerpResult } from './data.ts'
 
 /** Title, link and site of a result as places in their lists, and its targets. */
 type PackedResult = SerpResult extends readonly [number, ...infer Rest] ? Readonly<Rest> : never
 
-/** The content of the HTML report as it stands in the file: most results stay from day to day, so each stands there once. */
-export interface PackedPage extends Omit<PageData, 'serps'> {
+/** Links by host: the place of the host and what follows it, over and over. */
+interface PackedLinks {
+  readonly hosts: readonly string[]
+  readonly parts: readonly (number | string)[]
+}
+
+/** The fields of an object in a fixed order, without their names. */
+type PackedKeyword = readonly [
+  ...[Keyword['query'], Keyword['operation'], Keyword['kind'], Keyword['params']],
+  ...[Keyword['tags'], Keyword['volume'], Keyword['url'], Keyword['labels']],
+]
+type PackedSeries = readonly [
+  ...[RankSeries['keyword'], RankSeries['target'], RankSeries['cells'], RankSeries['seen']],
+  ...[RankSeries['absentDepths'], RankSeries['links'], RankSeries['places']],
+]
+
+/**
+ * The content of the HTML report as it stands in the file: nothing stands there twice, and names of fields not in every row. Most
+ * results stay from day to day.
+ */
+export interface PackedPage extends Omit<PageData, 'serps' | 'links' | 'history'> {
+  readonly history: Omit<RankHistory, 'keywords' | 'series' | 'links'> & {
+    readonly keywords: readonly PackedKeyword[]
+    readonly series: readonly PackedSeries[]
+    readonly links: PackedLinks
+  }
+  readonly links: PackedLinks
   readonly results: readonly PackedResult[]
   /**
    * Keyword, day and depth, then the place of each result, from rank 1 on. A rank that does not follow the one before stands before
@@ -13,40 +39,101 @@ export interface PackedPage extends Omit<PageData, 'serps'> {
   readonly serps: readonly (readonly number[])[]
 }
 
-export function packed({ serps, ...page }: PageData): PackedPage {
-  const results: PackedResult[] = []
-  const known = new Map<string, number>()
-  const placeOf = (result: PackedResult): number => {
-    const key = JSON.stringify(result)
-    const place = known.get(key) ?? results.push(result) - 1
-    known.set(key, place)
-    return place
-  }
+export function packed({ serps, history, links, ...page }: PageData): PackedPage {
   return {
+    history: {
+      ...history,
+      keywords: history.keywords.map(({ query, operation, kind, params, tags, volume, url, labels }) => [
+        ...([query, operation, kind, params] as const),
+        ...([tags, volume, url, labels] as const),
+      ]),
+      series: history.series.map(({ keyword, target, cells, seen, absentDepths, links: ranking, places }) => [
+        ...([keyword, target, cells, seen] as const),
+        ...([absentDepths, ranking, places] as const),
+      ]),
+      links: packedLinks(history.links),
+    },
     ...page,
+    links: packedLinks(links),
+    ...packedSerps(serps),
+  }
+}
+
+export function unpacked({ serps, results, history, links, ...page }: PackedPage): PageData {
+  return {
+    history: {
+      ...history,
+      keywords: history.keywords.map(([query, operation, kind, params, tags, volume, url, labels]) => ({
+        ...{ query, operation, kind, params },
+        ...{ tags, volume, url, labels },
+      })),
+      series: history.series.map(([keyword, target, cells, seen, absentDepths, ranking, places]) => ({
+        ...{ keyword, target, cells, seen },
+        ...{ absentDepths, links: ranking, places },
+      })),
+      links: unpackedLinks(history.links),
+    },
+    ...page,
+    links: unpackedLinks(links),
+    serps: serps.map((serp) => unpackedSerp(serp, results)),
+  }
+}
+
+function packedSerps(serps: readonly Serp[]): Pick<PackedPage, 'serps' | 'results'> {
+  const results = numbered<PackedResult>((result) => JSON.stringify(result))
+  return {
     serps: serps.map(({ keyword, day, depth, results: own }) => {
       let last = 0
       const places = own.flatMap(([rank, ...result]) => {
         const isNext = rank === last + 1
         last = rank
-        return isNext ? [placeOf(result)] : [-rank, placeOf(result)]
+        return isNext ? [results.placeOf(result)] : [-rank, results.placeOf(result)]
       })
       return [keyword, day, depth, ...places]
     }),
-    results,
+    results: results.all,
   }
 }
 
-export function unpacked({ serps, results, ...page }: PackedPage): PageData {
+function unpackedSerp(
+  [keyword = 0, day = 0, depth = 0, ...places]: readonly number[],
+  results: readonly PackedResult[],
+): Serp {
+  const own: SerpResult[] = []
+  let rank = 0
+  for (const place of places)
+    if (place < 0) rank = -place - 1
+    else own.push([++rank, ...(results[place] as PackedResult)])
+  return { keyword, day, depth, results: own }
+}
+
+function packedLinks(links: readonly string[]): PackedLinks {
+  const hosts = numbered<string>((host) => host)
+  const parts = links.flatMap((link) => {
+    const [host = ''] = /^[^/]*\/\/[^/]*/.exec(link) ?? []
+    return [hosts.placeOf(host), link.slice(host.length)]
+  })
+  return { hosts: hosts.all, parts }
+}
+
+function unpackedLinks({ hosts, parts }: PackedLinks): readonly string[] {
+  return Array.from(
+    { length: parts.length / 2 },
+    (_, link) => `${hosts[parts[2 * link] as number]}${parts[2 * link + 1]}`,
+  )
+}
+
+/** Distinct values in a list; they are named by their place. */
+function numbered<T>(key: (value: T) => string) {
+  const all: T[] = []
+  const places = new Map<string, number>()
   return {
-    ...page,
-    serps: serps.map(([keyword = 0, day = 0, depth = 0, ...places]): Serp => {
-      const own: SerpResult[] = []
-      let rank = 0
-      for (const place of places)
-        if (place < 0) rank = -place - 1
-        else own.push([++rank, ...(results[place] as PackedResult)])
-      return { keyword, day, depth, results: own }
-    }),
+    all,
+    placeOf: (value: T): number => {
+      const name = key(value)
+      const place = places.get(name) ?? all.push(value) - 1
+      places.set(name, place)
+      return place
+    },
   }
 }

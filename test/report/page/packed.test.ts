@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Serp, SerpResult } from '../../../src/report/page/data.ts'
 import { packed, unpacked } from '../../../src/report/page/packed.ts'
-import { aHistory, aPageOf } from '../metrics/history.ts'
+import { aHistory, aPageOf, histories } from '../metrics/history.ts'
+import { samplePage } from './sample-page.ts'
 
 const place = fc.option(fc.nat(5))
 const aResult = fc.tuple(
@@ -21,17 +22,25 @@ const serps: fc.Arbitrary<Serp[]> = fc.array(
   }),
 )
 
+const aLink = fc.oneof(fc.webUrl(), fc.string(), fc.constantFrom('https://a.example', '//', 'a//b/c', ''))
+
 function byRank([a]: SerpResult, [b]: SerpResult): number {
   return a - b
 }
 
 test('a packed page is the same page', () => {
   fc.assert(
-    fc.property(serps, (all) => {
-      const page = aPageOf(aHistory([{ cells: [1] }]), { serps: all })
+    fc.property(serps, histories(), fc.array(aLink), (all, history, links) => {
+      const page = aPageOf({ ...history, links }, { serps: all, links: links.toReversed() })
       expect(unpacked(JSON.parse(JSON.stringify(packed(page))))).toEqual(page)
     }),
   )
+})
+
+test('a usual page is a good deal smaller', () => {
+  const page = samplePage({ keywords: 40, days: 30 })
+  const size = (of: unknown) => JSON.stringify(of).length
+  expect(size(packed(page))).toBeLessThan(0.7 * size(page))
 })
 
 test('a result that stays is in the file once', () => {

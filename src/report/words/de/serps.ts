@@ -1,5 +1,5 @@
 import type { Words } from '../en/index.ts'
-import { counted, formats } from './formats.ts'
+import { formats } from './formats.ts'
 
 export const serps: Words['serps'] = {
   firstTen: 'Die ersten zehn Ergebnisse',
@@ -21,6 +21,7 @@ export const serps: Words['serps'] = {
     lead: 'Was neben den Ergebnissen auf den Ergebnisseiten steht, soweit der Dienst es mitteilt.',
     overTime: 'Auf der Ergebnisseite',
     chart: 'Was Tag für Tag auf der Ergebnisseite stand.',
+    howOften: 'Wie oft was zu sehen ist',
     feature: 'Element',
     present: 'Suchbegriffe',
     change: 'Änderung',
@@ -49,6 +50,5 @@ export const serps: Words['serps'] = {
       news: 'Die Nachrichtensuche hat Ergebnisse.',
       videos: 'Die Videosuche hat Ergebnisse.',
     },
-    keywords: (value) => counted(value, 'Suchbegriff', 'Suchbegriffe'),
   },
 }

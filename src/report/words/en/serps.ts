@@ -1,4 +1,4 @@
-import { counted, formats } from './formats.ts'
+import { formats } from './formats.ts'
 
 /** The first ten results, and what stands beside them on the result page. */
 export const serps = {
@@ -21,6 +21,7 @@ export const serps = {
     lead: 'What stands on the result pages beside the results, as far as the service tells it.',
     overTime: 'On the result page',
     chart: 'What stood on the result page, day by day.',
+    howOften: 'Keywords with each of them',
     feature: 'Feature',
     present: 'Keywords',
     change: 'Change',
@@ -49,6 +50,5 @@ export const serps = {
       news: 'The news search has results.',
       videos: 'The video search has results.',
     },
-    keywords: (value: number) => counted(value, 'keyword'),
   },
 }

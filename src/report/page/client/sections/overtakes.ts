@@ -57,7 +57,7 @@ function list(view: View, all: readonly Overtake[], byVolume: boolean, open: Ope
       'li',
       '',
       html('div', '', name, html('p', 'about', ...sentence(one))),
-      byVolume && one.clicks > 0
+      byVolume && one.clicks >= 0.5
         ? html(
             'p',
             'figure',

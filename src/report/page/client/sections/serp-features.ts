@@ -16,7 +16,7 @@ const leastDays = 3
 /** On how many keywords each feature of result pages is there, now and on the compared day. */
 export function serpFeatures(view: View): HTMLElement {
   const words = say.serps.features
-  return section({ id: 'features', title: words.title, lead: words.lead }, panel(words.feature, table(view)))
+  return section({ id: 'features', title: words.title, lead: words.lead }, panel(words.howOften, table(view)))
 }
 
 function table({ history, data, asked, shown }: View): HTMLElement {
@@ -27,7 +27,7 @@ function table({ history, data, asked, shown }: View): HTMLElement {
   if (rows.length === 0) return empty(words.none)
   const trend: Column<FeatureFigures> = {
     title: words.trend,
-    class: 'trend',
+    class: 'spark-cell',
     cell: ({ shares }) => trendLine(shares.slice(shown.start, shown.end), false),
     taken: [],
   }

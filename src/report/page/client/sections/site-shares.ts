@@ -81,7 +81,7 @@ function tables(
       : [
           {
             title: words.trend,
-            class: 'trend',
+            class: 'spark-cell',
             cell: ({ site }: SiteShare) => trendLine(trends.sharesOf(site), false),
             taken: [],
           },
