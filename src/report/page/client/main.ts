@@ -139,7 +139,9 @@ function draw(data: PageData, root: HTMLElement): void {
     const table = keywordTable(seen, open, order)
     sortKeywords = table.sort
     const first = overview(counted, open, choose)
-    const lead = new Text()
+    const listing = new Text()
+    const hint = html('span', 'only-screen', ` ${say.header.selectKeyword}`)
+    const lead = html('span', '', listing, hint)
     main.replaceChildren(
       first.element,
       ...(scorecards === null ? [] : [scorecards.element]),
@@ -147,7 +149,7 @@ function draw(data: PageData, root: HTMLElement): void {
     )
     showMovement = () => {
       first.press(filters.movement)
-      lead.data = leadOf(view)
+      listing.data = leadOf(view)
       table.show(view.listed)
     }
     showMovement()
@@ -193,7 +195,6 @@ function leadOf(view: View): string {
       say.header.onlyGroup(listed.length, statuses.length, movementLabel(movement as MovementGroup)),
     last !== undefined && say.header.rankOn(say.longDay(last), comparedText(view)),
     removed > 0 && say.header.notShown(removed),
-    say.header.selectKeyword,
   ]
     .filter(Boolean)
     .join(' ')

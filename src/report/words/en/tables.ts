@@ -44,8 +44,8 @@ export const keywords = {
 /** The figures of groups of keywords. */
 export const scorecards = {
   title: 'Breakdown',
-  lead: (day: string, compared: string) =>
-    `The figures of ${day}${compared === '' ? '' : `, compared with ${compared}`}.`,
+  /** @param compared what is compared with, in words, or that there is nothing to compare with */
+  lead: (day: string, compared: string) => `The figures of ${day}, ${compared}.`,
   hint: 'Select a row to see only its keywords, and again to see all.',
   by: { tag: 'By tag', locale: 'By country and language', engine: 'By search engine' },
   group: { tag: 'Tag', locale: 'Country and language', engine: 'Search engine' },
