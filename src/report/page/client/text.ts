@@ -2,7 +2,7 @@ import { localeText, paramTexts, valueRank } from '../../cells.ts'
 import type { KeywordStatus } from '../../history/keyword-status.ts'
 import { type Change, groupOf, type MovementGroup } from '../../history/movement.ts'
 import type { DayValue, Keyword, RankHistory } from '../../history/rank-history.ts'
-import type { MetricOptions } from '../../metrics/figure.ts'
+import type { MetricDefinition, MetricOptions } from '../../metrics/figure.ts'
 import { type MetricName, metrics } from '../../metrics/index.ts'
 import { lineSample } from './chart/frame.ts'
 import { ariaHidden, breakable, type Child, html, srOnly, uniqueId } from './dom.ts'
@@ -70,12 +70,16 @@ export function withTooltip(text: string, meaning: readonly string[]): HTMLEleme
 }
 
 /** The definition of a metric under the options of the report, and its formula. */
-export function metricTooltip(
-  name: MetricName,
-  measure: Pick<MetricOptions, 'absent'> = {},
-): readonly string[] {
+export function metricTooltip(name: MetricName, measure: Partial<MetricOptions> = {}): readonly string[] {
   const { definition, formula } = say.metric(name, measure)
-  return [definition, formula]
+  const { unit, byClicks }: MetricDefinition = metrics[name]
+  const { curve } = measure
+  return [
+    definition,
+    formula,
+    ...(byClicks && curve !== undefined ? [say.charts.byCurve(`${curve.name}, ${curve.version}`)] : []),
+    ...(unit === 'clicks a month' ? [say.charts.clicksAreEstimates] : []),
+  ]
 }
 
 /** A group of keywords that moved in one way, such as `new in top 30` for keywords that were checked to one depth. */
