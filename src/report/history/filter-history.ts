@@ -2,6 +2,7 @@ import type { Keyword, RankHistory, RankSeries, RemovedKeyword } from './rank-hi
 
 /** The filters of a reader. A missing or empty filter restricts nothing; a list means "any of these". */
 export interface HistoryFilter {
+  /** An empty tag stands for keywords without tags. */
   readonly tags?: readonly string[]
   /** Labels of targets. */
   readonly targets?: readonly string[]
@@ -71,8 +72,12 @@ type Asked = Pick<Keyword, 'query' | 'operation' | 'params'>
 function isWanted(keyword: Keyword, filter: HistoryFilter): boolean {
   const { tags = [] } = filter
   return (
-    isAskedWanted(keyword, filter) && (tags.length === 0 || keyword.tags.some((tag) => tags.includes(tag)))
+    isAskedWanted(keyword, filter) && (tags.length === 0 || tagsOf(keyword).some((tag) => tags.includes(tag)))
   )
+}
+
+function tagsOf({ tags }: Keyword): readonly string[] {
+  return tags.length === 0 ? [''] : tags
 }
 
 function isRemovedWanted(removed: RemovedKeyword, filter: HistoryFilter): boolean {

@@ -91,3 +91,10 @@ export async function htmlOf(data: PageData): Promise<string> {
   written.set(data, html)
   return html
 }
+
+/** Ticks a tag in the list of tags, or unticks it. */
+export async function chooseTag(page: Page, tag: string): Promise<void> {
+  await page.click('#choose-tag')
+  await page.click(`#tag-list input[value="${tag}"]`)
+  await page.click('#choose-tag')
+}

@@ -2,9 +2,10 @@ import { type MovementGroup, movementGroups } from '../../history/movement.ts'
 import { partKey, partLabel, partOf, partsOf } from '../../history/parts.ts'
 import { daysInWords } from '../../words/period-text.ts'
 import type { PageData } from '../data.ts'
+import { savedView, targetsOfView } from '../saved-view.ts'
 import { knownComparison, knownPeriod, periodOf } from './controls/periods.ts'
 import { say } from './language.ts'
-import { localeOf, movementLabel } from './text.ts'
+import { localeOf, movementLabel, tagName } from './text.ts'
 
 /** No filters: an empty text selects everything. */
 export const noFilters = {
@@ -13,7 +14,7 @@ export const noFilters = {
   /** Name of a saved view. */
   view: '',
   text: '',
-  /** Keywords with one of these tags. */
+  /** Keywords with one of these tags; an empty tag stands for keywords without any. */
   tags: [] as readonly string[],
   operation: '',
   locale: '',
@@ -36,13 +37,15 @@ export const filterKeys = Object.keys(noFilters).filter(
   (key) => key !== 'target' && key !== 'tags',
 ) as readonly FilterKey[]
 
-/** How many filters are set, apart from the target. */
+/** How many filters are set, apart from the target and the saved view. */
 export function countSet(filters: Filters): number {
-  return filterKeys.filter((key) => filters[key] !== '').length + (filters.tags.length > 0 ? 1 : 0)
+  const set = filterKeys.filter((key) => key !== 'view' && filters[key] !== '')
+  return set.length + (filters.tags.length > 0 ? 1 : 0)
 }
 
 /** The filters in the part of an address behind `#`; values that do not exist are ignored. */
-export function filtersIn(hash: string, { history, presentation }: PageData): Filters {
+export function filtersIn(hash: string, data: PageData): Filters {
+  const { history, presentation } = data
   const { keywords, targets, days } = history
   const given = new URLSearchParams(hash.replace(/^#/, ''))
   const known = {
@@ -56,12 +59,13 @@ export function filtersIn(hash: string, { history, presentation }: PageData): Fi
     key,
     values.find((one) => one === given.get(key)) ?? '',
   ])
-  const tags = new Set(keywords.flatMap((keyword) => keyword.tags))
-  const target = targets.findIndex(({ label }) => label === given.get('target'))
+  const tags = new Set(keywords.flatMap((keyword) => (keyword.tags.length === 0 ? [''] : keyword.tags)))
+  const ofView = targetsOfView(history, savedView(data, given.get('view') ?? ''))
+  const target = ofView.find((place) => targets[place]?.label === given.get('target'))
   return {
     ...noFilters,
     ...Object.fromEntries(chosen),
-    target: Math.max(0, target),
+    target: target ?? ofView[0] ?? 0,
     text: given.get('text') ?? '',
     tags: [...new Set(given.getAll('tag'))].filter((tag) => tags.has(tag)),
     period: knownPeriod(given.get('period') ?? '', days),
@@ -70,9 +74,10 @@ export function filtersIn(hash: string, { history, presentation }: PageData): Fi
 }
 
 /** The filters as the part of an address behind `#`. */
-export function hashOf(filters: Filters, { history }: PageData): string {
+export function hashOf(filters: Filters, data: PageData): string {
   const hash = new URLSearchParams()
-  if (filters.target !== 0) hash.set('target', history.targets[filters.target]?.label ?? '')
+  const [first = 0] = targetsOfView(data.history, savedView(data, filters.view))
+  if (filters.target !== first) hash.set('target', data.history.targets[filters.target]?.label ?? '')
   for (const key of filterKeys) if (filters[key] !== '') hash.set(key, filters[key])
   for (const tag of filters.tags) hash.append('tag', tag)
   return hash.toString()
@@ -93,7 +98,7 @@ export function filterLabels(
     [words.target, targets[target]?.label ?? ''],
     [words.view, view],
     [words.search, text],
-    [words.tag, tags.join(', ')],
+    [words.tag, tags.map(tagName).join(', ')],
     [words.engine, operation],
     [words.locale, locale],
     [words.figuresOf, parts.map((one) => partLabel(one, say)).join()],

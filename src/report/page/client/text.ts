@@ -142,6 +142,11 @@ export function rankMark(value: DayValue): HTMLElement {
   return html('span', `rank ${value.state}${podium}`, ariaHidden(valueRank(value)), srOnly(rankText(value)))
 }
 
+/** The name of a tag; an empty tag stands for having none. */
+export function tagName(tag: string): string {
+  return tag === '' ? say.scorecards.noTag : tag
+}
+
 export function localeOf({ params }: Keyword): string {
   return localeText(params, ' · ')
 }

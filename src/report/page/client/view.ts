@@ -4,6 +4,7 @@ import { type Part, partKey, partOf, partsOf } from '../../history/parts.ts'
 import type { ReportPeriod } from '../../history/period.ts'
 import type { Keyword, RankHistory, TrackedTarget } from '../../history/rank-history.ts'
 import { filterPage, type PageData } from '../data.ts'
+import { savedView, targetsOfView } from '../saved-view.ts'
 import { periodOf } from './controls/periods.ts'
 import type { Filters } from './filters.ts'
 import { localeOf } from './text.ts'
@@ -42,7 +43,9 @@ export function viewOf(data: PageData, filters: Filters): View {
     tags,
     operations: operation === '' ? [] : [operation],
     until: period?.until ?? '',
-    ...targetsOf(data, filters),
+    targets: targetsOfView(data.history, savedView(data, filters.view)).map(
+      (place) => data.history.targets[place]?.label ?? '',
+    ),
   })
   const asked = period === null ? data.compare : period.compare
   const selected = keep(filtered, data.history.keywords.map(fits(data, filters)))
@@ -69,22 +72,12 @@ export function viewOf(data: PageData, filters: Filters): View {
 }
 
 /** Whether a keyword is of the chosen locale, and of the saved view. */
-function fits({ presentation }: PageData, { view: name, locale }: Filters): (keyword: Keyword) => boolean {
-  const { tags = [], kinds = [] } = presentation.views.find((one) => one.name === name) ?? {}
+function fits(data: PageData, { view, locale }: Filters): (keyword: Keyword) => boolean {
+  const { tags = [], kinds = [] } = savedView(data, view) ?? {}
   return (keyword) =>
     (locale === '' || localeOf(keyword) === locale) &&
     (tags.length === 0 || keyword.tags.some((tag) => tags.includes(tag))) &&
     (kinds.length === 0 || kinds.includes(keyword.kind))
-}
-
-/** The targets of the saved view, by their labels. */
-function targetsOf(
-  { history, presentation }: PageData,
-  { view: name }: Filters,
-): { readonly targets: readonly string[] } {
-  const { targets: wanted = [] } = presentation.views.find((one) => one.name === name) ?? {}
-  const named = history.targets.filter(({ label, site }) => wanted.includes(label) || wanted.includes(site))
-  return { targets: named.map(({ label }) => label) }
 }
 
 /** The view with another chosen movement; nothing else in it depends on the movement. */

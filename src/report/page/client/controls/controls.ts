@@ -1,13 +1,15 @@
 import { movementGroups } from '../../../history/movement.ts'
 import { partKey, partLabel, partsOf } from '../../../history/parts.ts'
 import type { PageData } from '../../data.ts'
+import { savedView, targetsOfView } from '../../saved-view.ts'
 import { button, html } from '../dom.ts'
 import { countSet, type FilterKey, type Filters, noFilters } from '../filters.ts'
 import { capitalised } from '../format.ts'
 import { say } from '../language.ts'
 import { localeOf, movementLabel } from '../text.ts'
-import { type Field, field, inputField, type Option, optionsOf } from './field.ts'
+import { type Field, field, inputField, type Option } from './field.ts'
 import { periodFields } from './period-fields.ts'
+import { tagPicker } from './tag-picker.ts'
 
 /** Milliseconds; long enough that typing does not wait for drawing. */
 const typingPause = 120
@@ -35,10 +37,7 @@ export function controls(data: PageData, choose: (change: Partial<Filters>) => v
     clearTimeout(pause)
     pause = setTimeout(() => choose({ text: text.input.value.trim() }), typingPause)
   })
-  const tags = field('tag', words.tag, any(distinct(keywords.flatMap((keyword) => keyword.tags))))
-  tags.select.addEventListener('change', () =>
-    choose({ tags: tags.select.value === '' ? [] : [tags.select.value] }),
-  )
+  const tags = tagPicker(data, choose)
   const selects: Readonly<Record<Select, Field>> = {
     operation: field('operation', words.engine, any(distinct(keywords.map((one) => one.operation)))),
     locale: field('locale', words.locale, any(distinct(keywords.map(localeOf)))),
@@ -54,10 +53,11 @@ export function controls(data: PageData, choose: (change: Partial<Filters>) => v
   for (const [key, { select }] of Object.entries(selects))
     select.addEventListener('change', () => choose({ [key]: select.value }))
   const period = periodFields(data, choose)
+  let view = noFilters.view
   const found = html('p', { class: 'found', role: 'status' })
   const reset = button(
     'quiet',
-    () => choose({ ...noFilters, target: Number(target.select.value) }),
+    () => choose({ ...noFilters, target: Number(target.select.value), view }),
     {},
     words.reset,
   )
@@ -72,15 +72,19 @@ export function controls(data: PageData, choose: (change: Partial<Filters>) => v
   )
   const attributes = { class: 'controls', role: 'search', 'aria-label': words.label }
   const outcome = html('div', 'outcome', found, reset)
-  const form = html('form', attributes, target.element, more, bar, outcome)
+  const form = html('form', attributes, target.element, more, bar, outcome, tags.chips)
   form.addEventListener('submit', (event) => event.preventDefault())
   return {
     element: form,
     /** Shows the filters in the fields, and how many keywords match. */
     show: (filters: Filters, what: string): void => {
+      view = filters.view
+      const shown = targetsOfView(data.history, savedView(data, view))
+      for (const [place, option] of [...target.select.options].entries())
+        option.hidden = option.disabled = !shown.includes(place)
       target.select.value = String(filters.target)
       if (text.input.value.trim() !== filters.text) text.input.value = filters.text
-      showTags(filters.tags)
+      tags.show(filters.tags)
       for (const [key, { select, element }] of Object.entries(selects)) {
         select.value = filters[key as Select]
         element.classList.toggle('set', select.value !== '')
@@ -92,15 +96,6 @@ export function controls(data: PageData, choose: (change: Partial<Filters>) => v
       more.textContent = words.set(set)
       found.textContent = what
     },
-  }
-
-  function showTags(chosen: readonly string[]): void {
-    for (const option of tags.select.querySelectorAll('.several')) option.remove()
-    const [several] = optionsOf([['several', words.tags(chosen.length)]])
-    several?.classList.add('several')
-    if (chosen.length > 1 && several !== undefined) tags.select.append(several)
-    tags.select.value = chosen.length > 1 ? 'several' : (chosen[0] ?? '')
-    tags.element.classList.toggle('set', chosen.length > 0)
   }
 
   function toggle(): void {

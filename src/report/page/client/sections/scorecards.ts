@@ -11,7 +11,7 @@ import { say } from '../language.ts'
 import type { TakenValue } from '../table/delimited.ts'
 import { type GridView, grid } from '../table/grid.ts'
 import type { GridColumn } from '../table/simple-table.ts'
-import { deltaMark, localeOf, metricText } from '../text.ts'
+import { deltaMark, localeOf, metricText, tagName } from '../text.ts'
 import { countedView, type View, viewOf } from '../view.ts'
 import { noMatch, section } from './section.ts'
 
@@ -97,7 +97,7 @@ function segmentCards(view: View, by: 'tag' | 'locale'): readonly Card[] {
   const counted = countedView(view)
   return scorecards(counted.statuses, by, view.data.measure).map(({ name, ...card }) => ({
     key: name ?? '',
-    name: name ?? say.scorecards.none[by],
+    name: name ?? (by === 'tag' ? tagName('') : say.scorecards.noLocale),
     view: counted,
     ...card,
   }))
@@ -128,7 +128,8 @@ function facetTable(
     title,
     table,
     show: (view) => {
-      chosen = [view.filters[filter]].flat().filter((one) => one !== '')
+      const { tags, [filter]: one } = view.filters
+      chosen = filter === 'tags' ? tags : [one as string].filter((key) => key !== '')
       // The rows of the other groups stay, with their figures.
       const all = chosen.length === 0 ? view : viewOf(data, { ...view.filters, [filter]: noFilters[filter] })
       table.show(cards(all))
@@ -266,7 +267,7 @@ function drawTrend(card: Card, box: HTMLElement): void {
   if (!box.isConnected) return
   const { view, statuses } = card
   const history = { ...view.history, series: statuses.map(({ series }) => series) }
-  const days = daily(history, view.filters.target, view.data.measure)
+  const days = daily(history, view.filters.target, view.data.measure).slice(view.shown.start)
   const values = days.map(({ isPartial, figures }) => (isPartial ? null : figures.visibility.value))
   trends.set(card, values)
   box.append(trendLine(values, false))
