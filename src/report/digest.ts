@@ -1,5 +1,6 @@
 import { count, grouped } from '../model/text.ts'
 import type { DigestLine, DigestMessage, DigestSection } from '../store/outbox.ts'
+import { capitalised } from './cells.ts'
 import { deltaText, isKnownOnBothDays, valueText } from './headline.ts'
 import { alignDepths, type KeywordStatus } from './history/keyword-status.ts'
 import { headlineMetrics } from './metrics/index.ts'
@@ -57,7 +58,9 @@ function targetSection(
     // Without volumes, for instance, a metric says nothing at all.
     if (figure.value === null) return []
     const change = deltaText(metric, figure)
-    return [{ label: sentence(metric.label), value: valueText(figure.value, metric), change: change || null }]
+    return [
+      { label: capitalised(metric.label), value: valueText(figure.value, metric), change: change || null },
+    ]
   })
   const { improved, declined, entered, left, same } = movements
   const isCompared = improved + declined + entered + left + same > 0
@@ -126,8 +129,4 @@ function jobSection({ runs, tasks, credits, openAlerts }: DigestFigures): Digest
 function coverageLine(percent: number, { planned, done }: DigestFigures['tasks']): DigestLine {
   const value = `${(Math.floor(percent * 10) / 10).toFixed(1)}% (${grouped(done)} of ${count(planned, 'task')})`
   return { label: 'Coverage', value, change: null }
-}
-
-function sentence(label: string): string {
-  return label.charAt(0).toUpperCase() + label.slice(1)
 }

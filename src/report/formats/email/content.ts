@@ -1,5 +1,5 @@
 import { sanitizeLine } from '../../../output/terminal.ts'
-import { localeText } from '../../cells.ts'
+import { capitalised, localeText } from '../../cells.ts'
 import { factsOf } from '../../findings/facts.ts'
 import { findings } from '../../findings/find.ts'
 import { nextActions } from '../../findings/next-actions/find.ts'
@@ -159,7 +159,7 @@ function figuresOf(
     if (figure.value === null) return []
     return [
       {
-        label: labels[name],
+        label: capitalised(say.metric(name, {}).label),
         value: figureText(name, figure.value, say),
         change: changeText(name, figure, say),
       },
@@ -242,8 +242,8 @@ function moversOf(
   const lines = (movers: readonly Mover[]) =>
     movers.map(({ status, gain }) => ({
       keyword: nameOf(status.keyword),
-      ranks: say.email.ranks.fromTo(
-        status.baseline === null ? say.email.ranks.unknown : rankOf(status.baseline.value, say),
+      ranks: say.email.fromTo(
+        status.baseline === null ? say.ranks.notKnown : rankOf(status.baseline.value, say),
         rankOf(status.current, say),
       ),
       clicks: gain === null ? null : say.email.movers.gain(gain),
@@ -256,8 +256,8 @@ function moversOf(
 }
 
 function rankOf({ state, rank, exactness, absentDepth }: DayValue, say: Words): string {
-  const { notInTop, about, unknown } = say.email.ranks
-  if (state === 'unknown') return unknown
+  const { notInTop, estimated, notKnown } = say.ranks
+  if (state === 'unknown') return notKnown
   const text = rank === null ? notInTop(absentDepth ?? 0) : say.number(rank)
-  return exactness === 'estimated' ? about(text) : text
+  return exactness === 'estimated' ? estimated(text) : text
 }

@@ -3,7 +3,7 @@ import type { ReportSource } from '../../report.ts'
 import type { Words } from '../../words/words.ts'
 import type { EmailAction, EmailContent, EmailFigure, EmailMovers, EmailSite, EmailTrend } from './content.ts'
 import type { WrittenChange } from './figures.ts'
-import { linked } from './links.ts'
+import { linked, linkTo } from './links.ts'
 import { bar, colour, columnChart, fills, font, layout, section, styleSheet, toned } from './look.ts'
 
 interface Surroundings {
@@ -103,6 +103,11 @@ function changed(change: WrittenChange | null): Markup | null {
   return way === 'same' ? toned('muted', text) : toned(way, `${way === 'better' ? '▲' : '▼'} ${text}`)
 }
 
+/** What a competitor gains is neither good nor bad to tell. */
+function plain(change: WrittenChange | null): Markup | null {
+  return change === null ? null : toned('muted', change.text)
+}
+
 /** Two figures in a line. */
 function figureGrid(figures: readonly EmailFigure[]): Markup | null {
   if (figures.length === 0) return null
@@ -157,7 +162,7 @@ function actionList(actions: readonly EmailAction[], say: Words): Markup | null 
     const where =
       page === null
         ? null
-        : html`<br><span style="font-size:13px;word-break:break-all">${linked(page)}</span>`
+        : html`<br><span style="font-size:13px;word-break:break-all">${linkTo(page)}</span>`
     return html`<tr><td valign="top" class="muted" style="width:24px;padding:6px 0;${font};font-size:14px;line-height:20px;color:${colour('muted')}">${place + 1}.</td><td class="ink" style="padding:6px 0;${font};font-size:14px;line-height:20px;color:${colour('ink')}"><strong>${keyword}</strong>: ${reason}${stake}${where}</td></tr>`
   })
   return layout(rows)
@@ -172,7 +177,7 @@ function siteTable(sites: readonly EmailSite[], say: Words): Markup | null {
       : html`${label}`
     return barRow(
       { name, bar: bar(share / most, isOwn ? fills.plain : fills.other) },
-      html`${toned('ink', value, 'font-weight:600')}<br><span style="font-size:13px">${changed(change)}</span>`,
+      html`${toned('ink', value, 'font-weight:600')}<br><span style="font-size:13px">${isOwn ? changed(change) : plain(change)}</span>`,
     )
   })
   return html`<p class="muted" style="margin:-4px 0 8px 0;${font};font-size:13px;line-height:18px;color:${colour('muted')}">${say.email.sitesNote}</p>${layout(rows)}`

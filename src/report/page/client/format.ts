@@ -1,7 +1,7 @@
 import { say } from './language.ts'
 
 export { count } from '../../../model/text.ts'
-export { pathOf, readable, shortLink } from '../../cells.ts'
+export { capitalised, pathOf, readable, shortLink } from '../../cells.ts'
 
 /** `1,234`. */
 export const number = (value: number): string => say.number(value)
@@ -17,7 +17,3 @@ export const shortDay = (day: string): string => say.shortDay(day)
 export const mediumDay = (day: string): string => say.mediumDay(day)
 /** `Nov 2026`. */
 export const month = (day: string): string => say.month(day)
-
-export function capitalised(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
-}
