@@ -34,7 +34,7 @@ export const filters: Words['filters'] = {
   from: 'Von',
   until: 'Bis',
   comparedWith: 'Verglichen mit',
-  beforePeriod: 'Tag vor dem Zeitraum',
+  beforePeriod: 'Vor dem Zeitraum',
   previousPeriod: 'Vorheriger Zeitraum',
   earlier: (days) => `${counted(days, 'Tag', 'Tage')} früher`,
   yearEarlier: 'Ein Jahr früher',

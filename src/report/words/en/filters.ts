@@ -34,7 +34,7 @@ export const filters = {
   from: 'From',
   until: 'Until',
   comparedWith: 'Compared with',
-  beforePeriod: 'Day before the period',
+  beforePeriod: 'Before the period',
   previousPeriod: 'Previous period',
   earlier: (days: number) => `${counted(days, 'day')} earlier`,
   yearEarlier: 'A year earlier',
