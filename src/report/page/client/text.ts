@@ -55,6 +55,12 @@ export function metricLabel(name: MetricName): string {
   return capitalised(say.metric(name, {}).label)
 }
 
+/** The name of a metric in narrow columns. */
+export function shortMetricLabel(name: MetricName): string {
+  const { label, shortLabel = label } = say.metric(name, {})
+  return capitalised(shortLabel)
+}
+
 /** A term with its meaning, which is shown on hover and focus. */
 export function withTooltip(text: string, meaning: readonly string[]): HTMLElement {
   const id = uniqueId('meaning')

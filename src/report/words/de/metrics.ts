@@ -53,6 +53,7 @@ const words: Readonly<Record<Exclude<MetricName, 'average_position'>, MetricWord
   },
   clicks: {
     label: 'geschätzte Klicks im Monat',
+    shortLabel: 'Klicks/Monat',
     definition:
       'Die Klicks im Monat, die die besten Positionen nach der Klickkurve bringen; eine Schätzung, keine gezählten Besuche.',
     formula: 'Summe Suchvolumen x CTR(Position)',
@@ -162,6 +163,7 @@ function averagePosition(absent: AbsentAs): MetricWords {
   const counted = absent === 'left out' ? 'Suchbegriffe mit Position' : 'geprüfte Suchbegriffe'
   return {
     label: 'Durchschnittsposition',
+    shortLabel: 'Ø Position',
     definition:
       absent === 'left out'
         ? 'Die mittlere Position der Suchbegriffe, die eine haben.'

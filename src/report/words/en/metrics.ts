@@ -1,6 +1,6 @@
 import { definitionOf } from '../../headline.ts'
 import type { MovementGroup } from '../../history/movement.ts'
-import type { MetricDefinition, MetricOptions } from '../../metrics/figure.ts'
+import type { HeadlineMetric, MetricDefinition, MetricOptions } from '../../metrics/figure.ts'
 import type { MetricName } from '../../metrics/index.ts'
 import { formats } from './formats.ts'
 
@@ -37,7 +37,8 @@ export const ranks = {
 }
 
 /** What readers are told of a metric. */
-export type MetricWords = Pick<MetricDefinition, 'label' | 'definition' | 'formula' | 'source'>
+export type MetricWords = Pick<MetricDefinition, 'label' | 'definition' | 'formula' | 'source'> &
+  Pick<HeadlineMetric, 'shortLabel'>
 
 /** The words of a metric stand in its file; options change some of them. */
 export const metric = (name: MetricName, options: Pick<MetricOptions, 'absent'>): MetricWords =>

@@ -6,10 +6,10 @@ import { pageMetrics } from '../../../metrics/index.ts'
 import { serpSharesOfVoice } from '../../../metrics/share-of-voice.ts'
 import { type PartSummary, partSummaries, statusesByTarget } from '../../../summary.ts'
 import { html } from '../dom.ts'
-import { capitalised, number } from '../format.ts'
+import { number } from '../format.ts'
 import { say } from '../language.ts'
 import { type Column, figures, simpleTable } from '../table/simple-table.ts'
-import { metricText, targetName, withDelta } from '../text.ts'
+import { metricText, shortMetricLabel, targetName, withDelta } from '../text.ts'
 import type { View } from '../view.ts'
 import { noValue } from './section.ts'
 
@@ -61,9 +61,9 @@ function columnsOf({ history, data, filters }: View, rows: readonly Row[]): read
         targetName(history, target, targets[target]?.own ? null : html('span', 'badge', words.competitor)),
       taken: ({ target }) => targets[target]?.label ?? '',
     },
-    ...headlines.map(({ name, label, shortLabel = label }) =>
+    ...headlines.map(({ name }) =>
       figures<Row>(
-        capitalised(shortLabel),
+        shortMetricLabel(name),
         (one) => withDelta(name, one.figures[name].value, one.figures[name].cohort?.delta ?? null),
         '',
         (one) => one.figures[name].value,
