@@ -6,11 +6,12 @@ import { decoded, messageOf, parsed, partsOf, sample } from './message.ts'
 
 const png = Buffer.from('89504e470d0a1a0a', 'hex').toString('base64')
 
-/** The sample with this text as query and as label of the own target. */
+/** The sample with this text as every query, tag and link, and in the labels of targets. */
 function named(text: string): RankHistory {
   return {
     ...sample,
     keywords: sample.keywords.map((keyword) => ({ ...keyword, query: text, tags: [text] })),
+    links: sample.links.map(() => text),
     targets: sample.targets.map((target) => ({ ...target, label: `${text} ${target.site}` })),
   }
 }
