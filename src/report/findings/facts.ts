@@ -8,7 +8,7 @@ import type { RankHistory, TrackedTarget } from '../history/rank-history.ts'
 import type { MetricOptions } from '../metrics/figure.ts'
 import { statusesByTarget } from '../summary.ts'
 import type { LeadMetric, Span } from './finding.ts'
-import { usualChange } from './spread.ts'
+import { mostChanges, usualChange } from './spread.ts'
 
 /** What findings are made of: one part of a history, seen from one of its targets. */
 export interface Facts {
@@ -25,7 +25,7 @@ export interface Facts {
   readonly own: readonly KeywordStatus[]
   /** The compared day of most keywords of the target; null if none is compared. */
   readonly span: Span | null
-  /** The figures of a target day by day. */
+  /** The figures of a target day by day: since the compared day, and the last weeks at least. */
   readonly daily: (target: number) => readonly DailyFigures[]
 }
 
@@ -35,8 +35,6 @@ interface FactsOf {
   readonly measure: MetricOptions
   /** The statuses of every target, where they are known already. */
   readonly statuses?: readonly KeywordStatus[]
-  /** The figures of each day, where they are known already. */
-  readonly daily?: (target: number) => readonly DailyFigures[]
 }
 
 /** The facts of the first part of a history. */
@@ -46,6 +44,10 @@ export function factsOf(history: RankHistory, { target, compare, measure, ...kno
   const ofPart = part === undefined || parts.length === 1 ? history : historyOfParts(history, [part])
   const statuses = statusesByTarget(known.statuses ?? keywordStatuses(ofPart, compare))
   const own = statuses.get(target) ?? []
+  const span = spanOf(own, ofPart.days)
+  // Those since the compared day, and enough to know what is usual.
+  const since = span === null ? ofPart.days.length : ofPart.days.indexOf(span.day)
+  const firstDay = Math.max(0, Math.min(since, ofPart.days.length - 1 - mostChanges))
   const found = new Map<number, readonly DailyFigures[]>()
   return {
     history: ofPart,
@@ -55,14 +57,12 @@ export function factsOf(history: RankHistory, { target, compare, measure, ...kno
     metric: part === undefined || hasClicks(part.kind) ? 'visibility' : 'cited',
     statuses,
     own,
-    span: spanOf(own, ofPart.days),
-    daily:
-      known.daily ??
-      ((one) => {
-        const days = found.get(one) ?? daily(ofPart, one, measure)
-        found.set(one, days)
-        return days
-      }),
+    span,
+    daily: (one) => {
+      const days = found.get(one) ?? daily(ofPart, one, measure, firstDay)
+      found.set(one, days)
+      return days
+    },
   }
 }
 

@@ -146,8 +146,8 @@ export interface TagMoved {
   readonly tag: string
   readonly value: number
   readonly delta: number
-  /** Whether it moved most downwards or upwards. */
-  readonly which: 'weakest' | 'strongest'
+  /** Whether it is the one that fell most, or that rose most. */
+  readonly which: 'fell' | 'rose'
 }
 
 export interface Crossings {

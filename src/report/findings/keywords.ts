@@ -28,7 +28,7 @@ export function tagsMoved(facts: Facts): readonly TagMoved[] {
       .find((tag) => isNews(tag.lead.delta ?? 0, usualOfTag(facts, tag), shareFloors))
     if (found === undefined) return []
     const { name, lead } = found
-    const which = sign === 1 ? 'strongest' : 'weakest'
+    const which = sign === 1 ? 'rose' : 'fell'
     return [{ kind: 'tag moved', tag: name, value: lead.value ?? 0, delta: lead.delta ?? 0, which }]
   }
   return [...first(-1), ...first(1)].toSorted((a, b) => Math.abs(b.delta) - Math.abs(a.delta))

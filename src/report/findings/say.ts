@@ -69,7 +69,7 @@ export function sentenceOf(
     }
     case 'tag moved': {
       const { which, tag, delta, value } = finding
-      return (which === 'weakest' ? say.weakestTag : say.strongestTag)(named(tag), delta, value)
+      return (which === 'fell' ? say.tagFell : say.tagRose)(named(tag), delta, value)
     }
     case 'lowest tag':
       return say.lowestTag(named(finding.tag), finding.value)

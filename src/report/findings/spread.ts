@@ -1,5 +1,5 @@
 /** Changes from one checked day to the next that the usual change is taken from. */
-const mostChanges = 28
+export const mostChanges = 28
 /** With fewer changes, nothing is known of what is usual. */
 const leastChanges = 5
 /**

@@ -223,7 +223,7 @@ export const situations: readonly Situation[] = [
       }),
     [
       'Visibility 20.0%, down 12.8 points in 28 days.',
-      'Weakest tag: price, down 28.8 points to 9.8%.',
+      'The tag that fell most is price, down 28.8 points to 9.8%.',
       '8 keywords fell out of the top 3.',
     ],
   ],
@@ -238,15 +238,15 @@ export const situations: readonly Situation[] = [
       }),
     [
       'Visibility 35.0%, up 7.9 points in 28 days.',
-      'Strongest tag: brand, up 37.2 points to 55.1%.',
+      'The tag that rose most is brand, up 37.2 points to 55.1%.',
       '10 keywords came into the top 3, 8 fell out.',
-      'Weakest tag: price, down 28.8 points to 9.8%.',
+      'The tag that fell most is price, down 28.8 points to 9.8%.',
     ],
     [
       'Sichtbarkeit 35,0 %, plus 7,9 Punkte in 28 Tagen.',
-      'Stärkstes Schlagwort: brand, plus 37,2 Punkte auf 55,1 %.',
+      'Am stärksten gestiegen ist das Schlagwort brand: plus 37,2 Punkte auf 55,1 %.',
       '10 Suchbegriffe neu in den Top 3, 8 herausgefallen.',
-      'Schwächstes Schlagwort: price, minus 28,8 Punkte auf 9,8 %.',
+      'Am stärksten gefallen ist das Schlagwort price: minus 28,8 Punkte auf 9,8 %.',
     ],
   ],
   [

@@ -87,9 +87,8 @@ function fellOut(status: KeywordStatus, curve: CtrCurve): readonly Weighed[] {
 function withinReach(rank: number | null, volume: number | null, curve: CtrCurve): readonly Weighed[] {
   if (rank === null || volume === null || rank < reach.from || rank > reach.to) return []
   const rate = rateOf(curve, reach.goal) - rateOf(curve, rank)
-  const clicks = rate * volume
   // A curve of one's own may fall in another way.
-  return clicks < 1 ? [] : [{ reason: { kind: 'within reach', rank, clicks }, rate }]
+  return rate * volume < 1 ? [] : [{ reason: { kind: 'within reach', rank }, rate }]
 }
 
 function otherPage(

@@ -1,11 +1,11 @@
-import { type MovementGroup, movementGroups } from '../../history/movement.ts'
 import { partKey, partLabel, partOf, partsOf } from '../../history/parts.ts'
 import { daysInWords } from '../../words/period-text.ts'
 import type { PageData } from '../data.ts'
 import { savedView, targetsOfView } from '../saved-view.ts'
+import { listedGroups, listedLabel } from './controls/listed.ts'
 import { knownComparison, knownPeriod, periodOf } from './controls/periods.ts'
 import { say } from './language.ts'
-import { localeOf, movementLabel, tagName } from './text.ts'
+import { localeOf, tagName } from './text.ts'
 
 /** No filters: an empty text selects everything. */
 export const noFilters = {
@@ -53,7 +53,7 @@ export function filtersIn(hash: string, data: PageData): Filters {
     operation: keywords.map(({ operation }) => operation),
     locale: keywords.map(localeOf),
     part: keywords.map(partOf).map(partKey),
-    movement: movementGroups,
+    movement: listedGroups,
   }
   const chosen = Object.entries<readonly string[]>(known).map(([key, values]) => [
     key,
@@ -102,7 +102,7 @@ export function filterLabels(
     [words.engine, operation],
     [words.locale, locale],
     [words.figuresOf, parts.map((one) => partLabel(one, say)).join()],
-    [words.listed, movement && movementLabel(movement as MovementGroup)],
+    [words.listed, movement && listedLabel(movement)],
     [words.period, period === '' || chosen === null ? '' : daysInWords(say, chosen)],
     [words.comparedWith, compare === '' || asked === null ? '' : say.longDay(asked.day)],
   ] as const

@@ -1,10 +1,10 @@
 import type { KeywordStatus } from '../../history/keyword-status.ts'
-import type { MovementGroup } from '../../history/movement.ts'
 import type { PageData } from '../data.ts'
 import { type PackedPage, unpacked } from '../packed.ts'
 import { footer } from './brand.ts'
 import type { Place, SectionId } from './controls/address.ts'
 import { controls } from './controls/controls.ts'
+import { listedLabel } from './controls/listed.ts'
 import { navigation } from './controls/navigation.ts'
 import { viewTabs } from './controls/saved-views.ts'
 import { drawInSteps, html } from './dom.ts'
@@ -16,14 +16,13 @@ import { answers } from './sections/answers.ts'
 import { comment } from './sections/comment.ts'
 import { competitors } from './sections/competitors.ts'
 import { definitions } from './sections/definitions.ts'
+import { overview } from './sections/first/overview.ts'
 import { keywordTable } from './sections/keywords.ts'
-import { overview } from './sections/overview.ts'
 import { pages } from './sections/pages.ts'
 import { runs } from './sections/runs.ts'
 import { scorecardSection } from './sections/scorecards.ts'
 import { empty, section } from './sections/section.ts'
 import { serpFeatures } from './sections/serp-features.ts'
-import { movementLabel } from './text.ts'
 import { countedView, type View, viewOf, withMovement } from './view.ts'
 
 const root = document.getElementById('report')
@@ -138,7 +137,7 @@ function draw(data: PageData, root: HTMLElement): void {
     const order = { sort: place().sort, onSort: (sort: string) => go({ sort }) }
     const table = keywordTable(seen, open, order)
     sortKeywords = table.sort
-    const first = overview(counted, open, choose)
+    const first = overview(seen, counted, { open, choose, goToSection })
     const listing = new Text()
     const hint = html('span', 'only-screen', ` ${say.header.selectKeyword}`)
     const lead = html('span', '', listing, hint)
@@ -191,8 +190,7 @@ function leadOf(view: View): string {
   const removed = history.removed.length
   const { movement } = filters
   return [
-    movement !== '' &&
-      say.header.onlyGroup(listed.length, statuses.length, movementLabel(movement as MovementGroup)),
+    movement !== '' && say.header.onlyGroup(listed.length, statuses.length, listedLabel(movement)),
     last !== undefined && say.header.rankOn(say.longDay(last), comparedText(view)),
     removed > 0 && say.header.notShown(removed),
   ]

@@ -1,10 +1,11 @@
 import { type KeywordStatus, keywordStatuses } from '../../history/keyword-status.ts'
-import { type ComparisonDay, groupOf } from '../../history/movement.ts'
+import type { ComparisonDay } from '../../history/movement.ts'
 import { type Part, partKey, partOf, partsOf } from '../../history/parts.ts'
 import type { ReportPeriod } from '../../history/period.ts'
 import type { Keyword, RankHistory, TrackedTarget } from '../../history/rank-history.ts'
 import { filterPage, type PageData } from '../data.ts'
 import { savedView, targetsOfView } from '../saved-view.ts'
+import { isListed } from './controls/listed.ts'
 import { periodOf } from './controls/periods.ts'
 import type { Filters } from './filters.ts'
 import { localeOf } from './text.ts'
@@ -86,7 +87,7 @@ export function withMovement(view: View, filters: Filters): View {
 }
 
 function listedOf(statuses: readonly KeywordStatus[], movement: string): readonly KeywordStatus[] {
-  return movement === '' ? statuses : statuses.filter(({ change }) => groupOf(change) === movement)
+  return movement === '' ? statuses : statuses.filter((status) => isListed(movement, status))
 }
 
 function once<T extends object>(find: () => T): () => T {

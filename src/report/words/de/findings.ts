@@ -1,4 +1,6 @@
+import { threeDigits } from '../en/findings.ts'
 import type { Words } from '../en/index.ts'
+import { minus } from '../formats.ts'
 import { counts } from './counts.ts'
 import { formats } from './formats.ts'
 
@@ -67,7 +69,7 @@ export const findings: Words['findings'] = {
     answers === 1
       ? `Die KI-Antwort zitiert ${of ?? 'Sie'}`
       : `${number(cited)} von ${number(answers)} KI-Antworten ${cited === 1 ? 'zitiert' : 'zitieren'} ${of ?? 'Sie'}`,
-  clicks: (clicks) => `Etwa ${counts.clicks(Math.round(clicks))} im Monat`,
+  clicks: (clicks) => `Etwa ${counts.clicks(threeDigits(clicks))} im Monat`,
   lowRanks: (of, topTen, ranked, keywords) =>
     [
       of === null ? '' : `${of}: `,
@@ -88,8 +90,8 @@ export const findings: Words['findings'] = {
   down: (share, days, day) => `minus ${points(share)} ${since(days, day)}`,
   better: (ranks, days, day) => `um ${decimal(Math.abs(ranks))} besser ${than(days, day)}`,
   worse: (ranks, days, day) => `um ${decimal(Math.abs(ranks))} schlechter ${than(days, day)}`,
-  more: (some, days, day) => `${number(Math.abs(some))} mehr ${than(days, day)}`,
-  fewer: (some, days, day) => `${number(Math.abs(some))} weniger ${than(days, day)}`,
+  more: (some, days, day) => `${number(threeDigits(some))} mehr ${than(days, day)}`,
+  fewer: (some, days, day) => `${number(threeDigits(some))} weniger ${than(days, day)}`,
   steady: (days, day) => `stabil ${over(days, day)}`,
   firstDay: () => 'Dies ist der erste Tag, deshalb gibt es noch keinen Vergleich.',
   beginsLater: (first) => `Es gibt keinen Vergleich: Die ersten Zahlen sind vom ${longDay(first)}.`,
@@ -111,10 +113,10 @@ export const findings: Words['findings'] = {
   bestRival: (rival, rank) => `Bester Wettbewerber: ${rival} auf Platz ${rank}.`,
   leads: (of, rival, share) =>
     `${of === null ? 'Sie liegen' : `${of} liegt`} vorn; ${rival} folgt mit ${percent(share)}.`,
-  weakestTag: (tag, delta, share) =>
-    `Schwächstes Schlagwort: ${tag}, minus ${points(delta)} auf ${percent(share)}.`,
-  strongestTag: (tag, delta, share) =>
-    `Stärkstes Schlagwort: ${tag}, plus ${points(delta)} auf ${percent(share)}.`,
+  tagFell: (tag, delta, share) =>
+    `Am stärksten gefallen ist das Schlagwort ${tag}: minus ${points(delta)} auf ${percent(share)}.`,
+  tagRose: (tag, delta, share) =>
+    `Am stärksten gestiegen ist das Schlagwort ${tag}: plus ${points(delta)} auf ${percent(share)}.`,
   lowestTag: (tag, share) => `Das Schlagwort mit dem kleinsten Anteil ist ${tag}: ${percent(share)}.`,
   cameIn: (top, query) => `${quoted(query)} ist neu in den Top ${top}.`,
   fellOut: (top, query) => `${quoted(query)} ist aus den Top ${top} gefallen.`,
@@ -143,14 +145,14 @@ export const nextActions: Words['nextActions'] = {
   clicks: 'Klicks im Monat',
   page: 'Seite',
   why: 'Warum',
+  whyOf: (query) => `Warum: ${query}`,
   noPage: 'keine Seite mit Position',
   noClicks: 'nicht bekannt',
   fellOut: (top, from, to) =>
     to === null
       ? `Aus den Top ${top} gefallen: von Platz ${from} auf nicht mehr gefunden.`
       : `Aus den Top ${top} gefallen: von Platz ${from} auf ${to}.`,
-  withinReach: (rank, clicks) =>
-    `Auf Platz ${rank}; die Top 3 brächten etwa ${counts.clicks(Math.round(clicks))} im Monat mehr.`,
+  withinReach: (rank) => `Auf Platz ${rank}: Die Top 3 sind in Reichweite.`,
   otherPage: (page, intended) => `${page} steht dort statt ${intended}.`,
   pagesInTurn: (one, other, swaps) =>
     `Zwei Ihrer Seiten wechseln sich ab (${number(swaps)} Wechsel): ${one} und ${other}.`,
@@ -166,4 +168,35 @@ export const nextActions: Words['nextActions'] = {
   shortPagesInTurn: 'zwei Seiten wechseln sich ab',
   shortPassed: (rival) => `${rival} hat Sie überholt`,
   shortNotCited: (rivals) => `die KI-Antwort zitiert ${list(rivals)}, Sie aber nicht`,
+}
+
+export const overview: Words['overview'] = {
+  groups: {
+    'into-top-3': 'neu in den Top 3',
+    'out-of-top-3': 'aus den Top 3 gefallen',
+    'into-top-10': 'neu in den Top 10',
+    'out-of-top-10': 'aus den Top 10 gefallen',
+    'not-checked': 'nicht geprüft',
+  },
+  inShort: 'Kurz gesagt',
+  figuresOf: (part, others) => `Zahlen für ${part}. Nicht enthalten: ${others.join('; ')}.`,
+  checked: (observed, expected) => `${number(observed)} von ${keywordsDative(expected)} geprüft`,
+  notCounted: (uncounted) => `${number(uncounted)} nicht gezählt`,
+  shareChecked: (share, observed) => `${percent(share, 0)} von ${number(observed)} geprüften`,
+  nothingChecked: 'nichts geprüft',
+  top: (rank) => `Top ${rank}`,
+  ranked: 'Mit Position',
+  winners: 'Gewinner',
+  losers: 'Verlierer',
+  noWinners: 'Kein Suchbegriff ist gestiegen oder neu dabei.',
+  noLosers: 'Kein Suchbegriff ist gefallen oder herausgefallen.',
+  net: (clicks) =>
+    Math.round(clicks) === 0
+      ? 'Insgesamt so viele Klicks im Monat wie zuvor.'
+      : `Insgesamt etwa ${counts.clicks(threeDigits(clicks))} im Monat ${clicks > 0 ? 'mehr' : 'weniger'}.`,
+  clicksAMonth: 'Klicks im Monat',
+  gain: (clicks) => `${clicks < 0 ? minus : '+'}${number(Math.abs(clicks))}`,
+  clicksMore: (clicks) => `etwa ${counts.clicks(Math.abs(Math.round(clicks)))} im Monat mehr`,
+  clicksFewer: (clicks) => `etwa ${counts.clicks(Math.abs(Math.round(clicks)))} im Monat weniger`,
+  filterByMovement: 'Die Tabelle der Suchbegriffe nach Veränderung filtern',
 }

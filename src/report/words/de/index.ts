@@ -7,7 +7,7 @@ import { counts, engineOfKind, kinds } from './counts.ts'
 import { definitions, runs } from './definitions.ts'
 import { email } from './email.ts'
 import { filters } from './filters.ts'
-import { findings, nextActions } from './findings.ts'
+import { findings, nextActions, overview } from './findings.ts'
 import { formats } from './formats.ts'
 import { header, period } from './header.ts'
 import { keyword } from './keyword.ts'
@@ -29,6 +29,7 @@ export const german: Words = {
   definitions,
   findings,
   nextActions,
+  overview,
   email,
   filters,
   header,

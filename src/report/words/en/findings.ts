@@ -1,8 +1,12 @@
+import type { KeywordGroup } from '../../findings/finding.ts'
+import { minus } from '../formats.ts'
 import { counts } from './counts.ts'
 import { formats } from './formats.ts'
 
 const { decimal, list, longDay, number, percent } = formats
 
+/** The size of an estimate: more digits would claim more than is known. */
+export const threeDigits = (size: number) => Math.round(Number(Math.abs(size).toPrecision(3)))
 /** `7.5 points`, of a share. */
 const points = (share: number) => `${decimal(Math.abs(share) * 100)} points`
 const places = (ranks: number) => (Math.abs(ranks) === 1 ? '1 place' : `${number(Math.abs(ranks))} places`)
@@ -66,7 +70,7 @@ export const findings = {
       ? `The AI answer cites ${you(of)}`
       : `${number(cited)} of ${number(answers)} AI answers ${cited === 1 ? 'cites' : 'cite'} ${you(of)}`,
   /** The beginning of a sentence about a number of clicks. */
-  clicks: (clicks: number) => `About ${counts.clicks(Math.round(clicks))} a month`,
+  clicks: (clicks: number) => `About ${counts.clicks(threeDigits(clicks))} a month`,
   lowRanks: (of: string | null, topTen: number, ranked: number, keywords: number) =>
     [
       of === null ? '' : `${of}: `,
@@ -88,8 +92,8 @@ export const findings = {
   better: (ranks: number, days: number, day: string) =>
     `${decimal(Math.abs(ranks))} better ${than(days, day)}`,
   worse: (ranks: number, days: number, day: string) => `${decimal(Math.abs(ranks))} worse ${than(days, day)}`,
-  more: (some: number, days: number, day: string) => `${number(Math.abs(some))} more ${than(days, day)}`,
-  fewer: (some: number, days: number, day: string) => `${number(Math.abs(some))} fewer ${than(days, day)}`,
+  more: (some: number, days: number, day: string) => `${number(threeDigits(some))} more ${than(days, day)}`,
+  fewer: (some: number, days: number, day: string) => `${number(threeDigits(some))} fewer ${than(days, day)}`,
   steady: (days: number, day: string) => `steady ${over(days, day)}`,
   firstDay: () => 'This is the first day, so there is nothing to compare with yet.',
   beginsLater: (first: string) =>
@@ -116,10 +120,10 @@ export const findings = {
   bestRival: (rival: string, rank: number) => `Best competitor: ${rival}, at rank ${rank}.`,
   leads: (of: string | null, rival: string, share: number) =>
     `${isAre(of)} in front; ${rival} follows with ${percent(share)}.`,
-  weakestTag: (tag: string, delta: number, share: number) =>
-    `Weakest tag: ${tag}, down ${points(delta)} to ${percent(share)}.`,
-  strongestTag: (tag: string, delta: number, share: number) =>
-    `Strongest tag: ${tag}, up ${points(delta)} to ${percent(share)}.`,
+  tagFell: (tag: string, delta: number, share: number) =>
+    `The tag that fell most is ${tag}, down ${points(delta)} to ${percent(share)}.`,
+  tagRose: (tag: string, delta: number, share: number) =>
+    `The tag that rose most is ${tag}, up ${points(delta)} to ${percent(share)}.`,
   lowestTag: (tag: string, share: number) => `The tag with the lowest share is ${tag}: ${percent(share)}.`,
   cameIn: (top: number, query: string) => `${quoted(query)} came into the top ${top}.`,
   fellOut: (top: number, query: string) => `${quoted(query)} fell out of the top ${top}.`,
@@ -149,14 +153,14 @@ export const nextActions = {
   clicks: 'Clicks a month',
   page: 'Page',
   why: 'Why',
+  whyOf: (query: string) => `Why: ${query}`,
   noPage: 'no page ranks',
   noClicks: 'not known',
   fellOut: (top: number, from: number, to: number | null) =>
     to === null
       ? `Fell out of the top ${top}: from rank ${from} to no longer found.`
       : `Fell out of the top ${top}: from rank ${from} to ${to}.`,
-  withinReach: (rank: number, clicks: number) =>
-    `At rank ${rank}; the top 3 would bring about ${counts.clicks(Math.round(clicks))} a month more.`,
+  withinReach: (rank: number) => `At rank ${rank}: the top 3 are within reach.`,
   otherPage: (page: string, intended: string) => `${page} ranks instead of ${intended}.`,
   pagesInTurn: (one: string, other: string, swaps: number) =>
     `Two of your pages rank in turn (${number(swaps)} changes): ${one} and ${other}.`,
@@ -172,4 +176,41 @@ export const nextActions = {
   shortPagesInTurn: 'two pages rank in turn',
   shortPassed: (rival: string) => `${rival} passed you`,
   shortNotCited: (rivals: readonly string[]) => `the AI answer cites ${list(rivals)} and not you`,
+}
+
+/** Names of the groups of keywords that sentences count. */
+const groups: Readonly<Record<KeywordGroup, string>> = {
+  'into-top-3': 'came into the top 3',
+  'out-of-top-3': 'fell out of the top 3',
+  'into-top-10': 'came into the top 10',
+  'out-of-top-10': 'fell out of the top 10',
+  'not-checked': 'could not be checked',
+}
+
+/** The first screen, and winners and losers. */
+export const overview = {
+  groups,
+  inShort: 'In short',
+  figuresOf: (part: string, others: readonly string[]) =>
+    `Figures of ${part}. Not included: ${others.join('; ')}.`,
+  checked: (observed: number, expected: number) =>
+    `${number(observed)} of ${counts.keywords(expected)} checked`,
+  notCounted: (uncounted: number) => `${number(uncounted)} not counted`,
+  shareChecked: (share: number, observed: number) => `${percent(share, 0)} of ${number(observed)} checked`,
+  nothingChecked: 'nothing checked',
+  top: (rank: number) => `Top ${rank}`,
+  ranked: 'Ranked keywords',
+  winners: 'Winners',
+  losers: 'Losers',
+  noWinners: 'No keyword rose or came in.',
+  noLosers: 'No keyword fell or dropped out.',
+  net: (clicks: number) =>
+    Math.round(clicks) === 0
+      ? 'In all, as many clicks a month as before.'
+      : `In all about ${counts.clicks(threeDigits(clicks))} a month ${clicks > 0 ? 'more' : 'fewer'}.`,
+  clicksAMonth: 'clicks a month',
+  gain: (clicks: number) => `${clicks < 0 ? minus : '+'}${number(Math.abs(clicks))}`,
+  clicksMore: (clicks: number) => `about ${counts.clicks(Math.abs(Math.round(clicks)))} a month more`,
+  clicksFewer: (clicks: number) => `about ${counts.clicks(Math.abs(Math.round(clicks)))} a month fewer`,
+  filterByMovement: 'Filter the table of keywords by movement',
 }

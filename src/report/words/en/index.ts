@@ -6,7 +6,7 @@ import { counts, engineOfKind, kinds } from './counts.ts'
 import { definitions, runs } from './definitions.ts'
 import { email } from './email.ts'
 import { filters } from './filters.ts'
-import { findings, nextActions } from './findings.ts'
+import { findings, nextActions, overview } from './findings.ts'
 import { formats } from './formats.ts'
 import { header, period } from './header.ts'
 import { keyword } from './keyword.ts'
@@ -28,6 +28,7 @@ export const english = {
   definitions,
   findings,
   nextActions,
+  overview,
   email,
   filters,
   header,

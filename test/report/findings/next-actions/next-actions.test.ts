@@ -94,12 +94,12 @@ const situations: readonly Situation[] = [
     'within reach, with a volume only',
     { keywords: [{ own: 4, volume: 1000 }, { own: 4 }, { own: 15, volume: 100 }, { own: 16, volume: 1000 }] },
     [
-      'keyword 1: At rank 4; the top 3 would bring about 30 clicks a month more. [30]',
-      'keyword 3: At rank 15; the top 3 would bring about 11 clicks a month more. [11]',
+      'keyword 1: At rank 4: the top 3 are within reach. [30]',
+      'keyword 3: At rank 15: the top 3 are within reach. [11]',
     ],
     [
-      'keyword 1: Auf Platz 4; die Top 3 brächten etwa 30 Klicks im Monat mehr. [30]',
-      'keyword 3: Auf Platz 15; die Top 3 brächten etwa 11 Klicks im Monat mehr. [11]',
+      'keyword 1: Auf Platz 4: Die Top 3 sind in Reichweite. [30]',
+      'keyword 3: Auf Platz 15: Die Top 3 sind in Reichweite. [11]',
     ],
   ],
   ['within reach for less than a click', { keywords: [{ own: 4, volume: 10 }] }, []],

@@ -1,4 +1,3 @@
-import { movementGroups } from '../../../history/movement.ts'
 import { partKey, partLabel, partsOf } from '../../../history/parts.ts'
 import type { PageData } from '../../data.ts'
 import { savedView, targetsOfView } from '../../saved-view.ts'
@@ -6,8 +5,9 @@ import { button, html } from '../dom.ts'
 import { countSet, type FilterKey, type Filters, noFilters } from '../filters.ts'
 import { capitalised } from '../format.ts'
 import { say } from '../language.ts'
-import { localeOf, movementLabel } from '../text.ts'
+import { localeOf } from '../text.ts'
 import { type Field, field, inputField, type Option } from './field.ts'
+import { listedGroups, listedLabel } from './listed.ts'
 import { periodFields } from './period-fields.ts'
 import { tagPicker } from './tag-picker.ts'
 
@@ -47,7 +47,7 @@ export function controls(data: PageData, choose: (change: Partial<Filters>) => v
     ]),
     movement: field('movement', words.movement, [
       ['', words.all],
-      ...movementGroups.map((name): Option => [name, capitalised(movementLabel(name))]),
+      ...listedGroups.map((name): Option => [name, capitalised(listedLabel(name))]),
     ]),
   }
   for (const [key, { select }] of Object.entries(selects))

@@ -1,36 +1,52 @@
-import { type DailyFigures, daily } from '../../../daily.ts'
-import { headline, isKnownOnBothDays } from '../../../headline.ts'
-import { alignDepths } from '../../../history/keyword-status.ts'
-import { partLabel } from '../../../history/parts.ts'
-import { type Distribution, distribution, top } from '../../../metrics/distribution.ts'
-import { type Coverage, coverageOf, type MetricOptions } from '../../../metrics/figure.ts'
-import { type MetricName, metrics, pageMetrics } from '../../../metrics/index.ts'
-import { trendLine } from '../chart/sparkline.ts'
-import { firstDrawn, type Trend, trend } from '../chart/trend.ts'
-import { html } from '../dom.ts'
-import type { Filters } from '../filters.ts'
-import { number, percent } from '../format.ts'
-import { say } from '../language.ts'
-import { deltaMark, metricLabel, metricText, metricTooltip, withTooltip } from '../text.ts'
-import type { View } from '../view.ts'
-import type { OpenKeyword } from './keywords.ts'
+import { type DailyFigures, daily } from '../../../../daily.ts'
+import { factsOf } from '../../../../findings/facts.ts'
+import { headline, isKnownOnBothDays } from '../../../../headline.ts'
+import { alignDepths } from '../../../../history/keyword-status.ts'
+import { partLabel } from '../../../../history/parts.ts'
+import { type Distribution, distribution, top } from '../../../../metrics/distribution.ts'
+import { type Coverage, coverageOf, type MetricOptions } from '../../../../metrics/figure.ts'
+import { type MetricName, metrics, pageMetrics } from '../../../../metrics/index.ts'
+import { trendLine } from '../../chart/sparkline.ts'
+import { firstDrawn, type Trend, trend } from '../../chart/trend.ts'
+import { html } from '../../dom.ts'
+import { say } from '../../language.ts'
+import { deltaMark, metricLabel, metricText, metricTooltip, withTooltip } from '../../text.ts'
+import type { View } from '../../view.ts'
+import { empty, noMatch, section } from '../section.ts'
+import { headlineList, type Opening } from './headline.ts'
 import { type Moves, moved, movers } from './movers.ts'
-import { empty, noMatch, section } from './section.ts'
+import { nextActionsPanel } from './next-actions.ts'
 
-/** The first screen: figures, their history, and movements. The caller presses the button of the chosen movement. */
-export function overview(
-  view: View,
-  open: OpenKeyword,
-  choose: (change: Partial<Filters>) => void,
-): Moves & Pick<Trend, 'steps'> {
-  const head = { id: 'overview', title: 'Overview', lead: leadOf(view) }
+/**
+ * The first screen: what happened in sentences, figures, what to do next, their history, and movements. The caller presses the button of
+ * the chosen movement.
+ *
+ * @param all the view with the keywords of every kind
+ * @param view those that are counted
+ */
+export function overview(all: View, view: View, opening: Opening): Moves & Pick<Trend, 'steps'> {
+  const head = { id: 'overview', title: say.header.sections.overview, lead: leadOf(view) }
   if (view.statuses.length === 0)
     return { element: section(head, empty(noMatch())), press: () => {}, steps: [] }
   const { history, data, filters } = view
   const days = daily(history, filters.target, data.measure, firstDrawn(view))
-  const moves = moved(view, choose)
+  const moves = moved(view, opening.choose)
   const chart = trend(view, days)
-  const element = section(head, cards(view, days), chart.element, moves.element, movers(view, open))
+  const facts = factsOf(history, {
+    target: filters.target,
+    compare: view.asked,
+    measure: data.measure,
+    statuses: view.allTargets(),
+  })
+  const element = section(
+    head,
+    headlineList(view, facts, opening),
+    cards(view, days),
+    nextActionsPanel(all, facts, opening.open),
+    chart.element,
+    moves.element,
+    movers(view, opening.open),
+  )
   return { element, press: moves.press, steps: chart.steps }
 }
 
@@ -38,7 +54,10 @@ export function overview(
 function leadOf({ parts: [counted, ...others] }: View): string {
   return counted === undefined || others.length === 0
     ? ''
-    : `Figures of ${partLabel(counted, say)}. Not included: ${others.map((one) => partLabel(one, say)).join('; ')}.`
+    : say.overview.figuresOf(
+        partLabel(counted, say),
+        others.map((one) => partLabel(one, say)),
+      )
 }
 
 function cards({ statuses, data }: View, days: readonly DailyFigures[]): HTMLElement {
@@ -52,7 +71,7 @@ function cards({ statuses, data }: View, days: readonly DailyFigures[]): HTMLEle
   const bothNow = distribution(both.map(([now]) => now))
   const bothBefore = distribution(both.map(([, before]) => before))
   const coverage = coverageOf(statuses.map(({ current }) => ({ value: current })))
-  const checked = `${number(coverage.observed)} of ${number(coverage.expected)} keywords checked`
+  const checked = say.overview.checked(coverage.observed, coverage.expected)
   const { measure } = data
   const counted = (label: string, name: MetricName, countIn: (counts: Distribution) => number) =>
     figureCard({
@@ -79,11 +98,13 @@ function cards({ statuses, data }: View, days: readonly DailyFigures[]): HTMLEle
         measure,
         delta: cohort?.delta ?? null,
         trend: trendOf(days, (day) => day.figures[name].value),
-        about: uncounted === 0 ? checked : `${checked}, ${number(uncounted)} not counted`,
+        about: uncounted === 0 ? checked : `${checked}, ${say.overview.notCounted(uncounted)}`,
       })
     }),
-    ...([3, 10] as const).map((rank) => counted(`Top ${rank}`, 'top_ranks', (counts) => top(counts, rank))),
-    counted('Ranked keywords', 'distribution', (counts) => top(counts, 100) + counts['>100']),
+    ...([3, 10] as const).map((rank) =>
+      counted(say.overview.top(rank), 'top_ranks', (counts) => top(counts, rank)),
+    ),
+    counted(say.overview.ranked, 'distribution', (counts) => top(counts, 100) + counts['>100']),
   )
 }
 
@@ -96,7 +117,7 @@ function trendOf(
 }
 
 function share(part: number, { observed }: Coverage): string {
-  return observed === 0 ? 'nothing checked' : `${percent(part / observed, 0)} of ${number(observed)} checked`
+  return observed === 0 ? say.overview.nothingChecked : say.overview.shareChecked(part / observed, observed)
 }
 
 export interface FigureCard {

@@ -1,36 +1,56 @@
-import type { KeywordStatus } from '../../../history/keyword-status.ts'
-import { groupOf, type MovementGroup, movementGroups } from '../../../history/movement.ts'
-import { type Mover, winnersAndLosers } from '../../../metrics/movements.ts'
-import { button, html } from '../dom.ts'
-import type { Filters } from '../filters.ts'
-import { number } from '../format.ts'
-import { disambiguate, metricTooltip, movementLabel, rankMark, statusChange, withTooltip } from '../text.ts'
-import type { View } from '../view.ts'
-import type { OpenKeyword } from './keywords.ts'
-import { empty, halves, panel } from './section.ts'
+import type { KeywordStatus } from '../../../../history/keyword-status.ts'
+import { groupOf, type MovementGroup, movementGroups } from '../../../../history/movement.ts'
+import { type Mover, winnersAndLosers } from '../../../../metrics/movements.ts'
+import { ariaHidden, button, html, srOnly } from '../../dom.ts'
+import type { Filters } from '../../filters.ts'
+import { number } from '../../format.ts'
+import { say } from '../../language.ts'
+import {
+  disambiguate,
+  metricTooltip,
+  movementLabel,
+  rankMark,
+  statusChange,
+  withTooltip,
+} from '../../text.ts'
+import type { View } from '../../view.ts'
+import type { OpenKeyword } from '../keywords.ts'
+import { empty, halves, panel } from '../section.ts'
 
 /** Keywords in a list at most. */
 const most = 6
 
-/** Winners and losers by clicks. */
+/** Winners and losers by clicks, with what they gain and lose in all. */
 export function movers({ statuses, data, history }: View, open: OpenKeyword): HTMLElement {
+  const words = say.overview
   const distinguish = disambiguate(history.keywords)
   const { winners, losers } = winnersAndLosers(statuses, data.measure.curve)
-  return halves(
-    list('Winners', winners, 'No keyword improved or entered.'),
-    list('Losers', losers, 'No keyword declined or left.'),
+  const gains = [...winners, ...losers].flatMap(({ gain }) => (gain === null ? [] : [gain]))
+  const net = gains.reduce((sum, gain) => sum + gain, 0)
+  return html(
+    'div',
+    '',
+    halves(list(words.winners, winners, words.noWinners), list(words.losers, losers, words.noLosers)),
+    gains.length === 0 ? null : html('p', 'net', words.net(net)),
   )
 
   function list(title: string, all: readonly Mover[], none: string): HTMLElement {
     const order = all.map(({ status }) => status)
-    const items = order.slice(0, most).map((status) => item(status, order))
+    const items = all.slice(0, most).map((mover) => item(mover, order))
     return panel(
-      withTooltip(title, metricTooltip('gain', data.measure)),
-      items.length === 0 ? empty(none) : html('ol', 'movers', ...items),
+      html(
+        'span',
+        'movers-head',
+        withTooltip(title, metricTooltip('gain', data.measure)),
+        gains.length === 0 || items.length === 0 ? null : html('span', 'unit', words.clicksAMonth),
+      ),
+      items.length === 0
+        ? empty(none)
+        : html('ol', `movers${gains.length === 0 ? '' : ' with-gain'}`, ...items),
     )
   }
 
-  function item(status: KeywordStatus, all: readonly KeywordStatus[]): HTMLElement {
+  function item({ status, gain }: Mover, all: readonly KeywordStatus[]): HTMLElement {
     const { keyword, current, baseline } = status
     const about = distinguish(keyword)
     const query = html('bdi', { title: keyword.query }, keyword.query)
@@ -45,9 +65,18 @@ export function movers({ statuses, data, history }: View, open: OpenKeyword): HT
         html('span', 'name', query, about === '' ? null : html('span', 'about', about)),
         html('span', 'from-to', before, ' → ', rankMark(current)),
         statusChange(status),
+        gains.length === 0 ? null : gainMark(gain),
       ),
     )
   }
+}
+
+/** Clicks a month more or fewer; a dash without a volume. */
+function gainMark(gain: number | null): HTMLElement {
+  if (gain === null || Math.round(gain) === 0)
+    return html('span', 'gain none', ariaHidden(gain === null ? '–' : '0'))
+  const spoken = gain > 0 ? say.overview.clicksMore(gain) : say.overview.clicksFewer(gain)
+  return html('span', { class: 'gain', title: spoken }, ariaHidden(say.overview.gain(gain)), srOnly(spoken))
 }
 
 export interface Moves {
@@ -81,7 +110,7 @@ export function moved({ statuses }: View, choose: (change: Partial<Filters>) => 
   const attributes = {
     class: 'moved',
     role: 'group',
-    'aria-label': 'Filter the table of keywords by movement',
+    'aria-label': say.overview.filterByMovement,
   }
   return { element: html('div', attributes, ...buttons), press }
 

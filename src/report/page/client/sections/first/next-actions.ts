@@ -1,0 +1,84 @@
+import type { Facts } from '../../../../findings/facts.ts'
+import type { NextAction } from '../../../../findings/next-actions/action.ts'
+import { nextActions } from '../../../../findings/next-actions/find.ts'
+import { reasonsOf } from '../../../../findings/next-actions/say.ts'
+import { button, html, linkTo, twoLines } from '../../dom.ts'
+import { number, pathOf } from '../../format.ts'
+import { say } from '../../language.ts'
+import { type Column, figures, simpleTable } from '../../table/simple-table.ts'
+import { disambiguate } from '../../text.ts'
+import type { View } from '../../view.ts'
+import type { OpenKeyword } from '../keywords.ts'
+import { empty, noValue, panel } from '../section.ts'
+
+const isolated = (name: string): string => `\u2068${name}\u2069`
+
+/**
+ * What to do next, the most clicks at stake first; null for a target that is not one's own.
+ *
+ * @param all the view with keywords of every kind: AI answers are of another part than the figures
+ */
+export function nextActionsPanel(all: View, facts: Facts, open: OpenKeyword): HTMLElement | null {
+  if (!all.target.own) return null
+  const words = say.nextActions
+  const statuses = all.statuses.filter(({ keyword }) => keyword.kind === 'reference')
+  const actions = nextActions(facts, { statuses, citations: all.data.citations })
+  const order = actions.map(({ status }) => status)
+  const distinguish = disambiguate(all.history.keywords)
+  const columns: readonly Column<NextAction>[] = [
+    {
+      title: words.keyword,
+      class: 'action-keyword',
+      cell: ({ status: { keyword } }) => {
+        const about = distinguish(keyword)
+        const query = html('bdi', '', keyword.query)
+        return about === '' ? query : twoLines(query, about)
+      },
+      taken: ({ status }) => status.keyword.query,
+    },
+    {
+      title: words.reason,
+      class: 'action-reason',
+      cell: (action) => reasonsOf(action, say, isolated),
+      taken: (action) => reasonsOf(action, say),
+    },
+    figures(
+      words.clicks,
+      ({ clicks }) =>
+        clicks === null
+          ? noValue(words.noClicks)
+          : html(
+              'span',
+              '',
+              number(Math.round(clicks)),
+              html('span', 'action-unit', ` ${say.overview.clicksAMonth}`),
+            ),
+      ' action-clicks',
+      ({ clicks }) => (clicks === null ? null : Math.round(clicks)),
+    ),
+    {
+      title: words.page,
+      class: 'action-page',
+      cell: ({ page }) => (page === null ? noValue(words.noPage) : linkTo(page, pathOf(page))),
+      taken: ({ page }) => page,
+    },
+    {
+      title: words.why,
+      class: 'action-why',
+      cell: ({ status }) =>
+        button(
+          'quiet',
+          () => open(status, order),
+          { 'aria-haspopup': 'dialog', 'aria-label': words.whyOf(status.keyword.query) },
+          words.why,
+        ),
+      taken: [],
+    },
+  ]
+  return panel(
+    words.title,
+    actions.length === 0
+      ? empty(words.none)
+      : html('div', 'actions', simpleTable(words.title, actions, columns)),
+  )
+}
