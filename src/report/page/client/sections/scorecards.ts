@@ -140,7 +140,6 @@ function facetTable(
   function pressed(key: string): Partial<Filters> {
     const isChosen = chosen.includes(key)
     if (filter !== 'tags') return { [filter]: isChosen ? '' : key }
-    if (key === '') return { tags: [] }
     return { tags: isChosen ? chosen.filter((one) => one !== key) : [...chosen, key] }
   }
 }

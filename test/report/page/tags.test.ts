@@ -1,0 +1,163 @@
+import type { Browser, Page } from 'puppeteer-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { chooseTag, chromium, type Opened, openBrowser, openPage, whyNoChromium } from './browser.ts'
+import { samplePage } from './sample-page.ts'
+
+const sample = samplePage({ keywords: 40, days: 12 })
+const formula = '=HYPERLINK("https://evil.example";"x")'
+const data = {
+  ...sample,
+  history: {
+    ...sample.history,
+    keywords: sample.history.keywords.map((one, place) => ({
+      ...one,
+      query: place === 0 ? formula : one.query,
+      tags: place === 1 ? [] : one.tags,
+    })),
+  },
+  presentation: {
+    ...sample.presentation,
+    views: [
+      { name: '<b>Rivals</b>', tags: [], targets: ['risewell.example', 'northdesk.example'], kinds: [] },
+      { name: 'News', tags: [], targets: [], kinds: ['news'] },
+    ],
+  },
+}
+const { keywords } = data.history
+const withTag = (...tags: readonly string[]): number =>
+  keywords.filter((one) => (one.tags.length === 0 ? [''] : one.tags).some((tag) => tags.includes(tag))).length
+
+let browser: Browser | undefined
+let opened: Opened
+let page: Page
+
+const title = chromium === undefined ? whyNoChromium : 'tags, saved views and tables in a browser'
+describe.skipIf(chromium === undefined)(title, () => {
+  beforeAll(async () => {
+    browser = await openBrowser()
+    opened = await openPage(browser, data)
+    page = opened.page
+    await page.waitForSelector('#breakdown tbody tr')
+  })
+  afterAll(async () => {
+    expect(opened.mishaps).toEqual([])
+    await opened[Symbol.asyncDispose]()
+    await browser?.close()
+  })
+
+  const text = (selector: string): Promise<string> =>
+    page.$eval(selector, ({ textContent }) => textContent ?? '')
+  const texts = (selector: string): Promise<readonly string[]> =>
+    page.$$eval(selector, (all) => all.map(({ textContent }) => textContent ?? ''))
+  const hash = (): Promise<string> => page.evaluate(() => location.hash)
+  const pressed = (): Promise<readonly string[]> => texts('#breakdown [aria-pressed="true"] bdi')
+  /** Waits until the breakdown, which is drawn last, has the rows that are wanted pressed. */
+  const untilPressed = (names: readonly string[]) =>
+    page.waitForFunction(
+      (wanted) =>
+        [...document.querySelectorAll('#breakdown [aria-pressed="true"] bdi')]
+          .map((one) => one.textContent)
+          .join() === wanted,
+      {},
+      names.join(),
+    )
+  const press = (name: string): Promise<void> =>
+    page.$$eval(
+      '#breakdown .row-button',
+      (all, wanted) => {
+        for (const one of all)
+          if (one.querySelector('bdi')?.textContent === wanted) return (one as HTMLElement).click()
+      },
+      name,
+    )
+
+  test('a row of the breakdown filters the page, another click and Back undo it', async () => {
+    const rows = await texts('#breakdown .grid-frame:first-of-type tbody bdi')
+    expect(rows.toSorted()).toEqual(['accessories', 'desks', 'money', 'no tag'])
+    await press('desks')
+    expect(await hash()).toBe('#tag=desks')
+    expect(await text('.found')).toBe(`${withTag('desks')} of 40 keywords`)
+    await untilPressed(['desks'])
+    expect(await texts('#breakdown .grid-frame:first-of-type tbody bdi')).toEqual(rows)
+    expect(await page.evaluate(() => document.activeElement?.querySelector('bdi')?.textContent)).toBe('desks')
+    await press('no tag')
+    expect(await hash()).toBe('#tag=desks&tag=')
+    expect(await text('.found')).toBe(`${withTag('desks', '')} of 40 keywords`)
+    await page.evaluate(() => history.back())
+    await untilPressed(['desks'])
+    await press('desks')
+    expect(await hash()).toBe('')
+    await untilPressed([])
+    expect(await pressed()).toEqual([])
+  })
+
+  test('several tags are chosen by keyboard, and each is undone by its chip', async () => {
+    await page.focus('#choose-tag')
+    await page.keyboard.press('Enter')
+    for (const key of ['Space', 'ArrowDown', 'Space', 'Escape'] as const) await page.keyboard.press(key)
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('choose-tag')
+    expect(await text('#choose-tag')).toBe('2 tags')
+    expect(await text('.found')).toBe(`${withTag('accessories', 'desks')} of 40 keywords`)
+    expect(await texts('.chip bdi')).toEqual(['accessories', 'desks'])
+    await page.click('.chip')
+    expect(await hash()).toBe('#tag=desks')
+    expect(await text('#choose-tag')).toBe('desks')
+    await chooseTag(page, 'desks')
+    expect(await hash()).toBe('')
+  })
+
+  test('a saved view shows its targets and kinds only, and leaves other filters behind', async () => {
+    await chooseTag(page, 'money')
+    await page.click('.views button:nth-child(2)')
+    expect(await hash()).toBe('#view=%3Cb%3ERivals%3C%2Fb%3E')
+    const shown = await page.$$eval('#choose-target option:not([hidden])', (all) =>
+      all.map((one) => [one.textContent, (one as HTMLOptionElement).selected].join()),
+    )
+    expect(shown).toEqual(['northdesk.example,false', 'risewell.example (competitor),true'])
+    await page.click('.views button:nth-child(3)')
+    expect(await text('.found')).toBe(
+      `${keywords.filter(({ kind }) => kind === 'news').length} of 40 keywords`,
+    )
+    await page.click('.outcome button')
+    expect(await hash()).toBe('#view=News')
+    await page.click('.views button:first-child')
+    expect(await hash()).toBe('')
+  })
+
+  test('tables are copied and saved as they are shown, with every row, and formulas stay text', async () => {
+    await page.evaluate(() => {
+      const taken: Record<string, unknown> = {}
+      Object.assign(window, { taken })
+      Object.defineProperty(navigator, 'clipboard', {
+        value: { writeText: async (copied: string) => Object.assign(taken, { copied }) },
+      })
+      URL.createObjectURL = (blob) => {
+        taken.saved = (blob as Blob).text()
+        return ''
+      }
+      HTMLAnchorElement.prototype.click = () => {}
+    })
+    await page.click('#keywords [data-column="keyword"]')
+    await page.click('#keywords .table-tools .tool')
+    await page.waitForFunction(
+      () => document.querySelector('#keywords .said')?.textContent === '40 rows copied',
+    )
+    await page.click('#keywords .table-tools .tool:last-child')
+    const { copied, saved } = (await page.evaluate(async () => {
+      const { taken } = window as unknown as { taken: { copied: string; saved: Promise<string> } }
+      return { copied: taken.copied, saved: await taken.saved }
+    })) as { readonly copied: string; readonly saved: string }
+    const lines = copied.trimEnd().split('\r\n')
+    expect(lines[0]?.split('\t')).toEqual([
+      ...['Keyword', 'Locale', 'Engine', 'Tags', 'Rank', 'Change', 'Before', 'Day before', 'Best', 'Best on'],
+      ...['Volume', 'Clicks', 'Page'],
+    ])
+    expect(lines).toHaveLength(41)
+    const order = await texts('#keywords tbody th bdi[title]')
+    expect(order[0]).toBe(formula)
+    expect(lines.slice(2, 6).map((line) => line.split('\t')[0])).toEqual(order.slice(1, 5))
+    expect(copied).toContain(`"'=HYPERLINK(""https://evil.example"";""x"")"\t`)
+    expect(saved).toContain(`"'=HYPERLINK(""https://evil.example"";""x"")",`)
+    expect(saved.split('\r\n')).toHaveLength(42)
+  })
+})
