@@ -32,7 +32,7 @@ export const charts: Words['charts'] = {
       ? 'Gestreift: ein Tag, an dem weniger als die Hälfte der Suchbegriffe geprüft wurde. Er fehlt in den Linien.'
       : `Gestreift: ${counted(days, 'Tag', 'Tage')}, an denen weniger als die Hälfte der Suchbegriffe geprüft wurde. Sie fehlen in den Linien.`,
   cutAtZero: 'Die Skala beginnt nicht bei 0.',
-  cutAtFirst: 'Die Skala beginnt nicht bei Platz 1.',
+  cutAtFirst: 'Die Skala beginnt nicht bei Position 1.',
   sharesOfChecked: 'Anteil an den Suchbegriffen, die an dem Tag geprüft wurden.',
   clicksOfChecked: (curve) =>
     `Eine Schätzung nach der Klickkurve ${curve}, für geprüfte Suchbegriffe mit Suchvolumen. An Tagen, an denen weniger geprüft wurde, ist sie niedriger.`,
@@ -40,13 +40,13 @@ export const charts: Words['charts'] = {
   comparedBefore: (day) => `Der Vergleichstag, der ${day}, liegt vor diesen Tagen.`,
   notes: 'Anmerkungen im Diagramm',
   note: (place, text) => `Anmerkung ${place}: ${text}`,
-  ranksOverTime: 'Suchbegriffe nach Platz im Zeitverlauf.',
+  ranksOverTime: 'Suchbegriffe nach Position im Zeitverlauf.',
   ranges: { over: 'über 100', absent: 'nicht gefunden', unknown: 'nicht bekannt' },
   history: (target, query, days) =>
-    `Platz von ${target} für ${query} an ${days === 1 ? 'einem Tag' : `${number(days)} Tagen`}.`,
-  best: (rank) => `bester ${number(rank)}`,
+    `Position von ${target} für ${query} an ${days === 1 ? 'einem Tag' : `${number(days)} Tagen`}.`,
+  best: (rank) => `beste ${number(rank)}`,
   notFound: 'nicht gefunden',
   notKnown: 'nicht bekannt',
   historyKey:
-    'Eine Lücke ist ein Tag ohne Platz. ×: in den geprüften Ergebnissen nicht gefunden. ?: nicht bekannt. Hohler Kreis: geschätzt.',
+    'Eine Lücke ist ein Tag ohne Position. ×: in den geprüften Ergebnissen nicht gefunden. ?: nicht bekannt. Hohler Kreis: geschätzt.',
 }
