@@ -281,6 +281,18 @@ describe('day by day', () => {
     ])
   })
 
+  test('from a day on they are the same, whichever days were asked for before', () => {
+    fc.assert(
+      fc.property(histories(), fc.nat(4), (one, from) => {
+        const known = { curve }
+        const later = daily(one, 0, known, from)
+        const all = daily(one, 0, known)
+        expect(all.slice(from)).toEqual(later)
+        expect(daily(one, 0, known, from)).toEqual(later)
+      }),
+    )
+  })
+
   test('the last day is what the summary says', () => {
     fc.assert(
       fc.property(histories(), (one) => {
