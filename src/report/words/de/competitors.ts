@@ -14,6 +14,7 @@ export const competitors: Words['competitors'] = {
   topTenShare: 'Top-10-Anteil',
   top: (rank) => `Top ${rank}`,
   checked: 'Geprüft',
+  checkedAll: (part) => `${part} Suchbegriffen geprüft.`,
   ofKeywords,
   beatsYou: 'Vor Ihnen bei',
   beats: (name) => `Vor ${name} bei`,
@@ -45,8 +46,7 @@ export const competitors: Words['competitors'] = {
   passedYou: (other, day) => `${other} hat Sie am ${day} überholt: `,
   passedIt: (other, name, day) => `${other} hat ${name} am ${day} überholt: `,
   youPassedIt: (other, day) => `Sie haben ${other} am ${day} überholt: `,
-  ranks: (mine, theirs) => `${mine[0]} → ${mine[1]}, dort ${theirs[0]} → ${theirs[1]}`,
-  out: (depth) => `nicht in Top ${depth}`,
+  ranks: (mine, theirs) => `${mine.join('\u00a0→\u00a0')}, dort ${theirs.join('\u00a0→\u00a0')}`,
   atStake: 'Klicks im Monat',
   atStakeNote: 'Nach den Klicks im Monat geordnet, die heute zwischen den beiden Plätzen liegen.',
   withoutVolumes:

@@ -14,6 +14,7 @@ export const competitors = {
   topTenShare: 'Top-10 share',
   top: (rank: number) => `Top ${rank}`,
   checked: 'Checked',
+  checkedAll: (part: string) => `${part} keywords checked.`,
   ofKeywords,
   beatsYou: 'Beats you on',
   beats: (name: string) => `Beats ${name} on`,
@@ -46,8 +47,7 @@ export const competitors = {
   passedIt: (other: string, name: string, day: string) => `${other} passed ${name} on ${day}: `,
   youPassedIt: (other: string, day: string) => `You passed ${other} on ${day}: `,
   ranks: (mine: readonly [string, string], theirs: readonly [string, string]) =>
-    `${mine[0]} → ${mine[1]}, they ${theirs[0]} → ${theirs[1]}`,
-  out: (depth: number) => `not in top ${depth}`,
+    `${mine.join('\u00a0→\u00a0')}, they ${theirs.join('\u00a0→\u00a0')}`,
   atStake: 'clicks a month',
   atStakeNote: 'Ordered by the clicks a month that lie between the two ranks today.',
   withoutVolumes: 'Ordered by how much the two ranks differ in clicks, because the job gives no volumes.',

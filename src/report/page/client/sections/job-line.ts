@@ -1,6 +1,6 @@
 import { competitorsLine } from '../../competitors-line.ts'
 import { copyText } from '../clipboard.ts'
-import { button, html, srOnly } from '../dom.ts'
+import { ariaHidden, button, html, srOnly } from '../dom.ts'
 import { say } from '../language.ts'
 import { note } from './section.ts'
 
@@ -32,7 +32,8 @@ export function jobLine() {
           copy()
         },
         {},
-        label,
+        html('span', 'add-full', label),
+        ariaHidden('+', 'add-short'),
         srOnly(`: ${site}`),
       )
       return add

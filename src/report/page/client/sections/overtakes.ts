@@ -92,7 +92,7 @@ function list(view: View, all: readonly Overtake[], byVolume: boolean, open: Ope
   }
 
   function short(value: DayValue | undefined): string {
-    if (value === undefined || value.rank === null) return words.out(value?.absentDepth ?? 0)
+    if (value === undefined || value.rank === null) return say.ranks.notInTop(value?.absentDepth ?? 0)
     return number(value.rank)
   }
 }

@@ -11,7 +11,7 @@ import { say } from '../language.ts'
 import { type Column, figures, simpleTable } from '../table/simple-table.ts'
 import { metricText, shortMetricLabel, targetName, withDelta } from '../text.ts'
 import type { View } from '../view.ts'
-import { noValue } from './section.ts'
+import { note, noValue } from './section.ts'
 
 interface Row extends PartSummary {
   readonly target: number
@@ -41,8 +41,21 @@ export function targetFigures(view: View, place: HTMLElement): readonly (() => v
       const rivalry = target === chosen ? null : headToHead(own, byTarget.get(chosen) ?? [])
       if (part !== undefined) rows.push({ ...part, target, rivalry })
     }),
-    () => place.append(simpleTable(say.competitors.figuresLabel, rows, columnsOf(view, rows))),
+    () => {
+      place.append(simpleTable(say.competitors.figuresLabel, rows, columnsOf(view, rows)))
+      const [first] = rows
+      if (first !== undefined && isSame(rows.map(checked)))
+        place.append(note(say.competitors.checkedAll(checked(first))))
+    },
   ]
+}
+
+function checked({ coverage }: Row): string {
+  return say.competitors.ofKeywords(coverage.observed, coverage.expected)
+}
+
+function isSame(all: readonly string[]): boolean {
+  return new Set(all).size <= 1
 }
 
 function columnsOf({ history, data, filters }: View, rows: readonly Row[]): readonly Column<Row>[] {
@@ -58,7 +71,7 @@ function columnsOf({ history, data, filters }: View, rows: readonly Row[]): read
     {
       title: words.site,
       cell: ({ target }) =>
-        targetName(history, target, targets[target]?.own ? null : html('span', 'badge', words.competitor)),
+        targetName(history, target, targets[target]?.own ? html('span', 'badge', words.own) : null),
       taken: ({ target }) => targets[target]?.label ?? '',
     },
     ...headlines.map(({ name }) =>
@@ -80,14 +93,13 @@ function columnsOf({ history, data, filters }: View, rows: readonly Row[]): read
           ),
         ]),
     ...([3, 10] as const).map((rank) =>
-      figures<Row>(words.top(rank), ({ distribution }) => number(top(distribution, rank))),
+      figures<Row>(
+        words.top(rank),
+        ({ distribution }) => number(top(distribution, rank)),
+        rank === 3 ? ' wide' : '',
+      ),
     ),
-    figures<Row>(
-      words.checked,
-      ({ figures: { visibility } }) =>
-        words.ofKeywords(visibility.coverage.observed, visibility.coverage.expected),
-      ' wide',
-    ),
+    ...(isSame(rows.map(checked)) ? [] : [figures<Row>(words.checked, checked, ' wide')]),
     figures<Row>(chosen?.own ? words.beatsYou : words.beats(chosen?.label ?? ''), ({ rivalry }) => {
       if (rivalry === null) return noValue(words.itself)
       const { won, lost, tied, neither, undecided } = rivalry
