@@ -346,6 +346,7 @@ test('a document says of every number what it is and what it is made of', () => 
     kind: 'organic',
     job: 'acme',
     date: march(2),
+    period: null,
     compared_with: [march(1)],
     ctr_curve: { name: 'test', version: '1', source: 'made up' },
     keywords: { asked: 1, added: 0, removed: 0 },
