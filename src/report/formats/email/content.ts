@@ -195,6 +195,8 @@ function trendOf({ own, trend }: OwnFigures, say: Words): EmailTrend | null {
   const [first, last] = [known[0], known.at(-1)]
   if (first === undefined || last === undefined || known.length < 3) return null
   const values = known.map(({ value }) => value)
+  // Columns of one height say nothing that the figure does not.
+  if (new Set(values).size < 2) return null
   return {
     text: say.email.trendText(sanitizeLine(own.target.label), first.day, first.value, last.day, last.value),
     range: say.email.trendRange(Math.min(...values), Math.max(...values)),

@@ -23,7 +23,6 @@ export function emailHtml(content: EmailContent, { presentation, say, logo }: Su
       ? null
       : section(email.comment, prose(commentHtml(presentation.comment.html))),
     section(email.inShort, sentences.length === 0 ? null : listOf(sentences)),
-    content.asOf === null ? section(email.figures, prose(html`${email.nothing}`)) : null,
     section(site === null ? email.figures : email.figuresOf(site), figureGrid(figures)),
     section(email.trend, trend === null ? null : trendChart(trend)),
     section(email.winners, content.asOf === null ? null : moverTable(winners, 'better', say)),

@@ -29,7 +29,6 @@ export function emailText(content: EmailContent, { presentation, say }: Surround
       email.inShort,
       sentences.flatMap((sentence) => item(sentence)),
     ),
-    nothing ? paragraph(email.nothing) : [],
     block(
       site === null ? email.figures : email.figuresOf(site),
       figures.flatMap(({ label, value, change }) => item(`${label}: ${value}${inBrackets(change)}`)),

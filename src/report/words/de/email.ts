@@ -40,7 +40,6 @@ export const email: Words['email'] = {
   fromTo: (before, now) => `${before} → ${now}`,
   nextClicks: (value) => `${counted(Math.round(value), 'Klick', 'Klicks')} im Monat stehen auf dem Spiel`,
   comment: 'Von Ihrem Analysten',
-  nothing: 'Es wurde noch nichts geprüft, deshalb gibt es nichts zu berichten.',
   keywords: (value) => counted(value, 'Suchbegriff', 'Suchbegriffe'),
   asOf: (keywords, day) => `${keywords}, Stand ${longDay(day)}.`,
   madeBy: (agency) => `Bericht von ${agency}`,

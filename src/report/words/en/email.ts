@@ -40,7 +40,6 @@ export const email = {
   fromTo: (before: string, now: string) => `${before} → ${now}`,
   nextClicks: (value: number) => `${counted(Math.round(value), 'click')} a month at stake`,
   comment: 'From your analyst',
-  nothing: 'Nothing has been checked yet, so there is nothing to report.',
   keywords: (value: number) => counted(value, 'keyword'),
   asOf: (keywords: string, day: string) => `${keywords}, as of ${longDay(day)}.`,
   madeBy: (agency: string) => `Report by ${agency}`,
