@@ -72,9 +72,9 @@ describe.skipIf(chromium === undefined)(title, () => {
     page.evaluate(() => document.querySelector('dialog[open] h2')?.textContent ?? null)
   const isSetTo = (selector: string): Promise<string> =>
     page.$eval(selector, (field) => (field as HTMLSelectElement | HTMLInputElement).value)
+  /** The page as a link opens it. */
   async function afresh(at = ''): Promise<void> {
-    await page.goto(`${page.url().split('#')[0]}#text=x`)
-    await page.goto(`${page.url().split('#')[0]}${at}`)
+    await page.evaluate((hash) => history.replaceState(null, '', `${location.href.split('#')[0]}${hash}`), at)
     await page.reload()
     await page.waitForSelector('#definitions')
   }
