@@ -56,7 +56,7 @@ describe('the format of a file', () => {
   })
 
   testTable<[string, readonly string[], string]>([
-    ['r.pdf', report, '--out r.pdf ends in .pdf, which is not a format that this command writes'],
+    ['r.doc', report, '--out r.doc ends in .doc, which is not a format that this command writes'],
     ['r.csv.gz', exportFormats, 'ends in .gz'],
     [
       'r.txt',
