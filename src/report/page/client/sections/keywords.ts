@@ -87,7 +87,7 @@ function columnsOf(view: View): readonly KeywordColumn[] {
     {
       key: 'change',
       title: words.change,
-      class: 'figure',
+      class: 'figure changed',
       descends: true,
       value: changeOrder,
       cell: statusChange,

@@ -26,6 +26,9 @@ const manyTargets = 5
 /** Other targets that a narrow screen names for a keyword at most. */
 const mostNamed = 8
 
+/** Rows on paper: all keywords are printed in the table of keywords. */
+const mostPrintedRows = 40
+
 /**
  * The ranks of all targets for each keyword. On wide screens each has a column, the chosen one first; narrow screens list the names
  * and ranks below the keyword.
@@ -62,6 +65,7 @@ export function sideBySide({ allTargets, history, filters }: View, open: OpenKey
     // The best one is as wide as two.
     manyColumns: targets.length + 2 * best.length,
     onPaper: evenParts(targets, mostOnPaper).map((some) => [keyword, ...some]),
+    printedRows: mostPrintedRows,
     columns: [keyword, chosen, ...best, ...others],
   })
   table.show(rows)

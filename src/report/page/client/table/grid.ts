@@ -28,6 +28,8 @@ export interface Grid<Row> {
   readonly manyColumns?: number
   /** On paper the columns are split over several tables, one below the other; without it there is one table. */
   readonly onPaper?: readonly (readonly GridColumn<Row>[])[]
+  /** Rows on paper at most, if fewer than of other tables: what is printed elsewhere as well is not printed whole. */
+  readonly printedRows?: number
 }
 
 export interface GridView<Row> {
@@ -43,7 +45,7 @@ const usualHeight = 640
 /** Rows that a narrow screen shows at first, and rows that each click on the button adds. */
 const narrowRows = 20
 /** Rows on paper at most. */
-const printedRows = 200
+const mostPrintedRows = 200
 
 /**
  * A table of any number of rows. Only visible rows are elements; all rows have the same height. Arrow keys, Page Up and Down,
@@ -59,6 +61,7 @@ export function grid<Row>({
   empty,
   manyColumns,
   onPaper = [],
+  printedRows = mostPrintedRows,
 }: Grid<Row>): GridView<Row> {
   const isApart = onPaper.length > 1
   let order = first
