@@ -7,7 +7,7 @@ import type { ComparisonDay } from './history/movement.ts'
 import type { AskedPeriod, ReportPeriod } from './history/period.ts'
 import type { RankHistory } from './history/rank-history.ts'
 import type { MetricOptions } from './metrics/figure.ts'
-import type { PageData } from './page/data.ts'
+import type { Citation, PageData } from './page/data.ts'
 import type { Presentation } from './presentation/presentation.ts'
 import type { RankReport } from './rows.ts'
 
@@ -24,8 +24,13 @@ export interface WholeReport {
   readonly runs: readonly RunQuality[]
 }
 
+/** A report with what AI answers cite. */
+export interface ReportWithCitations extends WholeReport {
+  readonly citations: readonly Citation[]
+}
+
 /** A report with the first results of the latest and the compared day. */
-export interface ReportWithSerps extends WholeReport {
+export interface ReportWithSerps extends ReportWithCitations {
   readonly serps: Pick<PageData, 'serps' | 'texts' | 'links' | 'sites'>
 }
 

@@ -17,6 +17,7 @@ export function wholeReport(rankings: readonly Row[], more: Partial<ReportWithSe
     measure: { curve: defaultCurve },
     presentation: plainPresentation,
     runs: [],
+    citations: [],
     serps: { serps: [], texts: [], links: [], sites: [] },
     ...more,
   }

@@ -3,7 +3,19 @@ import { count } from '../../model/text.ts'
 import { asStream } from '../../output/formats/format.ts'
 import { asciiSigns, type Column, colored, formatTable, wrap } from '../../output/table.ts'
 import { sanitize, textWidth } from '../../output/terminal.ts'
-import { between, changeText, daysText, rowLocale, shortUrl, trend, trendLegend } from '../cells.ts'
+import {
+  between,
+  changeText,
+  daysText,
+  localeText,
+  rowLocale,
+  shortUrl,
+  trend,
+  trendLegend,
+} from '../cells.ts'
+import { type Conclusions, conclusions } from '../findings/conclusions.ts'
+import { reasonsOf } from '../findings/next-actions/say.ts'
+import { sentenceOf } from '../findings/say.ts'
 import { columnMetrics, definitionOf, deltaText, valueText } from '../headline.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import { kindLabels } from '../history/parts.ts'
@@ -12,6 +24,7 @@ import { buckets } from '../metrics/distribution.ts'
 import type { HeadlineMetric } from '../metrics/figure.ts'
 import { type HeadlineName, ratioMetrics } from '../metrics/index.ts'
 import { movementNames } from '../metrics/movements.ts'
+import { citationsIn } from '../page/build-data.ts'
 import { builtHistory, type ReportFormat, type ReportSource, type TextLook } from '../report.ts'
 import { type RankReport, rankCell, suspectLines } from '../rows.ts'
 import { linesOf, type PartOfTarget, type Summary, summarise, uncountedTexts } from '../summary.ts'
@@ -23,7 +36,12 @@ export const tableFormat: ReportFormat = {
   chunks: (source) => {
     const { ranked, look } = source
     const table = rankTable(ranked.report(), { ...look, period: ranked.period })
-    return asStream(table === '' ? '' : `${figures(source)}\n${look.ascii ? asciiSigns(table) : table}`)
+    if (table === '') return asStream('')
+    const said = conclusionsOf(source)
+    const [above, below] = [sentences(said, look), nextSteps(said, look)].map((text) =>
+      look.ascii ? asciiSigns(text) : text,
+    )
+    return asStream(`${above}${figures(source)}${below}\n${look.ascii ? asciiSigns(table) : table}`)
   },
   painted: true,
   measured: true,
@@ -36,6 +54,39 @@ export const figuresFormat: ReportFormat = {
   painted: true,
   measured: true,
   dayBefore: true,
+}
+
+function conclusionsOf(source: ReportSource): readonly Conclusions[] {
+  const { compare } = source.ranked
+  const citations = citationsIn(source)
+  return conclusions(builtHistory(source).history, { compare, measure: source.measure, citations })
+}
+
+/** How things stand; of each own target if there are several. */
+function sentences(all: readonly Conclusions[], { width }: TextLook): string {
+  const lines = all.flatMap(({ target, findings }) => [
+    ...(all.length > 1 ? [`${sanitize(target?.label ?? '')}:`] : []),
+    ...findings.map((one) => sentenceOf(one, wordsOf('en'), sanitize)),
+  ])
+  return `${lines.flatMap((line) => wrap(line, width)).join('\n')}\n\n`
+}
+
+/** As many rows are enough beside the ranks. */
+const mostSteps = 3
+
+/** What to do next, in short. */
+function nextSteps(all: readonly Conclusions[], { width }: TextLook): string {
+  const say = wordsOf('en')
+  const lines = all.flatMap(({ actions }) =>
+    actions.slice(0, mostSteps).map((action) => {
+      const { query, params } = action.status.keyword
+      const name = [sanitize(query), sanitize(localeText(params))].filter((part) => part !== '').join(', ')
+      const clicks = action.clicks === null ? '' : ` ${say.nextActions.stake(action.clicks)}`
+      return `- ${name}: ${reasonsOf(action, say, sanitize)}${clicks}`
+    }),
+  )
+  if (lines.length === 0) return ''
+  return `\n${[`${say.nextActions.title}:`, ...lines].flatMap((line) => wrap(line, width)).join('\n')}\n`
 }
 
 function figures(source: ReportSource): string {

@@ -70,6 +70,12 @@ export function reportPageData(source: ReportSource, choice: SerpChoice = {}): P
   }
 }
 
+/** The citations of AI answers; nothing is read where none are asked for. */
+export function citationsIn(source: ReportSource): readonly Citation[] {
+  const { keywords } = builtHistory(source).history
+  return keywords.some(({ kind }) => kind === 'reference') ? reportPageData(source).citations : []
+}
+
 /** Each keyword with its days that are known. */
 function* serpsToShow(seriesOf: readonly (readonly RankSeries[])[], wanted: SerpDays) {
   for (const [keyword, series] of seriesOf.entries()) {

@@ -140,8 +140,7 @@ function conclusionsOf(source: ReportSource, figures: OwnFigures | null, say: Wo
     actions: actions.map((action) => ({
       keyword: nameOf(action.status.keyword),
       reason: reasonsOf(action, say, sanitizeLine),
-      // Being within reach says its clicks itself.
-      clicks: action.reasons[0].kind === 'within reach' ? null : action.clicks,
+      clicks: action.clicks,
       page: action.page === null ? null : sanitizeLine(action.page),
     })),
   }

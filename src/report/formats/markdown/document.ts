@@ -2,18 +2,21 @@ import type { Row } from '../../../model/result.ts'
 import { count } from '../../../model/text.ts'
 import { asStream } from '../../../output/formats/format.ts'
 import { changeText, shortUrl, trend, trendLegend } from '../../cells.ts'
+import { conclusions } from '../../findings/conclusions.ts'
 import { definitionOf, valueText } from '../../headline.ts'
 import type { KeywordStatus } from '../../history/keyword-status.ts'
 import type { TrackedTarget } from '../../history/rank-history.ts'
 import type { CtrCurve } from '../../metrics/figure.ts'
 import { headlineMetrics, type MetricName } from '../../metrics/index.ts'
+import { citationsIn } from '../../page/build-data.ts'
 import type { Presentation } from '../../presentation/presentation.ts'
-import { type ReportFormat, type WholeReport, wholeReport } from '../../report.ts'
+import { type ReportFormat, type ReportWithCitations, type WholeReport, wholeReport } from '../../report.ts'
 import { rankCell, suspectLines } from '../../rows.ts'
 import { segments } from '../../segments.ts'
 import { type Summary, summarise } from '../../summary.ts'
 import { periodSentence } from '../../words/period-text.ts'
 import { wordsOf } from '../../words/words.ts'
+import { findingsSection, nextActionsSection } from './conclusions.ts'
 import {
   countsSection,
   headlineSection,
@@ -30,22 +33,25 @@ import { type MdColumn, mdLink, mdTable, mdText, toTheRight } from './text.ts'
 
 /** A report for a pull request, a wiki or an e-mail: Markdown with the tables of GitHub. */
 export const markdownFormat: ReportFormat = {
-  chunks: (source) => asStream(markdown(wholeReport(source))),
+  chunks: (source) => asStream(markdown({ ...wholeReport(source), citations: citationsIn(source) })),
   document: true,
   english: true,
   measured: true,
   sorted: true,
 }
 
-export function markdown(whole: WholeReport): string {
-  const { job, report, history, compare, measure, runs } = whole
+export function markdown(whole: ReportWithCitations): string {
+  const { job, report, history, compare, measure, runs, citations } = whole
   const summary = summarise(history, { ...measure, compare })
+  const said = conclusions(history, { compare, measure, citations })
   const parts =
     report.rows.length === 0
       ? ['There are no ranks to report.', ...runsSection(runs)]
       : [
+          ...findingsSection(said),
           comparison(summary, whole),
           ...headlineSection(summary, measure),
+          ...nextActionsSection(said, history),
           ...tagSection(segments(history, { ...measure, compare }), history, summary),
           ...countsSection(summary),
           ...moversSection(summary, history),

@@ -1,14 +1,19 @@
 import { type Sheet, workbook } from '../../../output/xlsx.ts'
+import { conclusions } from '../../findings/conclusions.ts'
 import { reportPageData } from '../../page/build-data.ts'
 import { type ReportFormat, type ReportWithSerps, wholeReport } from '../../report.ts'
 import { segments } from '../../segments.ts'
 import { summarise } from '../../summary.ts'
+import { findingsSheet, nextActionsSheet } from './conclusions-sheet.ts'
 import { historySheet, movementSheet, rankingsSheet, serpsSheet, sitesSheet } from './rank-sheets.ts'
 import { competitorsSheet, definitionsSheet, runsSheet, summarySheet, tagsSheet } from './summary-sheets.ts'
 
 /** A report as an XLSX workbook. */
 export const workbookFormat: ReportFormat = {
-  chunks: (source) => reportWorkbook({ ...wholeReport(source), serps: reportPageData(source) }),
+  chunks: (source) => {
+    const serps = reportPageData(source)
+    return reportWorkbook({ ...wholeReport(source), serps, citations: serps.citations })
+  },
   binary: true,
   document: true,
   english: true,
@@ -17,10 +22,13 @@ export const workbookFormat: ReportFormat = {
 }
 
 export function reportWorkbook(whole: ReportWithSerps): AsyncIterable<Buffer> {
-  const { history, period, compare, measure, runs, presentation } = whole
+  const { history, period, compare, measure, runs, presentation, citations } = whole
   const summary = summarise(history, { ...measure, compare })
+  const said = conclusions(history, { compare, measure, citations })
   const sheets = [
     summarySheet(summary, period),
+    findingsSheet(said),
+    nextActionsSheet(said),
     tagsSheet(segments(history, { ...measure, compare }), history),
     rankingsSheet(whole),
     movementSheet(whole),

@@ -144,6 +144,7 @@ export const nextActions: Words['nextActions'] = {
   reason: 'Grund',
   clicks: 'Klicks im Monat',
   page: 'Seite',
+  stake: (clicks) => `(${counts.clicks(Math.round(clicks))} im Monat)`,
   why: 'Warum',
   whyOf: (query) => `Warum: ${query}`,
   noPage: 'keine Seite mit Position',

@@ -152,6 +152,8 @@ export const nextActions = {
   reason: 'Reason',
   clicks: 'Clicks a month',
   page: 'Page',
+  /** Follows the reasons. */
+  stake: (clicks: number) => `(${counts.clicks(Math.round(clicks))} a month)`,
   why: 'Why',
   whyOf: (query: string) => `Why: ${query}`,
   noPage: 'no page ranks',

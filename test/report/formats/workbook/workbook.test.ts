@@ -48,6 +48,8 @@ describe('the workbook', () => {
   test('has a sheet for each purpose', () => {
     expect(Object.keys(sheets)).toEqual([
       'Summary',
+      'In short',
+      'What to do next',
       'Tags',
       'Rankings',
       'Movement',
