@@ -13,13 +13,14 @@ const views = [
 ]
 const data = { ...sample, presentation: { ...sample.presentation, views } }
 const { query } = data.history.keywords[3] as (typeof data.history.keywords)[number]
-const nowhere: Place = { filters: noFilters, sort: '', keyword: null, section: null }
+const nowhere: Place = { filters: noFilters, sort: '', chart: '', keyword: null, section: null }
 
 describe('a place on the page', () => {
   testTable<[string, Place]>([
     ['', nowhere],
     ['section=pages', { ...nowhere, section: 'pages' }],
     ['sort=-volume', { ...nowhere, sort: '-volume' }],
+    ['chart=top_10', { ...nowhere, chart: 'top_10' }],
     [`keyword=${query.replaceAll(' ', '+')}`, { ...nowhere, keyword: 3 }],
     [
       'view=Desks+only&text=oak&period=7d&tag=desks&sort=change&section=keywords',

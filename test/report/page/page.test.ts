@@ -603,6 +603,17 @@ describe.skipIf(chromium === undefined)(title, () => {
     ])
     expect(await text(page, '.trend-part .key')).toContain('organic clicks, 1')
 
+    expect(await page.evaluate(() => location.hash)).toBe('#chart=clicks')
+    await page.evaluate(() => history.back())
+    await page.waitForFunction(
+      () => document.querySelector('.chart-panel h3 button')?.textContent === 'Keywords in the top 10',
+    )
+    expect(await page.$eval('.chart-switch :checked', (field) => (field as HTMLInputElement).value)).toBe(
+      'top_10',
+    )
+    await page.evaluate(() => history.forward())
+    await page.waitForFunction(() => location.hash === '#chart=clicks')
+
     await page.click('.toggles [data-target="2"]')
     expect(await attributes(page, '.toggles button', 'aria-pressed')).toEqual([
       'true',

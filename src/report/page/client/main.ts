@@ -63,6 +63,7 @@ function draw(data: PageData, root: HTMLElement): void {
   )
   let showMovement: (() => void) | undefined
   let sortKeywords: ((sort: string) => void) | undefined
+  let showFigure: ((figure: string) => void) | undefined
   show(filters)
   showKeyword(place().keyword)
   showSection(place().section)
@@ -78,6 +79,7 @@ function draw(data: PageData, root: HTMLElement): void {
     const isFiltered = hashOf(next.filters, data) !== hashOf(filters, data)
     if (isFiltered) show(next.filters)
     if (next.sort !== before.sort) sortKeywords?.(next.sort)
+    if (next.chart !== before.chart) showFigure?.(next.chart)
     if (isFiltered || next.keyword !== before.keyword) showKeyword(next.keyword)
     if (next.section !== before.section) showSection(next.section)
   }
@@ -134,10 +136,12 @@ function draw(data: PageData, root: HTMLElement): void {
       return
     }
     const counted = countedView(seen)
+    const chart = { figure: place().chart, onFigure: (figure: string) => go({ chart: figure }) }
     const order = { sort: place().sort, onSort: (sort: string) => go({ sort }) }
     const table = keywordTable(seen, open, order)
     sortKeywords = table.sort
-    const first = overview(seen, counted, { open, choose, goToSection })
+    const first = overview(seen, counted, { open, choose, goToSection, chart })
+    showFigure = first.showFigure
     const listing = new Text()
     const hint = html('span', 'only-screen', ` ${say.header.selectKeyword}`)
     const lead = html('span', '', listing, hint)

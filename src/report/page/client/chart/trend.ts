@@ -26,20 +26,23 @@ export interface Trend {
   readonly element: HTMLElement
   /** What is still to be drawn when the browser has time. */
   readonly steps: readonly (() => void)[]
+  /** Shows the figure of this name; the usual one for an empty text. */
+  readonly showFigure: (figure: string) => void
 }
 
-/** What the reader chose for the chart, as long as the page is open. */
-interface Choice {
-  figure: TrendFigure['name'] | null
-  readonly hidden: Set<number>
+/** The name of the figure that the chart shows first, and what is told of each that the reader chooses. */
+export interface FigureChoice {
+  readonly figure: string
+  readonly onFigure: (figure: string) => void
 }
 
-const choices = new WeakMap<readonly TrackedTarget[], Choice>()
+/** Targets whose lines the reader hid, as long as the page is open. */
+const hiddenLines = new WeakMap<readonly TrackedTarget[], Set<number>>()
 
-function choiceFor(targets: readonly TrackedTarget[]): Choice {
-  const choice = choices.get(targets) ?? { figure: null, hidden: new Set<number>() }
-  choices.set(targets, choice)
-  return choice
+function hiddenOf(targets: readonly TrackedTarget[]): Set<number> {
+  const hidden = hiddenLines.get(targets) ?? new Set<number>()
+  hiddenLines.set(targets, hidden)
+  return hidden
 }
 
 /** If there are more values of all targets, the lines of other targets are drawn after the page is shown. */
@@ -56,15 +59,15 @@ export function firstDrawn(view: View): number {
  *
  * @param own the figures of the chosen target, from {@link firstDrawn} on
  */
-export function trend(view: View, own: readonly DailyFigures[]): Trend {
+export function trend(view: View, own: readonly DailyFigures[], choice: FigureChoice): Trend {
   const { history, filters, data } = view
-  const choice = choiceFor(data.history.targets)
+  const hidden = hiddenOf(data.history.targets)
   const from = firstDrawn(view)
   const days = history.days.slice(from)
   const compared = history.days[comparedDay(view) ?? -1] ?? null
   const byTarget = new Map([[filters.target, own]])
   const others = [...history.targets.keys()].filter((target) => target !== filters.target)
-  const isWanted = (target: number): boolean => !byTarget.has(target) && !choice.hidden.has(target)
+  const isWanted = (target: number): boolean => !byTarget.has(target) && !hidden.has(target)
   const add = (target: number): void => {
     if (isWanted(target)) byTarget.set(target, daily(history, target, data.measure, from))
   }
@@ -72,6 +75,7 @@ export function trend(view: View, own: readonly DailyFigures[]): Trend {
   const waiting = others.filter(isWanted)
 
   const figures = trendFigures.filter((one) => lineValues(own, one).some((value) => value !== null))
+  let wanted = choice.figure
   const title = html('h3')
   const body = html('div')
   const lines = html('div')
@@ -89,10 +93,15 @@ export function trend(view: View, own: readonly DailyFigures[]): Trend {
   return {
     element: html('div', 'trend-part', chart, panel(ranksTitle(), ranksOverTime(days, own))),
     steps: waiting.length === 0 ? [] : [...waiting.map((target) => () => add(target)), draw],
+    showFigure: (figure) => {
+      wanted = figure
+      for (const field of chart.querySelectorAll('input')) field.checked = field.value === chosen().name
+      draw()
+    },
   }
 
   function chosen(): TrendFigure {
-    return figures.find(({ name }) => name === choice.figure) ?? (figures[0] as TrendFigure)
+    return figures.find(({ name }) => name === wanted) ?? (figures[0] as TrendFigure)
   }
 
   function draw(): void {
@@ -103,7 +112,7 @@ export function trend(view: View, own: readonly DailyFigures[]): Trend {
     }
     const shown = chosen()
     const all = linesOf(shown)
-    const visible = all.filter(({ target }) => !choice.hidden.has(target))
+    const visible = all.filter(({ target }) => !hidden.has(target))
     const scale = fittedScale(
       visible.flatMap(({ values }) => values),
       shown.fit,
@@ -134,7 +143,7 @@ export function trend(view: View, own: readonly DailyFigures[]): Trend {
     return [filters.target, ...others].flatMap((target) => {
       const label = history.targets[target]?.label ?? ''
       const values = lineValues(byTarget.get(target) ?? [], shown)
-      const isHidden = choice.hidden.has(target)
+      const isHidden = hidden.has(target)
       if (!isHidden && values.every((value) => value === null)) return []
       return [{ label, target, values, main: target === filters.target }]
     })
@@ -149,8 +158,9 @@ export function trend(view: View, own: readonly DailyFigures[]): Trend {
         checked: one === chosen(),
         on: {
           change: () => {
-            choice.figure = one.name
+            wanted = one.name
             draw()
+            choice.onFigure(one === figures[0] ? '' : one.name)
           },
         },
       })
@@ -164,12 +174,12 @@ export function trend(view: View, own: readonly DailyFigures[]): Trend {
       const toggle = button(
         '',
         () => {
-          if (!choice.hidden.delete(target)) choice.hidden.add(target)
+          if (!hidden.delete(target)) hidden.add(target)
           add(target)
           draw()
           lines.querySelector<HTMLElement>(`[data-target="${target}"]`)?.focus()
         },
-        { 'aria-pressed': String(!choice.hidden.has(target)), 'data-target': target },
+        { 'aria-pressed': String(!hidden.has(target)), 'data-target': target },
         lineSample(target),
         html('bdi', '', label),
       )

@@ -2,6 +2,7 @@ import type { Facts } from '../../../../findings/facts.ts'
 import { findings, linkOf } from '../../../../findings/find.ts'
 import type { Finding, FindingLink } from '../../../../findings/finding.ts'
 import { sentenceOf } from '../../../../findings/say.ts'
+import type { FigureChoice } from '../../chart/trend.ts'
 import type { SectionId } from '../../controls/address.ts'
 import { button, html } from '../../dom.ts'
 import type { Filters } from '../../filters.ts'
@@ -18,6 +19,7 @@ export interface Opening {
   readonly open: OpenKeyword
   readonly choose: (change: Partial<Filters>) => void
   readonly goToSection: (section: SectionId) => void
+  readonly chart: FigureChoice
 }
 
 /** The sentences above the figures; each opens what it speaks of. */

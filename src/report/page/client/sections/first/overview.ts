@@ -24,14 +24,14 @@ import { nextActionsPanel } from './next-actions.ts'
  * @param all the view with the keywords of every kind
  * @param view those that are counted
  */
-export function overview(all: View, view: View, opening: Opening): Moves & Pick<Trend, 'steps'> {
+export function overview(all: View, view: View, opening: Opening): Moves & Omit<Trend, 'element'> {
   const head = { id: 'overview', title: say.header.sections.overview, lead: leadOf(view) }
   if (view.statuses.length === 0)
-    return { element: section(head, empty(noMatch())), press: () => {}, steps: [] }
+    return { element: section(head, empty(noMatch())), press: () => {}, steps: [], showFigure: () => {} }
   const { history, data, filters } = view
   const days = daily(history, filters.target, data.measure, firstDrawn(view))
   const moves = moved(view, opening.choose)
-  const chart = trend(view, days)
+  const chart = trend(view, days, opening.chart)
   const facts = factsOf(history, {
     target: filters.target,
     compare: view.asked,
@@ -47,7 +47,7 @@ export function overview(all: View, view: View, opening: Opening): Moves & Pick<
     moves.element,
     movers(view, opening.open),
   )
-  return { element, press: moves.press, steps: chart.steps }
+  return { element, press: moves.press, steps: chart.steps, showFigure: chart.showFigure }
 }
 
 /** Names the part that the figures are of if several parts are selected. */
