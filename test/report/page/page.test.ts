@@ -37,7 +37,6 @@ async function usualPage(hash = ''): Promise<Page> {
   await page.setViewport({ width: 1280, height: 900 })
   for (const next of ['#text=drawn+anew', hash]) {
     await page.evaluate((one) => {
-      document.querySelector('dialog')?.close()
       location.hash = one
       scrollTo(0, 0)
     }, next)
