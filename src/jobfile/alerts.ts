@@ -183,7 +183,8 @@ export function reportUnknownNames(
   check(['digest', 'to'], digest?.to ?? null, channel)
 }
 
-function unknownName(
+/** Why a name is a mistake, and what may have been meant; null for a known one. */
+export function unknownName(
   noun: string,
   name: string,
   known: readonly string[],

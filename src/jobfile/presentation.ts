@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { kindCodes } from '../model/result.ts'
 import * as settings from '../model/settings/job-settings.ts'
 import { comparison, isDay, period } from '../model/settings/period.ts'
 import {
@@ -8,7 +9,9 @@ import {
   type SavedView,
 } from '../model/settings/presentation.ts'
 import { pageUrl, plainText, quoted, type ReadResult } from '../model/values.ts'
+import { unknownName } from './alerts.ts'
 import { scalar, strict } from './issues.ts'
+import type { Report, Source } from './source.ts'
 
 const words = scalar({ read: plainText, json: { type: 'string' } })
 const list = z.array(words).min(1).optional()
@@ -77,3 +80,33 @@ export const notesSchema = z.array(
       .describe('Where to read more'),
   }).transform(({ date: day, text, url }): ReportNote => ({ date: day, text, url: url ?? null })),
 )
+
+/**
+ * Reports targets and kinds of results that views name and the job cannot have, and names that two views share: the second tab
+ * could not be told from the first.
+ *
+ * @param targets sites and labels of the job's targets; null where queries may have others
+ */
+export function reportUnknownInViews(
+  views: readonly SavedView[],
+  targets: readonly string[] | null,
+  at: Source['at'],
+  report: Report,
+): void {
+  for (const [place, view] of views.entries()) {
+    const path = ['views', place]
+    const first = views.findIndex(({ name }) => name === view.name)
+    if (first < place) {
+      const message = `the name ${quoted(view.name)} is that of view ${first + 1}, too`
+      report({ ...at([...path, 'name']), message, fix: 'give each view a name of its own' })
+    }
+    const check = (key: 'targets' | 'kinds', noun: string, known: readonly string[], where: string): void => {
+      for (const [index, name] of view[key].entries()) {
+        const mistake = unknownName(noun, name, known, where)
+        if (mistake !== null) report({ ...at([...path, key, index]), ...mistake })
+      }
+    }
+    if (targets !== null) check('targets', 'target', targets, 'in this job')
+    check('kinds', 'kind', Object.keys(kindCodes), 'of results')
+  }
+}

@@ -17,6 +17,7 @@ import { type KnownNames, reportUnknownNames } from './alerts.ts'
 import { type JobDefaults, valueAnywhere, withDefaults } from './defaults.ts'
 import { readMap, type SchemaResult } from './issues.ts'
 import { combine, depthAndPages, paramOf, paramValue, type SharedParams, unknownParam } from './params.ts'
+import { reportUnknownInViews } from './presentation.ts'
 import { flagsSchema, looseJobSchema } from './schema.ts'
 import type { FilePosition, Path, Report, Source, Tree } from './source.ts'
 import { inFile, type MatchHints, readTargets, type TargetList } from './targets.ts'
@@ -85,7 +86,10 @@ export function readSettings(
     report: withLogoPath(data.report, file.path),
     budget: fieldsOf(jobSettings.budget.value, { ...raw.file.data.budget, ...raw.flags.data.budget }),
   }
-  reportUnknownNames(settings, namesIn(file, raw, settings), raw.at, report)
+  const known = namesIn(file, raw, settings)
+  reportUnknownNames(settings, known, raw.at, report)
+  const targetsOfViews = raw.isDefault(['views']) ? null : known.targets
+  reportUnknownInViews(settings.views ?? [], targetsOfViews, raw.at, report)
   return {
     settings,
     operations,
