@@ -33,8 +33,11 @@ const dayOf = (cell: unknown): string => (cell as Date).toISOString().slice(0, 1
 
 describe('a form', () => {
   test('for the terminal has the figures, then the table with trends', async () => {
-    const [figures, table, footer] = (await said()).split('\n\n')
+    const [figures, tags, table, footer] = (await said()).split('\n\n')
     expect(figures).toMatch(/^target +ranked +visibility +share of voice +average position +clicks a month$/m)
+    expect(tags).toMatch(
+      /^By tag for acme\.com:\ntag +keywords +visibility +share of voice +average +clicks a month +top 10\n/,
+    )
     expect(table).toMatch(/^query +target +rank +change +trend +best +best on +page$|^query +locale /m)
     expect(table?.split('\n')).toHaveLength(1 + 3 * 3)
     expect(footer).toContain('trend: the last days with a run')

@@ -27,9 +27,11 @@ import { movementNames } from '../metrics/movements.ts'
 import { citationsIn } from '../page/build-data.ts'
 import { builtHistory, type ReportFormat, type ReportSource, type TextLook } from '../report.ts'
 import { type RankReport, rankCell, suspectLines } from '../rows.ts'
+import { segments } from '../segments.ts'
 import { linesOf, type PartOfTarget, type Summary, summarise, uncountedTexts } from '../summary.ts'
 import { periodSentence } from '../words/period-text.ts'
 import { wordsOf } from '../words/words.ts'
+import { tagsText } from './tags-table.ts'
 
 /** The figures and below them every rank, for a terminal. */
 export const tableFormat: ReportFormat = {
@@ -92,7 +94,9 @@ function nextSteps(all: readonly Conclusions[], { width }: TextLook): string {
 function figures(source: ReportSource): string {
   const { ranked, measure, look } = source
   const { history } = builtHistory(source)
-  const text = summaryText(summarise(history, { ...measure, compare: ranked.compare }), look)
+  const options = { ...measure, compare: ranked.compare }
+  const summary = summarise(history, options)
+  const text = `${summaryText(summary, look)}${tagsText(segments(history, options), history, summary, look)}`
   return look.ascii ? asciiSigns(text) : text
 }
 

@@ -4,7 +4,7 @@ import { localeText, shortUrl, valueRank } from '../../cells.ts'
 import { columnMetrics, definitionOf, deltaText, type Headline, valueText } from '../../headline.ts'
 import { kindLabels, type Part, partLabel } from '../../history/parts.ts'
 import type { Keyword, RankHistory, TrackedTarget } from '../../history/rank-history.ts'
-import { buckets } from '../../metrics/distribution.ts'
+import { buckets, top } from '../../metrics/distribution.ts'
 import type { MetricOptions } from '../../metrics/figure.ts'
 import { ratioMetrics } from '../../metrics/index.ts'
 import { type LandingPage, landingPages } from '../../metrics/landing-page.ts'
@@ -125,6 +125,7 @@ export function tagSection(
     ...nameColumns(parts),
     toTheRight('keywords', ({ keywords }) => String(keywords)),
     ...headlineColumns(lines),
+    toTheRight('top 10', ({ distribution }) => String(top(distribution, 10))),
   ]
   return lines.length === 0 ? [] : ['## By tag', mdTable(columns, lines)]
 }

@@ -4,7 +4,7 @@ import { definitionOf } from '../../headline.ts'
 import { kindLabels } from '../../history/parts.ts'
 import type { ReportPeriod } from '../../history/period.ts'
 import type { RankHistory, TrackedTarget } from '../../history/rank-history.ts'
-import { buckets } from '../../metrics/distribution.ts'
+import { buckets, top } from '../../metrics/distribution.ts'
 import type { MetricOptions } from '../../metrics/figure.ts'
 import { headlineMetrics, type MetricName } from '../../metrics/index.ts'
 import { movementNames } from '../../metrics/movements.ts'
@@ -70,7 +70,12 @@ export function tagsSheet(segments: readonly Segment[], { targets }: RankHistory
     ),
   )
   type Line = (typeof lines)[number]
-  return sheet<Line>('Tags', [field('tag', 'text', ({ tag }) => tag), ...targetFields<Line>()], lines)
+  const fields = [
+    field<Line>('tag', 'text', ({ tag }) => tag),
+    ...targetFields<Line>(),
+    field<Line>('top 10', 'number', ({ distribution }) => top(distribution, 10)),
+  ]
+  return sheet('Tags', fields, lines)
 }
 
 type Pair = Pick<TargetSummary, 'target'> & { readonly rivalry: TargetSummary['competitors'][number] }
