@@ -82,7 +82,7 @@ describe('a form', () => {
     )
     const sheets = await readXlsx(join(place.folder, 'acme.xlsx'))
     const data = (name: string) => sheets.find(({ sheet }) => sheet === name)?.data.slice(1) ?? []
-    const rows: readonly Record<string, unknown>[] = JSON.parse(await said('--json'))
+    const rows: readonly Record<string, unknown>[] = JSON.parse(await said('--json', '--period', 'all'))
     expect(data('Rankings').map(([, query, target]) => [query, target])).toEqual(
       rows.map(({ query, target }) => [query, target]),
     )
