@@ -35,7 +35,7 @@ export const serps: Words['serps'] = {
     basis: (day) =>
       `Von den Suchbegriffen, für die es am ${day} bekannt ist; Änderungen von denen, die an beiden Tagen bekannt sind.`,
     asked:
-      'KI-Antworten, Nachrichten und Videos sind bei Suchbegriffen bekannt, die auch mit alpha.ai, alpha.news und alpha.videos abgefragt werden.',
+      'KI-Antworten, Nachrichten und Videos sind bei Suchbegriffen bekannt, für die der Job auch sie abfragt.',
     names: {
       knowledge: 'Infobox',
       ai: 'KI-Antwort',

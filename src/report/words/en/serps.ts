@@ -34,8 +34,7 @@ export const serps = {
     none: 'No answer of the selected keywords tells what stands beside the results.',
     basis: (day: string) =>
       `Of the keywords for which it is known on ${day}; changes are of those known on both days.`,
-    asked:
-      'AI answers, news and videos are known for keywords that are also asked with alpha.ai, alpha.news and alpha.videos.',
+    asked: 'AI answers, news and videos are known for keywords that the job also asks for them.',
     names: {
       knowledge: 'Knowledge panel',
       ai: 'AI answer',

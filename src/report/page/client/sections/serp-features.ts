@@ -54,7 +54,7 @@ function table({ history, data, asked, shown }: View): HTMLElement {
       ...(shown.end - shown.start < leastDays ? [] : [trend]),
     ]),
     note(words.basis(longDay(days.at(-1) as string))),
-    // Clients are told no names of operations.
+    // Clients have no job to change.
     data.presentation.audience === 'team' && rows.length < allFeatures.length ? note(words.asked) : null,
   )
 }
