@@ -1,6 +1,6 @@
 /** Builds `dist`, and with `--bench` the benchmarks in `dist/bench`. Runs on every system that Node runs on. */
 import { cp, readdir, rm } from 'node:fs/promises'
-import { basename, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
@@ -19,7 +19,18 @@ const forNode = {
   inject: ['scripts/lazy-segmenter.mjs'],
   logLevel: 'warning',
 }
+const forBrowsers = {
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  target: 'es2022',
+  charset: 'utf8',
+  outdir: 'dist',
+  logLevel: 'warning',
+}
 const page = 'src/report/page/client'
+/** What the words of each language are called. */
+const words = { en: 'english', de: 'german' }
 
 if (process.argv.includes('--bench')) {
   const files = await readdir('bench', { recursive: true })
@@ -40,20 +51,34 @@ if (process.argv.includes('--bench')) {
   })
   await build({
     entryPoints: [
-      { in: `${page}/main.ts`, out: 'report-page' },
       { in: `${page}/style/page.css`, out: 'report-page' },
       { in: 'src/report/page/portfolio/client/main.ts', out: 'portfolio-page' },
       { in: 'src/report/page/portfolio/client/portfolio.css', out: 'portfolio-page' },
     ],
-    bundle: true,
-    minify: true,
-    format: 'esm',
-    target: 'es2022',
-    charset: 'utf8',
-    outdir: 'dist',
-    logLevel: 'warning',
+    ...forBrowsers,
   })
+  for (const language of Object.keys(words))
+    await build({
+      entryPoints: [{ in: `${page}/main.ts`, out: `report-page.${language}` }],
+      ...forBrowsers,
+      plugins: [wordsOnly(language)],
+    })
   await copyMigrations('dist/migrations')
+}
+
+/** A report is in one language: it need not carry the words of the others. */
+function wordsOnly(language) {
+  return {
+    name: 'words-of-one-language',
+    setup: ({ onLoad }) => {
+      onLoad({ filter: /[\\/]words[\\/][a-z]{2}[\\/]index\.ts$/ }, ({ path }) => {
+        const other = basename(dirname(path))
+        if (other === language) return null
+        const contents = `export { ${words[language]} as ${words[other]} } from '../${language}/index.ts'`
+        return { contents, loader: 'ts' }
+      })
+    },
+  }
 }
 
 /** Without drizzle-kit's snapshots of the schema, which only the next migration is made from. */

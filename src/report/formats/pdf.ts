@@ -2,7 +2,7 @@ import { findBrowser } from '../../output/browser/find.ts'
 import { printPdf } from '../../output/browser/print.ts'
 import { reportPageData } from '../page/build-data.ts'
 import type { PageData } from '../page/data.ts'
-import { pageAssets } from '../page/html.ts'
+import { reportAssets } from '../page/html.ts'
 import { paperPage } from '../page/paper.ts'
 import type { PrintSettings, ReportFormat } from '../report.ts'
 
@@ -20,5 +20,5 @@ export const pdfFormat: ReportFormat = {
 }
 
 async function* printed(data: PageData, { browsers, paper }: PrintSettings): AsyncGenerator<Uint8Array> {
-  yield await printPdf(await paperPage(data, await pageAssets(), paper), browsers)
+  yield await printPdf(await paperPage(data, await reportAssets(data.presentation.language), paper), browsers)
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import type { Language } from '../../model/settings/presentation.ts'
 import { escaped } from '../../output/markup.ts'
 import type { Presentation } from '../presentation/presentation.ts'
 import type { ReportFormat } from '../report.ts'
@@ -17,7 +18,7 @@ export const pageFormat: ReportFormat = {
 }
 
 async function* page(data: PageData): AsyncGenerator<string> {
-  yield* reportPage(data, await pageAssets())
+  yield* reportPage(data, await reportAssets(data.presentation.language))
 }
 
 /** Made of `client/` by `npm run build`. */
@@ -122,15 +123,19 @@ export function* jsonPieces(value: unknown): Generator<string> {
 }
 
 /**
- * The script and the style, which the build puts next to the program.
+ * The script and the style of the report, which the build puts next to the program. The script has the words of one language.
  *
  * @param folder by default the folder of the program
- * @param page what the build names its files by
  */
-export async function pageAssets(
-  folder = new URL('.', import.meta.url),
-  page: 'report-page' | 'portfolio-page' = 'report-page',
-): Promise<PageAssets> {
+export function reportAssets(language: Language, folder?: URL): Promise<PageAssets> {
+  return assetsOf({ script: `report-page.${language}.js`, style: 'report-page.css' }, folder)
+}
+
+export function portfolioAssets(folder?: URL): Promise<PageAssets> {
+  return assetsOf({ script: 'portfolio-page.js', style: 'portfolio-page.css' }, folder)
+}
+
+async function assetsOf(files: PageAssets, folder = new URL('.', import.meta.url)): Promise<PageAssets> {
   const read = (name: string) => readFile(new URL(name, folder), 'utf8')
-  return { script: await read(`${page}.js`), style: await read(`${page}.css`) }
+  return { script: await read(files.script), style: await read(files.style) }
 }

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import type { Browser, Page } from 'puppeteer-core'
 import puppeteer from 'puppeteer-core'
 import type { PageData } from '../../../src/report/page/data.ts'
-import { pageAssets, reportPage } from '../../../src/report/page/html.ts'
+import { reportAssets, reportPage } from '../../../src/report/page/html.ts'
 
 const places = [
   process.env.CHROMIUM_PATH,
@@ -79,14 +79,15 @@ export async function openPage(browser: Browser, data: PageData, look: Look = {}
   }
 }
 
-const assets = pageAssets(new URL('../../../dist/', import.meta.url))
+const dist = new URL('../../../dist/', import.meta.url)
 const written = new WeakMap<PageData, string>()
 
 export async function htmlOf(data: PageData): Promise<string> {
   const before = written.get(data)
   if (before !== undefined) return before
   const pieces: string[] = []
-  for await (const piece of reportPage(data, await assets)) pieces.push(piece)
+  const assets = await reportAssets(data.presentation.language, dist)
+  for await (const piece of reportPage(data, assets)) pieces.push(piece)
   const html = pieces.join('')
   written.set(data, html)
   return html

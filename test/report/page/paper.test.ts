@@ -1,16 +1,16 @@
 import { parseHTML } from 'linkedom'
 import { describe, expect, test } from 'vitest'
 import type { PageData } from '../../../src/report/page/data.ts'
-import { pageAssets } from '../../../src/report/page/html.ts'
+import { reportAssets } from '../../../src/report/page/html.ts'
 import { paperPage } from '../../../src/report/page/paper.ts'
 import { testTable } from '../../support/test-table.ts'
 import { emptyPage, firstDayPage, hostilePage, targetlessPage } from './odd-pages.ts'
 import { samplePage } from './sample-page.ts'
 
-const assets = pageAssets(new URL('../../../dist/', import.meta.url))
+const dist = new URL('../../../dist/', import.meta.url)
 
 async function drawn(data: PageData) {
-  const html = await paperPage(data, await assets, 'a4')
+  const html = await paperPage(data, await reportAssets(data.presentation.language, dist), 'a4')
   return { html, document: parseHTML(html).document }
 }
 
@@ -58,7 +58,8 @@ describe('a page on paper', () => {
   })
 
   test('has the size of paper that was asked for', async () => {
-    const style = async (paper: 'a4' | 'letter') => await paperPage(firstDayPage(), await assets, paper)
+    const style = async (paper: 'a4' | 'letter') =>
+      await paperPage(firstDayPage(), await reportAssets('en', dist), paper)
     expect(await style('a4')).toContain('@page{size:A4}')
     expect(await style('letter')).toContain('@page{size:letter}')
   })

@@ -8,7 +8,7 @@ import type { Browser } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addDays } from '../../../src/model/time.ts'
 import type { PortfolioRow } from '../../../src/report/formats/portfolio/row.ts'
-import { pageAssets } from '../../../src/report/page/html.ts'
+import { portfolioAssets } from '../../../src/report/page/html.ts'
 import { type PortfolioPage, portfolioPage } from '../../../src/report/page/portfolio/page.ts'
 import { chromium, openBrowser, whyNoChromium } from './browser.ts'
 
@@ -70,7 +70,7 @@ const data: PortfolioPage = {
 
 async function opened(look: { readonly width: number; readonly scheme?: 'light' | 'dark' }, page = data) {
   const file = join(folder, 'index.html')
-  const assets = await pageAssets(new URL('../../../dist/', import.meta.url), 'portfolio-page')
+  const assets = await portfolioAssets(new URL('../../../dist/', import.meta.url))
   await writeFile(file, portfolioPage(page, assets))
   const tab = await browser.newPage()
   const mishaps: string[] = []

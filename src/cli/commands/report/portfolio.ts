@@ -17,7 +17,7 @@ import { fileNames } from '../../../report/formats/portfolio/file-names.ts'
 import { commonLanguage, inOrder, type PortfolioRow } from '../../../report/formats/portfolio/row.ts'
 import { portfolioCells, portfolioColumns } from '../../../report/formats/portfolio/rows.ts'
 import { portfolioTable } from '../../../report/formats/portfolio/table.ts'
-import { pageAssets, pageFormat } from '../../../report/page/html.ts'
+import { pageFormat, portfolioAssets } from '../../../report/page/html.ts'
 import { portfolioPage } from '../../../report/page/portfolio/page.ts'
 import type { ReportSource } from '../../../report/report.ts'
 import { openCopy, openReader } from '../../../store/sqlite/open.ts'
@@ -175,7 +175,7 @@ async function writeRows(
   const ofAll = status.problems.filter(({ job }) => job === null)
   if (format === 'html') {
     const page = { rows, language: commonLanguage(rows), now, problems: ofAll, ...moneyOf(status) }
-    const assets = await pageAssets(undefined, 'portfolio-page')
+    const assets = await portfolioAssets()
     await writeOutput(asStream(portfolioPage(page, assets)), out, terminal)
     const reports = rows.filter(({ file }) => file !== null).length
     note(terminal, `Beside it: ${count(reports, 'report')}`)
