@@ -1,0 +1,61 @@
+import type { Browser } from 'puppeteer-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { PageData } from '../../../src/report/page/data.ts'
+import { chromium, openBrowser, openPage, whyNoChromium } from './browser.ts'
+import { samplePage } from './sample-page.ts'
+
+let browser: Browser
+beforeAll(async () => {
+  if (chromium !== undefined) browser = await openBrowser()
+})
+afterAll(async () => browser?.close())
+
+/** What is the same in German and English. */
+const bothLanguages = ['Top-', 'Top 3', 'Top 10', 'CSV', 'Credits', 'Tag']
+
+/** Every text that the report is made of: keywords, tags, sites, titles. */
+function valuesIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value]
+  if (typeof value !== 'object' || value === null) return []
+  // Parameters and labels stand with their names.
+  return Object.entries(value).flatMap(([name, one]) => [
+    ...valuesIn(one),
+    ...(name === 'labels' || name === 'params' ? Object.keys(one) : []),
+  ])
+}
+
+/** Every text of the page, seen and spoken, with the dialog of a keyword open. */
+async function textsOf(data: PageData): Promise<ReadonlySet<string>> {
+  await using opened = await openPage(browser, data)
+  await opened.page.click('#keywords .row-button')
+  await opened.page.waitForSelector('dialog[open] .chart')
+  const texts = await opened.page.evaluate(() => {
+    const report = document.querySelector('#report') as HTMLElement
+    const found: string[] = []
+    const walker = document.createTreeWalker(report, NodeFilter.SHOW_TEXT)
+    while (walker.nextNode()) found.push((walker.currentNode as Text).data.trim())
+    const names = ['aria-label', 'aria-description', 'aria-valuetext', 'title', 'placeholder', 'alt']
+    for (const element of report.querySelectorAll('*'))
+      for (const name of names) found.push(element.getAttribute(name) ?? '')
+    return found
+  })
+  return new Set(texts)
+}
+
+test.skipIf(chromium === undefined)(
+  chromium === undefined ? whyNoChromium : 'a German page has no English words but those of its data',
+  async () => {
+    const english = samplePage({ keywords: 40, days: 40 })
+    const german: PageData = {
+      ...english,
+      presentation: { ...english.presentation, language: 'de' },
+    }
+    const [inEnglish, inGerman] = [await textsOf(english), await textsOf(german)]
+    const data = valuesIn(english).join('\n')
+    const isData = (text: string): boolean =>
+      data.includes(text) || text.split(/[·,:=-]|\s{2,}/).every((part) => data.includes(part.trim()))
+    const same = [...inGerman].filter((text) => inEnglish.has(text) && /\p{L}{2}/u.test(text))
+    expect(inGerman.size).toBeGreaterThan(200)
+    expect(same.filter((text) => !bothLanguages.includes(text) && !isData(text))).toEqual([])
+  },
+)
