@@ -1,7 +1,8 @@
 import type { Cell, Row } from '../model/result.ts'
 import { count } from '../model/text.ts'
-import type { ComparisonDay } from './history/movement.ts'
+import type { ComparisonDay, MovementGroup } from './history/movement.ts'
 import type { DayCell, DayValue, Keyword } from './history/rank-history.ts'
+import { ranks } from './words/en/metrics.ts'
 
 /** How reports for people, the HTML page included, write a row. Text from outside is not made harmless here. */
 
@@ -36,7 +37,8 @@ export function changeText({ movement, change, state }: Row): string {
   if (movement === 'same') return '='
   if (movement === 'unknown') return '?'
   // A first observation without a rank is not reported as new.
-  return movement === 'new' && state !== 'ranked' ? '' : String(movement)
+  if (movement === 'new' && state !== 'ranked') return ''
+  return ranks.group(movement as MovementGroup, null)
 }
 
 /** A day, or the first and the last of several; empty where there are none. */
@@ -125,7 +127,7 @@ const heights = [
 ] as const
 
 export const trendLegend =
-  'trend: the last days with a run, from █ rank 1, ▇ to 3, ▆ to 6, ▅ to 10, ▄ to 20, ▃ to 30, ▂ to 50, to ▁ deeper; ·: absent, ?: not known, blank: not asked.'
+  'trend: the last days with a run, from █ rank 1, ▇ to 3, ▆ to 6, ▅ to 10, ▄ to 20, ▃ to 30, ▂ to 50, to ▁ deeper; ·: not found, ?: not known, blank: not asked.'
 
 /** Days that a trend shows at most. */
 const trendDays = 30

@@ -33,6 +33,8 @@ import { periodSentence } from '../words/period-text.ts'
 import { wordsOf } from '../words/words.ts'
 import { tagsText } from './tags-table.ts'
 
+const say = wordsOf('en')
+
 /** The figures and below them every rank, for a terminal. */
 export const tableFormat: ReportFormat = {
   chunks: (source) => {
@@ -180,13 +182,18 @@ function baselines(rows: readonly Row[]): readonly string[] {
 
 function footer({ rows, statuses, leftOut }: RankReport, period: ReportPeriod | null): readonly string[] {
   const number = (state: string): number => rows.filter((row) => row.state === state).length
-  const parts = ['ranked', 'absent', 'unknown'].map((state) => `${number(state)} ${state}`)
+  const { absent, unknown } = say.charts.ranges
+  const parts = [
+    `${number('ranked')} ranked`,
+    `${number('absent')} ${absent}`,
+    `${number('unknown')} ${unknown}`,
+  ]
   const compared = baselines(rows)
   const days = between([...new Set(rows.map(({ date }) => String(date)))].sort())
   return [
     `${count(rows.length, 'observation')} ${days}: ${parts.join(', ')}. >n: not among the first n results. ~: estimated. ?: not known.`,
     ...suspectLines(rows),
-    ...(period === null && compared.length === 0 ? [] : [periodSentence(wordsOf('en'), period, compared)]),
+    ...(period === null && compared.length === 0 ? [] : [periodSentence(say, period, compared)]),
     ...(hasTrend(statuses) ? [trendLegend] : []),
     ...omission(leftOut),
   ]
@@ -257,10 +264,12 @@ function figureCells(
 
 function counts({ distribution, movements }: PartOfTarget, whose: string): readonly [string, string] {
   const ranks = buckets.flatMap((bucket) => {
-    const word = bucket === 'absent' || bucket === 'unknown' ? bucket : `at ${bucket}`
+    const word = bucket === 'absent' || bucket === 'unknown' ? say.charts.ranges[bucket] : `at ${bucket}`
     return distribution[bucket] === 0 ? [] : [`${distribution[bucket]} ${word}`]
   })
-  const moves = movementNames.flatMap((name) => (movements[name] === 0 ? [] : [`${movements[name]} ${name}`]))
+  const moves = movementNames.flatMap((name) =>
+    movements[name] === 0 ? [] : [`${movements[name]} ${say.ranks.group(name, null)}`],
+  )
   return [`Ranks${whose}: ${ranks.join(', ')}.`, `Movements${whose}: ${moves.join(', ')}.`]
 }
 

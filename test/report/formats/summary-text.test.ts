@@ -24,8 +24,8 @@ describe('the summary for a terminal', () => {
       "target          ranked    visibility  share of voice  average position
       acme.com   1 of 2, 1 ?  50.0% ▲ 44.9    28.5% ▲ 12.8        16.0 ▲ 1.0
       rival.com       2 of 2  19.3% ▼ 30.7    11.0% ▼ 17.5         7.5 ▲ 8.5
-      Ranks: 1 at 1, 1 absent, 1 unknown.
-      Movements: 1 improved, 1 new, 1 unknown.
+      Ranks: 1 at 1, 1 not found, 1 not known.
+      Movements: 1 improved, 1 first check, 1 not known.
       visibility: by CTR(1) x checked keywords; share of voice: by volume of the
       checked keywords that have one; average position: by checked keywords.
       ▲ ▼: against 2026-03-01, of 1 keyword known on both days. 1 keyword added, 0
@@ -39,7 +39,7 @@ describe('the summary for a terminal', () => {
       "target    ranked  visibility  share of voice  average position
       acme.com  1 of 1      100.0%               -               1.0
       Ranks: 1 at 1.
-      Movements: 1 new.
+      Movements: 1 first check.
       visibility: by CTR(1) x checked keywords; share of voice: by volume of the
       checked keywords that have one; average position: by checked keywords.
       1 keyword added, 0 removed. Without volume: 1 keyword. CTR: Sistrix 2020
@@ -56,8 +56,8 @@ describe('the summary for a terminal', () => {
     const history = aHistory(rivals)
     const targets = history.targets.map((target) => ({ ...target, own: true }))
     const text = summaryText(summarise({ ...history, targets }, { curve: defaultCurve }), look)
-    expect(text).toContain('Ranks of acme.com: 1 at 1, 1 absent, 1 unknown.')
-    expect(text).toContain('Movements of rival.com: 1 declined, 1 entered.')
+    expect(text).toContain('Ranks of acme.com: 1 at 1, 1 not found, 1 not known.')
+    expect(text).toContain('Movements of rival.com: 1 declined, 1 newly ranked.')
   })
 
   test('with one own target it is eight lines at most, none wider than the terminal', () => {

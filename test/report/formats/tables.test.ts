@@ -200,11 +200,11 @@ describe('the rank table', () => {
         'chair          acme.com  ~>20           ·',
         'sofa           acme.com     ?       ?   ?',
         '',
-        '5 observations on 2026-03-02: 2 ranked, 2 absent, 1 unknown. >n: not among the first n results. ~: estimated. ?: not',
-        'known.',
+        '5 observations on 2026-03-02: 2 ranked, 2 not found, 1 not known. >n: not among the first n results. ~: estimated. ?:',
+        'not known.',
         'Compared with 1 March 2026.',
-        'trend: the last days with a run, from █ rank 1, ▇ to 3, ▆ to 6, ▅ to 10, ▄ to 20, ▃ to 30, ▂ to 50, to ▁ deeper; ·:',
-        'absent, ?: not known, blank: not asked.',
+        'trend: the last days with a run, from █ rank 1, ▇ to 3, ▆ to 6, ▅ to 10, ▄ to 20, ▃ to 30, ▂ to 50, to ▁ deeper; ·: not',
+        'found, ?: not known, blank: not asked.',
         '',
       ].join('\n'),
     )
@@ -236,7 +236,7 @@ describe('the rank table', () => {
     expect(table).toContain('change  since       trend  best')
     expect(table).toMatch(/^standing desk .* = {2}2026-03-01/m)
     expect(table).toMatch(/^lamp .* = {2}2026-03-02/m)
-    expect(table).toMatch(/^mat .* new {16}▇ {7}3/m)
+    expect(table).toMatch(/^mat .* first check {16}▇ {7}3/m)
     expect(table).toContain('\nCompared with 1 Mar to 2 Mar 2026.\n')
   })
 

@@ -151,7 +151,7 @@ function definitionsSection({ measure }: WholeReport, { curve }: Summary): reado
         { title: 'figure', cell: ({ label }) => label },
         { title: 'is', cell: ({ definition }) => mdText(definition) },
         { title: 'formula', cell: ({ formula }) => mdText(formula) },
-        { title: 'absent and unknown', cell: ({ missing }) => mdText(missing) },
+        { title: 'not found and not known', cell: ({ missing }) => mdText(missing) },
         { title: 'from', cell: ({ source }) => mdText(source) },
       ],
       all,

@@ -4,7 +4,7 @@ import { localeText, shortUrl, valueRank } from '../../cells.ts'
 import { columnMetrics, definitionOf, deltaText, type Headline, valueText } from '../../headline.ts'
 import { kindLabels, type Part, partLabel } from '../../history/parts.ts'
 import type { Keyword, RankHistory, TrackedTarget } from '../../history/rank-history.ts'
-import { buckets, top } from '../../metrics/distribution.ts'
+import { type Bucket, buckets, top } from '../../metrics/distribution.ts'
 import type { MetricOptions } from '../../metrics/figure.ts'
 import { ratioMetrics } from '../../metrics/index.ts'
 import { type LandingPage, landingPages } from '../../metrics/landing-page.ts'
@@ -21,6 +21,9 @@ import {
 } from '../../summary.ts'
 import { wordsOf } from '../../words/words.ts'
 import { type MdColumn, mdLink, mdTable, mdText, toTheRight } from './text.ts'
+
+const say = wordsOf('en')
+const partWords = { ranked: 'ranked', observed: 'checked', expected: 'asked' } as const
 
 /** The name of a target; own targets are bold. */
 export function targetName({ label, own }: Pick<TrackedTarget, 'label' | 'own'>): string {
@@ -89,9 +92,7 @@ function figureColumns(
   return [
     ...nameColumns(parts),
     ...(['ranked', 'observed', 'expected'] as const).map((part) =>
-      toTheRight<PartOfTarget>(part === 'expected' ? 'asked' : part, ({ coverage }) =>
-        String(coverage[part]),
-      ),
+      toTheRight<PartOfTarget>(partWords[part], ({ coverage }) => String(coverage[part])),
     ),
     ...headlineColumns(lines),
   ]
@@ -130,15 +131,20 @@ export function tagSection(
   return lines.length === 0 ? [] : ['## By tag', mdTable(columns, lines)]
 }
 
+/** A range of ranks, or why there is no rank. */
+function bucketText(bucket: Bucket): string {
+  return bucket === 'absent' || bucket === 'unknown' ? say.charts.ranges[bucket] : bucket
+}
+
 /** Keywords by rank and by movement; each table adds up to all keywords. */
 export function countsSection(summary: Summary): readonly string[] {
   const { parts } = summary
   const lines = linesOf(summary, parts)
   const ranks = buckets.map((bucket) =>
-    toTheRight<PartOfTarget>(bucket, ({ distribution }) => String(distribution[bucket])),
+    toTheRight<PartOfTarget>(bucketText(bucket), ({ distribution }) => String(distribution[bucket])),
   )
   const moves = movementNames.map((name) =>
-    toTheRight<PartOfTarget>(name, ({ movements }) => String(movements[name])),
+    toTheRight<PartOfTarget>(say.ranks.group(name, null), ({ movements }) => String(movements[name])),
   )
   return [
     '## Distribution of ranks',
@@ -270,7 +276,7 @@ function more(all: number): readonly string[] {
   return all > most ? [`And ${count(all - most, 'more keyword')}.`] : []
 }
 
-/** Keywords of own targets for which another page ranks than the intended one. */
+/** Keywords of own targets for which another page ranks than the target page. */
 export function landingSection({ history, report }: WholeReport): readonly string[] {
   const isOwn = ({ status }: LandingPage) => history.targets[status.series.target]?.own === true
   const wrong = landingPages(report.statuses, history).filter(
@@ -285,10 +291,14 @@ export function landingSection({ history, report }: WholeReport): readonly strin
     },
     toTheRight('rank', ({ status }) => valueRank(status.current)),
     { title: 'page that ranks', cell: ({ link }) => pageLink(link) },
-    { title: 'intended page', cell: ({ status }) => pageLink(status.keyword.url) },
+    { title: 'target page', cell: ({ status }) => pageLink(status.keyword.url) },
     toTheRight('its rank', ({ intendedRank }) => String(intendedRank ?? '')),
   ]
-  return ['## Other pages than intended', mdTable(columns, wrong.slice(0, most)), ...more(wrong.length)]
+  return [
+    '## Other pages than the target page',
+    mdTable(columns, wrong.slice(0, most)),
+    ...more(wrong.length),
+  ]
 }
 
 function pageLink(link: string | null): string {

@@ -39,7 +39,7 @@ export const runs: Words['runs'] = {
 }
 
 export const definitions: Words['definitions'] = {
-  title: 'Definitionen',
+  title: 'Erklärungen',
   lead: 'Suchbegriffe, die nicht geprüft werden konnten, zählen in keiner Zahl.',
   signs: [
     ['7', 'Position', 'Die Zahl der verschiedenen Treffer davor, plus eins, über alle geprüften Seiten.'],

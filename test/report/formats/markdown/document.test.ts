@@ -31,7 +31,7 @@ describe('a report as Markdown', () => {
       aRanking({ query: 'lamp', ...intended, url: 'https://acme.com/desks#top' }),
     ]
     const text = markdown(wholeReport(rows))
-    const [, section = ''] = text.split(/^## Other pages than intended\n\n/m)
+    const [, section = ''] = text.split(/^## Other pages than the target page\n\n/m)
     expect(section.split('\n\n')[0]?.split('\n').slice(2)).toEqual([
       '| standing desk | acme.com | 3 | [acme.com/](https://acme.com/) | [acme.com/desks](https://acme.com/desks) |  |',
     ])
