@@ -38,17 +38,28 @@ export function overview(all: View, view: View, opening: Opening): Moves & Omit<
     measure: data.measure,
     statuses: view.allTargets(),
   })
+  const [sentences, actions] = [html('div'), html('div')]
+  const found = [
+    () => sentences.replaceWith(headlineList(view, facts, opening)),
+    () => actions.replaceWith(nextActionsPanel(all, facts, opening.open) ?? ''),
+  ]
   const element = section(
     head,
-    headlineList(view, facts, opening),
+    sentences,
     cards(view, days),
-    nextActionsPanel(all, facts, opening.open),
+    actions,
     chart.element,
     moves.element,
     movers(view, opening.open),
   )
-  return { element, press: moves.press, steps: chart.steps, showFigure: chart.showFigure }
+  const isMany = view.statuses.length > manyKeywords
+  if (!isMany) for (const find of found) find()
+  const steps = [...(isMany ? found : []), ...chart.steps]
+  return { element, press: moves.press, steps, showFigure: chart.showFigure }
 }
+
+/** With more keywords sentences and next actions are found after the figures are on the screen. */
+const manyKeywords = 3_000
 
 /** Names the part that the figures are of if several parts are selected. */
 function leadOf({ parts: [counted, ...others] }: View): string {
