@@ -1,15 +1,13 @@
 import { sanitizeLine } from '../../../output/terminal.ts'
 import { capitalised, localeText } from '../../cells.ts'
-import { factsOf } from '../../findings/facts.ts'
-import { findings } from '../../findings/find.ts'
-import { nextActions } from '../../findings/next-actions/find.ts'
+import { conclusions } from '../../findings/conclusions.ts'
+import type { Finding } from '../../findings/finding.ts'
 import { reasonsOf } from '../../findings/next-actions/say.ts'
 import { sentenceOf } from '../../findings/say.ts'
-import { keywordStatuses } from '../../history/keyword-status.ts'
 import type { DayValue, Keyword, RankHistory } from '../../history/rank-history.ts'
 import { top } from '../../metrics/distribution.ts'
 import type { Mover } from '../../metrics/movements.ts'
-import { reportPageData } from '../../page/build-data.ts'
+import { citationsIn } from '../../page/build-data.ts'
 import { builtHistory, type ReportSource } from '../../report.ts'
 import type { TargetSummary } from '../../summary.ts'
 import { comparisonInWords, daysInWords } from '../../words/period-text.ts'
@@ -125,19 +123,14 @@ export function emailContent(source: ReportSource, say: Words): EmailContent {
 /** The headline, and what to do next. */
 function conclusionsOf(source: ReportSource, figures: OwnFigures | null, say: Words) {
   const { measure, ranked } = source
-  const { compare } = ranked
   const { history } = builtHistory(source)
-  const target = figures === null ? 0 : history.targets.indexOf(figures.own.target)
-  const facts = factsOf(history, { target, compare, measure })
+  const all = conclusions(history, { measure, compare: ranked.compare, citations: citationsIn(source) })
+  const own = all.find(({ target }) => target === figures?.own.target) ?? all[0]
+  const found: readonly Finding[] = own?.findings ?? [{ kind: 'not run' }]
   const nameOf = keywordNames(history)
-  const cited = keywordStatuses(history, compare).filter(
-    ({ series, keyword }) => series.target === target && keyword.kind === 'reference',
-  )
-  const citations = cited.length === 0 ? [] : reportPageData(source).citations
-  const actions = nextActions(facts, { statuses: cited, citations }).slice(0, mostActions)
   return {
-    sentences: findings(facts).map((finding) => sentenceOf(finding, say, sanitizeLine)),
-    actions: actions.map((action) => ({
+    sentences: found.map((finding) => sentenceOf(finding, say, sanitizeLine)),
+    actions: (own?.actions ?? []).slice(0, mostActions).map((action) => ({
       keyword: nameOf(action.status.keyword),
       reason: reasonsOf(action, say, sanitizeLine),
       clicks: action.clicks,
