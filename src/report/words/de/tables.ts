@@ -41,7 +41,6 @@ export const keywords: Words['keywords'] = {
 }
 
 export const scorecards: Words['scorecards'] = {
-  title: 'Aufschlüsselung',
   lead: (day, compared) => `Die Werte vom ${day}, ${compared}.`,
   hint: 'Wählen Sie eine Zeile, um nur ihre Suchbegriffe zu sehen, und noch einmal für alle.',
   by: { tag: 'Nach Schlagwort', locale: 'Nach Land und Sprache', engine: 'Nach Suchmaschine' },

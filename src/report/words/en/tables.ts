@@ -43,7 +43,6 @@ export const keywords = {
 
 /** The figures of groups of keywords. */
 export const scorecards = {
-  title: 'Breakdown',
   /** @param compared what is compared with, in words, or that there is nothing to compare with */
   lead: (day: string, compared: string) => `The figures of ${day}, ${compared}.`,
   hint: 'Select a row to see only its keywords, and again to see all.',

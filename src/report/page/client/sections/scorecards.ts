@@ -37,7 +37,7 @@ export function scorecardSection(
   const lead = html('span', '', days, html('span', 'only-screen', ` ${say.scorecards.hint}`))
   return {
     element: section(
-      { id: 'breakdown', title: say.scorecards.title, lead },
+      { id: 'breakdown', title: say.header.sections.breakdown, lead },
       ...tables.flatMap(({ title, table }) => [html('h3', 'between', title), table.element]),
     ),
     show: (view, compared) => {
@@ -174,7 +174,7 @@ function columnsOf(by: Facet['by'], { history }: PageData): readonly GridColumn<
     {
       key: 'change',
       title: words.change,
-      class: 'figure',
+      class: 'figure change-column',
       descends: true,
       value: delta,
       cell: (card) => deltaMark('visibility', delta(card)),
