@@ -70,7 +70,7 @@ function conclusionsOf(source: ReportSource): readonly Conclusions[] {
 function sentences(all: readonly Conclusions[], { width }: TextLook): string {
   const lines = all.flatMap(({ target, findings }) => [
     ...(all.length > 1 ? [`${sanitize(target?.label ?? '')}:`] : []),
-    ...findings.map((one) => sentenceOf(one, wordsOf('en'), sanitize)),
+    ...findings.map((one) => sentenceOf(one, say, sanitize)),
   ])
   return `${lines.flatMap((line) => wrap(line, width)).join('\n')}\n\n`
 }
@@ -80,7 +80,6 @@ const mostSteps = 3
 
 /** What to do next, in short. */
 function nextSteps(all: readonly Conclusions[], { width }: TextLook): string {
-  const say = wordsOf('en')
   const lines = all.flatMap(({ actions }) =>
     actions.slice(0, mostSteps).map((action) => {
       const { query, params } = action.status.keyword

@@ -35,7 +35,7 @@ function nameColumns(parts: readonly Part[]): readonly MdColumn<PartOfTarget>[] 
   const several = (of: (part: Part) => string) => new Set(parts.map(of)).size > 1
   const target: MdColumn<PartOfTarget> = { title: 'target', cell: (part) => targetName(part.target) }
   // For clients engines are named by their kinds of results.
-  if (parts.every((part) => partLabel(part, wordsOf('en')) === part.engine))
+  if (parts.every((part) => partLabel(part, say) === part.engine))
     return [
       target,
       ...(parts.length > 1 ? [{ title: 'results', cell: (part: PartOfTarget) => part.engine }] : []),
