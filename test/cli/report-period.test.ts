@@ -72,9 +72,8 @@ describe('a document is of a period and says what its last day is compared with'
   test('one that is over ends on its last run, as the report of that day does', async () => {
     const october = ['--period', '2026-10-12..2026-10-31']
     const text = await printed(['plain.yaml', '--format', 'md', ...october])
-    expect(text).toMatch(
-      /^# Ranks of acme, 2026-10-23\n\n12 Oct to 31 Oct 2026, compared with 11 October 2026\./,
-    )
+    expect(text).toMatch(/^# Ranks of acme, 2026-10-23\n/)
+    expect(text).toContain('\n\n12 Oct to 31 Oct 2026, compared with 11 October 2026.')
     const [row] = JSON.parse(await printed(['plain.yaml', '--json', ...october]))
     expect(row).toMatchObject({ date: '2026-10-23', previous_date: '2026-10-11' })
   })
