@@ -15,6 +15,19 @@ export type Headline = Readonly<Record<HeadlineName, ComparedFigure>>
 
 /** The headline figures of one target. */
 export function headline(statuses: readonly KeywordStatus[], options: MetricOptions): Headline {
+  return byHeadline(figuresOf(statuses, options))
+}
+
+/** One of the figures, which takes less time than all. */
+export function headlineFigure(
+  name: HeadlineName,
+  statuses: readonly KeywordStatus[],
+  options: MetricOptions,
+): ComparedFigure {
+  return figuresOf(statuses, options)(headlineMetrics.find((one) => one.name === name) as HeadlineMetric)
+}
+
+function figuresOf(statuses: readonly KeywordStatus[], options: MetricOptions) {
   const all = statuses.map(({ series, current, keyword: { kind, volume } }) => ({
     kind,
     value: current,
@@ -22,7 +35,7 @@ export function headline(statuses: readonly KeywordStatus[], options: MetricOpti
     volume,
   }))
   const pairs = statuses.flatMap(pairOf)
-  return byHeadline(({ compute, isComparable }) => {
+  return ({ compute, isComparable }: HeadlineMetric): ComparedFigure => {
     const compared =
       isComparable === undefined ? pairs : pairs.filter((pair) => isComparable(...pair, options))
     const [now, before] = [0, 1].map((day) =>
@@ -35,7 +48,7 @@ export function headline(statuses: readonly KeywordStatus[], options: MetricOpti
       ...compute(all, options),
       cohort: compared.length === 0 ? null : cohortOf(now as Figure, before as Figure),
     }
-  })
+  }
 }
 
 type Pair = readonly [now: Sample, before: Sample]

@@ -1,6 +1,6 @@
 import { daysBetween } from '../../model/time.ts'
 import { type DailyFigures, daily } from '../daily.ts'
-import { headline, isKnownOnBothDays } from '../headline.ts'
+import { headlineFigure, isKnownOnBothDays } from '../headline.ts'
 import { alignDepths, type KeywordStatus, keywordStatuses } from '../history/keyword-status.ts'
 import type { ComparisonDay } from '../history/movement.ts'
 import { hasClicks, historyOfParts, partsOf } from '../history/parts.ts'
@@ -93,11 +93,23 @@ export interface LeadFigure {
 
 export function leadOf(
   statuses: readonly KeywordStatus[],
+  facts: Pick<Facts, 'metric' | 'measure'>,
+): LeadFigure {
+  const known = leads.get(statuses) ?? measureLead(statuses, facts)
+  leads.set(statuses, known)
+  return known
+}
+
+/** Several rules ask for the same, which takes long for thousands of keywords. Facts have lists of their own. */
+const leads = new WeakMap<readonly KeywordStatus[], LeadFigure>()
+
+function measureLead(
+  statuses: readonly KeywordStatus[],
   { metric, measure }: Pick<Facts, 'metric' | 'measure'>,
 ): LeadFigure {
   const pairs = statuses.filter(isKnownOnBothDays)
   if (metric === 'visibility') {
-    const { value, cohort } = headline(statuses, measure).visibility
+    const { value, cohort } = headlineFigure('visibility', statuses, measure)
     const [now, before] = [cohort?.now.value ?? null, cohort?.before.value ?? null]
     return { value, common: pairs.length, now, before, delta: cohort?.delta ?? null }
   }

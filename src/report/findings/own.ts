@@ -1,6 +1,6 @@
 import { daysBetween } from '../../model/time.ts'
 import type { DailyFigures } from '../daily.ts'
-import { headline, isKnownOnBothDays } from '../headline.ts'
+import { headlineFigure, isKnownOnBothDays } from '../headline.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import { distribution, top } from '../metrics/distribution.ts'
 import { type Coverage, coverageOf } from '../metrics/figure.ts'
@@ -135,7 +135,7 @@ function lowRanks(facts: Facts): Finding {
 
 function averageOf(facts: Facts) {
   const { own, measure } = facts
-  const { average_position: average } = headline(own, measure)
+  const average = headlineFigure('average_position', own, measure)
   const usual = () => usualOf(facts.daily(facts.target), ({ figures }) => figures.average_position.value)
   return {
     average: average.value ?? 0,
@@ -202,7 +202,7 @@ function firstDay(statuses: readonly KeywordStatus[], days: readonly string[]): 
 
 /** Estimated clicks a month; nothing without volumes. */
 export function clicksFinding(facts: Facts): readonly (Finding & { readonly kind: 'clicks' })[] {
-  const { value, cohort } = headline(facts.own, facts.measure).clicks
+  const { value, cohort } = headlineFigure('clicks', facts.own, facts.measure)
   const delta = cohort?.delta ?? null
   if (value === null || (value < 1 && Math.abs(delta ?? 0) < 1)) return []
   // For each keyword, because on days with fewer checked keywords there are fewer clicks.

@@ -328,6 +328,21 @@ describe.skipIf(chromium === undefined)(title, () => {
     expect(shown).toEqual(expected)
   })
 
+  test('sentences say how things stand and open what they speak of, and what to do next opens a keyword', async () => {
+    const page = await usualPage()
+    const sentences = await page.$$eval('.headline li', (all) => all.map((one) => one.textContent ?? ''))
+    expect(sentences.length).toBeGreaterThanOrEqual(3)
+    expect(sentences.length).toBeLessThanOrEqual(5)
+    expect(sentences[0]).toMatch(/^Visibility [\d.]+%/)
+    expect(await page.$$eval('.headline :is(a, button)', (all) => all.length)).toBe(sentences.length)
+    expect(await page.$$eval('.action-reason', (all) => all.length)).toBeLessThanOrEqual(9)
+    const keyword = await text(page, 'tbody .action-keyword bdi')
+    await page.$eval('.action-why button', (one) => (one as HTMLElement).click())
+    await page.waitForSelector('dialog[open]')
+    expect(await text(page, 'dialog h2')).toContain(keyword)
+    await page.keyboard.press('Escape')
+  })
+
   test('two thousand keywords: few rows are elements, and those on the screen are the right ones', async () => {
     const data = samplePage({ keywords: 2000, days: 10 })
     await using opened = await openPage(browser, data)

@@ -90,7 +90,8 @@ function listedOf(statuses: readonly KeywordStatus[], movement: string): readonl
   return movement === '' ? statuses : statuses.filter((status) => isListed(movement, status))
 }
 
-function once<T extends object>(find: () => T): () => T {
+/** The value of a function that is called once at most. */
+export function once<T extends object>(find: () => T): () => T {
   let found: T | undefined
   return () => (found ??= find())
 }

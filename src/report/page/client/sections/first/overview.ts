@@ -11,7 +11,7 @@ import { firstDrawn, type Trend, trend } from '../../chart/trend.ts'
 import { html } from '../../dom.ts'
 import { say } from '../../language.ts'
 import { deltaMark, metricLabel, metricText, metricTooltip, withTooltip } from '../../text.ts'
-import type { View } from '../../view.ts'
+import { once, type View } from '../../view.ts'
 import { empty, noMatch, section } from '../section.ts'
 import { headlineList, type Opening } from './headline.ts'
 import { type Moves, moved, movers } from './movers.ts'
@@ -32,16 +32,18 @@ export function overview(all: View, view: View, opening: Opening): Moves & Omit<
   const days = daily(history, filters.target, data.measure, firstDrawn(view))
   const moves = moved(view, opening.choose)
   const chart = trend(view, days, opening.chart)
-  const facts = factsOf(history, {
-    target: filters.target,
-    compare: view.asked,
-    measure: data.measure,
-    statuses: view.allTargets(),
-  })
+  const facts = once(() =>
+    factsOf(history, {
+      target: filters.target,
+      compare: view.asked,
+      measure: data.measure,
+      statuses: view.allTargets(),
+    }),
+  )
   const [sentences, actions] = [html('div'), html('div')]
   const found = [
-    () => sentences.replaceWith(headlineList(view, facts, opening)),
-    () => actions.replaceWith(nextActionsPanel(all, facts, opening.open) ?? ''),
+    () => sentences.replaceWith(headlineList(view, facts(), opening)),
+    () => actions.replaceWith(nextActionsPanel(all, facts(), opening.open) ?? ''),
   ]
   const element = section(
     head,
