@@ -13,6 +13,9 @@ import type { NextAction, Reason } from './action.ts'
 
 const most = 8
 
+/** Rows of keywords that are only within reach, where other keywords have a reason: chances are there every month. */
+const mostChances = 4
+
 /** Ranks from which the first three can be reached. */
 const reach = { from: 4, to: 15, goal: 3 } as const
 
@@ -42,15 +45,23 @@ export function nextActions(facts: Facts, answers: Answers): readonly NextAction
   const landing = new Map(landingPages(clicked, history).map((page) => [page.status, page]))
   const drafts = clicked.flatMap((status): readonly Draft[] => {
     const found = rules.flatMap((rule) => rule(status, landing.get(status) as LandingPage))
-    const reasons = found.toSorted((a, b) => b.rate - a.rate)
+    const reasons = found.toSorted((a, b) => Number(isChance(a)) - Number(isChance(b)) || b.rate - a.rate)
     const page = landing.get(status)?.link ?? null
     return isSome(reasons) ? [{ status, reasons, page }] : []
   })
-  return withAnswers(drafts, notCited(facts, answers))
-    .map(weigh)
-    .toSorted(byStake)
+  const inOrder = withAnswers(drafts, notCited(facts, answers)).map(weigh).toSorted(byStake)
+  const happened = inOrder.filter(({ reasons: [first] }) => !isChance(first))
+  const chances = Math.max(mostChances, most - happened.length)
+  let chosen = 0
+  return inOrder
+    .filter(({ reasons: [first] }) => !isChance(first) || ++chosen <= chances)
     .slice(0, most)
     .map(actionOf)
+}
+
+/** Whether nothing happened: a rank could be better. */
+function isChance({ reason }: Weighed): boolean {
+  return reason.kind === 'within reach'
 }
 
 /** A reason with the clicks of one search that it is about. */
@@ -60,7 +71,7 @@ interface Weighed {
 }
 
 interface Draft extends Pick<NextAction, 'status' | 'page'> {
-  /** The most clicks first. */
+  /** What happened first, by clicks; then what could be. */
   readonly reasons: readonly [Weighed, ...Weighed[]]
 }
 
@@ -177,13 +188,17 @@ function isSome<T>(all: readonly T[]): all is readonly [T, ...T[]] {
 }
 
 interface Staked extends Draft {
+  /** Clicks of one search that are at stake: those of the reason with the most. */
+  readonly rate: number
+  /** Clicks a month; null where they are not known. */
   readonly clicks: number | null
 }
 
 function weigh(draft: Draft): Staked {
   const { keyword } = draft.status
+  const rate = Math.max(...draft.reasons.map((one) => one.rate))
   const isKnown = keyword.volume !== null && hasClicks(keyword.kind)
-  return { ...draft, clicks: isKnown ? draft.reasons[0].rate * (keyword.volume ?? 0) : null }
+  return { ...draft, rate, clicks: isKnown ? rate * (keyword.volume ?? 0) : null }
 }
 
 /** By clicks; then those without a volume by the clicks of one search; then those without clicks, by volume. */
@@ -191,7 +206,7 @@ function byStake(a: Staked, b: Staked): number {
   const volume = ({ status }: Staked): number => status.keyword.volume ?? 0
   return (
     (b.clicks ?? 0) - (a.clicks ?? 0) ||
-    b.reasons[0].rate - a.reasons[0].rate ||
+    b.rate - a.rate ||
     volume(b) - volume(a) ||
     a.status.series.keyword - b.status.series.keyword
   )

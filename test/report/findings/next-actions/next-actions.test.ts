@@ -171,7 +171,7 @@ const situations: readonly Situation[] = [
     'fell and was passed',
     { keywords: [{ own: turn(2, 9), rival: 4, volume: 1000 }] },
     [
-      'keyword 1: Fell out of the top 3: from rank 2 to 9. Also: within reach of the top 3 and rival.com passed you. [129]',
+      'keyword 1: Fell out of the top 3: from rank 2 to 9. Also: rival.com passed you and within reach of the top 3. [129]',
     ],
   ],
   [
@@ -234,6 +234,16 @@ describe('what to do next', () => {
     expect(all.map(({ status }) => status.keyword.volume)).toEqual(
       [20, 19, 18, 17, 16, 15, 14, 13].map((thousands) => thousands * 1000),
     )
+  })
+
+  test('four chances at most, where other keywords have lost clicks', () => {
+    const chances = Array.from({ length: 10 }, () => ({ own: 5, volume: 10_000 }))
+    const losses = Array.from({ length: 5 }, () => ({ own: turn(2, 25), volume: 10 }))
+    const kinds = actionsOf({ keywords: [...chances, ...losses] }).map(({ reasons: [first] }) => first?.kind)
+    expect(kinds).toEqual([
+      ...Array.from({ length: 4 }, () => 'within reach'),
+      ...Array.from({ length: 4 }, () => 'fell out'),
+    ])
   })
 
   test('any history gives at most eight rows without holes, a keyword once, the most clicks first', () => {
