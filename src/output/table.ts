@@ -137,6 +137,9 @@ const signs: Readonly<Record<string, string>> = {
   '▃': '-',
   '▂': ',',
   '▁': '_',
+  '“': '"',
+  '”': '"',
+  '−': '-',
 }
 
 const drawn = new RegExp(`[${Object.keys(signs).join('')}]`, 'g')

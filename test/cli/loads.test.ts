@@ -57,8 +57,9 @@ test('a report loads neither what calls nor what reads files, nor the forms that
   const loaded = await loadedBy(place, ['report', 'job'])
   expect(loaded).toContain('src/report/formats/table.ts')
   expect(await packagesOf(loaded)).toEqual([])
+  // What AI answers cite is read as for the page.
   const others =
-    /^src\/(api|jobfile|output\/xlsx|output\/formats\/(csv|parquet)|report\/(page|formats\/(workbook|markdown)))\b/
+    /^src\/(api|jobfile|output\/xlsx|output\/formats\/(csv|parquet)|report\/(page\/(?!build-data|serp-days|offered)|formats\/(workbook|markdown)))\b/
   expect([...loaded].filter((name) => others.test(name))).toEqual([])
 })
 
