@@ -91,16 +91,14 @@ export function bar(share: number, fill: string): Markup {
 /** Height of the column chart in pixels. */
 const room = 72
 /** The least column: a day with little is seen. */
-const least = 10
+const least = 2
 
-/** Columns of table cells, from the least value to the greatest; null is a day that is not known. */
+/** Columns of table cells, from zero, so that their heights compare as the values do; null is a day that is not known. */
 export function columnChart(values: readonly (number | null)[]): Markup {
-  const known = values.flatMap((value) => value ?? [])
-  const [low, high] = [Math.min(...known), Math.max(...known)]
+  const high = Math.max(...values.map((value) => value ?? 0), Number.MIN_VALUE)
   const width = `${Math.floor(10_000 / values.length) / 100}%`
   const cells = values.map((value) => {
-    const share = value === null || high === low ? 0.5 : (value - low) / (high - low)
-    const height = value === null ? 2 : Math.round(least + share * (room - least))
+    const height = Math.max(least, Math.round((room * (value ?? 0)) / high))
     const fill = value === null ? light.line : fills.plain
     return html`<td width="${width}" valign="bottom" style="width:${width};height:${room}px;padding:0 1px;vertical-align:bottom"><table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="width:100%"><tr><td height="${height}" bgcolor="${fill}" style="height:${height}px;background:${fill};font-size:0;line-height:0">&nbsp;</td></tr></table></td>`
   })
