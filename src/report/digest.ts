@@ -12,7 +12,7 @@ export interface DigestFigures {
   /** Figures of the last day beside those of a week before; null where the job has no ranks. */
   readonly summary: Summary | null
   /** Keywords of each own target among the first ten, in the order of the targets of the summary. */
-  readonly topTen: ReadonlyMap<string, TopTen>
+  readonly topTen: ReadonlyMap<string, TopRanks>
   /** Runs that began within the week, and how many of them are not complete. */
   readonly runs: { readonly all: number; readonly incomplete: number }
   /** Tasks of these runs. */
@@ -22,8 +22,8 @@ export interface DigestFigures {
   readonly openAlerts: readonly string[]
 }
 
-/** How many keywords rank among the first ten. */
-export interface TopTen {
+/** How many keywords rank among the first so many. */
+export interface TopRanks {
   readonly now: number
   /** Keywords that were observed. */
   readonly observed: number
@@ -51,7 +51,7 @@ export function digestMessage(figures: DigestFigures): DigestMessage {
 
 function targetSection(
   { target, figures, movements }: Pick<TargetSummary, 'target' | 'figures' | 'movements'>,
-  topTen: TopTen | null,
+  topTen: TopRanks | null,
 ): DigestSection {
   const headlines = headlineMetrics.flatMap((metric): readonly DigestLine[] => {
     const figure = figures[metric.name]
@@ -74,20 +74,24 @@ function targetSection(
     title: target.label,
     lines: [
       ...headlines,
-      ...(topTen === null ? [] : [topTenLine(topTen)]),
+      ...(topTen === null ? [] : [topRanksLine(topTen)]),
       ...(isCompared ? [{ label: 'Keywords', value: moved.join(', '), change: null }] : []),
     ],
   }
 }
 
-function topTenLine({ now, observed, change }: TopTen): DigestLine {
+function topRanksLine({ now, observed, change }: TopRanks): DigestLine {
   const sign = change === null ? null : change === 0 ? '=' : `${change > 0 ? '▲' : '▼'} ${Math.abs(change)}`
   return { label: 'Top 10', value: `${grouped(now)} of ${count(observed, 'keyword')}`, change: sign }
 }
 
-/** Counts the keywords of a target among the first ten, and of those observed on both days how many more there are. */
-export function topTenOf(statuses: readonly KeywordStatus[]): TopTen {
-  const isIn = ({ rank }: KeywordStatus['current']): boolean => rank !== null && rank <= 10
+/**
+ * Counts the keywords of a target down to a rank, and of those observed on both days how many more there are.
+ *
+ * @param last the rank: 10 for the first ten
+ */
+export function topRanksOf(statuses: readonly KeywordStatus[], last: number): TopRanks {
+  const isIn = ({ rank }: KeywordStatus['current']): boolean => rank !== null && rank <= last
   const pairs = statuses
     .filter(isKnownOnBothDays)
     .map(({ current, baseline }) => alignDepths(current, baseline.value))

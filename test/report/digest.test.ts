@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type DigestFigures, digestMessage, topTenOf } from '../../src/report/digest.ts'
+import { type DigestFigures, digestMessage, topRanksOf } from '../../src/report/digest.ts'
 import { keywordStatuses } from '../../src/report/history/keyword-status.ts'
 import { summarise } from '../../src/report/summary.ts'
 import { testTable } from '../support/test-table.ts'
@@ -20,7 +20,7 @@ const linesOf = (figures: DigestFigures): readonly string[] =>
 /** The figures of a job on its last day, beside those of its first one. */
 function figuresOf(all: readonly ASeries[]): DigestFigures {
   const history = aHistory(all)
-  const topTen = new Map([['acme.com', topTenOf(keywordStatuses(history, null))]])
+  const topTen = new Map([['acme.com', topRanksOf(keywordStatuses(history, null), 10)]])
   return { ...quiet, summary: summarise(history, { curve }), topTen }
 }
 
@@ -104,5 +104,5 @@ testTable<[readonly [number, number], number | null, number]>([
   [[0, 8], null, 1],
 ])('ranks %j change the first ten by %s', (cells, change, now) => {
   const history = aHistory([{ cells: [...cells] }])
-  expect(topTenOf(keywordStatuses(history, null))).toMatchObject({ now, change })
+  expect(topRanksOf(keywordStatuses(history, null), 10)).toMatchObject({ now, change })
 })

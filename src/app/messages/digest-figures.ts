@@ -2,7 +2,7 @@ import type { JobSettings } from '../../model/job.ts'
 import { isComplete } from '../../model/run.ts'
 import { dayMs } from '../../model/time.ts'
 import { defaultCurve } from '../../report/ctr.ts'
-import { type DigestFigures, topTenOf } from '../../report/digest.ts'
+import { type DigestFigures, topRanksOf } from '../../report/digest.ts'
 import { keywordStatuses } from '../../report/history/keyword-status.ts'
 import { summarise } from '../../report/summary.ts'
 import type { Store } from '../../store/store.ts'
@@ -30,7 +30,7 @@ export async function figuresOf(
       ({ series, keyword }) =>
         history?.targets[series.target]?.label === target.label && keyword.kind === kind,
     )
-    return [target.label, topTenOf(those)] as const
+    return [target.label, topRanksOf(those, 10)] as const
   })
   const week = (await store.runs({ job })).filter(
     ({ startedAt }) => startedAt > now - weekMs && startedAt <= now,

@@ -1,5 +1,5 @@
 import { type DailyFigures, daily } from '../daily.ts'
-import { type TopTen, topTenOf } from '../digest.ts'
+import { type TopRanks, topRanksOf } from '../digest.ts'
 import { keywordStatuses } from '../history/keyword-status.ts'
 import { historyOfParts } from '../history/parts.ts'
 import { builtHistory, type ReportSource } from '../report.ts'
@@ -10,7 +10,8 @@ export interface OwnFigures {
   /** The whole summary, for what concerns competitors. */
   readonly summary: Summary
   readonly own: TargetSummary
-  readonly topTen: TopTen
+  readonly topThree: TopRanks
+  readonly topTen: TopRanks
   /** First and last day, YYYY-MM-DD. */
   readonly from: string
   readonly until: string
@@ -47,7 +48,8 @@ export function ownFigures(source: ReportSource, movers = 0): OwnFigures | null 
     .filter(({ day }) => day >= from)
     .map((day) => ({ day: day.day, value: visibilityOf(day) }))
   return {
-    ...{ summary, own, topTen: topTenOf(statuses), trend },
+    ...{ summary, own, trend },
+    ...{ topThree: topRanksOf(statuses, 3), topTen: topRanksOf(statuses, 10) },
     ...{ from, until: summary.date, compared: summary.compared.at(-1) ?? null },
   }
 }

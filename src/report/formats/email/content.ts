@@ -1,11 +1,11 @@
 import { sanitizeLine } from '../../../output/terminal.ts'
 import { capitalised, localeText } from '../../cells.ts'
+import type { TopRanks } from '../../digest.ts'
 import { conclusions } from '../../findings/conclusions.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { reasonsOf } from '../../findings/next-actions/say.ts'
 import { sentenceOf } from '../../findings/say.ts'
 import type { DayValue, Keyword, RankHistory } from '../../history/rank-history.ts'
-import { top } from '../../metrics/distribution.ts'
 import type { Mover } from '../../metrics/movements.ts'
 import { citationsIn } from '../../page/build-data.ts'
 import { builtHistory, type ReportSource } from '../../report.ts'
@@ -141,10 +141,7 @@ function conclusionsOf(source: ReportSource, figures: OwnFigures | null, say: Wo
 
 const noMovers: EmailMovers = { lines: [], more: 0 }
 
-function figuresOf(
-  { own: { figures, distribution }, topTen: { now, observed, change } }: OwnFigures,
-  say: Words,
-): readonly EmailFigure[] {
+function figuresOf({ own: { figures }, topTen, topThree }: OwnFigures, say: Words): readonly EmailFigure[] {
   const { labels, ofChecked } = say.email
   const headline = figureOrder.flatMap((name): readonly EmailFigure[] => {
     const figure = figures[name]
@@ -157,13 +154,12 @@ function figuresOf(
       },
     ]
   })
-  const topTen: EmailFigure = {
-    label: labels.top_10,
+  const counted = (label: string, { now, observed, change }: TopRanks): EmailFigure => ({
+    label,
     value: ofChecked(now, observed),
     change: change === null ? null : countChange(change, say),
-  }
-  const topThree = { label: labels.top_3, value: ofChecked(top(distribution, 3), observed), change: null }
-  return [...headline, topTen, topThree]
+  })
+  return [...headline, counted(labels.top_10, topTen), counted(labels.top_3, topThree)]
 }
 
 /** The most telling figure first. */
