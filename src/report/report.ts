@@ -113,8 +113,10 @@ export interface ReportFormat {
   readonly binary?: true
   /** Whether it is text that may have colors. */
   readonly painted?: true
-  /** Whether it is a document: it has a title, and may have a comment and be for a client. */
+  /** Whether it is a document: it has a title, and may be for a client. */
   readonly document?: true
+  /** Whether it shows the comment. */
+  readonly commented?: true
   /** Whether it is written in English, whatever the language of the report is. */
   readonly english?: true
   /** Whether it has figures, which can be measured in several ways. */

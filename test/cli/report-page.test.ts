@@ -226,7 +226,11 @@ testTable([
   ],
   [
     ['--comment', 'words.md'],
-    '--comment has no meaning for --format table, which is no document; --format html, pdf, email, md and xlsx are',
+    '--comment has no meaning for --format table, which does not show it; --format html, pdf, email and md do',
+  ],
+  [
+    ['--format', 'xlsx', '--comment', 'words.md'],
+    '--comment has no meaning for --format xlsx, which does not show it; --format html, pdf, email and md do',
   ],
   [['--format', 'md', '--for', 'boss'], "--for cannot be 'boss'; write client or team"],
   [

@@ -16,6 +16,7 @@ export const pdfFormat: ReportFormat = {
   binary: true,
   measured: true,
   document: true,
+  commented: true,
   printed: true,
 }
 

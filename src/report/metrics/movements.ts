@@ -24,7 +24,7 @@ export const gainMetric: MetricDefinition = {
   formula: 'volume x (CTR(rank now) - CTR(rank before))',
   denominator: null,
   missing: 'absent: no clicks; unknown: neither winner nor loser; no volume: not counted',
-  source: 'ours, of the share of voice of STAT',
+  source: 'ours, based on the share of voice of STAT',
   byClicks: true,
 }
 

@@ -13,6 +13,7 @@ import { packed } from './packed.ts'
 export const pageFormat: ReportFormat = {
   chunks: (source) => page(reportPageData(source, { isPage: true, serpDays: source.serpDays })),
   document: true,
+  commented: true,
   measured: true,
   serps: true,
 }

@@ -33,24 +33,24 @@ import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } fro
 export const reportFlags = {
   ...outputFlags('table, csv, json, jsonl, md, xlsx, html, pdf or email [table]'),
   period: textFlag(
-    '7d, 28d, month, last-month, quarter, all or two days such as 2026-10-01..2026-10-31; default: 28d where there is as much',
+    '7d, 28d, month, last-month, quarter, all or two days such as 2026-10-01..2026-10-31; default: 28d, or the whole history if it is shorter',
   ),
   compare: textFlag(
-    'previous-period, year, a day, or how long ago, for instance 7d; default: the day before the period, in rows and --metrics the day before',
+    'previous-period, year, a day, or how long ago, for instance 7d; default: the day before the period; for csv, json, jsonl and --metrics 1d',
   ),
   tolerance: compareFlags.tolerance,
+  date: textFlag('The report as of this local day; default: the latest'),
   tag: listFlag('Keywords with this tag only'),
   target: listFlag('This target only, by its name in the report'),
-  serps: textFlag('html: include the top results of this many more days, for instance 30d'),
-  paper: textFlag('pdf: a4 or letter [a4]'),
+  kind: textFlag('Kind of results that the figures count: organic, news, video, image, reference [organic]'),
   sort: textFlag('query, rank, change or volume [query]'),
   metrics: switchFlag('The figures only; with --json each with its definition and coverage'),
   ctr: textFlag('File with a CTR curve of your own: rank,ctr'),
-  kind: textFlag('Kind of results that the figures count: organic, news, video, image, reference [organic]'),
   absent: textFlag('What an absent rank counts as: depth, looked-at, ranked-only or a rank [depth]'),
-  date: textFlag('The report as of this local day; default: the latest'),
   for: textFlag('client or team; a client is shown no runs, credits or operations [team]'),
   comment: textFlag('Markdown file with words of your own, shown on top'),
+  serps: textFlag('html: include the top results of this many more days, for instance 30d'),
+  paper: textFlag('pdf: a4 or letter [a4]'),
   explain: textFlag('One query instead: its results page by page, and which target each matches and why'),
 } satisfies Flags
 
@@ -159,6 +159,7 @@ export async function chosenReportFormat(flags: ReportOptions, terminal: Termina
 }
 
 const noDocument = 'which is no document; --format html, pdf, email, md and xlsx are'
+const noComment = 'which does not show it; --format html, pdf, email and md do'
 
 function refuseMeaningless(flags: ReportOptions, format: ReportFormat, named: string): void {
   const { ctr, absent, kind, sort, serps, raw, for: reader, comment, paper } = flags
@@ -169,7 +170,7 @@ function refuseMeaningless(flags: ReportOptions, format: ReportFormat, named: st
     ['--sort', sort !== undefined && format.sorted !== true, 'which has no rows'],
     ['--serps', serps !== undefined && format.serps !== true, 'which has none; --format html has them'],
     ['--for', reader !== undefined && format.document !== true, noDocument],
-    ['--comment', comment !== undefined && format.document !== true, noDocument],
+    ['--comment', comment !== undefined && format.commented !== true, noComment],
     ['--paper', paper !== undefined && format.printed !== true, 'which is not printed; --format pdf is'],
     ['--raw', raw === true && format.raw !== true, 'where nothing is ever run; it is for CSV'],
   ] as const

@@ -25,6 +25,7 @@ export const emailFormat: ReportFormat = {
   },
   measured: true,
   document: true,
+  commented: true,
 }
 
 /** Names in one line, without signs that turn the direction of reading. */

@@ -35,6 +35,7 @@ import { type MdColumn, mdLink, mdTable, mdText, toTheRight } from './text.ts'
 export const markdownFormat: ReportFormat = {
   chunks: (source) => asStream(markdown({ ...wholeReport(source), citations: citationsIn(source) })),
   document: true,
+  commented: true,
   english: true,
   measured: true,
   sorted: true,

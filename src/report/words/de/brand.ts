@@ -6,5 +6,6 @@ export const brand: Words['brand'] = {
   for: (client) => `für ${client}`,
   by: (agency) => `von ${agency}`,
   comment: 'Kommentar',
-  needsScript: 'Dieser Bericht braucht JavaScript. Erlauben Sie sein Skript; es lädt nichts aus dem Netz.',
+  needsScript:
+    'Dieser Bericht braucht JavaScript. Bitte erlauben Sie das Skript; es lädt nichts aus dem Netz.',
 }

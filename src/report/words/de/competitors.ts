@@ -4,7 +4,7 @@ import { counted, formats } from './formats.ts'
 const ofKeywords = (part: number, whole: number) => `${formats.number(part)} von ${formats.number(whole)}`
 
 export const competitors: Words['competitors'] = {
-  title: 'Wettbewerb',
+  title: 'Wettbewerber',
   lead: 'Alle beobachteten Websites bei denselben Suchbegriffen, wer wen überholt hat, und die Websites mit dem größten Anteil an den Top 10.',
   figures: 'Websites in Zahlen',
   figuresLabel: 'Zahlen aller beobachteten Websites',
@@ -21,7 +21,7 @@ export const competitors: Words['competitors'] = {
   itself: 'die gewählte Website selbst',
   beatsNote: (tied, neither, undecided) =>
     `${tied} mit demselben Ergebnis, ${neither} ohne Platzierung beider, ${undecided} nicht bekannt`,
-  sideBySide: 'Platz für Platz',
+  sideBySide: 'Positionen im Vergleich',
   sideBySideLabel: 'Platzierungen aller Websites nebeneinander',
   keyword: 'Suchbegriff',
   notTracked: 'für diesen Suchbegriff nicht beobachtet',
@@ -30,7 +30,7 @@ export const competitors: Words['competitors'] = {
   bestOfAll: ', am besten von allen',
   scroll: (sites) =>
     `${counted(sites, 'Website', 'Websites')} nebeneinander: Die Tabelle lässt sich seitlich verschieben.`,
-  more: (value, rank) => `${formats.number(value)} weitere ab Platz ${rank}`,
+  more: (value, rank) => `${formats.number(value)} weitere ab Position ${rank}`,
   notFound: (value) => `${formats.number(value)} nicht gefunden`,
   notKnown: (value) => `${formats.number(value)} nicht bekannt`,
   passed: 'Wer wen überholt hat',
@@ -38,9 +38,9 @@ export const competitors: Words['competitors'] = {
     'Zwei Websites haben bei einem Suchbegriff die Reihenfolge getauscht, und dabei ist es bis zum letzten Tag geblieben.',
     'Tage, an denen eine der beiden nicht bekannt ist, zählen nicht.',
   ],
-  theyPassed: (value) => `An Ihnen vorbei (${formats.number(value)})`,
+  theyPassed: (value) => `Haben Sie überholt (${formats.number(value)})`,
   youPassed: (value) => `Von Ihnen überholt (${formats.number(value)})`,
-  theyPassedIt: (name, value) => `An ${name} vorbei (${formats.number(value)})`,
+  theyPassedIt: (name, value) => `Haben ${name} überholt (${formats.number(value)})`,
   itPassed: (name, value) => `Von ${name} überholt (${formats.number(value)})`,
   nonePassed: 'Keine.',
   passedYou: (other, day) => `${other} hat Sie am ${day} überholt: `,
@@ -49,8 +49,7 @@ export const competitors: Words['competitors'] = {
   ranks: (mine, theirs) => `${mine.join('\u00a0→\u00a0')}, dort ${theirs.join('\u00a0→\u00a0')}`,
   atStake: 'Klicks im Monat',
   atStakeNote: 'Nach den Klicks im Monat geordnet, die heute zwischen den beiden Plätzen liegen.',
-  withoutVolumes:
-    'Danach geordnet, wie sehr sich die beiden Plätze in Klicks unterscheiden; Suchvolumen sind nicht angegeben.',
+  withoutVolumes: 'Nach dem Unterschied der Klickraten geordnet, weil der Job keine Suchvolumen angibt.',
   noOrder: 'Bei keinem Suchbegriff hat die gewählte Website mit einer anderen dauerhaft den Platz getauscht.',
   firstOf: (shown, all) => `Die ersten ${formats.number(shown)} von ${formats.number(all)}.`,
   sites: 'Websites mit dem größten Anteil an den Top 10',
@@ -71,7 +70,7 @@ export const competitors: Words['competitors'] = {
   add: 'In die Job-Datei',
   added: 'Unten ergänzt',
   jobLine: 'Zeile für die Job-Datei',
-  jobLineNote: 'Wo die Job-Datei schon Wettbewerber nennt, gehört der Name in diese Liste.',
+  jobLineNote: 'Nennt die Job-Datei schon Wettbewerber, gehört der Name in diese Liste.',
   copied: 'Kopiert.',
   copyAgain: 'Zeile kopieren',
   notCopied: 'Der Browser erlaubt das Kopieren nicht: Bitte die Zeile markieren und kopieren.',

@@ -16,7 +16,7 @@ export const kinds: Words['kinds'] = {
   image: 'Bilder',
   reference: 'KI-Quellen',
   suggestion: 'Vorschläge',
-  related: 'Verwandte Suchanfragen',
+  related: 'verwandte Suchanfragen',
 }
 
 export const engineOfKind: Words['engineOfKind'] = (kind, letter) => `${kind}, Suchmaschine ${letter}`

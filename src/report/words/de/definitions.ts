@@ -12,7 +12,7 @@ export const runs: Words['runs'] = {
     done: 'Erledigt',
     failed: 'Fehler',
     credits: 'Credits',
-    ambiguous: 'Vielleicht berechnet',
+    ambiguous: 'Möglicherweise berechnet',
   },
   run: (run) => `Lauf ${run}`,
   running: 'läuft',
@@ -29,7 +29,7 @@ export const runs: Words['runs'] = {
   },
   done: (done, planned) => `${number(done)} von ${number(planned)}`,
   spent: (all, credits, ambiguous) =>
-    `${counted(all, 'Lauf', 'Läufe')}: ${counted(credits, 'Credit', 'Credits')} verbraucht${ambiguous === 0 ? '' : `, vielleicht noch ${number(ambiguous)} mehr berechnet`}.`,
+    `${counted(all, 'Lauf', 'Läufe')}: ${counted(credits, 'Credit', 'Credits')} verbraucht${ambiguous === 0 ? '' : `, möglicherweise ${number(ambiguous)} weitere berechnet`}.`,
   failed: (failed, planned) =>
     `${number(failed)} von ${counted(planned, 'Aufgabe', 'Aufgaben')} ${failed === 1 ? 'schlug' : 'schlugen'} fehl.`,
   mismatched: (answers) =>
@@ -40,9 +40,9 @@ export const runs: Words['runs'] = {
 
 export const definitions: Words['definitions'] = {
   title: 'Erklärungen',
-  lead: 'Suchbegriffe, die nicht geprüft werden konnten, zählen in keiner Zahl.',
+  lead: 'Suchbegriffe, die nicht geprüft werden konnten, gehen in keine Kennzahl ein.',
   signs: [
-    ['7', 'Position', 'Die Zahl der verschiedenen Treffer davor, plus eins, über alle geprüften Seiten.'],
+    ['7', 'Position', 'Die Anzahl der verschiedenen Treffer davor, plus eins, über alle geprüften Seiten.'],
     ['~7', 'Geschätzte Position', 'Eine Seite davor wurde nicht geprüft und zählt mit ihrer üblichen Größe.'],
     [
       '>30',
@@ -53,7 +53,7 @@ export const definitions: Words['definitions'] = {
     [
       '▲ ▼',
       'Besser, schlechter',
-      'Zwei Tage werden so tief verglichen, wie beide geprüft wurden; sonst ist die Veränderung nicht bekannt.',
+      'Zwei Tage werden nur so weit verglichen, wie beide geprüft wurden; sonst ist die Veränderung nicht bekannt.',
     ],
   ],
   source: (text) => `Quelle: ${text}.`,

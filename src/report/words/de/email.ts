@@ -5,9 +5,9 @@ import { counted, formats } from './formats.ts'
 const { decimal, longDay, mediumDay, number, percent } = formats
 
 export const email: Words['email'] = {
-  heading: (client) => `Suchpositionen von ${client}`,
+  heading: (client) => `Ranking-Bericht für ${client}`,
   subject: (client, sentence) => (sentence === '' ? client : `${client}: ${sentence}`),
-  inShort: 'Kurz gesagt',
+  inShort: 'Auf einen Blick',
   figures: 'Kennzahlen',
   figuresOf: (site) => `Kennzahlen von ${site}`,
   labels: {
@@ -35,11 +35,11 @@ export const email: Words['email'] = {
     noWinners: 'Kein Suchbegriff ist gestiegen.',
     noLosers: 'Kein Suchbegriff ist gefallen.',
     more: (value) => `und ${number(value)} weitere`,
-    estimated: 'Klicks sind aus Suchvolumen und Position geschätzt.',
+    estimated: 'Die Klicks sind aus Suchvolumen und Position geschätzt.',
   },
   fromTo: (before, now) => `${before} → ${now}`,
-  nextClicks: (value) => `${counted(Math.round(value), 'Klick', 'Klicks')} im Monat stehen auf dem Spiel`,
-  comment: 'Von Ihrem Analysten',
+  nextClicks: (value) => `Es geht um ${counted(Math.round(value), 'Klick', 'Klicks')} im Monat`,
+  comment: 'Kommentar',
   keywords: (value) => counted(value, 'Suchbegriff', 'Suchbegriffe'),
   asOf: (keywords, day) => `${keywords}, Stand ${longDay(day)}.`,
   madeBy: (agency) => `Bericht von ${agency}`,

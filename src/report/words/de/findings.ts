@@ -24,7 +24,7 @@ const couldBe = (some: number) => (some === 1 ? 'konnte' : 'konnten')
 
 export const findings: Words['findings'] = {
   quoted,
-  notRun: () => 'Der Auftrag ist noch nicht gelaufen, deshalb gibt es keine Zahlen.',
+  notRun: () => 'Der Job ist noch nicht gelaufen, deshalb gibt es keine Zahlen.',
   noTargets: () => 'Es wird keine Website beobachtet, deshalb gibt es keine Positionen.',
   noKeywords: () => 'Kein Suchbegriff passt zu den Filtern.',
   noneChecked: (keywords, day) =>
@@ -139,7 +139,7 @@ export const findings: Words['findings'] = {
 export const nextActions: Words['nextActions'] = {
   title: 'Was als Nächstes zu tun ist',
   lead: 'Bis zu acht Suchbegriffe; zuerst die, bei denen es um die meisten Klicks im Monat geht.',
-  none: 'Nichts fällt auf: Kein Suchbegriff ist gefallen, keiner in Reichweite der Top 3.',
+  none: 'Nichts fällt auf: Kein Suchbegriff ist gefallen, keiner ist in Reichweite der Top 3.',
   keyword: 'Suchbegriff',
   reason: 'Grund',
   clicks: 'Klicks im Monat',
@@ -147,14 +147,14 @@ export const nextActions: Words['nextActions'] = {
   stake: (clicks) => `(${counts.clicks(Math.round(clicks))} im Monat)`,
   why: 'Warum',
   whyOf: (query) => `Warum: ${query}`,
-  noPage: 'keine Seite mit Position',
+  noPage: 'keine Seite platziert',
   noClicks: 'nicht bekannt',
   fellOut: (top, from, to) =>
     to === null
-      ? `Aus den Top ${top} gefallen: von Platz ${from} auf nicht mehr gefunden.`
+      ? `Aus den Top ${top} gefallen: vorher auf Platz ${from}, jetzt nicht mehr gefunden.`
       : `Aus den Top ${top} gefallen: von Platz ${from} auf ${to}.`,
   withinReach: (rank) => `Auf Platz ${rank}: Die Top 3 sind in Reichweite.`,
-  otherPage: (page, intended) => `${page} steht dort statt ${intended}.`,
+  otherPage: (page, intended) => `Statt ${intended} ist ${page} platziert.`,
   pagesInTurn: (one, other, swaps) =>
     `Zwei Ihrer Seiten wechseln sich ab (${number(swaps)} Wechsel): ${one} und ${other}.`,
   passed: (rival, rank, others) =>
@@ -165,7 +165,7 @@ export const nextActions: Words['nextActions'] = {
   also: 'Außerdem: ',
   shortFellOut: (top) => `aus den Top ${top} gefallen`,
   shortWithinReach: 'in Reichweite der Top 3',
-  shortOtherPage: 'eine andere Seite als vorgesehen',
+  shortOtherPage: 'eine andere Seite als die Zielseite',
   shortPagesInTurn: 'zwei Seiten wechseln sich ab',
   shortPassed: (rival) => `${rival} hat Sie überholt`,
   shortNotCited: (rivals) => `die KI-Antwort zitiert ${list(rivals)}, Sie aber nicht`,
@@ -179,7 +179,7 @@ export const overview: Words['overview'] = {
     'out-of-top-10': 'aus den Top 10 gefallen',
     'not-checked': 'nicht geprüft',
   },
-  inShort: 'Kurz gesagt',
+  inShort: 'Auf einen Blick',
   figuresOf: (part, others) => `Zahlen für ${part}. Nicht enthalten: ${others.join('; ')}.`,
   checked: (observed, expected) => `${number(observed)} von ${keywordsDative(expected)} geprüft`,
   notCounted: (uncounted) => `${number(uncounted)} nicht gezählt`,

@@ -6,7 +6,7 @@ const keywords = (value: number): string => counted(value, 'Suchbegriff', 'Suchb
 export const header: Words['header'] = {
   sections: {
     overview: 'Überblick',
-    breakdown: 'Aufteilung',
+    breakdown: 'Aufschlüsselung',
     keywords: 'Suchbegriffe',
     competitors: 'Wettbewerber',
     features: 'Ergebnisseiten',
@@ -33,9 +33,9 @@ export const header: Words['header'] = {
     part === all
       ? keywords(all)
       : `${formats.number(part)} von ${counted(all, 'Suchbegriff', 'Suchbegriffen')}`,
-  listed: (part) => `${formats.number(part)} gelistet`,
-  notRun: 'Der Auftrag ist noch nicht gelaufen.',
-  noTarget: 'Der Auftrag verfolgt keine Website, deshalb gibt es keine Positionen.',
+  listed: (part) => `${formats.number(part)} aufgeführt`,
+  notRun: 'Der Job ist noch nicht gelaufen.',
+  noTarget: 'Der Job beobachtet keine Website, deshalb gibt es keine Positionen.',
   onlyGroup: (part, all, group) => `Nur ${formats.number(part)} von ${formats.number(all)}: ${group}.`,
   rankOn: (day, compared) => `Die Position jedes Suchbegriffs am ${day}, ${compared}.`,
   notShown: (queries) => `Nicht gezeigt: ${keywords(queries)}, die nicht mehr abgefragt werden.`,

@@ -2,17 +2,17 @@ import type { Words } from '../en/index.ts'
 import { counted } from './formats.ts'
 
 export const keyword: Words['keyword'] = {
-  history: 'Platzierung im Verlauf',
+  history: 'Position im Zeitverlauf',
   pages: 'Platzierte Seiten',
   change: 'Änderung',
   nothingBefore: 'kein Vergleich möglich',
-  since: (day) => `seit ${day}`,
+  since: (day) => `seit dem ${day}`,
   from: 'von ',
-  best: 'Bester Platz',
+  best: 'Beste Position',
   neverRanked: 'nie platziert',
   volume: 'Suchvolumen',
   searches: 'Suchen im Monat',
-  firstChecked: 'Zuerst geprüft',
+  firstChecked: 'Erstmals geprüft',
   targetPage: 'Zielseite',
   place: (place, all) => `${place} von ${counted(all, 'Suchbegriff', 'Suchbegriffen')}`,
   previous: 'Voriger Suchbegriff',

@@ -14,7 +14,7 @@ const groups: Readonly<Record<MovementGroup, (depth: number | null) => string>> 
   unranked: (depth) => (depth === null ? 'weiter ohne Position' : `weiter nicht in den Top ${number(depth)}`),
   entered: (depth) => (depth === null ? 'neu platziert' : `neu in den Top ${number(depth)}`),
   left: (depth) => (depth === null ? 'herausgefallen' : `aus den Top ${number(depth)} gefallen`),
-  new: () => 'zum ersten Mal geprüft',
+  new: () => 'erstmals geprüft',
   unknown: () => 'nicht bekannt',
 }
 
@@ -69,12 +69,12 @@ const words: Readonly<Record<Exclude<MetricName, 'average_position'>, MetricWord
     label: 'Verteilung der Positionen',
     definition:
       'Die Suchbegriffe auf Position 1, 2–3, 4–10, 11–20, 21–50, 51–100 oder tiefer, die nicht gefundenen und die nicht bekannten.',
-    formula: 'Suchbegriffe in jedem Bereich',
+    formula: 'Suchbegriffe je Bereich',
     source: 'die Bereiche der Ranking-Werkzeuge, ohne Überschneidung',
   },
   top_ranks: {
     label: 'Top 3 und Top 10',
-    definition: 'Die Suchbegriffe auf Position 3 oder besser, und auf Position 10 oder besser.',
+    definition: 'Die Suchbegriffe auf Position 3 oder besser und die auf Position 10 oder besser.',
     formula: 'Suchbegriffe auf Position 1 bis 3; Suchbegriffe auf Position 1 bis 10',
     source: 'die Verteilung der Positionen, zusammengezählt',
   },
@@ -93,7 +93,7 @@ const words: Readonly<Record<Exclude<MetricName, 'average_position'>, MetricWord
   },
   best_rank: {
     label: 'beste Position',
-    definition: 'Die beste Position aller Tage, und der erste Tag mit ihr.',
+    definition: 'Die beste Position aller Tage und der erste Tag, an dem sie erreicht wurde.',
     formula: 'kleinste Position aller Tage',
     source: own,
   },
@@ -105,20 +105,21 @@ const words: Readonly<Record<Exclude<MetricName, 'average_position'>, MetricWord
   },
   cannibalisation: {
     label: 'Seitenwechsel',
-    definition:
-      'Wie oft die platzierte Seite eines Suchbegriffs zu einer Seite wechselte, die schon früher platziert war.',
+    definition: 'Wie oft bei einem Suchbegriff wieder eine Seite platziert war, die es früher schon war.',
     formula: 'Wechsel zurück zu einer früheren Seite',
     source: own,
   },
   landing_page: {
     label: 'Zielseite',
-    definition: 'Die Suchbegriffe, bei denen die gewünschte Zielseite platziert ist, oder eine andere Seite.',
+    definition:
+      'Die Suchbegriffe, bei denen die Zielseite platziert ist, und die, bei denen es eine andere Seite ist.',
     formula: 'beste platzierte Seite = Zielseite, ohne Sprungmarke',
     source: 'eigene Definition; Adressen sind gleich, wie der URL-Standard der WHATWG sie liest',
   },
   head_to_head: {
     label: 'direkter Vergleich',
-    definition: 'Die Suchbegriffe, bei denen eine Website besser steht als eine andere, oder als einzige.',
+    definition:
+      'Die Suchbegriffe, bei denen eine Website vor einer anderen steht oder als einzige von beiden platziert ist.',
     formula: 'Suchbegriffe mit Position < Position der anderen Website',
     source: own,
   },
@@ -151,7 +152,7 @@ const words: Readonly<Record<Exclude<MetricName, 'average_position'>, MetricWord
     label: 'Platz unter den Quellen',
     definition:
       'Der mittlere Platz der Website unter den Quellen der KI-Antworten, über alle Nennungen und über die jeweils erste.',
-    formula: 'Mittel der Plätze, wie der Dienst sie schickt',
+    formula: 'Mittel der Plätze, die der Dienst angibt',
     source: own,
   },
 }
@@ -167,13 +168,13 @@ function averagePosition(absent: AbsentAs): MetricWords {
     definition:
       absent === 'left out'
         ? 'Die mittlere Position der Suchbegriffe, die eine haben.'
-        : `Die mittlere Position der geprüften Suchbegriffe; ein nicht gefundener zählt als ${placeOf(absent)}.`,
+        : `Die mittlere Position der geprüften Suchbegriffe; ein nicht gefundener zählt wie ${placeOf(absent)}.`,
     formula: `Summe der Positionen / ${counted}`,
     source: 'Advanced Web Ranking, Hilfeseite „Average Rank (AWR metric)“',
   }
 }
 
 function placeOf(absent: Exclude<AbsentAs, 'left out'>): string {
-  if (absent === 'depth') return 'der Platz nach dem letzten gefragten'
+  if (absent === 'depth') return 'der Platz nach dem letzten abgefragten'
   return absent === 'looked at' ? 'der Platz nach dem letzten geprüften' : `Position ${absent}`
 }

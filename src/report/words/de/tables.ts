@@ -3,7 +3,7 @@ import { counts } from './counts.ts'
 import { counted, formats } from './formats.ts'
 
 export const tables: Words['tables'] = {
-  tools: (label) => `Mitnehmen: ${label}`,
+  tools: (label) => `Kopieren oder speichern: ${label}`,
   copy: 'Kopieren',
   copyHint: 'Alle Zeilen für eine Tabellenkalkulation kopieren',
   csv: 'CSV',
@@ -13,7 +13,7 @@ export const tables: Words['tables'] = {
   saved: (file) => `Gespeichert als ${file}`,
   more: (next, all) => `${formats.number(next)} weitere von ${counted(all, 'Zeile', 'Zeilen')}`,
   printed: (first, all) =>
-    `Die ersten ${formats.number(first)} von ${counted(all, 'Zeile', 'Zeilen')}. Eine CSV-Datei der Seite hat alle.`,
+    `Die ersten ${formats.number(first)} von ${counted(all, 'Zeile', 'Zeilen')}. Die CSV-Datei der Seite enthält alle.`,
 }
 
 export const keywords: Words['keywords'] = {
@@ -22,38 +22,38 @@ export const keywords: Words['keywords'] = {
   locale: 'Land und Sprache',
   operation: 'Suchmaschine',
   tags: 'Schlagwörter',
-  rank: 'Rang',
+  rank: 'Position',
   change: 'Änderung',
   before: 'Vorher',
   on: (day) => `Am ${day}`,
   dayBefore: 'Tag davor',
-  notCompared: 'nichts zum Vergleichen',
+  notCompared: 'kein Vergleich möglich',
   trend: 'Verlauf',
-  best: 'Bester',
-  bestDay: 'Bester am',
-  neverRanked: 'nie gefunden',
-  volume: 'Suchvolumen',
+  best: 'Beste',
+  bestDay: 'Beste am',
+  neverRanked: 'nie platziert',
+  volume: 'Volumen',
   noVolume: 'kein Suchvolumen angegeben',
   clicks: 'Klicks',
   noClicks: 'nicht geschätzt',
   page: 'Seite',
-  noPage: 'keine Seite gefunden',
+  noPage: 'keine Seite platziert',
 }
 
 export const scorecards: Words['scorecards'] = {
   lead: (day, compared) => `Die Werte vom ${day}, ${compared}.`,
-  hint: 'Wählen Sie eine Zeile, um nur ihre Suchbegriffe zu sehen, und noch einmal für alle.',
+  hint: 'Wählen Sie eine Zeile, um nur ihre Suchbegriffe zu sehen. Ein zweites Mal zeigt wieder alle.',
   by: { tag: 'Nach Schlagwort', locale: 'Nach Land und Sprache', engine: 'Nach Suchmaschine' },
   group: { tag: 'Schlagwort', locale: 'Land und Sprache', engine: 'Suchmaschine' },
   noTag: 'ohne Schlagwort',
   noLocale: 'nicht angegeben',
-  keywords: 'Suchbegriffe',
+  keywords: 'Begriffe',
   visibility: 'Sichtbarkeit',
   change: 'Änderung',
   changeInPoints: 'Änderung (Punkte)',
   trend: 'Verlauf',
   shareOfVoice: 'Share of Voice',
-  average: 'Durchschnitt',
+  average: 'Ø Position',
   topTen: 'Top 10',
   clicks: 'Klicks im Monat',
   unchecked: (unchecked) => `${counts.keywords(unchecked)} nicht geprüft`,

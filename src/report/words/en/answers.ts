@@ -17,7 +17,7 @@ export const answers = {
   site: 'Site',
   answers: 'Answers',
   answerShare: 'Share',
-  ofReferences: 'Of references',
+  ofReferences: 'Share of references',
   firstPlace: 'First place',
   note: (part: string, day: string) =>
     `${part} answers checked on ${day}. First place: the average position of the first reference to a site, counted from 1.`,

@@ -32,7 +32,7 @@ export const runs = {
     `${counted(all, 'run')} spent ${counted(credits, 'credit')}${ambiguous === 0 ? '' : `; possibly billed: ${counted(ambiguous, 'credit')} more`}.`,
   failed: (failed: number, planned: number) => `${number(failed)} of ${counted(planned, 'task')} failed.`,
   mismatched: (answers: number) =>
-    `${counted(answers, 'answer')} repeated another query than the one sent. Ranks from ${answers === 1 ? 'it' : 'them'} may be wrong.`,
+    `${counted(answers, 'answer')} named another query than the one sent. Ranks from ${answers === 1 ? 'it' : 'them'} may be wrong.`,
 }
 
 /** What the signs of the page mean. */
@@ -51,7 +51,7 @@ export const definitions = {
     [
       '▲ ▼',
       'Better, worse',
-      'Two days are compared as deep as both were checked; otherwise the change is not known.',
+      'Two days are compared only as deep as both were checked; otherwise the change is not known.',
     ],
   ] as readonly (readonly [sign: string, term: string, meaning: string])[],
   source: (text: string) => `Source: ${text}.`,

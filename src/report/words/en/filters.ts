@@ -23,7 +23,7 @@ export const filters = {
   engine: 'Engine',
   locale: 'Locale',
   figuresOf: 'Figures of',
-  usualPart: 'Usual results',
+  usualPart: 'Main results',
   movement: 'Movement',
   listed: 'Listed keywords',
   period: 'Period',

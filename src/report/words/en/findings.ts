@@ -160,7 +160,7 @@ export const nextActions = {
   noClicks: 'not known',
   fellOut: (top: number, from: number, to: number | null) =>
     to === null
-      ? `Fell out of the top ${top}: from rank ${from} to no longer found.`
+      ? `Fell out of the top ${top}: it was at rank ${from} and is no longer found.`
       : `Fell out of the top ${top}: from rank ${from} to ${to}.`,
   withinReach: (rank: number) => `At rank ${rank}: the top 3 are within reach.`,
   otherPage: (page: string, intended: string) => `${page} ranks instead of ${intended}.`,

@@ -21,7 +21,7 @@ export const serps = {
     lead: 'What stands on the result pages beside the results, as far as the service tells it.',
     overTime: 'On the result page',
     chart: 'What stood on the result page, day by day.',
-    howOften: 'Keywords with each of them',
+    howOften: 'Keywords with each feature',
     feature: 'Feature',
     present: 'Keywords',
     change: 'Change',
@@ -30,11 +30,11 @@ export const serps = {
     notThere: 'not there',
     unknown: 'not known',
     of: (part: number, whole: number) => `${formats.number(part)} of ${formats.number(whole)}`,
-    key: 'Filled: there. Hollow: not there. Nothing: not known.',
-    none: 'No answer of the selected keywords tells what stands beside the results.',
+    key: 'Filled: there. Hollow: not there. No sign: not known.',
+    none: 'For the selected keywords, no answer tells what stands beside the results.',
     basis: (day: string) =>
       `Of the keywords for which it is known on ${day}; changes are of those known on both days.`,
-    asked: 'AI answers, news and videos are known for keywords that the job also asks for them.',
+    asked: 'AI answers, news and videos are known only for keywords for which the job asks for them.',
     names: {
       knowledge: 'Knowledge panel',
       ai: 'AI answer',

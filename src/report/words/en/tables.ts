@@ -3,7 +3,7 @@ import { counted, formats } from './formats.ts'
 
 /** Tables, and what can be done with each. */
 export const tables = {
-  tools: (label: string) => `Take away: ${label}`,
+  tools: (label: string) => `Copy or save: ${label}`,
   copy: 'Copy',
   copyHint: 'Copy all rows for a spreadsheet',
   csv: 'CSV',
@@ -13,7 +13,7 @@ export const tables = {
   saved: (file: string) => `Saved as ${file}`,
   more: (next: number, all: number) => `${formats.number(next)} more of ${counted(all, 'row')}`,
   printed: (first: number, all: number) =>
-    `The first ${formats.number(first)} of ${counted(all, 'row')}. A CSV file of the page has them all.`,
+    `The first ${formats.number(first)} of ${counted(all, 'row')}. The CSV file of the page has all of them.`,
 }
 
 /** The table of all keywords. */
@@ -45,7 +45,7 @@ export const keywords = {
 export const scorecards = {
   /** @param compared what is compared with, in words, or that there is nothing to compare with */
   lead: (day: string, compared: string) => `The figures of ${day}, ${compared}.`,
-  hint: 'Select a row to see only its keywords, and again to see all.',
+  hint: 'Select a row to see only its keywords. Select it again to see all.',
   by: { tag: 'By tag', locale: 'By country and language', engine: 'By search engine' },
   group: { tag: 'Tag', locale: 'Country and language', engine: 'Search engine' },
   noTag: 'no tag',

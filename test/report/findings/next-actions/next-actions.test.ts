@@ -72,8 +72,8 @@ const situations: readonly Situation[] = [
   [
     'fell out of the results',
     { keywords: [{ own: turn(7, out), volume: 1000 }] },
-    ['keyword 1: Fell out of the top 10: from rank 7 to no longer found. [40]'],
-    ['keyword 1: Aus den Top 10 gefallen: von Platz 7 auf nicht mehr gefunden. [40]'],
+    ['keyword 1: Fell out of the top 10: it was at rank 7 and is no longer found. [40]'],
+    ['keyword 1: Aus den Top 10 gefallen: vorher auf Platz 7, jetzt nicht mehr gefunden. [40]'],
   ],
   ['fell, but not out', { keywords: [{ own: turn(1, 3), volume: 1000 }] }, []],
   ['fell below the top 10', { keywords: [{ own: turn(18, out), volume: 1000 }] }, []],
@@ -107,7 +107,7 @@ const situations: readonly Situation[] = [
     'another page than intended',
     { keywords: [{ own: 1, volume: 100, url: links[1] as string, links: [[0, 0]] }] },
     ['keyword 1: /a ranks instead of /b. [28]'],
-    ['keyword 1: /a steht dort statt /b. [28]'],
+    ['keyword 1: Statt /b ist /a platziert. [28]'],
   ],
   [
     'the intended page',

@@ -82,7 +82,7 @@ describe('a message', () => {
     const { text, html } = partsOf(message)
     expect(html).toContain('<html lang="de">')
     for (const part of [text, html]) {
-      expect(part).toContain('Suchpositionen von Müller GmbH')
+      expect(part).toContain('Ranking-Bericht für Müller GmbH')
       expect(part).toMatch(/Sichtbarkeit/)
       expect(part).toMatch(/\d,\d\s%/)
       expect(part).not.toMatch(/\b(winners|losers|clicks|visibility|average)\b/i)
