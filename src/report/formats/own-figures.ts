@@ -1,13 +1,13 @@
 import { type DailyFigures, daily } from '../daily.ts'
 import { type TopRanks, topRanksOf } from '../digest.ts'
 import { keywordStatuses } from '../history/keyword-status.ts'
-import { historyOfParts } from '../history/parts.ts'
+import { historyOfParts, partsOf } from '../history/parts.ts'
 import { builtHistory, type ReportSource } from '../report.ts'
 import { type Summary, summarise, type TargetSummary } from '../summary.ts'
 
-/** What short reports tell: the figures of the first own target, for the headline kind of results. */
+/** What short reports tell: the figures of the first own target, for the headline kind of results of one engine. */
 export interface OwnFigures {
-  /** The whole summary, for what concerns competitors. */
+  /** The summary of that kind and engine, for what concerns competitors. */
   readonly summary: Summary
   readonly own: TargetSummary
   readonly topThree: TopRanks
@@ -34,17 +34,18 @@ export interface TrendDay {
 export function ownFigures(source: ReportSource, movers = 0): OwnFigures | null {
   const { measure, ranked } = source
   const { period } = ranked
-  const { history } = builtHistory(source)
+  const built = builtHistory(source).history
+  // Counts of several engines beside a figure of one would say another thing than it.
+  const history = historyOfParts(built, partsOf(built, measure.kind).slice(0, 1))
   const summary = summarise(history, { ...measure, compare: ranked.compare, movers })
-  const [part] = summary.parts
   const own = summary.targets.find(({ target }) => target.own) ?? summary.targets[0]
-  if (own === undefined || part === undefined || summary.date === null) return null
+  if (own === undefined || summary.date === null) return null
   const statuses = keywordStatuses(history, ranked.compare).filter(
-    ({ series, keyword }) => history.targets[series.target] === own.target && keyword.kind === part.kind,
+    ({ series }) => history.targets[series.target] === own.target,
   )
   const from = period?.from ?? summary.date
   const place = history.targets.indexOf(own.target)
-  const trend = daily(historyOfParts(history, [part]), place, measure)
+  const trend = daily(history, place, measure)
     .filter(({ day }) => day >= from)
     .map((day) => ({ day: day.day, value: visibilityOf(day) }))
   return {

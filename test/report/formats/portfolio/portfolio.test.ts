@@ -1,9 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { fileNames } from '../../../../src/report/formats/portfolio/file-names.ts'
-import { commonLanguage, inOrder, type PortfolioRow } from '../../../../src/report/formats/portfolio/row.ts'
+import {
+  commonLanguage,
+  inOrder,
+  type PortfolioRow,
+  portfolioRanks,
+} from '../../../../src/report/formats/portfolio/row.ts'
 import { sparkPoints, sparkSigns, sparkSize } from '../../../../src/report/formats/portfolio/spark.ts'
 import { testTable } from '../../../support/test-table.ts'
+import { sample, sourceOf } from '../email/message.ts'
 
 testTable([
   ['acme', 'acme.html'],
@@ -69,4 +75,15 @@ test('a spark line has a gap where a day is not known, and stays in its picture'
       expect(sparkPoints(all).flat().filter(outside)).toEqual([])
     }),
   )
+})
+
+test('all figures of a row are of one engine', () => {
+  const operation = (place: number) => (place % 3 === 0 ? 'beta.search' : 'alpha.search')
+  const keywords = sample.keywords.map((one, place) => ({ ...one, operation: operation(place) }))
+  const series = sample.series.filter(({ keyword }) => operation(keyword) === 'alpha.search')
+  const [both, one] = [
+    { ...sample, keywords },
+    { ...sample, keywords, series },
+  ].map((history) => portfolioRanks(sourceOf({ history })))
+  expect(both).toEqual(one)
 })
