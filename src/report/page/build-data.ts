@@ -16,17 +16,47 @@ export function reportPageData(source: ReportSource, choice: SerpChoice = {}): P
   const { ranked, measure, store, asked, presentation, featuresOf } = source
   const { period, compare, runs } = ranked
   const { history, queryIds } = builtHistory(source)
+  return {
+    history,
+    period,
+    compare,
+    asked,
+    presentation,
+    measure,
+    runs: shownRuns(source),
+    ...readSerps(source, serpDays(history.days, compare, history.keywords.length, choice)),
+    features: isPage ? featureHistory({ ...history, queryIds, runs, store, featuresOf }) : [],
+  }
+}
+
+/** The citations of AI answers on the last and the compared day. Result pages without AI answers are not read. */
+export function citationsIn(source: ReportSource): readonly Citation[] {
+  const { compare } = source.ranked
+  const { days, keywords } = builtHistory(source).history
+  const wanted = serpDays(days, compare, keywords.length, {})
+  return readSerps(source, wanted, ({ kind }) => kind === 'reference').citations
+}
+
+/** The first results of keywords, all by default. */
+function readSerps(
+  source: ReportSource,
+  wanted: SerpDays,
+  isWanted: (keyword: Keyword) => boolean = () => true,
+) {
+  const { ranked, store } = source
+  const { history, queryIds } = builtHistory(source)
   const [texts, links, sites] = [stringTable(), stringTable(), stringTable()]
   const runsOn = new Map<string, number[]>()
-  for (const { id, date } of runs) runsOn.set(date, [...(runsOn.get(date) ?? []), id])
+  for (const { id, date } of ranked.runs) runsOn.set(date, [...(runsOn.get(date) ?? []), id])
   const seriesOf: RankSeries[][] = history.keywords.map(() => [])
   for (const one of history.series) seriesOf[one.keyword]?.push(one)
   const serps: Serp[] = []
   const citations: Citation[] = []
-  const wanted = serpDays(history.days, compare, history.keywords.length, choice)
   for (const { keyword, day, isOffered } of serpsToShow(seriesOf, wanted)) {
+    const asked = history.keywords[keyword] as Keyword
+    if (!isWanted(asked)) continue
     const query = queryIds[keyword] as number
-    const { kind } = history.keywords[keyword] as Keyword
+    const { kind } = asked
     const checked = (runsOn.get(history.days[day] as string) ?? [])
       .map((id) => ({ run: id, depth: store.unbrokenDepth(id, query) }))
       .find(({ depth }) => depth > 0)
@@ -53,27 +83,7 @@ export function reportPageData(source: ReportSource, choice: SerpChoice = {}): P
         ]),
     })
   }
-  return {
-    history,
-    period,
-    compare,
-    asked,
-    presentation,
-    measure,
-    runs: shownRuns(source),
-    serps,
-    citations,
-    features: isPage ? featureHistory({ ...history, queryIds, runs, store, featuresOf }) : [],
-    texts: texts.strings,
-    links: links.strings,
-    sites: sites.strings,
-  }
-}
-
-/** The citations of AI answers; nothing is read where none are asked for. */
-export function citationsIn(source: ReportSource): readonly Citation[] {
-  const { keywords } = builtHistory(source).history
-  return keywords.some(({ kind }) => kind === 'reference') ? reportPageData(source).citations : []
+  return { serps, citations, texts: texts.strings, links: links.strings, sites: sites.strings }
 }
 
 /** Each keyword with its days that are known. */
