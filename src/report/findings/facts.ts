@@ -25,7 +25,9 @@ export interface Facts {
   readonly own: readonly KeywordStatus[]
   /** The compared day of most keywords of the target; null if none is compared. */
   readonly span: Span | null
-  /** The figures of a target day by day: since the compared day, and the last weeks at least. */
+  /** Place of the first day of daily figures: they are of the days since the compared one, and of the last weeks at least. */
+  readonly firstDay: number
+  /** The figures of a target day by day. */
   readonly daily: (target: number) => readonly DailyFigures[]
 }
 
@@ -58,6 +60,7 @@ export function factsOf(history: RankHistory, { target, compare, measure, ...kno
     statuses,
     own,
     span,
+    firstDay,
     daily: (one) => {
       const days = found.get(one) ?? daily(ofPart, one, measure, firstDay)
       found.set(one, days)

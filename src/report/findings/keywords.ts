@@ -58,9 +58,10 @@ function tagsOf(facts: Facts): readonly Tag[] {
   )
 }
 
-function usualOfTag({ history, target, measure, metric }: Facts, { statuses }: Tag): number | null {
+function usualOfTag(facts: Facts, { statuses }: Tag): number | null {
+  const { history, target, measure, metric, firstDay } = facts
   const series = statuses.map((status) => status.series)
-  return usualOf(daily({ ...history, series }, target, measure), (day) => leadOn(day, metric))
+  return usualOf(daily({ ...history, series }, target, measure, firstDay), (day) => leadOn(day, metric))
 }
 
 /**
