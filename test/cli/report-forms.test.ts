@@ -35,7 +35,7 @@ describe('a form', () => {
   test('for the terminal has sentences, figures, what to do next, then the table with trends', async () => {
     const [sentences, figures, tags, next, table, footer] = (await said()).split('\n\n')
     expect(sentences).toMatch(/^acme\.com:\n“desk” is at rank 13, unchanged in 2 days\.\n/)
-    expect(next).toMatch(/^What to do next:\n- desk: /)
+    expect(next).toMatch(/^What to do next:\nacme\.com:\n- desk: /)
     expect(figures).toMatch(/^target +ranked +visibility +share of voice +average position +clicks a month$/m)
     expect(tags).toMatch(
       /^By tag for acme\.com:\ntag +keywords +visibility +share of voice +average +clicks a month +top 10\n/,

@@ -80,14 +80,15 @@ const mostSteps = 3
 
 /** What to do next, in short. */
 function nextSteps(all: readonly Conclusions[], { width }: TextLook): string {
-  const lines = all.flatMap(({ actions }) =>
-    actions.slice(0, mostSteps).map((action) => {
+  const lines = all.flatMap(({ target, actions }) => [
+    ...(all.length > 1 && actions.length > 0 ? [`${sanitize(target?.label ?? '')}:`] : []),
+    ...actions.slice(0, mostSteps).map((action) => {
       const { query, params } = action.status.keyword
       const name = [sanitize(query), sanitize(localeText(params))].filter((part) => part !== '').join(', ')
       const clicks = action.clicks === null ? '' : ` ${say.nextActions.stake(action.clicks)}`
       return `- ${name}: ${reasonsOf(action, say, sanitize)}${clicks}`
     }),
-  )
+  ])
   if (lines.length === 0) return ''
   return `\n${[`${say.nextActions.title}:`, ...lines].flatMap((line) => wrap(line, width)).join('\n')}\n`
 }
