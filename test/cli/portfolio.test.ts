@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startSandbox } from '../../src/sandbox/server.ts'
@@ -154,10 +154,12 @@ const meaningless = [
   [['--all', '--period', '3x'], /--period cannot be '3x'/],
   [['--all', '--out', 'acme.yaml/'], /acme\.yaml/],
   [['acme', 'nobody'], /There is no job 'nobody'/],
+  [['--all', '--tag', 'x', '--out', 'nothing/'], /--tag has no meaning/],
 ] as const
 testTable(meaningless)('report %j is refused with one sentence', async (flags, sentence) => {
   const { code, stdout, stderr } = await place.call(['report', ...flags])
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toMatch(sentence)
   expect(stderr.trim().split('\n')).toHaveLength(1)
+  expect(existsSync(join(place.folder, 'nothing'))).toBe(false)
 })

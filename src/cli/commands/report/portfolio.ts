@@ -37,7 +37,7 @@ export async function portfolio(
   flags: ReportOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const { format, out } = chosenOutput(flags)
+  const { format, out, folder } = chosenOutput(flags)
   refuseMeaningless(flags, format)
   rejectInputAsOutput(out, [...(named ?? []), flags.ctr])
   const request = {
@@ -68,6 +68,7 @@ export async function portfolio(
     const { backfillAndNotify } = await import('../../../app/backfill.ts')
     if (settings !== null) await backfillAndNotify(store, settings, null, (line) => note(terminal, line))
   }
+  if (folder !== null) makeFolder(folder)
   const write = format === 'html' ? reportWriter(jobs, out as string) : null
   const rows: PortfolioRow[] = []
   for await (const row of portfolioRows(store, jobs, { ...request, status, write })) {
@@ -84,22 +85,22 @@ interface Output {
   readonly format: Format
   /** The file to write; stdout where there is none. */
   readonly out: string | undefined
+  /** The folder that was named for it, which is made where it is missing. */
+  readonly folder: string | null
 }
 
 /** The format, and the file: a folder gets a page with the name that web servers show first. */
 function chosenOutput(flags: ReportOptions): Output {
   const { out } = flags
   const isPlain = flags.format === undefined && flags.json !== true
-  if (out !== undefined && isFolder(out) && (isPlain || flags.format === 'html')) {
-    makeFolder(out)
-    return { format: 'html', out: join(out, 'index.html') }
-  }
+  if (out !== undefined && isFolder(out) && (isPlain || flags.format === 'html'))
+    return { format: 'html', out: join(out, 'index.html'), folder: out }
   const format = chosenFormat(flags, formats)
   if (format === 'html' && out === undefined)
     throw new UsageError(
       'The page of several jobs has the report of each beside it. Name a file or a folder with --out',
     )
-  return { format, out }
+  return { format, out, folder: null }
 }
 
 function makeFolder(path: string): void {
@@ -169,7 +170,7 @@ interface Content {
 
 async function writeRows(
   { rows, status, now }: Content,
-  { format, out, raw }: Output & { readonly raw: boolean },
+  { format, out, raw }: Omit<Output, 'folder'> & { readonly raw: boolean },
   terminal: Terminal,
 ): Promise<void> {
   const ofAll = status.problems.filter(({ job }) => job === null)
