@@ -130,12 +130,12 @@ export function logFormat(flag: string | undefined): LogFormat {
 
 /** Where a browser that prints may be. */
 export function browserPlaces(): BrowserPlaces {
-  const { PATH, Path = PATH, ProgramFiles, LOCALAPPDATA } = process.env
+  const { PATH = '', ProgramFiles, LOCALAPPDATA } = process.env
   const programs = [ProgramFiles, process.env['ProgramFiles(x86)'], LOCALAPPDATA]
   return {
     named: setting('CHROME_PATH') ?? null,
     platform: process.platform,
-    path: (Path ?? '').split(delimiter).filter((folder) => folder !== ''),
+    path: PATH.split(delimiter).filter((folder) => folder !== ''),
     programs: programs.filter((folder) => folder !== undefined),
     home: homedir(),
     environment: commandEnvironment(),

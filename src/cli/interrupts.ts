@@ -1,5 +1,5 @@
 import { type StopSignal, stopSignal } from '../collect/stop.ts'
-import { exitCodes } from '../model/run.ts'
+import { exitCodes, signalCodes } from '../model/run.ts'
 import type { Terminal } from '../output/terminal.ts'
 
 /** A stop that the signals of the terminal and of the system ask for. */
@@ -9,26 +9,24 @@ export interface Interrupts {
   readonly exitCode: () => number
 }
 
-const codes = { SIGINT: exitCodes.interrupted, SIGTERM: 143, SIGHUP: 143 } as const
-
 /** The first Ctrl-C (or SIGTERM, SIGHUP) stops cleanly; the second ends the process at once. */
 export function listenForInterrupts(terminal: Terminal): Interrupts & Disposable {
   const stop = stopSignal()
   let code: number | null = null
   const onSignal = (signal: NodeJS.Signals): void => {
     if (code !== null) process.exit(code)
-    code = codes[signal as keyof typeof codes]
+    code = signalCodes[signal as keyof typeof signalCodes]
     terminal.log(
       'Stopping: calls that were already sent are awaited and stored. A second Ctrl-C (or signal) ends at once; it then stays unknown whether these calls were billed.',
     )
     stop.request({ reason: 'interrupted', message: 'Interrupted.' })
   }
-  for (const signal of Object.keys(codes)) process.on(signal, onSignal)
+  for (const signal of Object.keys(signalCodes)) process.on(signal, onSignal)
   return {
     stop,
     exitCode: () => code ?? exitCodes.interrupted,
     [Symbol.dispose]: () => {
-      for (const signal of Object.keys(codes)) process.off(signal, onSignal)
+      for (const signal of Object.keys(signalCodes)) process.off(signal, onSignal)
     },
   }
 }

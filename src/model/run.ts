@@ -173,6 +173,9 @@ export const exitCodes = {
   crashed: 1,
 } as const satisfies Record<FinishReason, number>
 
+/** Exit codes of what a signal stopped. */
+export const signalCodes = { SIGINT: exitCodes.interrupted, SIGTERM: 143, SIGHUP: 143 } as const
+
 /** For several runs of one command: the first of these reasons decides the exit code. */
 const worst: readonly FinishReason[] = [
   'crashed',

@@ -18,7 +18,7 @@ export interface MailPicture {
   readonly bytes: Uint8Array
 }
 
-/** A domain that is nobody's, see RFC 2606. */
+/** RFC 2606 keeps it free: no mail comes from there. */
 const domain = 'rankline.invalid'
 
 /**

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { RanklineError, UsageError } from '../../model/errors.ts'
+import { signalCodes } from '../../model/run.ts'
 import { sanitizeLine } from '../terminal.ts'
 import { type BrowserPlaces, findBrowser } from './find.ts'
 
@@ -14,7 +15,10 @@ const patienceMs = 180_000
 /** The PDF that a browser prints of an HTML document. The document needs no script and loads nothing. */
 export async function printPdf(document: string, places: BrowserPlaces): Promise<Uint8Array> {
   const browser = findBrowser(places)
-  const folder = await mkdtemp(join(folderFor(browser, places), 'rankline-pdf-'))
+  const above = folderFor(browser, places)
+  // A browser that never ran has no folder yet.
+  await mkdir(above, { recursive: true })
+  const folder = await mkdtemp(join(above, 'rankline-pdf-'))
   const [page, pdf] = [join(folder, 'page.html'), join(folder, 'report.pdf')]
   try {
     await writeFile(page, document)
@@ -57,8 +61,6 @@ function folderFor(browser: string, { home }: BrowserPlaces): string {
   return browser.startsWith('/snap/') ? join(home, 'snap/chromium/common') : tmpdir()
 }
 
-const stopCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 143 } as const
-
 /** Waits until the browser ends, and returns what it said. It is killed when time is up, or on a signal to this process. */
 async function runBrowser(
   browser: string,
@@ -78,12 +80,12 @@ async function runBrowser(
     kill(child, detached)
   }
   const onSignal = (signal: NodeJS.Signals): void =>
-    end(new RanklineError('Stopped while printing', stopCodes[signal as keyof typeof stopCodes]))
+    end(new RanklineError('Stopped while printing', signalCodes[signal as keyof typeof signalCodes]))
   const timer = setTimeout(
     () => end(notPrinted(browser, `not done after ${patienceMs / 1000} s`)),
     patienceMs,
   )
-  for (const signal of Object.keys(stopCodes)) process.on(signal, onSignal)
+  for (const signal of Object.keys(signalCodes)) process.on(signal, onSignal)
   try {
     const [code] = await once(child, 'close').catch((cause) => {
       throw notPrinted(browser, cause.message, cause)
@@ -93,7 +95,7 @@ async function runBrowser(
     return said
   } finally {
     clearTimeout(timer)
-    for (const signal of Object.keys(stopCodes)) process.off(signal, onSignal)
+    for (const signal of Object.keys(signalCodes)) process.off(signal, onSignal)
   }
 }
 
