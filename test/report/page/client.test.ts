@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { count } from '../../../src/model/text.ts'
 import { addDays } from '../../../src/model/time.ts'
 import { valueRank } from '../../../src/report/cells.ts'
 import { compare, groupOf } from '../../../src/report/history/movement.ts'
@@ -8,14 +9,7 @@ import { timeAxis } from '../../../src/report/page/client/chart/frame.ts'
 import { pathOf } from '../../../src/report/page/client/chart/line-chart.ts'
 import { scaleFromZero, scaleOfRanks } from '../../../src/report/page/client/chart/scale.ts'
 import { filterLabels, filtersIn, hashOf, noFilters } from '../../../src/report/page/client/filters.ts'
-import {
-  count,
-  decimal,
-  longDay,
-  percent,
-  shortDay,
-  shortLink,
-} from '../../../src/report/page/client/format.ts'
+import { decimal, longDay, percent, shortDay, shortLink } from '../../../src/report/page/client/format.ts'
 import { sorted } from '../../../src/report/page/client/table/simple-table.ts'
 import { disambiguate, rankText } from '../../../src/report/page/client/text.ts'
 import { countedView, type View, viewOf } from '../../../src/report/page/client/view.ts'

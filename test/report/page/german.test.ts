@@ -24,11 +24,16 @@ function valuesIn(value: unknown): readonly string[] {
   ])
 }
 
-/** Every text of the page, seen and spoken, with the dialog of a keyword open. */
-async function textsOf(data: PageData): Promise<ReadonlySet<string>> {
+/** Every text of the page, seen and spoken, with the dialog of a keyword open; and which figures changed, in their order. */
+async function contentOf(
+  data: PageData,
+): Promise<{ readonly texts: ReadonlySet<string>; readonly changes: readonly string[] }> {
   await using opened = await openPage(browser, data)
   await opened.page.click('#keywords .row-button')
   await opened.page.waitForSelector('dialog[open] .chart')
+  const changes = await opened.page.$$eval('.card .change', (marks) =>
+    marks.map(({ className }) => className),
+  )
   const texts = await opened.page.evaluate(() => {
     const report = document.querySelector('#report') as HTMLElement
     const found: string[] = []
@@ -39,18 +44,25 @@ async function textsOf(data: PageData): Promise<ReadonlySet<string>> {
       for (const name of names) found.push(element.getAttribute(name) ?? '')
     return found
   })
-  return new Set(texts)
+  return { texts: new Set(texts), changes }
 }
 
 test.skipIf(chromium === undefined)(
-  chromium === undefined ? whyNoChromium : 'a German page has no English words but those of its data',
+  chromium === undefined
+    ? whyNoChromium
+    : 'a German page has no English words but those of its data, and the same changes as an English one',
   async () => {
     const english = samplePage({ keywords: 40, days: 40 })
     const german: PageData = {
       ...english,
       presentation: { ...english.presentation, language: 'de' },
     }
-    const [inEnglish, inGerman] = [await textsOf(english), await textsOf(german)]
+    const [{ texts: inEnglish, changes }, { texts: inGerman, changes: germanChanges }] = [
+      await contentOf(english),
+      await contentOf(german),
+    ]
+    expect(germanChanges).toEqual(changes)
+    expect(changes).toContain('change down')
     const data = valuesIn(english).join('\n')
     const isData = (text: string): boolean =>
       data.includes(text) || text.split(/[·,:=-]|\s{2,}/).every((part) => data.includes(part.trim()))

@@ -1,6 +1,5 @@
 import { say } from './language.ts'
 
-export { count } from '../../../model/text.ts'
 export { capitalised, pathOf, readable, shortLink } from '../../cells.ts'
 
 /** `1,234`. */

@@ -39,11 +39,11 @@ export function deltaMark(
 ): HTMLElement | null {
   if (delta === null) return null
   const { unit } = metrics[name]
-  const size = Math.abs(delta)
+  const size = Math.abs(delta) * (unit === 'share' ? 100 : 1)
   const isWhole = unit === 'keywords' || unit === 'clicks a month'
-  const text =
-    unit === 'share' ? say.ranks.points(decimal(size * 100)) : isWhole ? number(size) : decimal(size)
-  if (Number.parseFloat(text) === 0)
+  const digits = isWhole ? number(size) : decimal(size)
+  const text = unit === 'share' ? say.ranks.points(digits) : digits
+  if (Math.round(size * (isWhole ? 1 : 10)) === 0)
     return html('span', 'change still', ariaHidden('='), srOnly(say.ranks.unchanged))
   const isBetter = delta > 0 === (better === 'higher')
   return isBetter
@@ -151,6 +151,11 @@ export function rankMark(value: DayValue): HTMLElement {
 /** The name of a tag; an empty tag stands for having none. */
 export function tagName(tag: string): string {
   return tag === '' ? say.scorecards.noTag : tag
+}
+
+/** Keeps the direction of a name from turning the sentence around it. */
+export function isolated(name: string): string {
+  return `\u2068${name}\u2069`
 }
 
 export function localeOf({ params }: Keyword): string {

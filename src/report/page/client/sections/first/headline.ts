@@ -8,11 +8,9 @@ import { button, html } from '../../dom.ts'
 import type { Filters } from '../../filters.ts'
 import { sectionLink } from '../../header.ts'
 import { say } from '../../language.ts'
+import { isolated } from '../../text.ts'
 import type { View } from '../../view.ts'
 import type { OpenKeyword } from '../keywords.ts'
-
-/** Keeps the direction of a name from turning the sentence around it. */
-const isolated = (name: string): string => `\u2068${name}\u2069`
 
 /** What a sentence or a row can open. */
 export interface Opening {

@@ -6,12 +6,10 @@ import { button, html, linkTo, twoLines } from '../../dom.ts'
 import { number, pathOf } from '../../format.ts'
 import { say } from '../../language.ts'
 import { type Column, figures, simpleTable } from '../../table/simple-table.ts'
-import { disambiguate } from '../../text.ts'
+import { disambiguate, isolated } from '../../text.ts'
 import type { View } from '../../view.ts'
 import type { OpenKeyword } from '../keywords.ts'
 import { empty, noValue, panel } from '../section.ts'
-
-const isolated = (name: string): string => `\u2068${name}\u2069`
 
 /**
  * What to do next, the most clicks at stake first; null for a target that is not one's own.
