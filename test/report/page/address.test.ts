@@ -171,6 +171,26 @@ describe.skipIf(chromium === undefined)(title, () => {
     expect(await hash()).toBe('#period=2026-11-10..2026-11-18&compare=2026-11-03')
   })
 
+  test('Back takes a typed day away for good', async () => {
+    await afresh()
+    await page.select('#choose-period', 'free')
+    await type('#choose-from', '11102026')
+    await back()
+    await page.waitForFunction(() => document.activeElement?.id !== 'choose-from')
+    expect(await hash()).toBe('')
+  })
+
+  test('where filters select nothing the page still says what is compared, and keeps the focus', async () => {
+    await afresh()
+    await page.focus('#overview .term')
+    await page.evaluate(() => {
+      location.hash = 'text=no+such+keyword'
+    })
+    await page.waitForSelector('#overview .empty')
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('overview-title')
+    expect(await text('.days')).toContain('compared with 13 November 2026')
+  })
+
   async function type(field: string, digits: string): Promise<void> {
     await page.focus(field)
     await page.$eval(field, (one) => (one as HTMLInputElement).select())

@@ -1,3 +1,4 @@
+import { baselineOrder } from '../../history/keyword-status.ts'
 import { comparedDays } from '../../summary.ts'
 import { comparisonInWords, daysInWords } from '../../words/period-text.ts'
 import type { PageData } from '../data.ts'
@@ -83,6 +84,11 @@ export function sectionLink(id: SectionId, text: string, go: () => void, classNa
 /** Goes to a section, with the focus on its heading. */
 export function goTo(id: SectionId, behavior: ScrollBehavior = 'auto'): void {
   document.getElementById(id)?.scrollIntoView({ behavior })
+  focusOn(id)
+}
+
+/** Puts the focus on the heading of a section, wherever the page is scrolled to. */
+export function focusOn(id: SectionId): void {
   document.getElementById(`${id}-title`)?.focus({ preventScroll: true })
 }
 
@@ -94,9 +100,12 @@ function periodText({ history, period }: View): string {
   return last < period.until ? `${days} (${say.header.lastChecked(say.longDay(last))})` : days
 }
 
-/** What is compared with, in words. */
+/** What is compared with, in words. Without any keyword it is the day that keywords would be compared with. */
 export function comparedText({ history, statuses, asked }: View): string {
-  return comparisonInWords(say, asked, comparedDays(history, statuses))
+  const usual = baselineOrder(history.days, asked).slice(0, 1)
+  const days =
+    statuses.length > 0 ? comparedDays(history, statuses) : usual.map((day) => history.days[day] as string)
+  return comparisonInWords(say, asked, days)
 }
 
 type Theme = 'light' | 'dark'

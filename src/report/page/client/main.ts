@@ -9,7 +9,7 @@ import { navigation } from './controls/navigation.ts'
 import { viewTabs } from './controls/saved-views.ts'
 import { drawInSteps, html } from './dom.ts'
 import { type Filters, hashOf } from './filters.ts'
-import { comparedText, goTo, header, sectionLink } from './header.ts'
+import { comparedText, focusOn, goTo, header, sectionLink } from './header.ts'
 import { keywordDialog } from './keyword/dialog.ts'
 import { say, speak } from './language.ts'
 import { answers } from './sections/answers.ts'
@@ -52,7 +52,9 @@ function draw(data: PageData, root: HTMLElement): void {
   const main = html('main', { id: 'content' })
   root.replaceChildren(
     sectionLink('overview', say.header.skipToFigures, () => goTo('overview'), 'skip'),
-    sectionLink('keywords', say.header.skipToKeywords, goToFirstKeyword, 'skip'),
+    data.history.targets.length === 0
+      ? ''
+      : sectionLink('keywords', say.header.skipToKeywords, goToFirstKeyword, 'skip'),
     head.element,
     ...(presentation.comment === null ? [] : [comment(presentation.comment)]),
     tabs?.element ?? '',
@@ -116,9 +118,12 @@ function draw(data: PageData, root: HTMLElement): void {
       showFound()
       showMovement()
     } else {
+      const isWithin = main.contains(document.activeElement)
       view = viewOf(data, filters)
       showFound()
       drawParts(view)
+      // What had the focus is drawn anew.
+      if (isWithin) focusOn('overview')
     }
   }
 

@@ -8,10 +8,15 @@ const typingPause = 900
  */
 export function onDay(input: HTMLInputElement, react: (day: string) => void): void {
   let isTyped = false
+  // A field that is hidden loses the focus, too, with a day that the reader did not enter.
+  let isEdited = false
   let pause: ReturnType<typeof setTimeout> | undefined
   let taken = ''
   input.addEventListener('focus', () => {
     taken = input.value
+  })
+  input.addEventListener('input', () => {
+    isEdited = true
   })
   input.addEventListener('keydown', ({ key }) => {
     isTyped = true
@@ -26,7 +31,9 @@ export function onDay(input: HTMLInputElement, react: (day: string) => void): vo
     else take()
   })
   input.addEventListener('blur', () => {
+    if (!isEdited) return
     take()
+    isEdited = false
     if (input.value === '' || !input.validity.valid) setDay(input, taken)
   })
 
@@ -35,6 +42,7 @@ export function onDay(input: HTMLInputElement, react: (day: string) => void): vo
     const { value, validity } = input
     if (value === '' || !validity.valid || value === taken) return
     taken = value
+    isEdited = false
     react(value)
   }
 }
