@@ -1,5 +1,6 @@
 import { valueOn } from '../history/keyword-status.ts'
-import type { DayValue, RankHistory, RankSeries } from '../history/rank-history.ts'
+import { hasClicks } from '../history/parts.ts'
+import type { DayValue, Keyword, RankHistory, RankSeries } from '../history/rank-history.ts'
 import { type CtrCurve, rateOf } from './figure.ts'
 import { weightsOf } from './serps.ts'
 
@@ -15,7 +16,7 @@ export interface Overtake {
   /** Of the target, then of the other: on the day before, and on the first day of the new order. */
   readonly from: readonly [DayValue, DayValue]
   readonly to: readonly [DayValue, DayValue]
-  /** Clicks a month between the two ranks on the last day; without volumes, the click-through rate between them. */
+  /** Clicks a month between the two ranks on the last day; without volumes, the click-through rate between them. 0 for AI references. */
   readonly clicks: number
 }
 
@@ -46,6 +47,7 @@ export function overtakes(
     const change = mine === undefined || isOneOwner ? null : lastingChange(mine, theirs, since)
     if (mine === undefined || change === null) return []
     const { before, day, last, order } = change
+    const isClicked = hasClicks((history.keywords[theirs.keyword] as Keyword).kind)
     const on = (one: number) => [valueOn(mine, one), valueOn(theirs, one)] as [DayValue, DayValue]
     const [rate, otherRate] = on(last).map(({ rank }) => rateOf(curve, rank)) as [number, number]
     return {
@@ -56,7 +58,7 @@ export function overtakes(
       before,
       from: on(before),
       to: on(day),
-      clicks: (weights.of(theirs.keyword) ?? 0) * Math.abs(rate - otherRate),
+      clicks: isClicked ? (weights.of(theirs.keyword) ?? 0) * Math.abs(rate - otherRate) : 0,
     }
   })
   return found.toSorted((a, b) => b.clicks - a.clicks || b.day - a.day || a.keyword - b.keyword)

@@ -132,3 +132,12 @@ function slowly(history: RankHistory, keyword: number) {
     },
   ]
 }
+
+test('nothing says how often AI references are clicked', () => {
+  const asked = { operation: 'alpha.ai', kind: 'reference', volume: 1000 } as const
+  const history = aHistory([
+    { ...asked, cells: [1, 3] },
+    { ...asked, cells: [2, 1], of: 'rival.com' },
+  ])
+  expect(of(history).map(({ ahead, clicks }) => [ahead, clicks])).toEqual([['other', 0]])
+})
