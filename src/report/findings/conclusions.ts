@@ -1,5 +1,6 @@
 import { keywordStatuses } from '../history/keyword-status.ts'
 import type { ComparisonDay } from '../history/movement.ts'
+import { historyOfParts, partsOf } from '../history/parts.ts'
 import type { RankHistory, TrackedTarget } from '../history/rank-history.ts'
 import type { MetricOptions } from '../metrics/figure.ts'
 import type { Citation } from '../page/data.ts'
@@ -28,10 +29,16 @@ interface Given {
 export function conclusions(history: RankHistory, given: Given): readonly Conclusions[] {
   if (history.days.length === 0) return []
   const own = history.targets.flatMap((target, place) => (target.own ? [place] : []))
-  const statuses = keywordStatuses(history, given.compare)
-  const answers = statuses.filter(({ keyword }) => keyword.kind === 'reference')
+  const parts = partsOf(history, given.measure.kind)
+  const first = historyOfParts(history, parts.slice(0, 1))
+  const statuses = keywordStatuses(first, given.compare)
+  const ofAnswers = historyOfParts(
+    history,
+    parts.filter(({ kind }) => kind === 'reference'),
+  )
+  const answers = keywordStatuses(ofAnswers, given.compare)
   return (own.length === 0 ? [0] : own).map((target) => {
-    const facts = factsOf(history, { ...given, target })
+    const facts = factsOf(first, { ...given, target, statuses })
     const ofTarget = answers.filter(({ series }) => series.target === target)
     return {
       target: history.targets[target],
