@@ -35,7 +35,7 @@ export const reportSchema = strict({
   logo: words.optional().describe('PNG or SVG file, relative to the job file'),
   accent: scalar({ read: colour, json: { type: 'string' } })
     .optional()
-    .describe('Colour of headings and buttons, for instance "#0a5"'),
+    .describe('Colour of links, selected rows and the line at the top, for instance "#0a5"'),
   footer: words.optional().describe('Last line of the report'),
   period: scalar({ read: period, json: { type: 'string' } })
     .optional()

@@ -69,6 +69,9 @@ alerts:                          # sent to the channels of rankline.yaml, once w
   - { when: drop, by: 5, confirm: 2 }
   - { when: run-failed }
 
+# How a report looks that you send: rankline report ${jobOfFile} --for client --out ${jobOfFile}.html
+# report: { title: Our ranks, client: Acme Inc., agency: North, accent: "#0b6b5c", language: en }
+
 queries:
   - file: keywords.csv           # a row for each query: its tags, its searches per month
   - { query: buy standing desk, tags: [money], priority: 10, volume: 1300 }
@@ -138,6 +141,7 @@ function readme(answers: Answers): string {
 - \`rankline.yaml\`: what all jobs of this folder share. \`.env\`: address and key of the service, never committed.
 - Without an account: \`${sandboxCommand(answers)}\` in another terminal answers in the place of the service.
 - \`rankline plan ${jobFile}\`: what a run would cost. \`rankline run ${jobFile}\`: collects. \`rankline report ${jobOfFile}\`: the ranks.
+- \`rankline report ${jobOfFile} --out ${jobOfFile}.html\`: a page to look at; also \`.pdf\`, \`.eml\` and \`.xlsx\`. \`report:\` in the job says how it looks.
 - With an account: write its address and key into \`.env\`, delete \`data/\` (made-up results), and run \`rankline doctor\`.
 - Every day by itself: \`rankline schedule\` stays up; \`rankline schedule --print systemd\` or \`crontab\` sets it up for good.
 - How all jobs are: \`rankline status\`.

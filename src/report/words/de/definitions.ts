@@ -12,7 +12,7 @@ export const runs: Words['runs'] = {
     done: 'Erledigt',
     failed: 'Fehler',
     credits: 'Credits',
-    ambiguous: 'Möglicherweise berechnet',
+    ambiguous: 'Evtl. berechnet',
   },
   run: (run) => `Lauf ${run}`,
   running: 'läuft',
