@@ -40,7 +40,7 @@ export function lowestTag(facts: Facts): readonly Finding[] {
     ({ lead, statuses }) => lead.value !== null && statuses.length >= leastKeywords,
   )
   const [lowest, next] = tags.toSorted((a, b) => (a.lead.value ?? 0) - (b.lead.value ?? 0))
-  if (lowest === undefined || next === undefined) return []
+  if (lowest === undefined || next === undefined || lowest.lead.value === next.lead.value) return []
   return [{ kind: 'lowest tag', tag: lowest.name, value: lowest.lead.value ?? 0 }]
 }
 

@@ -6,7 +6,7 @@ import { distribution, top } from '../metrics/distribution.ts'
 import { type Coverage, coverageOf } from '../metrics/figure.ts'
 import { type Facts, leadOf, leadOn, spanOf, targetOf, usualOf } from './facts.ts'
 import type { Finding, NoTrend, Trend } from './finding.ts'
-import { isNews, rankFloors, shareFloors } from './spread.ts'
+import { clicksFloors, isNews, rankFloors, shareFloors } from './spread.ts'
 
 /** Changes of fewer keywords are those of single keywords, and are told as such. */
 export const leastKeywords = 5
@@ -210,7 +210,6 @@ export function clicksFinding(facts: Facts): readonly (Finding & { readonly kind
     figures.clicks.value === null || coverage.observed === 0 ? null : figures.clicks.value / coverage.observed
   const common = facts.own.filter(isKnownOnBothDays).length
   const usual = () => usualOf(facts.daily(facts.target), share)
-  const isMore = (change: number) =>
-    isNews(change / common, usual(), { shown: 1 / common, unknown: value / common / 10 })
+  const isMore = (change: number) => isNews(change / common, usual(), clicksFloors(value, common))
   return [{ kind: 'clicks', clicks: value, trend: trendOf(facts, { delta, common, isNews: isMore }) }]
 }

@@ -20,6 +20,10 @@ export interface Floors {
 export const shareFloors: Floors = { shown: 0.001, unknown: 0.01 }
 /** Of average positions: 0.1 ranks are shown. */
 export const rankFloors: Floors = { shown: 0.1, unknown: 0.5 }
+/** Of clicks of one keyword, where so many keywords have so many clicks: one click in all is shown. */
+export function clicksFloors(clicks: number, keywords: number): Floors {
+  return { shown: 1 / keywords, unknown: clicks / keywords / 10 }
+}
 
 /**
  * The usual change of a figure from one checked day to the next: the median size of the last changes. The median, because a day on which

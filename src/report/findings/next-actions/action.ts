@@ -3,7 +3,14 @@ import type { KeywordStatus } from '../../history/keyword-status.ts'
 /** Why something should be done about a keyword. */
 export type Reason =
   | { readonly kind: 'fell out'; readonly top: 3 | 10; readonly from: number; readonly to: number | null }
-  | { readonly kind: 'within reach'; readonly rank: number }
+  | {
+      readonly kind: 'within reach'
+      readonly rank: number
+      /** On the compared day; null if it was not found, or is not compared. */
+      readonly before: number | null
+      /** Clicks a month that the third rank would bring more. */
+      readonly clicks: number
+    }
   | { readonly kind: 'other page'; readonly page: string; readonly intended: string }
   | { readonly kind: 'pages in turn'; readonly pages: readonly [string, string]; readonly swaps: number }
   | {

@@ -81,7 +81,7 @@ function rulesOf(facts: Facts, clicked: readonly KeywordStatus[]): readonly Rule
   const { curve } = facts.measure
   return [
     (status) => fellOut(status, curve),
-    ({ current, keyword }) => withinReach(current.rank, keyword.volume, curve),
+    (status) => withinReach(status, curve),
     (status, landing) => otherPage(status, landing, curve),
     pagesInTurn(facts, curve),
     passed(facts, clicked, curve),
@@ -95,11 +95,17 @@ function fellOut(status: KeywordStatus, curve: CtrCurve): readonly Weighed[] {
   return [{ reason: { kind: 'fell out', top, from, to }, rate: rateOf(curve, from) - rateOf(curve, to) }]
 }
 
-function withinReach(rank: number | null, volume: number | null, curve: CtrCurve): readonly Weighed[] {
+function withinReach(status: KeywordStatus, curve: CtrCurve): readonly Weighed[] {
+  const {
+    current: { rank },
+    keyword: { volume },
+  } = status
   if (rank === null || volume === null || rank < reach.from || rank > reach.to) return []
   const rate = rateOf(curve, reach.goal) - rateOf(curve, rank)
   // A curve of one's own may fall in another way.
-  return rate * volume < 1 ? [] : [{ reason: { kind: 'within reach', rank }, rate }]
+  const clicks = rate * volume
+  const before = isKnownOnBothDays(status) ? status.baseline.value.rank : null
+  return clicks < 1 ? [] : [{ reason: { kind: 'within reach', rank, before, clicks }, rate }]
 }
 
 function otherPage(

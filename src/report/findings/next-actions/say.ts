@@ -27,7 +27,7 @@ function sentence(reason: Reason, named: Named, say: Words['nextActions']): stri
     case 'fell out':
       return say.fellOut(reason.top, reason.from, reason.to)
     case 'within reach':
-      return say.withinReach(reason.rank)
+      return say.withinReach(reason.rank, reason.before, reason.clicks)
     case 'other page':
       return say.otherPage(...pagesOf(reason.page, reason.intended, named))
     case 'pages in turn':

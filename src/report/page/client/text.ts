@@ -51,6 +51,15 @@ export function deltaMark(
     : mark('down', `▼ ${text}`, say.ranks.worse(text))
 }
 
+/** A change without colour, because the figure usually swings as much. */
+export function usualMark(change: HTMLElement | null): HTMLElement | null {
+  if (change === null || change.classList.contains('still')) return change
+  change.classList.add('usual')
+  change.title = say.ranks.usual
+  change.append(srOnly(`, ${say.ranks.usual}`))
+  return change
+}
+
 export function metricLabel(name: MetricName): string {
   return capitalised(say.metric(name, {}).label)
 }
@@ -126,7 +135,21 @@ export function changeMark(change: Change, depth: number | null = null): HTMLEle
   if (group === 'same') return mark('still', '=', unchanged)
   if (group === 'unranked') return mark('still', '–', text)
   if (group === 'unknown') return mark('still', '?', changeNotKnown)
-  return mark(group === 'entered' ? 'up word' : group === 'left' ? 'down word' : 'still word', text)
+  return mark(wordClass(group), text)
+}
+
+/** A movement in one word at most; its whole words are for the pointer, and are spoken. */
+export function shortStatusChange(status: KeywordStatus): HTMLElement {
+  const group = groupOf(status.change)
+  if (!['entered', 'left', 'new'].includes(group)) return statusChange(status)
+  const whole = movementLabel(group, commonDepth([status]))
+  const short = mark(wordClass(group), say.ranks.shortGroup(group), whole)
+  short.title = whole
+  return short
+}
+
+function wordClass(group: MovementGroup): string {
+  return group === 'entered' ? 'up word' : group === 'left' ? 'down word' : 'still word'
 }
 
 function mark(className: string, text: string, spoken = text): HTMLElement {

@@ -142,7 +142,7 @@ export const nextActions: Words['nextActions'] = {
   none: 'Nichts fällt auf: Kein Suchbegriff ist gefallen, keiner ist in Reichweite der Top 3.',
   keyword: 'Suchbegriff',
   reason: 'Grund',
-  clicks: 'Klicks im Monat',
+  clicks: 'Klicks im Monat, um die es geht',
   page: 'Seite',
   stake: (clicks) => `(${counts.clicks(Math.round(clicks))} im Monat)`,
   why: 'Warum',
@@ -153,7 +153,15 @@ export const nextActions: Words['nextActions'] = {
     to === null
       ? `Aus den Top ${top} gefallen: vorher auf Platz ${from}, jetzt nicht mehr gefunden.`
       : `Aus den Top ${top} gefallen: von Platz ${from} auf ${to}.`,
-  withinReach: (rank) => `Auf Platz ${rank}: Die Top 3 sind in Reichweite.`,
+  withinReach: (rank, before, clicks) =>
+    [
+      before === null
+        ? `Platz ${rank}.`
+        : before === rank
+          ? `Platz ${rank}, wie zuvor.`
+          : `Platz ${rank}, zuvor ${before}.`,
+      `Die Top 3 brächten etwa ${counts.clicks(threeDigits(clicks))} mehr im Monat.`,
+    ].join(' '),
   otherPage: (page, intended) => `Statt ${intended} ist ${page} platziert.`,
   pagesInTurn: (one, other, swaps) =>
     `Zwei Ihrer Seiten wechseln sich ab (${number(swaps)} Wechsel): ${one} und ${other}.`,

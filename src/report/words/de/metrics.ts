@@ -18,6 +18,8 @@ const groups: Readonly<Record<MovementGroup, (depth: number | null) => string>> 
   unknown: () => 'nicht bekannt',
 }
 
+const shortGroups: Partial<Record<MovementGroup, string>> = { entered: 'neu', left: 'raus', new: 'erste' }
+
 export const ranks: Words['ranks'] = {
   rank: (rank) => `Position ${number(rank)}`,
   notInTop: (depth) => `nicht in den Top ${number(depth)}`,
@@ -27,8 +29,10 @@ export const ranks: Words['ranks'] = {
   up: (places) => `um ${number(places)} gestiegen`,
   down: (places) => `um ${number(places)} gefallen`,
   unchanged: 'unverändert',
+  usual: 'nicht mehr als die übliche Schwankung',
   changeNotKnown: 'Veränderung nicht bekannt',
   group: (group, depth) => groups[group](depth),
+  shortGroup: (group) => shortGroups[group] ?? groups[group](null),
   better: (size) => `um ${size} besser`,
   worse: (size) => `um ${size} schlechter`,
   points: (size) => `${size} Pkt.`,

@@ -150,7 +150,7 @@ export const nextActions = {
   none: 'Nothing stands out: no keyword fell, none is within reach of the top 3.',
   keyword: 'Keyword',
   reason: 'Reason',
-  clicks: 'Clicks a month',
+  clicks: 'Clicks a month to win or lose',
   page: 'Page',
   /** Follows the reasons. */
   stake: (clicks: number) => `(${counts.clicks(Math.round(clicks))} a month)`,
@@ -162,7 +162,15 @@ export const nextActions = {
     to === null
       ? `Fell out of the top ${top}: it was at rank ${from} and is no longer found.`
       : `Fell out of the top ${top}: from rank ${from} to ${to}.`,
-  withinReach: (rank: number) => `At rank ${rank}: the top 3 are within reach.`,
+  withinReach: (rank: number, before: number | null, clicks: number) =>
+    [
+      before === null
+        ? `Rank ${rank}.`
+        : before === rank
+          ? `Rank ${rank}, as before.`
+          : `Rank ${rank}, was ${before}.`,
+      `The top 3 would bring about ${counts.clicks(threeDigits(clicks))} more a month.`,
+    ].join(' '),
   otherPage: (page: string, intended: string) => `${page} ranks instead of ${intended}.`,
   pagesInTurn: (one: string, other: string, swaps: number) =>
     `Two of your pages rank in turn (${number(swaps)} changes): ${one} and ${other}.`,

@@ -17,6 +17,9 @@ const groups: Readonly<Record<MovementGroup, (depth: number | null) => string>> 
   unknown: () => 'not known',
 }
 
+/** Where a table has room for one word; else the whole words. */
+const shortGroups: Partial<Record<MovementGroup, string>> = { entered: 'new', left: 'out', new: 'first' }
+
 /** Ranks and how they move. */
 export const ranks = {
   rank: (rank: number) => `rank ${number(rank)}`,
@@ -27,9 +30,11 @@ export const ranks = {
   up: (places: number) => `up ${number(places)}`,
   down: (places: number) => `down ${number(places)}`,
   unchanged: 'unchanged',
+  usual: 'no more than it usually swings',
   changeNotKnown: 'change not known',
   /** Keywords that moved in one way; null where they were checked to several depths. */
   group: (group: MovementGroup, depth: number | null) => groups[group](depth),
+  shortGroup: (group: MovementGroup) => shortGroups[group] ?? groups[group](null),
   better: (size: string) => `better by ${size}`,
   worse: (size: string) => `worse by ${size}`,
   /** Percentage points. */

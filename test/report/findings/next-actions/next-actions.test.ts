@@ -94,12 +94,32 @@ const situations: readonly Situation[] = [
     'within reach, with a volume only',
     { keywords: [{ own: 4, volume: 1000 }, { own: 4 }, { own: 15, volume: 100 }, { own: 16, volume: 1000 }] },
     [
-      'keyword 1: At rank 4: the top 3 are within reach. [30]',
-      'keyword 3: At rank 15: the top 3 are within reach. [11]',
+      'keyword 1: Rank 4, as before. The top 3 would bring about 30 clicks more a month. [30]',
+      'keyword 3: Rank 15, as before. The top 3 would bring about 11 clicks more a month. [11]',
     ],
     [
-      'keyword 1: Auf Platz 4: Die Top 3 sind in Reichweite. [30]',
-      'keyword 3: Auf Platz 15: Die Top 3 sind in Reichweite. [11]',
+      'keyword 1: Platz 4, wie zuvor. Die Top 3 brächten etwa 30 Klicks mehr im Monat. [30]',
+      'keyword 3: Platz 15, wie zuvor. Die Top 3 brächten etwa 11 Klicks mehr im Monat. [11]',
+    ],
+  ],
+  [
+    'within reach, with another rank before',
+    {
+      keywords: [
+        { own: turn(5, 9), volume: 10_000 },
+        { own: turn(out, 8), volume: 1000 },
+        { own: turn(unknown, 8), volume: 100 },
+      ],
+    },
+    [
+      'keyword 1: Rank 9, was 5. The top 3 would bring about 820 clicks more a month. [820]',
+      'keyword 2: Rank 8. The top 3 would bring about 78 clicks more a month. [78]',
+      'keyword 3: Rank 8. The top 3 would bring about 8 clicks more a month. [8]',
+    ],
+    [
+      'keyword 1: Platz 9, zuvor 5. Die Top 3 brächten etwa 820 Klicks mehr im Monat. [820]',
+      'keyword 2: Platz 8. Die Top 3 brächten etwa 78 Klicks mehr im Monat. [78]',
+      'keyword 3: Platz 8. Die Top 3 brächten etwa 8 Klicks mehr im Monat. [8]',
     ],
   ],
   ['within reach for less than a click', { keywords: [{ own: 4, volume: 10 }] }, []],

@@ -13,7 +13,7 @@ import { say } from '../language.ts'
 import { type GridView, grid } from '../table/grid.ts'
 import type { GridColumn, SortOrder } from '../table/simple-table.ts'
 import type { TakenColumn } from '../table/take-away.ts'
-import { localeOf, movementLabel, rankMark, statusChange } from '../text.ts'
+import { localeOf, movementLabel, rankMark, shortStatusChange } from '../text.ts'
 import type { View } from '../view.ts'
 import { noMatch, noValue } from './section.ts'
 
@@ -90,7 +90,7 @@ function columnsOf(view: View): readonly KeywordColumn[] {
       class: 'figure changed',
       descends: true,
       value: changeOrder,
-      cell: statusChange,
+      cell: shortStatusChange,
       taken: ({ change }) => change.change ?? movementLabel(groupOf(change)),
     },
     beforeColumn(view),

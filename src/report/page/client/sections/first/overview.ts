@@ -1,5 +1,14 @@
 import { type DailyFigures, daily } from '../../../../daily.ts'
 import { factsOf } from '../../../../findings/facts.ts'
+import {
+  clicksFloors,
+  type Floors,
+  isNews,
+  mostChanges,
+  rankFloors,
+  shareFloors,
+  usualChange,
+} from '../../../../findings/spread.ts'
 import { headline, isKnownOnBothDays } from '../../../../headline.ts'
 import { alignDepths } from '../../../../history/keyword-status.ts'
 import { partLabel } from '../../../../history/parts.ts'
@@ -10,7 +19,7 @@ import { trendLine } from '../../chart/sparkline.ts'
 import { firstDrawn, type Trend, trend } from '../../chart/trend.ts'
 import { html } from '../../dom.ts'
 import { say } from '../../language.ts'
-import { deltaMark, metricLabel, metricText, metricTooltip, withTooltip } from '../../text.ts'
+import { deltaMark, metricLabel, metricText, metricTooltip, usualMark, withTooltip } from '../../text.ts'
 import { once, type View } from '../../view.ts'
 import { empty, noMatch, section } from '../section.ts'
 import { headlineList, type Opening } from './headline.ts'
@@ -29,7 +38,11 @@ export function overview(all: View, view: View, opening: Opening): Moves & Omit<
   if (view.statuses.length === 0)
     return { element: section(head, empty(noMatch())), press: () => {}, steps: [], showFigure: () => {} }
   const { history, data, filters } = view
-  const days = daily(history, filters.target, data.measure, firstDrawn(view))
+  const drawn = firstDrawn(view)
+  // Those that are drawn, and enough to know what is usual.
+  const first = Math.max(0, Math.min(drawn, history.days.length - 1 - mostChanges))
+  const known = daily(history, filters.target, data.measure, first)
+  const days = known.slice(drawn - first)
   const moves = moved(view, opening.choose)
   const chart = trend(view, days, opening.chart)
   const facts = once(() =>
@@ -48,7 +61,7 @@ export function overview(all: View, view: View, opening: Opening): Moves & Omit<
   const element = section(
     head,
     sentences,
-    cards(view, days),
+    cards(view, days, known),
     actions,
     chart.element,
     moves.element,
@@ -73,7 +86,12 @@ function leadOf({ parts: [counted, ...others] }: View): string {
       )
 }
 
-function cards({ statuses, data }: View, days: readonly DailyFigures[]): HTMLElement {
+/** @param known the days that are drawn, and those before them that say what is usual */
+function cards(
+  { statuses, data }: View,
+  days: readonly DailyFigures[],
+  known: readonly DailyFigures[],
+): HTMLElement {
   const figures = headline(statuses, data.measure)
   const shown = pageMetrics.filter(({ name, needs }) => needs === undefined || figures[name].value !== null)
   const now = distribution(statuses.map(({ current }) => current))
@@ -86,31 +104,47 @@ function cards({ statuses, data }: View, days: readonly DailyFigures[]): HTMLEle
   const coverage = coverageOf(statuses.map(({ current }) => ({ value: current })))
   const checked = say.overview.checked(coverage.observed, coverage.expected)
   const { measure } = data
-  const counted = (label: string, name: MetricName, countIn: (counts: Distribution) => number) =>
-    figureCard({
+  const isUsual = (change: number | null, value: (day: DailyFigures) => number | null, floors: Floors) =>
+    change !== null && !isNews(change, usualChange(trendOf(known, value)), floors)
+  const counted = (label: string, name: MetricName, countIn: (counts: Distribution) => number) => {
+    const delta = both.length === 0 ? null : countIn(bothNow) - countIn(bothBefore)
+    // Shares, so that a day with less checked keywords is not a loss.
+    const shareOn = ({ distribution, coverage: { observed } }: DailyFigures) =>
+      observed === 0 ? null : countIn(distribution) / observed
+    return figureCard({
       name,
       label,
       measure,
       value: countIn(now),
-      delta: both.length === 0 ? null : countIn(bothNow) - countIn(bothBefore),
+      delta,
+      isUsual: isUsual(delta === null ? null : delta / both.length, shareOn, shareFloors),
       better: 'higher',
-      // Shares, so that a day with less checked keywords is not a loss.
-      trend: trendOf(days, ({ distribution, coverage: { observed } }) =>
-        observed === 0 ? null : countIn(distribution) / observed,
-      ),
+      trend: trendOf(days, shareOn),
       about: share(countIn(now), coverage),
     })
+  }
   return html(
     'div',
     'cards',
     ...shown.map(({ name }) => {
       const { value, cohort, uncounted } = figures[name]
+      const delta = cohort?.delta ?? null
+      const valueOn = (day: DailyFigures) => day.figures[name].value
+      // For each keyword, because on days with fewer checked keywords there are fewer clicks.
+      const clicksOn = (day: DailyFigures) => {
+        const clicks = valueOn(day)
+        return clicks === null || day.coverage.observed === 0 ? null : clicks / day.coverage.observed
+      }
       return figureCard({
         name,
         value,
         measure,
-        delta: cohort?.delta ?? null,
-        trend: trendOf(days, (day) => day.figures[name].value),
+        delta,
+        isUsual:
+          name === 'clicks'
+            ? isUsual(delta && delta / both.length, clicksOn, clicksFloors(value ?? 0, both.length))
+            : isUsual(delta, valueOn, metrics[name].unit === 'rank' ? rankFloors : shareFloors),
+        trend: trendOf(days, valueOn),
         about: uncounted === 0 ? checked : `${checked}, ${say.overview.notCounted(uncounted)}`,
       })
     }),
@@ -140,6 +174,8 @@ export interface FigureCard {
   readonly value: number | null
   /** The change since the compared day, of keywords that were checked on both; null if there are none. */
   readonly delta: number | null
+  /** Whether the change is no more than the figure usually swings. */
+  readonly isUsual?: boolean
   readonly trend: readonly (number | null)[]
   readonly about: string
   readonly better?: 'higher'
@@ -148,12 +184,13 @@ export interface FigureCard {
 
 /** One figure with its name, change, trend and coverage. */
 export function figureCard(card: FigureCard): HTMLElement {
-  const { name, label = metricLabel(name), value, delta, trend, about, better, measure } = card
+  const { name, label = metricLabel(name), value, delta, isUsual, trend, about, better, measure } = card
+  const change = deltaMark(name, delta, better)
   return html(
     'div',
     'card',
     html('h3', '', withTooltip(label, metricTooltip(name, measure))),
-    html('p', 'value', metricText(name, value), deltaMark(name, delta, better)),
+    html('p', 'value', metricText(name, value), isUsual ? usualMark(change) : change),
     trendLine(trend, metrics[name].better === 'lower'),
     html('p', 'about', about),
   )
