@@ -216,21 +216,21 @@ testTable(['html', 'xlsx', 'md', 'csv', 'json', 'table'])(
 testTable([
   [
     ['--format', 'md', '--serps', '30d'],
-    '--serps has no meaning for --format md, which has none; --format html has them',
+    '--serps has no meaning for --format md, which has none; use --format html',
   ],
   [['--format', 'html', '--serps', 'all'], "--serps cannot be 'all'; write days such as 7d, 4w or 30d"],
   [['--format', 'html', '--json'], '--json and --format html ask for two formats. Leave one of them out'],
   [
     ['--format', 'csv', '--for', 'client'],
-    '--for has no meaning for --format csv, which is no document; --format html, pdf, email, md and xlsx are',
+    '--for has no meaning for --format csv, which is no document; use --format html, pdf, email, md or xlsx',
   ],
   [
     ['--comment', 'words.md'],
-    '--comment has no meaning for --format table, which does not show it; --format html, pdf, email and md do',
+    '--comment has no meaning for --format table, which does not show it; use --format html, pdf, email or md',
   ],
   [
     ['--format', 'xlsx', '--comment', 'words.md'],
-    '--comment has no meaning for --format xlsx, which does not show it; --format html, pdf, email and md do',
+    '--comment has no meaning for --format xlsx, which does not show it; use --format html, pdf, email or md',
   ],
   [['--format', 'md', '--for', 'boss'], "--for cannot be 'boss'; write client or team"],
   [

@@ -276,7 +276,7 @@ function counts({ distribution, movements }: PartOfTarget, whose: string): reado
 function denominators({ absent }: Summary): string {
   const assumptions = ratioMetrics.map(({ name, assumption }) => {
     const { label, denominator } = definitionOf(name, { absent })
-    return [`${label}: by ${denominator}`, assumption?.({ absent }) ?? []].flat().join(', ')
+    return [`${label}: divided by ${denominator}`, assumption?.({ absent }) ?? []].flat().join(', ')
   })
   return `${assumptions.join('; ')}.`
 }

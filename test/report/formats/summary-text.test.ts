@@ -26,8 +26,9 @@ describe('the summary for a terminal', () => {
       rival.com       2 of 2  19.3% ▼ 30.7    11.0% ▼ 17.5         7.5 ▲ 8.5
       Ranks: 1 at 1, 1 not found, 1 not known.
       Movements: 1 improved, 1 first check, 1 not known.
-      visibility: by CTR(1) x checked keywords; share of voice: by volume of the
-      checked keywords that have one; average position: by checked keywords.
+      visibility: divided by CTR(1) x checked keywords; share of voice: divided by
+      volume of the checked keywords that have one; average position: divided by
+      checked keywords.
       ▲ ▼: against 2026-03-01, of 1 keyword known on both days. 1 keyword added, 0
       removed. Without volume: 1 keyword. CTR: Sistrix 2020 (mobile), 2020-07.
       "
@@ -40,8 +41,9 @@ describe('the summary for a terminal', () => {
       acme.com  1 of 1      100.0%               -               1.0
       Ranks: 1 at 1.
       Movements: 1 first check.
-      visibility: by CTR(1) x checked keywords; share of voice: by volume of the
-      checked keywords that have one; average position: by checked keywords.
+      visibility: divided by CTR(1) x checked keywords; share of voice: divided by
+      volume of the checked keywords that have one; average position: divided by
+      checked keywords.
       1 keyword added, 0 removed. Without volume: 1 keyword. CTR: Sistrix 2020
       (mobile), 2020-07.
       "

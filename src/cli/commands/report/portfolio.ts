@@ -124,7 +124,7 @@ function refuseMeaningless(flags: ReportOptions, format: Format): void {
   if (found !== undefined)
     throw new UsageError(`--${found[0]} has no meaning for several jobs. Leave it out, or name one job`)
   if (raw === true && format !== 'csv')
-    throw new UsageError('--raw has no meaning here, where nothing is ever run; it is for CSV')
+    throw new UsageError('--raw has no meaning here, where no text runs as a formula; use --format csv')
 }
 
 /** Every job of the database; what its newest run stored says how its report looks. */

@@ -158,8 +158,8 @@ export async function chosenReportFormat(flags: ReportOptions, terminal: Termina
   return format
 }
 
-const noDocument = 'which is no document; --format html, pdf, email, md and xlsx are'
-const noComment = 'which does not show it; --format html, pdf, email and md do'
+const noDocument = 'which is no document; use --format html, pdf, email, md or xlsx'
+const noComment = 'which does not show it; use --format html, pdf, email or md'
 
 function refuseMeaningless(flags: ReportOptions, format: ReportFormat, named: string): void {
   const { ctr, absent, kind, sort, serps, raw, for: reader, comment, paper } = flags
@@ -168,11 +168,11 @@ function refuseMeaningless(flags: ReportOptions, format: ReportFormat, named: st
     ['--absent', absent !== undefined && format.measured !== true, 'which has ranks and no figures'],
     ['--kind', kind !== undefined && format.measured !== true, 'which has ranks and no figures'],
     ['--sort', sort !== undefined && format.sorted !== true, 'which has no rows'],
-    ['--serps', serps !== undefined && format.serps !== true, 'which has none; --format html has them'],
+    ['--serps', serps !== undefined && format.serps !== true, 'which has none; use --format html'],
     ['--for', reader !== undefined && format.document !== true, noDocument],
     ['--comment', comment !== undefined && format.commented !== true, noComment],
-    ['--paper', paper !== undefined && format.printed !== true, 'which is not printed; --format pdf is'],
-    ['--raw', raw === true && format.raw !== true, 'where nothing is ever run; it is for CSV'],
+    ['--paper', paper !== undefined && format.printed !== true, 'which is not printed; use --format pdf'],
+    ['--raw', raw === true && format.raw !== true, 'where no text runs as a formula; use --format csv'],
   ] as const
   const found = reasons.find(([, meaningless]) => meaningless)
   if (found !== undefined) throw new UsageError(`${found[0]} has no meaning for ${named}, ${found[2]}`)

@@ -70,7 +70,7 @@ export function headlineSection(summary: Summary, measure: MetricOptions): reado
   }
   const by = ratioMetrics.map(({ name }) => {
     const { label, denominator } = definitionOf(name, measure)
-    return `${label}: by ${denominator}`
+    return `${label}: divided by ${denominator}`
   })
   return [
     '## Figures',

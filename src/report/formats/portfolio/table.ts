@@ -18,7 +18,7 @@ const columns = [
   { title: '', align: 'left', dropped: true },
   { title: 'trend', dropped: true },
   { title: 'last good run', dropped: true },
-  { title: 'month', align: 'right', dropped: true },
+  { title: 'spent this month', align: 'right', dropped: true },
 ] as const
 
 /** The rows for the terminal, in English. */
