@@ -20,14 +20,14 @@ export function tagsText(
 ): string {
   const own = targets.findIndex((target) => target.own)
   if (own === -1 || segments.every(({ tag }) => tag === null)) return ''
-  const lines = segments.flatMap(({ tag, keywords, targets: all }) => {
+  const lines = segments.flatMap(({ tag, targets: all }) => {
     const figures = all.find(([place]) => place === own)?.[1] ?? []
     const target = targets[own] as TrackedTarget
     // The figures of the headline: other engines and kinds have theirs in the other formats.
     const [line] = linesOf({ targets: [{ target, parts: figures }] }, parts.slice(0, 1))
-    return line === undefined ? [] : [{ tag, keywords, ...line }]
+    return line === undefined ? [] : [{ tag, ...line }]
   })
-  const shown = lines.toSorted((a, b) => b.keywords - a.keywords).slice(0, most)
+  const shown = lines.toSorted((a, b) => b.coverage.expected - a.coverage.expected).slice(0, most)
   const metrics = columnMetrics(shown)
   const columns: readonly Column[] = [
     { title: 'tag', shrinks: true },
@@ -50,10 +50,12 @@ export function tagsText(
   ])
   const table = formatTable(columns, rows, width)
   const left = lines.length - shown.length
-  const whose =
-    targets.filter((target) => target.own).length > 1
-      ? ` for ${sanitize((targets[own] as TrackedTarget).label)}`
-      : ''
+  const whose = [
+    ...(targets.filter((target) => target.own).length > 1
+      ? [sanitize((targets[own] as TrackedTarget).label)]
+      : []),
+    ...(parts.length > 1 ? [parts[0]?.engine ?? ''] : []),
+  ].join(', ')
   const more = left > 0 ? `And ${count(left, 'more tag')}: --format md or --format xlsx has them all.\n` : ''
-  return `\nBy tag${whose}:\n${color ? colored(table) : table}${more}`
+  return `\nBy tag${whose === '' ? '' : ` for ${whose}`}:\n${color ? colored(table) : table}${more}`
 }

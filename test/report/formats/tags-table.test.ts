@@ -32,3 +32,14 @@ test('a job without tags or without an own target has no such table', () => {
   expect(textOf([{ query: 'a', cells: [1] }])).toBe('')
   expect(textOf([{ query: 'a', tags: ['x'], of: 'rival.com', cells: [1] }])).toBe('')
 })
+
+test('the table says of which engine it is, and counts the keywords of that engine', () => {
+  const [few, many] = [{ tags: ['few'] }, { tags: ['many'] }]
+  const lines = textOf([
+    ...['a', 'b'].map((query) => ({ ...many, query, cells: [1] })),
+    { ...few, query: 'c', cells: [1] },
+    ...['c', 'd', 'e'].map((query) => ({ ...few, query, operation: 'beta.search', cells: [1] })),
+  ]).split('\n')
+  expect(lines[1]).toBe('By tag for alpha:')
+  expect(lines.slice(3, 5)).toEqual([expect.stringMatching(/^many +2 /), expect.stringMatching(/^few +1 /)])
+})
