@@ -68,6 +68,7 @@ export const competitors: Words['competitors'] = {
   turnover: (share, part, whole) =>
     `${share} der Seiten in den Top 10 waren am Vergleichstag nicht dort (${ofKeywords(part, whole)}).`,
   add: 'In die Job-Datei',
+  track: 'Beobachten',
   added: 'Unten ergänzt',
   jobLine: 'Zeile für die Job-Datei',
   jobLineNote: 'Nennt die Job-Datei schon Wettbewerber, gehört der Name in diese Liste.',

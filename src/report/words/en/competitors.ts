@@ -69,6 +69,7 @@ export const competitors = {
   turnover: (share: string, part: number, whole: number) =>
     `${share} of the pages in the top 10 were not there on the compared day (${ofKeywords(part, whole)}).`,
   add: 'Add to job file',
+  track: 'Track',
   added: 'Added below',
   jobLine: 'Line for the job file',
   jobLineNote: 'Where the job file has competitors already, add the name to that list.',

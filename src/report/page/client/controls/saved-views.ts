@@ -18,7 +18,7 @@ export function viewTabs(data: PageData, choose: (change: Partial<Filters>) => v
   return {
     element: html(
       'div',
-      { class: 'views', role: 'group', 'aria-label': say.filters.views },
+      { class: 'views', role: 'region', 'aria-label': say.filters.views },
       ...tabs.map(({ tab }) => tab),
     ),
     show: ({ view, period: days, compare }: Filters): void => {

@@ -90,7 +90,7 @@ function tables(
     ...(canAdd
       ? [
           {
-            title: '',
+            title: words.track,
             class: 'action',
             cell: (one: SiteShare) => (one.targets.length > 0 ? null : line.button(nameOf(one))),
             taken: [],
