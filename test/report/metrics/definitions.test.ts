@@ -20,10 +20,10 @@ function averageBy(absent: NonNullable<SummaryOptions['absent']>) {
 
 describe('average positions', () => {
   test.each([
-    [{}, 'average position: by checked keywords.'],
-    [{ absent: 'depth' }, 'average position: by checked keywords.'],
-    [{ absent: 'left out' }, 'average position: by ranked keywords, not found is left out.'],
-    [{ absent: 101 }, 'average position: by checked keywords, not found counts as rank 101.'],
+    [{}, 'average position: divided by checked keywords.'],
+    [{ absent: 'depth' }, 'average position: divided by checked keywords.'],
+    [{ absent: 'left out' }, 'average position: divided by ranked keywords, not found is left out.'],
+    [{ absent: 101 }, 'average position: divided by checked keywords, not found counts as rank 101.'],
   ] as const)('by %j say once what they are divided by', (more, words) => {
     const text = summaryText(summaryBy(more), { width: Number.POSITIVE_INFINITY, color: false })
     expect(text).toContain(`; ${words}`)

@@ -48,7 +48,7 @@ describe('a report as Markdown', () => {
   test('says how absent is counted', () => {
     const { measure } = wholeReport([])
     const text = markdown(wholeReport(smallRankings, { measure: { ...measure, absent: 'left out' } }))
-    expect(text).toContain('average position: by ranked keywords.')
+    expect(text).toContain('average position: divided by ranked keywords.')
     expect(text).toContain(
       '| average position | The mean rank of the ranked keywords. | sum of ranks / ranked keywords |',
     )
