@@ -91,7 +91,7 @@ export function filterLabels(
   const { target, view, text, tags, operation, locale, part, movement, period, compare } = filters
   const { targets } = data.history
   const words = say.filters
-  const parts = partsOf(data.history).filter((one) => partKey(one) === part)
+  const parts = part === '' ? [] : partsOf(data.history).filter((one) => partKey(one) === part)
   const chosen = periodOf(data, filters)
   const asked = chosen?.compare ?? null
   const all = [

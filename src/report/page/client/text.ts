@@ -190,12 +190,15 @@ export function requestText({ operation, params }: Keyword): string {
   return [operation, ...paramTexts(params)].join('  ')
 }
 
+/** The keywords of each text; the list of keywords is the same whatever the filters select. */
+const namesakes = new WeakMap<readonly Keyword[], ReadonlyMap<string, readonly Keyword[]>>()
+
 /** Makes a short text that tells a keyword from others with the same query; empty if there are none. */
 export function disambiguate(keywords: readonly Keyword[]): (keyword: Keyword) => string {
-  const byText = new Map<string, readonly Keyword[]>()
-  for (const one of keywords) byText.set(one.query, [...(byText.get(one.query) ?? []), one])
+  const known = namesakes.get(keywords) ?? byQuery(keywords)
+  namesakes.set(keywords, known)
   return (keyword) => {
-    const same = byText.get(keyword.query) ?? []
+    const same = known.get(keyword.query) ?? []
     const differ = (partOf: (one: Keyword) => string): boolean => new Set(same.map(partOf)).size > 1
     const parts = [localeOf, ({ operation }: Keyword): string => operation].filter(differ)
     if (same.length > 1 && parts.length === 0) return requestText(keyword)
@@ -204,4 +207,14 @@ export function disambiguate(keywords: readonly Keyword[]): (keyword: Keyword) =
       .filter((part) => part !== '')
       .join(' · ')
   }
+}
+
+function byQuery(keywords: readonly Keyword[]): ReadonlyMap<string, readonly Keyword[]> {
+  const found = new Map<string, Keyword[]>()
+  for (const one of keywords) {
+    const same = found.get(one.query)
+    if (same === undefined) found.set(one.query, [one])
+    else same.push(one)
+  }
+  return found
 }

@@ -67,14 +67,14 @@ export function overview(all: View, view: View, opening: Opening): Moves & Omit<
     moves.element,
     movers(view, opening.open),
   )
-  const isMany = view.statuses.length > manyKeywords
+  const isMany = history.series.length > manySeries
   if (!isMany) for (const find of found) find()
   const steps = [...(isMany ? found : []), ...chart.steps]
   return { element, press: moves.press, steps, showFigure: chart.showFigure }
 }
 
-/** With more keywords sentences and next actions are found after the figures are on the screen. */
-const manyKeywords = 3_000
+/** With more series, of all targets, sentences and next actions are found after the figures are on the screen. */
+const manySeries = 2_000
 
 /** Names the part that the figures are of if several parts are selected. */
 function leadOf({ parts: [counted, ...others] }: View): string {
