@@ -27,7 +27,7 @@ describe('average positions', () => {
   ] as const)('by %j say once what they are divided by', (more, words) => {
     const text = summaryText(summaryBy(more), { width: Number.POSITIVE_INFINITY, color: false })
     expect(text).toContain(`; ${words}`)
-    expect(text.match(/average position: by/g)).toHaveLength(1)
+    expect(text.match(/average position: divided by/g)).toHaveLength(1)
   })
 
   test('for programs are defined as they were measured', () => {
