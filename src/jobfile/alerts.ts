@@ -197,6 +197,6 @@ export function unknownName(
       ? `write '${near}'`
       : known.length === 0
         ? 'leave it out'
-        : `write one of ${known.join(', ')}`
+        : `write one of ${[...new Set(known)].join(', ')}`
   return { message: `there is no ${noun} ${quoted(name)} ${where}`, fix }
 }

@@ -13,8 +13,19 @@ import { unknownName } from './alerts.ts'
 import { scalar, strict } from './issues.ts'
 import type { Report, Source } from './source.ts'
 
-const words = scalar({ read: plainText, json: { type: 'string' } })
+/** A title or a note stands in one place of a page. */
+const mostLetters = 1000
+
+const file = scalar({ read: plainText, json: { type: 'string' } })
+const words = scalar({ read: shortText, json: { type: 'string', maxLength: mostLetters } })
 const list = z.array(words).min(1).optional()
+
+/** Reads words that a page shows. */
+function shortText(text: string): ReadResult<string> {
+  const read = plainText(text)
+  if (!('value' in read) || read.value.length <= mostLetters) return read
+  return { message: `${quoted(text)} is too long`, fix: `write at most ${mostLetters} characters` }
+}
 
 /** Reads a colour of a report. */
 function colour(text: string): ReadResult<string> {
@@ -32,7 +43,7 @@ export const reportSchema = strict({
   title: words.optional().describe('Title; the name of the job if not given'),
   client: words.optional().describe('For whom the report is'),
   agency: words.optional().describe('Who sends it'),
-  logo: words.optional().describe('PNG or SVG file, relative to the job file'),
+  logo: file.optional().describe('PNG or SVG file, relative to the job file'),
   accent: scalar({ read: colour, json: { type: 'string' } })
     .optional()
     .describe('Colour of links, selected rows and the line at the top, for instance "#0a5"'),

@@ -30,6 +30,9 @@ testTable([
   ['notes: [{ date: 2026-02-03, text: New, url: "javascript:alert(1)" }]', 'url'],
   ['notes: [{ date: 2026-02-03, text: New, url: "ftp://acme.com" }]', 'url'],
   ['views: [{ tags: [money] }]', 'name'],
+  [`report: { footer: ${'x'.repeat(1001)} }`, 'is too long; write at most 1000 characters'],
+  [`notes: [{ date: 2026-02-03, text: ${'x'.repeat(1001)} }]`, 'is too long; write at most 1000 characters'],
+  ['views: [{ name: Mine, targets: [nothere.test] }]', 'in this job; write one of acme.com'],
 ])('%s is a mistake', async (line, words) => {
   const problems = await yamlProblems(job(line))
   expect(problems).toHaveLength(1)

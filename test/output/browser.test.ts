@@ -59,9 +59,9 @@ describe.skipIf(process.platform === 'win32')('a browser', () => {
 
   test('is started once, with flags that print a file, and what it prints is returned', async () => {
     const places = await standIn(
-      `${findPdf}; echo "$@" > ${folder}/flags; cat "\${pdf%/*}/page.html" > "$pdf"`,
+      `${findPdf}; echo "$@" > ${folder}/flags; (printf %%PDF-; cat "\${pdf%/*}/page.html") > "$pdf"`,
     )
-    expect(Buffer.from(await printPdf('<p>ä</p>', places)).toString()).toBe('<p>ä</p>')
+    expect(Buffer.from(await printPdf('<p>ä</p>', places)).toString()).toBe('%PDF-<p>ä</p>')
     const flags = await readFile(join(folder, 'flags'), 'utf8')
     expect(flags).toMatch(
       /^--headless .*--no-pdf-header-footer .*--user-data-dir=\S+ --print-to-pdf=\S+ file:/,
@@ -78,6 +78,7 @@ describe.skipIf(process.platform === 'win32')('a browser', () => {
       'did not print the report (no sandbox). Name another',
     ],
     ['prints nothing', 'exit 0', 'did not print the report. Name another'],
+    ['prints something else', `${findPdf}; echo hello > "$pdf"`, '(what it wrote is no PDF)'],
   ])('that %s is an error that says what to do', async (_, script, words) => {
     await expect(printPdf('', await standIn(script))).rejects.toThrow(words)
   })

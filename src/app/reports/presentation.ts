@@ -70,8 +70,11 @@ async function readComment(file: string): Promise<Comment | null> {
   const mistake = badCharacters(text, true)
   if (mistake !== null) refuse('is not Markdown in UTF-8', 'save it as plain text in UTF-8')
   if (text.trim() === '') return null
-  const { commentOf } = await import('../../report/presentation/comment.ts')
-  return commentOf(text.trim())
+  const { commentOf, isTooDeep, looksTooDeep } = await import('../../report/presentation/comment.ts')
+  const refuseDepth = () => refuse('nests more than 50 lists or quotes in each other', 'make it flatter')
+  if (looksTooDeep(text)) refuseDepth()
+  const comment = commentOf(text.trim())
+  return isTooDeep(comment) ? refuseDepth() : comment
 }
 
 async function contentOf(file: string, what: string, fix: string): Promise<Buffer> {

@@ -15,10 +15,7 @@ const patienceMs = 180_000
 /** The PDF that a browser prints of an HTML document. The document needs no script and loads nothing. */
 export async function printPdf(document: string, places: BrowserPlaces): Promise<Uint8Array> {
   const browser = findBrowser(places)
-  const above = folderFor(browser, places)
-  // A browser that never ran has no folder yet.
-  await mkdir(above, { recursive: true })
-  const folder = await mkdtemp(join(above, 'rankline-pdf-'))
+  const folder = await temporaryFolder(folderFor(browser, places))
   const [page, pdf] = [join(folder, 'page.html'), join(folder, 'report.pdf')]
   try {
     await writeFile(page, document)
@@ -30,14 +27,43 @@ export async function printPdf(document: string, places: BrowserPlaces): Promise
       `--print-to-pdf=${pdf}`,
       pathToFileURL(page).href,
     ]
-    const said = await runBrowser(browser, flags, places.environment)
-    return await readFile(pdf).catch((cause) => {
+    const said = await runBrowser(browser, flags, environmentIn(folder, places))
+    const bytes = await readFile(pdf).catch((cause) => {
       throw notPrinted(browser, said, cause)
     })
+    if (bytes.subarray(0, 5).toString('latin1') !== '%PDF-')
+      throw notPrinted(browser, 'what it wrote is no PDF')
+    return bytes
   } finally {
     // A part of the browser may still write while it ends.
     await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   }
+}
+
+async function temporaryFolder(parent: string): Promise<string> {
+  try {
+    // A browser that never ran has no folder yet.
+    await mkdir(parent, { recursive: true })
+    return await mkdtemp(join(parent, 'rankline-pdf-'))
+  } catch (cause) {
+    throw new UsageError(
+      `The folder ${parent} cannot be written, where the page is laid for the browser. Name another in TMPDIR`,
+      { cause },
+    )
+  }
+}
+
+/** Chromium binds a socket in its own temporary folder, and names of sockets are short. */
+const mostLetters = 60
+
+/** What a killed browser leaves in its temporary folder goes away with ours. */
+function environmentIn(
+  folder: string,
+  { environment, platform }: BrowserPlaces,
+): BrowserPlaces['environment'] {
+  return platform === 'linux' && folder.length <= mostLetters
+    ? { ...environment, TMPDIR: folder }
+    : environment
 }
 
 const printFlags = [

@@ -24,6 +24,26 @@ export function commentOf(markdown: string): Comment {
   return { markdown, html: harmless(html) }
 }
 
+/** Quotes and lists one in the other. Deeper ones are no letter, and take minutes and more memory than a browser has. */
+const mostDepth = 50
+const nestedLine = new RegExp(`^(?:[ \\t]*(?:>|[-*+][ \\t]|\\d{1,9}[.)][ \\t])){${mostDepth + 1}}`, 'm')
+const container = /<(\/?)(?:ul|ol|blockquote|em|strong|del)\b/g
+
+/** Whether quotes, lists or emphasis of a comment stand too deep in each other, as far as its text shows before it is read. */
+export function looksTooDeep(markdown: string): boolean {
+  return nestedLine.test(markdown) || /[*_]{1000}/.test(markdown)
+}
+
+/** The same of a comment that was read. */
+export function isTooDeep({ html }: Comment): boolean {
+  let depth = 0
+  for (const [, end] of html.matchAll(container)) {
+    depth += end === '' ? 1 : -1
+    if (depth > mostDepth) return true
+  }
+  return false
+}
+
 /** Keeps the allowed tags of what micromark writes. It escapes every `<` and `"` of the comment itself. */
 function harmless(html: string): string {
   const openLinks: boolean[] = []

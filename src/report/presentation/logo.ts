@@ -27,9 +27,20 @@ export function logoAddress(bytes: Uint8Array): ReadResult<string> {
       message: `has ${Math.ceil(bytes.length / 1000)} kB`,
       fix: 'make it smaller: 500 kB at most go into every report',
     }
-  if (pngSignature.every((byte, place) => bytes[place] === byte)) return asAddress('image/png', bytes)
+  if (pngSignature.every((byte, place) => bytes[place] === byte))
+    return isWholePng(bytes)
+      ? asAddress('image/png', bytes)
+      : {
+          message: 'is a PNG that no browser can show',
+          fix: 'save it again, with at most 10,000 pixels a side',
+        }
   const text = svgText(bytes)
   if (text === null) return { message: 'is neither PNG nor SVG', fix: 'save the logo as PNG or as SVG' }
+  if (!/\sxmlns(:\w+)?\s*=\s*["']http:\/\/www\.w3\.org\/2000\/svg["']/.test(text))
+    return {
+      message: 'is an SVG that no browser can show, because it has no xmlns',
+      fix: 'write <svg xmlns="http://www.w3.org/2000/svg" …>, or save it again',
+    }
   const found = harmIn(text)
   if (found !== null)
     return { message: `has ${found}, which a logo does not need`, fix: 'save it as plain SVG or as PNG' }
@@ -38,6 +49,17 @@ export function logoAddress(bytes: Uint8Array): ReadResult<string> {
 
 function asAddress(type: string, bytes: Uint8Array): ReadResult<string> {
   return { value: `data:${type};base64,${Buffer.from(bytes).toString('base64')}` }
+}
+
+/** Pixels of a side that are drawn without trouble. */
+const mostPixels = 10_000
+
+/** Whether a PNG has a size that can be drawn, and its end. */
+function isWholePng(bytes: Uint8Array): boolean {
+  const file = Buffer.from(bytes)
+  if (file.length < 24 || !file.includes('IEND')) return false
+  const sides = [file.readUInt32BE(16), file.readUInt32BE(20)]
+  return sides.every((side) => side > 0 && side <= mostPixels)
 }
 
 /** The text of an SVG file without the line that drawing programs put first; null for other files. */
@@ -59,6 +81,8 @@ function harmIn(text: string): string | null {
   if (attribute !== undefined) return `the attribute ${attribute}`
   if (/<!(DOCTYPE|ENTITY)/i.test(text)) return 'definitions of entities'
   if (/<\?xml-stylesheet/i.test(text) || /@import/i.test(text)) return 'a style sheet of its own'
+  // Names in a style may be written in escapes, which hide addresses.
+  if (/\\[0-9a-f]/i.test(text)) return 'escapes in its styles'
   const addresses = [
     ...[...text.matchAll(address)].map(([, double, single, plain]) => double ?? single ?? plain ?? ''),
     ...[...text.matchAll(cssAddress)].map(([, one]) => one ?? ''),

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { commentOf } from '../../../src/report/presentation/comment.ts'
+import { commentOf, isTooDeep, looksTooDeep } from '../../../src/report/presentation/comment.ts'
 import { testTable } from '../../support/test-table.ts'
 
 const htmlOf = (markdown: string): string => commentOf(markdown).html
@@ -93,4 +93,20 @@ test('no text makes another tag, whatever is put together', () => {
     }),
     { numRuns: 300 },
   )
+})
+
+testTable([
+  ['quotes', '>'.repeat(10_000), true],
+  ['lists in one line', '- '.repeat(10_000), true],
+  [
+    'a list that is indented ever more',
+    Array.from({ length: 60 }, (_, n) => `${'  '.repeat(n)}- a`).join('\n'),
+    true,
+  ],
+  ['emphasis', `${'*'.repeat(2_000)}a${'*'.repeat(2_000)}`, true],
+  ['three lists', '- a\n  - b\n    1. c', false],
+  ['many lists', '- a\n\n1. b\n\n'.repeat(100), false],
+  ['lines', `${'-'.repeat(200)}\n\n${'*'.repeat(200)}`, false],
+])('what stands too deep in each other is found: %s', (_, markdown, tooDeep) => {
+  expect(looksTooDeep(markdown) || isTooDeep(commentOf(markdown))).toBe(tooDeep)
 })

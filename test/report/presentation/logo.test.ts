@@ -5,7 +5,13 @@ import { testTable } from '../../support/test-table.ts'
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 const svg = (inside: string, attributes = ''): string =>
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"${attributes}>${inside}</svg>`
-const png = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0)
+const signature = '89504e470d0a1a0a'
+/** A PNG without its picture. */
+const pngOf = (width: number, height: number): Uint8Array => {
+  const sides = [width, height].map((side) => side.toString(16).padStart(8, '0')).join('')
+  return Buffer.from(`${signature}0000000d49484452${sides}08020000000000000000000049454e44ae426082`, 'hex')
+}
+const png = pngOf(40, 20)
 
 test('a PNG is taken as it is', () => {
   expect(logoAddress(png)).toEqual({
@@ -48,6 +54,7 @@ testTable([
   [svg('<image href="data:image/svg+xml,<svg/>"/>'), "the address 'data:image/svg+xml,<svg/>'"],
   [svg('<rect style="fill:url(http://evil.example/x)"/>'), "the address 'http://evil.example/x'"],
   [svg('<style>@import "http://evil.example"</style>'), 'a style sheet of its own'],
+  [svg('<rect style="fill:u\\72l(http://evil.example/x)"/>'), 'escapes in its styles'],
   [`<?xml-stylesheet href="#a"?>${svg('')}`, null],
   [`<!DOCTYPE svg [<!ENTITY x "y">]>${svg('&x;')}`, null],
   [`<!-- -->${svg('')}<!ENTITY x "y">`, 'definitions of entities'],
@@ -63,6 +70,15 @@ testTable<[string, Uint8Array, string]>([
   ['a JPEG', Uint8Array.of(0xff, 0xd8, 0xff, 0xe0), 'is neither PNG nor SVG'],
   ['a page', bytes('<html><svg></svg></html>'), 'is neither PNG nor SVG'],
   ['nothing', new Uint8Array(), 'is neither PNG nor SVG'],
+  ['the first half of a PNG', png.slice(0, 30), 'is a PNG that no browser can show'],
+  ['a PNG that ends after its signature', Buffer.from(signature, 'hex'), 'is a PNG that no browser can show'],
+  ['a PNG without a height', pngOf(40, 0), 'is a PNG that no browser can show'],
+  ['a PNG of ten gigapixels', pngOf(100_000, 100_000), 'is a PNG that no browser can show'],
+  [
+    'an SVG cut from a page',
+    bytes('<svg></svg>'),
+    'is an SVG that no browser can show, because it has no xmlns',
+  ],
   ['a large picture', new Uint8Array(500_001), 'has 501 kB'],
 ])('%s is no logo', (_, file, message) => {
   expect(logoAddress(file)).toMatchObject({ message })
