@@ -17,7 +17,7 @@ import type { Report, Source } from './source.ts'
 const mostLetters = 1000
 
 const file = scalar({ read: plainText, json: { type: 'string' } })
-const words = scalar({ read: shortText, json: { type: 'string', maxLength: mostLetters } })
+const words = scalar({ read: shortText, json: { type: 'string' } })
 const list = z.array(words).min(1).optional()
 
 /** Reads words that a page shows. */
