@@ -16,6 +16,9 @@ const most = 8
 /** Rows of keywords that are only within reach, where other keywords have a reason: chances are there every month. */
 const mostChances = 4
 
+/** Clicks a month that are worth a row, where they are known. */
+const leastClicks = 1
+
 /** Ranks from which the first three can be reached. */
 const reach = { from: 4, to: 15, goal: 3 } as const
 
@@ -49,7 +52,10 @@ export function nextActions(facts: Facts, answers: Answers): readonly NextAction
     const page = landing.get(status)?.link ?? null
     return isSome(reasons) ? [{ status, reasons, page }] : []
   })
-  const inOrder = withAnswers(drafts, notCited(facts, answers)).map(weigh).toSorted(byStake)
+  const inOrder = withAnswers(drafts, notCited(facts, answers))
+    .map(weigh)
+    .filter(({ clicks }) => clicks === null || clicks >= leastClicks)
+    .toSorted(byStake)
   const happened = inOrder.filter(({ reasons: [first] }) => !isChance(first))
   const chances = Math.max(mostChances, most - happened.length)
   let chosen = 0

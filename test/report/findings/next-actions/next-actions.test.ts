@@ -84,12 +84,13 @@ const situations: readonly Situation[] = [
   ],
   [
     'without a volume after those with one',
-    { keywords: [{ own: turn(1, 18) }, { own: turn(10, 18), volume: 10 }] },
+    { keywords: [{ own: turn(1, 18) }, { own: turn(10, 18), volume: 80 }] },
     [
-      'keyword 2: Fell out of the top 10: from rank 10 to 18. [0]',
+      'keyword 2: Fell out of the top 10: from rank 10 to 18. [2]',
       'keyword 1: Fell out of the top 3: from rank 1 to 18.',
     ],
   ],
+  ['less than one click at stake', { keywords: [{ own: turn(10, 18), volume: 10 }] }, []],
   [
     'within reach, with a volume only',
     { keywords: [{ own: 4, volume: 1000 }, { own: 4 }, { own: 15, volume: 100 }, { own: 16, volume: 1000 }] },
