@@ -24,9 +24,14 @@ const columns = [
 /** The rows for the terminal, in English. */
 export function portfolioTable(rows: readonly PortfolioRow[], { width }: Pick<TextLook, 'width'>): string {
   const say = wordsOf('en')
+  const names = rows.map(({ name }) => name)
+  const isShared = (name: string): boolean => names.indexOf(name) !== names.lastIndexOf(name)
   return formatTable(
     columns,
-    rows.map((row) => cells(row, say)),
+    rows.map((row) => [
+      sanitize(isShared(row.name) ? `${row.name} (${row.job})` : row.name),
+      ...cells(row, say),
+    ]),
     width,
   )
 }
@@ -35,7 +40,6 @@ function cells(row: PortfolioRow, say: Words): readonly string[] {
   const { ranks, level, lastGood, spentThisMonth } = row
   const none = ['-', '']
   return [
-    sanitize(row.name),
     level ?? 'retired',
     ...(ranks === null
       ? none
