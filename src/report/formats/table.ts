@@ -14,7 +14,7 @@ import {
   trendLegend,
 } from '../cells.ts'
 import { type Conclusions, conclusions } from '../findings/conclusions.ts'
-import { reasonsOf } from '../findings/next-actions/say.ts'
+import { reasonsOf, untoldClicks } from '../findings/next-actions/say.ts'
 import { sentenceOf } from '../findings/say.ts'
 import { columnMetrics, definitionOf, deltaText, valueText } from '../headline.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
@@ -85,8 +85,9 @@ function nextSteps(all: readonly Conclusions[], { width }: TextLook): string {
     ...actions.slice(0, mostSteps).map((action) => {
       const { query, params } = action.status.keyword
       const name = [sanitize(query), sanitize(localeText(params))].filter((part) => part !== '').join(', ')
-      const clicks = action.clicks === null ? '' : ` ${say.nextActions.stake(action.clicks)}`
-      return `- ${name}: ${reasonsOf(action, say, sanitize)}${clicks}`
+      const clicks = untoldClicks(action)
+      const stake = clicks === null ? '' : ` ${say.nextActions.stake(clicks)}`
+      return `- ${name}: ${reasonsOf(action, say, sanitize)}${stake}`
     }),
   ])
   if (lines.length === 0) return ''

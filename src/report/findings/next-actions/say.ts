@@ -20,6 +20,11 @@ export function reasonsOf(
     : `${sentence(first, named, say)} ${say.also}${list(also)}.`
 }
 
+/** Clicks a month at stake that the sentence does not tell; null if it tells them, or they are not known. */
+export function untoldClicks({ reasons: [first], clicks }: NextAction): number | null {
+  return first.kind === 'within reach' ? null : clicks
+}
+
 type Named = (name: string) => string
 
 function sentence(reason: Reason, named: Named, say: Words['nextActions']): string {

@@ -3,7 +3,7 @@ import { capitalised, localeText } from '../../cells.ts'
 import type { TopRanks } from '../../digest.ts'
 import { conclusions } from '../../findings/conclusions.ts'
 import type { Finding } from '../../findings/finding.ts'
-import { reasonsOf } from '../../findings/next-actions/say.ts'
+import { reasonsOf, untoldClicks } from '../../findings/next-actions/say.ts'
 import { sentenceOf } from '../../findings/say.ts'
 import type { DayValue, Keyword, RankHistory } from '../../history/rank-history.ts'
 import type { Mover } from '../../metrics/movements.ts'
@@ -133,7 +133,7 @@ function conclusionsOf(source: ReportSource, figures: OwnFigures | null, say: Wo
     actions: (own?.actions ?? []).slice(0, mostActions).map((action) => ({
       keyword: nameOf(action.status.keyword),
       reason: reasonsOf(action, say, sanitizeLine),
-      clicks: action.clicks,
+      clicks: untoldClicks(action),
       page: action.page === null ? null : sanitizeLine(action.page),
     })),
   }
