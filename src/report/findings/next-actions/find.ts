@@ -1,4 +1,5 @@
 import { isKnownOnBothDays } from '../../headline.ts'
+import { filterHistory } from '../../history/filter-history.ts'
 import type { KeywordStatus } from '../../history/keyword-status.ts'
 import { hasClicks } from '../../history/parts.ts'
 import type { RankHistory } from '../../history/rank-history.ts'
@@ -125,9 +126,10 @@ function otherPage(
   ]
 }
 
-function pagesInTurn({ history, target }: Facts, curve: CtrCurve): Rule {
+function pagesInTurn({ history, target, firstDay }: Facts, curve: CtrCurve): Rule {
   const own = { ...history, series: history.series.filter((one) => one.target === target) }
-  const byKeyword = new Map(urlSwaps(own).map((one) => [one.keyword, one]))
+  const recent = filterHistory(own, { from: history.days[firstDay] ?? '' })
+  const byKeyword = new Map(urlSwaps(recent).map((one) => [one.keyword, one]))
   return ({ series, current }) => {
     const found = byKeyword.get(series.keyword)
     const [one, other] = found?.pages ?? []

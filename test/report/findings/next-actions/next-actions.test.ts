@@ -4,6 +4,7 @@ import { factsOf } from '../../../../src/report/findings/facts.ts'
 import type { NextAction } from '../../../../src/report/findings/next-actions/action.ts'
 import { nextActions } from '../../../../src/report/findings/next-actions/find.ts'
 import { reasonsOf } from '../../../../src/report/findings/next-actions/say.ts'
+import type { ComparisonDay } from '../../../../src/report/history/movement.ts'
 import type { Citation } from '../../../../src/report/page/data.ts'
 import { wordsOf } from '../../../../src/report/words/words.ts'
 import { testTable } from '../../../support/test-table.ts'
@@ -18,6 +19,7 @@ interface Case {
   readonly cited?: readonly { readonly target: number; readonly indexes: readonly number[] }[]
   readonly target?: string
   readonly length?: number
+  readonly compare?: ComparisonDay
 }
 
 function actionsOf({ cited, ...job }: Case): readonly NextAction[] {
@@ -158,6 +160,26 @@ const situations: readonly Situation[] = [
     },
     ['keyword 1: Two of your pages rank in turn (2 changes): /b and /a. [16]'],
     ['keyword 1: Zwei Ihrer Seiten wechseln sich ab (2 Wechsel): /b und /a. [16]'],
+  ],
+  [
+    'two pages that were in turn long before',
+    {
+      length: 60,
+      compare: { day: march(32), tolerance: 3 },
+      keywords: [
+        {
+          own: 2,
+          volume: 100,
+          links: [
+            [0, 0],
+            [5, 1],
+            [9, 0],
+            [12, 1],
+          ],
+        },
+      ],
+    },
+    [],
   ],
   [
     'a page that changed once',
