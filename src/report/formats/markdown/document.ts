@@ -4,6 +4,7 @@ import { asStream } from '../../../output/formats/format.ts'
 import { changeText, shortUrl, trend, trendLegend } from '../../cells.ts'
 import { conclusions } from '../../findings/conclusions.ts'
 import { definitionOf, valueText } from '../../headline.ts'
+import { filterHistory } from '../../history/filter-history.ts'
 import type { KeywordStatus } from '../../history/keyword-status.ts'
 import type { TrackedTarget } from '../../history/rank-history.ts'
 import type { CtrCurve } from '../../metrics/figure.ts'
@@ -42,7 +43,7 @@ export const markdownFormat: ReportFormat = {
 }
 
 export function markdown(whole: ReportWithCitations): string {
-  const { job, report, history, compare, measure, runs, citations } = whole
+  const { job, report, history, compare, period, measure, runs, citations } = whole
   const summary = summarise(history, { ...measure, compare })
   const said = conclusions(history, { compare, measure, citations })
   const parts =
@@ -58,7 +59,7 @@ export function markdown(whole: ReportWithCitations): string {
           ...moversSection(summary, history),
           ...headToHeadSection(summary),
           ...landingSection(whole),
-          ...urlSwapsSection(history),
+          ...urlSwapsSection(period === null ? history : filterHistory(history, { from: period.from })),
           ...keywordsSection(whole),
           ...runsSection(runs),
           ...definitionsSection(whole, summary),

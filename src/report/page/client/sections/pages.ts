@@ -1,3 +1,4 @@
+import { filterHistory } from '../../../history/filter-history.ts'
 import type { KeywordStatus } from '../../../history/keyword-status.ts'
 import type { Keyword, TrackedTarget } from '../../../history/rank-history.ts'
 import { countLanding, type LandingPage, landingPages, landingStates } from '../../../metrics/landing-page.ts'
@@ -67,12 +68,14 @@ function landing({ history, data }: View, all: readonly LandingPage[], open: Ope
   )
 }
 
-function competing({ history, statuses, filters }: View, open: OpenKeyword): HTMLElement {
+function competing({ history, statuses, filters, shown }: View, open: OpenKeyword): HTMLElement {
   const words = say.pages
   if (statuses.length === 0) return empty(noMatch())
   const byKeyword = new Map(statuses.map((one) => [one.series.keyword, one]))
   const own = history.series.filter(({ target }) => target === filters.target)
-  const found = urlSwaps({ ...history, series: own })
+  const found = urlSwaps(
+    filterHistory({ ...history, series: own }, { from: history.days[shown.start] ?? '' }),
+  )
   if (found.length === 0) return empty(words.noRival)
   const distinguish = disambiguate(history.keywords)
   const order = found.flatMap(({ keyword }) => byKeyword.get(keyword) ?? [])
