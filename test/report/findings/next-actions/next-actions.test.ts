@@ -14,6 +14,14 @@ import { type AKeyword, jobOf, out, some, turn, unknown } from '../job.ts'
 const links = ['https://acme.com/a', 'https://acme.com/b', 'https://www.acme.com/a?x=1']
 const answer = { kind: 'reference', operation: 'alpha.ai' } as const
 
+/** Two pages in turn, from the first day on. */
+const backAndForth: AKeyword['links'] = [
+  [0, 0],
+  [5, 1],
+  [9, 0],
+  [12, 1],
+]
+
 interface Case {
   readonly keywords: readonly AKeyword[]
   readonly cited?: readonly { readonly target: number; readonly indexes: readonly number[] }[]
@@ -149,12 +157,7 @@ const situations: readonly Situation[] = [
         {
           own: 2,
           volume: 100,
-          links: [
-            [0, 0],
-            [5, 1],
-            [9, 0],
-            [12, 1],
-          ],
+          links: backAndForth,
         },
       ],
     },
@@ -170,12 +173,7 @@ const situations: readonly Situation[] = [
         {
           own: 2,
           volume: 100,
-          links: [
-            [0, 0],
-            [5, 1],
-            [9, 0],
-            [12, 1],
-          ],
+          links: backAndForth,
         },
       ],
     },
