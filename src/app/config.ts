@@ -90,6 +90,18 @@ export function proxyVariables() {
   return { httpProxy: either('http_proxy'), httpsProxy: either('https_proxy'), noProxy: either('no_proxy') }
 }
 
+/** The shared journal of many machines: flag, environment, `.env`; null where this machine works alone. */
+export function queueUrl(flags: { readonly queue?: string | undefined }): string | null {
+  const url = flags.queue ?? setting('RANKLINE_QUEUE')
+  if (url === undefined) return null
+  const by = flags.queue === undefined ? 'RANKLINE_QUEUE' : '--queue'
+  if (!/^postgres(ql)?:\/\//.test(url))
+    throw new UsageError(
+      `${by} is not the address of a Postgres database. Write it like postgres://user@host/database`,
+    )
+  return url
+}
+
 /** How output is to look, from the environment's own conventions. */
 export function outputSettings() {
   const { NO_COLOR, FORCE_COLOR, CI, TERM, LC_ALL, LC_CTYPE, LANG } = process.env
@@ -176,6 +188,7 @@ function refuseSlip(name: string): void {
 const otherNames: Readonly<Record<string, readonly string[]>> = {
   RANKLINE_BASE_URL: ['RANKLINE_URL', 'RANKLINE_API_URL', 'RANKLINE_HOST'],
   RANKLINE_API_KEY: ['RANKLINE_KEY', 'RANKLINE_TOKEN', 'RANKLINE_API_TOKEN'],
+  RANKLINE_QUEUE: ['RANKLINE_QUEUE_URL', 'RANKLINE_POSTGRES'],
   RANKLINE_DB: ['RANKLINE_DATABASE', 'RANKLINE_DB_PATH', 'RANKLINE_DB_FILE'],
 }
 

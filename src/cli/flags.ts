@@ -69,6 +69,10 @@ export const waitFlags = {
   ),
 } satisfies Flags
 
+export const queueFlags = {
+  queue: textFlag('Postgres database that machines share, postgres://…; default: RANKLINE_QUEUE'),
+} satisfies Flags
+
 export const compareFlags = {
   compare: textFlag(
     'Compare with this day, or with a day so long ago, for instance 7d; default: the day before',

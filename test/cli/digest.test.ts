@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { queueDigests } from '../../src/app/messages/digest.ts'
-import { nextSlot } from '../../src/schedule/slots.ts'
+import { nextSlot } from '../../src/plan/schedule/slots.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { aReceiver } from '../alerts/receivers.ts'
 import { staged, threeDays } from './staged.ts'

@@ -1,7 +1,7 @@
 import type { JobSettings } from '../../model/job.ts'
 import type { Run } from '../../model/run.ts'
 import type { Clock } from '../../model/time.ts'
-import { latestSlot } from '../../schedule/slots.ts'
+import { latestSlot } from '../../plan/schedule/slots.ts'
 import type { Store } from '../../store/store.ts'
 import type { App } from '../open-app.ts'
 import { workspaceOf } from '../workspace.ts'

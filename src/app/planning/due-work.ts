@@ -2,8 +2,8 @@ import { relative } from 'node:path'
 import type { JobSettings } from '../../model/job.ts'
 import { type FinishReason, isComplete } from '../../model/run.ts'
 import { dayMs } from '../../model/time.ts'
-import { everyOfQuery, isDue, lookBack } from '../../schedule/due.ts'
-import { latestSlot } from '../../schedule/slots.ts'
+import { everyOfQuery, isDue, lookBack } from '../../plan/schedule/due.ts'
+import { latestSlot } from '../../plan/schedule/slots.ts'
 import type { Store } from '../../store/store.ts'
 import {
   areLeftOut,

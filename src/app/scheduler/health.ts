@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { type RanklineError, UsageError } from '../../model/errors.ts'
 import { isComplete } from '../../model/run.ts'
 import { isLoopback } from '../../model/url.ts'
-import { localTime } from '../../schedule/zone.ts'
+import { localTime } from '../../plan/schedule/zone.ts'
 import type { JobState } from './scheduler.ts'
 
 /** What `/health` answers with. Instants are ISO 8601, UTC. */

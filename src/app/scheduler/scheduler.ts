@@ -4,7 +4,7 @@ import type { JobSettings } from '../../model/job.ts'
 import { exitCodes, type FinishReason } from '../../model/run.ts'
 import { type Clock, hourMs, sleep } from '../../model/time.ts'
 import type { Terminal } from '../../output/terminal.ts'
-import { nextSlot } from '../../schedule/slots.ts'
+import { nextSlot } from '../../plan/schedule/slots.ts'
 import type { JobFiles, JobForm } from './job-files.ts'
 
 /** What a look at a job came to. */

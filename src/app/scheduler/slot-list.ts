@@ -1,6 +1,6 @@
 import type { JobSettings } from '../../model/job.ts'
-import { slotsBetween } from '../../schedule/slots.ts'
-import { localTime } from '../../schedule/zone.ts'
+import { slotsBetween } from '../../plan/schedule/slots.ts'
+import { localTime } from '../../plan/schedule/zone.ts'
 
 /** When a job runs. */
 export interface ListedSlot {

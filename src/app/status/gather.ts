@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { UsageError } from '../../model/errors.ts'
 import type { Run } from '../../model/run.ts'
 import { dayMs, hourMs, periodAt } from '../../model/time.ts'
-import { nextSlot } from '../../schedule/slots.ts'
+import { nextSlot } from '../../plan/schedule/slots.ts'
 import type { MessageState } from '../../store/outbox.ts'
 import type { Store } from '../../store/store.ts'
 import type {

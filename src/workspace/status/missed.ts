@@ -1,6 +1,6 @@
 import { endOf, type Run } from '../../model/run.ts'
 import { hourMs } from '../../model/time.ts'
-import { slotsBetween } from '../../schedule/slots.ts'
+import { slotsBetween } from '../../plan/schedule/slots.ts'
 import type { Slot } from '../../store/unattended.ts'
 
 interface Past {

@@ -6,7 +6,7 @@ import { UsageError } from '../../../model/errors.ts'
 import type { Flag } from '../../../model/flag.ts'
 import { choice } from '../../../model/values.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'
-import { commentedValue, type ServicePlan, serviceFiles } from '../../../schedule/service-files.ts'
+import { commentedValue, type ServicePlan, serviceFiles } from '../../../plan/schedule/service-files.ts'
 import { collectFlags, confirmFlags, globalFlags, logFlags, serviceFlags } from '../../flags.ts'
 import type { ScheduleFlags } from './schedule-flags.ts'
 

@@ -1,5 +1,5 @@
-import { memoized } from '../model/memo.ts'
-import { hourMs } from '../model/time.ts'
+import { memoized } from '../../model/memo.ts'
+import { hourMs } from '../../model/time.ts'
 
 /** A stretch of time in which the clocks of a zone are one and the same distance ahead of UTC; `until` is not in it. */
 export interface Stretch {

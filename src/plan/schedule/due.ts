@@ -1,5 +1,5 @@
-import type { QueryHistory } from '../model/query.ts'
-import { addDays, dayMs, hourMs, localDay } from '../model/time.ts'
+import type { QueryHistory } from '../../model/query.ts'
+import { addDays, dayMs, hourMs, localDay } from '../../model/time.ts'
 import { type Every, everyOf } from './every.ts'
 
 /** When a query is due: as often as that, or once after an instant (epoch ms). */

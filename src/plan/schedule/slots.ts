@@ -1,4 +1,4 @@
-import { dayMs, hourMs } from '../model/time.ts'
+import { dayMs, hourMs } from '../../model/time.ts'
 import { hourOf, matchesOf } from './cron.ts'
 import { type Stretch, stretches } from './zone.ts'
 

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { quoted, type ReadResult } from '../model/values.ts'
+import { quoted, type ReadResult } from '../../model/values.ts'
 import { weekdays } from './every.ts'
 
 // Only the schedule of a job file needs it.

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { weekly } from '../../src/schedule/every.ts'
-import { testTable } from '../support/test-table.ts'
+import { weekly } from '../../../src/plan/schedule/every.ts'
+import { testTable } from '../../support/test-table.ts'
 
 testTable([
   ['mon 08:00', '0 8 * * 1'],

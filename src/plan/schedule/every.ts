@@ -1,4 +1,4 @@
-import { quoted, type ReadResult } from '../model/values.ts'
+import { quoted, type ReadResult } from '../../model/values.ts'
 
 /** How often a query is due: after so many hours, or when local days, a weekday or a month have begun anew. */
 export type Every =

@@ -1,0 +1,201 @@
+/**
+ * The tables of the shared journal, in the schema `rankline`. Instants are epoch milliseconds, as in SQLite; leases, which are compared with the
+ * clock of the database, are timestamps. `changed` is the transaction that wrote a row last: readers take rows of transactions that are
+ * all over, and so miss none that is committed late. Calls and answers are made by workers, so their ids are, too.
+ */
+const tables = `
+CREATE SCHEMA rankline;
+
+CREATE TABLE rankline.version (version integer NOT NULL);
+
+CREATE TABLE rankline.keys (
+  key_hash text PRIMARY KEY,
+  per_second integer,
+  per_minute integer,
+  -- Where the next slot begins, and the settings that the last one was leased by.
+  next_slot timestamptz NOT NULL DEFAULT '-infinity',
+  -- After a refusal nothing is sent before that.
+  held_until timestamptz,
+  hold_ms integer NOT NULL DEFAULT 0,
+  held_since timestamptz,
+  -- When the database server was started, as it was when the last slot was leased.
+  server_started timestamptz
+);
+
+CREATE TABLE rankline.readings (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  key_hash text NOT NULL,
+  run_id uuid,
+  asked_at bigint NOT NULL,
+  read_at bigint NOT NULL,
+  remaining bigint,
+  total_used bigint,
+  record text NOT NULL,
+  changed xid8 NOT NULL DEFAULT pg_current_xact_id()
+);
+CREATE INDEX readings_newest ON rankline.readings (key_hash, read_at DESC);
+CREATE INDEX readings_changed ON rankline.readings (changed);
+
+CREATE TABLE rankline.jobs (
+  key_hash text NOT NULL,
+  job text NOT NULL,
+  coordinator uuid,
+  coordinator_name text,
+  coordinated_until timestamptz,
+  PRIMARY KEY (key_hash, job)
+);
+
+CREATE TABLE rankline.runs (
+  id uuid PRIMARY KEY,
+  number bigint GENERATED ALWAYS AS IDENTITY,
+  key_hash text NOT NULL,
+  job text NOT NULL,
+  group_id uuid NOT NULL,
+  date text NOT NULL,
+  settings text NOT NULL,
+  started_at bigint NOT NULL,
+  plan_version integer NOT NULL DEFAULT 0,
+  finished_at bigint,
+  duration_ms bigint,
+  finish_reason text,
+  closed_at bigint,
+  changed xid8 NOT NULL DEFAULT pg_current_xact_id()
+);
+CREATE INDEX runs_of_job ON rankline.runs (key_hash, job);
+CREATE INDEX runs_changed ON rankline.runs (changed);
+
+CREATE TABLE rankline.plan_parts (
+  run_id uuid NOT NULL REFERENCES rankline.runs,
+  version integer NOT NULL,
+  part integer NOT NULL,
+  encoding text NOT NULL,
+  body bytea NOT NULL,
+  PRIMARY KEY (run_id, version, part)
+);
+
+CREATE TABLE rankline.chunks (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  run_id uuid NOT NULL REFERENCES rankline.runs,
+  key_hash text NOT NULL,
+  state text NOT NULL DEFAULT 'planned'
+    CHECK (state IN ('planned', 'released', 'leased', 'done', 'cancelled', 'dead')),
+  priority integer NOT NULL,
+  tags text[] NOT NULL,
+  encoding text NOT NULL,
+  body bytea NOT NULL,
+  -- Keys of its queries.
+  queries bytea[] NOT NULL,
+  most_credits bigint NOT NULL,
+  least_credits bigint NOT NULL,
+  -- Reserved for it in all so far; what is reserved now is that without spent and in_doubt, while it is released or leased.
+  granted bigint NOT NULL DEFAULT 0,
+  spent bigint NOT NULL DEFAULT 0,
+  in_doubt bigint NOT NULL DEFAULT 0,
+  fence integer NOT NULL DEFAULT 0,
+  worker uuid,
+  leased_until timestamptz,
+  released_at timestamptz,
+  takeovers integer NOT NULL DEFAULT 0,
+  -- Why the worker that had it last could not go on with the service; JSON.
+  stop text
+);
+CREATE INDEX chunks_open ON rankline.chunks (key_hash, state, priority DESC, id) WHERE state IN ('planned', 'released', 'leased');
+CREATE INDEX chunks_of_run ON rankline.chunks (run_id);
+
+CREATE TABLE rankline.calls (
+  id uuid PRIMARY KEY,
+  run_id uuid,
+  query bytea,
+  page integer,
+  attempt integer,
+  chunk_id bigint,
+  fence integer,
+  worker uuid,
+  key_hash text NOT NULL,
+  operation text NOT NULL,
+  credits bigint NOT NULL,
+  sent_at bigint NOT NULL,
+  finished_at bigint,
+  http_status integer,
+  outcome text,
+  -- 1 billed, 0 free, null in flight or not known.
+  billed smallint,
+  latency_ms integer,
+  error text,
+  -- The asynchronous job that the service made of it, and whether that is known to be over.
+  job_id text,
+  job_over boolean,
+  settled_at timestamptz,
+  changed xid8 NOT NULL DEFAULT pg_current_xact_id()
+);
+CREATE UNIQUE INDEX calls_attempt ON rankline.calls (run_id, query, page, attempt) WHERE attempt IS NOT NULL;
+CREATE INDEX calls_of_chunk ON rankline.calls (chunk_id) WHERE chunk_id IS NOT NULL;
+CREATE INDEX calls_changed ON rankline.calls (changed);
+CREATE INDEX calls_settled ON rankline.calls (key_hash, settled_at) WHERE credits > 0;
+CREATE INDEX calls_open ON rankline.calls (key_hash) WHERE credits > 0 AND (outcome IS NULL OR job_over = false);
+
+CREATE TABLE rankline.answers (
+  call_id uuid PRIMARY KEY,
+  run_id uuid NOT NULL,
+  query bytea NOT NULL,
+  page integer NOT NULL,
+  fetched_at bigint NOT NULL,
+  encoding text NOT NULL,
+  -- Null when all readers have it.
+  body bytea,
+  changed xid8 NOT NULL DEFAULT pg_current_xact_id()
+);
+CREATE INDEX answers_of_query ON rankline.answers (query, page, fetched_at);
+CREATE INDEX answers_of_run ON rankline.answers (run_id, query);
+CREATE INDEX answers_changed ON rankline.answers (changed);
+
+CREATE TABLE rankline.task_ends (
+  run_id uuid NOT NULL,
+  query bytea NOT NULL,
+  page integer NOT NULL,
+  number bigint GENERATED ALWAYS AS IDENTITY,
+  -- The answer that counts; null where the task failed.
+  call_id uuid,
+  reused boolean NOT NULL DEFAULT false,
+  failed text,
+  cause text,
+  -- The page that follows, or why none does; JSON.
+  paging text,
+  changed xid8 NOT NULL DEFAULT pg_current_xact_id(),
+  PRIMARY KEY (run_id, query, page)
+);
+CREATE INDEX task_ends_changed ON rankline.task_ends (changed, number);
+
+-- Credits by chunk and hour, for budgets of runs, jobs, days and months.
+CREATE TABLE rankline.spending (
+  chunk_id bigint NOT NULL,
+  hour bigint NOT NULL,
+  key_hash text NOT NULL,
+  run_id uuid NOT NULL,
+  spent bigint NOT NULL DEFAULT 0,
+  in_doubt bigint NOT NULL DEFAULT 0,
+  PRIMARY KEY (chunk_id, hour)
+);
+CREATE INDEX spending_of_key ON rankline.spending (key_hash, hour);
+CREATE INDEX spending_of_run ON rankline.spending (run_id);
+
+CREATE TABLE rankline.workers (
+  id uuid PRIMARY KEY,
+  name text NOT NULL,
+  version text NOT NULL,
+  keys text[] NOT NULL,
+  started_at bigint NOT NULL,
+  seen_at timestamptz NOT NULL,
+  clock_offset_ms double precision NOT NULL
+);
+
+CREATE TABLE rankline.readers (
+  id uuid PRIMARY KEY,
+  name text NOT NULL,
+  position xid8 NOT NULL,
+  seen_at timestamptz NOT NULL
+);
+`
+
+/** Each brings the journal from one version to the next; the first one makes it. What has been released is never changed. */
+export const migrations: readonly string[] = [tables]

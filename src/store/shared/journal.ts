@@ -1,0 +1,26 @@
+import type { SharedCalls } from './calls.ts'
+import type { SharedChanges } from './changes.ts'
+import type { SharedChunks } from './chunks.ts'
+import type { QueueOperations } from './operations.ts'
+import type { SharedPlans } from './plans.ts'
+import type { SharedRates } from './rates.ts'
+import type { SharedSpending } from './spending.ts'
+
+/**
+ * What machines that share a key write down together: plans, calls, answers, one rate limit, one budget. Rejected with
+ * `JournalUnreachable` while the database cannot be reached; what was asked may be asked again.
+ */
+export interface SharedJournal extends AsyncDisposable {
+  readonly plans: SharedPlans
+  readonly chunks: SharedChunks
+  readonly calls: SharedCalls
+  readonly rates: SharedRates
+  readonly spending: SharedSpending
+  readonly changes: SharedChanges
+  readonly operations: QueueOperations
+}
+
+/** The journal cannot be reached now. What may wait tries again. */
+export class JournalUnreachable extends Error {
+  override readonly name = 'JournalUnreachable'
+}

@@ -1,0 +1,55 @@
+import type { TimeSpan } from '../../model/time.ts'
+import type { JobSpending, UsageReading } from '../ledger.ts'
+
+/** A chunk that waits for credits. */
+export interface WaitingChunk {
+  readonly id: string
+  readonly run: string
+  readonly priority: number
+  readonly tags: readonly string[]
+  /** Credits that it may still need at most, and those of its cheapest page. */
+  readonly mostCredits: number
+  readonly leastCredits: number
+}
+
+/** Credits that are reserved for a released chunk. */
+export interface Grant {
+  readonly chunk: string
+  readonly credits: number
+}
+
+/** What the budget of a key stands at, read inside the transaction that releases. Reserved credits count as possibly billed. */
+export interface SharedStandings {
+  /** The newest reading of the account; null where there is none. */
+  readonly account: UsageReading | null
+  /** Credits billed since that was asked for, possibly billed shortly before or since, and reserved for released chunks. */
+  readonly billedSince: number
+  readonly ambiguous: number
+  readonly reserved: number
+  /** By run: billed, and possibly billed or reserved. */
+  readonly byRun: ReadonlyMap<string, { readonly spent: number; readonly ambiguous: number }>
+  /** By job, in a time. */
+  creditsSent(span: TimeSpan): Promise<readonly JobSpending[]>
+  /** By tag, in these jobs. */
+  creditsSentByTag(
+    span: TimeSpan,
+    jobs: readonly string[],
+    tags: readonly string[],
+  ): Promise<ReadonlyMap<string, number>>
+  /** Calls since an instant that were billed or may have been. */
+  chargedCalls(since: number): Promise<number>
+}
+
+/** The one budget of a key, for all machines. */
+export interface SharedSpending {
+  /**
+   * Releases chunks of these runs inside one transaction that no other release of the key runs beside: `decide` is given what waits and
+   * what the budget stands at, and says what is reserved for which. Runs never lie in more than one call at a time.
+   */
+  release(
+    keyHash: string,
+    runs: readonly string[],
+    most: number,
+    decide: (waiting: readonly WaitingChunk[], standings: SharedStandings) => Promise<readonly Grant[]>,
+  ): Promise<readonly Grant[]>
+}
