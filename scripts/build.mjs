@@ -11,7 +11,7 @@ const forNode = {
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
-  external: ['canvas', 'nodemailer', 'pg', 'pg-boss', 'pino', 'standardwebhooks', 'undici', 'yaml', 'yazl'],
+  external: ['canvas', 'nodemailer', 'pg', 'pino', 'standardwebhooks', 'undici', 'yaml', 'yazl'],
   alias: {
     'better-sqlite3': './src/store/sqlite/connection/driver.ts',
   },

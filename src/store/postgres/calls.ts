@@ -1,6 +1,262 @@
-import type { SharedCalls } from '../shared/calls.ts'
-import type { Postgres } from './connection.ts'
+import type { Settlement } from '../../model/call.ts'
+import type { ChunkLease, NewSharedCall, SharedCalls, StoredAnswer, TaskEnded } from '../shared/calls.ts'
+import { LeaseLost } from '../shared/calls.ts'
+import type { Postgres, Statements } from './connection.ts'
+import { groupWriter } from './group-writer.ts'
 
-export function sharedCalls(_postgres: Postgres): SharedCalls {
-  throw new Error('not built')
+/** A call to be written before it is sent. */
+interface Intent {
+  readonly lease: ChunkLease
+  readonly call: NewSharedCall
+}
+
+/** What became of a call, what it brought, or how a task ended: written together. */
+type Entry =
+  | { readonly settled: SettledCall; readonly answer?: StoredAnswer }
+  | { readonly lease: ChunkLease; readonly ended: TaskEnded }
+
+interface SettledCall {
+  readonly call: NewSharedCall
+  /** Null where only the asynchronous job of a call ended. */
+  readonly settlement: Settlement | null
+  readonly jobId: string | null
+  readonly job: { readonly billed: 0 | 1 | null; readonly at: number } | null
+}
+
+/**
+ * The shared ledger of one worker. Intents and all other entries are two groups, each written by one statement at a time: what comes
+ * while that is under way waits for the next.
+ */
+export function sharedCalls(postgres: Postgres): SharedCalls {
+  const intents = groupWriter<Intent, boolean>(postgres, writeIntents)
+  const entries = groupWriter<Entry, boolean>(postgres, writeEntries)
+  const settle = async (settled: SettledCall, answer?: StoredAnswer): Promise<void> => {
+    await entries.write(answer === undefined ? { settled } : { settled, answer })
+  }
+  const byLease = async (chunk: string, written: Promise<boolean>): Promise<void> => {
+    if (!(await written)) throw new LeaseLost(`chunk ${chunk} was given to another worker`)
+  }
+
+  return {
+    begin: (lease, call) => byLease(lease.chunk, intents.write({ lease, call })),
+    settle: (call, settlement) => settle({ call, settlement, jobId: null, job: null }),
+    answer: (call, settlement, answer) =>
+      settle(
+        {
+          call,
+          settlement,
+          jobId: null,
+          job: settlement === null ? { billed: 1, at: answer.fetchedAt } : null,
+        },
+        answer,
+      ),
+    acceptJob: (call, settlement, jobId) => settle({ call, settlement, jobId, job: null }),
+    endJob: (call, billed, at) => settle({ call, settlement: null, jobId: null, job: { billed, at } }),
+    endTask: (lease, ended) => byLease(lease.chunk, entries.write({ lease, ended })),
+    saveUsage: async (reading) => {
+      const { run, keyHash, askedAt, readAt, remaining, totalUsed, record } = reading
+      await postgres.query(insertReading, [keyHash, run, askedAt, readAt, remaining, totalUsed, record])
+    },
+    flush: async () => {
+      await Promise.all([intents.idle(), entries.idle()])
+    },
+    abandon: () => {
+      intents.abandon()
+      entries.abandon()
+    },
+  }
+}
+
+/** A reading that a lost connection has written twice is one reading. */
+const insertReading = `
+INSERT INTO rankline.readings (key_hash, run_id, asked_at, read_at, remaining, total_used, record)
+SELECT $1, $2, $3, $4, $5, $6, $7
+WHERE NOT EXISTS (SELECT 1 FROM rankline.readings WHERE key_hash = $1 AND asked_at = $3 AND read_at = $4)`
+
+/**
+ * The lock on the chunk's row (FOR SHARE) excludes the takeover, which changes that row: an intent is there before the takeover looks for
+ * open ones, or it is refused. An intent that stands already was written by the same worker, whose connection was lost meanwhile.
+ */
+const insertIntents = `
+WITH given AS (
+  SELECT * FROM jsonb_to_recordset($1::jsonb) AS g(id uuid, chunk bigint, fence integer, run uuid, query text, page integer,
+    operation text, credits bigint, sent_at bigint, key_hash text)
+), leased AS (
+  SELECT c.id, c.fence, c.worker FROM rankline.chunks c
+  WHERE c.state = 'leased' AND (c.id, c.fence) IN (SELECT chunk, fence FROM given)
+  ORDER BY c.id FOR SHARE OF c
+), written AS (
+  INSERT INTO rankline.calls (id, run_id, query, page, attempt, chunk_id, fence, worker, key_hash, operation, credits, sent_at)
+  SELECT g.id, g.run, decode(g.query, 'hex'), g.page,
+    1 + (SELECT count(*) FROM rankline.calls b WHERE b.run_id = g.run AND b.query = decode(g.query, 'hex') AND b.page = g.page
+      AND b.attempt IS NOT NULL),
+    g.chunk, g.fence, l.worker, g.key_hash, g.operation, g.credits, g.sent_at
+  FROM given g JOIN leased l ON l.id = g.chunk AND l.fence = g.fence
+  WHERE NOT EXISTS (SELECT 1 FROM rankline.calls c WHERE c.id = g.id)
+  RETURNING id
+)
+SELECT id FROM written UNION SELECT c.id FROM rankline.calls c JOIN given g ON g.id = c.id`
+
+async function writeIntents(statements: Statements, batch: readonly Intent[]): Promise<readonly boolean[]> {
+  const given = batch.map(({ lease, call }) => ({
+    id: call.id,
+    chunk: lease.chunk,
+    fence: lease.fence,
+    ...taskFields(call),
+    operation: call.operation,
+    credits: call.credits,
+    sent_at: call.sentAt,
+    key_hash: call.keyHash,
+  }))
+  const rows = await statements.query<{ id: string }>(insertIntents, [JSON.stringify(given)])
+  const written = new Set(rows.map(({ id }) => id))
+  return batch.map(({ call }) => written.has(call.id))
+}
+
+/**
+ * What a call counts for in the budget. In flight, and while its asynchronous job is not over, it is within what is reserved for its
+ * chunk; then it was billed, free, or nobody knows.
+ */
+const counts = (call: string): string => `CASE
+  WHEN ${call}.outcome IS NULL OR (${call}.outcome = 'accepted' AND ${call}.job_over IS NOT TRUE) THEN 'reserved'
+  WHEN ${call}.billed = 1 THEN 'spent' WHEN ${call}.billed = 0 THEN 'free' ELSE 'in_doubt' END`
+
+/**
+ * Settlements change only calls that are in flight, or ambiguous because their lease was lost. Free lookups come with their settlement.
+ * Credits are added up in the same transaction, by what each call counted for before and after.
+ */
+const writeRecords = `
+WITH given AS (
+  SELECT * FROM jsonb_to_recordset($1::jsonb) AS g(id uuid, run uuid, query text, page integer, operation text, credits bigint,
+    sent_at bigint, key_hash text, outcome text, http_status integer, billed smallint, finished_at bigint, latency_ms integer,
+    error text, job_id text, job_over boolean, job_billed smallint, job_at bigint)
+), before AS (
+  SELECT c.id, ${counts('c')} AS counted FROM rankline.calls c WHERE c.id IN (SELECT id FROM given) ORDER BY c.id FOR UPDATE
+), changed AS (
+  UPDATE rankline.calls c SET
+    outcome = coalesce(g.outcome, c.outcome),
+    http_status = coalesce(g.http_status, c.http_status),
+    billed = CASE WHEN g.job_over THEN g.job_billed ELSE g.billed END,
+    finished_at = coalesce(g.job_at, g.finished_at),
+    latency_ms = coalesce(g.latency_ms, c.latency_ms),
+    error = coalesce(g.error, CASE WHEN g.outcome IS NULL THEN c.error END),
+    job_id = coalesce(g.job_id, c.job_id),
+    job_over = CASE WHEN g.job_over THEN true WHEN g.job_id IS NOT NULL THEN false ELSE c.job_over END,
+    settled_at = clock_timestamp(), changed = pg_current_xact_id()
+  FROM given g JOIN before b ON b.id = g.id
+  WHERE c.id = g.id AND (c.outcome IS NULL OR c.outcome = 'ambiguous' OR (g.job_over AND (c.job_over IS NOT TRUE OR c.billed IS NULL)))
+  RETURNING c.*, b.counted
+), looked_up AS (
+  INSERT INTO rankline.calls (id, run_id, query, page, key_hash, operation, credits, sent_at, finished_at, http_status, outcome, billed,
+    latency_ms, error, settled_at)
+  SELECT g.id, g.run, decode(g.query, 'hex'), g.page, g.key_hash, g.operation, g.credits, g.sent_at, g.finished_at, g.http_status,
+    g.outcome, g.billed, g.latency_ms, g.error, clock_timestamp()
+  FROM given g WHERE g.credits = 0 AND g.outcome IS NOT NULL ON CONFLICT DO NOTHING
+), stored AS (
+  INSERT INTO rankline.answers (call_id, run_id, query, page, fetched_at, encoding, body)
+  SELECT a.call, a.run, decode(a.query, 'hex'), a.page, a.fetched_at, a.encoding, ($3::bytea[])[a.body]
+  FROM jsonb_to_recordset($2::jsonb) AS a(call uuid, run uuid, query text, page integer, fetched_at bigint, encoding text, body integer)
+  ON CONFLICT DO NOTHING
+), ends AS (
+  SELECT * FROM jsonb_to_recordset($4::jsonb) AS e(number integer, chunk bigint, fence integer, run uuid, query text, page integer,
+    call uuid, reused boolean, failed text, cause text, paging text)
+), leased AS (
+  SELECT c.id, c.fence FROM rankline.chunks c
+  WHERE c.state = 'leased' AND (c.id, c.fence) IN (SELECT chunk, fence FROM ends)
+  ORDER BY c.id FOR SHARE OF c
+), ended AS (
+  INSERT INTO rankline.task_ends (run_id, query, page, call_id, reused, failed, cause, paging)
+  SELECT e.run, decode(e.query, 'hex'), e.page, e.call, e.reused, e.failed, e.cause, e.paging
+  FROM ends e JOIN leased l ON l.id = e.chunk AND l.fence = e.fence ORDER BY e.number
+  ON CONFLICT DO NOTHING
+), money AS (
+  SELECT c.chunk_id, c.run_id, c.key_hash, c.sent_at / 900000 AS quarter,
+    sum(CASE WHEN ${counts('c')} = 'spent' THEN c.credits ELSE 0 END - CASE WHEN c.counted = 'spent' THEN c.credits ELSE 0 END) AS spent,
+    sum(CASE WHEN ${counts('c')} = 'in_doubt' THEN c.credits ELSE 0 END - CASE WHEN c.counted = 'in_doubt' THEN c.credits ELSE 0 END)
+      AS in_doubt
+  FROM changed c WHERE c.chunk_id IS NOT NULL AND c.credits > 0 GROUP BY 1, 2, 3, 4
+), by_quarter AS (
+  INSERT INTO rankline.spending (chunk_id, quarter, key_hash, run_id, spent, in_doubt)
+  SELECT chunk_id, quarter, key_hash, run_id, spent, in_doubt FROM money WHERE spent <> 0 OR in_doubt <> 0
+  ON CONFLICT (chunk_id, quarter) DO UPDATE SET spent = spending.spent + excluded.spent, in_doubt = spending.in_doubt + excluded.in_doubt
+), of_chunk AS (
+  UPDATE rankline.chunks c SET spent = c.spent + m.spent, in_doubt = c.in_doubt + m.in_doubt
+  FROM (SELECT chunk_id, sum(spent) AS spent, sum(in_doubt) AS in_doubt FROM money GROUP BY 1) m WHERE c.id = m.chunk_id
+)
+SELECT id, fence FROM leased`
+
+async function writeEntries(statements: Statements, batch: readonly Entry[]): Promise<readonly boolean[]> {
+  const settled = batch.flatMap((entry) => ('settled' in entry ? [settledFields(entry.settled)] : []))
+  const answers = batch.flatMap((entry) =>
+    'settled' in entry && entry.answer !== undefined ? [{ ...entry.answer, call: entry.settled.call }] : [],
+  )
+  const ends = batch.flatMap((entry, number) => ('ended' in entry ? [endFields(entry, number)] : []))
+  const rows = await statements.query<{ id: number; fence: number }>(writeRecords, [
+    JSON.stringify(settled),
+    JSON.stringify(answers.map(answerFields)),
+    answers.map(({ body }) => body),
+    JSON.stringify(ends),
+  ])
+  const leased = new Set(rows.map(({ id, fence }) => `${id}:${fence}`))
+  return batch.map((entry) => 'settled' in entry || leased.has(`${entry.lease.chunk}:${entry.lease.fence}`))
+}
+
+function taskFields({ task }: NewSharedCall) {
+  return task === null ? {} : { run: task.run, query: task.query.toString('hex'), page: task.page }
+}
+
+function settledFields({ call, settlement, jobId, job }: SettledCall) {
+  return {
+    ...taskFields(call),
+    id: call.id,
+    operation: call.operation,
+    credits: call.credits,
+    sent_at: call.sentAt,
+    key_hash: call.keyHash,
+    outcome: settlement?.outcome ?? null,
+    http_status: settlement?.httpStatus ?? null,
+    billed: settlement?.billed ?? null,
+    finished_at: settlement?.finishedAt ?? null,
+    latency_ms: settlement?.latencyMs ?? null,
+    error: settlement?.error ?? null,
+    job_id: jobId,
+    job_over: job !== null,
+    job_billed: job?.billed ?? null,
+    job_at: job?.at ?? null,
+  }
+}
+
+function answerFields(
+  { call, query, page, fetchedAt, encoding }: Omit<StoredAnswer, 'call'> & { call: NewSharedCall },
+  index: number,
+) {
+  const run = call.task?.run
+  // Arrays of Postgres begin with 1.
+  return {
+    call: call.id,
+    run,
+    query: query.toString('hex'),
+    page,
+    fetched_at: fetchedAt,
+    encoding,
+    body: index + 1,
+  }
+}
+
+function endFields({ lease, ended }: Extract<Entry, { ended: TaskEnded }>, number: number) {
+  const { task, end, paging } = ended
+  return {
+    ...{
+      number,
+      chunk: lease.chunk,
+      fence: lease.fence,
+      run: task.run,
+      query: task.query.toString('hex'),
+      page: task.page,
+    },
+    ...('call' in end
+      ? { call: end.call, reused: end.reused }
+      : { reused: false, failed: end.failed, cause: end.cause }),
+    paging: paging === null ? null : JSON.stringify(paging),
+  }
 }

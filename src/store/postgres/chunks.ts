@@ -1,6 +1,225 @@
-import type { SharedChunks } from '../shared/chunks.ts'
-import type { Postgres } from './connection.ts'
+import type { PagingDecision } from '../../rank/paging.ts'
+import type { ChunkLease, StoredAnswer, TaskEnded } from '../shared/calls.ts'
+import type { ChunkEnd, LeasedChunk, OpenSharedJob, SharedChunks } from '../shared/chunks.ts'
+import type { ChunkQuery, SharedRun } from '../shared/plans.ts'
+import type { Postgres, Statements } from './connection.ts'
+import { unpackQueries } from './packing.ts'
+import { type RunRow, runFromRow } from './runs.ts'
 
-export function sharedChunks(_postgres: Postgres): SharedChunks {
-  throw new Error('not built')
+/** Chunks in Postgres. The rows are the queue: a lease is one UPDATE that skips what another worker is taking. */
+export function sharedChunks(postgres: Postgres): SharedChunks {
+  return {
+    take: async (worker, keys, most, leaseMs) => {
+      const taken = await postgres.query<ChunkRow>(leaseChunks, [worker, keys, most, leaseMs])
+      return await Promise.all(taken.map((row) => leasedChunk(postgres, row)))
+    },
+    renew: async (worker, leases, leaseMs) => {
+      const rows = await postgres.query<{ id: number }>(renewLeases, [worker, asJson(leases), leaseMs])
+      const renewed = new Set(rows.map(({ id }) => String(id)))
+      return leases.filter(({ chunk }) => !renewed.has(chunk))
+    },
+    end: (worker, lease, end) =>
+      postgres.transaction((statements) => endLease(statements, worker, lease, end)),
+    takeBack: (mostTakeovers) => postgres.transaction((statements) => takeBack(statements, mostTakeovers)),
+    hasWork: async (keys) => {
+      const [row] = await postgres.query<{ has: boolean }>(anyWork, [keys])
+      return row?.has === true
+    },
+  }
+}
+
+interface ChunkRow extends RunRow {
+  readonly chunk_id: number
+  readonly fence: number
+  readonly encoding: string
+  readonly body: Buffer
+  readonly credits: number
+}
+
+const leaseChunks = `
+WITH next AS (
+  SELECT id FROM rankline.chunks WHERE key_hash = ANY ($2) AND state = 'released'
+  ORDER BY priority DESC, id LIMIT $3 FOR UPDATE SKIP LOCKED
+), leased AS (
+  UPDATE rankline.chunks c SET state = 'leased', fence = c.fence + 1, worker = $1,
+    leased_until = clock_timestamp() + $4 * interval '1 millisecond'
+  FROM next WHERE c.id = next.id RETURNING c.*
+)
+SELECT l.id AS chunk_id, l.fence, l.encoding, l.body, l.granted - l.spent - l.in_doubt AS credits, r.*
+FROM leased l JOIN rankline.runs r ON r.id = l.run_id ORDER BY l.priority DESC, l.id`
+
+const renewLeases = `
+UPDATE rankline.chunks c SET leased_until = clock_timestamp() + $3 * interval '1 millisecond'
+FROM jsonb_to_recordset($2::jsonb) AS g(chunk bigint, fence integer)
+WHERE c.id = g.chunk AND c.fence = g.fence AND c.worker = $1 AND c.state = 'leased' RETURNING c.id`
+
+const anyWork = `SELECT EXISTS (
+  SELECT 1 FROM rankline.chunks WHERE key_hash = ANY ($1) AND state IN ('released', 'leased')) AS has`
+
+function asJson(leases: readonly ChunkLease[]): string {
+  return JSON.stringify(leases.map(({ chunk, fence }) => ({ chunk, fence })))
+}
+
+/** Reads what is known of the queries of a chunk. Nothing of that changes any more, but by the one that holds the lease. */
+async function leasedChunk(statements: Statements, row: ChunkRow): Promise<LeasedChunk> {
+  const queries = unpackQueries(row)
+  const settings = runFromRow(row)
+  const keys = queries.map(({ key }) => key)
+  return {
+    chunk: String(row.chunk_id),
+    run: settings.id,
+    fence: row.fence,
+    settings,
+    queries,
+    credits: Math.max(0, row.credits),
+    answers: (await statements.query<AnswerRow>(answersOfRun, [settings.id, keys])).map(answerFromRow),
+    ended: (await statements.query<EndRow>(endsOfRun, [settings.id, keys])).map(endFromRow),
+    openJobs: (await statements.query<JobRow>(openJobs, [settings.id, keys])).map(jobFromRow),
+    reusable: await reusableAnswers(statements, settings, queries),
+  }
+}
+
+interface AnswerRow {
+  readonly call_id: string
+  readonly query: Buffer
+  readonly page: number
+  readonly fetched_at: number
+  readonly encoding: string
+  readonly body: Buffer
+}
+
+const answerColumns = 'a.call_id, a.query, a.page, a.fetched_at, a.encoding, a.body'
+
+/** Where a task has several answers, the first one that came. */
+const answersOfRun = `
+SELECT DISTINCT ON (a.query, a.page) ${answerColumns} FROM rankline.answers a
+WHERE a.run_id = $1 AND a.query = ANY ($2) AND a.body IS NOT NULL ORDER BY a.query, a.page, a.changed, a.call_id`
+
+export function answerFromRow({ call_id, query, page, fetched_at, encoding, body }: AnswerRow): StoredAnswer {
+  return { call: call_id, query, page, fetchedAt: fetched_at, encoding, body }
+}
+
+/** Answers that other runs could use: those of the same command whatever their age, others where the job's freshness allows. */
+const reusable = `
+SELECT DISTINCT ON (a.query, a.page) ${answerColumns} FROM rankline.answers a
+JOIN rankline.runs r ON r.id = a.run_id
+JOIN rankline.task_ends e ON e.run_id = a.run_id AND e.query = a.query AND e.page = a.page AND e.call_id = a.call_id
+WHERE a.query = ANY ($2) AND a.body IS NOT NULL AND a.run_id <> $1
+  AND (r.group_id = $3 OR (r.key_hash = $4 AND a.fetched_at >= $5::bigint))
+ORDER BY a.query, a.page, a.fetched_at DESC`
+
+async function reusableAnswers(
+  statements: Statements,
+  { id, groupId, keyHash, settings }: SharedRun,
+  queries: readonly ChunkQuery[],
+): Promise<readonly StoredAnswer[]> {
+  const [clock] = await statements.query<{ now: number }>(
+    'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now',
+  )
+  const since = settings.freshnessMs === null ? null : (clock?.now ?? 0) - settings.freshnessMs
+  const keys = queries.map(({ key }) => key)
+  return (await statements.query<AnswerRow>(reusable, [id, keys, groupId, keyHash, since])).map(answerFromRow)
+}
+
+export interface EndRow {
+  readonly run_id: string
+  readonly query: Buffer
+  readonly page: number
+  readonly call_id: string | null
+  readonly reused: boolean
+  readonly failed: string | null
+  readonly cause: string | null
+  readonly paging: string | null
+}
+
+const endsOfRun = `
+SELECT run_id, query, page, call_id, reused, failed, cause, paging FROM rankline.task_ends
+WHERE run_id = $1 AND query = ANY ($2) ORDER BY number`
+
+export function endFromRow(row: EndRow): TaskEnded {
+  const { run_id, query, page, call_id, reused, failed, cause, paging } = row
+  return {
+    task: { run: run_id, query, page },
+    end: call_id === null ? { failed: failed as string, cause: cause as string } : { call: call_id, reused },
+    paging: paging === null ? null : (JSON.parse(paging) as PagingDecision),
+  }
+}
+
+interface JobRow {
+  readonly id: string
+  readonly query: Buffer
+  readonly page: number
+  readonly job_id: string
+  readonly sent_at: number
+  readonly finished_at: number
+}
+
+const openJobs = `
+SELECT id, query, page, job_id, sent_at, finished_at FROM rankline.calls
+WHERE run_id = $1 AND query = ANY ($2) AND outcome = 'accepted' AND job_over = false ORDER BY sent_at, id`
+
+function jobFromRow({ id, query, page, job_id, sent_at, finished_at }: JobRow): OpenSharedJob {
+  return { call: id, query, page, jobId: job_id, sentAt: sent_at, acceptedAt: finished_at }
+}
+
+async function endLease(
+  statements: Statements,
+  worker: string,
+  { chunk, fence }: ChunkLease,
+  end: ChunkEnd,
+): Promise<boolean> {
+  const stop = 'stop' in end ? JSON.stringify(end.stop) : null
+  const rows = await statements.query<object>(
+    `UPDATE rankline.chunks SET state = $4, worker = NULL, leased_until = NULL, stop = $5,
+      granted = CASE WHEN $4 = 'released' THEN granted ELSE spent + in_doubt END
+    WHERE id = $1 AND fence = $2 AND worker = $3 AND state = 'leased' RETURNING id`,
+    [chunk, fence, worker, end.state, stop],
+  )
+  if (rows.length > 0) await loseOpenCalls(statements, [chunk])
+  return rows.length > 0
+}
+
+async function takeBack(
+  statements: Statements,
+  mostTakeovers: number,
+): Promise<{ readonly released: number; readonly dead: number }> {
+  const rows = await statements.query<{ id: number; state: string }>(
+    `WITH lost AS (
+      SELECT id FROM rankline.chunks WHERE state = 'leased' AND leased_until < clock_timestamp() ORDER BY id FOR UPDATE SKIP LOCKED
+    )
+    UPDATE rankline.chunks c SET state = CASE WHEN takeovers + 1 > $1 THEN 'dead' ELSE 'released' END,
+      takeovers = takeovers + 1, worker = NULL, leased_until = NULL
+    FROM lost WHERE c.id = lost.id RETURNING c.id, c.state`,
+    [mostTakeovers],
+  )
+  await loseOpenCalls(
+    statements,
+    rows.map(({ id }) => String(id)),
+  )
+  const dead = rows.filter(({ state }) => state === 'dead').length
+  return { released: rows.length - dead, dead }
+}
+
+/**
+ * Calls of these chunks without an end are ambiguous: whoever sent them has lost the lease, or is dead. The rows of the chunks are changed
+ * before, in the same transaction, so that no intent can follow.
+ */
+async function loseOpenCalls(statements: Statements, chunks: readonly string[]): Promise<void> {
+  if (chunks.length === 0) return
+  await statements.query(
+    `WITH lost AS (
+      UPDATE rankline.calls SET outcome = 'ambiguous', billed = NULL, error = 'the worker was lost before the answer came',
+        finished_at = (extract(epoch FROM clock_timestamp()) * 1000)::bigint, settled_at = clock_timestamp(),
+        changed = pg_current_xact_id()
+      WHERE chunk_id = ANY ($1) AND outcome IS NULL RETURNING *
+    ), by_quarter AS (
+      INSERT INTO rankline.spending (chunk_id, quarter, key_hash, run_id, spent, in_doubt)
+      SELECT chunk_id, sent_at / 900000, key_hash, run_id, 0, sum(credits) FROM lost WHERE credits > 0 GROUP BY 1, 2, 3, 4
+      ON CONFLICT (chunk_id, quarter) DO UPDATE SET in_doubt = spending.in_doubt + excluded.in_doubt
+    )
+    UPDATE rankline.chunks c SET in_doubt = c.in_doubt + l.credits,
+      granted = CASE WHEN c.state = 'released' THEN c.granted ELSE c.granted + l.credits END
+    FROM (SELECT chunk_id, sum(credits) AS credits FROM lost GROUP BY 1) l WHERE c.id = l.chunk_id`,
+    [chunks],
+  )
 }

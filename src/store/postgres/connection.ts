@@ -87,12 +87,9 @@ async function loadDriver(): Promise<typeof pg> {
     return (await import('pg')).default
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error
-    throw new UsageError(
-      'Collecting on many machines needs two more packages. Add them: npm install pg pg-boss',
-      {
-        cause: error,
-      },
-    )
+    throw new UsageError('Collecting on many machines needs one more package. Add it: npm install pg', {
+      cause: error,
+    })
   }
 }
 

@@ -1,6 +1,88 @@
-import type { QueueOperations } from '../shared/operations.ts'
+import type { QueueOperations, QueueStatus, WorkerRow } from '../shared/operations.ts'
+import type { ChunkState } from '../shared/plans.ts'
 import type { Postgres } from './connection.ts'
+import { schemaVersion, versionOf } from './layout.ts'
 
-export function queueOperations(_postgres: Postgres): QueueOperations {
-  throw new Error('not built')
+/** What keeps the queue going, in Postgres. */
+export function queueOperations(postgres: Postgres): QueueOperations {
+  return {
+    seen: async ({ id, name, version, keys, startedAt, clockOffsetMs }) => {
+      await postgres.query(
+        `INSERT INTO rankline.workers VALUES ($1, $2, $3, $4, $5, clock_timestamp(), $6)
+        ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, clock_offset_ms = excluded.clock_offset_ms`,
+        [id, name, version, keys, startedAt, clockOffsetMs],
+      )
+      return (await versionOf(postgres)) === schemaVersion
+    },
+    gone: async (worker) => {
+      await postgres.query('DELETE FROM rankline.workers WHERE id = $1', [worker])
+    },
+    status: () => status(postgres),
+    drain: async () => {
+      const rows = await postgres.query<object>(
+        `UPDATE rankline.chunks SET state = 'planned', granted = spent + in_doubt WHERE state = 'released' RETURNING id`,
+      )
+      return rows.length
+    },
+    retry: async () => {
+      const rows = await postgres.query<object>(
+        `UPDATE rankline.chunks SET state = 'planned', takeovers = 0, granted = spent + in_doubt WHERE state = 'dead' RETURNING id`,
+      )
+      return rows.length
+    },
+    now: async () => {
+      const [row] = await postgres.query<{ now: number }>(
+        `SELECT ${epochMs('clock_timestamp()')}::double precision AS now`,
+      )
+      return row?.now as number
+    },
+  }
+}
+
+const epochMs = (instant: string): string => `(extract(epoch FROM ${instant}) * 1000)`
+
+async function status(postgres: Postgres): Promise<QueueStatus> {
+  const workers = await postgres.query<WorkerRow>(
+    `SELECT w.id, w.name, w.version, w.keys, w.started_at AS "startedAt", ${epochMs('w.seen_at')}::bigint AS "seenAt",
+      w.clock_offset_ms AS "clockOffsetMs",
+      (SELECT count(*)::int FROM rankline.chunks c WHERE c.worker = w.id AND c.state = 'leased') AS chunks
+    FROM rankline.workers w ORDER BY w.name, w.id`,
+  )
+  const runs = await postgres.query<Omit<QueueStatus['runs'][number], 'chunks'>>(
+    `SELECT r.id AS run, r.key_hash AS "keyHash", r.job, r.started_at AS "startedAt",
+      CASE WHEN j.coordinated_until > clock_timestamp() THEN j.coordinator_name END AS coordinator,
+      coalesce(c.spent, 0)::bigint AS spent, coalesce(c.in_doubt, 0)::bigint AS "inDoubt", coalesce(c.reserved, 0)::bigint AS reserved
+    FROM rankline.runs r LEFT JOIN rankline.jobs j ON j.key_hash = r.key_hash AND j.job = r.job
+    LEFT JOIN LATERAL (SELECT sum(spent) AS spent, sum(in_doubt) AS in_doubt,
+        sum(CASE WHEN state IN ('released', 'leased') THEN greatest(0, granted - spent - in_doubt) END) AS reserved
+      FROM rankline.chunks WHERE run_id = r.id) c ON true
+    WHERE r.finish_reason IS NULL AND r.closed_at IS NULL ORDER BY r.number`,
+  )
+  const states = await postgres.query<{ run: string; state: ChunkState; chunks: number }>(
+    `SELECT c.run_id AS run, c.state, count(*)::int AS chunks FROM rankline.chunks c
+    JOIN rankline.runs r ON r.id = c.run_id AND r.finish_reason IS NULL AND r.closed_at IS NULL GROUP BY 1, 2`,
+  )
+  const none = { planned: 0, released: 0, leased: 0, done: 0, cancelled: 0, dead: 0 }
+  return {
+    schemaVersion: (await versionOf(postgres)) ?? 0,
+    workers,
+    runs: runs.map((run) => {
+      const own = states.filter((one) => one.run === run.run)
+      return {
+        ...run,
+        chunks: { ...none, ...Object.fromEntries(own.map(({ state, chunks }) => [state, chunks])) },
+      }
+    }),
+    keys: await postgres.query(
+      `SELECT k.key_hash AS "keyHash", k.per_second AS "perSecond", k.per_minute AS "perMinute",
+        CASE WHEN k.held_until > clock_timestamp() THEN ${epochMs('k.held_until')}::bigint END AS "heldUntil",
+        (SELECT remaining FROM rankline.readings r WHERE r.key_hash = k.key_hash ORDER BY read_at DESC LIMIT 1) AS remaining
+      FROM rankline.keys k ORDER BY k.key_hash`,
+    ),
+    readers: await postgres.query(
+      `SELECT name, ${epochMs('seen_at')}::bigint AS "seenAt",
+        position < (SELECT coalesce(max(changed), '0'::xid8) FROM rankline.task_ends) AS "isBehind"
+      FROM rankline.readers ORDER BY name`,
+    ),
+  }
 }

@@ -166,17 +166,17 @@ CREATE TABLE rankline.task_ends (
 );
 CREATE INDEX task_ends_changed ON rankline.task_ends (changed, number);
 
--- Credits by chunk and hour, for budgets of runs, jobs, days and months.
+-- Credits by chunk and quarter of an hour (days begin at one in every time zone), for budgets of jobs, days and months.
 CREATE TABLE rankline.spending (
   chunk_id bigint NOT NULL,
-  hour bigint NOT NULL,
+  quarter bigint NOT NULL,
   key_hash text NOT NULL,
   run_id uuid NOT NULL,
   spent bigint NOT NULL DEFAULT 0,
   in_doubt bigint NOT NULL DEFAULT 0,
-  PRIMARY KEY (chunk_id, hour)
+  PRIMARY KEY (chunk_id, quarter)
 );
-CREATE INDEX spending_of_key ON rankline.spending (key_hash, hour);
+CREATE INDEX spending_of_key ON rankline.spending (key_hash, quarter);
 CREATE INDEX spending_of_run ON rankline.spending (run_id);
 
 CREATE TABLE rankline.workers (

@@ -1,6 +1,140 @@
-import type { SharedSpending } from '../shared/spending.ts'
-import type { Postgres } from './connection.ts'
+import { settlingMs } from '../../model/call.ts'
+import type { TimeSpan } from '../../model/time.ts'
+import type { JobSpending, UsageReading } from '../ledger.ts'
+import type { Grant, SharedSpending, SharedStandings, WaitingChunk } from '../shared/spending.ts'
+import type { Postgres, Statements } from './connection.ts'
 
-export function sharedSpending(_postgres: Postgres): SharedSpending {
-  throw new Error('not built')
+/** The budget of a key, in Postgres. Releases of one key take turns. */
+export function sharedSpending(postgres: Postgres): SharedSpending {
+  return {
+    release: (keyHash, runs, most, decide) =>
+      postgres.transaction(async (statements) => {
+        await statements.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [releaseLock, keyHash])
+        const waiting = await statements.query<WaitingChunk>(waitingChunks, [runs, most])
+        const grants = await decide(waiting, await standings(statements, keyHash, runs))
+        if (grants.length > 0) await statements.query(releaseChunks, [JSON.stringify(grants)])
+        return grants
+      }),
+    sumsOf: async (runs) => await sumsByRun(postgres, runs),
+  }
+}
+
+/** Any number of its own, beside the hash of the key. */
+const releaseLock = 7_265_114
+
+/** Numbers of chunks are text, as everywhere outside of statements. */
+const waitingChunks = `
+SELECT id::text, run_id AS run, priority, tags, greatest(0, most_credits - spent)::bigint AS "mostCredits",
+  least_credits AS "leastCredits", stop
+FROM rankline.chunks WHERE run_id = ANY ($1::uuid[]) AND state = 'planned' ORDER BY priority DESC, id LIMIT $2`
+
+const releaseChunks = `
+UPDATE rankline.chunks c SET state = 'released', granted = c.spent + c.in_doubt + g.credits, released_at = clock_timestamp(), stop = NULL
+FROM jsonb_to_recordset($1::jsonb) AS g(chunk bigint, credits bigint) WHERE c.id = g.chunk AND c.state = 'planned'`
+
+const reservedOf = (chunk: string): string =>
+  `CASE WHEN ${chunk}.state IN ('released', 'leased') THEN greatest(0, ${chunk}.granted - ${chunk}.spent - ${chunk}.in_doubt) ELSE 0 END`
+
+async function standings(
+  statements: Statements,
+  keyHash: string,
+  runs: readonly string[],
+): Promise<SharedStandings> {
+  const account = await newestReading(statements, keyHash)
+  const askedAt = account?.askedAt ?? 0
+  const [sums] = await statements.query<{ billed: number; ambiguous: number; reserved: number }>(
+    `SELECT
+      (SELECT coalesce(sum(credits), 0)::bigint FROM rankline.calls
+        WHERE key_hash = $1 AND credits > 0 AND settled_at >= to_timestamp($2::double precision / 1000) AND billed = 1) AS billed,
+      (SELECT coalesce(sum(credits), 0)::bigint FROM rankline.calls
+        WHERE key_hash = $1 AND credits > 0 AND settled_at >= to_timestamp(($2::double precision - $3) / 1000) AND billed IS NULL
+          AND outcome <> 'accepted') AS ambiguous,
+      (SELECT coalesce(sum(${reservedOf('c')}), 0)::bigint FROM rankline.chunks c
+        WHERE c.key_hash = $1 AND c.state IN ('released', 'leased')) AS reserved`,
+    [keyHash, askedAt, settlingMs],
+  )
+  return {
+    account,
+    billedSince: sums?.billed ?? 0,
+    ambiguous: sums?.ambiguous ?? 0,
+    reserved: sums?.reserved ?? 0,
+    byRun: await sumsByRun(statements, runs),
+    creditsSent: (span) => creditsSent(statements, keyHash, span),
+    creditsSentByTag: (span, jobs, tags) => creditsSentByTag(statements, keyHash, { span, jobs, tags }),
+    chargedCalls: async (since) => {
+      const [row] = await statements.query<{ calls: number }>(
+        `SELECT count(*)::bigint AS calls FROM rankline.calls
+        WHERE key_hash = $1 AND credits > 0 AND sent_at >= $2 AND billed IS DISTINCT FROM 0`,
+        [keyHash, since],
+      )
+      return row?.calls ?? 0
+    },
+  }
+}
+
+async function newestReading(statements: Statements, keyHash: string): Promise<UsageReading | null> {
+  const rows = await statements.query<UsageReading>(
+    `SELECT NULL AS "runId", key_hash AS "keyHash", asked_at AS "askedAt", read_at AS "readAt", remaining,
+      total_used AS "totalUsed", record
+    FROM rankline.readings WHERE key_hash = $1 ORDER BY read_at DESC LIMIT 1`,
+    [keyHash],
+  )
+  return rows[0] ?? null
+}
+
+type RunSums = SharedStandings['byRun']
+
+async function sumsByRun(statements: Statements, runs: readonly string[]): Promise<RunSums> {
+  const rows = await statements.query<{ run: string; spent: number; ambiguous: number }>(
+    `SELECT c.run_id AS run, sum(c.spent)::bigint AS spent, sum(c.in_doubt + ${reservedOf('c')})::bigint AS ambiguous
+    FROM rankline.chunks c WHERE c.run_id = ANY ($1::uuid[]) GROUP BY 1`,
+    [runs],
+  )
+  return new Map(rows.map(({ run, spent, ambiguous }) => [run, { spent, ambiguous }]))
+}
+
+/** What is reserved now will be spent now. */
+const isNow = `(extract(epoch FROM clock_timestamp()) * 1000 >= $2 AND extract(epoch FROM clock_timestamp()) * 1000 < $3)`
+
+async function creditsSent(
+  statements: Statements,
+  keyHash: string,
+  { from, until }: TimeSpan,
+): Promise<readonly JobSpending[]> {
+  return await statements.query<JobSpending>(
+    `SELECT r.job, sum(s.spent)::bigint AS spent, sum(s.in_doubt)::bigint AS ambiguous FROM (
+      SELECT run_id, spent, in_doubt FROM rankline.spending
+        WHERE key_hash = $1 AND quarter >= ${quarterOf('$2')} AND quarter < ${quarterOf('$3')}
+      UNION ALL
+      SELECT c.run_id, 0, ${reservedOf('c')} FROM rankline.chunks c
+        WHERE c.key_hash = $1 AND c.state IN ('released', 'leased') AND ${isNow}
+    ) s JOIN rankline.runs r ON r.id = s.run_id GROUP BY r.job ORDER BY r.job`,
+    [keyHash, from, until],
+  )
+}
+
+/** Days and months begin with a quarter of an hour in every time zone. */
+const quarterOf = (epoch: string): string => `ceil(${epoch}::double precision / 900000)`
+
+async function creditsSentByTag(
+  statements: Statements,
+  keyHash: string,
+  {
+    span,
+    jobs,
+    tags,
+  }: { readonly span: TimeSpan; readonly jobs: readonly string[]; readonly tags: readonly string[] },
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await statements.query<{ tag: string; credits: number }>(
+    `SELECT t.tag, sum(s.credits)::bigint AS credits FROM (
+      SELECT c.tags, s.run_id, s.spent + s.in_doubt AS credits FROM rankline.spending s JOIN rankline.chunks c ON c.id = s.chunk_id
+        WHERE s.key_hash = $1 AND s.quarter >= ${quarterOf('$2')} AND s.quarter < ${quarterOf('$3')}
+      UNION ALL
+      SELECT c.tags, c.run_id, ${reservedOf('c')} FROM rankline.chunks c
+        WHERE c.key_hash = $1 AND c.state IN ('released', 'leased') AND ${isNow}
+    ) s JOIN rankline.runs r ON r.id = s.run_id AND r.job = ANY ($4) CROSS JOIN LATERAL unnest(s.tags) AS t(tag)
+    WHERE t.tag = ANY ($5) GROUP BY 1`,
+    [keyHash, span.from, span.until, jobs, tags],
+  )
+  return new Map(rows.map(({ tag, credits }) => [tag, credits]))
 }

@@ -84,8 +84,10 @@ export interface SharedCalls {
   endJob(call: NewSharedCall, billed: 0 | null, now: number): Promise<void>
   /** Records how a task ended, unless its end is recorded already. Rejected with `LeaseLost`, as `begin`. */
   endTask(lease: ChunkLease, ended: TaskEnded): Promise<void>
-  /** Stores a reading of the account, and its limits for the rate of the key. */
-  saveUsage(reading: UsageReading & { readonly run: string | null }): Promise<void>
+  /** Stores a reading of the account. */
+  saveUsage(reading: Omit<UsageReading, 'runId'> & { readonly run: string | null }): Promise<void>
   /** Fulfilled when all that was begun is written. */
   flush(): Promise<void>
+  /** Rejects what still waits for the database: the process ends. */
+  abandon(): void
 }

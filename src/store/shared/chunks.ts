@@ -1,4 +1,4 @@
-import type { ChunkLease, SharedCall, StoredAnswer, TaskEnded } from './calls.ts'
+import type { ChunkLease, StoredAnswer, TaskEnded } from './calls.ts'
 import type { ChunkQuery, SharedRun } from './plans.ts'
 
 /** A chunk with everything that is known of its queries: what one worker needs to go on with it. */
@@ -7,8 +7,6 @@ export interface LeasedChunk extends ChunkLease {
   readonly queries: readonly ChunkQuery[]
   /** Credits that may still be spent for it. */
   readonly credits: number
-  /** Calls for its tasks so far that cost or may cost, also of workers that died. */
-  readonly calls: readonly SharedCall[]
   /** Answers to its tasks. */
   readonly answers: readonly StoredAnswer[]
   /** Its tasks that ended. */

@@ -10,6 +10,8 @@ export interface WaitingChunk {
   /** Credits that it may still need at most, and those of its cheapest page. */
   readonly mostCredits: number
   readonly leastCredits: number
+  /** Why the worker that had it last could not go on with the service, JSON; null where none had it, or it used up its credits. */
+  readonly stop: string | null
 }
 
 /** Credits that are reserved for a released chunk. */
@@ -52,4 +54,6 @@ export interface SharedSpending {
     most: number,
     decide: (waiting: readonly WaitingChunk[], standings: SharedStandings) => Promise<readonly Grant[]>,
   ): Promise<readonly Grant[]>
+  /** By run: billed, and possibly billed or reserved. */
+  sumsOf(runs: readonly string[]): Promise<SharedStandings['byRun']>
 }
