@@ -95,6 +95,7 @@ export function apiClient(options: ClientOptions): ApiClient {
     const permit = await rateLimiter.acquire({ signal, urgent: isFree && call.operation !== jobsPoll.name })
     const sentAt = clock.wall()
     const callId = await begin(permit, { ...call, keyHash, sentAt })
+    await permit.departure?.()
     const started = clock.monotonic()
     const response = await http.exchange(request, permit.sent, isFree ? { signal } : {})
     const latencyMs = Math.round(clock.monotonic() - started)

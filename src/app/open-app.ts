@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { type ApiClient, apiClient, type Patience } from '../api/client.ts'
+import type { HttpClient } from '../api/http.ts'
 import { type HttpProxy, proxyFor } from '../api/proxy.ts'
 import { type RateLimiter, rateLimiter } from '../api/rate-limiter.ts'
 import { parseUsage } from '../collect/account.ts'
@@ -127,15 +128,7 @@ export async function createApp(
   timeoutMs: number,
   clock: Clock,
 ): Promise<App> {
-  const { openHttpClient } = await import('../api/http.ts')
-  const http = openHttpClient({
-    origin: new URL(settings.baseUrl).origin,
-    apiKey: settings.apiKey,
-    connections: mostConnections,
-    timeoutMs,
-    userAgent: `rankline/${version}`,
-    proxy: chosenProxy(settings.baseUrl),
-  })
+  const http = await openHttp(settings, timeoutMs)
   const hash = keyHash(settings)
   // Not before the first request: others may send while this process waits for its turn.
   const limiter = rateLimiter({ clock, coldRequests: 64, before: countEarlierCalls })
@@ -167,6 +160,26 @@ export async function createApp(
     const left = calls.map(({ sentAt, endedAt }) => Math.min(endedAt ?? now, sentAt + latestDepartureMs))
     limiter.countEarlierCalls(left.map((instant) => Math.max(0, now - instant)))
   }
+}
+
+async function openHttp(settings: ServiceSettings, timeoutMs: number): Promise<HttpClient> {
+  const { openHttpClient } = await import('../api/http.ts')
+  return openHttpClient({
+    origin: new URL(settings.baseUrl).origin,
+    apiKey: settings.apiKey,
+    connections: mostConnections,
+    timeoutMs,
+    userAgent: `rankline/${version}`,
+    proxy: chosenProxy(settings.baseUrl),
+  })
+}
+
+/** Connections to the service for a process that has no database. */
+export async function connectionsFor(
+  flags: ServiceFlags,
+): Promise<{ readonly http: HttpClient; readonly service: ServiceSettings }> {
+  const { settings, timeoutMs } = readServiceFlags(flags, systemClock)
+  return { http: await openHttp(settings, timeoutMs), service: settings }
 }
 
 /** The proxy that the environment names for an address; null where requests go straight there. Throws a sentence where it is no address. */

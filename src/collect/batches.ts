@@ -13,7 +13,7 @@ import type { Account, RateLimits } from '../model/call.ts'
 import type { Run, Task } from '../model/run.ts'
 import type { Clock } from '../model/time.ts'
 import type { CollectStore, LeaseRequest, SkippedQueries } from '../store/journal.ts'
-import { accountStop, fetchUsage } from './account.ts'
+import { type AccountReading, accountStop, fetchUsage } from './account.ts'
 import { StopRequested, type StopSignal } from './stop.ts'
 
 export interface BatchOptions {
@@ -32,6 +32,8 @@ export interface BatchOptions {
   readonly maxOutageMs: number
   /** How long rate-limit responses are waited out. */
   readonly maxThrottlingMs: number
+  /** What stands in the place of the usage record, where another process reads that. */
+  readonly readAccount?: (() => Promise<AccountReading>) | undefined
 }
 
 /** Leases tasks in batches, some after each reading of the account, and reserves their credits. */
@@ -91,7 +93,7 @@ export function openBatches(options: BatchOptions, runs: readonly Run[], budget:
     const take = budget.ask()
     // Once the run has begun, the usage record is waited for as answers are.
     const patienceMs = account === null ? 0 : options.maxOutageMs
-    const usage = await fetchUsage({ ...options, patienceMs }, firstRun)
+    const usage = await readAccount(options, firstRun, patienceMs)
     account = usage
     take(usage)
     const cause = accountStop(usage, usage.at)
@@ -217,13 +219,21 @@ export function openBatches(options: BatchOptions, runs: readonly Run[], budget:
   }
 }
 
+async function readAccount(
+  options: BatchOptions,
+  runId: number | null,
+  patienceMs: number,
+): Promise<AccountReading> {
+  return (await options.readAccount?.()) ?? (await fetchUsage({ ...options, patienceMs }, runId))
+}
+
 async function lastBalance(options: BatchOptions, runId: number | null): Promise<number | null> {
   const reason = options.stop.cause()?.reason
   if (reason === 'auth' || reason === 'unavailable' || reason === 'crashed') return null
   const patience = new AbortController()
   const cancel = options.clock.after(lastReadingPatienceMs, () => patience.abort(new StopRequested()))
   try {
-    return (await fetchUsage({ ...options, signal: patience.signal }, runId)).remaining
+    return (await readAccount({ ...options, signal: patience.signal }, runId, 0)).remaining
   } catch {
     // The ledger is complete without it; a later reading shows what the service counted.
     return null

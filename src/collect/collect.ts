@@ -15,7 +15,7 @@ import type { Clock } from '../model/time.ts'
 import type { CollectStore, SkippedQueries } from '../store/journal.ts'
 import { answerIngest, type TaskResult } from './answers.ts'
 import { watchThrottling } from './availability.ts'
-import { type Batches, openBatches } from './batches.ts'
+import { type Batches, type BatchOptions, openBatches } from './batches.ts'
 import { type Change, type CircuitBreaker, circuitBreakers, watchEngines } from './circuit-breaker.ts'
 import { abortedWith, diskFull, engineExpired, StopRequested, type StopSignal, thrownCause } from './stop.ts'
 import { taskRunner } from './task.ts'
@@ -40,6 +40,8 @@ export interface CollectOptions {
   readonly onProgress: (progress: Progress) => void
   /** Prints a line that users should see while it collects. */
   readonly notice: (message: string) => void
+  /** What stands in the place of the usage record, where another process reads that. */
+  readonly readAccount?: BatchOptions['readAccount']
   /** Limits of days and months beside those of the jobs: of folders and tags. */
   readonly sharedLimits?: readonly PeriodLimit[] | undefined
   /** Limits of the budget that were reported: each is reported once in its period. */

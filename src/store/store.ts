@@ -6,6 +6,7 @@ import type { RecheckStore } from './rechecks.ts'
 import type { ReportStore, TrackingStore } from './reports.ts'
 import type { HistoryStore } from './results.ts'
 import type { PlanDraft, RunStore } from './runs.ts'
+import type { SyncStore } from './sync.ts'
 import type { DueReads, SlotStore, StatusReads } from './unattended.ts'
 
 /**
@@ -27,7 +28,8 @@ export interface Store
     OutboxStore,
     SlotStore,
     DueReads,
-    StatusReads {
+    StatusReads,
+    SyncStore {
   readonly space: DiskSpace
   /** Rejected with a sentence where the file is damaged; large files are only looked at as far as they are read. */
   rejectDamaged(): Promise<void>

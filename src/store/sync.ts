@@ -1,4 +1,9 @@
+import type { FinishReason, Task } from '../model/run.ts'
+import type { PagingDecision } from '../rank/paging.ts'
+import type { UsageReading } from './ledger.ts'
+import type { SharedCall, StoredAnswer, TaskEnded } from './shared/calls.ts'
 import type { JournalPosition } from './shared/changes.ts'
+import type { SharedRun, SharedRunEnd } from './shared/plans.ts'
 
 /** What a database knows of the shared journal that it follows. */
 export interface SyncStore {
@@ -10,6 +15,78 @@ export interface SyncStore {
   sharedRunId(runId: number): Promise<string | null>
   /** The number that a shared run has here; null where it is not known yet. */
   localRunId(id: string): Promise<number | null>
-  /** Notes that a run of this database is that shared one. */
-  linkRun(runId: number, id: string): Promise<void>
+  /** Notes that a run of this database is that shared one, and which plan of it stands here. */
+  linkRun(runId: number, shared: Pick<SharedRun, 'id' | 'groupId'>, planVersion: number): Promise<void>
+  /** The shared group of a group of runs; null where none of them is shared. */
+  sharedGroupId(groupId: number): Promise<string | null>
+  /** The number of a shared run here and the version of its plan, 0 for none; a run that is new here is made, without a plan. */
+  importRun(run: SharedRun): Promise<{ readonly runId: number; readonly planVersion: number }>
+  /** Writes what was read, what is still to be done with it, and how far that is, in one change. */
+  importBatch(batch: ImportBatch): Promise<void>
+  /** The next steps that were read and not applied, in order. */
+  syncSteps(most: number): Promise<readonly NumberedStep[]>
+  /** Forgets steps up to this one: they are applied. */
+  stepsApplied(upTo: number): Promise<void>
+  /** A task of a shared run with its query, and its answer where one is named. */
+  sharedTask(task: Pick<TaskStep, 'run' | 'query' | 'page' | 'call'>): Promise<TaskHere | null>
+  /** The number here of the answer that a shared call brought; null where it is not here. */
+  sharedAnswer(call: string): Promise<number | null>
+  /** Gives a task the answer that counts for it. */
+  attachAnswer(taskId: number, answerId: number, reused: boolean): Promise<void>
+}
+
+/** What was read of the journal, in its order. */
+export interface ImportBatch {
+  readonly calls: readonly SharedCall[]
+  readonly answers: readonly { readonly run: string; readonly answer: StoredAnswer }[]
+  readonly readings: readonly { readonly reading: Omit<UsageReading, 'runId'>; readonly run: string | null }[]
+  readonly steps: readonly SyncStep[]
+  readonly position: JournalPosition
+}
+
+/** A task that ended, with its query's key in hexadecimal digits. */
+export interface TaskStep {
+  readonly kind: 'task'
+  readonly run: string
+  readonly query: string
+  readonly page: number
+  readonly call: string | null
+  readonly reused: boolean
+  readonly cause: string | null
+  readonly paging: PagingDecision | null
+}
+
+/** What is done with what was read, one after the other. */
+export type SyncStep =
+  | TaskStep
+  | ({ readonly kind: 'finish'; readonly run: string; readonly reason: FinishReason } & Omit<
+      SharedRunEnd,
+      'reason'
+    >)
+  | { readonly kind: 'close'; readonly run: string; readonly at: number }
+
+export interface NumberedStep {
+  readonly number: number
+  readonly step: SyncStep
+}
+
+export interface TaskHere {
+  readonly taskId: number
+  readonly runId: number
+  readonly queryId: number
+  readonly page: number
+  readonly operation: string
+  readonly text: string
+  readonly params: Task['params']
+  /** The answer of the call that was named; null where it is not here. */
+  readonly answerId: number | null
+}
+
+/** The step of a task that ended. */
+export function taskStep({ task, end, paging }: TaskEnded): TaskStep {
+  return {
+    ...{ kind: 'task', run: task.run, query: task.query.toString('hex'), page: task.page },
+    ...('cause' in end ? { call: end.call, reused: false, cause: end.cause } : { ...end, cause: null }),
+    paging,
+  }
 }

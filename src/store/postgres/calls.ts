@@ -159,14 +159,14 @@ WITH given AS (
   ON CONFLICT DO NOTHING
 ), ends AS (
   SELECT * FROM jsonb_to_recordset($4::jsonb) AS e(number integer, chunk bigint, fence integer, run uuid, query text, page integer,
-    call uuid, reused boolean, failed text, cause text, paging text)
+    call uuid, reused boolean, cause text, paging text)
 ), leased AS (
   SELECT c.id, c.fence FROM rankline.chunks c
   WHERE c.state = 'leased' AND (c.id, c.fence) IN (SELECT chunk, fence FROM ends)
   ORDER BY c.id FOR SHARE OF c
 ), ended AS (
-  INSERT INTO rankline.task_ends (run_id, query, page, call_id, reused, failed, cause, paging)
-  SELECT e.run, decode(e.query, 'hex'), e.page, e.call, e.reused, e.failed, e.cause, e.paging
+  INSERT INTO rankline.task_ends (run_id, query, page, call_id, reused, cause, paging)
+  SELECT e.run, decode(e.query, 'hex'), e.page, e.call, e.reused, e.cause, e.paging
   FROM ends e JOIN leased l ON l.id = e.chunk AND l.fence = e.fence ORDER BY e.number
   ON CONFLICT DO NOTHING
 ), money AS (
@@ -254,9 +254,9 @@ function endFields({ lease, ended }: Extract<Entry, { ended: TaskEnded }>, numbe
       query: task.query.toString('hex'),
       page: task.page,
     },
-    ...('call' in end
-      ? { call: end.call, reused: end.reused }
-      : { reused: false, failed: end.failed, cause: end.cause }),
+    ...('cause' in end
+      ? { call: end.call, reused: false, cause: end.cause }
+      : { call: end.call, reused: end.reused }),
     paging: paging === null ? null : JSON.stringify(paging),
   }
 }

@@ -1,6 +1,183 @@
-import type { SharedChanges } from '../shared/changes.ts'
-import type { Postgres } from './connection.ts'
+import type { Outcome } from '../../model/call.ts'
+import type { FinishReason } from '../../model/run.ts'
+import type { UsageReading } from '../ledger.ts'
+import type { SharedCall } from '../shared/calls.ts'
+import type { ChangeBatch, JournalChange, JournalPosition, SharedChanges } from '../shared/changes.ts'
+import type { PlanPart } from '../shared/plans.ts'
+import { answerFromRow, type EndRow, endFromRow } from './chunks.ts'
+import type { Postgres, Statements } from './connection.ts'
+import { unpack } from './packing.ts'
+import { type RunRow, runFromRow } from './runs.ts'
 
-export function sharedChanges(_postgres: Postgres): SharedChanges {
-  throw new Error('not built')
+/** The journal for readers, in Postgres. */
+export function sharedChanges(postgres: Postgres): SharedChanges {
+  return {
+    after: (position, mostRows) =>
+      postgres.transaction((statements) => changesAfter(statements, position, mostRows)),
+    plan: (run) => planOf(postgres, run),
+    reached: async ({ id, name }, position) => {
+      await postgres.query(
+        `INSERT INTO rankline.readers VALUES ($1, $2, $3::xid8, clock_timestamp())
+        ON CONFLICT (id) DO UPDATE SET name = excluded.name, position = excluded.position, seen_at = excluded.seen_at`,
+        [id, name, position],
+      )
+    },
+    dropRead: async (forgetAfterMs) => {
+      const rows = await postgres.query<object>(dropBodies, [forgetAfterMs])
+      return rows.length
+    },
+  }
 }
+
+/**
+ * Reads whole transactions: from the position on, up to the oldest one that is still under way. The transaction reads one snapshot, for
+ * it is REPEATABLE READ.
+ */
+async function changesAfter(
+  statements: Statements,
+  position: JournalPosition | null,
+  mostRows: number,
+): Promise<ChangeBatch> {
+  await statements.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY')
+  const from = position ?? '0'
+  const [bound] = await statements.query<{ upper: string; until: string | null }>(nextTransactions, [
+    from,
+    mostRows,
+  ])
+  const upper = bound?.upper ?? from
+  const until = bound?.until ?? upper
+  const span = [from, until]
+  const [runs, readings, calls, answers, ends] = [
+    await statements.query<ChangedRun>(changedRuns, span),
+    await statements.query<ChangedReading>(changedReadings, span),
+    await statements.query<ChangedCall>(changedCalls, span),
+    await statements.query<ChangedAnswer>(changedAnswers, span),
+    await statements.query<EndRow>(changedEnds, span),
+  ]
+  return {
+    changes: [
+      ...runs.map(runChange),
+      ...readings.map(readingChange),
+      ...calls.map(callChange),
+      ...answers.map(
+        (row): JournalChange => ({ kind: 'answer', run: row.run_id, answer: answerFromRow(row) }),
+      ),
+      ...ends.map((row): JournalChange => ({ kind: 'task-end', ended: endFromRow(row) })),
+    ],
+    position: until,
+    more: bound?.until != null,
+  }
+}
+
+/** `until` is null where all that is there fits: it is the transaction before which the rows of a batch lie. */
+const nextTransactions = `
+WITH now AS (SELECT pg_snapshot_xmin(pg_current_snapshot()) AS upper), last AS (
+  SELECT changed FROM (${fromEach('changed >= $1::xid8 AND changed < upper ORDER BY 1 LIMIT $2')}) changes
+  ORDER BY 1 OFFSET $2 - 1 LIMIT 1
+)
+SELECT upper, (SELECT later.changed FROM (
+  ${fromEach('changed > (SELECT changed FROM last) AND changed < upper ORDER BY 1 LIMIT 1')}
+) later ORDER BY 1 LIMIT 1) AS until FROM now`
+
+/** Transactions of the rows of each table that readers take. */
+function fromEach(condition: string): string {
+  return ['runs', 'readings', 'calls', 'answers', 'task_ends']
+    .map((table) => `(SELECT changed FROM rankline.${table}, now WHERE ${condition})`)
+    .join(' UNION ALL ')
+}
+
+const inSpan = 'changed >= $1::xid8 AND changed < $2::xid8'
+
+type ChangedRun = RunRow & {
+  readonly plan_version: number
+  readonly finished_at: number | null
+  readonly duration_ms: number | null
+  readonly finish_reason: FinishReason | null
+  readonly closed_at: number | null
+}
+
+const changedRuns = `SELECT * FROM rankline.runs WHERE ${inSpan} ORDER BY number`
+
+function runChange(row: ChangedRun): JournalChange {
+  const { plan_version, finished_at, duration_ms, finish_reason, closed_at } = row
+  return {
+    kind: 'run',
+    run: runFromRow(row),
+    planVersion: plan_version,
+    end:
+      finish_reason === null || finished_at === null
+        ? null
+        : { reason: finish_reason, finishedAt: finished_at, durationMs: duration_ms },
+    closedAt: closed_at,
+  }
+}
+
+type ChangedReading = Omit<UsageReading, 'runId'> & { readonly run: string | null }
+
+const changedReadings = `
+SELECT run_id AS run, key_hash AS "keyHash", asked_at AS "askedAt", read_at AS "readAt", remaining, total_used AS "totalUsed", record
+FROM rankline.readings WHERE ${inSpan} ORDER BY changed, id`
+
+function readingChange({ run, ...reading }: ChangedReading): JournalChange {
+  return { kind: 'reading', reading, run }
+}
+
+interface ChangedCall {
+  readonly id: string
+  readonly run_id: string | null
+  readonly query: Buffer | null
+  readonly page: number | null
+  readonly key_hash: string
+  readonly operation: string
+  readonly credits: number
+  readonly sent_at: number
+  readonly finished_at: number
+  readonly http_status: number | null
+  readonly outcome: Outcome
+  readonly billed: 0 | 1 | null
+  readonly latency_ms: number | null
+  readonly error: string | null
+}
+
+/** A call in flight, and one whose asynchronous job is not over, comes when it is. */
+const changedCalls = `
+SELECT * FROM rankline.calls WHERE ${inSpan} AND outcome IS NOT NULL AND job_over IS NOT FALSE ORDER BY changed, sent_at, id`
+
+function callChange(row: ChangedCall): JournalChange {
+  const { run_id, query, page } = row
+  const call: SharedCall = {
+    id: row.id,
+    task: run_id === null || query === null || page === null ? null : { run: run_id, query, page },
+    ...{ operation: row.operation, credits: row.credits, sentAt: row.sent_at, keyHash: row.key_hash },
+    settlement: {
+      ...{ outcome: row.outcome, httpStatus: row.http_status, billed: row.billed, error: row.error },
+      ...{ finishedAt: row.finished_at, latencyMs: row.latency_ms ?? 0 },
+    },
+  }
+  return { kind: 'call', call }
+}
+
+type ChangedAnswer = Parameters<typeof answerFromRow>[0] & { readonly run_id: string }
+
+const changedAnswers = `SELECT * FROM rankline.answers WHERE ${inSpan} AND body IS NOT NULL ORDER BY changed, fetched_at, call_id`
+
+const changedEnds = `SELECT * FROM rankline.task_ends WHERE ${inSpan} ORDER BY changed, number`
+
+async function* planOf(postgres: Postgres, run: string): AsyncIterable<PlanPart> {
+  for (let part = 1; ; part++) {
+    const [row] = await postgres.query<{ encoding: string; body: Buffer }>(
+      `SELECT p.encoding, p.body FROM rankline.plan_parts p
+      JOIN rankline.runs r ON r.id = p.run_id AND r.plan_version = p.version WHERE p.run_id = $1 AND p.part = $2`,
+      [run, part],
+    )
+    if (row === undefined) return
+    yield unpack<PlanPart>(row)
+  }
+}
+
+/** Bodies of answers that every reader has; without any reader, nothing is dropped. Readers that were not seen for so long do not count. */
+const dropBodies = `
+UPDATE rankline.answers SET body = NULL
+WHERE body IS NOT NULL AND changed < (
+  SELECT position FROM rankline.readers WHERE seen_at > clock_timestamp() - $1 * interval '1 millisecond' ORDER BY 1 LIMIT 1)
+RETURNING call_id`

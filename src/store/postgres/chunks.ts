@@ -103,7 +103,7 @@ export function answerFromRow({ call_id, query, page, fetched_at, encoding, body
 const reusable = `
 SELECT DISTINCT ON (a.query, a.page) ${answerColumns} FROM rankline.answers a
 JOIN rankline.runs r ON r.id = a.run_id
-JOIN rankline.task_ends e ON e.run_id = a.run_id AND e.query = a.query AND e.page = a.page AND e.call_id = a.call_id
+JOIN rankline.task_ends e ON e.run_id = a.run_id AND e.query = a.query AND e.page = a.page AND e.call_id = a.call_id AND e.cause IS NULL
 WHERE a.query = ANY ($2) AND a.body IS NOT NULL AND a.run_id <> $1
   AND (r.group_id = $3 OR (r.key_hash = $4 AND a.fetched_at >= $5::bigint))
 ORDER BY a.query, a.page, a.fetched_at DESC`
@@ -127,20 +127,19 @@ export interface EndRow {
   readonly page: number
   readonly call_id: string | null
   readonly reused: boolean
-  readonly failed: string | null
   readonly cause: string | null
   readonly paging: string | null
 }
 
 const endsOfRun = `
-SELECT run_id, query, page, call_id, reused, failed, cause, paging FROM rankline.task_ends
+SELECT run_id, query, page, call_id, reused, cause, paging FROM rankline.task_ends
 WHERE run_id = $1 AND query = ANY ($2) ORDER BY number`
 
 export function endFromRow(row: EndRow): TaskEnded {
-  const { run_id, query, page, call_id, reused, failed, cause, paging } = row
+  const { run_id, query, page, call_id, reused, cause, paging } = row
   return {
     task: { run: run_id, query, page },
-    end: call_id === null ? { failed: failed as string, cause: cause as string } : { call: call_id, reused },
+    end: cause === null ? { call: call_id as string, reused } : { call: call_id, cause },
     paging: paging === null ? null : (JSON.parse(paging) as PagingDecision),
   }
 }

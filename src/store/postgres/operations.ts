@@ -81,7 +81,7 @@ async function status(postgres: Postgres): Promise<QueueStatus> {
     ),
     readers: await postgres.query(
       `SELECT name, ${epochMs('seen_at')}::bigint AS "seenAt",
-        position < (SELECT coalesce(max(changed), '0'::xid8) FROM rankline.task_ends) AS "isBehind"
+        position <= coalesce((SELECT changed FROM rankline.task_ends ORDER BY changed DESC LIMIT 1), '0'::xid8) AS "isBehind"
       FROM rankline.readers ORDER BY name`,
     ),
   }

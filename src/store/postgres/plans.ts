@@ -33,6 +33,7 @@ export function sharedPlans(postgres: Postgres): SharedPlans {
             ...[id, row?.version, part, encoding, body],
           ])
         }
+        return row?.version as number
       }),
     addChunks: async (run, chunks) => {
       let group: object[] = []

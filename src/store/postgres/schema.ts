@@ -154,10 +154,10 @@ CREATE TABLE rankline.task_ends (
   query bytea NOT NULL,
   page integer NOT NULL,
   number bigint GENERATED ALWAYS AS IDENTITY,
-  -- The answer that counts; null where the task failed.
+  -- The answer that counts, or the one that cannot be used.
   call_id uuid,
   reused boolean NOT NULL DEFAULT false,
-  failed text,
+  -- Why the task failed; null where it did not.
   cause text,
   -- The page that follows, or why none does; JSON.
   paging text,

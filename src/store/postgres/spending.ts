@@ -1,7 +1,7 @@
 import { settlingMs } from '../../model/call.ts'
 import type { TimeSpan } from '../../model/time.ts'
 import type { JobSpending, UsageReading } from '../ledger.ts'
-import type { Grant, SharedSpending, SharedStandings, WaitingChunk } from '../shared/spending.ts'
+import type { SharedSpending, SharedStandings, WaitingChunk } from '../shared/spending.ts'
 import type { Postgres, Statements } from './connection.ts'
 
 /** The budget of a key, in Postgres. Releases of one key take turns. */

@@ -57,8 +57,8 @@ export interface AnswerEnd {
 }
 
 export interface FailedEnd {
-  /** As `PageOutcome` of `rank/advance` has it. */
-  readonly failed: string
+  /** The answer that was paid for and cannot be used; null where none came. */
+  readonly call: string | null
   readonly cause: string
 }
 

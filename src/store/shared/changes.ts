@@ -14,9 +14,9 @@ export type JournalChange =
       readonly end: SharedRunEnd | null
       readonly closedAt: number | null
     }
-  | { readonly kind: 'reading'; readonly reading: UsageReading; readonly run: string | null }
+  | { readonly kind: 'reading'; readonly reading: Omit<UsageReading, 'runId'>; readonly run: string | null }
   /** A call that is settled, or settled in another way than before. */
-  | { readonly kind: 'call'; readonly call: SharedCall; readonly jobId: string | null }
+  | { readonly kind: 'call'; readonly call: SharedCall }
   | { readonly kind: 'answer'; readonly run: string; readonly answer: StoredAnswer }
   | { readonly kind: 'task-end'; readonly ended: TaskEnded }
 

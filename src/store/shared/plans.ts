@@ -81,8 +81,8 @@ export interface SharedPlans {
   ): Promise<readonly (SharedJob & { readonly heldBy: string })[]>
   /** Gives that right back. */
   leave(jobs: readonly SharedJob[], coordinator: string): Promise<void>
-  /** Writes a run with its whole plan, or a newer plan of it, and opens it; chunks that no worker has are cancelled. */
-  publish(run: SharedRun, plan: AsyncIterable<PlanPart> | Iterable<PlanPart>): Promise<void>
+  /** Writes a run with its whole plan, or a newer plan of it, and opens it; chunks that no worker has are cancelled. Answers the version of the plan. */
+  publish(run: SharedRun, plan: AsyncIterable<PlanPart> | Iterable<PlanPart>): Promise<number>
   /** Adds chunks to a run; nothing is reserved for them. */
   addChunks(run: string, chunks: Iterable<NewChunk>): Promise<void>
   /** Cancels chunks of these runs that no worker has; what was reserved for them is free again. */

@@ -17,6 +17,7 @@ import { trackingStore } from './rankings/tracking.ts'
 import { historyStore } from './results/derive.ts'
 import { resultRecorder } from './results/query-state.ts'
 import { runStore } from './runs.ts'
+import { syncStore } from './sync/import.ts'
 import { alertStore } from './unattended/alerts.ts'
 import { dueReads } from './unattended/due.ts'
 import { outboxStore } from './unattended/outbox.ts'
@@ -126,6 +127,7 @@ function storeOf({ db, path, memory, space, writer, close }: StoreParts): Store 
     ...slotStore(db, writer),
     ...dueReads(db),
     ...statusReads(db),
+    ...syncStore(db, writer, memory.keys),
     draft: async () => describingErrors(openDraft(db, writer, memory.targets), path),
     [Symbol.asyncDispose]: close,
   }

@@ -1,0 +1,119 @@
+import { hostname } from 'node:os'
+import { apiClient } from '../api/client.ts'
+import type { StopSignal } from '../collect/stop.ts'
+import { databaseClock } from '../machines/database-clock.ts'
+import { slotLimiter } from '../machines/slot-limiter.ts'
+import { type WorkerState, work } from '../machines/worker.ts'
+import { UsageError } from '../model/errors.ts'
+import type { StopCause } from '../model/run.ts'
+import { type Clock, systemClock } from '../model/time.ts'
+import type { CollectStore } from '../store/journal.ts'
+import { openJournal } from '../store/postgres/open.ts'
+import { patiently } from '../store/postgres/patience.ts'
+import type { SharedJournal } from '../store/shared/journal.ts'
+import { openStore } from '../store/sqlite/open.ts'
+import { keyHash, queueUrl, type ServiceFlags, version } from './config.ts'
+import { connectionsFor } from './open-app.ts'
+
+export interface QueueFlags {
+  readonly queue?: string | undefined
+}
+
+/** Address of the queue that a command needs. */
+export function neededQueue(flags: QueueFlags): string {
+  const url = queueUrl(flags)
+  if (url !== null) return url
+  throw new UsageError(
+    'The queue is not set. Name the Postgres database that the machines share with --queue postgres://…, or put it into RANKLINE_QUEUE',
+  )
+}
+
+/** Who this process is, for people. */
+export function processName(): string {
+  return `${hostname()}, process ${process.pid}`
+}
+
+export interface WorkerSettings {
+  readonly url: string
+  readonly concurrency: number
+  readonly leaseMs: number
+  readonly once: boolean
+  readonly maxOutageMs: number
+  readonly maxThrottlingMs: number
+  readonly stop: StopSignal
+  readonly notice: (line: string) => void
+  readonly onState: (state: WorkerState) => void
+}
+
+/** The first requests of a process, which open connections. */
+export const coldRequests = 16
+
+/** Runs a worker of the queue with the key of this process. Answers why it cannot go on; null where it has nothing left, or was told to stop. */
+export async function runWorker(
+  flags: ServiceFlags,
+  settings: WorkerSettings,
+  local: Clock = systemClock,
+): Promise<StopCause | null> {
+  const { stop, notice } = settings
+  const { http, service } = await connectionsFor(flags)
+  try {
+    await using journal = await openPatiently(settings.url, stop, notice)
+    if (journal === null) return null
+    const clock = databaseClock(local)
+    await syncClock(journal, clock, stop.signal)
+    const hash = keyHash(service)
+    const limiter = slotLimiter({
+      ...{ rates: journal.rates, keyHash: hash, clock, concurrency: settings.concurrency, coldRequests },
+      onError: (error) => stop.request({ reason: 'crashed', message: String(error) }),
+    })
+    const patience = { throttledMs: settings.maxThrottlingMs, unavailableMs: settings.maxOutageMs }
+    const serviceFor = (store: CollectStore) =>
+      apiClient({
+        baseUrl: service.baseUrl,
+        http,
+        rateLimiter: limiter,
+        store,
+        clock,
+        keyHash: hash,
+        patience,
+      })
+    return await work({
+      ...{ ...settings, journal, limiter, clock, serviceFor, keyHash: hash, random: Math.random },
+      ...{ name: processName(), version, openMemory: () => openStore(':memory:') },
+    })
+  } finally {
+    await http.close()
+  }
+}
+
+/** Opens the journal, and waits for a server that is not up yet; null where the process is told to stop meanwhile. */
+async function openPatiently(
+  url: string,
+  stop: StopSignal,
+  notice: (line: string) => void,
+): Promise<SharedJournal | null> {
+  let isSaid = false
+  const say = (): void => {
+    if (!isSaid) notice('The queue cannot be reached yet. Waiting for it.')
+    isSaid = true
+  }
+  try {
+    return await patiently(() => openJournal(url), stop.signal, say)
+  } catch (error) {
+    if (stop.signal.aborted) return null
+    throw error
+  }
+}
+
+/** Looks a few times at the clock of the database: the quickest answer counts. */
+async function syncClock(
+  journal: SharedJournal,
+  clock: ReturnType<typeof databaseClock>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let look = 0; look < 3; look++) {
+    const askedAt = clock.monotonic()
+    const now = await patiently(() => journal.operations.now(), signal)
+    clock.note(now, askedAt, clock.monotonic())
+  }
+}

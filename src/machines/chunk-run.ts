@@ -1,0 +1,191 @@
+import type { ApiClient } from '../api/client.ts'
+import type { AccountReading } from '../collect/account.ts'
+import { type CollectOptions, collect } from '../collect/collect.ts'
+import { type StopSignal, stopSignal } from '../collect/stop.ts'
+import type { Run } from '../model/run.ts'
+import type { Clock } from '../model/time.ts'
+import type { CollectStore } from '../store/journal.ts'
+import type { NewSharedCall, SharedCall, StoredAnswer } from '../store/shared/calls.ts'
+import type { ChunkEnd, LeasedChunk } from '../store/shared/chunks.ts'
+import type { SharedJournal } from '../store/shared/journal.ts'
+import type { Store } from '../store/store.ts'
+import { taskStep } from '../store/sync.ts'
+import { journaledStore, type KnownCalls, pageKey } from './journaled-store.ts'
+import { applySteps } from './sync.ts'
+
+export interface ChunkRunOptions
+  extends Pick<
+    CollectOptions,
+    'random' | 'keyHash' | 'concurrency' | 'maxOutageMs' | 'maxThrottlingMs' | 'notice'
+  > {
+  readonly journal: Pick<SharedJournal, 'calls'>
+  /** An empty store for this chunk alone; it is closed by the caller. */
+  readonly memory: Store
+  /** The service, which writes its calls into that store. */
+  readonly serviceFor: (store: CollectStore) => ApiClient
+  readonly clock: Clock
+  /** Ends the work on the chunk; another worker goes on. */
+  readonly stop: AbortSignal
+}
+
+/**
+ * Collects a chunk as a run is collected that has no more queries and no more credits than it. Answers how it ended; null where the lease
+ * was lost.
+ */
+export async function runChunk(options: ChunkRunOptions, chunk: LeasedChunk): Promise<ChunkEnd | null> {
+  const { journal, memory, clock } = options
+  const stop = stopSignal()
+  let isLost = false
+  const onLost = (): void => {
+    isLost = true
+    stop.request(interrupted)
+  }
+  stopWith(options.stop, stop)
+  const run = await planHere(memory, chunk)
+  const known = await layIn(memory, run, chunk, options.keyHash)
+  const { calls } = journal
+  const store = journaledStore({ memory, calls, lease: chunk, queries: chunk.queries, known, onLost })
+  const { limits } = await collect(
+    {
+      ...{ random: options.random, keyHash: options.keyHash, concurrency: options.concurrency },
+      ...{
+        maxOutageMs: options.maxOutageMs,
+        maxThrottlingMs: options.maxThrottlingMs,
+        notice: options.notice,
+      },
+      ...{ store, clock, stop, fitBalance: false, onProgress: () => {} },
+      service: options.serviceFor(store),
+      readAccount: async () => ({ ...unlimitedAccount, at: clock.wall() }),
+    },
+    [run],
+    [],
+  )
+  if (isLost) return null
+  const cause = stop.cause()
+  if (cause?.reason === 'interrupted') return { state: 'released' }
+  if (cause !== null) return { state: 'planned', stop: { reason: cause.reason, message: cause.message } }
+  return limits.size > 0 ? { state: 'planned' } : { state: 'done' }
+}
+
+const interrupted = { reason: 'interrupted', message: 'The worker stops.' } as const
+
+function stopWith(signal: AbortSignal, stop: StopSignal): void {
+  if (signal.aborted) stop.request(interrupted)
+  else signal.addEventListener('abort', () => stop.request(interrupted), { once: true })
+}
+
+/** What may be spent is the budget of the run here; the balance was looked at when the chunk was released. */
+const unlimitedAccount: Omit<AccountReading, 'at'> = {
+  remaining: Number.MAX_SAFE_INTEGER,
+  totalUsed: null,
+  limits: { perSecond: null, perMinute: null },
+  keyActive: null,
+  keyExpires: null,
+  quotas: { total: null, daily: null, weekly: null, monthly: null },
+}
+
+/** Plans the run of a chunk: its queries alone, and what is reserved for them as its only limit. */
+async function planHere(memory: Store, { settings: shared, queries, credits }: LeasedChunk): Promise<Run> {
+  const { job, date, startedAt, settings } = shared
+  const { runId } = await memory.importRun(shared)
+  const budget = { ...settings.budget, maxCredits: credits, keep: null, perDay: null, perMonth: null }
+  await using draft = await memory.draft()
+  await draft.add(job, queries)
+  const planned = {
+    settings: { ...settings, budget, freshnessMs: null },
+    date,
+    continues: runId,
+    freshSince: null,
+  }
+  const [run] = await draft.commit([planned], startedAt)
+  return run as Run
+}
+
+/** Puts into the store of the chunk what is known already: answers, tasks that ended, asynchronous jobs that wait. */
+async function layIn(memory: Store, run: Run, chunk: LeasedChunk, keyHash: string): Promise<KnownCalls> {
+  const own = chunk.answers.map((answer) => ({ run: chunk.run, answer }))
+  const others = chunk.reusable.map((answer) => ({ run: chunk.run, answer }))
+  const stored = [...own, ...others]
+  await memory.importBatch({
+    calls: stored.map(({ answer }) => paidBefore(chunk, answer, keyHash)),
+    answers: stored,
+    readings: [],
+    steps: chunk.ended.map(taskStep),
+    position: '0',
+  })
+  await applySteps(memory)
+  const byAnswer = new Map<number, string>()
+  const reusable = new Map<string, number>()
+  const ended = new Set(chunk.ended.map(({ task }) => pageKey(task.query, task.page)))
+  for (const { answer } of stored) {
+    const { call, query, page } = answer
+    const task = await memory.sharedTask({ run: chunk.run, query: query.toString('hex'), page, call })
+    const answerId = task?.answerId ?? (await memory.sharedAnswer(call))
+    if (answerId === null) continue
+    byAnswer.set(answerId, call)
+    const isOwn = chunk.answers.includes(answer)
+    if (!isOwn) reusable.set(pageKey(query, page), answerId)
+    // It was paid for, and the worker that bought it did not come to read it.
+    else if (task !== null && !ended.has(pageKey(query, page)))
+      await memory.attachAnswer(task.taskId, answerId, false)
+  }
+  const byCall = await layInJobs(memory, run, chunk, keyHash)
+  return { byCall, byAnswer, reusable }
+}
+
+/** A call that was paid for before costs nothing now. */
+function paidBefore(
+  chunk: LeasedChunk,
+  { call, query, page, fetchedAt }: StoredAnswer,
+  keyHash: string,
+): SharedCall {
+  const operation = chunk.queries.find(({ key }) => key.equals(query))?.operation ?? ''
+  return {
+    id: call,
+    task: { run: chunk.run, query, page },
+    ...{ operation, credits: 0, sentAt: fetchedAt, keyHash },
+    settlement: {
+      outcome: 'answered',
+      httpStatus: 200,
+      billed: 0,
+      finishedAt: fetchedAt,
+      latencyMs: 0,
+      error: null,
+    },
+  }
+}
+
+async function layInJobs(
+  memory: Store,
+  run: Run,
+  chunk: LeasedChunk,
+  keyHash: string,
+): Promise<Map<number, NewSharedCall>> {
+  const byCall = new Map<number, NewSharedCall>()
+  for (const { call, query, page, jobId, sentAt, acceptedAt } of chunk.openJobs) {
+    const task = await memory.sharedTask({ run: chunk.run, query: query.toString('hex'), page, call: null })
+    const asked = chunk.queries.find(({ key }) => key.equals(query))
+    if (task === null || asked === undefined) continue
+    const { operation, credits } = asked
+    const begun = { runId: run.id, taskId: task.taskId, operation, credits, sentAt, keyHash }
+    const callId = await memory.beginCall(begun)
+    const accepted = {
+      outcome: 'accepted',
+      httpStatus: 202,
+      billed: 0,
+      finishedAt: acceptedAt,
+      latencyMs: 0,
+      error: null,
+    } as const
+    await memory.acceptJob(callId, accepted, { taskId: task.taskId, callId, jobId })
+    byCall.set(callId, {
+      id: call,
+      task: { run: chunk.run, query, page },
+      operation,
+      credits,
+      sentAt,
+      keyHash,
+    })
+  }
+  return byCall
+}

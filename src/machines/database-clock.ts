@@ -1,0 +1,33 @@
+import type { Clock } from '../model/time.ts'
+
+/** A clock that shows the time of the database, whatever this machine's own clock says. */
+export interface DatabaseClock extends Clock {
+  /** Notes what the clock of the database showed, between two instants of the monotonic clock here. */
+  note(databaseNow: number, askedAt: number, answeredAt: number): void
+  /** The monotonic instant here at which the database shows that time. */
+  monotonicAt(databaseTime: number): number
+  /** How far the clock of this machine is ahead, in milliseconds. */
+  aheadMs(): number
+}
+
+/** An older note is kept while its round trip was shorter, for so long: monotonic clocks drift apart by some milliseconds an hour. */
+const keptMs = 600_000
+
+/** Until the first note it shows the time of this machine. */
+export function databaseClock(local: Clock): DatabaseClock {
+  let best: { readonly offset: number; readonly roundTrip: number; readonly at: number } | null = null
+  const offset = (): number => best?.offset ?? local.wall() - local.monotonic()
+  const wall = (): number => Math.round(local.monotonic() + offset())
+  return {
+    ...local,
+    wall,
+    note: (databaseNow, askedAt, answeredAt) => {
+      const roundTrip = answeredAt - askedAt
+      if (best !== null && best.roundTrip < roundTrip && answeredAt - best.at < keptMs) return
+      // The answer was made at some time between; the middle is wrong by half of the round trip at most.
+      best = { offset: databaseNow - (askedAt + answeredAt) / 2, roundTrip, at: answeredAt }
+    },
+    monotonicAt: (databaseTime) => databaseTime - offset(),
+    aheadMs: () => local.wall() - wall(),
+  }
+}

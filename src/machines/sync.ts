@@ -1,0 +1,178 @@
+import { normaliserVersion } from '../catalog/answers.ts'
+import { parseStored } from '../collect/answers.ts'
+import type { Run } from '../model/run.ts'
+import type { Clock } from '../model/time.ts'
+import { scoreQuery } from '../rank/advance.ts'
+import type { PagingDecision } from '../rank/paging.ts'
+import { unpackSound } from '../store/compression.ts'
+import type { ChangeBatch, JournalChange } from '../store/shared/changes.ts'
+import type { SharedJournal } from '../store/shared/journal.ts'
+import type { SharedRun } from '../store/shared/plans.ts'
+import type { Store } from '../store/store.ts'
+import { type ImportBatch, type SyncStep, type TaskHere, type TaskStep, taskStep } from '../store/sync.ts'
+
+export interface SyncOptions {
+  readonly journal: Pick<SharedJournal, 'changes'>
+  readonly store: Store
+  readonly clock: Clock
+  /** For people: which database this reader is. */
+  readonly name: string
+  /** Ends between two batches when it is aborted; the next sync goes on. */
+  readonly signal?: AbortSignal | undefined
+  /** Called with a run whose plan has come. */
+  readonly onPlanned?: (run: Run) => Promise<void>
+}
+
+/** What came. */
+export interface SyncResult {
+  readonly runs: number
+  readonly calls: number
+  readonly answers: number
+  /** Tasks that ended. */
+  readonly tasks: number
+}
+
+/** Rows of the journal that are read at once: bodies of some thousand bytes each. */
+const rowsAtOnce = 1_000
+const stepsAtOnce = 200
+
+/**
+ * Brings everything that is in the journal into a database: plans, calls, answers, and what follows from them. What was read is written
+ * with the position in one change, and applied afterwards in its order, so that it may be killed at any instant.
+ */
+export async function syncJournal(options: SyncOptions): Promise<SyncResult> {
+  const { journal, store, signal } = options
+  const total = { runs: 0, calls: 0, answers: 0, tasks: 0 }
+  // What an earlier sync had read and not applied.
+  total.tasks += await applySteps(store)
+  const reader = { id: await store.readerId(), name: options.name }
+  for (let more = true; more && signal?.aborted !== true; ) {
+    const before = await store.journalPosition()
+    const batch = await journal.changes.after(before, rowsAtOnce)
+    more = batch.more
+    if (batch.position === before) break
+    for (const change of batch.changes)
+      if (change.kind === 'run') total.runs += await importPlan(options, change)
+    const found = importBatch(batch)
+    await store.importBatch(found)
+    total.calls += found.calls.length
+    total.answers += found.answers.length
+    total.tasks += await applySteps(store)
+    if (batch.changes.length > 0 || before === null) await journal.changes.reached(reader, batch.position)
+  }
+  return total
+}
+
+function importBatch({ changes, position }: ChangeBatch): ImportBatch {
+  return {
+    calls: changes.flatMap((change) => (change.kind === 'call' ? [change.call] : [])),
+    answers: changes.flatMap((change) => (change.kind === 'answer' ? [change] : [])),
+    readings: changes.flatMap((change) => (change.kind === 'reading' ? [change] : [])),
+    // A run ends after its tasks.
+    steps: [...changes.flatMap(stepOfTask), ...changes.flatMap(stepsOfRun)],
+    position,
+  }
+}
+
+function stepOfTask(change: JournalChange): readonly SyncStep[] {
+  return change.kind === 'task-end' ? [taskStep(change.ended)] : []
+}
+
+function stepsOfRun(change: JournalChange): readonly SyncStep[] {
+  if (change.kind !== 'run') return []
+  const { run, end, closedAt } = change
+  return [
+    ...(end === null ? [] : [{ kind: 'finish', run: run.id, ...end } as const]),
+    ...(closedAt === null ? [] : [{ kind: 'close', run: run.id, at: closedAt } as const]),
+  ]
+}
+
+/** Plans a run of another machine here, as it was planned there; one that was planned already only where its plan is newer. */
+async function importPlan(
+  { journal, store, onPlanned }: SyncOptions,
+  { run, planVersion }: Extract<JournalChange, { kind: 'run' }>,
+): Promise<number> {
+  const known = await store.importRun(run)
+  if (known.planVersion >= planVersion) return 0
+  await using draft = await store.draft()
+  for await (const { queries, leftOut } of journal.changes.plan(run.id)) {
+    await draft.add(run.job, queries)
+    await draft.leaveOut(run.job, leftOut)
+  }
+  if ((await store.jobFile(run.job)) === null) await store.nameJob(run.job, run.settings.file)
+  const [planned] = await draft.commit([plannedJob(run, known.runId)], run.startedAt)
+  await store.linkRun(known.runId, run, planVersion)
+  if (planned !== undefined) await onPlanned?.(planned)
+  return 1
+}
+
+function plannedJob({ settings, date }: SharedRun, continues: number) {
+  return { settings, date, continues, freshSince: null }
+}
+
+/** Applies what was read, step after step; how many tasks ended. */
+export async function applySteps(store: Store): Promise<number> {
+  for (let tasks = 0; ; ) {
+    const steps = await store.syncSteps(stepsAtOnce)
+    const last = steps.at(-1)
+    if (last === undefined) return tasks
+    for (const group of groupsOf(steps.map(({ step }) => step))) {
+      await Promise.all(group.map((step) => applyStep(store, step)))
+      tasks += group.filter(({ kind }) => kind === 'task').length
+    }
+    await store.stepsApplied(last.number)
+  }
+}
+
+/** Steps that may be applied side by side, in one commit: tasks of different queries. Others are groups of their own. */
+function groupsOf(steps: readonly SyncStep[]): readonly (readonly SyncStep[])[] {
+  const groups: SyncStep[][] = []
+  let queries = new Set<string>()
+  for (const step of steps) {
+    const query = step.kind === 'task' ? `${step.run} ${step.query}` : null
+    const last = groups.at(-1)
+    if (query !== null && last !== undefined && queries.size > 0 && !queries.has(query)) last.push(step)
+    else {
+      groups.push([step])
+      queries = new Set()
+    }
+    if (query !== null) queries.add(query)
+  }
+  return groups
+}
+
+async function applyStep(store: Store, step: SyncStep): Promise<void> {
+  if (step.kind === 'task') return await applyTask(store, step)
+  const runId = await store.localRunId(step.run)
+  if (runId === null) return
+  if (step.kind === 'close') await store.closeRun(runId, step.at)
+  else await store.finishRun(runId, step.reason, step.finishedAt, step.durationMs ?? undefined)
+}
+
+/** Records how a task ended, with the page that followed where it was bought. Done twice, it changes nothing. */
+async function applyTask(store: Store, step: TaskStep): Promise<void> {
+  const task = await store.sharedTask(step)
+  if (task === null) return
+  const { taskId, runId, queryId, answerId } = task
+  const follow = followedBy(step.paging)
+  if (answerId !== null) await store.attachAnswer(taskId, answerId, step.reused)
+  const read = step.cause === null ? await readAnswer(store, task) : { failed: step.cause }
+  await store.recordAnswer({ taskId, runId, queryId, outcome: read, follow })
+}
+
+/** The paging was decided where the page was bought; ranks and observations follow from what is stored here. */
+function followedBy(paging: PagingDecision | null): Parameters<Store['recordAnswer']>[0]['follow'] {
+  return (query) =>
+    paging === null ? { ...scoreQuery(query), paging } : { ...scoreQuery(query, paging), paging }
+}
+
+async function readAnswer(store: Store, task: TaskHere) {
+  const { answerId } = task
+  if (answerId === null) return { failed: 'its answer was dropped from the queue before it was read here' }
+  const raw = await store.rawAnswer(answerId)
+  const body = raw === null ? null : unpackSound(raw)
+  if (raw === null || body === null) return { failed: 'its stored answer is damaged' }
+  const says = parseStored(task, body, raw.fetchedAt)
+  if ('reason' in says) return { failed: says.reason }
+  return { done: { answerId, normaliser: normaliserVersion, says } }
+}

@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto'
+import type { StopSignal } from '../collect/stop.ts'
+import type { StopCause } from '../model/run.ts'
+import { count } from '../model/text.ts'
+import { sleep } from '../model/time.ts'
+import { patiently } from '../store/postgres/patience.ts'
+import type { ChunkLease } from '../store/shared/calls.ts'
+import type { ChunkEnd, LeasedChunk } from '../store/shared/chunks.ts'
+import type { SharedJournal } from '../store/shared/journal.ts'
+import type { Store } from '../store/store.ts'
+import { type ChunkRunOptions, runChunk } from './chunk-run.ts'
+import type { DatabaseClock } from './database-clock.ts'
+import type { SlotLimiter } from './slot-limiter.ts'
+
+export interface WorkerOptions
+  extends Pick<
+    ChunkRunOptions,
+    'serviceFor' | 'random' | 'keyHash' | 'maxOutageMs' | 'maxThrottlingMs' | 'notice'
+  > {
+  readonly journal: SharedJournal
+  readonly limiter: SlotLimiter
+  readonly clock: DatabaseClock
+  /** Opens an empty store for one chunk. */
+  readonly openMemory: () => Promise<Store>
+  readonly stop: StopSignal
+  /** For people: host and process. */
+  readonly name: string
+  readonly version: string
+  /** Calls in flight at most. */
+  readonly concurrency: number
+  readonly leaseMs: number
+  /** Ends when no chunk is left, not when it is told to. */
+  readonly once: boolean
+  readonly onState: (state: WorkerState) => void
+}
+
+/** How a worker is doing. */
+export interface WorkerState {
+  /** Chunks that it has. */
+  readonly chunks: number
+  /** Chunks that it has brought to their end since it was started. */
+  readonly done: number
+  /** Whether the journal can be reached. */
+  readonly isConnected: boolean
+}
+
+/** So many chunks at most are collected side by side, so that no slot waits at the end of one. */
+const mostChunks = 4
+/** How long a worker that has room waits before it looks for chunks again. */
+const lookEveryMs = 200
+/** After so many leases that ran out, a chunk is left alone: it may be what kills its workers. */
+const mostTakeovers = 10
+/** How long a worker that ends waits for the journal to write down what it has paid for. */
+const farewellMs = 30_000
+/** How long a chunk that the service refused keeps a worker from asking for the next one. */
+const afterStopMs = 5_000
+
+/**
+ * Takes chunks and collects them until it is told to stop, or, with `once`, until no chunk is left. Answers why it cannot go on, or null.
+ */
+export async function work(options: WorkerOptions): Promise<StopCause | null> {
+  const { journal, clock, limiter, stop, leaseMs, keyHash } = options
+  const id = randomUUID()
+  const startedAt = clock.wall()
+  const held = new Map<string, HeldChunk>()
+  let done = 0
+  let refusal: StopCause | null = null
+  let mayTake = true
+  const state = connectionState(options, () => ({ chunks: held.size, done }))
+  const wait = (ms: number): Promise<void> => sleep(clock, ms, stop.signal).catch(() => {})
+  const ask = <T>(question: () => Promise<T>): Promise<T> =>
+    patiently(question, stop.signal, state.lost).finally(state.back)
+
+  const end = async (chunk: LeasedChunk, how: ChunkEnd): Promise<void> => {
+    await journal.calls.flush()
+    await patiently(() => journal.chunks.end(id, chunk, how), AbortSignal.timeout(farewellMs))
+    if (how.state === 'done') done += 1
+    if (!('stop' in how)) return
+    options.notice(how.stop.message)
+    if (how.stop.reason === 'auth') refusal ??= { reason: 'auth', message: how.stop.message }
+  }
+
+  const collectChunk = async (chunk: LeasedChunk, lost: AbortController): Promise<void> => {
+    await using memory = await options.openMemory()
+    const stopped = AbortSignal.any([stop.signal, lost.signal])
+    const how = await runChunk({ ...options, memory, stop: stopped }, chunk)
+    if (how === null || lost.signal.aborted) return
+    await end(chunk, how)
+    if ('stop' in how) await wait(afterStopMs)
+  }
+
+  const take = async (): Promise<boolean> => {
+    const [chunk] = await ask(() => journal.chunks.take(id, [keyHash], 1, leaseMs))
+    if (chunk === undefined) return false
+    const lost = new AbortController()
+    const work = collectChunk(chunk, lost)
+      .catch((error: unknown) => stop.request(crashed(error)))
+      .finally(() => {
+        held.delete(chunk.chunk)
+        state.changed()
+      })
+    held.set(chunk.chunk, { lease: chunk, lost, work, renewedAt: clock.monotonic() })
+    state.changed()
+    return true
+  }
+
+  /** Renews what it has. A lease that could not be renewed in its time may be another's: no call is begun under it. */
+  const keep = async (): Promise<void> => {
+    const leases = [...held.values()].map(({ lease }) => lease)
+    const asked = clock.monotonic()
+    try {
+      const gone = await journal.chunks.renew(id, leases, leaseMs)
+      for (const { chunk } of gone) held.get(chunk)?.lost.abort()
+      for (const { chunk } of leases) if (held.has(chunk)) (held.get(chunk) as HeldChunk).renewedAt = asked
+      const about = { id, name: options.name, version: options.version, keys: [keyHash], startedAt }
+      mayTake = await journal.operations.seen({ ...about, clockOffsetMs: clock.aheadMs() })
+      const back = await journal.chunks.takeBack(mostTakeovers)
+      if (back.released > 0)
+        options.notice(`${count(back.released, 'chunk')} of workers that were lost can be taken again.`)
+      state.back()
+    } catch {
+      state.lost()
+    }
+    for (const one of held.values()) if (clock.monotonic() > one.renewedAt + leaseMs) one.lost.abort()
+  }
+
+  const ended = new AbortController()
+  const heartbeat = (async () => {
+    while (!ended.signal.aborted) {
+      await keep()
+      await sleep(clock, leaseMs / 3, ended.signal).catch(() => {})
+    }
+  })()
+
+  try {
+    while (!stop.signal.aborted && refusal === null) {
+      const hasRoom = held.size < mostChunks && limiter.busy() < options.concurrency
+      if (mayTake && hasRoom && (await take())) continue
+      if (options.once && held.size === 0 && !(await ask(() => journal.chunks.hasWork([keyHash])))) break
+      await wait(lookEveryMs)
+    }
+  } catch (error) {
+    if (!stop.signal.aborted) throw error
+  }
+  await Promise.all([...held.values()].map(({ work }) => work))
+  ended.abort()
+  await heartbeat
+  await patiently(() => journal.operations.gone(id), AbortSignal.timeout(2_000)).catch(() => {})
+  return refusal ?? (stop.cause()?.reason === 'crashed' ? stop.cause() : null)
+}
+
+interface HeldChunk {
+  readonly lease: ChunkLease
+  readonly lost: AbortController
+  readonly work: Promise<void>
+  /** When it was last renewed, by the monotonic clock. */
+  renewedAt: number
+}
+
+function crashed(error: unknown): StopCause {
+  const said = error instanceof Error ? error.message : String(error)
+  return { reason: 'crashed', message: `Stopped: an error in rankline itself (${said}).` }
+}
+
+/** Says once that the journal cannot be reached, and once that it can again. */
+function connectionState(
+  { notice, onState }: Pick<WorkerOptions, 'notice' | 'onState'>,
+  counts: () => Omit<WorkerState, 'isConnected'>,
+) {
+  let isConnected = true
+  const changed = (): void => onState({ ...counts(), isConnected })
+  const set = (now: boolean, line: string): void => {
+    if (isConnected === now) return
+    isConnected = now
+    notice(line)
+    changed()
+  }
+  return {
+    changed,
+    lost: () =>
+      set(
+        false,
+        'The queue cannot be reached. Waiting for it; calls that were sent are written down when it is back.',
+      ),
+    back: () => set(true, 'The queue is back.'),
+  }
+}

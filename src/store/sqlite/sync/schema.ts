@@ -1,0 +1,30 @@
+import { blob, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { SyncStep } from '../../sync.ts'
+
+/** This database as a reader of a shared journal, and how far it has read: one row. */
+export const journalReader = sqliteTable('journal_reader', {
+  id: text().primaryKey(),
+  position: text(),
+})
+
+/** Runs that stand in the shared journal, with their number here. */
+export const sharedRuns = sqliteTable('shared_runs', {
+  runId: integer('run_id').primaryKey(),
+  id: text().notNull().unique(),
+  groupId: text('group_id').notNull(),
+  /** The version of its plan that stands here. */
+  planVersion: integer('plan_version').notNull(),
+})
+
+/** Calls of the shared journal, with their number and that of their answer here. */
+export const sharedCalls = sqliteTable('shared_calls', {
+  id: blob({ mode: 'buffer' }).primaryKey(),
+  callId: integer('call_id').notNull(),
+  answerId: integer('answer_id'),
+})
+
+/** What was read and is not applied yet, in its order. */
+export const syncSteps = sqliteTable('sync_steps', {
+  id: integer().primaryKey({ autoIncrement: true }),
+  step: text({ mode: 'json' }).$type<SyncStep>().notNull(),
+})
