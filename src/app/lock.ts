@@ -4,7 +4,7 @@ import { busyExitCode, RanklineError, UsageError } from '../model/errors.ts'
 import { duration, parseDuration } from '../model/text.ts'
 import { sanitize } from '../output/terminal.ts'
 import { databaseLock, keyLock, makeForAll, tryLock } from '../store/sqlite/connection/lock.ts'
-import { databasePath, keyHash, type ServiceFlags, serviceSettings } from './config.ts'
+import { databasePath, keyHash, queueUrl, type ServiceFlags, serviceSettings } from './config.ts'
 
 export interface LockFlags extends ServiceFlags {
   readonly wait?: string | undefined
@@ -15,6 +15,9 @@ type Notify = (line: string) => void
 
 /** The right to collect: one process at a time has it for a database, and one for a key. */
 export interface CollectorLock extends Disposable {
+  /** How long it waits for others. */
+  readonly waitMs: number
+  readonly notify: Notify
   /** Waits for its turn, once, saying for whom; rejected with exit code 7 when that takes longer than allowed. */
   acquire(): Promise<void>
 }
@@ -22,10 +25,13 @@ export interface CollectorLock extends Disposable {
 const defaultWaitMs = 3_600_000
 const lookEveryMs = 200
 
-export function collectorLock(flags: LockFlags, notify: Notify): CollectorLock {
-  // Always in this order, so that two processes never wait for each other.
-  const paths = [databaseLock(databasePath(flags)), keyLock(keyHash(serviceSettings(flags)))]
-  return waitForLocks(paths, flags.wait, notify)
+export function collectorLock(
+  flags: LockFlags & { readonly queue?: string | undefined },
+  notify: Notify,
+): CollectorLock {
+  // Always in this order, so that two processes never wait for each other. With a queue the key has one limit for all machines.
+  const key = queueUrl(flags) === null ? [keyLock(keyHash(serviceSettings(flags)))] : []
+  return waitForLocks([databaseLock(databasePath(flags)), ...key], flags.wait, notify)
 }
 
 /** The locks of these files, taken one after the other. */
@@ -62,6 +68,8 @@ export function waitForLocks(
   let acquired: Promise<void> | null = null
 
   return {
+    waitMs,
+    notify,
     acquire: async () => {
       acquired ??= acquireAll()
       await acquired

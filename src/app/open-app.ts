@@ -14,12 +14,14 @@ import {
   keyHash,
   makeDefaultFolder,
   proxyVariables,
+  queueUrl,
   type ServiceFlags,
   type ServiceSettings,
   serviceSettings,
   version,
 } from './config.ts'
 import { tryCollectorLock } from './lock.ts'
+import type { Machines } from './machines.ts'
 import { type Outgoing, outgoing } from './messages/outgoing.ts'
 
 /** Calls in flight at most; as many connections are opened. */
@@ -34,6 +36,10 @@ const latestDepartureMs = 500
 /** How long free lookups of a command wait where the service asks to be left alone. */
 export const lookupPatience: Patience = { throttledMs: 90_000, unavailableMs: 10_000 }
 
+export interface QueueFlags {
+  readonly queue?: string | undefined
+}
+
 /** Store and service, joined; both are closed with it. */
 export interface App extends AsyncDisposable {
   readonly store: Store
@@ -46,12 +52,14 @@ export interface App extends AsyncDisposable {
   readonly clock: Clock
   /** What messages and pings leave through. */
   readonly outgoing: Outgoing
+  /** The machines that share the work; null where this one works alone. */
+  readonly machines: Machines | null
 }
 
 /** Opens the database for collecting, and gets ready to call the service; sends nothing. It is made or migrated in this process's turn only. */
 export async function openApp(
-  flags: ServiceFlags,
-  turn: { acquire(): Promise<void> },
+  flags: ServiceFlags & QueueFlags,
+  turn: Turn,
   clock: Clock = systemClock,
 ): Promise<App> {
   const { settings, timeoutMs } = readServiceFlags(flags, clock)
@@ -61,7 +69,26 @@ export async function openApp(
   const { openStore } = await import('../store/sqlite/open.ts')
   if (needsMigration(database)) await turn.acquire()
   const store = await openStore(database)
-  return createApp({ store, database }, settings, timeoutMs, clock)
+  const queue = queueUrl(flags)
+  if (queue === null) return createApp({ store, database }, settings, timeoutMs, clock)
+  const { openWithMachines } = await import('./machines.ts')
+  return await openWithMachines({
+    store,
+    database,
+    http: await openHttp(settings, timeoutMs),
+    service: settings,
+    queue,
+    turn,
+    clock,
+  })
+}
+
+/** This process's turn to collect, which it may have to wait for. */
+export interface Turn {
+  acquire(): Promise<void>
+  /** How long it waits for others. */
+  readonly waitMs: number
+  readonly notify: (line: string) => void
 }
 
 /**
@@ -143,6 +170,7 @@ export async function createApp(
     keyHash: hash,
     clock,
     outgoing: outgoing(settings.allowHttp === true),
+    machines: null,
     [Symbol.asyncDispose]: async () => {
       await http.close()
       await store[Symbol.asyncDispose]()

@@ -3,21 +3,23 @@ import { apiClient } from '../api/client.ts'
 import type { StopSignal } from '../collect/stop.ts'
 import { databaseClock } from '../machines/database-clock.ts'
 import { slotLimiter } from '../machines/slot-limiter.ts'
+import { type SyncResult, syncJournal } from '../machines/sync.ts'
 import { type WorkerState, work } from '../machines/worker.ts'
-import { UsageError } from '../model/errors.ts'
-import type { StopCause } from '../model/run.ts'
+import { RanklineError, UsageError } from '../model/errors.ts'
+import { exitCodes, type Run, type StopCause } from '../model/run.ts'
 import { type Clock, systemClock } from '../model/time.ts'
 import type { CollectStore } from '../store/journal.ts'
+import { openPostgres } from '../store/postgres/connection.ts'
+import { migrate, schemaVersion } from '../store/postgres/layout.ts'
 import { openJournal } from '../store/postgres/open.ts'
 import { patiently } from '../store/postgres/patience.ts'
-import type { SharedJournal } from '../store/shared/journal.ts'
+import { roles } from '../store/postgres/roles.ts'
+import { migrations } from '../store/postgres/schema.ts'
+import { JournalUnreachable, type SharedJournal } from '../store/shared/journal.ts'
 import { openStore } from '../store/sqlite/open.ts'
+import { backfillAndNotify } from './backfill.ts'
 import { keyHash, queueUrl, type ServiceFlags, version } from './config.ts'
-import { connectionsFor } from './open-app.ts'
-
-export interface QueueFlags {
-  readonly queue?: string | undefined
-}
+import { connectionsFor, type QueueFlags } from './open-app.ts'
 
 /** Address of the queue that a command needs. */
 export function neededQueue(flags: QueueFlags): string {
@@ -106,7 +108,7 @@ async function openPatiently(
 }
 
 /** Looks a few times at the clock of the database: the quickest answer counts. */
-async function syncClock(
+export async function syncClock(
   journal: SharedJournal,
   clock: ReturnType<typeof databaseClock>,
   signal: AbortSignal,
@@ -116,4 +118,59 @@ async function syncClock(
     const now = await patiently(() => journal.operations.now(), signal)
     clock.note(now, askedAt, clock.monotonic())
   }
+}
+
+/** Does one thing with the journal. Where it cannot be reached, nothing happens. */
+export async function queueWork<T>(url: string, work: (journal: SharedJournal) => Promise<T>): Promise<T> {
+  await using journal = await reachableJournal(url)
+  return await work(journal)
+}
+
+/** Opens the journal; where it cannot be reached, nothing runs. */
+export async function reachableJournal(url: string): Promise<SharedJournal> {
+  try {
+    return await openJournal(url)
+  } catch (error) {
+    if (!(error instanceof JournalUnreachable)) throw error
+    throw new RanklineError(
+      `The queue cannot be reached: ${error.message}. Nothing was sent. Check its address and the network, then run the same command again`,
+      exitCodes.unavailable,
+      { cause: error },
+    )
+  }
+}
+
+export interface SyncSettings {
+  readonly url: string
+  readonly database: string
+  /** Readers that were not seen for so long do not keep answers in the journal. */
+  readonly forgetAfterMs: number
+  readonly signal: AbortSignal
+}
+
+/** Brings the journal into a database, and drops from it the bodies of answers that all its readers have. */
+export async function syncDatabase(settings: SyncSettings, clock: Clock = systemClock): Promise<SyncResult> {
+  const { url, database, forgetAfterMs, signal } = settings
+  await using journal = await reachableJournal(url)
+  await using store = await openStore(database)
+  const onPlanned = (run: Run) => backfillAndNotify(store, run.settings, run.id, () => {})
+  const came = await syncJournal({ journal, store, clock, name: readerName(database), onPlanned, signal })
+  await journal.changes.dropRead(forgetAfterMs)
+  return came
+}
+
+/** How a database is called in the journal. */
+export function readerName(database: string): string {
+  return `${hostname()}: ${database}`
+}
+
+/** Lays out the journal, or brings it up to date; its version before and now. */
+export async function layOut(url: string): Promise<{ readonly before: number | null; readonly now: number }> {
+  await using postgres = await openPostgres(url)
+  return { before: await migrate(postgres), now: schemaVersion }
+}
+
+/** The statements of the journal, and the rights that its roles need. */
+export function printedLayout(): string {
+  return `${migrations.join('\n')}\n${roles}`
 }

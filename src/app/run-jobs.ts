@@ -2,7 +2,7 @@ import { type CollectOptions, type CollectResult, collect } from '../collect/col
 import { type BalanceChange, finishRuns, type RunDocument, runDocument } from '../collect/finish.ts'
 import { defaultThrottlingMs, thrownCause } from '../collect/stop.ts'
 import { unexplained } from '../ledger/verify.ts'
-import { RanklineError } from '../model/errors.ts'
+import { RanklineError, UsageError } from '../model/errors.ts'
 import { type JobSettings, noFile } from '../model/job.ts'
 import type { Run, StopCause } from '../model/run.ts'
 import type { SkippedQueries } from '../store/journal.ts'
@@ -100,6 +100,9 @@ export async function collectAndFinish(
       ...{ ...collection, store, service, clock, keyHash, random: Math.random },
       sharedLimits: await sharedLimits(store, settings),
     }
+    const { machines } = app
+    if (machines !== null) return { ...(await machines.collect(parts, runs)), mark }
+    for (const run of runs) await refuseShared(store, run)
     return { ...(await collect(parts, runs, withOpenWork)), mark }
   }
   const { mark, ...collected } = await recoverAndCollect().catch(async (error: unknown) => {
@@ -110,6 +113,7 @@ export async function collectAndFinish(
   })
   limits = collected.limits
   await finish()
+  await app.machines?.finished(runs)
   const { earlier, readings, charges } = await store.ledgerSince(keyHash, mark)
   return {
     before: collected.balanceBefore,
@@ -118,6 +122,14 @@ export async function collectAndFinish(
     leftOut: collected.leftOut,
     reached: collected.reached,
   }
+}
+
+/** A run that other machines know is theirs, too: what they bought would be bought again. */
+async function refuseShared(store: Store, run: Run): Promise<void> {
+  if ((await store.sharedRunId(run.id)) === null) return
+  throw new UsageError(
+    `Run ${run.id} was begun with a queue. Continue it with --queue, or begin anew with --fresh`,
+  )
 }
 
 /** Tries once more with a connection of its own: one whose disk has failed is not written again. */
@@ -162,7 +174,7 @@ export interface PlannedRuns {
 
 /** Plans jobs into the store when it is this process's turn; null after mistakes in their files, which were logged. */
 export async function planRuns(
-  { store, clock }: Pick<App, 'store' | 'clock'>,
+  { store, clock, machines }: Pick<App, 'store' | 'clock' | 'machines'>,
   flags: JobFileFlags &
     SelectionFlags & { readonly fresh?: boolean | undefined; readonly yes?: boolean | undefined },
   events: PlanEvents,
@@ -181,6 +193,7 @@ export async function planRuns(
   const dear = flags.yes === true ? [] : await dearRuns(store, draft, wanted)
   await confirmPrices(dear, events.ask)
   await turn()
+  await machines?.begin(jobs.map(({ settings }) => settings.name))
   // Before anything is changed: another process may have changed what there is to buy.
   if (flags.yes !== true) rejectRaised(await dearRuns(store, draft, await decide()), dear)
   const decided = await decideJobs(store, jobs, { fresh, change: true }, clock.wall())

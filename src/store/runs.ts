@@ -86,6 +86,25 @@ export interface RunStore extends RunReads {
   invalidateRankCounts(job: string | null): Promise<void>
 }
 
+/** What runs plan, read in parts: a run may have a million queries. */
+export interface PlannedReads {
+  /** Queries of the newest plan of a run after a task (0 for the first), in the order of the file. */
+  plannedQueries(runId: number, after: number, most: number): Promise<readonly PlannedRow[]>
+  /** Those of them that lack a page, the most urgent first, after one of them. */
+  openQueries(runId: number, after: PlannedRow | null, most: number): Promise<readonly PlannedRow[]>
+  /** Keys of queries that the job asks and that the run left out, because they were not due. */
+  leftOutKeys(runId: number): Promise<readonly Buffer[]>
+}
+
+export interface PlannedRow {
+  readonly query: PlannedQuery
+  readonly queryId: number
+  /** The task of its first page. */
+  readonly taskId: number
+  /** Pages that are done, failed or left out. */
+  readonly settledPages: number
+}
+
 /** A task that failed, with its cause. */
 export interface TaskFailure {
   readonly taskId: number

@@ -5,7 +5,7 @@ import type { OutboxStore } from './outbox.ts'
 import type { RecheckStore } from './rechecks.ts'
 import type { ReportStore, TrackingStore } from './reports.ts'
 import type { HistoryStore } from './results.ts'
-import type { PlanDraft, RunStore } from './runs.ts'
+import type { PlanDraft, PlannedReads, RunStore } from './runs.ts'
 import type { SyncStore } from './sync.ts'
 import type { DueReads, SlotStore, StatusReads } from './unattended.ts'
 
@@ -16,6 +16,7 @@ import type { DueReads, SlotStore, StatusReads } from './unattended.ts'
 export interface Store
   extends AsyncDisposable,
     RunStore,
+    PlannedReads,
     Journal,
     LedgerStore,
     AnswerStore,

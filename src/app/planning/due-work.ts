@@ -162,7 +162,7 @@ export interface DueRuns extends PlannedRuns {
  * logged. What an unfinished run of theirs asks is finished, too.
  */
 export async function planDue(
-  { store, clock }: Pick<App, 'store' | 'clock'>,
+  { store, clock, machines }: Pick<App, 'store' | 'clock' | 'machines'>,
   flags: DueFlags,
   events: PlanEvents,
   turn: () => Promise<void>,
@@ -184,6 +184,7 @@ export async function planDue(
   const tooDear = (await areAgreed(dear, events.ask)) ? [] : dear
   const refused = await refuse(store, tooDear, { due, slots, log: events.log })
   const agreed = due.filter(({ settings }) => !refused.has(settings.file))
+  if (agreed.length > 0) await machines?.begin(agreed.map(({ settings }) => settings.name))
   const decided = await decide(agreed, true)
   const listed = agreed.length === 0 ? [] : await commitRuns({ store, clock }, draft, decided, events.note)
   const runs = new Map(listed.map(({ run }) => [run.job, run.id]))

@@ -61,7 +61,10 @@ export interface HealthServer extends AsyncDisposable {
 }
 
 /** Answers `GET /health` on this machine alone: 200, or 503 where something is failing. Port 0 takes a free one. */
-export async function serveHealth(port: number, document: () => HealthDocument): Promise<HealthServer> {
+export async function serveHealth(
+  port: number,
+  document: () => { readonly status: 'ok' | 'failing' },
+): Promise<HealthServer> {
   const server = createServer((request, response) => {
     const { method, url, headers } = request
     const answer = (status: number, body: object): void => {

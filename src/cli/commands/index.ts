@@ -111,6 +111,21 @@ export const commands: readonly Registered[] = [
     load: async () => (await import('./collect/search.ts')).searchCommand,
   },
   {
+    usage: 'worker',
+    describe: 'Buy what runs of other machines put into the queue; stays up, or --once',
+    load: async () => (await import('./machines/worker.ts')).workerCommand,
+  },
+  {
+    usage: 'sync',
+    describe: 'Bring what all machines of the queue bought into this database',
+    load: async () => (await import('./machines/sync.ts')).syncCommand,
+  },
+  {
+    usage: 'queue <what>',
+    describe: 'The queue of many machines: status, drain, retry, migrate',
+    load: async () => (await import('./machines/queue.ts')).queueCommand,
+  },
+  {
     usage: 'db <what> [file]',
     describe: 'Maintain the database: backup <file>, check, migrate, or prune --answers <age>',
     load: async () => (await import('./workspace/db.ts')).dbCommand,

@@ -43,7 +43,9 @@ export function sharedPlans(postgres: Postgres): SharedPlans {
         group = []
         bodies.length = 0
       }
-      for (const { priority, tags, queries, mostCredits, leastCredits } of chunks) {
+      let added = 0
+      for await (const { priority, tags, queries, mostCredits, leastCredits } of chunks) {
+        added += 1
         const { encoding, body } = await pack(queries)
         bodies.push(body)
         group.push({
@@ -53,6 +55,7 @@ export function sharedPlans(postgres: Postgres): SharedPlans {
         if (group.length >= chunksInStatement) await add()
       }
       await add()
+      return added
     },
     cancelChunks: (runs) => cancelChunks(postgres, runs),
     queriesInWork: async (runs) => {

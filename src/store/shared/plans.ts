@@ -83,8 +83,8 @@ export interface SharedPlans {
   leave(jobs: readonly SharedJob[], coordinator: string): Promise<void>
   /** Writes a run with its whole plan, or a newer plan of it, and opens it; chunks that no worker has are cancelled. Answers the version of the plan. */
   publish(run: SharedRun, plan: AsyncIterable<PlanPart> | Iterable<PlanPart>): Promise<number>
-  /** Adds chunks to a run; nothing is reserved for them. */
-  addChunks(run: string, chunks: Iterable<NewChunk>): Promise<void>
+  /** Adds chunks to a run; nothing is reserved for them. How many there were. */
+  addChunks(run: string, chunks: AsyncIterable<NewChunk>): Promise<number>
   /** Cancels chunks of these runs that no worker has; what was reserved for them is free again. */
   cancelChunks(runs: readonly string[]): Promise<void>
   /** Keys of queries in chunks of these runs that workers may buy or are buying. */

@@ -12,6 +12,7 @@ import { answerStore, journal } from './ledger/calls.ts'
 import { ledgerStore } from './ledger/sums.ts'
 import { newestMigration, shadowViews } from './migrate.ts'
 import { openDraft } from './planning/draft.ts'
+import { plannedReads } from './planning/planned.ts'
 import { openSnapshot, reportStore } from './rankings/rows.ts'
 import { trackingStore } from './rankings/tracking.ts'
 import { historyStore } from './results/derive.ts'
@@ -113,6 +114,7 @@ function storeOf({ db, path, memory, space, writer, close }: StoreParts): Store 
     space: describingErrors(space, path),
     rejectDamaged: async () => rejectDamaged(db, path),
     ...runStore(db, writer),
+    ...plannedReads(db),
     ...journal(db, writer, memory.keys),
     ...ledgerStore(db, writer),
     ...answerStore(db, writer),

@@ -17,13 +17,21 @@ import {
   collectFlags,
   confirmFlags,
   logFlags,
+  queueFlags,
   serviceFlags,
   type TypedFlags,
   waitFlags,
 } from '../../flags.ts'
 import { collectRuns, readCollectFlags } from './collect-runs.ts'
 
-const flags = { ...serviceFlags, ...collectFlags, ...confirmFlags, ...waitFlags, ...logFlags } satisfies Flags
+const flags = {
+  ...serviceFlags,
+  ...collectFlags,
+  ...confirmFlags,
+  ...waitFlags,
+  ...logFlags,
+  ...queueFlags,
+} satisfies Flags
 
 type ResumeFlags = TypedFlags<typeof flags> & { readonly run?: string }
 
@@ -102,6 +110,7 @@ async function continueRun(
   // A mistake in rankline.yaml changes nothing of the run.
   await sharedLimits(store, [run.settings])
   if (flags.yes !== true) await confirmPrices(await dearToGoOn(store, run, failed), terminal.ask ?? null)
+  await app.machines?.begin([run.job])
   await prepare(store, run)
   return await collectRuns(app, [{ run, show: 'collect' }], flags, terminal)
 }

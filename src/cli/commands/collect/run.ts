@@ -9,6 +9,7 @@ import {
   confirmFlags,
   fitFlags,
   logFlags,
+  queueFlags,
   serviceFlags,
   type TypedFlags,
   waitFlags,
@@ -28,6 +29,7 @@ const flags = {
   ...confirmFlags,
   ...waitFlags,
   ...fitFlags,
+  ...queueFlags,
   'dry-run': switchFlag('The same as plan'),
   'skip-bad': switchFlag('Leave out job files with mistakes, and end with exit code 2 after the others'),
 } satisfies Flags

@@ -1,5 +1,12 @@
 import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
-import { collectFlags, confirmFlags, logFlags, serviceFlags, type TypedFlags } from '../../flags.ts'
+import {
+  collectFlags,
+  confirmFlags,
+  logFlags,
+  queueFlags,
+  serviceFlags,
+  type TypedFlags,
+} from '../../flags.ts'
 
 export const scheduleFlags = {
   ...serviceFlags,
@@ -7,6 +14,7 @@ export const scheduleFlags = {
   ...confirmFlags,
   health: textFlag('Port on 127.0.0.1 that answers GET /health; 0 takes a free one'),
   ...logFlags,
+  ...queueFlags,
   print: textFlag('Print what starts it with the system: systemd, crontab, launchd or windows'),
   list: switchFlag('Show when each job runs next, and do nothing else'),
   from: textFlag('With --list: first day or instant (ISO 8601, UTC); default: now'),

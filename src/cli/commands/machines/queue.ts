@@ -1,0 +1,186 @@
+import { neededQueue, queueWork } from '../../../app/queue.ts'
+import { type Flags, switchFlag } from '../../../model/flag.ts'
+import { count, grouped } from '../../../model/text.ts'
+import { systemClock } from '../../../model/time.ts'
+import { formatTable } from '../../../output/table.ts'
+import { sanitize, type Terminal } from '../../../output/terminal.ts'
+import type { QueueStatus } from '../../../store/shared/operations.ts'
+import { type Command, chosenWork, queueFlags, type TypedFlags } from '../../flags.ts'
+
+const works = { status, drain, retry, migrate }
+
+const flags = {
+  ...queueFlags,
+  print: switchFlag('migrate: print the statements and the least rights of each role, and change nothing'),
+} satisfies Flags
+
+type QueueCommandFlags = TypedFlags<typeof flags> & { readonly what: string }
+
+export const queueCommand = {
+  flags,
+  examples: [
+    ['queue status', 'runs, workers, keys and readers; problems first'],
+    ['queue drain', 'workers finish what they have, and take nothing new'],
+  ],
+  run: queue,
+} satisfies Command
+
+/** `rankline queue`: what people ask of the queue of many machines. */
+export async function queue(flags: QueueCommandFlags, terminal: Terminal): Promise<number> {
+  const what = chosenWork('queue', works, flags.what)
+  return await works[what](flags, terminal)
+}
+
+async function status(flags: QueueCommandFlags, terminal: Terminal): Promise<number> {
+  const found = await queueWork(neededQueue(flags), ({ operations }) => operations.status())
+  if (flags.json === true) await terminal.write(`${JSON.stringify(document(found), null, 2)}\n`)
+  else await terminal.write(statusText(found, terminal.columns))
+  return 0
+}
+
+async function drain(flags: QueueCommandFlags, terminal: Terminal): Promise<number> {
+  const chunks = await queueWork(neededQueue(flags), ({ operations }) => operations.drain())
+  await terminal.write(
+    flags.json === true
+      ? `${JSON.stringify({ chunks }, null, 2)}\n`
+      : `Took back ${count(chunks, 'chunk')}. Workers finish what they have.\n`,
+  )
+  return 0
+}
+
+async function retry(flags: QueueCommandFlags, terminal: Terminal): Promise<number> {
+  const chunks = await queueWork(neededQueue(flags), ({ operations }) => operations.retry())
+  await terminal.write(
+    flags.json === true
+      ? `${JSON.stringify({ chunks }, null, 2)}\n`
+      : `${count(chunks, 'chunk')} can be released again. Run the same job again to buy what they lack.\n`,
+  )
+  return 0
+}
+
+async function migrate(flags: QueueCommandFlags, terminal: Terminal): Promise<number> {
+  const { layOut, printedLayout } = await import('../../../app/queue.ts')
+  if (flags.print === true) {
+    await terminal.write(printedLayout())
+    return 0
+  }
+  const { before, now } = await layOut(neededQueue(flags))
+  await terminal.write(
+    flags.json === true
+      ? `${JSON.stringify({ before, now }, null, 2)}\n`
+      : `${before === null ? 'Laid out the queue' : before === now ? 'The queue is up to date' : `Brought the queue from version ${before}`}: version ${now}.\n`,
+  )
+  return 0
+}
+
+/** A worker that said nothing for so long is lost. */
+const lostAfterMs = 120_000
+
+function statusText({ workers, runs, keys, readers }: QueueStatus, columns: number): string {
+  const now = systemClock.wall()
+  const problems = [
+    ...runs.flatMap(({ job, chunks }) =>
+      chunks.dead > 0
+        ? [
+            `${sanitize(job)}: workers were lost over ${count(chunks.dead, 'chunk')}; try again: rankline queue retry`,
+          ]
+        : [],
+    ),
+    ...workers.flatMap(({ name, seenAt }) =>
+      now - seenAt > lostAfterMs
+        ? [`${sanitize(name)}: not seen for ${Math.round((now - seenAt) / 60_000)} minutes`]
+        : [],
+    ),
+    ...keys.flatMap(({ keyHash, heldUntil }) =>
+      heldUntil === null
+        ? []
+        : [`key ${keyHash.slice(0, 8)}: the service refuses calls for their rate; all workers wait`],
+    ),
+  ]
+  const parts = [
+    problems.length === 0 ? 'No problems.\n' : `${problems.join('\n')}\n`,
+    table(
+      'Unfinished runs',
+      [
+        'job',
+        'key',
+        'coordinator',
+        'waiting',
+        'released',
+        'leased',
+        'done',
+        'spent',
+        'reserved',
+        'possibly billed',
+      ],
+      runs.map((run) => [
+        ...[run.job, run.keyHash.slice(0, 8), run.coordinator ?? '(none)'],
+        ...[run.chunks.planned, run.chunks.released, run.chunks.leased, run.chunks.done].map(grouped),
+        ...[run.spent, run.reserved, run.inDoubt].map(grouped),
+      ]),
+      columns,
+    ),
+    table(
+      'Workers',
+      ['worker', 'key', 'version', 'chunks', 'seen', 'clock ahead'],
+      workers.map(({ name, keys: own, version, chunks, seenAt, clockOffsetMs }) => [
+        ...[name, own.map((key) => key.slice(0, 8)).join(' '), version, grouped(chunks)],
+        ...[
+          `${Math.max(0, Math.round((now - seenAt) / 1000))} s ago`,
+          `${(clockOffsetMs / 1000).toFixed(1)} s`,
+        ],
+      ]),
+      columns,
+    ),
+    table(
+      'Databases that read',
+      ['database', 'seen', 'behind'],
+      readers.map(({ name, seenAt, isBehind }) => [
+        ...[name, `${Math.max(0, Math.round((now - seenAt) / 1000))} s ago`, isBehind ? 'yes' : 'no'],
+      ]),
+      columns,
+    ),
+  ]
+  return parts.filter((part) => part !== '').join('\n')
+}
+
+function table(
+  title: string,
+  heads: readonly string[],
+  rows: readonly (readonly string[])[],
+  columns: number,
+): string {
+  if (rows.length === 0) return `${title}: none\n`
+  const shown = rows.map((row) => row.map(sanitize))
+  return `${title}\n${formatTable(
+    heads.map((head) => ({ title: head })),
+    shown,
+    columns,
+  )}`
+}
+
+function document({ schemaVersion, workers, runs, keys, readers }: QueueStatus): object {
+  const iso = (instant: number | null): string | null =>
+    instant === null ? null : new Date(instant).toISOString()
+  return {
+    schema_version: schemaVersion,
+    runs: runs.map(({ run, keyHash, job, startedAt, coordinator, chunks, spent, inDoubt, reserved }) => ({
+      ...{ run, key: keyHash, job, started_at: iso(startedAt), coordinator, chunks },
+      credits: { spent, ambiguous: inDoubt, reserved },
+    })),
+    workers: workers.map(({ id, name, version, keys: own, startedAt, seenAt, clockOffsetMs, chunks }) => ({
+      ...{ worker: id, name, version, keys: own, started_at: iso(startedAt), seen_at: iso(seenAt) },
+      ...{ clock_ahead_ms: Math.round(clockOffsetMs), chunks },
+    })),
+    keys: keys.map(({ keyHash, perSecond, perMinute, heldUntil, remaining }) => ({
+      ...{
+        key: keyHash,
+        per_second: perSecond,
+        per_minute: perMinute,
+        held_until: iso(heldUntil),
+        remaining,
+      },
+    })),
+    readers: readers.map(({ name, seenAt, isBehind }) => ({ name, seen_at: iso(seenAt), behind: isBehind })),
+  }
+}

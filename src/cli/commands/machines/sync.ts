@@ -1,0 +1,46 @@
+import { databasePath, makeDefaultFolder } from '../../../app/config.ts'
+import { waitForLocks } from '../../../app/lock.ts'
+import { neededQueue, syncDatabase } from '../../../app/queue.ts'
+import { UsageError } from '../../../model/errors.ts'
+import { type Flags, textFlag } from '../../../model/flag.ts'
+import { count, parseDuration } from '../../../model/text.ts'
+import { note, type Terminal } from '../../../output/terminal.ts'
+import { databaseLock } from '../../../store/sqlite/connection/lock.ts'
+import { type Command, logFlags, queueFlags, type TypedFlags, waitFlags } from '../../flags.ts'
+import { listenForInterrupts } from '../../interrupts.ts'
+
+const flags = {
+  ...queueFlags,
+  ...waitFlags,
+  'forget-readers': textFlag('Databases that were not synced for so long keep no answers in the queue [30d]'),
+  ...logFlags,
+} satisfies Flags
+
+type SyncFlags = TypedFlags<typeof flags>
+
+export const syncCommand = {
+  flags,
+  examples: [['sync --queue postgres://queue.example/rankline', 'before reports, by cron']],
+  run: sync,
+} satisfies Command
+
+/** `rankline sync`: brings runs, calls and answers of all machines into this database. */
+export async function sync(flags: SyncFlags, terminal: Terminal): Promise<number> {
+  const url = neededQueue(flags)
+  const forgetAfterMs = parseDuration(flags['forget-readers'] ?? '30d', 'smhd')
+  if (forgetAfterMs === null)
+    throw new UsageError(`--forget-readers cannot be '${flags['forget-readers']}'; write a time such as 30d`)
+  const database = databasePath(flags)
+  makeDefaultFolder(database)
+  using lock = waitForLocks([databaseLock(database)], flags.wait, (line) => note(terminal, line))
+  await lock.acquire()
+  using interrupts = listenForInterrupts(terminal)
+  const { signal } = interrupts.stop
+  const came = await syncDatabase({ url, database, forgetAfterMs, signal })
+  await terminal.write(
+    flags.json === true
+      ? `${JSON.stringify({ database, ...came }, null, 2)}\n`
+      : `Synced: ${count(came.runs, 'run')}, ${count(came.calls, 'call')}, ${count(came.answers, 'answer')}, ${count(came.tasks, 'task')} that ended.\n`,
+  )
+  return signal.aborted ? interrupts.exitCode() : 0
+}

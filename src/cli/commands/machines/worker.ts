@@ -1,0 +1,87 @@
+import { version } from '../../../app/config.ts'
+import { neededQueue, runWorker } from '../../../app/queue.ts'
+import { serveHealth } from '../../../app/scheduler/health.ts'
+import { exitCodeOf } from '../../../collect/finish.ts'
+import type { WorkerState } from '../../../machines/worker.ts'
+import { UsageError } from '../../../model/errors.ts'
+import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
+import { parseDuration } from '../../../model/text.ts'
+import { systemClock } from '../../../model/time.ts'
+import { numberFlag } from '../../../model/values.ts'
+import { note, type Terminal } from '../../../output/terminal.ts'
+import {
+  type Command,
+  collectFlags,
+  logFlags,
+  queueFlags,
+  serviceFlags,
+  type TypedFlags,
+} from '../../flags.ts'
+import { listenForInterrupts } from '../../interrupts.ts'
+import { readCollectFlags } from '../collect/collect-runs.ts'
+
+const { 'max-outage': maxOutage } = collectFlags
+
+const flags = {
+  ...queueFlags,
+  ...serviceFlags,
+  concurrency: textFlag('Calls in flight at once [16]'),
+  'max-outage': maxOutage,
+  once: switchFlag('End when nothing is left to buy'),
+  lease: textFlag('How long other machines wait before they take over what a dead worker had [60s]'),
+  health: textFlag('Port on 127.0.0.1 that answers GET /health; 0 takes a free one'),
+  ...logFlags,
+} satisfies Flags
+
+type WorkerFlags = TypedFlags<typeof flags>
+
+export const workerCommand = {
+  flags,
+  examples: [
+    ['worker --queue postgres://queue.example/rankline', 'stays up, as a service'],
+    ['worker --once', 'with RANKLINE_QUEUE set, for containers that are started on demand'],
+  ],
+  run: worker,
+} satisfies Command
+
+const usualConcurrency = 16
+const shortestLeaseMs = 1_000
+
+/** `rankline worker`: buys what the runs of other machines have released for this key. SIGTERM is its usual end. */
+export async function worker(flags: WorkerFlags, terminal: Terminal): Promise<number> {
+  const { concurrency, maxOutageMs } = readCollectFlags(flags)
+  const leaseMs = leaseOf(flags.lease)
+  const url = neededQueue(flags)
+  const port = numberFlag('--health', flags.health, { max: 65_535 })
+  using interrupts = listenForInterrupts(terminal)
+  const upSince = new Date(systemClock.wall()).toISOString()
+  let state: WorkerState = { chunks: 0, done: 0, isConnected: true }
+  const health = (): object & { readonly status: 'ok' | 'failing' } => ({
+    status: state.isConnected ? 'ok' : 'failing',
+    ...{ version, up_since: upSince, chunks: state.chunks, chunks_done: state.done },
+  })
+  await using served = port === undefined ? null : await serveHealth(port, health)
+  const where = served === null ? '' : ` Health: ${served.url}`
+  note(terminal, `Worker up.${where}`)
+  const cause = await runWorker(flags, {
+    ...{ url, leaseMs, maxOutageMs, maxThrottlingMs: maxOutageMs, once: flags.once === true },
+    concurrency: concurrency ?? usualConcurrency,
+    stop: interrupts.stop,
+    notice: (line) => terminal.log(line),
+    onState: (now) => {
+      state = now
+    },
+  })
+  if (cause === null) {
+    note(terminal, 'Worker ended.')
+    return 0
+  }
+  terminal.log(cause.message, { level: 'error' })
+  return exitCodeOf(cause)
+}
+
+function leaseOf(text: string | undefined): number {
+  const ms = text === undefined ? 60_000 : parseDuration(text, 'smhd')
+  if (ms !== null && ms >= shortestLeaseMs) return ms
+  throw new UsageError(`--lease cannot be '${text}'; write a time of at least 1s, for instance 60s`)
+}

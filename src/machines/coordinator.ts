@@ -1,0 +1,384 @@
+import { randomUUID } from 'node:crypto'
+import { highestPrice } from '../catalog/index.ts'
+import { accountStop, fetchUsage, parseUsage } from '../collect/account.ts'
+import type { CollectOptions, CollectResult } from '../collect/collect.ts'
+import { StopRequested } from '../collect/stop.ts'
+import { creditBudget, type SpendingLimit } from '../ledger/budget.ts'
+import { limitKey, limitName, limitWarning, reachedMessage } from '../ledger/limit-wording.ts'
+import { countLimits, limitsOfJob, periodLimits } from '../ledger/period-limits.ts'
+import { quotaLeft, quotaMessage, quotaUsage } from '../ledger/quotas.ts'
+import type { Account } from '../model/call.ts'
+import { UsageError } from '../model/errors.ts'
+import type { FinishReason, Run, StopCause } from '../model/run.ts'
+import { sleep } from '../model/time.ts'
+import type { SkippedQueries } from '../store/journal.ts'
+import type { SharedJournal } from '../store/shared/journal.ts'
+import type { SharedProgress } from '../store/shared/plans.ts'
+import type { SharedStandings, WaitingChunk } from '../store/shared/spending.ts'
+import type { Store } from '../store/store.ts'
+import { chunksOf, planParts } from './chunking.ts'
+import { decideRelease, type Release } from './release.ts'
+
+export interface CoordinatorOptions extends Omit<CollectOptions, 'store' | 'concurrency' | 'readAccount'> {
+  readonly store: Store
+  readonly journal: SharedJournal
+  /** Brings what workers have done into the store. */
+  readonly sync: () => Promise<void>
+}
+
+/** How long between two looks at what the workers have done. */
+const lookEveryMs = 250
+/** The account is read again after so long, while chunks wait for credits. */
+const readEveryMs = 10_000
+/** Chunks that are released ahead of the workers; more of them than there are leased. */
+const releasedAhead = 8
+/** After so long without any worker that takes a chunk, that is said. */
+const sayNoWorkerAfterMs = 10_000
+
+/**
+ * Has the open tasks of these runs bought by workers: publishes plans, releases chunks as far as they are covered, and follows until nothing
+ * is left, nothing more is covered, or the run stops. The counterpart of `collect`, for many machines.
+ */
+export async function collectOnMachines(
+  options: CoordinatorOptions,
+  runs: readonly Run[],
+): Promise<CollectResult> {
+  const { store, journal, stop, clock, notice, sync } = options
+  const shared = await publishRuns(options, runs)
+  const byShared = new Map(runs.map((run) => [shared.get(run.id) as string, run]))
+  const ids = [...byShared.keys()]
+  const reader = accountReader(options, runs[0]?.id ?? null)
+  const releases = releaser(options, byShared, reader)
+  const noWorker = workerWatch(options)
+  const progress = progressReport(options, runs, ids)
+  let leftOut: readonly SkippedQueries[] = []
+  let before: number | null = null
+  let limits: Release['limits'] = new Map()
+
+  try {
+    const account = await reader.read()
+    before = account.remaining
+    if (options.fitBalance) leftOut = await releases.fit()
+    const chunking = chunker(options, runs, shared)
+    await chunking.add()
+    while (!stop.signal.aborted) {
+      await sync()
+      await progress()
+      const states = await statesOf(journal, ids)
+      const isDead = states.dead > 0 && states.planned + states.released + states.leased === 0
+      if (isDead) stop.request(deadChunks)
+      if (states.planned > 0) {
+        const released = await releases.next(Math.max(0, releasedAhead + states.leased - states.released))
+        limits = released.limits
+        if (released.stop !== null) stop.request(released.stop)
+        const isStuck =
+          released.grants.length === 0 && states.released + states.leased === 0 && limits.size > 0
+        // The account may have been topped up: only a new reading shows that nothing more is covered.
+        if (isStuck && (await reader.isFresh())) break
+      } else limits = new Map()
+      if (states.planned + states.released + states.leased === 0 && !(await chunking.add())) break
+      noWorker(states)
+      await sleep(clock, lookEveryMs, stop.signal).catch(() => {})
+    }
+  } catch (error) {
+    if (!(error instanceof StopRequested)) throw error
+  }
+  // Workers finish what they have begun; nobody takes what they have not.
+  await journal.plans.cancelChunks(ids)
+  await sync()
+  await progress()
+  if (limits.size > 0) releases.report(limits)
+  for (const line of releases.warnings()) notice(line)
+  const after = stop.cause()?.reason === 'auth' ? null : await reader.last()
+  const reached = releases.reached()
+  await noteClosed(store, journal, runs)
+  return {
+    balanceBefore: before,
+    balanceAfter: after,
+    limits: limitsOf(limits, stop.cause()),
+    reached,
+    leftOut,
+  }
+}
+
+const deadChunks: StopCause = {
+  reason: 'unavailable',
+  message:
+    'Stopped: workers were lost again and again over the same queries. See rankline queue status; rankline queue retry lets workers try them once more.',
+}
+
+function limitsOf(limits: Release['limits'], stop: StopCause | null): ReadonlyMap<number, SpendingLimit> {
+  return stop === null ? limits : new Map()
+}
+
+/** Writes the runs with their plans into the journal; their shared ids by their number here. */
+async function publishRuns(
+  { store, journal, keyHash }: CoordinatorOptions,
+  runs: readonly Run[],
+): Promise<ReadonlyMap<number, string>> {
+  const shared = new Map<number, string>()
+  const groups = new Map<number, string>()
+  for (const run of runs) {
+    const known = await store.sharedRunId(run.id)
+    const { done, failed } = await store.taskCounts(run.id)
+    if (known === null && done + failed > 0)
+      throw new UsageError(
+        `Run ${run.id} was begun without the queue. Finish it without --queue, or begin anew with --fresh`,
+      )
+    const groupId = groups.get(run.groupId) ?? (await store.sharedGroupId(run.groupId)) ?? randomUUID()
+    groups.set(run.groupId, groupId)
+    const id = known ?? randomUUID()
+    shared.set(run.id, id)
+    const { job, date, settings, startedAt } = run
+    const published = { id, groupId, keyHash, job, date, settings, startedAt }
+    // Noted before: a run that is published and not known here would be planned here a second time.
+    if (known === null) await store.linkRun(run.id, published, 0)
+    const version = await journal.plans.publish(published, planParts(store, run))
+    await store.linkRun(run.id, published, version)
+  }
+  return shared
+}
+
+/** Puts open queries into chunks, as long as some are in none. */
+function chunker(
+  { store, journal, sharedLimits = [] }: CoordinatorOptions,
+  runs: readonly Run[],
+  shared: ReadonlyMap<number, string>,
+) {
+  let openBefore = Number.POSITIVE_INFINITY
+  return {
+    /** Answers whether there were any. The same query of several runs is in one chunk at a time: the second finds the answer of the first. */
+    add: async (): Promise<boolean> => {
+      const counts = await Promise.all(
+        runs.map(async (run) => ({ run, ...(await store.taskCounts(run.id)) })),
+      )
+      const open = counts.reduce((sum, { pending }) => sum + pending, 0)
+      // What was tried and is as it was before would be tried for ever.
+      if (open === 0 || open >= openBefore) return false
+      openBefore = open
+      const inWork = await journal.plans.queriesInWork([...shared.values()])
+      const taken = new Set(inWork.map((key) => key.toString('hex')))
+      let added = 0
+      for (const { run, pending } of counts) {
+        if (pending === 0) continue
+        const tags = sharedLimits.flatMap(({ scope, name, jobs }) =>
+          scope === 'tag' && jobs.includes(run.job) ? [name] : [],
+        )
+        const limitedTags = [...new Set(tags)].sort()
+        const chunks = chunksOf({ store, run, limitedTags, taken, openQueries: pending })
+        added += await journal.plans.addChunks(shared.get(run.id) as string, chunks)
+      }
+      return added > 0
+    },
+  }
+}
+
+/** Reads the account for all machines. */
+function accountReader(options: CoordinatorOptions, firstRun: number | null) {
+  const { store, journal, clock, stop } = options
+  let readAt = Number.NEGATIVE_INFINITY
+  const saveUsage: Store['saveUsage'] = async (reading) => {
+    await store.saveUsage(reading)
+    const run = reading.runId === null ? null : await store.sharedRunId(reading.runId)
+    await journal.calls.saveUsage({ ...reading, run })
+  }
+  const fetch = async (patienceMs: number): Promise<Account> => {
+    const usage = await fetchUsage(
+      { ...options, store: { saveUsage }, signal: stop.signal, patienceMs },
+      firstRun,
+    )
+    readAt = clock.monotonic()
+    const cause = accountStop(usage, usage.at)
+    if (cause === null) return usage
+    stop.request(cause)
+    throw new StopRequested()
+  }
+  return {
+    /** The first reading: a service that is not there ends the run at once. */
+    read: () => fetch(0),
+    again: () => fetch(options.maxOutageMs),
+    age: () => clock.monotonic() - readAt,
+    /** Whether it was read a moment ago; reads it where it was not. */
+    isFresh: async (): Promise<boolean> => {
+      if (clock.monotonic() - readAt < lookEveryMs * 2) return true
+      await fetch(options.maxOutageMs)
+      return false
+    },
+    last: async (): Promise<number | null> => {
+      try {
+        const usage = await fetchUsage(
+          { ...options, store: { saveUsage }, signal: AbortSignal.timeout(2_000) },
+          firstRun,
+        )
+        return usage.remaining
+      } catch {
+        // The ledger is complete without it.
+        return null
+      }
+    },
+  }
+}
+
+/** Releases chunks as the budget of the key covers them. */
+function releaser(
+  options: CoordinatorOptions,
+  byShared: ReadonlyMap<string, Run>,
+  reader: ReturnType<typeof accountReader>,
+) {
+  const { store, journal, keyHash, clock, notice, sharedLimits = [] } = options
+  const runs = [...byShared.values()]
+  const reported = options.reported ?? new Set<string>()
+  const names = new Map<number, ReadonlySet<string>>()
+  let quotas: Awaited<ReturnType<typeof quotaUsage>> = []
+  let warned: readonly string[] = []
+
+  const stateFrom = async (standings: SharedStandings) => {
+    const account = standings.account === null ? null : parseUsage(Buffer.from(standings.account.record))
+    const own = runs.flatMap(({ settings }) => limitsOfJob(settings))
+    const counted = await countLimits(standings, [...own, ...sharedLimits], clock.wall())
+    const periods = periodLimits(counted, runs, clock.wall)
+    const byRun = new Map(
+      [...byShared].map(([id, { id: here }]) => [
+        here,
+        standings.byRun.get(id) ?? { spent: 0, ambiguous: 0 },
+      ]),
+    )
+    const elsewhere = standings.billedSince + standings.ambiguous + standings.reserved
+    const before = { byRun, ambiguous: [{ credits: elsewhere, age: 0 }] }
+    const budget = creditBudget(runs, before, highestPrice, clock, periods)
+    if (account !== null) budget.ask()(account)
+    quotas =
+      account === null
+        ? []
+        : await quotaUsage(
+            { ...store, chargedCalls: (_, since) => standings.chargedCalls(since) },
+            keyHash,
+            account,
+            clock.wall(),
+          )
+    warned = budget.standings().flatMap((standing) => {
+      const line = limitWarning(standing)
+      const key = limitKey(standing)
+      return line === null || reported.has(key) ? [] : [line]
+    })
+    return { budget, periods, quotaLeft: quotaLeft(quotas), runs: byShared }
+  }
+
+  const noteReached = ({ reached }: Release): void => {
+    for (const [run, standings] of reached)
+      for (const standing of standings) {
+        names.set(run, new Set([...(names.get(run) ?? []), limitName(standing)]))
+        const key = limitKey(standing)
+        if (reported.has(key)) continue
+        reported.add(key)
+        // The summary of the run speaks of its own limit.
+        if ('limit' in standing) notice(reachedMessage(standing, 1))
+      }
+  }
+
+  return {
+    next: async (most: number): Promise<Release & { readonly stop: StopCause | null }> => {
+      if (reader.age() > readEveryMs) await reader.again()
+      let decided: Release & { readonly stop: StopCause | null } = { ...nothing, stop: null }
+      await journal.spending.release(keyHash, [...byShared.keys()], most, async (waiting, standings) => {
+        const stop = stopOf(waiting)
+        decided =
+          stop === null
+            ? { ...decideRelease(waiting, await stateFrom(standings)), stop }
+            : { ...nothing, stop }
+        return decided.grants
+      })
+      noteReached(decided)
+      return decided
+    },
+    /** Leaves out of the runs what is worth least, until the rest is covered. */
+    fit: async (): Promise<readonly SkippedQueries[]> => {
+      let funds: Parameters<Store['fit']>[0] = { runs: [], credits: 0, calls: 0 }
+      await journal.spending.release(keyHash, [...byShared.keys()], 0, async (_, standings) => {
+        const { budget, quotaLeft: calls } = await stateFrom(standings)
+        const own = runs.map(({ id, settings }) => ({
+          ...{ runId: id, budget: budget.budgetLeft(id), keep: settings.budget.keep ?? 0 },
+          freshSince: settings.freshnessMs === null ? null : clock.wall() - settings.freshnessMs,
+        }))
+        funds = { runs: own, credits: budget.availableCredits(), calls }
+        return []
+      })
+      return await store.fit(funds)
+    },
+    report: (limits: Release['limits']): void => {
+      if ([...limits.values()].includes('quota')) notice(quotaMessage(quotas))
+    },
+    reached: () => names,
+    warnings: () => warned,
+  }
+}
+
+const nothing: Release = { grants: [], limits: new Map(), reached: new Map() }
+
+/** Why the worker that had a chunk last could not go on with the service. */
+function stopOf(waiting: readonly WaitingChunk[]): StopCause | null {
+  const said = waiting.find(({ stop }) => stop !== null)?.stop
+  return said == null ? null : (JSON.parse(said) as StopCause)
+}
+
+async function statesOf(journal: SharedJournal, runs: readonly string[]): Promise<SharedProgress['chunks']> {
+  const all = await Promise.all(runs.map((run) => journal.plans.progress(run)))
+  const sum = (state: keyof SharedProgress['chunks']) =>
+    all.reduce((total, { chunks }) => total + chunks[state], 0)
+  return {
+    ...{ planned: sum('planned'), released: sum('released'), leased: sum('leased') },
+    ...{ done: sum('done'), cancelled: sum('cancelled'), dead: sum('dead') },
+  }
+}
+
+/** Says once that nobody takes what was released. */
+function workerWatch({ clock, notice }: CoordinatorOptions): (states: SharedProgress['chunks']) => void {
+  let since = clock.monotonic()
+  let isSaid = false
+  return ({ leased, released }) => {
+    if (leased > 0 || released === 0) since = clock.monotonic()
+    if (isSaid || clock.monotonic() - since < sayNoWorkerAfterMs) return
+    isSaid = true
+    notice('No worker takes what is to be bought. Start one where this key is set: rankline worker')
+  }
+}
+
+function progressReport(
+  { store, journal, onProgress }: CoordinatorOptions,
+  runs: readonly Run[],
+  shared: readonly string[],
+) {
+  return async (): Promise<void> => {
+    const counts = await Promise.all(runs.map(({ id }) => store.taskCounts(id)))
+    const sum = (state: 'planned' | 'done' | 'failed') =>
+      counts.reduce((total, tasks) => total + tasks[state], 0)
+    const spent = [...(await journal.spending.sumsOf(shared)).values()].reduce(
+      (total, one) => total + one.spent,
+      0,
+    )
+    onProgress({ planned: sum('planned'), done: sum('done'), failed: sum('failed'), spent, balance: null })
+  }
+}
+
+/** Runs of these jobs that were closed here are closed for all. */
+async function noteClosed(store: Store, journal: SharedJournal, runs: readonly Run[]): Promise<void> {
+  for (const job of new Set(runs.map((run) => run.job)))
+    for (const { id, closedAt } of await store.runs({ job, limit: 5 })) {
+      const shared = closedAt === null ? null : await store.sharedRunId(id)
+      if (shared !== null && closedAt !== null) await journal.plans.close(shared, closedAt)
+    }
+}
+
+/** Tells all machines how runs ended. */
+export async function finishOnMachines(
+  { store, journal }: Pick<CoordinatorOptions, 'store' | 'journal'>,
+  runs: readonly Run[],
+): Promise<void> {
+  for (const { id } of runs) {
+    const shared = await store.sharedRunId(id)
+    const run = await store.run(id)
+    if (shared === null || run === null || run.finishedAt === null) continue
+    const { finishedAt, durationMs } = run
+    await journal.plans.finish(shared, { reason: run.finishReason as FinishReason, finishedAt, durationMs })
+  }
+}
