@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { resolve } from 'node:path'
 import { apiClient } from '../api/client.ts'
 import type { StopSignal } from '../collect/stop.ts'
 import { databaseClock } from '../machines/database-clock.ts'
@@ -161,7 +162,7 @@ export async function syncDatabase(settings: SyncSettings, clock: Clock = system
 
 /** How a database is called in the journal. */
 export function readerName(database: string): string {
-  return `${hostname()}: ${database}`
+  return `${hostname()}: ${resolve(database)}`
 }
 
 /** Lays out the journal, or brings it up to date; its version before and now. */

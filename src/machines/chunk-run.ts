@@ -2,6 +2,7 @@ import type { ApiClient } from '../api/client.ts'
 import type { AccountReading } from '../collect/account.ts'
 import { type CollectOptions, collect } from '../collect/collect.ts'
 import { type StopSignal, stopSignal } from '../collect/stop.ts'
+import { limitKey } from '../ledger/limit-wording.ts'
 import type { Run } from '../model/run.ts'
 import type { Clock } from '../model/time.ts'
 import type { CollectStore } from '../store/journal.ts'
@@ -54,6 +55,8 @@ export async function runChunk(options: ChunkRunOptions, chunk: LeasedChunk): Pr
         notice: options.notice,
       },
       ...{ store, clock, stop, fitBalance: false, onProgress: () => {} },
+      // What is reserved for a chunk is no limit of its job.
+      reported: new Set([limitKey({ job: run.job, credits: chunk.credits, used: 0 })]),
       service: options.serviceFor(store),
       readAccount: async () => ({ ...unlimitedAccount, at: clock.wall() }),
     },
