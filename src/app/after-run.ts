@@ -3,9 +3,9 @@ import { RanklineError } from '../model/errors.ts'
 import type { Run } from '../model/run.ts'
 import { judgeRuns } from './alerts/judge.ts'
 import type { MetricsFile } from './config.ts'
+import type { App } from './connect/app.ts'
 import { deliverMessages } from './messages/deliver.ts'
 import { queueDigestsOfRuns } from './messages/digest.ts'
-import type { App } from './open-app.ts'
 import { writeMetrics } from './status/metrics.ts'
 
 /** A run that was collected, and the document that says how it ended. */

@@ -90,8 +90,12 @@ export function proxyVariables() {
   return { httpProxy: either('http_proxy'), httpsProxy: either('https_proxy'), noProxy: either('no_proxy') }
 }
 
+export interface QueueFlags {
+  readonly queue?: string | undefined
+}
+
 /** The shared journal of many machines: flag, environment, `.env`; null where this machine works alone. */
-export function queueUrl(flags: { readonly queue?: string | undefined }): string | null {
+export function queueUrl(flags: QueueFlags): string | null {
   const url = flags.queue ?? setting('RANKLINE_QUEUE')
   if (url === undefined) return null
   const by = flags.queue === undefined ? 'RANKLINE_QUEUE' : '--queue'

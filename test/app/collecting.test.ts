@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { App } from '../../src/app/open-app.ts'
+import type { App } from '../../src/app/connect/app.ts'
 import { collectAndFinish, defaultCollectRequest } from '../../src/app/run-jobs.ts'
 import { stopSignal } from '../../src/collect/stop.ts'
 import { RanklineError } from '../../src/model/errors.ts'
@@ -42,6 +42,7 @@ testTable<[string, Broken, Error, { interrupted?: true; done?: true }, FinishRea
       database: ':memory:',
       serviceWith: () => ({}) as App['service'],
       keyHash: 'k',
+      machines: null,
       clock: { ...fakeTime().clock, wall: () => noon },
     }
 

@@ -9,7 +9,7 @@ import { count, duration } from '../../model/text.ts'
 import { type Clock, dayMs } from '../../model/time.ts'
 import type { OutboxMessage, OutboxStore } from '../../store/outbox.ts'
 import type { RunStore } from '../../store/runs.ts'
-import type { App } from '../open-app.ts'
+import type { App } from '../connect/app.ts'
 import { workspaceOf } from '../workspace.ts'
 import type { Outgoing } from './outgoing.ts'
 

@@ -3,7 +3,7 @@ import type { Run } from '../../model/run.ts'
 import type { Clock } from '../../model/time.ts'
 import { latestSlot } from '../../plan/schedule/slots.ts'
 import type { Store } from '../../store/store.ts'
-import type { App } from '../open-app.ts'
+import type { App } from '../connect/app.ts'
 import { workspaceOf } from '../workspace.ts'
 
 /** Puts digests into the outbox that are due, after a run. */

@@ -5,6 +5,7 @@ import { dayMs } from '../../model/time.ts'
 import { everyOfQuery, isDue, lookBack } from '../../plan/schedule/due.ts'
 import { latestSlot } from '../../plan/schedule/slots.ts'
 import type { Store } from '../../store/store.ts'
+import type { App } from '../connect/app.ts'
 import {
   areLeftOut,
   type ChoiceOf,
@@ -13,7 +14,6 @@ import {
   type StagedJob,
   stageJobs,
 } from '../job-files.ts'
-import type { App } from '../open-app.ts'
 import { commitRuns, type PlannedRuns } from '../run-jobs.ts'
 import { areAgreed, dearRuns, type PricedRun, priceList } from '../spending/confirm-price.ts'
 import { isKept, type UnfinishedRun, unfinishedRun, upTo, type Wanted, wantedOf } from './choose-queries.ts'

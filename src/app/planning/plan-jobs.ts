@@ -6,8 +6,9 @@ import type { BudgetedJob } from '../../plan/document.ts'
 import { decideResume, type ResumeDecision } from '../../plan/resume.ts'
 import type { PlanDraft, PlannedJob } from '../../store/runs.ts'
 import type { Store } from '../../store/store.ts'
+import type { App } from '../connect/app.ts'
+import { lookupPatience } from '../connect/service.ts'
 import type { StagedJob } from '../job-files.ts'
-import { type App, lookupPatience } from '../open-app.ts'
 
 /** Jobs of a command as they would be planned, with what becomes of each. */
 export interface JobDecision {

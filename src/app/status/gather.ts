@@ -16,8 +16,8 @@ import type {
 } from '../../workspace/status/facts.ts'
 import { countedSince, missedSlots } from '../../workspace/status/missed.ts'
 import { databaseSetting, type SettingFlags } from '../config.ts'
+import { openWhatIsStored } from '../connect/open-stored.ts'
 import { searchJob } from '../job-files.ts'
-import { openWhatIsStored } from '../open-stored.ts'
 import { type KnownJob, knownJobs } from './jobs.ts'
 import { recentSpending, unexplainedSince } from './spending.ts'
 

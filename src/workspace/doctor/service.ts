@@ -1,5 +1,7 @@
 import { keyHash, type ServiceFlags, serviceSettings } from '../../app/config.ts'
-import { type App, chosenProxy, connectFreely } from '../../app/open-app.ts'
+import type { App } from '../../app/connect/app.ts'
+import { connectFreely } from '../../app/connect/open-app.ts'
+import { chosenProxy } from '../../app/connect/service.ts'
 import { accountOf } from '../../app/planning/plan-jobs.ts'
 import { accountStop, keyExpiry } from '../../collect/account.ts'
 import { UsageUnavailable } from '../../collect/stop.ts'

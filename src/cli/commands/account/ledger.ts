@@ -1,4 +1,4 @@
-import { openWhatIsStored } from '../../../app/open-stored.ts'
+import { openWhatIsStored } from '../../../app/connect/open-stored.ts'
 import { asFields, text } from '../../../catalog/fields.ts'
 import { type UsageInterval, type Verification, verifyLedger } from '../../../ledger/verify.ts'
 import { type LedgerGroup, type LedgerSum, ledgerGroups } from '../../../model/call.ts'

@@ -1,4 +1,5 @@
-import { connectFreely, lookupPatience } from '../../../app/open-app.ts'
+import { connectFreely } from '../../../app/connect/open-app.ts'
+import { lookupPatience } from '../../../app/connect/service.ts'
 import { asFields, text } from '../../../catalog/fields.ts'
 import { operations as catalog } from '../../../catalog/index.ts'
 import type { FreeOperation } from '../../../catalog/operation.ts'

@@ -1,4 +1,4 @@
-import { connectFreely } from '../../../app/open-app.ts'
+import { connectFreely } from '../../../app/connect/open-app.ts'
 import { accountOf } from '../../../app/planning/plan-jobs.ts'
 import { asFields, text } from '../../../catalog/fields.ts'
 import { type AccountReading, accountStop, keyExpiry, parseUsage } from '../../../collect/account.ts'

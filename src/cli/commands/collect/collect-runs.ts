@@ -1,8 +1,9 @@
 import { afterRuns } from '../../../app/after-run.ts'
 import { type Collection, recheckRuns } from '../../../app/alerts/recheck.ts'
 import type { MetricsFile } from '../../../app/config.ts'
+import type { App } from '../../../app/connect/app.ts'
+import { mostConnections } from '../../../app/connect/service.ts'
 import { pingStarts, type RunPings, reasonOf } from '../../../app/messages/ping.ts'
-import { type App, mostConnections } from '../../../app/open-app.ts'
 import {
   type CollectRequest,
   collectAndFinish,

@@ -1,6 +1,6 @@
+import { connectFreely } from '../../../app/connect/open-app.ts'
+import { openWhatIsStored } from '../../../app/connect/open-stored.ts'
 import { areLeftOut, openJobs, type StagedJob, stageJobs } from '../../../app/job-files.ts'
-import { connectFreely } from '../../../app/open-app.ts'
-import { openWhatIsStored } from '../../../app/open-stored.ts'
 import { onlySelected, selectedQueries, wantedOf } from '../../../app/planning/choose-queries.ts'
 import { dueQueries } from '../../../app/planning/due-work.ts'
 import { accountOf, decideJobs, unfit } from '../../../app/planning/plan-jobs.ts'

@@ -1,7 +1,7 @@
 import { databaseSetting } from '../../../app/config.ts'
+import { openApp } from '../../../app/connect/open-app.ts'
 import { searchJob } from '../../../app/job-files.ts'
 import { collectorLock } from '../../../app/lock.ts'
-import { openApp } from '../../../app/open-app.ts'
 import { confirmPrices, dearToGoOn } from '../../../app/spending/confirm-price.ts'
 import { sharedLimits } from '../../../app/spending/limits.ts'
 import { UsageError } from '../../../model/errors.ts'

@@ -1,5 +1,5 @@
+import { openApp } from '../../../app/connect/open-app.ts'
 import { collectorLock } from '../../../app/lock.ts'
-import { openApp } from '../../../app/open-app.ts'
 import { planRuns } from '../../../app/run-jobs.ts'
 import { type Flags, switchFlag } from '../../../model/flag.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'

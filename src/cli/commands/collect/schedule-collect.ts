@@ -1,5 +1,5 @@
 import { forgetEnvFile } from '../../../app/config.ts'
-import { openWhatIsStored } from '../../../app/open-stored.ts'
+import { openWhatIsStored } from '../../../app/connect/open-stored.ts'
 import type { JobForm } from '../../../app/scheduler/job-files.ts'
 import type { CollectDue, JobEnd } from '../../../app/scheduler/scheduler.ts'
 import { exitCodes } from '../../../model/run.ts'

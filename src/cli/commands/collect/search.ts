@@ -1,6 +1,7 @@
+import { openApp } from '../../../app/connect/open-app.ts'
+import { lookupPatience } from '../../../app/connect/service.ts'
 import { searchJob } from '../../../app/job-files.ts'
 import { collectorLock } from '../../../app/lock.ts'
-import { lookupPatience, openApp } from '../../../app/open-app.ts'
 import { collectAndFinish, defaultCollectRequest } from '../../../app/run-jobs.ts'
 import { exitCodeOf } from '../../../collect/finish.ts'
 import { exportKinds } from '../../../export/kinds.ts'

@@ -1,4 +1,4 @@
-import { neededQueue, queueWork } from '../../../app/queue.ts'
+import { neededQueue, queueWork } from '../../../app/machines/queue.ts'
 import { type Flags, switchFlag } from '../../../model/flag.ts'
 import { count, grouped } from '../../../model/text.ts'
 import { systemClock } from '../../../model/time.ts'
@@ -59,7 +59,7 @@ async function retry(flags: QueueCommandFlags, terminal: Terminal): Promise<numb
 }
 
 async function migrate(flags: QueueCommandFlags, terminal: Terminal): Promise<number> {
-  const { layOut, printedLayout } = await import('../../../app/queue.ts')
+  const { layOut, printedLayout } = await import('../../../app/machines/queue.ts')
   if (flags.print === true) {
     await terminal.write(printedLayout())
     return 0

@@ -1,6 +1,6 @@
 import { databasePath, makeDefaultFolder } from '../../../app/config.ts'
 import { waitForLocks } from '../../../app/lock.ts'
-import { neededQueue, syncDatabase } from '../../../app/queue.ts'
+import { neededQueue, syncDatabase } from '../../../app/machines/queue.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type Flags, textFlag } from '../../../model/flag.ts'
 import { count, parseDuration } from '../../../model/text.ts'

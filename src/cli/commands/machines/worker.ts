@@ -1,5 +1,5 @@
 import { version } from '../../../app/config.ts'
-import { neededQueue, runWorker } from '../../../app/queue.ts'
+import { neededQueue, runWorker } from '../../../app/machines/queue.ts'
 import { serveHealth } from '../../../app/scheduler/health.ts'
 import { exitCodeOf } from '../../../collect/finish.ts'
 import type { WorkerState } from '../../../machines/worker.ts'

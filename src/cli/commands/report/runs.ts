@@ -1,5 +1,5 @@
 import { databasePath } from '../../../app/config.ts'
-import { openRunList } from '../../../app/open-stored.ts'
+import { openRunList } from '../../../app/connect/open-stored.ts'
 import { runDocument } from '../../../collect/finish.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type Flags, textFlag } from '../../../model/flag.ts'

@@ -1,33 +1,24 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { apiClient, type Patience } from '../api/client.ts'
-import type { HttpClient } from '../api/http.ts'
-import type { CollectOptions, CollectResult } from '../collect/collect.ts'
-import { collectOnMachines, finishOnMachines } from '../machines/coordinator.ts'
-import { databaseClock } from '../machines/database-clock.ts'
-import { slotLimiter } from '../machines/slot-limiter.ts'
-import { syncJournal } from '../machines/sync.ts'
-import { busyExitCode, RanklineError } from '../model/errors.ts'
-import type { Run } from '../model/run.ts'
-import { duration } from '../model/text.ts'
-import type { Clock } from '../model/time.ts'
-import { patiently } from '../store/postgres/patience.ts'
-import type { SharedJournal } from '../store/shared/journal.ts'
-import type { Store } from '../store/store.ts'
-import { backfillAndNotify } from './backfill.ts'
-import { keyHash, type ServiceSettings } from './config.ts'
-import { outgoing } from './messages/outgoing.ts'
-import { type App, lookupPatience, type Turn } from './open-app.ts'
+import { apiClient, type Patience } from '../../api/client.ts'
+import type { HttpClient } from '../../api/http.ts'
+import { collectOnMachines, finishOnMachines } from '../../machines/coordinator.ts'
+import { databaseClock } from '../../machines/database-clock.ts'
+import { slotLimiter } from '../../machines/slot-limiter.ts'
+import { syncJournal } from '../../machines/sync.ts'
+import { busyExitCode, RanklineError } from '../../model/errors.ts'
+import type { Run } from '../../model/run.ts'
+import { duration } from '../../model/text.ts'
+import type { Clock } from '../../model/time.ts'
+import { patiently } from '../../store/postgres/patience.ts'
+import type { SharedJournal } from '../../store/shared/journal.ts'
+import type { Store } from '../../store/store.ts'
+import { backfillAndNotify } from '../backfill.ts'
+import { keyHash, type ServiceSettings } from '../config.ts'
+import type { App, Turn } from '../connect/app.ts'
+import { lookupPatience } from '../connect/service.ts'
+import { outgoing } from '../messages/outgoing.ts'
 import { coldRequests, processName, reachableJournal, readerName, syncClock } from './queue.ts'
-
-/** The machines that share a queue, for the process that plans and follows. */
-export interface Machines {
-  /** Takes the right to coordinate these jobs, waits where another process has it, and brings what others did. */
-  begin(jobs: readonly string[]): Promise<void>
-  collect(options: CollectOptions, runs: readonly Run[]): Promise<CollectResult>
-  /** Tells all machines how runs ended. */
-  finished(runs: readonly Run[]): Promise<void>
-}
 
 interface Opened {
   readonly store: Store

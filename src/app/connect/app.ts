@@ -1,0 +1,39 @@
+import type { ApiClient, Patience } from '../../api/client.ts'
+import type { CollectOptions, CollectResult } from '../../collect/collect.ts'
+import type { Run } from '../../model/run.ts'
+import type { Clock } from '../../model/time.ts'
+import type { Store } from '../../store/store.ts'
+import type { Outgoing } from '../messages/outgoing.ts'
+
+/** Store and service, joined; both are closed with it. */
+export interface App extends AsyncDisposable {
+  readonly store: Store
+  /** Path of the file that the store is in. */
+  readonly database: string
+  readonly service: ApiClient
+  /** The same service, waited for as long as that. */
+  readonly serviceWith: (patience: Patience) => ApiClient
+  readonly keyHash: string
+  readonly clock: Clock
+  /** What messages and pings leave through. */
+  readonly outgoing: Outgoing
+  /** The machines that share the work; null where this one works alone. */
+  readonly machines: Machines | null
+}
+
+/** The machines that share a queue, for the process that plans and follows. */
+export interface Machines {
+  /** Takes the right to coordinate these jobs, waits where another process has it, and brings what others did. */
+  begin(jobs: readonly string[]): Promise<void>
+  collect(options: CollectOptions, runs: readonly Run[]): Promise<CollectResult>
+  /** Tells all machines how runs ended. */
+  finished(runs: readonly Run[]): Promise<void>
+}
+
+/** This process's turn to collect, which it may have to wait for. */
+export interface Turn {
+  acquire(): Promise<void>
+  /** How long it waits for others. */
+  readonly waitMs: number
+  readonly notify: (line: string) => void
+}
