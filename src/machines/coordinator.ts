@@ -12,7 +12,7 @@ import { UsageError } from '../model/errors.ts'
 import type { FinishReason, Run, StopCause } from '../model/run.ts'
 import { sleep } from '../model/time.ts'
 import type { SkippedQueries } from '../store/journal.ts'
-import type { SharedJournal } from '../store/shared/journal.ts'
+import { JournalUnreachable, type SharedJournal } from '../store/shared/journal.ts'
 import type { SharedProgress } from '../store/shared/plans.ts'
 import type { SharedStandings, WaitingChunk } from '../store/shared/spending.ts'
 import type { Store } from '../store/store.ts'
@@ -21,11 +21,16 @@ import { decideRelease, type Release } from './release.ts'
 
 export interface CoordinatorOptions extends Omit<CollectOptions, 'store' | 'concurrency' | 'readAccount'> {
   readonly store: Store
+  /** It waits for its database. */
   readonly journal: SharedJournal
+  /** Names this process, which has the right to coordinate the jobs of the runs. */
+  readonly coordinator: string
   /** Brings what workers have done into the store. */
   readonly sync: () => Promise<void>
 }
 
+/** Chunks that are written with one statement. */
+const chunksInGroup = 100
 /** How long between two looks at what the workers have done. */
 const lookEveryMs = 250
 /** The account is read again after so long, while chunks wait for credits. */
@@ -43,7 +48,7 @@ export async function collectOnMachines(
   options: CoordinatorOptions,
   runs: readonly Run[],
 ): Promise<CollectResult> {
-  const { store, journal, stop, clock, notice, sync } = options
+  const { journal, coordinator, stop, clock, notice, sync } = options
   const shared = await publishRuns(options, runs)
   const byShared = new Map(runs.map((run) => [shared.get(run.id) as string, run]))
   const ids = [...byShared.keys()]
@@ -83,21 +88,33 @@ export async function collectOnMachines(
   } catch (error) {
     if (!(error instanceof StopRequested)) throw error
   }
-  // Workers finish what they have begun; nobody takes what they have not.
-  await journal.plans.cancelChunks(ids)
-  await sync()
-  await progress()
+  await lastly(stop, async () => {
+    // Workers finish what they have begun; none takes what they have not.
+    await journal.plans.cancelChunks(coordinator, ids)
+    await sync()
+    await progress()
+  })
   if (limits.size > 0) releases.report(limits)
   for (const line of releases.warnings()) notice(line)
   const after = stop.cause()?.reason === 'auth' ? null : await reader.last()
   const reached = releases.reached()
-  await noteClosed(store, journal, runs)
+  await lastly(stop, () => noteClosed(options, runs))
   return {
     balanceBefore: before,
     balanceAfter: after,
     limits: limitsOf(limits, stop.cause()),
     reached,
     leftOut,
+  }
+}
+
+/** A run that was told to stop does not wait for the queue: workers finish what was released. */
+async function lastly({ signal }: CoordinatorOptions['stop'], work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (!(signal.aborted && (error instanceof StopRequested || error instanceof JournalUnreachable)))
+      throw error
   }
 }
 
@@ -113,7 +130,7 @@ function limitsOf(limits: Release['limits'], stop: StopCause | null): ReadonlyMa
 
 /** Writes the runs with their plans into the journal; their shared ids by their number here. */
 async function publishRuns(
-  { store, journal, keyHash }: CoordinatorOptions,
+  { store, journal, coordinator, keyHash }: CoordinatorOptions,
   runs: readonly Run[],
 ): Promise<ReadonlyMap<number, string>> {
   const shared = new Map<number, string>()
@@ -133,7 +150,7 @@ async function publishRuns(
     const published = { id, groupId, keyHash, job, date, settings, startedAt }
     // Noted before: a run that is published and not known here would be planned here a second time.
     if (known === null) await store.linkRun(run.id, published, 0)
-    const version = await journal.plans.publish(published, planParts(store, run))
+    const version = await journal.plans.publish(coordinator, published, () => planParts(store, run))
     await store.linkRun(run.id, published, version)
   }
   return shared
@@ -141,7 +158,7 @@ async function publishRuns(
 
 /** Puts open queries into chunks, as long as some are in none. */
 function chunker(
-  { store, journal, sharedLimits = [] }: CoordinatorOptions,
+  { store, journal, coordinator, sharedLimits = [] }: CoordinatorOptions,
   runs: readonly Run[],
   shared: ReadonlyMap<number, string>,
 ) {
@@ -165,12 +182,27 @@ function chunker(
           scope === 'tag' && jobs.includes(run.job) ? [name] : [],
         )
         const limitedTags = [...new Set(tags)].sort()
-        const chunks = chunksOf({ store, run, limitedTags, taken, openQueries: pending })
-        added += await journal.plans.addChunks(shared.get(run.id) as string, chunks)
+        const found = chunksOf({ store, run, limitedTags, taken, openQueries: pending })
+        for await (const chunks of inGroups(found, chunksInGroup)) {
+          const group = { id: randomUUID(), chunks }
+          await journal.plans.addChunks(coordinator, shared.get(run.id) as string, group)
+          added += chunks.length
+        }
       }
       return added > 0
     },
   }
+}
+
+async function* inGroups<T>(found: AsyncIterable<T>, most: number): AsyncIterable<readonly T[]> {
+  let group: T[] = []
+  for await (const one of found) {
+    group.push(one)
+    if (group.length < most) continue
+    yield group
+    group = []
+  }
+  if (group.length > 0) yield group
 }
 
 /** Reads the account for all machines. */
@@ -225,7 +257,7 @@ function releaser(
   byShared: ReadonlyMap<string, Run>,
   reader: ReturnType<typeof accountReader>,
 ) {
-  const { store, journal, keyHash, clock, notice, sharedLimits = [] } = options
+  const { store, journal, coordinator, keyHash, clock, notice, sharedLimits = [] } = options
   const runs = [...byShared.values()]
   const reported = options.reported ?? new Set<string>()
   const names = new Map<number, ReadonlySet<string>>()
@@ -280,7 +312,8 @@ function releaser(
     next: async (most: number): Promise<Release & { readonly stop: StopCause | null }> => {
       if (reader.age() > readEveryMs) await reader.again()
       let decided: Release & { readonly stop: StopCause | null } = { ...nothing, stop: null }
-      await journal.spending.release(keyHash, [...byShared.keys()], most, async (waiting, standings) => {
+      const ids = [...byShared.keys()]
+      await journal.spending.release(coordinator, keyHash, ids, most, async (waiting, standings) => {
         const stop = stopOf(waiting)
         decided =
           stop === null
@@ -294,7 +327,7 @@ function releaser(
     /** Leaves out of the runs what is worth least, until the rest is covered. */
     fit: async (): Promise<readonly SkippedQueries[]> => {
       let funds: Parameters<Store['fit']>[0] = { runs: [], credits: 0, calls: 0 }
-      await journal.spending.release(keyHash, [...byShared.keys()], 0, async (_, standings) => {
+      await journal.spending.release(coordinator, keyHash, [...byShared.keys()], 0, async (_, standings) => {
         const { budget, quotaLeft: calls } = await stateFrom(standings)
         const own = runs.map(({ id, settings }) => ({
           ...{ runId: id, budget: budget.budgetLeft(id), keep: settings.budget.keep ?? 0 },
@@ -361,17 +394,20 @@ function progressReport(
 }
 
 /** Runs of these jobs that were closed here are closed for all. */
-async function noteClosed(store: Store, journal: SharedJournal, runs: readonly Run[]): Promise<void> {
+async function noteClosed(
+  { store, journal, coordinator }: CoordinatorOptions,
+  runs: readonly Run[],
+): Promise<void> {
   for (const job of new Set(runs.map((run) => run.job)))
     for (const { id, closedAt } of await store.runs({ job, limit: 5 })) {
       const shared = closedAt === null ? null : await store.sharedRunId(id)
-      if (shared !== null && closedAt !== null) await journal.plans.close(shared, closedAt)
+      if (shared !== null && closedAt !== null) await journal.plans.close(coordinator, shared, closedAt)
     }
 }
 
 /** Tells all machines how runs ended. */
 export async function finishOnMachines(
-  { store, journal }: Pick<CoordinatorOptions, 'store' | 'journal'>,
+  { store, journal, coordinator }: Pick<CoordinatorOptions, 'store' | 'journal' | 'coordinator'>,
   runs: readonly Run[],
 ): Promise<void> {
   for (const { id } of runs) {
@@ -379,6 +415,7 @@ export async function finishOnMachines(
     const run = await store.run(id)
     if (shared === null || run === null || run.finishedAt === null) continue
     const { finishedAt, durationMs } = run
-    await journal.plans.finish(shared, { reason: run.finishReason as FinishReason, finishedAt, durationMs })
+    const reason = run.finishReason as FinishReason
+    await journal.plans.finish(coordinator, shared, { reason, finishedAt, durationMs })
   }
 }

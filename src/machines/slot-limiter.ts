@@ -1,4 +1,5 @@
 import type { AcquireOptions, Permit, RateLimiter } from '../api/rate-limiter.ts'
+import { patiently } from '../store/shared/patience.ts'
 import type { SharedRates } from '../store/shared/rates.ts'
 import type { DatabaseClock } from './database-clock.ts'
 
@@ -18,6 +19,8 @@ export interface SlotLimiterOptions {
   readonly coldRequests?: number
   /** Called with an error of the database that no waiting helps against. */
   readonly onError: (error: unknown) => void
+  /** Ends waiting for a database that cannot be reached. */
+  readonly signal?: AbortSignal
 }
 
 /** Slots that are leased at once: few are lost with a process, and a lease is one statement for several calls. */
@@ -44,7 +47,7 @@ interface WaitingSlot {
  * written, and leaves in it; where writing took too long, it takes another slot.
  */
 export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
-  const { rates, keyHash, clock, concurrency, coldRequests = 0, onError } = options
+  const { rates, keyHash, clock, concurrency, coldRequests = 0, onError, signal: over } = options
   /** Monotonic instants, the next one first. */
   let slots: number[] = []
   let unlimitedUntil = Number.NEGATIVE_INFINITY
@@ -59,6 +62,11 @@ export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
   /** Since when the service refuses calls; null while it lets them pass. */
   let refusedSince: number | null = null
   let paidRefused = false
+
+  const patient = <T>(work: () => Promise<T>): Promise<T> => patiently(work, { signal: over })
+  const failed = (error: unknown): void => {
+    if (over?.aborted !== true) onError(error)
+  }
 
   const pump = (): void => {
     cancelTimer?.()
@@ -90,10 +98,13 @@ export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
   const lease = async (): Promise<void> => {
     leasing = true
     try {
-      const askedAt = clock.monotonic()
-      const count = Math.min(slotsAtOnce, Math.max(1, waiting.length - slots.length))
-      const answer = await rates.lease(keyHash, count, leadMs * 2)
-      clock.note(answer.now, askedAt, clock.monotonic())
+      const answer = await patient(async () => {
+        const askedAt = clock.monotonic()
+        const count = Math.min(slotsAtOnce, Math.max(1, waiting.length - slots.length))
+        const answer = await rates.lease(keyHash, count, leadMs * 2)
+        clock.note(answer.now, askedAt, clock.monotonic())
+        return answer
+      })
       if ('unlimited' in answer) unlimitedUntil = clock.monotonic() + unlimitedForMs
       else {
         unlimitedUntil = Number.NEGATIVE_INFINITY
@@ -102,7 +113,7 @@ export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
         slots = [...slots, ...leased].sort((a, b) => a - b)
       }
     } catch (error) {
-      onError(error)
+      failed(error)
       return
     } finally {
       leasing = false
@@ -175,12 +186,12 @@ export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
       // Slots that are left would be refused as well.
       slots = []
       unlimitedUntil = Number.NEGATIVE_INFINITY
-      rates.refused(keyHash, slotAt, namedMs).catch(onError)
+      patient(() => rates.refused(keyHash, slotAt, namedMs)).catch(failed)
     } else if (refusedSince !== null && !(free && paidRefused)) {
       // A free lookup that passes does not mean that paid calls pass.
       refusedSince = null
       paidRefused = false
-      rates.passed(keyHash, slotAt).catch(onError)
+      patient(() => rates.passed(keyHash, slotAt)).catch(failed)
     }
   }
 
@@ -221,10 +232,10 @@ export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
   return {
     acquire,
     setLimits: (limits) => {
-      rates.setLimits(keyHash, limits).then(() => {
+      patient(() => rates.setLimits(keyHash, limits)).then(() => {
         unlimitedUntil = Number.NEGATIVE_INFINITY
         pump()
-      }, onError)
+      }, failed)
     },
     // Calls of other processes have slots of their own.
     countEarlierCalls: () => {},

@@ -1,6 +1,6 @@
 import { normaliserVersion } from '../catalog/answers.ts'
 import { parseStored } from '../collect/answers.ts'
-import type { Run } from '../model/run.ts'
+import type { FinishReason, Run } from '../model/run.ts'
 import type { Clock } from '../model/time.ts'
 import { scoreQuery } from '../rank/advance.ts'
 import type { PagingDecision } from '../rank/paging.ts'
@@ -52,7 +52,7 @@ export async function syncJournal(options: SyncOptions): Promise<SyncResult> {
     more = batch.more
     if (batch.position === before) break
     for (const change of batch.changes)
-      if (change.kind === 'run') total.runs += await importPlan(options, change)
+      if (change.kind === 'plan') total.runs += await importPlan(options, change)
     const found = importBatch(batch)
     await store.importBatch(found)
     total.calls += found.calls.length
@@ -68,40 +68,35 @@ function importBatch({ changes, position }: ChangeBatch): ImportBatch {
     calls: changes.flatMap((change) => (change.kind === 'call' ? [change.call] : [])),
     answers: changes.flatMap((change) => (change.kind === 'answer' ? [change] : [])),
     readings: changes.flatMap((change) => (change.kind === 'reading' ? [change] : [])),
-    // A run ends after its tasks.
-    steps: [...changes.flatMap(stepOfTask), ...changes.flatMap(stepsOfRun)],
+    steps: changes.flatMap(stepsOf),
     position,
   }
 }
 
-function stepOfTask(change: JournalChange): readonly SyncStep[] {
-  return change.kind === 'task-end' ? [taskStep(change.ended)] : []
+function stepsOf(change: JournalChange): readonly SyncStep[] {
+  if (change.kind === 'task-end') return [taskStep(change.ended)]
+  if (change.kind === 'run-end') {
+    const { run, version, end } = change
+    return [{ kind: 'finish', run, version, ...end }]
+  }
+  return change.kind === 'run-closed' ? [{ kind: 'close', run: change.run, at: change.at }] : []
 }
 
-function stepsOfRun(change: JournalChange): readonly SyncStep[] {
-  if (change.kind !== 'run') return []
-  const { run, end, closedAt } = change
-  return [
-    ...(end === null ? [] : [{ kind: 'finish', run: run.id, ...end } as const]),
-    ...(closedAt === null ? [] : [{ kind: 'close', run: run.id, at: closedAt } as const]),
-  ]
-}
-
-/** Plans a run of another machine here, as it was planned there; one that was planned already only where its plan is newer. */
+/** Plans a run of another machine here, as it was planned there; one that was planned already only where this plan is newer. */
 async function importPlan(
   { journal, store, onPlanned }: SyncOptions,
-  { run, planVersion }: Extract<JournalChange, { kind: 'run' }>,
+  { run, version }: Extract<JournalChange, { kind: 'plan' }>,
 ): Promise<number> {
   const known = await store.importRun(run)
-  if (known.planVersion >= planVersion) return 0
+  if (known.planVersion >= version) return 0
   await using draft = await store.draft()
-  for await (const { queries, leftOut } of journal.changes.plan(run.id)) {
+  for await (const { queries, leftOut } of journal.changes.plan(run.id, version)) {
     await draft.add(run.job, queries)
     await draft.leaveOut(run.job, leftOut)
   }
   if ((await store.jobFile(run.job)) === null) await store.nameJob(run.job, run.settings.file)
   const [planned] = await draft.commit([plannedJob(run, known.runId)], run.startedAt)
-  await store.linkRun(known.runId, run, planVersion)
+  await store.linkRun(known.runId, run, version)
   if (planned !== undefined) await onPlanned?.(planned)
   return 1
 }
@@ -143,10 +138,24 @@ function groupsOf(steps: readonly SyncStep[]): readonly (readonly SyncStep[])[] 
 
 async function applyStep(store: Store, step: SyncStep): Promise<void> {
   if (step.kind === 'task') return await applyTask(store, step)
-  const runId = await store.localRunId(step.run)
-  if (runId === null) return
-  if (step.kind === 'close') await store.closeRun(runId, step.at)
-  else await store.finishRun(runId, step.reason, step.finishedAt, step.durationMs ?? undefined)
+  const known = await store.localRun(step.run)
+  if (known === null) return
+  if (step.kind === 'close') return await store.closeRun(known.runId, step.at)
+  // It goes on by a newer plan since.
+  if (known.planVersion > step.version) return
+  await store.finishRun(
+    known.runId,
+    await reasonHere(store, known.runId, step.reason),
+    step.finishedAt,
+    step.durationMs ?? undefined,
+  )
+}
+
+/** A database that lacks answers, because it came late, has no complete run. */
+async function reasonHere(store: Store, runId: number, reason: FinishReason): Promise<FinishReason> {
+  if (reason !== 'completed') return reason
+  const { failed } = await store.taskCounts(runId)
+  return failed > 0 ? 'completed_with_failures' : reason
 }
 
 /** Records how a task ended, with the page that followed where it was bought. Done twice, it changes nothing. */

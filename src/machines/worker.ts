@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import type { StopSignal } from '../collect/stop.ts'
+import { type StopSignal, thrownCause } from '../collect/stop.ts'
+import { RanklineError } from '../model/errors.ts'
 import type { StopCause } from '../model/run.ts'
 import { count } from '../model/text.ts'
 import { sleep } from '../model/time.ts'
-import { patiently } from '../store/postgres/patience.ts'
 import type { ChunkLease } from '../store/shared/calls.ts'
 import type { ChunkEnd, LeasedChunk } from '../store/shared/chunks.ts'
-import type { SharedJournal } from '../store/shared/journal.ts'
+import { JournalUnreachable, type SharedJournal } from '../store/shared/journal.ts'
+import { patiently } from '../store/shared/patience.ts'
 import type { Store } from '../store/store.ts'
 import { type ChunkRunOptions, runChunk } from './chunk-run.ts'
 import type { DatabaseClock } from './database-clock.ts'
@@ -68,12 +69,16 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
   let mayTake = true
   const state = connectionState(options, () => ({ chunks: held.size, done }))
   const wait = (ms: number): Promise<void> => sleep(clock, ms, stop.signal).catch(() => {})
-  const ask = <T>(question: () => Promise<T>): Promise<T> =>
-    patiently(question, stop.signal, state.lost).finally(state.back)
+  const ask = <T>(question: () => Promise<T>, signal = stop.signal): Promise<T> =>
+    patiently(question, { signal, onWait: state.lost, onBack: state.back })
+  const farewell = farewellAfter(options)
+  const failed = (error: unknown): void => {
+    if (!farewell.signal.aborted) stop.request(crashed(error))
+  }
 
   const end = async (chunk: LeasedChunk, how: ChunkEnd): Promise<void> => {
     await journal.calls.flush()
-    await patiently(() => journal.chunks.end(id, chunk, how), AbortSignal.timeout(farewellMs))
+    await ask(() => journal.chunks.end(id, chunk, how), farewell.signal)
     if (how.state === 'done') done += 1
     if (!('stop' in how)) return
     options.notice(how.stop.message)
@@ -94,7 +99,7 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
     if (chunk === undefined) return false
     const lost = new AbortController()
     const work = collectChunk(chunk, lost)
-      .catch((error: unknown) => stop.request(crashed(error)))
+      .catch(failed)
       .finally(() => {
         held.delete(chunk.chunk)
         state.changed()
@@ -118,7 +123,8 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
       if (back.released > 0)
         options.notice(`${count(back.released, 'chunk')} of workers that were lost can be taken again.`)
       state.back()
-    } catch {
+    } catch (error) {
+      if (!(error instanceof JournalUnreachable)) return failed(error)
       state.lost()
     }
     for (const one of held.values()) if (clock.monotonic() > one.renewedAt + leaseMs) one.lost.abort()
@@ -145,8 +151,35 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
   await Promise.all([...held.values()].map(({ work }) => work))
   ended.abort()
   await heartbeat
-  await patiently(() => journal.operations.gone(id), AbortSignal.timeout(2_000)).catch(() => {})
+  farewell.cancel()
+  await journal.operations.gone(id).catch(() => {})
+  if (farewell.signal.aborted) return queueIsGone
   return refusal ?? (stop.cause()?.reason === 'crashed' ? stop.cause() : null)
+}
+
+const queueIsGone: StopCause = {
+  reason: 'unavailable',
+  message:
+    'Stopped: the queue could not be reached. Calls whose answers are not in it will be listed as possibly billed.',
+}
+
+/** A worker that is told to stop waits for the journal only so long. */
+function farewellAfter({ clock, stop, journal }: WorkerOptions) {
+  const controller = new AbortController()
+  let cancelTimer: (() => void) | null = null
+  const begin = (): void => {
+    cancelTimer = clock.after(farewellMs, () => {
+      controller.abort()
+      journal.calls.abandon()
+    })
+  }
+  if (stop.signal.aborted) begin()
+  else stop.signal.addEventListener('abort', begin, { once: true })
+  const cancel = (): void => {
+    stop.signal.removeEventListener('abort', begin)
+    cancelTimer?.()
+  }
+  return { signal: controller.signal, cancel }
 }
 
 interface HeldChunk {
@@ -158,6 +191,7 @@ interface HeldChunk {
 }
 
 function crashed(error: unknown): StopCause {
+  if (error instanceof RanklineError) return thrownCause(error)
   const said = error instanceof Error ? error.message : String(error)
   return { reason: 'crashed', message: `Stopped: an error in rankline itself (${said}).` }
 }

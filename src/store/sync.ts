@@ -1,4 +1,4 @@
-import type { FinishReason, Task } from '../model/run.ts'
+import type { Task } from '../model/run.ts'
 import type { PagingDecision } from '../rank/paging.ts'
 import type { UsageReading } from './ledger.ts'
 import type { SharedCall, StoredAnswer, TaskEnded } from './shared/calls.ts'
@@ -13,14 +13,14 @@ export interface SyncStore {
   journalPosition(): Promise<JournalPosition | null>
   /** The id that a run has on all machines; null where it is no shared one. */
   sharedRunId(runId: number): Promise<string | null>
-  /** The number that a shared run has here; null where it is not known yet. */
-  localRunId(id: string): Promise<number | null>
+  /** The number that a shared run has here, and the version of its plan, 0 for none; null where it is not known yet. */
+  localRun(id: string): Promise<LocalRun | null>
   /** Notes that a run of this database is that shared one, and which plan of it stands here. */
   linkRun(runId: number, shared: Pick<SharedRun, 'id' | 'groupId'>, planVersion: number): Promise<void>
   /** The shared group of a group of runs; null where none of them is shared. */
   sharedGroupId(groupId: number): Promise<string | null>
   /** The number of a shared run here and the version of its plan, 0 for none; a run that is new here is made, without a plan. */
-  importRun(run: SharedRun): Promise<{ readonly runId: number; readonly planVersion: number }>
+  importRun(run: SharedRun): Promise<LocalRun>
   /** Writes what was read, what is still to be done with it, and how far that is, in one change. */
   importBatch(batch: ImportBatch): Promise<void>
   /** The next steps that were read and not applied, in order. */
@@ -33,6 +33,12 @@ export interface SyncStore {
   sharedAnswer(call: string): Promise<number | null>
   /** Gives a task the answer that counts for it. */
   attachAnswer(taskId: number, answerId: number, reused: boolean): Promise<void>
+}
+
+/** A shared run as it stands here. */
+export interface LocalRun {
+  readonly runId: number
+  readonly planVersion: number
 }
 
 /** What was read of the journal, in its order. */
@@ -59,10 +65,7 @@ export interface TaskStep {
 /** What is done with what was read, one after the other. */
 export type SyncStep =
   | TaskStep
-  | ({ readonly kind: 'finish'; readonly run: string; readonly reason: FinishReason } & Omit<
-      SharedRunEnd,
-      'reason'
-    >)
+  | ({ readonly kind: 'finish'; readonly run: string; readonly version: number } & SharedRunEnd)
   | { readonly kind: 'close'; readonly run: string; readonly at: number }
 
 export interface NumberedStep {

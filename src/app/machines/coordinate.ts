@@ -7,11 +7,12 @@ import { databaseClock } from '../../machines/database-clock.ts'
 import { slotLimiter } from '../../machines/slot-limiter.ts'
 import { syncJournal } from '../../machines/sync.ts'
 import { busyExitCode, RanklineError } from '../../model/errors.ts'
-import type { Run } from '../../model/run.ts'
+import { exitCodes, type Run } from '../../model/run.ts'
 import { duration } from '../../model/text.ts'
 import type { Clock } from '../../model/time.ts'
-import { patiently } from '../../store/postgres/patience.ts'
-import type { SharedJournal } from '../../store/shared/journal.ts'
+import { JournalUnreachable, type SharedJournal } from '../../store/shared/journal.ts'
+import { patientJournal, patiently } from '../../store/shared/patience.ts'
+import { CoordinationLost } from '../../store/shared/plans.ts'
 import type { Store } from '../../store/store.ts'
 import { backfillAndNotify } from '../backfill.ts'
 import { keyHash, type ServiceSettings } from '../config.ts'
@@ -34,31 +35,40 @@ interface Opened {
 /** A coordinator that says nothing for so long has died: another may take its jobs. */
 const coordinatorLeaseMs = 60_000
 const lookEveryMs = 500
+/** How long a coordinator waits for a queue that cannot be reached, and to tell it at its end how runs ended. */
+const longestWaitMs = 900_000
+const farewellMs = 60_000
 /** Free lookups that a coordinator makes side by side. */
 const lookupsAtOnce = 4
 
 /** Opens the app of a process that has its calls made by workers. Its own free calls pass the limit of all machines. */
 export async function openWithMachines(opened: Opened): Promise<App> {
   const { store, database, http, service, turn } = opened
-  const journal = await reachableJournal(opened.queue)
+  const reached = await reachableJournal(opened.queue)
+  const life = new AbortController()
+  const said = sayings(turn.notify)
+  const journal = patientJournal(reached, { ...said, signal: life.signal, mostMs: longestWaitMs })
   const clock = databaseClock(opened.clock)
   await syncClock(journal, clock, AbortSignal.timeout(30_000))
   const hash = keyHash(service)
   const limiter = slotLimiter({
     ...{ rates: journal.rates, keyHash: hash, clock, concurrency: lookupsAtOnce, coldRequests },
+    signal: life.signal,
     onError: (error) => turn.notify(`The queue refuses a slot (${error})`),
   })
+  const coordinator = randomUUID()
   const { baseUrl } = service
   const serviceWith = (patience: Patience) =>
     apiClient({ baseUrl, http, rateLimiter: limiter, store, clock, keyHash: hash, patience })
-  const sync = async (): Promise<void> => {
+  const sync = async (signal = life.signal): Promise<void> => {
     const onPlanned = (run: Run) => backfillAndNotify(store, run.settings, run.id, () => {})
-    await patiently(() => syncJournal({ journal, store, clock, name: readerName(database), onPlanned }))
+    const read = () => syncJournal({ journal, store, clock, name: readerName(database), onPlanned })
+    await patiently(read, { ...said, signal, mostMs: longestWaitMs })
   }
   // Reading writes into the database.
   await turn.acquire()
   await sync()
-  const coordination = coordinate(journal, hash, turn)
+  const coordination = coordinate({ journal, reached }, { keyHash: hash, coordinator }, turn)
   return {
     ...{ store, database, serviceWith, service: serviceWith(lookupPatience), keyHash: hash, clock },
     outgoing: outgoing(service.allowHttp === true),
@@ -67,21 +77,70 @@ export async function openWithMachines(opened: Opened): Promise<App> {
         await coordination.take(jobs)
         await sync()
       },
-      collect: (options, runs) => collectOnMachines({ ...options, store, journal, sync }, runs),
-      finished: (runs) => finishOnMachines({ store, journal }, runs),
+      collect: (options, runs) => {
+        const signal = AbortSignal.any([life.signal, options.stop.signal])
+        const patient = patientJournal(reached, { ...said, signal, mostMs: longestWaitMs })
+        const shared = { store, journal: patient, coordinator, sync: () => sync(signal) }
+        return explained(collectOnMachines({ ...options, ...shared }, runs))
+      },
+      finished: (runs) => {
+        const patient = patientJournal(reached, { ...said, signal: life.signal, mostMs: farewellMs })
+        return explained(finishOnMachines({ store, journal: patient, coordinator }, runs))
+      },
     },
     [Symbol.asyncDispose]: async () => {
+      life.abort()
       await coordination.leave()
-      await journal[Symbol.asyncDispose]()
+      await reached[Symbol.asyncDispose]()
       await http.close()
       await store[Symbol.asyncDispose]()
     },
   }
 }
 
+/** What is said where the journal cannot be reached for a while. */
+function sayings(notify: Turn['notify']) {
+  let isSaid = false
+  return {
+    onWait: () => {
+      if (!isSaid) notify('The queue cannot be reached. Waiting for it; workers go on when it is back.')
+      isSaid = true
+    },
+    onBack: () => {
+      if (isSaid) notify('The queue is back.')
+      isSaid = false
+    },
+  }
+}
+
+/** Errors that end a run, for people. */
+async function explained<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof CoordinationLost)
+      throw new RanklineError(
+        `Another process coordinates this job now, because this one could not be reached for ${duration(coordinatorLeaseMs / 1000)}. The run goes on there`,
+        busyExitCode,
+        { cause: error },
+      )
+    if (error instanceof JournalUnreachable)
+      throw new RanklineError(
+        `The queue could not be reached for ${duration(longestWaitMs / 1000)}: ${error.message}. Workers finish what was released; run the same command again to go on`,
+        exitCodes.unavailable,
+        { cause: error },
+      )
+    throw error
+  }
+}
+
 /** The right to coordinate jobs, kept as long as this process lives. */
-function coordinate(journal: SharedJournal, keyOf: string, { waitMs, notify }: Turn) {
-  const coordinator = { id: randomUUID(), name: processName(), leaseMs: coordinatorLeaseMs }
+function coordinate(
+  { journal, reached }: { readonly journal: SharedJournal; readonly reached: SharedJournal },
+  { keyHash: keyOf, coordinator: id }: { readonly keyHash: string; readonly coordinator: string },
+  { waitMs, notify }: Turn,
+) {
+  const coordinator = { id, name: processName(), leaseMs: coordinatorLeaseMs }
   const taken = new Set<string>()
   const left = new AbortController()
   const shared = (jobs: Iterable<string>) => [...jobs].map((job) => ({ keyHash: keyOf, job }))
@@ -90,10 +149,8 @@ function coordinate(journal: SharedJournal, keyOf: string, { waitMs, notify }: T
   const renew = async (): Promise<void> => {
     while (!left.signal.aborted) {
       await pause(coordinatorLeaseMs / 3, undefined, { signal: left.signal }).catch(() => {})
-      if (!left.signal.aborted)
-        await patiently(() => journal.plans.coordinate(shared(taken), coordinator), left.signal).catch(
-          () => {},
-        )
+      // A right that was lost meanwhile is noticed by the next change.
+      if (!left.signal.aborted) await journal.plans.coordinate(shared(taken), coordinator).catch(() => {})
     }
   }
 
@@ -101,7 +158,7 @@ function coordinate(journal: SharedJournal, keyOf: string, { waitMs, notify }: T
     take: async (jobs: readonly string[]): Promise<void> => {
       const until = performance.now() + waitMs
       for (let isSaid = false; ; isSaid = true) {
-        const held = await patiently(() => journal.plans.coordinate(shared(jobs), coordinator), left.signal)
+        const held = await journal.plans.coordinate(shared(jobs), coordinator)
         const [first] = held
         if (first === undefined) break
         if (performance.now() >= until)
@@ -121,7 +178,7 @@ function coordinate(journal: SharedJournal, keyOf: string, { waitMs, notify }: T
     leave: async (): Promise<void> => {
       left.abort()
       await renewing
-      if (taken.size > 0) await journal.plans.leave(shared(taken), coordinator.id).catch(() => {})
+      if (taken.size > 0) await reached.plans.leave(shared(taken), coordinator.id).catch(() => {})
     },
   }
 }

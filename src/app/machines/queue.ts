@@ -13,10 +13,10 @@ import type { CollectStore } from '../../store/journal.ts'
 import { openPostgres } from '../../store/postgres/connection.ts'
 import { migrate, schemaVersion } from '../../store/postgres/layout.ts'
 import { openJournal } from '../../store/postgres/open.ts'
-import { patiently } from '../../store/postgres/patience.ts'
 import { roles } from '../../store/postgres/roles.ts'
 import { migrations } from '../../store/postgres/schema.ts'
 import { JournalUnreachable, type SharedJournal } from '../../store/shared/journal.ts'
+import { patiently } from '../../store/shared/patience.ts'
 import { openStore } from '../../store/sqlite/open.ts'
 import { backfillAndNotify } from '../backfill.ts'
 import { keyHash, type QueueFlags, queueUrl, type ServiceFlags, version } from '../config.ts'
@@ -59,6 +59,7 @@ export async function runWorker(
 ): Promise<StopCause | null> {
   const { stop, notice } = settings
   const { http, service } = await connectionsFor(flags)
+  const life = new AbortController()
   try {
     await using journal = await openPatiently(settings.url, stop, notice)
     if (journal === null) return null
@@ -67,6 +68,7 @@ export async function runWorker(
     const hash = keyHash(service)
     const limiter = slotLimiter({
       ...{ rates: journal.rates, keyHash: hash, clock, concurrency: settings.concurrency, coldRequests },
+      signal: life.signal,
       onError: (error) => stop.request({ reason: 'crashed', message: String(error) }),
     })
     const patience = { throttledMs: settings.maxThrottlingMs, unavailableMs: settings.maxOutageMs }
@@ -85,6 +87,7 @@ export async function runWorker(
       ...{ name: processName(), version, openMemory: () => openStore(':memory:') },
     })
   } finally {
+    life.abort()
     await http.close()
   }
 }
@@ -101,7 +104,7 @@ async function openPatiently(
     isSaid = true
   }
   try {
-    return await patiently(() => openJournal(url), stop.signal, say)
+    return await patiently(() => openJournal(url), { signal: stop.signal, onWait: say })
   } catch (error) {
     if (stop.signal.aborted) return null
     throw error
@@ -116,7 +119,7 @@ export async function syncClock(
 ): Promise<void> {
   for (let look = 0; look < 3; look++) {
     const askedAt = clock.monotonic()
-    const now = await patiently(() => journal.operations.now(), signal)
+    const now = await patiently(() => journal.operations.now(), { signal })
     clock.note(now, askedAt, clock.monotonic())
   }
 }
@@ -144,19 +147,21 @@ export async function reachableJournal(url: string): Promise<SharedJournal> {
 export interface SyncSettings {
   readonly url: string
   readonly database: string
-  /** Readers that were not seen for so long do not keep answers in the journal. */
+  /** Bodies of answers stay in the journal for so long, and until all readers have them. */
+  readonly keepMs: number
+  /** Readers that were not seen for so long do not count. */
   readonly forgetAfterMs: number
   readonly signal: AbortSignal
 }
 
-/** Brings the journal into a database, and drops from it the bodies of answers that all its readers have. */
+/** Brings the journal into a database, and drops from it old bodies of answers that all its readers have. */
 export async function syncDatabase(settings: SyncSettings, clock: Clock = systemClock): Promise<SyncResult> {
-  const { url, database, forgetAfterMs, signal } = settings
+  const { url, database, keepMs, forgetAfterMs, signal } = settings
   await using journal = await reachableJournal(url)
   await using store = await openStore(database)
   const onPlanned = (run: Run) => backfillAndNotify(store, run.settings, run.id, () => {})
   const came = await syncJournal({ journal, store, clock, name: readerName(database), onPlanned, signal })
-  await journal.changes.dropRead(forgetAfterMs)
+  await journal.changes.dropRead(keepMs, forgetAfterMs)
   return came
 }
 

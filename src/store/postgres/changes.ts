@@ -14,7 +14,7 @@ export function sharedChanges(postgres: Postgres): SharedChanges {
   return {
     after: (position, mostRows) =>
       postgres.transaction((statements) => changesAfter(statements, position, mostRows)),
-    plan: (run) => planOf(postgres, run),
+    plan: (run, version) => planOf(postgres, run, version),
     reached: async ({ id, name }, position) => {
       await postgres.query(
         `INSERT INTO rankline.readers VALUES ($1, $2, $3::xid8, clock_timestamp())
@@ -22,8 +22,8 @@ export function sharedChanges(postgres: Postgres): SharedChanges {
         [id, name, position],
       )
     },
-    dropRead: async (forgetAfterMs) => {
-      const rows = await postgres.query<object>(dropBodies, [forgetAfterMs])
+    dropRead: async (keepMs, forgetAfterMs) => {
+      const rows = await postgres.query<object>(dropBodies, [forgetAfterMs, keepMs])
       return rows.length
     },
   }
@@ -47,22 +47,22 @@ async function changesAfter(
   const upper = bound?.upper ?? from
   const until = bound?.until ?? upper
   const span = [from, until]
-  const [runs, readings, calls, answers, ends] = [
-    await statements.query<ChangedRun>(changedRuns, span),
+  const [events, readings, calls, answers, ends] = [
+    await statements.query<RunEvent>(runEvents, span),
     await statements.query<ChangedReading>(changedReadings, span),
     await statements.query<ChangedCall>(changedCalls, span),
     await statements.query<ChangedAnswer>(changedAnswers, span),
-    await statements.query<EndRow>(changedEnds, span),
+    await statements.query<EndRow & Changed>(changedEnds, span),
   ]
   return {
     changes: [
-      ...runs.map(runChange),
+      ...events.flatMap(planChange),
       ...readings.map(readingChange),
       ...calls.map(callChange),
       ...answers.map(
         (row): JournalChange => ({ kind: 'answer', run: row.run_id, answer: answerFromRow(row) }),
       ),
-      ...ends.map((row): JournalChange => ({ kind: 'task-end', ended: endFromRow(row) })),
+      ...inOrder(events, ends),
     ],
     position: until,
     more: bound?.until != null,
@@ -81,35 +81,56 @@ SELECT upper, (SELECT later.changed FROM (
 
 /** Transactions of the rows of each table that readers take. */
 function fromEach(condition: string): string {
-  return ['runs', 'readings', 'calls', 'answers', 'task_ends']
+  return ['run_events', 'readings', 'calls', 'answers', 'task_ends']
     .map((table) => `(SELECT changed FROM rankline.${table}, now WHERE ${condition})`)
     .join(' UNION ALL ')
 }
 
 const inSpan = 'changed >= $1::xid8 AND changed < $2::xid8'
 
-type ChangedRun = RunRow & {
-  readonly plan_version: number
-  readonly finished_at: number | null
-  readonly duration_ms: number | null
-  readonly finish_reason: FinishReason | null
-  readonly closed_at: number | null
+/** The transaction that wrote a row. */
+interface Changed {
+  readonly changed: string
 }
 
-const changedRuns = `SELECT * FROM rankline.runs WHERE ${inSpan} ORDER BY number`
-
-function runChange(row: ChangedRun): JournalChange {
-  const { plan_version, finished_at, duration_ms, finish_reason, closed_at } = row
-  return {
-    kind: 'run',
-    run: runFromRow(row),
-    planVersion: plan_version,
-    end:
-      finish_reason === null || finished_at === null
-        ? null
-        : { reason: finish_reason, finishedAt: finished_at, durationMs: duration_ms },
-    closedAt: closed_at,
+type RunEvent = RunRow &
+  Changed & {
+    readonly kind: 'published' | 'finished' | 'closed'
+    readonly plan_version: number
+    readonly at: number
+    readonly duration_ms: number | null
+    readonly finish_reason: FinishReason
   }
+
+const runEvents = `
+SELECT r.id, r.key_hash, r.job, r.group_id, r.date, r.settings, r.started_at,
+  e.kind, e.plan_version, e.at, e.duration_ms, e.finish_reason, e.changed
+FROM rankline.run_events e JOIN rankline.runs r ON r.id = e.run_id
+WHERE e.changed >= $1::xid8 AND e.changed < $2::xid8 ORDER BY e.changed, e.id`
+
+function planChange(row: RunEvent): readonly JournalChange[] {
+  return row.kind === 'published' ? [{ kind: 'plan', run: runFromRow(row), version: row.plan_version }] : []
+}
+
+function endChange(row: RunEvent): readonly JournalChange[] {
+  const { id: run, kind, plan_version: version, at, duration_ms: durationMs, finish_reason: reason } = row
+  if (kind === 'closed') return [{ kind: 'run-closed', run, at }]
+  if (kind === 'finished')
+    return [{ kind: 'run-end', run, version, end: { reason, finishedAt: at, durationMs } }]
+  return []
+}
+
+/** Ends of runs and of their tasks as they came: a run that goes on after its end has more of them. */
+function inOrder(events: readonly RunEvent[], ends: readonly (EndRow & Changed)[]): readonly JournalChange[] {
+  const found = [
+    ...ends.map((row) => ({
+      changed: row.changed,
+      changes: [{ kind: 'task-end', ended: endFromRow(row) }] as const,
+    })),
+    ...events.map((row) => ({ changed: row.changed, changes: endChange(row) })),
+  ]
+  const byTransaction = found.sort((a, b) => Number(BigInt(a.changed) - BigInt(b.changed)))
+  return byTransaction.flatMap(({ changes }) => changes)
 }
 
 type ChangedReading = Omit<UsageReading, 'runId'> & { readonly run: string | null }
@@ -163,21 +184,21 @@ const changedAnswers = `SELECT * FROM rankline.answers WHERE ${inSpan} AND body 
 
 const changedEnds = `SELECT * FROM rankline.task_ends WHERE ${inSpan} ORDER BY changed, number`
 
-async function* planOf(postgres: Postgres, run: string): AsyncIterable<PlanPart> {
+async function* planOf(postgres: Postgres, run: string, version: number): AsyncIterable<PlanPart> {
   for (let part = 1; ; part++) {
     const [row] = await postgres.query<{ encoding: string; body: Buffer }>(
-      `SELECT p.encoding, p.body FROM rankline.plan_parts p
-      JOIN rankline.runs r ON r.id = p.run_id AND r.plan_version = p.version WHERE p.run_id = $1 AND p.part = $2`,
-      [run, part],
+      'SELECT encoding, body FROM rankline.plan_parts WHERE run_id = $1 AND version = $2 AND part = $3',
+      [run, version, part],
     )
     if (row === undefined) return
     yield unpack<PlanPart>(row)
   }
 }
 
-/** Bodies of answers that every reader has; without any reader, nothing is dropped. Readers that were not seen for so long do not count. */
+/** Without any reader, nothing is dropped. */
 const dropBodies = `
 UPDATE rankline.answers SET body = NULL
-WHERE body IS NOT NULL AND changed < (
-  SELECT position FROM rankline.readers WHERE seen_at > clock_timestamp() - $1 * interval '1 millisecond' ORDER BY 1 LIMIT 1)
+WHERE body IS NOT NULL AND fetched_at < extract(epoch FROM clock_timestamp()) * 1000 - $2::double precision
+  AND changed < (SELECT position FROM rankline.readers
+    WHERE seen_at > clock_timestamp() - $1 * interval '1 millisecond' ORDER BY 1 LIMIT 1)
 RETURNING call_id`

@@ -9,10 +9,14 @@ import { type RunRow, runFromRow } from './runs.ts'
 /** Chunks in Postgres. The rows are the queue: a lease is one UPDATE that skips what another worker is taking. */
 export function sharedChunks(postgres: Postgres): SharedChunks {
   return {
-    take: async (worker, keys, most, leaseMs) => {
-      const taken = await postgres.query<ChunkRow>(leaseChunks, [worker, keys, most, leaseMs])
-      return await Promise.all(taken.map((row) => leasedChunk(postgres, row)))
-    },
+    // Where it cannot be read whole, the lease is taken back with it.
+    take: (worker, keys, most, leaseMs) =>
+      postgres.transaction(async (statements) => {
+        const taken: LeasedChunk[] = []
+        for (const row of await statements.query<ChunkRow>(leaseChunks, [worker, keys, most, leaseMs]))
+          taken.push(await leasedChunk(statements, row))
+        return taken
+      }),
     renew: async (worker, leases, leaseMs) => {
       const rows = await postgres.query<{ id: number }>(renewLeases, [worker, asJson(leases), leaseMs])
       const renewed = new Set(rows.map(({ id }) => String(id)))
@@ -60,7 +64,7 @@ function asJson(leases: readonly ChunkLease[]): string {
   return JSON.stringify(leases.map(({ chunk, fence }) => ({ chunk, fence })))
 }
 
-/** Reads what is known of the queries of a chunk. Nothing of that changes any more, but by the one that holds the lease. */
+/** Reads what is known of the queries of a chunk. */
 async function leasedChunk(statements: Statements, row: ChunkRow): Promise<LeasedChunk> {
   const queries = unpackQueries(row)
   const settings = runFromRow(row)

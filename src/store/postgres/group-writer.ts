@@ -1,6 +1,6 @@
 import { JournalUnreachable } from '../shared/journal.ts'
+import { patiently } from '../shared/patience.ts'
 import type { Postgres, Statements } from './connection.ts'
-import { patiently } from './patience.ts'
 
 /** Writes entries in groups: one statement at a time, and in the next one all that came meanwhile. */
 export interface GroupWriter<Entry, Result> {
@@ -36,7 +36,7 @@ export function groupWriter<Entry, Result>(
       waiting = waiting.slice(mostInGroup)
       try {
         const entries = group.map(({ entry }) => entry)
-        const results = await patiently(() => writeGroup(postgres, entries), abandoned.signal)
+        const results = await patiently(() => writeGroup(postgres, entries), { signal: abandoned.signal })
         group.forEach(({ resolve }, index) => {
           resolve(results[index] as Result)
         })

@@ -1,9 +1,7 @@
-import type { ChunkState, SharedJob, SharedPlans, SharedProgress } from '../shared/plans.ts'
+import type { ChunkState, SharedJob, SharedPlans, SharedProgress, SharedRun } from '../shared/plans.ts'
 import type { Postgres, Statements } from './connection.ts'
+import { holdJob, holdRuns } from './coordination.ts'
 import { pack } from './packing.ts'
-
-/** Chunks that are written with one statement. */
-const chunksInStatement = 100
 
 /** Plans and who coordinates them, in Postgres. */
 export function sharedPlans(postgres: Postgres): SharedPlans {
@@ -18,46 +16,39 @@ export function sharedPlans(postgres: Postgres): SharedPlans {
         [asJson(jobs), coordinator],
       )
     },
-    publish: (run, plan) =>
+    publish: (coordinator, run, plan) =>
       postgres.transaction(async (statements) => {
-        const { id, keyHash, job, groupId, date, settings, startedAt } = run
-        const [row] = await statements.query<{ version: number }>(publishRun, [
-          ...[id, keyHash, job, groupId, date, JSON.stringify(settings), startedAt],
-        ])
-        await cancelChunks(statements, [id])
+        await holdJob(statements, coordinator, run)
+        const version = await publishRun(statements, run)
+        await cancelChunks(statements, [run.id])
         let part = 0
-        for await (const one of plan) {
+        for await (const one of plan()) {
           part += 1
           const { encoding, body } = await pack(one)
           await statements.query('INSERT INTO rankline.plan_parts VALUES ($1, $2, $3, $4, $5)', [
-            ...[id, row?.version, part, encoding, body],
+            ...[run.id, version, part, encoding, body],
           ])
         }
-        return row?.version as number
+        await statements.query(addEvent, [run.id, 'published', null, null, null])
+        return version
       }),
-    addChunks: async (run, chunks) => {
-      let group: object[] = []
-      const bodies: Buffer[] = []
-      const add = async (): Promise<void> => {
-        if (group.length > 0) await postgres.query(insertChunks, [run, JSON.stringify(group), bodies])
-        group = []
-        bodies.length = 0
-      }
-      let added = 0
-      for await (const { priority, tags, queries, mostCredits, leastCredits } of chunks) {
-        added += 1
-        const { encoding, body } = await pack(queries)
-        bodies.push(body)
-        group.push({
-          ...{ priority, tags, encoding, body: bodies.length, most: mostCredits, least: leastCredits },
+    addChunks: (coordinator, run, { id, chunks }) =>
+      postgres.transaction(async (statements) => {
+        await holdRuns(statements, coordinator, [run])
+        const packed = await Promise.all(chunks.map(({ queries }) => pack(queries)))
+        const rows = chunks.map(({ priority, tags, queries, mostCredits, leastCredits }, index) => ({
+          ...{ priority, tags, encoding: packed[index]?.encoding, place: index + 1 },
+          ...{ most: mostCredits, least: leastCredits },
           queries: queries.map(({ key }) => key.toString('hex')),
-        })
-        if (group.length >= chunksInStatement) await add()
-      }
-      await add()
-      return added
-    },
-    cancelChunks: (runs) => cancelChunks(postgres, runs),
+        }))
+        const bodies = packed.map(({ body }) => body)
+        await statements.query(insertChunks, [run, JSON.stringify(rows), bodies, id])
+      }),
+    cancelChunks: (coordinator, runs) =>
+      postgres.transaction(async (statements) => {
+        await holdRuns(statements, coordinator, runs)
+        await cancelChunks(statements, runs)
+      }),
     queriesInWork: async (runs) => {
       const rows = await postgres.query<{ query: Buffer }>(
         `SELECT DISTINCT unnest(queries) AS query FROM rankline.chunks
@@ -67,21 +58,26 @@ export function sharedPlans(postgres: Postgres): SharedPlans {
       return rows.map(({ query }) => query)
     },
     progress: (run) => progress(postgres, run),
-    finish: async (run, { reason, finishedAt, durationMs }) => {
-      await postgres.query(
-        `UPDATE rankline.runs SET finish_reason = $2, finished_at = $3, duration_ms = $4, changed = pg_current_xact_id() WHERE id = $1`,
-        [run, reason, finishedAt, durationMs],
-      )
-    },
-    close: async (run, now) => {
-      await postgres.transaction(async (statements) => {
+    finish: (coordinator, run, { reason, finishedAt, durationMs }) =>
+      postgres.transaction(async (statements) => {
+        await holdRuns(statements, coordinator, [run])
         await statements.query(
-          'UPDATE rankline.runs SET closed_at = $2, changed = pg_current_xact_id() WHERE id = $1 AND closed_at IS NULL',
+          'UPDATE rankline.runs SET finish_reason = $2, finished_at = $3, duration_ms = $4 WHERE id = $1',
+          [run, reason, finishedAt, durationMs],
+        )
+        await statements.query(addEvent, [run, 'finished', finishedAt, durationMs, reason])
+      }),
+    close: (coordinator, run, now) =>
+      postgres.transaction(async (statements) => {
+        await holdRuns(statements, coordinator, [run])
+        const closed = await statements.query<object>(
+          'UPDATE rankline.runs SET closed_at = $2 WHERE id = $1 AND closed_at IS NULL RETURNING id',
           [run, now],
         )
+        if (closed.length === 0) return
         await cancelChunks(statements, [run])
-      })
-    },
+        await statements.query(addEvent, [run, 'closed', now, null, null])
+      }),
   }
 }
 
@@ -120,22 +116,33 @@ async function coordinate(
   return []
 }
 
-/** A run that is published again has a newer plan and goes on. */
-const publishRun = `
-INSERT INTO rankline.runs (id, key_hash, job, group_id, date, settings, started_at, plan_version)
-VALUES ($1, $2, $3, $4, $5, $6, $7, 1)
-ON CONFLICT (id) DO UPDATE SET group_id = excluded.group_id, settings = excluded.settings,
-  plan_version = runs.plan_version + 1, finished_at = NULL, finish_reason = NULL, duration_ms = NULL, changed = pg_current_xact_id()
-RETURNING plan_version AS version`
+/** A run that is published again has a newer plan and goes on. Answers the version of its plan. */
+async function publishRun(statements: Statements, run: SharedRun): Promise<number> {
+  const { id, keyHash, job, groupId, date, settings, startedAt } = run
+  const [row] = await statements.query<{ version: number }>(
+    `INSERT INTO rankline.runs (id, key_hash, job, group_id, date, settings, started_at, plan_version)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, 1)
+    ON CONFLICT (id) DO UPDATE SET group_id = excluded.group_id, settings = excluded.settings,
+      plan_version = runs.plan_version + 1, finished_at = NULL, finish_reason = NULL, duration_ms = NULL
+    RETURNING plan_version AS version`,
+    [id, keyHash, job, groupId, date, JSON.stringify(settings), startedAt],
+  )
+  return row?.version as number
+}
+
+const addEvent = `
+INSERT INTO rankline.run_events (run_id, kind, plan_version, at, duration_ms, finish_reason)
+SELECT id, $2, plan_version, $3::bigint, $4::bigint, $5 FROM rankline.runs WHERE id = $1`
 
 const insertChunks = `
-INSERT INTO rankline.chunks (run_id, key_hash, priority, tags, encoding, body, queries, most_credits, least_credits)
-SELECT r.id, r.key_hash, g.priority, ARRAY(SELECT jsonb_array_elements_text(g.tags)), g.encoding, ($3::bytea[])[g.body],
+INSERT INTO rankline.chunks (run_id, key_hash, added_with, place, priority, tags, encoding, body, queries, most_credits, least_credits)
+SELECT r.id, r.key_hash, $4, g.place, g.priority, ARRAY(SELECT jsonb_array_elements_text(g.tags)), g.encoding, ($3::bytea[])[g.place],
   ARRAY(SELECT decode(key, 'hex') FROM jsonb_array_elements_text(g.queries) AS key), g.most, g.least
-FROM jsonb_to_recordset($2::jsonb) AS g(priority integer, tags jsonb, encoding text, body integer, queries jsonb, most bigint, least bigint)
-JOIN rankline.runs r ON r.id = $1 ORDER BY g.body`
+FROM jsonb_to_recordset($2::jsonb) AS g(priority integer, tags jsonb, encoding text, place integer, queries jsonb, most bigint, least bigint)
+JOIN rankline.runs r ON r.id = $1 ORDER BY g.place
+ON CONFLICT (added_with, place) DO NOTHING`
 
-async function cancelChunks(statements: Pick<Statements, 'query'>, runs: readonly string[]): Promise<void> {
+async function cancelChunks(statements: Statements, runs: readonly string[]): Promise<void> {
   await statements.query(
     `UPDATE rankline.chunks SET state = 'cancelled' WHERE run_id = ANY ($1::uuid[]) AND state IN ('planned', 'released', 'dead')`,
     [runs],

@@ -58,11 +58,24 @@ CREATE TABLE rankline.runs (
   finished_at bigint,
   duration_ms bigint,
   finish_reason text,
-  closed_at bigint,
-  changed xid8 NOT NULL DEFAULT pg_current_xact_id()
+  closed_at bigint
 );
 CREATE INDEX runs_of_job ON rankline.runs (key_hash, job);
-CREATE INDEX runs_changed ON rankline.runs (changed);
+
+-- What became of runs, in its order: published with a plan, finished, closed.
+CREATE TABLE rankline.run_events (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  run_id uuid NOT NULL REFERENCES rankline.runs,
+  kind text NOT NULL CHECK (kind IN ('published', 'finished', 'closed')),
+  -- The plan that was published, or that the run ended by.
+  plan_version integer NOT NULL,
+  -- When a run was finished or closed.
+  at bigint,
+  duration_ms bigint,
+  finish_reason text,
+  changed xid8 NOT NULL DEFAULT pg_current_xact_id()
+);
+CREATE INDEX run_events_changed ON rankline.run_events (changed);
 
 CREATE TABLE rankline.plan_parts (
   run_id uuid NOT NULL REFERENCES rankline.runs,
@@ -79,6 +92,9 @@ CREATE TABLE rankline.chunks (
   key_hash text NOT NULL,
   state text NOT NULL DEFAULT 'planned'
     CHECK (state IN ('planned', 'released', 'leased', 'done', 'cancelled', 'dead')),
+  -- With which group it was added, and its place there.
+  added_with uuid NOT NULL,
+  place integer NOT NULL,
   priority integer NOT NULL,
   tags text[] NOT NULL,
   encoding text NOT NULL,
@@ -97,7 +113,8 @@ CREATE TABLE rankline.chunks (
   released_at timestamptz,
   takeovers integer NOT NULL DEFAULT 0,
   -- Why the worker that had it last could not go on with the service; JSON.
-  stop text
+  stop text,
+  UNIQUE (added_with, place)
 );
 CREATE INDEX chunks_open ON rankline.chunks (key_hash, state, priority DESC, id) WHERE state IN ('planned', 'released', 'leased');
 CREATE INDEX chunks_of_run ON rankline.chunks (run_id);
@@ -141,7 +158,7 @@ CREATE TABLE rankline.answers (
   page integer NOT NULL,
   fetched_at bigint NOT NULL,
   encoding text NOT NULL,
-  -- Null when all readers have it.
+  -- Null when it is old and all readers have it.
   body bytea,
   changed xid8 NOT NULL DEFAULT pg_current_xact_id()
 );

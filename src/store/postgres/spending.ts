@@ -3,12 +3,14 @@ import type { TimeSpan } from '../../model/time.ts'
 import type { JobSpending, UsageReading } from '../ledger.ts'
 import type { SharedSpending, SharedStandings, WaitingChunk } from '../shared/spending.ts'
 import type { Postgres, Statements } from './connection.ts'
+import { holdRuns } from './coordination.ts'
 
 /** The budget of a key, in Postgres. Releases of one key take turns. */
 export function sharedSpending(postgres: Postgres): SharedSpending {
   return {
-    release: (keyHash, runs, most, decide) =>
+    release: (coordinator, keyHash, runs, most, decide) =>
       postgres.transaction(async (statements) => {
+        await holdRuns(statements, coordinator, runs)
         await statements.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [releaseLock, keyHash])
         const waiting = await statements.query<WaitingChunk>(waitingChunks, [runs, most])
         const grants = await decide(waiting, await standings(statements, keyHash, runs))

@@ -7,13 +7,11 @@ export type JournalPosition = string
 
 /** What was written into the journal, in an order in which it can be applied. */
 export type JournalChange =
-  | {
-      readonly kind: 'run'
-      readonly run: SharedRun
-      readonly planVersion: number
-      readonly end: SharedRunEnd | null
-      readonly closedAt: number | null
-    }
+  /** A run began, or has a newer plan and goes on. */
+  | { readonly kind: 'plan'; readonly run: SharedRun; readonly version: number }
+  /** A run ended by that version of its plan. */
+  | { readonly kind: 'run-end'; readonly run: string; readonly version: number; readonly end: SharedRunEnd }
+  | { readonly kind: 'run-closed'; readonly run: string; readonly at: number }
   | { readonly kind: 'reading'; readonly reading: Omit<UsageReading, 'runId'>; readonly run: string | null }
   /** A call that is settled, or settled in another way than before. */
   | { readonly kind: 'call'; readonly call: SharedCall }
@@ -38,10 +36,13 @@ export interface JournalReader {
 export interface SharedChanges {
   /** What was committed after a position (null for the beginning), so much of it at most. Skips nothing that a slow transaction commits later. */
   after(position: JournalPosition | null, mostRows: number): Promise<ChangeBatch>
-  /** The parts of the newest plan of a run, in order. */
-  plan(run: string): AsyncIterable<PlanPart>
+  /** The parts of that version of the plan of a run, in order. */
+  plan(run: string, version: number): AsyncIterable<PlanPart>
   /** Notes how far a reader is: what all readers have may be dropped. */
   reached(reader: JournalReader, position: JournalPosition): Promise<void>
-  /** Drops bodies that all readers have, but those of readers not seen for so long; how many. */
-  dropRead(forgetAfterMs: number): Promise<number>
+  /**
+   * Drops bodies that are older than `keepMs` and that all readers have; readers that were not seen for `forgetAfterMs` do not count.
+   * How many were dropped.
+   */
+  dropRead(keepMs: number, forgetAfterMs: number): Promise<number>
 }

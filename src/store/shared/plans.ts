@@ -54,6 +54,12 @@ export interface ChunkQuery extends PlannedQuery {
   readonly history: readonly (TargetHistory & { readonly target: Pick<Target, 'site' | 'match' | 'also'> })[]
 }
 
+/** Chunks that are added together. Written twice under the same id, they are there once. */
+export interface ChunkGroup {
+  readonly id: string
+  readonly chunks: readonly NewChunk[]
+}
+
 /** How far a run is. */
 export interface SharedProgress {
   readonly chunks: Readonly<Record<ChunkState, number>>
@@ -69,7 +75,15 @@ export interface SharedProgress {
  */
 export type ChunkState = 'planned' | 'released' | 'leased' | 'done' | 'cancelled' | 'dead'
 
-/** Runs and their plans, written by the one process that coordinates a job. */
+/** Thrown where another process coordinates the job now: nothing was written. */
+export class CoordinationLost extends Error {
+  override readonly name = 'CoordinationLost'
+}
+
+/**
+ * Runs and their plans, written by the one process that coordinates a job: it names itself by its id, and is refused with
+ * `CoordinationLost` when another one has taken over.
+ */
 export interface SharedPlans {
   /**
    * Takes or renews the right to coordinate these jobs, for so long; the jobs that another process has, with its name. All or none
@@ -82,15 +96,15 @@ export interface SharedPlans {
   /** Gives that right back. */
   leave(jobs: readonly SharedJob[], coordinator: string): Promise<void>
   /** Writes a run with its whole plan, or a newer plan of it, and opens it; chunks that no worker has are cancelled. Answers the version of the plan. */
-  publish(run: SharedRun, plan: AsyncIterable<PlanPart> | Iterable<PlanPart>): Promise<number>
-  /** Adds chunks to a run; nothing is reserved for them. How many there were. */
-  addChunks(run: string, chunks: AsyncIterable<NewChunk>): Promise<number>
+  publish(coordinator: string, run: SharedRun, plan: () => AsyncIterable<PlanPart>): Promise<number>
+  /** Adds chunks to a run; nothing is reserved for them. */
+  addChunks(coordinator: string, run: string, group: ChunkGroup): Promise<void>
   /** Cancels chunks of these runs that no worker has; what was reserved for them is free again. */
-  cancelChunks(runs: readonly string[]): Promise<void>
+  cancelChunks(coordinator: string, runs: readonly string[]): Promise<void>
   /** Keys of queries in chunks of these runs that workers may buy or are buying. */
   queriesInWork(runs: readonly string[]): Promise<readonly Buffer[]>
   progress(run: string): Promise<SharedProgress>
-  finish(run: string, end: SharedRunEnd): Promise<void>
+  finish(coordinator: string, run: string, end: SharedRunEnd): Promise<void>
   /** A later run took its place. */
-  close(run: string, now: number): Promise<void>
+  close(coordinator: string, run: string, now: number): Promise<void>
 }

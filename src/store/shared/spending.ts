@@ -46,9 +46,11 @@ export interface SharedStandings {
 export interface SharedSpending {
   /**
    * Releases chunks of these runs inside one transaction that no other release of the key runs beside: `decide` is given what waits and
-   * what the budget stands at, and says what is reserved for which. Runs never lie in more than one call at a time.
+   * what the budget stands at, and says what is reserved for which. Rejected with `CoordinationLost` where another process coordinates a
+   * job of these runs.
    */
   release(
+    coordinator: string,
     keyHash: string,
     runs: readonly string[],
     most: number,

@@ -12,6 +12,7 @@ import { listenForInterrupts } from '../../interrupts.ts'
 const flags = {
   ...queueFlags,
   ...waitFlags,
+  'keep-answers': textFlag('Answers stay in the queue for so long, for databases that come later [90d]'),
   'forget-readers': textFlag('Databases that were not synced for so long keep no answers in the queue [30d]'),
   ...logFlags,
 } satisfies Flags
@@ -27,20 +28,25 @@ export const syncCommand = {
 /** `rankline sync`: brings runs, calls and answers of all machines into this database. */
 export async function sync(flags: SyncFlags, terminal: Terminal): Promise<number> {
   const url = neededQueue(flags)
-  const forgetAfterMs = parseDuration(flags['forget-readers'] ?? '30d', 'smhd')
-  if (forgetAfterMs === null)
-    throw new UsageError(`--forget-readers cannot be '${flags['forget-readers']}'; write a time such as 30d`)
+  const keepMs = timeOf('--keep-answers', flags['keep-answers'] ?? '90d')
+  const forgetAfterMs = timeOf('--forget-readers', flags['forget-readers'] ?? '30d')
   const database = databasePath(flags)
   makeDefaultFolder(database)
   using lock = waitForLocks([databaseLock(database)], flags.wait, (line) => note(terminal, line))
   await lock.acquire()
   using interrupts = listenForInterrupts(terminal)
   const { signal } = interrupts.stop
-  const came = await syncDatabase({ url, database, forgetAfterMs, signal })
+  const came = await syncDatabase({ url, database, keepMs, forgetAfterMs, signal })
   await terminal.write(
     flags.json === true
       ? `${JSON.stringify({ database, ...came }, null, 2)}\n`
       : `Synced: ${count(came.runs, 'run')}, ${count(came.calls, 'call')}, ${count(came.answers, 'answer')}, ${count(came.tasks, 'task')} that ended.\n`,
   )
   return signal.aborted ? interrupts.exitCode() : 0
+}
+
+function timeOf(flag: string, text: string): number {
+  const ms = parseDuration(text, 'smhd')
+  if (ms !== null) return ms
+  throw new UsageError(`${flag} cannot be '${text}'; write a time such as 30d`)
 }

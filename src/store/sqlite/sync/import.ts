@@ -18,7 +18,7 @@ export function syncStore(db: Database, writer: GroupCommit, keys: ApiKeyIds): S
     readerId: async () => reader.get(db)?.id ?? (await writer.write(() => makeReader(db))),
     journalPosition: async () => reader.get(db)?.position ?? null,
     sharedRunId: async (run) => sharedRun.get(db, { run })?.id ?? null,
-    localRunId: async (id) => localRun.get(db, { id })?.runId ?? null,
+    localRun: async (id) => localRun.get(db, { id }) ?? null,
     linkRun: (runId, { id, groupId }, planVersion) =>
       writer.write(() => void link.run(db, { runId, id, groupId, planVersion })),
     sharedGroupId: async (group) => sharedGroup.get(db, { group })?.groupId ?? null,
