@@ -75,7 +75,8 @@ WHERE NOT EXISTS (SELECT 1 FROM rankline.readings WHERE key_hash = $1 AND asked_
 
 /**
  * The lock on the chunk's row (FOR SHARE) excludes the takeover, which changes that row: an intent is there before the takeover looks for
- * open ones, or it is refused. An intent that stands already was written by the same worker, whose connection was lost meanwhile.
+ * open ones, or it is refused. An intent that stands already was written by the same worker, whose connection was lost meanwhile; if the
+ * lease was lost meanwhile, too, it has been made ambiguous, and its call must not be sent.
  */
 const insertIntents = `
 WITH given AS (
@@ -95,7 +96,10 @@ WITH given AS (
   WHERE NOT EXISTS (SELECT 1 FROM rankline.calls c WHERE c.id = g.id)
   RETURNING id
 )
-SELECT id FROM written UNION SELECT c.id FROM rankline.calls c JOIN given g ON g.id = c.id`
+SELECT id FROM written
+UNION SELECT c.id FROM rankline.calls c JOIN given g ON g.id = c.id JOIN leased l ON l.id = g.chunk AND l.fence = g.fence`
+
+const uniqueViolation = '23505'
 
 async function writeIntents(statements: Statements, batch: readonly Intent[]): Promise<readonly boolean[]> {
   const given = batch.map(({ lease, call }) => ({
@@ -108,7 +112,12 @@ async function writeIntents(statements: Statements, batch: readonly Intent[]): P
     sent_at: call.sentAt,
     key_hash: call.keyHash,
   }))
-  const rows = await statements.query<{ id: string }>(insertIntents, [JSON.stringify(given)])
+  const insert = () => statements.query<{ id: string }>(insertIntents, [JSON.stringify(given)])
+  const rows = await insert().catch((error: unknown) => {
+    if ((error as { readonly code?: string }).code !== uniqueViolation) throw error
+    // What a broken connection had asked for was still being written; now it stands.
+    return insert()
+  })
   const written = new Set(rows.map(({ id }) => id))
   return batch.map(({ call }) => written.has(call.id))
 }
@@ -123,15 +132,24 @@ const counts = (call: string): string => `CASE
 
 /**
  * Settlements change only calls that are in flight, or ambiguous because their lease was lost. Free lookups come with their settlement.
- * Credits are added up in the same transaction, by what each call counted for before and after.
+ * Credits are added up in the same transaction, by what each call counted for before and after. Rows of chunks are locked before those of
+ * their calls, in the order of their numbers, as everywhere: so none of those who change them ever wait for each other.
  */
 const writeRecords = `
 WITH given AS (
   SELECT * FROM jsonb_to_recordset($1::jsonb) AS g(id uuid, run uuid, query text, page integer, operation text, credits bigint,
     sent_at bigint, key_hash text, outcome text, http_status integer, billed smallint, finished_at bigint, latency_ms integer,
     error text, job_id text, job_over boolean, job_billed smallint, job_at bigint)
+), ends AS (
+  SELECT * FROM jsonb_to_recordset($4::jsonb) AS e(number integer, chunk bigint, fence integer, run uuid, query text, page integer,
+    call uuid, reused boolean, cause text, paging text)
+), locked AS (
+  SELECT c.id, c.fence, c.state FROM rankline.chunks c
+  WHERE c.id IN (SELECT chunk FROM ends UNION SELECT b.chunk_id FROM rankline.calls b JOIN given g ON g.id = b.id)
+  ORDER BY c.id FOR NO KEY UPDATE OF c
 ), before AS (
-  SELECT c.id, ${counts('c')} AS counted FROM rankline.calls c WHERE c.id IN (SELECT id FROM given) ORDER BY c.id FOR UPDATE
+  SELECT c.id, ${counts('c')} AS counted FROM rankline.calls c
+  WHERE c.id IN (SELECT id FROM given) AND (SELECT count(*) FROM locked) >= 0 ORDER BY c.id FOR UPDATE OF c
 ), changed AS (
   UPDATE rankline.calls c SET
     outcome = coalesce(g.outcome, c.outcome),
@@ -157,13 +175,8 @@ WITH given AS (
   SELECT a.call, a.run, decode(a.query, 'hex'), a.page, a.fetched_at, a.encoding, ($3::bytea[])[a.body]
   FROM jsonb_to_recordset($2::jsonb) AS a(call uuid, run uuid, query text, page integer, fetched_at bigint, encoding text, body integer)
   ON CONFLICT DO NOTHING
-), ends AS (
-  SELECT * FROM jsonb_to_recordset($4::jsonb) AS e(number integer, chunk bigint, fence integer, run uuid, query text, page integer,
-    call uuid, reused boolean, cause text, paging text)
 ), leased AS (
-  SELECT c.id, c.fence FROM rankline.chunks c
-  WHERE c.state = 'leased' AND (c.id, c.fence) IN (SELECT chunk, fence FROM ends)
-  ORDER BY c.id FOR SHARE OF c
+  SELECT id, fence FROM locked WHERE state = 'leased'
 ), ended AS (
   INSERT INTO rankline.task_ends (run_id, query, page, call_id, reused, cause, paging)
   SELECT e.run, decode(e.query, 'hex'), e.page, e.call, e.reused, e.cause, e.paging
@@ -201,6 +214,11 @@ async function writeEntries(statements: Statements, batch: readonly Entry[]): Pr
   return batch.map((entry) => 'settled' in entry || leased.has(`${entry.lease.chunk}:${entry.lease.fence}`))
 }
 
+/** Postgres takes neither a zero byte in a text nor half of a character, and one such text would keep all others of its group out. */
+function storable(text: string | null): string | null {
+  return text?.replaceAll('\0', '\ufffd').toWellFormed() ?? null
+}
+
 function taskFields({ task }: NewSharedCall) {
   return task === null ? {} : { run: task.run, query: task.query.toString('hex'), page: task.page }
 }
@@ -218,7 +236,7 @@ function settledFields({ call, settlement, jobId, job }: SettledCall) {
     billed: settlement?.billed ?? null,
     finished_at: settlement?.finishedAt ?? null,
     latency_ms: settlement?.latencyMs ?? null,
-    error: settlement?.error ?? null,
+    error: storable(settlement?.error ?? null),
     job_id: jobId,
     job_over: job !== null,
     job_billed: job?.billed ?? null,
@@ -255,7 +273,7 @@ function endFields({ lease, ended }: Extract<Entry, { ended: TaskEnded }>, numbe
       page: task.page,
     },
     ...('cause' in end
-      ? { call: end.call, reused: false, cause: end.cause }
+      ? { call: end.call, reused: false, cause: storable(end.cause) }
       : { call: end.call, reused: end.reused }),
     paging: paging === null ? null : JSON.stringify(paging),
   }
