@@ -49,25 +49,24 @@ export function aChunk(texts: readonly string[], chunk: Partial<NewChunk> = {}):
   return { priority: 0, tags: [], queries, mostCredits: 100, leastCredits: 1, ...chunk }
 }
 
+/** Who coordinates every job of these tests. */
+export const coordinator = randomUUID()
+
 /** Publishes a run with these chunks. */
 export async function planned(
   { plans }: Pick<SharedJournal, 'plans'>,
   run: SharedRun,
   ...chunks: readonly NewChunk[]
 ): Promise<SharedRun> {
-  await plans.publish(run, [])
-  await plans.addChunks(
-    run.id,
-    (async function* () {
-      yield* chunks
-    })(),
-  )
+  await plans.coordinate([run], { id: coordinator, name: 'test', leaseMs: 3_600_000 })
+  await plans.publish(coordinator, run, async function* () {})
+  await plans.addChunks(coordinator, run.id, { id: randomUUID(), chunks })
   return run
 }
 
 /** Reserves what every waiting chunk of a run may need. */
 export async function release({ spending }: Pick<SharedJournal, 'spending'>, run: SharedRun): Promise<void> {
-  await spending.release(run.keyHash, [run.id], 10_000, async (waiting) =>
+  await spending.release(coordinator, run.keyHash, [run.id], 10_000, async (waiting) =>
     waiting.map(({ id, mostCredits }) => ({ chunk: id, credits: mostCredits })),
   )
 }
