@@ -5,7 +5,7 @@ import { delimiter, dirname, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import pkg from '../../package.json' with { type: 'json' }
 import { UsageError } from '../model/errors.ts'
-import { editDistance } from '../model/text.ts'
+import { editDistance, parseDuration } from '../model/text.ts'
 import { isLoopback, parseUrl } from '../model/url.ts'
 import type { BrowserPlaces } from '../output/browser/find.ts'
 
@@ -92,6 +92,18 @@ export function proxyVariables() {
 
 export interface QueueFlags {
   readonly queue?: string | undefined
+  readonly lease?: string | undefined
+}
+
+/** Long enough for a database that starts anew, short enough that nobody is missed for long. */
+const usualLeaseMs = 20_000
+const shortestLeaseMs = 1_000
+
+/** How long what a process holds in the queue stays its own when nothing is heard of it. */
+export function leaseOf({ lease }: QueueFlags): number {
+  const ms = lease === undefined ? usualLeaseMs : parseDuration(lease, 'smhd')
+  if (ms !== null && ms >= shortestLeaseMs) return ms
+  throw new UsageError(`--lease cannot be '${lease}'; write a time of at least 1s, for instance 60s`)
 }
 
 /** The shared journal of many machines: flag, environment, `.env`; null where this machine works alone. */

@@ -73,6 +73,10 @@ export const queueFlags = {
   queue: textFlag('Postgres database that machines share, postgres://…; default: RANKLINE_QUEUE'),
 } satisfies Flags
 
+export const leaseFlags = {
+  lease: textFlag('With a queue: how long others wait before they take over from a process that died [20s]'),
+} satisfies Flags
+
 export const compareFlags = {
   compare: textFlag(
     'Compare with this day, or with a day so long ago, for instance 7d; default: the day before',

@@ -9,10 +9,11 @@ import { type Ended, type Started, type Workspace, workspace } from './rankline.
 
 const skewedClock = fileURLToPath(new URL('skewed-clock.mjs', import.meta.url))
 
-/** How long things go wrong; then all is well, and the coordinators may end. */
-const troubledMs = 7_000
-const longestCalmMs = 900
+/** Things go wrong from the first call on, as long as there is much left to buy; then all is well, and the coordinators may end. */
+const longestTroubleMs = 7_000
+const longestCalmMs = 500
 const leaseMs = 1_000
+const pages = 2
 
 interface Member {
   readonly place: Workspace
@@ -23,10 +24,14 @@ interface Member {
 
 /** A history of several machines in which much goes wrong, and what is wrong with its end: one sentence for each. */
 export async function playHistory(seed: number, server: TestPostgres): Promise<readonly string[]> {
+  const t0 = performance.now()
+  const log = (x: string) => {
+  }
   const salt = hashText(`history ${seed}`)
   let draws = 0
   const random = (): number => unit(mix(salt, draws++))
   const between = (low: number, high: number): number => Math.floor(low + random() * (high - low + 1))
+  const lease = `${leaseMs / 1000}s`
   const database = await server.database()
   const perSecond = between(20, 40)
   const sandbox = await startSandbox({ account: { perSecond }, latencyMs: [20, 120] })
@@ -48,34 +53,40 @@ export async function playHistory(seed: number, server: TestPostgres): Promise<r
     const workers: Member[] = []
     for (let count = between(4, 8); count > 0; count--) workers.push(await join())
     const coordinators: Member[] = []
+    let wanted = 0
     for (const name of ['one', 'two']) {
       const member = await join()
-      const queries = Array.from({ length: between(40, 70) }, (_, index) => `  - ${name} ${index + 1}`).join(
-        '\n',
-      )
+      const texts = Array.from({ length: between(35, 55) }, (_, index) => `  - ${name} ${index + 1}`)
+      const queries = texts.join('\n')
+      wanted += texts.length * pages
       await member.place.file(
         `${name}.yaml`,
-        `depth: 20\ntimezone: UTC\ntargets: [acme.com]\nqueries:\n${queries}\n`,
+        `depth: ${pages * 10}\ntimezone: UTC\ntargets: [acme.com]\nqueries:\n${queries}\n`,
       )
       coordinators.push(member)
     }
     const startWorker = (member: Member): void => {
-      member.started = member.place.start(
-        ['worker', '--lease', `${leaseMs / 1000}s`, '--concurrency', '6'],
-        member.env,
-      )
+      member.started = member.place.start(['worker', '--lease', lease, '--concurrency', '6'], member.env)
     }
     const startCoordinator = (member: Member): void => {
       const name = coordinators.indexOf(member) === 0 ? 'one' : 'two'
-      member.started = member.place.start(['run', `${name}.yaml`], member.env)
+      member.started = member.place.start(['run', `${name}.yaml`, '--lease', lease], member.env)
     }
-    for (const member of workers) startWorker(member)
     for (const member of coordinators) startCoordinator(member)
+    for (const member of workers) startWorker(member)
+    await using postgres = await openPostgres(database)
+    const busy = async (): Promise<Member | undefined> => {
+      const rows = await postgres.query<{ name: string }>(
+        `SELECT w.name FROM rankline.workers w JOIN rankline.chunks c ON c.worker = w.id WHERE c.state = 'leased'`,
+      )
+      return workers.find(({ started }) => rows.some(({ name }) => name.endsWith(` ${started?.child.pid}`)))
+    }
 
-    const until = performance.now() + troubledMs
-    while (performance.now() < until) {
+    while (sandbox.ledger.charged === 0) await pause(20)
+    const until = performance.now() + longestTroubleMs
+    while (performance.now() < until && sandbox.ledger.charged < wanted * 0.8) {
       await pause(random() * longestCalmMs)
-      await trouble({ random, workers, coordinators, server, startWorker, startCoordinator })
+      await trouble({ busy, random, workers, coordinators, server, startWorker, startCoordinator })
     }
     for (const { network, started } of members) {
       network.mend()
@@ -84,16 +95,33 @@ export async function playHistory(seed: number, server: TestPostgres): Promise<r
     for (const member of workers) if (isOver(member)) startWorker(member)
     const ends: Ended[] = []
     for (const member of coordinators) {
-      // Whatever became of the last one: the same command goes on.
-      await member.started?.ended
-      startCoordinator(member)
-      ends.push(await (member.started as Started).ended)
+      let end = await (member.started as Started).ended
+      // It was killed, or could not go on: the same command does.
+      for (let times = 0; end.code !== 0 && times < 3; times++) {
+        startCoordinator(member)
+        end = await (member.started as Started).ended
+      }
+      ends.push(end)
     }
     for (const { started } of workers) started?.child.kill('SIGTERM')
     const workerEnds = await Promise.all(workers.map(({ started }) => (started as Started).ended))
     const late = await join()
     for (const member of [...coordinators, late]) await member.place.run(['sync'], member.env)
-    await using postgres = await openPostgres(database)
+      console.log(
+        JSON.stringify(
+          await postgres.query(
+            'SELECT outcome, count(*)::int, sum(credits)::int AS credits, count(DISTINCT worker)::int AS workers, count(lost_at)::int AS lost FROM rankline.calls GROUP BY 1',
+          ),
+        ),
+      )
+      console.log(
+        JSON.stringify(
+          await postgres.query(
+            'SELECT state, count(*)::int, max(fence) AS fence, sum(takeovers)::int AS t FROM rankline.chunks GROUP BY 1',
+          ),
+        ),
+      )
+    }
     return [
       ...ends.flatMap(({ code, stderr }) =>
         code === 0 ? [] : [`a coordinator ended with ${code}: ${stderr}`],
@@ -102,7 +130,7 @@ export async function playHistory(seed: number, server: TestPostgres): Promise<r
         code === 0 ? [] : [`a worker ended with ${code}: ${stderr}`],
       ),
       ...(await moneyFaults(postgres, sandbox)),
-      ...callFaults(await boughtTasks(postgres), sandbox),
+      ...callFaults(await boughtTasks(postgres), sandbox, wanted),
       ...rateFaults(sandbox, perSecond),
       ...readFaults([...coordinators, late]),
     ]
@@ -121,6 +149,8 @@ function isOver({ started }: Member): boolean {
 }
 
 interface Scene {
+  /** The one whose loss costs most: it has chunks. */
+  readonly busy: () => Promise<Member | undefined>
   readonly random: () => number
   readonly workers: readonly Member[]
   readonly coordinators: readonly Member[]
@@ -131,6 +161,7 @@ interface Scene {
 
 /** Something goes wrong, or a process that died is started again. */
 async function trouble({
+  busy,
   random,
   workers,
   coordinators,
@@ -140,7 +171,7 @@ async function trouble({
 }: Scene): Promise<void> {
   const pick = (members: readonly Member[]): Member =>
     members[Math.floor(random() * members.length)] as Member
-  const one = pick(workers)
+  const one = (random() < 0.8 ? await busy() : undefined) ?? pick(workers)
   switch (Math.floor(random() * 8)) {
     case 0:
     case 1:
@@ -170,12 +201,14 @@ async function trouble({
     case 6: {
       const coordinator = pick(coordinators)
       coordinator.started?.child.kill('SIGKILL')
-      await coordinator.started?.ended
-      startCoordinator(coordinator)
+      const end = await coordinator.started?.ended
+      // After its end the same command would begin anew.
+      if (end?.code !== 0) startCoordinator(coordinator)
       return
     }
     default:
-      await server.stop()
+      // It loses what no commit has waited for.
+      await server.crash()
       await server.start()
   }
 }
@@ -183,7 +216,8 @@ async function trouble({
 interface BoughtTask {
   readonly query: string
   readonly page: number
-  readonly ambiguous: number
+  /** Calls whose worker was lost before they were settled. */
+  readonly lost: number
 }
 
 /** What stands in the shared ledger, and what the service has charged. */
@@ -218,14 +252,14 @@ async function moneyFaults(postgres: Postgres, sandbox: Sandbox): Promise<readon
 
 async function boughtTasks(postgres: Postgres): Promise<readonly BoughtTask[]> {
   return await postgres.query<BoughtTask>(
-    `SELECT encode(query, 'hex') AS query, page, count(*) FILTER (WHERE outcome = 'ambiguous')::int AS ambiguous
+    `SELECT encode(query, 'hex') AS query, page, count(lost_at)::int AS lost
     FROM rankline.calls WHERE credits > 0 GROUP BY query, page`,
   )
 }
 
-/** A page is bought once, and again only for a call of which nobody knows what became. */
-function callFaults(tasks: readonly BoughtTask[], sandbox: Sandbox): readonly string[] {
-  const ambiguous = tasks.reduce((sum, task) => sum + task.ambiguous, 0)
+/** A page is bought once, and again only where a worker was lost before it had settled its call. */
+function callFaults(tasks: readonly BoughtTask[], sandbox: Sandbox, wanted: number): readonly string[] {
+  const lost = tasks.reduce((sum, task) => sum + task.lost, 0)
   const bought = new Map<string, number>()
   for (const { params, page, charged } of sandbox.ledger.requests) {
     const key = `${String(params.query)} ${String(page ?? 1)}`
@@ -233,12 +267,10 @@ function callFaults(tasks: readonly BoughtTask[], sandbox: Sandbox): readonly st
   }
   const again = [...bought.values()].reduce((sum, times) => sum + times - 1, 0)
   const found =
-    tasks.length === bought.size
+    tasks.length === wanted && bought.size === wanted
       ? []
-      : [`${tasks.length} tasks in the journal, ${bought.size} at the service`]
-  return again <= ambiguous
-    ? found
-    : [...found, `${again} pages were bought again, ${ambiguous} calls are ambiguous`]
+      : [`${tasks.length} pages in the journal, ${bought.size} at the service, ${wanted} wanted`]
+  return again <= lost ? found : [...found, `${again} pages were bought again, ${lost} calls were lost`]
 }
 
 /** A call that the service refused for its rate came too early. */

@@ -8,6 +8,7 @@ import type { Store } from '../../store/store.ts'
 import {
   databasePath,
   keyHash,
+  leaseOf,
   makeDefaultFolder,
   type QueueFlags,
   queueUrl,
@@ -44,6 +45,7 @@ export async function openApp(
     http: await openHttp(settings, timeoutMs),
     service: settings,
     queue,
+    leaseMs: leaseOf(flags),
     turn,
     clock,
   })

@@ -28,12 +28,12 @@ interface Opened {
   readonly service: ServiceSettings
   /** Address of the queue. */
   readonly queue: string
+  /** A coordinator that says nothing for so long has died: another may take its jobs. */
+  readonly leaseMs: number
   readonly turn: Turn
   readonly clock: Clock
 }
 
-/** A coordinator that says nothing for so long has died: another may take its jobs. */
-const coordinatorLeaseMs = 60_000
 const lookEveryMs = 500
 /** How long a coordinator waits for a queue that cannot be reached, and to tell it at its end how runs ended. */
 const longestWaitMs = 900_000
@@ -43,7 +43,7 @@ const lookupsAtOnce = 4
 
 /** Opens the app of a process that has its calls made by workers. Its own free calls pass the limit of all machines. */
 export async function openWithMachines(opened: Opened): Promise<App> {
-  const { store, database, http, service, turn } = opened
+  const { store, database, http, service, turn, leaseMs } = opened
   const reached = await reachableJournal(opened.queue)
   const life = new AbortController()
   const said = sayings(turn.notify)
@@ -56,7 +56,7 @@ export async function openWithMachines(opened: Opened): Promise<App> {
     signal: life.signal,
     onError: (error) => turn.notify(`The queue refuses a slot (${error})`),
   })
-  const coordinator = randomUUID()
+  const coordinator = { id: randomUUID(), name: processName(), leaseMs }
   const { baseUrl } = service
   const serviceWith = (patience: Patience) =>
     apiClient({ baseUrl, http, rateLimiter: limiter, store, clock, keyHash: hash, patience })
@@ -80,12 +80,13 @@ export async function openWithMachines(opened: Opened): Promise<App> {
       collect: (options, runs) => {
         const signal = AbortSignal.any([life.signal, options.stop.signal])
         const patient = patientJournal(reached, { ...said, signal, mostMs: longestWaitMs })
-        const shared = { store, journal: patient, coordinator, sync: () => sync(signal) }
-        return explained(collectOnMachines({ ...options, ...shared }, runs))
+        const shared = { store, journal: patient, coordinator: coordinator.id, sync: () => sync(signal) }
+        return explained(collectOnMachines({ ...options, ...shared }, runs), leaseMs)
       },
       finished: (runs) => {
         const patient = patientJournal(reached, { ...said, signal: life.signal, mostMs: farewellMs })
-        return explained(finishOnMachines({ store, journal: patient, coordinator }, runs))
+        const shared = { store, journal: patient, coordinator: coordinator.id }
+        return explained(finishOnMachines(shared, runs), leaseMs)
       },
     },
     [Symbol.asyncDispose]: async () => {
@@ -114,13 +115,13 @@ function sayings(notify: Turn['notify']) {
 }
 
 /** Errors that end a run, for people. */
-async function explained<T>(work: Promise<T>): Promise<T> {
+async function explained<T>(work: Promise<T>, leaseMs: number): Promise<T> {
   try {
     return await work
   } catch (error) {
     if (error instanceof CoordinationLost)
       throw new RanklineError(
-        `Another process coordinates this job now, because this one could not be reached for ${duration(coordinatorLeaseMs / 1000)}. The run goes on there`,
+        `Another process coordinates this job now, because this one could not be reached for ${duration(leaseMs / 1000)}. The run goes on there`,
         busyExitCode,
         { cause: error },
       )
@@ -134,13 +135,18 @@ async function explained<T>(work: Promise<T>): Promise<T> {
   }
 }
 
+interface Coordinator {
+  readonly id: string
+  readonly name: string
+  readonly leaseMs: number
+}
+
 /** The right to coordinate jobs, kept as long as this process lives. */
 function coordinate(
   { journal, reached }: { readonly journal: SharedJournal; readonly reached: SharedJournal },
-  { keyHash: keyOf, coordinator: id }: { readonly keyHash: string; readonly coordinator: string },
+  { keyHash: keyOf, coordinator }: { readonly keyHash: string; readonly coordinator: Coordinator },
   { waitMs, notify }: Turn,
 ) {
-  const coordinator = { id, name: processName(), leaseMs: coordinatorLeaseMs }
   const taken = new Set<string>()
   const left = new AbortController()
   const shared = (jobs: Iterable<string>) => [...jobs].map((job) => ({ keyHash: keyOf, job }))
@@ -148,7 +154,7 @@ function coordinate(
 
   const renew = async (): Promise<void> => {
     while (!left.signal.aborted) {
-      await pause(coordinatorLeaseMs / 3, undefined, { signal: left.signal }).catch(() => {})
+      await pause(coordinator.leaseMs / 3, undefined, { signal: left.signal }).catch(() => {})
       // A right that was lost meanwhile is noticed by the next change.
       if (!left.signal.aborted) await journal.plans.coordinate(shared(taken), coordinator).catch(() => {})
     }

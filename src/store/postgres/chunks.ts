@@ -212,7 +212,7 @@ async function loseOpenCalls(statements: Statements, chunks: readonly string[]):
   await statements.query(
     `WITH lost AS (
       UPDATE rankline.calls SET outcome = 'ambiguous', billed = NULL, error = 'the worker was lost before the answer came',
-        finished_at = (extract(epoch FROM clock_timestamp()) * 1000)::bigint, settled_at = clock_timestamp(),
+        finished_at = (extract(epoch FROM clock_timestamp()) * 1000)::bigint, settled_at = clock_timestamp(), lost_at = clock_timestamp(),
         changed = pg_current_xact_id()
       WHERE chunk_id = ANY ($1) AND outcome IS NULL RETURNING *
     ), by_quarter AS (

@@ -143,6 +143,8 @@ CREATE TABLE rankline.calls (
   job_id text,
   job_over boolean,
   settled_at timestamptz,
+  -- When its worker was lost before it was settled: from then on the same page may be bought again.
+  lost_at timestamptz,
   changed xid8 NOT NULL DEFAULT pg_current_xact_id()
 );
 CREATE UNIQUE INDEX calls_attempt ON rankline.calls (run_id, query, page, attempt) WHERE attempt IS NOT NULL;

@@ -16,6 +16,7 @@ import {
   type Command,
   collectFlags,
   confirmFlags,
+  leaseFlags,
   logFlags,
   queueFlags,
   serviceFlags,
@@ -31,6 +32,7 @@ const flags = {
   ...waitFlags,
   ...logFlags,
   ...queueFlags,
+  ...leaseFlags,
 } satisfies Flags
 
 type ResumeFlags = TypedFlags<typeof flags> & { readonly run?: string }

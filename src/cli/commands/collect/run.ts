@@ -8,6 +8,7 @@ import {
   collectFlags,
   confirmFlags,
   fitFlags,
+  leaseFlags,
   logFlags,
   queueFlags,
   serviceFlags,
@@ -30,6 +31,7 @@ const flags = {
   ...waitFlags,
   ...fitFlags,
   ...queueFlags,
+  ...leaseFlags,
   'dry-run': switchFlag('The same as plan'),
   'skip-bad': switchFlag('Leave out job files with mistakes, and end with exit code 2 after the others'),
 } satisfies Flags

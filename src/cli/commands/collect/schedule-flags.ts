@@ -2,6 +2,7 @@ import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
 import {
   collectFlags,
   confirmFlags,
+  leaseFlags,
   logFlags,
   queueFlags,
   serviceFlags,
@@ -15,6 +16,7 @@ export const scheduleFlags = {
   health: textFlag('Port on 127.0.0.1 that answers GET /health; 0 takes a free one'),
   ...logFlags,
   ...queueFlags,
+  ...leaseFlags,
   print: textFlag('Print what starts it with the system: systemd, crontab, launchd or windows'),
   list: switchFlag('Show when each job runs next, and do nothing else'),
   from: textFlag('With --list: first day or instant (ISO 8601, UTC); default: now'),

@@ -1,17 +1,16 @@
-import { version } from '../../../app/config.ts'
+import { leaseOf, version } from '../../../app/config.ts'
 import { neededQueue, runWorker } from '../../../app/machines/queue.ts'
 import { serveHealth } from '../../../app/scheduler/health.ts'
 import { exitCodeOf } from '../../../collect/finish.ts'
 import type { WorkerState } from '../../../machines/worker.ts'
-import { UsageError } from '../../../model/errors.ts'
 import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
-import { parseDuration } from '../../../model/text.ts'
 import { systemClock } from '../../../model/time.ts'
 import { numberFlag } from '../../../model/values.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'
 import {
   type Command,
   collectFlags,
+  leaseFlags,
   logFlags,
   queueFlags,
   serviceFlags,
@@ -28,7 +27,7 @@ const flags = {
   concurrency: textFlag('Calls in flight at once [16]'),
   'max-outage': maxOutage,
   once: switchFlag('End when nothing is left to buy'),
-  lease: textFlag('How long other machines wait before they take over what a dead worker had [60s]'),
+  ...leaseFlags,
   health: textFlag('Port on 127.0.0.1 that answers GET /health; 0 takes a free one'),
   ...logFlags,
 } satisfies Flags
@@ -45,12 +44,11 @@ export const workerCommand = {
 } satisfies Command
 
 const usualConcurrency = 16
-const shortestLeaseMs = 1_000
 
 /** `rankline worker`: buys what the runs of other machines have released for this key. SIGTERM is its usual end. */
 export async function worker(flags: WorkerFlags, terminal: Terminal): Promise<number> {
   const { concurrency, maxOutageMs } = readCollectFlags(flags)
-  const leaseMs = leaseOf(flags.lease)
+  const leaseMs = leaseOf(flags)
   const url = neededQueue(flags)
   const port = numberFlag('--health', flags.health, { max: 65_535 })
   using interrupts = listenForInterrupts(terminal)
@@ -78,10 +76,4 @@ export async function worker(flags: WorkerFlags, terminal: Terminal): Promise<nu
   }
   terminal.log(cause.message, { level: 'error' })
   return exitCodeOf(cause)
-}
-
-function leaseOf(text: string | undefined): number {
-  const ms = text === undefined ? 60_000 : parseDuration(text, 'smhd')
-  if (ms !== null && ms >= shortestLeaseMs) return ms
-  throw new UsageError(`--lease cannot be '${text}'; write a time of at least 1s, for instance 60s`)
 }
