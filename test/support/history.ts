@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { hashText, mix, unit } from '../../src/sandbox/world/hash.ts'
 import { openPostgres, type Postgres } from '../../src/store/postgres/connection.ts'
+import { patiently } from '../../src/store/shared/patience.ts'
 import { type CutNetwork, cutNetwork } from './cut-network.ts'
 import type { TestPostgres } from './postgres.ts'
 import { type Ended, type Started, type Workspace, workspace } from './rankline.ts'
@@ -25,8 +26,7 @@ interface Member {
 /** A history of several machines in which much goes wrong, and what is wrong with its end: one sentence for each. */
 export async function playHistory(seed: number, server: TestPostgres): Promise<readonly string[]> {
   const t0 = performance.now()
-  const log = (x: string) => {
-  }
+  const log = (x: string) => {}
   const salt = hashText(`history ${seed}`)
   let draws = 0
   const random = (): number => unit(mix(salt, draws++))
@@ -76,9 +76,11 @@ export async function playHistory(seed: number, server: TestPostgres): Promise<r
     for (const member of workers) startWorker(member)
     await using postgres = await openPostgres(database)
     const busy = async (): Promise<Member | undefined> => {
-      const rows = await postgres.query<{ name: string }>(
-        `SELECT w.name FROM rankline.workers w JOIN rankline.chunks c ON c.worker = w.id WHERE c.state = 'leased'`,
-      )
+      const asked = () =>
+        postgres.query<{ name: string }>(
+          `SELECT w.name FROM rankline.workers w JOIN rankline.chunks c ON c.worker = w.id WHERE c.state = 'leased'`,
+        )
+      const rows = await patiently(asked)
       return workers.find(({ started }) => rows.some(({ name }) => name.endsWith(` ${started?.child.pid}`)))
     }
 
@@ -106,29 +108,12 @@ export async function playHistory(seed: number, server: TestPostgres): Promise<r
     for (const { started } of workers) started?.child.kill('SIGTERM')
     const workerEnds = await Promise.all(workers.map(({ started }) => (started as Started).ended))
     const late = await join()
-    for (const member of [...coordinators, late]) await member.place.run(['sync'], member.env)
-      console.log(
-        JSON.stringify(
-          await postgres.query(
-            'SELECT outcome, count(*)::int, sum(credits)::int AS credits, count(DISTINCT worker)::int AS workers, count(lost_at)::int AS lost FROM rankline.calls GROUP BY 1',
-          ),
-        ),
-      )
-      console.log(
-        JSON.stringify(
-          await postgres.query(
-            'SELECT state, count(*)::int, max(fence) AS fence, sum(takeovers)::int AS t FROM rankline.chunks GROUP BY 1',
-          ),
-        ),
-      )
-    }
+    const syncs: Ended[] = []
+    for (const member of [...coordinators, late]) syncs.push(await member.place.run(['sync'], member.env))
     return [
-      ...ends.flatMap(({ code, stderr }) =>
-        code === 0 ? [] : [`a coordinator ended with ${code}: ${stderr}`],
-      ),
-      ...workerEnds.flatMap(({ code, stderr }) =>
-        code === 0 ? [] : [`a worker ended with ${code}: ${stderr}`],
-      ),
+      ...endFaults('coordinator', ends),
+      ...endFaults('worker', workerEnds),
+      ...endFaults('reader', syncs),
       ...(await moneyFaults(postgres, sandbox)),
       ...callFaults(await boughtTasks(postgres), sandbox, wanted),
       ...rateFaults(sandbox, perSecond),
@@ -142,6 +127,10 @@ export async function playHistory(seed: number, server: TestPostgres): Promise<r
     }
     await sandbox.close()
   }
+}
+
+function endFaults(who: string, ends: readonly Ended[]): readonly string[] {
+  return ends.flatMap(({ code, stderr }) => (code === 0 ? [] : [`a ${who} ended with ${code}: ${stderr}`]))
 }
 
 function isOver({ started }: Member): boolean {
