@@ -52,10 +52,15 @@ WITH next AS (
 SELECT l.id AS chunk_id, l.fence, l.encoding, l.body, l.granted - l.spent - l.in_doubt AS credits, r.*
 FROM leased l JOIN rankline.runs r ON r.id = l.run_id ORDER BY l.priority DESC, l.id`
 
+/** Rows are locked in the order of their numbers, as everywhere. */
 const renewLeases = `
+WITH own AS (
+  SELECT c.id FROM rankline.chunks c JOIN jsonb_to_recordset($2::jsonb) AS g(chunk bigint, fence integer)
+    ON c.id = g.chunk AND c.fence = g.fence
+  WHERE c.worker = $1 AND c.state = 'leased' ORDER BY c.id FOR NO KEY UPDATE OF c
+)
 UPDATE rankline.chunks c SET leased_until = clock_timestamp() + $3 * interval '1 millisecond'
-FROM jsonb_to_recordset($2::jsonb) AS g(chunk bigint, fence integer)
-WHERE c.id = g.chunk AND c.fence = g.fence AND c.worker = $1 AND c.state = 'leased' RETURNING c.id`
+FROM own WHERE c.id = own.id RETURNING c.id`
 
 const anyWork = `SELECT EXISTS (
   SELECT 1 FROM rankline.chunks WHERE key_hash = ANY ($1) AND state IN ('released', 'leased')) AS has`
@@ -94,10 +99,13 @@ interface AnswerRow {
 
 const answerColumns = 'a.call_id, a.query, a.page, a.fetched_at, a.encoding, a.body'
 
-/** Where a task has several answers, the first one that came. */
+/** The answers that count, also those of other runs. Where a task has several and did not end, the first one that came. */
 const answersOfRun = `
 SELECT DISTINCT ON (a.query, a.page) ${answerColumns} FROM rankline.answers a
-WHERE a.run_id = $1 AND a.query = ANY ($2) AND a.body IS NOT NULL ORDER BY a.query, a.page, a.changed, a.call_id`
+LEFT JOIN rankline.task_ends e ON e.run_id = $1 AND e.query = a.query AND e.page = a.page
+WHERE a.body IS NOT NULL AND (a.run_id = $1 AND a.query = ANY ($2)
+  OR a.call_id = ANY (ARRAY(SELECT call_id FROM rankline.task_ends WHERE run_id = $1 AND query = ANY ($2) AND reused)))
+ORDER BY a.query, a.page, (a.call_id = e.call_id) IS TRUE DESC, a.changed, a.call_id`
 
 export function answerFromRow({ call_id, query, page, fetched_at, encoding, body }: AnswerRow): StoredAnswer {
   return { call: call_id, query, page, fetchedAt: fetched_at, encoding, body }
@@ -110,6 +118,7 @@ JOIN rankline.runs r ON r.id = a.run_id
 JOIN rankline.task_ends e ON e.run_id = a.run_id AND e.query = a.query AND e.page = a.page AND e.call_id = a.call_id AND e.cause IS NULL
 WHERE a.query = ANY ($2) AND a.body IS NOT NULL AND a.run_id <> $1
   AND (r.group_id = $3 OR (r.key_hash = $4 AND a.fetched_at >= $5::bigint))
+  AND NOT EXISTS (SELECT 1 FROM rankline.task_ends own WHERE own.run_id = $1 AND own.query = a.query AND own.page = a.page)
 ORDER BY a.query, a.page, a.fetched_at DESC`
 
 async function reusableAnswers(
@@ -165,6 +174,9 @@ function jobFromRow({ id, query, page, job_id, sent_at, finished_at }: JobRow): 
   return { call: id, query, page, jobId: job_id, sentAt: sent_at, acceptedAt: finished_at }
 }
 
+/** Of a run that ended, nobody takes what a worker has left. */
+const isOver = '(r.finish_reason IS NOT NULL OR r.closed_at IS NOT NULL)'
+
 async function endLease(
   statements: Statements,
   worker: string,
@@ -173,9 +185,11 @@ async function endLease(
 ): Promise<boolean> {
   const stop = 'stop' in end ? JSON.stringify(end.stop) : null
   const rows = await statements.query<object>(
-    `UPDATE rankline.chunks SET state = $4, worker = NULL, leased_until = NULL, stop = $5,
-      granted = CASE WHEN $4 = 'released' THEN granted ELSE spent + in_doubt END
-    WHERE id = $1 AND fence = $2 AND worker = $3 AND state = 'leased' RETURNING id`,
+    `UPDATE rankline.chunks c SET worker = NULL, leased_until = NULL, stop = $5,
+      state = CASE WHEN $4 = 'released' AND ${isOver} THEN 'cancelled' ELSE $4 END,
+      granted = CASE WHEN $4 = 'released' THEN c.granted ELSE c.spent + c.in_doubt END
+    FROM rankline.runs r
+    WHERE r.id = c.run_id AND c.id = $1 AND c.fence = $2 AND c.worker = $3 AND c.state = 'leased' RETURNING c.id`,
     [chunk, fence, worker, end.state, stop],
   )
   if (rows.length > 0) await loseOpenCalls(statements, [chunk])
@@ -188,9 +202,11 @@ async function takeBack(
 ): Promise<{ readonly released: number; readonly dead: number }> {
   const rows = await statements.query<{ id: number; state: string }>(
     `WITH lost AS (
-      SELECT id FROM rankline.chunks WHERE state = 'leased' AND leased_until < clock_timestamp() ORDER BY id FOR UPDATE SKIP LOCKED
+      SELECT c.id, ${isOver} AS is_over FROM rankline.chunks c JOIN rankline.runs r ON r.id = c.run_id
+      WHERE c.state = 'leased' AND c.leased_until < clock_timestamp() ORDER BY c.id FOR UPDATE OF c SKIP LOCKED
     )
-    UPDATE rankline.chunks c SET state = CASE WHEN takeovers + 1 > $1 THEN 'dead' ELSE 'released' END,
+    UPDATE rankline.chunks c
+    SET state = CASE WHEN lost.is_over THEN 'cancelled' WHEN takeovers + 1 > $1 THEN 'dead' ELSE 'released' END,
       takeovers = takeovers + 1, worker = NULL, leased_until = NULL
     FROM lost WHERE c.id = lost.id RETURNING c.id, c.state`,
     [mostTakeovers],
@@ -199,8 +215,8 @@ async function takeBack(
     statements,
     rows.map(({ id }) => String(id)),
   )
-  const dead = rows.filter(({ state }) => state === 'dead').length
-  return { released: rows.length - dead, dead }
+  const inState = (wanted: string): number => rows.filter(({ state }) => state === wanted).length
+  return { released: inState('released'), dead: inState('dead') }
 }
 
 /**
