@@ -25,8 +25,6 @@ interface Member {
 
 /** A history of several machines in which much goes wrong, and what is wrong with its end: one sentence for each. */
 export async function playHistory(seed: number, server: TestPostgres): Promise<readonly string[]> {
-  const t0 = performance.now()
-  const log = (x: string) => {}
   const salt = hashText(`history ${seed}`)
   let draws = 0
   const random = (): number => unit(mix(salt, draws++))
