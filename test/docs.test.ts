@@ -5,12 +5,12 @@ import { parseAllDocuments } from 'yaml'
 import { operations } from '../src/catalog/index.ts'
 import { commands } from '../src/cli/commands/index.ts'
 import { reportCommand } from '../src/cli/commands/report/report-command.ts'
-import { exportKinds } from '../src/export/kinds.ts'
+import { type ExportColumn, exportKinds, tableKey } from '../src/export/kinds.ts'
 import { jobFileJsonSchema } from '../src/jobfile/schema.ts'
 import { workspaceJsonSchema } from '../src/jobfile/workspace.ts'
 import { exitCodes } from '../src/model/run.ts'
-import type { Column } from '../src/output/formats/format.ts'
 import { reportFormats } from '../src/report/formats/index.ts'
+import { columnTypes } from '../src/store/postgres/export/cells.ts'
 
 const read = (path: string): string =>
   readFileSync(fileURLToPath(new URL(`../${path}`, import.meta.url)), 'utf8')
@@ -70,8 +70,9 @@ function tableAfter(head: string): readonly string[] {
 
 describe('docs/exports', () => {
   test('names every column of every kind with its type', () => {
-    const types = { text: 'STRING', integer: 'INT32', long: 'INT64', instant: 'TIMESTAMP' }
-    const row = (kind: string, { name, type }: Column) => `| ${kind} | \`${name}\` | ${types[type]} |`
+    const types = { text: 'STRING', integer: 'INT32', long: 'INT64', instant: 'TIMESTAMP', json: 'STRING' }
+    const row = (kind: string, { name, type, meaning }: ExportColumn) =>
+      `| ${kind} | \`${name}\` | ${types[type]} | ${columnTypes[type]} | ${meaning} |`
     const shared = exportKinds.organic.columns.filter((column) =>
       exportKinds.related.columns.includes(column),
     )
@@ -84,6 +85,8 @@ describe('docs/exports', () => {
       ...shared.map((column) => row('all', column)),
       ...own,
     ])
+    for (const { name, type, meaning } of tableKey('organic').columns)
+      expect(read('docs/exports.md')).toContain(`| \`${name}\` | ${columnTypes[type]} | ${meaning} |`)
   })
 })
 

@@ -1,15 +1,21 @@
 import { crc32 } from 'node:zlib'
 import { UsageError } from '../model/errors.ts'
-import type { Cells, Column } from '../output/formats/format.ts'
+import type { Cells } from '../output/formats/format.ts'
 import { sanitize } from '../output/terminal.ts'
-import type { RowFilter, Snapshot } from '../store/reports.ts'
-import { type ExportKind, exportKinds } from './kinds.ts'
+import type { ExportFilter, Snapshot } from '../store/reports.ts'
+import { type ExportColumn, type ExportKind, exportKinds } from './kinds.ts'
 
 /** The numbers of exported records in a database. */
 export interface Numbers {
   readonly newest: number
   /** A text that names the record of a number in this database only; null if the record no longer exists. */
   readonly markOf: (number: number) => string | null
+}
+
+/** The numbers of what a kind exports. */
+export function numbersOf(snapshot: Snapshot, kind: ExportKind): Numbers {
+  const { view } = exportKinds[kind]
+  return { newest: snapshot.newest(view), markOf: (number) => snapshot.markOf(view, number) }
 }
 
 /** The position of an export as an opaque text, for the next export. */
@@ -44,20 +50,30 @@ function digest(mark: string | null): string | null {
   return mark === null ? null : crc32(mark).toString(16).padStart(8, '0')
 }
 
-/** The rows of an export, with the labels of their queries as columns. */
+/**
+ * The rows of an export, with the labels of their queries as columns.
+ *
+ * @param first columns of the view that the kind does not have; they come before the others
+ */
 export function labelled(
   snapshot: Snapshot,
   kind: ExportKind,
-  filter: RowFilter & { readonly after: number },
-): { readonly rows: Iterable<Cells>; readonly columns: readonly Column[] } {
-  const { view, columns, labels } = exportKinds[kind]
+  filter: ExportFilter,
+  first: readonly ExportColumn[] = [],
+): { readonly rows: Iterable<Cells>; readonly columns: readonly ExportColumn[] } {
+  const { view, labels } = exportKinds[kind]
+  const columns = [...first, ...exportKinds[kind].columns]
   const names = columns.map(({ name }) => name)
   const labelNames = labels ? snapshot.labelNames(filter) : []
   if (labelNames.length === 0) return { rows: snapshot.rows(view, names, filter), columns }
   return {
     rows: withLabels(snapshot.rows(view, [...names, 'labels'], filter), labelNames),
-    columns: [...columns, ...labelNames.map((name) => ({ name: `label_${name}`, type: 'text' }) as const)],
+    columns: [...columns, ...labelNames.map(labelColumn)],
   }
+}
+
+function labelColumn(name: string): ExportColumn {
+  return { name: `label_${name}`, type: 'text', meaning: `Label ${name} of the query` }
 }
 
 /** Replaces the last cell, which has all labels of a query as JSON, by one cell for each name. */

@@ -46,6 +46,8 @@ export interface Snapshot extends Disposable {
    * place. Of results, those of a whole task are always taken.
    */
   rows(view: ExportView, columns: readonly string[], filter: ExportFilter): Iterable<readonly Cell[]>
+  /** Tasks whose results `rows` takes, also those that have none in a view. What was pruned is left out: it did not change. */
+  taskIds(filter: ExportFilter): Iterable<number>
 }
 
 export type ExportView = Exclude<RowView, 'answers' | 'rankings'>

@@ -2,9 +2,9 @@ import type { Cell, Row } from '../../model/result.ts'
 
 /**
  * The type of the cells of a column, in every format. `integer` has 32 bits; `long` has 64, for numbers of the service. An
- * `instant` is ISO 8601 text in UTC if a format has no type for it.
+ * `instant` is ISO 8601 text in UTC, and `json` is its text, if a format has no type for it.
  */
-export type ColumnType = 'text' | 'integer' | 'long' | 'instant'
+export type ColumnType = 'text' | 'integer' | 'long' | 'instant' | 'json'
 
 export interface Column {
   readonly name: string

@@ -14,12 +14,14 @@ interface ParquetType {
   readonly statistics: boolean
 }
 
+const text: ParquetType = {
+  physical: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
+  value: String,
+  statistics: false,
+}
+
 const types: Readonly<Record<ColumnType, ParquetType>> = {
-  text: {
-    physical: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
-    value: String,
-    statistics: false,
-  },
+  text,
   integer: { physical: { type: 'INT32' }, value: int32, statistics: true },
   long: { physical: { type: 'INT64' }, value: BigInt, statistics: true },
   instant: {
@@ -31,6 +33,7 @@ const types: Readonly<Record<ColumnType, ParquetType>> = {
     value: (cell) => BigInt(Date.parse(String(cell))),
     statistics: true,
   },
+  json: text,
 }
 
 /** Throws for numbers that do not fit, which would lose bits without an error. */

@@ -6,6 +6,7 @@ const cellKinds = {
   integer: { kind: 'number', width: 10 },
   long: { kind: 'number', width: 10 },
   instant: { kind: 'datetime', width: 20 },
+  json: { kind: 'text', width: 30 },
 } as const satisfies Record<ColumnType, unknown>
 
 /** Rows as a workbook of one sheet. */

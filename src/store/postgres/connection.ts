@@ -87,7 +87,7 @@ async function loadDriver(): Promise<typeof pg> {
     return (await import('pg')).default
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error
-    throw new UsageError('Collecting on many machines needs one more package. Add it: npm install pg', {
+    throw new UsageError('Postgres needs one more package. Add it: npm install pg', {
       cause: error,
     })
   }
@@ -107,6 +107,11 @@ function explained(error: unknown, place: string): unknown {
   const { code = '', message } = error as { readonly code?: string; readonly message: string }
   if (isOfConnection(code, message))
     return new JournalUnreachable(`${place} cannot be reached: ${message}`, { cause: error })
+  // The driver says so itself, without a code.
+  if (/client password must be/.test(message))
+    return new RanklineError(`${place} wants a password. Put it into PGPASSWORD or into ~/.pgpass`, 2, {
+      cause: error,
+    })
   if (code.startsWith('28'))
     return new RanklineError(`${place} refuses the user or the password: ${message}`, 2, { cause: error })
   return error

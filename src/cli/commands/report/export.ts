@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { databasePath } from '../../../app/config.ts'
-import { cursorText, labelled, readCursor } from '../../../export/export.ts'
+import { cursorText, labelled, numbersOf, readCursor } from '../../../export/export.ts'
 import { type ExportKind, exportKinds } from '../../../export/kinds.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type Flags, textFlag } from '../../../model/flag.ts'
@@ -13,6 +13,7 @@ import { type RowFormatName, rowFormats } from '../../../output/formats/index.ts
 import { isScreen, note, type Terminal } from '../../../output/terminal.ts'
 import type { RowFilter } from '../../../store/reports.ts'
 import { openReader } from '../../../store/sqlite/open.ts'
+import type { Store } from '../../../store/store.ts'
 import { chosenFormat, dayOrInstant, operationName, refuseUnknownJob } from '../../arguments.ts'
 import { type Command, outputFlags, type TypedFlags } from '../../flags.ts'
 import { refuseOntoJobFiles, writeOutput } from '../../output.ts'
@@ -30,6 +31,9 @@ const flags = {
     'Only what was stored or changed after this cursor; every export prints the next one at its end',
   ),
   'cursor-file': textFlag('File that holds the cursor: read where it exists, replaced when --out is written'),
+  to: textFlag(
+    'Bring a table in Postgres up to date, postgres://user@host/database/schema; schema: rankline_export if none is named',
+  ),
 } satisfies Flags
 
 export type ExportFlags = TypedFlags<typeof flags> & { readonly kind: string }
@@ -39,12 +43,35 @@ export const exportCommand = {
   examples: [
     ['export organic --job acme --out acme.csv', 'all results of a job'],
     ['export organic --out new.parquet --cursor-file organic.cursor', 'what is new since the last time'],
+    ['export organic --to postgres://bi@db.example/warehouse', 'the same as a table, for BI'],
   ],
   run: exportRows,
 } satisfies Command
 
 /** `rankline export`: results in bulk, streamed; all of them, or what came after a cursor. */
 export async function exportRows(flags: ExportFlags, terminal: Terminal): Promise<number> {
+  return flags.to === undefined
+    ? await exportToFile(flags, terminal)
+    : await exportToTable({ ...flags, to: flags.to }, terminal)
+}
+
+async function exportToTable(
+  flags: ExportFlags & { readonly to: string },
+  terminal: Terminal,
+): Promise<number> {
+  const kind = chosenKind(flags.kind)
+  refuseUnfitForTable(flags)
+  const filter = rowFilter(flags)
+  const { to, since = null } = flags
+  await using store = await openReader(databasePath(flags))
+  await refuseUnknown(store, filter)
+  // Loaded only here: files need no Postgres.
+  const { exportToPostgres } = await import('./export-to-postgres.ts')
+  await exportToPostgres({ store, kind, filter, since, to }, terminal)
+  return 0
+}
+
+async function exportToFile(flags: ExportFlags, terminal: Terminal): Promise<number> {
   const kind = chosenKind(flags.kind)
   const name = chosenFormat(flags, Object.keys(rowFormats) as RowFormatName[])
   refuseUnfit(flags, name, terminal)
@@ -52,15 +79,9 @@ export async function exportRows(flags: ExportFlags, terminal: Terminal): Promis
   const since = cursorOf(flags)
   await using store = await openReader(databasePath(flags))
   await refuseOntoJobFiles(store, flags)
-  if (flags.job !== undefined) await refuseUnknownJob(store, flags.job)
-  if (filter.run !== undefined && (await store.run(filter.run)) === null)
-    throw new UsageError(`There is no run ${filter.run}. List them with: rankline runs`)
+  await refuseUnknown(store, filter)
   using snapshot = store.snapshot()
-  const { view } = exportKinds[kind]
-  const numbers = {
-    newest: snapshot.newest(view),
-    markOf: (number: number) => snapshot.markOf(view, number),
-  }
+  const numbers = numbersOf(snapshot, kind)
   const after = since === null ? 0 : readCursor(since, kind, numbers)
   const { rows, columns } = labelled(snapshot, kind, { ...filter, after })
   const progress = exportProgress(terminal, systemClock, flags.out)
@@ -72,6 +93,23 @@ export async function exportRows(flags: ExportFlags, terminal: Terminal): Promis
   await keepCursor(flags, cursor)
   note(terminal, `Next cursor: ${cursor}`)
   return 0
+}
+
+/** Throws one sentence where the database has no such job or run. */
+async function refuseUnknown(store: Store, { job, run }: RowFilter): Promise<void> {
+  if (job !== undefined) await refuseUnknownJob(store, job)
+  if (run !== undefined && (await store.run(run)) === null)
+    throw new UsageError(`There is no run ${run}. List them with: rankline runs`)
+}
+
+function refuseUnfitForTable(flags: ExportFlags): void {
+  const ofFiles = (['out', 'format', 'json', 'raw', 'cursor-file'] as const).find(
+    (name) => flags[name] !== undefined && flags[name] !== false,
+  )
+  if (ofFiles === 'cursor-file')
+    throw new UsageError('--to keeps the cursor beside the table. Leave out --cursor-file')
+  if (ofFiles !== undefined)
+    throw new UsageError(`--to writes a table, and --${ofFiles} is for files. Leave one of them out`)
 }
 
 function refuseUnfit(flags: ExportFlags, name: RowFormatName, terminal: Terminal): void {

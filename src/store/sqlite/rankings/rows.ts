@@ -129,6 +129,7 @@ export function openSnapshot(db: Database): Snapshot {
     labelNames: ({ job = null, run = null }) => labelNames.all(db, { job, run }).map(({ name }) => name),
     rows: (view, columns, filter) =>
       view === 'calls' ? callRows(db, columns, filter) : resultRows(db, view, columns, filter),
+    taskIds: (filter) => tasksOf(db, filter),
     [Symbol.dispose]: () => {
       // A damaged file may have ended the transaction.
       if (db.inTransaction) db.exec('COMMIT')
@@ -172,7 +173,7 @@ function* resultRows(db: Database, view: ExportView, columns: readonly string[],
   }
 }
 
-/** Tasks with results, run by run, in the order of the plan. */
+/** Tasks whose results are stored, run by run, in the order of the plan. */
 function tasksOf(db: Database, { job, run, query, operation, from, until, after }: ExportFilter) {
   const { conditions, values } = given([
     ['d.id > ?', after],
@@ -187,7 +188,7 @@ function tasksOf(db: Database, { job, run, query, operation, from, until, after 
   const join = after > 0 ? 'CROSS JOIN' : 'JOIN'
   const tables = `deliveries d ${join} tasks_ t ON t.id = d.task_id JOIN runs_ r ON r.id = t.run_id
     JOIN queries q ON q.id = t.query_id JOIN answers_ a ON a.id = t.answer_id`
-  const text = select(['t.id'], tables, conditions, 't.run_id, t.id')
+  const text = select(['t.id'], tables, [...conditions, 'a.pruned_at IS NULL'], 't.run_id, t.id')
   return db
     .prepare<unknown[], number>(text)
     .pluck()
