@@ -1,0 +1,205 @@
+import { parse } from 'csv-parse/sync'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { exportToPostgres } from '../../src/cli/commands/report/export-to-postgres.ts'
+import { labelled } from '../../src/export/export.ts'
+import { type ExportKind, tableKey } from '../../src/export/kinds.ts'
+import { writeCsv } from '../../src/output/formats/csv.ts'
+import { openPostgres, type Postgres } from '../../src/store/postgres/connection.ts'
+import type { RowFilter } from '../../src/store/reports.ts'
+import type { Store } from '../../src/store/store.ts'
+import { aResult } from '../catalog/results.ts'
+import { aLookup, settlement, understood, work } from '../store/answers.ts'
+import { aStore, noon, plan, type TempStore } from '../store/build.ts'
+import { type TestPostgres, testPostgres } from '../support/postgres.ts'
+
+let server: TestPostgres
+let url: string
+let postgres: Postgres
+beforeAll(async () => {
+  server = await testPostgres()
+  url = await server.database()
+  postgres = await openPostgres(url)
+}, 60_000)
+afterAll(async () => {
+  await postgres[Symbol.asyncDispose]()
+  await server[Symbol.asyncDispose]()
+})
+
+let schemas = 0
+const newSchema = (): string => `export_${++schemas}`
+const silent = { write: async () => {}, log: () => {}, status: null, columns: 80, color: false }
+
+interface Asked {
+  readonly store: Pick<Store, 'snapshot'>
+  readonly schema: string
+  readonly kind: ExportKind
+  readonly filter?: RowFilter
+  readonly since?: string
+}
+
+const exported = ({ store, schema, kind, filter = {}, since }: Asked) =>
+  exportToPostgres({ store, kind, filter, since: since ?? null, to: `${url}/${schema}` }, silent)
+
+type Cells = Readonly<Record<string, unknown>>
+
+/** What the table has, with its cells as those of CSV. */
+async function tableRows(schema: string, kind: ExportKind): Promise<readonly Cells[]> {
+  const order = ['run_id', ...tableKey(kind).key].join(', ')
+  const rows = await postgres.query<Cells>(
+    `SELECT * FROM ${schema}."${kind}" ORDER BY ${kind === 'calls' ? 'call_id' : order}`,
+  )
+  const plain = (value: unknown) =>
+    value === null
+      ? ''
+      : value instanceof Date
+        ? value.toISOString()
+        : typeof value === 'object'
+          ? value
+          : `${value}`
+  return rows.map((row) =>
+    Object.fromEntries(
+      Object.entries(row)
+        .filter(([name]) => !['task_id', 'place'].includes(name) || kind === 'calls')
+        .map(([name, value]) => [name, plain(value)]),
+    ),
+  )
+}
+
+/** Text as Postgres can have it. */
+function storable(text: string): string {
+  return Buffer.from(text.replaceAll('\0', '\ufffd')).toString()
+}
+
+/** What the export of everything has in CSV. */
+async function csvRows({ store }: TempStore, kind: ExportKind): Promise<readonly Cells[]> {
+  using snapshot = store.snapshot()
+  const { rows, columns } = labelled(snapshot, kind, { after: 0 })
+  const pieces: string[] = []
+  for await (const piece of writeCsv(rows, { columns, raw: true })) pieces.push(piece)
+  const typeOf = new Map<string, string>(columns.map(({ name, type }) => [name, type]))
+  const parsed: Record<string, string>[] = parse(pieces.join(''), { columns: true })
+  const stored = (name: string, cell: string): unknown =>
+    typeOf.get(name) === 'json' && cell !== ''
+      ? JSON.parse(cell, (_, value: unknown) => (typeof value === 'string' ? storable(value) : value))
+      : storable(cell)
+  return parsed.map((row) =>
+    Object.fromEntries(Object.entries(row).map(([name, cell]) => [name, stored(name, cell)])),
+  )
+}
+
+/** Columns of labels that no query carries any more stay, and are empty. */
+const withoutEmptyLabels = (rows: readonly Cells[]) =>
+  rows.map((row) =>
+    Object.fromEntries(
+      Object.entries(row).filter(([name, cell]) => !name.startsWith('label_') || cell !== ''),
+    ),
+  )
+
+const oddText = fc.oneof(
+  fc.constantFrom(
+    '\0',
+    'a\0b',
+    "it's",
+    '"',
+    '\\',
+    '\\u0000',
+    'a,b\nc',
+    '{NULL}',
+    'NULL',
+    '🙂',
+    '\ud83d',
+    '=1',
+  ),
+  fc.string({ unit: 'binary', maxLength: 6 }),
+)
+const labels = fc.dictionary(fc.constantFrom('team', 'Team', 'a"b', "it's \\"), oddText, { maxKeys: 3 })
+const page = fc.array(fc.record({ title: oddText, matched: fc.array(oddText, { maxLength: 2 }) }), {
+  maxLength: 4,
+})
+
+const action = fc.oneof(
+  fc.record({
+    does: fc.constant('collect' as const),
+    job: fc.constantFrom('a', 'b'),
+    text: oddText,
+    labels,
+    pages: fc.array(page, { minLength: 1, maxLength: 3 }),
+  }),
+  fc.record({ does: fc.constant('derive' as const), answer: fc.nat(), keep: fc.nat(3) }),
+  fc.record({ does: fc.constant('label' as const), labels }),
+  fc.record({ does: fc.constant('call' as const) }),
+  fc.record({
+    does: fc.constant('export' as const),
+    kind: fc.constantFrom<ExportKind>('organic', 'calls'),
+    filter: fc.constantFrom<RowFilter>({}, { job: 'a' }),
+    diesAfter: fc.option(fc.nat(3)),
+  }),
+)
+
+/** A store whose rows end in an error, as an export that is killed. */
+function dying(store: Store, rowsBefore: number): Pick<Store, 'snapshot'> {
+  return {
+    snapshot: () => {
+      const snapshot = store.snapshot()
+      return {
+        ...snapshot,
+        *rows(...args: Parameters<typeof snapshot.rows>) {
+          let left = rowsBefore
+          for (const row of snapshot.rows(...args)) {
+            if (left-- === 0) break
+            yield row
+          }
+          throw new Error('killed')
+        },
+      }
+    },
+  }
+}
+
+test('After any sequence of exports a table has what an export of everything has in CSV', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(action, { minLength: 3, maxLength: 12 }), async (actions) => {
+      const temp = await aStore()
+      const { store } = temp
+      const schema = newSchema()
+      const open: number[] = []
+      let now = noon
+      for (const one of actions) {
+        now += 60_000
+        if (one.does === 'collect') {
+          const queries = [{ text: `q${one.text}`, pages: one.pages.length, labels: one.labels }]
+          const run = await plan(store, { job: { name: one.job }, queries, now })
+          const says = (number: number) =>
+            understood(
+              (one.pages[number - 1] ?? []).map(({ title, matched }) =>
+                aResult('organic', { title, snippetMatched: matched }),
+              ),
+            )
+          await work(store, run, (task) => says(task.page), now)
+        } else if (one.does === 'derive')
+          temp.exec(
+            `DELETE FROM results WHERE answer_id = ${one.answer % 5} AND place >= ${one.keep};
+            UPDATE answers_ SET normaliser = normaliser + 1 WHERE id = ${one.answer % 5}`,
+          )
+        else if (one.does === 'label')
+          temp.exec(
+            `UPDATE run_queries SET labels = '${JSON.stringify(one.labels).replaceAll("'", "''")}' WHERE run_id = 1`,
+          )
+        else if (one.does === 'call') open.push(await store.beginCall(aLookup({ sentAt: now })))
+        else if (one.diesAfter === null) await exported({ ...one, store, schema })
+        else
+          await expect(exported({ ...one, store: dying(store, one.diesAfter), schema })).rejects.toThrow(
+            'killed',
+          )
+      }
+      for (const call of open) await store.settleCall(call, settlement({ finishedAt: now }), null)
+      for (const kind of ['organic', 'calls'] as const) {
+        await exported({ store, schema, kind })
+        const [got, wanted] = await Promise.all([tableRows(schema, kind), csvRows(temp, kind)])
+        expect(withoutEmptyLabels(got)).toEqual(withoutEmptyLabels(wanted))
+      }
+    }),
+    { numRuns: 15 },
+  )
+})
