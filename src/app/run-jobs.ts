@@ -1,7 +1,8 @@
 import { type CollectOptions, type CollectResult, collect } from '../collect/collect.ts'
 import { type BalanceChange, finishRuns, type RunDocument, runDocument } from '../collect/finish.ts'
 import { defaultThrottlingMs, thrownCause } from '../collect/stop.ts'
-import { unexplained } from '../ledger/verify.ts'
+import { unexplained } from '../ledger/others.ts'
+import { settlingMs } from '../model/call.ts'
 import { RanklineError, UsageError } from '../model/errors.ts'
 import { type JobSettings, noFile } from '../model/job.ts'
 import type { Run, StopCause } from '../model/run.ts'
@@ -114,11 +115,13 @@ export async function collectAndFinish(
   limits = collected.limits
   await finish()
   await app.machines?.finished(runs)
+  // What other machines have bought, and is not known here yet, is nobody else's.
+  const isWhole = (await app.machines?.knowsAllCalls(began.wall - settlingMs)) ?? true
   const { earlier, readings, charges } = await store.ledgerSince(keyHash, mark)
   return {
     before: collected.balanceBefore,
     after: collected.balanceAfter,
-    unexplained: unexplained(earlier, readings, charges),
+    unexplained: isWhole ? unexplained(earlier, readings, charges) : null,
     leftOut: collected.leftOut,
     reached: collected.reached,
   }

@@ -1,6 +1,8 @@
 import type { RunDocument } from '../collect/finish.ts'
+import { shareQueue } from '../ledger/others.ts'
 import { coverageOf, type Run } from '../model/run.ts'
 import { count, duration, grouped } from '../model/text.ts'
+import { utcBetween } from '../model/time.ts'
 import { sanitize } from '../output/terminal.ts'
 import type { FailureCause, RunStore } from '../store/runs.ts'
 
@@ -28,7 +30,6 @@ export async function summaryLines(
     const next = [whatToDo(one, causes)].flatMap((line) => line ?? [])
     return [
       `${summaryLine(one)}${again}${onScreen ? '' : next.map((line) => `. ${line}`).join('')}`,
-      ...spentByOthers(one),
       ...leftOut(one),
       ...lookedAgain(one),
       ...malformedLines(one.malformed_items),
@@ -37,7 +38,7 @@ export async function summaryLines(
       ...(onScreen ? next.map((line) => `  ${line}`) : []),
     ]
   })
-  return [...(await Promise.all(blocks)).flat(), ...balanceNotRead(documents)]
+  return [...(await Promise.all(blocks)).flat(), ...otherPrograms(documents), ...balanceNotRead(documents)]
 }
 
 /** The last reading is not waited for, where the service does not answer it soon. */
@@ -49,6 +50,21 @@ function balanceNotRead(documents: readonly RunDocument[]): readonly string[] {
         '  The balance was not read at the end. The next reading settles what was spent: rankline usage, then rankline ledger verify',
       ]
     : []
+}
+
+/** What no lock of this machine keeps out: another one that spends with the same key. Runs of one command share what is known of it. */
+function otherPrograms(documents: readonly RunDocument[]): readonly string[] {
+  const others = documents.find(({ spent_by_others: spent }) => spent !== undefined)?.spent_by_others
+  if (others === undefined) return []
+  const when = utcBetween(Date.parse(others.from), Date.parse(others.until))
+  const throttled = documents.reduce((sum, one) => sum + (one.throttled_calls ?? 0), 0)
+  const refused =
+    throttled === 0
+      ? ''
+      : ` It uses up the rate limit, too: ${count(throttled, 'call')} ${throttled === 1 ? 'was' : 'were'} refused for it.`
+  return [
+    `  Another program uses this key: ${count(others.credits, 'credit')} ${when} ${others.credits === 1 ? 'is' : 'are'} in no call of this database.${refused} ${shareQueue}`,
+  ]
 }
 
 /** One line that says what happened in a run. */
@@ -118,14 +134,6 @@ function causeLines({ run }: RunDocument, causes: readonly FailureCause[]): read
 
 function unusable(causes: readonly FailureCause[]): number {
   return causes.reduce((sum, { answered }) => sum + answered, 0)
-}
-
-/** What one machine cannot lock out: another one that collects with the same key. */
-function spentByOthers({ credits: { unexplained } }: RunDocument): readonly string[] {
-  if (unexplained === null || unexplained <= 0) return []
-  return [
-    `  The service counted ${count(unexplained, 'credit')} that this run did not spend. Another machine or program may be using this key; see: rankline ledger verify`,
-  ]
 }
 
 function leftOut({ left_out: left }: RunDocument): readonly string[] {

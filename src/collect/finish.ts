@@ -1,3 +1,4 @@
+import type { OthersSpending, Unexplained } from '../ledger/others.ts'
 import {
   exitCodes,
   type FinishReason,
@@ -62,6 +63,10 @@ export interface RunDocument {
      */
     readonly unexplained: number | null
   }
+  /** What others spent with the key while it was collected, at least, and between which readings; only where they did. */
+  readonly spent_by_others?: { readonly credits: number; readonly from: string; readonly until: string }
+  /** Calls that the service refused for their rate, which others with the key use up, too; only where there are any. */
+  readonly throttled_calls?: number
   readonly results: RunTotals['results']
   /** Items of answers that were no results and are kept as they were sent; only where there are any. */
   readonly malformed_items?: number
@@ -87,6 +92,8 @@ export function runDocument(
   reached: ReadonlySet<string> = new Set(),
 ): RunDocument {
   const { finishReason, startedAt, finishedAt, durationMs } = run
+  const unexplained =
+    balance === null || balance.before === null || balance.after === null ? null : balance.unexplained
   return {
     run: run.id,
     job: run.job,
@@ -101,9 +108,10 @@ export function runDocument(
       ambiguous: tally.ambiguous,
       balance_before: balance?.before ?? null,
       balance_after: balance?.after ?? null,
-      unexplained:
-        balance === null || balance.before === null || balance.after === null ? null : balance.unexplained,
+      unexplained: unexplained?.credits ?? null,
     },
+    ...(unexplained?.others == null ? {} : { spent_by_others: othersDocument(unexplained.others) }),
+    ...(tally.throttled === 0 ? {} : { throttled_calls: tally.throttled }),
     results: tally.results,
     ...(tally.malformed === 0 ? {} : { malformed_items: tally.malformed }),
     ...(tally.mismatched === 0 ? {} : { mismatched_answers: tally.mismatched }),
@@ -115,10 +123,14 @@ export function runDocument(
   }
 }
 
+function othersDocument({ credits, from, until }: OthersSpending) {
+  return { credits, from: new Date(from).toISOString(), until: new Date(until).toISOString() }
+}
+
 /** The balance around a collection. */
 export interface BalanceChange {
   readonly before: number | null
   readonly after: number | null
   /** What the service counted meanwhile and no call explains; null where that is not known. */
-  readonly unexplained: number | null
+  readonly unexplained: Unexplained | null
 }

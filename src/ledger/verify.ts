@@ -53,7 +53,8 @@ export function verifyLedger(readings: Iterable<UsageCount>, charges: Iterable<C
   return { spans: explained, total: together(explained), unverified }
 }
 
-function explainSpans(readings: Iterable<UsageCount>, charges: Iterable<Charge>) {
+/** The spans between readings, each with the reading that ends it. */
+export function explainSpans(readings: Iterable<UsageCount>, charges: Iterable<Charge>) {
   const next = peekable(charges)
   const spans: { readonly end: UsageCount; readonly span: UsageInterval }[] = []
   let start: UsageCount | null = null
@@ -95,23 +96,6 @@ function explainSpans(readings: Iterable<UsageCount>, charges: Iterable<Charge>)
   return { spans, unverified: { before, after: sums.billed + sums.ambiguous } }
 }
 
-/**
- * Credits that the service counted from the first to the last of the readings, and that no call of ours explains; less
- * than 0 where it counted fewer. Null where no two of them can be compared.
- *
- * @param earlier readings before them, which show what was counted late
- */
-export function unexplained(
-  earlier: readonly UsageCount[],
-  readings: readonly UsageCount[],
-  charges: () => Iterable<Charge>,
-): number | null {
-  const spans = explainSpans([...earlier, ...readings], charges()).spans
-  const later = new Set(readings.slice(1))
-  const total = together(spans.filter(({ end }) => later.has(end)).map(({ span }) => span))
-  return total === null ? null : total.spentByOthers - total.notCounted
-}
-
 /** @param carried ambiguous credits of before, which the service may have counted only now */
 function explain(
   start: UsageCount,
@@ -142,24 +126,53 @@ function usedBetween(start: UsageCount, end: UsageCount): number | null {
   return start.remaining >= end.remaining ? start.remaining - end.remaining : null
 }
 
-/** What a span counts too much makes up for what an earlier one lacked, never a later one: nothing is counted early. */
+/**
+ * The spans of which it is known what the service counted. What one counts too much makes up for what earlier ones lacked, never a
+ * later one: nothing is counted early.
+ */
+export function settled(all: readonly UsageInterval[]): readonly UsageInterval[] {
+  const spans = all.filter(({ used }) => used !== null)
+  const lacking = spans.map(({ notCounted }) => notCounted)
+  let oldest = 0
+  const madeGood = (most: number, before: number): number => {
+    let sum = 0
+    while (oldest < before && sum < most) {
+      const part = Math.min(lacking[oldest] ?? 0, most - sum)
+      lacking[oldest] = (lacking[oldest] ?? 0) - part
+      sum += part
+      if (lacking[oldest] === 0) oldest += 1
+    }
+    return sum
+  }
+  return spans
+    .map((span, index) => {
+      const late = madeGood(span.spentByOthers + span.ambiguousBilled, index)
+      const fromOthers = Math.min(late, span.spentByOthers)
+      return {
+        ...span,
+        spentByOthers: span.spentByOthers - fromOthers,
+        ambiguousBilled: span.ambiguousBilled - (late - fromOthers),
+      }
+    })
+    .map((span, index) => ({ ...span, notCounted: lacking[index] ?? 0 }))
+}
+
 function together(spans: readonly UsageInterval[]): UsageInterval | null {
-  const [first, ...others] = spans.filter(({ used }) => used !== null)
+  const [first, ...others] = settled(spans)
   if (first === undefined) return null
-  return others.reduce((total, span) => {
-    const late = Math.min(total.notCounted, span.spentByOthers + span.ambiguousBilled)
-    const fromOthers = Math.min(late, span.spentByOthers)
-    return {
+  return others.reduce(
+    (total, span) => ({
       from: total.from,
       until: span.until,
       used: (total.used ?? 0) + (span.used ?? 0),
       billed: total.billed + span.billed,
       ambiguous: total.ambiguous + span.ambiguous,
-      ambiguousBilled: total.ambiguousBilled + span.ambiguousBilled - (late - fromOthers),
-      spentByOthers: total.spentByOthers + span.spentByOthers - fromOthers,
-      notCounted: total.notCounted + span.notCounted - late,
-    }
-  }, first)
+      ambiguousBilled: total.ambiguousBilled + span.ambiguousBilled,
+      spentByOthers: total.spentByOthers + span.spentByOthers,
+      notCounted: total.notCounted + span.notCounted,
+    }),
+    first,
+  )
 }
 
 function peekable<T>(items: Iterable<T>) {

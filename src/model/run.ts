@@ -81,6 +81,8 @@ export interface RunTotals {
     readonly free: number
     readonly ambiguous: number
   }
+  /** Calls that the service refused for their rate. */
+  readonly throttled: number
   /** In credits. */
   readonly spent: number
   readonly ambiguous: number

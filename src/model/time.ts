@@ -61,6 +61,14 @@ export function utcMinute(instant: number): string {
   return new Date(instant).toISOString().slice(0, 16).replace('T', ' ')
 }
 
+/** The time between two instants in UTC, to the minute: `between 2026-12-31 06:00 and 06:05 UTC`, or `at 2026-12-31 06:00 UTC`. */
+export function utcBetween(from: number, until: number): string {
+  const [start, end] = [utcMinute(from), utcMinute(until)]
+  if (start === end) return `at ${start} UTC`
+  const isSameDay = start.slice(0, 10) === end.slice(0, 10)
+  return `between ${start} and ${isSameDay ? end.slice('yyyy-mm-dd '.length) : end} UTC`
+}
+
 /** Local days from one (YYYY-MM-DD) to another: each counts one, however long daylight saving made it. */
 export function daysBetween(from: string, to: string): number {
   return (Date.parse(to) - Date.parse(from)) / dayMs

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { unexplained } from '../../src/ledger/verify.ts'
+import { unexplained } from '../../src/ledger/others.ts'
 import type { Charge, UsageCount } from '../../src/model/call.ts'
 import { billed, lost, read, slowRead, verified } from './build.ts'
 

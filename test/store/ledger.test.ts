@@ -59,6 +59,7 @@ describe('the ledger', () => {
     const { calls, spent, ambiguous } = await store.tally(run.id)
     expect({ calls, spent, ambiguous }).toEqual({
       calls: { sent: 4, billed: 1, free: 1, ambiguous: 1 },
+      throttled: 0,
       spent: 1,
       ambiguous: 1,
     })

@@ -79,6 +79,7 @@ describe('a run', () => {
     expect(await store.tally(run.id)).toEqual({
       tasks: { planned: 3, done: 1, failed: 1, pending: 1, reused: 0 },
       calls: { sent: 2, billed: 1, free: 1, ambiguous: 0 },
+      throttled: 0,
       spent: 1,
       ambiguous: 0,
       results: { organic: 3 },

@@ -28,6 +28,8 @@ export interface Machines {
   collect(options: CollectOptions, runs: readonly Run[]): Promise<CollectResult>
   /** Tells all machines how runs ended. */
   finished(runs: readonly Run[]): Promise<void>
+  /** Whether every call of all machines since an instant has ended and is known here; false where that cannot be found out. */
+  knowsAllCalls(since: number): Promise<boolean>
 }
 
 /** This process's turn to collect, which it may have to wait for. */

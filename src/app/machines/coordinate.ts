@@ -6,6 +6,7 @@ import { collectOnMachines, finishOnMachines } from '../../machines/coordinator.
 import { databaseClock } from '../../machines/database-clock.ts'
 import { slotLimiter } from '../../machines/slot-limiter.ts'
 import { syncJournal } from '../../machines/sync.ts'
+import { knowsAllCalls } from '../../machines/whole-ledger.ts'
 import { busyExitCode, RanklineError } from '../../model/errors.ts'
 import { exitCodes, type Run } from '../../model/run.ts'
 import { duration } from '../../model/text.ts'
@@ -60,10 +61,11 @@ export async function openWithMachines(opened: Opened): Promise<App> {
   const { baseUrl } = service
   const serviceWith = (patience: Patience) =>
     apiClient({ baseUrl, http, rateLimiter: limiter, store, clock, keyHash: hash, patience })
+  const onPlanned = (run: Run) => backfillAndNotify(store, run.settings, run.id, () => {})
+  const read = (from: SharedJournal) =>
+    syncJournal({ journal: from, store, clock, name: readerName(database), onPlanned })
   const sync = async (signal = life.signal): Promise<void> => {
-    const onPlanned = (run: Run) => backfillAndNotify(store, run.settings, run.id, () => {})
-    const read = () => syncJournal({ journal, store, clock, name: readerName(database), onPlanned })
-    await patiently(read, { ...said, signal, mostMs: longestWaitMs })
+    await patiently(() => read(journal), { ...said, signal, mostMs: longestWaitMs })
   }
   // Reading writes into the database.
   await turn.acquire()
@@ -87,6 +89,15 @@ export async function openWithMachines(opened: Opened): Promise<App> {
         const patient = patientJournal(reached, { ...said, signal: life.signal, mostMs: farewellMs })
         const shared = { store, journal: patient, coordinator: coordinator.id }
         return explained(finishOnMachines(shared, runs), leaseMs)
+      },
+      knowsAllCalls: async (since) => {
+        try {
+          await read(reached)
+          return await knowsAllCalls({ store, journal: reached }, hash, since)
+        } catch (error) {
+          if (error instanceof JournalUnreachable) return false
+          throw error
+        }
       },
     },
     [Symbol.asyncDispose]: async () => {

@@ -1,4 +1,4 @@
-import { unexplained } from '../../ledger/verify.ts'
+import { unexplained } from '../../ledger/others.ts'
 import { dayMs } from '../../model/time.ts'
 import type { Store } from '../../store/store.ts'
 import type { MoneyFacts } from '../../workspace/status/facts.ts'
@@ -23,5 +23,5 @@ export async function unexplainedSince(
   instant: number,
 ): Promise<number | null> {
   const { earlier, readings, charges } = await store.ledgerSince(keyHash, await store.markAt(instant))
-  return unexplained(earlier, readings, charges)
+  return unexplained(earlier, readings, charges)?.credits ?? null
 }

@@ -159,6 +159,7 @@ const callsOf = prepared(($: Values<{ run: number; lost: 0 | 1 }>) => {
       billed: sumOf(eq(calls.billed, 1)),
       free: sumOf(eq(calls.billed, 0)),
       unknown: sumOf(unknown),
+      throttled: sumOf(eq(calls.outcome, 'throttled')),
       spent: sumOf(sql`CASE WHEN ${calls.billed} = 1 THEN ${calls.credits} ELSE 0 END`),
       lost: sumOf(sql`CASE WHEN ${unknown} THEN ${calls.credits} ELSE 0 END`),
     })
@@ -200,13 +201,15 @@ const mismatchedOf = prepared(($: Values<{ run: number }>) =>
 
 /** The totals of a run so far. */
 function tally(db: Database, run: number, open: OpenCalls = 'in-the-air'): RunTotals {
-  const { sent, billed, free, unknown, spent, lost } = callsOf.one(db, { run, lost: open === 'lost' ? 1 : 0 })
+  const lost = open === 'lost' ? 1 : 0
+  const { sent, billed, free, unknown, throttled, ...credits } = callsOf.one(db, { run, lost })
   const name = new Map(Object.entries(kindCodes).map(([kind, code]) => [code as number, kind]))
   return {
     tasks: taskCounts(db, run),
     calls: { sent, billed, free, ambiguous: unknown },
-    spent,
-    ambiguous: lost,
+    throttled,
+    spent: credits.spent,
+    ambiguous: credits.lost,
     results: Object.fromEntries(
       resultsOf.all(db, { run }).map(({ kind, n }) => [name.get(kind) ?? String(kind), n]),
     ),

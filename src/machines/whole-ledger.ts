@@ -1,0 +1,19 @@
+import type { SharedJournal } from '../store/shared/journal.ts'
+import type { Store } from '../store/store.ts'
+
+/**
+ * Whether every call of all machines since an instant, as far as it may be billed, is over and known in the local database too. Without
+ * that, what others have bought for the same runs would look like another program's.
+ */
+export async function knowsAllCalls(
+  { store, journal }: { readonly store: Store; readonly journal: SharedJournal },
+  keyHash: string,
+  since: number,
+): Promise<boolean> {
+  let all = Number.POSITIVE_INFINITY
+  await journal.spending.release(keyHash, [], 0, async (_, standings) => {
+    all = await standings.chargedCalls(since)
+    return []
+  })
+  return (await store.chargedCalls(keyHash, since)) >= all
+}
