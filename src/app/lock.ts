@@ -13,7 +13,7 @@ export interface LockFlags extends ServiceFlags {
 /** Called with a line for the user, which may be missed. */
 type Notify = (line: string) => void
 
-/** The right to collect: one process at a time has it for a database, and one for a key. */
+/** The right to collect: one process of this machine at a time has it for a database, and one for a key. What other machines do, it does not see. */
 export interface CollectorLock extends Disposable {
   /** How long it waits for others. */
   readonly waitMs: number
@@ -52,11 +52,13 @@ export function waitForLocks(
       }
       if (performance.now() >= until)
         throw new RanklineError(
-          `Another process is collecting for this database or key (${ownerOf(path)}). Nothing was sent; let it finish, or set a longer --wait`,
+          `Another process on this machine is collecting for this database or key (${ownerOf(path)}). Nothing was sent; let it finish, or set a longer --wait`,
           busyExitCode,
         )
       if (!notified)
-        notify(`Waiting at most ${duration(waitMs / 1000)} for another process to finish (${ownerOf(path)}).`)
+        notify(
+          `Waiting at most ${duration(waitMs / 1000)} for another process on this machine to finish (${ownerOf(path)}). Other machines are not waited for.`,
+        )
       await sleep(lookEveryMs)
     }
   }

@@ -29,7 +29,7 @@ export const exitCodeHelp = `Exit codes:
   0 done · 1 a bug in rankline · 2 nothing ran: flags, settings or a job file are wrong
   3 done, but some tasks failed · 4 stopped for money: balance, budget or quota
   5 the key was refused · 6 the service, or room on the disk, is unavailable
-  7 another process is collecting · 130, 143 interrupted
+  7 another process on this machine is collecting · 130, 143 interrupted
   After 4 to 7, 130 and 143, run the same command again to continue.`
 
 // Flags that several commands share, worded once.
@@ -65,7 +65,7 @@ export const confirmFlags = {
 
 export const waitFlags = {
   wait: textFlag(
-    'How long to wait while another process is collecting, for instance 90s; 0 does not wait [1h]',
+    'How long to wait while another process on this machine is collecting, for instance 90s; 0 does not wait [1h]',
   ),
 } satisfies Flags
 

@@ -1,17 +1,23 @@
 import type { SharedJournal } from '../store/shared/journal.ts'
 import type { Store } from '../store/store.ts'
 
+interface Known {
+  readonly store: Store
+  readonly journal: SharedJournal
+  readonly coordinator: string
+}
+
 /**
  * Whether every call of all machines since an instant, as far as it may be billed, is over and known in the local database too. Without
  * that, what others have bought for the same runs would look like another program's.
  */
 export async function knowsAllCalls(
-  { store, journal }: { readonly store: Store; readonly journal: SharedJournal },
+  { store, journal, coordinator }: Known,
   keyHash: string,
   since: number,
 ): Promise<boolean> {
   let all = Number.POSITIVE_INFINITY
-  await journal.spending.release(keyHash, [], 0, async (_, standings) => {
+  await journal.spending.release(coordinator, keyHash, [], 0, async (_, standings) => {
     all = await standings.chargedCalls(since)
     return []
   })

@@ -180,7 +180,7 @@ test('while another process collects, what is due waits, and one line says so', 
   expect(new Set(looks.slice(1).map((look) => look.slice(0, 16)))).toEqual(
     new Set(['2026-01-01T06:00', '2026-01-01T06:01', '2026-01-01T06:02']),
   )
-  expect(lines).toEqual(['Another process is collecting; what is due waits for it.'])
+  expect(lines).toEqual(['Another process on this machine is collecting; what is due waits for it.'])
 })
 
 test('an error of one time is logged, and the job is looked at again at its next time', async () => {

@@ -143,10 +143,10 @@ test('another process that collects is named; a lock file that this user cannot 
   {
     using _ = tryCollectorLock(lock)
     expect((await examined(place)).text('locks')).toMatch(
-      /^process \d+, since .+ is collecting with this database$/,
+      /^process \d+, since .+ on this machine is collecting with this database$/,
     )
   }
-  expect((await examined(place)).text('locks')).toBe('free')
+  expect((await examined(place)).text('locks')).toBe('free; locks cover this machine only')
   if (process.getuid?.() === 0) return
   await chmod(lock, 0o444)
   expect((await examined(place)).odd.map(({ check }) => check)).toEqual(['locks'])
@@ -161,5 +161,7 @@ test('another host that spends with the same key is noticed', async () => {
   }
   const { code, odd } = await examined(here)
   expect([code, odd.map(({ check }) => check)]).toEqual([3, ['shared key']])
-  expect(odd[0]?.text).toContain('were spent by others with this key')
+  expect(odd[0]?.text).toMatch(
+    /^1 credit of the last week is in no call of this database \(spent .+ UTC\)\. Hosts/,
+  )
 })

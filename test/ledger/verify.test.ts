@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { unexplained } from '../../src/ledger/others.ts'
 import type { Charge, UsageCount } from '../../src/model/call.ts'
 import { billed, lost, read, slowRead, verified } from './build.ts'
 
@@ -174,32 +173,5 @@ describe('what was used', () => {
         { from: 20, until: 30, used: null },
       ],
     },
-  })
-})
-
-describe('what is not explained of the last readings', () => {
-  test.each<[string, number | null, readonly UsageCount[], readonly UsageCount[], readonly Charge[]]>([
-    ['nothing, where all was billed', 0, [], [read(10, 5), read(20, 7)], [billed(11, 12), billed(13, 14)]],
-    ['what others spent', 3, [], [read(10, 5), read(20, 9)], [billed(11, 12)]],
-    ['what was not counted, below 0', -1, [], [read(10, 5), read(20, 6)], [billed(11, 12, 2)]],
-    ['not what others spent before', 0, [read(0, 1)], [read(10, 5), read(20, 6)], [billed(11, 12)]],
-    [
-      'not what was lost before and is counted now',
-      0,
-      [read(0, 4)],
-      [read(10, 4), read(20, 6)],
-      [lost(1, 9), billed(11, 12)],
-    ],
-    [
-      'what was lost before and had been counted by then',
-      1,
-      [read(0, 4)],
-      [read(10, 5), read(20, 7)],
-      [lost(1, 9), billed(11, 12)],
-    ],
-    ['not known after one reading', null, [read(0, 4)], [read(10, 5)], [billed(1, 2)]],
-    ['not known while a job is open', null, [read(0, 4)], [read(10, 4), read(20, 5)], [lost(1, 3_600)]],
-  ])('is %s', (_, credits, earlier, readings, charges) => {
-    expect(unexplained(earlier, readings, () => charges)).toBe(credits)
   })
 })

@@ -38,7 +38,7 @@ test(`of ${processes} processes with --wait 0 one collects; the others exit 7 an
   const winners = names.filter((_, index) => ended[index]?.code === 0)
   expect(winners).toHaveLength(1)
   for (const { code, stdout, stderr } of ended.filter((one) => one.code !== 0)) {
-    const busy = expect.stringContaining('Another process is collecting')
+    const busy = expect.stringContaining('Another process on this machine is collecting')
     expect({ code, stdout, stderr }).toEqual({ code: 7, stdout: '', stderr: busy })
   }
   expect(turns(sandbox)).toEqual(winners)

@@ -41,7 +41,7 @@ const good: Facts = {
     knowsZones: true,
     zone: 'Europe/Berlin',
   },
-  settings: { baseUrl: 'https://service.example', proxy: null },
+  settings: { baseUrl: 'https://service.example', proxy: null, isQueued: false },
   service: account,
   database,
   freeBytes: 1e10,
@@ -59,7 +59,7 @@ const good: Facts = {
     alerting: ['acme'],
   },
   channels: [{ name: 'chat', obstacle: null }],
-  sharing: { credits: 0, from: null, until: null },
+  sharing: { isKnown: true, lately: null, perMinute: 0 },
 }
 
 function find(name: string, facts: Partial<Facts>) {
@@ -76,6 +76,7 @@ const asked = (change: Partial<AccountFacts>) => ({ service: { ...account, ...ch
 const balance = (remaining: number | null) => asked({ account: { ...account.account, remaining } })
 const stored = (change: object) => ({ database: { ...database, ...change } as DatabaseFacts })
 const lock = (change: object) => ({ locks: [{ ...good.locks[0], ...change }] as Facts['locks'] })
+const sharing = (change: Partial<Facts['sharing']>) => ({ sharing: { ...good.sharing, ...change } })
 const since = (ago: number) => lock({ owner: `process 7, since ${new Date(now - ago).toISOString()}` })
 
 testTable<[string, Partial<Facts>, CheckState, string]>([
@@ -106,12 +107,35 @@ testTable<[string, Partial<Facts>, CheckState, string]>([
   ['clock', asked({ aheadMs: 90_000 }), 'warning', '90 s behind'],
   ['clock', asked({ aheadMs: -10_000 }), 'warning', '10 s ahead of'],
   ['clock', asked({ aheadMs: -300_000 }), 'error', '5 min ahead of'],
-  ['shared key', { sharing: null }, 'ok', 'not known yet'],
+  ['shared key', sharing({ isKnown: false, perMinute: null }), 'ok', 'not known yet'],
+  ['shared key', sharing({ isKnown: false }), 'ok', 'not known yet'],
+  ['shared key', sharing({ perMinute: null }), 'ok', 'was spent by this database'],
   [
     'shared key',
-    { sharing: { credits: 12, from: now - day, until: now } },
+    sharing({ lately: { credits: 12, from: now - day, until: now } }),
     'warning',
-    '12 credits of the last week were spent by others with this key (last between 2026-11-22 06:00 and 2026-11-23 06:00 UTC)',
+    '12 credits of the last week are in no call of this database (spent between 2026-11-22 06:00 and 2026-11-23 06:00 UTC). Hosts that share a key should share a queue: docs/many-machines.md',
+  ],
+  [
+    'shared key',
+    sharing({ lately: { credits: 1, from: now, until: now }, perMinute: 40 }),
+    'warning',
+    'Another program spends about 40 credits a minute with this key; 1 credit of the last week is in no call of this database (spent at 2026-11-23 06:00 UTC). Hosts',
+  ],
+  [
+    'shared key',
+    sharing({ isKnown: false, perMinute: 1 }),
+    'warning',
+    'Another program spends about 1 credit a minute with this key. Hosts that share a key should share a queue: docs/many-machines.md',
+  ],
+  [
+    'shared key',
+    {
+      settings: { baseUrl: 'https://service.example', proxy: null, isQueued: true },
+      ...sharing({ perMinute: 9 }),
+    },
+    'ok',
+    'shared by the machines of the queue',
   ],
   [
     'database',
@@ -183,13 +207,14 @@ test('what others spent more than a week ago is not told any more', () => {
     from: now - (daysAgo + 1) * day,
     until: now - daysAgo * day,
     spentByOthers,
+    ...{ used: spentByOthers, billed: 0, ambiguous: 0, ambiguousBilled: 0, notCounted: 0 },
   })
   expect(spentByOthersLately([span(8, 5), span(7, 5), span(6, 3), span(2, 4), span(1, 0)], now)).toEqual({
     credits: 7,
-    from: now - 3 * day,
+    from: now - 7 * day,
     until: now - 2 * day,
   })
-  expect(spentByOthersLately([span(7, 5)], now)).toEqual({ credits: 0, from: null, until: null })
+  expect(spentByOthersLately([span(7, 5)], now)).toBeNull()
 })
 
 testTable<[readonly CheckState[], number]>([

@@ -84,7 +84,8 @@ export async function runScheduler(parts: SchedulerParts): Promise<void> {
             due.map(([, { form }]) => form),
           )
     if (end === 'busy') {
-      if (!isWaiting) log('Another process is collecting; what is due waits for it.', { level: 'info' })
+      if (!isWaiting)
+        log('Another process on this machine is collecting; what is due waits for it.', { level: 'info' })
       isWaiting = true
     } else if (end !== null) {
       isWaiting = false

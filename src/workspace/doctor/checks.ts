@@ -1,5 +1,6 @@
+import { shareQueue } from '../../ledger/others.ts'
 import { count, duration, grouped, size } from '../../model/text.ts'
-import { dayMs, utcMinute } from '../../model/time.ts'
+import { dayMs, utcBetween } from '../../model/time.ts'
 import type { AccountFacts, Facts } from './facts.ts'
 
 /** How a check ended. `skipped` says that another one has to be mended first. */
@@ -146,13 +147,28 @@ function clock({ aheadMs }: AccountFacts): Finding {
   return off < wrongSkewMs ? warning(text) : error(text)
 }
 
-function sharedKey({ sharing }: Facts): Finding {
-  if (sharing === null) return ok('not known yet: it takes two readings of the usage record')
-  const { credits, from, until } = sharing
-  if (credits === 0 || from === null || until === null)
-    return ok('every credit of the last week was spent by this database')
-  return warning(
-    `${count(credits, 'credit')} of the last week were spent by others with this key (last between ${utcMinute(from)} and ${utcMinute(until)} UTC): give each host a key of its own; rankline ledger verify shows all`,
+function sharedKey({ sharing, settings }: Facts): Finding {
+  if ('isQueued' in settings && settings.isQueued)
+    return ok(
+      'shared by the machines of the queue; after rankline sync, rankline ledger verify shows what others spent',
+    )
+  const { isKnown, lately, perMinute } = sharing
+  const now =
+    perMinute === null || perMinute === 0
+      ? []
+      : [`Another program spends about ${count(perMinute, 'credit')} a minute with this key`]
+  const week =
+    lately === null
+      ? []
+      : [
+          `${count(lately.credits, 'credit')} of the last week ${lately.credits === 1 ? 'is' : 'are'} in no call of this database (spent ${utcBetween(lately.from, lately.until)})`,
+        ]
+  const found = [...now, ...week]
+  if (found.length > 0) return warning(`${found.join('; ')}. ${shareQueue}`)
+  return ok(
+    isKnown
+      ? 'every credit of the last week was spent by this database'
+      : 'not known yet: it takes two readings of the usage record',
   )
 }
 
@@ -189,9 +205,9 @@ function locks({ locks, now }: Facts): Finding {
     )
   const held = locks.filter(({ owner }) => owner !== null)
   const [first] = held
-  if (first === undefined) return ok('free')
+  if (first === undefined) return ok('free; locks cover this machine only')
   const { owner } = first
-  const text = `${owner} is collecting with this ${held.map((one) => one.of).join(' and ')}`
+  const text = `${owner} on this machine is collecting with this ${held.map((one) => one.of).join(' and ')}`
   const since = Date.parse(owner?.match(/since (\S+)$/)?.[1] ?? '')
   return now - since > longHeldMs ? warning(`${text}: see whether it hangs, and end it`) : ok(text)
 }

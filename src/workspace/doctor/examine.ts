@@ -4,7 +4,7 @@ import { freeBytes } from '../../store/sqlite/connection/disk-space.ts'
 import { checks, type Finding } from './checks.ts'
 import type { Facts } from './facts.ts'
 import { cronFacts, databaseFacts, existingFolder, lockFacts, programFacts } from './machine.ts'
-import { serviceFacts, settingsFacts } from './service.ts'
+import { nothingKnown, serviceFacts, settingsFacts } from './service.ts'
 import { folderFacts, workspaceFacts } from './workspace.ts'
 
 /** A check by its name, and what it found. */
@@ -23,7 +23,13 @@ async function gather(flags: ServiceFlags): Promise<Facts> {
   const { facts: settings, keyHash } = settingsFacts(flags)
   // Before the service is asked: while the answer is stored, the database is open.
   const database = await databaseFacts(path, { isNamed })
-  const asked = keyHash === null ? { service: null, sharing: null } : await serviceFacts(flags, database)
+  const locks = lockFacts(path, keyHash)
+  const isQueued = 'isQueued' in settings && settings.isQueued
+  const isAlone = !isQueued && locks.every(({ of, owner }) => of !== 'key' || owner === null)
+  const asked =
+    keyHash === null
+      ? { service: null, sharing: nothingKnown }
+      : await serviceFacts(flags, database, { isAlone })
   return {
     now: systemClock.wall(),
     program: programFacts(),
@@ -31,7 +37,7 @@ async function gather(flags: ServiceFlags): Promise<Facts> {
     ...asked,
     database,
     freeBytes: freeBytes(existingFolder(path)),
-    locks: lockFacts(path, keyHash),
+    locks,
     cron: cronFacts(),
     folder: folderFacts('.'),
     ...(await workspaceFacts('.', { allowHttp: flags['allow-http'] === true })),

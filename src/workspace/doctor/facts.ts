@@ -1,3 +1,4 @@
+import type { OthersSpending } from '../../ledger/others.ts'
 import type { Account } from '../../model/call.ts'
 
 /** All that was found out about an installation. What the checks say follows from this alone. */
@@ -16,7 +17,7 @@ export interface Facts {
   readonly folder: FolderFacts
   readonly jobs: JobFacts
   readonly channels: readonly ChannelFacts[]
-  readonly sharing: SharingFacts | null
+  readonly sharing: SharingFacts
 }
 
 export interface ProgramFacts {
@@ -33,7 +34,12 @@ export interface ProgramFacts {
 
 /** Where the service is and how it is reached, or what is wrong with the settings. */
 export type SettingsFacts =
-  | { readonly baseUrl: string; readonly proxy: string | null }
+  | {
+      readonly baseUrl: string
+      readonly proxy: string | null
+      /** Whether machines share a queue here: what they spend is not all in this database. */
+      readonly isQueued: boolean
+    }
   | { readonly mistake: string }
 
 /** What the service says of the account, or why it does not: it cannot be used, or it refuses the key. */
@@ -111,10 +117,12 @@ export interface ChannelFacts {
   readonly obstacle: string | null
 }
 
-/** What others spent with the same key lately. Credits. */
+/** What others spend with the same key. */
 export interface SharingFacts {
-  readonly credits: number
-  /** Epoch ms of the readings between which the last of it was spent; null for none. */
-  readonly from: number | null
-  readonly until: number | null
+  /** Whether there are readings to tell what they spent in the last week. */
+  readonly isKnown: boolean
+  /** What that was; null for nothing. */
+  readonly lately: OthersSpending | null
+  /** Credits a minute that they spend now; null where it is not known. */
+  readonly perMinute: number | null
 }

@@ -1,13 +1,14 @@
-import { keyHash, type ServiceFlags, serviceSettings } from '../../app/config.ts'
+import { keyHash, queueUrl, type ServiceFlags, serviceSettings } from '../../app/config.ts'
 import type { App } from '../../app/connect/app.ts'
 import { connectFreely } from '../../app/connect/open-app.ts'
 import { chosenProxy } from '../../app/connect/service.ts'
 import { accountOf } from '../../app/planning/plan-jobs.ts'
 import { accountStop, keyExpiry } from '../../collect/account.ts'
 import { UsageUnavailable } from '../../collect/stop.ts'
-import { type UsageInterval, verifyLedger } from '../../ledger/verify.ts'
+import { type OthersSpending, paceOfOthers, unexplainedIn } from '../../ledger/others.ts'
+import { settled, type UsageInterval, verifyLedger } from '../../ledger/verify.ts'
 import { RanklineError } from '../../model/errors.ts'
-import { dayMs } from '../../model/time.ts'
+import { dayMs, sleep } from '../../model/time.ts'
 import type { DatabaseFacts, ServiceFacts, SettingsFacts, SharingFacts } from './facts.ts'
 
 /** The settings of the service, and the hash that stands for the key; null where they cannot be used. */
@@ -18,7 +19,8 @@ export function settingsFacts(flags: ServiceFlags): {
   try {
     const settings = serviceSettings(flags)
     const { baseUrl } = settings
-    const facts = { baseUrl, proxy: chosenProxy(baseUrl)?.origin ?? null }
+    const isQueued = queueUrl({}) !== null
+    const facts = { baseUrl, proxy: chosenProxy(baseUrl)?.origin ?? null, isQueued }
     return { facts, keyHash: keyHash(settings) }
   } catch (error) {
     if (!(error instanceof RanklineError)) throw error
@@ -26,17 +28,28 @@ export function settingsFacts(flags: ServiceFlags): {
   }
 }
 
-/** What the service says, for free, and what others spent with the key. Both are read through a sound database only. */
+export const nothingKnown: SharingFacts = { isKnown: false, lately: null, perMinute: null }
+
+/**
+ * What the service says, for free, and what others spend with the key. Both are read through a sound database only.
+ *
+ * @param isAlone whether no process that is known of spends with the key now
+ */
 export async function serviceFacts(
   flags: ServiceFlags,
   database: DatabaseFacts,
-): Promise<{ readonly service: ServiceFacts; readonly sharing: SharingFacts | null }> {
+  { isAlone }: { readonly isAlone: boolean },
+): Promise<{ readonly service: ServiceFacts; readonly sharing: SharingFacts }> {
   try {
     await using app = await connectFreely(flags, { stored: isSound(database) ? 'read' : 'left-alone' })
-    return { service: await askService(app), sharing: sharingFacts(app) }
+    const service = await askService(app)
+    const sharing = sharingFacts(app)
+    const isUsed = 'account' in service && service.account.totalUsed !== 0
+    const perMinute = isAlone && isUsed ? await paceNow(app) : null
+    return { service, sharing: { ...sharing, perMinute } }
   } catch (error) {
     if (!(error instanceof RanklineError)) throw error
-    return { service: { about: 'service', mistake: error.message }, sharing: null }
+    return { service: { about: 'service', mistake: error.message }, sharing: nothingKnown }
   }
 }
 
@@ -72,23 +85,30 @@ export function clockDifference(
   return latest < before ? latest - before : 0
 }
 
-function sharingFacts({ store, keyHash, clock }: App): SharingFacts | null {
-  const { spans } = verifyLedger(store.readings(keyHash), store.charges(keyHash))
-  return spans.length === 0 ? null : spentByOthersLately(spans, clock.wall())
+function spansOf({ store, keyHash }: App): readonly UsageInterval[] {
+  return settled(verifyLedger(store.readings(keyHash), store.charges(keyHash)).spans)
+}
+
+function sharingFacts(app: App): Pick<SharingFacts, 'isKnown' | 'lately'> {
+  const spans = spansOf(app)
+  return { isKnown: spans.length > 0, lately: spentByOthersLately(spans, app.clock.wall()) }
+}
+
+/** Between two readings of which the second is taken for it. */
+const secondLookMs = 1_500
+
+/** What others spend a minute now; the account is read a second time where the readings that are there do not tell. */
+async function paceNow(app: App): Promise<number | null> {
+  const known = paceOfOthers(spansOf(app), app.clock.wall())
+  if (known !== null) return known
+  await sleep(app.clock, secondLookMs)
+  await accountOf(app)
+  return paceOfOthers(spansOf(app), app.clock.wall())
 }
 
 const weekMs = 7 * dayMs
 
 /** What others spent with the key in the week before now: what is older has been seen, or is past mending. */
-export function spentByOthersLately(
-  spans: readonly Pick<UsageInterval, 'from' | 'until' | 'spentByOthers'>[],
-  now: number,
-): SharingFacts {
-  const others = spans.filter(({ until, spentByOthers }) => until > now - weekMs && spentByOthers > 0)
-  const last = others.at(-1)
-  return {
-    credits: others.reduce((sum, { spentByOthers }) => sum + spentByOthers, 0),
-    from: last?.from ?? null,
-    until: last?.until ?? null,
-  }
+export function spentByOthersLately(spans: readonly UsageInterval[], now: number): OthersSpending | null {
+  return unexplainedIn(spans.filter(({ until }) => until > now - weekMs)).others
 }

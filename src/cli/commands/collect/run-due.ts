@@ -36,7 +36,7 @@ export async function runDue(
     if (!isBusy || flags.wait !== undefined) throw error
     return nothing(
       terminal,
-      'Another process is collecting. What is due waits for the next rankline run --due.',
+      'Another process on this machine is collecting. What is due waits for the next rankline run --due.',
     )
   }
 }

@@ -178,7 +178,10 @@ function turnFor(database: string, { vacuum = false }: PruneFlags): Disposable |
 export function turnOf(database: string, why: string): Disposable {
   const turn = tryCollectorLock(databaseLock(database))
   if (turn !== null) return turn
-  throw new RanklineError(`Another process is collecting into this database, and ${why}`, busyExitCode)
+  throw new RanklineError(
+    `Another process on this machine is collecting into this database, and ${why}`,
+    busyExitCode,
+  )
 }
 
 async function printPruned(
