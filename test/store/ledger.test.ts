@@ -52,14 +52,15 @@ describe('the ledger', () => {
     await keep(store, a)
     await store.settleCall(await begin(store, b), end('ambiguous', null), null)
     await store.settleCall(await begin(store, b), end('server-error', 0), null)
+    await store.settleCall(await begin(store, b), end('throttled', 0), null)
     expect(await store.creditsOf([run.id])).toEqual({ spent: 1, ambiguous: 1 })
     await begin(store, c)
     expect(await store.creditsOf([run.id])).toEqual({ spent: 1, ambiguous: 1 })
     expect(await store.creditsOf([])).toEqual({ spent: 0, ambiguous: 0 })
-    const { calls, spent, ambiguous } = await store.tally(run.id)
-    expect({ calls, spent, ambiguous }).toEqual({
-      calls: { sent: 4, billed: 1, free: 1, ambiguous: 1 },
-      throttled: 0,
+    const { calls, throttled, spent, ambiguous } = await store.tally(run.id)
+    expect({ calls, throttled, spent, ambiguous }).toEqual({
+      calls: { sent: 5, billed: 1, free: 2, ambiguous: 1 },
+      throttled: 1,
       spent: 1,
       ambiguous: 1,
     })

@@ -93,7 +93,7 @@ export async function openWithMachines(opened: Opened): Promise<App> {
       knowsAllCalls: async (since) => {
         try {
           await read(reached)
-          return await knowsAllCalls({ store, journal: reached, coordinator }, hash, since)
+          return await knowsAllCalls({ store, journal: reached, coordinator: coordinator.id }, hash, since)
         } catch (error) {
           if (error instanceof JournalUnreachable) return false
           throw error
