@@ -9,8 +9,9 @@ const layoutLock = 7_265_113
 
 /** The version of a journal; null where there is none. */
 export async function versionOf(postgres: Pick<Postgres, 'query'>): Promise<number | null> {
+  // Names are remembered within a connection, missing ones as well: only the rows show what another process has just laid out.
   const [table] = await postgres.query<{ exists: boolean }>(
-    `SELECT to_regclass('rankline.version') IS NOT NULL AS exists`,
+    `SELECT EXISTS (SELECT FROM pg_tables WHERE schemaname = 'rankline' AND tablename = 'version') AS exists`,
   )
   if (table?.exists !== true) return null
   const [row] = await postgres.query<{ version: number }>('SELECT version FROM rankline.version')

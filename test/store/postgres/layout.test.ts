@@ -16,3 +16,13 @@ test('An empty database gets the journal, and a second time changes nothing', as
   expect(await versionOf(postgres)).toBe(schemaVersion)
   expect(await migrate(postgres)).toBe(schemaVersion)
 })
+
+test('Of processes that find an empty database at once, one lays the journal out', async () => {
+  const url = await server.database()
+  const all = await Promise.all(Array.from({ length: 4 }, () => openPostgres(url)))
+  expect(await Promise.all(all.map(versionOf))).toEqual([null, null, null, null])
+  const before = await Promise.all(all.map(migrate))
+  expect(before.filter((version) => version === null)).toHaveLength(1)
+  expect(before.filter((version) => version === schemaVersion)).toHaveLength(3)
+  await Promise.all(all.map((postgres) => postgres[Symbol.asyncDispose]()))
+})
