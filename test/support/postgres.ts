@@ -24,8 +24,12 @@ export interface TestPostgres extends AsyncDisposable {
 /** The user that the server runs as where tests run as root, as whom Postgres refuses to run; null for the user of the tests. */
 type ServerUser = { readonly uid: number; readonly gid: number } | null
 
-/** Starts a server, in about half a second. Nothing of it waits for the disk, so it outlives its own crash, and not one of the machine. */
-export async function testPostgres(): Promise<TestPostgres> {
+/**
+ * Starts a server, in about half a second. Nothing of it waits for the disk, so it outlives its own crash, and not one of the machine.
+ *
+ * @param settings `name=value`, instead of those
+ */
+export async function testPostgres(settings: readonly string[] = []): Promise<TestPostgres> {
   const user = serverUser()
   // Root's own temp folder may be closed to others.
   const folder = mkdtempSync(join(user === null ? tmpdir() : '/tmp', 'rankline-postgres-'))
@@ -49,7 +53,7 @@ export async function testPostgres(): Promise<TestPostgres> {
   )
   const flags = [
     ...['-D', data, '-p', String(port), '-k', '', '-h', '127.0.0.1', '-F'],
-    ...['-c', 'max_connections=200'],
+    ...['max_connections=200', ...settings].flatMap((setting) => ['-c', setting]),
   ]
   let running: ChildProcess | null = null
   let made = 0
