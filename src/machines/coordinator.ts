@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { highestPrice } from '../catalog/index.ts'
 import { accountStop, fetchUsage, parseUsage } from '../collect/account.ts'
 import type { CollectOptions, CollectResult } from '../collect/collect.ts'
-import { StopRequested } from '../collect/stop.ts'
+import { StopRequested, UsageUnavailable } from '../collect/stop.ts'
 import { creditBudget, type SpendingLimit } from '../ledger/budget.ts'
 import { limitKey, limitName, limitWarning, reachedMessage } from '../ledger/limit-wording.ts'
 import { countLimits, limitsOfJob, periodLimits } from '../ledger/period-limits.ts'
@@ -86,7 +86,8 @@ export async function collectOnMachines(
       await sleep(clock, lookEveryMs, stop.signal).catch(() => {})
     }
   } catch (error) {
-    if (!(error instanceof StopRequested)) throw error
+    if (error instanceof UsageUnavailable) stop.request(error.stop)
+    else if (!(error instanceof StopRequested)) throw error
   }
   await lastly(stop, async () => {
     // Workers finish what they have begun; none takes what they have not.

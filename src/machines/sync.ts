@@ -1,5 +1,6 @@
 import { normaliserVersion } from '../catalog/answers.ts'
 import { parseStored } from '../collect/answers.ts'
+import { noFile } from '../model/job.ts'
 import type { FinishReason, Run } from '../model/run.ts'
 import type { Clock } from '../model/time.ts'
 import { scoreQuery } from '../rank/advance.ts'
@@ -87,15 +88,18 @@ async function importPlan(
   { journal, store, onPlanned }: SyncOptions,
   { run, version }: Extract<JournalChange, { kind: 'plan' }>,
 ): Promise<number> {
-  const known = await store.importRun(run)
+  // Where its file lies elsewhere means nothing here.
+  const file = (await store.jobFile(run.job)) ?? noFile
+  const here = { ...run, settings: { ...run.settings, file } }
+  const known = await store.importRun(here)
   if (known.planVersion >= version) return 0
   await using draft = await store.draft()
   for await (const { queries, leftOut } of journal.changes.plan(run.id, version)) {
     await draft.add(run.job, queries)
     await draft.leaveOut(run.job, leftOut)
   }
-  if ((await store.jobFile(run.job)) === null) await store.nameJob(run.job, run.settings.file)
-  const [planned] = await draft.commit([plannedJob(run, known.runId)], run.startedAt)
+  if (file === noFile) await store.nameJob(run.job, noFile)
+  const [planned] = await draft.commit([plannedJob(here, known.runId)], run.startedAt)
   await store.linkRun(known.runId, run, version)
   if (planned !== undefined) await onPlanned?.(planned)
   return 1

@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import type { SandboxOptions } from '../../src/sandbox/options.ts'
+import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
+import { type TestPostgres, testPostgres } from '../support/postgres.ts'
+import { queriesCsv, type Started, type Workspace, workspace } from '../support/rankline.ts'
+import { waitWhile } from './staged.ts'
+
+let server: TestPostgres
+
+beforeAll(async () => {
+  server = await testPostgres()
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+interface Machines {
+  readonly sandbox: Sandbox
+  readonly queue: { readonly RANKLINE_QUEUE: string }
+  /** A host of its own. */
+  readonly host: () => Promise<Workspace>
+  /** Starts a worker, which is killed with the test. */
+  readonly worker: (...args: readonly string[]) => Promise<Started>
+}
+
+/** A service, an empty queue, and hosts that share it. */
+async function machines(options: SandboxOptions = {}): Promise<Machines> {
+  const sandbox = await startSandbox(options)
+  onTestFinished(() => sandbox.close())
+  const queue = { RANKLINE_QUEUE: await server.database() }
+  const host = async (): Promise<Workspace> => {
+    const place = await workspace(sandbox)
+    onTestFinished(() => place[Symbol.asyncDispose]())
+    return place
+  }
+  const worker = async (...args: readonly string[]): Promise<Started> => {
+    const started = (await host()).start(['worker', '--lease', '1s', ...args], queue)
+    onTestFinished(async () => {
+      started.child.kill('SIGKILL')
+      await started.ended
+    })
+    return started
+  }
+  return { sandbox, queue, host, worker }
+}
+
+/** Instants differ between two machines; all else must not. */
+const atNoon = `UPDATE observations SET observed_at = unixepoch(date('now')) * 1000;
+  UPDATE answers_ SET fetched_at = unixepoch(date('now')) * 1000;
+  UPDATE runs_ SET started_at = unixepoch(date('now')) * 1000, finished_at = unixepoch(date('now')) * 1000, duration_ms = 0`
+
+const acme = `
+timezone: UTC
+depth: 30
+targets: [acme.com, rival.com]
+queries:
+${Array.from({ length: 30 }, (_, index) => `  - thing ${index}`).join('\n')}
+  - { query: widget, operation: beta.search }
+  - { query: gadget, operation: alpha.images }
+`
+
+test('the same job gives the same report, byte for byte, on one machine, on several, and on one that only reads', async () => {
+  const sites = ['acme.com', 'rival.com']
+  const alone = await machines({ sites })
+  const shared = await machines({ sites })
+  const [one, several, reader] = [await alone.host(), await shared.host(), await shared.host()]
+  await shared.worker()
+  for (const [place, env] of [
+    [one, {}],
+    [several, shared.queue],
+  ] as const) {
+    await place.file('acme.yaml', acme)
+    const { code, stderr } = await place.call(['run', 'acme.yaml'], env)
+    expect([code, stderr]).toEqual([0, expect.anything()])
+  }
+  await reader.file('acme.yaml', acme)
+  expect(await reader.call(['sync'], shared.queue)).toMatchObject({ code: 0 })
+  expect(shared.sandbox.ledger.charged).toBe(alone.sandbox.ledger.charged)
+
+  const seen = async (place: Workspace): Promise<readonly string[]> => {
+    place.change(atNoon)
+    const texts: string[] = []
+    for (const format of ['csv', 'json', 'md'])
+      texts.push((await place.call(['report', 'acme.yaml', '--format', format])).stdout)
+    texts.push((await place.call(['export', 'organic', '--format', 'jsonl'])).stdout)
+    // The page is part of the built program.
+    expect(await place.run(['report', 'acme.yaml', '--out', 'page.html'])).toMatchObject({ code: 0 })
+    return [...texts, await place.read('page.html')]
+  }
+  const expected = await seen(one)
+  expect(expected.map((text) => text.length > 1_000)).toEqual(expected.map(() => true))
+  expect(await seen(several)).toEqual(expected)
+  expect(await seen(reader)).toEqual(expected)
+  for (const place of [several, reader])
+    expect(await place.call(['ledger', 'verify'])).toMatchObject({ code: 0 })
+})
+
+test('a limit holds for the job on all hosts; raised, another host goes on with what is left', async () => {
+  const { sandbox, queue, host, worker } = await machines()
+  await worker()
+  const [first, second] = [await host(), await host()]
+  const job = (credits: number) =>
+    `name: acme\nbudget: { max_credits: ${credits} }\nqueries:\n${list(40, 'query')}`
+  await first.file('acme.yaml', job(10))
+  await second.file('elsewhere/other.yaml', job(100))
+
+  const stopped = await first.call(['run', 'acme.yaml', '--json'], queue)
+
+  expect(stopped.code).toBe(4)
+  expect(sandbox.ledger.charged).toBe(10)
+  expect(JSON.parse(stopped.stdout)).toMatchObject({ tasks: { done: 10 }, credits: { spent: 10 } })
+  const ended = await second.call(['run', 'elsewhere/other.yaml', '--json'], queue)
+  expect(ended.code).toBe(0)
+  expect(JSON.parse(ended.stdout)).toMatchObject({ tasks: { planned: 40, done: 40 } })
+  expect(sandbox.ledger.charged).toBe(40)
+  expect(second.sql('SELECT count(*) AS runs FROM runs')).toEqual([{ runs: 1 }])
+  expect(await second.call(['ledger', 'verify'], queue)).toMatchObject({ code: 0 })
+})
+
+test('a coordinator that is killed costs nothing: workers finish what was released, another host goes on', async () => {
+  const { sandbox, queue, host, worker } = await machines({ latencyMs: 30 })
+  const [first, second] = [await host(), await host()]
+  for (const place of [first, second]) await place.file('job.csv', queriesCsv(80))
+  await worker()
+  const run = first.start(['run', 'job.csv', '--lease', '1s'], queue)
+  await waitWhile(() => sandbox.ledger.charged < 5)
+
+  run.child.kill('SIGKILL')
+
+  await run.ended
+  const { code, stdout } = await second.call(['run', 'job.csv', '--lease', '1s', '--json'], queue)
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ tasks: { planned: 80, done: 80 } })
+  expect(sandbox.ledger.charged).toBe(80)
+})
+
+test('two processes of one job take turns, and one that may not wait ends with 7', async () => {
+  const { sandbox, queue, host, worker } = await machines({ latencyMs: 30 })
+  const [first, second] = [await host(), await host()]
+  for (const place of [first, second]) await place.file('job.csv', queriesCsv(60))
+  const run = first.start(['run', 'job.csv', '--lease', '2s'], queue)
+  // It has the right before it asks for the balance.
+  await waitWhile(() => sandbox.ledger.requests.length === 0)
+
+  const refused = await second.call(['run', 'job.csv', '--wait', '0'], queue)
+
+  expect(refused).toMatchObject({
+    code: 7,
+    stderr: expect.stringContaining('Another process coordinates job'),
+  })
+  await worker('--once')
+  expect(await run.ended).toMatchObject({ code: 0 })
+})
+
+test('a run that was begun alone is not continued by machines, nor the other way round', async () => {
+  const { sandbox, queue, host } = await machines()
+  const place = await host()
+  await place.file('job.yaml', `budget: { max_credits: 2 }\nqueries: [a, b, c, d]\n`)
+  expect((await place.call(['run', 'job.yaml'])).code).toBe(4)
+  await place.file('job.yaml', 'queries: [a, b, c, d]\n')
+
+  const refused = await place.call(['run', 'job.yaml'], queue)
+
+  expect(refused.code).toBe(2)
+  expect(refused.stderr).toContain('was begun without the queue. Finish it without --queue')
+  expect(sandbox.ledger.charged).toBe(2)
+})
+
+test('a worker with nothing to do ends at once with --once, and with 0 at SIGTERM', async () => {
+  const { queue, host, worker } = await machines()
+  expect(await (await host()).call(['worker', '--once'], queue)).toMatchObject({ code: 0 })
+  const { child, ended } = await worker('--health', '0')
+  let said = ''
+  child.stderr?.on('data', (text: string) => {
+    said += text
+  })
+  await waitWhile(() => !said.includes('Health: '))
+  const health = await fetch(/Health: (\S+)/.exec(said)?.[1] as string)
+
+  expect(await health.json()).toMatchObject({ status: 'ok', chunks: 0, chunks_done: 0 })
+  child.kill('SIGTERM')
+  expect(await ended).toMatchObject({ code: 0 })
+})
+
+test('a key that the service refuses ends run and worker with 5, and nothing is charged', async () => {
+  const { sandbox, queue, host } = await machines()
+  const place = await host()
+  await place.file('job.csv', queriesCsv(3))
+
+  const refused = await place.call(['run', 'job.csv'], { ...queue, RANKLINE_API_KEY: 'wrong' })
+
+  expect(refused.code).toBe(5)
+  expect(sandbox.ledger.charged).toBe(0)
+})
+
+function list(count: number, word: string): string {
+  return Array.from({ length: count }, (_, index) => `  - ${word} ${index}\n`).join('')
+}
