@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { busyExitCode, RanklineError, UsageError } from '../model/errors.ts'
 import { duration, parseDuration } from '../model/text.ts'
 import { sanitize } from '../output/terminal.ts'
-import { databaseLock, keyLock, makeForAll, tryLock } from '../store/sqlite/connection/lock.ts'
+import { databaseLock, keyLock, type LockUse, makeForAll, tryLock } from '../store/sqlite/connection/lock.ts'
 import { databasePath, keyHash, queueUrl, type ServiceFlags, serviceSettings } from './config.ts'
 
 export interface LockFlags extends ServiceFlags {
@@ -29,23 +29,29 @@ export function collectorLock(
   flags: LockFlags & { readonly queue?: string | undefined },
   notify: Notify,
 ): CollectorLock {
-  // Always in this order, so that two processes never wait for each other. With a queue the key has one limit for all machines.
-  const key = queueUrl(flags) === null ? [keyLock(keyHash(serviceSettings(flags)))] : []
-  return waitForLocks([databaseLock(databasePath(flags)), ...key], flags.wait, notify)
+  const key = keyLock(keyHash(serviceSettings(flags)))
+  // With a queue the key has one limit and one budget for all its processes; one without would break them.
+  const use = queueUrl(flags) === null ? 'alone' : 'shared'
+  // Always in this order, so that two processes never wait for each other.
+  return waitForLocks([databaseLock(databasePath(flags)), { path: key, use }], flags.wait, notify)
 }
+
+/** A lock by its file; a plain path is one that is held alone. */
+type WantedLock = string | { readonly path: string; readonly use: LockUse }
 
 /** The locks of these files, taken one after the other. */
 export function waitForLocks(
-  paths: readonly string[],
+  wanted: readonly WantedLock[],
   wait: string | undefined,
   notify: Notify,
 ): CollectorLock {
   const waitMs = readWait(wait)
   const held: Disposable[] = []
 
-  const acquireOne = async (path: string, until: number): Promise<void> => {
+  const acquireOne = async (lock: WantedLock, until: number): Promise<void> => {
+    const { path, use } = typeof lock === 'string' ? { path: lock, use: 'alone' as const } : lock
     for (let notified = false; ; notified = true) {
-      const turn = tryCollectorLock(path)
+      const turn = tryCollectorLock(path, use)
       if (turn !== null) {
         held.push(turn)
         return
@@ -65,7 +71,7 @@ export function waitForLocks(
 
   const acquireAll = async (): Promise<void> => {
     const until = performance.now() + waitMs
-    for (const path of paths) await acquireOne(path, until)
+    for (const lock of wanted) await acquireOne(lock, until)
   }
   let acquired: Promise<void> | null = null
 
@@ -90,11 +96,14 @@ function readWait(text: string | undefined): number {
 }
 
 /** Takes the lock of this file and writes its owner into a second file; null where another process holds it. */
-export function tryCollectorLock(path: string): Disposable | null {
-  const lock = tryLock(path)
+export function tryCollectorLock(path: string, use: LockUse = 'alone'): Disposable | null {
+  const lock = tryLock(path, use)
   if (lock === null) return null
   const owner = ownerFile(path)
-  nameOwner(owner)
+  const since = `process ${process.pid}, since ${new Date().toISOString()}`
+  nameOwner(owner, use === 'alone' ? since : `it works for a queue: use --queue here, too; ${since}`)
+  // Others may share it still.
+  if (use === 'shared') return { [Symbol.dispose]: () => lock.release() }
   return {
     [Symbol.dispose]: () => {
       forgetOwner(owner)
@@ -104,13 +113,13 @@ export function tryCollectorLock(path: string): Disposable | null {
 }
 
 /** For those who wait; the lock holds without it. */
-function nameOwner(path: string): void {
+function nameOwner(path: string, name: string): void {
   try {
     makeForAll(path)
     const file = openSync(path, 'r+')
     try {
       ftruncateSync(file)
-      writeSync(file, `process ${process.pid}, since ${new Date().toISOString()}`)
+      writeSync(file, name)
     } finally {
       closeSync(file)
     }

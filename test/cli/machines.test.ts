@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { keyHash } from '../../src/app/config.ts'
+import { ownerOf } from '../../src/app/lock.ts'
 import type { SandboxOptions } from '../../src/sandbox/options.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
+import { keyLock } from '../../src/store/sqlite/connection/lock.ts'
 import { type TestPostgres, testPostgres } from '../support/postgres.ts'
 import { queriesCsv, type Started, type Workspace, workspace } from '../support/rankline.ts'
 import { waitWhile } from './staged.ts'
@@ -162,6 +165,23 @@ test('a run that was begun alone is not continued by machines, nor the other way
   expect(refused.code).toBe(2)
   expect(refused.stderr).toContain('was begun without the queue. Finish it without --queue')
   expect(sandbox.ledger.charged).toBe(2)
+})
+
+test('a process of a queue and one without it never collect with one key on one machine at once', async () => {
+  const { sandbox, queue, host, worker } = await machines({ latencyMs: 30 })
+  const place = await host()
+  await place.file('job.csv', queriesCsv(3))
+  const { child, ended } = await worker()
+  const lock = keyLock(keyHash({ baseUrl: sandbox.url, apiKey: sandbox.key }))
+  await waitWhile(() => !ownerOf(lock).includes('queue'))
+
+  const refused = await place.call(['run', 'job.csv', '--wait', '0'])
+
+  expect(refused).toMatchObject({ code: 7, stderr: expect.stringContaining('it works for a queue') })
+  child.kill('SIGTERM')
+  await ended
+  expect(await place.call(['run', 'job.csv', '--wait', '0'])).toMatchObject({ code: 0 })
+  expect(await place.call(['worker', '--once'], queue)).toMatchObject({ code: 0 })
 })
 
 test('a worker with nothing to do ends at once with --once, and with 0 at SIGTERM', async () => {

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { apiClient } from '../../api/client.ts'
 import type { StopSignal } from '../../collect/stop.ts'
 import { databaseClock } from '../../machines/database-clock.ts'
@@ -17,10 +18,12 @@ import { roles } from '../../store/postgres/roles.ts'
 import { migrations } from '../../store/postgres/schema.ts'
 import { JournalUnreachable, type SharedJournal } from '../../store/shared/journal.ts'
 import { patiently } from '../../store/shared/patience.ts'
+import { keyLock } from '../../store/sqlite/connection/lock.ts'
 import { openStore } from '../../store/sqlite/open.ts'
 import { backfillAndNotify } from '../backfill.ts'
 import { keyHash, type QueueFlags, queueUrl, type ServiceFlags, version } from '../config.ts'
 import { connectionsFor } from '../connect/service.ts'
+import { ownerOf, tryCollectorLock } from '../lock.ts'
 
 /** Address of the queue that a command needs. */
 export function neededQueue(flags: QueueFlags): string {
@@ -48,6 +51,8 @@ export interface WorkerSettings {
   readonly onState: (state: WorkerState) => void
 }
 
+/** How often it is tried to take a lock. */
+const lookEveryMs = 200
 /** The first requests of a process, which open connections. */
 export const coldRequests = 16
 
@@ -61,6 +66,8 @@ export async function runWorker(
   const { http, service } = await connectionsFor(flags)
   const life = new AbortController()
   try {
+    using key = await shareKey(keyHash(service), stop.signal, notice)
+    if (key === null) return null
     await using journal = await openPatiently(settings.url, stop, notice)
     if (journal === null) return null
     const clock = databaseClock(local)
@@ -90,6 +97,28 @@ export async function runWorker(
     life.abort()
     await http.close()
   }
+}
+
+/**
+ * Takes the lock of the key with the other processes of the queue on this machine, once no process without a queue has it; null where
+ * this one is told to stop meanwhile.
+ */
+async function shareKey(
+  hash: string,
+  signal: AbortSignal,
+  notice: (line: string) => void,
+): Promise<Disposable | null> {
+  const path = keyLock(hash)
+  for (let isSaid = false; !signal.aborted; isSaid = true) {
+    const lock = tryCollectorLock(path, 'shared')
+    if (lock !== null) return lock
+    if (!isSaid)
+      notice(
+        `A process on this machine collects with this key, and without the queue. Waiting for it (${ownerOf(path)}).`,
+      )
+    await pause(lookEveryMs, undefined, { signal }).catch(() => {})
+  }
+  return null
 }
 
 /** Opens the journal, and waits for a server that is not up yet; null where the process is told to stop meanwhile. */

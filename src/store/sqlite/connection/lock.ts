@@ -19,14 +19,18 @@ export interface Lock {
   release(): void
 }
 
+/** Whether a lock is held alone, or with others that share it. */
+export type LockUse = 'alone' | 'shared'
+
 /** Takes the lock that a file stands for; null where another process holds it. The file is made where it is missing. */
-export function tryLock(path: string): Lock | null {
+export function tryLock(path: string, use: LockUse = 'alone'): Lock | null {
   const db = openLock(path)
   try {
     // Nothing is ever written under it, so that no journal has to find room either.
     db.pragma('journal_mode = MEMORY')
-    // SQLite's exclusive lock is one of the operating system's on the file.
-    db.exec('BEGIN EXCLUSIVE')
+    // SQLite's locks are those of the operating system on the file: an exclusive one to write, a shared one to read.
+    if (use === 'alone') db.exec('BEGIN EXCLUSIVE')
+    else db.exec('BEGIN; SELECT count(*) FROM sqlite_schema')
     return { release: () => db.close() }
   } catch (error) {
     db.close()
