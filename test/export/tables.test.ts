@@ -1,12 +1,14 @@
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { exportToPostgres } from '../../src/cli/commands/report/export-to-postgres.ts'
 import { labelled } from '../../src/export/export.ts'
 import { type ExportKind, tableKey } from '../../src/export/kinds.ts'
 import { writeCsv } from '../../src/output/formats/csv.ts'
 import { openPostgres, type Postgres } from '../../src/store/postgres/connection.ts'
+import { exportInto } from '../../src/store/postgres/export/tables.ts'
 import type { RowFilter } from '../../src/store/reports.ts'
+import { dropOldResults } from '../../src/store/sqlite/maintenance/old-results.ts'
 import type { Store } from '../../src/store/store.ts'
 import { aResult } from '../catalog/results.ts'
 import { aLookup, settlement, understood, work } from '../store/answers.ts'
@@ -202,4 +204,98 @@ test('After any sequence of exports a table has what an export of everything has
     }),
     { numRuns: 15 },
   )
+})
+
+/** A job whose pages say that. */
+async function collect(store: Store, job: string, titles: readonly string[], labels = {}): Promise<void> {
+  const run = await plan(store, { job: { name: job }, queries: [{ text: 'desk', labels }] })
+  await work(store, run, () => understood(titles.map((title) => aResult('organic', { title }))))
+}
+
+const titlesIn = async (schema: string) => (await tableRows(schema, 'organic')).map(({ title }) => title)
+const positionsOf = (schema: string) =>
+  postgres.query(`SELECT kind, filter, cursor, exported_at FROM ${schema}.positions ORDER BY kind, filter`)
+
+test('Each set of filters has a position of its own', async () => {
+  const { store } = await aStore()
+  const schema = newSchema()
+  await collect(store, 'a', ['first'])
+  await collect(store, 'b', ['second'])
+  await exported({ store, schema, kind: 'organic', filter: { job: 'b', query: 'desk' } })
+  expect(await titlesIn(schema)).toEqual(['second'])
+  await exported({ store, schema, kind: 'organic', filter: { query: 'desk', job: 'b' } })
+  await exported({ store, schema, kind: 'organic', filter: { job: 'a' } })
+  expect(await titlesIn(schema)).toEqual(['first', 'second'])
+  const filters = (await positionsOf(schema)).map((row) => (row as { filter: string }).filter)
+  expect(filters).toEqual(['{"job":"a"}', '{"job":"b","query":"desk"}'])
+})
+
+test('An export that dies changes nothing, neither rows nor columns', async () => {
+  const { store } = await aStore()
+  const schema = newSchema()
+  await collect(store, 'a', ['first'])
+  await exported({ store, schema, kind: 'organic' })
+  const before = [await tableRows(schema, 'organic'), await positionsOf(schema)]
+  // More rows than one statement takes.
+  await collect(store, 'a', Array<string>(1500).fill('more'), { team: 'A' })
+  const dies = exported({ store: dying(store, 1200), schema, kind: 'organic' })
+  await expect(dies).rejects.toThrow('killed')
+  expect([await tableRows(schema, 'organic'), await positionsOf(schema)]).toEqual(before)
+  await exported({ store, schema, kind: 'organic' })
+  expect(await tableRows(schema, 'organic')).toHaveLength(1501)
+})
+
+test('New labels become columns with a comment, and views of the table stay', async () => {
+  const { store } = await aStore()
+  const schema = newSchema()
+  await collect(store, 'a', ['first'], { team: 'A' })
+  await exported({ store, schema, kind: 'organic' })
+  await postgres.query(`CREATE VIEW ${schema}.titles AS SELECT title, label_team FROM ${schema}.organic`)
+  const [one, other] = [`${'ä'.repeat(40)}1`, `${'ä'.repeat(40)}2`]
+  await collect(store, 'a', ['second'], { "it's \\": 'B', [one]: 'one', [other]: 'other' })
+  await exported({ store, schema, kind: 'organic' })
+  const columns = await postgres.query<{ name: string; meaning: string }>(
+    `SELECT attname AS name, col_description(attrelid, attnum) AS meaning FROM pg_attribute
+    WHERE attrelid = '${schema}.organic'::regclass AND attname LIKE 'label%' ORDER BY attnum`,
+  )
+  expect(columns).toEqual([
+    { name: 'label_team', meaning: 'Label team of the query' },
+    { name: "label_it's \\", meaning: "Label it's \\ of the query" },
+    { name: expect.stringMatching(/^label_ä{24}_[0-9a-f]{8}$/), meaning: `Label ${one} of the query` },
+    { name: expect.stringMatching(/^label_ä{24}_[0-9a-f]{8}$/), meaning: `Label ${other} of the query` },
+  ])
+  const [, last = {}] = await tableRows(schema, 'organic')
+  expect(columns.map(({ name }) => last[name])).toEqual(['', 'B', 'one', 'other'])
+  expect(await postgres.query(`SELECT * FROM ${schema}.titles`)).toHaveLength(2)
+})
+
+test('Results that retention dropped stay, also where their query is given again', async () => {
+  const temp = await aStore()
+  const schema = newSchema()
+  await collect(temp.store, 'a', ['first', 'second'])
+  await temp.store.finishRun(1, 'completed', noon)
+  await exported({ store: temp.store, schema, kind: 'organic' })
+  const later = noon + 1_000_000_000_000
+  expect(await dropOldResults(temp.path, { before: later, now: later })).toMatchObject({ results: 2 })
+  temp.exec(`UPDATE run_queries SET labels = '{"team":"A"}'`)
+  await exported({ store: temp.store, schema, kind: 'organic' })
+  expect(await titlesIn(schema)).toEqual(['first', 'second'])
+})
+
+test('Exports into a schema take turns', async () => {
+  const { store } = await aStore()
+  const schema = newSchema()
+  await collect(store, 'a', ['first'])
+  const said: string[] = []
+  let second: Promise<void> | undefined
+  await exportInto({ url, schema, onWait: () => {} }, async () => {
+    second = exportToPostgres(
+      { store, kind: 'organic', filter: {}, since: null, to: `${url}/${schema}` },
+      { ...silent, log: (line) => void said.push(line) },
+    )
+    await vi.waitUntil(() => said.length > 0, { timeout: 20_000, interval: 1 })
+    expect(said).toEqual([`Waiting for another export into ${schema} to end.`])
+  })
+  await second
+  expect(await titlesIn(schema)).toEqual(['first'])
 })
