@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { writeResults } from '../../bench/many-results.ts'
@@ -113,6 +114,15 @@ describe('export --to', () => {
       stderr: expect.stringContaining('organic, 20,000 rows'),
     })
     expect(await countOf('killed.organic')).toBe(20_000)
+  })
+
+  test('makes tables of which the docs ask a question', async () => {
+    const page = readFileSync(new URL('../../docs/exports.md', import.meta.url), 'utf8')
+    const [, question = ''] = page.match(/^## Into Postgres, for BI$.*?^```sql\n(.*?)^```/ms) ?? []
+    await place.call(['export', 'organic', '--to', url])
+    const asked = question.replace("'acme'", "'desks'").replace("r.params ->> 'gl' = 'us'", 'true')
+    expect(asked).not.toBe(question)
+    expect((await postgres.query(asked)).length).toBeGreaterThan(0)
   })
 
   test('loads Postgres only where it is asked for', async () => {

@@ -202,7 +202,7 @@ test('After any sequence of exports a table has what an export of everything has
         expect(withoutEmptyLabels(got)).toEqual(withoutEmptyLabels(wanted))
       }
     }),
-    { numRuns: 15 },
+    { numRuns: 10 },
   )
 })
 
@@ -297,5 +297,27 @@ test('Exports into a schema take turns', async () => {
     expect(said).toEqual([`Waiting for another export into ${schema} to end.`])
   })
   await second
+  expect(await titlesIn(schema)).toEqual(['first'])
+})
+
+test('A server that dies in the midst is told with exit code 6, and the next export writes everything', async () => {
+  const { store } = await aStore()
+  const schema = newSchema()
+  await collect(store, 'a', ['first'])
+  const columns = [{ name: 'task_id', type: 'long', meaning: 'Number of the task' }] as const
+  const table = { name: 'organic', meaning: 'Web results', columns, key: ['task_id'] }
+  const ended = exportInto({ url, schema, onWait: () => {} }, async (tables) => {
+    await tables.prepare(table)
+    await server.crash()
+    await tables.clear(table, [1])
+  })
+  await expect(ended).rejects.toMatchObject({
+    exitCode: 6,
+    message: expect.stringMatching(
+      / cannot be reached: .*\. An export is written as a whole or not at all: check/,
+    ),
+  })
+  await server.start()
+  await exported({ store, schema, kind: 'organic' })
   expect(await titlesIn(schema)).toEqual(['first'])
 })
