@@ -24,9 +24,12 @@ export function sharedSpending(postgres: Postgres): SharedSpending {
 /** Any number of its own, beside the hash of the key. */
 const releaseLock = 7_265_114
 
-/** Numbers of chunks are text, as everywhere outside of statements. */
+/**
+ * Numbers of chunks are text, as everywhere outside of statements. Where a page was paid for twice, what is left needs more than was thought:
+ * a page at a time.
+ */
 const waitingChunks = `
-SELECT id::text, run_id AS run, priority, tags, greatest(0, most_credits - spent)::bigint AS "mostCredits",
+SELECT id::text, run_id AS run, priority, tags, greatest(least_credits, most_credits - spent)::bigint AS "mostCredits",
   least_credits AS "leastCredits", stop
 FROM rankline.chunks WHERE run_id = ANY ($1::uuid[]) AND state = 'planned' ORDER BY priority DESC, id LIMIT $2`
 
@@ -50,7 +53,7 @@ async function standings(
         WHERE key_hash = $1 AND credits > 0 AND settled_at >= to_timestamp($2::double precision / 1000) AND billed = 1) AS billed,
       (SELECT coalesce(sum(credits), 0)::bigint FROM rankline.calls
         WHERE key_hash = $1 AND credits > 0 AND settled_at >= to_timestamp(($2::double precision - $3) / 1000) AND billed IS NULL
-          AND outcome <> 'accepted') AS ambiguous,
+          AND (outcome <> 'accepted' OR job_over)) AS ambiguous,
       (SELECT coalesce(sum(${reservedOf('c')}), 0)::bigint FROM rankline.chunks c
         WHERE c.key_hash = $1 AND c.state IN ('released', 'leased')) AS reserved`,
     [keyHash, askedAt, settlingMs],
@@ -65,8 +68,10 @@ async function standings(
     creditsSentByTag: (span, jobs, tags) => creditsSentByTag(statements, keyHash, { span, jobs, tags }),
     chargedCalls: async (since) => {
       const [row] = await statements.query<{ calls: number }>(
-        `SELECT count(*)::bigint AS calls FROM rankline.calls
-        WHERE key_hash = $1 AND credits > 0 AND sent_at >= $2 AND billed IS DISTINCT FROM 0`,
+        `SELECT (SELECT count(*) FROM rankline.calls
+            WHERE key_hash = $1 AND credits > 0 AND sent_at >= $2 AND billed IS DISTINCT FROM 0 AND outcome IS NOT NULL)::bigint
+          + (SELECT coalesce(sum(ceil(${reservedOf('c')}::double precision / greatest(1, c.least_credits))), 0) FROM rankline.chunks c
+            WHERE c.key_hash = $1 AND c.state IN ('released', 'leased'))::bigint AS calls`,
         [keyHash, since],
       )
       return row?.calls ?? 0

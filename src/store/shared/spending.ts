@@ -38,7 +38,7 @@ export interface SharedStandings {
     jobs: readonly string[],
     tags: readonly string[],
   ): Promise<ReadonlyMap<string, number>>
-  /** Calls since an instant that were billed or may have been. */
+  /** Calls since an instant that were billed or may have been, and as many as what is reserved can pay for. */
   chargedCalls(since: number): Promise<number>
 }
 

@@ -19,16 +19,28 @@ export interface TestJournal extends SharedJournal {
   sql<Row extends object>(text: string, ...values: readonly unknown[]): Promise<readonly Row[]>
 }
 
-/** A journal that lasts as long as the test. */
-export async function aJournal(server: TestPostgres): Promise<TestJournal> {
+/** Makes a journal, for tests that are kept apart by their keys. */
+export async function openTestJournal(server: TestPostgres): Promise<TestJournal> {
   const url = await server.database()
   const journal = await openJournal(url)
   const postgres = await openPostgres(url)
-  onTestFinished(async () => {
-    await journal[Symbol.asyncDispose]()
-    await postgres[Symbol.asyncDispose]()
-  })
-  return { ...journal, url, postgres, sql: (text, ...values) => postgres.query(text, values) }
+  return {
+    ...journal,
+    url,
+    postgres,
+    sql: (text, ...values) => postgres.query(text, values),
+    [Symbol.asyncDispose]: async () => {
+      await journal[Symbol.asyncDispose]()
+      await postgres[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** A journal of its own, which lasts as long as the test. */
+export async function aJournal(server: TestPostgres): Promise<TestJournal> {
+  const journal = await openTestJournal(server)
+  onTestFinished(() => journal[Symbol.asyncDispose]())
+  return journal
 }
 
 /** A key that no other test has. */
