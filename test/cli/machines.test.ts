@@ -75,7 +75,7 @@ test('the same job gives the same report, byte for byte, on one machine, on seve
     expect([code, stderr]).toEqual([0, expect.anything()])
   }
   await reader.file('acme.yaml', acme)
-  expect(await reader.call(['sync'], shared.queue)).toMatchObject({ code: 0 })
+  expect(await reader.call(['report', 'acme.yaml', '--sync'], shared.queue)).toMatchObject({ code: 0 })
   expect(shared.sandbox.ledger.charged).toBe(alone.sandbox.ledger.charged)
 
   const seen = async (place: Workspace): Promise<readonly string[]> => {

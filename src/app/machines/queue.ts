@@ -183,6 +183,9 @@ export interface SyncSettings {
   readonly signal: AbortSignal
 }
 
+/** For how long answers are kept, and readers waited for, where nothing else is said. */
+export const keptAnswers = { keepMs: 90 * 86_400_000, forgetAfterMs: 30 * 86_400_000 }
+
 /** Brings the journal into a database, and drops from it old bodies of answers that all its readers have. */
 export async function syncDatabase(settings: SyncSettings, clock: Clock = systemClock): Promise<SyncResult> {
   const { url, database, keepMs, forgetAfterMs, signal } = settings

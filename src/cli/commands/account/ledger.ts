@@ -12,12 +12,14 @@ import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import type { LedgerStore } from '../../../store/ledger.ts'
 import { dayOrInstant, refuseUnknownJob } from '../../arguments.ts'
 import type { Command, TypedFlags } from '../../flags.ts'
+import { syncFirst, syncFirstFlags } from '../../sync-first.ts'
 
 const flags = {
   by: textFlag('run, day (UTC), job or tag [day]'),
   job: textFlag('Calls of this job only'),
   from: textFlag('From this day or instant on (UTC)'),
   until: textFlag('Before this day or instant (UTC)'),
+  ...syncFirstFlags,
 } satisfies Flags
 
 export type LedgerFlags = TypedFlags<typeof flags> & { readonly what?: string }
@@ -47,6 +49,7 @@ export async function ledger(flags: LedgerFlags, terminal: Terminal): Promise<nu
     )
   const by = chosenGroup(flags.by ?? 'day')
   const times = { from: instant('--from', flags.from), until: instant('--until', flags.until) }
+  await syncFirst(flags, terminal)
   await using store = await openWhatIsStored(flags)
   if (what === 'verify') return await verify(store, flags.json === true, terminal)
   if (job !== undefined) await refuseUnknownJob(store, job)

@@ -1,6 +1,6 @@
 import { databasePath, makeDefaultFolder } from '../../../app/config.ts'
 import { waitForLocks } from '../../../app/lock.ts'
-import { neededQueue, syncDatabase } from '../../../app/machines/queue.ts'
+import { keptAnswers, neededQueue, syncDatabase } from '../../../app/machines/queue.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type Flags, textFlag } from '../../../model/flag.ts'
 import { count, parseDuration } from '../../../model/text.ts'
@@ -28,8 +28,8 @@ export const syncCommand = {
 /** `rankline sync`: brings runs, calls and answers of all machines into this database. */
 export async function sync(flags: SyncFlags, terminal: Terminal): Promise<number> {
   const url = neededQueue(flags)
-  const keepMs = timeOf('--keep-answers', flags['keep-answers'] ?? '90d')
-  const forgetAfterMs = timeOf('--forget-readers', flags['forget-readers'] ?? '30d')
+  const keepMs = timeOf('--keep-answers', flags['keep-answers']) ?? keptAnswers.keepMs
+  const forgetAfterMs = timeOf('--forget-readers', flags['forget-readers']) ?? keptAnswers.forgetAfterMs
   const database = databasePath(flags)
   makeDefaultFolder(database)
   using lock = waitForLocks([databaseLock(database)], flags.wait, (line) => note(terminal, line))
@@ -45,8 +45,8 @@ export async function sync(flags: SyncFlags, terminal: Terminal): Promise<number
   return signal.aborted ? interrupts.exitCode() : 0
 }
 
-function timeOf(flag: string, text: string): number {
-  const ms = parseDuration(text, 'smhd')
+function timeOf(flag: string, text: string | undefined): number | undefined {
+  const ms = text === undefined ? undefined : parseDuration(text, 'smhd')
   if (ms !== null) return ms
   throw new UsageError(`${flag} cannot be '${text}'; write a time such as 30d`)
 }

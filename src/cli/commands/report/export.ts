@@ -18,6 +18,7 @@ import { chosenFormat, dayOrInstant, operationName, refuseUnknownJob } from '../
 import { type Command, outputFlags, type TypedFlags } from '../../flags.ts'
 import { refuseOntoJobFiles, writeOutput } from '../../output.ts'
 import { exportProgress } from '../../progress.ts'
+import { syncFirst, syncFirstFlags } from '../../sync-first.ts'
 
 const flags = {
   ...outputFlags('csv, jsonl, json, parquet or xlsx [csv]'),
@@ -34,6 +35,7 @@ const flags = {
   to: textFlag(
     'Bring a table in Postgres up to date, postgres://user@host/database/schema; schema: rankline_export if none is named',
   ),
+  ...syncFirstFlags,
 } satisfies Flags
 
 export type ExportFlags = TypedFlags<typeof flags> & { readonly kind: string }
@@ -63,6 +65,7 @@ async function exportToTable(
   refuseUnfitForTable(flags)
   const filter = rowFilter(flags)
   const { to, since = null } = flags
+  await syncFirst(flags, terminal)
   await using store = await openReader(databasePath(flags))
   await refuseUnknown(store, filter)
   // Loaded only here: files need no Postgres.
@@ -77,6 +80,7 @@ async function exportToFile(flags: ExportFlags, terminal: Terminal): Promise<num
   refuseUnfit(flags, name, terminal)
   const filter = rowFilter(flags)
   const since = cursorOf(flags)
+  await syncFirst(flags, terminal)
   await using store = await openReader(databasePath(flags))
   await refuseOntoJobFiles(store, flags)
   await refuseUnknown(store, filter)

@@ -25,6 +25,7 @@ import type { Store } from '../../../store/store.ts'
 import { type StatusDocument, statusDocument } from '../../../workspace/status/document.ts'
 import { chosenFormat, findJob, valueFlag } from '../../arguments.ts'
 import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'
+import { syncFirst } from '../../sync-first.ts'
 import { audienceOf, metricOptions, type ReportOptions, toleranceOf } from './report.ts'
 import { problemText } from './status.ts'
 
@@ -52,6 +53,7 @@ export async function portfolio(
     format: {},
   }
   const database = databasePath(flags)
+  await syncFirst(flags, terminal)
   await using reader = await openReader(database)
   await refuseOntoJobFiles(reader, { out })
   const jobs = named === null ? await storedJobs(reader) : await namedJobs(reader, named, flags, terminal)

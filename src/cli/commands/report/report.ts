@@ -29,6 +29,7 @@ import type { Store } from '../../../store/store.ts'
 import { chosenFormat, day, daysFlag, findJob, isJsonAsked, valueFlag } from '../../arguments.ts'
 import { compareFlags, outputFlags, type TypedFlags } from '../../flags.ts'
 import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'
+import { syncFirst, syncFirstFlags } from '../../sync-first.ts'
 
 export const reportFlags = {
   ...outputFlags('table, csv, json, jsonl, md, xlsx, html, pdf or email [table]'),
@@ -51,6 +52,7 @@ export const reportFlags = {
   comment: textFlag('Markdown file with words of your own, shown on top'),
   serps: textFlag('html: include the top results of this many more days, for instance 30d'),
   paper: textFlag('pdf: a4 or letter [a4]'),
+  ...syncFirstFlags,
   explain: textFlag('One query instead: its results page by page, and which target each matches and why'),
 } satisfies Flags
 
@@ -75,6 +77,7 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
   const paper = paperOf(flags)
   const date = day('--date', flags.date)
   const database = databasePath(flags)
+  await syncFirst(flags, terminal)
   await using reader = await openReader(database)
   await refuseOntoJobFiles(reader, flags)
   const named = await findJob(reader, flags, terminal)

@@ -1,0 +1,26 @@
+import { databasePath, makeDefaultFolder, type QueueFlags, type SettingFlags } from '../app/config.ts'
+import { waitForLocks } from '../app/lock.ts'
+import { type Flags, switchFlag } from '../model/flag.ts'
+import { note, type Terminal } from '../output/terminal.ts'
+import { databaseLock } from '../store/sqlite/connection/lock.ts'
+import { queueFlags } from './flags.ts'
+
+export const syncFirstFlags = {
+  ...queueFlags,
+  sync: switchFlag('First bring what machines did into this database, as rankline sync does'),
+} satisfies Flags
+
+/** Brings the shared journal into the database that a command is about to read, where its flags say so. */
+export async function syncFirst(
+  flags: SettingFlags & QueueFlags & { readonly sync?: boolean | undefined },
+  terminal: Terminal,
+): Promise<void> {
+  if (flags.sync !== true) return
+  const { keptAnswers, neededQueue, syncDatabase } = await import('../app/machines/queue.ts')
+  const url = neededQueue(flags)
+  const database = databasePath(flags)
+  makeDefaultFolder(database)
+  using lock = waitForLocks([databaseLock(database)], undefined, (line) => note(terminal, line))
+  await lock.acquire()
+  await syncDatabase({ url, database, ...keptAnswers, signal: new AbortController().signal })
+}
