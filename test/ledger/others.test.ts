@@ -46,6 +46,11 @@ testTable<[string, Ledger, Said]>([
     { credits: 3, others: [3, 10, 20] },
   ],
   [
+    'others spent less than is not counted yet',
+    { readings: [read(10, 0), read(20, 2), read(30, 2)], charges: [billed(21, 22, 3)] },
+    { credits: -1, others: null },
+  ],
+  [
     'another database of this machine spent before the run',
     { earlier: [read(0, 1)], readings: [read(10, 5), read(20, 6)], charges: [billed(11, 12)] },
     agrees,

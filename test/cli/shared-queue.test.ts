@@ -1,0 +1,59 @@
+import { Client } from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { keyHash } from '../../src/app/config.ts'
+import type { Sandbox } from '../../src/sandbox/server.ts'
+import { type TestPostgres, testPostgres } from '../support/postgres.ts'
+import { queriesCsv } from '../support/rankline.ts'
+import { staged, waitWhile } from './staged.ts'
+
+let server: TestPostgres
+beforeAll(async () => {
+  server = await testPostgres()
+}, 60_000)
+afterAll(() => server[Symbol.asyncDispose]())
+
+/** Spends a credit with the key, as another program does. */
+async function spend({ url, key }: Sandbox): Promise<void> {
+  const response = await fetch(`${url}/v1/alpha/search?query=other`, { headers: { 'x-api-key': key } })
+  await response.arrayBuffer()
+}
+
+const held = { rules: [{ query: 'held 1', do: { refuse: 'rate' } }] } as const
+
+test('with a queue, what other machines have in the air is not taken for that of another program', async () => {
+  const { sandbox, place } = await staged(held)
+  const queue = await server.database()
+  const env = { RANKLINE_QUEUE: queue }
+  const worker = place.start(['worker'], env)
+  const refusals = (): number => sandbox.ledger.requestsFor(({ status }) => status === 401).length
+  /** A run beside which that happens, and what it said of the credits. */
+  const runBeside = async (flags: readonly string[], happens: () => Promise<void>) => {
+    sandbox.control(held)
+    const before = refusals()
+    const { ended } = place.start(['run', job, '--json', '--yes', ...flags], env)
+    await waitWhile(() => refusals() === before)
+    await happens()
+    sandbox.control({ rules: [] })
+    const { stdout } = await ended
+    const { credits, spent_by_others: others } = JSON.parse(stdout)
+    return { spent: credits.spent, unexplained: credits.unexplained, others: others?.credits ?? null }
+  }
+  const job = await place.file('held.csv', queriesCsv(1, 'held'))
+  const postgres = new Client(queue)
+
+  expect(await runBeside([], () => spend(sandbox))).toEqual({ spent: 1, unexplained: 1, others: 1 })
+  await postgres.connect()
+  const inTheAir = async (): Promise<void> => {
+    await postgres.query(
+      `INSERT INTO rankline.calls (id, key_hash, operation, credits, sent_at)
+      VALUES (gen_random_uuid(), $1, 'alpha.search', 1, extract(epoch FROM clock_timestamp()) * 1000)`,
+      [keyHash({ baseUrl: sandbox.url, apiKey: sandbox.key })],
+    )
+    await spend(sandbox)
+  }
+  expect(await runBeside(['--fresh'], inTheAir)).toEqual({ spent: 1, unexplained: null, others: null })
+  await postgres.end()
+  worker.child.kill()
+  await worker.ended
+  expect(sandbox.ledger.charged).toBe(4)
+})
