@@ -8,8 +8,8 @@ interface Known {
 }
 
 /**
- * Whether every call of all machines since an instant, as far as it may be billed, is over and known in the local database too. Without
- * that, what others have bought for the same runs would look like another program's.
+ * Whether every call of all machines since an instant, as far as it may be billed, is known in the local database, and none may follow for
+ * what is reserved. Without that, what other machines buy would look like another program's.
  */
 export async function knowsAllCalls(
   { store, journal, coordinator }: Known,

@@ -1,6 +1,5 @@
 import { Client } from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { keyHash } from '../../src/app/config.ts'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { Sandbox } from '../../src/sandbox/server.ts'
 import { type TestPostgres, testPostgres } from '../support/postgres.ts'
 import { queriesCsv } from '../support/rankline.ts'
@@ -20,11 +19,12 @@ async function spend({ url, key }: Sandbox): Promise<void> {
 
 const held = { rules: [{ query: 'held 1', do: { refuse: 'rate' } }] } as const
 
-test('with a queue, what other machines have in the air is not taken for that of another program', async () => {
+test('with a queue, what other machines buy is not taken for that of another program', async () => {
   const { sandbox, place } = await staged(held)
   const queue = await server.database()
   const env = { RANKLINE_QUEUE: queue }
   const worker = place.start(['worker'], env)
+  onTestFinished(() => void worker.child.kill())
   const refusals = (): number => sandbox.ledger.requestsFor(({ status }) => status === 401).length
   /** A run beside which that happens, and what it said of the credits. */
   const runBeside = async (flags: readonly string[], happens: () => Promise<void>) => {
@@ -43,17 +43,19 @@ test('with a queue, what other machines have in the air is not taken for that of
 
   expect(await runBeside([], () => spend(sandbox))).toEqual({ spent: 1, unexplained: 1, others: 1 })
   await postgres.connect()
-  const inTheAir = async (): Promise<void> => {
+  const byAnotherMachine = async (): Promise<void> => {
+    // It has a chunk, and may buy one page more of it.
     await postgres.query(
-      `INSERT INTO rankline.calls (id, key_hash, operation, credits, sent_at)
-      VALUES (gen_random_uuid(), $1, 'alpha.search', 1, extract(epoch FROM clock_timestamp()) * 1000)`,
-      [keyHash({ baseUrl: sandbox.url, apiKey: sandbox.key })],
+      `UPDATE rankline.chunks SET state = 'leased', granted = spent + in_doubt + 1, leased_until = clock_timestamp() + interval '1 hour'
+      WHERE state = 'done'`,
     )
     await spend(sandbox)
   }
-  expect(await runBeside(['--fresh'], inTheAir)).toEqual({ spent: 1, unexplained: null, others: null })
+  expect(await runBeside(['--fresh'], byAnotherMachine)).toEqual({
+    spent: 1,
+    unexplained: null,
+    others: null,
+  })
   await postgres.end()
-  worker.child.kill()
-  await worker.ended
   expect(sandbox.ledger.charged).toBe(4)
 })
