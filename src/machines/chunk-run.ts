@@ -60,12 +60,13 @@ export async function runChunk(options: ChunkRunOptions, chunk: LeasedChunk): Pr
       service: options.serviceFor(store),
       readAccount: async () => ({ ...unlimitedAccount, at: clock.wall() }),
     },
-    [run],
-    [],
+    chunk.isClosed ? [] : [run],
+    chunk.isClosed ? [run] : [],
   )
   if (isLost) return null
   const cause = stop.cause()
-  if (cause?.reason === 'interrupted') return { state: 'released' }
+  // Of a closed run nobody releases chunks again: another worker polls on.
+  if (cause?.reason === 'interrupted' || (cause !== null && chunk.isClosed)) return { state: 'released' }
   if (cause !== null) return { state: 'planned', stop: { reason: cause.reason, message: cause.message } }
   return limits.size > 0 ? { state: 'planned' } : { state: 'done' }
 }

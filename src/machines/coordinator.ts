@@ -50,6 +50,7 @@ export async function collectOnMachines(
 ): Promise<CollectResult> {
   const { journal, coordinator, stop, clock, notice, sync } = options
   const shared = await publishRuns(options, runs)
+  await noteClosed(options, runs)
   const byShared = new Map(runs.map((run) => [shared.get(run.id) as string, run]))
   const ids = [...byShared.keys()]
   const reader = accountReader(options, runs[0]?.id ?? null)
@@ -99,7 +100,6 @@ export async function collectOnMachines(
   for (const line of releases.warnings()) notice(line)
   const after = stop.cause()?.reason === 'auth' ? null : await reader.last()
   const reached = releases.reached()
-  await lastly(stop, () => noteClosed(options, runs))
   return {
     balanceBefore: before,
     balanceAfter: after,

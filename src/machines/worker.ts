@@ -91,7 +91,7 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
     const how = await runChunk({ ...options, memory, stop: stopped }, chunk)
     if (how === null || lost.signal.aborted) return
     await end(chunk, how)
-    if ('stop' in how) await wait(afterStopMs)
+    if ('stop' in how || (chunk.isClosed && how.state === 'released')) await wait(afterStopMs)
   }
 
   const take = async (): Promise<boolean> => {

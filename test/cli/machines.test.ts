@@ -167,6 +167,55 @@ test('a run that was begun alone is not continued by machines, nor the other way
   expect(sandbox.ledger.charged).toBe(2)
 })
 
+const images = `operation: alpha.images\nasync: always\nqueries:\n${list(3, 'image')}`
+
+test('jobs that a lost worker submitted are polled by another, and submitted once', async () => {
+  const { sandbox, queue, host, worker } = await machines({ asyncMs: 2_000 })
+  const place = await host()
+  await place.file('job.yaml', images)
+  const lost = await worker()
+  const run = place.start(['run', 'job.yaml', '--json'], queue)
+  await waitWhile(() => sandbox.ledger.requestsFor(isPoll).length < 3)
+
+  lost.child.kill('SIGKILL')
+
+  await worker()
+  const { code, stdout } = await run.ended
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ tasks: { done: 3 }, credits: { spent: 3, ambiguous: 0 } })
+  expect(sandbox.ledger.requestsFor(isSubmission)).toHaveLength(3)
+})
+
+test('jobs of a run that was set aside are polled to their end, and nothing else is bought for it', async () => {
+  const { sandbox, queue, host, worker } = await machines({ asyncMs: 3_000 })
+  const place = await host()
+  await place.file('job.yaml', images)
+  const first = await worker()
+  const run = place.start(['run', 'job.yaml', '--lease', '1s'], queue)
+  await waitWhile(() => sandbox.ledger.requestsFor(isPoll).length < 3)
+  for (const { child } of [first, run]) child.kill('SIGKILL')
+  await Promise.all([first.ended, run.ended])
+  await worker()
+
+  const again = ['run', 'job.yaml', '--fresh', '--lease', '1s', '--json']
+  const { code, stdout } = await place.call(again, queue)
+
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ run: 2, tasks: { done: 3 } })
+  expect(sandbox.ledger.requestsFor(isSubmission)).toHaveLength(6)
+  const spent = () =>
+    place.sql('SELECT credits_spent AS spent, credits_ambiguous AS ambiguous FROM runs ORDER BY started_at')
+  // Another worker polls them when it comes to it.
+  while (JSON.stringify(spent()).includes('"spent":0')) await place.call(['sync'], queue)
+  expect(spent()).toEqual([
+    { spent: 3, ambiguous: 0 },
+    { spent: 3, ambiguous: 0 },
+  ])
+})
+
+const isPoll = ({ path }: { readonly path: string }) => path.includes('/jobs/')
+const isSubmission = ({ operation }: { readonly operation: string | null }) => operation === 'alpha.images'
+
 test('a process of a queue and one without it never collect with one key on one machine at once', async () => {
   const { sandbox, queue, host, worker } = await machines({ latencyMs: 30 })
   const place = await host()

@@ -38,6 +38,7 @@ interface ChunkRow extends RunRow {
   readonly encoding: string
   readonly body: Buffer
   readonly credits: number
+  readonly closed_at: number | null
 }
 
 const leaseChunks = `
@@ -79,6 +80,7 @@ async function leasedChunk(statements: Statements, row: ChunkRow): Promise<Lease
     run: settings.id,
     fence: row.fence,
     settings,
+    isClosed: row.closed_at !== null,
     queries,
     credits: Math.max(0, row.credits),
     answers: (await statements.query<AnswerRow>(answersOfRun, [settings.id, keys])).map(answerFromRow),

@@ -76,10 +76,19 @@ export function sharedPlans(postgres: Postgres): SharedPlans {
         )
         if (closed.length === 0) return
         await cancelChunks(statements, [run])
+        await statements.query(releaseOpenJobs, [run])
         await statements.query(addEvent, [run, 'closed', now, null, null])
       }),
   }
 }
+
+/** What was submitted before a run was closed is polled to its end. */
+const releaseOpenJobs = `
+UPDATE rankline.chunks c SET state = 'released', granted = c.spent + c.in_doubt + o.credits, released_at = clock_timestamp(), takeovers = 0
+FROM (
+  SELECT chunk_id, sum(credits) AS credits FROM rankline.calls
+  WHERE run_id = $1 AND outcome = 'accepted' AND job_over = false GROUP BY 1
+) o WHERE c.id = o.chunk_id AND c.state <> 'leased'`
 
 function asJson(jobs: readonly SharedJob[]): string {
   return JSON.stringify(jobs.map(({ keyHash, job }) => ({ key_hash: keyHash, job })))
