@@ -11,22 +11,21 @@ const lostByRestartMs = 1_000
 const windowMs = 1_000
 const firstHoldMs = 500
 const longestHoldMs = 30_000
+/** A probe leaves so long after the hold: instants that have gone through clocks and roundings still lie behind it. */
+const afterHoldMs = 20
 
 /** Slots in Postgres: one row a key, and one UPDATE for each lease of slots. */
 export function sharedRates(postgres: Postgres): SharedRates {
   return {
-    lease: (keyHash, slots, leadMs) =>
-      postgres.transaction(async (statements) => {
-        // Only a restart of the server can lose it, which is noticed.
-        await statements.query('SET LOCAL synchronous_commit = off')
-        const rows = await statements.query<LeaseRow>(leaseSlots, [
-          ...[keyHash, slots, leadMs, usedPart, windowMs + lostByRestartMs],
-        ])
-        const [row] = rows.length > 0 ? rows : await statements.query<LeaseRow>(unlimitedNow)
-        const { first, spacing, slots: given, now } = row as LeaseRow
-        if (spacing === null) return { unlimited: true, now }
-        return { firstAt: first, spacingMs: spacing, slots: given, now }
-      }),
+    lease: async (keyHash, slots, leadMs) => {
+      const rows = await postgres.query<LeaseRow>(leaseSlots, [
+        ...[keyHash, slots, leadMs, usedPart, windowMs, lostByRestartMs, afterHoldMs],
+      ])
+      const [row] = rows.length > 0 ? rows : await postgres.query<LeaseRow>(unlimitedNow)
+      const { first, spacing, slots: given, now, probe } = row as LeaseRow
+      if (spacing === null) return { unlimited: true, now }
+      return { firstAt: first, spacingMs: spacing, slots: given, isProbe: probe, now }
+    },
     refused: async (keyHash, slotAt, namedMs) => {
       await postgres.query(holdKey, [keyHash, slotAt, namedMs, firstHoldMs, longestHoldMs])
     },
@@ -39,7 +38,7 @@ export function sharedRates(postgres: Postgres): SharedRates {
     },
     setLimits: async (keyHash, { perSecond, perMinute }) => {
       await postgres.query(
-        `INSERT INTO rankline.keys (key_hash, per_second, per_minute) VALUES ($1, $2, $3)
+        `INSERT INTO rankline.keys (key_hash, per_second, per_minute, server_started) VALUES ($1, $2, $3, pg_postmaster_start_time())
         ON CONFLICT (key_hash) DO UPDATE SET per_second = excluded.per_second, per_minute = excluded.per_minute
         WHERE (keys.per_second, keys.per_minute) IS DISTINCT FROM (excluded.per_second, excluded.per_minute)`,
         // A window of no calls would never open: the run stops for it, and free lookups that find it out must pass.
@@ -63,14 +62,15 @@ interface LeaseRow {
   readonly spacing: number | null
   readonly slots: number
   readonly now: number
+  readonly probe: boolean
 }
 
 const epochMs = (instant: string): string => `(extract(epoch FROM ${instant}) * 1000)::double precision`
 const instant = (epoch: string): string => `to_timestamp(${epoch}::double precision / 1000)`
 
 /**
- * After a refusal slots begin when the hold is over, one at a time until a call has passed: that one probes. When the server was started
- * anew, what it forgot of the last moments is waited out.
+ * After a refusal slots begin when the hold is over, one at a time until a call has passed: that one probes. Only slots of the next moments
+ * are committed without waiting for the disk: when the server was started anew, which is seen, what it may have forgotten is waited out.
  */
 const leaseSlots = `
 WITH key AS (
@@ -79,27 +79,36 @@ WITH key AS (
   FROM rankline.keys k WHERE k.key_hash = $1 FOR UPDATE
 ), slot AS (
   SELECT key.*, CASE WHEN key.held_until IS NULL THEN $2::integer ELSE 1 END AS given,
-    greatest(key.next_slot, key.now + $3 * interval '1 millisecond', coalesce(key.held_until, '-infinity'),
-      CASE WHEN key.server_started IS NOT NULL AND key.server_started <> key.started
-        THEN key.started + $5 * interval '1 millisecond' ELSE '-infinity' END) AS first
+    greatest(key.next_slot, key.now + $3 * interval '1 millisecond', key.held_until + $7 * interval '1 millisecond',
+      CASE WHEN key.server_started <> key.started
+        THEN key.started + ($5 + $6::double precision) * interval '1 millisecond' END) AS first
   FROM key
-)
-UPDATE rankline.keys k SET
-  next_slot = CASE WHEN s.spacing IS NULL AND s.held_until IS NULL THEN k.next_slot
+), next AS (
+  SELECT slot.*, CASE WHEN spacing IS NULL AND held_until IS NULL THEN next_slot
     -- The next probe leaves when this one had time to come back.
-    WHEN s.held_until IS NOT NULL THEN s.first + greatest(coalesce(s.spacing, 0), 1000) * interval '1 millisecond'
-    ELSE s.first + s.given * s.spacing * interval '1 millisecond' END,
-  server_started = s.started
-FROM slot s WHERE k.key_hash = s.key_hash
-RETURNING ${epochMs('s.first')} AS first, s.given AS slots, ${epochMs('s.now')} AS now,
-  CASE WHEN s.held_until IS NOT NULL THEN coalesce(s.spacing, 0) ELSE s.spacing END::double precision AS spacing`
+    WHEN held_until IS NOT NULL THEN first + greatest(coalesce(spacing, 0), 1000) * interval '1 millisecond'
+    ELSE first + given * spacing * interval '1 millisecond' END AS after
+  FROM slot
+)
+UPDATE rankline.keys k SET next_slot = s.after, server_started = s.started
+FROM next s WHERE k.key_hash = s.key_hash
+RETURNING ${epochMs('s.first')} AS first, s.given AS slots, ${epochMs('s.now')} AS now, s.held_until IS NOT NULL AS probe,
+  CASE WHEN s.held_until IS NOT NULL THEN coalesce(s.spacing, 0) ELSE s.spacing END::double precision AS spacing,
+  set_config('synchronous_commit', CASE WHEN s.after < s.now + $5::double precision * interval '1 millisecond' THEN 'off'
+    ELSE current_setting('synchronous_commit') END, true)`
 
-const unlimitedNow = `SELECT 0::double precision AS first, NULL AS spacing, 0 AS slots, ${epochMs('clock_timestamp()')} AS now`
+const unlimitedNow = `SELECT 0::double precision AS first, NULL AS spacing, 0 AS slots, false AS probe, ${epochMs('clock_timestamp()')} AS now`
+
+const nextHold = 'least(greatest(k.hold_ms * 2, $4::integer), $5::integer)'
+const holdUntil = (ours: string): string =>
+  `clock_timestamp() + coalesce(nullif($3::double precision, 0), ${ours}) * interval '1 millisecond'`
 
 /** Calls that were under way when the first one was refused do not lengthen the hold. A delay that the service named replaces ours. */
 const holdKey = `
-UPDATE rankline.keys SET
-  hold_ms = least(greatest(hold_ms * 2, $4), $5),
-  held_until = clock_timestamp() + coalesce(nullif($3::double precision, 0), least(greatest(hold_ms * 2, $4), $5)) * interval '1 millisecond',
-  held_since = coalesce(held_since, clock_timestamp())
-WHERE key_hash = $1 AND (held_until IS NULL OR held_until <= ${instant('$2')})`
+INSERT INTO rankline.keys AS k (key_hash, server_started, hold_ms, held_until, held_since)
+VALUES ($1, pg_postmaster_start_time(), $4::integer, ${holdUntil('$4::integer')}, clock_timestamp())
+ON CONFLICT (key_hash) DO UPDATE SET
+  hold_ms = ${nextHold},
+  held_until = ${holdUntil(nextHold)},
+  held_since = coalesce(k.held_since, clock_timestamp())
+WHERE k.held_until IS NULL OR k.held_until <= ${instant('$2')}`

@@ -6,6 +6,8 @@ export interface SlotLease {
   readonly firstAt: number
   readonly spacingMs: number
   readonly slots: number
+  /** Whether the service has refused a call: the one slot there is shows whether calls pass again. */
+  readonly isProbe: boolean
   /** What the clock of the database showed when the lease was made. */
   readonly now: number
 }
@@ -16,8 +18,8 @@ export type SlotAnswer = SlotLease | { readonly unlimited: true; readonly now: n
 /** The one rate limit of a key, for all machines. */
 export interface SharedRates {
   /**
-   * Leases so many slots of a key, the first one not before so many milliseconds from now. The row is committed without waiting for
-   * the disk: after a restart of the database one full window is left free.
+   * Leases so many slots of a key, the first one not before so many milliseconds from now. Slots of the next second are committed
+   * without waiting for the disk: after a restart of the database one full window is left free.
    */
   lease(keyHash: string, slots: number, leadMs: number): Promise<SlotAnswer>
   /** The service refused a call for its rate: nobody sends before that. Calls whose slots were before the last refusal change nothing. */
