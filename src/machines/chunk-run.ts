@@ -27,6 +27,8 @@ export interface ChunkRunOptions
   readonly clock: Clock
   /** Ends the work on the chunk; another worker goes on. */
   readonly stop: AbortSignal
+  /** Called when everything is laid in and its calls begin. */
+  readonly onBegun: () => void
 }
 
 /**
@@ -54,7 +56,7 @@ export async function runChunk(options: ChunkRunOptions, chunk: LeasedChunk): Pr
         maxThrottlingMs: options.maxThrottlingMs,
         notice: options.notice,
       },
-      ...{ store, clock, stop, fitBalance: false, onProgress: () => {} },
+      ...{ store, clock, stop, fitBalance: false, onProgress: options.onBegun },
       // What is reserved for a chunk is no limit of its job.
       reported: new Set([limitKey({ job: run.job, credits: chunk.credits, used: 0 })]),
       service: options.serviceFor(store),

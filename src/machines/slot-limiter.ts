@@ -25,38 +25,52 @@ export interface SlotLimiterOptions {
 
 /** Slots that are leased at once: few are lost with a process, and a lease is one statement for several calls. */
 const slotsAtOnce = 5
-/** A slot is used at its time, or this much later; then it is lost. */
-const graceMs = 5
+/** More are leased while those that are there last for less than so many times what writing a call takes. */
+const leadsAhead = 3
+/**
+ * A slot is used at its time, or this much later, for a process may be kept from its work so long; then it is lost. Of the limit so much
+ * is left unused that calls may be late by 75 ms before a second has one too many.
+ */
+const graceMs = 20
 /** Without a limit it is asked so often whether there is one, or a refusal. */
 const unlimitedForMs = 500
-/** What writing a call takes at first; then it is learned. */
+/** What writing a call takes at first; then the longest of late counts, which is forgotten by and by. */
 const firstLeadMs = 4
 const longestLeadMs = 200
-const weightOfLast = 0.2
+const forgottenPart = 0.02
 
-interface WaitingSlot {
+interface Waiting {
   readonly urgent: boolean
-  /** How long before the slot it is handed out, so that the call can be written. */
-  readonly early: boolean
-  readonly signal: AbortSignal | undefined
-  readonly take: (slot: number | null) => void
+  /** @param limited whether it needs a slot to leave in */
+  readonly letThrough: (limited: boolean) => void
+}
+
+/** A call that is written and leaves in the next slot; null where the limit has gone. */
+interface Ready {
+  readonly urgent: boolean
+  readonly go: (slot: number | null) => void
 }
 
 /**
- * Calls leave in slots that are leased in the time of the database. A call is let through shortly before its slot, so that it can be
- * written, and leaves in it; where writing took too long, it takes another slot.
+ * Calls leave in slots that are leased in the time of the database. A call is let through shortly before a slot, so that it can be written;
+ * whichever is written first leaves in the next slot, so that none is lost over one that takes long.
  */
 export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
   const { rates, keyHash, clock, concurrency, coldRequests = 0, onError, signal: over } = options
   /** Monotonic instants, the next one first. */
   let slots: number[] = []
   let unlimitedUntil = Number.NEGATIVE_INFINITY
-  const waiting: WaitingSlot[] = []
+  const waiting: Waiting[] = []
+  const ready: Ready[] = []
+  /** Calls that were let through and have not left. */
+  let underWay = 0
   /** Calls that wait until one of those in flight ends. */
   const outside: (() => void)[] = []
   let inFlight = 0
-  let granted = 0
+  let departed = 0
   let leasing = false
+  /** The slot of the call that probes after a refusal: more are not asked for before. */
+  let probeAt = Number.NEGATIVE_INFINITY
   let leadMs = firstLeadMs
   let cancelTimer: (() => void) | null = null
   /** Since when the service refuses calls; null while it lets them pass. */
@@ -71,36 +85,43 @@ export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
   const pump = (): void => {
     cancelTimer?.()
     cancelTimer = null
-    while (waiting.length > 0) {
-      const next = waiting[0] as WaitingSlot
-      const now = clock.monotonic()
-      if (now < unlimitedUntil) {
-        waiting.shift()
-        next.take(null)
-        continue
-      }
-      while (slots.length > 0 && (slots[0] as number) < now - graceMs) slots.shift()
-      const slot = slots[0]
-      if (slot === undefined) break
-      const waitMs = slot - now - (next.early ? leadMs : 0)
-      if (waitMs > 0) {
-        cancelTimer = clock.after(Math.ceil(waitMs), pump)
-        break
-      }
-      slots.shift()
-      waiting.shift()
-      if (granted++ < coldRequests) slots.shift()
-      next.take(slot)
+    const now = clock.monotonic()
+    if (now < unlimitedUntil) {
+      underWay -= ready.length
+      for (const { go } of ready.splice(0)) go(null)
+      for (const { letThrough } of waiting.splice(0)) letThrough(false)
+      return
     }
-    if (slots.length < Math.min(waiting.length, slotsAtOnce) && !leasing) void lease()
+    while (slots.length > 0 && (slots[0] as number) < now - graceMs) slots.shift()
+    while (ready.length > 0 && slots.length > 0 && (slots[0] as number) <= now) {
+      ready.shift()?.go(slots.shift() as number)
+      underWay -= 1
+      if (departed++ < coldRequests) slots.shift()
+    }
+    // Each call under way takes one of the next slots.
+    while (waiting.length > 0 && underWay < slots.length && (slots[underWay] as number) - leadMs <= now) {
+      underWay += 1
+      waiting.shift()?.letThrough(true)
+    }
+    const nextLeaves = ready.length > 0 ? slots[0] : undefined
+    const nextIsLetThrough = waiting.length > 0 ? slots[underWay] : undefined
+    const wakeAt = Math.min(nextLeaves ?? Infinity, (nextIsLetThrough ?? Infinity) - leadMs)
+    if (wakeAt < Infinity) cancelTimer = clock.after(Math.max(1, Math.ceil(wakeAt - now)), pump)
+    if (lacksSlots(now) && !leasing) void lease()
+  }
+
+  const lacksSlots = (now: number): boolean => {
+    const missing = waiting.length + underWay - slots.length
+    if (missing <= 0 || now < probeAt) return false
+    return slots.length < slotsAtOnce || (slots.at(-1) as number) < now + leadsAhead * leadMs
   }
 
   const lease = async (): Promise<void> => {
     leasing = true
     try {
+      const count = Math.min(slotsAtOnce, Math.max(1, waiting.length + underWay - slots.length))
       const answer = await patient(async () => {
         const askedAt = clock.monotonic()
-        const count = Math.min(slotsAtOnce, Math.max(1, waiting.length - slots.length))
         const answer = await rates.lease(keyHash, count, leadMs * 2)
         clock.note(answer.now, askedAt, clock.monotonic())
         return answer
@@ -111,6 +132,7 @@ export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
         const first = clock.monotonicAt(answer.firstAt)
         const leased = Array.from({ length: answer.slots }, (_, index) => first + index * answer.spacingMs)
         slots = [...slots, ...leased].sort((a, b) => a - b)
+        if (answer.isProbe) probeAt = first
       }
     } catch (error) {
       failed(error)
@@ -121,39 +143,25 @@ export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
     pump()
   }
 
-  /** The next slot; null where there is no limit. Rejected with the reason of an aborted signal. */
-  const nextSlot = (
-    how: Pick<WaitingSlot, 'urgent' | 'early' | 'signal'>,
-    first: boolean,
-  ): Promise<number | null> =>
+  /** Fulfilled when a call may be written: with whether it needs a slot. Rejected with the reason of an aborted signal. */
+  const mayBegin = (urgent: boolean, signal: AbortSignal | undefined): Promise<boolean> =>
     new Promise((resolve, reject) => {
-      const { signal } = how
       const abort = (): void => {
         const place = waiting.indexOf(entry)
         if (place >= 0) waiting.splice(place, 1)
         reject(signal?.reason)
       }
-      const entry: WaitingSlot = {
-        ...how,
-        take: (slot) => {
+      const entry: Waiting = {
+        urgent,
+        letThrough: (limited) => {
           signal?.removeEventListener('abort', abort)
-          resolve(slot)
+          resolve(limited)
         },
       }
       if (signal?.aborted) return reject(signal.reason)
       signal?.addEventListener('abort', abort, { once: true })
-      const firstPatient = waiting.findIndex(({ urgent }) => !urgent)
-      if (first) waiting.unshift(entry)
-      else if (how.urgent && firstPatient >= 0) waiting.splice(firstPatient, 0, entry)
-      else waiting.push(entry)
+      queue(waiting, entry)
       pump()
-    })
-
-  const until = (instant: number): Promise<void> =>
-    new Promise((resolve) => {
-      const ms = instant - clock.monotonic()
-      if (ms <= 0) resolve()
-      else clock.after(ms, resolve)
     })
 
   const enter = async (signal: AbortSignal | undefined): Promise<void> => {
@@ -185,24 +193,27 @@ export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
       refusedSince ??= clock.monotonic()
       // Slots that are left would be refused as well.
       slots = []
+      probeAt = Number.NEGATIVE_INFINITY
       unlimitedUntil = Number.NEGATIVE_INFINITY
-      patient(() => rates.refused(keyHash, slotAt, namedMs)).catch(failed)
+      patient(() => rates.refused(keyHash, slotAt, namedMs)).then(pump, failed)
     } else if (refusedSince !== null && !(free && paidRefused)) {
       // A free lookup that passes does not mean that paid calls pass.
       refusedSince = null
       paidRefused = false
-      patient(() => rates.passed(keyHash, slotAt)).catch(failed)
+      probeAt = Number.NEGATIVE_INFINITY
+      patient(() => rates.passed(keyHash, slotAt)).then(pump, failed)
     }
   }
 
   const acquire = async ({ signal, urgent = false }: AcquireOptions = {}): Promise<Permit> => {
     if (signal?.aborted) throw signal.reason
     if (!urgent) await enter(signal)
-    const slot = await nextSlot({ urgent, early: true, signal }, false).catch((error: unknown) => {
+    const limited = await mayBegin(urgent, signal).catch((error: unknown) => {
       if (!urgent) leave()
       throw error
     })
-    let instant = slot
+    let slot: number | null = null
+    let hasLeft = !limited
     let isOver = false
     const grantedAt = clock.monotonic()
     const end = (): void => {
@@ -211,19 +222,25 @@ export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
     }
     return {
       departure: async () => {
+        if (hasLeft) return
         const took = clock.monotonic() - grantedAt
-        leadMs = Math.min(longestLeadMs, leadMs + (took * 1.5 - leadMs) * weightOfLast)
-        while (instant !== null) {
-          await until(instant)
-          if (clock.monotonic() <= instant + graceMs) return
-          instant = await nextSlot({ urgent, early: false, signal: undefined }, true)
-        }
+        leadMs = Math.min(longestLeadMs, Math.max(took, leadMs + (took - leadMs) * forgottenPart))
+        hasLeft = true
+        slot = await new Promise((resolve) => {
+          queue(ready, { urgent, go: resolve })
+          pump()
+        })
       },
       sent: () => {},
-      cancel: end,
+      cancel: () => {
+        if (!hasLeft) underWay -= 1
+        hasLeft = true
+        end()
+        pump()
+      },
       finish: (throttled, namedMs = null) => {
         end()
-        const at = instant ?? clock.monotonic()
+        const at = slot ?? clock.monotonic()
         noteEnd(at - clock.monotonicAt(0), throttled, urgent, namedMs)
       },
     }
@@ -242,4 +259,11 @@ export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
     throttledFor: () => (refusedSince === null ? null : clock.monotonic() - refusedSince),
     busy: () => inFlight + outside.length,
   }
+}
+
+/** Urgent ones before all others. */
+function queue<Entry extends { readonly urgent: boolean }>(entries: Entry[], entry: Entry): void {
+  const firstPatient = entry.urgent ? entries.findIndex(({ urgent }) => !urgent) : -1
+  if (firstPatient >= 0) entries.splice(firstPatient, 0, entry)
+  else entries.push(entry)
 }

@@ -32,7 +32,6 @@ export interface WorkerOptions
   readonly leaseMs: number
   /** Ends when no chunk is left, not when it is told to. */
   readonly once: boolean
-  /** Called with each change, and now and then without one. */
   readonly onState: (state: WorkerState) => void
 }
 
@@ -48,8 +47,13 @@ export interface WorkerState {
 
 /** So many chunks at most are collected side by side, so that no slot waits at the end of one. */
 const mostChunks = 4
-/** How long a worker that has room waits before it looks for chunks again. */
+/** So many tasks for each call in flight are at work: the next chunk is taken while some of them wait for their call. */
+const tasksForCall = 2
+/** How often a worker looks whether it has room, and, where there was no chunk to take, for chunks again. */
+const roomEveryMs = 20
 const lookEveryMs = 200
+/** How long at most between two looks for chunks of workers that were lost. */
+const longestPauseMs = 5_000
 /** After so many leases that ran out, a chunk is left alone: it may be what kills its workers. */
 const mostTakeovers = 10
 /** How long a worker that ends waits for the journal to write down what it has paid for. */
@@ -64,7 +68,10 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
   const { journal, clock, limiter, stop, leaseMs, keyHash } = options
   const id = randomUUID()
   const startedAt = clock.wall()
+  const mostTasks = options.concurrency * tasksForCall
   const held = new Map<string, HeldChunk>()
+  /** Chunks of them that have no call yet: how much room they leave is not known. */
+  const beginning = new Set<string>()
   let done = 0
   let refusal: StopCause | null = null
   let mayTake = true
@@ -87,9 +94,12 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
   }
 
   const collectChunk = async (chunk: LeasedChunk, lost: AbortController): Promise<void> => {
+    const onBegun = (): void => {
+      beginning.delete(chunk.chunk)
+    }
     await using memory = await options.openMemory()
     const stopped = AbortSignal.any([stop.signal, lost.signal])
-    const how = await runChunk({ ...options, memory, stop: stopped }, chunk)
+    const how = await runChunk({ ...options, concurrency: mostTasks, memory, stop: stopped, onBegun }, chunk)
     if (how === null || lost.signal.aborted) return
     await end(chunk, how)
     if ('stop' in how || (chunk.isClosed && how.state === 'released')) await wait(afterStopMs)
@@ -103,8 +113,10 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
       .catch(failed)
       .finally(() => {
         held.delete(chunk.chunk)
+        beginning.delete(chunk.chunk)
         state.changed()
       })
+    beginning.add(chunk.chunk)
     held.set(chunk.chunk, { lease: chunk, lost, work, renewedAt: clock.monotonic() })
     state.changed()
     return true
@@ -124,7 +136,6 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
       if (back.released > 0)
         options.notice(`${count(back.released, 'chunk')} of workers that were lost can be taken again.`)
       state.back()
-      state.changed()
     } catch (error) {
       if (!(error instanceof JournalUnreachable)) return failed(error)
       state.lost()
@@ -136,16 +147,16 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
   const heartbeat = (async () => {
     while (!ended.signal.aborted) {
       await keep()
-      await sleep(clock, leaseMs / 3, ended.signal).catch(() => {})
+      await sleep(clock, Math.min(leaseMs / 3, longestPauseMs), ended.signal).catch(() => {})
     }
   })()
 
   try {
     while (!stop.signal.aborted && refusal === null) {
-      const hasRoom = held.size < mostChunks && limiter.busy() < options.concurrency
+      const hasRoom = held.size < mostChunks && beginning.size === 0 && limiter.busy() < mostTasks
       if (mayTake && hasRoom && (await take())) continue
       if (options.once && held.size === 0 && !(await ask(() => journal.chunks.hasWork([keyHash])))) break
-      await wait(lookEveryMs)
+      await wait(hasRoom ? lookEveryMs : roomEveryMs)
     }
   } catch (error) {
     if (!stop.signal.aborted) throw error

@@ -25,7 +25,7 @@ interface SettledCall {
 
 /**
  * The shared ledger of one worker. Intents and all other entries are two groups, each written by one statement at a time: what comes
- * while that is under way waits for the next.
+ * while that is under way waits for the next. How tasks ended goes with answers that come a little later.
  */
 export function sharedCalls(postgres: Postgres): SharedCalls {
   const intents = groupWriter<Intent, boolean>(postgres, writeIntents)
@@ -52,7 +52,7 @@ export function sharedCalls(postgres: Postgres): SharedCalls {
       ),
     acceptJob: (call, settlement, jobId) => settle({ call, settlement, jobId, job: null }),
     endJob: (call, billed, at) => settle({ call, settlement: null, jobId: null, job: { billed, at } }),
-    endTask: (lease, ended) => byLease(lease.chunk, entries.write({ lease, ended })),
+    endTask: (lease, ended) => byLease(lease.chunk, entries.writeLater({ lease, ended })),
     saveUsage: async (reading) => {
       const { run, keyHash, askedAt, readAt, remaining, totalUsed, record } = reading
       await postgres.query(insertReading, [keyHash, run, askedAt, readAt, remaining, totalUsed, record])

@@ -6,6 +6,8 @@ import type { Postgres, Statements } from './connection.ts'
 export interface GroupWriter<Entry, Result> {
   /** Fulfilled when the entry is durable. Waits while the database cannot be reached. */
   write(entry: Entry): Promise<Result>
+  /** The same, for an entry that nothing waits for: it goes with the next group, or makes one of its own a little later. */
+  writeLater(entry: Entry): Promise<Result>
   /** Fulfilled when nothing waits. */
   idle(): Promise<void>
   /** Rejects what waits: the process ends. */
@@ -14,6 +16,7 @@ export interface GroupWriter<Entry, Result> {
 
 /** Entries of one statement at most, so that none grows beyond what the database takes. */
 const mostInGroup = 256
+const laterMs = 100
 
 export function groupWriter<Entry, Result>(
   postgres: Postgres,
@@ -26,14 +29,18 @@ export function groupWriter<Entry, Result>(
   }
   let waiting: Waiting[] = []
   let writing: Promise<void> | null = null
+  /** Whether any of what waits is to be written at once. */
+  let isUrgent = false
+  let timer: NodeJS.Timeout | undefined
   const abandoned = new AbortController()
 
   const writeAll = async (): Promise<void> => {
     // What else comes in this turn of the event loop belongs to the same group.
     await new Promise((resolve) => setImmediate(resolve))
-    while (waiting.length > 0) {
+    while (isUrgent) {
       const group = waiting.slice(0, mostInGroup)
       waiting = waiting.slice(mostInGroup)
+      isUrgent = waiting.length > 0
       try {
         const entries = group.map(({ entry }) => entry)
         const results = await patiently(() => writeGroup(postgres, entries), { signal: abandoned.signal })
@@ -46,15 +53,31 @@ export function groupWriter<Entry, Result>(
     }
     writing = null
   }
+  const writeNow = (): void => {
+    clearTimeout(timer)
+    timer = undefined
+    isUrgent = waiting.length > 0
+    if (isUrgent) writing ??= writeAll()
+  }
+  const add = (entry: Entry): Promise<Result> =>
+    new Promise((resolve, reject) => {
+      if (abandoned.signal.aborted) return reject(abandoned.signal.reason)
+      waiting.push({ entry, resolve, reject })
+    })
 
   return {
-    write: (entry) =>
-      new Promise((resolve, reject) => {
-        if (abandoned.signal.aborted) return reject(abandoned.signal.reason)
-        waiting.push({ entry, resolve, reject })
-        writing ??= writeAll()
-      }),
+    write: (entry) => {
+      const written = add(entry)
+      writeNow()
+      return written
+    },
+    writeLater: (entry) => {
+      const written = add(entry)
+      timer ??= setTimeout(writeNow, laterMs)
+      return written
+    },
     idle: async () => {
+      writeNow()
       while (writing !== null) await writing
     },
     abandon: () =>
