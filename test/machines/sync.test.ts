@@ -1,0 +1,111 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { syncJournal } from '../../src/machines/sync.ts'
+import { systemClock } from '../../src/model/time.ts'
+import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
+import { openJournal } from '../../src/store/postgres/open.ts'
+import type { SharedJournal } from '../../src/store/shared/journal.ts'
+import { openStore } from '../../src/store/sqlite/open.ts'
+import type { Store } from '../../src/store/store.ts'
+import { type TestPostgres, testPostgres } from '../support/postgres.ts'
+import { type Workspace, workspace } from '../support/rankline.ts'
+
+let server: TestPostgres
+let sandbox: Sandbox
+let journal: SharedJournal
+let whole: unknown
+
+/** What a run that was stopped by its budget, planned again and completed has left in the journal; read by its own coordinator. */
+beforeAll(async () => {
+  server = await testPostgres()
+  sandbox = await startSandbox({
+    sites: ['acme.com'],
+    rules: [{ operation: 'alpha.search', times: 3, do: { status: 503 } }],
+  })
+  const queue = { RANKLINE_QUEUE: await server.database() }
+  await using place = await workspace(sandbox)
+  await using other = await workspace(sandbox)
+  const worker = other.start(['worker', '--lease', '1s'], queue)
+  const job = (credits: number, more = '') =>
+    `depth: 20\ntargets: [acme.com]\nbudget: { max_credits: ${credits} }\nqueries: [a, b, c, d, e${more}]\n`
+  await place.file('job.yaml', job(5))
+  expect((await place.call(['run', 'job.yaml'], queue)).code).toBe(4)
+  await place.file('job.yaml', job(40, ', f, g'))
+  expect((await place.call(['run', 'job.yaml'], queue)).code).toBe(0)
+  worker.child.kill('SIGTERM')
+  await worker.ended
+  expect(await place.call(['sync'], queue)).toMatchObject({ code: 0 })
+  whole = contents(place)
+  journal = await openJournal(queue.RANKLINE_QUEUE)
+}, 60_000)
+afterAll(async () => {
+  await journal[Symbol.asyncDispose]()
+  await sandbox.close()
+  await server[Symbol.asyncDispose]()
+})
+
+/** Rows as users see them, without the numbers that each database gives for itself. */
+function contents({ sql }: Workspace): unknown {
+  return [
+    'SELECT job, date, finish_reason, tasks_planned, tasks_done, tasks_failed, credits_spent, finished_at FROM runs',
+    'SELECT query, page, state, cause FROM tasks ORDER BY 1, 2',
+    'SELECT query, target, state, rank, exactness, depth, observed_at FROM rankings ORDER BY 1, 2',
+    'SELECT query, page, rank, position, link, title FROM organic_results ORDER BY 1, 2, 3',
+    'SELECT operation, sent_at, outcome, billed, credits FROM calls WHERE credits > 0 ORDER BY 2, 1, 3',
+  ].map((query) => sql(query))
+}
+
+/** The same journal, read in steps of so many rows. */
+function inSteps(rows: number): Pick<SharedJournal, 'changes'> {
+  const { changes } = journal
+  return { changes: { ...changes, after: (position) => changes.after(position, rows) } }
+}
+
+test.each([[1], [2], [7], [1_000]])(
+  'a database that reads %i rows at a time has all that the first one has',
+  async (rows) => {
+    await using reader = await workspace()
+    await using store = await openStore(join(reader.folder, 'data/rankline.db'))
+
+    await syncJournal({ journal: inSteps(rows), store, clock: systemClock, name: 'reader' })
+
+    expect(contents(reader)).toEqual(whole)
+    expect(await syncJournal({ journal, store, clock: systemClock, name: 'reader' })).toEqual({
+      ...{ runs: 0, calls: 0, answers: 0, tasks: 0 },
+    })
+  },
+)
+
+const writes = [
+  'importRun',
+  'linkRun',
+  'importBatch',
+  'attachAnswer',
+  'recordAnswer',
+  'stepsApplied',
+  'finishRun',
+] as const
+
+test.each(writes)(
+  'a reader that dies at its %s goes on where it was, and ends with the same',
+  async (write) => {
+    await using reader = await workspace()
+    const path = join(reader.folder, 'data/rankline.db')
+    for (let after = 0; after < 50; after++) {
+      await using store = await openStore(path)
+      let calls = 0
+      const dying = async (...given: readonly unknown[]) => {
+        if (calls++ === after) throw new Error('killed')
+        return await (store[write] as (...given: readonly unknown[]) => Promise<unknown>)(...given)
+      }
+      const mortal = { ...store, [write]: dying } as Store
+      const ended = await syncJournal({
+        ...{ journal: inSteps(20), store: mortal, clock: systemClock, name: 'reader' },
+      }).catch((error: Error) => error)
+      if (!(ended instanceof Error)) break
+      expect(ended.message).toBe('killed')
+    }
+
+    expect(contents(reader)).toEqual(whole)
+  },
+)
