@@ -32,6 +32,7 @@ export interface WorkerOptions
   readonly leaseMs: number
   /** Ends when no chunk is left, not when it is told to. */
   readonly once: boolean
+  /** Called with each change, and now and then without one. */
   readonly onState: (state: WorkerState) => void
 }
 
@@ -136,6 +137,7 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
       if (back.released > 0)
         options.notice(`${count(back.released, 'chunk')} of workers that were lost can be taken again.`)
       state.back()
+      state.changed()
     } catch (error) {
       if (!(error instanceof JournalUnreachable)) return failed(error)
       state.lost()

@@ -61,6 +61,26 @@ export function metricsText(jobs: readonly JobMetrics[], balance: number | null)
   ].join('')
 }
 
+/** A worker of a queue, in the same format. */
+export interface WorkerMetrics {
+  /** Epoch ms: when this was so. */
+  readonly at: number
+  readonly isConnected: boolean
+  readonly chunks: number
+  readonly done: number
+}
+
+export function workerMetricsText({ at, isConnected, chunks, done }: WorkerMetrics): string {
+  const one = (name: string, help: string, value: number | null): string =>
+    family({ name: `rankline_worker_${name}`, help }, [[{}, value]])
+  return [
+    one('seen_timestamp_seconds', 'When the worker wrote this last.', seconds(at)),
+    one('connected', '1 while the worker reaches its queue, else 0.', isConnected ? 1 : 0),
+    one('chunks', 'Chunks that the worker has.', chunks),
+    one('chunks_done', 'Chunks that the worker has brought to their end since it was started.', done),
+  ].join('')
+}
+
 function seconds(instant: number | null): number | null {
   return instant === null ? null : instant / 1000
 }

@@ -234,9 +234,10 @@ test('a process of a queue and one without it never collect with one key on one 
 })
 
 test('a worker with nothing to do ends at once with --once, and with 0 at SIGTERM', async () => {
-  const { queue, host, worker } = await machines()
-  expect(await (await host()).call(['worker', '--once'], queue)).toMatchObject({ code: 0 })
-  const { child, ended } = await worker('--health', '0')
+  const { queue, host } = await machines()
+  const place = await host()
+  expect(await place.call(['worker', '--once'], queue)).toMatchObject({ code: 0 })
+  const { child, ended } = place.start(['worker', '--health', '0', '--metrics-file', 'worker.prom'], queue)
   let said = ''
   child.stderr?.on('data', (text: string) => {
     said += text
@@ -247,6 +248,7 @@ test('a worker with nothing to do ends at once with --once, and with 0 at SIGTER
   expect(await health.json()).toMatchObject({ status: 'ok', chunks: 0, chunks_done: 0 })
   child.kill('SIGTERM')
   expect(await ended).toMatchObject({ code: 0 })
+  expect(await place.read('worker.prom')).toContain('rankline_worker_connected 1\n')
 })
 
 test('a key that the service refuses ends run and worker with 5, and nothing is charged', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type JobMetrics, metricsText } from '../../src/output/metrics-file.ts'
+import { type JobMetrics, metricsText, workerMetricsText } from '../../src/output/metrics-file.ts'
 import { hasPromtool, parseMetrics, promtoolSays } from '../support/prometheus.ts'
 
 const acme: JobMetrics = {
@@ -80,4 +80,16 @@ test('any name of a job is read back as it is', () => {
 
 test.runIf(hasPromtool)('promtool has nothing to say against it', () => {
   expect(promtoolSays(metricsText([acme, empty], 5000))).toBe('')
+})
+
+test('a worker says when it was seen, whether it reaches its queue, and what it has', () => {
+  const text = workerMetricsText({ at: 1_793_512_830_250, isConnected: false, chunks: 3, done: 12 })
+  expect(text.split('\n').filter((line) => !line.startsWith('#'))).toEqual([
+    'rankline_worker_seen_timestamp_seconds 1793512830.25',
+    'rankline_worker_connected 0',
+    'rankline_worker_chunks 3',
+    'rankline_worker_chunks_done 12',
+    '',
+  ])
+  if (hasPromtool) expect(promtoolSays(text)).toBe('')
 })

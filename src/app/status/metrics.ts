@@ -2,7 +2,12 @@ import { existsSync, readFileSync } from 'node:fs'
 import { UsageError } from '../../model/errors.ts'
 import { coverageOf, endOf } from '../../model/run.ts'
 import { writablePath, writeFileAtomically } from '../../output/file.ts'
-import { type JobMetrics, metricsText } from '../../output/metrics-file.ts'
+import {
+  type JobMetrics,
+  metricsText,
+  type WorkerMetrics,
+  workerMetricsText,
+} from '../../output/metrics-file.ts'
 import type { Store } from '../../store/store.ts'
 import { type MetricsFile, metricsFile } from '../config.ts'
 import { searchJob } from '../job-files.ts'
@@ -34,6 +39,11 @@ export async function writeMetrics({ app: { store }, metricsFile }: MetricsStep)
   if (metricsFile === null) return
   const text = await currentMetrics(store)
   await writeFileAtomically(metricsFile.path, [text], metricsFile.by, readableByAll)
+}
+
+/** Writes what a worker of a queue does into its file of metrics. */
+export async function writeWorkerMetrics(file: MetricsFile, worker: WorkerMetrics): Promise<void> {
+  await writeFileAtomically(file.path, [workerMetricsText(worker)], file.by, readableByAll)
 }
 
 async function currentMetrics(store: Store): Promise<string> {

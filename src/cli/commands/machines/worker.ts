@@ -1,6 +1,7 @@
 import { leaseOf, version } from '../../../app/config.ts'
 import { neededQueue, runWorker } from '../../../app/machines/queue.ts'
 import { serveHealth } from '../../../app/scheduler/health.ts'
+import { metricsFileToWrite, writeWorkerMetrics } from '../../../app/status/metrics.ts'
 import { exitCodeOf } from '../../../collect/finish.ts'
 import type { WorkerState } from '../../../machines/worker.ts'
 import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
@@ -29,6 +30,7 @@ const flags = {
   once: switchFlag('End when nothing is left to buy'),
   ...leaseFlags,
   health: textFlag('Port on 127.0.0.1 that answers GET /health; 0 takes a free one'),
+  'metrics-file': textFlag('Prometheus text file to write while it works'),
   ...logFlags,
 } satisfies Flags
 
@@ -60,6 +62,7 @@ export async function worker(flags: WorkerFlags, terminal: Terminal): Promise<nu
   })
   await using served = port === undefined ? null : await serveHealth(port, health)
   const where = served === null ? '' : ` Health: ${served.url}`
+  const metrics = metricsWriter(flags['metrics-file'], terminal)
   note(terminal, `Worker up.${where}`)
   const cause = await runWorker(flags, {
     ...{ url, leaseMs, maxOutageMs, maxThrottlingMs: maxOutageMs, once: flags.once === true },
@@ -68,12 +71,34 @@ export async function worker(flags: WorkerFlags, terminal: Terminal): Promise<nu
     notice: (line) => terminal.log(line),
     onState: (now) => {
       state = now
+      metrics.write(now)
     },
   })
+  await metrics.idle()
   if (cause === null) {
     note(terminal, 'Worker ended.')
     return 0
   }
   terminal.log(cause.message, { level: 'error' })
   return exitCodeOf(cause)
+}
+
+/** Writes one state after the other; a file that cannot be written is said once, and the work goes on. */
+function metricsWriter(flag: string | undefined, terminal: Terminal) {
+  // The variable for all commands names the file of a database.
+  const file = flag === undefined ? null : metricsFileToWrite(flag)
+  let writing = Promise.resolve()
+  let isSaid = false
+  const failed = (error: Error): void => {
+    if (!isSaid) note(terminal, error.message)
+    isSaid = true
+  }
+  return {
+    write: (state: WorkerState): void => {
+      if (file === null) return
+      const now = { ...state, at: systemClock.wall() }
+      writing = writing.then(() => writeWorkerMetrics(file, now)).catch(failed)
+    },
+    idle: () => writing,
+  }
 }
