@@ -8,6 +8,7 @@ import { UsageError } from '../model/errors.ts'
 import { editDistance, parseDuration } from '../model/text.ts'
 import { isLoopback, parseUrl } from '../model/url.ts'
 import type { BrowserPlaces } from '../output/browser/find.ts'
+import { postgresAddress } from './connect/postgres-address.ts'
 
 /** Flags that every command takes, as typed. */
 export interface SettingFlags {
@@ -106,16 +107,20 @@ export function leaseOf({ lease }: QueueFlags): number {
   throw new UsageError(`--lease cannot be '${lease}'; write a time of at least 1s, for instance 60s`)
 }
 
-/** The shared journal of many machines: flag, environment, `.env`; null where this machine works alone. */
+/**
+ * The shared journal of many machines, with its password: flag, environment, `.env`, the password file of Postgres; null where this
+ * machine works alone.
+ */
 export function queueUrl(flags: QueueFlags): string | null {
-  const url = flags.queue ?? setting('RANKLINE_QUEUE')
-  if (url === undefined) return null
+  const typed = flags.queue ?? setting('RANKLINE_QUEUE')
+  if (typed === undefined) return null
   const by = flags.queue === undefined ? 'RANKLINE_QUEUE' : '--queue'
-  if (!/^postgres(ql)?:\/\//.test(url))
-    throw new UsageError(
-      `${by} is not the address of a Postgres database. Write it like postgres://user@host/database`,
-    )
-  return url
+  return withPassword(typed, by)
+}
+
+/** The address of a Postgres database that a flag or variable holds, with the password that the environment, `.env` or a password file has for it. */
+export function withPassword(address: string, by: string): string {
+  return postgresAddress(address, by, { PGPASSWORD: dotEnv().PGPASSWORD, ...process.env })
 }
 
 /** How output is to look, from the environment's own conventions. */

@@ -1,10 +1,11 @@
 import type { Argv, Options } from 'yargs'
 import yargs from 'yargs'
 import { logFormat, version } from '../app/config.ts'
+import { showsPassword } from '../app/connect/postgres-address.ts'
 import { OutputClosed, RanklineError, UsageError } from '../model/errors.ts'
 import type { Flags } from '../model/flag.ts'
 import { closestMatch } from '../model/text.ts'
-import { quietTerminal, type Terminal } from '../output/terminal.ts'
+import { note, quietTerminal, type Terminal } from '../output/terminal.ts'
 import { flagNamed, markText, meantFlags, unmarked } from './argv.ts'
 import { commands, type Registered } from './commands/index.ts'
 import { type Command, exitCodeHelp, globalFlags, type TypedFlags } from './flags.ts'
@@ -121,8 +122,13 @@ async function perform(
   rejectValues(args, known)
   rejectRepeats(registered.usage, typed, known)
   const flags = meantFlags(commandName(registered), typed, command.readsStdin === true)
-  return await command.run(flags as never, flags.quiet === true ? quietTerminal(terminal) : terminal)
+  const heard = flags.quiet === true ? quietTerminal(terminal) : terminal
+  if (showsPassword(flags.queue)) note(heard, passwordShown)
+  return await command.run(flags as never, heard)
 }
+
+const passwordShown =
+  'Whoever lists the processes of this machine sees the password in --queue. Put the address into RANKLINE_QUEUE, or the password into PGPASSWORD or ~/.pgpass.'
 
 /** yargs takes any word for a switch's value: --dry-run=no would be a run. */
 function rejectValues(args: readonly string[], flags: Flags): void {

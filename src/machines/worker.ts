@@ -75,7 +75,6 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
   const beginning = new Set<string>()
   let done = 0
   let refusal: StopCause | null = null
-  let mayTake = true
   const state = connectionState(options, () => ({ chunks: held.size, done }))
   const wait = (ms: number): Promise<void> => sleep(clock, ms, stop.signal).catch(() => {})
   const ask = <T>(question: () => Promise<T>, signal = stop.signal): Promise<T> =>
@@ -132,7 +131,8 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
       for (const { chunk } of gone) held.get(chunk)?.lost.abort()
       for (const { chunk } of leases) if (held.has(chunk)) (held.get(chunk) as HeldChunk).renewedAt = asked
       const about = { id, name: options.name, version: options.version, keys: [keyHash], startedAt }
-      mayTake = await journal.operations.seen({ ...about, clockOffsetMs: clock.aheadMs() })
+      const tooNew = await journal.operations.seen({ ...about, clockOffsetMs: clock.aheadMs() })
+      if (tooNew !== null) refusal ??= { reason: 'unavailable', message: tooNew, wrongSetting: true }
       const back = await journal.chunks.takeBack(mostTakeovers)
       if (back.released > 0)
         options.notice(`${count(back.released, 'chunk')} of workers that were lost can be taken again.`)
@@ -140,7 +140,7 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
       state.changed()
     } catch (error) {
       if (!(error instanceof JournalUnreachable)) return failed(error)
-      state.lost()
+      state.lost(error)
     }
     for (const one of held.values()) if (clock.monotonic() > one.renewedAt + leaseMs) one.lost.abort()
   }
@@ -156,7 +156,7 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
   try {
     while (!stop.signal.aborted && refusal === null) {
       const hasRoom = held.size < mostChunks && beginning.size === 0 && limiter.busy() < mostTasks
-      if (mayTake && hasRoom && (await take())) continue
+      if (hasRoom && (await take())) continue
       if (options.once && held.size === 0 && !(await ask(() => journal.chunks.hasWork([keyHash])))) break
       await wait(hasRoom ? lookEveryMs : roomEveryMs)
     }
@@ -226,10 +226,10 @@ function connectionState(
   }
   return {
     changed,
-    lost: () =>
+    lost: ({ message }: JournalUnreachable) =>
       set(
         false,
-        'The queue cannot be reached. Waiting for it; calls that were sent are written down when it is back.',
+        `The queue cannot be reached: ${message}. Waiting for it; calls that were sent are written down when it is back.`,
       ),
     back: () => set(true, 'The queue is back.'),
   }

@@ -114,8 +114,9 @@ export async function openWithMachines(opened: Opened): Promise<App> {
 function sayings(notify: Turn['notify']) {
   let isSaid = false
   return {
-    onWait: () => {
-      if (!isSaid) notify('The queue cannot be reached. Waiting for it; workers go on when it is back.')
+    onWait: ({ message }: JournalUnreachable) => {
+      if (!isSaid)
+        notify(`The queue cannot be reached: ${message}. Waiting for it; workers go on when it is back.`)
       isSaid = true
     },
     onBack: () => {

@@ -11,11 +11,7 @@ import { RanklineError, UsageError } from '../../model/errors.ts'
 import { exitCodes, type Run, type StopCause } from '../../model/run.ts'
 import { type Clock, systemClock } from '../../model/time.ts'
 import type { CollectStore } from '../../store/journal.ts'
-import { openPostgres } from '../../store/postgres/connection.ts'
-import { migrate, schemaVersion } from '../../store/postgres/layout.ts'
-import { openJournal } from '../../store/postgres/open.ts'
-import { roles } from '../../store/postgres/roles.ts'
-import { migrations } from '../../store/postgres/schema.ts'
+import { layOut, openJournal } from '../../store/postgres/open.ts'
 import { JournalUnreachable, type SharedJournal } from '../../store/shared/journal.ts'
 import { patiently } from '../../store/shared/patience.ts'
 import { keyLock } from '../../store/sqlite/connection/lock.ts'
@@ -128,8 +124,8 @@ async function openPatiently(
   notice: (line: string) => void,
 ): Promise<SharedJournal | null> {
   let isSaid = false
-  const say = (): void => {
-    if (!isSaid) notice('The queue cannot be reached yet. Waiting for it.')
+  const say = ({ message }: JournalUnreachable): void => {
+    if (!isSaid) notice(`The queue cannot be reached yet: ${message}. Waiting for it.`)
     isSaid = true
   }
   try {
@@ -153,16 +149,27 @@ export async function syncClock(
   }
 }
 
-/** Does one thing with the journal. Where it cannot be reached, nothing happens. */
+/** Does one thing with a journal that is there. Where it cannot be reached, nothing happens. */
 export async function queueWork<T>(url: string, work: (journal: SharedJournal) => Promise<T>): Promise<T> {
-  await using journal = await reachableJournal(url)
-  return await work(journal)
+  return await withoutPatience(async () => {
+    await using journal = await openJournal(url, 'operate')
+    return await work(journal)
+  })
+}
+
+/** Lays out the journal, or brings it up to date; its version before and now. */
+export async function migrateQueue(url: string): ReturnType<typeof layOut> {
+  return await withoutPatience(() => layOut(url))
 }
 
 /** Opens the journal; where it cannot be reached, nothing runs. */
 export async function reachableJournal(url: string): Promise<SharedJournal> {
+  return await withoutPatience(() => openJournal(url))
+}
+
+async function withoutPatience<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return await openJournal(url)
+    return await work()
   } catch (error) {
     if (!(error instanceof JournalUnreachable)) throw error
     throw new RanklineError(
@@ -200,15 +207,4 @@ export async function syncDatabase(settings: SyncSettings, clock: Clock = system
 /** How a database is called in the journal. */
 export function readerName(database: string): string {
   return `${hostname()}: ${resolve(database)}`
-}
-
-/** Lays out the journal, or brings it up to date; its version before and now. */
-export async function layOut(url: string): Promise<{ readonly before: number | null; readonly now: number }> {
-  await using postgres = await openPostgres(url)
-  return { before: await migrate(postgres), now: schemaVersion }
-}
-
-/** The statements of the journal, and the rights that its roles need. */
-export function printedLayout(): string {
-  return `${migrations.join('\n')}\n${roles}`
 }

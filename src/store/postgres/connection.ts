@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import { RanklineError, UsageError } from '../../model/errors.ts'
-import { JournalUnreachable } from '../shared/journal.ts'
+import { UsageError } from '../../model/errors.ts'
+import { failureOf, isConflict, type Place, type Purpose } from './failures.ts'
 
 /** What runs statements: the database, or a transaction in it. */
 export interface Statements {
@@ -8,28 +8,55 @@ export interface Statements {
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>
 }
 
-/** A Postgres database. Statements are rejected with `JournalUnreachable` where its server cannot be reached. */
+/**
+ * A Postgres database. Statements are rejected with `JournalUnreachable` where its server cannot be reached, and with one sentence where
+ * it does not let this process do what it asks. What stood in the way of others is done again at once.
+ */
 export interface Postgres extends Statements, AsyncDisposable {
-  /** Runs work in one transaction. Where its commit was lost on the way, whether it counts is not known: work must bear to be done again. */
-  transaction<T>(work: (statements: Statements) => Promise<T>): Promise<T>
-  /** For people: without user and password. */
-  readonly place: string
+  /**
+   * Runs work in one transaction. Where its commit was lost on the way, whether it counts is not known: work must bear to be done again.
+   *
+   * @param pace statements that are `unhurried` may take as long as they want
+   */
+  transaction<T>(work: (statements: Statements) => Promise<T>, pace?: 'unhurried'): Promise<T>
+  readonly place: Place
+  readonly host: string
+  readonly port: number
 }
 
 /** Connections at most; a pooler before the server may share them among processes. */
 const connections = 6
 const connectTimeoutMs = 5_000
+/** A statement without an answer for so long is taken as lost: a network that drops everything gives no other sign for a quarter of an hour. */
+const longestMs = 60_000
+const unhurriedMs = 24 * 3_600_000
+/** How often a statement or transaction that stood in the way of others is done. */
+const mostTries = 5
+
+/**
+ * Every transaction begins so: where its process vanishes without a word, the server gives up its locks after a minute, and not after hours.
+ * Set for the transaction only, because a pooler gives the session to others.
+ */
+const begin = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = '60s'`
+
+const ofQueue: Purpose = {
+  address: 'the address of the queue',
+  grant: 'Have someone grant the rights that rankline queue migrate --print shows at its end',
+}
 
 /** Opens a pool of connections; none is made before the first statement. */
-export async function openPostgres(url: string): Promise<Postgres> {
-  const { Pool, types } = await loadDriver()
-  const place = placeOf(url)
+export async function openPostgres(url: string, purpose = ofQueue): Promise<Postgres> {
+  const { Client, Pool, types } = await loadDriver()
+  const connectionString = withCheckedTls(url)
+  const { place, host, port } = addressOf(connectionString, purpose, Client)
   const pool = new Pool({
-    connectionString: url,
+    connectionString,
     max: connections,
     connectionTimeoutMillis: connectTimeoutMs,
+    query_timeout: longestMs,
     application_name: 'rankline',
     keepAlive: true,
+    allowExitOnIdle: true,
     types: {
       getTypeParser: (oid: number, format?: 'text') =>
         oid === int8 ? Number : types.getTypeParser(oid, format),
@@ -42,38 +69,46 @@ export async function openPostgres(url: string): Promise<Postgres> {
     on: pg.Pool | pg.PoolClient,
     text: string,
     values: readonly unknown[] = [],
+    most = longestMs,
   ): Promise<readonly Row[]> => {
     try {
-      return (await on.query<Row & pg.QueryResultRow>(text, [...values])).rows
+      const statement = { text, values: [...values], query_timeout: most }
+      return (await on.query<Row & pg.QueryResultRow>(statement)).rows
     } catch (error) {
-      throw explained(error, place)
+      throw failureOf(error, place)
+    }
+  }
+
+  const transact = async <T>(
+    work: (statements: Statements) => Promise<T>,
+    most: number | undefined,
+  ): Promise<T> => {
+    const client = await pool.connect().catch((error: unknown) => {
+      throw failureOf(error, place)
+    })
+    let broken: Error | undefined
+    client.on('error', ignore)
+    try {
+      await run(client, begin)
+      const result = await work({ query: (text, values) => run(client, text, values, most) })
+      await run(client, 'COMMIT')
+      return result
+    } catch (error) {
+      await client.query('ROLLBACK').catch((lost: Error) => {
+        broken = lost
+      })
+      throw error
+    } finally {
+      client.off('error', ignore)
+      client.release(broken)
     }
   }
 
   return {
-    place,
-    query: (text, values) => run(pool, text, values),
-    transaction: async (work) => {
-      const client = await pool.connect().catch((error: unknown) => {
-        throw explained(error, place)
-      })
-      let broken: Error | undefined
-      client.on('error', ignore)
-      try {
-        await run(client, 'BEGIN')
-        const result = await work({ query: (text, values) => run(client, text, values) })
-        await run(client, 'COMMIT')
-        return result
-      } catch (error) {
-        await client.query('ROLLBACK').catch((lost: Error) => {
-          broken = lost
-        })
-        throw error
-      } finally {
-        client.off('error', ignore)
-        client.release(broken)
-      }
-    },
+    ...{ place, host, port },
+    query: (text, values) => untilNoConflict(() => run(pool, text, values)),
+    transaction: (work, pace) =>
+      untilNoConflict(() => transact(work, pace === 'unhurried' ? unhurriedMs : undefined)),
     [Symbol.asyncDispose]: () => pool.end(),
   }
 }
@@ -82,44 +117,49 @@ function ignore(): void {}
 
 const int8 = 20
 
+async function untilNoConflict<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++)
+    try {
+      return await work()
+    } catch (error) {
+      if (tries === mostTries || !isConflict(error)) throw error
+    }
+}
+
 async function loadDriver(): Promise<typeof pg> {
   try {
     return (await import('pg')).default
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error
-    throw new UsageError('Postgres needs one more package. Add it: npm install pg', {
-      cause: error,
-    })
+    throw new UsageError(
+      'Postgres needs one more package. Add it: npm install pg, with --global where rankline is installed so',
+      { cause: error },
+    )
   }
 }
 
-function placeOf(url: string): string {
+/** The driver takes all of these for the last one, and says so with a warning. */
+const checkedTls = ['allow', 'prefer', 'require', 'verify-ca', 'verify-full']
+
+/** The same address; where it asks for TLS, the certificate is checked, unless it says `no-verify`. */
+function withCheckedTls(url: string): string {
+  const address = new URL(url)
+  const mode = address.searchParams.get('sslmode')
+  if (mode === null || !checkedTls.includes(mode) || address.searchParams.has('uselibpqcompat')) return url
+  address.searchParams.set('sslmode', 'verify-full')
+  return address.href
+}
+
+/** Where an address leads. The driver knows what the environment adds to it. */
+function addressOf(connectionString: string, purpose: Purpose, Client: typeof pg.Client) {
   try {
-    const { host, pathname } = new URL(url)
-    return `${host}${pathname}`
-  } catch {
-    return 'the queue'
+    const { host, port, database = '', user = '', password } = new Client({ connectionString })
+    const server = `${host.includes(':') ? `[${host}]` : host}:${port}`
+    return { place: { server, database, user, hasPassword: Boolean(password), purpose }, host, port }
+  } catch (error) {
+    throw new UsageError(
+      `What ${purpose.address} says after the ? cannot be used (${(error as Error).message}). Correct it`,
+      { cause: error },
+    )
   }
-}
-
-/** Errors of the connection and of a server that starts or stops; all others are ours or the database's. */
-function explained(error: unknown, place: string): unknown {
-  const { code = '', message } = error as { readonly code?: string; readonly message: string }
-  if (isOfConnection(code, message))
-    return new JournalUnreachable(`${place} cannot be reached: ${message}`, { cause: error })
-  // The driver says so itself, without a code.
-  if (/client password must be/.test(message))
-    return new RanklineError(`${place} wants a password. Put it into PGPASSWORD or into ~/.pgpass`, 2, {
-      cause: error,
-    })
-  if (code.startsWith('28'))
-    return new RanklineError(`${place} refuses the user or the password: ${message}`, 2, { cause: error })
-  return error
-}
-
-function isOfConnection(code: string, message: string): boolean {
-  // Classes 08 (connection), 57P (shutdown, starting up), 53 (too many connections); 40 (deadlock, serialisation) may be tried again, too.
-  if (/^(08|57P|53|40)/.test(code)) return true
-  if (/^E[A-Z]+$/.test(code)) return true
-  return /terminated|timeout|Connection ended|not queryable/i.test(message)
 }

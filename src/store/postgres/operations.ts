@@ -1,7 +1,7 @@
 import type { QueueOperations, QueueStatus, WorkerRow } from '../shared/operations.ts'
 import type { ChunkState } from '../shared/plans.ts'
 import type { Postgres } from './connection.ts'
-import { schemaVersion, versionOf } from './layout.ts'
+import { versionOf, whyTooNew } from './layout.ts'
 
 /** What keeps the queue going, in Postgres. */
 export function queueOperations(postgres: Postgres): QueueOperations {
@@ -12,7 +12,7 @@ export function queueOperations(postgres: Postgres): QueueOperations {
         ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, clock_offset_ms = excluded.clock_offset_ms`,
         [id, name, version, keys, startedAt, clockOffsetMs],
       )
-      return (await versionOf(postgres)) === schemaVersion
+      return whyTooNew(await versionOf(postgres))
     },
     gone: async (worker) => {
       await postgres.query('DELETE FROM rankline.workers WHERE id = $1', [worker])

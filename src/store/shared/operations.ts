@@ -42,8 +42,8 @@ export interface QueueStatus {
 
 /** What keeps the queue going and what people ask of it. */
 export interface QueueOperations {
-  /** Notes that a worker is alive. False where the schema is newer than it knows: it takes no more chunks. */
-  seen(worker: Omit<WorkerRow, 'seenAt' | 'chunks'>): Promise<boolean>
+  /** Notes that a worker is alive. Answers why it may take no more chunks: the journal is newer than it knows; null where it may. */
+  seen(worker: Omit<WorkerRow, 'seenAt' | 'chunks'>): Promise<string | null>
   gone(worker: string): Promise<void>
   status(): Promise<QueueStatus>
   /** Takes released chunks back, so that workers finish what they have and then idle; how many. */

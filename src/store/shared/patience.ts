@@ -10,8 +10,8 @@ export interface Patience {
   readonly signal?: AbortSignal | undefined
   /** After so long the work is rejected with `JournalUnreachable`. */
   readonly mostMs?: number | undefined
-  /** Called before each pause. */
-  readonly onWait?: (() => void) | undefined
+  /** Called before each pause, with what stands in the way. */
+  readonly onWait?: ((error: JournalUnreachable) => void) | undefined
   /** Called when work is done after a pause. */
   readonly onBack?: (() => void) | undefined
 }
@@ -34,7 +34,7 @@ export async function patiently<T>(
       if (!(error instanceof JournalUnreachable)) throw error
       signal?.throwIfAborted()
       if (performance.now() > until) throw error
-      onWait?.()
+      onWait?.(error)
       await sleep(pauseMs, undefined, { signal }).catch(() => {
         throw signal?.reason
       })

@@ -21,7 +21,7 @@ test('Of processes that find an empty database at once, one lays the journal out
   const url = await server.database()
   const all = await Promise.all(Array.from({ length: 4 }, () => openPostgres(url)))
   expect(await Promise.all(all.map(versionOf))).toEqual([null, null, null, null])
-  const before = await Promise.all(all.map(migrate))
+  const before = await Promise.all(all.map((postgres) => migrate(postgres)))
   expect(before.filter((version) => version === null)).toHaveLength(1)
   expect(before.filter((version) => version === schemaVersion)).toHaveLength(3)
   await Promise.all(all.map((postgres) => postgres[Symbol.asyncDispose]()))

@@ -1,9 +1,10 @@
-import { neededQueue, queueWork } from '../../../app/machines/queue.ts'
+import { migrateQueue, neededQueue, queueWork } from '../../../app/machines/queue.ts'
 import { type Flags, switchFlag } from '../../../model/flag.ts'
 import { count, grouped } from '../../../model/text.ts'
 import { systemClock } from '../../../model/time.ts'
 import { formatTable } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
+import { printedLayout } from '../../../store/postgres/layout.ts'
 import type { QueueStatus } from '../../../store/shared/operations.ts'
 import { type Command, chosenWork, queueFlags, type TypedFlags } from '../../flags.ts'
 
@@ -59,12 +60,11 @@ async function retry(flags: QueueCommandFlags, terminal: Terminal): Promise<numb
 }
 
 async function migrate(flags: QueueCommandFlags, terminal: Terminal): Promise<number> {
-  const { layOut, printedLayout } = await import('../../../app/machines/queue.ts')
   if (flags.print === true) {
     await terminal.write(printedLayout())
     return 0
   }
-  const { before, now } = await layOut(neededQueue(flags))
+  const { before, now } = await migrateQueue(neededQueue(flags))
   await terminal.write(
     flags.json === true
       ? `${JSON.stringify({ before, now }, null, 2)}\n`

@@ -1,3 +1,4 @@
+import { withPassword } from '../../../app/config.ts'
 import { cursorText, labelled, numbersOf, readCursor } from '../../../export/export.ts'
 import { type ExportKind, exportKinds, tableKey } from '../../../export/kinds.ts'
 import { exportTarget } from '../../../export/target.ts'
@@ -24,7 +25,9 @@ export async function exportToPostgres(
   { store, kind, filter, since, to }: TableExport,
   terminal: Terminal,
 ): Promise<void> {
-  const { url, schema } = exportTarget(to)
+  const target = exportTarget(to)
+  const { schema } = target
+  const url = withPassword(target.url, '--to')
   const progress = exportProgress(terminal, systemClock, to)
   const filterText = JSON.stringify(Object.fromEntries(Object.entries(filter).sort()))
   const onWait = () => note(terminal, `Waiting for another export into ${sanitize(schema)} to end.`)

@@ -4,6 +4,7 @@ import type { Cell } from '../../../model/result.ts'
 import { exitCodes } from '../../../model/run.ts'
 import { JournalUnreachable } from '../../shared/journal.ts'
 import { openPostgres, type Statements } from '../connection.ts'
+import { placeName } from '../failures.ts'
 import { type CellType, columnTypes, storableText, storedCell } from './cells.ts'
 
 /** A table of exported rows. */
@@ -64,8 +65,8 @@ export async function exportInto<T>(
   { url, schema, onWait }: ExportPlace,
   work: (schema: ExportSchema) => Promise<T>,
 ): Promise<T> {
-  await using postgres = await openPostgres(url)
-  const { place } = postgres
+  await using postgres = await openPostgres(url, { address: '--to', grant: null })
+  const place = placeName(postgres.place)
   const [connected] = await told(postgres, place).query<{ user: string }>('SELECT current_user AS user')
   try {
     return await postgres.transaction(async (statements) => {
@@ -81,7 +82,7 @@ export async function exportInto<T>(
         await ask.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', lock)
       }
       return await work(exportSchema(ask, schema, { place, user: connected?.user ?? '' }))
-    })
+    }, 'unhurried')
   } catch (error) {
     throw explained(error, place)
   }
@@ -331,7 +332,7 @@ function told({ query }: Pick<Statements, 'query'>, place: string): Statements {
 function explained(error: unknown, place: string, source?: 'of a statement'): unknown {
   if (error instanceof JournalUnreachable)
     return new RanklineError(
-      `${error.message}. An export is written as a whole or not at all: check the address and the network, then run the same command again`,
+      `The database cannot be reached: ${error.message}. An export is written as a whole or not at all: check the address and the network, then run the same command again`,
       exitCodes.unavailable,
       { cause: error },
     )
