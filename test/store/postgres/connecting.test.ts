@@ -1,13 +1,19 @@
+import { chmod, readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { passwordIn } from '../../../src/app/connect/postgres-address.ts'
+import { startSandbox } from '../../../src/sandbox/server.ts'
 import { openPostgres, type Postgres } from '../../../src/store/postgres/connection.ts'
+import { waitWhile } from '../../cli/staged.ts'
 import { type TestPostgres, testPostgres } from '../../support/postgres.ts'
 import { type Workspace, workspace } from '../../support/rankline.ts'
 import { testTable } from '../../support/test-table.ts'
 
 const password = 'pa55-w0rd:/?#'
 const encoded = encodeURIComponent(password)
+const withoutDriver = fileURLToPath(new URL('../../support/without-pg.mjs', import.meta.url))
 const unused = { RANKLINE_BASE_URL: 'http://127.0.0.1:9', RANKLINE_API_KEY: 'unused' }
 
 let server: TestPostgres
@@ -143,4 +149,126 @@ testTable([
   const { code, stdout, stderr } = await place.call(command, env)
   expect(stderr).toMatch(/^(Worker up\.\n)?rankline: \S+ refuses user 'maker' with this password\. [^\n]+\n$/)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+})
+
+test('a password in --queue is noted once; the program shows it nowhere', async () => {
+  const queue = `postgres://nobody:${encoded}@${at}/${database}`
+  const { stdout, stderr } = await place.call(['queue', 'status', '--json', '--queue', queue, '--verbose'])
+  const [first, second] = stderr.split('\n')
+  expect(first).toMatch(
+    /^Whoever lists the processes .* sees the password in --queue\. Put the address into RANKLINE_QUEUE, or /,
+  )
+  expect(second).toMatch(/^rankline: There is no queue at \S+ yet\. .*: rankline queue migrate$/)
+  for (const secret of [password, encoded]) expect(stdout + stderr).not.toContain(secret)
+})
+
+describe('a password that is not in the address', () => {
+  test('is taken from the environment, from .env and from ~/.pgpass, without a word', async () => {
+    await using home = await workspace()
+    const address = { RANKLINE_QUEUE: `postgres://maker@${at}/${database}`, HOME: home.folder }
+    const migrated = { code: 0, stderr: '' }
+    expect(await home.run(['queue', 'migrate'], { ...address, PGPASSWORD: password })).toMatchObject(migrated)
+
+    await home.file('.env', `PGPASSWORD='${password}'`)
+    expect(await home.call(['queue', 'migrate'], address)).toMatchObject(migrated)
+    await home.file('.env', '')
+
+    await home.file('.pgpass', `# mine\n${at}:*:maker:${password.replaceAll(':', '\\:')}\n`)
+    await chmod(`${home.folder}/.pgpass`, 0o600)
+    expect(await home.run(['queue', 'migrate'], address)).toMatchObject(migrated)
+
+    await chmod(`${home.folder}/.pgpass`, 0o644)
+    const { code, stderr } = await home.call(['queue', 'migrate'], address)
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/Others may read the password file \S+, so it is not used\. Run: chmod 600 \S+$/m)
+  })
+
+  const owner = { host: 'db', port: '5432', database: 'queue', user: 'me' }
+  testTable([
+    ['db:5432:queue:me:secret', 'secret'],
+    ['*:*:*:*:secret', 'secret'],
+    ['# db:5432:queue:me:secret', null],
+    ['other:5432:queue:me:a\r\ndb:*:queue:me:b\r\n*:*:*:*:c', 'b'],
+    ['db:5432:queue:me:with\\:colon\\\\', 'with:colon\\'],
+    ['db:5432:queue:me:with:colon', 'with:colon'],
+    ['db:5432:queue:you:secret', null],
+    ['db:5432:queue', null],
+    ['', null],
+  ])('in the password file %j: %s', (text, found) => {
+    expect(passwordIn(text, owner)).toBe(found)
+  })
+})
+
+test('TLS is used where its certificate is trusted, and refused with one sentence where it is not', async () => {
+  await using guarded = await testPostgres()
+  const url = await guarded.database()
+  const file = (name: string) => fileURLToPath(new URL(`../../support/tls/${name}.pem`, import.meta.url))
+  await using owner = await openPostgres(url)
+  for (const [name, path] of [
+    ['crt', file('certificate')],
+    ['key', file('key')],
+  ] as const)
+    await owner.query(
+      `COPY (SELECT unnest(string_to_array('${(await readFile(path, 'utf8')).trim()}', E'\n'))) TO PROGRAM 'umask 077; cat > server.${name}'`,
+    )
+  await owner.query('ALTER SYSTEM SET ssl = on')
+  await owner.query('SELECT pg_reload_conf()')
+  const queue = (more: string) => ({ RANKLINE_QUEUE: `${url}?${more}` })
+
+  for (const mode of ['require', 'verify-full']) {
+    const { code, stderr } = await place.call(['queue', 'migrate'], queue(`sslmode=${mode}`))
+    expect(stderr).toMatch(
+      /^rankline: The certificate of \S+ is not trusted here \([^\n]+\)\. Name the file .*: add sslrootcert=<file> to the address of the queue\n$/,
+    )
+    expect(code).toBe(2)
+  }
+  const trusted = `sslmode=require&sslrootcert=${file('certificate')}`
+  expect(await place.run(['queue', 'migrate'], queue(trusted))).toMatchObject({ code: 0, stderr: '' })
+  expect(await place.call(['queue', 'migrate'], queue('sslmode=no-verify'))).toMatchObject({ code: 0 })
+})
+
+test('a worker waits for a server that is not up yet, says why, and goes on when it is', async () => {
+  await using sandbox = await startSandbox()
+  await using host = await workspace(sandbox)
+  await using late = await testPostgres()
+  const queue = { RANKLINE_QUEUE: await late.database() }
+  await late.stop()
+  const { child, ended } = host.start(['worker', '--once'], queue)
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let said = ''
+  child.stderr?.on('data', (text: string) => {
+    said += text
+  })
+  await waitWhile(() => !said.includes('Waiting for it'))
+  await late.start()
+  const { code, stderr } = await ended
+  expect(stderr).toBe(
+    `Worker up.\nThe queue cannot be reached yet: nothing listens at 127.0.0.1:${late.port}. Waiting for it.\nWorker ended.\n`,
+  )
+  expect(code).toBe(0)
+})
+
+test('without the package pg, what needs it says so, and all else works', async () => {
+  await using sandbox = await startSandbox()
+  await using host = await workspace(sandbox)
+  await host.file('job.csv', 'query\nshoes\n')
+  const env = { NODE_OPTIONS: `--import ${withoutDriver}` }
+  const queue = { ...env, RANKLINE_QUEUE: `postgres://maker@${at}/${database}` }
+  for (const command of [
+    ['run', 'job.csv'],
+    ['worker'],
+    ['sync'],
+    ['queue', 'status'],
+    ['queue', 'migrate'],
+  ]) {
+    const { code, stderr } = await host.run(command, queue)
+    expect(stderr).toMatch(
+      /^(Worker up\.\n)?rankline: Postgres needs one more package\. Add it: npm install pg, .*\n$/,
+    )
+    expect(code).toBe(2)
+  }
+  expect(sandbox.ledger.requests).toEqual([])
+  expect((await host.run(['run', 'job.csv'], env)).code).toBe(0)
+  expect((await host.run(['report', 'job.csv'], env)).code).toBe(0)
+  expect((await host.run(['queue', 'migrate', '--print'], env)).stdout).toContain('CREATE SCHEMA rankline')
 })

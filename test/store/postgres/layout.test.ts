@@ -1,12 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openPostgres } from '../../../src/store/postgres/connection.ts'
-import { migrate, schemaVersion, versionOf } from '../../../src/store/postgres/layout.ts'
+import { Client } from 'pg'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { startSandbox } from '../../../src/sandbox/server.ts'
+import { openPostgres, type Postgres } from '../../../src/store/postgres/connection.ts'
+import { migrate, printedLayout, schemaVersion, versionOf } from '../../../src/store/postgres/layout.ts'
+import { migrations } from '../../../src/store/postgres/schema.ts'
+import { waitWhile } from '../../cli/staged.ts'
 import { type TestPostgres, testPostgres } from '../../support/postgres.ts'
+import { queriesCsv, workspace } from '../../support/rankline.ts'
 
 let server: TestPostgres
 beforeAll(async () => {
   server = await testPostgres()
-}, 60_000)
+})
 afterAll(() => server[Symbol.asyncDispose]())
 
 test('An empty database gets the journal, and a second time changes nothing', async () => {
@@ -25,4 +30,146 @@ test('Of processes that find an empty database at once, one lays the journal out
   expect(before.filter((version) => version === null)).toHaveLength(1)
   expect(before.filter((version) => version === schemaVersion)).toHaveLength(3)
   await Promise.all(all.map((postgres) => postgres[Symbol.asyncDispose]()))
+})
+
+test('An older journal gets what it lacks, version after version, and keeps its own where one of them fails', async () => {
+  await using postgres = await openPostgres(await server.database())
+  await migrate(postgres)
+  const added = [
+    ...migrations,
+    'CREATE TABLE rankline.first (id integer);',
+    'CREATE TABLE rankline.second ();',
+  ]
+  await expect(migrate(postgres, [...added, 'CREATE TABLE rankline.first ();'])).rejects.toThrow(
+    'already exists',
+  )
+  expect(await versionOf(postgres)).toBe(schemaVersion)
+  expect(await migrate(postgres, added)).toBe(schemaVersion)
+  expect(await versionOf(postgres)).toBe(schemaVersion + 2)
+  expect(await postgres.query('SELECT count(id)::int AS rows FROM rankline.first')).toEqual([{ rows: 0 }])
+})
+
+const newer = `The queue was laid out by a newer rankline (version 99, this one knows ${schemaVersion}). Update rankline here`
+
+/** A journal that someone laid out by hand from what `rankline queue migrate --print` shows, and its users. */
+async function laidOutByHand() {
+  const url = await server.database()
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  await client.query(printedLayout())
+  for (const role of ['worker', 'reader']) {
+    const user = `${role}_of_${client.database}`
+    await client.query(`CREATE USER ${user} PASSWORD 'secret'; GRANT rankline_${role} TO ${user}`)
+  }
+  await client.end()
+  const as = (role: 'worker' | 'reader') => ({
+    RANKLINE_QUEUE: url.replace('//tester', `//${role}_of_${client.database}`),
+  })
+  const owner = await openPostgres(url)
+  onTestFinished(() => owner[Symbol.asyncDispose]())
+  return { owner, as, queue: { RANKLINE_QUEUE: url } }
+}
+
+async function setVersion(owner: Postgres, version: number): Promise<void> {
+  await owner.query('UPDATE rankline.version SET version = $1', [version])
+}
+
+describe('what rankline queue migrate --print shows', () => {
+  test('lays out a journal with which its roles can do what they are for, and no more', async () => {
+    await using sandbox = await startSandbox()
+    await using host = await workspace(sandbox)
+    const { as } = await laidOutByHand()
+    await host.file('job.csv', queriesCsv(3))
+    const worker = host.start(['worker'], as('worker'))
+    onTestFinished(() => void worker.child.kill('SIGKILL'))
+    expect(await host.run(['run', 'job.csv', '--target', 'acme.com'], as('worker'))).toMatchObject({
+      code: 0,
+    })
+    worker.child.kill('SIGTERM')
+    expect(await worker.ended).toMatchObject({ code: 0 })
+
+    await using other = await workspace()
+    expect(await other.call(['sync'], as('worker'))).toMatchObject({ code: 0 })
+    expect(other.sql('SELECT tasks_done FROM runs')).toEqual([{ tasks_done: 3 }])
+    for (const command of ['drain', 'retry'])
+      expect(await other.call(['queue', command], as('worker'))).toMatchObject({ code: 0 })
+
+    const read = await other.call(['queue', 'status', '--json'], as('reader'))
+    expect(JSON.parse(read.stdout)).toMatchObject({ schema_version: schemaVersion, readers: [{}, {}] })
+    for (const command of [['sync'], ['queue', 'drain'], ['queue', 'retry']]) {
+      const { code, stderr } = await other.call(command, as('reader'))
+      expect(stderr).toMatch(
+        /^rankline: User 'reader_\S+' may not do that at \S+ \(permission denied for table \w+\)\. Have someone grant the rights that rankline queue migrate --print shows at its end\n$/,
+      )
+      expect(code).toBe(2)
+    }
+  })
+
+  test('is the same journal as the one that is laid out by itself, whichever database of the server it is', async () => {
+    const columns = `SELECT table_name, column_name, data_type, column_default, is_identity, is_nullable
+      FROM information_schema.columns WHERE table_schema = 'rankline' ORDER BY 1, 2`
+    const { owner } = await laidOutByHand()
+    await using other = await openPostgres(await server.database())
+    await migrate(other)
+    expect(await owner.query(columns)).toEqual(await other.query(columns))
+    expect(await versionOf(owner)).toBe(schemaVersion)
+    expect(await migrate(owner)).toBe(schemaVersion)
+  })
+})
+
+describe('a journal of another version', () => {
+  test('that is newer is refused by everything, with one sentence', async () => {
+    await using host = await workspace({ url: 'http://127.0.0.1:9', key: 'unused' })
+    await host.file('job.csv', 'query\nshoes\n')
+    const { owner, queue } = await laidOutByHand()
+    await setVersion(owner, 99)
+    for (const command of ['run job.csv', 'worker', 'sync', 'queue status', 'queue drain', 'queue migrate']) {
+      const { code, stdout, stderr } = await host.call(command.split(' '), queue)
+      expect(stderr.replace('Worker up.\n', '')).toBe(`rankline: ${newer}\n`)
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    }
+    expect(await versionOf(owner)).toBe(99)
+  })
+
+  test('that is older is brought up to date by whoever may, and others are told whom to ask', async () => {
+    await using host = await workspace()
+    const { owner, as, queue } = await laidOutByHand()
+    await owner.query('DROP SCHEMA rankline CASCADE; CREATE SCHEMA rankline')
+    await owner.query(`CREATE TABLE rankline.version AS SELECT 0 AS version;
+      GRANT USAGE ON SCHEMA rankline TO public; GRANT SELECT ON rankline.version TO public`)
+    const worker = await host.call(['sync'], as('worker'))
+    expect(worker.stderr).toMatch(
+      /^rankline: User 'worker_\S+' may not lay out the queue at \S+\. Have someone with that right run: rankline queue migrate\n$/,
+    )
+    expect(worker.code).toBe(2)
+    const status = await host.call(['queue', 'status'], queue)
+    expect(status.stderr).toMatch(
+      /^rankline: The queue at \S+ was laid out by an older rankline \(version 0, .*\)\. Bring it up to date: rankline queue migrate\n$/,
+    )
+    await owner.query('DROP SCHEMA rankline CASCADE')
+    expect((await host.call(['sync'], queue)).code).toBe(0)
+    expect(await versionOf(owner)).toBe(schemaVersion)
+  })
+
+  test('that becomes newer while a worker is at work lets it finish what it has, and ends it', async () => {
+    await using sandbox = await startSandbox({ account: { perSecond: 100 }, latencyMs: [20, 60] })
+    await using host = await workspace(sandbox)
+    const { owner, queue } = await laidOutByHand()
+    await host.file('job.csv', queriesCsv(200))
+    const worker = host.start(['worker', '--lease', '1s'], queue)
+    const run = host.start(['run', 'job.csv'], queue)
+    onTestFinished(() => {
+      for (const { child } of [worker, run]) child.kill('SIGKILL')
+    })
+    await waitWhile(() => sandbox.ledger.requests.length < 5)
+    await setVersion(owner, 99)
+    const { code, stderr } = await worker.ended
+    expect(stderr).toBe(`Worker up.\n${newer}\n`)
+    expect(code).toBe(2)
+    const states = await owner.query<{ state: string }>(
+      'SELECT DISTINCT state FROM rankline.chunks ORDER BY 1',
+    )
+    expect(states.map(({ state }) => state)).toEqual(['done', 'released'])
+    expect(await owner.query('SELECT 1 FROM rankline.calls WHERE outcome IS NULL')).toEqual([])
+  })
 })
