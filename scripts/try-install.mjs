@@ -3,7 +3,7 @@
  * taken over: `npm ci` has shown that it compiles. To be started with `npm run test:install`, which says where npm is.
  */
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -36,6 +36,14 @@ try {
     'demo.db',
   ])
   await tryWorkspace()
+  // What collects on many machines needs a package that users of one machine are spared.
+  ok(!existsSync(join(folder, 'node_modules/pg')), 'pg is installed')
+  const worker = spawnSync(process.execPath, [program, 'worker', '--queue', 'postgres://127.0.0.1:1/none'], {
+    cwd: folder,
+    encoding: 'utf8',
+  })
+  equal(worker.status, 2)
+  match(worker.stderr, /needs one more package\. Add it: npm install pg/)
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }

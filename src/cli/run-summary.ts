@@ -1,5 +1,5 @@
 import type { RunDocument } from '../collect/finish.ts'
-import { shareQueue } from '../ledger/others.ts'
+import { shareQueue } from '../ledger/share-queue.ts'
 import { coverageOf, type Run } from '../model/run.ts'
 import { count, duration, grouped } from '../model/text.ts'
 import { utcBetween } from '../model/time.ts'

@@ -16,9 +16,6 @@ export interface Unexplained {
   readonly others: OthersSpending | null
 }
 
-/** What is to be done where others spend with the key. */
-export const shareQueue = 'Hosts that share a key should share a queue: docs/many-machines.md'
-
 /**
  * What no call of ours explains from the first to the last of the readings. Null where no two of them can be compared.
  *

@@ -49,7 +49,16 @@ test('a list of runs also loads a database, and nothing that calls, reads answer
   expect(loaded).toContain(driver)
   expect(await packagesOf(loaded)).toEqual([])
   const folders = [...loaded].flatMap((name) => name.match(/^src\/(\w+)\//)?.[1] ?? [])
-  expect([...new Set(folders)].sort()).toEqual(['app', 'cli', 'collect', 'model', 'output', 'rank', 'store'])
+  expect([...new Set(folders)].sort()).toEqual([
+    'app',
+    'cli',
+    'collect',
+    'ledger',
+    'model',
+    'output',
+    'rank',
+    'store',
+  ])
   expect(loaded).not.toContain('src/store/sqlite/open.ts')
 })
 
@@ -61,6 +70,15 @@ test('a report loads neither what calls nor what reads files, nor the forms that
   const others =
     /^src\/(api|jobfile|output\/xlsx|output\/formats\/(csv|parquet)|report\/(page\/(?!build-data|serp-days|offered)|formats\/(workbook|markdown)))\b/
   expect([...loaded].filter((name) => others.test(name))).toEqual([])
+})
+
+test('without a queue nothing of many machines is loaded', async () => {
+  const machines = /^pg$|^src\/(machines|app\/machines|store\/(postgres|shared))\//
+  const loaded = await loadedBy(place, ['run', 'job.csv', '--fresh'])
+  expect(loaded).toContain('src/collect/collect.ts')
+  expect([...loaded].filter((name) => machines.test(name))).toEqual([])
+  const withQueue = await loadedBy(place, ['queue', 'status', '--queue', 'postgres://127.0.0.1:1/none'])
+  expect([...withQueue].some((name) => machines.test(name))).toBe(true)
 })
 
 test('where Node keeps what it compiled, it is asked to before anything else is loaded', async () => {

@@ -1,4 +1,4 @@
-import { shareQueue } from '../../ledger/others.ts'
+import { shareQueue } from '../../ledger/share-queue.ts'
 import { count, duration, grouped, size } from '../../model/text.ts'
 import { dayMs, utcBetween } from '../../model/time.ts'
 import type { AccountFacts, Facts } from './facts.ts'
