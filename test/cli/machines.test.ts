@@ -262,6 +262,21 @@ test('a key that the service refuses ends run and worker with 5, and nothing is 
   expect(sandbox.ledger.charged).toBe(0)
 })
 
+test('a search makes its call itself, beside the workers of the queue', async () => {
+  const { sandbox, queue, host, worker } = await machines()
+  const { child } = await worker()
+  const place = await host()
+  const lock = keyLock(keyHash({ baseUrl: sandbox.url, apiKey: sandbox.key }))
+  await waitWhile(() => !ownerOf(lock).includes('queue'))
+
+  expect(await place.call(['search', 'alpha.search', 'desk', '--wait', '0'], queue)).toMatchObject({
+    code: 0,
+  })
+  expect(sandbox.ledger.charged).toBe(1)
+  expect(place.sql('SELECT credits_spent FROM runs')).toEqual([{ credits_spent: 1 }])
+  expect(child.exitCode).toBe(null)
+})
+
 function list(count: number, word: string): string {
   return Array.from({ length: count }, (_, index) => `  - ${word} ${index}\n`).join('')
 }
