@@ -16,6 +16,7 @@ afterAll(() => job[Symbol.asyncDispose]())
 /** What reads a command line, and nothing else. */
 const toBegin = [
   'src/app/config.ts',
+  'src/app/connect/postgres-address.ts',
   'src/cli/argv.ts',
   'src/cli/commands/index.ts',
   'src/cli/flags.ts',
