@@ -15,7 +15,7 @@ import { layOut, openJournal } from '../../store/postgres/open.ts'
 import { JournalUnreachable, type SharedJournal } from '../../store/shared/journal.ts'
 import { patiently } from '../../store/shared/patience.ts'
 import { keyLock } from '../../store/sqlite/connection/lock.ts'
-import { openStore } from '../../store/sqlite/open.ts'
+import { openScratchStore, openStore } from '../../store/sqlite/open.ts'
 import { backfillAndNotify } from '../backfill.ts'
 import { keyHash, type QueueFlags, queueUrl, type ServiceFlags, version } from '../config.ts'
 import { connectionsFor } from '../connect/service.ts'
@@ -87,7 +87,7 @@ export async function runWorker(
       })
     return await work({
       ...{ ...settings, journal, limiter, clock, serviceFor, keyHash: hash, random: Math.random },
-      ...{ name: processName(), version, openMemory: () => openStore(':memory:') },
+      ...{ name: processName(), version, openMemory: openScratchStore },
     })
   } finally {
     life.abort()

@@ -3,7 +3,7 @@ import { UsageError } from '../../model/errors.ts'
 import type { DiskSpace } from '../journal.ts'
 import type { Store } from '../store.ts'
 import { type StoreCache, storeCache } from './cache.ts'
-import { openDatabase } from './connection/database.ts'
+import { openDatabase, openScratch } from './connection/database.ts'
 import { type Log, watchDiskSpace } from './connection/disk-space.ts'
 import { describeError, describingErrors } from './connection/errors.ts'
 import { type GroupCommit, groupCommit } from './connection/group-commit.ts'
@@ -29,6 +29,11 @@ import { statusReads } from './unattended/status.ts'
 /** Opens the database at that path, making or migrating it where needed. `:memory:` is private to the caller. */
 export async function openStore(path: string): Promise<Store> {
   return writingStore(await openDatabase(path), path)
+}
+
+/** Opens an empty store in memory, for work that is done some hundred times in a process: in a tenth of the time of `:memory:`. */
+export async function openScratchStore(): Promise<Store> {
+  return writingStore(await openScratch(), ':memory:')
 }
 
 /** Opens the database at that path to read it, and changes nothing. One of an older rankline is read through a copy. */

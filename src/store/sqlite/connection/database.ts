@@ -22,6 +22,21 @@ export async function openDatabase(path: string, keeping?: Keeping): Promise<Dat
   }
 }
 
+/** An empty database of this program's schema; null before the first one was made. */
+let empty: Buffer | null = null
+
+/** Opens an empty database that is private to the caller and gone when it is closed. Only the first one is laid out; the others are copies. */
+export async function openScratch(): Promise<Database.Database> {
+  if (empty === null) {
+    const db = await openDatabase(':memory:')
+    empty = db.serialize()
+    db.close()
+  }
+  const db = new Database(empty)
+  db.pragma('journal_mode = MEMORY')
+  return db
+}
+
 export function openFile(path: string): Database.Database {
   refuseFolder(path)
   try {
