@@ -163,6 +163,7 @@ async function trouble({
     case 0:
     case 1:
       one.started?.child.kill('SIGKILL')
+      await one.started?.ended
       return
     case 2: {
       // Longer than its lease: it wakes up as one whose chunks others have.

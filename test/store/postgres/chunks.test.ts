@@ -91,7 +91,7 @@ describe('Taking chunks', () => {
     await released(journal, run, aChunk([], { queries, mostCredits: 7 }))
     const { chunk, fence, ...rest } = await takeOne(journal, run)
     expect(rest).toEqual({
-      ...{ run: run.id, settings: run, queries, credits: 7 },
+      ...{ run: run.id, settings: run, isClosed: false, queries, credits: 7 },
       ...{ answers: [], ended: [], openJobs: [], reusable: [] },
     })
   })

@@ -150,8 +150,16 @@ describe('Plans', () => {
     await shared.plans.close(coordinator, run.id, noon + 1)
 
     expect(await states(run)).toEqual({ released: 1, cancelled: 1 })
-    const [taken] = await shared.chunks.take(randomUUID(), [run.keyHash], 9, 60_000)
+    const poller = randomUUID()
+    const [taken] = await shared.chunks.take(poller, [run.keyHash], 9, 60_000)
     expect(taken).toMatchObject({ isClosed: true, credits: 3, openJobs: [{ jobId: 'job 1' }] })
+    // Another worker polls on where this one stops, until the job is over.
+    await shared.chunks.end(poller, taken as NonNullable<typeof taken>, { state: 'released' })
+    expect(await states(run)).toEqual({ released: 1, cancelled: 1 })
+    const [last] = await shared.chunks.take(poller, [run.keyHash], 9, 60_000)
+    await shared.calls.endJob(call, 0, noon)
+    await shared.chunks.end(poller, last as NonNullable<typeof last>, { state: 'released' })
+    expect(await states(run)).toEqual({ cancelled: 2 })
     const { changes } = await shared.changes.after(null, 10_000)
     expect(changes.filter((change) => change.kind === 'run-closed' && change.run === run.id)).toEqual([
       { kind: 'run-closed', run: run.id, at: noon },
