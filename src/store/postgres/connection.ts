@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
 import { UsageError } from '../../model/errors.ts'
 import { failureOf, isConflict, type Place, type Purpose } from './failures.ts'
@@ -32,6 +33,7 @@ const longestMs = 60_000
 const unhurriedMs = 24 * 3_600_000
 /** How often a statement or transaction that stood in the way of others is done. */
 const mostTries = 5
+const conflictPauseMs = 20
 
 /**
  * Every transaction begins so: where its process vanishes without a word, the server gives up its locks after a minute, and not after hours.
@@ -123,6 +125,8 @@ async function untilNoConflict<T>(work: () => Promise<T>): Promise<T> {
       return await work()
     } catch (error) {
       if (tries === mostTries || !isConflict(error)) throw error
+      // The one that had its way must be through before, or both stand in each other's way again.
+      await pause(tries * conflictPauseMs)
     }
 }
 

@@ -31,9 +31,10 @@ export function placeName({ server, database }: Place): string {
  * do something first, and the error as it is where it is a mistake of ours.
  */
 export function failureOf(error: unknown, place: Place): unknown {
-  const outage = outageOf(error as Failure, place)
+  const failure = ofPooler(error as Failure)
+  const outage = outageOf(failure, place)
   if (outage !== null) return new JournalUnreachable(outage, { cause: error })
-  const refusal = refusalOf(error as Failure, place)
+  const refusal = refusalOf(failure, place)
   return refusal === null ? error : new UsageError(refusal, { cause: error })
 }
 
@@ -46,6 +47,21 @@ interface Failure {
   /** Where several addresses of a host were tried: why each failed. */
   readonly errors?: readonly Failure[]
 }
+
+/** PgBouncer gives one code to all that it says itself: what the words say is told by the code that the database would give. */
+function ofPooler(failure: Failure): Failure {
+  const { code, message } = failure
+  if (code !== '08P01') return failure
+  const meant = [
+    [/authentication failed|no such user/, '28P01'],
+    [/no such database|database .* does not exist/, '3D000'],
+    [/unsupported startup parameter|not allowed|required/, refusedByPooler],
+  ] as const
+  const known = meant.find(([words]) => words.test(message))?.[1]
+  return { message, code: known ?? '08000' }
+}
+
+const refusedByPooler = '08P01'
 
 /** The code that a database gave to an error of its own; null for errors of others. */
 export function sqlState(error: unknown): string | null {
@@ -62,7 +78,7 @@ export function isConflict(error: unknown): boolean {
  * Failures that pass: connections (08), servers that stop, start, recover or were told to end a session (57P, 25P03), that lack
  * connections, memory or room on the disk until someone makes room (531, 532, 533), and copies that are about to take over (25006).
  */
-const passing = /^(08(?!P01)|57P|25P03|53[123]|25006|40)/
+const passing = /^(08(?!P)|57P|25P03|53[123]|25006|40)/
 
 const byNetwork: Readonly<Record<string, (server: string) => string>> = {
   ECONNREFUSED: (server) => `nothing listens at ${server}`,
@@ -113,7 +129,7 @@ function refusalOf({ code = '', message }: Failure, place: Place): string | null
     return `The certificate of ${server} is not trusted here (${message}). Name the file with the certificate of who signed it: add sslrootcert=<file> to ${address}`
   if (/^(EPROTO|ERR_SSL|ERR_TLS)/.test(code))
     return `${server} and this machine find no common TLS (${message}). Update the one that is older`
-  if (code === '08P01' || message.startsWith('SASL'))
+  if (code === refusedByPooler || message.startsWith('SASL'))
     return `${server} cannot be used as it is asked (${message}). Check ${address}, and the pooler if there is one before the database`
   return null
 }
