@@ -125,13 +125,13 @@ async function coordinate(
   return []
 }
 
-/** A run that is published again has a newer plan and goes on. Answers the version of its plan. */
+/** A run that is published again has a newer plan and goes on, maybe with another key. Answers the version of its plan. */
 async function publishRun(statements: Statements, run: SharedRun): Promise<number> {
   const { id, keyHash, job, groupId, date, settings, startedAt } = run
   const [row] = await statements.query<{ version: number }>(
     `INSERT INTO rankline.runs (id, key_hash, job, group_id, date, settings, started_at, plan_version)
     VALUES ($1, $2, $3, $4, $5, $6, $7, 1)
-    ON CONFLICT (id) DO UPDATE SET group_id = excluded.group_id, settings = excluded.settings,
+    ON CONFLICT (id) DO UPDATE SET key_hash = excluded.key_hash, group_id = excluded.group_id, settings = excluded.settings,
       plan_version = runs.plan_version + 1, finished_at = NULL, finish_reason = NULL, duration_ms = NULL
     RETURNING plan_version AS version`,
     [id, keyHash, job, groupId, date, JSON.stringify(settings), startedAt],

@@ -13,6 +13,7 @@ import {
   aCall,
   aChunk,
   aJournal,
+  aKey,
   aSharedRun,
   coordinator,
   ended,
@@ -115,6 +116,18 @@ describe('Plans', () => {
 
     expect(await textsOf(run, 1)).toEqual(['a', 'b'])
     expect(await textsOf(run, 2)).toEqual(['c'])
+  })
+
+  test('a run that goes on with another key is bought by workers with that key', async () => {
+    const run = await planned(shared, aSharedRun(), aChunk(['before']))
+    const renewed = { ...run, keyHash: aKey() }
+
+    await planned(shared, renewed, aChunk(['after']))
+    await release(shared, renewed)
+
+    expect(await states(run)).toEqual({ cancelled: 1, released: 1 })
+    expect(await shared.chunks.take(randomUUID(), [run.keyHash], 9, 60_000)).toEqual([])
+    expect(await shared.chunks.take(randomUUID(), [renewed.keyHash], 9, 60_000)).toHaveLength(1)
   })
 
   test('chunks that are written twice, because a connection was lost, are there once', async () => {
