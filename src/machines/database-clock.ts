@@ -13,9 +13,20 @@ export interface DatabaseClock extends Clock {
 /** An older note is kept while its round trip was shorter, for so long: monotonic clocks drift apart by some milliseconds an hour. */
 const keptMs = 600_000
 
+interface Note {
+  readonly offset: number
+  readonly roundTrip: number
+  readonly at: number
+}
+
+/** Both cannot be right: the clock of the database was set, or another server has taken its place. */
+function disagree(one: Note, other: Note): boolean {
+  return Math.abs(one.offset - other.offset) > (one.roundTrip + other.roundTrip) / 2
+}
+
 /** Until the first note it shows the time of this machine. */
 export function databaseClock(local: Clock): DatabaseClock {
-  let best: { readonly offset: number; readonly roundTrip: number; readonly at: number } | null = null
+  let best: Note | null = null
   const offset = (): number => best?.offset ?? local.wall() - local.monotonic()
   const wall = (): number => Math.round(local.monotonic() + offset())
   return {
@@ -23,9 +34,10 @@ export function databaseClock(local: Clock): DatabaseClock {
     wall,
     note: (databaseNow, askedAt, answeredAt) => {
       const roundTrip = answeredAt - askedAt
-      if (best !== null && best.roundTrip < roundTrip && answeredAt - best.at < keptMs) return
       // The answer was made at some time between; the middle is wrong by half of the round trip at most.
-      best = { offset: databaseNow - (askedAt + answeredAt) / 2, roundTrip, at: answeredAt }
+      const noted = { offset: databaseNow - (askedAt + answeredAt) / 2, roundTrip, at: answeredAt }
+      const isBetter = best === null || roundTrip <= best.roundTrip || answeredAt - best.at >= keptMs
+      if (isBetter || disagree(noted, best as Note)) best = noted
     },
     monotonicAt: (databaseTime) => databaseTime - offset(),
     aheadMs: () => local.wall() - wall(),

@@ -1,6 +1,6 @@
 import type { AcquireOptions, Permit, RateLimiter } from '../api/rate-limiter.ts'
 import { patiently } from '../store/shared/patience.ts'
-import type { SharedRates } from '../store/shared/rates.ts'
+import type { SharedRates, SlotAnswer } from '../store/shared/rates.ts'
 import type { DatabaseClock } from './database-clock.ts'
 
 /** The rate limiter of one process among several that share a key. */
@@ -68,6 +68,8 @@ export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
   const outside: (() => void)[] = []
   let inFlight = 0
   let departed = 0
+  /** Slots that nobody uses: the second ones of cold requests. */
+  let unused = 0
   let leasing = false
   /** The slot of the call that probes after a refusal: more are not asked for before. */
   let probeAt = Number.NEGATIVE_INFINITY
@@ -75,7 +77,11 @@ export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
   let cancelTimer: (() => void) | null = null
   /** Since when the service refuses calls; null while it lets them pass. */
   let refusedSince: number | null = null
+  /** Calls that left before say nothing of whether others pass now. */
+  let refusedAt = Number.NEGATIVE_INFINITY
   let paidRefused = false
+  /** The last refusal is written down: slots that are asked for before it is would be refused as well. */
+  let refusalNoted: Promise<unknown> = Promise.resolve()
 
   const patient = <T>(work: () => Promise<T>): Promise<T> => patiently(work, { signal: over })
   const failed = (error: unknown): void => {
@@ -92,11 +98,14 @@ export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
       for (const { letThrough } of waiting.splice(0)) letThrough(false)
       return
     }
-    while (slots.length > 0 && (slots[0] as number) < now - graceMs) slots.shift()
-    while (ready.length > 0 && slots.length > 0 && (slots[0] as number) <= now) {
+    for (
+      skipSlots(now);
+      ready.length > 0 && slots.length > 0 && (slots[0] as number) <= now;
+      skipSlots(now)
+    ) {
       ready.shift()?.go(slots.shift() as number)
       underWay -= 1
-      if (departed++ < coldRequests) slots.shift()
+      if (departed++ < coldRequests) unused += 1
     }
     // Each call under way takes one of the next slots.
     while (waiting.length > 0 && underWay < slots.length && (slots[underWay] as number) - leadMs <= now) {
@@ -110,8 +119,16 @@ export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
     if (lacksSlots(now) && !leasing) void lease()
   }
 
+  /** Drops slots that are over, and those that nobody is to use. */
+  const skipSlots = (now: number): void => {
+    while (slots.length > 0 && (unused > 0 || (slots[0] as number) < now - graceMs)) {
+      slots.shift()
+      unused = Math.max(0, unused - 1)
+    }
+  }
+
   const lacksSlots = (now: number): boolean => {
-    const missing = waiting.length + underWay - slots.length
+    const missing = waiting.length + underWay + unused - slots.length
     if (missing <= 0 || now < probeAt) return false
     return slots.length < slotsAtOnce || (slots.at(-1) as number) < now + leadsAhead * leadMs
   }
@@ -119,21 +136,18 @@ export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
   const lease = async (): Promise<void> => {
     leasing = true
     try {
-      const count = Math.min(slotsAtOnce, Math.max(1, waiting.length + underWay - slots.length))
+      await refusalNoted
+      const refusedBefore = refusedAt
+      const wanted = waiting.length + underWay + unused - slots.length
+      const count = Math.min(slotsAtOnce, Math.max(1, wanted))
       const answer = await patient(async () => {
         const askedAt = clock.monotonic()
         const answer = await rates.lease(keyHash, count, leadMs * 2)
         clock.note(answer.now, askedAt, clock.monotonic())
         return answer
       })
-      if ('unlimited' in answer) unlimitedUntil = clock.monotonic() + unlimitedForMs
-      else {
-        unlimitedUntil = Number.NEGATIVE_INFINITY
-        const first = clock.monotonicAt(answer.firstAt)
-        const leased = Array.from({ length: answer.slots }, (_, index) => first + index * answer.spacingMs)
-        slots = [...slots, ...leased].sort((a, b) => a - b)
-        if (answer.isProbe) probeAt = first
-      }
+      // What was refused meanwhile would be refused in these slots, too.
+      if (refusedAt === refusedBefore) keepSlots(answer)
     } catch (error) {
       failed(error)
       return
@@ -143,6 +157,27 @@ export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
     pump()
   }
 
+  const keepSlots = (answer: SlotAnswer): void => {
+    noteStanding('isProbe' in answer && answer.isProbe)
+    if ('unlimited' in answer) {
+      unlimitedUntil = clock.monotonic() + unlimitedForMs
+      return
+    }
+    unlimitedUntil = Number.NEGATIVE_INFINITY
+    const first = clock.monotonicAt(answer.firstAt)
+    const leased = Array.from({ length: answer.slots }, (_, index) => first + index * answer.spacingMs)
+    slots = [...slots, ...leased].sort((a, b) => a - b)
+    if (answer.isProbe) probeAt = first
+  }
+
+  /** The service refuses calls of another process, or lets them pass again. */
+  const noteStanding = (isRefused: boolean): void => {
+    if (isRefused === (refusedSince !== null)) return
+    refusedSince = isRefused ? clock.monotonic() : null
+    refusedAt = refusedSince ?? refusedAt
+    paidRefused = isRefused
+  }
+
   /** Fulfilled when a call may be written: with whether it needs a slot. Rejected with the reason of an aborted signal. */
   const mayBegin = (urgent: boolean, signal: AbortSignal | undefined): Promise<boolean> =>
     new Promise((resolve, reject) => {
@@ -150,6 +185,9 @@ export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
         const place = waiting.indexOf(entry)
         if (place >= 0) waiting.splice(place, 1)
         reject(signal?.reason)
+        if (waiting.length + ready.length > 0) return
+        cancelTimer?.()
+        cancelTimer = null
       }
       const entry: Waiting = {
         urgent,
@@ -164,39 +202,44 @@ export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
       pump()
     })
 
-  const enter = async (signal: AbortSignal | undefined): Promise<void> => {
-    while (inFlight >= concurrency) {
-      await new Promise<void>((resolve, reject) => {
-        const enterNow = (): void => {
-          signal?.removeEventListener('abort', abort)
-          resolve()
-        }
-        const abort = (): void => {
-          outside.splice(outside.indexOf(enterNow), 1)
-          reject(signal?.reason)
-        }
-        signal?.addEventListener('abort', abort, { once: true })
-        outside.push(enterNow)
-      })
-    }
-    inFlight += 1
-  }
+  /** Fulfilled when there is room for one more call in flight. Who leaves hands its place over, so that all come in their order. */
+  const enter = (signal: AbortSignal | undefined): Promise<void> =>
+    new Promise((resolve, reject) => {
+      if (inFlight < concurrency) {
+        inFlight += 1
+        return resolve()
+      }
+      const enterNow = (): void => {
+        signal?.removeEventListener('abort', abort)
+        resolve()
+      }
+      const abort = (): void => {
+        outside.splice(outside.indexOf(enterNow), 1)
+        reject(signal?.reason)
+      }
+      signal?.addEventListener('abort', abort, { once: true })
+      outside.push(enterNow)
+    })
 
   const leave = (): void => {
-    inFlight -= 1
-    outside.shift()?.()
+    const next = outside.shift()
+    if (next === undefined) inFlight -= 1
+    else next()
   }
 
-  const noteEnd = (slotAt: number, throttled: boolean, free: boolean, namedMs: number | null): void => {
+  /** Notes how a call ended that left at that monotonic instant. */
+  const noteEnd = (leftAt: number, throttled: boolean, free: boolean, namedMs: number | null): void => {
+    const slotAt = leftAt - clock.monotonicAt(0)
     if (throttled) {
       if (!free) paidRefused = true
-      refusedSince ??= clock.monotonic()
+      refusedAt = clock.monotonic()
+      refusedSince ??= refusedAt
       // Slots that are left would be refused as well.
       slots = []
       probeAt = Number.NEGATIVE_INFINITY
       unlimitedUntil = Number.NEGATIVE_INFINITY
-      patient(() => rates.refused(keyHash, slotAt, namedMs)).then(pump, failed)
-    } else if (refusedSince !== null && !(free && paidRefused)) {
+      refusalNoted = patient(() => rates.refused(keyHash, slotAt, namedMs)).then(pump, failed)
+    } else if (refusedSince !== null && leftAt > refusedAt && !(free && paidRefused)) {
       // A free lookup that passes does not mean that paid calls pass.
       refusedSince = null
       paidRefused = false
@@ -212,7 +255,7 @@ export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
       if (!urgent) leave()
       throw error
     })
-    let slot: number | null = null
+    let leftAt = clock.monotonic()
     let hasLeft = !limited
     let isOver = false
     const grantedAt = clock.monotonic()
@@ -226,10 +269,11 @@ export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
         const took = clock.monotonic() - grantedAt
         leadMs = Math.min(longestLeadMs, Math.max(took, leadMs + (took - leadMs) * forgottenPart))
         hasLeft = true
-        slot = await new Promise((resolve) => {
+        const slot = await new Promise<number | null>((resolve) => {
           queue(ready, { urgent, go: resolve })
           pump()
         })
+        leftAt = slot ?? clock.monotonic()
       },
       sent: () => {},
       cancel: () => {
@@ -240,8 +284,7 @@ export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
       },
       finish: (throttled, namedMs = null) => {
         end()
-        const at = slot ?? clock.monotonic()
-        noteEnd(at - clock.monotonicAt(0), throttled, urgent, namedMs)
+        noteEnd(leftAt, throttled, urgent, namedMs)
       },
     }
   }

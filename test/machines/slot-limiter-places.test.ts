@@ -1,0 +1,124 @@
+import { getEventListeners } from 'node:events'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { aLimiter, names } from './a-limiter.ts'
+
+describe('A call', () => {
+  test('that is urgent goes before the others, and has no place among those in flight', async () => {
+    const { time, call, departed, limiter } = aLimiter({ concurrency: 2 })
+    for (const name of ['a', 'b', 'c']) void call(name)
+    void call('urgent 1', { urgent: true })
+    void call('urgent 2', { urgent: true })
+    await time.pass(1_000)
+    expect(names(departed)).toEqual(['urgent 1', 'urgent 2', 'a', 'b'])
+    expect(limiter.busy()).toBe(3)
+  })
+
+  test('takes two slots while connections are cold', async () => {
+    const { time, call, departed, database } = aLimiter({ coldRequests: 2 })
+    for (const name of ['a', 'b', 'c', 'd']) {
+      void call(name)
+      await time.pass(300)
+    }
+    const { slots } = database
+    expect(departed.map(({ at }) => slots.indexOf(at))).toEqual([0, 2, 4, 5])
+  })
+
+  test('leaves at once where there is no limit, and asks again after a while', async () => {
+    const { time, call, departed, database } = aLimiter({ spacingMs: null })
+    for (let number = 0; number < 20; number++) void call(`call ${number}`)
+    await time.pass(0)
+    expect([departed.length, database.leases.length]).toEqual([20, 1])
+    await time.pass(499)
+    await call('still')
+    expect(database.leases).toHaveLength(1)
+    await time.pass(1)
+    await call('again')
+    expect(database.leases).toHaveLength(2)
+  })
+
+  test('waits for its slot as soon as a limit is known', async () => {
+    const { time, call, departed, limiter } = aLimiter({ spacingMs: null })
+    await call('first')
+    limiter.setLimits({ perSecond: 2, perMinute: null })
+    await time.pass(0)
+    for (const name of ['a', 'b']) void call(name)
+    await time.pass(2_000)
+    const [a, b] = departed.slice(1)
+    expect((b?.at ?? 0) - (a?.at ?? 0)).toBe(500)
+  })
+})
+
+describe('Calls in flight', () => {
+  test('are never more than may be, come in their order, and each one that ends lets the next one in', async () => {
+    const call = fc.record({ flightMs: fc.nat(2_000), urgent: fc.boolean(), isCancelled: fc.boolean() })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(call, { maxLength: 40 }),
+        fc.integer({ min: 1, max: 4 }),
+        async (calls, concurrency) => {
+          const { time, limiter, pause } = aLimiter({ concurrency, spacingMs: 10 })
+          let inFlight = 0
+          const order: number[] = []
+          const all = calls.map(async ({ flightMs, urgent, isCancelled }, index) => {
+            const permit = await limiter.acquire({ urgent })
+            if (!urgent) {
+              order.push(index)
+              inFlight += 1
+              expect(inFlight).toBeLessThanOrEqual(concurrency)
+            }
+            if (!isCancelled) await permit.departure?.()
+            await pause(flightMs)
+            if (!urgent) inFlight -= 1
+            if (isCancelled) permit.cancel()
+            else permit.finish(false)
+            // A second end changes nothing.
+            permit.cancel()
+          })
+          await time.settle()
+          await Promise.all(all)
+          expect(order).toEqual(order.toSorted((a, b) => a - b))
+          expect(limiter.busy()).toBe(0)
+        },
+      ),
+      { numRuns: 40 },
+    )
+  })
+
+  test('that are aborted while they wait leave no trace: no place, no slot, no timer, no listener', async () => {
+    const { time, limiter, call, departed, database } = aLimiter({ concurrency: 2 })
+    const stop = new AbortController()
+    const reason = new Error('stopped')
+    await Promise.all([call('a'), time.pass(100)])
+    const aborted = ['b', 'c', 'd'].map((name) => call(name, { signal: stop.signal }).catch((error) => error))
+    const urgent = call('u', { urgent: true, signal: stop.signal }).catch((error) => error)
+    await time.pass(1)
+    stop.abort(reason)
+    expect(await Promise.all([...aborted, urgent])).toEqual([reason, reason, reason, reason])
+    expect(getEventListeners(stop.signal, 'abort')).toEqual([])
+    expect(limiter.busy()).toBe(1)
+    const before = time.now()
+    await time.settle()
+    expect(time.now()).toBe(before)
+    await expect(call('e', { signal: stop.signal })).rejects.toBe(reason)
+    void call('f')
+    await time.pass(200)
+    expect(names(departed)).toEqual(['a', 'f'])
+    expect(departed[1]?.at).toBe(database.slots[1])
+  })
+
+  test('that is aborted in the moment in which it is let in hands its place on', async () => {
+    const { time, limiter, call } = aLimiter({ concurrency: 1 })
+    const stop = new AbortController()
+    const [first] = await Promise.all([call('a'), time.pass(100)])
+    const aborted = call('b', { signal: stop.signal }).catch(() => 'aborted')
+    const last = call('c')
+    await time.pass(0)
+    first.finish(false)
+    stop.abort()
+    await time.pass(1_000)
+    expect(await aborted).toBe('aborted')
+    ;(await last).finish(false)
+    expect(limiter.busy()).toBe(0)
+  })
+})
