@@ -14,7 +14,7 @@ import { sleep } from '../model/time.ts'
 import type { SkippedQueries } from '../store/journal.ts'
 import { JournalUnreachable, type SharedJournal } from '../store/shared/journal.ts'
 import type { SharedProgress } from '../store/shared/plans.ts'
-import type { SharedStandings, WaitingChunk } from '../store/shared/spending.ts'
+import { QueueDrained, type SharedStandings, type WaitingChunk } from '../store/shared/spending.ts'
 import type { Store } from '../store/store.ts'
 import { chunksOf, planParts } from './chunking.ts'
 import { decideRelease, type Release } from './release.ts'
@@ -88,7 +88,11 @@ export async function collectOnMachines(
     }
   } catch (error) {
     if (error instanceof UsageUnavailable) stop.request(error.stop)
-    else if (!(error instanceof StopRequested)) throw error
+    else if (error instanceof QueueDrained) {
+      stop.request(drained)
+      // The end of a run that was interrupted is not announced again: usually that was a key or a signal.
+      notice(drained.message)
+    } else if (!(error instanceof StopRequested)) throw error
   }
   await lastly(stop, async () => {
     // Workers finish what they have begun; none takes what they have not.
@@ -123,6 +127,11 @@ const deadChunks: StopCause = {
   reason: 'unavailable',
   message:
     'Stopped: workers were lost again and again over the same queries. See rankline queue status; rankline queue retry lets workers try them once more.',
+}
+
+const drained: StopCause = {
+  reason: 'interrupted',
+  message: 'Stopped: the queue was drained by rankline queue drain. Run the same command again to go on.',
 }
 
 function limitsOf(limits: Release['limits'], stop: StopCause | null): ReadonlyMap<number, SpendingLimit> {

@@ -153,6 +153,24 @@ test('two processes of one job take turns, and one that may not wait ends with 7
   expect(await run.ended).toMatchObject({ code: 0 })
 })
 
+test('a queue that is drained stops its runs, loses nothing, and goes on with the same command', async () => {
+  const { sandbox, queue, host, worker } = await machines({ latencyMs: 100 })
+  const place = await host()
+  await place.file('job.csv', queriesCsv(90))
+  await worker('--concurrency', '1')
+  const run = place.start(['run', 'job.csv', '--lease', '1s'], queue)
+  await waitWhile(() => sandbox.ledger.charged < 3)
+
+  expect(await place.call(['queue', 'drain'], queue)).toMatchObject({ code: 0 })
+
+  expect(await run.ended).toMatchObject({ code: 130, stderr: expect.stringContaining('was drained') })
+  expect(sandbox.ledger.charged).toBeLessThan(90)
+  await worker()
+  const again = await place.call(['run', 'job.csv', '--lease', '1s', '--json'], queue)
+  expect(JSON.parse(again.stdout)).toMatchObject({ run: 1, tasks: { planned: 90, done: 90 } })
+  expect(sandbox.ledger.charged).toBe(90)
+})
+
 test('a run that was begun alone is not continued by machines, nor the other way round', async () => {
   const { sandbox, queue, host } = await machines()
   const place = await host()

@@ -28,3 +28,13 @@ export async function holdRuns(
   const lost = rows.find((row) => row.coordinator !== coordinator)
   if (lost !== undefined) throw new CoordinationLost(`another process coordinates ${lost.job} now`)
 }
+
+/** Whether the coordinator of one of these runs is asked to stop. */
+export async function isDrained(statements: Statements, runs: readonly string[]): Promise<boolean> {
+  const rows = await statements.query<object>(
+    `SELECT 1 FROM rankline.jobs
+    WHERE drained AND (key_hash, job) IN (SELECT key_hash, job FROM rankline.runs WHERE id = ANY ($1::uuid[])) LIMIT 1`,
+    [runs],
+  )
+  return rows.length > 0
+}

@@ -18,12 +18,14 @@ export function queueOperations(postgres: Postgres): QueueOperations {
       await postgres.query('DELETE FROM rankline.workers WHERE id = $1', [worker])
     },
     status: () => status(postgres),
-    drain: async () => {
-      const rows = await postgres.query<object>(
-        `UPDATE rankline.chunks SET state = 'planned', granted = spent + in_doubt WHERE state = 'released' RETURNING id`,
-      )
-      return rows.length
-    },
+    drain: () =>
+      postgres.transaction(async (statements) => {
+        await statements.query('UPDATE rankline.jobs SET drained = true WHERE coordinator IS NOT NULL')
+        const rows = await statements.query<object>(
+          `UPDATE rankline.chunks SET state = 'planned', granted = spent + in_doubt WHERE state = 'released' RETURNING id`,
+        )
+        return rows.length
+      }),
     retry: async () => {
       const rows = await postgres.query<object>(
         `UPDATE rankline.chunks SET state = 'planned', takeovers = 0, granted = spent + in_doubt WHERE state = 'dead' RETURNING id`,

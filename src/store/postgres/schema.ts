@@ -42,6 +42,8 @@ CREATE TABLE rankline.jobs (
   coordinator uuid,
   coordinator_name text,
   coordinated_until timestamptz,
+  -- Its coordinator is asked to stop.
+  drained boolean NOT NULL DEFAULT false,
   PRIMARY KEY (key_hash, job)
 );
 

@@ -1,9 +1,14 @@
 import { settlingMs } from '../../model/call.ts'
 import type { TimeSpan } from '../../model/time.ts'
 import type { JobSpending, UsageReading } from '../ledger.ts'
-import type { SharedSpending, SharedStandings, WaitingChunk } from '../shared/spending.ts'
+import {
+  QueueDrained,
+  type SharedSpending,
+  type SharedStandings,
+  type WaitingChunk,
+} from '../shared/spending.ts'
 import type { Postgres, Statements } from './connection.ts'
-import { holdRuns } from './coordination.ts'
+import { holdRuns, isDrained } from './coordination.ts'
 
 /** The budget of a key, in Postgres. Releases of one key take turns. */
 export function sharedSpending(postgres: Postgres): SharedSpending {
@@ -11,6 +16,7 @@ export function sharedSpending(postgres: Postgres): SharedSpending {
     release: (coordinator, keyHash, runs, most, decide) =>
       postgres.transaction(async (statements) => {
         await holdRuns(statements, coordinator, runs)
+        if (await isDrained(statements, runs)) throw new QueueDrained('the queue is drained')
         await statements.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [releaseLock, keyHash])
         const waiting = await statements.query<WaitingChunk>(waitingChunks, [runs, most])
         const grants = await decide(waiting, await standings(statements, keyHash, runs))

@@ -46,7 +46,7 @@ export interface QueueOperations {
   seen(worker: Omit<WorkerRow, 'seenAt' | 'chunks'>): Promise<string | null>
   gone(worker: string): Promise<void>
   status(): Promise<QueueStatus>
-  /** Takes released chunks back, so that workers finish what they have and then idle; how many. */
+  /** Asks coordinators to stop and takes released chunks back, so that workers finish what they have and then idle; how many. */
   drain(): Promise<number>
   /** Makes dead chunks planned again; how many. */
   retry(): Promise<number>

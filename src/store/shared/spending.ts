@@ -20,6 +20,11 @@ export interface Grant {
   readonly credits: number
 }
 
+/** Thrown where the queue is drained: nothing more is released to this coordinator. */
+export class QueueDrained extends Error {
+  override readonly name = 'QueueDrained'
+}
+
 /** What the budget of a key stands at, read inside the transaction that releases. Reserved credits count as possibly billed. */
 export interface SharedStandings {
   /** The newest reading of the account; null where there is none. */
@@ -47,7 +52,7 @@ export interface SharedSpending {
   /**
    * Releases chunks of these runs inside one transaction that no other release of the key runs beside: `decide` is given what waits and
    * what the budget stands at, and says what is reserved for which. Rejected with `CoordinationLost` where another process coordinates a
-   * job of these runs.
+   * job of these runs, and with `QueueDrained` where it is asked to stop.
    */
   release(
     coordinator: string,

@@ -21,7 +21,7 @@ export const queueCommand = {
   flags,
   examples: [
     ['queue status', 'runs, workers, keys and readers; problems first'],
-    ['queue drain', 'workers finish what they have, and take nothing new'],
+    ['queue drain', 'runs stop, and workers finish what they have'],
   ],
   run: queue,
 } satisfies Command
@@ -44,7 +44,7 @@ async function drain(flags: QueueCommandFlags, terminal: Terminal): Promise<numb
   await terminal.write(
     flags.json === true
       ? `${JSON.stringify({ chunks }, null, 2)}\n`
-      : `Took back ${count(chunks, 'chunk')}. Workers finish what they have.\n`,
+      : `Took back ${count(chunks, 'chunk')}. Runs stop, and workers finish what they have; the same commands go on later.\n`,
   )
   return 0
 }
