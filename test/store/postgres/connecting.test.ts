@@ -120,6 +120,12 @@ const addresses: readonly (readonly [string, () => string, number, string])[] = 
     'RANKLINE_QUEUE cannot be read as an address. Write / ? # @ and % of its password as %2F %3F %23 %40 and %25, or leave the password out and set PGPASSWORD',
   ],
   [
+    'a password that would be taken for a port',
+    () => `postgres://maker:12#${password}@${at}/${database}`,
+    2,
+    'RANKLINE_QUEUE cannot be read as an address. Write / ? # @ and % of its password as %2F %3F %23 %40 and %25, or leave the password out and set PGPASSWORD',
+  ],
+  [
     'another service',
     () => `https://maker:${encoded}@${at}/${database}`,
     2,

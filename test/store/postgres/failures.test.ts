@@ -50,6 +50,11 @@ describe('what passes is waited for', () => {
       new Error('Client has encountered a connection error and is not queryable'),
       'db:5432 broke the connection',
     ],
+    [
+      'a pooler without its server',
+      failed('08P01', 'server login has been failing, try again later (server_login_retry)'),
+      'db:5432 says: server login has been failing, try again later (server_login_retry)',
+    ],
     ...[
       '57P01',
       '57P02',
@@ -72,6 +77,16 @@ describe('what passes is waited for', () => {
 
 describe('what waiting cannot cure is one sentence', () => {
   testTable<[string, Error, RegExp]>([
+    [
+      'a user whom the pooler does not know',
+      failed('08P01', 'password authentication failed'),
+      /^db:5432 refuses user 'me'/,
+    ],
+    [
+      'a database that the pooler does not know',
+      failed('08P01', 'no such database: queue'),
+      /^There is no database 'queue'/,
+    ],
     [
       'a user that may not come in',
       failed('28000', 'no entry'),

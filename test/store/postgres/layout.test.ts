@@ -95,7 +95,11 @@ describe('what rankline queue migrate --print shows', () => {
       expect(await other.call(['queue', command], as('worker'))).toMatchObject({ code: 0 })
 
     const read = await other.call(['queue', 'status', '--json'], as('reader'))
-    expect(JSON.parse(read.stdout)).toMatchObject({ schema_version: schemaVersion, readers: [{}, {}] })
+    expect(JSON.parse(read.stdout)).toMatchObject({
+      schema_version: schemaVersion,
+      workers: [],
+      readers: [{}, {}],
+    })
     for (const command of [['sync'], ['queue', 'drain'], ['queue', 'retry']]) {
       const { code, stderr } = await other.call(command, as('reader'))
       expect(stderr).toMatch(
