@@ -1,12 +1,13 @@
 import { normaliserVersion } from '../catalog/answers.ts'
 import { parseStored } from '../collect/answers.ts'
+import { UsageError } from '../model/errors.ts'
 import { noFile } from '../model/job.ts'
 import type { FinishReason, Run } from '../model/run.ts'
 import type { Clock } from '../model/time.ts'
 import { scoreQuery } from '../rank/advance.ts'
 import type { PagingDecision } from '../rank/paging.ts'
 import { unpackSound } from '../store/compression.ts'
-import type { ChangeBatch, JournalChange } from '../store/shared/changes.ts'
+import { type ChangeBatch, type JournalChange, JournalWentBack } from '../store/shared/changes.ts'
 import type { SharedJournal } from '../store/shared/journal.ts'
 import type { SharedRun } from '../store/shared/plans.ts'
 import type { Store } from '../store/store.ts'
@@ -43,13 +44,14 @@ const stepsAtOnce = 200
  */
 export async function syncJournal(options: SyncOptions): Promise<SyncResult> {
   const { journal, store, signal } = options
+  const reader = { id: await store.readerId(), name: options.name }
+  await followOne(options)
   const total = { runs: 0, calls: 0, answers: 0, tasks: 0 }
   // What an earlier sync had read and not applied.
   total.tasks += await applySteps(store)
-  const reader = { id: await store.readerId(), name: options.name }
   for (let more = true; more && signal?.aborted !== true; ) {
     const before = await store.journalPosition()
-    const batch = await journal.changes.after(before, rowsAtOnce)
+    const batch = await journal.changes.after(before, rowsAtOnce).catch(restoredQueue)
     more = batch.more
     if (batch.position === before) break
     for (const change of batch.changes)
@@ -62,6 +64,25 @@ export async function syncJournal(options: SyncOptions): Promise<SyncResult> {
     if (batch.changes.length > 0 || before === null) await journal.changes.reached(reader, batch.position)
   }
   return total
+}
+
+/** A database follows one journal for life: positions and numbers of another mean nothing here. */
+async function followOne({ journal, store }: SyncOptions): Promise<void> {
+  const identity = await journal.changes.identity()
+  const followed = await store.followedJournal()
+  if (followed === null) await store.followJournal(identity)
+  else if (followed !== identity)
+    throw new UsageError(
+      'This database follows another queue. Name a database of its own for this one: --db new.db',
+    )
+}
+
+function restoredQueue(error: unknown): never {
+  if (!(error instanceof JournalWentBack)) throw error
+  throw new UsageError(
+    'The queue was restored from an older state, and this database knows more. Follow the queue with a new database: --db new.db',
+    { cause: error },
+  )
 }
 
 function importBatch({ changes, position }: ChangeBatch): ImportBatch {

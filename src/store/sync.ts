@@ -9,6 +9,9 @@ import type { SharedRun, SharedRunEnd } from './shared/plans.ts'
 export interface SyncStore {
   /** Names this database as a reader; made when it is first asked for. */
   readerId(): Promise<string>
+  /** Which journal it follows; null where it follows none yet. */
+  followedJournal(): Promise<string | null>
+  followJournal(journal: string): Promise<void>
   /** How far it has read; null where it never did. */
   journalPosition(): Promise<JournalPosition | null>
   /** The id that a run has on all machines; null where it is no shared one. */

@@ -76,6 +76,21 @@ test.each([[1], [2], [7], [1_000]])(
   },
 )
 
+test('a database follows one queue for life, and notices one that was restored from an older state', async () => {
+  await using reader = await workspace()
+  await using store = await openStore(join(reader.folder, 'data/rankline.db'))
+  await using other = await openJournal(await server.database())
+  const sync = (from: Pick<SharedJournal, 'changes'>) =>
+    syncJournal({ journal: from, store, clock: systemClock, name: 'reader' })
+  await sync(journal)
+
+  await expect(sync(other)).rejects.toThrow('This database follows another queue')
+
+  const older = { changes: { ...other.changes, identity: () => journal.changes.identity() } }
+  await store.importBatch({ calls: [], answers: [], readings: [], steps: [], position: '999999999' })
+  await expect(sync(older)).rejects.toThrow('restored from an older state')
+})
+
 const writes = [
   'importRun',
   'linkRun',

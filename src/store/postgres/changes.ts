@@ -2,7 +2,13 @@ import type { Outcome } from '../../model/call.ts'
 import type { FinishReason } from '../../model/run.ts'
 import type { UsageReading } from '../ledger.ts'
 import type { SharedCall } from '../shared/calls.ts'
-import type { ChangeBatch, JournalChange, JournalPosition, SharedChanges } from '../shared/changes.ts'
+import {
+  type ChangeBatch,
+  type JournalChange,
+  type JournalPosition,
+  JournalWentBack,
+  type SharedChanges,
+} from '../shared/changes.ts'
 import type { PlanPart } from '../shared/plans.ts'
 import { answerFromRow, type EndRow, endFromRow } from './chunks.ts'
 import type { Postgres, Statements } from './connection.ts'
@@ -12,6 +18,10 @@ import { type RunRow, runFromRow } from './runs.ts'
 /** The journal for readers, in Postgres. */
 export function sharedChanges(postgres: Postgres): SharedChanges {
   return {
+    identity: async () => {
+      const [row] = await postgres.query<{ journal: string }>('SELECT journal FROM rankline.version')
+      return row?.journal as string
+    },
     after: (position, mostRows) =>
       postgres.transaction((statements) => changesAfter(statements, position, mostRows)),
     plan: (run, version) => planOf(postgres, run, version),
@@ -44,6 +54,8 @@ async function changesAfter(
     from,
     mostRows,
   ])
+  if (bound !== undefined && BigInt(bound.upper) < BigInt(from))
+    throw new JournalWentBack('the queue is in an older state than this database has read')
   const upper = bound?.upper ?? from
   const until = bound?.until ?? upper
   const span = [from, until]

@@ -91,7 +91,7 @@ function statementsAfter(version: number, steps: readonly string[]): readonly st
     const now = version + index + 1
     const note =
       now === 1
-        ? `INSERT INTO rankline.version VALUES (${now});`
+        ? `INSERT INTO rankline.version (version) VALUES (${now});`
         : `UPDATE rankline.version SET version = ${now};`
     return `${statements.trim()}\n\n${note}\n`
   })

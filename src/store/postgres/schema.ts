@@ -6,7 +6,7 @@
 const tables = `
 CREATE SCHEMA rankline;
 
-CREATE TABLE rankline.version (version integer NOT NULL);
+CREATE TABLE rankline.version (version integer NOT NULL, journal uuid NOT NULL DEFAULT gen_random_uuid());
 
 CREATE TABLE rankline.keys (
   key_hash text PRIMARY KEY,

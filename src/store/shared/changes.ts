@@ -32,9 +32,16 @@ export interface JournalReader {
   readonly name: string
 }
 
+/** Thrown where a position lies behind the end of the journal: an older state of it was restored. */
+export class JournalWentBack extends Error {
+  override readonly name = 'JournalWentBack'
+}
+
 /** The journal for those who read it. */
 export interface SharedChanges {
-  /** What was committed after a position (null for the beginning), so much of it at most. Skips nothing that a slow transaction commits later. */
+  /** Names this journal, unlike all others. */
+  identity(): Promise<string>
+  /** What was committed after a position (null for the beginning), so much of it at most. Skips nothing that a slow transaction commits later. Rejected with `JournalWentBack`. */
   after(position: JournalPosition | null, mostRows: number): Promise<ChangeBatch>
   /** The parts of that version of the plan of a run, in order. */
   plan(run: string, version: number): AsyncIterable<PlanPart>

@@ -1,5 +1,6 @@
 CREATE TABLE `journal_reader` (
 	`id` text PRIMARY KEY NOT NULL,
+	`journal` text,
 	`position` text
 );
 --> statement-breakpoint

@@ -16,6 +16,8 @@ export function syncStore(db: Database, writer: GroupCommit, keys: ApiKeyIds): S
   const importAll = batchImporter(db, keys)
   return {
     readerId: async () => reader.get(db)?.id ?? (await writer.write(() => makeReader(db))),
+    followedJournal: async () => reader.get(db)?.journal ?? null,
+    followJournal: (journal) => writer.write(() => void follow.run(db, { journal })),
     journalPosition: async () => reader.get(db)?.position ?? null,
     sharedRunId: async (run) => sharedRun.get(db, { run })?.id ?? null,
     localRun: async (id) => localRun.get(db, { id }) ?? null,
@@ -51,6 +53,9 @@ export function syncStore(db: Database, writer: GroupCommit, keys: ApiKeyIds): S
 
 const reader = prepared(() => orm.select().from(journalReader).limit(1))
 const addReader = prepared(($: Values<{ id: string }>) => orm.insert(journalReader).values({ id: $.id }))
+const follow = prepared(($: Values<{ journal: string }>) =>
+  orm.update(journalReader).set({ journal: sql`${$.journal}` }),
+)
 const moveTo = prepared(($: Values<{ position: string }>) =>
   orm.update(journalReader).set({ position: sql`${$.position}` }),
 )

@@ -4,6 +4,8 @@ import type { SyncStep } from '../../sync.ts'
 /** This database as a reader of a shared journal, and how far it has read: one row. */
 export const journalReader = sqliteTable('journal_reader', {
   id: text().primaryKey(),
+  /** Which journal it follows. */
+  journal: text(),
   position: text(),
 })
 
