@@ -10,7 +10,7 @@ import {
   urlFor,
   workBetween,
 } from './machines/queue.ts'
-import { type Seen, type Service, secondsOf, speedOf, worstSecond } from './machines/seen.ts'
+import { type Seen, type Service, secondsOf, speedOf, steadySpeed, worstSecond } from './machines/seen.ts'
 import { type Takeover, takeover } from './machines/takeover.ts'
 import type { Measured } from './measured.ts'
 import { grouped, machine, print } from './print.ts'
@@ -117,8 +117,8 @@ function printCosts(name: string, { seen, planner, workers, postgres, bytes }: C
 async function printUse(postgres: CountingPostgres): Promise<void> {
   const calls = perSecond * seconds
   print(`\n${perSecond} calls a second allowed, ${latencyMs} ms latency, about ${seconds} s a row:\n`)
-  print('| | calls passed | refused | worst second | seconds | use |')
-  print('| --- | --: | --: | --: | --: | --: |')
+  print('| | calls passed | refused | worst second | seconds | use | … while all have work |')
+  print('| --- | --: | --: | --: | --: | --: | --: |')
   printUseOf('`run` alone', (await alone(limited, calls)).seen)
   const { seen } = await together(postgres, limited, { workers: most, calls })
   printUseOf(`${most} workers`, seen)
@@ -127,8 +127,9 @@ async function printUse(postgres: CountingPostgres): Promise<void> {
 function printUseOf(name: string, seen: Seen): void {
   const calls = seen.arrivals.length
   const use = (100 * leastSeconds(calls, limited.limits)) / secondsOf(seen)
+  const steady = (100 * steadySpeed(seen, most * usualConcurrency)) / perSecond
   print(
-    `| ${name} | ${grouped(calls)} | ${seen.refused} | ${worstSecond(seen)} | ${secondsOf(seen).toFixed(1)} | ${use.toFixed(1)} % |`,
+    `| ${name} | ${grouped(calls)} | ${seen.refused} | ${worstSecond(seen)} | ${secondsOf(seen).toFixed(1)} | ${use.toFixed(1)} % | ${Number.isFinite(steady) ? `${steady.toFixed(1)} %` : '–'} |`,
   )
 }
 

@@ -35,3 +35,11 @@ export function worstSecond({ arrivals }: Seen): number {
   })
   return most
 }
+
+const startMs = 5_000
+
+/** Searches a second without the first seconds, in which connections are made, and the last calls, when some have no work left. */
+export function steadySpeed({ arrivals }: Seen, lastCalls: number): number {
+  const begun = arrivals.filter((at) => at >= (arrivals[0] as number) + startMs).slice(0, -lastCalls)
+  return ((begun.length - 1) * 1000) / ((begun.at(-1) ?? 0) - (begun[0] ?? 0))
+}
