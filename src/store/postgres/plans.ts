@@ -65,6 +65,7 @@ export function sharedPlans(postgres: Postgres): SharedPlans {
           'UPDATE rankline.runs SET finish_reason = $2, finished_at = $3, duration_ms = $4 WHERE id = $1',
           [run, reason, finishedAt, durationMs],
         )
+        await cancelChunks(statements, [run])
         await statements.query(addEvent, [run, 'finished', finishedAt, durationMs, reason])
       }),
     close: (coordinator, run, now) =>
