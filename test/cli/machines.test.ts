@@ -167,6 +167,7 @@ test('a queue that is drained stops its runs, loses nothing, and goes on with th
   expect(sandbox.ledger.charged).toBeLessThan(90)
   await worker()
   const again = await place.call(['run', 'job.csv', '--lease', '1s', '--json'], queue)
+  expect(again).toMatchObject({ code: 0 })
   expect(JSON.parse(again.stdout)).toMatchObject({ run: 1, tasks: { planned: 90, done: 90 } })
   expect(sandbox.ledger.charged).toBe(90)
 })

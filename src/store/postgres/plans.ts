@@ -118,7 +118,7 @@ async function coordinate(
   if (held.length > 0)
     return held.map(({ key_hash, job, name: heldBy }) => ({ keyHash: key_hash, job, heldBy: heldBy ?? '' }))
   await statements.query(
-    `UPDATE rankline.jobs j SET coordinator = $2, coordinator_name = $3, drained = j.drained AND j.coordinator = $2,
+    `UPDATE rankline.jobs j SET coordinator = $2, coordinator_name = $3, drained = j.drained AND j.coordinator IS NOT DISTINCT FROM $2::uuid,
       coordinated_until = clock_timestamp() + $4 * interval '1 millisecond'
     FROM jsonb_to_recordset($1::jsonb) AS g(key_hash text, job text) WHERE j.key_hash = g.key_hash AND j.job = g.job`,
     [wanted, id, name, leaseMs],
