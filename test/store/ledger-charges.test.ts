@@ -183,3 +183,32 @@ describe('where the clock was set back two hours', () => {
     ])
   })
 })
+
+test('calls of a queue that came late are no sign of a clock that was set back', async () => {
+  const { store } = await aStore()
+  const call = (number: number, sentAt: number, outcome: 'answered' | 'ambiguous') => ({
+    ...{
+      id: `00000000-0000-4000-8000-00000000000${number}`,
+      task: null,
+      operation: 'alpha.search',
+      credits: 1,
+    },
+    ...{ sentAt, keyHash: 'k' },
+    settlement: settlement({ outcome, billed: outcome === 'answered' ? 1 : null, finishedAt: sentAt + 100 }),
+  })
+  const reading = (totalUsed: number, askedAt: number) => ({
+    reading: { keyHash: 'k', askedAt, readAt: askedAt + 20, remaining: null, totalUsed, record: '{}' },
+    run: null,
+  })
+  await store.importBatch({
+    // Its worker was lost, and that was noticed twenty seconds later.
+    calls: [call(1, noon + 30_000, 'answered'), call(2, noon + 10_000, 'ambiguous')],
+    readings: [reading(0, noon), reading(1, noon + 20_000), reading(2, noon + 40_000)],
+    ...{ answers: [], steps: [], position: '1' },
+  })
+  const { spans } = verifyLedger(store.readings('k'), store.charges('k'))
+  expect(spans).toMatchObject([
+    { used: 1, billed: 0, ambiguousBilled: 1, spentByOthers: 0 },
+    { used: 1, billed: 1, ambiguousBilled: 0, spentByOthers: 0 },
+  ])
+})

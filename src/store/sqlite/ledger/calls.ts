@@ -9,6 +9,7 @@ import type { GroupCommit } from '../connection/group-commit.ts'
 import { insertOne, orm, prepared, raw, updateOrFail, type Values } from '../connection/statements.ts'
 import { fitRuns } from '../planning/fit.ts'
 import { answers, asyncJobs, calls, queries, rawAnswers, runQueries, tasks } from '../schema.ts'
+import { sharedCalls } from '../sync/schema.ts'
 import { cheapestPending, inGroup, isIn, leaser, pending, runQueryOfTask, taskColumns } from './leases.ts'
 
 const a = alias(answers, 'a')
@@ -217,11 +218,13 @@ export interface ClockSteps {
   notBefore(stretch: number, earliest: number, instant: number): { at: number; stretch: number }
 }
 
+/** Calls of a queue are not among them: they come in the order in which they ended, and by the one clock of the queue. */
 const stepsBack = prepared(
   ($: Values<{ after: number }>) =>
     sql<{ id: number; back: number }>`SELECT id, before + coalesce(took, 0) - sent AS back
     FROM (SELECT ${calls.id} AS id, ${calls.sentAt} AS sent, lag(${calls.sentAt}) OVER (ORDER BY ${calls.id}) AS before,
-        lag(${calls.latencyMs}) OVER (ORDER BY ${calls.id}) AS took FROM ${calls} WHERE ${calls.id} > ${$.after})
+        lag(${calls.latencyMs}) OVER (ORDER BY ${calls.id}) AS took FROM ${calls}
+      WHERE ${calls.id} > ${$.after} AND NOT EXISTS (SELECT 1 FROM ${sharedCalls} WHERE ${sharedCalls.callId} = ${calls.id}))
     WHERE before - sent >= ${leastStepMs} ORDER BY id`,
 )
 

@@ -10,6 +10,7 @@ CREATE TABLE `shared_calls` (
 	`answer_id` integer
 ) WITHOUT ROWID;
 --> statement-breakpoint
+CREATE INDEX `shared_calls_number` ON `shared_calls` (`call_id`);--> statement-breakpoint
 CREATE TABLE `shared_runs` (
 	`run_id` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,

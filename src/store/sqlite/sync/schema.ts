@@ -1,4 +1,4 @@
-import { blob, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { blob, index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { SyncStep } from '../../sync.ts'
 
 /** This database as a reader of a shared journal, and how far it has read: one row. */
@@ -19,11 +19,15 @@ export const sharedRuns = sqliteTable('shared_runs', {
 })
 
 /** Calls of the shared journal, with their number and that of their answer here. */
-export const sharedCalls = sqliteTable('shared_calls', {
-  id: blob({ mode: 'buffer' }).primaryKey(),
-  callId: integer('call_id').notNull(),
-  answerId: integer('answer_id'),
-})
+export const sharedCalls = sqliteTable(
+  'shared_calls',
+  {
+    id: blob({ mode: 'buffer' }).primaryKey(),
+    callId: integer('call_id').notNull(),
+    answerId: integer('answer_id'),
+  },
+  (table) => [index('shared_calls_number').on(table.callId)],
+)
 
 /** What was read and is not applied yet, in its order. */
 export const syncSteps = sqliteTable('sync_steps', {
