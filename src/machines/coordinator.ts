@@ -37,6 +37,8 @@ const lookEveryMs = 250
 const readEveryMs = 10_000
 /** Chunks that are released ahead of the workers; more of them than there are leased. */
 const releasedAhead = 8
+/** How long workers that have begun are waited for when a run stops. */
+const leasedEndMs = 30_000
 /** After so long without any worker that takes a chunk, that is said. */
 const sayNoWorkerAfterMs = 10_000
 
@@ -97,6 +99,7 @@ export async function collectOnMachines(
   await lastly(stop, async () => {
     // Workers finish what they have begun; none takes what they have not.
     await journal.plans.cancelChunks(coordinator, ids)
+    await leasedEnd(options, ids)
     await sync()
     await progress()
   })
@@ -121,6 +124,17 @@ async function lastly({ signal }: CoordinatorOptions['stop'], work: () => Promis
     if (!(signal.aborted && (error instanceof StopRequested || error instanceof JournalUnreachable)))
       throw error
   }
+}
+
+/** Where a run stops for a reason of the service, its end tells also of what workers had begun. */
+async function leasedEnd(
+  { journal, stop, clock }: CoordinatorOptions,
+  runs: readonly string[],
+): Promise<void> {
+  if (stop.cause()?.reason === 'interrupted') return
+  const until = clock.monotonic() + leasedEndMs
+  while ((await statesOf(journal, runs)).leased > 0 && clock.monotonic() < until)
+    await sleep(clock, lookEveryMs)
 }
 
 const deadChunks: StopCause = {

@@ -270,6 +270,24 @@ test('a worker with nothing to do ends at once with --once, and with 0 at SIGTER
   expect(await place.read('worker.prom')).toContain('rankline_worker_connected 1\n')
 })
 
+test('a 402 stops the run with 4, and its summary has all that workers had begun', async () => {
+  const { sandbox, queue, host, worker } = await machines({
+    latencyMs: [20, 400],
+    rules: [{ after: 20, do: { status: 402 } }],
+  })
+  const place = await host()
+  await place.file('job.csv', queriesCsv(120))
+  await worker()
+
+  const { code, stdout } = await place.call(['run', 'job.csv', '--json'], queue)
+
+  expect(code).toBe(4)
+  expect(JSON.parse(stdout)).toMatchObject({
+    ...{ finish_reason: 'balance', tasks: { done: 20, pending: 100 }, credits: { spent: 20, ambiguous: 0 } },
+  })
+  expect(sandbox.ledger.charged).toBe(20)
+})
+
 test('a key that the service refuses ends run and worker with 5, and nothing is charged', async () => {
   const { sandbox, queue, host } = await machines()
   const place = await host()
