@@ -14,8 +14,12 @@ export function queueOperations(postgres: Postgres): QueueOperations {
       )
       return whyTooNew(await versionOf(postgres))
     },
+    // Of one that was killed, a day's notice is enough.
     gone: async (worker) => {
-      await postgres.query('DELETE FROM rankline.workers WHERE id = $1', [worker])
+      await postgres.query(
+        `DELETE FROM rankline.workers WHERE id = $1 OR seen_at < clock_timestamp() - interval '1 day'`,
+        [worker],
+      )
     },
     status: () => status(postgres),
     drain: () =>
