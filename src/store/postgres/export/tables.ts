@@ -52,8 +52,8 @@ export interface ExportPlace {
   readonly onWait: () => void
 }
 
-/** Any number; exports into a schema take turns by it and the name of the schema. */
-const exportLock = 7_265_114
+/** Any number that no other lock has; exports into a schema take turns by it and the name of the schema. */
+const exportLock = 7_265_115
 /** Where the machine of an export dies without a word, the next one waits no longer. */
 const longestSilence = '5min'
 
