@@ -22,5 +22,5 @@ export async function syncFirst(
   makeDefaultFolder(database)
   using lock = waitForLocks([databaseLock(database)], undefined, (line) => note(terminal, line))
   await lock.acquire()
-  await syncDatabase({ url, database, ...keptAnswers, signal: new AbortController().signal })
+  await syncDatabase({ url, database, ...keptAnswers })
 }

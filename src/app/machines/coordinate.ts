@@ -5,22 +5,20 @@ import type { HttpClient } from '../../api/http.ts'
 import { collectOnMachines, finishOnMachines } from '../../machines/coordinator.ts'
 import { databaseClock } from '../../machines/database-clock.ts'
 import { slotLimiter } from '../../machines/slot-limiter.ts'
-import { syncJournal } from '../../machines/sync.ts'
 import { knowsAllCalls } from '../../machines/whole-ledger.ts'
 import { busyExitCode, RanklineError } from '../../model/errors.ts'
-import { exitCodes, type Run } from '../../model/run.ts'
+import { exitCodes } from '../../model/run.ts'
 import { duration } from '../../model/text.ts'
 import type { Clock } from '../../model/time.ts'
 import { JournalUnreachable, type SharedJournal } from '../../store/shared/journal.ts'
 import { patientJournal, patiently } from '../../store/shared/patience.ts'
 import { CoordinationLost } from '../../store/shared/plans.ts'
 import type { Store } from '../../store/store.ts'
-import { backfillAndNotify } from '../backfill.ts'
 import { keyHash, type ServiceSettings } from '../config.ts'
-import type { App, Turn } from '../connect/app.ts'
+import type { App, Machines, Turn } from '../connect/app.ts'
 import { lookupPatience } from '../connect/service.ts'
 import { outgoing } from '../messages/outgoing.ts'
-import { coldRequests, processName, reachableJournal, readerName, syncClock } from './queue.ts'
+import { coldRequests, processName, reachableJournal, readJournal, syncClock } from './queue.ts'
 
 interface Opened {
   readonly store: Store
@@ -48,7 +46,9 @@ export async function openWithMachines(opened: Opened): Promise<App> {
   const reached = await reachableJournal(opened.queue)
   const life = new AbortController()
   const said = sayings(turn.notify)
-  const journal = patientJournal(reached, { ...said, signal: life.signal, mostMs: longestWaitMs })
+  const waitingFor = (signal: AbortSignal, mostMs: number): SharedJournal =>
+    patientJournal(reached, { ...said, signal, mostMs })
+  const journal = waitingFor(life.signal, longestWaitMs)
   const clock = databaseClock(opened.clock)
   await syncClock(journal, clock, AbortSignal.timeout(30_000))
   const hash = keyHash(service)
@@ -61,51 +61,72 @@ export async function openWithMachines(opened: Opened): Promise<App> {
   const { baseUrl } = service
   const serviceWith = (patience: Patience) =>
     apiClient({ baseUrl, http, rateLimiter: limiter, store, clock, keyHash: hash, patience })
-  const onPlanned = (run: Run) => backfillAndNotify(store, run.settings, run.id, () => {})
-  const read = (from: SharedJournal) =>
-    syncJournal({ journal: from, store, clock, name: readerName(database), onPlanned })
-  const sync = async (signal = life.signal): Promise<void> => {
+  const read = (from: SharedJournal) => readJournal(from, { store, database, clock })
+  const sync = async (signal: AbortSignal): Promise<void> => {
     await patiently(() => read(journal), { ...said, signal, mostMs: longestWaitMs })
   }
   // Reading writes into the database.
   await turn.acquire()
-  await sync()
-  const coordination = coordinate({ journal, reached }, { keyHash: hash, coordinator }, turn)
+  await sync(life.signal)
+  const coordination = coordinate({ journal, reached }, { key: hash, coordinator }, turn)
   return {
     ...{ store, database, serviceWith, service: serviceWith(lookupPatience), keyHash: hash, clock },
     outgoing: outgoing(service.allowHttp === true),
-    machines: {
-      begin: async (jobs) => {
-        await coordination.take(jobs)
-        await sync()
-      },
-      collect: (options, runs) => {
-        const signal = AbortSignal.any([life.signal, options.stop.signal])
-        const patient = patientJournal(reached, { ...said, signal, mostMs: longestWaitMs })
-        const shared = { store, journal: patient, coordinator: coordinator.id, sync: () => sync(signal) }
-        return explained(collectOnMachines({ ...options, ...shared }, runs), leaseMs)
-      },
-      finished: (runs) => {
-        const patient = patientJournal(reached, { ...said, signal: life.signal, mostMs: farewellMs })
-        const shared = { store, journal: patient, coordinator: coordinator.id }
-        return explained(finishOnMachines(shared, runs), leaseMs)
-      },
-      knowsAllCalls: async (since) => {
-        try {
-          await read(reached)
-          return await knowsAllCalls({ store, journal: reached, coordinator: coordinator.id }, hash, since)
-        } catch (error) {
-          if (error instanceof JournalUnreachable) return false
-          throw error
-        }
-      },
-    },
+    machines: machinesOf({
+      ...{ store, reached, waitingFor, read, sync, coordination, coordinator, key: hash, life: life.signal },
+    }),
     [Symbol.asyncDispose]: async () => {
       life.abort()
       await coordination.leave()
       await reached[Symbol.asyncDispose]()
       await http.close()
       await store[Symbol.asyncDispose]()
+    },
+  }
+}
+
+interface Joined {
+  readonly store: Store
+  readonly reached: SharedJournal
+  /** The same journal, whose questions wait for its database: until the signal, and so long at most. */
+  readonly waitingFor: (signal: AbortSignal, mostMs: number) => SharedJournal
+  /** Reads the journal into the store; the second one waits for its database. */
+  readonly read: (from: SharedJournal) => Promise<unknown>
+  readonly sync: (signal: AbortSignal) => Promise<void>
+  readonly coordination: ReturnType<typeof coordinate>
+  readonly coordinator: Coordinator
+  /** Hash of the key. */
+  readonly key: string
+  /** Aborted when the app is closed. */
+  readonly life: AbortSignal
+}
+
+function machinesOf(joined: Joined): Machines {
+  const { store, reached, waitingFor, read, sync, coordination, key, life } = joined
+  const { id, leaseMs } = joined.coordinator
+  return {
+    begin: async (jobs) => {
+      await coordination.take(jobs)
+      await sync(life)
+    },
+    collect: (options, runs) => {
+      const signal = AbortSignal.any([life, options.stop.signal])
+      const journal = waitingFor(signal, longestWaitMs)
+      const shared = { store, journal, coordinator: id, sync: () => sync(signal) }
+      return explained(collectOnMachines({ ...options, ...shared }, runs), leaseMs)
+    },
+    finished: (runs) => {
+      const journal = waitingFor(life, farewellMs)
+      return explained(finishOnMachines({ store, journal, coordinator: id }, runs), leaseMs)
+    },
+    knowsAllCalls: async (since) => {
+      try {
+        await read(reached)
+        return await knowsAllCalls({ store, journal: reached, coordinator: id }, key, since)
+      } catch (error) {
+        if (error instanceof JournalUnreachable) return false
+        throw error
+      }
     },
   }
 }
@@ -156,12 +177,12 @@ interface Coordinator {
 /** The right to coordinate jobs, kept as long as this process lives. */
 function coordinate(
   { journal, reached }: { readonly journal: SharedJournal; readonly reached: SharedJournal },
-  { keyHash: keyOf, coordinator }: { readonly keyHash: string; readonly coordinator: Coordinator },
+  { key, coordinator }: { readonly key: string; readonly coordinator: Coordinator },
   { waitMs, notify }: Turn,
 ) {
   const taken = new Set<string>()
   const left = new AbortController()
-  const shared = (jobs: Iterable<string>) => [...jobs].map((job) => ({ keyHash: keyOf, job }))
+  const shared = (jobs: Iterable<string>) => [...jobs].map((job) => ({ keyHash: key, job }))
   let renewing: Promise<void> | null = null
 
   const renew = async (): Promise<void> => {

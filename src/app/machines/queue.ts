@@ -5,11 +5,11 @@ import { apiClient } from '../../api/client.ts'
 import type { StopSignal } from '../../collect/stop.ts'
 import { databaseClock } from '../../machines/database-clock.ts'
 import { slotLimiter } from '../../machines/slot-limiter.ts'
-import { type SyncResult, syncJournal } from '../../machines/sync.ts'
+import { type SyncOptions, type SyncResult, syncJournal } from '../../machines/sync.ts'
 import { type WorkerState, work } from '../../machines/worker.ts'
 import { RanklineError, UsageError } from '../../model/errors.ts'
 import { exitCodes, type Run, type StopCause } from '../../model/run.ts'
-import { type Clock, systemClock } from '../../model/time.ts'
+import { type Clock, dayMs, systemClock } from '../../model/time.ts'
 import type { CollectStore } from '../../store/journal.ts'
 import { layOut, openJournal } from '../../store/postgres/open.ts'
 import { JournalUnreachable, type SharedJournal } from '../../store/shared/journal.ts'
@@ -187,24 +187,29 @@ export interface SyncSettings {
   readonly keepMs: number
   /** Readers that were not seen for so long do not count. */
   readonly forgetAfterMs: number
-  readonly signal: AbortSignal
+  /** Ends it early; the next sync goes on. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** For how long answers are kept, and readers waited for, where nothing else is said. */
-export const keptAnswers = { keepMs: 90 * 86_400_000, forgetAfterMs: 30 * 86_400_000 }
+export const keptAnswers = { keepMs: 90 * dayMs, forgetAfterMs: 30 * dayMs }
 
 /** Brings the journal into a database, and drops from it old bodies of answers that all its readers have. */
 export async function syncDatabase(settings: SyncSettings, clock: Clock = systemClock): Promise<SyncResult> {
   const { url, database, keepMs, forgetAfterMs, signal } = settings
   await using journal = await reachableJournal(url)
   await using store = await openStore(database)
-  const onPlanned = (run: Run) => backfillAndNotify(store, run.settings, run.id, () => {})
-  const came = await syncJournal({ journal, store, clock, name: readerName(database), onPlanned, signal })
+  const came = await readJournal(journal, { store, database, clock, signal })
   await journal.changes.dropRead(keepMs, forgetAfterMs)
   return came
 }
 
-/** How a database is called in the journal. */
-export function readerName(database: string): string {
-  return `${hostname()}: ${resolve(database)}`
+/** Brings what is in a journal into an open database. */
+export async function readJournal(
+  journal: SharedJournal,
+  { database, ...into }: Pick<SyncOptions, 'store' | 'clock' | 'signal'> & { readonly database: string },
+): Promise<SyncResult> {
+  const name = `${hostname()}: ${resolve(database)}`
+  const onPlanned = (run: Run) => backfillAndNotify(into.store, run.settings, run.id, () => {})
+  return await syncJournal({ ...into, journal, name, onPlanned })
 }
