@@ -10,10 +10,10 @@ import {
   type SharedChanges,
 } from '../shared/changes.ts'
 import type { PlanPart } from '../shared/plans.ts'
-import { answerFromRow, type EndRow, endFromRow } from './chunks.ts'
 import type { Postgres, Statements } from './connection.ts'
+import { epochMs } from './expressions.ts'
 import { unpack } from './packing.ts'
-import { type RunRow, runFromRow } from './runs.ts'
+import { type AnswerRow, answerFromRow, type EndRow, endFromRow, type RunRow, runFromRow } from './rows.ts'
 
 /** The journal for readers, in Postgres. */
 export function sharedChanges(postgres: Postgres): SharedChanges {
@@ -190,7 +190,7 @@ function callChange(row: ChangedCall): JournalChange {
   return { kind: 'call', call }
 }
 
-type ChangedAnswer = Parameters<typeof answerFromRow>[0] & { readonly run_id: string }
+type ChangedAnswer = AnswerRow & { readonly run_id: string }
 
 const changedAnswers = `SELECT * FROM rankline.answers WHERE ${inSpan} AND body IS NOT NULL ORDER BY changed, fetched_at, call_id`
 
@@ -210,7 +210,7 @@ async function* planOf(postgres: Postgres, run: string, version: number): AsyncI
 /** Without any reader, nothing is dropped. */
 const dropBodies = `
 UPDATE rankline.answers SET body = NULL
-WHERE body IS NOT NULL AND fetched_at < extract(epoch FROM clock_timestamp()) * 1000 - $2::double precision
+WHERE body IS NOT NULL AND fetched_at < ${epochMs('clock_timestamp()')} - $2::double precision
   AND changed < (SELECT position FROM rankline.readers
     WHERE seen_at > clock_timestamp() - $1 * interval '1 millisecond' ORDER BY 1 LIMIT 1)
 RETURNING call_id`

@@ -1,10 +1,10 @@
-import type { PagingDecision } from '../../rank/paging.ts'
-import type { ChunkLease, StoredAnswer, TaskEnded } from '../shared/calls.ts'
+import type { ChunkLease, StoredAnswer } from '../shared/calls.ts'
 import type { ChunkEnd, LeasedChunk, OpenSharedJob, SharedChunks } from '../shared/chunks.ts'
 import type { ChunkQuery, SharedRun } from '../shared/plans.ts'
 import type { Postgres, Statements } from './connection.ts'
-import { unpackQueries } from './packing.ts'
-import { type RunRow, runFromRow } from './runs.ts'
+import { epochMs } from './expressions.ts'
+import { unpack } from './packing.ts'
+import { type AnswerRow, answerFromRow, type EndRow, endFromRow, type RunRow, runFromRow } from './rows.ts'
 
 /** Chunks in Postgres. The rows are the queue: a lease is one UPDATE that skips what another worker is taking. */
 export function sharedChunks(postgres: Postgres): SharedChunks {
@@ -72,7 +72,7 @@ function asJson(leases: readonly ChunkLease[]): string {
 
 /** Reads what is known of the queries of a chunk. */
 async function leasedChunk(statements: Statements, row: ChunkRow): Promise<LeasedChunk> {
-  const queries = unpackQueries(row)
+  const queries = unpack<readonly ChunkQuery[]>(row)
   const settings = runFromRow(row)
   const keys = queries.map(({ key }) => key)
   return {
@@ -90,15 +90,6 @@ async function leasedChunk(statements: Statements, row: ChunkRow): Promise<Lease
   }
 }
 
-interface AnswerRow {
-  readonly call_id: string
-  readonly query: Buffer
-  readonly page: number
-  readonly fetched_at: number
-  readonly encoding: string
-  readonly body: Buffer
-}
-
 const answerColumns = 'a.call_id, a.query, a.page, a.fetched_at, a.encoding, a.body'
 
 /** The answers that count, also those of other runs. Where a task has several and did not end, the first one that came. */
@@ -108,10 +99,6 @@ LEFT JOIN rankline.task_ends e ON e.run_id = $1 AND e.query = a.query AND e.page
 WHERE a.body IS NOT NULL AND (a.run_id = $1 AND a.query = ANY ($2)
   OR a.call_id = ANY (ARRAY(SELECT call_id FROM rankline.task_ends WHERE run_id = $1 AND query = ANY ($2) AND reused)))
 ORDER BY a.query, a.page, (a.call_id = e.call_id) IS TRUE DESC, a.changed, a.call_id`
-
-export function answerFromRow({ call_id, query, page, fetched_at, encoding, body }: AnswerRow): StoredAnswer {
-  return { call: call_id, query, page, fetchedAt: fetched_at, encoding, body }
-}
 
 /** Answers that other runs could use: those of the same command whatever their age, others where the job's freshness allows. */
 const reusable = `
@@ -129,35 +116,16 @@ async function reusableAnswers(
   queries: readonly ChunkQuery[],
 ): Promise<readonly StoredAnswer[]> {
   const [clock] = await statements.query<{ now: number }>(
-    'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now',
+    `SELECT ${epochMs('clock_timestamp()')}::bigint AS now`,
   )
   const since = settings.freshnessMs === null ? null : (clock?.now ?? 0) - settings.freshnessMs
   const keys = queries.map(({ key }) => key)
   return (await statements.query<AnswerRow>(reusable, [id, keys, groupId, keyHash, since])).map(answerFromRow)
 }
 
-export interface EndRow {
-  readonly run_id: string
-  readonly query: Buffer
-  readonly page: number
-  readonly call_id: string | null
-  readonly reused: boolean
-  readonly cause: string | null
-  readonly paging: string | null
-}
-
 const endsOfRun = `
 SELECT run_id, query, page, call_id, reused, cause, paging FROM rankline.task_ends
 WHERE run_id = $1 AND query = ANY ($2) ORDER BY number`
-
-export function endFromRow(row: EndRow): TaskEnded {
-  const { run_id, query, page, call_id, reused, cause, paging } = row
-  return {
-    task: { run: run_id, query, page },
-    end: cause === null ? { call: call_id as string, reused } : { call: call_id, cause },
-    paging: paging === null ? null : (JSON.parse(paging) as PagingDecision),
-  }
-}
 
 interface JobRow {
   readonly id: string
@@ -231,7 +199,7 @@ async function loseOpenCalls(statements: Statements, chunks: readonly string[]):
   await statements.query(
     `WITH lost AS (
       UPDATE rankline.calls SET outcome = 'ambiguous', billed = NULL, error = 'the worker was lost before the answer came',
-        finished_at = (extract(epoch FROM clock_timestamp()) * 1000)::bigint, settled_at = clock_timestamp(), lost_at = clock_timestamp(),
+        finished_at = ${epochMs('clock_timestamp()')}::bigint, settled_at = clock_timestamp(), lost_at = clock_timestamp(),
         changed = pg_current_xact_id()
       WHERE chunk_id = ANY ($1) AND outcome IS NULL RETURNING *
     ), by_quarter AS (

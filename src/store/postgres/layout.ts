@@ -1,8 +1,7 @@
 import { UsageError } from '../../model/errors.ts'
 import type { Postgres, Statements } from './connection.ts'
 import { placeName, sqlState } from './failures.ts'
-import { roles } from './roles.ts'
-import { migrations } from './schema.ts'
+import { migrations, roles } from './schema.ts'
 
 /** The version of the journal that this rankline writes. */
 export const schemaVersion = migrations.length

@@ -1,6 +1,7 @@
 import type { QueueOperations, QueueStatus, WorkerRow } from '../shared/operations.ts'
 import type { ChunkState } from '../shared/plans.ts'
 import type { Postgres } from './connection.ts'
+import { chunksByState, epochMs, reservedOf } from './expressions.ts'
 import { versionOf, whyTooNew } from './layout.ts'
 
 /** What keeps the queue going, in Postgres. */
@@ -45,8 +46,6 @@ export function queueOperations(postgres: Postgres): QueueOperations {
   }
 }
 
-const epochMs = (instant: string): string => `(extract(epoch FROM ${instant}) * 1000)`
-
 async function status(postgres: Postgres): Promise<QueueStatus> {
   const workers = await postgres.query<WorkerRow>(
     `SELECT w.id, w.name, w.version, w.keys, w.started_at AS "startedAt", ${epochMs('w.seen_at')}::bigint AS "seenAt",
@@ -59,26 +58,18 @@ async function status(postgres: Postgres): Promise<QueueStatus> {
       CASE WHEN j.coordinated_until > clock_timestamp() THEN j.coordinator_name END AS coordinator,
       coalesce(c.spent, 0)::bigint AS spent, coalesce(c.in_doubt, 0)::bigint AS "inDoubt", coalesce(c.reserved, 0)::bigint AS reserved
     FROM rankline.runs r LEFT JOIN rankline.jobs j ON j.key_hash = r.key_hash AND j.job = r.job
-    LEFT JOIN LATERAL (SELECT sum(spent) AS spent, sum(in_doubt) AS in_doubt,
-        sum(CASE WHEN state IN ('released', 'leased') THEN greatest(0, granted - spent - in_doubt) END) AS reserved
-      FROM rankline.chunks WHERE run_id = r.id) c ON true
+    LEFT JOIN LATERAL (SELECT sum(k.spent) AS spent, sum(k.in_doubt) AS in_doubt, sum(${reservedOf('k')}) AS reserved
+      FROM rankline.chunks k WHERE k.run_id = r.id) c ON true
     WHERE r.finish_reason IS NULL AND r.closed_at IS NULL ORDER BY r.number`,
   )
   const states = await postgres.query<{ run: string; state: ChunkState; chunks: number }>(
     `SELECT c.run_id AS run, c.state, count(*)::int AS chunks FROM rankline.chunks c
     JOIN rankline.runs r ON r.id = c.run_id AND r.finish_reason IS NULL AND r.closed_at IS NULL GROUP BY 1, 2`,
   )
-  const none = { planned: 0, released: 0, leased: 0, done: 0, cancelled: 0, dead: 0 }
   return {
     schemaVersion: (await versionOf(postgres)) ?? 0,
     workers,
-    runs: runs.map((run) => {
-      const own = states.filter((one) => one.run === run.run)
-      return {
-        ...run,
-        chunks: { ...none, ...Object.fromEntries(own.map(({ state, chunks }) => [state, chunks])) },
-      }
-    }),
+    runs: runs.map((run) => ({ ...run, chunks: chunksByState(states.filter((one) => one.run === run.run)) })),
     keys: await postgres.query(
       `SELECT k.key_hash AS "keyHash", k.per_second AS "perSecond", k.per_minute AS "perMinute",
         CASE WHEN k.held_until > clock_timestamp() THEN ${epochMs('k.held_until')}::bigint END AS "heldUntil",

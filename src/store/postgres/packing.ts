@@ -1,5 +1,4 @@
 import { type CompressedBody, compress, decompress } from '../compression.ts'
-import type { ChunkQuery } from '../shared/plans.ts'
 
 /** Packs data that holds keys of queries as JSON. */
 export async function pack(data: unknown): Promise<CompressedBody> {
@@ -9,6 +8,7 @@ export async function pack(data: unknown): Promise<CompressedBody> {
   return await compress(Buffer.from(text))
 }
 
+/** What was packed. */
 export function unpack<T>(packed: CompressedBody): T {
   return JSON.parse(decompress(packed).toString(), (_, value: unknown) =>
     isHex(value) ? Buffer.from(value.$hex, 'hex') : value,
@@ -28,8 +28,4 @@ function isBytes(value: unknown): value is { readonly data: readonly number[] } 
 
 function isHex(value: unknown): value is { readonly $hex: string } {
   return typeof value === 'object' && value !== null && '$hex' in value
-}
-
-export function unpackQueries(packed: CompressedBody): readonly ChunkQuery[] {
-  return unpack<readonly ChunkQuery[]>(packed)
 }

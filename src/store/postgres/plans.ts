@@ -1,6 +1,7 @@
 import type { ChunkState, SharedJob, SharedPlans, SharedProgress, SharedRun } from '../shared/plans.ts'
 import type { Postgres, Statements } from './connection.ts'
 import { holdJob, holdRuns } from './coordination.ts'
+import { chunksByState, reservedOf } from './expressions.ts'
 import { pack } from './packing.ts'
 
 /** Plans and who coordinates them, in Postgres. */
@@ -85,7 +86,7 @@ export function sharedPlans(postgres: Postgres): SharedPlans {
 
 /** What was submitted before a run was closed is polled to its end. */
 const releaseOpenJobs = `
-UPDATE rankline.chunks c SET state = 'released', granted = c.spent + c.in_doubt + o.credits, released_at = clock_timestamp(), takeovers = 0
+UPDATE rankline.chunks c SET state = 'released', granted = c.spent + c.in_doubt + o.credits, takeovers = 0
 FROM (
   SELECT chunk_id, sum(credits) AS credits FROM rankline.calls
   WHERE run_id = $1 AND outcome = 'accepted' AND job_over = false GROUP BY 1
@@ -168,13 +169,12 @@ async function progress(statements: Statements, run: string): Promise<SharedProg
     reserved: number
   }>(
     `SELECT state, count(*)::int AS chunks, sum(spent)::bigint AS spent, sum(in_doubt)::bigint AS in_doubt,
-      sum(CASE WHEN state IN ('released', 'leased') THEN greatest(0, granted - spent - in_doubt) ELSE 0 END)::bigint AS reserved
+      sum(${reservedOf('chunks')})::bigint AS reserved
     FROM rankline.chunks WHERE run_id = $1 GROUP BY state`,
     [run],
   )
-  const none = { planned: 0, released: 0, leased: 0, done: 0, cancelled: 0, dead: 0 }
   return {
-    chunks: { ...none, ...Object.fromEntries(rows.map(({ state, chunks }) => [state, chunks])) },
+    chunks: chunksByState(rows),
     spent: rows.reduce((sum, row) => sum + row.spent, 0),
     inDoubt: rows.reduce((sum, row) => sum + row.in_doubt, 0),
     reserved: rows.reduce((sum, row) => sum + row.reserved, 0),

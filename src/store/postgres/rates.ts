@@ -1,5 +1,6 @@
 import type { SharedRates } from '../shared/rates.ts'
 import type { Postgres } from './connection.ts'
+import { epochMs } from './expressions.ts'
 
 /**
  * The part of the limit that is used: the service counts calls when they arrive, and they travel for different times. Measured with
@@ -31,7 +32,7 @@ export function sharedRates(postgres: Postgres): SharedRates {
     },
     passed: async (keyHash, slotAt) => {
       await postgres.query(
-        `UPDATE rankline.keys SET held_until = NULL, held_since = NULL, hold_ms = 0
+        `UPDATE rankline.keys SET held_until = NULL, hold_ms = 0
         WHERE key_hash = $1 AND held_until IS NOT NULL AND held_until <= ${instant('$2')}`,
         [keyHash, slotAt],
       )
@@ -65,7 +66,6 @@ interface LeaseRow {
   readonly probe: boolean
 }
 
-const epochMs = (instant: string): string => `(extract(epoch FROM ${instant}) * 1000)::double precision`
 const instant = (epoch: string): string => `to_timestamp(${epoch}::double precision / 1000)`
 
 /**
@@ -92,12 +92,15 @@ WITH key AS (
 )
 UPDATE rankline.keys k SET next_slot = s.after, server_started = s.started
 FROM next s WHERE k.key_hash = s.key_hash
-RETURNING ${epochMs('s.first')} AS first, s.given AS slots, ${epochMs('s.now')} AS now, s.held_until IS NOT NULL AS probe,
+RETURNING ${epochMs('s.first')}::double precision AS first, s.given AS slots, ${epochMs('s.now')}::double precision AS now,
+  s.held_until IS NOT NULL AS probe,
   CASE WHEN s.held_until IS NOT NULL THEN coalesce(s.spacing, 0) ELSE s.spacing END::double precision AS spacing,
   set_config('synchronous_commit', CASE WHEN s.after < s.now + $5::double precision * interval '1 millisecond' THEN 'off'
     ELSE current_setting('synchronous_commit') END, true)`
 
-const unlimitedNow = `SELECT 0::double precision AS first, NULL AS spacing, 0 AS slots, false AS probe, ${epochMs('clock_timestamp()')} AS now`
+const unlimitedNow = `
+SELECT 0::double precision AS first, NULL AS spacing, 0 AS slots, false AS probe,
+  ${epochMs('clock_timestamp()')}::double precision AS now`
 
 const nextHold = 'least(greatest(k.hold_ms * 2, $4::integer), $5::integer)'
 const holdUntil = (ours: string): string =>
@@ -105,10 +108,9 @@ const holdUntil = (ours: string): string =>
 
 /** Calls that were under way when the first one was refused do not lengthen the hold. A delay that the service named replaces ours. */
 const holdKey = `
-INSERT INTO rankline.keys AS k (key_hash, server_started, hold_ms, held_until, held_since)
-VALUES ($1, pg_postmaster_start_time(), $4::integer, ${holdUntil('$4::integer')}, clock_timestamp())
+INSERT INTO rankline.keys AS k (key_hash, server_started, hold_ms, held_until)
+VALUES ($1, pg_postmaster_start_time(), $4::integer, ${holdUntil('$4::integer')})
 ON CONFLICT (key_hash) DO UPDATE SET
   hold_ms = ${nextHold},
-  held_until = ${holdUntil(nextHold)},
-  held_since = coalesce(k.held_since, clock_timestamp())
+  held_until = ${holdUntil(nextHold)}
 WHERE k.held_until IS NULL OR k.held_until <= ${instant('$2')}`

@@ -12,12 +12,11 @@ CREATE TABLE rankline.keys (
   key_hash text PRIMARY KEY,
   per_second integer,
   per_minute integer,
-  -- Where the next slot begins, and the settings that the last one was leased by.
+  -- Where the next slot begins.
   next_slot timestamptz NOT NULL DEFAULT '-infinity',
   -- After a refusal nothing is sent before that.
   held_until timestamptz,
   hold_ms integer NOT NULL DEFAULT 0,
-  held_since timestamptz,
   -- When the database server was started, as it was when the last slot was leased.
   server_started timestamptz
 );
@@ -112,7 +111,6 @@ CREATE TABLE rankline.chunks (
   fence integer NOT NULL DEFAULT 0,
   worker uuid,
   leased_until timestamptz,
-  released_at timestamptz,
   takeovers integer NOT NULL DEFAULT 0,
   -- Why the worker that had it last could not go on with the service; JSON.
   stop text,
@@ -220,3 +218,28 @@ CREATE TABLE rankline.readers (
 
 /** Each brings the journal from one version to the next; the first one makes it. What has been released is never changed. */
 export const migrations: readonly string[] = [tables]
+
+/** The least rights: for processes that plan and buy, and for people and programs that only read. */
+export const roles = `-- Roles belong to all databases of a server: another queue may have brought them.
+DO $$
+BEGIN
+  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'rankline_worker') THEN CREATE ROLE rankline_worker; END IF;
+  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'rankline_reader') THEN CREATE ROLE rankline_reader; END IF;
+END
+$$;
+
+-- Those who run rankline run, worker and sync: they change rows, and no tables.
+GRANT USAGE ON SCHEMA rankline TO rankline_worker;
+GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA rankline TO rankline_worker;
+REVOKE INSERT, UPDATE, DELETE ON rankline.version FROM rankline_worker;
+
+-- Those who look at rankline queue status.
+GRANT USAGE ON SCHEMA rankline TO rankline_reader;
+GRANT SELECT ON ALL TABLES IN SCHEMA rankline TO rankline_reader;
+
+-- Tables of later versions, where the same user lays them out.
+ALTER DEFAULT PRIVILEGES IN SCHEMA rankline GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO rankline_worker;
+ALTER DEFAULT PRIVILEGES IN SCHEMA rankline GRANT SELECT ON TABLES TO rankline_reader;
+
+-- Then for each user that logs in: GRANT rankline_worker TO its_name;
+`

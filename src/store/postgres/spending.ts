@@ -9,6 +9,7 @@ import {
 } from '../shared/spending.ts'
 import type { Postgres, Statements } from './connection.ts'
 import { holdRuns, isDrained } from './coordination.ts'
+import { epochMs, reservedOf } from './expressions.ts'
 
 /** The budget of a key, in Postgres. Releases of one key take turns. */
 export function sharedSpending(postgres: Postgres): SharedSpending {
@@ -23,7 +24,7 @@ export function sharedSpending(postgres: Postgres): SharedSpending {
         if (grants.length > 0) await statements.query(releaseChunks, [JSON.stringify(grants)])
         return grants
       }),
-    sumsOf: async (runs) => await sumsByRun(postgres, runs),
+    sumsOf: (runs) => sumsByRun(postgres, runs),
   }
 }
 
@@ -40,11 +41,8 @@ SELECT id::text, run_id AS run, priority, tags, greatest(least_credits, most_cre
 FROM rankline.chunks WHERE run_id = ANY ($1::uuid[]) AND state = 'planned' ORDER BY priority DESC, id LIMIT $2`
 
 const releaseChunks = `
-UPDATE rankline.chunks c SET state = 'released', granted = c.spent + c.in_doubt + g.credits, released_at = clock_timestamp(), stop = NULL
+UPDATE rankline.chunks c SET state = 'released', granted = c.spent + c.in_doubt + g.credits, stop = NULL
 FROM jsonb_to_recordset($1::jsonb) AS g(chunk bigint, credits bigint) WHERE c.id = g.chunk AND c.state = 'planned'`
-
-const reservedOf = (chunk: string): string =>
-  `CASE WHEN ${chunk}.state IN ('released', 'leased') THEN greatest(0, ${chunk}.granted - ${chunk}.spent - ${chunk}.in_doubt) ELSE 0 END`
 
 async function standings(
   statements: Statements,
@@ -107,7 +105,7 @@ async function sumsByRun(statements: Statements, runs: readonly string[]): Promi
 }
 
 /** What is reserved now will be spent now. */
-const isNow = `(extract(epoch FROM clock_timestamp()) * 1000 >= $2 AND extract(epoch FROM clock_timestamp()) * 1000 < $3)`
+const isNow = `(${epochMs('clock_timestamp()')} >= $2 AND ${epochMs('clock_timestamp()')} < $3)`
 
 async function creditsSent(
   statements: Statements,

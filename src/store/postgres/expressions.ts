@@ -1,0 +1,23 @@
+import type { ChunkState } from '../shared/plans.ts'
+
+/** An instant of the database as epoch milliseconds with fractions, numeric. */
+export function epochMs(instant: string): string {
+  return `(extract(epoch FROM ${instant}) * 1000)`
+}
+
+/**
+ * Credits that are reserved for a chunk and not spent.
+ *
+ * @param chunk the name of its row in the statement
+ */
+export function reservedOf(chunk: string): string {
+  return `CASE WHEN ${chunk}.state IN ('released', 'leased') THEN greatest(0, ${chunk}.granted - ${chunk}.spent - ${chunk}.in_doubt) ELSE 0 END`
+}
+
+/** How many chunks are in each state, also in those that no row names. */
+export function chunksByState(
+  rows: readonly { readonly state: ChunkState; readonly chunks: number }[],
+): Readonly<Record<ChunkState, number>> {
+  const none = { planned: 0, released: 0, leased: 0, done: 0, cancelled: 0, dead: 0 }
+  return { ...none, ...Object.fromEntries(rows.map(({ state, chunks }) => [state, chunks])) }
+}
