@@ -9,13 +9,13 @@ export interface WorkerRow {
   readonly keys: readonly string[]
   readonly startedAt: number
   readonly seenAt: number
-  /** How far its clock is ahead of the database's. */
+  /** How far its clock is ahead of the database's, in milliseconds. */
   readonly clockOffsetMs: number
   /** Chunks that it has. */
   readonly chunks: number
 }
 
-/** What `queue status` shows. */
+/** What `queue status` shows. Instants are epoch milliseconds, sums are credits. */
 export interface QueueStatus {
   readonly schemaVersion: number
   readonly workers: readonly WorkerRow[]

@@ -20,7 +20,7 @@ type QueueCommandFlags = TypedFlags<typeof flags> & { readonly what: string }
 export const queueCommand = {
   flags,
   examples: [
-    ['queue status', 'runs, workers, keys and readers; problems first'],
+    ['queue status', 'runs, workers and readers; problems first'],
     ['queue drain', 'runs stop, and workers finish what they have'],
   ],
   run: queue,
@@ -76,45 +76,19 @@ async function migrate(flags: QueueCommandFlags, terminal: Terminal): Promise<nu
 /** A worker that said nothing for so long is lost. */
 const lostAfterMs = 120_000
 
-function statusText({ workers, runs, keys, readers }: QueueStatus, columns: number): string {
+function statusText(status: QueueStatus, columns: number): string {
   const now = systemClock.wall()
-  const problems = [
-    ...runs.flatMap(({ job, chunks }) =>
-      chunks.dead > 0
-        ? [
-            `${sanitize(job)}: workers were lost over ${count(chunks.dead, 'chunk')}; try again: rankline queue retry`,
-          ]
-        : [],
-    ),
-    ...workers.flatMap(({ name, seenAt }) =>
-      now - seenAt > lostAfterMs
-        ? [`${sanitize(name)}: not seen for ${Math.round((now - seenAt) / 60_000)} minutes`]
-        : [],
-    ),
-    ...keys.flatMap(({ keyHash, heldUntil }) =>
-      heldUntil === null
-        ? []
-        : [`key ${keyHash.slice(0, 8)}: the service refuses calls for their rate; all workers wait`],
-    ),
-  ]
+  const problems = problemsOf(status, now)
   const parts = [
     problems.length === 0 ? 'No problems.\n' : `${problems.join('\n')}\n`,
     table(
       'Unfinished runs',
       [
-        'job',
-        'key',
-        'coordinator',
-        'waiting',
-        'released',
-        'leased',
-        'done',
-        'spent',
-        'reserved',
+        ...['job', 'key', 'coordinator', 'waiting', 'released', 'leased', 'done', 'spent', 'reserved'],
         'possibly billed',
       ],
-      runs.map((run) => [
-        ...[run.job, run.keyHash.slice(0, 8), run.coordinator ?? '(none)'],
+      status.runs.map((run) => [
+        ...[run.job, shortKey(run.keyHash), run.coordinator ?? '(none)'],
         ...[run.chunks.planned, run.chunks.released, run.chunks.leased, run.chunks.done].map(grouped),
         ...[run.spent, run.reserved, run.inDoubt].map(grouped),
       ]),
@@ -123,25 +97,49 @@ function statusText({ workers, runs, keys, readers }: QueueStatus, columns: numb
     table(
       'Workers',
       ['worker', 'key', 'version', 'chunks', 'seen', 'clock ahead'],
-      workers.map(({ name, keys: own, version, chunks, seenAt, clockOffsetMs }) => [
-        ...[name, own.map((key) => key.slice(0, 8)).join(' '), version, grouped(chunks)],
-        ...[
-          `${Math.max(0, Math.round((now - seenAt) / 1000))} s ago`,
-          `${(clockOffsetMs / 1000).toFixed(1)} s`,
-        ],
+      status.workers.map(({ name, keys, version, chunks, seenAt, clockOffsetMs }) => [
+        ...[name, keys.map(shortKey).join(' '), version, grouped(chunks)],
+        ...[secondsAgo(seenAt, now), `${(clockOffsetMs / 1000).toFixed(1)} s`],
       ]),
       columns,
     ),
     table(
       'Databases that read',
       ['database', 'seen', 'behind'],
-      readers.map(({ name, seenAt, isBehind }) => [
-        ...[name, `${Math.max(0, Math.round((now - seenAt) / 1000))} s ago`, isBehind ? 'yes' : 'no'],
+      status.readers.map(({ name, seenAt, isBehind }) => [
+        ...[name, secondsAgo(seenAt, now), isBehind ? 'yes' : 'no'],
       ]),
       columns,
     ),
   ]
-  return parts.filter((part) => part !== '').join('\n')
+  return parts.join('\n')
+}
+
+/** What someone should look at, a sentence each. */
+function problemsOf({ runs, workers, keys }: QueueStatus, now: number): readonly string[] {
+  const lost = runs.filter(({ chunks }) => chunks.dead > 0)
+  const silent = workers.filter(({ seenAt }) => now - seenAt > lostAfterMs)
+  const held = keys.filter(({ heldUntil }) => heldUntil !== null)
+  return [
+    ...lost.map(
+      ({ job, chunks }) =>
+        `${sanitize(job)}: workers were lost over ${count(chunks.dead, 'chunk')}; try again: rankline queue retry`,
+    ),
+    ...silent.map(
+      ({ name, seenAt }) => `${sanitize(name)}: not seen for ${Math.round((now - seenAt) / 60_000)} minutes`,
+    ),
+    ...held.map(
+      ({ keyHash }) => `key ${shortKey(keyHash)}: the service refuses calls for their rate; all workers wait`,
+    ),
+  ]
+}
+
+function shortKey(keyHash: string): string {
+  return keyHash.slice(0, 8)
+}
+
+function secondsAgo(seenAt: number, now: number): string {
+  return `${Math.max(0, Math.round((now - seenAt) / 1000))} s ago`
 }
 
 function table(
