@@ -91,9 +91,9 @@ const unlimitedAccount: Omit<AccountReading, 'at'> = {
 }
 
 /** Plans the run of a chunk: its queries alone, and what is reserved for them as its only limit. */
-async function planHere(memory: Store, { settings: shared, queries, credits }: LeasedChunk): Promise<Run> {
-  const { job, date, startedAt, settings } = shared
-  const { runId } = await memory.importRun(shared)
+async function planHere(memory: Store, { sharedRun, queries, credits }: LeasedChunk): Promise<Run> {
+  const { job, date, startedAt, settings } = sharedRun
+  const { runId } = await memory.importRun(sharedRun)
   const budget = { ...settings.budget, maxCredits: credits, keep: null, perDay: null, perMonth: null }
   await using draft = await memory.draft()
   await draft.add(job, queries)
@@ -109,9 +109,7 @@ async function planHere(memory: Store, { settings: shared, queries, credits }: L
 
 /** Puts into the store of the chunk what is known already: answers, tasks that ended, asynchronous jobs that wait. */
 async function layIn(memory: Store, run: Run, chunk: LeasedChunk, keyHash: string): Promise<KnownCalls> {
-  const own = chunk.answers.map((answer) => ({ run: chunk.run, answer }))
-  const others = chunk.reusable.map((answer) => ({ run: chunk.run, answer }))
-  const stored = [...own, ...others]
+  const stored = [...chunk.answers, ...chunk.reusable].map((answer) => ({ run: chunk.run, answer }))
   await memory.importBatch({
     calls: stored.map(({ answer }) => paidBefore(chunk, answer, keyHash)),
     answers: stored,

@@ -73,20 +73,20 @@ function asJson(leases: readonly ChunkLease[]): string {
 /** Reads what is known of the queries of a chunk. */
 async function leasedChunk(statements: Statements, row: ChunkRow): Promise<LeasedChunk> {
   const queries = unpack<readonly ChunkQuery[]>(row)
-  const settings = runFromRow(row)
+  const sharedRun = runFromRow(row)
   const keys = queries.map(({ key }) => key)
   return {
     chunk: String(row.chunk_id),
-    run: settings.id,
+    run: sharedRun.id,
     fence: row.fence,
-    settings,
+    sharedRun,
     isClosed: row.closed_at !== null,
     queries,
     credits: Math.max(0, row.credits),
-    answers: (await statements.query<AnswerRow>(answersOfRun, [settings.id, keys])).map(answerFromRow),
-    ended: (await statements.query<EndRow>(endsOfRun, [settings.id, keys])).map(endFromRow),
-    openJobs: (await statements.query<JobRow>(openJobs, [settings.id, keys])).map(jobFromRow),
-    reusable: await reusableAnswers(statements, settings, queries),
+    answers: (await statements.query<AnswerRow>(answersOfRun, [sharedRun.id, keys])).map(answerFromRow),
+    ended: (await statements.query<EndRow>(endsOfRun, [sharedRun.id, keys])).map(endFromRow),
+    openJobs: (await statements.query<JobRow>(openJobs, [sharedRun.id, keys])).map(jobFromRow),
+    reusable: await reusableAnswers(statements, sharedRun, queries),
   }
 }
 

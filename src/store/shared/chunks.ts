@@ -3,7 +3,8 @@ import type { ChunkQuery, SharedRun } from './plans.ts'
 
 /** A chunk with everything that is known of its queries: what one worker needs to go on with it. */
 export interface LeasedChunk extends ChunkLease {
-  readonly settings: SharedRun
+  /** Its run, with the settings of the job. */
+  readonly sharedRun: SharedRun
   /** A later run took the place of its run: asynchronous jobs are still polled, and nothing is bought. */
   readonly isClosed: boolean
   readonly queries: readonly ChunkQuery[]

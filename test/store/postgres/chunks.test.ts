@@ -91,7 +91,7 @@ describe('Taking chunks', () => {
     await released(journal, run, aChunk([], { queries, mostCredits: 7 }))
     const { chunk, fence, ...rest } = await takeOne(journal, run)
     expect(rest).toEqual({
-      ...{ run: run.id, settings: run, isClosed: false, queries, credits: 7 },
+      ...{ run: run.id, sharedRun: run, isClosed: false, queries, credits: 7 },
       ...{ answers: [], ended: [], openJobs: [], reusable: [] },
     })
   })
@@ -143,7 +143,7 @@ describe('Leases', () => {
       'has another worker',
       async (journal, lease) => {
         await takenBack(journal, lease)
-        await takeOne(journal, lease.settings)
+        await takeOne(journal, lease.sharedRun)
       },
       false,
     ],

@@ -119,13 +119,13 @@ export async function expire({ sql }: TestJournal, ...leases: readonly ChunkLeas
 
 /** A call for a page of a chunk's query. */
 export function aCall(
-  { run, settings, queries }: LeasedChunk,
+  { run, sharedRun, queries }: LeasedChunk,
   call: Partial<Omit<NewSharedCall, 'task'>> & { readonly query?: number; readonly page?: number } = {},
 ): NewSharedCall {
   const { query = 0, page = 1, ...given } = call
   const key = (queries[query] as ChunkQuery).key
   return {
-    ...{ id: randomUUID(), operation: 'alpha.search', credits: 1, sentAt: noon, keyHash: settings.keyHash },
+    ...{ id: randomUUID(), operation: 'alpha.search', credits: 1, sentAt: noon, keyHash: sharedRun.keyHash },
     ...given,
     task: { run, query: key, page },
   }
