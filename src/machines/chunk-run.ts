@@ -119,7 +119,6 @@ async function layIn(memory: Store, run: Run, chunk: LeasedChunk, keyHash: strin
   })
   await applySteps(memory)
   const byAnswer = new Map<number, string>()
-  const reusable = new Map<string, number>()
   const ended = new Set(chunk.ended.map(({ task }) => pageKey(task.query, task.page)))
   for (const { answer } of stored) {
     const { call, query, page } = answer
@@ -127,14 +126,12 @@ async function layIn(memory: Store, run: Run, chunk: LeasedChunk, keyHash: strin
     const answerId = task?.answerId ?? (await memory.sharedAnswer(call))
     if (answerId === null) continue
     byAnswer.set(answerId, call)
-    const isOwn = chunk.answers.includes(answer)
-    if (!isOwn) reusable.set(pageKey(query, page), answerId)
     // It was paid for, and the worker that bought it did not come to read it.
-    else if (task !== null && !ended.has(pageKey(query, page)))
-      await memory.attachAnswer(task.taskId, answerId, false)
+    const isUnread = chunk.answers.includes(answer) && !ended.has(pageKey(query, page))
+    if (task !== null && isUnread) await memory.attachAnswer(task.taskId, answerId, false)
   }
   const byCall = await layInJobs(memory, run, chunk, keyHash)
-  return { byCall, byAnswer, reusable }
+  return { byCall, byAnswer }
 }
 
 /** A call that was paid for before costs nothing now. */

@@ -1,23 +1,20 @@
 import { randomUUID } from 'node:crypto'
-import { highestPrice } from '../catalog/index.ts'
-import { accountStop, fetchUsage, parseUsage } from '../collect/account.ts'
+import { accountStop, fetchUsage } from '../collect/account.ts'
 import type { CollectOptions, CollectResult } from '../collect/collect.ts'
 import { StopRequested, UsageUnavailable } from '../collect/stop.ts'
-import { creditBudget, type SpendingLimit } from '../ledger/budget.ts'
-import { limitKey, limitName, limitWarning, reachedMessage } from '../ledger/limit-wording.ts'
-import { countLimits, limitsOfJob, periodLimits } from '../ledger/period-limits.ts'
-import { quotaLeft, quotaMessage, quotaUsage } from '../ledger/quotas.ts'
+import type { SpendingLimit } from '../ledger/budget.ts'
 import type { Account } from '../model/call.ts'
 import { UsageError } from '../model/errors.ts'
 import type { FinishReason, Run, StopCause } from '../model/run.ts'
 import { sleep } from '../model/time.ts'
 import type { SkippedQueries } from '../store/journal.ts'
 import { JournalUnreachable, type SharedJournal } from '../store/shared/journal.ts'
-import type { SharedProgress } from '../store/shared/plans.ts'
-import { QueueDrained, type SharedStandings, type WaitingChunk } from '../store/shared/spending.ts'
+import type { SharedPage, SharedProgress } from '../store/shared/plans.ts'
+import { QueueDrained } from '../store/shared/spending.ts'
 import type { Store } from '../store/store.ts'
 import { chunksOf, planParts } from './chunking.ts'
-import { decideRelease, type Release } from './release.ts'
+import type { Release } from './release.ts'
+import { releaser } from './releasing.ts'
 
 export interface CoordinatorOptions extends Omit<CollectOptions, 'store' | 'concurrency' | 'readAccount'> {
   readonly store: Store
@@ -33,8 +30,6 @@ export interface CoordinatorOptions extends Omit<CollectOptions, 'store' | 'conc
 const chunksInGroup = 100
 /** How long between two looks at what the workers have done. */
 const lookEveryMs = 250
-/** The account is read again after so long, while chunks wait for credits. */
-const readEveryMs = 10_000
 /** Chunks that are released ahead of the workers; more of them than there are leased. */
 const releasedAhead = 8
 /** How long workers that have begun are waited for when a run stops. */
@@ -82,7 +77,10 @@ export async function collectOnMachines(
         const isStuck =
           released.grants.length === 0 && states.released + states.leased === 0 && limits.size > 0
         // The account may have been topped up: only a new reading shows that nothing more is covered.
-        if (isStuck && (await reader.isFresh())) break
+        if (isStuck && (await reader.isFresh())) {
+          releases.noteReached(released)
+          break
+        }
       } else limits = new Map()
       if (states.planned + states.released + states.leased === 0 && !(await chunking.add())) break
       noWorker(states)
@@ -102,6 +100,7 @@ export async function collectOnMachines(
     await leasedEnd(options, ids)
     await sync()
     await progress()
+    if (!stop.signal.aborted) await releases.count()
   })
   if (limits.size > 0) releases.report(limits)
   for (const line of releases.warnings()) notice(line)
@@ -154,9 +153,10 @@ function limitsOf(limits: Release['limits'], stop: StopCause | null): ReadonlyMa
 
 /** Writes the runs with their plans into the journal; their shared ids by their number here. */
 async function publishRuns(
-  { store, journal, coordinator, keyHash }: CoordinatorOptions,
+  options: CoordinatorOptions,
   runs: readonly Run[],
 ): Promise<ReadonlyMap<number, string>> {
+  const { store, journal, coordinator, keyHash } = options
   const shared = new Map<number, string>()
   const groups = new Map<number, string>()
   for (const run of runs) {
@@ -176,8 +176,25 @@ async function publishRuns(
     if (known === null) await store.linkRun(run.id, published, 0)
     const version = await journal.plans.publish(coordinator, published, () => planParts(store, run))
     await store.linkRun(run.id, published, version)
+    await buyFailedAgain(options, id)
   }
   return shared
+}
+
+/** What failed on the machines and has not failed here any more was opened again by `retry`. */
+async function buyFailedAgain(
+  { store, journal, coordinator, sync }: CoordinatorOptions,
+  run: string,
+): Promise<void> {
+  const failed = await journal.plans.failedPages(run)
+  if (failed.length === 0) return
+  await sync()
+  const again: SharedPage[] = []
+  for (const { query, page } of failed) {
+    const task = await store.sharedTask({ run, query: query.toString('hex'), page, call: null })
+    if (task !== null && !task.hasFailed) again.push({ query, page })
+  }
+  if (again.length > 0) await journal.plans.buyAgain(coordinator, run, again)
 }
 
 /** Puts open queries into chunks, as long as some are in none. */
@@ -273,109 +290,6 @@ function accountReader(options: CoordinatorOptions, firstRun: number | null) {
       }
     },
   }
-}
-
-/** Releases chunks as the budget of the key covers them. */
-function releaser(
-  options: CoordinatorOptions,
-  byShared: ReadonlyMap<string, Run>,
-  reader: ReturnType<typeof accountReader>,
-) {
-  const { store, journal, coordinator, keyHash, clock, notice, sharedLimits = [] } = options
-  const runs = [...byShared.values()]
-  const reported = options.reported ?? new Set<string>()
-  const names = new Map<number, ReadonlySet<string>>()
-  let quotas: Awaited<ReturnType<typeof quotaUsage>> = []
-  let warned: readonly string[] = []
-
-  const stateFrom = async (standings: SharedStandings) => {
-    const account = standings.account === null ? null : parseUsage(Buffer.from(standings.account.record))
-    const own = runs.flatMap(({ settings }) => limitsOfJob(settings))
-    const counted = await countLimits(standings, [...own, ...sharedLimits], clock.wall())
-    const periods = periodLimits(counted, runs, clock.wall)
-    const byRun = new Map(
-      [...byShared].map(([id, { id: here }]) => [
-        here,
-        standings.byRun.get(id) ?? { spent: 0, ambiguous: 0 },
-      ]),
-    )
-    const elsewhere = standings.billedSince + standings.ambiguous + standings.reserved
-    const before = { byRun, ambiguous: [{ credits: elsewhere, age: 0 }] }
-    const budget = creditBudget(runs, before, highestPrice, clock, periods)
-    if (account !== null) budget.ask()(account)
-    quotas =
-      account === null
-        ? []
-        : await quotaUsage(
-            { ...store, chargedCalls: (_, since) => standings.chargedCalls(since) },
-            keyHash,
-            account,
-            clock.wall(),
-          )
-    warned = budget.standings().flatMap((standing) => {
-      const line = limitWarning(standing)
-      const key = limitKey(standing)
-      return line === null || reported.has(key) ? [] : [line]
-    })
-    return { budget, periods, quotaLeft: quotaLeft(quotas), runs: byShared }
-  }
-
-  const noteReached = ({ reached }: Release): void => {
-    for (const [run, standings] of reached)
-      for (const standing of standings) {
-        names.set(run, new Set([...(names.get(run) ?? []), limitName(standing)]))
-        const key = limitKey(standing)
-        if (reported.has(key)) continue
-        reported.add(key)
-        // The summary of the run speaks of its own limit.
-        if ('limit' in standing) notice(reachedMessage(standing, 1))
-      }
-  }
-
-  return {
-    next: async (most: number): Promise<Release & { readonly stop: StopCause | null }> => {
-      if (reader.age() > readEveryMs) await reader.again()
-      let decided: Release & { readonly stop: StopCause | null } = { ...nothing, stop: null }
-      const ids = [...byShared.keys()]
-      await journal.spending.release(coordinator, keyHash, ids, most, async (waiting, standings) => {
-        const stop = stopOf(waiting)
-        decided =
-          stop === null
-            ? { ...decideRelease(waiting, await stateFrom(standings)), stop }
-            : { ...nothing, stop }
-        return decided.grants
-      })
-      noteReached(decided)
-      return decided
-    },
-    /** Leaves out of the runs what is worth least, until the rest is covered. */
-    fit: async (): Promise<readonly SkippedQueries[]> => {
-      let funds: Parameters<Store['fit']>[0] = { runs: [], credits: 0, calls: 0 }
-      await journal.spending.release(coordinator, keyHash, [...byShared.keys()], 0, async (_, standings) => {
-        const { budget, quotaLeft: calls } = await stateFrom(standings)
-        const own = runs.map(({ id, settings }) => ({
-          ...{ runId: id, budget: budget.budgetLeft(id), keep: settings.budget.keep ?? 0 },
-          freshSince: settings.freshnessMs === null ? null : clock.wall() - settings.freshnessMs,
-        }))
-        funds = { runs: own, credits: budget.availableCredits(), calls }
-        return []
-      })
-      return await store.fit(funds)
-    },
-    report: (limits: Release['limits']): void => {
-      if ([...limits.values()].includes('quota')) notice(quotaMessage(quotas))
-    },
-    reached: () => names,
-    warnings: () => warned,
-  }
-}
-
-const nothing: Release = { grants: [], limits: new Map(), reached: new Map() }
-
-/** Why the worker that had a chunk last could not go on with the service. */
-function stopOf(waiting: readonly WaitingChunk[]): StopCause | null {
-  const said = waiting.find(({ stop }) => stop !== null)?.stop
-  return said == null ? null : (JSON.parse(said) as StopCause)
 }
 
 async function statesOf(journal: SharedJournal, runs: readonly string[]): Promise<SharedProgress['chunks']> {

@@ -30,8 +30,6 @@ export interface JournaledStoreOptions {
 export interface KnownCalls {
   readonly byCall: Map<number, NewSharedCall>
   readonly byAnswer: Map<number, string>
-  /** Answers of other runs that may be used instead of a call, by query and page. */
-  readonly reusable: ReadonlyMap<string, number>
 }
 
 /** Names a page of a query. */
@@ -77,11 +75,15 @@ export function journaledStore(options: JournaledStoreOptions): CollectStore {
 
   return {
     ...memory,
-    lease: async (request) =>
-      (await memory.lease(request)).map((task) => {
-        const { query, page } = know(task)
-        return { ...task, reusable: known.reusable.get(pageKey(query, page)) ?? task.reusable }
-      }),
+    // Answers that were laid in may be used, however old they are.
+    lease: async (request) => {
+      const tasks = await memory.lease({
+        ...request,
+        runs: request.runs.map((run) => ({ ...run, freshSince: 0 })),
+      })
+      for (const task of tasks) know(task)
+      return tasks
+    },
     acceptedJobs: async (runIds) => {
       const jobs = await memory.acceptedJobs(runIds)
       for (const { task } of jobs) know(task)

@@ -84,6 +84,8 @@ export interface TaskHere {
   readonly operation: string
   readonly text: string
   readonly params: Task['params']
+  /** Whether it failed. */
+  readonly hasFailed: boolean
   /** The answer of the call that was named; null where it is not here. */
   readonly answerId: number | null
 }

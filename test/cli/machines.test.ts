@@ -314,6 +314,66 @@ test('a search makes its call itself, beside the workers of the queue', async ()
   expect(child.exitCode).toBe(null)
 })
 
+test('retry buys again what failed, also where an answer was paid for and could not be used, and readers learn of it', async () => {
+  const { sandbox, queue, host, worker } = await machines({
+    rules: [
+      { query: 'thing 1', do: { garble: true } },
+      { query: 'thing 2', do: { status: 400 } },
+    ],
+  })
+  await worker()
+  const [place, reader] = [await host(), await host()]
+  await place.file('job.yaml', `targets: [acme.com]\nqueries:\n${list(4, 'thing')}`)
+  expect(await place.call(['run', 'job.yaml'], queue)).toMatchObject({ code: 3 })
+  expect(await reader.call(['sync'], queue)).toMatchObject({ code: 0 })
+  sandbox.control({ rules: [{ query: 'thing 2', do: { status: 400 } }] })
+
+  const first = await place.call(['retry', '--json'], queue)
+
+  expect(first.code).toBe(3)
+  expect(JSON.parse(first.stdout)).toMatchObject({ tasks: { done: 3, failed: 1 }, credits: { spent: 4 } })
+  sandbox.control({ rules: [] })
+  const second = await place.call(['retry', '--json'], queue)
+  expect(second.code).toBe(0)
+  expect(JSON.parse(second.stdout)).toMatchObject({ tasks: { done: 4, failed: 0 }, credits: { spent: 5 } })
+  expect(sandbox.ledger.charged).toBe(5)
+  expect(await reader.call(['sync'], queue)).toMatchObject({ code: 0 })
+  const rankings = 'SELECT query, target, state, rank, exactness FROM rankings ORDER BY query'
+  expect(reader.sql(rankings)).toEqual(place.sql(rankings))
+  expect(place.sql("SELECT count(*) AS count FROM rankings WHERE state = 'unknown'")).toEqual([{ count: 0 }])
+})
+
+test('what costs nothing needs no credits: answers of the other job, and those that are fresh enough', async () => {
+  const { sandbox, queue, host, worker } = await machines({ account: { subscription: { total: 5 } } })
+  await worker()
+  const place = await host()
+  const queries = `queries:\n${list(5, 'thing')}`
+  await place.file('one.yaml', `freshness: 12h\n${queries}`)
+  await place.file('two.yaml', queries)
+
+  expect(await place.call(['run', 'one.yaml', 'two.yaml'], queue)).toMatchObject({ code: 0 })
+
+  const again = await place.call(['run', 'one.yaml', '--fresh', '--json'], queue)
+  expect(again.code).toBe(0)
+  expect(JSON.parse(again.stdout)).toMatchObject({ tasks: { done: 5, reused: 5 }, credits: { spent: 0 } })
+  expect(sandbox.ledger.charged).toBe(5)
+})
+
+test('a limit that is reached is said once, with what is left when all that was released is bought', async () => {
+  const { queue, host, worker } = await machines()
+  await worker()
+  const place = await host()
+  await place.file('job.yaml', `budget: { per_day: 3 }\nqueries:\n${list(5, 'thing')}`)
+
+  for (const _ of ['first', 'again']) {
+    const { code, stderr } = await place.call(['run', 'job.yaml'], queue)
+    expect(code).toBe(4)
+    expect(stderr.match(/per_day of job.*/g)).toEqual([
+      expect.stringContaining('is reached: 0 of 3 credits are left'),
+    ])
+  }
+})
+
 function list(count: number, word: string): string {
   return Array.from({ length: count }, (_, index) => `  - ${word} ${index}\n`).join('')
 }

@@ -96,7 +96,7 @@ const answerColumns = 'a.call_id, a.query, a.page, a.fetched_at, a.encoding, a.b
 const answersOfRun = `
 SELECT DISTINCT ON (a.query, a.page) ${answerColumns} FROM rankline.answers a
 LEFT JOIN rankline.task_ends e ON e.run_id = $1 AND e.query = a.query AND e.page = a.page
-WHERE a.body IS NOT NULL AND (a.run_id = $1 AND a.query = ANY ($2)
+WHERE a.body IS NOT NULL AND NOT a.given_up AND (a.run_id = $1 AND a.query = ANY ($2)
   OR a.call_id = ANY (ARRAY(SELECT call_id FROM rankline.task_ends WHERE run_id = $1 AND query = ANY ($2) AND reused)))
 ORDER BY a.query, a.page, (a.call_id = e.call_id) IS TRUE DESC, a.changed, a.call_id`
 

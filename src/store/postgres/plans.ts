@@ -1,4 +1,11 @@
-import type { ChunkState, SharedJob, SharedPlans, SharedProgress, SharedRun } from '../shared/plans.ts'
+import type {
+  ChunkState,
+  SharedJob,
+  SharedPage,
+  SharedPlans,
+  SharedProgress,
+  SharedRun,
+} from '../shared/plans.ts'
 import type { Postgres, Statements } from './connection.ts'
 import { holdJob, holdRuns } from './coordination.ts'
 import { chunksByState, reservedOf } from './expressions.ts'
@@ -58,6 +65,17 @@ export function sharedPlans(postgres: Postgres): SharedPlans {
       )
       return rows.map(({ query }) => query)
     },
+    failedPages: (run) =>
+      postgres.query<SharedPage>(
+        'SELECT query, page FROM rankline.task_ends WHERE run_id = $1 AND cause IS NOT NULL',
+        [run],
+      ),
+    buyAgain: (coordinator, run, pages) =>
+      postgres.transaction(async (statements) => {
+        await holdRuns(statements, coordinator, [run])
+        const given = pages.map(({ query, page }) => ({ query: query.toString('hex'), page }))
+        await statements.query(forgetFailures, [run, JSON.stringify(given)])
+      }),
     progress: (run) => progress(postgres, run),
     finish: (coordinator, run, { reason, finishedAt, durationMs }) =>
       postgres.transaction(async (statements) => {
@@ -152,6 +170,13 @@ SELECT r.id, r.key_hash, $4, g.place, g.priority, ARRAY(SELECT jsonb_array_eleme
 FROM jsonb_to_recordset($2::jsonb) AS g(priority integer, tags jsonb, encoding text, place integer, queries jsonb, most bigint, least bigint)
 JOIN rankline.runs r ON r.id = $1 ORDER BY g.place
 ON CONFLICT (added_with, place) DO NOTHING`
+
+const forgetFailures = `
+WITH failed AS (
+  DELETE FROM rankline.task_ends e USING jsonb_to_recordset($2::jsonb) AS g(query text, page integer)
+  WHERE e.run_id = $1 AND e.query = decode(g.query, 'hex') AND e.page = g.page AND e.cause IS NOT NULL RETURNING e.call_id
+)
+UPDATE rankline.answers a SET given_up = true FROM failed WHERE a.call_id = failed.call_id`
 
 async function cancelChunks(statements: Statements, runs: readonly string[]): Promise<void> {
   await statements.query(

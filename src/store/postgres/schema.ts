@@ -162,6 +162,8 @@ CREATE TABLE rankline.answers (
   encoding text NOT NULL,
   -- Null when it is old and all readers have it.
   body bytea,
+  -- It could not be used, and its page is bought again.
+  given_up boolean NOT NULL DEFAULT false,
   changed xid8 NOT NULL DEFAULT pg_current_xact_id()
 );
 CREATE INDEX answers_of_query ON rankline.answers (query, page, fetched_at);

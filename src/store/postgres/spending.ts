@@ -44,6 +44,25 @@ const releaseChunks = `
 UPDATE rankline.chunks c SET state = 'released', granted = c.spent + c.in_doubt + g.credits, stop = NULL
 FROM jsonb_to_recordset($1::jsonb) AS g(chunk bigint, credits bigint) WHERE c.id = g.chunk AND c.state = 'planned'`
 
+const notEnded = `NOT EXISTS (
+        SELECT 1 FROM rankline.task_ends t WHERE t.run_id = own.id AND t.query = a.query AND t.page = a.page)`
+
+/** What a worker finds when it takes a chunk; one that came back has none of it left, or cannot use it. */
+const chunksWithFreeWork = `
+SELECT c.id::text AS id FROM rankline.chunks c JOIN rankline.runs own ON own.id = c.run_id
+WHERE c.id = ANY ($1::bigint[]) AND c.fence = 0 AND (
+  EXISTS (
+    SELECT 1 FROM rankline.answers a WHERE a.run_id = own.id AND a.query = ANY (c.queries) AND a.body IS NOT NULL AND NOT a.given_up
+      AND ${notEnded})
+  OR EXISTS (
+    SELECT 1 FROM rankline.answers a JOIN rankline.runs r ON r.id = a.run_id
+      JOIN rankline.task_ends e ON e.run_id = a.run_id AND e.query = a.query AND e.page = a.page AND e.call_id = a.call_id AND e.cause IS NULL
+    WHERE a.run_id <> own.id AND a.query = ANY (c.queries) AND a.body IS NOT NULL AND ${notEnded}
+      AND (r.group_id = own.group_id OR (r.key_hash = own.key_hash AND a.fetched_at >= ${epochMs('clock_timestamp()')}
+        - (own.settings::jsonb ->> 'freshnessMs')::bigint)))
+  OR EXISTS (
+    SELECT 1 FROM rankline.calls j WHERE j.run_id = own.id AND j.query = ANY (c.queries) AND j.outcome = 'accepted' AND j.job_over = false))`
+
 async function standings(
   statements: Statements,
   keyHash: string,
@@ -70,6 +89,10 @@ async function standings(
     byRun: await sumsByRun(statements, runs),
     creditsSent: (span) => creditsSent(statements, keyHash, span),
     creditsSentByTag: (span, jobs, tags) => creditsSentByTag(statements, keyHash, { span, jobs, tags }),
+    withFreeWork: async (chunks) => {
+      const rows = await statements.query<{ id: string }>(chunksWithFreeWork, [chunks])
+      return new Set(rows.map(({ id }) => id))
+    },
     chargedCalls: async (since) => {
       const [row] = await statements.query<{ calls: number }>(
         `SELECT (SELECT count(*) FROM rankline.calls

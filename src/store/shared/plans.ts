@@ -36,6 +36,12 @@ export interface PlanPart {
   readonly leftOut: readonly Buffer[]
 }
 
+/** A page of a query, which is named by its key. */
+export interface SharedPage {
+  readonly query: Buffer
+  readonly page: number
+}
+
 /** What one worker takes at a time: some queries of a run, with all that their paging needs. */
 export interface NewChunk {
   /** Higher is bought first. */
@@ -103,6 +109,10 @@ export interface SharedPlans {
   cancelChunks(coordinator: string, runs: readonly string[]): Promise<void>
   /** Keys of queries in chunks of these runs that workers may buy or are buying. */
   queriesInWork(runs: readonly string[]): Promise<readonly Buffer[]>
+  /** Pages of a run that failed. */
+  failedPages(run: string): Promise<readonly SharedPage[]>
+  /** Forgets that these pages failed, so that they are bought again; answers that could not be used are not read again. */
+  buyAgain(coordinator: string, run: string, pages: readonly SharedPage[]): Promise<void>
   progress(run: string): Promise<SharedProgress>
   finish(coordinator: string, run: string, end: SharedRunEnd): Promise<void>
   /** A later run took its place. */

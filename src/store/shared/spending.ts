@@ -43,6 +43,11 @@ export interface SharedStandings {
     jobs: readonly string[],
     tags: readonly string[],
   ): Promise<ReadonlyMap<string, number>>
+  /**
+   * Of these chunks, which no worker has had, those that have something to do without buying: answers that their pages may use, answers that
+   * were paid for and not read, or asynchronous jobs that wait.
+   */
+  withFreeWork(chunks: readonly string[]): Promise<ReadonlySet<string>>
   /** Calls since an instant that were billed or may have been, and as many as what is reserved can pay for. */
   chargedCalls(since: number): Promise<number>
 }

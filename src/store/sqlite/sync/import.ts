@@ -130,6 +130,7 @@ const taskOf = prepared(($: Values<TaskKey>) =>
     .select({
       ...{ taskId: tasks.id, runId: tasks.runId, queryId: tasks.queryId, page: tasks.page },
       ...{ operation: queries.operation, text: queries.text, params: queries.params },
+      hasFailed: sql<boolean>`${tasks.state} = 'failed'`.mapWith(Boolean),
     })
     .from(tasks)
     .innerJoin(queries, eq(queries.id, tasks.queryId))

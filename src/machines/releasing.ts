@@ -1,0 +1,172 @@
+import { highestPrice } from '../catalog/index.ts'
+import { parseUsage } from '../collect/account.ts'
+import type { CollectOptions } from '../collect/collect.ts'
+import { type BudgetStanding, creditBudget } from '../ledger/budget.ts'
+import { limitKey, limitName, limitWarning, reachedMessage } from '../ledger/limit-wording.ts'
+import { countLimits, limitsOfJob, periodLimits } from '../ledger/period-limits.ts'
+import { quotaLeft, quotaMessage, quotaUsage } from '../ledger/quotas.ts'
+import type { Run, StopCause } from '../model/run.ts'
+import type { SkippedQueries } from '../store/journal.ts'
+import type { SharedJournal } from '../store/shared/journal.ts'
+import {
+  type Grant,
+  QueueDrained,
+  type SharedStandings,
+  type WaitingChunk,
+} from '../store/shared/spending.ts'
+import type { Store } from '../store/store.ts'
+import { decideRelease, type Release } from './release.ts'
+
+/** What releases need of those who coordinate. */
+export interface ReleaserOptions
+  extends Pick<CollectOptions, 'keyHash' | 'clock' | 'notice' | 'sharedLimits' | 'reported'> {
+  readonly store: Store
+  readonly journal: Pick<SharedJournal, 'spending'>
+  readonly coordinator: string
+}
+
+/** The reading of the account that stands in the journal. */
+interface AccountReader {
+  /** Milliseconds since it was read. */
+  age(): number
+  again(): Promise<unknown>
+}
+
+/** The account is read again after so long, while chunks wait for credits. */
+const readEveryMs = 10_000
+
+/** Releases chunks as the budget of the key covers them. */
+export function releaser(
+  options: ReleaserOptions,
+  byShared: ReadonlyMap<string, Run>,
+  reader: AccountReader,
+) {
+  const { store, journal, coordinator, keyHash, clock, notice, sharedLimits = [] } = options
+  const runs = [...byShared.values()]
+  const reported = options.reported ?? new Set<string>()
+  const names = new Map<number, ReadonlySet<string>>()
+  let quotas: Awaited<ReturnType<typeof quotaUsage>> = []
+  let standing: readonly BudgetStanding[] = []
+
+  const stateFrom = async (standings: SharedStandings) => {
+    const account = standings.account === null ? null : parseUsage(Buffer.from(standings.account.record))
+    const own = runs.flatMap(({ settings }) => limitsOfJob(settings))
+    const counted = await countLimits(standings, [...own, ...sharedLimits], clock.wall())
+    const periods = periodLimits(counted, runs, clock.wall)
+    const byRun = new Map(
+      [...byShared].map(([id, { id: here }]) => [
+        here,
+        standings.byRun.get(id) ?? { spent: 0, ambiguous: 0 },
+      ]),
+    )
+    const elsewhere = standings.billedSince + standings.ambiguous + standings.reserved
+    const before = { byRun, ambiguous: [{ credits: elsewhere, age: 0 }] }
+    const budget = creditBudget(runs, before, highestPrice, clock, periods)
+    if (account !== null) budget.ask()(account)
+    quotas =
+      account === null
+        ? []
+        : await quotaUsage(
+            { ...store, chargedCalls: (_, since) => standings.chargedCalls(since) },
+            keyHash,
+            account,
+            clock.wall(),
+          )
+    standing = budget.standings()
+    return { budget, periods, quotaLeft: quotaLeft(quotas), runs: byShared }
+  }
+
+  const noteReached = ({ reached }: Release): void => {
+    for (const [run, standings] of reached)
+      for (const standing of standings) {
+        names.set(run, new Set([...(names.get(run) ?? []), limitName(standing)]))
+        const key = limitKey(standing)
+        if (reported.has(key)) continue
+        reported.add(key)
+        // The summary of the run speaks of its own limit.
+        if ('limit' in standing) notice(reachedMessage(standing, 1))
+      }
+  }
+
+  return {
+    next: async (most: number): Promise<Release & { readonly stop: StopCause | null }> => {
+      if (reader.age() > readEveryMs) await reader.again()
+      let decided: Release & { readonly stop: StopCause | null } = { ...nothing, stop: null }
+      const ids = [...byShared.keys()]
+      await journal.spending.release(coordinator, keyHash, ids, most, async (waiting, standings) => {
+        const stop = stopOf(waiting)
+        decided = { ...nothing, stop }
+        if (stop !== null) return []
+        const release = decideRelease(waiting, await stateFrom(standings))
+        const free = await freeGrants(waiting, release, standings)
+        // What is left when that is done shows which limit is reached.
+        decided =
+          free.length === 0
+            ? { ...release, stop }
+            : { ...nothing, grants: [...release.grants, ...free], stop }
+        return decided.grants
+      })
+      return decided
+    },
+    /** Leaves out of the runs what is worth least, until the rest is covered. */
+    fit: async (): Promise<readonly SkippedQueries[]> => {
+      let funds: Parameters<Store['fit']>[0] = { runs: [], credits: 0, calls: 0 }
+      await journal.spending.release(coordinator, keyHash, [...byShared.keys()], 0, async (_, standings) => {
+        const { budget, quotaLeft: calls } = await stateFrom(standings)
+        const own = runs.map(({ id, settings }) => ({
+          ...{ runId: id, budget: budget.budgetLeft(id), keep: settings.budget.keep ?? 0 },
+          freshSince: settings.freshnessMs === null ? null : clock.wall() - settings.freshnessMs,
+        }))
+        funds = { runs: own, credits: budget.availableCredits(), calls }
+        return []
+      })
+      return await store.fit(funds)
+    },
+    report: (limits: Release['limits']): void => {
+      if ([...limits.values()].includes('quota')) notice(quotaMessage(quotas))
+    },
+    noteReached,
+    reached: () => names,
+    /** Reads how all limits stand, for their warnings. */
+    count: async (): Promise<void> => {
+      if (standing.length === 0) return
+      const read = async (_: readonly WaitingChunk[], standings: SharedStandings) => {
+        await stateFrom(standings)
+        return []
+      }
+      await journal.spending.release(coordinator, keyHash, [...byShared.keys()], 0, read).catch((error) => {
+        // A queue that is drained when all is bought has nothing to stop.
+        if (!(error instanceof QueueDrained)) throw error
+      })
+    },
+    /** A line for each limit that is mostly used, where it was not reported before. */
+    warnings: (): readonly string[] =>
+      standing.flatMap((one) => {
+        const line = limitWarning(one)
+        const key = limitKey(one)
+        if (line === null || reported.has(key)) return []
+        reported.add(key)
+        return [line]
+      }),
+  }
+}
+
+/** What is not covered is released without credits where there is something to do that costs nothing. */
+async function freeGrants(
+  waiting: readonly WaitingChunk[],
+  { grants }: Release,
+  standings: SharedStandings,
+): Promise<readonly Grant[]> {
+  const covered = new Set(grants.map(({ chunk }) => chunk))
+  const others = waiting.filter(({ id }) => !covered.has(id)).map(({ id }) => id)
+  if (others.length === 0) return []
+  return [...(await standings.withFreeWork(others))].map((chunk) => ({ chunk, credits: 0 }))
+}
+
+const nothing: Release = { grants: [], limits: new Map(), reached: new Map() }
+
+/** Why the worker that had a chunk last could not go on with the service. */
+function stopOf(waiting: readonly WaitingChunk[]): StopCause | null {
+  const said = waiting.find(({ stop }) => stop !== null)?.stop
+  return said == null ? null : (JSON.parse(said) as StopCause)
+}
