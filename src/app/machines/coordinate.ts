@@ -90,8 +90,9 @@ interface Joined {
   readonly reached: SharedJournal
   /** The same journal, whose questions wait for its database: until the signal, and so long at most. */
   readonly waitingFor: (signal: AbortSignal, mostMs: number) => SharedJournal
-  /** Reads the journal into the store; the second one waits for its database. */
+  /** Brings what is in the journal into the store. */
   readonly read: (from: SharedJournal) => Promise<unknown>
+  /** The same, and waits for the database of the journal until the signal. */
   readonly sync: (signal: AbortSignal) => Promise<void>
   readonly coordination: ReturnType<typeof coordinate>
   readonly coordinator: Coordinator

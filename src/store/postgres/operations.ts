@@ -15,7 +15,7 @@ export function queueOperations(postgres: Postgres): QueueOperations {
       )
       return whyTooNew(await versionOf(postgres))
     },
-    // Of one that was killed, a day's notice is enough.
+    // One that was killed cannot say that it is gone: it is forgotten after a day.
     gone: async (worker) => {
       await postgres.query(
         `DELETE FROM rankline.workers WHERE id = $1 OR seen_at < clock_timestamp() - interval '1 day'`,
