@@ -62,6 +62,8 @@ export interface BreakerOptions {
   readonly maxOutageMs: number
   /** Engines that worked before, as far as is known. */
   readonly up: Iterable<string>
+  /** Counts that go on from earlier work, and for others that work side by side. */
+  readonly answers?: AnswerCounts | undefined
   /** Called when an engine or operation goes down and when it is back. */
   readonly onChange: (name: string, change: Change) => void
 }
@@ -103,12 +105,17 @@ interface EngineOutage {
  * - open: its tasks wait until a probe is due. After `maxOutageMs` and one more failed probe it has expired.
  * - half-open: one task alone probes. Its answer closes the breaker; a failure opens it again, with a longer pause.
  */
-export function circuitBreakers({ clock, maxOutageMs, up, onChange }: BreakerOptions): CircuitBreaker {
+export function circuitBreakers({
+  clock,
+  maxOutageMs,
+  up,
+  answers = unusableAnswers(),
+  onChange,
+}: BreakerOptions): CircuitBreaker {
   const worked = new Set(up)
   /** Engine -> task -> whether its last call failed; the task tried last stands last. */
   const recent = new Map<string, Map<number, boolean>>()
   const outages = new Map<string, EngineOutage>()
-  const answers = unusableAnswers()
 
   const failuresOf = (tasks: ReadonlyMap<number, boolean>): number =>
     [...tasks.values()].filter((failed) => failed).length
@@ -340,6 +347,13 @@ interface Count {
   unusableSince: number[]
 }
 
+function isTooMuch({ unusableSince, callsSince }: Count): boolean {
+  return areTooMany(unusableSince.length, Math.min(callsSince, lookedBackAt))
+}
+
+/** What was counted of answers that cannot be used. */
+export type AnswerCounts = ReturnType<typeof unusableAnswers>
+
 /** Counts, for each operation, the answers that were paid for and cannot be used. */
 export function unusableAnswers() {
   const counts = new Map<string, Count>()
@@ -362,13 +376,16 @@ export function unusableAnswers() {
       count.problem = problem
       const from = count.callsSince - lookedBackAt
       count.unusableSince = [...count.unusableSince.filter((call) => call > from), count.callsSince]
-      if (!areTooMany(count.unusableSince.length, Math.min(count.callsSince, lookedBackAt))) return false
+      if (!isTooMuch(count)) return false
       // Closed and opened again, it has wasted what may be wasted.
       const isRelapse = count.callsSince < count.calls
       return isRelapse && count.unusable > Math.max(fewestCalls, count.calls * toleratedShare)
         ? 'for-good'
         : 'for-now'
     },
+    /** Operations that had too many, and no answer since that shows that this has passed. */
+    tooMany: (): readonly string[] =>
+      [...counts].filter(([, count]) => isTooMuch(count)).map(([name]) => name),
     /** Counts an operation from the start again. */
     forgive: (operation: string): void => {
       const count = countOf(operation)

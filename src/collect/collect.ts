@@ -16,7 +16,13 @@ import type { CollectStore, SkippedQueries } from '../store/journal.ts'
 import { answerIngest, type TaskResult } from './answers.ts'
 import { watchThrottling } from './availability.ts'
 import { type Batches, type BatchOptions, openBatches } from './batches.ts'
-import { type Change, type CircuitBreaker, circuitBreakers, watchEngines } from './circuit-breaker.ts'
+import {
+  type AnswerCounts,
+  type Change,
+  type CircuitBreaker,
+  circuitBreakers,
+  watchEngines,
+} from './circuit-breaker.ts'
 import { abortedWith, diskFull, engineExpired, StopRequested, type StopSignal, thrownCause } from './stop.ts'
 import { taskRunner } from './task.ts'
 
@@ -46,6 +52,8 @@ export interface CollectOptions {
   readonly sharedLimits?: readonly PeriodLimit[] | undefined
   /** Limits of the budget that were reported: each is reported once in its period. */
   readonly reported?: Set<string> | undefined
+  /** Unusable answers, where several collections count them together. */
+  readonly unusable?: AnswerCounts
 }
 
 /** How far a collection is. */
@@ -296,7 +304,7 @@ function stopWhenFull({ space }: Pick<CollectStore, 'space'>, stop: StopSignal):
 }
 
 async function openBreakers(
-  { store, clock, maxOutageMs, notice }: CollectOptions,
+  { store, clock, maxOutageMs, notice, unusable }: CollectOptions,
   runIds: readonly number[],
 ): Promise<CircuitBreaker> {
   const worked = await store.operationsBilled(runIds)
@@ -304,9 +312,10 @@ async function openBreakers(
     clock,
     maxOutageMs,
     up: worked.map((operation) => billableOperation(operation).engine),
+    answers: unusable,
     onChange: (name, change) => notice(changeMessage(name, change, breaker.unusable(name).problem)),
   })
-  for (const operation of await store.operationsUnusable())
+  for (const operation of new Set([...(await store.operationsUnusable()), ...(unusable?.tooMany() ?? [])]))
     if ((await store.cheapestPending(runIds, [operation])) !== null) breaker.distrust(operation)
   return breaker
 }

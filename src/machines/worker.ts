@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { type AnswerCounts, unusableAnswers } from '../collect/circuit-breaker.ts'
 import { type StopSignal, thrownCause } from '../collect/stop.ts'
 import { RanklineError } from '../model/errors.ts'
 import type { StopCause } from '../model/run.ts'
@@ -59,6 +60,8 @@ const longestPauseMs = 5_000
 const mostTakeovers = 10
 /** How long a worker that ends waits for the journal to write down what it has paid for. */
 const farewellMs = 30_000
+/** Runs whose unusable answers a worker counts. */
+const mostRunsCounted = 20
 /** How long a chunk that the service refused keeps a worker from asking for the next one. */
 const afterStopMs = 5_000
 
@@ -75,6 +78,7 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
   const beginning = new Set<string>()
   let done = 0
   let refusal: StopCause | null = null
+  const unusable = unusableByRun()
   const state = connectionState(options, () => ({ chunks: held.size, done }))
   const wait = (ms: number): Promise<void> => sleep(clock, ms, stop.signal).catch(() => {})
   const ask = <T>(question: () => Promise<T>, signal = stop.signal): Promise<T> =>
@@ -99,7 +103,8 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
     }
     await using memory = await options.openMemory()
     const stopped = AbortSignal.any([stop.signal, lost.signal])
-    const how = await runChunk({ ...options, concurrency: mostTasks, memory, stop: stopped, onBegun }, chunk)
+    const own = { concurrency: mostTasks, memory, stop: stopped, onBegun, unusable: unusable(chunk.run) }
+    const how = await runChunk({ ...options, ...own }, chunk)
     if (how === null || lost.signal.aborted) return
     await end(chunk, how)
     if ('stop' in how || (chunk.isClosed && how.state === 'released')) await wait(afterStopMs)
@@ -170,6 +175,21 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
   await journal.operations.gone(id).catch(() => {})
   if (farewell.signal.aborted) return queueIsGone
   return refusal ?? (stop.cause()?.reason === 'crashed' ? stop.cause() : null)
+}
+
+/** The counts of each run; of the newest runs only, for a worker stays up for long. */
+function unusableByRun(): (run: string) => AnswerCounts {
+  const counts = new Map<string, AnswerCounts>()
+  return (run) => {
+    const ofRun = counts.get(run) ?? unusableAnswers()
+    counts.delete(run)
+    counts.set(run, ofRun)
+    for (const oldest of counts.keys()) {
+      if (counts.size <= mostRunsCounted) break
+      counts.delete(oldest)
+    }
+    return ofRun
+  }
 }
 
 const queueIsGone: StopCause = {

@@ -374,6 +374,21 @@ test('a limit that is reached is said once, with what is left when all that was 
   }
 })
 
+test('a service whose answers cannot be used is stopped after some, over all chunks', async () => {
+  const { sandbox, queue, host, worker } = await machines({ rules: [{ do: { garble: true } }] })
+  await worker('--max-outage', '1s')
+  const place = await host()
+  await place.file('job.csv', queriesCsv(300))
+
+  const { code, stderr } = await place.call(['run', 'job.csv', '--max-outage', '1s'], queue)
+
+  expect([code, stderr]).toEqual([
+    6,
+    expect.stringContaining('answers with something that is not search results'),
+  ])
+  expect(sandbox.ledger.charged).toBeLessThan(150)
+})
+
 function list(count: number, word: string): string {
   return Array.from({ length: count }, (_, index) => `  - ${word} ${index}\n`).join('')
 }
