@@ -1,11 +1,13 @@
 import type { ApiClient } from '../api/client.ts'
 import type { AccountReading } from '../collect/account.ts'
+import { parseStored } from '../collect/answers.ts'
 import type { AnswerCounts } from '../collect/circuit-breaker.ts'
 import { type CollectOptions, collect } from '../collect/collect.ts'
 import { type StopSignal, stopSignal } from '../collect/stop.ts'
 import { limitKey } from '../ledger/limit-wording.ts'
-import type { Run } from '../model/run.ts'
+import type { Run, Task } from '../model/run.ts'
 import type { Clock } from '../model/time.ts'
+import { unpackSound } from '../store/compression.ts'
 import type { CollectStore } from '../store/journal.ts'
 import type { NewSharedCall, SharedCall, StoredAnswer } from '../store/shared/calls.ts'
 import type { ChunkEnd, LeasedChunk } from '../store/shared/chunks.ts'
@@ -113,7 +115,8 @@ async function planHere(memory: Store, { sharedRun, queries, credits }: LeasedCh
 
 /** Puts into the store of the chunk what is known already: answers, tasks that ended, asynchronous jobs that wait. */
 async function layIn(memory: Store, run: Run, chunk: LeasedChunk, keyHash: string): Promise<KnownCalls> {
-  const stored = [...chunk.answers, ...chunk.reusable].map((answer) => ({ run: chunk.run, answer }))
+  const others = chunk.reusable.filter((answer) => answer.isOfGroup || repeatsTheQuestion(chunk, answer))
+  const stored = [...chunk.answers, ...others].map((answer) => ({ run: chunk.run, answer }))
   await memory.importBatch({
     calls: stored.map(({ answer }) => paidBefore(chunk, answer, keyHash)),
     answers: stored,
@@ -136,6 +139,19 @@ async function layIn(memory: Store, run: Run, chunk: LeasedChunk, keyHash: strin
   }
   const byCall = await layInJobs(memory, run, chunk, keyHash)
   return { byCall, byAnswer }
+}
+
+/** Runs that did not ask for it have no use for an answer to another question. */
+function repeatsTheQuestion(
+  { queries }: LeasedChunk,
+  { query, page, encoding, body, fetchedAt }: StoredAnswer,
+) {
+  const asked = queries.find(({ key }) => key.equals(query))
+  const sound = unpackSound({ encoding, body })
+  if (asked === undefined || sound === null) return false
+  const params = JSON.parse(asked.params) as Task['params']
+  const says = parseStored({ ...asked, params, page }, sound, fetchedAt)
+  return !('reason' in says) && says.echoMismatch === null
 }
 
 /** A call that was paid for before costs nothing now. */

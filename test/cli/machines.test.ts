@@ -359,6 +359,20 @@ test('what costs nothing needs no credits: answers of the other job, and those t
   expect(sandbox.ledger.charged).toBe(5)
 })
 
+test('an answer to another question is no fresh answer for a later run', async () => {
+  const answerAs = { query: 'thing 3', times: 1, do: { answerAs: { q: 'other' } } }
+  const { sandbox, queue, host, worker } = await machines({ rules: [answerAs] })
+  await worker()
+  const place = await host()
+  await place.file('job.yaml', `freshness: 12h\nqueries:\n${list(5, 'thing')}`)
+  expect(await place.call(['run', 'job.yaml'], queue)).toMatchObject({ code: 0 })
+
+  const { stdout } = await place.call(['run', 'job.yaml', '--fresh', '--json'], queue)
+
+  expect(JSON.parse(stdout)).toMatchObject({ tasks: { done: 5, reused: 4 }, credits: { spent: 1 } })
+  expect(sandbox.ledger.charged).toBe(6)
+})
+
 test('a limit that is reached is said once, with what is left when all that was released is bought', async () => {
   const { queue, host, worker } = await machines()
   await worker()

@@ -1,5 +1,5 @@
-import type { ChunkLease, StoredAnswer } from '../shared/calls.ts'
-import type { ChunkEnd, LeasedChunk, OpenSharedJob, SharedChunks } from '../shared/chunks.ts'
+import type { ChunkLease } from '../shared/calls.ts'
+import type { ChunkEnd, LeasedChunk, OpenSharedJob, ReusableAnswer, SharedChunks } from '../shared/chunks.ts'
 import type { ChunkQuery, SharedRun } from '../shared/plans.ts'
 import type { Postgres, Statements } from './connection.ts'
 import { epochMs } from './expressions.ts'
@@ -102,7 +102,7 @@ ORDER BY a.query, a.page, (a.call_id = e.call_id) IS TRUE DESC, a.changed, a.cal
 
 /** Answers that other runs could use: those of the same command whatever their age, others where the job's freshness allows. */
 const reusable = `
-SELECT DISTINCT ON (a.query, a.page) ${answerColumns} FROM rankline.answers a
+SELECT DISTINCT ON (a.query, a.page) ${answerColumns}, r.group_id = $3 AS of_group FROM rankline.answers a
 JOIN rankline.runs r ON r.id = a.run_id
 JOIN rankline.task_ends e ON e.run_id = a.run_id AND e.query = a.query AND e.page = a.page AND e.call_id = a.call_id AND e.cause IS NULL
 WHERE a.query = ANY ($2) AND a.body IS NOT NULL AND a.run_id <> $1
@@ -114,13 +114,15 @@ async function reusableAnswers(
   statements: Statements,
   { id, groupId, keyHash, settings }: SharedRun,
   queries: readonly ChunkQuery[],
-): Promise<readonly StoredAnswer[]> {
+): Promise<readonly ReusableAnswer[]> {
   const [clock] = await statements.query<{ now: number }>(
     `SELECT ${epochMs('clock_timestamp()')}::bigint AS now`,
   )
   const since = settings.freshnessMs === null ? null : (clock?.now ?? 0) - settings.freshnessMs
   const keys = queries.map(({ key }) => key)
-  return (await statements.query<AnswerRow>(reusable, [id, keys, groupId, keyHash, since])).map(answerFromRow)
+  const given = [id, keys, groupId, keyHash, since]
+  const rows = await statements.query<AnswerRow & { readonly of_group: boolean }>(reusable, given)
+  return rows.map((row) => ({ ...answerFromRow(row), isOfGroup: row.of_group }))
 }
 
 const endsOfRun = `

@@ -17,7 +17,12 @@ export interface LeasedChunk extends ChunkLease {
   /** Asynchronous jobs of its tasks that are not known to have ended. */
   readonly openJobs: readonly OpenSharedJob[]
   /** Answers to the same calls that other runs bought, and that may be used: of the same group, or fresh enough. */
-  readonly reusable: readonly StoredAnswer[]
+  readonly reusable: readonly ReusableAnswer[]
+}
+
+export interface ReusableAnswer extends StoredAnswer {
+  /** A run of the same group bought it: it is used even where it repeats another question than asked. */
+  readonly isOfGroup: boolean
 }
 
 export interface OpenSharedJob {
