@@ -1,9 +1,9 @@
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import type { Sandbox } from '../../src/sandbox/server.ts'
-import { type TestPostgres, testPostgres } from '../support/postgres.ts'
-import { queriesCsv } from '../support/rankline.ts'
-import { staged, waitWhile } from './staged.ts'
+import type { Sandbox } from '../../../src/sandbox/server.ts'
+import { type TestPostgres, testPostgres } from '../../support/postgres.ts'
+import { queriesCsv } from '../../support/rankline.ts'
+import { staged, waitWhile } from '../staged.ts'
 
 let server: TestPostgres
 beforeAll(async () => {

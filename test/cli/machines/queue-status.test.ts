@@ -1,8 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { aChunk, aSharedRun, openTestJournal, released, type TestJournal } from '../store/postgres/journal.ts'
-import { type TestPostgres, testPostgres } from '../support/postgres.ts'
-import { workspace } from '../support/rankline.ts'
+import {
+  aChunk,
+  aSharedRun,
+  openTestJournal,
+  released,
+  type TestJournal,
+} from '../../store/postgres/journal.ts'
+import { type TestPostgres, testPostgres } from '../../support/postgres.ts'
+import { workspace } from '../../support/rankline.ts'
 
 let server: TestPostgres
 let journal: TestJournal

@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest'
+import { keyHash } from '../../../src/app/config.ts'
+import { ownerOf } from '../../../src/app/lock.ts'
+import { keyLock } from '../../../src/store/sqlite/connection/lock.ts'
+import { queriesCsv } from '../../support/rankline.ts'
+import { waitWhile } from '../staged.ts'
+import { machinesOfFile } from './machines.ts'
+
+const machines = machinesOfFile()
+
+test('a run that was begun alone is not continued by machines, nor the other way round', async () => {
+  const { sandbox, queue, host } = await machines()
+  const place = await host()
+  await place.file('job.yaml', `budget: { max_credits: 2 }\nqueries: [a, b, c, d]\n`)
+  expect((await place.call(['run', 'job.yaml'])).code).toBe(4)
+  await place.file('job.yaml', 'queries: [a, b, c, d]\n')
+
+  const refused = await place.call(['run', 'job.yaml'], queue)
+
+  expect(refused.code).toBe(2)
+  expect(refused.stderr).toContain('was begun without the queue. Finish it without --queue')
+  expect(sandbox.ledger.charged).toBe(2)
+})
+
+test('a process of a queue and one without it never collect with one key on one machine at once', async () => {
+  const { sandbox, queue, host, worker } = await machines({ latencyMs: 30 })
+  const place = await host()
+  await place.file('job.csv', queriesCsv(3))
+  const { child, ended } = await worker()
+  const lock = keyLock(keyHash({ baseUrl: sandbox.url, apiKey: sandbox.key }))
+  await waitWhile(() => !ownerOf(lock).includes('queue'))
+
+  const refused = await place.call(['run', 'job.csv', '--wait', '0'])
+
+  expect(refused).toMatchObject({ code: 7, stderr: expect.stringContaining('it works for a queue') })
+  child.kill('SIGTERM')
+  await ended
+  expect(await place.call(['run', 'job.csv', '--wait', '0'])).toMatchObject({ code: 0 })
+  expect(await place.call(['worker', '--once'], queue)).toMatchObject({ code: 0 })
+})
+
+test('a worker with nothing to do ends at once with --once, and with 0 at SIGTERM', async () => {
+  const { queue, host } = await machines()
+  const place = await host()
+  expect(await place.call(['worker', '--once'], queue)).toMatchObject({ code: 0 })
+  const { child, ended } = place.start(['worker', '--health', '0', '--metrics-file', 'worker.prom'], queue)
+  let said = ''
+  child.stderr?.on('data', (text: string) => {
+    said += text
+  })
+  await waitWhile(() => !said.includes('Health: '))
+  const health = await fetch(/Health: (\S+)/.exec(said)?.[1] as string)
+
+  expect(await health.json()).toMatchObject({ status: 'ok', chunks: 0, chunks_done: 0 })
+  child.kill('SIGTERM')
+  expect(await ended).toMatchObject({ code: 0 })
+  expect(await place.read('worker.prom')).toContain('rankline_worker_connected 1\n')
+})
+
+test('a key that the service refuses ends run and worker with 5, and nothing is charged', async () => {
+  const { sandbox, queue, host } = await machines()
+  const place = await host()
+  await place.file('job.csv', queriesCsv(3))
+
+  const refused = await place.call(['run', 'job.csv'], { ...queue, RANKLINE_API_KEY: 'wrong' })
+
+  expect(refused.code).toBe(5)
+  expect(sandbox.ledger.charged).toBe(0)
+})
+
+test('a search makes its call itself, beside the workers of the queue', async () => {
+  const { sandbox, queue, host, worker } = await machines()
+  const { child } = await worker()
+  const place = await host()
+  const lock = keyLock(keyHash({ baseUrl: sandbox.url, apiKey: sandbox.key }))
+  await waitWhile(() => !ownerOf(lock).includes('queue'))
+
+  expect(await place.call(['search', 'alpha.search', 'desk', '--wait', '0'], queue)).toMatchObject({
+    code: 0,
+  })
+  expect(sandbox.ledger.charged).toBe(1)
+  expect(place.sql('SELECT credits_spent FROM runs')).toEqual([{ credits_spent: 1 }])
+  expect(child.exitCode).toBe(null)
+})

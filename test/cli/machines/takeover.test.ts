@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest'
+import { queriesCsv } from '../../support/rankline.ts'
+import { waitWhile } from '../staged.ts'
+import { list, machinesOfFile } from './machines.ts'
+
+const machines = machinesOfFile()
+
+test('a coordinator that is killed costs nothing: workers finish what was released, another host goes on', async () => {
+  const { sandbox, queue, host, worker } = await machines({ latencyMs: 30 })
+  const [first, second] = [await host(), await host()]
+  for (const place of [first, second]) await place.file('job.csv', queriesCsv(80))
+  await worker()
+  const run = first.start(['run', 'job.csv', '--lease', '1s'], queue)
+  await waitWhile(() => sandbox.ledger.charged < 5)
+
+  run.child.kill('SIGKILL')
+
+  await run.ended
+  const { code, stdout } = await second.call(['run', 'job.csv', '--lease', '1s', '--json'], queue)
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ tasks: { planned: 80, done: 80 } })
+  expect(sandbox.ledger.charged).toBe(80)
+})
+
+test('two processes of one job take turns, and one that may not wait ends with 7', async () => {
+  const { sandbox, queue, host, worker } = await machines({ latencyMs: 30 })
+  const [first, second] = [await host(), await host()]
+  for (const place of [first, second]) await place.file('job.csv', queriesCsv(60))
+  const run = first.start(['run', 'job.csv', '--lease', '2s'], queue)
+  // It has the right before it asks for the balance.
+  await waitWhile(() => sandbox.ledger.requests.length === 0)
+
+  const refused = await second.call(['run', 'job.csv', '--wait', '0'], queue)
+
+  expect(refused).toMatchObject({
+    code: 7,
+    stderr: expect.stringContaining('Another process coordinates job'),
+  })
+  await worker('--once')
+  expect(await run.ended).toMatchObject({ code: 0 })
+})
+
+test('a queue that is drained stops its runs, loses nothing, and goes on with the same command', async () => {
+  const { sandbox, queue, host, worker } = await machines({ latencyMs: 60 })
+  const place = await host()
+  await place.file('job.csv', queriesCsv(75))
+  await worker('--concurrency', '1')
+  const run = place.start(['run', 'job.csv', '--lease', '1s'], queue)
+  await waitWhile(() => sandbox.ledger.charged < 3)
+
+  expect(await place.call(['queue', 'drain'], queue)).toMatchObject({ code: 0 })
+
+  expect(await run.ended).toMatchObject({ code: 130, stderr: expect.stringContaining('was drained') })
+  expect(sandbox.ledger.charged).toBeLessThan(75)
+  await worker()
+  const again = await place.call(['run', 'job.csv', '--lease', '1s', '--json'], queue)
+  expect(again).toMatchObject({ code: 0 })
+  expect(JSON.parse(again.stdout)).toMatchObject({ run: 1, tasks: { planned: 75, done: 75 } })
+  expect(sandbox.ledger.charged).toBe(75)
+})
+
+const images = `operation: alpha.images\nasync: always\nqueries:\n${list(3, 'image')}`
+
+test('jobs that a lost worker submitted are polled by another, and submitted once', async () => {
+  const { sandbox, queue, host, worker } = await machines({ asyncMs: 2_000 })
+  const place = await host()
+  await place.file('job.yaml', images)
+  const lost = await worker()
+  const run = place.start(['run', 'job.yaml', '--json'], queue)
+  await waitWhile(() => sandbox.ledger.requestsFor(isPoll).length < 3)
+
+  lost.child.kill('SIGKILL')
+
+  await worker()
+  const { code, stdout } = await run.ended
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ tasks: { done: 3 }, credits: { spent: 3, ambiguous: 0 } })
+  expect(sandbox.ledger.requestsFor(isSubmission)).toHaveLength(3)
+})
+
+test('jobs of a run that was set aside are polled to their end, and nothing else is bought for it', async () => {
+  const { sandbox, queue, host, worker } = await machines({ asyncMs: 3_000 })
+  const place = await host()
+  await place.file('job.yaml', images)
+  const first = await worker()
+  const run = place.start(['run', 'job.yaml', '--lease', '1s'], queue)
+  await waitWhile(() => sandbox.ledger.requestsFor(isPoll).length < 3)
+  for (const { child } of [first, run]) child.kill('SIGKILL')
+  await Promise.all([first.ended, run.ended])
+  await worker()
+
+  const again = ['run', 'job.yaml', '--fresh', '--lease', '1s', '--json']
+  const { code, stdout } = await place.call(again, queue)
+
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ run: 2, tasks: { done: 3 } })
+  expect(sandbox.ledger.requestsFor(isSubmission)).toHaveLength(6)
+  const spent = () =>
+    place.sql('SELECT credits_spent AS spent, credits_ambiguous AS ambiguous FROM runs ORDER BY started_at')
+  // Another worker polls them when it comes to it.
+  while (JSON.stringify(spent()).includes('"spent":0')) await place.call(['sync'], queue)
+  expect(spent()).toEqual([
+    { spent: 3, ambiguous: 0 },
+    { spent: 3, ambiguous: 0 },
+  ])
+})
+
+const isPoll = ({ path }: { readonly path: string }) => path.includes('/jobs/')
+const isSubmission = ({ operation }: { readonly operation: string | null }) => operation === 'alpha.images'
