@@ -96,7 +96,7 @@ export interface QueueFlags {
   readonly lease?: string | undefined
 }
 
-/** Long enough for a database that starts anew, short enough that nobody is missed for long. */
+/** Long enough for a database that starts anew, short enough that a dead process is not missed for long. */
 const usualLeaseMs = 20_000
 const shortestLeaseMs = 1_000
 

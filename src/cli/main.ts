@@ -128,7 +128,7 @@ async function perform(
 }
 
 const passwordShown =
-  'Whoever lists the processes of this machine sees the password in --queue. Put the address into RANKLINE_QUEUE, or the password into PGPASSWORD or ~/.pgpass.'
+  'Every user of this machine sees the password in --queue, in the list of processes. Put the address into RANKLINE_QUEUE, or the password into PGPASSWORD or ~/.pgpass.'
 
 /** yargs takes any word for a switch's value: --dry-run=no would be a run. */
 function rejectValues(args: readonly string[], flags: Flags): void {

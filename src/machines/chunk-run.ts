@@ -73,7 +73,7 @@ export async function runChunk(options: ChunkRunOptions, chunk: LeasedChunk): Pr
   )
   if (isLost) return null
   const cause = stop.cause()
-  // Of a closed run nobody releases chunks again: another worker polls on.
+  // Chunks of a closed run are not released again: another worker polls on.
   if (cause?.reason === 'interrupted' || (cause !== null && chunk.isClosed)) return { state: 'released' }
   if (cause !== null) return { state: 'planned', stop: { reason: cause.reason, message: cause.message } }
   return limits.size > 0 ? { state: 'planned' } : { state: 'done' }

@@ -302,7 +302,7 @@ async function statesOf(journal: SharedJournal, runs: readonly string[]): Promis
   }
 }
 
-/** Says once that nobody takes what was released. */
+/** Says once that no worker takes what was released. */
 function workerWatch({ clock, notice }: CoordinatorOptions): (states: SharedProgress['chunks']) => void {
   let since = clock.monotonic()
   let isSaid = false

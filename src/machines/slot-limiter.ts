@@ -68,7 +68,7 @@ export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
   const outside: (() => void)[] = []
   let inFlight = 0
   let departed = 0
-  /** Slots that nobody uses: the second ones of cold requests. */
+  /** Slots that stay unused: the second ones of cold requests. */
   let unused = 0
   let leasing = false
   /** The slot of the call that probes after a refusal: more are not asked for before. */
@@ -119,7 +119,7 @@ export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
     if (lacksSlots(now) && !leasing) void lease()
   }
 
-  /** Drops slots that are over, and those that nobody is to use. */
+  /** Drops slots that are over, and those that stay unused. */
   const skipSlots = (now: number): void => {
     while (slots.length > 0 && (unused > 0 || (slots[0] as number) < now - graceMs)) {
       slots.shift()

@@ -1,6 +1,12 @@
 import type { Settlement } from '../../model/call.ts'
-import type { ChunkLease, NewSharedCall, SharedCalls, StoredAnswer, TaskEnded } from '../shared/calls.ts'
-import { LeaseLost } from '../shared/calls.ts'
+import {
+  type ChunkLease,
+  LeaseLost,
+  type NewSharedCall,
+  type SharedCalls,
+  type StoredAnswer,
+  type TaskEnded,
+} from '../shared/calls.ts'
 import type { Postgres, Statements } from './connection.ts'
 import { groupWriter } from './group-writer.ts'
 
@@ -124,7 +130,7 @@ async function writeIntents(statements: Statements, batch: readonly Intent[]): P
 
 /**
  * What a call counts for in the budget. In flight, and while its asynchronous job is not over, it is within what is reserved for its
- * chunk; then it was billed, free, or nobody knows.
+ * chunk; then it was billed, free, or that is not known.
  */
 const counts = (call: string): string => `CASE
   WHEN ${call}.outcome IS NULL OR (${call}.outcome = 'accepted' AND ${call}.job_over IS NOT TRUE) THEN 'reserved'

@@ -146,7 +146,7 @@ function jobFromRow({ id, query, page, job_id, sent_at, finished_at }: JobRow): 
   return { call: id, query, page, jobId: job_id, sentAt: sent_at, acceptedAt: finished_at }
 }
 
-/** Of a run that ended, nobody takes what a worker has left; of one that was closed, asynchronous jobs are still polled. */
+/** Of a run that ended, no worker takes what another has left; of one that was closed, asynchronous jobs are still polled. */
 const isOver = `CASE WHEN r.closed_at IS NULL THEN r.finish_reason IS NOT NULL ELSE NOT EXISTS (
   SELECT 1 FROM rankline.calls j WHERE j.chunk_id = c.id AND j.outcome = 'accepted' AND j.job_over = false) END`
 

@@ -22,7 +22,7 @@ export interface SharedRates {
    * without waiting for the disk: after a restart of the database one full window is left free.
    */
   lease(keyHash: string, slots: number, leadMs: number): Promise<SlotAnswer>
-  /** The service refused a call for its rate: nobody sends before that. Calls whose slots were before the last refusal change nothing. */
+  /** The service refused a call for its rate: no process sends before that. Calls whose slots were before the last refusal change nothing. */
   refused(keyHash: string, slotAt: number, namedMs: number | null): Promise<void>
   /** A call that was sent after a refusal passed. */
   passed(keyHash: string, slotAt: number): Promise<void>

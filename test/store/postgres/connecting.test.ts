@@ -162,7 +162,7 @@ test('a password in --queue is noted once; the program shows it nowhere', async 
   const { stdout, stderr } = await place.call(['queue', 'status', '--json', '--queue', queue, '--verbose'])
   const [first, second] = stderr.split('\n')
   expect(first).toMatch(
-    /^Whoever lists the processes .* sees the password in --queue\. Put the address into RANKLINE_QUEUE, or /,
+    /^Every user of this machine sees the password in --queue, in the list of processes\. Put the address into RANKLINE_QUEUE, or /,
   )
   expect(second).toMatch(/^rankline: There is no queue at \S+ yet\. .*: rankline queue migrate$/)
   for (const secret of [password, encoded]) expect(stdout + stderr).not.toContain(secret)
