@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { keyHash } from '../../../src/app/config.ts'
 import { ownerOf } from '../../../src/app/lock.ts'
@@ -52,6 +54,8 @@ test('a worker with nothing to do ends at once with --once, and with 0 at SIGTER
   const health = await fetch(/Health: (\S+)/.exec(said)?.[1] as string)
 
   expect(await health.json()).toMatchObject({ status: 'ok', chunks: 0, chunks_done: 0 })
+  // Written when the worker is at its work.
+  await waitWhile(() => !existsSync(join(place.folder, 'worker.prom')))
   child.kill('SIGTERM')
   expect(await ended).toMatchObject({ code: 0 })
   expect(await place.read('worker.prom')).toContain('rankline_worker_connected 1\n')
