@@ -6,7 +6,7 @@ import { JournalUnreachable } from '../shared/journal.ts'
 export interface Purpose {
   /** What names the database. */
   readonly address: string
-  /** What to do where a right is missing; null where whoever asks says that. */
+  /** What to do where a right is missing; null where the command says that. */
   readonly grant: string | null
 }
 

@@ -1,24 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import {
-  aChunk,
-  aSharedRun,
-  openTestJournal,
-  released,
-  type TestJournal,
-} from '../../store/postgres/journal.ts'
-import { type TestPostgres, testPostgres } from '../../support/postgres.ts'
+import { expect, test } from 'vitest'
+import { aChunk, aSharedRun, released, type TestJournal, withJournal } from '../../store/postgres/journal.ts'
 import { workspace } from '../../support/rankline.ts'
 
-let server: TestPostgres
 let journal: TestJournal
-beforeAll(async () => {
-  server = await testPostgres()
-  journal = await openTestJournal(server)
-}, 60_000)
-afterAll(async () => {
-  await journal[Symbol.asyncDispose]()
-  await server[Symbol.asyncDispose]()
+withJournal((opened) => {
+  journal = opened
 })
 
 test('queue status tells problems first, then runs, workers and readers; queue retry brings back dead chunks', async () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { onTestFinished } from 'vitest'
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import type { Outcome, Settlement } from '../../../src/model/call.ts'
 import type { JobSettings } from '../../../src/model/job.ts'
 import { openPostgres, type Postgres } from '../../../src/store/postgres/connection.ts'
@@ -9,7 +9,7 @@ import type { LeasedChunk } from '../../../src/store/shared/chunks.ts'
 import type { SharedJournal } from '../../../src/store/shared/journal.ts'
 import type { ChunkQuery, NewChunk, SharedRun } from '../../../src/store/shared/plans.ts'
 import { aJob } from '../../plan/build.ts'
-import type { TestPostgres } from '../../support/postgres.ts'
+import { type TestPostgres, testPostgres } from '../../support/postgres.ts'
 import { aQuery, noon } from '../build.ts'
 
 /** A journal in a database of its own, and the database as another program sees it. */
@@ -34,6 +34,21 @@ export async function openTestJournal(server: TestPostgres): Promise<TestJournal
       await postgres[Symbol.asyncDispose]()
     },
   }
+}
+
+/** Starts a server with one journal for all tests of a file, and ends both after them. */
+export function withJournal(use: (journal: TestJournal, server: TestPostgres) => void): void {
+  let server: TestPostgres
+  let journal: TestJournal
+  beforeAll(async () => {
+    server = await testPostgres()
+    journal = await openTestJournal(server)
+    use(journal, server)
+  }, 60_000)
+  afterAll(async () => {
+    await journal[Symbol.asyncDispose]()
+    await server[Symbol.asyncDispose]()
+  })
 }
 
 /** A journal of its own, which lasts as long as the test. */

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { LeaseLost, type NewSharedCall } from '../../../src/store/shared/calls.ts'
 import type { ChunkEnd, LeasedChunk } from '../../../src/store/shared/chunks.ts'
-import { type TestPostgres, testPostgres } from '../../support/postgres.ts'
 import { noon } from '../build.ts'
 import {
   aCall,
@@ -11,22 +10,16 @@ import {
   aSharedRun,
   ended,
   expire,
-  openTestJournal,
   planned,
   release,
   type TestJournal,
   theAnswer,
+  withJournal,
 } from './journal.ts'
 
-let server: TestPostgres
 let journal: TestJournal
-beforeAll(async () => {
-  server = await testPostgres()
-  journal = await openTestJournal(server)
-}, 60_000)
-afterAll(async () => {
-  await journal[Symbol.asyncDispose]()
-  await server[Symbol.asyncDispose]()
+withJournal((opened) => {
+  journal = opened
 })
 
 /** What one worker does with its chunk, what becomes of a call, and what others do. */

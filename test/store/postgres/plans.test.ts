@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   CoordinationLost,
   type PlanPart,
   type SharedPlans,
   type SharedRun,
 } from '../../../src/store/shared/plans.ts'
-import { type TestPostgres, testPostgres } from '../../support/postgres.ts'
+import type { TestPostgres } from '../../support/postgres.ts'
 import { testTable } from '../../support/test-table.ts'
 import { aQuery, noon } from '../build.ts'
 import {
@@ -18,21 +18,17 @@ import {
   coordinator,
   ended,
   leased,
-  openTestJournal,
   planned,
   release,
   type TestJournal,
+  withJournal,
 } from './journal.ts'
 
 let server: TestPostgres
 let shared: TestJournal
-beforeAll(async () => {
-  server = await testPostgres()
-  shared = await openTestJournal(server)
-}, 60_000)
-afterAll(async () => {
-  await shared[Symbol.asyncDispose]()
-  await server[Symbol.asyncDispose]()
+withJournal((opened, started) => {
+  shared = opened
+  server = started
 })
 
 const end = { reason: 'completed', finishedAt: noon + 5_000, durationMs: 5_000 } as const

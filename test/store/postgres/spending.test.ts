@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { dayMs } from '../../../src/model/time.ts'
 import type { NewSharedCall } from '../../../src/store/shared/calls.ts'
 import type { LeasedChunk } from '../../../src/store/shared/chunks.ts'
 import { CoordinationLost, type SharedRun } from '../../../src/store/shared/plans.ts'
 import type { Grant, SharedStandings, WaitingChunk } from '../../../src/store/shared/spending.ts'
 import { openPromise } from '../../support/open-promise.ts'
-import { type TestPostgres, testPostgres } from '../../support/postgres.ts'
 import { testTable } from '../../support/test-table.ts'
 import { noon } from '../build.ts'
 import {
@@ -18,23 +17,17 @@ import {
   ended,
   expire,
   leased,
-  openTestJournal,
   planned,
   released,
   type TestJournal,
   theAnswer,
   waitingForLocks,
+  withJournal,
 } from './journal.ts'
 
-let server: TestPostgres
 let journal: TestJournal
-beforeAll(async () => {
-  server = await testPostgres()
-  journal = await openTestJournal(server)
-}, 60_000)
-afterAll(async () => {
-  await journal[Symbol.asyncDispose]()
-  await server[Symbol.asyncDispose]()
+withJournal((opened) => {
+  journal = opened
 })
 
 /** What a release is given, without releasing anything. */
