@@ -250,10 +250,13 @@ describe('Releasing', () => {
     const releaseOf = (run: SharedRun | undefined, decide = covered) =>
       journal.spending.release(coordinator, run?.keyHash as string, [run?.id as string], 9, decide)
     const decided = openPromise()
+    const entered = openPromise()
     const slow = releaseOf(first, async (...given) => {
+      entered.fulfil()
       await decided.promise
       return await covered(...given)
     })
+    await entered.promise
     expect(await releaseOf(other)).toHaveLength(1)
     const next = releaseOf(second)
     await waitingForLocks(journal)
