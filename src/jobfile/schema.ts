@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { billableOperations, findOperation } from '../catalog/index.ts'
 import * as settings from '../model/settings/job-settings.ts'
+import { audiences } from '../model/settings/presentation.ts'
 import { matches, variants } from '../model/target.ts'
 import { closestMatch } from '../model/text.ts'
 import { pageUrl, plainText, quoted, type ReadResult, wholeNumber } from '../model/values.ts'
@@ -93,7 +94,10 @@ const digest = strict({
     'Weekdays, or day, and a time in the zone of the job, such as "mon 08:00"',
   ),
   to: z.array(text).min(1).optional().describe('Channels of rankline.yaml; all of them if not given'),
-}).transform(({ every, to }) => ({ cron: every, to: to ?? null }))
+  for: scalar(settings.oneOf(audiences))
+    .optional()
+    .describe('Who reads it; a client is told nothing of runs, credits and alerts. team if not given'),
+}).transform(({ every, to, for: reader }) => ({ cron: every, to: to ?? null, for: reader ?? 'team' }))
 
 const structures = {
   freshnessOfRuns,

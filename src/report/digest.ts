@@ -1,3 +1,4 @@
+import type { Audience } from '../model/settings/presentation.ts'
 import { count, grouped } from '../model/text.ts'
 import type { DigestLine, DigestMessage, DigestSection } from '../store/outbox.ts'
 import { capitalised } from './cells.ts'
@@ -5,6 +6,7 @@ import { deltaText, isKnownOnBothDays, valueText } from './headline.ts'
 import { alignDepths, type KeywordStatus } from './history/keyword-status.ts'
 import { headlineMetrics } from './metrics/index.ts'
 import type { Summary, TargetSummary } from './summary.ts'
+import { type Words, wordsOf } from './words/words.ts'
 
 /** What a digest is made of. The week is the seven days before it is sent. */
 export interface DigestFigures {
@@ -35,7 +37,7 @@ export interface TopRanks {
 const mostAlerts = 10
 
 /** The digest of a job in words. */
-export function digestMessage(figures: DigestFigures): DigestMessage {
+export function digestMessage(figures: DigestFigures, audience: Audience): DigestMessage {
   const { job, summary, topTen } = figures
   const own = summary?.targets.filter(({ target }) => target.own) ?? []
   return {
@@ -44,7 +46,7 @@ export function digestMessage(figures: DigestFigures): DigestMessage {
     comparedWith: summary?.compared.at(-1) ?? null,
     sections: [
       ...own.map((target) => targetSection(target, topTen.get(target.target.label) ?? null)),
-      jobSection(figures),
+      ...(audience === 'client' ? [] : [weekSection(figures, wordsOf('en'))]),
     ],
   }
 }
@@ -103,34 +105,40 @@ export function topRanksOf(statuses: readonly KeywordStatus[], last: number): To
   }
 }
 
-function jobSection({ runs, tasks, credits, openAlerts }: DigestFigures): DigestSection {
+/** What the runs of the week came to. */
+export function weekSection({ runs, tasks, credits, openAlerts }: DigestFigures, say: Words): DigestSection {
+  const { week } = say.email
   const { all, incomplete } = runs
-  const coverage = tasks.planned === 0 ? null : (100 * tasks.done) / tasks.planned
   const shown = openAlerts.slice(0, mostAlerts)
   const more = openAlerts.length - shown.length
   return {
-    title: 'The week',
+    title: week.title,
     lines: [
-      { label: 'Runs', value: grouped(all), change: incomplete === 0 ? null : `${incomplete} not complete` },
-      ...(coverage === null ? [] : [coverageLine(coverage, tasks)]),
       {
-        label: 'Spent',
-        value: count(credits.week, 'credit'),
-        change: `${grouped(credits.weekBefore)} the week before`,
+        label: week.runs,
+        value: say.number(all),
+        change: incomplete === 0 ? null : week.incomplete(incomplete),
+      },
+      ...(tasks.planned === 0
+        ? []
+        : [{ label: week.coverage, value: coverageText(tasks, say), change: null }]),
+      {
+        label: week.spent,
+        value: week.credits(credits.week),
+        change: week.weekBefore(credits.weekBefore),
       },
       {
-        label: 'Open alerts',
-        value: openAlerts.length === 0 ? 'none' : grouped(openAlerts.length),
+        label: week.openAlerts,
+        value: openAlerts.length === 0 ? week.none : say.number(openAlerts.length),
         change: null,
       },
-      ...shown.map((value) => ({ label: 'Alert', value, change: null })),
-      ...(more > 0 ? [{ label: 'Alert', value: `and ${grouped(more)} more`, change: null }] : []),
+      ...shown.map((value) => ({ label: week.alert, value, change: null })),
+      ...(more > 0 ? [{ label: week.alert, value: week.moreAlerts(more), change: null }] : []),
     ],
   }
 }
 
 /** Rounded down: 100 % is nothing missing. */
-function coverageLine(percent: number, { planned, done }: DigestFigures['tasks']): DigestLine {
-  const value = `${(Math.floor(percent * 10) / 10).toFixed(1)}% (${grouped(done)} of ${count(planned, 'task')})`
-  return { label: 'Coverage', value, change: null }
+function coverageText({ planned, done }: DigestFigures['tasks'], say: Words): string {
+  return say.email.week.covered(Math.floor((1_000 * done) / planned) / 1_000, done, planned)
 }

@@ -4,6 +4,7 @@ import type { AlertMessage } from '../model/settings/alert.ts'
 export type MessageContent =
   | { readonly kind: 'alerts'; readonly message: AlertMessage }
   | { readonly kind: 'digest'; readonly message: DigestMessage }
+  | { readonly kind: 'report'; readonly message: ReportMessage }
 
 /** The figures of a week as messages tell them. */
 export interface DigestMessage {
@@ -11,13 +12,23 @@ export interface DigestMessage {
   /** Local day that the figures are of, and the one that they are compared with; null where nothing is stored yet. */
   readonly date: string | null
   readonly comparedWith: string | null
-  /** One section for each own target, then those of the whole job. */
+  /** One section for each own target, then one of the whole job, unless it is for a client. */
   readonly sections: readonly DigestSection[]
 }
 
 export interface DigestSection {
   readonly title: string
   readonly lines: readonly DigestLine[]
+}
+
+/** A digest as mail: the report of the job, as it was when the message was put in. */
+export interface ReportMessage {
+  readonly job: string
+  readonly subject: string
+  readonly text: string
+  readonly html: string
+  /** PNG pictures of the HTML in base64, by the names that `cid:` addresses give them. */
+  readonly pictures: Readonly<Record<string, string>>
 }
 
 /** One figure in words, for instance `Visibility`, `42.0%`, `▲ 1.3`. */

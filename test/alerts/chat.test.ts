@@ -130,3 +130,14 @@ test('a letter begins with what is new, then tells what is over', () => {
   )
   expect(letter(['a\nb'])).toMatchObject({ subject: 'acme: 1 alert: a b', title: 'acme: 1 alert' })
 })
+
+test('a report that was put in for a mailbox is text where the channel has become another one', () => {
+  const message = {
+    ...{ job: 'acme', subject: 'Acme: steady', html: '<p>Figures</p>', pictures: {} },
+    text: 'Figures\n-------\n\n- Visibility: 4 %\n',
+  }
+  expect(letterOf({ kind: 'report', message })).toEqual({
+    ...{ subject: 'Acme: steady', title: 'Acme: steady' },
+    sections: [{ heading: null, lines: ['Figures', '-------', '- Visibility: 4 %'] }],
+  })
+})

@@ -124,3 +124,24 @@ test('all variables that are missing are named at once', () => {
     missing: 'OPS_URL and OPS_SECRET are not set. Set them in the environment or in .env',
   })
 })
+
+test('a report is a mail of its own, its logo in it, and no text of it is a header', () => {
+  const message = {
+    ...{
+      job: 'acme',
+      subject: 'Acme\r\nBcc: evil@example.com',
+      text: 'Figures\n',
+      html: '<img src="cid:logo">',
+    },
+    pictures: { logo: 'iVBORw==' },
+  }
+  expect(mailOf({ content: { kind: 'report', message } })).toEqual({
+    ...{ subject: 'Acme Bcc: evil@example.com', text: 'Figures\n', html: '<img src="cid:logo">' },
+    attachments: [
+      {
+        ...{ cid: 'logo', filename: 'logo.png', contentType: 'image/png', contentDisposition: 'inline' },
+        content: Buffer.from('89504e47', 'hex'),
+      },
+    ],
+  })
+})

@@ -27,7 +27,7 @@ strict_echo: true
 freshness_of_runs: { warn_after: 26h, error_after: 50h }
 alerts: [{ when: drop, by: 3, top: 20, for: { tags: [money] }, confirm: 2, to: [mail] }]
 ping: { url_env: PING_URL }
-digest: { every: "mon 08:00", to: [mail] }
+digest: { every: "mon 08:00", to: [mail], for: client }
 report: { title: Acme in the US, client: Acme Inc., agency: North, logo: logo.svg, accent: "#0a5", footer: Confidential, period: 28d, language: en }
 views: [{ name: Money, tags: [money], targets: [acme.com], kinds: [organic] }]
 notes: [{ date: 2026-10-01, text: New site, url: "https://acme.com/news" }]
@@ -60,7 +60,7 @@ describe('a job file with every key', () => {
         { site: 'rival.com', match: 'domain', also: [], label: 'rival.com', own: false },
       ],
       ping: { urlEnv: 'PING_URL' },
-      digest: { cron: '0 8 * * 1', to: ['mail'] },
+      digest: { cron: '0 8 * * 1', to: ['mail'], for: 'client' },
       report: {
         title: 'Acme in the US',
         client: 'Acme Inc.',

@@ -12,7 +12,7 @@ const quiet: DigestFigures = {
 }
 
 const linesOf = (figures: DigestFigures): readonly string[] =>
-  digestMessage(figures).sections.flatMap(({ title, lines }) => [
+  digestMessage(figures, 'team').sections.flatMap(({ title, lines }) => [
     title,
     ...lines.map(({ label, value, change }) => `${label}: ${value}${change === null ? '' : ` (${change})`}`),
   ])
@@ -44,11 +44,13 @@ test('a digest tells the figures of each own target, then what the week came to'
     'Spent: 1,400 credits (700 the week before)',
     'Open alerts: none',
   ])
-  expect(digestMessage(figures)).toMatchObject({
+  expect(digestMessage(figures, 'team')).toMatchObject({
     job: 'acme',
     date: '2026-03-02',
     comparedWith: '2026-03-01',
   })
+  // A client is told nothing of runs and credits.
+  expect(digestMessage(figures, 'client').sections.map(({ title }) => title)).toEqual(['acme.com'])
 })
 
 test('what has no value, or nothing to be compared with, is not made up', () => {

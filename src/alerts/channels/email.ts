@@ -1,6 +1,7 @@
-import type { NodemailerError } from 'nodemailer'
+import type { NodemailerError, SendMailOptions } from 'nodemailer'
 import type { Channel } from '../../model/settings/workspace.ts'
 import { isLoopback, parseUrl, percentDecoded } from '../../model/url.ts'
+import type { ReportMessage } from '../../store/outbox.ts'
 import { failed, type Message, notSet, type Open, type Surroundings, sent } from './channel.ts'
 import { fitParts, type LetterPart, letterOf, oneLine } from './letter.ts'
 
@@ -84,15 +85,32 @@ function serverIn({ secret, allowHttp }: Surroundings): Server {
 /** Lines that a mail has at most. */
 const mostLines = 500
 
-/** Subject, text and HTML of a message. */
-export function mailOf({ content }: Pick<Message, 'content'>) {
+/** Subject, text and HTML of a message. A report is a whole mail already. */
+export function mailOf({ content }: Pick<Message, 'content'>): MailContent {
+  if (content.kind === 'report') return reportMail(content.message)
   const letter = letterOf(content)
   const parts = fitParts(letter, mostLines, () => 1)
   return {
     subject: `[rankline] ${letter.subject}`,
     text: `${parts.map(asText).join('\n')}\n`,
     html: `<!doctype html><html><body style="font-family:sans-serif">${parts.map(asHtml).join('\n')}</body></html>\n`,
+    attachments: [],
   }
+}
+
+interface MailContent {
+  readonly subject: string
+  readonly text: string
+  readonly html: string
+  readonly attachments: NonNullable<SendMailOptions['attachments']>
+}
+
+function reportMail({ subject, text, html, pictures }: ReportMessage): MailContent {
+  const attachments = Object.entries(pictures).map(([cid, base64]) => ({
+    ...{ cid, filename: `${cid}.png`, contentType: 'image/png', contentDisposition: 'inline' as const },
+    content: Buffer.from(base64, 'base64'),
+  }))
+  return { subject: oneLine(subject), text, html, attachments }
 }
 
 function asText({ is, text }: LetterPart): string {

@@ -1,6 +1,6 @@
 import type { AlertMessage } from '../../model/settings/alert.ts'
 import { count } from '../../model/text.ts'
-import type { DigestMessage, MessageContent } from '../../store/outbox.ts'
+import type { DigestMessage, MessageContent, ReportMessage } from '../../store/outbox.ts'
 
 /** A message as people read it; every text is one line. Queries, titles and addresses in it are of strangers. */
 export interface Letter {
@@ -20,8 +20,7 @@ const longestLine = 400
 const longestTitle = 120
 
 export function letterOf(content: MessageContent): Letter {
-  const { subject, title, sections } =
-    content.kind === 'alerts' ? ofAlerts(content.message) : ofDigest(content.message)
+  const { subject, title, sections } = written(content)
   return {
     subject: cut(oneLine(subject), longestTitle),
     title: cut(oneLine(title), longestTitle),
@@ -29,6 +28,17 @@ export function letterOf(content: MessageContent): Letter {
       heading: heading === null ? null : cut(oneLine(heading), longestTitle),
       lines: lines.map((line) => cut(oneLine(line), longestLine)),
     })),
+  }
+}
+
+function written(content: MessageContent): Letter {
+  switch (content.kind) {
+    case 'alerts':
+      return ofAlerts(content.message)
+    case 'digest':
+      return ofDigest(content.message)
+    case 'report':
+      return ofReport(content.message)
   }
 }
 
@@ -66,6 +76,12 @@ function ofDigest({ job, date, comparedWith, sections }: DigestMessage): Letter 
       ),
     })),
   }
+}
+
+/** A report that was meant for a mailbox, where the channel has become another one since. */
+function ofReport({ subject, text }: ReportMessage): Letter {
+  const lines = text.split('\n').filter((line) => line.trim() !== '')
+  return { subject, title: subject, sections: [{ heading: null, lines }] }
 }
 
 /** Line breaks, control characters, and signs that turn the direction of writing become spaces. */

@@ -185,6 +185,6 @@ async function settle(
 }
 
 function about({ kind, job, runId }: OutboxMessage): string {
-  if (kind === 'digest') return `the digest of ${job}`
+  if (kind !== 'alerts') return `the digest of ${job}`
   return runId === null ? `the alerts of ${job}` : `the message about run ${runId} of ${job}`
 }

@@ -2,27 +2,39 @@ import type { JobSettings } from '../../model/job.ts'
 import type { Run } from '../../model/run.ts'
 import type { Clock } from '../../model/time.ts'
 import { latestSlot } from '../../plan/schedule/slots.ts'
+import type { MessageContent } from '../../store/outbox.ts'
 import type { Store } from '../../store/store.ts'
 import type { App } from '../connect/app.ts'
 import { workspaceOf } from '../workspace.ts'
+import type { reportMessage } from './digest-mail.ts'
 
 /** Puts digests into the outbox that are due, after a run. */
 export async function queueDigestsOfRuns({
-  app: { store, clock },
+  app,
   finished,
+  log,
 }: {
   readonly app: Pick<App, 'store' | 'clock'>
   readonly finished: readonly { readonly run: Pick<Run, 'settings'> }[]
+  readonly log: (line: string) => void
 }): Promise<void> {
   const jobs = finished.map(({ run }) => run.settings)
-  await queueDigests(jobs, store, clock)
+  await queueDigests(jobs, { ...app, log })
 }
 
 /** Puts the digests of these jobs that are due into the outbox: once for each time of a job and channel. */
 export async function queueDigests(
   jobs: readonly JobSettings[],
-  store: Store,
-  clock: Pick<Clock, 'wall'>,
+  {
+    store,
+    clock,
+    log,
+  }: {
+    readonly store: Store
+    readonly clock: Pick<Clock, 'wall'>
+    /** Called with a line that must be read. */
+    readonly log: (line: string) => void
+  },
 ): Promise<void> {
   for (const job of jobs) {
     const now = clock.wall()
@@ -31,28 +43,51 @@ export async function queueDigests(
     // Most runs have none, and need nothing that reports do.
     const { figuresOf } = await import('./digest-figures.ts')
     const { digestMessage } = await import('../../report/digest.ts')
-    const message = digestMessage(await figuresOf(job, store, now))
-    const about = { job: job.name, runId: null, kind: 'digest', message } as const
+    const figures = await figuresOf(job, store, now)
+    const digest: MessageContent = {
+      kind: 'digest',
+      message: digestMessage(figures, job.digest?.for ?? 'team'),
+    }
+    // A job without ranks has no report.
+    const isMailed = figures.summary !== null && due.some(({ isMailbox }) => isMailbox)
+    const mail = isMailed ? await mailOf(job, figures, { store, log }) : digest
     await store.putMessages(
-      due.map((digest) => ({ ...digest, ...about })),
+      due.map(({ isMailbox, ...about }) => ({
+        ...{ ...about, job: job.name, runId: null },
+        ...(isMailbox ? mail : digest),
+      })),
       now,
     )
   }
 }
 
-/** Identities and channels of the digests of a job whose time has come and that were not put in yet. */
+async function mailOf(...parts: Parameters<typeof reportMessage>): Promise<MessageContent> {
+  const { reportMessage } = await import('./digest-mail.ts')
+  return { kind: 'report', message: await reportMessage(...parts) }
+}
+
+/** A digest whose time has come and that was not put in yet. */
+interface DueDigest {
+  readonly identity: string
+  readonly channel: string
+  /** Whether the channel takes mail. */
+  readonly isMailbox: boolean
+}
+
+/** The digests of a job that are due. */
 export async function dueDigests(
   { name: job, digest, timezone, file }: JobSettings,
   store: Pick<Store, 'runs' | 'knownIdentities'>,
   now: number,
-): Promise<readonly { readonly identity: string; readonly channel: string }[]> {
+): Promise<readonly DueDigest[]> {
   const slot = digest === null ? null : latestSlot(digest.cron, timezone, now)
   if (digest === null || slot === null) return []
-  const channels = digest.to ?? Object.keys((await workspaceOf(file)).channels)
+  const { channels } = await workspaceOf(file)
   const at = new Date(slot).toISOString()
-  const digests = [...new Set(channels)].map((channel) => ({
+  const digests = [...new Set(digest.to ?? Object.keys(channels))].map((channel) => ({
     identity: `digest:${job}:${at}:${channel}`,
     channel,
+    isMailbox: Object.hasOwn(channels, channel) && channels[channel]?.type === 'email',
   }))
   const known = await store.knownIdentities(digests.map(({ identity }) => identity))
   const missing = digests.filter(({ identity }) => !known.has(identity))

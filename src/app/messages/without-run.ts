@@ -49,7 +49,7 @@ async function send(jobs: readonly JobSettings[], parts: WithoutRun): Promise<vo
   if (!existsSync(database) || !(await isAnythingDue(jobs, parts))) return
   const { openStore } = await import('../../store/sqlite/open.ts')
   await using store = await openStore(database)
-  await queueDigests(jobs, store, clock)
+  await queueDigests(jobs, { store, clock, log })
   await deliver({ store, clock, outgoing: outgoing(), log })
 }
 

@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { UsageError } from '../../model/errors.ts'
 import type { JobSettings } from '../../model/job.ts'
+import type { Audience } from '../../model/settings/presentation.ts'
 import { badCharacters } from '../../model/values.ts'
 import { sanitize } from '../../output/terminal.ts'
 import { accentOf } from '../../report/presentation/accent.ts'
 import { logoAddress } from '../../report/presentation/logo.ts'
-import type { Audience, Comment, Presentation } from '../../report/presentation/presentation.ts'
+import type { Comment, Presentation } from '../../report/presentation/presentation.ts'
 import type { Store } from '../../store/store.ts'
 
 /** What a job says of its report. */

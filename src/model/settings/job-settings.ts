@@ -2,7 +2,7 @@ import { type Flag, type FlagsOf, listFlag, switchFlag, textFlag } from '../flag
 import { type Match, matches, type Variant } from '../target.ts'
 import * as values from '../values.ts'
 import type { AlertRule } from './alert.ts'
-import type { ReportNote, ReportSettings, SavedView } from './presentation.ts'
+import type { Audience, ReportNote, ReportSettings, SavedView } from './presentation.ts'
 
 /** How a single value is read, and what JSON Schema says of it: editors see a number where a file is text to us. */
 export interface Scalar<T> {
@@ -36,6 +36,8 @@ export interface Digest {
   readonly cron: string
   /** Names of channels; null is all of the workspace. */
   readonly to: readonly string[] | null
+  /** A client is told nothing of runs, credits and alerts. Runs of before there was a choice have none: they were for the team. */
+  readonly for?: Audience
 }
 
 /** Values that are more than one text, or need more than the model to be read: the schema of job files does. */
@@ -213,7 +215,7 @@ export const jobSettings = {
   digest: {
     value: 'digest',
     field: 'digest',
-    help: 'The figures of the week as a message, for instance { every: "mon 08:00", to: [mail] }',
+    help: 'The figures of the week as a message; by mail the whole report, for instance { every: "mon 08:00", to: [mail], for: client }',
   },
   report: {
     value: 'report',

@@ -2,6 +2,10 @@
 export const languages = ['en', 'de'] as const
 export type Language = (typeof languages)[number]
 
+/** Who reads a report: a client is shown no runs, no credits and no names of operations. */
+export const audiences = ['team', 'client'] as const
+export type Audience = (typeof audiences)[number]
+
 /** `report:` of a job file: how its report looks, and what it is of. Null is not given. */
 export interface ReportSettings {
   readonly title: string | null

@@ -1,8 +1,5 @@
-import type { Language, ReportNote, SavedView } from '../../model/settings/presentation.ts'
+import type { Audience, Language, ReportNote, SavedView } from '../../model/settings/presentation.ts'
 import type { Accent } from './accent.ts'
-
-/** Who reads a report: a client is shown no runs, no credits and no names of operations. */
-export type Audience = 'team' | 'client'
 
 /** How a report looks, and what people added to its figures. Plain JSON. */
 export interface Presentation {

@@ -7,6 +7,7 @@ import { UsageError } from '../../../model/errors.ts'
 import { type Flags, listFlag, switchFlag, textFlag } from '../../../model/flag.ts'
 import type { ResultKind } from '../../../model/result.ts'
 import { comparison, period } from '../../../model/settings/period.ts'
+import { type Audience, audiences } from '../../../model/settings/presentation.ts'
 import { parseDuration } from '../../../model/text.ts'
 import { asStream } from '../../../output/formats/format.ts'
 import { isScreen, note, type Terminal } from '../../../output/terminal.ts'
@@ -16,7 +17,7 @@ import { type RowOrder, rowOrders } from '../../../report/formats/rows.ts'
 import { kindLabels, partsOf } from '../../../report/history/parts.ts'
 import type { RankHistory } from '../../../report/history/rank-history.ts'
 import type { CtrCurve, MetricOptions } from '../../../report/metrics/figure.ts'
-import { type Audience, plainPresentation } from '../../../report/presentation/presentation.ts'
+import { plainPresentation } from '../../../report/presentation/presentation.ts'
 import {
   type Paper,
   papers,
@@ -183,7 +184,8 @@ function refuseMeaningless(flags: ReportOptions, format: ReportFormat, named: st
 
 /** Who is to read the report. */
 export function audienceOf({ for: reader = 'team' }: ReportOptions): Audience {
-  if (reader === 'team' || reader === 'client') return reader
+  const audience = audiences.find((one) => one === reader)
+  if (audience !== undefined) return audience
   throw new UsageError(`--for cannot be '${reader}'; write client or team`)
 }
 

@@ -1,4 +1,5 @@
 import { sanitizeLine } from '../../../output/terminal.ts'
+import type { DigestSection } from '../../../store/outbox.ts'
 import { capitalised, localeText } from '../../cells.ts'
 import type { TopRanks } from '../../digest.ts'
 import { conclusions } from '../../findings/conclusions.ts'
@@ -31,6 +32,8 @@ export interface EmailContent {
   readonly winners: EmailMovers
   readonly losers: EmailMovers
   readonly actions: readonly EmailAction[]
+  /** What the runs of the week came to; null where that is not told. */
+  readonly week: DigestSection | null
   /** How many keywords it is of, as of which day; null where nothing was checked. */
   readonly asOf: string | null
   /** The last day of the report, YYYY-MM-DD. */
@@ -91,13 +94,14 @@ const mostActions = 5
 const mostSites = 6
 
 /** Reads what the message is made of. */
-export function emailContent(source: ReportSource, say: Words): EmailContent {
+export function emailContent(source: ReportSource, say: Words, section: DigestSection | null): EmailContent {
   const { job, presentation } = source
   const { history } = builtHistory(source)
   const name = presentation.client ?? presentation.title ?? sanitizeLine(job)
   const figures = ownFigures(source, mostMovers)
   const { sentences, actions } = conclusionsOf(source, figures, say)
-  const about = { name, sentences, subject: say.email.subject(name, (sentences[0] ?? '').replace(/\.$/, '')) }
+  const subject = say.email.subject(name, (sentences[0] ?? '').replace(/\.$/, ''))
+  const about = { name, sentences, subject, week: section === null ? null : harmlessSection(section) }
   if (figures === null)
     return {
       ...{ ...about, period: '', compared: '', site: null, figures: [], trend: null, sites: [], actions },
@@ -118,6 +122,11 @@ export function emailContent(source: ReportSource, say: Words): EmailContent {
     asOf: say.email.asOf(say.email.keywords(summary.keywords), until),
     day: until,
   }
+}
+
+/** Texts of alerts have queries and addresses of strangers in them. */
+function harmlessSection({ title, lines }: DigestSection): DigestSection {
+  return { title, lines: lines.map((line) => ({ ...line, value: sanitizeLine(line.value) })) }
 }
 
 /** The headline, and what to do next. */

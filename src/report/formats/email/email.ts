@@ -1,5 +1,6 @@
 import { type Mail, type MailPicture, mailBytes } from '../../../output/mail.ts'
 import { sanitizeLine } from '../../../output/terminal.ts'
+import type { DigestSection } from '../../../store/outbox.ts'
 import type { ReportFormat, ReportSource } from '../../report.ts'
 import { wordsOf } from '../../words/words.ts'
 import { emailContent } from './content.ts'
@@ -8,24 +9,30 @@ import { emailText } from './text.ts'
 
 /** The report as a message that is ready to be sent. */
 export const emailFormat: ReportFormat = {
-  chunks: (source) => {
-    const presentation = harmlessIn(source.presentation)
-    const say = wordsOf(presentation.language)
-    const content = emailContent({ ...source, presentation }, say)
-    const pictures = logoOf(presentation.logo)
-    const logo = pictures[0]?.cid ?? null
-    return chunks({
-      subject: content.subject,
-      // A job without a run has no day; the first of all days is the same on every machine.
-      day: content.day ?? '1970-01-01',
-      text: emailText(content, { presentation, say }),
-      html: emailHtml(content, { presentation, say, logo }),
-      pictures,
-    })
-  },
+  chunks: (source) => chunks(reportMail(source, null)),
   measured: true,
   document: true,
   commented: true,
+}
+
+/**
+ * The report as mail.
+ * @param week what is told of the runs of the week; null leaves it out
+ */
+export function reportMail(source: ReportSource, week: DigestSection | null): Mail {
+  const presentation = harmlessIn(source.presentation)
+  const say = wordsOf(presentation.language)
+  const content = emailContent({ ...source, presentation }, say, week)
+  const pictures = logoOf(presentation.logo)
+  const logo = pictures[0]?.cid ?? null
+  return {
+    subject: content.subject,
+    // A job without a run has no day; the first of all days is the same on every machine.
+    day: content.day ?? '1970-01-01',
+    text: emailText(content, { presentation, say }),
+    html: emailHtml(content, { presentation, say, logo }),
+    pictures,
+  }
 }
 
 /** Names in one line, without signs that turn the direction of reading. */

@@ -1,4 +1,5 @@
 import { harmless, html, type Markup } from '../../../output/markup.ts'
+import type { DigestSection } from '../../../store/outbox.ts'
 import type { ReportSource } from '../../report.ts'
 import type { Words } from '../../words/words.ts'
 import type { EmailAction, EmailContent, EmailFigure, EmailMovers, EmailSite, EmailTrend } from './content.ts'
@@ -16,7 +17,7 @@ interface Surroundings {
 /** The HTML part: a table of 600 pixels that becomes narrower, styles in attributes, nothing from the network. */
 export function emailHtml(content: EmailContent, { presentation, say, logo }: Surroundings): string {
   const { email } = say
-  const { name, subject, sentences, site, figures, trend, sites, winners, losers, actions } = content
+  const { name, subject, sentences, site, figures, trend, sites, winners, losers, actions, week } = content
   const parts = [
     head(content, { presentation, say, logo }),
     presentation.comment === null
@@ -29,6 +30,7 @@ export function emailHtml(content: EmailContent, { presentation, say, logo }: Su
     section(email.losers, content.asOf === null ? null : moverTable(losers, 'worse', say)),
     section(say.nextActions.title, actionList(actions, say)),
     section(email.sites, siteTable(sites, say)),
+    week === null ? null : section(week.title, weekTable(week)),
     foot(content, { presentation, say }),
   ]
   return html`<!doctype html>
@@ -180,6 +182,16 @@ function siteTable(sites: readonly EmailSite[], say: Words): Markup | null {
     )
   })
   return html`<p class="muted" style="margin:-4px 0 8px 0;${font};font-size:13px;line-height:18px;color:${colour('muted')}">${say.email.sitesNote}</p>${layout(rows)}`
+}
+
+function weekTable({ lines }: DigestSection): Markup {
+  const cell = `padding:6px 12px 6px 0;border-top:1px solid ${colour('line')};${font};font-size:14px;line-height:20px`
+  return layout(
+    lines.map(
+      ({ label, value, change }) =>
+        html`<tr><td valign="top" class="muted line" width="140" style="width:140px;${cell};color:${colour('muted')}">${label}</td><td class="ink line" style="${cell};color:${colour('ink')};word-break:break-word">${value}${change === null ? null : html` ${toned('muted', `(${change})`)}`}</td></tr>`,
+    ),
+  )
 }
 
 function foot({ asOf }: EmailContent, { presentation, say }: Omit<Surroundings, 'logo'>): Markup {

@@ -16,7 +16,8 @@ interface Surroundings {
 /** The part of plain text: what the HTML part says, to be read from top to bottom. */
 export function emailText(content: EmailContent, { presentation, say }: Surroundings): string {
   const { email } = say
-  const { name, period, compared, sentences, site, figures, trend, sites, winners, losers, actions } = content
+  const { name, period, compared, sentences, site, figures, trend, sites, winners, losers, actions, week } =
+    content
   const { title, client, agency, comment, footer } = presentation
   const nothing = content.asOf === null
   const reader = title !== null && client !== null ? say.brand.for(client) : ''
@@ -46,6 +47,14 @@ export function emailText(content: EmailContent, { presentation, say }: Surround
         item(`${label}${isOwn ? ` (${email.you})` : ''}: ${value}${inBrackets(change)}`),
       ),
     ),
+    week === null
+      ? []
+      : block(
+          week.title,
+          week.lines.flatMap(({ label, value, change }) =>
+            item(`${label}: ${value}${change === null ? '' : ` (${change})`}`),
+          ),
+        ),
     [
       ...(content.asOf === null ? [] : paragraph(`${content.asOf} ${email.movers.estimated}`)),
       ...(agency === null ? [] : paragraph(email.madeBy(agency))),

@@ -43,4 +43,19 @@ export const email: Words['email'] = {
   keywords: (value) => counted(value, 'Suchbegriff', 'Suchbegriffe'),
   asOf: (keywords, day) => `${keywords}, Stand ${longDay(day)}.`,
   madeBy: (agency) => `Bericht von ${agency}`,
+  week: {
+    title: 'Die Woche',
+    runs: 'Läufe',
+    incomplete: (runs) => `${number(runs)} davon unvollständig`,
+    coverage: 'Abdeckung',
+    covered: (share, done, planned) =>
+      `${percent(share)} (${number(done)} von ${counted(planned, 'Aufgabe', 'Aufgaben')})`,
+    spent: 'Ausgegeben',
+    credits: (value) => counted(value, 'Credit', 'Credits'),
+    weekBefore: (credits) => `${number(credits)} in der Woche davor`,
+    openAlerts: 'Offene Warnungen',
+    none: 'keine',
+    alert: 'Warnung',
+    moreAlerts: (value) => `und ${number(value)} weitere`,
+  },
 }

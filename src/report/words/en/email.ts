@@ -43,4 +43,19 @@ export const email = {
   keywords: (value: number) => counted(value, 'keyword'),
   asOf: (keywords: string, day: string) => `${keywords}, as of ${longDay(day)}.`,
   madeBy: (agency: string) => `Report by ${agency}`,
+  week: {
+    title: 'The week',
+    runs: 'Runs',
+    incomplete: (runs: number) => `${number(runs)} not complete`,
+    coverage: 'Coverage',
+    covered: (share: number, done: number, planned: number) =>
+      `${percent(share)} (${number(done)} of ${counted(planned, 'task')})`,
+    spent: 'Spent',
+    credits: (value: number) => counted(value, 'credit'),
+    weekBefore: (credits: number) => `${number(credits)} the week before`,
+    openAlerts: 'Open alerts',
+    none: 'none',
+    alert: 'Alert',
+    moreAlerts: (value: number) => `and ${number(value)} more`,
+  },
 }
