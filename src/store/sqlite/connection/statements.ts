@@ -190,11 +190,11 @@ export function raw(
 }
 
 /**
- * Begin a statement that changes one row of a table with triggers. Where it fails it has changed nothing: told so, SQLite
- * does not copy every page that it changes, to be able to take back a part.
+ * Begin a statement inside a transaction that is rolled back as a whole where anything in it fails. Told so, SQLite does not
+ * copy every page that the statement changes, to be able to take back a part: that would double its time.
  */
 export const updateOrFail = 'UPDATE OR FAIL'
-export const insertOne = 'INSERT OR FAIL'
+export const insertOrFail = 'INSERT OR FAIL'
 
 type Value = string | number | null
 /** Values in the order of the columns. */
@@ -223,7 +223,7 @@ export function batchInsert(
     const names = columns.filter((_, index) => shape & (1 << index))
     const row = `(${names.map(() => '?').join(', ')})`
     return db.prepare(
-      `INSERT INTO ${table} (${names.join(', ')}) VALUES ${Array(count).fill(row).join(', ')}`,
+      `${insertOrFail} INTO ${table} (${names.join(', ')}) VALUES ${Array(count).fill(row).join(', ')}`,
     )
   }
 

@@ -6,7 +6,7 @@ import { damagedMark } from '../../compression.ts'
 import type { AcceptedJob, AnswerStore, Journal, Requeue } from '../../journal.ts'
 import type { ApiKeyIds } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
-import { insertOne, orm, prepared, raw, updateOrFail, type Values } from '../connection/statements.ts'
+import { insertOrFail, orm, prepared, raw, updateOrFail, type Values } from '../connection/statements.ts'
 import { fitRuns } from '../planning/fit.ts'
 import { answers, asyncJobs, calls, queries, rawAnswers, runQueries, tasks } from '../schema.ts'
 import { sharedCalls } from '../sync/schema.ts'
@@ -88,7 +88,7 @@ export function journal(db: Database, writer: GroupCommit, keys: ApiKeyIds): Jou
   const leaseOf = leaser(db)
   const setState = db.prepare(raw`${updateOrFail} ${tasks} SET ${tasks.state} = ? WHERE ${tasks.id} = ?`)
   const insertCall = db.prepare(
-    raw`${insertOne} INTO ${calls} (${calls.runId}, ${calls.taskId}, ${calls.operation}, ${calls.sentAt}, ${calls.credits},
+    raw`${insertOrFail} INTO ${calls} (${calls.runId}, ${calls.taskId}, ${calls.operation}, ${calls.sentAt}, ${calls.credits},
       ${calls.keyId}) VALUES (?, ?, ?, ?, ?, ?)`,
   )
   const settle = callSettler(db)
@@ -291,11 +291,11 @@ const rawAnswer = prepared(($: Values<{ answer: number }>) =>
 export function answerStore(db: Database, writer: GroupCommit): AnswerStore {
   const settle = callSettler(db)
   const insertAnswer = db.prepare(
-    raw`${insertOne} INTO ${answers} (${answers.queryId}, ${answers.page}, ${answers.runId}, ${answers.callId},
+    raw`${insertOrFail} INTO ${answers} (${answers.queryId}, ${answers.page}, ${answers.runId}, ${answers.callId},
       ${answers.fetchedAt}) VALUES (?, ?, ?, ?, ?)`,
   )
   const insertBody = db.prepare(
-    raw`${insertOne} INTO ${rawAnswers} (${rawAnswers.answerId}, ${rawAnswers.encoding}, ${rawAnswers.body}) VALUES (?, ?, ?)`,
+    raw`${insertOrFail} INTO ${rawAnswers} (${rawAnswers.answerId}, ${rawAnswers.encoding}, ${rawAnswers.body}) VALUES (?, ?, ?)`,
   )
   const answered = db.prepare(
     raw`${updateOrFail} ${tasks} SET ${tasks.state} = 'answered', ${tasks.answerId} = ?, ${tasks.reused} = ?

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto'
 import type { Database, Statement } from 'better-sqlite3'
-import { LRUCache } from 'lru-cache'
 import { siteOf } from '../../../model/public-suffix.ts'
 import { parseLink } from '../../../model/url.ts'
 import { redirectedHost } from '../../../rank/address.ts'
+import { insertOrFail } from '../connection/statements.ts'
+import { type RecentlyUsed, recentlyUsed } from './recently-used.ts'
 
 /** Texts and links return every day: each is stored once and named by a number. All are well-formed Unicode, for other programs. */
 export interface Dictionary {
@@ -23,7 +24,7 @@ export interface Link {
 }
 
 /** Characters that are remembered: the most recent ones. */
-const remembered = { texts: 1_500_000, links: 750_000, hosts: 200_000 }
+const remembered = { texts: 3_000_000, links: 1_500_000, hosts: 200_000 }
 /** The overhead of an entry, in characters. */
 const perEntry = 64
 /** Longer texts are not remembered: they would displace many others that are more likely to return. */
@@ -31,16 +32,16 @@ const longestRemembered = 4096
 
 /** The dictionary of a database; for use inside transactions only. */
 export function dictionary(db: Database): Dictionary {
-  const knownTexts = cache<number>(remembered.texts)
-  const knownLinks = cache<Link>(remembered.links)
-  const hosts = cache<number>(remembered.hosts)
-  const findTexts = db.prepare<[string], { id: number; text: string }>(
-    'SELECT t.id, t.text FROM json_each(?) h CROSS JOIN texts t ON t.hash = h.value',
-  )
+  const knownTexts = memory<number>(remembered.texts)
+  const knownLinks = memory<Link>(remembered.links)
+  const hosts = memory<number>(remembered.hosts)
+  // Texts are compared where they lie: read into JavaScript, long ones would take most of the time.
+  const findText = db
+    .prepare<[number, string], number>('SELECT id FROM texts WHERE hash = ? AND text = ?')
+    .pluck()
   const addTexts = inserter(db, 'texts (hash, text)', 2)
-  const findLinks = db.prepare<[string], Link>(
-    `SELECT l.id, coalesce(l.same_as, l.id) AS sameAs, l.link
-    FROM json_each(?) h CROSS JOIN links l ON l.hash = h.value`,
+  const findLink = db.prepare<[number, string], Omit<Link, 'link'>>(
+    'SELECT id, coalesce(same_as, id) AS sameAs FROM links WHERE hash = ? AND link = ?',
   )
   const addLinks = inserter(db, 'links (hash, link, same_as, host_id)', 4)
   const moveLink = db.prepare<[number, number, number]>(
@@ -57,31 +58,20 @@ export function dictionary(db: Database): Dictionary {
     return id
   }
 
-  /** Looks up texts that are not remembered and stores new ones, with one statement for each of both. */
-  const findOrAddTexts = (texts: ReadonlySet<string>): ReadonlyMap<string, number> => {
-    const hashes = new Map([...texts].map((text) => [text, hashOf(text)]))
-    const found = new Map<string, number>()
-    for (const { id, text } of findTexts.all(JSON.stringify([...hashes.values()])))
-      if (texts.has(text)) found.set(text, id)
-    const missing = [...texts].filter((text) => !found.has(text))
-    const ids = addTexts(missing.map((text) => [hashes.get(text) as number, text]))
-    for (const [index, text] of missing.entries()) found.set(text, ids[index] as number)
-    return found
+  const storedLink = (hash: number, link: string): Link | undefined => {
+    const found = findLink.get(hash, link)
+    if (found === undefined) return undefined
+    // It may have been stored by a version that did not know the redirect.
+    const redirected = redirectedHost(link)
+    if (redirected !== null) {
+      const host = hostId(redirected)
+      moveLink.run(host, found.id, host)
+    }
+    return { ...found, link }
   }
 
-  const findOrAddLinks = (links: ReadonlySet<string>): ReadonlyMap<string, Link> => {
-    const hashes = new Map([...links].map((link) => [link, hashOf(link)]))
-    const found = new Map<string, Link>()
-    for (const one of findLinks.all(JSON.stringify([...hashes.values()]))) {
-      if (!links.has(one.link)) continue
-      found.set(one.link, one)
-      // It may have been stored by a version that did not know the redirect.
-      const redirected = redirectedHost(one.link)
-      if (redirected === null) continue
-      const host = hostId(redirected)
-      moveLink.run(host, one.id, host)
-    }
-    const missing = [...links].flatMap((link) => (found.has(link) ? [] : { link, parsed: parseLink(link) }))
+  const addNewLinks = (hashes: ReadonlyMap<string, number>): ReadonlyMap<string, Link> => {
+    const missing = [...hashes.keys()].map((link) => ({ link, parsed: parseLink(link) }))
     const canonical = missing.map(({ link, parsed }) =>
       parsed === null || parsed.canonical === link ? null : parsed.canonical,
     )
@@ -97,16 +87,24 @@ export function dictionary(db: Database): Dictionary {
         return [hashes.get(link) as number, link, sameAs.get(link) ?? null, host]
       }),
     )
-    for (const one of same) if (one != null && links.has(one.link)) found.set(one.link, one)
+    const added = new Map<string, Link>()
+    for (const one of same) if (one != null && hashes.has(one.link)) added.set(one.link, one)
     for (const [index, { link }] of rest.entries()) {
       const id = ids[index] as number
-      found.set(link, { id, sameAs: sameAs.get(link) ?? id, link })
+      added.set(link, { id, sameAs: sameAs.get(link) ?? id, link })
     }
-    return found
+    return added
   }
 
-  const textsOf = lookup(knownTexts, findOrAddTexts)
-  const linksOf = lookup(knownLinks, findOrAddLinks)
+  const textsOf = lookup<number>(
+    knownTexts,
+    (hash, text) => findText.get(hash, text),
+    (hashes) => {
+      const ids = addTexts([...hashes].map(([text, hash]) => [hash, text]))
+      return new Map([...hashes.keys()].map((text, index) => [text, ids[index] as number]))
+    },
+  )
+  const linksOf = lookup<Link>(knownLinks, storedLink, addNewLinks)
   return {
     texts: textsOf,
     links: linksOf,
@@ -116,27 +114,33 @@ export function dictionary(db: Database): Dictionary {
   }
 }
 
-/** Makes a lookup of entries: from memory, and for all others together by `findAll`. */
+/** Makes a lookup of entries: from memory, else from the database; all that are new are added together. */
 function lookup<Entry extends number | Link>(
-  known: LRUCache<string, Entry>,
-  findAll: (texts: ReadonlySet<string>) => ReadonlyMap<string, Entry>,
+  known: RecentlyUsed<string, Entry>,
+  find: (hash: number, text: string) => Entry | undefined,
+  add: (hashes: ReadonlyMap<string, number>) => ReadonlyMap<string, Entry>,
 ): (texts: readonly (string | null)[]) => readonly (Entry | null)[] {
+  const remember = (text: string, entry: Entry): void => {
+    if (text.length <= longestRemembered) known.set(text, entry)
+  }
   return (texts) => {
-    let unknown: Set<string> | null = null
-    const entries = texts.map((text) => {
-      if (text === null) return null
-      const entry = known.get(text.toWellFormed())
-      if (entry === undefined) {
-        unknown ??= new Set()
-        unknown.add(text.toWellFormed())
-      }
-      return entry
+    const hashes = new Map<string, number>()
+    const entries = texts.map((any) => {
+      if (any === null) return null
+      const text = any.toWellFormed()
+      const entry = known.get(text)
+      if (entry !== undefined || hashes.has(text)) return entry
+      const hash = hashOf(text)
+      const stored = find(hash, text)
+      if (stored === undefined) hashes.set(text, hash)
+      else remember(text, stored)
+      return stored
     })
-    if (unknown === null) return entries as (Entry | null)[]
-    const found = findAll(unknown)
-    for (const [text, entry] of found) if (text.length <= longestRemembered) known.set(text, entry)
+    if (hashes.size === 0) return entries as (Entry | null)[]
+    const added = add(hashes)
+    for (const [text, entry] of added) remember(text, entry)
     return entries.map((entry, index) =>
-      entry === undefined ? (found.get((texts[index] as string).toWellFormed()) as Entry) : entry,
+      entry === undefined ? (added.get((texts[index] as string).toWellFormed()) as Entry) : entry,
     )
   }
 }
@@ -154,7 +158,8 @@ function inserter(
   const statementFor = (rows: number): Statement => {
     const row = `(${Array(columns).fill('?').join(', ')})`
     const statement =
-      statements.get(rows) ?? db.prepare(`INSERT INTO ${table} VALUES ${Array(rows).fill(row).join(', ')}`)
+      statements.get(rows) ??
+      db.prepare(`${insertOrFail} INTO ${table} VALUES ${Array(rows).fill(row).join(', ')}`)
     statements.set(rows, statement)
     return statement
   }
@@ -170,11 +175,8 @@ function inserter(
   }
 }
 
-function cache<Entry extends number | Link>(characters: number): LRUCache<string, Entry> {
-  return new LRUCache<string, Entry>({
-    maxSize: characters,
-    sizeCalculation: (_, text) => text.length + perEntry,
-  })
+function memory<Entry extends number | Link>(characters: number): RecentlyUsed<string, Entry> {
+  return recentlyUsed(characters, (text) => text.length + perEntry)
 }
 
 /** A hash of 48 bits, which SQLite stores in six bytes and JavaScript holds exactly. Texts with equal hashes are compared. */
