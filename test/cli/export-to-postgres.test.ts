@@ -6,18 +6,16 @@ import { writeResults } from '../../bench/many-results.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { openPostgres, type Postgres } from '../../src/store/postgres/connection.ts'
 import { loadedBy } from '../support/loaded.ts'
-import { type TestPostgres, testPostgres } from '../support/postgres.ts'
+import { sharedPostgres } from '../support/postgres.ts'
 import { type Workspace, workspace } from '../support/rankline.ts'
 import { testTable } from '../support/test-table.ts'
 
-let server: TestPostgres
 let url: string
 let postgres: Postgres
 let sandbox: Sandbox
 let place: Workspace
 beforeAll(async () => {
-  server = await testPostgres()
-  url = await server.database()
+  url = await (await sharedPostgres()).database()
   postgres = await openPostgres(url)
   sandbox = await startSandbox({})
   place = await workspace(sandbox)
@@ -31,7 +29,6 @@ afterAll(async () => {
   await place[Symbol.asyncDispose]()
   await sandbox.close()
   await postgres[Symbol.asyncDispose]()
-  await server[Symbol.asyncDispose]()
 })
 
 const countOf = async (table: string) =>

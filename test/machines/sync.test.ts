@@ -7,17 +7,17 @@ import { openJournal } from '../../src/store/postgres/open.ts'
 import type { SharedJournal } from '../../src/store/shared/journal.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
-import { type TestPostgres, testPostgres } from '../support/postgres.ts'
+import { type Databases, sharedPostgres } from '../support/postgres.ts'
 import { type Workspace, workspace } from '../support/rankline.ts'
 
-let server: TestPostgres
+let server: Databases
 let sandbox: Sandbox
 let journal: SharedJournal
 let whole: unknown
 
 /** What a run that was stopped by its budget, planned again and completed has left in the journal; read by its own coordinator. */
 beforeAll(async () => {
-  server = await testPostgres()
+  server = await sharedPostgres()
   sandbox = await startSandbox({
     sites: ['acme.com'],
     rules: [{ operation: 'alpha.search', times: 3, do: { status: 503 } }],
@@ -41,7 +41,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await journal[Symbol.asyncDispose]()
   await sandbox.close()
-  await server[Symbol.asyncDispose]()
 })
 
 /** Rows as users see them, without the numbers that each database gives for itself. */

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
-import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -8,24 +8,36 @@ import type { Writable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
 import { Client } from 'pg'
 
-/** A Postgres server of its own, in a folder that goes with it. It ends with the process that started it, however that ends. */
-export interface TestPostgres extends AsyncDisposable {
+/** A Postgres server in a folder that goes with it. Both end with the process that started the server, however that ends. */
+export interface Databases {
   /** Makes an empty database; its URL, with the name and password of a superuser. */
   database(): Promise<string>
+  readonly port: number
+}
+
+/** One that a test may stop and change. */
+export interface TestPostgres extends Databases, AsyncDisposable {
   /** Ends every connection and stops, in good order. */
   stop(): Promise<void>
   /** Stops in the midst of everything: what no commit has waited for is lost. */
   crash(): Promise<void>
   /** Starts again after `stop` or `crash`, at the same port. */
   start(): Promise<void>
-  readonly port: number
 }
 
 /** The user that the server runs as where tests run as root, as whom Postgres refuses to run; null for the user of the tests. */
 type ServerUser = { readonly uid: number; readonly gid: number } | null
 
+let shared: Promise<TestPostgres> | null = null
+
+/** The server of all tests in this process that only need databases of their own: most of the time of a test would go into its start. */
+export async function sharedPostgres(): Promise<Databases> {
+  shared ??= testPostgres()
+  return await shared
+}
+
 /**
- * Starts a server, in about half a second. Nothing of it waits for the disk, so it outlives its own crash, and not one of the machine.
+ * Starts a server, in about a second. Nothing of it waits for the disk, so it outlives its own crash, and not one of the machine.
  *
  * @param settings `name=value`, instead of those
  */
@@ -34,9 +46,9 @@ export async function testPostgres(settings: readonly string[] = []): Promise<Te
   // Root's own temp folder may be closed to others.
   const folder = mkdtempSync(join(user === null ? tmpdir() : '/tmp', 'rankline-postgres-'))
   chmodSync(folder, 0o755)
+  // Whose is all that is in it, so that the server's own guard can remove it.
+  if (user !== null) chownSync(folder, user.uid, user.gid)
   const data = join(folder, 'data')
-  mkdirSync(data, { mode: 0o700 })
-  if (user !== null) chownSync(data, user.uid, user.gid)
   const programs = await programsFor(user, folder)
   const port = await freePort()
   const passwordFile = join(folder, 'password')
@@ -114,12 +126,19 @@ async function programsFor(user: ServerUser, folder: string): Promise<Programs> 
   if (runs.status === 0) return { initdb, postgres }
   const copy = join(folder, 'programs')
   cpSync(dirname(dirname(postgres)), copy, { recursive: true, verbatimSymlinks: true })
-  execFileSync('chmod', ['-R', 'a+rX', copy])
+  if (user !== null) execFileSync('chown', ['-R', `${user.uid}:${user.gid}`, copy])
   return { initdb: join(copy, 'bin/initdb'), postgres: join(copy, 'bin/postgres') }
 }
 
-/** Stops the server when the pipe to this process breaks. A process of its own, and no child of the server, which knows its children. */
-const guarded = '((read -r over <&3 || kill -QUIT $$) >/dev/null 2>&1 &); exec "$@" 3<&-'
+/**
+ * Stops the server when the pipe to this process breaks, and removes its folder, more than once where the server still writes to it. A
+ * process of its own, and no child of the server, which knows its children.
+ */
+const guarded = `((read -r over <&3 || {
+  kill -QUIT $$
+  for time in 1 2 3 4 5; do rm -rf "$0" && exit; sleep 1; done
+}) >/dev/null 2>&1 &)
+exec "$@" 3<&-`
 
 /** Fulfilled when the server takes connections. */
 async function startServer(
@@ -127,7 +146,7 @@ async function startServer(
   flags: readonly string[],
   options: { readonly uid?: number; readonly gid?: number; readonly cwd: string },
 ): Promise<ChildProcess> {
-  const server = spawn('sh', ['-c', guarded, 'sh', postgres, ...flags], {
+  const server = spawn('sh', ['-c', guarded, options.cwd, postgres, ...flags], {
     ...options,
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
   })

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, onTestFinished } from 'vitest'
+import { onTestFinished } from 'vitest'
 import type { SandboxOptions } from '../../../src/sandbox/options.ts'
 import { type Sandbox, startSandbox } from '../../../src/sandbox/server.ts'
-import { type TestPostgres, testPostgres } from '../../support/postgres.ts'
+import { sharedPostgres } from '../../support/postgres.ts'
 import { type Started, type Workspace, workspace } from '../../support/rankline.ts'
 
 export interface Machines {
@@ -13,32 +13,25 @@ export interface Machines {
   readonly worker: (...args: readonly string[]) => Promise<Started>
 }
 
-/** Starts a Postgres server for the tests of a file. Answers what makes a service, an empty queue, and hosts that share it. */
-export function machinesOfFile(): (options?: SandboxOptions) => Promise<Machines> {
-  let server: TestPostgres
-  beforeAll(async () => {
-    server = await testPostgres()
-  })
-  afterAll(() => server[Symbol.asyncDispose]())
-  return async (options = {}) => {
-    const sandbox = await startSandbox(options)
-    onTestFinished(() => sandbox.close())
-    const queue = { RANKLINE_QUEUE: await server.database() }
-    const host = async (): Promise<Workspace> => {
-      const place = await workspace(sandbox)
-      onTestFinished(() => place[Symbol.asyncDispose]())
-      return place
-    }
-    const worker = async (...args: readonly string[]): Promise<Started> => {
-      const started = (await host()).start(['worker', '--lease', '1s', ...args], queue)
-      onTestFinished(async () => {
-        started.child.kill('SIGKILL')
-        await started.ended
-      })
-      return started
-    }
-    return { sandbox, queue, host, worker }
+/** A service, an empty queue, and hosts that share it, for one test. */
+export async function machines(options: SandboxOptions = {}): Promise<Machines> {
+  const sandbox = await startSandbox(options)
+  onTestFinished(() => sandbox.close())
+  const queue = { RANKLINE_QUEUE: await (await sharedPostgres()).database() }
+  const host = async (): Promise<Workspace> => {
+    const place = await workspace(sandbox)
+    onTestFinished(() => place[Symbol.asyncDispose]())
+    return place
   }
+  const worker = async (...args: readonly string[]): Promise<Started> => {
+    const started = (await host()).start(['worker', '--lease', '1s', ...args], queue)
+    onTestFinished(async () => {
+      started.child.kill('SIGKILL')
+      await started.ended
+    })
+    return started
+  }
+  return { sandbox, queue, host, worker }
 }
 
 /** Queries of a job file. */

@@ -6,9 +6,7 @@ import { ownerOf } from '../../../src/app/lock.ts'
 import { keyLock } from '../../../src/store/sqlite/connection/lock.ts'
 import { queriesCsv } from '../../support/rankline.ts'
 import { waitWhile } from '../staged.ts'
-import { machinesOfFile } from './machines.ts'
-
-const machines = machinesOfFile()
+import { machines } from './machines.ts'
 
 test('a run that was begun alone is not continued by machines, nor the other way round', async () => {
   const { sandbox, queue, host } = await machines()

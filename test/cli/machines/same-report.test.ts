@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Workspace } from '../../support/rankline.ts'
-import { machinesOfFile } from './machines.ts'
-
-const machines = machinesOfFile()
+import { machines } from './machines.ts'
 
 /** Instants differ between two machines; all else must not. */
 const atNoon = `UPDATE observations SET observed_at = unixepoch(date('now')) * 1000;

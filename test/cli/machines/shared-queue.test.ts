@@ -1,15 +1,9 @@
 import { Client } from 'pg'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { Sandbox } from '../../../src/sandbox/server.ts'
-import { type TestPostgres, testPostgres } from '../../support/postgres.ts'
+import { sharedPostgres } from '../../support/postgres.ts'
 import { queriesCsv } from '../../support/rankline.ts'
 import { staged, waitWhile } from '../staged.ts'
-
-let server: TestPostgres
-beforeAll(async () => {
-  server = await testPostgres()
-}, 60_000)
-afterAll(() => server[Symbol.asyncDispose]())
 
 /** Spends a credit with the key, as another program does. */
 async function spend({ url, key }: Sandbox): Promise<void> {
@@ -21,7 +15,7 @@ const held = { rules: [{ query: 'held 1', do: { refuse: 'rate' } }] } as const
 
 test('with a queue, what other machines buy is not taken for that of another program', async () => {
   const { sandbox, place } = await staged(held)
-  const queue = await server.database()
+  const queue = await (await sharedPostgres()).database()
   const env = { RANKLINE_QUEUE: queue }
   const worker = place.start(['worker'], env)
   onTestFinished(() => void worker.child.kill())

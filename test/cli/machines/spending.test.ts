@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest'
 import { queriesCsv } from '../../support/rankline.ts'
-import { list, machinesOfFile } from './machines.ts'
-
-const machines = machinesOfFile()
+import { list, machines } from './machines.ts'
 
 test('a limit holds for the job on all hosts; raised, another host goes on with what is left', async () => {
   const { sandbox, queue, host, worker } = await machines()

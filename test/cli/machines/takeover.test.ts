@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest'
 import { queriesCsv } from '../../support/rankline.ts'
 import { waitWhile } from '../staged.ts'
-import { list, machinesOfFile } from './machines.ts'
-
-const machines = machinesOfFile()
+import { list, machines } from './machines.ts'
 
 test('a coordinator that is killed costs nothing: workers finish what was released, another host goes on', async () => {
   const { sandbox, queue, host, worker } = await machines({ latencyMs: 30 })

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { PagingDecision } from '../../../src/rank/paging.ts'
 import { type ChunkLease, LeaseLost } from '../../../src/store/shared/calls.ts'
 import type { LeasedChunk } from '../../../src/store/shared/chunks.ts'
 import { JournalUnreachable } from '../../../src/store/shared/journal.ts'
-import { type TestPostgres, testPostgres } from '../../support/postgres.ts'
 import { testTable } from '../../support/test-table.ts'
 import { noon } from '../build.ts'
 import {
@@ -18,12 +17,6 @@ import {
   theAnswer,
   waitingForLocks,
 } from './journal.ts'
-
-let server: TestPostgres
-beforeAll(async () => {
-  server = await testPostgres()
-}, 60_000)
-afterAll(() => server[Symbol.asyncDispose]())
 
 interface CallRow {
   readonly page: number
@@ -53,7 +46,7 @@ const lostInFlight = ({ sql }: TestJournal) =>
 
 describe('A call is written before it is sent', () => {
   test('with the number of the attempt at its page', async () => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const { lease } = await leased(journal)
     for (const page of [1, 2, 1, 1]) {
       const call = aCall(lease, { page })
@@ -69,7 +62,7 @@ describe('A call is written before it is sent', () => {
   })
 
   test('once, however often it is repeated', async () => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const { lease } = await leased(journal)
     const call = aCall(lease)
     for (let time = 0; time < 3; time++) await journal.calls.begin(lease, call)
@@ -81,7 +74,7 @@ describe('A call is written before it is sent', () => {
   })
 
   test('also where the server still writes what a broken connection had asked for', async () => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const { lease } = await leased(journal)
     const call = aCall(lease)
     const first = `INSERT INTO rankline.calls (id, run_id, query, page, attempt, chunk_id, fence, key_hash, operation, credits, sent_at)
@@ -109,7 +102,7 @@ describe('A call is written before it is sent', () => {
     ['was ended', (journal, lease, worker) => journal.chunks.end(worker, lease, { state: 'released' })],
     ['is done', (journal, lease, worker) => journal.chunks.end(worker, lease, { state: 'done' })],
   ])('and refused where the chunk %s, also one that was written before', async (_, lose) => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const { lease, worker } = await leased(journal)
     const before = aCall(lease)
     await journal.calls.begin(lease, before)
@@ -120,7 +113,7 @@ describe('A call is written before it is sent', () => {
   })
 
   test('and one refused intent keeps none of the others back', async () => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const { leases } = await leased(journal, { chunks: 2 })
     const [lost, kept] = leases as [(typeof leases)[0], (typeof leases)[0]]
     await takenBack(journal, lost)
@@ -134,7 +127,7 @@ describe('A call is written before it is sent', () => {
 
 describe('An intent and a takeover at the same instant', () => {
   test('an intent that comes while its chunk is taken back waits for that, and is refused', async () => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const { lease } = await leased(journal)
     const takeover = "UPDATE rankline.chunks SET state = 'released', worker = NULL WHERE id = $1"
     let intent: Promise<unknown> | undefined
@@ -147,7 +140,7 @@ describe('An intent and a takeover at the same instant', () => {
   })
 
   test('a takeover that comes while an intent is written leaves the chunk for the next time', async () => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const { lease } = await leased(journal)
     await expire(journal, lease)
     const shared = 'SELECT 1 FROM rankline.chunks WHERE id = $1 FOR SHARE'
@@ -158,7 +151,7 @@ describe('An intent and a takeover at the same instant', () => {
   })
 
   test('leave no call in flight that no lease covers, and every call that was let through in the ledger', async () => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const { leases } = await leased(journal, { chunks: 60 })
     await expire(journal, ...leases)
     const taken = async (): Promise<void> => {
@@ -198,7 +191,7 @@ describe('A takeover', () => {
   })
 
   test('makes open calls ambiguous once, and counts them as possibly billed', async () => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const { lease } = await leased(journal)
     const [open, over] = [aCall(lease, { credits: 3 }), aCall(lease, { page: 2 })]
     await journal.calls.begin(lease, open)
@@ -216,7 +209,7 @@ describe('A takeover', () => {
   })
 
   test('leaves the late answer of the one before its place: stored and paid for, but no end and no new call', async () => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const { lease, run } = await leased(journal)
     const call = aCall(lease, { credits: 3 })
     await journal.calls.begin(lease, call)
@@ -248,7 +241,7 @@ describe('A takeover', () => {
   ])(
     'and %s at the same instant as a late answer: neither waits for the other in a circle',
     async (_, meanwhile) => {
-      const journal = await aJournal(server)
+      const journal = await aJournal()
       const { lease, worker } = await leased(journal)
       const call = aCall(lease)
       await journal.calls.begin(lease, call)
@@ -281,7 +274,7 @@ describe('The end of a task', () => {
   const paging: PagingDecision = { next: 2 } as unknown as PagingDecision
 
   test('is the first one that is recorded', async () => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const { lease, run, worker } = await leased(journal)
     const call = aCall(lease)
     const task = call.task as NonNullable<typeof call.task>
@@ -298,7 +291,7 @@ describe('The end of a task', () => {
   })
 
   test('is known with its cause where the task failed', async () => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const { lease, run, worker } = await leased(journal)
     const task = { run: run.id, query: lease.queries[0]?.key as Buffer, page: 1 }
     await journal.calls.endTask(lease, { task, end: { call: null, cause: 'no such page' }, paging: null })
@@ -310,7 +303,7 @@ describe('The end of a task', () => {
 
 describe('The ledger', () => {
   test('has what the service says, whatever is in it', async () => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const { lease } = await leased(journal)
     const calls = ['a\0b', 'cut \ud83d', '\udc00 late', 'an "odd" \\u0000 one 😀'].map(
       (error, index) => [aCall(lease, { page: index + 1 }), error] as const,
@@ -328,7 +321,7 @@ describe('The ledger', () => {
   })
 
   test('has free lookups with their end, once', async () => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const lookup = {
       id: randomUUID(),
       task: null,
@@ -344,7 +337,7 @@ describe('The ledger', () => {
   })
 
   test('has a reading of the account once', async () => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const reading = {
       ...{ run: null, keyHash: 'key', askedAt: noon, readAt: noon + 5, remaining: 7, totalUsed: null },
       record: '{}',
@@ -354,7 +347,7 @@ describe('The ledger', () => {
   })
 
   test('keeps an asynchronous job open until its answer, which the next worker finds', async () => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const { lease, run, worker } = await leased(journal)
     const call = aCall(lease, { credits: 3 })
     await journal.calls.begin(lease, call)
@@ -372,7 +365,7 @@ describe('The ledger', () => {
   })
 
   test('rejects what waits when it is abandoned, and takes nothing more', async () => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const { lease } = await leased(journal)
     journal.calls.abandon()
     await expect(journal.calls.begin(lease, aCall(lease))).rejects.toBeInstanceOf(JournalUnreachable)

@@ -1,16 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { JournalChange, JournalPosition } from '../../../src/store/shared/changes.ts'
-import { type TestPostgres, testPostgres } from '../../support/postgres.ts'
 import { hour, noon } from '../build.ts'
 import { aCall, aJournal, ended, heldOpen, leased, type TestJournal, theAnswer } from './journal.ts'
-
-let server: TestPostgres
-beforeAll(async () => {
-  server = await testPostgres()
-}, 60_000)
-afterAll(() => server[Symbol.asyncDispose]())
 
 const reading = (key: string, at: number) => ({
   ...{ run: null, keyHash: key, askedAt: at, readAt: at, remaining: 10, totalUsed: 5, record: '{}' },
@@ -30,7 +23,7 @@ async function readAll({ changes }: TestJournal, most: number, from: JournalPosi
 }
 
 test('what a slow transaction commits late is not skipped', async () => {
-  const journal = await aJournal(server)
+  const journal = await aJournal()
   await journal.calls.saveUsage(reading('before', noon))
   const insert = `INSERT INTO rankline.readings (key_hash, asked_at, read_at, record) VALUES ($1, $2, $2, '{}')`
   const first = await heldOpen(journal, insert, ['slow', noon], async () => {
@@ -47,7 +40,7 @@ test('what a slow transaction commits late is not skipped', async () => {
 })
 
 test('however small the steps of a reader are, it reads the same changes', async () => {
-  const journal = await aJournal(server)
+  const journal = await aJournal()
   const { leases } = await leased(journal, { chunks: 4 })
   await fc.assert(
     fc.asyncProperty(
@@ -73,7 +66,7 @@ test('however small the steps of a reader are, it reads the same changes', async
 })
 
 test('a call comes when it is settled, and again when that turns out otherwise', async () => {
-  const journal = await aJournal(server)
+  const journal = await aJournal()
   const { lease } = await leased(journal)
   const call = aCall(lease)
   await journal.calls.begin(lease, call)
@@ -91,7 +84,7 @@ test('a call comes when it is settled, and again when that turns out otherwise',
 })
 
 test('bodies are dropped when they are old and all readers have them; forgotten readers do not count', async () => {
-  const journal = await aJournal(server)
+  const journal = await aJournal()
   const { lease } = await leased(journal)
   const [old, young] = [aCall(lease), aCall(lease, { page: 2 })]
   for (const [call, at] of [

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { ChunkLease } from '../../../src/store/shared/calls.ts'
 import type { ChunkEnd, LeasedChunk } from '../../../src/store/shared/chunks.ts'
 import type { ChunkState, SharedProgress, SharedRun } from '../../../src/store/shared/plans.ts'
-import { type TestPostgres, testPostgres } from '../../support/postgres.ts'
 import { testTable } from '../../support/test-table.ts'
 import { hour } from '../build.ts'
 import {
@@ -24,12 +23,6 @@ import {
   theAnswer,
   waitingForLocks,
 } from './journal.ts'
-
-let server: TestPostgres
-beforeAll(async () => {
-  server = await testPostgres()
-}, 60_000)
-afterAll(() => server[Symbol.asyncDispose]())
 
 const minute = 60_000
 const textsOf = ({ queries }: LeasedChunk) => queries.map(({ text }) => text)
@@ -59,7 +52,7 @@ async function progressOf({ plans }: TestJournal, { id }: SharedRun): Promise<ob
 
 describe('Taking chunks', () => {
   test('brings the most urgent first, then in the order of the plan, of the own keys only', async () => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const run = aSharedRun()
     await released(
       journal,
@@ -83,7 +76,7 @@ describe('Taking chunks', () => {
   })
 
   test('brings a chunk whole: its run, its queries as they were planned, what is reserved for it', async () => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const run = aSharedRun({}, { paging: 'smart', freshnessMs: hour })
     const seen = { foundAt: 3 } as unknown as LeasedChunk['queries'][0]['history'][0]
     const [query] = aChunk(['Schreibtisch "höhenverstellbar" 🪑']).queries
@@ -97,7 +90,7 @@ describe('Taking chunks', () => {
   })
 
   test('passes over what another worker takes at the same instant', async () => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const run = await released(journal, aSharedRun(), aChunk(['first']), aChunk(['second']))
     const lock = 'SELECT 1 FROM rankline.chunks WHERE queries = ARRAY[$1]::bytea[] FOR UPDATE'
     const [first] = aChunk(['first']).queries
@@ -107,7 +100,7 @@ describe('Taking chunks', () => {
   })
 
   test('gives no chunk to two of many workers', async () => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const texts = Array.from({ length: 30 }, (_, index) => `desk ${index}`)
     const run = await released(journal, aSharedRun(), ...texts.map((text) => aChunk([text])))
     const taken = await Promise.all(
@@ -118,7 +111,7 @@ describe('Taking chunks', () => {
   })
 
   test('there is work while any chunk is released or leased', async () => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const run = await planned(journal, aSharedRun(), aChunk(['desk']))
     const hasWork = () => journal.chunks.hasWork([run.keyHash])
     expect(await hasWork()).toBe(false)
@@ -149,7 +142,7 @@ describe('Leases', () => {
     ],
     ['was ended', (journal, lease, worker) => journal.chunks.end(worker, lease, { state: 'done' }), false],
   ])('a lease that %s: renewed or said to be lost, and ended or not', async (_, change, isKept) => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const { worker, leases } = await leased(journal, { chunks: 2 })
     const [lease, other] = leases as [LeasedChunk, LeasedChunk]
     await change(journal, lease, worker)
@@ -161,7 +154,7 @@ describe('Leases', () => {
   })
 
   test('are renewed in the order of their chunks, whatever order they are named in', async () => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const { worker, leases } = await leased(journal, { chunks: 2 })
     const [first, second] = leases as [LeasedChunk, LeasedChunk]
     let lost: Promise<unknown> | undefined
@@ -176,7 +169,7 @@ describe('Leases', () => {
   })
 
   test('that run out are given back, until a chunk was lost too often', async () => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const run = await released(journal, aSharedRun(), aChunk(['desk'], { mostCredits: 9 }))
     const fences: number[] = []
     for (let time = 0; time < 3; time++) {
@@ -204,7 +197,7 @@ describe('Leases', () => {
   ])(
     'a chunk that is %s gives back what it does not need, and its open calls may have been billed',
     async (_, end, state, reserved) => {
-      const journal = await aJournal(server)
+      const journal = await aJournal()
       const run = await released(journal, aSharedRun(), aChunk(['desk'], { mostCredits: 9 }))
       const worker = randomUUID()
       const [lease] = (await journal.chunks.take(worker, [run.keyHash], 1, minute)) as [LeasedChunk]
@@ -229,7 +222,7 @@ describe('Leases', () => {
     ],
     ['was closed', (journal, run) => journal.plans.close(coordinator, run.id, 1)],
   ])('of a run that %s come to no other worker', async (_, finish) => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const { worker, leases, run } = await leased(journal, { chunks: 2 })
     const [left, lost] = leases as [LeasedChunk, LeasedChunk]
     await finish(journal, run)
@@ -269,7 +262,7 @@ describe('A lease brings the answers', () => {
     ['of another command that failed', { run: {}, at: young, freshnessMs: hour, failed: 'x' }, false],
     ['of another key', { run: { keyHash: aKey() }, at: young, freshnessMs: hour }, false],
   ])('that other runs bought: %s', async (_, { run, at, freshnessMs, failed }, isReusable) => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const other = await released(
       journal,
       aSharedRun({ keyHash: key, job: 'other', ...run }),
@@ -289,7 +282,7 @@ describe('A lease brings the answers', () => {
   })
 
   test('the newest of several that other runs bought', async () => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const calls: string[] = []
     for (const at of [young() - 5_000, young(), young() - 9_000]) {
       const run = await released(journal, aSharedRun({ keyHash: key, job: `at ${at}` }), aChunk(['desk']))
@@ -303,7 +296,7 @@ describe('A lease brings the answers', () => {
   })
 
   test('that this run has: of several for one page the one that counts, and before any counts the first', async () => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const { lease, run } = await leased(journal)
     const late = aCall(lease)
     await journal.calls.begin(lease, late)
@@ -320,7 +313,7 @@ describe('A lease brings the answers', () => {
   })
 
   test('that its tasks took from another run, also when they are too old to be taken now', async () => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const other = await released(journal, aSharedRun({ keyHash: key, job: 'other' }), aChunk(['desk']))
     const { call, task } = await bought(journal, await takeOne(journal, other), { fetchedAt: old() })
     const own = await released(journal, aSharedRun({ keyHash: key }, { freshnessMs: hour }), aChunk(['desk']))

@@ -7,7 +7,7 @@ import { passwordIn } from '../../../src/app/connect/postgres-address.ts'
 import { startSandbox } from '../../../src/sandbox/server.ts'
 import { openPostgres, type Postgres } from '../../../src/store/postgres/connection.ts'
 import { waitWhile } from '../../cli/staged.ts'
-import { type TestPostgres, testPostgres } from '../../support/postgres.ts'
+import { sharedPostgres, testPostgres } from '../../support/postgres.ts'
 import { type Workspace, workspace } from '../../support/rankline.ts'
 import { testTable } from '../../support/test-table.ts'
 
@@ -16,7 +16,6 @@ const encoded = encodeURIComponent(password)
 const withoutDriver = fileURLToPath(new URL('../../support/without-pg.mjs', import.meta.url))
 const unused = { RANKLINE_BASE_URL: 'http://127.0.0.1:9', RANKLINE_API_KEY: 'unused' }
 
-let server: TestPostgres
 let admin: Postgres
 let place: Workspace
 let web: Server
@@ -26,7 +25,7 @@ let at: string
 let database: string
 
 beforeAll(async () => {
-  server = await testPostgres()
+  const server = await sharedPostgres()
   const url = await server.database()
   database = url.slice(url.lastIndexOf('/') + 1)
   at = `127.0.0.1:${server.port}`
@@ -44,7 +43,6 @@ afterAll(async () => {
   wall.close()
   await place[Symbol.asyncDispose]()
   await admin[Symbol.asyncDispose]()
-  await server[Symbol.asyncDispose]()
 })
 
 function portOf(listening: Server | TcpServer): number {

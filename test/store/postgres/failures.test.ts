@@ -3,7 +3,7 @@ import { openPostgres, type Statements } from '../../../src/store/postgres/conne
 import { failureOf, type Place } from '../../../src/store/postgres/failures.ts'
 import { JournalUnreachable } from '../../../src/store/shared/journal.ts'
 import { openPromise } from '../../support/open-promise.ts'
-import { testPostgres } from '../../support/postgres.ts'
+import { sharedPostgres } from '../../support/postgres.ts'
 import { testTable } from '../../support/test-table.ts'
 
 const place: Place = {
@@ -141,11 +141,11 @@ describe('what waiting cannot cure is one sentence', () => {
 })
 
 test('transactions that wait for each other in a circle are all done', async () => {
-  await using server = await testPostgres()
-  await using postgres = await openPostgres(await server.database())
+  const url = await (await sharedPostgres()).database()
+  await using postgres = await openPostgres(url)
   await postgres.query('CREATE TABLE rows (id integer PRIMARY KEY, changes integer NOT NULL DEFAULT 0)')
   await postgres.query('INSERT INTO rows VALUES (1), (2)')
-  await postgres.query(`ALTER DATABASE test_1 SET deadlock_timeout = '10ms'`)
+  await postgres.query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET deadlock_timeout = '10ms'`)
   const change = (statements: Statements, id: number) =>
     statements.query('UPDATE rows SET changes = changes + 1 WHERE id = $1', [id])
   let arrived = 0
@@ -164,8 +164,8 @@ test('transactions that wait for each other in a circle are all done', async () 
 })
 
 test('a transaction gives up its locks when its process says nothing any more, and leaves the session as it was', async () => {
-  await using server = await testPostgres()
-  await using postgres = await openPostgres(await server.database())
+  const { database } = await sharedPostgres()
+  await using postgres = await openPostgres(await database())
   const setting = (statements: Statements) =>
     statements.query('SHOW idle_in_transaction_session_timeout') as Promise<readonly object[]>
   expect(await postgres.transaction(setting)).toEqual([{ idle_in_transaction_session_timeout: '1min' }])

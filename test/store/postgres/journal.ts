@@ -9,7 +9,7 @@ import type { LeasedChunk } from '../../../src/store/shared/chunks.ts'
 import type { SharedJournal } from '../../../src/store/shared/journal.ts'
 import type { ChunkQuery, NewChunk, SharedRun } from '../../../src/store/shared/plans.ts'
 import { aJob } from '../../plan/build.ts'
-import { type TestPostgres, testPostgres } from '../../support/postgres.ts'
+import { sharedPostgres } from '../../support/postgres.ts'
 import { aQuery, noon } from '../build.ts'
 
 /** A journal in a database of its own, and the database as another program sees it. */
@@ -19,9 +19,8 @@ export interface TestJournal extends SharedJournal {
   sql<Row extends object>(text: string, ...values: readonly unknown[]): Promise<readonly Row[]>
 }
 
-/** Makes a journal, for tests that are kept apart by their keys. */
-export async function openTestJournal(server: TestPostgres): Promise<TestJournal> {
-  const url = await server.database()
+/** @param url a database, as a superuser */
+export async function openTestJournal(url: string): Promise<TestJournal> {
   const journal = await openJournal(url)
   const postgres = await openPostgres(url)
   return {
@@ -36,25 +35,32 @@ export async function openTestJournal(server: TestPostgres): Promise<TestJournal
   }
 }
 
-/** Starts a server with one journal for all tests of a file, and ends both after them. */
-export function withJournal(use: (journal: TestJournal, server: TestPostgres) => void): void {
-  let server: TestPostgres
+/** One journal for all tests of a file, which are kept apart by their keys. */
+export function withJournal(use: (journal: TestJournal) => void): void {
   let journal: TestJournal
   beforeAll(async () => {
-    server = await testPostgres()
-    journal = await openTestJournal(server)
-    use(journal, server)
+    const { database } = await sharedPostgres()
+    journal = await openTestJournal(await database())
+    use(journal)
   }, 60_000)
-  afterAll(async () => {
-    await journal[Symbol.asyncDispose]()
-    await server[Symbol.asyncDispose]()
-  })
+  afterAll(() => journal[Symbol.asyncDispose]())
 }
 
-/** A journal of its own, which lasts as long as the test. */
-export async function aJournal(server: TestPostgres): Promise<TestJournal> {
-  const journal = await openTestJournal(server)
-  onTestFinished(() => journal[Symbol.asyncDispose]())
+/** Databases with an empty journal that no test has now. */
+const empty: string[] = []
+
+/** An empty journal, which lasts as long as the test. */
+export async function aJournal(): Promise<TestJournal> {
+  const { database } = await sharedPostgres()
+  const journal = await openTestJournal(empty.pop() ?? (await database()))
+  onTestFinished(async () => {
+    const tables = await journal.sql<{ name: string }>(
+      "SELECT 'rankline.' || tablename AS name FROM pg_tables WHERE schemaname = 'rankline' AND tablename <> 'version'",
+    )
+    await journal.sql(`TRUNCATE ${tables.map(({ name }) => name).join()} RESTART IDENTITY`)
+    empty.push(journal.url)
+    await journal[Symbol.asyncDispose]()
+  })
   return journal
 }
 

@@ -1,18 +1,17 @@
 import { Client } from 'pg'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startSandbox } from '../../../src/sandbox/server.ts'
 import { openPostgres, type Postgres } from '../../../src/store/postgres/connection.ts'
 import { migrate, printedLayout, schemaVersion, versionOf } from '../../../src/store/postgres/layout.ts'
 import { migrations } from '../../../src/store/postgres/schema.ts'
 import { waitWhile } from '../../cli/staged.ts'
-import { type TestPostgres, testPostgres } from '../../support/postgres.ts'
+import { type Databases, sharedPostgres } from '../../support/postgres.ts'
 import { queriesCsv, workspace } from '../../support/rankline.ts'
 
-let server: TestPostgres
+let server: Databases
 beforeAll(async () => {
-  server = await testPostgres()
+  server = await sharedPostgres()
 })
-afterAll(() => server[Symbol.asyncDispose]())
 
 test('An empty database gets the journal, and a second time changes nothing', async () => {
   await using postgres = await openPostgres(await server.database())

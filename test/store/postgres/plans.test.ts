@@ -6,7 +6,6 @@ import {
   type SharedPlans,
   type SharedRun,
 } from '../../../src/store/shared/plans.ts'
-import type { TestPostgres } from '../../support/postgres.ts'
 import { testTable } from '../../support/test-table.ts'
 import { aQuery, noon } from '../build.ts'
 import {
@@ -24,11 +23,9 @@ import {
   withJournal,
 } from './journal.ts'
 
-let server: TestPostgres
 let shared: TestJournal
-withJournal((opened, started) => {
+withJournal((opened) => {
   shared = opened
-  server = started
 })
 
 const end = { reason: 'completed', finishedAt: noon + 5_000, durationMs: 5_000 } as const
@@ -176,7 +173,7 @@ describe('Plans', () => {
   })
 
   test('plans, ends and what follows are told in the order in which they were written', async () => {
-    const journal = await aJournal(server)
+    const journal = await aJournal()
     const run = aSharedRun()
     await journal.plans.coordinate([run], me)
     await journal.plans.publish(coordinator, run, () => parts('a'))

@@ -1,16 +1,21 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RateLimits } from '../../../src/model/call.ts'
 import type { SlotLease } from '../../../src/store/shared/rates.ts'
-import type { TestPostgres } from '../../support/postgres.ts'
+import { type TestPostgres, testPostgres } from '../../support/postgres.ts'
 import { testTable } from '../../support/test-table.ts'
-import { aKey, type TestJournal, withJournal } from './journal.ts'
+import { aKey, openTestJournal, type TestJournal } from './journal.ts'
 
 let server: TestPostgres
 let journal: TestJournal
-withJournal((opened, started) => {
-  journal = opened
-  server = started
+// One of its own, for it is started anew.
+beforeAll(async () => {
+  server = await testPostgres()
+  journal = await openTestJournal(await server.database())
+}, 60_000)
+afterAll(async () => {
+  await journal[Symbol.asyncDispose]()
+  await server[Symbol.asyncDispose]()
 })
 
 async function aLimitedKey(limits: Partial<RateLimits>): Promise<string> {
