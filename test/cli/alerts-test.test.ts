@@ -45,7 +45,7 @@ test('alerts test sends a sample through every channel, and says which one faile
   expect(await place.read('alerts.jsonl')).toContain('This is a test of the channel log')
 
   chat.answers.push({ status: 404, body: 'no_team' })
-  const some = await place.run(['alerts', 'test', '--json'], { ...env, CHAT_URL: `${chat.url}/secret` })
+  const some = await place.call(['alerts', 'test', '--json'], { ...env, CHAT_URL: `${chat.url}/secret` })
   expect(some.code).toBe(3)
   expect(JSON.parse(some.stdout)).toEqual([
     { channel: 'ops', type: 'webhook', delivered: true, reason: null },
@@ -85,21 +85,21 @@ test('a run whose channel fails ends as it would without, and the next one deliv
   await place.file('rankline.yaml', channels)
   const { url, received, answers } = await aReceiver()
   const env = { OPS_URL: `${url}/very-secret`, OPS_SECRET }
-  expect((await place.run(['run', 'job.csv'])).code).toBe(0)
+  expect((await place.call(['run', 'job.csv'])).code).toBe(0)
   place.change(put.replace(/, 1, 'waiting', 1/, ", unixepoch() * 1000, 'waiting', 1"))
 
-  const unset = await place.run(['run', 'job.csv', '--fresh'])
+  const unset = await place.call(['run', 'job.csv', '--fresh'])
   expect(unset.code).toBe(0)
   expect(unset.stderr).toContain(
     'Channel ops: OPS_URL and OPS_SECRET are not set. Set them in the environment or in .env. 1 message waits.',
   )
   answers.push(503)
-  const down = await place.run(['run', 'job.csv', '--fresh'], env)
+  const down = await place.call(['run', 'job.csv', '--fresh'], env)
   expect(down.code).toBe(0)
   expect(down.stderr).toContain(
     'Channel ops: the message about run 1 of job was not delivered: HTTP 503. It is tried again next time.',
   )
-  const up = await place.run(['run', 'job.csv', '--fresh'], env)
+  const up = await place.call(['run', 'job.csv', '--fresh'], env)
   expect(up.code).toBe(0)
   expect(up.stderr).not.toContain('Channel')
   expect(received).toHaveLength(2)

@@ -68,7 +68,7 @@ test('run --due buys what is due of the jobs of the folder and no more, and says
     'single desk',
     'tail desk',
   ])
-  expect(await place.run(['run', '--due'])).toEqual(silent)
+  expect(await place.call(['run', '--due'])).toEqual(silent)
   expect((await place.call(['plan', '--due'])).stdout).toBe('Nothing is due.\n')
 
   daysPass(place, 1)
@@ -289,13 +289,13 @@ test('a run that a limit stops again is reported once; its exit code stays', asy
   const job = (perDay: number): string =>
     `timezone: ${noonZone()}\nevery: 1d\nbudget: { per_day: ${perDay} }\nqueries: [oak desk, tall desk, low desk]\n`
   await place.file('desks.yaml', job(2))
-  const first = await place.run(['run', '--due'])
+  const first = await place.call(['run', '--due'])
   expect(first.code).toBe(4)
   expect(first.stdout).toContain('2 of 3 tasks done')
   expect(first.stderr).toContain('per_day of desks is reached')
-  expect(await place.run(['run', '--due'])).toEqual({ code: 4, stdout: '', stderr: '' })
+  expect(await place.call(['run', '--due'])).toEqual({ code: 4, stdout: '', stderr: '' })
   await place.file('desks.yaml', job(3))
-  const last = await place.run(['run', '--due'])
+  const last = await place.call(['run', '--due'])
   expect(last.code).toBe(0)
   expect(last.stdout).toContain('3 of 3 tasks done')
   expect(asked(sandbox)).toHaveLength(3)

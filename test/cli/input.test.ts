@@ -186,25 +186,25 @@ test('settings come from flags before the environment before .env, and the key f
   )
   await place.file('key.txt', '\ufeffright\n')
 
-  expect((await place.run(['usage'])).code).toBe(0)
+  expect((await place.call(['usage'])).code).toBe(0)
   expect(await place.read('data/other.db')).toContain('SQLite')
-  expect((await place.run(['usage'], { RANKLINE_API_KEY: 'wrong' })).code).toBe(5)
-  expect((await place.run(['usage', '--api-key-file', 'key.txt'], { RANKLINE_API_KEY: 'wrong' })).code).toBe(
+  expect((await place.call(['usage'], { RANKLINE_API_KEY: 'wrong' })).code).toBe(5)
+  expect((await place.call(['usage', '--api-key-file', 'key.txt'], { RANKLINE_API_KEY: 'wrong' })).code).toBe(
     0,
   )
-  expect((await place.run(['usage', '--base-url', 'http://127.0.0.1:9'])).code).toBe(6)
+  expect((await place.call(['usage', '--base-url', 'http://127.0.0.1:9'])).code).toBe(6)
 
   const wide = Buffer.from(`\ufeffRANKLINE_BASE_URL=${sandbox.url}\r\nRANKLINE_APIKEY=right\r\n`, 'utf16le')
   await writeFile(join(place.folder, '.env'), wide)
-  const slip = await place.run(['usage'])
+  const slip = await place.call(['usage'])
   expect([slip.code, slip.stderr]).toEqual([
     2,
     'rankline: RANKLINE_APIKEY in .env is not a setting of rankline. Did you mean RANKLINE_API_KEY?\n',
   ])
-  expect((await place.run(['usage', '--api-key-file', 'key.txt'])).code).toBe(0)
+  expect((await place.call(['usage', '--api-key-file', 'key.txt'])).code).toBe(0)
   await rm(join(place.folder, '.env'))
   await mkdir(join(place.folder, '.env'))
-  const folder = await place.run(['usage'])
+  const folder = await place.call(['usage'])
   expect([folder.code, folder.stderr]).toEqual([2, expect.stringContaining('(.env is a folder here)')])
 })
 

@@ -87,7 +87,7 @@ describe('with strict_echo its answers are no look at the ranks', () => {
   ])('%s', async (where, text, flags) => {
     const name = where.replaceAll(' ', '-')
     await place.file(`${name}.yaml`, text)
-    expect(await place.run(['run', `${name}.yaml`, ...flags, '--json'])).toMatchObject({ code: 0 })
+    expect(await place.call(['run', `${name}.yaml`, ...flags, '--json'])).toMatchObject({ code: 0 })
     const states = place.sql(
       `SELECT query, state = 'unknown' AS unknown, suspect FROM rankings WHERE job = '${name}' ORDER BY query`,
     )

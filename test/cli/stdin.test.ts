@@ -23,10 +23,10 @@ describe('a job on standard input', () => {
     expect(JSON.parse(second.stdout)).toMatchObject({ run: 1, job: 'piped', tasks: { done: 2 } })
 
     // A file of that name is no second file, and once it has the name what is piped may follow it.
-    expect((await place.run(['run', 'beside.csv', '--name', 'piped'])).code).toBe(0)
+    expect((await place.call(['run', 'beside.csv', '--name', 'piped'])).code).toBe(0)
     expect((await place.run(['plan', '-', '--name', 'piped'], {}, csv)).code).toBe(0)
     await place.file('other.csv', 'query\nother\n')
-    expect((await place.run(['plan', 'other.csv', '--name', 'piped'])).stderr).toMatch(
+    expect((await place.call(['plan', 'other.csv', '--name', 'piped'])).stderr).toMatch(
       /belongs to beside\.csv/,
     )
   })
