@@ -1,10 +1,19 @@
 import type { SavedView } from '../../model/settings/presentation.ts'
-import type { RankHistory } from '../history/rank-history.ts'
+import type { Keyword, RankHistory } from '../history/rank-history.ts'
 import type { PageData } from './data.ts'
 
 /** The saved view with a name; undefined for the tab of all keywords. */
 export function savedView({ presentation }: PageData, name: string): SavedView | undefined {
   return name === '' ? undefined : presentation.views.find((one) => one.name === name)
+}
+
+/** Whether a keyword has one of the tags and one of the kinds of results of a saved view. */
+export function isInView({ tags, kind }: Keyword, view: SavedView | undefined): boolean {
+  const { tags: wanted = [], kinds = [] } = view ?? {}
+  return (
+    (wanted.length === 0 || tags.some((tag) => wanted.includes(tag))) &&
+    (kinds.length === 0 || kinds.includes(kind))
+  )
 }
 
 /** Places of the targets of a saved view, in the order in which it names them; all if it names none. */

@@ -66,7 +66,7 @@ export const situations: readonly Situation[] = [
     ],
     [
       'Sichtbarkeit 32,5 %, minus 22,6 Punkte in 28 Tagen.',
-      '5 Suchbegriffe aus den Top 3 gefallen.',
+      '5 Suchbegriffe sind aus den Top 3 gefallen.',
       'Sie liegen vorn; rival.com folgt mit 25,3 %.',
     ],
   ],
@@ -132,7 +132,7 @@ export const situations: readonly Situation[] = [
     [
       'Sichtbarkeit 9,8 %, minus 45,3 Punkte in 28 Tagen.',
       'rival.com, stabil bei 25,3 %, liegt jetzt vor Ihnen.',
-      '10 Suchbegriffe aus den Top 3 gefallen.',
+      '10 Suchbegriffe sind aus den Top 3 gefallen.',
     ],
   ],
   [
@@ -245,7 +245,7 @@ export const situations: readonly Situation[] = [
     [
       'Sichtbarkeit 35,0 %, plus 7,9 Punkte in 28 Tagen.',
       'Am stärksten gestiegen ist das Schlagwort brand: plus 37,2 Punkte auf 55,1 %.',
-      '10 Suchbegriffe neu in den Top 3, 8 herausgefallen.',
+      '10 Suchbegriffe sind neu in den Top 3, 8 sind herausgefallen.',
       'Am stärksten gefallen ist das Schlagwort price: minus 28,8 Punkte auf 9,8 %.',
     ],
   ],
@@ -286,7 +286,7 @@ export const situations: readonly Situation[] = [
     ],
     [
       'Sichtbarkeit 30,5 %, plus 6,6 Punkte in 28 Tagen.',
-      '3 Suchbegriffe neu in den Top 3.',
+      '3 Suchbegriffe sind neu in den Top 3.',
       'Etwa 2.450 Klicks im Monat, 1.230 mehr als vor 28 Tagen.',
     ],
   ],
@@ -332,10 +332,10 @@ export const situations: readonly Situation[] = [
     'last days partial',
     () => jobOf({ keywords: [...some(50, { own: turn(4, unknown, 3) }), ...some(30, { own: 4 })] }),
     [
-      'Only 30 of 80 keywords could be checked on 29 March 2026, too few for figures. On 26 March 2026, the last day with enough of them, visibility was 28.1%.',
+      'Only 30 of 80 keywords could be checked on 29 March 2026, too few for a trend. On 26 March 2026, the last day with enough of them, visibility was 28.1%.',
     ],
     [
-      'Am 29. März 2026 konnten nur 30 von 80 Suchbegriffen geprüft werden, zu wenige für Zahlen. Am 26. März 2026, dem letzten Tag mit genügend Prüfungen, lag die Sichtbarkeit bei 28,1 %.',
+      'Am 29. März 2026 konnten nur 30 von 80 Suchbegriffen geprüft werden, zu wenige für einen Trend. Am 26. März 2026, dem letzten Tag mit genügend Prüfungen, lag die Sichtbarkeit bei 28,1 %.',
     ],
   ],
   [
@@ -626,7 +626,7 @@ export const situations: readonly Situation[] = [
     'partial days',
     () => jobOf({ keywords: [...some(4, { own: 4 }), ...some(8, { own: waves(4, 4, 4, 0, 4) })] }),
     [
-      'Only 4 of 12 keywords could be checked on 29 March 2026, too few for figures. On 28 March 2026, the last day with enough of them, visibility was 28.1%.',
+      'Only 4 of 12 keywords could be checked on 29 March 2026, too few for a trend. On 28 March 2026, the last day with enough of them, visibility was 28.1%.',
     ],
   ],
   [

@@ -10,9 +10,13 @@ import { pathOf } from '../../../src/report/page/client/chart/line-chart.ts'
 import { scaleFromZero, scaleOfRanks } from '../../../src/report/page/client/chart/scale.ts'
 import { filterLabels, filtersIn, hashOf, noFilters } from '../../../src/report/page/client/filters.ts'
 import { decimal, longDay, percent, shortDay, shortLink } from '../../../src/report/page/client/format.ts'
+import { runningHead } from '../../../src/report/page/client/paper/running-head.ts'
+import { searches } from '../../../src/report/page/client/sections/pages.ts'
 import { sorted } from '../../../src/report/page/client/table/simple-table.ts'
 import { disambiguate, rankText } from '../../../src/report/page/client/text.ts'
 import { countedView, type View, viewOf } from '../../../src/report/page/client/view.ts'
+import { german } from '../../../src/report/words/de/index.ts'
+import { english } from '../../../src/report/words/en/index.ts'
 import { testTable } from '../../support/test-table.ts'
 import { hostilePage } from './odd-pages.ts'
 import { samplePage } from './sample-page.ts'
@@ -259,10 +263,43 @@ test('whatever a link holds, its encoded controls and signs of direction are nev
   )
 })
 
+const keyword = (query: string, operation: string, params: Keyword['params'], volume = 100): Keyword => ({
+  ...{ query, operation, params, volume, kind: 'organic', tags: [], url: null, labels: {} },
+})
+
+test('searches for what several engines are asked count once, those of other countries too', () => {
+  const desk = keyword('desk', 'alpha.search', { gl: 'us' })
+  expect(searches([desk, keyword('desk', 'alpha.news', { gl: 'us' })])).toBe(100)
+  expect(searches([desk, keyword('desk', 'alpha.search', { gl: 'gb' })])).toBe(200)
+  expect(searches([desk, keyword('chair', 'alpha.search', { gl: 'us' }, 20)])).toBe(120)
+  expect(searches([{ ...desk, volume: null }])).toBe(0)
+})
+
+test('the running head shortens names, and never the days', () => {
+  const days = '27 Oct to 23 Nov 2026'
+  expect(runningHead('', 'Desks', days)).toBe(`Desks · ${days}`)
+  for (const [client, name] of [
+    ['North', 'title '.repeat(40)],
+    ['client '.repeat(40), 'Desks'],
+    ['client '.repeat(40), 'title '.repeat(40)],
+  ] as const) {
+    const line = runningHead(client, name, days)
+    expect(line.endsWith(`… · ${days}`) || line.endsWith(`Desks · ${days}`)).toBe(true)
+    expect(line).toMatch(/^(North|client)/)
+    expect(line).toMatch(/ · (Desks|title)/)
+    expect(line.length).toBeLessThan(120)
+  }
+})
+
+test.each([english, german])('one keyword is told in the singular', ({ pages: { states } }) => {
+  expect(states.right(1)).not.toBe(states.right(2))
+  expect([english.pages.states['not ranked'](1), english.pages.states['not ranked'](2)]).toEqual([
+    ' does not rank',
+    ' do not rank',
+  ])
+})
+
 test('keywords of one text are told apart by what they differ in, and others by nothing', () => {
-  const keyword = (query: string, operation: string, params: Keyword['params']): Keyword => ({
-    ...{ query, operation, params, kind: 'organic', tags: [], volume: null, url: null, labels: {} },
-  })
   const all = [
     keyword('desk', 'alpha.search', { gl: 'us' }),
     keyword('desk', 'alpha.search', { gl: 'gb' }),

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { absentCell } from '../../../src/report/history/rank-history.ts'
 import { overtakes } from '../../../src/report/metrics/overtakes.ts'
 import { competitorsLine } from '../../../src/report/page/competitors-line.ts'
 import type { PageData } from '../../../src/report/page/data.ts'
@@ -107,6 +108,82 @@ describe.skipIf(chromium === undefined)(
       await page.click('.passed-list .opener')
       expect(await texts(page, 'dialog[open] h2')).toEqual([query])
       expect(mishaps).toEqual([])
+    })
+
+    test('names stay apart from figures on every screen, and tell keywords of one text apart', async () => {
+      const sample = samplePage({ keywords: 70, days: 20 })
+      const word = 'Donaudampfschifffahrtsgesellschaftskapitänsschreibtisch'
+      const keywords = sample.history.keywords.map((one, place) => ({
+        ...one,
+        query: word,
+        params: { gl: 'us', location: `Place ${place}` },
+      }))
+      // All were absent, so that those that rank have come in.
+      const compared = sample.history.days.indexOf(sample.compare?.day ?? '')
+      const series = sample.history.series.map((one) => ({
+        ...one,
+        cells: one.cells.map((cell, day) =>
+          one.target === 0 && day === compared ? absentCell(30, false) : cell,
+        ),
+      }))
+      await using opened = await open({
+        ...sample,
+        history: { ...sample.history, keywords, series },
+        presentation: { ...sample.presentation, language: 'de' },
+      })
+      const { page, mishaps } = opened
+      expect(await page.$$eval('.movers .word', (all) => all.length)).toBeGreaterThan(0)
+      for (const width of [390, 768, 1280]) {
+        await page.setViewport({ width, height: 900 })
+        await page.waitForFunction((wanted) => document.documentElement.scrollWidth === wanted, {}, width)
+        const overlaps = await page.$$eval('.movers button, .passed-list li', (all) =>
+          all.flatMap((row) => {
+            const boxes = [...row.children].filter((one) => one.checkVisibility())
+            const edges = [...boxes.map((one) => one.getBoundingClientRect())].sort((a, b) => a.x - b.x)
+            return edges.slice(1).flatMap((box, place) => {
+              const before = edges[place] as DOMRect
+              return before.right > box.x + 1 ? [(row as HTMLElement).innerText] : []
+            })
+          }),
+        )
+        expect(overlaps).toEqual([])
+      }
+      const names = await texts(page, '.passed-list .opener')
+      expect(names.length).toBeGreaterThan(1)
+      for (const name of names) expect(name).toMatch(/Place \d+/)
+      expect(mishaps).toEqual([])
+    })
+
+    test('AI answers: how shares changed, and a line of them only where it has enough days', async () => {
+      const data = samplePage({ keywords: 24, days: 20 })
+      const [last, compared] = [19, data.history.days.indexOf(data.compare?.day ?? '')]
+      const twoDays = data.citations.filter(({ day }) => day === last || day === compared)
+      const changes = '#answers td .change'
+      for (const [citations, charts] of [
+        [data.citations, 1],
+        [twoDays, 0],
+      ] as const) {
+        await using opened = await open({ ...data, citations })
+        const { page } = opened
+        await page.waitForSelector('#answers tbody')
+        expect(await page.$$eval('#answers .chart', (all) => all.length)).toBe(charts)
+        const cited = (target: number, day: number, other: number): readonly number[] => {
+          const both = twoDays.filter(
+            (one) =>
+              one.day === day &&
+              twoDays.some(({ keyword, day: at }) => at === other && keyword === one.keyword),
+          )
+          return both.map((one) => Number(one.cited.some((each) => each.target === target)))
+        }
+        const share = (all: readonly number[]) => all.reduce((sum, one) => sum + one, 0) / all.length
+        const wanted = data.history.targets.map((_, target) =>
+          Math.sign(share(cited(target, last, compared)) - share(cited(target, compared, last))),
+        )
+        const shown = await page.$$eval(changes, (all) =>
+          all.map(({ textContent: text }) => (text?.includes('▲') ? 1 : text?.includes('▼') ? -1 : 0)),
+        )
+        expect(shown).toEqual(wanted)
+      }
     })
 
     test('gives the line for the job file, for as many sites as are pressed', async () => {

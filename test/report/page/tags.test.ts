@@ -20,6 +20,7 @@ const data = {
     views: [
       { name: '<b>Rivals</b>', tags: [], targets: ['risewell.example', 'northdesk.example'], kinds: [] },
       { name: 'News', tags: [], targets: [], kinds: ['news'] },
+      { name: 'Of no keyword', tags: ['no such tag'], targets: [], kinds: [] },
     ],
   },
 }
@@ -107,6 +108,7 @@ describe.skipIf(chromium === undefined)(title, () => {
   })
 
   test('a saved view shows its targets and kinds only, and leaves other filters behind', async () => {
+    expect(await texts('.views button')).toEqual(['All keywords', '<b>Rivals</b>', 'News'])
     await chooseTag(page, 'money')
     await page.click('.views button:nth-child(2)')
     expect(await hash()).toBe('#view=%3Cb%3ERivals%3C%2Fb%3E')

@@ -9,6 +9,7 @@ import { button, html } from './dom.ts'
 import { filterLabels } from './filters.ts'
 import { say } from './language.ts'
 import { setRunningHead } from './paper/running-head.ts'
+import { isWithoutAnswers } from './sections/answers.ts'
 import { hasScorecards } from './sections/scorecards.ts'
 import type { View } from './view.ts'
 
@@ -34,6 +35,8 @@ export function header(
     (presentation.audience === 'team' || id !== 'runs') &&
     (id !== 'breakdown' || hasScorecards(data))
   const shown = sectionIds.filter(isShown)
+  const nameOf = (id: SectionId): string =>
+    id === 'answers' && isWithoutAnswers(data) ? say.answers.titleWithoutAnswers : say.header.sections[id]
   const size = [
     say.counts.keywords(history.keywords.length),
     say.counts.targets(own),
@@ -44,7 +47,7 @@ export function header(
     html(
       'li',
       '',
-      sectionLink(id, say.header.sections[id], () => go(id)),
+      sectionLink(id, nameOf(id), () => go(id)),
     ),
   )
   const title = html('h1', '', html('bdi', '', presentation.title ?? history.job))
@@ -65,8 +68,9 @@ export function header(
           html('div', '', html('dt', '', name), html('dd', '', html('bdi', '', value))),
         ),
       )
-      days.replaceChildren(html('strong', '', periodText(view)), `, ${comparedText(view)}`)
-      setRunningHead([presentation.client ?? '', presentation.title ?? history.job, days.textContent ?? ''])
+      const period = periodText(view)
+      days.replaceChildren(html('strong', '', period), `, ${comparedText(view)}`)
+      setRunningHead(presentation.client ?? '', presentation.title ?? history.job, period)
     },
   }
 }

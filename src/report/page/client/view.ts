@@ -4,7 +4,7 @@ import { type Part, partKey, partOf, partsOf } from '../../history/parts.ts'
 import type { ReportPeriod } from '../../history/period.ts'
 import type { Keyword, RankHistory, TrackedTarget } from '../../history/rank-history.ts'
 import { filterPage, type PageData } from '../data.ts'
-import { savedView, targetsOfView } from '../saved-view.ts'
+import { isInView, savedView, targetsOfView } from '../saved-view.ts'
 import { isListed } from './controls/listed.ts'
 import { periodOf } from './controls/periods.ts'
 import type { Filters } from './filters.ts'
@@ -74,11 +74,8 @@ export function viewOf(data: PageData, filters: Filters): View {
 
 /** Whether a keyword is of the chosen locale, and of the saved view. */
 function fits(data: PageData, { view, locale }: Filters): (keyword: Keyword) => boolean {
-  const { tags = [], kinds = [] } = savedView(data, view) ?? {}
-  return (keyword) =>
-    (locale === '' || localeOf(keyword) === locale) &&
-    (tags.length === 0 || keyword.tags.some((tag) => tags.includes(tag))) &&
-    (kinds.length === 0 || kinds.includes(keyword.kind))
+  const chosen = savedView(data, view)
+  return (keyword) => (locale === '' || localeOf(keyword) === locale) && isInView(keyword, chosen)
 }
 
 /** The view with another chosen movement; nothing else in it depends on the movement. */

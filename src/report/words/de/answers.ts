@@ -3,6 +3,7 @@ import { formats } from './formats.ts'
 
 export const answers: Words['answers'] = {
   title: 'KI-Antworten und Arten von Ergebnissen',
+  titleWithoutAnswers: 'Arten von Ergebnissen',
   cited: 'In KI-Antworten zitiert',
   byKind: 'Die ersten zehn Ergebnisse nach Art',
   byKindLabel: 'Anteil der gewählten Website an jeder Art von Ergebnissen',

@@ -20,6 +20,7 @@ const you = (of: string | null) => of ?? 'Ihnen'
 const quoted = (text: string) => `„${text}“`
 /** `80 Suchbegriffen`. */
 const keywordsDative = (keywords: number) => `${number(keywords)} Suchbegriff${keywords === 1 ? '' : 'en'}`
+const isAre = (some: number) => (some === 1 ? 'ist' : 'sind')
 const couldBe = (some: number) => (some === 1 ? 'konnte' : 'konnten')
 
 export const findings: Words['findings'] = {
@@ -30,7 +31,7 @@ export const findings: Words['findings'] = {
   noneChecked: (keywords, day) =>
     `Am ${longDay(day)} konnte keiner der ${counts.keywords(keywords)} geprüft werden.`,
   fewChecked: (checked, keywords, day) =>
-    `Am ${longDay(day)} ${couldBe(checked)} nur ${number(checked)} von ${keywordsDative(keywords)} geprüft werden, zu wenige für Zahlen.`,
+    `Am ${longDay(day)} ${couldBe(checked)} nur ${number(checked)} von ${keywordsDative(keywords)} geprüft werden, zu wenige für einen Trend.`,
   lastVisibility: (share, day) =>
     `Am ${longDay(day)}, dem letzten Tag mit genügend Prüfungen, lag die Sichtbarkeit bei ${percent(share)}.`,
   lastCited: (share, day) =>
@@ -122,14 +123,14 @@ export const findings: Words['findings'] = {
   fellOut: (top, query) => `${quoted(query)} ist aus den Top ${top} gefallen.`,
   crossed: (top, entered, left) =>
     left === 0
-      ? `${counts.keywords(entered)} neu in den Top ${top}.`
+      ? `${counts.keywords(entered)} ${isAre(entered)} neu in den Top ${top}.`
       : entered === 0
-        ? `${counts.keywords(left)} aus den Top ${top} gefallen.`
-        : `${counts.keywords(entered)} neu in den Top ${top}, ${number(left)} herausgefallen.`,
+        ? `${counts.keywords(left)} ${isAre(left)} aus den Top ${top} gefallen.`
+        : `${counts.keywords(entered)} ${isAre(entered)} neu in den Top ${top}, ${number(left)} ${isAre(left)} herausgefallen.`,
   notChecked: (unknown, keywords) =>
     `${number(unknown)} von ${keywordsDative(keywords)} ${couldBe(unknown)} nicht geprüft werden.`,
   added: (added, keywords) =>
-    `${number(added)} von ${keywordsDative(keywords)} ${added === 1 ? 'ist' : 'sind'} neu und nicht Teil der Veränderungen.`,
+    `${number(added)} von ${keywordsDative(keywords)} ${isAre(added)} neu und nicht Teil der Veränderungen.`,
   partialDays: (partial, days) =>
     `An ${number(partial)} von ${number(days)} Tagen konnte weniger als die Hälfte der Suchbegriffe geprüft werden.`,
   otherDay: (asked, day) =>

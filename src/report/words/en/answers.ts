@@ -3,6 +3,7 @@ import { formats } from './formats.ts'
 /** The section on AI answers and kinds of results. */
 export const answers = {
   title: 'AI answers and kinds of results',
+  titleWithoutAnswers: 'Kinds of results',
   cited: 'Cited in AI answers',
   byKind: 'First ten results by kind',
   byKindLabel: 'Share of the chosen site in each kind of results',

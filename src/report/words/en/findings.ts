@@ -1,7 +1,7 @@
 import type { KeywordGroup } from '../../findings/finding.ts'
 import { minus } from '../formats.ts'
 import { counts } from './counts.ts'
-import { formats } from './formats.ts'
+import { counted, formats } from './formats.ts'
 
 const { decimal, list, longDay, number, percent } = formats
 
@@ -36,7 +36,7 @@ export const findings = {
   noneChecked: (keywords: number, day: string) =>
     `None of the ${counts.keywords(keywords)} could be checked on ${longDay(day)}.`,
   fewChecked: (checked: number, keywords: number, day: string) =>
-    `Only ${number(checked)} of ${counts.keywords(keywords)} could be checked on ${longDay(day)}, too few for figures.`,
+    `Only ${number(checked)} of ${counts.keywords(keywords)} could be checked on ${longDay(day)}, too few for a trend.`,
   lastVisibility: (share: number, day: string) =>
     `On ${longDay(day)}, the last day with enough of them, visibility was ${percent(share)}.`,
   lastCited: (share: number, day: string) =>
@@ -217,10 +217,10 @@ export const overview = {
   net: (clicks: number) =>
     Math.round(clicks) === 0
       ? 'In all, as many clicks a month as before.'
-      : `In all about ${counts.clicks(threeDigits(clicks))} a month ${clicks > 0 ? 'more' : 'fewer'}.`,
+      : `In all about ${counted(threeDigits(clicks), clicks > 0 ? 'more click' : 'fewer click')} a month.`,
   clicksAMonth: 'clicks a month',
   gain: (clicks: number) => `${clicks < 0 ? minus : '+'}${number(Math.abs(clicks))}`,
-  clicksMore: (clicks: number) => `about ${counts.clicks(Math.abs(Math.round(clicks)))} a month more`,
-  clicksFewer: (clicks: number) => `about ${counts.clicks(Math.abs(Math.round(clicks)))} a month fewer`,
+  clicksMore: (clicks: number) => `about ${counted(Math.abs(Math.round(clicks)), 'more click')} a month`,
+  clicksFewer: (clicks: number) => `about ${counted(Math.abs(Math.round(clicks)), 'fewer click')} a month`,
   filterByMovement: 'Filter the table of keywords by movement',
 }

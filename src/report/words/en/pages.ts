@@ -7,14 +7,16 @@ export const pages = {
   lead: ['Which pages of ', ' rank.'] as readonly [string, string],
   target: 'Target pages',
   states: {
-    right: ' keywords rank with their target page',
-    'wrong page': ' rank with another page',
-    'not ranked': ' do not rank',
-    'none intended': ' have no target page set',
-    unknown: ' not known',
+    right: (value: number): string =>
+      value === 1 ? ' keyword ranks with its target page' : ' keywords rank with their target page',
+    'wrong page': (value: number): string =>
+      value === 1 ? ' ranks with another page' : ' rank with another page',
+    'not ranked': (value: number): string => (value === 1 ? ' does not rank' : ' do not rank'),
+    'none intended': (value: number): string =>
+      value === 1 ? ' has no target page set' : ' have no target page set',
+    unknown: (_: number): string => ' not known',
   },
-  noTargetPage: 'No target page set: the job can name one with `url` for each keyword.',
-  noTargetPageAtAll: 'No target page set.',
+  noTargetPage: 'No target page set. The job file can name one for each keyword, with “url”.',
   noTargetPageHere: 'No target page set for the selected keywords.',
   wrongLabel: 'Keywords for which another page ranks',
   wrong: 'Another page ranks for',

@@ -1,24 +1,31 @@
+import { baselineOrder } from '../../../history/keyword-status.ts'
 import { citationShare, ownership } from '../../../metrics/ownership.ts'
+import type { Citation, PageData } from '../../data.ts'
 import { type Line, lineChart } from '../chart/line-chart.ts'
 import { scaleFromZero } from '../chart/scale.ts'
 import { html } from '../dom.ts'
 import { capitalised, longDay, percent } from '../format.ts'
 import { say } from '../language.ts'
 import { figures, simpleTable } from '../table/simple-table.ts'
-import { metricText, metricTooltip, targetName, withTooltip } from '../text.ts'
+import { metricText, metricTooltip, targetName, withDelta, withTooltip } from '../text.ts'
 import type { View } from '../view.ts'
 import { empty, figure, halves, noMatch, note, panel, section } from './section.ts'
+
+/** A line needs as many days. */
+const leastDays = 3
 
 /** Citations in AI answers, and the share of the target in each kind of results. */
 export function answers(view: View): HTMLElement {
   const words = say.answers
-  return section(
-    { id: 'answers', title: words.title },
-    halves(
-      panel(withTooltip(words.cited, metricTooltip('cited_answers')), citations(view)),
-      panel(withTooltip(words.byKind, metricTooltip('first_ten_share')), kinds(view)),
-    ),
-  )
+  const byKind = panel(withTooltip(words.byKind, metricTooltip('first_ten_share')), kinds(view))
+  if (isWithoutAnswers(view.data)) return section({ id: 'answers', title: words.titleWithoutAnswers }, byKind)
+  const cited = panel(withTooltip(words.cited, metricTooltip('cited_answers')), citations(view))
+  return section({ id: 'answers', title: words.title }, halves(cited, byKind))
+}
+
+/** Whether no keyword of the job asks for AI answers. The team is told, a client misses nothing. */
+export function isWithoutAnswers({ history: { keywords }, presentation }: PageData): boolean {
+  return presentation.audience === 'client' && keywords.every(({ kind }) => kind !== 'reference')
 }
 
 function kinds({ history, data, statuses, filters }: View): HTMLElement {
@@ -50,14 +57,28 @@ export function citations(view: View): HTMLElement {
   if (history.series.length === 0) return empty(noMatch())
   if (asked.size === 0) return empty(words.notAsked)
   if (now.length === 0) return empty(words.notChecked)
-  const rows = history.targets.map((_, target) => ({ target, ...citationShare(now, target, asked.size) }))
+  const compared = baselineOrder(history.days, view.asked)[0]
+  const [nowToo, before] = answeredTwice(
+    now,
+    data.citations.filter(({ day }) => day === compared),
+  )
+  const rows = history.targets.map((_, target) => ({
+    target,
+    ...citationShare(now, target, asked.size),
+    change: changeOf(citationShare(nowToo, target, asked.size), citationShare(before, target, asked.size)),
+  }))
   return html(
     'div',
     '',
     simpleTable(words.citedLabel, rows, [
       { title: words.site, cell: ({ target }) => targetName(history, target) },
       figures(words.answers, ({ answers }) => words.of(answers.numerator, answers.denominator)),
-      figures(words.answerShare, ({ answers }) => metricText('cited_answers', answers.value)),
+      figures(
+        words.answerShare,
+        ({ answers, change }) => withDelta('cited_answers', answers.value, change),
+        '',
+        ({ answers }) => answers.value,
+      ),
       figures(words.ofReferences, (one) => metricText('citation_share', one.citations.value)),
       // The service counts from 0, people from 1.
       figures(words.firstPlace, ({ averageFirstIndex: index }) =>
@@ -69,12 +90,30 @@ export function citations(view: View): HTMLElement {
   )
 }
 
+/** The answers of two days to the keywords that have one on both. */
+function answeredTwice(
+  now: readonly Citation[],
+  before: readonly Citation[],
+): readonly [now: readonly Citation[], before: readonly Citation[]] {
+  const [keywordsNow, keywordsBefore] = [now, before].map((all) => new Set(all.map(({ keyword }) => keyword)))
+  return [
+    now.filter(({ keyword }) => keywordsBefore?.has(keyword)),
+    before.filter(({ keyword }) => keywordsNow?.has(keyword)),
+  ]
+}
+
+type CitationShare = ReturnType<typeof citationShare>
+
+function changeOf({ answers: now }: CitationShare, { answers: before }: CitationShare): number | null {
+  return now.value === null || before.value === null ? null : now.value - before.value
+}
+
 /** The share of answers that cite each target, beginning with the first day that has an answer. */
 function overTime({ history, data, filters }: View, asked: ReadonlySet<number>): HTMLElement | null {
   const all = data.citations
   const first = Math.min(...all.map(({ day }) => day))
   const days = history.days.slice(first)
-  if (days.length < 2) return null
+  if (new Set(all.map(({ day }) => day)).size < leastDays) return null
   const since = new Map(
     history.series.map(({ keyword, cells }) => [keyword, cells.findIndex((cell) => cell !== null)]),
   )

@@ -173,7 +173,7 @@ function volumeColumn(): KeywordColumn {
   return {
     key: 'volume',
     title: words.volume,
-    class: 'figure wide',
+    class: 'figure wide volume',
     descends: true,
     value: ({ keyword }) => keyword.volume,
     cell: ({ keyword }) => (keyword.volume === null ? noValue(words.noVolume) : number(keyword.volume)),

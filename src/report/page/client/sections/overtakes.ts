@@ -1,11 +1,11 @@
 import { baselineOrder, type KeywordStatus } from '../../../history/keyword-status.ts'
-import type { DayValue } from '../../../history/rank-history.ts'
+import type { DayValue, Keyword } from '../../../history/rank-history.ts'
 import { type Overtake, overtakes } from '../../../metrics/overtakes.ts'
 import { weightsOf } from '../../../metrics/serps.ts'
 import { button, html } from '../dom.ts'
 import { number, shortDay } from '../format.ts'
 import { say } from '../language.ts'
-import { withTooltip } from '../text.ts'
+import { disambiguate, withTooltip } from '../text.ts'
 import type { View } from '../view.ts'
 import type { OpenKeyword } from './keywords.ts'
 import { empty, halves, note, panel } from './section.ts'
@@ -41,6 +41,7 @@ function list(view: View, all: readonly Overtake[], byVolume: boolean, open: Ope
   const { history } = view
   const words = say.competitors
   if (all.length === 0) return empty(words.nonePassed)
+  const distinguish = disambiguate(history.keywords)
   const statuses = new Map(
     view.statuses.map((status) => [status.series.keyword, status] as const satisfies [number, KeywordStatus]),
   )
@@ -48,15 +49,17 @@ function list(view: View, all: readonly Overtake[], byVolume: boolean, open: Ope
   const inOrder = shown.flatMap(({ keyword }) => statuses.get(keyword) ?? [])
   const items = shown.map((one) => {
     const status = statuses.get(one.keyword)
-    const query = html('bdi', '', history.keywords[one.keyword]?.query ?? '')
-    const name =
+    const keyword = history.keywords[one.keyword] as Keyword
+    const about = distinguish(keyword)
+    const name = [html('bdi', '', keyword.query), about === '' ? null : html('span', 'about', about)] as const
+    const opener =
       status === undefined
-        ? query
-        : button('opener', () => open(status, inOrder), { 'aria-haspopup': 'dialog' }, query)
+        ? html('span', 'opener', ...name)
+        : button('opener', () => open(status, inOrder), { 'aria-haspopup': 'dialog' }, ...name)
     return html(
       'li',
       '',
-      html('div', '', name, html('p', 'about', ...sentence(one))),
+      html('div', '', opener, html('p', 'about', ...sentence(one))),
       byVolume && one.clicks >= 0.5
         ? html(
             'p',

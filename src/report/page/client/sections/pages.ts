@@ -7,7 +7,7 @@ import { button, type Child, html, linkTo } from '../dom.ts'
 import { number, pathOf, shortLink } from '../format.ts'
 import { say } from '../language.ts'
 import { type Column, figures, simpleTable } from '../table/simple-table.ts'
-import { disambiguate, metricTooltip, rankMark, withTooltip } from '../text.ts'
+import { disambiguate, localeOf, metricTooltip, rankMark, withTooltip } from '../text.ts'
 import type { View } from '../view.ts'
 import type { OpenKeyword } from './keywords.ts'
 import { empty, halves, noMatch, note, noValue, panel, section } from './section.ts'
@@ -23,7 +23,13 @@ export function pages(view: View, open: OpenKeyword, place: HTMLElement): readon
   const inTurn = panel(withTooltip(words.rival, metricTooltip('cannibalisation')))
   const most = panel(words.most)
   const lead = html('span', '', before, html('bdi', '', view.target.label), after)
-  const element = section({ id: 'pages', title: words.title, lead }, halves(wrong, inTurn), most)
+  const { keywords } = view.history
+  const first = keywords.some(({ url }) => url !== null)
+    ? [halves(wrong, inTurn)]
+    : view.data.presentation.audience === 'client'
+      ? [inTurn]
+      : [wrong, inTurn]
+  const element = section({ id: 'pages', title: words.title, lead }, ...first, most)
   let found: readonly LandingPage[] = []
   return [
     () => {
@@ -36,15 +42,14 @@ export function pages(view: View, open: OpenKeyword, place: HTMLElement): readon
   ]
 }
 
-function landing({ history, data }: View, all: readonly LandingPage[], open: OpenKeyword): HTMLElement {
+function landing({ history }: View, all: readonly LandingPage[], open: OpenKeyword): HTMLElement {
   const words = say.pages
   const distinguish = disambiguate(history.keywords)
   if (all.length === 0) return empty(noMatch())
   const counts = countLanding(all)
   if (counts['none intended'] === all.length) {
     const named = history.keywords.some(({ url }) => url !== null)
-    if (named) return empty(words.noTargetPageHere)
-    return empty(data.presentation.audience === 'client' ? words.noTargetPageAtAll : words.noTargetPage)
+    return empty(named ? words.noTargetPageHere : words.noTargetPage)
   }
   const wrong = all.filter(({ state }) => state === 'wrong page')
   const wrongStatuses = wrong.map(({ status }) => status)
@@ -52,7 +57,11 @@ function landing({ history, data }: View, all: readonly LandingPage[], open: Ope
   return html(
     'div',
     '',
-    html('ul', 'tally', ...states.map((state) => tally('li', counts[state], words.states[state]))),
+    html(
+      'ul',
+      'tally',
+      ...states.map((state) => tally('li', counts[state], words.states[state](counts[state]))),
+    ),
     firstRows(words.wrongLabel, wrong, [
       {
         title: words.wrong,
@@ -108,7 +117,7 @@ function ranking({ statuses, target }: View, found: readonly LandingPage[]): HTM
     link,
     keywords: ranked.length,
     best: Math.min(...ranked.map(({ current }) => current.rank ?? Number.POSITIVE_INFINITY)),
-    volume: ranked.reduce((sum, { keyword }) => sum + (keyword.volume ?? 0), 0),
+    volume: searches(ranked.map(({ keyword }) => keyword)),
   }))
   if (all.length === 0) return empty(words.noneRanks)
   all.sort((a, b) => b.keywords - a.keywords || b.volume - a.volume || a.best - b.best)
@@ -122,6 +131,12 @@ function ranking({ statuses, target }: View, found: readonly LandingPage[]): HTM
       figures(words.volume, ({ volume }) => (volume === 0 ? noValue(words.noVolume) : number(volume))),
     ]),
   )
+}
+
+/** The searches for these keywords a month. Those that are asked of several engines, or for several kinds of results, count once. */
+export function searches(keywords: readonly Keyword[]): number {
+  const volumes = new Map(keywords.map((one) => [`${one.query}\n${localeOf(one)}`, one.volume ?? 0]))
+  return [...volumes.values()].reduce((sum, volume) => sum + volume, 0)
 }
 
 /** A table of the first rows of a list, with a note where there are more; nothing for an empty list. */

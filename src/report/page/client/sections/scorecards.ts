@@ -177,7 +177,7 @@ function columnsOf(by: Facet['by'], { history }: PageData): readonly GridColumn<
       class: 'figure change-column',
       descends: true,
       value: delta,
-      cell: (card) => deltaMark('visibility', delta(card)),
+      cell: (card) => deltaMark('visibility', delta(card)) ?? '–',
       taken: [{ title: words.changeInPoints, of: (card) => inPoints(delta(card)) }],
     },
     { key: 'trend', title: words.trend, class: 'trend', cell: trendCell, taken: [] },
@@ -188,12 +188,17 @@ function columnsOf(by: Facet['by'], { history }: PageData): readonly GridColumn<
       title: words.topTen,
       class: 'figure wide',
       descends: true,
-      value: ({ topTen }) => topTen,
-      cell: ({ topTen }) => number(topTen),
-      taken: ({ topTen }) => topTen,
+      value: topTenOf,
+      cell: (card) => metricText('top_ranks', topTenOf(card)),
+      taken: topTenOf,
     },
     ...(hasVolume ? [byVolume[1]] : []),
   ]
+}
+
+/** Keywords in the top 10; null where none could be checked. */
+function topTenOf({ topTen, coverage }: Card): number | null {
+  return coverage.observed === 0 ? null : topTen
 }
 
 /** The name; on a narrow screen with the number of keywords, which has no column there. */

@@ -10,7 +10,7 @@ import {
   metricTooltip,
   movementLabel,
   rankMark,
-  statusChange,
+  shortStatusChange,
   withTooltip,
 } from '../../text.ts'
 import type { View } from '../../view.ts'
@@ -64,7 +64,7 @@ export function movers({ statuses, data, history }: View, open: OpenKeyword): HT
         { 'aria-haspopup': 'dialog' },
         html('span', 'name', query, about === '' ? null : html('span', 'about', about)),
         html('span', 'from-to', before, ' → ', rankMark(current)),
-        statusChange(status),
+        shortStatusChange(status),
         gains.length === 0 ? null : gainMark(gain),
       ),
     )
