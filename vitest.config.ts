@@ -14,6 +14,16 @@ const common = {
     'better-sqlite3': fileURLToPath(new URL('src/store/sqlite/connection/driver.ts', import.meta.url)),
   },
 } as const satisfies InlineConfig
+/** Take minutes, or try what other tests try in a smaller way: these have no short form. */
+const longOnly = [
+  'disk',
+  'failing-disk',
+  'machines',
+  'many-processes',
+  'reported-year',
+  'scheduled-year',
+  'simulated-year',
+]
 // One more than there are cores, for the slow ones mostly wait for processes and pauses.
 const workers = availableParallelism() + 1
 
@@ -51,6 +61,7 @@ export default defineConfig(({ mode }) => {
             env: { RANKLINE_TEST_LONG: long ? '1' : '0' },
             name: 'long',
             include: ['test/long/**/*.test.ts'],
+            exclude: long ? [] : [`test/long/{${longOnly.join()}}.test.ts`],
             maxWorkers: long ? 2 : workers,
             testTimeout: 300_000,
             sequence: { groupOrder: long ? 2 : 0 },

@@ -3,7 +3,6 @@ import { closeSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
-import { long } from '../support/long.ts'
 import { queriesCsv, type Workspace, workspace } from '../support/rankline.ts'
 
 /** A small file system of its own over a folder, until it is disposed of; null where this machine refuses. */
@@ -79,7 +78,7 @@ const stages: readonly Stage[] = [
   { size: '128m', after: 700 },
 ]
 
-test.each(long ? stages : stages.filter(({ after }) => after === null || after === 200))(
+test.each(stages)(
   'a disk of $size that fills up after $after requests: nothing paid for is lost, then run the same command again',
   async (stage) => {
     await using sandbox = await startSandbox({ latencyMs: [5, 40] })

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
 import { startSandbox } from '../../src/sandbox/server.ts'
-import { long } from '../support/long.ts'
 import { queriesCsv, workspace } from '../support/rankline.ts'
 
 const source = fileURLToPath(new URL('../support/failing-disk.c', import.meta.url))
@@ -33,7 +32,7 @@ const disks = [
   ['the file that holds the reserve', '.reserve', 1, 1],
 ] as const
 
-test.skipIf(!isBuilt).each(long ? disks : disks.slice(0, 2))(
+test.skipIf(!isBuilt).each(disks)(
   'where a sync fails of %s, the run stops, every charged call is accounted for, then run the same command again',
   async (_, file, from, times) => {
     await using sandbox = await startSandbox({ latencyMs: [5, 30] })

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { playHistory } from '../support/history.ts'
-import { long } from '../support/long.ts'
 import { type TestPostgres, testPostgres } from '../support/postgres.ts'
 import { seed } from '../support/seed.ts'
 
 /** Each takes some fifteen seconds. */
-const histories = Number(process.env.RANKLINE_TEST_HISTORIES ?? (long ? 10 : 1))
+const histories = Number(process.env.RANKLINE_TEST_HISTORIES ?? 10)
 
 let server: TestPostgres
 

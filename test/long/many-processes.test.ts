@@ -3,11 +3,10 @@ import { expect, test } from 'vitest'
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { tryLock } from '../../src/store/sqlite/connection/lock.ts'
 import { isBillable } from '../support/judge.ts'
-import { long } from '../support/long.ts'
 import { queriesCsv, type Started, type Workspace, workspace } from '../support/rankline.ts'
 import { jobsAsked, moment, spokenOrEnded } from '../support/turns.ts'
 
-const processes = long ? 20 : 6
+const processes = 20
 const queriesOfAJob = 8
 
 const names = Array.from({ length: processes }, (_, index) => `job${index + 1}`)
@@ -25,7 +24,7 @@ function turns({ ledger }: Sandbox): readonly string[] {
 
 test(`of ${processes} processes with --wait 0 one collects; the others exit 7 and have sent nothing`, async () => {
   // Slow, so that the one that collects is there until all others have looked; then no longer.
-  await using sandbox = await startSandbox({ latencyMs: long ? 2_000 : 1_000 })
+  await using sandbox = await startSandbox({ latencyMs: 2_000 })
   await using place = await workspace(sandbox)
   const all = await crowd(place, ['--wait', '0', '--concurrency', '1'])
   let left = processes

@@ -1,26 +1,20 @@
 import type { FinishReason } from '../../src/model/run.ts'
 import { localDay } from '../../src/model/time.ts'
 import { alertRules, type ExpectedNews, expectedAlerts, type RunEnd } from './expected-alerts.ts'
-import { long } from './long.ts'
 import type { Incident, ScheduledTime } from './scheduled-year.ts'
 import { worldRanks } from './world-ranks.ts'
 import { localInstants, type ZoneHours } from './zone-calendar.ts'
 
-// A year of five jobs in five zones, each early on Sundays (in the long form: every day), when clocks are changed. In the short form
-// only the months with incidents have slots.
-const days = long ? '* * *' : '* 3,4,9,10,11 0'
+// A year of five jobs in five zones, each every day in the small hours, when clocks are changed.
 
 const minuteMs = 60_000
-
-const isDay = (day: string, weekday: number): boolean =>
-  long || (weekday === 0 && [3, 4, 9, 10, 11].includes(Number(day.slice(5, 7))))
 
 interface Job {
   readonly zone: string
   readonly hours: ZoneHours
   readonly time: string
   /** Weekday and time of its digest: on the days on which clocks are changed some do not exist, and some come twice. */
-  readonly digest: readonly [weekday: number, time: string] | null
+  readonly digest: readonly [weekday: number, time: string]
 }
 
 export const jobs: Readonly<Record<string, Job>> = {
@@ -56,7 +50,7 @@ export const jobs: Readonly<Record<string, Job>> = {
   },
   tokyo: {
     ...{ zone: 'Asia/Tokyo', hours: [['2025-01-01T00:00:00Z', 540]] },
-    ...{ time: '23:30', digest: long ? [1, '08:00'] : null },
+    ...{ time: '23:30', digest: [1, '08:00'] },
   },
   auckland: {
     zone: 'Pacific/Auckland',
@@ -66,12 +60,12 @@ export const jobs: Readonly<Record<string, Job>> = {
       ['2026-09-26T14:00:00Z', 780],
     ],
     time: '02:30',
-    digest: long ? [0, '02:10'] : null,
+    digest: [0, '02:10'],
   },
 }
 
-const from = long ? '2026-01-01T00:00:00Z' : '2026-02-28T00:00:00Z'
-const until = long ? '2027-01-01T00:00:00Z' : '2026-11-30T00:00:00Z'
+const from = '2026-01-01T00:00:00Z'
+const until = '2027-01-01T00:00:00Z'
 const site = 'northdesk.example'
 
 const queriesOf = (name: string, at: number): readonly string[] =>
@@ -83,8 +77,8 @@ function fileOf(name: string, at: string): string {
   const { zone, time, digest } = jobs[name] as Job
   const [hour, minute] = time.split(':').map(Number)
   return `timezone: ${zone}
-schedule: "${minute} ${hour} ${days}"
-${digest === null ? '' : `digest: { every: "${['sun', 'mon'][digest[0]]} ${digest[1]}" }`}
+schedule: "${minute} ${hour} * * *"
+digest: { every: "${['sun', 'mon'][digest[0]]} ${digest[1]}" }
 targets: [${site}]
 queries: [${queriesOf(name, Date.parse(at))}]
 `
@@ -107,8 +101,6 @@ const outages = [
 ] as const
 const suspended = ['2026-03-20T00:00:00Z', '2026-03-22T19:00:00Z'] as const
 const off = ['2026-04-10T12:00:00Z', '2026-04-13T12:00:00Z'] as const
-/** In the short form it is off in summer, too, when no job has a slot. */
-const summer = ['2026-05-01T00:00:00Z', '2026-08-31T00:00:00Z'] as const
 const withoutKey = ['2026-09-05T00:00:00Z', '2026-09-14T00:00:00Z'] as const
 const broken = ['2026-10-09T00:00:00Z', '2026-10-20T00:00:00Z'] as const
 // For two days, and for so long that what was told at its beginning is given up.
@@ -125,7 +117,6 @@ const incidents: readonly Incident[] = [
   ]),
   { at: suspended[0], suspendedUntil: suspended[1] },
   { at: off[0], offUntil: off[1] },
-  ...(long ? [] : [{ at: summer[0], offUntil: summer[1] }]),
   { at: withoutKey[0], sandbox: { account: { keyExpires: withoutKey[0] } } },
   { at: withoutKey[1], sandbox: { account: { keyExpires: null } } },
   { at: broken[0], file: 'berlin.yaml', text: `${fileOf('berlin', from)}depht: 3\n` },
@@ -156,7 +147,7 @@ const isWithin = (instant: number, [start, end]: readonly [string, string]): boo
 
 /** When something happens that has such times: those that passed while nothing ran are one, the latest, when it runs again. */
 function timesOf(instants: readonly number[]): readonly (readonly [slot: number, at: number])[] {
-  const downtimes = [['2025-01-01T00:00:00Z', from] as const, suspended, off, ...(long ? [] : [summer])]
+  const downtimes = [['2025-01-01T00:00:00Z', from] as const, suspended, off]
   const missed = downtimes.map((time) => instants.filter((instant) => isWithin(instant, time)))
   const caughtUp = missed.flatMap((some, index) => {
     const last = some.at(-1)
@@ -168,7 +159,7 @@ function timesOf(instants: readonly number[]): readonly (readonly [slot: number,
   return [...caughtUp, ...onTime].sort((a, b) => a[0] - b[0])
 }
 
-const slotsOf = ({ hours, time }: Job) => timesOf(localInstants(hours, time, isDay))
+const slotsOf = ({ hours, time }: Job) => timesOf(localInstants(hours, time, null))
 
 /** Minutes after a slot at which a service that was down is tried again. */
 const retries = [0, 5, 15, 35, 75, 135, 195, 255]
@@ -248,8 +239,8 @@ export const expectedNews: readonly ExpectedNews[] = expectedAlerts(endsOf(expec
 /** When the figures of the week are told of which job. */
 export const expectedDigests: readonly { readonly job: string; readonly at: number }[] = Object.entries(jobs)
   .flatMap(([job, { hours, digest }]) => {
-    const [wanted, time] = digest ?? [null, '00:00']
-    const instants = localInstants(hours, time, (_, weekday) => weekday === wanted)
+    const [weekday, time] = digest
+    const instants = localInstants(hours, time, weekday)
     // Before the first run there is no week to tell of.
     const told = timesOf(instants).filter(([slot]) => slot > Date.parse(from))
     return told.map(([, at]) => ({ job, at }))

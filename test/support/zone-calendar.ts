@@ -8,20 +8,16 @@ export type ZoneHours = readonly (readonly [from: string, ahead: number])[]
  * The instants of a local time (HH:MM) on days of a zone from 15 November 2025 to the end of 2026: the first of two, and the end of the gap
  * where it does not exist.
  *
- * @param isDay whether it is wanted on a day (YYYY-MM-DD; 0 is Sunday)
+ * @param weekday on which alone it is wanted; 0 is Sunday, null is any
  */
-export function localInstants(
-  hours: ZoneHours,
-  time: string,
-  isDay: (day: string, weekday: number) => boolean,
-): readonly number[] {
+export function localInstants(hours: ZoneHours, time: string, weekday: number | null): readonly number[] {
   const aheadAt = (instant: number): number =>
     hours.findLast(([from]) => Date.parse(from) <= instant)?.[1] ?? Number.NaN
   const changes = hours.slice(1).map(([from]) => Date.parse(from))
   const instants: number[] = []
   for (let day = Date.parse('2025-11-15'); day < Date.parse('2027-01-02'); day += dayMs) {
     const date = new Date(day).toISOString().slice(0, 10)
-    if (!isDay(date, new Date(day).getUTCDay())) continue
+    if (weekday !== null && new Date(day).getUTCDay() !== weekday) continue
     const local = Date.parse(`${date}T${time}:00Z`)
     const fitting = [...new Set(hours.map(([, ahead]) => local - ahead * minuteMs))]
       .filter((instant) => local - aheadAt(instant) * minuteMs === instant)
