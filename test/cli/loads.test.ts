@@ -37,7 +37,7 @@ testTable([['--help'], ['--version'], ['runss']])('%s loads what reads a command
 
 /** Those of the driver that name its binary file, too. */
 const driver = driverFor(process.versions.napi)
-const toStore = [driver, 'bindings', 'file-uri-to-path', 'drizzle-orm']
+const toStore = [driver, 'bindings', 'file-uri-to-path', 'drizzle-orm', 'quick-lru']
 
 /** Packages that neither read a command line nor open a database. */
 async function packagesOf(loaded: ReadonlySet<string>): Promise<readonly string[]> {

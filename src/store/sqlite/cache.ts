@@ -1,12 +1,12 @@
 import type { Database } from 'better-sqlite3'
 import { and, eq, sql } from 'drizzle-orm'
+import QuickLRU from 'quick-lru'
 import { kindCodes } from '../../model/result.ts'
 import type { Match, Target, Variant } from '../../model/target.ts'
 import type { WatchedTarget } from '../../rank/advance.ts'
 import type { RankedItem } from '../../rank/ranks.ts'
 import { orm, prepared, type Values } from './connection/statements.ts'
 import { type Dictionary, dictionary } from './results/dictionary.ts'
-import { recentlyUsed } from './results/recently-used.ts'
 import { keys, targets, runTargets as watched } from './schema.ts'
 
 const addTarget = prepared(($: Values<{ site: string; match: Match; also: string }>) =>
@@ -166,8 +166,8 @@ export interface PageItems {
   forget(): void
 }
 
-/** So many are remembered: the pages of a query mostly come soon after each other. */
-const mostRemembered = 15_000
+/** Answers whose items are remembered: the pages of a query mostly come soon after each other. */
+const remembered = 600
 
 type ItemRow = readonly [
   link: string | null,
@@ -184,7 +184,7 @@ export function pageItems(db: Database): PageItems {
       WHERE x.answer_id = ? AND x.kind <> ${kindCodes.related} ORDER BY x.kind, x.place`,
     )
     .raw()
-  const known = recentlyUsed<number, readonly StoredItem[]>(mostRemembered, (_, items) => items.length + 1)
+  const known = new QuickLRU<number, readonly StoredItem[]>({ maxSize: remembered })
   return {
     of: (answerId) => {
       const before = known.get(answerId)
@@ -195,7 +195,7 @@ export function pageItems(db: Database): PageItems {
       known.set(answerId, items)
       return items
     },
-    remember: known.set,
+    remember: (answerId, items) => void known.set(answerId, items),
     forget: () => known.clear(),
   }
 }

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
 import type { Database, Statement } from 'better-sqlite3'
+import QuickLRU from 'quick-lru'
 import { siteOf } from '../../../model/public-suffix.ts'
 import { parseLink } from '../../../model/url.ts'
 import { redirectedHost } from '../../../rank/address.ts'
 import { insertOrFail } from '../connection/statements.ts'
-import { type RecentlyUsed, recentlyUsed } from './recently-used.ts'
 
 /** Texts and links return every day: each is stored once and named by a number. All are well-formed Unicode, for other programs. */
 export interface Dictionary {
@@ -23,18 +23,16 @@ export interface Link {
   readonly link: string
 }
 
-/** Characters that are remembered: the most recent ones. */
-const remembered = { texts: 3_000_000, links: 1_500_000, hosts: 200_000 }
-/** The overhead of an entry, in characters. */
-const perEntry = 64
-/** Longer texts are not remembered: they would displace many others that are more likely to return. */
-const longestRemembered = 4096
+/** Entries that are remembered at least, the most recent ones; at most twice as many. */
+const remembered = { texts: 12_000, links: 6_000, hosts: 1_500 }
+/** Longer texts are not remembered: they would take the memory of many others. */
+const longestRemembered = 1_024
 
 /** The dictionary of a database; for use inside transactions only. */
 export function dictionary(db: Database): Dictionary {
-  const knownTexts = memory<number>(remembered.texts)
-  const knownLinks = memory<Link>(remembered.links)
-  const hosts = memory<number>(remembered.hosts)
+  const knownTexts = new QuickLRU<string, number>({ maxSize: remembered.texts })
+  const knownLinks = new QuickLRU<string, Link>({ maxSize: remembered.links })
+  const hosts = new QuickLRU<string, number>({ maxSize: remembered.hosts })
   // Texts are compared where they lie: read into JavaScript, long ones would take most of the time.
   const findText = db
     .prepare<[number, string], number>('SELECT id FROM texts WHERE hash = ? AND text = ?')
@@ -116,7 +114,7 @@ export function dictionary(db: Database): Dictionary {
 
 /** Makes a lookup of entries: from memory, else from the database; all that are new are added together. */
 function lookup<Entry extends number | Link>(
-  known: RecentlyUsed<string, Entry>,
+  known: QuickLRU<string, Entry>,
   find: (hash: number, text: string) => Entry | undefined,
   add: (hashes: ReadonlyMap<string, number>) => ReadonlyMap<string, Entry>,
 ): (texts: readonly (string | null)[]) => readonly (Entry | null)[] {
@@ -173,10 +171,6 @@ function inserter(
     }
     return ids
   }
-}
-
-function memory<Entry extends number | Link>(characters: number): RecentlyUsed<string, Entry> {
-  return recentlyUsed(characters, (text) => text.length + perEntry)
 }
 
 /** A hash of 48 bits, which SQLite stores in six bytes and JavaScript holds exactly. Texts with equal hashes are compared. */
