@@ -90,20 +90,18 @@ WITH given AS (
     operation text, credits bigint, sent_at bigint, key_hash text)
 ), leased AS (
   SELECT c.id, c.fence, c.worker FROM rankline.chunks c
-  WHERE c.state = 'leased' AND (c.id, c.fence) IN (SELECT chunk, fence FROM given)
-  ORDER BY c.id FOR SHARE OF c
+  WHERE c.id = ANY ($2::bigint[]) AND c.state = 'leased' ORDER BY c.id FOR SHARE OF c
+), allowed AS (
+  SELECT g.*, l.worker FROM given g JOIN leased l ON l.id = g.chunk AND l.fence = g.fence
 ), written AS (
   INSERT INTO rankline.calls (id, run_id, query, page, attempt, chunk_id, fence, worker, key_hash, operation, credits, sent_at)
   SELECT g.id, g.run, decode(g.query, 'hex'), g.page,
     1 + (SELECT count(*) FROM rankline.calls b WHERE b.run_id = g.run AND b.query = decode(g.query, 'hex') AND b.page = g.page
       AND b.attempt IS NOT NULL),
-    g.chunk, g.fence, l.worker, g.key_hash, g.operation, g.credits, g.sent_at
-  FROM given g JOIN leased l ON l.id = g.chunk AND l.fence = g.fence
-  WHERE NOT EXISTS (SELECT 1 FROM rankline.calls c WHERE c.id = g.id)
-  RETURNING id
+    g.chunk, g.fence, g.worker, g.key_hash, g.operation, g.credits, g.sent_at
+  FROM allowed g ON CONFLICT (id) DO NOTHING
 )
-SELECT id FROM written
-UNION SELECT c.id FROM rankline.calls c JOIN given g ON g.id = c.id JOIN leased l ON l.id = g.chunk AND l.fence = g.fence`
+SELECT id FROM allowed`
 
 const uniqueViolation = '23505'
 
@@ -118,7 +116,11 @@ async function writeIntents(statements: Statements, batch: readonly Intent[]): P
     sent_at: call.sentAt,
     key_hash: call.keyHash,
   }))
-  const insert = () => statements.query<{ id: string }>(insertIntents, [JSON.stringify(given)])
+  const insert = () =>
+    statements.query<{ id: string }>(insertIntents, [
+      JSON.stringify(given),
+      [...new Set(batch.map(({ lease }) => lease.chunk))],
+    ])
   const rows = await insert().catch((error: unknown) => {
     if ((error as { readonly code?: string }).code !== uniqueViolation) throw error
     // What a broken connection had asked for was still being written; now it stands.
@@ -137,25 +139,27 @@ const counts = (call: string): string => `CASE
   WHEN ${call}.billed = 1 THEN 'spent' WHEN ${call}.billed = 0 THEN 'free' ELSE 'in_doubt' END`
 
 /**
- * Settlements change only calls that are in flight, or ambiguous because their lease was lost. Free lookups come with their settlement.
- * Credits are added up in the same transaction, by what each call counted for before and after. Rows of chunks are locked before those of
- * their calls, in the order of their numbers, as everywhere: so none of those who change them ever wait for each other.
+ * Settlements change only calls that are in flight, or ambiguous because their lease was lost. Credits are added up in the same
+ * transaction, by what each call counted for before and after. Rows of chunks are locked before those of their calls, in the order of
+ * their numbers, as everywhere: so none of those who change them ever wait for each other.
+ *
+ * The statement is planned anew each time. Calls are looked up in a list of ids: of a list it is known how short it is, and that the index
+ * finds them; of rows in JSON it is not, and all calls would be read.
  */
 const writeRecords = `
 WITH given AS (
-  SELECT * FROM jsonb_to_recordset($1::jsonb) AS g(id uuid, run uuid, query text, page integer, operation text, credits bigint,
-    sent_at bigint, key_hash text, outcome text, http_status integer, billed smallint, finished_at bigint, latency_ms integer,
-    error text, job_id text, job_over boolean, job_billed smallint, job_at bigint)
+  SELECT * FROM jsonb_to_recordset($1::jsonb) AS g(id uuid, outcome text, http_status integer, billed smallint, finished_at bigint,
+    latency_ms integer, error text, job_id text, job_over boolean, job_billed smallint, job_at bigint)
 ), ends AS (
-  SELECT * FROM jsonb_to_recordset($4::jsonb) AS e(number integer, chunk bigint, fence integer, run uuid, query text, page integer,
+  SELECT * FROM jsonb_to_recordset($3::jsonb) AS e(number integer, chunk bigint, fence integer, run uuid, query text, page integer,
     call uuid, reused boolean, cause text, paging text)
 ), locked AS (
   SELECT c.id, c.fence, c.state FROM rankline.chunks c
-  WHERE c.id IN (SELECT chunk FROM ends UNION SELECT b.chunk_id FROM rankline.calls b JOIN given g ON g.id = b.id)
+  WHERE c.id = ANY (ARRAY(SELECT chunk FROM ends UNION ALL SELECT b.chunk_id FROM rankline.calls b WHERE b.id = ANY ($2::uuid[])))
   ORDER BY c.id FOR NO KEY UPDATE OF c
 ), before AS (
   SELECT c.id, ${counts('c')} AS counted FROM rankline.calls c
-  WHERE c.id IN (SELECT id FROM given) AND (SELECT count(*) FROM locked) >= 0 ORDER BY c.id FOR UPDATE OF c
+  WHERE c.id = ANY ($2::uuid[]) AND (SELECT count(*) FROM locked) >= 0 ORDER BY c.id FOR UPDATE OF c
 ), changed AS (
   UPDATE rankline.calls c SET
     outcome = coalesce(g.outcome, c.outcome),
@@ -168,18 +172,14 @@ WITH given AS (
     job_over = CASE WHEN g.job_over THEN true WHEN g.job_id IS NOT NULL THEN false ELSE c.job_over END,
     settled_at = clock_timestamp(), changed = pg_current_xact_id()
   FROM given g JOIN before b ON b.id = g.id
-  WHERE c.id = g.id AND (c.outcome IS NULL OR c.outcome = 'ambiguous' OR (g.job_over AND (c.job_over IS NOT TRUE OR c.billed IS NULL)))
-  RETURNING c.*, b.counted
-), looked_up AS (
-  INSERT INTO rankline.calls (id, run_id, query, page, key_hash, operation, credits, sent_at, finished_at, http_status, outcome, billed,
-    latency_ms, error, settled_at)
-  SELECT g.id, g.run, decode(g.query, 'hex'), g.page, g.key_hash, g.operation, g.credits, g.sent_at, g.finished_at, g.http_status,
-    g.outcome, g.billed, g.latency_ms, g.error, clock_timestamp()
-  FROM given g WHERE g.credits = 0 AND g.outcome IS NOT NULL ON CONFLICT DO NOTHING
+  WHERE c.id = ANY ($2::uuid[]) AND c.id = g.id
+    AND (c.outcome IS NULL OR c.outcome = 'ambiguous' OR (g.job_over AND (c.job_over IS NOT TRUE OR c.billed IS NULL)))
+  RETURNING c.chunk_id, c.run_id, c.key_hash, c.sent_at, c.credits, b.counted AS counted_before, ${counts('c')} AS counts_now
 ), stored AS (
   INSERT INTO rankline.answers (call_id, run_id, query, page, fetched_at, encoding, body)
-  SELECT a.call, a.run, decode(a.query, 'hex'), a.page, a.fetched_at, a.encoding, ($3::bytea[])[a.body]
-  FROM jsonb_to_recordset($2::jsonb) AS a(call uuid, run uuid, query text, page integer, fetched_at bigint, encoding text, body integer)
+  SELECT a.call, a.run, decode(a.query, 'hex'), a.page, a.fetched_at, a.encoding, substr($5::bytea, a.start, a.length)
+  FROM jsonb_to_recordset($4::jsonb) AS a(call uuid, run uuid, query text, page integer, fetched_at bigint, encoding text,
+    start integer, length integer)
   ON CONFLICT DO NOTHING
 ), leased AS (
   SELECT id, fence FROM locked WHERE state = 'leased'
@@ -189,11 +189,10 @@ WITH given AS (
   FROM ends e JOIN leased l ON l.id = e.chunk AND l.fence = e.fence ORDER BY e.number
   ON CONFLICT DO NOTHING
 ), money AS (
-  SELECT c.chunk_id, c.run_id, c.key_hash, c.sent_at / 900000 AS quarter,
-    sum(CASE WHEN ${counts('c')} = 'spent' THEN c.credits ELSE 0 END - CASE WHEN c.counted = 'spent' THEN c.credits ELSE 0 END) AS spent,
-    sum(CASE WHEN ${counts('c')} = 'in_doubt' THEN c.credits ELSE 0 END - CASE WHEN c.counted = 'in_doubt' THEN c.credits ELSE 0 END)
-      AS in_doubt
-  FROM changed c WHERE c.chunk_id IS NOT NULL AND c.credits > 0 GROUP BY 1, 2, 3, 4
+  SELECT chunk_id, run_id, key_hash, sent_at / 900000 AS quarter,
+    sum(credits * ((counts_now = 'spent')::int - (counted_before = 'spent')::int)) AS spent,
+    sum(credits * ((counts_now = 'in_doubt')::int - (counted_before = 'in_doubt')::int)) AS in_doubt
+  FROM changed WHERE chunk_id IS NOT NULL AND credits > 0 GROUP BY 1, 2, 3, 4
 ), by_quarter AS (
   INSERT INTO rankline.spending (chunk_id, quarter, key_hash, run_id, spent, in_doubt)
   SELECT chunk_id, quarter, key_hash, run_id, spent, in_doubt FROM money WHERE spent <> 0 OR in_doubt <> 0
@@ -204,20 +203,40 @@ WITH given AS (
 )
 SELECT id, fence FROM leased`
 
+/** Free lookups come with their settlement. */
+const insertLookups = `
+INSERT INTO rankline.calls (id, run_id, query, page, key_hash, operation, credits, sent_at, finished_at, http_status, outcome, billed,
+  latency_ms, error, settled_at)
+SELECT g.id, g.run, decode(g.query, 'hex'), g.page, g.key_hash, g.operation, 0, g.sent_at, g.finished_at, g.http_status, g.outcome,
+  g.billed, g.latency_ms, g.error, clock_timestamp()
+FROM jsonb_to_recordset($1::jsonb) AS g(id uuid, run uuid, query text, page integer, operation text, sent_at bigint, key_hash text,
+  outcome text, http_status integer, billed smallint, finished_at bigint, latency_ms integer, error text)
+ON CONFLICT DO NOTHING`
+
 async function writeEntries(statements: Statements, batch: readonly Entry[]): Promise<readonly boolean[]> {
-  const settled = batch.flatMap((entry) => ('settled' in entry ? [settledFields(entry.settled)] : []))
+  const settled = batch.flatMap((entry) => ('settled' in entry ? [entry.settled] : []))
+  const lookups = settled.filter(isLookup)
+  if (lookups.length > 0) await statements.query(insertLookups, [JSON.stringify(lookups.map(lookupFields))])
+  const records = settled.filter((one) => !isLookup(one))
   const answers = batch.flatMap((entry) =>
     'settled' in entry && entry.answer !== undefined ? [{ ...entry.answer, call: entry.settled.call }] : [],
   )
   const ends = batch.flatMap((entry, number) => ('ended' in entry ? [endFields(entry, number)] : []))
+  if (records.length + answers.length + ends.length === 0) return batch.map(() => true)
   const rows = await statements.query<{ id: number; fence: number }>(writeRecords, [
-    JSON.stringify(settled),
-    JSON.stringify(answers.map(answerFields)),
-    answers.map(({ body }) => body),
+    JSON.stringify(records.map(recordFields)),
+    records.map(({ call }) => call.id),
     JSON.stringify(ends),
+    JSON.stringify(answerFields(answers)),
+    // One value is sent as its bytes, a list of them as a text twice as long.
+    Buffer.concat(answers.map(({ body }) => body)),
   ])
   const leased = new Set(rows.map(({ id, fence }) => `${id}:${fence}`))
   return batch.map((entry) => 'settled' in entry || leased.has(`${entry.lease.chunk}:${entry.lease.fence}`))
+}
+
+function isLookup({ call, settlement }: SettledCall): boolean {
+  return call.credits === 0 && settlement !== null
 }
 
 /** Postgres takes neither a zero byte in a text nor half of a character, and one such text would keep all others of its group out. */
@@ -229,42 +248,46 @@ function taskFields({ task }: NewSharedCall) {
   return task === null ? {} : { run: task.run, query: task.query.toString('hex'), page: task.page }
 }
 
-function settledFields({ call, settlement, jobId, job }: SettledCall) {
+function settlementFields(settlement: Settlement) {
   return {
-    ...taskFields(call),
-    id: call.id,
-    operation: call.operation,
-    credits: call.credits,
-    sent_at: call.sentAt,
-    key_hash: call.keyHash,
-    outcome: settlement?.outcome ?? null,
-    http_status: settlement?.httpStatus ?? null,
-    billed: settlement?.billed ?? null,
-    finished_at: settlement?.finishedAt ?? null,
-    latency_ms: settlement?.latencyMs ?? null,
-    error: storable(settlement?.error ?? null),
-    job_id: jobId,
-    job_over: job !== null,
-    job_billed: job?.billed ?? null,
-    job_at: job?.at ?? null,
+    outcome: settlement.outcome,
+    http_status: settlement.httpStatus,
+    billed: settlement.billed,
+    finished_at: settlement.finishedAt,
+    latency_ms: settlement.latencyMs,
+    error: storable(settlement.error),
   }
 }
 
-function answerFields(
-  { call, query, page, fetchedAt, encoding }: Omit<StoredAnswer, 'call'> & { call: NewSharedCall },
-  index: number,
-) {
-  const run = call.task?.run
-  // Arrays of Postgres begin with 1.
+function lookupFields({ call, settlement }: SettledCall) {
   return {
-    call: call.id,
-    run,
-    query: query.toString('hex'),
-    page,
-    fetched_at: fetchedAt,
-    encoding,
-    body: index + 1,
+    ...taskFields(call),
+    ...{ id: call.id, operation: call.operation, sent_at: call.sentAt, key_hash: call.keyHash },
+    ...settlementFields(settlement as Settlement),
   }
+}
+
+/** Fields that are not named are null. */
+function recordFields({ call, settlement, jobId, job }: SettledCall) {
+  return {
+    id: call.id,
+    ...(settlement === null ? {} : settlementFields(settlement)),
+    ...(jobId === null ? {} : { job_id: jobId }),
+    ...(job === null ? {} : { job_over: true, job_billed: job.billed, job_at: job.at }),
+  }
+}
+
+/** With the place of each body among all of them; bytes of Postgres are counted from 1. */
+function answerFields(answers: readonly (Omit<StoredAnswer, 'call'> & { readonly call: NewSharedCall })[]) {
+  let start = 1
+  return answers.map(({ call, query, page, fetchedAt, encoding, body }) => {
+    const place = { start, length: body.length }
+    start += body.length
+    return {
+      ...{ call: call.id, run: call.task?.run, query: query.toString('hex'), page },
+      ...{ fetched_at: fetchedAt, encoding, ...place },
+    }
+  })
 }
 
 function endFields({ lease, ended }: Extract<Entry, { ended: TaskEnded }>, number: number) {
