@@ -97,8 +97,8 @@ export interface StoreCache {
   forget(): void
 }
 
-export function storeCache(db: Database): StoreCache {
-  const [texts, keyIds, targets, items] = [dictionary(db), apiKeyIds(db), runTargets(db), pageItems(db)]
+export function storeCache(db: Database, items = pageItems(db)): StoreCache {
+  const [texts, keyIds, targets] = [dictionary(db), apiKeyIds(db), runTargets(db)]
   // Another number when another connection has committed something.
   const version = db.prepare<[], number>('PRAGMA data_version').pluck()
   let seen = version.get()

@@ -144,6 +144,11 @@ export function staleMade(db: Database) {
   )
 }
 
+/** Drops what keeps numbers of changes for exports. */
+export function dropTriggers(db: Database): void {
+  for (const name of Object.keys(triggers)) db.exec(`DROP TRIGGER IF EXISTS ${name}`)
+}
+
 function madeOf(type: 'VIEW' | 'TRIGGER', bodies: Readonly<Record<string, string>>, as = '') {
   return Object.entries(bodies).map(([name, body]) => ({
     drop: `DROP ${type} IF EXISTS ${name}`,
@@ -164,7 +169,7 @@ function applyMigrations(db: Database, files: readonly MigrationMeta[]): void {
     // A view on a table that is rebuilt would stop the migration. All are made again afterwards.
     for (const name of Object.keys(views)) db.exec(`DROP VIEW IF EXISTS ${name}`)
     // A migration must not mark the rows that it touches as changed.
-    for (const name of Object.keys(triggers)) db.exec(`DROP TRIGGER IF EXISTS ${name}`)
+    dropTriggers(db)
     db.exec(
       'CREATE TABLE IF NOT EXISTS __drizzle_migrations (id INTEGER PRIMARY KEY, hash TEXT NOT NULL, created_at NUMERIC)',
     )

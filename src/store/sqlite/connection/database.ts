@@ -2,7 +2,7 @@ import { existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { UsageError } from '../../../model/errors.ts'
-import { type Keeping, migrate } from '../migrate.ts'
+import { dropTriggers, type Keeping, migrate } from '../migrate.ts'
 import { describeError } from './errors.ts'
 
 const busyMs = 250
@@ -25,10 +25,14 @@ export async function openDatabase(path: string, keeping?: Keeping): Promise<Dat
 /** An empty database of this program's schema; null before the first one was made. */
 let empty: Buffer | null = null
 
-/** Opens an empty database that is private to the caller and gone when it is closed. Only the first one is laid out; the others are copies. */
+/**
+ * Opens an empty database that is private to the caller and gone when it is closed. Only the first one is laid out; the others are copies.
+ * Nothing is exported from it, so it has no triggers.
+ */
 export async function openScratch(): Promise<Database.Database> {
   if (empty === null) {
     const db = await openDatabase(':memory:')
+    dropTriggers(db)
     empty = db.serialize()
     db.close()
   }

@@ -6,14 +6,13 @@ import type { QueryState, QueryUpdate, WatchedTarget } from '../../../rank/advan
 import type { EndKind, TargetHistory } from '../../../rank/paging.ts'
 import type { Page, PageState } from '../../../rank/ranks.ts'
 import type { ResultRecorder } from '../../journal.ts'
-import type { AnswerRecord, TaskCountChange } from '../../results.ts'
+import type { AnswerRecord, ReadAnswer, TaskCountChange } from '../../results.ts'
 import { type PageItems, type StoreCache, type TargetRow, targetFromRow } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { insertFrom, lazy, orm, prepared, raw, updateOrFail, type Values } from '../connection/statements.ts'
 import { skippedForBalance } from '../planning/fit.ts'
 import { unobserved } from '../rankings/observations.ts'
 import { runQueries as rq, runs, observations as seen, tasks } from '../schema.ts'
-import { resultWriter } from './write-results.ts'
 
 /** The state of a query of a run, with the rows that it was read from. */
 interface StoredQueryState {
@@ -224,9 +223,17 @@ function targetHistories(
   )
 }
 
+/** Writes what answers say, inside a transaction. */
+export type ResultWriter = (db: Database, memory: StoreCache) => (read: ReadAnswer) => void
+
 /** Records the content of answers. */
-export function resultRecorder(db: Database, writer: GroupCommit, memory: StoreCache): ResultRecorder {
-  const record = lazy(() => answerRecorder(db, memory))
+export function resultRecorder(
+  db: Database,
+  writer: GroupCommit,
+  memory: StoreCache,
+  results: ResultWriter,
+): ResultRecorder {
+  const record = lazy(() => answerRecorder(db, memory, results(db, memory)))
   return {
     unobserved: async (runId, after, most) =>
       unobserved(db, runId, { from: after + 1, to: Number.MAX_SAFE_INTEGER }, most),
@@ -247,8 +254,11 @@ const failTask = prepared(($: Values<{ task: number; cause: string }>) =>
     .where(eq(tasks.id, $.task)),
 )
 
-function answerRecorder(db: Database, memory: StoreCache): (change: AnswerRecord) => TaskCountChange {
-  const keepResults = resultWriter(db, memory)
+function answerRecorder(
+  db: Database,
+  memory: StoreCache,
+  keepResults: (read: ReadAnswer) => void,
+): (change: AnswerRecord) => TaskCountChange {
   const readQuery = queryStateReader(db, memory)
   const follow = queryUpdateWriter(db, memory.items)
 

@@ -57,8 +57,7 @@ export function resultWriter(
         const link = links[index] ?? null
         const from = factTexts + index * resultTexts
         const [titleId = null, ...others] = texts.slice(from, from + resultTexts)
-        // Related searches come with web results and have no rank.
-        if (kind !== kindCodes.related)
+        if (isRanked(kind))
           items.push({
             link: link?.link ?? null,
             sameAs: link?.sameAs ?? null,
@@ -99,6 +98,16 @@ function placesOf(results: readonly Result[]): readonly Placed[] {
     return { kind, place, result }
   })
   return placed.sort((a, b) => a.kind - b.kind)
+}
+
+/** Results that have a rank, by kind, in their order. */
+export function rankedInOrder(results: readonly Result[]): readonly Result[] {
+  return placesOf(results).flatMap(({ kind, result }) => (isRanked(kind) ? result : []))
+}
+
+/** Related searches come with web results and have no rank. */
+function isRanked(kind: number): boolean {
+  return kind !== kindCodes.related
 }
 
 /** Writes the details that only some kinds of results have. */
