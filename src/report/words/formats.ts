@@ -38,10 +38,15 @@ export function formatsOf(locale: string): Formats {
     return known.format(value).replace('-', minus)
   }
   const day = (options: Intl.DateTimeFormatOptions) => {
-    const dates = new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' })
-    return (text: string): string => (text === '' ? '' : dates.format(Date.parse(text)))
+    // Made when it is needed: the browser takes milliseconds for each.
+    let dates: Intl.DateTimeFormat | undefined
+    return (text: string): string => {
+      if (text === '') return ''
+      dates ??= new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' })
+      return dates.format(Date.parse(text))
+    }
   }
-  const lists = new Intl.ListFormat(locale, { type: 'conjunction' })
+  let lists: Intl.ListFormat | undefined
   return {
     number: (value) => format(value, 'decimal', 0),
     decimal: (value, digits = 1) => format(value, 'decimal', digits),
@@ -50,6 +55,9 @@ export function formatsOf(locale: string): Formats {
     mediumDay: day({ day: 'numeric', month: 'short', year: 'numeric' }),
     shortDay: day({ day: 'numeric', month: 'short' }),
     month: day({ month: 'short', year: 'numeric' }),
-    list: (all) => lists.format(all),
+    list: (all) => {
+      lists ??= new Intl.ListFormat(locale, { type: 'conjunction' })
+      return lists.format(all)
+    },
   }
 }
