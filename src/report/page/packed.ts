@@ -1,5 +1,6 @@
 import type { Keyword, RankHistory, RankSeries } from '../history/rank-history.ts'
 import type { PageData, Serp, SerpResult } from './data.ts'
+import { packedCells, unpackedCells } from './packed-cells.ts'
 
 /** Title, link and site of a result as places in their lists, and its targets. */
 type PackedResult = SerpResult extends readonly [number, ...infer Rest] ? Readonly<Rest> : never
@@ -16,7 +17,7 @@ type PackedKeyword = readonly [
   ...[Keyword['tags'], Keyword['volume'], Keyword['url'], Keyword['labels']],
 ]
 type PackedSeries = readonly [
-  ...[RankSeries['keyword'], RankSeries['target'], RankSeries['cells'], RankSeries['seen']],
+  ...[RankSeries['keyword'], RankSeries['target'], string, RankSeries['seen']],
   ...[RankSeries['absentDepths'], RankSeries['links'], RankSeries['places']],
 ]
 
@@ -48,7 +49,7 @@ export function packed({ serps, history, links, ...page }: PageData): PackedPage
         ...([tags, volume, url, labels] as const),
       ]),
       series: history.series.map(({ keyword, target, cells, seen, absentDepths, links: ranking, places }) => [
-        ...([keyword, target, cells, seen] as const),
+        ...([keyword, target, packedCells(cells), seen] as const),
         ...([absentDepths, ranking, places] as const),
       ]),
       links: packedLinks(history.links),
@@ -68,7 +69,7 @@ export function unpacked({ serps, results, history, links, ...page }: PackedPage
         ...{ tags, volume, url, labels },
       })),
       series: history.series.map(([keyword, target, cells, seen, absentDepths, ranking, places]) => ({
-        ...{ keyword, target, cells, seen },
+        ...{ keyword, target, cells: unpackedCells(cells), seen },
         ...{ absentDepths, links: ranking, places },
       })),
       links: unpackedLinks(history.links),

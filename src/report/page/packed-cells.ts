@@ -1,0 +1,38 @@
+import type { DayCell } from '../history/rank-history.ts'
+
+/** The first ranks, one letter each. */
+const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const asBefore = '='
+const nothing = '.'
+
+/**
+ * The days of a series as one text: a letter for each rank, `=` for a day like the one before, `.` for a day of which nothing is known,
+ * and other numbers in brackets.
+ */
+export function packedCells(cells: readonly DayCell[]): string {
+  return cells
+    .map((cell, day) => {
+      if (day > 0 && cell === cells[day - 1]) return asBefore
+      return cell === null ? nothing : (letters[cell - 1] ?? `(${cell})`)
+    })
+    .join('')
+}
+
+export function unpackedCells(text: string): readonly DayCell[] {
+  const cells: DayCell[] = []
+  let last: DayCell = null
+  for (let at = 0; at < text.length; at++) {
+    const sign = text[at] as string
+    if (sign === '(') {
+      const end = text.indexOf(')', at)
+      last = Number(text.slice(at + 1, end))
+      at = end
+    } else if (sign !== asBefore) last = sign === nothing ? null : (rankOf.get(sign) ?? null)
+    cells.push(last)
+  }
+  return cells
+}
+
+const rankOf: ReadonlyMap<string, number> = new Map(
+  Array.from(letters, (letter, place) => [letter, place + 1]),
+)
