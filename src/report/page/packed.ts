@@ -1,6 +1,6 @@
 import type { Keyword, RankHistory, RankSeries } from '../history/rank-history.ts'
 import type { PageData, Serp, SerpResult } from './data.ts'
-import { packedCells, unpackedCells } from './packed-cells.ts'
+import { packedCells, packedPlaces, unpackedCells, unpackedPlaces } from './packed-days.ts'
 
 /** Title, link and site of a result as places in their lists, and its targets. */
 type PackedResult = SerpResult extends readonly [number, ...infer Rest] ? Readonly<Rest> : never
@@ -18,7 +18,7 @@ type PackedKeyword = readonly [
 ]
 type PackedSeries = readonly [
   ...[RankSeries['keyword'], RankSeries['target'], string, RankSeries['seen']],
-  ...[RankSeries['absentDepths'], RankSeries['links'], RankSeries['places']],
+  ...[RankSeries['absentDepths'], RankSeries['links'], readonly number[]],
 ]
 
 /**
@@ -50,7 +50,7 @@ export function packed({ serps, history, links, ...page }: PageData): PackedPage
       ]),
       series: history.series.map(({ keyword, target, cells, seen, absentDepths, links: ranking, places }) => [
         ...([keyword, target, packedCells(cells), seen] as const),
-        ...([absentDepths, ranking, places] as const),
+        ...([absentDepths, ranking, packedPlaces(places)] as const),
       ]),
       links: packedLinks(history.links),
     },
@@ -70,7 +70,7 @@ export function unpacked({ serps, results, history, links, ...page }: PackedPage
       })),
       series: history.series.map(([keyword, target, cells, seen, absentDepths, ranking, places]) => ({
         ...{ keyword, target, cells: unpackedCells(cells), seen },
-        ...{ absentDepths, links: ranking, places },
+        ...{ absentDepths, links: ranking, places: unpackedPlaces(places) },
       })),
       links: unpackedLinks(history.links),
     },

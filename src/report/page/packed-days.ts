@@ -1,4 +1,4 @@
-import type { DayCell } from '../history/rank-history.ts'
+import type { DayCell, RankSeries } from '../history/rank-history.ts'
 
 /** The first ranks, one letter each. */
 const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -36,3 +36,23 @@ export function unpackedCells(text: string): readonly DayCell[] {
 const rankOf: ReadonlyMap<string, number> = new Map(
   Array.from(letters, (letter, place) => [letter, place + 1]),
 )
+
+type Places = RankSeries['places']
+
+/** The results of days with several: each day as a number below zero, -1 for the first, then rank and link of each result. */
+export function packedPlaces(places: Places): readonly number[] {
+  return Object.entries(places).flatMap(([day, results]) => [-1 - Number(day), ...results.flat()])
+}
+
+export function unpackedPlaces(numbers: readonly number[]): Places {
+  const places: Record<number, (readonly [rank: number, link: number])[]> = {}
+  let results: (readonly [rank: number, link: number])[] = []
+  for (let at = 0; at < numbers.length; at++) {
+    const number = numbers[at] as number
+    if (number < 0) {
+      results = []
+      places[-1 - number] = results
+    } else results.push([number, numbers[++at] as number])
+  }
+  return places
+}
