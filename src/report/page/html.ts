@@ -7,6 +7,7 @@ import type { ReportFormat } from '../report.ts'
 import { wordsOf } from '../words/words.ts'
 import { reportPageData } from './build-data.ts'
 import type { PageData } from './data.ts'
+import { headScript } from './head-script.ts'
 import { packed } from './packed.ts'
 
 /** The HTML report, with the results of every day that it offers to compare with. */
@@ -41,17 +42,18 @@ export async function* reportPage(data: PageData, assets: PageAssets): AsyncGene
 <html lang="${presentation.language}">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy({ script, style })}">
+<meta http-equiv="Content-Security-Policy" content="${policy({ scripts: [headScript, script], style })}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 <title>${escaped(titleOf(data))}</title>
 <style>${style}</style>
+<script>${headScript}</script>
 </head>
 <body>
 <noscript><p>${say.brand.needsScript}</p></noscript>
-<div id="report"></div>
+<div id="report">${await written(data, assets)}</div>
 <script id="page-data" type="application/json">`
   for (const piece of jsonPieces(packed(data))) yield escapedJson(piece)
   yield `</script>
@@ -59,6 +61,13 @@ export async function* reportPage(data: PageData, assets: PageAssets): AsyncGene
 </body>
 </html>
 `
+}
+
+/** What stands in the file as elements. The first screen has nothing of result pages. */
+async function written(data: PageData, { script }: PageAssets): Promise<string> {
+  const { firstScreen } = await import('./first-screen.ts')
+  const own = { ...data, serps: [], texts: [], sites: [], links: [], features: [] }
+  return firstScreen([...jsonPieces(packed(own))].join(''), script)
 }
 
 /** The title of the file: that of the report, and for whom it is. */
@@ -77,11 +86,16 @@ function accentRule({ accent }: Presentation): string {
   return accent === null ? '' : `:root{--brand-light:${accent.light};--brand-dark:${accent.dark}}`
 }
 
-/** Allows the script and the style of the page only; nothing is fetched, sent or framed. */
-export function policy({ script, style }: PageAssets): string {
+interface Allowed {
+  readonly scripts: readonly string[]
+  readonly style: string
+}
+
+/** Allows the scripts and the style of the page only; nothing is fetched, sent or framed. */
+export function policy({ scripts, style }: Allowed): string {
   return [
     "default-src 'none'",
-    `script-src '${hashOf(script)}'`,
+    `script-src ${scripts.map((script) => `'${hashOf(script)}'`).join(' ')}`,
     `style-src '${hashOf(style)}'`,
     'img-src data:',
     "base-uri 'none'",

@@ -1,7 +1,7 @@
 import { parseHTML } from 'linkedom'
 import type { HtmlElement } from './serialise.ts'
 
-export interface PaperWindow {
+export interface PageWindow {
   /** What the script of the page finds in a browser. */
   readonly globals: Readonly<Record<string, unknown>>
   readonly root: HtmlElement
@@ -14,7 +14,7 @@ export interface PaperWindow {
  *
  * @param json what the page reads its data from
  */
-export function paperWindow(json: string): PaperWindow {
+export function pageWindow(json: string): PageWindow {
   const { document, Node, Element, HTMLElement, HTMLSelectElement } = parseHTML(frame)
   settable(HTMLSelectElement.prototype, 'value')
   for (const name of ofScreens) Object.assign(HTMLElement.prototype, { [name]: () => {} })

@@ -4,15 +4,15 @@ import type { Paper } from '../report.ts'
 import type { PageData } from './data.ts'
 import { jsonPieces, type PageAssets, styleOf, titleOf } from './html.ts'
 import { packed } from './packed.ts'
-import { paperWindow } from './paper-window.ts'
-import { serialised } from './serialise.ts'
+import { pageWindow } from './page-window.ts'
+import { paper as paperMedium, serialised } from './serialise.ts'
 
 /**
  * The report as one HTML file for a printer: what the page shows on paper as it opens, drawn already. It has no script, and
  * nothing can be loaded.
  */
 export async function paperPage(data: PageData, assets: PageAssets, paper: Paper): Promise<string> {
-  const { globals, root, print } = paperWindow([...jsonPieces(packed(data))].join(''))
+  const { globals, root, print } = pageWindow([...jsonPieces(packed(data))].join(''))
   // The page's own script, in a world of its own. Data is never part of it.
   await vm.runInNewContext(`(async () => {'use strict';${assets.script}\n})()`, globals)
   print()
@@ -25,7 +25,7 @@ export async function paperPage(data: PageData, assets: PageAssets, paper: Paper
 <title>${escaped(titleOf(data))}</title>
 <style>${styleOf(data, assets)}@page{size:${sizes[paper]}}</style>
 </head>
-${serialised(root.querySelector('body'))}
+${serialised(root.querySelector('body'), paperMedium)}
 </html>
 `
 }

@@ -38,13 +38,16 @@ export interface Look {
   readonly hash?: string
   /** Lets a test bring a script of its own. */
   readonly bypassCsp?: boolean
+  /** The file as it stands, before its script draws anything. */
+  readonly isUndrawn?: boolean
 }
 
 /** Writes the page to a file, as a user has it, and opens that. */
 export async function openPage(browser: Browser, data: PageData, look: Look = {}): Promise<Opened> {
   const folder = await mkdtemp(join(tmpdir(), 'rankline-page-'))
   const file = join(folder, 'report.html')
-  await writeFile(file, await htmlOf(data))
+  const html = await htmlOf(data)
+  await writeFile(file, look.isUndrawn ? html.replace(/<script type="module">.*?<\/script>/s, '') : html)
   const page = await browser.newPage()
   const mishaps: string[] = []
   const address = pathToFileURL(file).href
@@ -68,7 +71,7 @@ export async function openPage(browser: Browser, data: PageData, look: Look = {}
   ])
   await page.setViewport({ width: look.width ?? 1280, height: 900 })
   await page.goto(`${address}${look.hash ?? ''}`)
-  await page.waitForSelector('#definitions')
+  await page.waitForSelector(look.isUndrawn ? '#overview' : '#definitions')
   return {
     page,
     mishaps,

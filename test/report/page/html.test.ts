@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { PageData } from '../../../src/report/page/data.ts'
+import { headScript } from '../../../src/report/page/head-script.ts'
 import { jsonPieces, reportPage } from '../../../src/report/page/html.ts'
 import { unpacked } from '../../../src/report/page/packed.ts'
 import { firstDayPage, hostilePage } from './odd-pages.ts'
@@ -42,9 +43,10 @@ describe('the report as a page', () => {
     const policy = page.match(/Content-Security-Policy" content="([^"]*)"/)?.[1]
     const hash = (text: string): string => createHash('sha256').update(text).digest('base64')
     expect(policy).toBe(
-      `default-src 'none'; script-src 'sha256-${hash(assets.script)}'; style-src 'sha256-${hash(assets.style)}'; img-src data:; base-uri 'none'; form-action 'none'`,
+      `default-src 'none'; script-src 'sha256-${hash(headScript)}' 'sha256-${hash(assets.script)}'; style-src 'sha256-${hash(assets.style)}'; img-src data:; base-uri 'none'; form-action 'none'`,
     )
     expect(page).toContain(`<script type="module">${assets.script}</script>`)
+    expect(page).toContain(`<script>${headScript}</script>`)
     expect(page).toContain(`<style>${assets.style}</style>`)
   })
 

@@ -185,3 +185,15 @@ function whenIdle(step: Step): Step {
   const handle = requestIdleCallback(step, { timeout })
   return () => cancelIdleCallback(handle)
 }
+
+/** Milliseconds after which nobody waits for a browser that does not say what it has shown. */
+const longestPaint = 500
+
+/** Resolves when the browser has shown what there is. A tab in the background shows nothing, so it does not wait. */
+export function painted(): Promise<void> {
+  if (document.hidden) return Promise.resolve()
+  return new Promise((resolve) => {
+    setTimeout(resolve, longestPaint)
+    new PerformanceObserver(() => resolve()).observe({ type: 'paint', buffered: true })
+  })
+}

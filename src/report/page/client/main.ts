@@ -1,5 +1,6 @@
 import type { KeywordStatus } from '../../history/keyword-status.ts'
 import type { PageData } from '../data.ts'
+import { undrawn } from '../head-script.ts'
 import { type PackedPage, unpacked } from '../packed.ts'
 import { footer } from './brand.ts'
 import type { Place, SectionId } from './controls/address.ts'
@@ -7,7 +8,7 @@ import { controls } from './controls/controls.ts'
 import { listedLabel } from './controls/listed.ts'
 import { navigation } from './controls/navigation.ts'
 import { viewTabs } from './controls/saved-views.ts'
-import { drawInSteps, html } from './dom.ts'
+import { drawInSteps, html, painted } from './dom.ts'
 import { type Filters, hashOf } from './filters.ts'
 import { comparedText, focusOn, goTo, header, sectionLink } from './header.ts'
 import { keywordDialog } from './keyword/dialog.ts'
@@ -16,7 +17,7 @@ import { answers } from './sections/answers.ts'
 import { comment } from './sections/comment.ts'
 import { competitors } from './sections/competitors.ts'
 import { definitions } from './sections/definitions.ts'
-import { overview } from './sections/first/overview.ts'
+import { overview, standInsIn } from './sections/first/overview.ts'
 import { keywordTable } from './sections/keywords.ts'
 import { pages } from './sections/pages.ts'
 import { runs } from './sections/runs.ts'
@@ -26,10 +27,14 @@ import { serpFeatures } from './sections/serp-features.ts'
 import { countedView, type View, viewOf, withMovement } from './view.ts'
 
 const root = document.getElementById('report')
-if (root !== null) begin(await pageData(), root)
+if (root !== null) await begin(root)
 
-function begin(data: PageData, root: HTMLElement): void {
+async function begin(root: HTMLElement): Promise<void> {
+  // What the file has of the first screen is seen before anything is computed, unless the address asks for something else.
+  if (root.childElementCount > 0 && location.hash === '') await painted()
+  const data = pageData()
   speak(data.presentation.language)
+  document.documentElement.classList.remove(undrawn)
   draw(data, root)
 }
 
@@ -50,6 +55,8 @@ function draw(data: PageData, root: HTMLElement): void {
   const later = drawInSteps()
   const scorecards = scorecardSection(data, choose)
   const main = html('main', { id: 'content' })
+  const isWritten = root.childElementCount > 0
+  let standIns = isWritten ? standInsIn(hashOf(filters, data) === '' ? root : null) : null
   root.replaceChildren(
     sectionLink('overview', say.header.skipToFigures, () => goTo('overview'), 'skip'),
     data.history.targets.length === 0
@@ -145,7 +152,8 @@ function draw(data: PageData, root: HTMLElement): void {
     const order = { sort: place().sort, onSort: (sort: string) => go({ sort }) }
     const table = keywordTable(seen, open, order)
     sortKeywords = table.sort
-    const first = overview(seen, counted, { open, choose, goToSection, chart })
+    const first = overview(seen, counted, { open, choose, goToSection, chart }, standIns)
+    standIns = standInsIn(null)
     showFigure = first.showFigure
     const listing = new Text()
     const hint = html('span', 'only-screen', ` ${say.header.selectKeyword}`)
@@ -208,6 +216,6 @@ function leadOf(view: View): string {
 }
 
 /** Reads the JSON in the page. */
-async function pageData(): Promise<PageData> {
+function pageData(): PageData {
   return unpacked(JSON.parse(document.getElementById('page-data')?.textContent ?? '') as PackedPage)
 }

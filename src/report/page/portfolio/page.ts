@@ -45,7 +45,7 @@ ${rows.map((row) => rowOf(row, say))}</tbody>
 <html lang="${say.language}">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy(assets)}">
+<meta http-equiv="Content-Security-Policy" content="${policy({ scripts: [assets.script], style: assets.style })}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <meta name="color-scheme" content="light dark">

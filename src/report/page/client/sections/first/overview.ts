@@ -32,8 +32,14 @@ import { nextActionsPanel } from './next-actions.ts'
  *
  * @param all the view with the keywords of every kind
  * @param view those that are counted
+ * @param standIns what is shown of many keywords until the sentences and what to do next are found; null to find them at once
  */
-export function overview(all: View, view: View, opening: Opening): Moves & Omit<Trend, 'element'> {
+export function overview(
+  all: View,
+  view: View,
+  opening: Opening,
+  standIns: StandIns | null,
+): Moves & Omit<Trend, 'element'> {
   const head = { id: 'overview', title: say.header.sections.overview, lead: leadOf(view) }
   if (view.statuses.length === 0)
     return { element: section(head, empty(noMatch())), press: () => {}, steps: [], showFigure: () => {} }
@@ -53,7 +59,8 @@ export function overview(all: View, view: View, opening: Opening): Moves & Omit<
       statuses: view.allTargets(),
     }),
   )
-  const [sentences, actions] = [html('div'), html('div')]
+  const isLater = standIns !== null && history.series.length > manySeries
+  const [sentences, actions] = isLater ? standIns : [html('div'), html('div')]
   const found = [
     () => sentences.replaceWith(headlineList(view, facts(), opening)),
     () => actions.replaceWith(nextActionsPanel(all, facts(), opening.open) ?? ''),
@@ -67,10 +74,18 @@ export function overview(all: View, view: View, opening: Opening): Moves & Omit<
     moves.element,
     movers(view, opening.open),
   )
-  const isMany = history.series.length > manySeries
-  if (!isMany) for (const find of found) find()
-  const steps = [...(isMany ? found : []), ...chart.steps]
+  if (!isLater) for (const find of found) find()
+  const steps = [...(isLater ? found : []), ...chart.steps]
   return { element, press: moves.press, steps, showFigure: chart.showFigure }
+}
+
+/** What is in the place of the sentences, and of what to do next. */
+export type StandIns = readonly [sentences: Element, actions: Element]
+
+/** What stands in for them: what the file has of them, if that is of the same keywords. */
+export function standInsIn(root: Element | null): StandIns {
+  const written = (selector: string): Element => root?.querySelector(selector) ?? html('div')
+  return [written('.headline'), written('.cards + .panel')]
 }
 
 /** With more series, of all targets, sentences and next actions are found after the figures are on the screen. */

@@ -1,0 +1,18 @@
+import vm from 'node:vm'
+import { pageWindow } from './page-window.ts'
+import { screen, serialised } from './serialise.ts'
+
+/**
+ * The HTML of what the page shows first, as its own script draws it: a browser can show it before that script runs, which then puts
+ * the same in its place. Charts are not part of it, because they are as wide as the window.
+ *
+ * @param json what the page reads its data from
+ */
+export async function firstScreen(json: string, script: string): Promise<string> {
+  const { globals, root } = pageWindow(json)
+  await vm.runInNewContext(`(async () => {'use strict';${script}\n})()`, globals)
+  for (const below of root.querySelectorAll(belowFirstScreen)) below.remove()
+  return Array.from(root.querySelectorAll('#report > *'), (part) => serialised(part, screen)).join('')
+}
+
+const belowFirstScreen = 'main > :nth-child(n + 2), .trend-part, .trend-part ~ *, .page-footer'
