@@ -68,6 +68,17 @@ const data: PortfolioPage = {
   spentThisMonth: 4100,
 }
 
+test('a site of which nothing could be checked has a dash, not 0 of 0', async () => {
+  const { ranks, ...rest } = row('Gamma', 0)
+  const assets = await portfolioAssets(new URL('../../../dist/', import.meta.url))
+  const write = (checked: number): string =>
+    [...portfolioPage({ ...data, rows: [{ ...rest, ranks: ranks && { ...ranks, checked } }] }, assets)].join(
+      '',
+    )
+  expect(write(0)).not.toContain('0 of 0')
+  expect(write(5)).toContain('0 of 5')
+})
+
 async function opened(look: { readonly width: number; readonly scheme?: 'light' | 'dark' }, page = data) {
   const file = join(folder, 'index.html')
   const assets = await portfolioAssets(new URL('../../../dist/', import.meta.url))

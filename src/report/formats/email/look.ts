@@ -49,6 +49,7 @@ export function styleSheet(accent: Accent | null): Markup {
   return html`<style>
 :root{color-scheme:light dark;supported-color-schemes:light dark}
 a{color:${accent?.light ?? '#0b5cad'}}
+.accent{color:${accent?.light ?? fills.plain}!important}
 @media (prefers-color-scheme:dark){${rules(dark, accent?.dark ?? '#7ab8f5')}}
 @media (max-width:480px){.side{padding-left:18px!important;padding-right:18px!important}.outer{padding:0!important}}
 </style>`

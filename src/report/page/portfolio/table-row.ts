@@ -30,6 +30,8 @@ function clientCell({ name, job, level, problems, ranks, file }: PortfolioRow, s
   return html`<th role="rowheader" scope="row" data-value="${name}"><span class="name">${title}${badge}</span>${under}${problemList(problems, say)}</th>`
 }
 
+const notChecked: PortfolioFigure = { value: null, change: null }
+
 function figureCells(ranks: PortfolioRanks | null, say: Words): Markup {
   const { columns, noRanks, none, points, ofChecked } = say.portfolio
   // As many cells as the table has columns: rows are sorted by them.
@@ -43,7 +45,9 @@ function figureCells(ranks: PortfolioRanks | null, say: Words): Markup {
     figureCell(columns.averagePosition, averagePosition, {
       ...{ say, text: (value) => say.decimal(value), isLowerBetter: true },
     }),
-    figureCell(columns.topTen, topTen, { say, text: (value) => ofChecked(value, checked), digits: 0 }),
+    figureCell(columns.topTen, checked === 0 ? notChecked : topTen, {
+      ...{ say, text: (value) => ofChecked(value, checked), digits: 0 },
+    }),
     figureCell(columns.clicks, clicks, { say, text: (value) => say.number(Math.round(value)), digits: 0 }),
   ]
   return html`${cells}

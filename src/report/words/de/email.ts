@@ -31,7 +31,10 @@ export const email: Words['email'] = {
   winners: 'Gewinner',
   losers: 'Verlierer',
   movers: {
-    gain: (value) => `${value < 0 ? minus : '+'}${counted(Math.abs(Math.round(value)), 'Klick', 'Klicks')}`,
+    gain: (value) => {
+      const size = Math.round(Math.abs(value))
+      return `${size === 0 ? '' : value < 0 ? minus : '+'}${counted(size, 'Klick', 'Klicks')}`
+    },
     noWinners: 'Kein Suchbegriff ist gestiegen.',
     noLosers: 'Kein Suchbegriff ist gefallen.',
     more: (value) => `und ${number(value)} weitere`,

@@ -206,7 +206,7 @@ export const overview: Words['overview'] = {
       : `Insgesamt etwa ${counts.clicks(threeDigits(clicks))} im Monat ${clicks > 0 ? 'mehr' : 'weniger'}.`,
   clicksAMonth: 'Klicks im Monat',
   gain: (clicks) => `${clicks < 0 ? minus : '+'}${number(Math.abs(clicks))}`,
-  clicksMore: (clicks) => `etwa ${counts.clicks(Math.abs(Math.round(clicks)))} im Monat mehr`,
-  clicksFewer: (clicks) => `etwa ${counts.clicks(Math.abs(Math.round(clicks)))} im Monat weniger`,
+  clicksMore: (clicks) => `etwa ${counts.clicks(Math.round(Math.abs(clicks)))} im Monat mehr`,
+  clicksFewer: (clicks) => `etwa ${counts.clicks(Math.round(Math.abs(clicks)))} im Monat weniger`,
   filterByMovement: 'Die Tabelle der Suchbegriffe nach Veränderung filtern',
 }

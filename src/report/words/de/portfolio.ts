@@ -52,7 +52,7 @@ export const portfolio: Words['portfolio'] = {
   trendText: (first, last) => `von ${percent(first)} auf ${percent(last)}`,
   never: 'nie',
   noRanks: 'Keine Positionen',
-  none: 'kein Tag',
+  none: 'noch nichts',
   estimated:
     'Veränderungen gelten für den Zeitraum jedes Kunden. Klicks sind aus Suchvolumen und Position geschätzt. Ein Name öffnet den Bericht des Kunden.',
 }

@@ -31,7 +31,10 @@ export const email = {
   winners: 'Winners',
   losers: 'Losers',
   movers: {
-    gain: (value: number) => `${value < 0 ? minus : '+'}${counted(Math.abs(Math.round(value)), 'click')}`,
+    gain: (value: number) => {
+      const size = Math.round(Math.abs(value))
+      return `${size === 0 ? '' : value < 0 ? minus : '+'}${counted(size, 'click')}`
+    },
     noWinners: 'No keyword rose.',
     noLosers: 'No keyword fell.',
     more: (value: number) => `and ${number(value)} more`,

@@ -220,7 +220,7 @@ export const overview = {
       : `In all about ${counted(threeDigits(clicks), clicks > 0 ? 'more click' : 'fewer click')} a month.`,
   clicksAMonth: 'clicks a month',
   gain: (clicks: number) => `${clicks < 0 ? minus : '+'}${number(Math.abs(clicks))}`,
-  clicksMore: (clicks: number) => `about ${counted(Math.abs(Math.round(clicks)), 'more click')} a month`,
-  clicksFewer: (clicks: number) => `about ${counted(Math.abs(Math.round(clicks)), 'fewer click')} a month`,
+  clicksMore: (clicks: number) => `about ${counted(Math.round(Math.abs(clicks)), 'more click')} a month`,
+  clicksFewer: (clicks: number) => `about ${counted(Math.round(Math.abs(clicks)), 'fewer click')} a month`,
   filterByMovement: 'Filter the table of keywords by movement',
 }

@@ -54,7 +54,7 @@ export const portfolio = {
   trendText: (first: number, last: number) => `from ${percent(first)} to ${percent(last)}`,
   never: 'never',
   noRanks: 'No ranks',
-  none: 'no day',
+  none: 'nothing yet',
   estimated:
     'Changes are over the period of each client. Clicks are estimated from search volume and position. A name opens the report of the client.',
 }

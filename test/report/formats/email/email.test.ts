@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { RankHistory } from '../../../../src/report/history/rank-history.ts'
 import { commentOf } from '../../../../src/report/presentation/comment.ts'
+import { german } from '../../../../src/report/words/de/index.ts'
+import { english } from '../../../../src/report/words/en/index.ts'
 import { testTable } from '../../../support/test-table.ts'
 import { decoded, messageOf, parsed, partsOf, sample } from './message.ts'
 
@@ -15,6 +17,17 @@ function named(text: string): RankHistory {
     targets: sample.targets.map((target) => ({ ...target, label: `${text} ${target.site}` })),
   }
 }
+
+test.each([english, german])('clicks that were won or lost are the same number as in the page', (words) => {
+  const { email, overview } = words
+  for (const clicks of [-2303.5, 2303.5, -1.2, 0.6]) {
+    const [number] = email.movers.gain(clicks).split(' ')
+    expect(number).toBe(overview.gain(clicks))
+    const spoken = clicks > 0 ? overview.clicksMore(clicks) : overview.clicksFewer(clicks)
+    expect(spoken).toContain(` ${number?.slice(1)} `)
+  }
+  for (const none of [0, -0.2, 0.4]) expect(email.movers.gain(none)).toMatch(/^0 /)
+})
 
 describe('a message', () => {
   test('has the text first, then the HTML, in lines that every server takes', async () => {

@@ -8,8 +8,8 @@ import { figure } from '../sections/section.ts'
 import type { View } from '../view.ts'
 
 const lane = 20
-/** Names of features are longer than ranks. */
-const gutter = 126
+/** Pixels that a letter of a name takes. */
+const letter = 6.5
 const widest = 9
 
 /** What stood on the result page beside the results: a row of signs for each feature. Nothing where no answer tells. */
@@ -23,6 +23,7 @@ export function featuresOverTime({ history, data }: View, { series }: KeywordSta
   if (told.length === 0) return []
   const on = (feature: SerpFeature, day: number): FeatureState => featureIn(states[day] ?? 0, feature)
   const height = told.length * lane + 26
+  const gutter = 14 + letter * Math.max(...told.map((one) => words.names[one].length))
   const chart = chartFrame({
     label: words.chart,
     days,
