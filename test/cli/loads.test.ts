@@ -39,9 +39,12 @@ testTable([['--help'], ['--version'], ['runss']])('%s loads what reads a command
 const driver = driverFor(process.versions.napi)
 const toStore = [driver, 'bindings', 'file-uri-to-path', 'drizzle-orm', 'quick-lru']
 
+let loadedByAll: ReturnType<typeof loadedBy> | undefined
+
 /** Packages that neither read a command line nor open a database. */
 async function packagesOf(loaded: ReadonlySet<string>): Promise<readonly string[]> {
-  const usual = [...(await loadedBy(place, ['--version'])), ...toStore]
+  loadedByAll ??= loadedBy(place, ['--version'])
+  const usual = [...(await loadedByAll), ...toStore]
   return [...loaded].filter((name) => !name.startsWith('src/') && !usual.includes(name))
 }
 
