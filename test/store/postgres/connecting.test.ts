@@ -97,7 +97,7 @@ const addresses: readonly (readonly [string, () => string, number, string])[] = 
     'no right to lay it out',
     () => `postgres://nobody:${encoded}@${at}/${database}`,
     2,
-    "User 'nobody' may not lay out the queue at 127.0.0.1:…/test_1. Have someone with that right run: rankline queue migrate",
+    "User 'nobody' may not lay out the queue at 127.0.0.1:…/queue. Have someone with that right run: rankline queue migrate",
   ],
   [
     'TLS from a server without it',
@@ -133,7 +133,10 @@ const addresses: readonly (readonly [string, () => string, number, string])[] = 
 
 testTable(addresses)('one sentence for %s', async (_, address, code, sentence) => {
   const ended = await place.call(['sync', '--verbose'], { HOME: place.folder, RANKLINE_QUEUE: address() })
-  const said = ended.stderr.split('\n')[0]?.replaceAll(/(?<=127\.0\.0\.1:)\d{2,}/g, '…')
+  const said = ended.stderr
+    .split('\n')[0]
+    ?.replaceAll(/(?<=127\.0\.0\.1:)\d{2,}/g, '…')
+    .replace(database, 'queue')
   expect(said?.replace(/(is not known|cannot be looked up now)/, 'is unknown')).toBe(`rankline: ${sentence}`)
   expect(ended).toMatchObject({ code, stdout: '' })
   for (const secret of [password, encoded]) expect(ended.stderr).not.toContain(secret)
