@@ -1,7 +1,7 @@
 import { type DailyFigures, daily } from '../daily.ts'
 import { type TopRanks, topRanksOf } from '../digest.ts'
 import { keywordStatuses } from '../history/keyword-status.ts'
-import { historyOfParts, partsOf } from '../history/parts.ts'
+import { historyOfParts, type Part, partsOf } from '../history/parts.ts'
 import { builtHistory, type ReportSource } from '../report.ts'
 import { type Summary, summarise, type TargetSummary } from '../summary.ts'
 
@@ -17,6 +17,8 @@ export interface OwnFigures {
   readonly until: string
   /** The last of the days that keywords are compared with; null where there is none. */
   readonly compared: string | null
+  /** What the job asks for, by kind and engine: the part that is told of, then the others. */
+  readonly parts: readonly Part[]
   /** Visibility of each day of the period. */
   readonly trend: readonly TrendDay[]
 }
@@ -36,7 +38,8 @@ export function ownFigures(source: ReportSource, movers = 0): OwnFigures | null 
   const { period } = ranked
   const built = builtHistory(source).history
   // Counts of several engines beside a figure of one would say another thing than it.
-  const history = historyOfParts(built, partsOf(built, measure.kind).slice(0, 1))
+  const parts = partsOf(built, measure.kind)
+  const history = historyOfParts(built, parts.slice(0, 1))
   const summary = summarise(history, { ...measure, compare: ranked.compare, movers })
   const own = summary.targets.find(({ target }) => target.own) ?? summary.targets[0]
   if (own === undefined || summary.date === null) return null
@@ -49,7 +52,7 @@ export function ownFigures(source: ReportSource, movers = 0): OwnFigures | null 
     .filter(({ day }) => day >= from)
     .map((day) => ({ day: day.day, value: visibilityOf(day) }))
   return {
-    ...{ summary, own, trend },
+    ...{ summary, own, trend, parts },
     ...{ topThree: topRanksOf(statuses, 3), topTen: topRanksOf(statuses, 10) },
     ...{ from, until: summary.date, compared: summary.compared.at(-1) ?? null },
   }

@@ -107,6 +107,14 @@ describe.skipIf(chromium === undefined)(title, () => {
     expect(await hash()).toBe('')
   })
 
+  test('the first screen names the kind of results and the engine that its figures are of', async () => {
+    const lead = await page.$eval('#overview .lead', (one) => [
+      (one as HTMLElement).innerText,
+      one.closest('header') !== null && getComputedStyle(one.closest('header') as Element).clipPath,
+    ])
+    expect(lead).toEqual([expect.stringMatching(/^Figures of web results, alpha\. Not included: /), 'none'])
+  })
+
   test('a saved view shows its targets and kinds only, and leaves other filters behind', async () => {
     expect(await texts('.views button')).toEqual(['All keywords', '<b>Rivals</b>', 'News'])
     await chooseTag(page, 'money')

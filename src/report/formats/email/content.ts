@@ -6,6 +6,7 @@ import { conclusions } from '../../findings/conclusions.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { reasonsOf, untoldClicks } from '../../findings/next-actions/say.ts'
 import { sentenceOf } from '../../findings/say.ts'
+import { partLabel } from '../../history/parts.ts'
 import type { DayValue, Keyword, RankHistory } from '../../history/rank-history.ts'
 import type { Mover } from '../../metrics/movements.ts'
 import { citationsIn } from '../../page/build-data.ts'
@@ -119,9 +120,17 @@ export function emailContent(source: ReportSource, say: Words, section: DigestSe
     sites: sitesOf(summary.targets, say),
     ...moversOf(own, keywordNames(history), say),
     actions,
-    asOf: say.email.asOf(say.email.keywords(summary.keywords), until),
+    asOf: asOfText(figures, say),
     day: until,
   }
+}
+
+/** How many keywords there are and of which day; and what the figures are of, if the job asks for several kinds or engines. */
+function asOfText({ summary, until, parts: [told, ...others] }: OwnFigures, say: Words): string {
+  const text = say.email.asOf(say.email.keywords(summary.keywords), until)
+  if (told === undefined || others.length === 0) return text
+  const names = others.map((one) => partLabel(one, say))
+  return `${text} ${say.overview.figuresOf(partLabel(told, say), names)}`
 }
 
 /** Texts of alerts have queries and addresses of strangers in them. */

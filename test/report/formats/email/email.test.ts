@@ -43,6 +43,17 @@ describe('a message', () => {
     ])
   })
 
+  test('names what its figures are of where the job asks for several kinds of results or engines', async () => {
+    const textOf = async (history: RankHistory): Promise<string> =>
+      partsOf(await messageOf({ history })).text.replace(/\s+/g, ' ')
+    const sentence = /Figures of web results, alpha\. Not included: (AI references|news), alpha; /
+    expect(await textOf(sample)).toMatch(sentence)
+    const keywords = sample.keywords.map(
+      (one) => ({ ...one, operation: 'alpha.search', kind: 'organic' }) as const,
+    )
+    expect(await textOf({ ...sample, keywords })).not.toContain('Not included')
+  })
+
   test('is a draft without addresses, dated on the last day of the report', async () => {
     const { headers } = parsed(await messageOf())
     expect([...headers.keys()].sort()).toEqual([
