@@ -231,7 +231,7 @@ export function batchInsert(
     let values: Value[] = []
     let [shape, count] = [0, 0]
     const write = (): void => {
-      if (count > 0) statementOf(shape, count).run(...values)
+      if (count > 0) statementOf(shape, count).run(values)
       values = []
       count = 0
     }
@@ -249,7 +249,7 @@ export function batchInsert(
 /** The columns that have a value, one bit each. */
 function shapeOf(row: Row): number {
   let shape = 0
-  for (const [index, value] of row.entries()) if (value !== null) shape |= 1 << index
+  for (let index = 0; index < row.length; index++) if (row[index] !== null) shape |= 1 << index
   return shape
 }
 

@@ -118,24 +118,28 @@ function lookup<Entry extends number | Link>(
   find: (hash: number, text: string) => Entry | undefined,
   add: (hashes: ReadonlyMap<string, number>) => ReadonlyMap<string, Entry>,
 ): (texts: readonly (string | null)[]) => readonly (Entry | null)[] {
+  const recall = (text: string): Entry | undefined =>
+    text.length <= longestRemembered ? known.get(text) : undefined
   const remember = (text: string, entry: Entry): void => {
     if (text.length <= longestRemembered) known.set(text, entry)
   }
   return (texts) => {
-    const hashes = new Map<string, number>()
+    let missing: Map<string, number> | null = null
     const entries = texts.map((any) => {
       if (any === null) return null
       const text = any.toWellFormed()
-      const entry = known.get(text)
-      if (entry !== undefined || hashes.has(text)) return entry
+      const entry = recall(text)
+      if (entry !== undefined || missing?.has(text) === true) return entry
       const hash = hashOf(text)
       const stored = find(hash, text)
-      if (stored === undefined) hashes.set(text, hash)
-      else remember(text, stored)
+      if (stored === undefined) {
+        missing ??= new Map()
+        missing.set(text, hash)
+      } else remember(text, stored)
       return stored
     })
-    if (hashes.size === 0) return entries as (Entry | null)[]
-    const added = add(hashes)
+    if (missing === null) return entries as (Entry | null)[]
+    const added = add(missing)
     for (const [text, entry] of added) remember(text, entry)
     return entries.map((entry, index) =>
       entry === undefined ? (added.get((texts[index] as string).toWellFormed()) as Entry) : entry,
@@ -166,7 +170,7 @@ function inserter(
     for (let from = 0; from < rows.length; from += together) {
       const some = rows.slice(from, from + together)
       // SQLite numbers new rows in order, after the largest number.
-      const last = Number(statementFor(some.length).run(...some.flat()).lastInsertRowid)
+      const last = Number(statementFor(some.length).run(some.flat()).lastInsertRowid)
       for (let index = some.length - 1; index >= 0; index--) ids.push(last - index)
     }
     return ids

@@ -42,7 +42,9 @@ export function resultWriter(
   return (read, anew) => {
     const { answerId, normaliser, says } = read
     const placed = placesOf(says.results)
-    const texts = dictionary.texts([...textsOfFacts(says.facts), ...placed.flatMap(textsOfResult)])
+    const wanted = textsOfFacts(says.facts)
+    for (const { result } of placed) addTextsOf(result, wanted)
+    const texts = dictionary.texts(wanted)
     const facts = texts.slice(0, factTexts)
     if (anew !== undefined || !writeFacts.first(read, facts)) {
       // The results of a reused answer are stored already.
@@ -56,7 +58,8 @@ export function resultWriter(
       placed.map(({ kind, place, result: { position } }, index) => {
         const link = links[index] ?? null
         const from = factTexts + index * resultTexts
-        const [titleId = null, ...others] = texts.slice(from, from + resultTexts)
+        const ids = texts.slice(from, from + resultTexts)
+        const titleId = ids[0] ?? null
         if (isRanked(kind))
           items.push({
             link: link?.link ?? null,
@@ -64,7 +67,7 @@ export function resultWriter(
             linkId: link?.id ?? null,
             titleId,
           })
-        return [answerId, kind, place, position, link?.id ?? null, titleId, ...others]
+        return [answerId, kind, place, position, link?.id ?? null].concat(ids)
       }),
     )
     writeDetails(answerId, placed)
@@ -74,18 +77,18 @@ export function resultWriter(
 
 const key = ['answer_id', 'kind', 'place']
 
-/** How many texts `textsOfFacts` and `textsOfResult` return. */
+/** How many texts `textsOfFacts` returns, and `addTextsOf` adds. */
 const factTexts = 5
 const resultTexts = 5
 
-function textsOfFacts(facts: AnswerFacts): readonly (string | null)[] {
+function textsOfFacts(facts: AnswerFacts): (string | null)[] {
   const { notice, searchParameters, knowledgeGraph, aiMarkdown, aiBlocks } = facts
   return [notice, json(searchParameters), json(knowledgeGraph), aiMarkdown, json(aiBlocks)]
 }
 
-function textsOfResult({ result }: Placed): readonly (string | null)[] {
+function addTextsOf(result: Result, texts: (string | null)[]): void {
   const { title, snippet, source, displayedLink, snippetMatched } = result
-  return [title, snippet, source, displayedLink, json(snippetMatched)]
+  texts.push(title, snippet, source, displayedLink, json(snippetMatched))
 }
 
 /** Results by kind, in their order. */
@@ -133,11 +136,14 @@ function detailWriter(
     'height',
   ])
   return (answerId, placed) => {
-    const dated = placed.flatMap(({ result: { news, video }, ...at }) => {
+    const dated = placed.flatMap(({ kind, place, result: { news, video } }) => {
       const details = video ?? news
-      return details === null ? [] : { ...at, details, video }
+      return details === null ? [] : { kind, place, details, video }
     })
-    const images = placed.flatMap(({ result: { image }, ...at }) => (image === null ? [] : { ...at, image }))
+    const images = placed.flatMap(({ kind, place, result: { image } }) =>
+      image === null ? [] : { kind, place, image },
+    )
+    if (dated.length === 0 && images.length === 0) return
     const texts = dictionary.texts([
       ...dated.flatMap(({ details, video }) => [
         details.date,
