@@ -27,7 +27,7 @@ async function aSwitch(options?: Parameters<typeof staged>[0], text = job) {
 
 test('a switch is told when a run begins and how it ended', async () => {
   const { place, told, receiver, env } = await aSwitch()
-  expect(await place.run(['run', 'job.yaml'], env)).toMatchObject({ code: 0, stderr: '' })
+  expect(await place.call(['run', 'job.yaml'], env)).toMatchObject({ code: 0, stderr: '' })
   expect(told()).toEqual([
     ['/uuid-secret/start?create=1', ''],
     ['/uuid-secret?create=1', expect.stringMatching(/^job \(run 1\): completed, 2 of 2 tasks done/)],

@@ -49,7 +49,7 @@ test('it stays up, says how it is, lets others collect while it waits, and SIGTE
       ],
     },
   })
-  expect((await place.run(['run', 'other.csv', '--wait', '0'])).code).toBe(0)
+  expect((await place.call(['run', 'other.csv', '--wait', '0'])).code).toBe(0)
   await place.file('a.yaml', 'schedule: "0 99 1 1 *"\nqueries: [a]\n')
   up.child.kill('SIGTERM')
   const { code, stdout, stderr } = await up.ended

@@ -18,7 +18,7 @@ test('of two hosts that collect with one key at once, the later one says so, and
   await using there = await workspace(asAnotherHost(sandbox))
   const later = here.start(['run', await here.file('late.csv', queriesCsv(1, 'late'))])
   await waitWhile(() => sandbox.ledger.requestsFor(({ status }) => status === 401).length === 0)
-  const sooner = await there.run(['run', await there.file('soon.csv', queriesCsv(3, 'soon'))])
+  const sooner = await there.call(['run', await there.file('soon.csv', queriesCsv(3, 'soon'))])
   sandbox.control({ rules: [] })
   const { code, stdout, stderr } = await later.ended
 

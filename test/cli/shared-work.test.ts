@@ -80,7 +80,7 @@ test('a balance is not spent on top of calls that a killed process left in the a
   child.kill('SIGKILL')
   await ended
 
-  expect((await place.run(['run', job])).code).toBe(4)
+  expect((await place.call(['run', job])).code).toBe(4)
 
   expect(sandbox.ledger.requests.map(({ status }) => status)).not.toContain(402)
 })
@@ -92,7 +92,7 @@ test('a run that is set aside after a crash owns up to its calls in the air', as
   child.kill('SIGKILL')
   await ended
 
-  expect((await place.run(['run', job, '--fresh'])).code).toBe(0)
+  expect((await place.call(['run', job, '--fresh'])).code).toBe(0)
 
   expect(place.sql('SELECT credits_ambiguous FROM runs ORDER BY run_id')).toEqual([
     { credits_ambiguous: 3 },

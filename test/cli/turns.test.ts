@@ -72,8 +72,8 @@ test('a database reached by a symbolic link, with another TMPDIR and another key
   await symlink(join(place.folder, 'data/rankline.db'), join(place.folder, 'elsewhere/link.db'))
 
   const linked = ['run', job, '--db', 'elsewhere/link.db', '--wait', '0']
-  const second = await place.run(linked, { TMPDIR: join(place.folder, 'elsewhere/tmp') })
-  const third = await place.run(linked, { RANKLINE_BASE_URL: other.url, RANKLINE_API_KEY: 'another' })
+  const second = await place.call(linked, { TMPDIR: join(place.folder, 'elsewhere/tmp') })
+  const third = await place.call(linked, { RANKLINE_BASE_URL: other.url, RANKLINE_API_KEY: 'another' })
   sandbox.control({ latencyMs: 0 })
 
   expect(second).toMatchObject({ code: 7, stdout: '' })
@@ -91,7 +91,7 @@ test('two databases with one key take turns, too; another key does not wait', as
   const { ended } = place.start(['run', job, '--concurrency', '2'])
   await waitWhile(() => sandbox.ledger.requestsFor(isSearch).length < 2)
 
-  const sameKey = await place.run(['run', job, '--db', 'data/second.db', '--wait', '0'], {
+  const sameKey = await place.call(['run', job, '--db', 'data/second.db', '--wait', '0'], {
     TMPDIR: join(place.folder, 'data'),
   })
   const otherKey = await place.call(['run', job, '--db', 'data/third.db', '--wait', '0'], {
