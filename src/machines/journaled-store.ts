@@ -47,6 +47,8 @@ export function journaledStore(options: JournaledStoreOptions): CollectStore {
   const reused = new Set<number>()
   /** The answer that a task was given last. */
   const answerOf = new Map<number, string>()
+  // Answers that were laid in may be used, however old they are. Where there are none, none need be looked for.
+  const freshSince = known.byAnswer.size > 0 ? 0 : null
   const histories = new Map(options.queries.map((query) => [query.key.toString('hex'), query.history]))
 
   const know = ({
@@ -75,11 +77,10 @@ export function journaledStore(options: JournaledStoreOptions): CollectStore {
 
   return {
     ...memory,
-    // Answers that were laid in may be used, however old they are.
     lease: async (request) => {
       const tasks = await memory.lease({
         ...request,
-        runs: request.runs.map((run) => ({ ...run, freshSince: 0 })),
+        runs: request.runs.map((run) => ({ ...run, freshSince })),
       })
       for (const task of tasks) know(task)
       return tasks

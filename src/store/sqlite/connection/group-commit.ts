@@ -59,7 +59,8 @@ export function groupCommit(
   db: Database,
   { rolledBack, full, makeRoom, lacksRoom, committed }: WriterHooks,
 ): GroupCommit {
-  const immediately = <T>(change: () => T): T => db.transaction(change).immediate()
+  const transaction = db.transaction((change: () => unknown) => change())
+  const immediately = <T>(change: () => T): T => transaction.immediate(change) as T
   let waiting: Waiting[] = []
   let derived: Waiting[] = []
   let scheduled = false
