@@ -25,8 +25,8 @@ export interface Link {
 
 /** Entries that are remembered at least, the most recent ones; at most twice as many. */
 const remembered = { texts: 12_000, links: 6_000, hosts: 1_500 }
-/** Longer texts are not remembered: they would take the memory of many others. */
-const longestRemembered = 1_024
+/** Longer texts are not remembered: they seldom return, take the memory of many others, and are found in the database soon enough. */
+const longestRemembered = 256
 
 /** The dictionary of a database; for use inside transactions only. */
 export function dictionary(db: Database): Dictionary {
