@@ -73,14 +73,54 @@ export function filterPage(data: PageData, filter: HistoryFilter): PageData {
     all
       .filter(({ keyword, day }) => keywords.has(keyword) && isIn(range, day))
       .map((one) => (range.start === 0 ? one : { ...one, day: one.day - range.start }))
+  const runs = data.runs.filter(({ date }) => isBetween(date, filter))
+  return cutPage({ history, runs }, data, {
+    serps: cut,
+    citations: cut,
+    features: (all) =>
+      all
+        .filter(({ keyword }) => keywords.has(keyword))
+        .map((one) => (isWhole ? one : cutFeatures(one, range))),
+  })
+}
+
+/** The content of fewer keywords, which keep their places. */
+export function keepKeywords(data: PageData, isWanted: (keyword: number) => boolean): PageData {
+  const cut = <T extends { readonly keyword: number }>(all: readonly T[]) =>
+    all.filter(({ keyword }) => isWanted(keyword))
+  const history = { ...data.history, series: cut(data.history.series) }
+  return cutPage({ history, runs: data.runs }, data, { serps: cut, citations: cut, features: cut })
+}
+
+/** Lists of what belongs to keywords. */
+type Lists = Pick<PageData, 'serps' | 'citations' | 'features'>
+type Cut = { readonly [name in keyof Lists]: (all: Lists[name]) => Lists[name] }
+
+/** The lists are long, and the first screen shows nothing of most of them, so each is cut when it is read. */
+function cutPage({ history, runs }: Pick<PageData, 'history' | 'runs'>, whole: PageData, cut: Cut): PageData {
+  const { period, compare, asked, presentation, measure, texts, sites, links } = whole
+  const serps = once(() => cut.serps(whole.serps))
+  const citations = once(() => cut.citations(whole.citations))
+  const features = once(() => cut.features(whole.features))
   return {
-    ...data,
-    history,
-    runs: data.runs.filter(({ date }) => isBetween(date, filter)),
-    serps: cut(data.serps),
-    citations: cut(data.citations),
-    features: data.features
-      .filter(({ keyword }) => keywords.has(keyword))
-      .map((one) => (isWhole ? one : cutFeatures(one, range))),
+    ...{ history, period, compare, asked, presentation, measure, runs, texts, sites, links },
+    get serps() {
+      return serps()
+    },
+    get citations() {
+      return citations()
+    },
+    get features() {
+      return features()
+    },
+  }
+}
+
+/** The value of a function that is called once at most. */
+export function once<T extends object>(find: () => T): () => T {
+  let found: T | undefined
+  return () => {
+    found ??= find()
+    return found
   }
 }

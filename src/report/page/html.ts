@@ -8,7 +8,7 @@ import { wordsOf } from '../words/words.ts'
 import { reportPageData } from './build-data.ts'
 import type { PageData } from './data.ts'
 import { headScript } from './head-script.ts'
-import { packed } from './packed.ts'
+import { type PackedPage, packed } from './packed.ts'
 
 /** The HTML report, with the results of every day that it offers to compare with. */
 export const pageFormat: ReportFormat = {
@@ -38,6 +38,7 @@ export async function* reportPage(data: PageData, assets: PageAssets): AsyncGene
   const { script } = assets
   const style = styleOf(data, assets)
   const say = wordsOf(presentation.language)
+  const content = packed(data)
   yield `<!doctype html>
 <html lang="${presentation.language}">
 <head>
@@ -53,9 +54,9 @@ export async function* reportPage(data: PageData, assets: PageAssets): AsyncGene
 </head>
 <body>
 <noscript><p>${say.brand.needsScript}</p></noscript>
-<div id="report">${await written(data, assets)}</div>
+<div id="report">${await written(content, script)}</div>
 <script id="page-data" type="application/json">`
-  for (const piece of jsonPieces(packed(data))) yield escapedJson(piece)
+  for (const piece of jsonPieces(content)) yield escapedJson(piece)
   yield `</script>
 <script type="module">${script}</script>
 </body>
@@ -64,10 +65,10 @@ export async function* reportPage(data: PageData, assets: PageAssets): AsyncGene
 }
 
 /** What stands in the file as elements. The first screen has nothing of result pages. */
-async function written(data: PageData, { script }: PageAssets): Promise<string> {
+async function written(page: PackedPage, script: string): Promise<string> {
   const { firstScreen } = await import('./first-screen.ts')
-  const own = { ...data, serps: [], texts: [], sites: [], links: [], features: [] }
-  return firstScreen([...jsonPieces(packed(own))].join(''), script)
+  const none = { serps: [], results: [], texts: [], sites: [], links: { hosts: [], parts: [] }, features: [] }
+  return firstScreen([...jsonPieces({ ...page, ...none })].join(''), script)
 }
 
 /** The title of the file: that of the report, and for whom it is. */

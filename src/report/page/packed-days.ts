@@ -41,7 +41,12 @@ type Places = RankSeries['places']
 
 /** The results of days with several: each day as a number below zero, -1 for the first, then rank and link of each result. */
 export function packedPlaces(places: Places): readonly number[] {
-  return Object.entries(places).flatMap(([day, results]) => [-1 - Number(day), ...results.flat()])
+  const numbers: number[] = []
+  for (const day in places) {
+    numbers.push(-1 - Number(day))
+    for (const [rank, link] of places[day] ?? []) numbers.push(rank, link)
+  }
+  return numbers
 }
 
 export function unpackedPlaces(numbers: readonly number[]): Places {

@@ -30,16 +30,23 @@ export function svg<K extends keyof SVGElementTagNameMap>(
   return fill(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, children)
 }
 
+/** Called for thousands of elements whenever a filter is chosen. */
 function fill<E extends Element>(element: E, given: Attributes | string, children: readonly Child[]): E {
-  const { on = {}, ...attributes }: Attributes = typeof given === 'string' ? { class: given || null } : given
-  for (const [name, value] of Object.entries(attributes))
-    if (value !== null && value !== undefined && value !== false)
-      element.setAttribute(name, value === true ? '' : String(value))
-  for (const [type, listener] of Object.entries(on)) element.addEventListener(type, listener as EventListener)
+  if (typeof given !== 'string') setAll(element, given)
+  else if (given !== '') element.setAttribute('class', given)
   for (const child of children)
     if (child !== null && child !== undefined && child !== false)
       element.append(child instanceof Node ? child : String(child))
   return element
+}
+
+function setAll(element: Element, { on, ...attributes }: Attributes): void {
+  for (const name in attributes) {
+    const value = attributes[name]
+    if (value !== null && value !== undefined && value !== false)
+      element.setAttribute(name, value === true ? '' : String(value))
+  }
+  for (const type in on) element.addEventListener(type, on[type as keyof Listeners] as EventListener)
 }
 
 /** A button that submits no form. */

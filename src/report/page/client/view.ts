@@ -3,7 +3,7 @@ import type { ComparisonDay } from '../../history/movement.ts'
 import { type Part, partKey, partOf, partsOf } from '../../history/parts.ts'
 import type { ReportPeriod } from '../../history/period.ts'
 import type { Keyword, RankHistory, TrackedTarget } from '../../history/rank-history.ts'
-import { filterPage, type PageData } from '../data.ts'
+import { filterPage, keepKeywords, once, type PageData } from '../data.ts'
 import { isInView, savedView, targetsOfView } from '../saved-view.ts'
 import { isListed } from './controls/listed.ts'
 import { periodOf } from './controls/periods.ts'
@@ -49,7 +49,8 @@ export function viewOf(data: PageData, filters: Filters): View {
     ),
   })
   const asked = period === null ? data.compare : period.compare
-  const selected = keep(filtered, data.history.keywords.map(fits(data, filters)))
+  const isFit = data.history.keywords.map(fits(data, filters))
+  const selected = keepKeywords(filtered, (keyword) => isFit[keyword] === true)
   const { history } = selected
   const { days } = history
   const start = period === null ? 0 : days.findIndex((day) => day >= period.from)
@@ -87,19 +88,13 @@ function listedOf(statuses: readonly KeywordStatus[], movement: string): readonl
   return movement === '' ? statuses : statuses.filter((status) => isListed(movement, status))
 }
 
-/** The value of a function that is called once at most. */
-export function once<T extends object>(find: () => T): () => T {
-  let found: T | undefined
-  return () => (found ??= find())
-}
-
 /** The view of the first part: figures never mix parts. */
 export function countedView(view: View): View {
   const [counted] = view.parts
   if (counted === undefined || view.parts.length === 1) return view
   const key = partKey(counted)
   const isCounted = view.history.keywords.map((keyword) => partKey(partOf(keyword)) === key)
-  const data = keep(view.data, isCounted)
+  const data = keepKeywords(view.data, (keyword) => isCounted[keyword] === true)
   const ofPart = (all: readonly KeywordStatus[]) => all.filter(({ series }) => isCounted[series.keyword])
   return {
     ...view,
@@ -108,22 +103,5 @@ export function countedView(view: View): View {
     statuses: ofPart(view.statuses),
     listed: ofPart(view.listed),
     allTargets: once(() => ofPart(view.allTargets())),
-  }
-}
-
-/**
- * The data of fewer keywords, which keep their places.
- *
- * @param fits whether to keep each keyword, by its place
- */
-function keep(data: PageData, fits: readonly boolean[]): PageData {
-  const { history, serps, citations, features } = data
-  const isWanted = ({ keyword }: { readonly keyword: number }): boolean => fits[keyword] === true
-  return {
-    ...data,
-    history: { ...history, series: history.series.filter(isWanted) },
-    serps: serps.filter(isWanted),
-    citations: citations.filter(isWanted),
-    features: features.filter(isWanted),
   }
 }

@@ -163,9 +163,10 @@ export function grid<Row>({
   function draw(): void {
     const [printed, high] = [isPrinted(), rowHeight()]
     const whole = printed || isNarrow()
-    const from = whole ? 0 : Math.max(0, Math.floor(scrolled / high) - margin)
-    const seen = printed ? printedRows : whole ? most : Math.ceil(height / high) + 2 * margin
-    const to = Math.min(rows.length, from + seen)
+    const top = whole ? 0 : Math.floor(scrolled / high)
+    const from = Math.max(0, top - margin)
+    const seen = printed ? printedRows : whole ? most : Math.ceil(height / high) + margin
+    const to = Math.min(rows.length, top + seen)
     note.textContent = rows.length > printedRows ? say.tables.printed(printedRows, rows.length) : ''
     more.hidden = printed || !whole || to === rows.length
     more.textContent = say.tables.more(Math.min(narrowRows, rows.length - to), rows.length)
