@@ -13,6 +13,7 @@ const small: Readonly<Record<string, readonly number[]>> = {
   throughput: [200, 1],
   'keep-alive': [20, 2],
   start: [2, 3],
+  page: [1, 20],
   report: [20, 5, 10],
   export: [2_000],
   'rank-history': [100, 5, 10],

@@ -17,6 +17,7 @@ const forNode = {
     'nodemailer',
     'pg',
     'pino',
+    'puppeteer-core',
     'standardwebhooks',
     'undici',
     'yaml',
