@@ -144,3 +144,14 @@ describe.skipIf(chromium === undefined)(chromium === undefined ? whyNoChromium :
     expect(found).toEqual([])
   })
 })
+
+test.each([
+  ['en', null, /1,200 credits left</],
+  ['en', 3, /1,200 credits left, enough for 3 days</],
+  ['en', 731, /1,200 credits left, enough for more than two years</],
+  ['de', 148_446, /1\.200 Credits übrig, reicht für mehr als zwei Jahre</],
+] as const)('the page in %s says how long a balance for %s days lasts', async (language, days, said) => {
+  const assets = await portfolioAssets(new URL('../../../dist/', import.meta.url))
+  const page = portfolioPage({ ...data, language, balance: { credits: 1200, days } }, assets)
+  expect([...page].join('')).toMatch(said)
+})

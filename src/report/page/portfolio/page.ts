@@ -78,8 +78,17 @@ function account({ now, balance, spentThisMonth }: PortfolioPage, say: Words): s
   return [
     say.portfolio.asOf(`${day}, ${time}`),
     say.portfolio.spent(spentThisMonth),
-    ...(balance === null ? [] : [say.portfolio.balance(balance.credits, balance.days)]),
+    ...(balance === null ? [] : [balanceText(balance, say)]),
   ].join(' · ')
+}
+
+/** A balance that lasts longer than so many days lasts for years: the spending of some days says no more. */
+const mostDays = 730
+
+function balanceText({ credits, days }: NonNullable<PortfolioPage['balance']>, say: Words): string {
+  const { balance, enoughFor, enoughForYears } = say.portfolio
+  if (days === null) return balance(credits)
+  return `${balance(credits)}, ${days > mostDays ? enoughForYears : enoughFor(days)}`
 }
 
 function problemSection({ problems }: PortfolioPage, say: Words): Markup | null {

@@ -11,8 +11,9 @@ export const portfolio: Words['portfolio'] = {
   fine: 'Keine Probleme',
   asOf: (instant) => `Stand ${instant}`,
   spent: (credits) => `${counted(credits, 'Credit', 'Credits')} in diesem Monat`,
-  balance: (credits, days) =>
-    `${counted(credits, 'Credit', 'Credits')} übrig${days === null ? '' : `, reicht für ${counted(days, 'Tag', 'Tage')}`}`,
+  balance: (credits) => `${counted(credits, 'Credit', 'Credits')} übrig`,
+  enoughFor: (days) => `reicht für ${counted(days, 'Tag', 'Tage')}`,
+  enoughForYears: 'reicht für mehr als zwei Jahre',
   problems: 'Probleme des ganzen Kontos',
   columns: {
     client: 'Kunde',

@@ -12,8 +12,9 @@ export const portfolio = {
   /** An instant in words. */
   asOf: (instant: string) => `As of ${instant}`,
   spent: (credits: number) => `${counted(credits, 'credit')} this month`,
-  balance: (credits: number, days: number | null) =>
-    `${counted(credits, 'credit')} left${days === null ? '' : `, enough for ${counted(days, 'day')}`}`,
+  balance: (credits: number) => `${counted(credits, 'credit')} left`,
+  enoughFor: (days: number) => `enough for ${counted(days, 'day')}`,
+  enoughForYears: 'enough for more than two years',
   problems: 'Problems of the whole account',
   columns: {
     client: 'Client',
