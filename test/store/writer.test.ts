@@ -10,6 +10,14 @@ async function aWriter({ lacksRoom = false, committed = () => {} } = {}) {
   const db = new Database(path)
   onTestFinished(() => void db.close())
   db.exec('CREATE TABLE t (n INTEGER PRIMARY KEY)')
+  let commits = 0
+  const begin = db.transaction.bind(db)
+  db.transaction = ((change: (...given: unknown[]) => unknown) => ({
+    immediate: (...given: unknown[]) => {
+      commits += 1
+      return begin(change).immediate(...given)
+    },
+  })) as unknown as typeof db.transaction
   let rollbacks = 0
   const writer = groupCommit(db, {
     rolledBack: () => {
@@ -21,14 +29,6 @@ async function aWriter({ lacksRoom = false, committed = () => {} } = {}) {
     committed,
   })
   const insert = db.prepare<[number]>('INSERT INTO t VALUES (?)')
-  let commits = 0
-  const begin = db.transaction.bind(db)
-  db.transaction = ((change: () => unknown) => ({
-    immediate: () => {
-      commits += 1
-      return begin(change).immediate()
-    },
-  })) as unknown as typeof db.transaction
   return {
     db,
     writer,
