@@ -59,8 +59,7 @@ export function groupCommit(
   db: Database,
   { rolledBack, full, makeRoom, lacksRoom, committed }: WriterHooks,
 ): GroupCommit {
-  const transaction = db.transaction((change: () => unknown) => change())
-  const immediately = <T>(change: () => T): T => transaction.immediate(change) as T
+  const immediately = <T>(change: () => T): T => db.transaction(change).immediate()
   let waiting: Waiting[] = []
   let derived: Waiting[] = []
   let scheduled = false
