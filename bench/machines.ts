@@ -20,11 +20,11 @@ import { leastSeconds } from './rate/judging.ts'
  * One key on many machines, beside `run` alone against the same service: how calls a second grow with workers, how much
  * of a rate limit they use together, what Postgres does for a call, and what a worker that is killed costs.
  *
- * Arguments: workers at most [4], calls of each of them [2000], latency of the service in milliseconds [200], seconds that a
+ * Arguments: workers at most [4], calls of each of them [4000], latency of the service in milliseconds [200], seconds that a
  * row of the rate limit lasts [60], calls per second allowed [40], rounds in which a worker is killed [3], a lease of workers
  * in seconds instead of the usual one.
  */
-const [most = 4, callsEach = 2_000, latencyMs = 200, seconds = 60, perSecond = 40, rounds = 3, lease] =
+const [most = 4, callsEach = 4_000, latencyMs = 200, seconds = 60, perSecond = 40, rounds = 3, lease] =
   process.argv.slice(2).map(Number)
 const unlimited: Service = { limits: { perSecond: null, perMinute: null }, latencyMs }
 const limited: Service = { limits: { perSecond, perMinute: null }, latencyMs }
