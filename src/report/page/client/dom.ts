@@ -193,7 +193,7 @@ function whenIdle(step: Step): Step {
   return () => cancelIdleCallback(handle)
 }
 
-/** Milliseconds after which nobody waits for a browser that does not say what it has shown. */
+/** Milliseconds to wait at most for the browser to say what it has shown. */
 const longestPaint = 500
 
 /** Resolves when the browser has shown what there is. A tab in the background shows nothing, so it does not wait. */
