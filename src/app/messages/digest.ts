@@ -6,7 +6,6 @@ import type { MessageContent } from '../../store/outbox.ts'
 import type { Store } from '../../store/store.ts'
 import type { App } from '../connect/app.ts'
 import { workspaceOf } from '../workspace.ts'
-import type { reportMessage } from './digest-mail.ts'
 
 /** Puts digests into the outbox that are due, after a run. */
 export async function queueDigestsOfRuns({
@@ -42,6 +41,7 @@ export async function queueDigests(
     if (due.length === 0) continue
     // Most runs have none, and need nothing that reports do.
     const { figuresOf } = await import('./digest-figures.ts')
+    const { reportMessage } = await import('./digest-mail.ts')
     const { digestMessage } = await import('../../report/digest.ts')
     const figures = await figuresOf(job, store, now)
     const digest: MessageContent = {
@@ -50,7 +50,9 @@ export async function queueDigests(
     }
     // A job without ranks has no report.
     const isMailed = figures.summary !== null && due.some(({ isMailbox }) => isMailbox)
-    const mail = isMailed ? await mailOf(job, figures, { store, log }) : digest
+    const mail: MessageContent = isMailed
+      ? { kind: 'report', message: await reportMessage(job, figures, { store, log }) }
+      : digest
     await store.putMessages(
       due.map(({ isMailbox, ...about }) => ({
         ...{ ...about, job: job.name, runId: null },
@@ -59,11 +61,6 @@ export async function queueDigests(
       now,
     )
   }
-}
-
-async function mailOf(...parts: Parameters<typeof reportMessage>): Promise<MessageContent> {
-  const { reportMessage } = await import('./digest-mail.ts')
-  return { kind: 'report', message: await reportMessage(...parts) }
 }
 
 /** A digest whose time has come and that was not put in yet. */

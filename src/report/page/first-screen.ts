@@ -1,5 +1,4 @@
-import vm from 'node:vm'
-import { pageWindow } from './page-window.ts'
+import { drawnPage } from './page-window.ts'
 import { screen, serialised } from './serialise.ts'
 
 /**
@@ -9,8 +8,7 @@ import { screen, serialised } from './serialise.ts'
  * @param json what the page reads its data from
  */
 export async function firstScreen(json: string, script: string): Promise<string> {
-  const { globals, root } = pageWindow(json)
-  await vm.runInNewContext(`(async () => {'use strict';${script}\n})()`, globals)
+  const { root } = await drawnPage(json, script)
   for (const below of root.querySelectorAll(belowFirstScreen)) below.remove()
   return Array.from(root.querySelectorAll('#report > *'), (part) => serialised(part, screen)).join('')
 }

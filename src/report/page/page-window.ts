@@ -1,20 +1,32 @@
+import vm from 'node:vm'
 import { parseHTML } from 'linkedom'
 import type { HtmlElement } from './serialise.ts'
 
-export interface PageWindow {
-  /** What the script of the page finds in a browser. */
-  readonly globals: Readonly<Record<string, unknown>>
+/** A page that its own script has drawn, in a window without a screen. */
+export interface DrawnPage {
   readonly root: HtmlElement
   /** Draws everything, as a browser asks a page to before it prints. */
   readonly print: () => void
 }
 
 /**
- * A window without a screen: elements have no size, nothing scrolls, and events come from `print` only.
+ * Runs the page's own script in a world of its own.
  *
- * @param json what the page reads its data from
+ * @param json what the page reads its data from; it is never part of the script
  */
-export function pageWindow(json: string): PageWindow {
+export async function drawnPage(json: string, script: string): Promise<DrawnPage> {
+  const { globals, ...page } = pageWindow(json)
+  await vm.runInNewContext(`(async () => {'use strict';${script}\n})()`, globals)
+  return page
+}
+
+interface PageWindow extends DrawnPage {
+  /** What the script of the page finds in a browser. */
+  readonly globals: Readonly<Record<string, unknown>>
+}
+
+/** A window without a screen: elements have no size, nothing scrolls, and events come from `print` only. */
+function pageWindow(json: string): PageWindow {
   const { document, Node, Element, HTMLElement, HTMLSelectElement } = parseHTML(frame)
   settable(HTMLSelectElement.prototype, 'value')
   for (const name of ofScreens) Object.assign(HTMLElement.prototype, { [name]: () => {} })

@@ -1,10 +1,9 @@
-import vm from 'node:vm'
 import { escaped } from '../../output/markup.ts'
 import type { Paper } from '../report.ts'
 import type { PageData } from './data.ts'
 import { jsonPieces, type PageAssets, styleOf, titleOf } from './html.ts'
 import { packed } from './packed.ts'
-import { pageWindow } from './page-window.ts'
+import { drawnPage } from './page-window.ts'
 import { paper as paperMedium, serialised } from './serialise.ts'
 
 /**
@@ -12,9 +11,7 @@ import { paper as paperMedium, serialised } from './serialise.ts'
  * nothing can be loaded.
  */
 export async function paperPage(data: PageData, assets: PageAssets, paper: Paper): Promise<string> {
-  const { globals, root, print } = pageWindow([...jsonPieces(packed(data))].join(''))
-  // The page's own script, in a world of its own. Data is never part of it.
-  await vm.runInNewContext(`(async () => {'use strict';${assets.script}\n})()`, globals)
+  const { root, print } = await drawnPage([...jsonPieces(packed(data))].join(''), assets.script)
   print()
   // The style of the root holds what depends on data: the accent of the agency, the running head.
   return `<!doctype html>

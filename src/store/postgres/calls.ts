@@ -235,8 +235,10 @@ async function writeEntries(statements: Statements, batch: readonly Entry[]): Pr
   return batch.map((entry) => 'settled' in entry || leased.has(`${entry.lease.chunk}:${entry.lease.fence}`))
 }
 
-function isLookup({ call, settlement }: SettledCall): boolean {
-  return call.credits === 0 && settlement !== null
+type Lookup = SettledCall & { readonly settlement: Settlement }
+
+function isLookup(one: SettledCall): one is Lookup {
+  return one.call.credits === 0 && one.settlement !== null
 }
 
 /** Postgres takes neither a zero byte in a text nor half of a character, and one such text would keep all others of its group out. */
@@ -259,11 +261,11 @@ function settlementFields(settlement: Settlement) {
   }
 }
 
-function lookupFields({ call, settlement }: SettledCall) {
+function lookupFields({ call, settlement }: Lookup) {
   return {
     ...taskFields(call),
     ...{ id: call.id, operation: call.operation, sent_at: call.sentAt, key_hash: call.keyHash },
-    ...settlementFields(settlement as Settlement),
+    ...settlementFields(settlement),
   }
 }
 

@@ -95,14 +95,14 @@ const mostActions = 5
 const mostSites = 6
 
 /** Reads what the message is made of. */
-export function emailContent(source: ReportSource, say: Words, section: DigestSection | null): EmailContent {
+export function emailContent(source: ReportSource, say: Words, week: DigestSection | null): EmailContent {
   const { job, presentation } = source
   const { history } = builtHistory(source)
   const name = presentation.client ?? presentation.title ?? sanitizeLine(job)
   const figures = ownFigures(source, mostMovers)
   const { sentences, actions } = conclusionsOf(source, figures, say)
   const subject = say.email.subject(name, (sentences[0] ?? '').replace(/\.$/, ''))
-  const about = { name, sentences, subject, week: section === null ? null : harmlessSection(section) }
+  const about = { name, sentences, subject, week: week === null ? null : harmlessSection(week) }
   if (figures === null)
     return {
       ...{ ...about, period: '', compared: '', site: null, figures: [], trend: null, sites: [], actions },
