@@ -1,5 +1,6 @@
 import type { Browser } from 'puppeteer-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { defaultCurve } from '../../../src/report/ctr.ts'
 import type { PageData } from '../../../src/report/page/data.ts'
 import { chromium, openBrowser, openPage, whyNoChromium } from './browser.ts'
 import { samplePage } from './sample-page.ts'
@@ -52,7 +53,7 @@ test.skipIf(chromium === undefined)(
     ? whyNoChromium
     : 'a German page has no English words but those of its data, and the same changes as an English one',
   async () => {
-    const english = samplePage({ keywords: 40, days: 40 })
+    const english = { ...samplePage({ keywords: 40, days: 40 }), measure: { curve: defaultCurve } }
     const german: PageData = {
       ...english,
       presentation: { ...english.presentation, language: 'de' },
@@ -67,6 +68,8 @@ test.skipIf(chromium === undefined)(
     const isData = (text: string): boolean =>
       data.includes(text) || text.split(/[·,:=-]|\s{2,}/).every((part) => data.includes(part.trim()))
     const same = [...inGerman].filter((text) => inEnglish.has(text) && /\p{L}{2}/u.test(text))
+    // Where the curve comes from is data, and has words.
+    expect([...inGerman].filter((text) => text.includes('Juli 2020'))).toHaveLength(1)
     expect(inGerman.size).toBeGreaterThan(200)
     expect(same.filter((text) => !bothLanguages.includes(text) && !isData(text))).toEqual([])
   },

@@ -57,6 +57,10 @@ export const definitions: Words['definitions'] = {
     ],
   ],
   source: (text) => `Quelle: ${text}.`,
+  curveSource: (text) =>
+    text.startsWith('Sistrix, Why')
+      ? 'Sistrix, „Why (almost) everything you knew about Google CTR is no longer valid“, Juli 2020: Mittel der mobilen Google-Suchen nach über 80 Millionen Suchbegriffen; nennt die Plätze 1 bis 10, und weniger als 1 % für jeden danach'
+      : text,
   rates: 'Klickraten (CTR)',
   byRank: (rates) =>
     `Nach Position: ${rates.map((rate, place) => `${place + 1}: ${formats.percent(rate)}`).join(', ')}.`,

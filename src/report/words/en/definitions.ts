@@ -55,6 +55,8 @@ export const definitions = {
     ],
   ] as readonly (readonly [sign: string, term: string, meaning: string])[],
   source: (text: string) => `Source: ${text}.`,
+  /** Where a curve comes from. That of the default curve is translated; that of a curve of one's own stays as it is. */
+  curveSource: (text: string) => text,
   rates: 'Click-through rates (CTR)',
   byRank: (rates: readonly number[]) =>
     `By rank: ${rates.map((rate, place) => `${place + 1}: ${formats.percent(rate)}`).join(', ')}.`,

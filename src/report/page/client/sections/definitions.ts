@@ -7,7 +7,7 @@ import { section } from './section.ts'
 
 /** The meaning of the signs and the figures. */
 export function definitions({ data: { measure } }: View): HTMLElement {
-  const { title, lead, signs, rates, byRank, source } = say.definitions
+  const { title, lead, signs, rates, byRank, source, curveSource } = say.definitions
   const { curve } = measure
   return section(
     { id: 'definitions', title, lead },
@@ -22,7 +22,10 @@ export function definitions({ data: { measure } }: View): HTMLElement {
           [`${definition} `, html('span', 'formula', formula), html('span', 'source', source(from))],
         )
       }),
-      entry([rates], [`${curve.name}, ${curve.version}. ${source(curve.source)} ${byRank(curve.rates)}`]),
+      entry(
+        [rates],
+        [`${curve.name}, ${curve.version}. ${source(curveSource(curve.source))} ${byRank(curve.rates)}`],
+      ),
     ),
   )
 }
