@@ -7,11 +7,11 @@ export const visibility = {
   label: 'visibility',
   unit: 'share',
   better: 'higher',
-  definition: 'The share of all possible clicks that the ranks bring; 100 % is rank 1 for every keyword.',
+  definition: 'The share of all possible clicks that the ranks bring; 100% is rank 1 for every keyword.',
   formula: 'sum of CTR(rank) / (CTR(1) x checked keywords)',
   denominator: 'CTR(1) x checked keywords',
   missing: 'absent: no clicks; unknown: not counted',
-  source: 'the click-weighted visibility of rank trackers, scaled so that rank 1 for every keyword is 100 %',
+  source: 'the click-weighted visibility of rank trackers, scaled so that rank 1 for every keyword is 100%',
   byClicks: true,
   compute: (all, { curve }) => {
     const coverage = coverageOf(all)

@@ -10,14 +10,14 @@ import type { NextAction, Reason } from './action.ts'
  */
 export function reasonsOf(
   { reasons: [first, ...others] }: Pick<NextAction, 'reasons'>,
-  { nextActions: say, list }: Words,
+  { nextActions: say }: Words,
   mark: (name: string) => string = (name) => name,
 ): string {
   const named = (name: string): string => mark(shortName(name))
   const also = others.map((reason) => inShort(reason, named, say))
   return also.length === 0
     ? sentence(first, named, say)
-    : `${sentence(first, named, say)} ${say.also}${list(also)}.`
+    : `${sentence(first, named, say)} ${say.also}${also.join('; ')}.`
 }
 
 /** Clicks a month at stake that the sentence does not tell; null if it tells them, or they are not known. */

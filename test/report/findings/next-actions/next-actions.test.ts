@@ -212,7 +212,7 @@ const situations: readonly Situation[] = [
     'fell and was passed',
     { keywords: [{ own: turn(2, 9), rival: 4, volume: 1000 }] },
     [
-      'keyword 1: Fell out of the top 3: from rank 2 to 9. Also: rival.com passed you and within reach of the top 3. [129]',
+      'keyword 1: Fell out of the top 3: from rank 2 to 9. Also: rival.com passed you; within reach of the top 3. [129]',
     ],
   ],
   [
