@@ -29,7 +29,7 @@ export function competitors(view: View, open: OpenKeyword, place: HTMLElement): 
       ? []
       : [
           () => element.append(html('h3', 'between', words.sideBySide), sideBySide(view, open)),
-          () => element.append(passing(view, open)),
+          () => view.history.days.length > 1 && element.append(passing(view, open)),
         ]),
     () => element.append(shares),
     ...siteShares(view, shares),

@@ -74,7 +74,7 @@ function columnsOf(view: View): readonly KeywordColumn[] {
   const words = say.keywords
   const { days, keywords } = history
   const hasVolume = keywords.some(({ volume }) => volume !== null)
-  return [
+  const columns: readonly KeywordColumn[] = [
     keywordColumn(keywords),
     {
       key: 'rank',
@@ -120,7 +120,11 @@ function columnsOf(view: View): readonly KeywordColumn[] {
     ...(hasVolume ? [volumeColumn(), clicksColumn(view)] : []),
     pageColumn(view),
   ]
+  return days.length < 2 ? columns.filter(({ key }) => !ofSeveralDays.includes(key)) : columns
 }
+
+/** Columns in which nothing can stand on the first day of a job. */
+const ofSeveralDays = ['change', 'before', 'trend', 'best']
 
 function keywordColumn(keywords: readonly Keyword[]): KeywordColumn {
   const words = say.keywords

@@ -152,6 +152,18 @@ function columnsOf(by: Facet['by'], { history }: PageData): readonly GridColumn<
     figureColumn('share_of_voice', words.shareOfVoice, ' wide long'),
     figureColumn('clicks', words.clicks, ' wide long'),
   ] as const
+  const overDays: readonly GridColumn<Card>[] = [
+    {
+      key: 'change',
+      title: words.change,
+      class: 'figure change-column',
+      descends: true,
+      value: delta,
+      cell: (card) => deltaMark('visibility', delta(card)) ?? '–',
+      taken: [{ title: words.changeInPoints, of: (card) => inPoints(delta(card)) }],
+    },
+    { key: 'trend', title: words.trend, class: 'trend', cell: trendCell, taken: [] },
+  ]
   return [
     {
       key: 'name',
@@ -171,16 +183,7 @@ function columnsOf(by: Facet['by'], { history }: PageData): readonly GridColumn<
       taken: ({ coverage }) => coverage.expected,
     },
     figureColumn('visibility', words.visibility, ''),
-    {
-      key: 'change',
-      title: words.change,
-      class: 'figure change-column',
-      descends: true,
-      value: delta,
-      cell: (card) => deltaMark('visibility', delta(card)) ?? '–',
-      taken: [{ title: words.changeInPoints, of: (card) => inPoints(delta(card)) }],
-    },
-    { key: 'trend', title: words.trend, class: 'trend', cell: trendCell, taken: [] },
+    ...(history.days.length < 2 ? [] : overDays),
     ...(hasVolume ? [byVolume[0]] : []),
     figureColumn('average_position', words.average),
     {

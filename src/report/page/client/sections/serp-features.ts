@@ -50,7 +50,7 @@ function table({ history, data, asked, shown }: View): HTMLElement {
               html('span', 'about', percent(there / known, 0)),
             ),
       ),
-      figures(words.change, ({ both }) => changeOf(both)),
+      ...(days.length < 2 ? [] : [figures<FeatureFigures>(words.change, ({ both }) => changeOf(both))]),
       ...(shown.end - shown.start < leastDays ? [] : [trend]),
     ]),
     note(words.basis(longDay(days.at(-1) as string))),

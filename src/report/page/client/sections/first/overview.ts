@@ -73,7 +73,8 @@ export function overview(
     actions,
     chart.element,
     moves.element,
-    movers(view, opening.open),
+    // On the first day of a job nothing can have moved.
+    history.days.length < 2 ? null : movers(view, opening.open),
   )
   if (!isLater) for (const find of found) find()
   const steps = [...(isLater ? found : []), ...chart.steps]
