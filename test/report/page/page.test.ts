@@ -123,6 +123,14 @@ describe.skipIf(chromium === undefined)(title, () => {
     expect(mishaps).toEqual([])
   })
 
+  test('on its first day no column, list or panel is empty for want of a second one', async () => {
+    await using opened = await openPage(browser, firstDayPage())
+    const { page } = opened
+    const heads = await texts(page, 'main :is(h3, thead th)')
+    expect(heads.length).toBeGreaterThan(20)
+    expect(heads.filter((one) => /Change|Before|Trend|^Best$|Winners|Losers|passed/.test(one))).toEqual([])
+  })
+
   test('titles stay text: no element comes of them, and nothing runs', async () => {
     await using opened = await openPage(browser, hostilePage())
     const { page, mishaps } = opened
@@ -503,6 +511,24 @@ describe.skipIf(chromium === undefined)(title, () => {
     await page.select('#choose-movement', 'improved')
     expect(await page.$eval('.outcome button', (one) => getComputedStyle(one).visibility)).toBe('visible')
     expect(await places()).toEqual(before)
+    await page.setViewport({ width: 1280, height: 900 })
+    await page.select('#choose-compare', 'free')
+    const lines = await page.$$eval('.filters > :not([hidden])', (fields) =>
+      fields.map((one) => one.getBoundingClientRect().top),
+    )
+    expect([lines.length, new Set(lines).size]).toEqual([9, 2])
+  })
+
+  test('with eight targets no table of a few rows is wider than its panel on a screen', async () => {
+    await using opened = await openPage(browser, rivals)
+    const { page } = opened
+    for (const width of [1280, 1920]) {
+      await page.setViewport({ width, height: 900 })
+      const cut = await page.$$eval('.table-frame', (all) =>
+        all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.getAttribute('aria-label')),
+      )
+      expect(cut).toEqual([])
+    }
   })
 
   test('on a phone tables scroll with the page, more rows are a button, and names break between their parts', async () => {

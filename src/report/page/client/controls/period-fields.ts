@@ -89,6 +89,11 @@ export function periodFields(data: PageData, choose: (change: Partial<Filters>) 
   function reveal(): void {
     for (const one of [from, until]) one.element.hidden = !isFreePeriod
     day.element.hidden = !isFreeDay
+    // Chromium does not read a style again that counts the fields that are not hidden.
+    const bar = day.element.parentElement
+    const fields = [...(bar?.children ?? [])].filter((one) => !(one as HTMLElement).hidden).length
+    bar?.classList.toggle('in-columns', fields > 7)
+    bar?.classList.toggle('in-five', fields > 8)
   }
 }
 

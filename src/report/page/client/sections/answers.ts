@@ -9,7 +9,7 @@ import { say } from '../language.ts'
 import { figures, simpleTable } from '../table/simple-table.ts'
 import { metricText, metricTooltip, targetName, withDelta, withTooltip } from '../text.ts'
 import type { View } from '../view.ts'
-import { empty, figure, halves, noMatch, note, panel, section } from './section.ts'
+import { empty, figure, halves, noMatch, note, noValue, panel, section } from './section.ts'
 
 /** A line needs as many days. */
 const leastDays = 3
@@ -36,8 +36,10 @@ function kinds({ history, data, statuses, filters }: View): HTMLElement {
   const words = say.answers
   return simpleTable(words.byKindLabel, rows, [
     { title: words.kind, cell: ({ kind }) => capitalised(say.kinds[kind]) },
-    figures(words.ranked, ({ coverage }) => words.of(coverage.ranked, coverage.observed)),
-    figures(words.topTen, ({ firstTen }) => words.of(firstTen.coverage.ranked, firstTen.coverage.observed)),
+    figures(words.ranked, ({ coverage }) => words.of(coverage.ranked, coverage.observed), ' wide'),
+    figures(words.topTen, ({ firstTen: { coverage } }) =>
+      coverage.observed === 0 ? noValue(words.noFirstTen) : words.of(coverage.ranked, coverage.observed),
+    ),
     figures(words.share, ({ firstTen }) => metricText('first_ten_share', firstTen.value)),
   ])
 }
@@ -79,10 +81,12 @@ export function citations(view: View): HTMLElement {
         '',
         ({ answers }) => answers.value,
       ),
-      figures(words.ofReferences, (one) => metricText('citation_share', one.citations.value)),
+      figures(words.ofReferences, (one) => metricText('citation_share', one.citations.value), ' wide'),
       // The service counts from 0, people from 1.
-      figures(words.firstPlace, ({ averageFirstIndex: index }) =>
-        metricText('citation_index', index === null ? null : index + 1),
+      figures(
+        words.firstPlace,
+        ({ averageFirstIndex: index }) => metricText('citation_index', index === null ? null : index + 1),
+        ' wide',
       ),
     ]),
     overTime(view, asked),

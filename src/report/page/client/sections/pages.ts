@@ -101,7 +101,7 @@ function competing({ history, statuses, filters, shown }: View, open: OpenKeywor
         },
       },
       figures(words.pages, (one) => number(one.pages.length)),
-      figures(words.swaps, ({ swaps }) => number(swaps)),
+      figures(words.swaps, ({ swaps }) => number(swaps), ' wide'),
       figures(words.together, ({ together }) => number(together.length)),
     ]),
   )
@@ -127,7 +127,7 @@ function ranking({ statuses, target }: View, found: readonly LandingPage[]): HTM
     firstRows(words.most, all, [
       { title: words.page, class: 'address', cell: ({ link }) => linkTo(link, onSite(link, target)) },
       figures(words.keywords, ({ keywords }) => number(keywords)),
-      figures(words.best, ({ best }) => number(best)),
+      figures(words.best, ({ best }) => number(best), ' wide'),
       figures(words.volume, ({ volume }) => (volume === 0 ? noValue(words.noVolume) : number(volume))),
     ]),
   )
