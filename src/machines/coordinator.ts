@@ -65,9 +65,10 @@ export async function collectOnMachines(
     const chunking = chunker(options, runs, shared)
     await chunking.add()
     while (!stop.signal.aborted) {
+      // Looked at first: what the workers did by then is here afterwards, and is not put into chunks again.
+      const states = await statesOf(journal, ids)
       await sync()
       await progress()
-      const states = await statesOf(journal, ids)
       const isDead = states.dead > 0 && states.planned + states.released + states.leased === 0
       if (isDead) stop.request(deadChunks)
       if (states.planned > 0) {
