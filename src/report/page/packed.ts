@@ -25,13 +25,15 @@ type PackedSeries = readonly [
  * The content of the HTML report as it stands in the file: nothing stands there twice, and names of fields not in every row. Most
  * results stay from day to day.
  */
-export interface PackedPage extends Omit<PageData, 'serps' | 'links' | 'history'> {
+export interface PackedPage extends Omit<PageData, 'serps' | 'links' | 'history' | 'runs'> {
   readonly history: Omit<RankHistory, 'keywords' | 'series' | 'links'> & {
     readonly keywords: readonly PackedKeyword[]
     readonly series: readonly PackedSeries[]
     readonly links: PackedLinks
   }
   readonly links: PackedLinks
+  /** Left out where there are none: the file of a client does not mention them. */
+  readonly runs?: PageData['runs']
   readonly results: readonly PackedResult[]
   /**
    * Keyword, day and depth, then the place of each result, from rank 1 on. A rank that does not follow the one before stands before
@@ -40,7 +42,7 @@ export interface PackedPage extends Omit<PageData, 'serps' | 'links' | 'history'
   readonly serps: readonly (readonly number[])[]
 }
 
-export function packed({ serps, history, links, ...page }: PageData): PackedPage {
+export function packed({ serps, history, links, runs, ...page }: PageData): PackedPage {
   return {
     history: {
       ...history,
@@ -55,12 +57,13 @@ export function packed({ serps, history, links, ...page }: PageData): PackedPage
       links: packedLinks(history.links),
     },
     ...page,
+    ...(runs.length === 0 ? {} : { runs }),
     links: packedLinks(links),
     ...packedSerps(serps),
   }
 }
 
-export function unpacked({ serps, results, history, links, ...page }: PackedPage): PageData {
+export function unpacked({ serps, results, history, links, runs = [], ...page }: PackedPage): PageData {
   return {
     history: {
       ...history,
@@ -75,6 +78,7 @@ export function unpacked({ serps, results, history, links, ...page }: PackedPage
       links: unpackedLinks(history.links),
     },
     ...page,
+    runs,
     links: unpackedLinks(links),
     serps: serps.map((serp) => unpackedSerp(serp, results)),
   }

@@ -57,6 +57,20 @@ describe('a page on paper', () => {
     expect(await styleOf(hostilePage())).toMatch(/^--running-head:"[\p{L}\p{N} ]+"$/u)
   })
 
+  test('defines for a client nothing that the job does not have', async () => {
+    const page = samplePage({ keywords: 8, days: 3 })
+    const keywords = page.history.keywords.map((one) => ({ ...one, kind: 'organic' as const, url: null }))
+    const termsFor = async (audience: 'client' | 'team') => {
+      const presentation = { ...page.presentation, audience }
+      const { document } = await drawn({ ...page, presentation, history: { ...page.history, keywords } })
+      return [...document.querySelectorAll('#definitions dt')].map(({ textContent }) => textContent)
+    }
+    const [client, team] = [await termsFor('client'), await termsFor('team')]
+    expect(team.filter((term) => !client.includes(term))).toEqual([
+      ...['Landing page', 'Answers that cite', 'Share of citations', 'Index of citations'],
+    ])
+  })
+
   test('has the size of paper that was asked for', async () => {
     const style = async (paper: 'a4' | 'letter') =>
       await paperPage(firstDayPage(), await reportAssets('en', dist), paper)
