@@ -125,6 +125,8 @@ export interface ReportFormat {
   readonly sorted?: true
   /** Whether it shows SERPs of several days. */
   readonly serps?: true
+  /** Whether the saved views of the job are tabs of it. */
+  readonly tabs?: true
   /** Whether it is printed on paper of a size. */
   readonly printed?: true
   /** Whether text can be written unchanged or made safe for spreadsheets. */

@@ -179,6 +179,16 @@ test('what the newest run was told counts where the job is named without its fil
   expect(presentation).toMatchObject({ title: null, logo: null, language: 'en', audience: 'team' })
 })
 
+test('a saved view that no keyword is in is named', async () => {
+  const views = 'views: [{ name: Odd, tags: [odd, old], kinds: [news] }, { name: News, kinds: [news] }]\n'
+  await place.file('views.yaml', `${job}${views}`)
+  const { stderr } = await place.run(['report', 'views.yaml', '-o', 'v.html'])
+  expect(stderr.split('\n')[0]).toBe(
+    "The view 'Odd' has no tab: no keyword has one of its tags (odd, old) and one of its kinds of results (news)",
+  )
+  expect(stderr).not.toContain("'News'")
+})
+
 /** Neither names of operations nor of engines, nor money, nor runs. */
 const internal = /alpha|credit|operation"?: ?"(alpha|beta)|\brun_id\b|possibly billed/i
 
@@ -196,6 +206,7 @@ test('a client is shown no runs, no credits and no operations', async () => {
     'Webergebnisse',
   ])
   expect(html.replace(/<script type="module">[\s\S]*<\/script>/, '')).not.toMatch(internal)
+  expect(html).not.toContain('"runs":')
   const md = await place.call(['report', 'looks.yaml', '--for', 'client', '--format', 'md'])
   expect(md.stdout).toMatch(/^# Acme in the US, \d{4}-\d{2}-\d{2}\n\nRank report for Acme Inc. · by North\n/)
   expect(md.stdout).toContain('| desk | web results |')

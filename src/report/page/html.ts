@@ -17,6 +17,7 @@ export const pageFormat: ReportFormat = {
   commented: true,
   measured: true,
   serps: true,
+  tabs: true,
 }
 
 async function* page(data: PageData): AsyncGenerator<string> {

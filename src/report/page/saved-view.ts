@@ -16,6 +16,11 @@ export function isInView({ tags, kind }: Keyword, view: SavedView | undefined): 
   )
 }
 
+/** Whether a saved view has a tab: one that no keyword is in has none. */
+export function hasTab(view: SavedView, { keywords }: RankHistory): boolean {
+  return keywords.some((keyword) => isInView(keyword, view))
+}
+
 /** Places of the targets of a saved view, in the order in which it names them; all if it names none. */
 export function targetsOfView({ targets }: RankHistory, view: SavedView | undefined): readonly number[] {
   const all = [...targets.keys()]

@@ -10,14 +10,15 @@ import { comparison, period } from '../../../model/settings/period.ts'
 import { type Audience, audiences } from '../../../model/settings/presentation.ts'
 import { parseDuration } from '../../../model/text.ts'
 import { asStream } from '../../../output/formats/format.ts'
-import { isScreen, note, type Terminal } from '../../../output/terminal.ts'
+import { isScreen, note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { defaultCurve, parseCtr } from '../../../report/ctr.ts'
 import { figureFormats, type ReportFormatName, reportFormats } from '../../../report/formats/index.ts'
 import { type RowOrder, rowOrders } from '../../../report/formats/rows.ts'
 import { kindLabels, partsOf } from '../../../report/history/parts.ts'
 import type { RankHistory } from '../../../report/history/rank-history.ts'
 import type { CtrCurve, MetricOptions } from '../../../report/metrics/figure.ts'
-import { plainPresentation } from '../../../report/presentation/presentation.ts'
+import { hasTab } from '../../../report/page/saved-view.ts'
+import { type Presentation, plainPresentation } from '../../../report/presentation/presentation.ts'
 import {
   type Paper,
   papers,
@@ -117,6 +118,9 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
     return { ranked, chunks: format.chunks(source) }
   })
   if (ranked !== null && isEmpty(ranked)) terminal.log(whyEmpty(job, ranked, date))
+  // With --tag a view without keywords is no mistake.
+  if (format.tabs === true && flags.tag === undefined)
+    for (const line of viewsWithoutTab(presentation, ranked?.built?.history)) note(terminal, line)
   await writeOutput(chunks, flags.out, terminal, ranked !== null && format.painted === true)
   return 0
 }
@@ -141,6 +145,20 @@ function isEmpty({ built }: RankedJob): boolean {
 function whyEmpty(job: string, { runs }: RankedJob, date: string | undefined): string {
   if (runs.length === 0) return notYetRun(job, date)
   return `The job ${job} has no rankings: it tracks no targets. Results are in: rankline export organic --job ${job}`
+}
+
+/** A tag may come from a CSV file, so that only a report can tell that no keyword has it. */
+function viewsWithoutTab({ views }: Presentation, history: RankHistory | undefined): readonly string[] {
+  if (history === undefined) return []
+  return views
+    .filter((view) => !hasTab(view, history))
+    .map(({ name, tags, kinds }) => {
+      const wanted = [
+        ...(tags.length === 0 ? [] : [`one of its tags (${tags.join(', ')})`]),
+        ...(kinds.length === 0 ? [] : [`one of its kinds of results (${kinds.join(', ')})`]),
+      ]
+      return sanitize(`The view '${name}' has no tab: no keyword has ${wanted.join(' and ')}`)
+    })
 }
 
 /** Ten years: a date stays a date. */

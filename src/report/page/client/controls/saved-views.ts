@@ -1,13 +1,12 @@
 import type { PageData } from '../../data.ts'
-import { isInView, savedView, targetsOfView } from '../../saved-view.ts'
+import { hasTab, savedView, targetsOfView } from '../../saved-view.ts'
 import { button, html } from '../dom.ts'
 import { type Filters, noFilters } from '../filters.ts'
 import { say } from '../language.ts'
 
-/** Tabs of the saved views of the job, all keywords first; null if there are none. A view that no keyword is in has no tab. */
+/** Tabs of the saved views of the job, all keywords first; null if there are none. */
 export function viewTabs(data: PageData, choose: (change: Partial<Filters>) => void) {
-  const { keywords } = data.history
-  const views = data.presentation.views.filter((view) => keywords.some((keyword) => isInView(keyword, view)))
+  const views = data.presentation.views.filter((view) => hasTab(view, data.history))
   if (views.length === 0 || data.history.targets.length === 0) return null
   let period: Pick<Filters, 'period' | 'compare'> = noFilters
   const tabs = ['', ...views.map(({ name }) => name)].map((name) => {
