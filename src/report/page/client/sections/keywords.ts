@@ -1,3 +1,4 @@
+import { daysBetween } from '../../../../model/time.ts'
 import { valueRank } from '../../../cells.ts'
 import type { KeywordStatus } from '../../../history/keyword-status.ts'
 import { groupOf } from '../../../history/movement.ts'
@@ -8,7 +9,7 @@ import { rankingLink } from '../../../metrics/serps.ts'
 import { comparedDays } from '../../../summary.ts'
 import { spark } from '../chart/sparkline.ts'
 import { html, twoLines } from '../dom.ts'
-import { number, pathOf, shortDay } from '../format.ts'
+import { month, number, pathOf, shortDay } from '../format.ts'
 import { say } from '../language.ts'
 import { type GridView, grid } from '../table/grid.ts'
 import type { GridColumn, SortOrder } from '../table/simple-table.ts'
@@ -110,7 +111,7 @@ function columnsOf(view: View): readonly KeywordColumn[] {
       cell: ({ series }) => {
         const best = bestRank(series.cells)
         if (best === null) return noValue(words.neverRanked)
-        return twoLines(html('span', '', number(best.rank)), shortDay(days[best.day] as string))
+        return twoLines(html('span', '', number(best.rank)), nearDay(days[best.day] as string, days))
       },
       taken: [
         { title: words.best, of: ({ series }) => bestRank(series.cells)?.rank ?? null },
@@ -121,6 +122,11 @@ function columnsOf(view: View): readonly KeywordColumn[] {
     pageColumn(view),
   ]
   return days.length < 2 ? columns.filter(({ key }) => !ofSeveralDays.includes(key)) : columns
+}
+
+/** A day of the last ten months, or the month and year of an earlier one. */
+function nearDay(day: string, days: readonly string[]): string {
+  return daysBetween(day, days.at(-1) as string) < 300 ? shortDay(day) : month(day)
 }
 
 /** Columns in which nothing can stand on the first day of a job. */
