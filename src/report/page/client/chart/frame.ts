@@ -1,6 +1,7 @@
 import { html, onWidth, svg } from '../dom.ts'
 import { longDay } from '../format.ts'
 import { say } from '../language.ts'
+import { isPrinted } from '../paper/medium.ts'
 import { dayLabels } from './day-labels.ts'
 import type { Scale } from './scale.ts'
 
@@ -9,8 +10,12 @@ export interface Frame {
   /** What the chart shows, in a sentence. */
   readonly label: string
   readonly days: readonly string[]
+  /** On a screen. */
   readonly height: number
-  draw(width: number): {
+  draw(
+    width: number,
+    height: number,
+  ): {
     readonly axis: TimeAxis
     readonly marks: readonly SVGElement[]
     readonly bottom: number
@@ -59,19 +64,19 @@ const cutRoom = 24
 /** A chart with a vertical scale. The grid and the labels are drawn first, below the marks. */
 export function scaledChart(chart: ScaledChart): HTMLElement {
   const { days, scale, format, height = 240, top = 10, gutter = 40, lanes = 0, draw } = chart
-  const bottom = height - 24 - lanes
   const isCut = scale.cutFrom !== undefined
   const isInverted = scale.top < scale.bottom
-  const [from, to] = [
-    top + (isCut && isInverted ? cutRoom : 0),
-    bottom - (isCut && !isInverted ? cutRoom : 0),
-  ]
-  const y = (value: number): number =>
-    from + ((value - scale.top) / (scale.bottom - scale.top || 1)) * (to - from)
   return chartFrame({
     ...chart,
     height,
-    draw: (width) => {
+    draw: (width, height) => {
+      const bottom = height - 24 - lanes
+      const [from, to] = [
+        top + (isCut && isInverted ? cutRoom : 0),
+        bottom - (isCut && !isInverted ? cutRoom : 0),
+      ]
+      const y = (value: number): number =>
+        from + ((value - scale.top) / (scale.bottom - scale.top || 1)) * (to - from)
       const edges = { left: gutter, right: width - (chart.endGutter ?? 10) }
       const axis = chart.axis?.(edges) ?? timeAxis(days, edges)
       const grid = scale.ticks.map((tick) => gridLine(edges, y(tick), format(tick)))
@@ -121,9 +126,12 @@ export function gridLine({ left, right }: Edges, at: number, name: string): SVGE
   )
 }
 
+/** On paper a higher chart would often leave the rest of a page empty. */
+const mostPaperHeight = 220
+
 /** Draws a chart, and shows the values of the day at the pointer or of the day that arrow keys went to. */
 export function chartFrame({ label, days, height, draw, tip, about = () => [] }: Frame): HTMLElement {
-  const drawing = svg('svg', { 'aria-hidden': 'true', height, class: 'chart' })
+  const drawing = svg('svg', { 'aria-hidden': 'true', class: 'chart' })
   const tipBox = html('div', { class: 'tip', hidden: true, 'aria-hidden': 'true' })
   const said = html('p', { class: 'sr-only', role: 'status' })
   const cursor = svg('line', { class: 'cursor', y1: 0, visibility: 'hidden' })
@@ -133,9 +141,11 @@ export function chartFrame({ label, days, height, draw, tip, about = () => [] }:
   let axis: TimeAxis | null = null
   let at: number | null = null
   onWidth(box, (width) => {
+    const high = isPrinted() ? Math.min(height, mostPaperHeight) : height
     drawing.setAttribute('width', String(width))
-    drawing.setAttribute('viewBox', `0 0 ${width} ${height}`)
-    const drawn = draw(width)
+    drawing.setAttribute('height', String(high))
+    drawing.setAttribute('viewBox', `0 0 ${width} ${high}`)
+    const drawn = draw(width, high)
     axis = drawn.axis
     cursor.setAttribute('y2', String(drawn.bottom))
     drawing.replaceChildren(...drawn.marks, cursor)
