@@ -25,7 +25,7 @@ type PackedSeries = readonly [
  * The content of the HTML report as it stands in the file: nothing stands there twice, and names of fields not in every row. Most
  * results stay from day to day.
  */
-export interface PackedPage extends Omit<PageData, 'serps' | 'links' | 'history' | 'runs'> {
+export interface PackedPage extends Omit<PageData, 'serps' | 'links' | 'history' | 'runs' | 'features'> {
   readonly history: Omit<RankHistory, 'keywords' | 'series' | 'links'> & {
     readonly keywords: readonly PackedKeyword[]
     readonly series: readonly PackedSeries[]
@@ -34,6 +34,8 @@ export interface PackedPage extends Omit<PageData, 'serps' | 'links' | 'history'
   readonly links: PackedLinks
   /** Left out where there are none: the file of a client does not mention them. */
   readonly runs?: PageData['runs']
+  /** Keyword, then its changes. */
+  readonly features: readonly (readonly number[])[]
   readonly results: readonly PackedResult[]
   /**
    * Keyword, day and depth, then the place of each result, from rank 1 on. A rank that does not follow the one before stands before
@@ -42,7 +44,7 @@ export interface PackedPage extends Omit<PageData, 'serps' | 'links' | 'history'
   readonly serps: readonly (readonly number[])[]
 }
 
-export function packed({ serps, history, links, runs, ...page }: PageData): PackedPage {
+export function packed({ serps, history, links, runs, features, ...page }: PageData): PackedPage {
   return {
     history: {
       ...history,
@@ -58,12 +60,21 @@ export function packed({ serps, history, links, runs, ...page }: PageData): Pack
     },
     ...page,
     ...(runs.length === 0 ? {} : { runs }),
+    features: features.map(({ keyword, changes }) => [keyword, ...changes]),
     links: packedLinks(links),
     ...packedSerps(serps),
   }
 }
 
-export function unpacked({ serps, results, history, links, runs = [], ...page }: PackedPage): PageData {
+export function unpacked({
+  serps,
+  results,
+  history,
+  links,
+  runs = [],
+  features,
+  ...page
+}: PackedPage): PageData {
   return {
     history: {
       ...history,
@@ -79,6 +90,7 @@ export function unpacked({ serps, results, history, links, runs = [], ...page }:
     },
     ...page,
     runs,
+    features: features.map(([keyword = 0, ...changes]) => ({ keyword, changes })),
     links: unpackedLinks(links),
     serps: serps.map((serp) => unpackedSerp(serp, results)),
   }

@@ -31,7 +31,8 @@ function byRank([a]: SerpResult, [b]: SerpResult): number {
 test('a packed page is the same page', () => {
   fc.assert(
     fc.property(serps, histories(), fc.array(aLink), (all, history, links) => {
-      const page = aPageOf({ ...history, links }, { serps: all, links: links.toReversed() })
+      const features = all.map(({ keyword, day, depth }) => ({ keyword, changes: [day, depth] }))
+      const page = aPageOf({ ...history, links }, { serps: all, features, links: links.toReversed() })
       expect(unpacked(JSON.parse(JSON.stringify(packed(page))))).toEqual(page)
     }),
   )
