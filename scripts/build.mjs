@@ -68,6 +68,12 @@ if (process.argv.includes('--bench')) {
     ],
     ...forBrowsers,
   })
+  // No module: it runs before anything is shown.
+  await build({
+    entryPoints: [{ in: `${page}/head.ts`, out: 'report-head' }],
+    ...forBrowsers,
+    format: 'iife',
+  })
   for (const language of Object.keys(words))
     await build({
       entryPoints: [{ in: `${page}/main.ts`, out: `report-page.${language}` }],

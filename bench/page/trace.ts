@@ -10,6 +10,7 @@ interface TraceEvent {
   readonly dur?: number
   /** Microseconds of processor. */
   readonly tdur?: number
+  readonly args?: { readonly chrome_mojo_event_info?: { readonly mojo_interface_tag?: string } }
 }
 
 /** What Chromium wrote down while a page did something. */
@@ -58,17 +59,25 @@ export class Trace {
     return this.#events.filter((one) => one.pid === pid && one.tid === tid)
   }
 
-  /** Tasks count whole if they began in between, or went on when it began. */
+  /** Tasks count whole if they began in between, or went on when it began. What this program asks of the page does not count. */
   #busy(from: TraceEvent, to: TraceEvent): number {
-    const tasks = this.#ownOf(from).filter(
-      (one) => one.name === task && one.ph === 'X' && one.ts < to.ts && one.ts + (one.dur ?? 0) > from.ts,
+    const within = this.#ownOf(from).filter(
+      (one) => one.ph === 'X' && one.ts < to.ts && one.ts + (one.dur ?? 0) > from.ts,
     )
-    return tasks.reduce((sum, { tdur = 0 }) => sum + tdur, 0) / 1000
+    const tasks = within.filter(({ name }) => name === task)
+    const asked = within.filter(({ args }) => args?.chrome_mojo_event_info?.mojo_interface_tag === devTools)
+    return (processorTime(tasks) - processorTime(asked)) / 1000
   }
+}
+
+function processorTime(events: readonly TraceEvent[]): number {
+  return events.reduce((sum, { tdur = 0 }) => sum + tdur, 0)
 }
 
 /** What a thread of Chromium does in one turn. */
 const task = 'ThreadControllerImpl::RunTask'
+/** Asks of puppeteer come by it. */
+const devTools = 'blink.mojom.DevToolsSession'
 const includedCategories = ['toplevel', 'loading', 'blink.user_timing', 'devtools.timeline']
 
 /** Traces what a page does; other tabs should have nothing to do. */

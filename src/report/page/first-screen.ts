@@ -9,8 +9,9 @@ import { screen, serialised } from './serialise.ts'
  */
 export async function firstScreen(json: string, script: string): Promise<string> {
   const { root } = await drawnPage(json, script)
-  for (const below of root.querySelectorAll(belowFirstScreen)) below.remove()
+  for (const unseen of root.querySelectorAll(notSeenFirst)) unseen.remove()
   return Array.from(root.querySelectorAll('#report > *'), (part) => serialised(part, screen)).join('')
 }
 
-const belowFirstScreen = 'main > :nth-child(n + 2), .trend-part, .trend-part ~ *, .page-footer'
+const notSeenFirst =
+  'main > :nth-child(n + 2), .trend-part, .trend-part ~ *, .page-footer, option:nth-child(n + 2)'

@@ -7,8 +7,8 @@ import type { ReportFormat } from '../report.ts'
 import { wordsOf } from '../words/words.ts'
 import { reportPageData } from './build-data.ts'
 import type { PageData } from './data.ts'
-import { headScript } from './head-script.ts'
 import { type PackedPage, packed } from './packed.ts'
+import { pageScriptId } from './page-names.ts'
 
 /** The HTML report, with the results of every day that it offers to compare with. */
 export const pageFormat: ReportFormat = {
@@ -30,13 +30,18 @@ export interface PageAssets {
   readonly style: string
 }
 
+export interface ReportAssets extends PageAssets {
+  /** Runs first, and has `script` run when what stands in the file is seen. */
+  readonly head: string
+}
+
 /**
  * The report as one HTML file. It opens offline, loads nothing, and runs only its own script, whatever a search result has in
  * its title. The same data and assets give the same text.
  */
-export async function* reportPage(data: PageData, assets: PageAssets): AsyncGenerator<string> {
+export async function* reportPage(data: PageData, assets: ReportAssets): AsyncGenerator<string> {
   const { presentation } = data
-  const { script } = assets
+  const { head, script } = assets
   const style = styleOf(data, assets)
   const say = wordsOf(presentation.language)
   const content = packed(data)
@@ -44,14 +49,14 @@ export async function* reportPage(data: PageData, assets: PageAssets): AsyncGene
 <html lang="${presentation.language}">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy({ scripts: [headScript, script], style })}">
+<meta http-equiv="Content-Security-Policy" content="${policy({ scripts: [head, script], style })}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 <title>${escaped(titleOf(data))}</title>
 <style>${style}</style>
-<script>${headScript}</script>
+<script>${head}</script>
 </head>
 <body>
 <noscript><p>${say.brand.needsScript}</p></noscript>
@@ -59,7 +64,7 @@ export async function* reportPage(data: PageData, assets: PageAssets): AsyncGene
 <script id="page-data" type="application/json">`
   for (const piece of jsonPieces(content)) yield escapedJson(piece)
   yield `</script>
-<script type="module">${script}</script>
+<script id="${pageScriptId}" type="text/plain">${script}</script>
 </body>
 </html>
 `
@@ -144,15 +149,23 @@ export function* jsonPieces(value: unknown): Generator<string> {
  *
  * @param folder by default the folder of the program
  */
-export function reportAssets(language: Language, folder?: URL): Promise<PageAssets> {
-  return assetsOf({ script: `report-page.${language}.js`, style: 'report-page.css' }, folder)
+export async function reportAssets(language: Language, folder?: URL): Promise<ReportAssets> {
+  const [head, script, style] = await assetsOf(
+    ['report-head.js', `report-page.${language}.js`, 'report-page.css'],
+    folder,
+  )
+  return { head, script, style }
 }
 
-export function portfolioAssets(folder?: URL): Promise<PageAssets> {
-  return assetsOf({ script: 'portfolio-page.js', style: 'portfolio-page.css' }, folder)
+export async function portfolioAssets(folder?: URL): Promise<PageAssets> {
+  const [script, style] = await assetsOf(['portfolio-page.js', 'portfolio-page.css'], folder)
+  return { script, style }
 }
 
-async function assetsOf(files: PageAssets, folder = new URL('.', import.meta.url)): Promise<PageAssets> {
-  const read = (name: string) => readFile(new URL(name, folder), 'utf8')
-  return { script: await read(files.script), style: await read(files.style) }
+async function assetsOf<T extends readonly string[]>(
+  files: readonly [...T],
+  folder = new URL('.', import.meta.url),
+): Promise<{ [place in keyof T]: string }> {
+  const texts = await Promise.all(files.map((name) => readFile(new URL(name, folder), 'utf8')))
+  return texts as { [place in keyof T]: string }
 }

@@ -47,7 +47,10 @@ export async function openPage(browser: Browser, data: PageData, look: Look = {}
   const folder = await mkdtemp(join(tmpdir(), 'rankline-page-'))
   const file = join(folder, 'report.html')
   const html = await htmlOf(data)
-  await writeFile(file, look.isUndrawn ? html.replace(/<script type="module">.*?<\/script>/s, '') : html)
+  await writeFile(
+    file,
+    look.isUndrawn ? html.replace(/(?<=<script id="page-script"[^>]*>).*?(?=<\/script>)/s, '') : html,
+  )
   const page = await browser.newPage()
   const mishaps: string[] = []
   const address = pathToFileURL(file).href

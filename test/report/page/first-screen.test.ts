@@ -10,7 +10,8 @@ let browser: Browser
 const usual = samplePage({ keywords: 70, days: 40 })
 /** So many series that sentences are found after the figures. */
 const large = samplePage({ keywords: 800, days: 12 })
-const first = '.page-header h1, .days, .controls, .headline, .card, .cards + .panel tr'
+const first =
+  '.page-header h1, .days, .controls, .field:not([hidden]), .outcome, .headline, .card, .cards + .panel tr'
 
 /** Where the parts of the first screen are, and what they say. */
 const seen = (page: Page) =>

@@ -2,13 +2,12 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { PageData } from '../../../src/report/page/data.ts'
-import { headScript } from '../../../src/report/page/head-script.ts'
 import { jsonPieces, reportPage } from '../../../src/report/page/html.ts'
 import { unpacked } from '../../../src/report/page/packed.ts'
 import { firstDayPage, hostilePage } from './odd-pages.ts'
 import { samplePage } from './sample-page.ts'
 
-const assets = { script: 'document.title = "1 < 2"', style: 'p { color: red }' }
+const assets = { head: 'document.title = "0"', script: 'document.title = "1 < 2"', style: 'p { color: red }' }
 
 async function html(data: PageData): Promise<string> {
   const pieces: string[] = []
@@ -43,10 +42,10 @@ describe('the report as a page', () => {
     const policy = page.match(/Content-Security-Policy" content="([^"]*)"/)?.[1]
     const hash = (text: string): string => createHash('sha256').update(text).digest('base64')
     expect(policy).toBe(
-      `default-src 'none'; script-src 'sha256-${hash(headScript)}' 'sha256-${hash(assets.script)}'; style-src 'sha256-${hash(assets.style)}'; img-src data:; base-uri 'none'; form-action 'none'`,
+      `default-src 'none'; script-src 'sha256-${hash(assets.head)}' 'sha256-${hash(assets.script)}'; style-src 'sha256-${hash(assets.style)}'; img-src data:; base-uri 'none'; form-action 'none'`,
     )
-    expect(page).toContain(`<script type="module">${assets.script}</script>`)
-    expect(page).toContain(`<script>${headScript}</script>`)
+    expect(page).toContain(`<script id="page-script" type="text/plain">${assets.script}</script>`)
+    expect(page).toContain(`<script>${assets.head}</script>`)
     expect(page).toContain(`<style>${assets.style}</style>`)
   })
 

@@ -192,15 +192,3 @@ function whenIdle(step: Step): Step {
   const handle = requestIdleCallback(step, { timeout })
   return () => cancelIdleCallback(handle)
 }
-
-/** Milliseconds to wait at most for the browser to say what it has shown. */
-const longestPaint = 500
-
-/** Resolves when the browser has shown what there is. A tab in the background shows nothing, so it does not wait. */
-export function painted(): Promise<void> {
-  if (document.hidden) return Promise.resolve()
-  return new Promise((resolve) => {
-    setTimeout(resolve, longestPaint)
-    new PerformanceObserver(() => resolve()).observe({ type: 'paint', buffered: true })
-  })
-}

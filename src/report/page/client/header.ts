@@ -1,8 +1,8 @@
 import { baselineOrder } from '../../history/keyword-status.ts'
+import type { Presentation } from '../../presentation/presentation.ts'
 import { comparedDays } from '../../summary.ts'
 import { comparisonInWords, daysInWords } from '../../words/period-text.ts'
 import type { PageData } from '../data.ts'
-import { kindLine, logo } from './brand.ts'
 import { type SectionId, sectionIds } from './controls/address.ts'
 import { copyLink } from './controls/copy-link.ts'
 import { button, html } from './dom.ts'
@@ -138,4 +138,28 @@ export function themeSwitch(): HTMLElement {
     toggle.textContent = theme === 'dark' ? say.header.light : say.header.dark
     toggle.setAttribute('aria-label', theme === 'dark' ? say.header.useLight : say.header.useDark)
   }
+}
+
+/** The logo; null if there is none. */
+function logo({ logo: address, agency }: Presentation): HTMLElement | null {
+  return address === null ? null : html('img', { class: 'logo', src: address, alt: agency ?? '' })
+}
+
+/** What the report is, for whom, and by whom. */
+function kindLine({ client, agency }: Presentation): HTMLElement {
+  const names = [
+    client === null ? null : say.brand.for(client),
+    agency === null ? null : say.brand.by(agency),
+  ]
+  return html(
+    'p',
+    'kind',
+    say.brand.kind,
+    ...names.flatMap((name) => (name === null ? [] : [' · ', html('bdi', '', name)])),
+  )
+}
+
+/** The last line of the page; null if the job names none. */
+export function footer({ footer: text }: Presentation): HTMLElement | null {
+  return text === null ? null : html('footer', 'page-footer', html('bdi', '', text))
 }

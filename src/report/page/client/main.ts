@@ -1,16 +1,15 @@
 import type { KeywordStatus } from '../../history/keyword-status.ts'
 import type { PageData } from '../data.ts'
-import { undrawn } from '../head-script.ts'
 import { type PackedPage, unpacked } from '../packed.ts'
-import { footer } from './brand.ts'
+import { undrawn } from '../page-names.ts'
 import type { Place, SectionId } from './controls/address.ts'
 import { controls } from './controls/controls.ts'
 import { listedLabel } from './controls/listed.ts'
 import { navigation } from './controls/navigation.ts'
 import { viewTabs } from './controls/saved-views.ts'
-import { drawInSteps, html, painted } from './dom.ts'
+import { drawInSteps, html } from './dom.ts'
 import { type Filters, hashOf } from './filters.ts'
-import { comparedText, focusOn, goTo, header, sectionLink } from './header.ts'
+import { comparedText, focusOn, footer, goTo, header, sectionLink } from './header.ts'
 import { keywordDialog } from './keyword/dialog.ts'
 import { say, speak } from './language.ts'
 import { answers } from './sections/answers.ts'
@@ -27,11 +26,9 @@ import { serpFeatures } from './sections/serp-features.ts'
 import { countedView, type View, viewOf, withMovement } from './view.ts'
 
 const root = document.getElementById('report')
-if (root !== null) await begin(root)
+if (root !== null) begin(root)
 
-async function begin(root: HTMLElement): Promise<void> {
-  // What the file has of the first screen is seen before anything is computed, unless the address asks for something else.
-  if (root.childElementCount > 0 && location.hash === '') await painted()
+function begin(root: HTMLElement): void {
   const data = pageData()
   speak(data.presentation.language)
   document.documentElement.classList.remove(undrawn)
