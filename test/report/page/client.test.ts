@@ -13,7 +13,7 @@ import { decimal, longDay, percent, shortDay, shortLink } from '../../../src/rep
 import { runningHead } from '../../../src/report/page/client/paper/running-head.ts'
 import { searches } from '../../../src/report/page/client/sections/pages.ts'
 import { sorted } from '../../../src/report/page/client/table/simple-table.ts'
-import { disambiguate, rankText } from '../../../src/report/page/client/text.ts'
+import { askedText, disambiguate, rankText } from '../../../src/report/page/client/text.ts'
 import { countedView, type View, viewOf } from '../../../src/report/page/client/view.ts'
 import { german } from '../../../src/report/words/de/index.ts'
 import { english } from '../../../src/report/words/en/index.ts'
@@ -313,4 +313,11 @@ test('keywords of one text are told apart by what they differ in, and others by 
     ...['us', 'gb', 'alpha.search', 'alpha.news', ''],
     ...['alpha.search  gl=us  num=10', 'alpha.search  gl=us  num=20'],
   ])
+})
+
+test('what is asked for a keyword is told to a client without the names of params', () => {
+  const desk = keyword('desk', 'web results', { gl: 'us', hl: 'en' })
+  expect(askedText(desk, 'team')).toBe('web results  gl=us  hl=en')
+  expect(askedText(desk, 'client')).toBe('web results · en-us')
+  expect(askedText({ ...desk, params: {} }, 'client')).toBe('web results')
 })

@@ -1,3 +1,4 @@
+import type { Audience } from '../../../model/settings/presentation.ts'
 import { localeText, paramTexts, valueRank } from '../../cells.ts'
 import type { KeywordStatus } from '../../history/keyword-status.ts'
 import { type Change, groupOf, type MovementGroup } from '../../history/movement.ts'
@@ -185,8 +186,15 @@ export function localeOf({ params }: Keyword): string {
   return localeText(params, ' · ')
 }
 
+/** What is asked for a keyword: a client knows the country and the language, but not the names of the params. */
+export function askedText(keyword: Keyword, audience: Audience): string {
+  return audience === 'team'
+    ? requestText(keyword)
+    : [keyword.operation, localeOf(keyword)].filter((part) => part !== '').join(' · ')
+}
+
 /** The operation and the params of a query. */
-export function requestText({ operation, params }: Keyword): string {
+function requestText({ operation, params }: Keyword): string {
   return [operation, ...paramTexts(params)].join('  ')
 }
 

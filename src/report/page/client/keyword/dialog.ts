@@ -3,7 +3,7 @@ import { bestRank } from '../../../metrics/best-rank.ts'
 import { button, type Child, html, linkTo } from '../dom.ts'
 import { mediumDay, number } from '../format.ts'
 import { say } from '../language.ts'
-import { rankMark, requestText, statusChange } from '../text.ts'
+import { askedText, rankMark, statusChange } from '../text.ts'
 import type { View } from '../view.ts'
 import { featuresOverTime } from './features.ts'
 import { historyChart } from './history-chart.ts'
@@ -20,7 +20,7 @@ function keywordDetail(view: View, status: KeywordStatus): HTMLElement {
   return html(
     'div',
     'detail',
-    html('p', 'asked', html('span', 'code', requestText(keyword)), ...tags),
+    html('p', 'asked', html('span', 'code', askedText(keyword, view.data.presentation.audience)), ...tags),
     facts(view, status),
     html('h3', '', words.history),
     historyChart(view, status, rivals),
