@@ -17,8 +17,8 @@ import { type RowOrder, rowOrders } from '../../../report/formats/rows.ts'
 import { kindLabels, partsOf } from '../../../report/history/parts.ts'
 import type { RankHistory } from '../../../report/history/rank-history.ts'
 import type { CtrCurve, MetricOptions } from '../../../report/metrics/figure.ts'
-import { hasTab } from '../../../report/page/saved-view.ts'
 import { type Presentation, plainPresentation } from '../../../report/presentation/presentation.ts'
+import { hasTab } from '../../../report/presentation/saved-view.ts'
 import {
   type Paper,
   papers,

@@ -1,7 +1,7 @@
 import { partKey, partLabel, partOf, partsOf } from '../../history/parts.ts'
+import { savedView, targetsOfView } from '../../presentation/saved-view.ts'
 import { daysInWords } from '../../words/period-text.ts'
 import type { PageData } from '../data.ts'
-import { savedView, targetsOfView } from '../saved-view.ts'
 import { listedGroups, listedLabel } from './controls/listed.ts'
 import { knownComparison, knownPeriod, periodOf } from './controls/periods.ts'
 import { say } from './language.ts'

@@ -1,6 +1,6 @@
 import { partKey, partLabel, partsOf } from '../../../history/parts.ts'
+import { savedView, targetsOfView } from '../../../presentation/saved-view.ts'
 import type { PageData } from '../../data.ts'
-import { savedView, targetsOfView } from '../../saved-view.ts'
 import { button, html } from '../dom.ts'
 import { countSet, type FilterKey, type Filters, noFilters } from '../filters.ts'
 import { capitalised } from '../format.ts'

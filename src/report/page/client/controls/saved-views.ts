@@ -1,5 +1,5 @@
+import { hasTab, savedView, targetsOfView } from '../../../presentation/saved-view.ts'
 import type { PageData } from '../../data.ts'
-import { hasTab, savedView, targetsOfView } from '../../saved-view.ts'
 import { button, html } from '../dom.ts'
 import { type Filters, noFilters } from '../filters.ts'
 import { say } from '../language.ts'

@@ -1,9 +1,12 @@
 import type { SavedView } from '../../model/settings/presentation.ts'
 import type { Keyword, RankHistory } from '../history/rank-history.ts'
-import type { PageData } from './data.ts'
+import type { Presentation } from './presentation.ts'
 
 /** The saved view with a name; undefined for the tab of all keywords. */
-export function savedView({ presentation }: PageData, name: string): SavedView | undefined {
+export function savedView(
+  { presentation }: { readonly presentation: Presentation },
+  name: string,
+): SavedView | undefined {
   return name === '' ? undefined : presentation.views.find((one) => one.name === name)
 }
 
