@@ -65,7 +65,7 @@ export const situations: readonly Situation[] = [
       'You are in front; rival.com follows with 25.3%.',
     ],
     [
-      'Sichtbarkeit 32,5 %, minus 22,6 Punkte in 28 Tagen.',
+      'Sichtbarkeit 32,5 %, minus 22,6 Prozentpunkte in 28 Tagen.',
       '5 Suchbegriffe sind aus den Top 3 gefallen.',
       'Sie liegen vorn; rival.com folgt mit 25,3 %.',
     ],
@@ -117,7 +117,7 @@ export const situations: readonly Situation[] = [
     ],
     [
       'Sichtbarkeit 38,6 %, stabil seit 28 Tagen.',
-      'rival.com ist um 86,0 Punkte auf 100,0 % gestiegen und liegt jetzt vor Ihnen.',
+      'rival.com ist um 86,0 Prozentpunkte auf 100,0 % gestiegen und liegt jetzt vor Ihnen.',
       'Alle 10 Suchbegriffe in den Top 10, und alle in den Top 3.',
     ],
   ],
@@ -130,7 +130,7 @@ export const situations: readonly Situation[] = [
       '10 keywords fell out of the top 3.',
     ],
     [
-      'Sichtbarkeit 9,8 %, minus 45,3 Punkte in 28 Tagen.',
+      'Sichtbarkeit 9,8 %, minus 45,3 Prozentpunkte in 28 Tagen.',
       'rival.com, stabil bei 25,3 %, liegt jetzt vor Ihnen.',
       '10 Suchbegriffe sind aus den Top 3 gefallen.',
     ],
@@ -190,7 +190,7 @@ export const situations: readonly Situation[] = [
     ],
     [
       'Sichtbarkeit 28,1 %, stabil seit 28 Tagen.',
-      'rival.com ist um 18,2 Punkte auf 28,1 % gestiegen und liegt jetzt gleichauf mit Ihnen.',
+      'rival.com ist um 18,2 Prozentpunkte auf 28,1 % gestiegen und liegt jetzt gleichauf mit Ihnen.',
       'Alle 10 Suchbegriffe in den Top 10, keiner in den Top 3.',
     ],
   ],
@@ -243,10 +243,10 @@ export const situations: readonly Situation[] = [
       'The tag that fell most is price, down 28.8 points to 9.8%.',
     ],
     [
-      'Sichtbarkeit 35,0 %, plus 7,9 Punkte in 28 Tagen.',
-      'Am stärksten gestiegen ist das Schlagwort brand: plus 37,2 Punkte auf 55,1 %.',
+      'Sichtbarkeit 35,0 %, plus 7,9 Prozentpunkte in 28 Tagen.',
+      'Am stärksten gestiegen ist die Gruppe brand: plus 37,2 Prozentpunkte auf 55,1 %.',
       '10 Suchbegriffe sind neu in den Top 3, 8 sind herausgefallen.',
-      'Am stärksten gefallen ist das Schlagwort price: minus 28,8 Punkte auf 9,8 %.',
+      'Am stärksten gefallen ist die Gruppe price: minus 28,8 Prozentpunkte auf 9,8 %.',
     ],
   ],
   [
@@ -285,7 +285,7 @@ export const situations: readonly Situation[] = [
       'About 2,450 clicks a month, 1,230 more than 28 days before.',
     ],
     [
-      'Sichtbarkeit 30,5 %, plus 6,6 Punkte in 28 Tagen.',
+      'Sichtbarkeit 30,5 %, plus 6,6 Prozentpunkte in 28 Tagen.',
       '3 Suchbegriffe sind neu in den Top 3.',
       'Etwa 2.450 Klicks im Monat, 1.230 mehr als vor 28 Tagen.',
     ],
@@ -501,7 +501,7 @@ export const situations: readonly Situation[] = [
     'one keyword, entered',
     () => jobOf({ keywords: [{ query: 'oak desk', own: turn(out, 12) }] }),
     ['“oak desk” is at rank 12; on 1 March 2026 it was not found.'],
-    ['„oak desk“ steht auf Platz 12; am 1. März 2026 war der Suchbegriff nicht dabei.'],
+    ['„oak desk“ steht auf Platz 12; am 1. März 2026 war die Website dort nicht zu finden.'],
   ],
   [
     'one keyword, unknown',
@@ -600,7 +600,7 @@ export const situations: readonly Situation[] = [
       '4 of 14 keywords are new and not part of the changes.',
     ],
     [
-      'Sichtbarkeit 48,6 %, plus 10,2 Punkte in 28 Tagen.',
+      'Sichtbarkeit 48,6 %, plus 10,2 Prozentpunkte in 28 Tagen.',
       'Alle 14 Suchbegriffe in den Top 10, 4 in den Top 3.',
       'Durchschnittsposition 3,1, um 2,0 besser als vor 28 Tagen.',
       '4 von 14 Suchbegriffen sind neu und nicht Teil der Veränderungen.',
@@ -663,7 +663,7 @@ export const situations: readonly Situation[] = [
       'Average position 4.0, 5.0 better than on 1 March 2026.',
     ],
     [
-      'Sichtbarkeit 28,1 %, plus 18,2 Punkte seit dem 1. März 2026.',
+      'Sichtbarkeit 28,1 %, plus 18,2 Prozentpunkte seit dem 1. März 2026.',
       'Alle 10 Suchbegriffe in den Top 10, keiner in den Top 3.',
       'Durchschnittsposition 4,0, um 5,0 besser als am 1. März 2026.',
     ],

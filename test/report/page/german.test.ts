@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(async () => browser?.close())
 
 /** What is the same in German and English. */
-const bothLanguages = ['Top-', 'Top 3', 'Top 10', 'CSV', 'Credits', 'Tag']
+const bothLanguages = ['Feature', 'Top-', 'Top 3', 'Top 10', 'CSV', 'Credits', 'Tag']
 
 /** Every text that the report is made of: keywords, tags, sites, titles. */
 function valuesIn(value: unknown): readonly string[] {

@@ -159,7 +159,18 @@ describe.skipIf(chromium === undefined)(title, () => {
     })) as { readonly copied: string; readonly saved: string }
     const lines = copied.trimEnd().split('\r\n')
     expect(lines[0]?.split('\t')).toEqual([
-      ...['Keyword', 'Locale', 'Engine', 'Tags', 'Rank', 'Change', 'Before', 'Day before', 'Best', 'Best on'],
+      ...[
+        'Keyword',
+        'Country and language',
+        'Engine',
+        'Tags',
+        'Rank',
+        'Change',
+        'Before',
+        'Day before',
+        'Best',
+        'Best on',
+      ],
       ...['Volume', 'Clicks', 'Page'],
     ])
     expect(lines).toHaveLength(41)

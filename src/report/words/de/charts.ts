@@ -5,7 +5,7 @@ const { number } = formats
 
 export const charts: Words['charts'] = {
   chart: 'Diagramm',
-  arrowKeys: 'Die Pfeiltasten gehen von Tag zu Tag.',
+  arrowKeys: 'Mit den Pfeiltasten geht es von Tag zu Tag.',
   byCurve: (curve) => `Klickkurve: ${curve}.`,
   clicksAreEstimates: 'Echte Klicks weichen ab: Sie hängen von allem ab, was auf der Ergebnisseite steht.',
   choose: 'Kennzahl des Diagramms',
@@ -44,9 +44,9 @@ export const charts: Words['charts'] = {
   ranges: { over: 'über 100', absent: 'nicht gefunden', unknown: 'nicht bekannt' },
   history: (target, query, days) =>
     `Position von ${target} für ${query} an ${days === 1 ? 'einem Tag' : `${number(days)} Tagen`}.`,
-  best: (rank) => `beste ${number(rank)}`,
+  best: (rank) => `Bestwert ${number(rank)}`,
   notFound: 'nicht gefunden',
   notKnown: 'nicht bekannt',
   historyKey:
-    'Eine Lücke ist ein Tag ohne Position. ×: in den geprüften Ergebnissen nicht gefunden. ?: nicht bekannt. Hohler Kreis: geschätzt.',
+    'Eine Lücke ist ein Tag ohne Position. ×: in den geprüften Ergebnissen nicht gefunden. ?: nicht bekannt. Leerer Kreis: geschätzt.',
 }

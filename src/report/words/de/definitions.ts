@@ -49,7 +49,7 @@ export const definitions: Words['definitions'] = {
       'Nicht in den Top 30',
       'Unter den ersten 30 Treffern war die Website nicht. Sie kann weiter hinten stehen.',
     ],
-    ['?', 'Nicht bekannt', 'Eine Seite schlug fehl oder wurde nicht abgerufen.'],
+    ['?', 'Nicht bekannt', 'Eine Ergebnisseite konnte nicht abgerufen werden oder wurde nicht abgerufen.'],
     [
       '▲ ▼',
       'Besser, schlechter',

@@ -15,7 +15,7 @@ export const email: Words['email'] = {
     top_10: 'In den Top 10',
   },
   ofChecked: (value, checked) => `${number(value)} von ${number(checked)}`,
-  points: (value) => `${decimal(value)} Punkte`,
+  points: (value) => `${decimal(value)} Prozentpunkte`,
   up: (size) => `${size} mehr`,
   down: (size) => `${size} weniger`,
   better: (size) => `${size} besser`,

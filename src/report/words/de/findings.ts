@@ -6,7 +6,7 @@ import { formats } from './formats.ts'
 
 const { decimal, list, longDay, number, percent } = formats
 
-const points = (share: number) => `${decimal(Math.abs(share) * 100)} Punkte`
+const points = (share: number) => `${decimal(Math.abs(share) * 100)} Prozentpunkte`
 const places = (ranks: number) =>
   Math.abs(ranks) === 1 ? 'einen Platz' : `${number(Math.abs(ranks))} Plätze`
 const countedDays = 60
@@ -29,7 +29,7 @@ export const findings: Words['findings'] = {
   noTargets: () => 'Es wird keine Website beobachtet, deshalb gibt es keine Positionen.',
   noKeywords: () => 'Kein Suchbegriff passt zu den Filtern.',
   noneChecked: (keywords, day) =>
-    `Am ${longDay(day)} konnte keiner der ${counts.keywords(keywords)} geprüft werden.`,
+    `Am ${longDay(day)} konnte ${keywords === 1 ? 'der Suchbegriff nicht' : `keiner der ${counts.keywords(keywords)}`} geprüft werden.`,
   fewChecked: (checked, keywords, day) =>
     `Am ${longDay(day)} ${couldBe(checked)} nur ${number(checked)} von ${keywordsDative(keywords)} geprüft werden, zu wenige für einen Trend.`,
   lastVisibility: (share, day) =>
@@ -62,7 +62,7 @@ export const findings: Words['findings'] = {
   keywordUp: (ranks, days, day) => `${places(ranks)} besser ${than(days, day)}`,
   keywordDown: (ranks, days, day) => `${places(ranks)} schlechter ${than(days, day)}`,
   keywordSame: (days, day) => `unverändert ${over(days, day)}`,
-  keywordEntered: (day) => `; am ${longDay(day)} war der Suchbegriff nicht dabei`,
+  keywordEntered: (day) => `; am ${longDay(day)} war die Website dort nicht zu finden`,
   keywordLeft: (rank, day) => `; am ${longDay(day)} war es Platz ${rank}`,
   visibility: (of, share) =>
     of === null ? `Sichtbarkeit ${percent(share)}` : `${of}: Sichtbarkeit ${percent(share)}`,
@@ -115,10 +115,10 @@ export const findings: Words['findings'] = {
   leads: (of, rival, share) =>
     `${of === null ? 'Sie liegen' : `${of} liegt`} vorn; ${rival} folgt mit ${percent(share)}.`,
   tagFell: (tag, delta, share) =>
-    `Am stärksten gefallen ist das Schlagwort ${tag}: minus ${points(delta)} auf ${percent(share)}.`,
+    `Am stärksten gefallen ist die Gruppe ${tag}: minus ${points(delta)} auf ${percent(share)}.`,
   tagRose: (tag, delta, share) =>
-    `Am stärksten gestiegen ist das Schlagwort ${tag}: plus ${points(delta)} auf ${percent(share)}.`,
-  lowestTag: (tag, share) => `Das Schlagwort mit dem kleinsten Anteil ist ${tag}: ${percent(share)}.`,
+    `Am stärksten gestiegen ist die Gruppe ${tag}: plus ${points(delta)} auf ${percent(share)}.`,
+  lowestTag: (tag, share) => `Die geringste Sichtbarkeit hat die Gruppe ${tag}: ${percent(share)}.`,
   cameIn: (top, query) => `${quoted(query)} ist neu in den Top ${top}.`,
   fellOut: (top, query) => `${quoted(query)} ist aus den Top ${top} gefallen.`,
   crossed: (top, entered, left) =>
@@ -169,7 +169,7 @@ export const nextActions: Words['nextActions'] = {
   passed: (rival, rank, others) =>
     others === 0
       ? `${rival} hat Sie überholt und steht auf Platz ${rank}.`
-      : `${rival} hat Sie überholt und steht auf Platz ${rank}; ${number(others)} weitere haben Sie auch überholt.`,
+      : `${rival} hat Sie überholt und steht auf Platz ${rank}; ${others === 1 ? 'ein weiterer Wettbewerber' : `${number(others)} weitere Wettbewerber`} ebenso.`,
   notCited: (rivals) => `Die KI-Antwort zitiert ${list(rivals)}, Sie aber nicht.`,
   also: 'Außerdem: ',
   shortFellOut: (top) => `aus den Top ${top} gefallen`,
@@ -191,11 +191,11 @@ export const overview: Words['overview'] = {
   inShort: 'Auf einen Blick',
   figuresOf: (part, others) => `Zahlen für ${part}. Nicht enthalten: ${others.join('; ')}.`,
   checked: (observed, expected) => `${number(observed)} von ${keywordsDative(expected)} geprüft`,
-  notCounted: (uncounted) => `${number(uncounted)} nicht gezählt`,
+  notCounted: (uncounted) => `${number(uncounted)} ohne Suchvolumen`,
   shareChecked: (share, observed) => `${percent(share, 0)} von ${number(observed)} geprüften`,
   nothingChecked: 'nichts geprüft',
   top: (rank) => `Top ${rank}`,
-  ranked: 'Mit Position',
+  ranked: 'Gefundene Suchbegriffe',
   winners: 'Gewinner',
   losers: 'Verlierer',
   noWinners: 'Kein Suchbegriff ist gestiegen oder neu dabei.',

@@ -9,7 +9,7 @@ export const header: Words['header'] = {
     breakdown: 'Aufschlüsselung',
     keywords: 'Suchbegriffe',
     competitors: 'Wettbewerber',
-    features: 'Ergebnisseiten',
+    features: 'SERP-Features',
     pages: 'Seiten',
     answers: 'KI-Antworten',
     runs: 'Läufe',
@@ -38,7 +38,8 @@ export const header: Words['header'] = {
   noTarget: 'Der Job beobachtet keine Website, deshalb gibt es keine Positionen.',
   onlyGroup: (part, all, group) => `Nur ${formats.number(part)} von ${formats.number(all)}: ${group}.`,
   rankOn: (day, compared) => `Die Position jedes Suchbegriffs am ${day}, ${compared}.`,
-  notShown: (queries) => `Nicht gezeigt: ${keywords(queries)}, die nicht mehr abgefragt werden.`,
+  notShown: (queries) =>
+    `Nicht gezeigt: ${keywords(queries)}, ${queries === 1 ? 'der nicht mehr abgefragt wird' : 'die nicht mehr abgefragt werden'}.`,
   selectKeyword: 'Wählen Sie einen Suchbegriff, um seinen Verlauf zu sehen.',
 }
 

@@ -18,7 +18,7 @@ const groups: Readonly<Record<MovementGroup, (depth: number | null) => string>> 
   unknown: () => 'nicht bekannt',
 }
 
-const shortGroups: Partial<Record<MovementGroup, string>> = { entered: 'neu', left: 'raus', new: 'erste' }
+const shortGroups: Partial<Record<MovementGroup, string>> = { entered: 'neu', left: 'weg', new: 'erstmals' }
 
 export const ranks: Words['ranks'] = {
   rank: (rank) => `Position ${number(rank)}`,
@@ -35,7 +35,7 @@ export const ranks: Words['ranks'] = {
   shortGroup: (group) => shortGroups[group] ?? groups[group](null),
   better: (size) => `um ${size} besser`,
   worse: (size) => `um ${size} schlechter`,
-  points: (size) => `${size} Pkt.`,
+  points: (size) => `${size} PP`,
 }
 
 const own = 'eigene Definition'

@@ -49,7 +49,7 @@ export const portfolio: Words['portfolio'] = {
   better: (size) => `${size} besser`,
   worse: (size) => `${size} schlechter`,
   unchanged: 'unverändert',
-  points: (value) => `${decimal(value)} Punkte`,
+  points: (value) => `${decimal(value)} Prozentpunkte`,
   trendText: (first, last) => `von ${percent(first)} auf ${percent(last)}`,
   never: 'nie',
   noRanks: 'Keine Positionen',

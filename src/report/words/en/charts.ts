@@ -32,8 +32,8 @@ export const charts = {
     `${value} (${number(checked)} of ${number(asked)} keywords checked)`,
   striped: (days: number) =>
     days === 1
-      ? 'Striped: a day on which less than half of the keywords were checked. It is left out of the lines.'
-      : `Striped: ${counted(days, 'day')} on which less than half of the keywords were checked. They are left out of the lines.`,
+      ? 'Striped: a day on which fewer than half of the keywords were checked. It is left out of the lines.'
+      : `Striped: ${counted(days, 'day')} on which fewer than half of the keywords were checked. They are left out of the lines.`,
   cutAtZero: 'The scale does not begin at 0.',
   cutAtFirst: 'The scale does not begin at rank 1.',
   sharesOfChecked: 'Share of the keywords that were checked on the day.',

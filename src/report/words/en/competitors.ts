@@ -6,7 +6,7 @@ const ofKeywords = (part: number, whole: number) => `${formats.number(part)} of 
 export const competitors = {
   title: 'Competitors',
   lead: 'All tracked sites on the same keywords, who passed whom, and the sites with the largest share of the top 10.',
-  figures: 'Sites in figures',
+  figures: 'Sites compared',
   figuresLabel: 'Figures of all tracked sites',
   site: 'Site',
   competitor: 'competitor',
@@ -21,7 +21,7 @@ export const competitors = {
   itself: 'the chosen site itself',
   beatsNote: (tied: number, neither: number, undecided: number) =>
     `${tied} with the same result, ${neither} on which neither ranks, ${undecided} not known`,
-  sideBySide: 'Rank by rank',
+  sideBySide: 'Rankings side by side',
   sideBySideLabel: 'Ranks of all sites side by side',
   keyword: 'Keyword',
   notTracked: 'not tracked for this keyword',
@@ -49,12 +49,13 @@ export const competitors = {
   ranks: (mine: readonly [string, string], theirs: readonly [string, string]) =>
     `${mine.join('\u00a0→\u00a0')}, they ${theirs.join('\u00a0→\u00a0')}`,
   atStake: 'clicks a month',
-  atStakeNote: 'Ordered by the clicks a month that lie between the two ranks today.',
-  withoutVolumes: 'Ordered by the difference of the click-through rates, because the job gives no volumes.',
-  noOrder: 'On no keyword did a site pass the chosen one for good, or fall behind it for good.',
+  atStakeNote: 'The most clicks a month between the two ranks come first.',
+  withoutVolumes:
+    'The largest difference in click-through rate comes first, because there are no search volumes.',
+  noOrder: 'No lasting change of order on any keyword.',
   firstOf: (shown: number, all: number) => `The first ${formats.number(shown)} of ${formats.number(all)}.`,
   sites: 'Sites with the largest share of the top 10',
-  gaining: 'Not tracked, and gaining',
+  gaining: 'Other sites that gain',
   share: 'Share',
   since: 'Change',
   trend: 'Trend',

@@ -124,7 +124,8 @@ export const findings = {
     `The tag that fell most is ${tag}, down ${points(delta)} to ${percent(share)}.`,
   tagRose: (tag: string, delta: number, share: number) =>
     `The tag that rose most is ${tag}, up ${points(delta)} to ${percent(share)}.`,
-  lowestTag: (tag: string, share: number) => `The tag with the lowest share is ${tag}: ${percent(share)}.`,
+  lowestTag: (tag: string, share: number) =>
+    `The tag with the lowest visibility is ${tag}: ${percent(share)}.`,
   cameIn: (top: number, query: string) => `${quoted(query)} came into the top ${top}.`,
   fellOut: (top: number, query: string) => `${quoted(query)} fell out of the top ${top}.`,
   crossed: (top: number, entered: number, left: number) =>
@@ -138,7 +139,7 @@ export const findings = {
   added: (added: number, keywords: number) =>
     `${number(added)} of ${counts.keywords(keywords)} ${added === 1 ? 'is' : 'are'} new and not part of the changes.`,
   partialDays: (partial: number, days: number) =>
-    `On ${number(partial)} of ${counts.days(days)} less than half of the keywords could be checked.`,
+    `On ${number(partial)} of ${counts.days(days)} fewer than half of the keywords could be checked.`,
   otherDay: (asked: string, day: string) =>
     `Compared with ${longDay(day)}, because there are no figures of ${longDay(asked)}.`,
 }
@@ -169,7 +170,7 @@ export const nextActions = {
         : before === rank
           ? `Rank ${rank}, as before.`
           : `Rank ${rank}, was ${before}.`,
-      `The top 3 would bring about ${counts.clicks(threeDigits(clicks))} more a month.`,
+      `The top 3 would bring about ${counted(threeDigits(clicks), 'more click')} a month.`,
     ].join(' '),
   otherPage: (page: string, intended: string) => `${page} ranks instead of ${intended}.`,
   pagesInTurn: (one: string, other: string, swaps: number) =>
@@ -205,7 +206,7 @@ export const overview = {
     `Figures of ${part}. Not included: ${others.join('; ')}.`,
   checked: (observed: number, expected: number) =>
     `${number(observed)} of ${counts.keywords(expected)} checked`,
-  notCounted: (uncounted: number) => `${number(uncounted)} not counted`,
+  notCounted: (uncounted: number) => `${number(uncounted)} without a volume`,
   shareChecked: (share: number, observed: number) => `${percent(share, 0)} of ${number(observed)} checked`,
   nothingChecked: 'nothing checked',
   top: (rank: number) => `Top ${rank}`,

@@ -7,7 +7,7 @@ export const header = {
     breakdown: 'Breakdown',
     keywords: 'Keywords',
     competitors: 'Competitors',
-    features: 'Result pages',
+    features: 'SERP features',
     pages: 'Pages',
     answers: 'AI answers',
     runs: 'Runs',

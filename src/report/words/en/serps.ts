@@ -17,11 +17,11 @@ export const serps = {
   competitor: 'competitor',
   linkOf: (rank: number) => `, link of result ${rank}`,
   features: {
-    title: 'On the result page',
-    lead: 'What stands on the result pages beside the results, as far as the service tells it.',
-    overTime: 'On the result page',
+    title: 'SERP features',
+    lead: 'What result pages show beside the results, where it is known.',
+    overTime: 'SERP features',
     chart: 'What stood on the result page, day by day.',
-    howOften: 'Keywords with each feature',
+    howOften: 'Keywords by feature',
     feature: 'Feature',
     present: 'Keywords',
     change: 'Change',
@@ -31,10 +31,10 @@ export const serps = {
     unknown: 'not known',
     of: (part: number, whole: number) => `${formats.number(part)} of ${formats.number(whole)}`,
     key: 'Filled: there. Hollow: not there. No sign: not known.',
-    none: 'For the selected keywords, no answer tells what stands beside the results.',
+    none: 'For the selected keywords it is not known what stands beside the results.',
     basis: (day: string) =>
       `Of the keywords for which it is known on ${day}; changes are of those known on both days.`,
-    asked: 'AI answers, news and videos are known only for keywords for which the job asks for them.',
+    asked: 'AI answers, news and videos are known only where they are checked too.',
     names: {
       knowledge: 'Knowledge panel',
       ai: 'AI answer',

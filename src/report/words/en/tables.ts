@@ -20,7 +20,7 @@ export const tables = {
 export const keywords = {
   label: 'Keywords',
   keyword: 'Keyword',
-  locale: 'Locale',
+  locale: 'Country and language',
   operation: 'Engine',
   tags: 'Tags',
   rank: 'Rank',

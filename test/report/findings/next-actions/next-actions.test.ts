@@ -105,8 +105,8 @@ const situations: readonly Situation[] = [
     'within reach, with a volume only',
     { keywords: [{ own: 4, volume: 1000 }, { own: 4 }, { own: 15, volume: 100 }, { own: 16, volume: 1000 }] },
     [
-      'keyword 1: Rank 4, as before. The top 3 would bring about 30 clicks more a month. [30]',
-      'keyword 3: Rank 15, as before. The top 3 would bring about 11 clicks more a month. [11]',
+      'keyword 1: Rank 4, as before. The top 3 would bring about 30 more clicks a month. [30]',
+      'keyword 3: Rank 15, as before. The top 3 would bring about 11 more clicks a month. [11]',
     ],
     [
       'keyword 1: Platz 4, wie zuvor. Die Top 3 brächten etwa 30 Klicks mehr im Monat. [30]',
@@ -123,9 +123,9 @@ const situations: readonly Situation[] = [
       ],
     },
     [
-      'keyword 1: Rank 9, was 5. The top 3 would bring about 820 clicks more a month. [820]',
-      'keyword 2: Rank 8. The top 3 would bring about 78 clicks more a month. [78]',
-      'keyword 3: Rank 8. The top 3 would bring about 8 clicks more a month. [8]',
+      'keyword 1: Rank 9, was 5. The top 3 would bring about 820 more clicks a month. [820]',
+      'keyword 2: Rank 8. The top 3 would bring about 78 more clicks a month. [78]',
+      'keyword 3: Rank 8. The top 3 would bring about 8 more clicks a month. [8]',
     ],
     [
       'keyword 1: Platz 9, zuvor 5. Die Top 3 brächten etwa 820 Klicks mehr im Monat. [820]',
