@@ -101,7 +101,8 @@ function rankline(args, env = {}) {
   const hooks = pathToFileURL(join(folder, 'register.mjs')).href
   return spawn(process.execPath, ['--import', hooks, join(folder, compiled(entry)), ...args], {
     cwd: folder,
-    env: { ...process.env, ...env },
+    // Variables of the machine are looked through once at the start; many of them would count as tasks.
+    env: { PATH: process.env.PATH, HOME: folder, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
 }

@@ -218,7 +218,8 @@ export function nearlyNamed(name: string, variables: readonly string[]): string 
   const slips = name.length > 11 ? 2 : 1
   const isMeant = (variable: string): boolean =>
     otherNames[name]?.includes(variable.toUpperCase()) === true ||
-    editDistance(variable.toUpperCase().replaceAll('-', '_'), name) <= slips
+    (Math.abs(variable.length - name.length) <= slips &&
+      editDistance(variable.toUpperCase().replaceAll('-', '_'), name) <= slips)
   return variables.find((variable) => variable !== name && isMeant(variable)) ?? null
 }
 
