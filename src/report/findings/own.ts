@@ -3,7 +3,7 @@ import type { DailyFigures } from '../daily.ts'
 import { headlineFigure, isKnownOnBothDays } from '../headline.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import { distribution, top } from '../metrics/distribution.ts'
-import { type Coverage, coverageOf } from '../metrics/figure.ts'
+import { checkedOf } from './checked.ts'
 import { type Facts, leadOf, leadOn, spanOf, targetOf, usualOf } from './facts.ts'
 import type { Finding, NoTrend, Trend } from './finding.ts'
 import { clicksFloors, isNews, rankFloors, shareFloors } from './spread.ts'
@@ -108,10 +108,6 @@ export function ownFinding(facts: Facts): Finding {
   }
   if (value === null || value < leastShown) return lowRanks(facts)
   return { kind: 'visibility', of, value, trend: trendOf(facts, { delta, common, isNews: isLeadNews }) }
-}
-
-function checkedOf(statuses: readonly KeywordStatus[]): Coverage {
-  return coverageOf(statuses.map(({ current }) => ({ value: current })))
 }
 
 /** The name of a target that is not one's own. */

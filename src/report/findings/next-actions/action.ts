@@ -8,8 +8,8 @@ export type Reason =
       readonly rank: number
       /** On the compared day; null if it was not found, or is not compared. */
       readonly before: number | null
-      /** Clicks a month that the third rank would bring more. */
-      readonly clicks: number
+      /** Clicks a month that the third rank would bring more; null without a volume. */
+      readonly clicks: number | null
     }
   | { readonly kind: 'other page'; readonly page: string; readonly intended: string }
   | { readonly kind: 'pages in turn'; readonly pages: readonly [string, string]; readonly swaps: number }

@@ -107,12 +107,13 @@ function withinReach(status: KeywordStatus, curve: CtrCurve): readonly Weighed[]
     current: { rank },
     keyword: { volume },
   } = status
-  if (rank === null || volume === null || rank < reach.from || rank > reach.to) return []
+  if (rank === null || rank < reach.from || rank > reach.to) return []
   const rate = rateOf(curve, reach.goal) - rateOf(curve, rank)
-  // A curve of one's own may fall in another way.
-  const clicks = rate * volume
+  const clicks = volume === null ? null : rate * volume
   const before = isKnownOnBothDays(status) ? status.baseline.value.rank : null
-  return clicks < 1 ? [] : [{ reason: { kind: 'within reach', rank, before, clicks }, rate }]
+  // A curve of one's own may fall in another way.
+  const isWorth = clicks === null ? rate > 0 : clicks >= leastClicks
+  return !isWorth ? [] : [{ reason: { kind: 'within reach', rank, before, clicks }, rate }]
 }
 
 function otherPage(

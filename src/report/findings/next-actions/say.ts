@@ -2,6 +2,7 @@ import { pathOf, shortLink } from '../../cells.ts'
 import type { Words } from '../../words/words.ts'
 import { shortName } from '../say.ts'
 import type { NextAction, Reason } from './action.ts'
+import type { MeantKeyword, NothingToDo } from './nothing.ts'
 
 /**
  * Why something should be done about a keyword: the strongest reason as a sentence, the others in short.
@@ -18,6 +19,34 @@ export function reasonsOf(
   return also.length === 0
     ? sentence(first, named, say)
     : `${sentence(first, named, say)} ${say.also}${also.join('; ')}.`
+}
+
+/** Why there is nothing to do, in sentences. */
+export function nothingText(nothing: NothingToDo, { nextActions: say }: Words, mark: Named): string {
+  const named = (name: string): string => mark(shortName(name))
+  switch (nothing.kind) {
+    case 'not checked':
+      return say.notChecked
+    case 'answers':
+      return say.noneOfAnswers
+    case 'not compared':
+      return say.notCompared(nothing.ofClicks)
+    case 'nothing stands out':
+      return say.none(nothing.ofClicks)
+    case 'nothing ranks': {
+      const { keywords } = nothing
+      const list = keywords.map((one) => meant(one, named, say))
+      const hasVolumes = keywords.some(({ volume }) => volume !== null)
+      const look =
+        list.length === 0 ? say.lookForPages : (hasVolumes ? say.lookAtMost : say.lookAtPages)(list)
+      return `${say.nothingRanks} ${look}`
+    }
+  }
+}
+
+/** A keyword with its searches and the page that is meant for it, as far as they are known. */
+function meant({ query, volume, url }: MeantKeyword, named: Named, say: Words['nextActions']): string {
+  return say.meant(named(query), volume, url === null ? null : named(pathOf(url)))
 }
 
 /** Clicks a month at stake that the sentence does not tell; null if it tells them, or they are not known. */

@@ -137,10 +137,34 @@ export const findings: Words['findings'] = {
     `Verglichen wird mit dem ${longDay(day)}, weil es vom ${longDay(asked)} keine Zahlen gibt.`,
 }
 
+const withClicks = (ofClicks: boolean) =>
+  ofClicks ? ', jeweils ab einem Klick im Monat, um den es geht' : ''
+const inBrackets = (parts: readonly string[]) => (parts.length === 0 ? '' : ` (${parts.join(', ')})`)
+
 export const nextActions: Words['nextActions'] = {
   title: 'Was als Nächstes zu tun ist',
   lead: 'Bis zu acht Suchbegriffe; zuerst die, bei denen es um die meisten Klicks im Monat geht.',
-  none: 'Nichts fällt auf: Kein Suchbegriff ist gefallen, keiner ist in Reichweite der Top 3.',
+  none: (ofClicks) =>
+    `Nichts fällt auf: Kein Suchbegriff ist aus den Top 3 oder 10 gefallen, und keiner steht knapp hinter den Top 3${withClicks(ofClicks)}.`,
+  notCompared: (ofClicks) =>
+    `Kein Suchbegriff steht knapp hinter den Top 3${withClicks(ofClicks)}. Was gefallen ist, steht hier, sobald es einen Tag zum Vergleichen gibt.`,
+  noneOfAnswers: 'Nichts fällt auf: Keine KI-Antwort zitiert einen Wettbewerber und Sie nicht.',
+  notChecked: 'Kein Suchbegriff konnte geprüft werden, deshalb gibt es keinen Anhaltspunkt.',
+  nothingRanks: 'Kein Suchbegriff hat eine Position, deshalb lässt sich noch keine verbessern.',
+  lookAtMost: (keywords) =>
+    `Zuerst lohnt ein Blick auf die Seiten für die Suchbegriffe mit den meisten Suchen: ${list(keywords)}.`,
+  lookAtPages: (keywords) =>
+    `Zuerst lohnt ein Blick auf die Seiten für die Suchbegriffe, etwa ${list(keywords)}.`,
+  lookForPages:
+    'Zuerst lohnt die Frage, ob es zu jedem Suchbegriff eine Seite gibt, die Suchmaschinen finden können.',
+  meant: (query, volume, page) =>
+    [
+      quoted(query),
+      inBrackets([
+        ...(volume === null ? [] : [`${number(volume)} im Monat`]),
+        ...(page === null ? [] : [page]),
+      ]),
+    ].join(''),
   keyword: 'Suchbegriff',
   reason: 'Grund',
   clicks: 'Klicks im Monat, um die es geht',
@@ -161,7 +185,9 @@ export const nextActions: Words['nextActions'] = {
         : before === rank
           ? `Platz ${rank}, wie zuvor.`
           : `Platz ${rank}, zuvor ${before}.`,
-      `Die Top 3 brächten etwa ${counts.clicks(threeDigits(clicks))} mehr im Monat.`,
+      clicks === null
+        ? 'Die Top 3 sind in Reichweite.'
+        : `Die Top 3 brächten etwa ${counts.clicks(threeDigits(clicks))} mehr im Monat.`,
     ].join(' '),
   otherPage: (page, intended) => `Statt ${intended} ist ${page} platziert.`,
   pagesInTurn: (one, other, swaps) =>

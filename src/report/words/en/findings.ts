@@ -144,11 +144,34 @@ export const findings = {
     `Compared with ${longDay(day)}, because there are no figures of ${longDay(asked)}.`,
 }
 
+/** Keywords with less at stake are left out. */
+const withClicks = (ofClicks: boolean) => (ofClicks ? ' with a click a month or more at stake' : '')
+const inBrackets = (parts: readonly string[]) => (parts.length === 0 ? '' : ` (${parts.join(', ')})`)
+
 /** What to do next. The first reason of a row is a sentence, the others follow it in short. */
 export const nextActions = {
   title: 'What to do next',
   lead: 'Up to eight keywords, the most clicks a month at stake first.',
-  none: 'Nothing stands out: no keyword fell, none is within reach of the top 3.',
+  none: (ofClicks: boolean) =>
+    `Nothing stands out: no keyword fell out of the top 3 or 10, and none ranks close behind the top 3${withClicks(ofClicks)}.`,
+  notCompared: (ofClicks: boolean) =>
+    `No keyword ranks close behind the top 3${withClicks(ofClicks)}. What fell is told as soon as there is a day to compare with.`,
+  noneOfAnswers: 'Nothing stands out: no AI answer cites a competitor without citing you.',
+  notChecked: 'No keyword could be checked, so there is nothing to go by.',
+  nothingRanks: 'Nothing ranks, so there is no rank to improve.',
+  lookAtMost: (keywords: readonly string[]) =>
+    `Look first at the pages meant for the keywords with the most searches: ${list(keywords)}.`,
+  lookAtPages: (keywords: readonly string[]) =>
+    `Look first at the pages meant for the keywords, such as ${list(keywords)}.`,
+  lookForPages: 'Look first whether each keyword has a page about it that search engines can find.',
+  meant: (query: string, volume: number | null, page: string | null) =>
+    [
+      quoted(query),
+      inBrackets([
+        ...(volume === null ? [] : [`${number(volume)} a month`]),
+        ...(page === null ? [] : [page]),
+      ]),
+    ].join(''),
   keyword: 'Keyword',
   reason: 'Reason',
   clicks: 'Clicks a month to win or lose',
@@ -163,14 +186,16 @@ export const nextActions = {
     to === null
       ? `Fell out of the top ${top}: it was at rank ${from} and is no longer found.`
       : `Fell out of the top ${top}: from rank ${from} to ${to}.`,
-  withinReach: (rank: number, before: number | null, clicks: number) =>
+  withinReach: (rank: number, before: number | null, clicks: number | null) =>
     [
       before === null
         ? `Rank ${rank}.`
         : before === rank
           ? `Rank ${rank}, as before.`
           : `Rank ${rank}, was ${before}.`,
-      `The top 3 would bring about ${counted(threeDigits(clicks), 'more click')} a month.`,
+      clicks === null
+        ? 'The top 3 is within reach.'
+        : `The top 3 would bring about ${counted(threeDigits(clicks), 'more click')} a month.`,
     ].join(' '),
   otherPage: (page: string, intended: string) => `${page} ranks instead of ${intended}.`,
   pagesInTurn: (one: string, other: string, swaps: number) =>

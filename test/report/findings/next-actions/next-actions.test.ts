@@ -3,13 +3,14 @@ import { describe, expect, test } from 'vitest'
 import { factsOf } from '../../../../src/report/findings/facts.ts'
 import type { NextAction } from '../../../../src/report/findings/next-actions/action.ts'
 import { nextActions } from '../../../../src/report/findings/next-actions/find.ts'
-import { reasonsOf } from '../../../../src/report/findings/next-actions/say.ts'
+import { nothingToDo } from '../../../../src/report/findings/next-actions/nothing.ts'
+import { nothingText, reasonsOf } from '../../../../src/report/findings/next-actions/say.ts'
 import type { ComparisonDay } from '../../../../src/report/history/movement.ts'
 import type { Citation } from '../../../../src/report/page/data.ts'
 import { wordsOf } from '../../../../src/report/words/words.ts'
 import { testTable } from '../../../support/test-table.ts'
 import { curve, histories, march } from '../../metrics/history.ts'
-import { type AKeyword, jobOf, out, some, turn, unknown } from '../job.ts'
+import { type AJob, type AKeyword, jobOf, out, some, turn, unknown } from '../job.ts'
 
 const links = ['https://acme.com/a', 'https://acme.com/b', 'https://www.acme.com/a?x=1']
 const answer = { kind: 'reference', operation: 'alpha.ai' } as const
@@ -102,16 +103,23 @@ const situations: readonly Situation[] = [
   ],
   ['less than one click at stake', { keywords: [{ own: turn(10, 18), volume: 10 }] }, []],
   [
-    'within reach, with a volume only',
+    'within reach, without a volume after those with one',
     { keywords: [{ own: 4, volume: 1000 }, { own: 4 }, { own: 15, volume: 100 }, { own: 16, volume: 1000 }] },
     [
       'keyword 1: Rank 4, as before. The top 3 would bring about 30 more clicks a month. [30]',
       'keyword 3: Rank 15, as before. The top 3 would bring about 11 more clicks a month. [11]',
+      'keyword 2: Rank 4, as before. The top 3 is within reach.',
     ],
     [
       'keyword 1: Platz 4, wie zuvor. Die Top 3 brächten etwa 30 Klicks mehr im Monat. [30]',
       'keyword 3: Platz 15, wie zuvor. Die Top 3 brächten etwa 11 Klicks mehr im Monat. [11]',
+      'keyword 2: Platz 4, wie zuvor. Die Top 3 sind in Reichweite.',
     ],
+  ],
+  [
+    'within reach on the first day, without volumes',
+    { keywords: [{ own: 16 }, { own: 12 }, { own: 4 }], length: 1 },
+    ['keyword 2: Rank 12. The top 3 is within reach.', 'keyword 3: Rank 4. The top 3 is within reach.'],
   ],
   [
     'within reach, with another rank before',
@@ -261,6 +269,79 @@ const situations: readonly Situation[] = [
     ],
   ],
 ]
+
+/** Jobs without anything to do next, with what is told instead. */
+const idle: readonly (readonly [title: string, job: AJob, english: string, german?: string])[] = [
+  [
+    'nothing moves',
+    { keywords: some(3, { own: 1 }) },
+    'Nothing stands out: no keyword fell out of the top 3 or 10, and none ranks close behind the top 3.',
+    'Nichts fällt auf: Kein Suchbegriff ist aus den Top 3 oder 10 gefallen, und keiner steht knapp hinter den Top 3.',
+  ],
+  [
+    'few searches',
+    { keywords: [{ own: turn(2, 4), volume: 1 }] },
+    'Nothing stands out: no keyword fell out of the top 3 or 10, and none ranks close behind the top 3 with a click a month or more at stake.',
+    'Nichts fällt auf: Kein Suchbegriff ist aus den Top 3 oder 10 gefallen, und keiner steht knapp hinter den Top 3, jeweils ab einem Klick im Monat, um den es geht.',
+  ],
+  [
+    'nothing to compare with',
+    { keywords: [{ own: 16 }, { own: 20 }], length: 1 },
+    'No keyword ranks close behind the top 3. What fell is told as soon as there is a day to compare with.',
+    'Kein Suchbegriff steht knapp hinter den Top 3. Was gefallen ist, steht hier, sobald es einen Tag zum Vergleichen gibt.',
+  ],
+  [
+    'nothing checked',
+    { keywords: some(3, { own: turn(1, unknown) }) },
+    'No keyword could be checked, so there is nothing to go by.',
+    'Kein Suchbegriff konnte geprüft werden, deshalb gibt es keinen Anhaltspunkt.',
+  ],
+  [
+    'nothing ranks',
+    {
+      keywords: [
+        { own: out, volume: 20 },
+        { own: out, url: links[0] as string },
+        { query: 'oak desk', own: out, volume: 6670, url: links[1] as string },
+        { query: 'oak desk', own: out, volume: 5000, params: { gl: 'de' } },
+        { own: out, volume: 300 },
+        { own: out, volume: 10 },
+      ],
+    },
+    'Nothing ranks, so there is no rank to improve. Look first at the pages meant for the keywords with the most searches: “oak desk” (6,670 a month, /b), “keyword 5” (300 a month) and “keyword 1” (20 a month).',
+    'Kein Suchbegriff hat eine Position, deshalb lässt sich noch keine verbessern. Zuerst lohnt ein Blick auf die Seiten für die Suchbegriffe mit den meisten Suchen: „oak desk“ (6.670 im Monat, /b), „keyword 5“ (300 im Monat) und „keyword 1“ (20 im Monat).',
+  ],
+  [
+    'nothing ranks, without volumes',
+    { keywords: [{ own: out }, { own: out, url: links[0] as string }] },
+    'Nothing ranks, so there is no rank to improve. Look first at the pages meant for the keywords, such as “keyword 2” (/a).',
+    'Kein Suchbegriff hat eine Position, deshalb lässt sich noch keine verbessern. Zuerst lohnt ein Blick auf die Seiten für die Suchbegriffe, etwa „keyword 2“ (/a).',
+  ],
+  [
+    'nothing ranks, without volumes and pages',
+    { keywords: [{ own: out }] },
+    'Nothing ranks, so there is no rank to improve. Look first whether each keyword has a page about it that search engines can find.',
+    'Kein Suchbegriff hat eine Position, deshalb lässt sich noch keine verbessern. Zuerst lohnt die Frage, ob es zu jedem Suchbegriff eine Seite gibt, die Suchmaschinen finden können.',
+  ],
+  [
+    'AI answers only',
+    { keywords: [{ ...answer, own: 1 }] },
+    'Nothing stands out: no AI answer cites a competitor without citing you.',
+    'Nichts fällt auf: Keine KI-Antwort zitiert einen Wettbewerber und Sie nicht.',
+  ],
+]
+
+describe('nothing to do next', () => {
+  testTable(idle)('%s', (_, job, english, german) => {
+    const facts = jobOf(job)
+    expect(nextActions(facts, { statuses: [], citations: [] })).toEqual([])
+    const [text, inGerman] = (['en', 'de'] as const).map((language) =>
+      nothingText(nothingToDo(facts), wordsOf(language), (name) => name),
+    )
+    expect(text).toBe(english)
+    if (german !== undefined) expect(inGerman).toBe(german)
+  })
+})
 
 describe('what to do next', () => {
   testTable(situations)('%s', (_, given, english, german) => {

@@ -1,7 +1,8 @@
 import type { Facts } from '../../../../findings/facts.ts'
 import type { NextAction } from '../../../../findings/next-actions/action.ts'
 import { nextActions } from '../../../../findings/next-actions/find.ts'
-import { reasonsOf } from '../../../../findings/next-actions/say.ts'
+import { nothingToDo } from '../../../../findings/next-actions/nothing.ts'
+import { nothingText, reasonsOf } from '../../../../findings/next-actions/say.ts'
 import { button, html, linkTo, twoLines } from '../../dom.ts'
 import { number, pathOf } from '../../format.ts'
 import { say } from '../../language.ts'
@@ -76,7 +77,7 @@ export function nextActionsPanel(all: View, facts: Facts, open: OpenKeyword): HT
   return panel(
     words.title,
     actions.length === 0
-      ? empty(words.none)
+      ? empty(nothingText(nothingToDo(facts), say, isolated))
       : html('div', 'actions', simpleTable(words.title, actions, columns)),
   )
 }
