@@ -1,8 +1,8 @@
 import type { Facts } from './facts.ts'
 import type { Finding, FindingLink } from './finding.ts'
 import { crossings, lowestTag, tagsMoved } from './keywords.ts'
-import { limits } from './limits.ts'
-import { clicksFinding, keywordFindings, leastKeywords, ownFinding, situation, standFindings } from './own.ts'
+import { limits, manyUnknown } from './limits.ts'
+import { clicksFinding, fewKeywords, leastKeywords, ownFinding, situation, standFindings } from './own.ts'
 import { bestRival, leader, rivalMoved } from './rivals.ts'
 
 /** As many sentences are read in five seconds. */
@@ -14,10 +14,10 @@ const mostLimits = 2
 
 /** Three to five findings, the most important first; fewer where there is not more to say. Never none. */
 export function findings(facts: Facts): readonly Finding[] {
-  if (isOfFewKeywords(facts)) return [...keywordFindings(facts), ...bestRival(facts)].slice(0, most)
+  if (isOfFewKeywords(facts)) return [...fewKeywords(facts), ...bestRival(facts)].slice(0, most)
   const instead = situation(facts)
   if (instead?.some(({ kind }) => kind !== 'nothing ranks')) return instead
-  const first = instead ?? [ownFinding(facts)]
+  const first = [...manyUnknown(facts), ...(instead ?? [ownFinding(facts)])]
   const last = limits(facts).slice(0, mostLimits)
   const news = [...first, ...newsOf(facts)].slice(0, most - last.length)
   const missing = Math.max(0, least - news.length)
@@ -57,6 +57,7 @@ export function linkOf(finding: Finding): FindingLink {
       return { to: 'group', group: `${direction}-top-${finding.top}` }
     }
     case 'not checked':
+    case 'many not checked':
     case 'day not checked':
       return { to: 'group', group: 'not-checked' }
     case 'keyword':

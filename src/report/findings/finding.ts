@@ -20,16 +20,11 @@ export type Finding =
   | { readonly kind: 'lowest tag'; readonly tag: string; readonly value: number }
   | Crossings
   | Clicks
-  | {
-      readonly kind: 'top ranks'
-      readonly topThree: number
-      readonly topTen: number
-      readonly keywords: number
-    }
+  | TopRanks
   | { readonly kind: 'average'; readonly average: number; readonly trend: Trend }
   | { readonly kind: 'best rival'; readonly rival: string; readonly rank: number }
   | { readonly kind: 'not compared'; readonly why: NoTrend }
-  | { readonly kind: 'not checked'; readonly unknown: number; readonly keywords: number }
+  | { readonly kind: 'not checked' | 'many not checked'; readonly unknown: number; readonly keywords: number }
   | { readonly kind: 'added'; readonly added: number; readonly keywords: number }
   | { readonly kind: 'partial days'; readonly partial: number; readonly days: number }
   | { readonly kind: 'other day'; readonly asked: string; readonly day: string }
@@ -139,6 +134,16 @@ interface Leader extends Whose {
   readonly value: number
   /** Of the target that the report is about: the rival follows where it is ahead. */
   readonly standing: Standing
+}
+
+/** Where the keywords stand. */
+export interface TopRanks extends Whose {
+  readonly kind: 'top ranks'
+  readonly topThree: number
+  readonly topTen: number
+  readonly keywords: number
+  /** Why it is the first sentence and nothing is compared; else null. */
+  readonly why: NoTrend | null
 }
 
 export interface TagMoved {

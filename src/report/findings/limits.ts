@@ -4,6 +4,8 @@ import type { Finding } from './finding.ts'
 
 /** Fewer unknown keywords change no shown figure. */
 const leastUnknown = 0.01
+/** From here on every figure stands on what happened to be checked, which is said before them. */
+const leastMany = 0.25
 const leastAdded = 0.1
 const leastPartialDays = { days: 3, share: 0.1 }
 
@@ -11,8 +13,8 @@ const leastPartialDays = { days: 3, share: 0.1 }
 export function limits(facts: Facts): readonly Finding[] {
   const { own, span, compare } = facts
   const all: Finding[] = []
-  const unknown = own.filter(({ current }) => current.state === 'unknown').length
-  if (unknown >= own.length * leastUnknown && unknown > 0)
+  const unknown = unknownOf(facts)
+  if (unknown >= own.length * leastUnknown && unknown > 0 && manyUnknown(facts).length === 0)
     all.push({ kind: 'not checked', unknown, keywords: own.length })
   if (span === null) return all
   const added = own.filter(({ baseline, change }) => baseline === null && change.movement === 'new').length
@@ -24,4 +26,14 @@ export function limits(facts: Facts): readonly Finding[] {
   if (compare !== null && daysBetween(compare.day, span.day) !== 0)
     all.push({ kind: 'other day', asked: compare.day, day: span.day })
   return all
+}
+
+/** That a large part of the keywords could not be checked; empty if it is not. */
+export function manyUnknown(facts: Facts): readonly Finding[] {
+  const [unknown, keywords] = [unknownOf(facts), facts.own.length]
+  return unknown < keywords * leastMany ? [] : [{ kind: 'many not checked', unknown, keywords }]
+}
+
+function unknownOf({ own }: Facts): number {
+  return own.filter(({ current }) => current.state === 'unknown').length
 }

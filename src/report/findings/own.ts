@@ -5,7 +5,7 @@ import type { KeywordStatus } from '../history/keyword-status.ts'
 import { distribution, top } from '../metrics/distribution.ts'
 import { checkedOf } from './checked.ts'
 import { type Facts, leadOf, leadOn, spanOf, targetOf, usualOf } from './facts.ts'
-import type { Finding, NoTrend, Trend } from './finding.ts'
+import type { Finding, KeywordFinding, NoTrend, TopRanks, Trend } from './finding.ts'
 import { clicksFloors, isNews, rankFloors, shareFloors } from './spread.ts'
 
 /** Changes of fewer keywords are those of single keywords, and are told as such. */
@@ -56,10 +56,24 @@ function nothingRanks({ own, span, metric }: Facts, keywords: number): Finding {
   }
 }
 
-/** Each of a few keywords on its own. */
-export function keywordFindings(facts: Facts): readonly Finding[] {
-  const { own, history } = facts
-  const each = own.map((status): Finding => {
+/** Where a few keywords stand, then each on its own, the best rank first. */
+export function fewKeywords(facts: Facts): readonly Finding[] {
+  const { own, span } = facts
+  const { observed, ranked } = checkedOf(own)
+  if (observed === 0 && own.length > 1) return situation(facts) ?? []
+  const why = span === null && observed > 0 ? whyNone(facts) : null
+  const notCompared: readonly Finding[] = why === null ? [] : [{ kind: 'not compared', why }]
+  const each = keywordFindings(facts)
+  if (observed < 2) return [...each, ...notCompared]
+  if (ranked > 0) return [{ ...standOf(facts), of: nameOf(facts), why }, ...each]
+  // What the first sentence has said of all is not said of each.
+  const others = each.filter(({ movement, depth }) => movement === 'left' || depth === null)
+  return [nothingRanks(facts, observed), ...others, ...notCompared]
+}
+
+function keywordFindings({ own, history }: Facts): readonly KeywordFinding[] {
+  const inOrder = own.toSorted((a, b) => orderOf(a) - orderOf(b))
+  return inOrder.map((status) => {
     const { current, baseline, change, keyword, series } = status
     const names = {
       improved: 'up',
@@ -81,12 +95,11 @@ export function keywordFindings(facts: Facts): readonly Finding[] {
       span: spanOf([status], history.days),
     }
   })
-  return [
-    ...each,
-    ...(facts.span === null && checkedOf(own).observed > 0
-      ? [{ kind: 'not compared', why: whyNone(facts) } as const]
-      : []),
-  ]
+}
+
+/** Ranked ones first, unknown ones last. */
+function orderOf({ current: { state, rank } }: KeywordStatus): number {
+  return rank ?? (state === 'absent' ? 1e6 : 1e7)
 }
 
 /** The figure of the target that the report is about, with its change. */
@@ -151,13 +164,14 @@ function topRanks({ own }: Facts) {
 /** Where the keywords stand. It is always known, and it is no news. */
 export function standFindings(facts: Facts): readonly Finding[] {
   if (facts.metric === 'cited') return []
-  const { observed, ranked } = checkedOf(facts.own)
-  if (ranked === 0) return []
-  const { topThree, topTen } = topRanks(facts)
-  return [
-    ...(topTen === 0 ? [] : [{ kind: 'top ranks', topThree, topTen, keywords: observed } as const]),
-    { kind: 'average', ...averageOf(facts) },
-  ]
+  if (checkedOf(facts.own).ranked === 0) return []
+  const stand = standOf(facts)
+  return [...(stand.topTen === 0 ? [] : [stand]), { kind: 'average', ...averageOf(facts) }]
+}
+
+function standOf(facts: Facts): TopRanks {
+  const { observed } = checkedOf(facts.own)
+  return { kind: 'top ranks', of: null, ...topRanks(facts), keywords: observed, why: null }
 }
 
 interface Compared {

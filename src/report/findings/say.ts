@@ -56,7 +56,10 @@ export function sentenceOf(
     case 'clicks':
       return sentence(say.clicks(finding.clicks), finding.trend, say, [say.more, say.fewer])
     case 'top ranks':
-      return say.topRanks(finding.topThree, finding.topTen, finding.keywords)
+      return [
+        say.topRanks(of, finding.topThree, finding.topTen, finding.keywords),
+        ...(finding.why === null ? [] : [reasonOf(finding.why, say)]),
+      ].join(' ')
     case 'not compared':
       return reasonOf(finding.why, say)
     case 'best rival':
@@ -80,6 +83,8 @@ export function sentenceOf(
     }
     case 'not checked':
       return say.notChecked(finding.unknown, finding.keywords)
+    case 'many not checked':
+      return say.manyNotChecked(finding.unknown, finding.keywords)
     case 'added':
       return say.added(finding.added, finding.keywords)
     case 'partial days':

@@ -322,6 +322,28 @@ export const situations: readonly Situation[] = [
     ],
   ],
   [
+    'a quarter not checked',
+    () => jobOf({ keywords: [...some(60, { own: 4 }), ...some(20, { own: turn(4, unknown, 1) })] }),
+    [
+      '20 of 80 keywords could not be checked: all figures are of the others.',
+      'Visibility 28.1%, steady over 28 days.',
+      'All 60 keywords are in the top 10, none in the top 3.',
+    ],
+    [
+      '20 von 80 Suchbegriffen konnten nicht geprüft werden: Alle Zahlen gelten für die übrigen.',
+      'Sichtbarkeit 28,1 %, stabil seit 28 Tagen.',
+      'Alle 60 Suchbegriffe in den Top 10, keiner in den Top 3.',
+    ],
+  ],
+  [
+    'nothing ranks, half not checked',
+    () => jobOf({ keywords: [...some(40, { own: out }), ...some(40, { own: unknown })] }),
+    [
+      '40 of 80 keywords could not be checked: all figures are of the others.',
+      'None of the 40 keywords is in the top 30. None was on 1 March 2026 either.',
+    ],
+  ],
+  [
     'last day unknown',
     () => jobOf({ keywords: some(80, { own: turn(4, unknown, 1) }) }),
     [
@@ -527,9 +549,91 @@ export const situations: readonly Situation[] = [
     'three keywords',
     () => jobOf({ keywords: [{ own: turn(7, 4) }, { own: turn(4, 5) }, { own: out }] }),
     [
+      '2 of 3 keywords are in the top 10, none in the top 3.',
       '“keyword 1” is at rank 4, up 3 places in 28 days.',
       '“keyword 2” is at rank 5, down 1 place in 28 days.',
       '“keyword 3” is not in the top 30, unchanged in 28 days.',
+    ],
+    [
+      '2 von 3 Suchbegriffen in den Top 10, keiner in den Top 3.',
+      '„keyword 1“ steht auf Platz 4, 3 Plätze besser als vor 28 Tagen.',
+      '„keyword 2“ steht auf Platz 5, einen Platz schlechter als vor 28 Tagen.',
+      '„keyword 3“ ist nicht in den Top 30, unverändert seit 28 Tagen.',
+    ],
+  ],
+  [
+    'few keywords, first day: the best rank first',
+    () => jobOf({ keywords: [{ own: 16 }, { own: unknown }, { own: out }, { own: 4 }], length: 1 }),
+    [
+      '1 of 3 keywords is in the top 10, none in the top 3. This is the first day, so there is nothing to compare with yet.',
+      '“keyword 4” is at rank 4.',
+      '“keyword 1” is at rank 16.',
+      '“keyword 3” is not in the top 30.',
+      '“keyword 2” could not be checked.',
+    ],
+    [
+      '1 von 3 Suchbegriffen in den Top 10, keiner in den Top 3. Dies ist der erste Tag, deshalb gibt es noch keinen Vergleich.',
+      '„keyword 4“ steht auf Platz 4.',
+      '„keyword 1“ steht auf Platz 16.',
+      '„keyword 3“ ist nicht in den Top 30.',
+      '„keyword 2“ konnte nicht geprüft werden.',
+    ],
+  ],
+  [
+    'few keywords, low ranks',
+    () => jobOf({ keywords: [{ own: 14 }, { own: 20 }] }),
+    [
+      'None of the 2 keywords is in the top 10.',
+      '“keyword 1” is at rank 14, unchanged in 28 days.',
+      '“keyword 2” is at rank 20, unchanged in 28 days.',
+    ],
+    [
+      'Keiner der 2 Suchbegriffe ist in den Top 10.',
+      '„keyword 1“ steht auf Platz 14, unverändert seit 28 Tagen.',
+      '„keyword 2“ steht auf Platz 20, unverändert seit 28 Tagen.',
+    ],
+  ],
+  [
+    'few keywords of a competitor',
+    () => jobOf({ keywords: some(2, { own: 4, rival: 1 }), target: 'rival.com' }),
+    [
+      'rival.com: 2 of 2 keywords are in the top 10, 2 in the top 3.',
+      '“keyword 1” is at rank 1, unchanged in 28 days.',
+      '“keyword 2” is at rank 1, unchanged in 28 days.',
+    ],
+  ],
+  [
+    'few keywords, nothing ranks',
+    () => jobOf({ keywords: [{ own: out }, { own: turn(7, out) }, { own: unknown }] }),
+    [
+      'None of the 2 keywords is in the top 30. On 1 March 2026, 1 was.',
+      '“keyword 2” is not in the top 30; on 1 March 2026 it was at rank 7.',
+      '“keyword 3” could not be checked.',
+    ],
+  ],
+  [
+    'few keywords, nothing ranks on the first day',
+    () => jobOf({ keywords: some(3, { own: out }), length: 1 }),
+    [
+      'None of the 3 keywords is in the top 30.',
+      'This is the first day, so there is nothing to compare with yet.',
+    ],
+  ],
+  [
+    'few keywords, none checked',
+    () => jobOf({ keywords: some(3, { own: turn(4, unknown, 1) }) }),
+    [
+      'None of the 3 keywords could be checked on 29 March 2026. On 28 March 2026, the last day with enough of them, visibility was 28.1%.',
+    ],
+  ],
+  [
+    'few keywords, one checked',
+    () => jobOf({ keywords: [{ own: unknown }, { own: out }, { own: unknown }], length: 1 }),
+    [
+      '“keyword 2” is not in the top 30.',
+      '“keyword 1” could not be checked.',
+      '“keyword 3” could not be checked.',
+      'This is the first day, so there is nothing to compare with yet.',
     ],
   ],
   [

@@ -80,13 +80,19 @@ export const findings: Words['findings'] = {
       `, ${number(ranked - topTen)} von ${number(keywords)} dahinter.`,
     ].join(''),
   average: (rank) => `Durchschnittsposition ${decimal(rank)}`,
-  topRanks: (three, ten, keywords) =>
-    [
-      ten === keywords
-        ? `Alle ${counts.keywords(keywords)} in den Top 10`
+  topRanks: (of, three, ten, keywords) => {
+    const whose = of === null ? '' : `${of}: `
+    if (ten === 0)
+      return `${whose}${of === null ? 'Keiner' : 'keiner'} der ${counts.keywords(keywords)} ist in den Top 10.`
+    const isAll = (some: number) => some === keywords && keywords > 2
+    return [
+      whose,
+      isAll(ten)
+        ? `${of === null ? 'Alle' : 'alle'} ${counts.keywords(keywords)} in den Top 10`
         : `${number(ten)} von ${keywordsDative(keywords)} in den Top 10`,
-      `, ${three === 0 ? 'keiner' : three === keywords ? 'und alle' : number(three)} in den Top 3.`,
-    ].join(''),
+      `, ${three === 0 ? 'keiner' : isAll(three) ? 'und alle' : number(three)} in den Top 3.`,
+    ].join('')
+  },
   up: (share, days, day) => `plus ${points(share)} ${since(days, day)}`,
   down: (share, days, day) => `minus ${points(share)} ${since(days, day)}`,
   better: (ranks, days, day) => `um ${decimal(Math.abs(ranks))} besser ${than(days, day)}`,
@@ -129,6 +135,8 @@ export const findings: Words['findings'] = {
         : `${counts.keywords(entered)} ${isAre(entered)} neu in den Top ${top}, ${number(left)} ${isAre(left)} herausgefallen.`,
   notChecked: (unknown, keywords) =>
     `${number(unknown)} von ${keywordsDative(keywords)} ${couldBe(unknown)} nicht geprüft werden.`,
+  manyNotChecked: (unknown, keywords) =>
+    `${number(unknown)} von ${keywordsDative(keywords)} ${couldBe(unknown)} nicht geprüft werden: Alle Zahlen gelten für die übrigen.`,
   added: (added, keywords) =>
     `${number(added)} von ${keywordsDative(keywords)} ${isAre(added)} neu und nicht Teil der Veränderungen.`,
   partialDays: (partial, days) =>

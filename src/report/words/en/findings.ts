@@ -80,13 +80,19 @@ export const findings = {
       `, ${number(ranked - topTen)} of ${number(keywords)} rank below it.`,
     ].join(''),
   average: (rank: number) => `Average position ${decimal(rank)}`,
-  topRanks: (three: number, ten: number, keywords: number) =>
-    [
-      ten === keywords
-        ? `All ${counts.keywords(keywords)} are in the top 10`
+  topRanks: (of: string | null, three: number, ten: number, keywords: number) => {
+    const whose = of === null ? '' : `${of}: `
+    if (ten === 0)
+      return `${whose}${of === null ? 'None' : 'none'} of the ${counts.keywords(keywords)} is in the top 10.`
+    const isAll = (some: number) => some === keywords && keywords > 2
+    return [
+      whose,
+      isAll(ten)
+        ? `${of === null ? 'All' : 'all'} ${counts.keywords(keywords)} are in the top 10`
         : `${number(ten)} of ${counts.keywords(keywords)} ${ten === 1 ? 'is' : 'are'} in the top 10`,
-      `, ${three === 0 ? 'none' : three === keywords ? 'and all' : number(three)} in the top 3.`,
-    ].join(''),
+      `, ${three === 0 ? 'none' : isAll(three) ? 'and all' : number(three)} in the top 3.`,
+    ].join('')
+  },
   up: (share: number, days: number, day: string) => `up ${points(share)} ${since(days, day)}`,
   down: (share: number, days: number, day: string) => `down ${points(share)} ${since(days, day)}`,
   better: (ranks: number, days: number, day: string) =>
@@ -136,6 +142,8 @@ export const findings = {
         : `${counts.keywords(entered)} came into the top ${top}, ${number(left)} fell out.`,
   notChecked: (unknown: number, keywords: number) =>
     `${number(unknown)} of ${counts.keywords(keywords)} could not be checked.`,
+  manyNotChecked: (unknown: number, keywords: number) =>
+    `${number(unknown)} of ${counts.keywords(keywords)} could not be checked: all figures are of the others.`,
   added: (added: number, keywords: number) =>
     `${number(added)} of ${counts.keywords(keywords)} ${added === 1 ? 'is' : 'are'} new and not part of the changes.`,
   partialDays: (partial: number, days: number) =>
