@@ -81,6 +81,22 @@ describe.skipIf(chromium === undefined)(
       },
     )
 
+    test('a change within the usual swing is grey in every place of the figure', async () => {
+      await using opened = await open(samplePage({ keywords: 80, days: 30, targets: 3 }))
+      const { page } = opened
+      const looks = (selector: string): Promise<readonly string[]> =>
+        page.$$eval(selector, (all) =>
+          all.map((one) => `${one.firstChild?.textContent} ${getComputedStyle(one).color}`),
+        )
+      const cards = (await looks('.cards .card .change')).slice(0, 4)
+      expect(cards.filter((one) => /[▲▼]/.test(one)).length).toBe(3)
+      expect(new Set(cards.map((one) => one.slice(one.indexOf('rgb')))).size).toBe(1)
+      const inTable = await looks('#competitors .panel tbody tr:first-child .with-delta .change')
+      expect(inTable.slice(0, 4)).toEqual(cards)
+      const [ofAll] = await looks('#breakdown .between:last-of-type ~ * tbody tr:first-child .change')
+      expect(ofAll).toBe(cards[1])
+    })
+
     test('says who passed whom, and opens the keyword', async () => {
       const data = samplePage({ keywords: 70, days: 20, targets: 4 })
       await using opened = await open(data)

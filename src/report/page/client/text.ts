@@ -20,8 +20,14 @@ export function metricText(name: MetricName, value: number | null): string {
 }
 
 /** A value with its change since the compared day. */
-export function withDelta(name: MetricName, value: number | null, delta: number | null): HTMLElement {
-  return html('span', 'with-delta', metricText(name, value), deltaMark(name, delta))
+export function withDelta(
+  name: MetricName,
+  value: number | null,
+  delta: number | null,
+  isUsual = false,
+): HTMLElement {
+  const change = deltaMark(name, delta)
+  return html('span', 'with-delta', metricText(name, value), isUsual ? usualMark(change) : change)
 }
 
 /** The name of a target with a piece of its line in charts. */

@@ -1,9 +1,11 @@
 import { daily } from '../../../daily.ts'
+import { isSwing } from '../../../findings/swing.ts'
 import { partKey, partLabel, partOf } from '../../../history/parts.ts'
 import type { MetricName } from '../../../metrics/index.ts'
 import { type Scorecard, scorecards, scores } from '../../../segments.ts'
 import type { PageData } from '../../data.ts'
 import { trendLine } from '../chart/sparkline.ts'
+import { firstKnown } from '../chart/trend.ts'
 import { drawInSteps, html, twoLines } from '../dom.ts'
 import { type Filters, noFilters } from '../filters.ts'
 import { longDay, number } from '../format.ts'
@@ -11,7 +13,7 @@ import { say } from '../language.ts'
 import type { TakenValue } from '../table/delimited.ts'
 import { type GridView, grid } from '../table/grid.ts'
 import type { GridColumn } from '../table/simple-table.ts'
-import { deltaMark, localeOf, metricText, tagName } from '../text.ts'
+import { deltaMark, localeOf, metricText, tagName, usualMark } from '../text.ts'
 import { countedView, type View, viewOf } from '../view.ts'
 import { noMatch, section } from './section.ts'
 
@@ -159,7 +161,7 @@ function columnsOf(by: Facet['by'], { history }: PageData): readonly GridColumn<
       class: 'figure change-column',
       descends: true,
       value: delta,
-      cell: (card) => deltaMark('visibility', delta(card)) ?? '–',
+      cell: (card) => changeCell(card, deltaMark('visibility', delta(card))),
       taken: [{ title: words.changeInPoints, of: (card) => inPoints(delta(card)) }],
     },
     { key: 'trend', title: words.trend, class: 'trend', cell: trendCell, taken: [] },
@@ -247,15 +249,30 @@ function rounded(value: number | null): number | null {
   return value === null ? null : Math.round(value * 10) / 10
 }
 
-const trends = new WeakMap<Card, readonly (number | null)[]>()
+interface Drawn {
+  readonly values: readonly (number | null)[]
+  /** Whether visibility changed by no more than it usually swings. */
+  readonly isUsual: boolean
+}
+
+const trends = new WeakMap<Card, Drawn>()
+const changes = new WeakMap<Card, HTMLElement>()
 const waiting = new Map<Card, HTMLElement>()
 const later = drawInSteps()
+
+/** The change of visibility. What is usual is known when the days are. */
+function changeCell(card: Card, change: HTMLElement | null): HTMLElement | string {
+  if (change === null) return '–'
+  changes.set(card, change)
+  if (trends.get(card)?.isUsual) usualMark(change)
+  return change
+}
 
 /** The visibility day by day. It is drawn when the browser is idle, for the rows in sight only. */
 function trendCell(card: Card): HTMLElement {
   const box = html('span', 'trend-box')
   const known = trends.get(card)
-  if (known !== undefined) box.append(trendLine(known, false))
+  if (known !== undefined) box.append(trendLine(known.values, false))
   else {
     waiting.set(card, box)
     later.do(
@@ -274,8 +291,13 @@ function drawTrend(card: Card, box: HTMLElement): void {
   if (!box.isConnected) return
   const { view, statuses } = card
   const history = { ...view.history, series: statuses.map(({ series }) => series) }
-  const days = daily(history, view.filters.target, view.data.measure).slice(view.shown.start)
-  const values = days.map(({ isPartial, figures }) => (isPartial ? null : figures.visibility.value))
-  trends.set(card, values)
+  const first = firstKnown(view)
+  const days = daily(history, view.filters.target, view.data.measure, first)
+  const values = days
+    .slice(view.shown.start - first)
+    .map(({ isPartial, figures }) => (isPartial ? null : figures.visibility.value))
+  const isUsual = isSwing('visibility', card.figures.visibility, days)
+  if (isUsual) usualMark(changes.get(card) ?? null)
+  trends.set(card, { values, isUsual })
   box.append(trendLine(values, false))
 }

@@ -1,3 +1,5 @@
+import { type DailyFigures, daily } from '../../../daily.ts'
+import { isSwing } from '../../../findings/swing.ts'
 import type { KeywordStatus } from '../../../history/keyword-status.ts'
 import type { RankHistory } from '../../../history/rank-history.ts'
 import { top } from '../../../metrics/distribution.ts'
@@ -5,6 +7,7 @@ import { type HeadToHead, headToHead } from '../../../metrics/head-to-head.ts'
 import { pageMetrics } from '../../../metrics/index.ts'
 import { serpSharesOfVoice } from '../../../metrics/share-of-voice.ts'
 import { type PartSummary, partSummaries, statusesByTarget } from '../../../summary.ts'
+import { firstKnown } from '../chart/trend.ts'
 import { html } from '../dom.ts'
 import { number } from '../format.ts'
 import { say } from '../language.ts'
@@ -17,6 +20,8 @@ interface Row extends PartSummary {
   readonly target: number
   /** Against the chosen target; null for itself. */
   readonly rivalry: HeadToHead | null
+  /** They say what is usual. */
+  readonly days: readonly DailyFigures[]
 }
 
 /** Places of the targets that the selected keywords are tracked for, the chosen one first. */
@@ -39,7 +44,8 @@ export function targetFigures(view: View, place: HTMLElement): readonly (() => v
       const own = byTarget.get(target) ?? []
       const [part] = partSummaries(own, parts.slice(0, 1), data.measure)
       const rivalry = target === chosen ? null : headToHead(own, byTarget.get(chosen) ?? [])
-      if (part !== undefined) rows.push({ ...part, target, rivalry })
+      const days = daily(history, target, data.measure, firstKnown(view))
+      if (part !== undefined) rows.push({ ...part, target, rivalry, days })
     }),
     () => {
       place.append(simpleTable(say.competitors.figuresLabel, rows, columnsOf(view, rows)))
@@ -77,7 +83,10 @@ function columnsOf({ history, data, filters }: View, rows: readonly Row[]): read
     ...headlines.map(({ name }) =>
       figures<Row>(
         shortMetricLabel(name),
-        (one) => withDelta(name, one.figures[name].value, one.figures[name].cohort?.delta ?? null),
+        ({ figures, days }) => {
+          const { value, cohort } = figures[name]
+          return withDelta(name, value, cohort?.delta ?? null, isSwing(name, figures[name], days))
+        },
         '',
         (one) => one.figures[name].value,
       ),

@@ -1,14 +1,7 @@
 import { type DailyFigures, daily } from '../../../../daily.ts'
 import { factsOf } from '../../../../findings/facts.ts'
-import {
-  clicksFloors,
-  type Floors,
-  isNews,
-  mostChanges,
-  rankFloors,
-  shareFloors,
-  usualChange,
-} from '../../../../findings/spread.ts'
+import { shareFloors } from '../../../../findings/spread.ts'
+import { isSwing, isUsual } from '../../../../findings/swing.ts'
 import { headline, isKnownOnBothDays } from '../../../../headline.ts'
 import { alignDepths } from '../../../../history/keyword-status.ts'
 import { partLabel } from '../../../../history/parts.ts'
@@ -17,7 +10,7 @@ import { type Coverage, coverageOf, type MetricOptions } from '../../../../metri
 import { type MetricName, metrics, pageMetrics } from '../../../../metrics/index.ts'
 import { once } from '../../../data.ts'
 import { trendLine } from '../../chart/sparkline.ts'
-import { firstDrawn, type Trend, trend } from '../../chart/trend.ts'
+import { firstDrawn, firstKnown, type Trend, trend } from '../../chart/trend.ts'
 import { html } from '../../dom.ts'
 import { say } from '../../language.ts'
 import { deltaMark, metricLabel, metricText, metricTooltip, usualMark, withTooltip } from '../../text.ts'
@@ -46,8 +39,7 @@ export function overview(
     return { element: section(head, empty(noMatch())), press: () => {}, steps: [], showFigure: () => {} }
   const { history, data, filters } = view
   const drawn = firstDrawn(view)
-  // Those that are drawn, and enough to know what is usual.
-  const first = Math.max(0, Math.min(drawn, history.days.length - 1 - mostChanges))
+  const first = firstKnown(view)
   const known = daily(history, filters.target, data.measure, first)
   const days = known.slice(drawn - first)
   const moves = moved(view, opening.choose)
@@ -121,8 +113,6 @@ function cards(
   const coverage = coverageOf(statuses.map(({ current }) => ({ value: current })))
   const checked = say.overview.checked(coverage.observed, coverage.expected)
   const { measure } = data
-  const isUsual = (change: number | null, value: (day: DailyFigures) => number | null, floors: Floors) =>
-    change !== null && !isNews(change, usualChange(trendOf(known, value)), floors)
   const counted = (label: string, name: MetricName, countIn: (counts: Distribution) => number) => {
     const delta = both.length === 0 ? null : countIn(bothNow) - countIn(bothBefore)
     // Shares, so that a day with less checked keywords is not a loss.
@@ -134,7 +124,7 @@ function cards(
       measure,
       value: countIn(now),
       delta,
-      isUsual: isUsual(delta === null ? null : delta / both.length, shareOn, shareFloors),
+      isUsual: isUsual(delta === null ? null : delta / both.length, known, shareOn, shareFloors),
       better: 'higher',
       trend: trendOf(days, shareOn),
       about: share(countIn(now), coverage),
@@ -146,22 +136,13 @@ function cards(
     ...shown.map(({ name }) => {
       const { value, cohort, uncounted } = figures[name]
       const delta = cohort?.delta ?? null
-      const valueOn = (day: DailyFigures) => day.figures[name].value
-      // For each keyword, because on days with fewer checked keywords there are fewer clicks.
-      const clicksOn = (day: DailyFigures) => {
-        const clicks = valueOn(day)
-        return clicks === null || day.coverage.observed === 0 ? null : clicks / day.coverage.observed
-      }
       return figureCard({
         name,
         value,
         measure,
         delta,
-        isUsual:
-          name === 'clicks'
-            ? isUsual(delta && delta / both.length, clicksOn, clicksFloors(value ?? 0, both.length))
-            : isUsual(delta, valueOn, metrics[name].unit === 'rank' ? rankFloors : shareFloors),
-        trend: trendOf(days, valueOn),
+        isUsual: isSwing(name, figures[name], known),
+        trend: trendOf(days, (day) => day.figures[name].value),
         about: uncounted === 0 ? checked : `${checked}, ${say.overview.notCounted(uncounted)}`,
       })
     }),
