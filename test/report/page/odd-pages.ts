@@ -1,3 +1,4 @@
+import { absentCell, type RankSeries } from '../../../src/report/history/rank-history.ts'
 import type { PageData } from '../../../src/report/page/data.ts'
 import { samplePage } from './sample-page.ts'
 
@@ -82,6 +83,26 @@ export function firstDayPage(): PageData {
       removed: [],
     },
   }
+}
+
+/** Nothing ranks on any day. */
+export function nothingRanksPage(): PageData {
+  return withSeries(samplePage({ keywords: 20, days: 20, targets: 2 }), (series) => ({
+    ...series,
+    cells: series.cells.map((cell) => cell && absentCell(30, false)),
+    places: {},
+    links: [],
+  }))
+}
+
+/** Ranks without the pages that have them. */
+export function linklessPage(): PageData {
+  const page = samplePage({ keywords: 20, days: 20, targets: 1 })
+  return withSeries(page, (series) => ({ ...series, places: {}, links: [] }))
+}
+
+function withSeries(page: PageData, change: (series: RankSeries) => RankSeries): PageData {
+  return { ...page, history: { ...page.history, series: page.history.series.map(change) } }
 }
 
 /** A job that tracks no target: only its runs are there to be told. */

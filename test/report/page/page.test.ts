@@ -14,7 +14,15 @@ import {
   openPage,
   whyNoChromium,
 } from './browser.ts'
-import { emptyPage, firstDayPage, hostilePage, hostileTexts, targetlessPage } from './odd-pages.ts'
+import {
+  emptyPage,
+  firstDayPage,
+  hostilePage,
+  hostileTexts,
+  linklessPage,
+  nothingRanksPage,
+  targetlessPage,
+} from './odd-pages.ts'
 import { samplePage } from './sample-page.ts'
 
 let browser: Browser
@@ -129,6 +137,31 @@ describe.skipIf(chromium === undefined)(title, () => {
     const heads = await texts(page, 'main :is(h3, thead th)')
     expect(heads.length).toBeGreaterThan(20)
     expect(heads.filter((one) => /Change|Before|Trend|^Best$|Winners|Losers|passed/.test(one))).toEqual([])
+  })
+
+  test('where nothing ranks, it is said once', async () => {
+    await using opened = await openPage(browser, nothingRanksPage())
+    const { page, mishaps } = opened
+    await page.waitForSelector('#definitions')
+    expect((await texts(page, '#keywords thead th')).length).toBe(3)
+    expect(await texts(page, '#pages p')).toEqual(['No page ranks.'])
+    expect(await page.$$('.movers-head, .side-by-side, .passed')).toEqual([])
+    expect((await texts(page, '#competitors th')).filter((one) => one.startsWith('Beats'))).toEqual([])
+    expect(await text(page, '.cards + .panel .empty')).toMatch(/^Nothing ranks, .* most searches: /)
+    expect(mishaps).toEqual([])
+  })
+
+  test('of ranks without their pages, and of a site alone, it says no more than is known', async () => {
+    await using opened = await openPage(browser, linklessPage())
+    const { page, mishaps } = opened
+    await page.waitForSelector('#definitions')
+    expect(await texts(page, '#pages p')).toEqual([
+      'Which pages rank is not known: their addresses are not at hand.',
+    ])
+    expect(await texts(page, '#competitors :is(h3, .lead)')).toEqual([
+      expect.stringMatching('^Sites with the largest share of the top 10'),
+    ])
+    expect(mishaps).toEqual([])
   })
 
   test('titles stay text: no element comes of them, and nothing runs', async () => {

@@ -5,7 +5,7 @@ const ofKeywords = (part: number, whole: number) => `${formats.number(part)} von
 
 export const competitors: Words['competitors'] = {
   title: 'Wettbewerber',
-  lead: 'Alle beobachteten Websites bei denselben Suchbegriffen, wer wen überholt hat, und die Websites mit dem größten Anteil an den Top 10.',
+  lead: 'Alle beobachteten Websites bei denselben Suchbegriffen, und die Websites mit dem größten Anteil an den Top 10.',
   figures: 'Websites im Vergleich',
   figuresLabel: 'Zahlen aller beobachteten Websites',
   site: 'Website',
@@ -59,7 +59,7 @@ export const competitors: Words['competitors'] = {
   since: 'Änderung',
   trend: 'Verlauf',
   inTopTen: 'In den Top 10',
-  noSerps: 'Am letzten Tag wurden die Top 10 nicht geprüft.',
+  noSerps: 'Nicht bekannt: Die ersten zehn Ergebnisse des letzten Tages liegen nicht vor.',
   sameWeight: 'alle Suchbegriffe zählen gleich',
   byVolume: 'nach Suchvolumen gewichtet',
   basis: (keywords, weight) =>

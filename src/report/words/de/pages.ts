@@ -30,6 +30,7 @@ export const pages: Words['pages'] = {
   together: 'Tage mit mehreren',
   most: 'Platzierte Seiten',
   noneRanks: 'Keine Seite ist platziert.',
+  notKnown: 'Welche Seiten platziert sind, ist nicht bekannt: Ihre Adressen liegen nicht vor.',
   keywords: 'Suchbegriffe',
   best: 'Beste Position',
   volume: 'Suchvolumen',

@@ -5,7 +5,7 @@ const ofKeywords = (part: number, whole: number) => `${formats.number(part)} of 
 /** The section on competitors. */
 export const competitors = {
   title: 'Competitors',
-  lead: 'All tracked sites on the same keywords, who passed whom, and the sites with the largest share of the top 10.',
+  lead: 'All tracked sites on the same keywords, and the sites with the largest share of the top 10.',
   figures: 'Sites compared',
   figuresLabel: 'Figures of all tracked sites',
   site: 'Site',
@@ -60,7 +60,7 @@ export const competitors = {
   since: 'Change',
   trend: 'Trend',
   inTopTen: 'In top 10',
-  noSerps: 'The top 10 was not checked on the last day.',
+  noSerps: 'Not known: the first ten results of the last day are not at hand.',
   sameWeight: 'all keywords count the same',
   byVolume: 'weighted by volume',
   basis: (keywords: number, weight: string) =>

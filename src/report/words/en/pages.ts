@@ -33,6 +33,7 @@ export const pages = {
   together: 'Days with several',
   most: 'Ranking pages',
   noneRanks: 'No page ranks.',
+  notKnown: 'Which pages rank is not known: their addresses are not at hand.',
   keywords: 'Keywords',
   best: 'Best rank',
   volume: 'Volume',

@@ -6,7 +6,7 @@ import { scaleFromZero } from '../chart/scale.ts'
 import { html } from '../dom.ts'
 import { capitalised, longDay, percent } from '../format.ts'
 import { say } from '../language.ts'
-import { figures, simpleTable } from '../table/simple-table.ts'
+import { type Column, figures, simpleTable } from '../table/simple-table.ts'
 import { metricText, metricTooltip, targetName, withDelta, withTooltip } from '../text.ts'
 import type { View } from '../view.ts'
 import { empty, figure, halves, noMatch, note, noValue, panel, section } from './section.ts'
@@ -34,13 +34,16 @@ function kinds({ history, data, statuses, filters }: View): HTMLElement {
   const rows = ownership(statuses, filters.target, serps)
   if (rows.length === 0) return empty(noMatch())
   const words = say.answers
-  return simpleTable(words.byKindLabel, rows, [
-    { title: words.kind, cell: ({ kind }) => capitalised(say.kinds[kind]) },
-    figures(words.ranked, ({ coverage }) => words.of(coverage.ranked, coverage.observed), ' wide'),
+  const ofFirstTen: readonly Column<(typeof rows)[number]>[] = [
     figures(words.topTen, ({ firstTen: { coverage } }) =>
       coverage.observed === 0 ? noValue(words.noFirstTen) : words.of(coverage.ranked, coverage.observed),
     ),
     figures(words.share, ({ firstTen }) => metricText('first_ten_share', firstTen.value)),
+  ]
+  return simpleTable(words.byKindLabel, rows, [
+    { title: words.kind, cell: ({ kind }) => capitalised(say.kinds[kind]) },
+    figures(words.ranked, ({ coverage }) => words.of(coverage.ranked, coverage.observed), ' wide'),
+    ...(rows.some(({ firstTen }) => firstTen.coverage.observed > 0) ? ofFirstTen : []),
   ])
 }
 

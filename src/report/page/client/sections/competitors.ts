@@ -17,21 +17,29 @@ export function competitors(view: View, open: OpenKeyword, place: HTMLElement): 
   const words = say.competitors
   const head = { id: 'competitors', title: words.title }
   if (view.history.series.length === 0) return [() => place.append(section(head, empty(noMatch())))]
+  const isAlone = chosenFirst(view.history, view.filters.target).length < 2
   const figures = panel(words.figures)
   const shares = panel(withTooltip(words.sites, metricTooltip('site_share')))
-  const element = section({ ...head, lead: words.lead }, figures)
+  // The figures of a site alone are those of the cards.
+  const element = isAlone ? section(head) : section({ ...head, lead: words.lead }, figures)
   return [
     () => place.append(element),
-    // All of what follows asks for it.
-    () => view.allTargets(),
-    ...targetFigures(view, figures),
-    ...(chosenFirst(view.history, view.filters.target).length < 2
+    ...(isAlone
       ? []
       : [
-          () => element.append(html('h3', 'between', words.sideBySide), sideBySide(view, open)),
-          () => view.history.days.length > 1 && element.append(passing(view, open)),
+          // All of what follows asks for it.
+          () => view.allTargets(),
+          ...targetFigures(view, figures),
+          () =>
+            isOneRanked(view) &&
+            element.append(html('h3', 'between', words.sideBySide), sideBySide(view, open)),
+          () => isOneRanked(view) && view.history.days.length > 1 && element.append(passing(view, open)),
         ]),
     () => element.append(shares),
     ...siteShares(view, shares),
   ]
+}
+
+function isOneRanked({ allTargets }: View): boolean {
+  return allTargets().some(({ current }) => current.state === 'ranked')
 }

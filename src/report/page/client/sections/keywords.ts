@@ -2,7 +2,7 @@ import { daysBetween } from '../../../../model/time.ts'
 import { valueRank } from '../../../cells.ts'
 import type { KeywordStatus } from '../../../history/keyword-status.ts'
 import { groupOf } from '../../../history/movement.ts'
-import type { DayValue, Keyword } from '../../../history/rank-history.ts'
+import type { DayValue, Keyword, RankSeries } from '../../../history/rank-history.ts'
 import { bestRank } from '../../../metrics/best-rank.ts'
 import { clicksOf } from '../../../metrics/clicks.ts'
 import { rankingLink } from '../../../metrics/serps.ts'
@@ -71,7 +71,7 @@ export function rankOrder(status: KeywordStatus | undefined): number | null {
 type KeywordColumn = GridColumn<KeywordStatus>
 
 function columnsOf(view: View): readonly KeywordColumn[] {
-  const { history } = view
+  const { history, statuses } = view
   const words = say.keywords
   const { days, keywords } = history
   const hasVolume = keywords.some(({ volume }) => volume !== null)
@@ -121,7 +121,11 @@ function columnsOf(view: View): readonly KeywordColumn[] {
     ...(hasVolume ? [volumeColumn(), clicksColumn(view)] : []),
     pageColumn(view),
   ]
-  return days.length < 2 ? columns.filter(({ key }) => !ofSeveralDays.includes(key)) : columns
+  const empty = [
+    ...(days.length < 2 ? ofSeveralDays : []),
+    ...(statuses.some(({ series }) => hasRanked(series)) ? [] : ofRanks),
+  ]
+  return columns.filter(({ key }) => !empty.includes(key))
 }
 
 /** A day of the last ten months, or the month and year of an earlier one. */
@@ -131,6 +135,12 @@ function nearDay(day: string, days: readonly string[]): string {
 
 /** Columns in which nothing can stand on the first day of a job. */
 const ofSeveralDays = ['change', 'before', 'trend', 'best']
+/** Columns in which nothing can stand if no keyword ever ranked. */
+const ofRanks = [...ofSeveralDays, 'clicks', 'page']
+
+export function hasRanked({ cells }: Pick<RankSeries, 'cells'>): boolean {
+  return cells.some((cell) => cell !== null && cell > 0)
+}
 
 function keywordColumn(keywords: readonly Keyword[]): KeywordColumn {
   const words = say.keywords

@@ -1,6 +1,6 @@
 import { filterHistory } from '../../../history/filter-history.ts'
 import type { KeywordStatus } from '../../../history/keyword-status.ts'
-import type { Keyword, TrackedTarget } from '../../../history/rank-history.ts'
+import type { Keyword, RankHistory, TrackedTarget } from '../../../history/rank-history.ts'
 import { countLanding, type LandingPage, landingPages, landingStates } from '../../../metrics/landing-page.ts'
 import { urlSwaps } from '../../../metrics/url-swaps.ts'
 import { button, type Child, html, linkTo } from '../dom.ts'
@@ -9,7 +9,7 @@ import { say } from '../language.ts'
 import { type Column, figures, simpleTable } from '../table/simple-table.ts'
 import { disambiguate, localeOf, metricTooltip, rankMark, withTooltip } from '../text.ts'
 import type { View } from '../view.ts'
-import type { OpenKeyword } from './keywords.ts'
+import { hasRanked, type OpenKeyword } from './keywords.ts'
 import { empty, halves, noMatch, note, noValue, panel, section } from './section.ts'
 
 /** Rows of each list at most. */
@@ -18,6 +18,9 @@ const most = 12
 /** The pages of the target that rank: which are intended, and which rank in turn. In steps. */
 export function pages(view: View, open: OpenKeyword, place: HTMLElement): readonly (() => void)[] {
   const words = say.pages
+  const nothing = whyNothing(view)
+  if (nothing !== null)
+    return [() => place.append(section({ id: 'pages', title: words.title }, empty(nothing)))]
   const [before, after] = words.lead
   const wrong = panel(withTooltip(words.target, metricTooltip('landing_page')))
   const inTurn = panel(withTooltip(words.rival, metricTooltip('cannibalisation')))
@@ -42,10 +45,23 @@ export function pages(view: View, open: OpenKeyword, place: HTMLElement): readon
   ]
 }
 
+/** Why there is nothing to say of any page in the period; null if there is something. */
+function whyNothing(view: View): string | null {
+  if (view.statuses.length === 0) return noMatch()
+  const { series } = shownOf(view)
+  if (!series.some(hasRanked)) return say.pages.noneRanks
+  return series.some(({ links }) => links.some(([, link]) => link !== null)) ? null : say.pages.notKnown
+}
+
+/** The days of the period, of the target only. */
+function shownOf({ history, filters, shown }: View): RankHistory {
+  const own = history.series.filter(({ target }) => target === filters.target)
+  return filterHistory({ ...history, series: own }, { from: history.days[shown.start] ?? '' })
+}
+
 function landing({ history }: View, all: readonly LandingPage[], open: OpenKeyword): HTMLElement {
   const words = say.pages
   const distinguish = disambiguate(history.keywords)
-  if (all.length === 0) return empty(noMatch())
   const counts = countLanding(all)
   if (counts['none intended'] === all.length) {
     const named = history.keywords.some(({ url }) => url !== null)
@@ -77,14 +93,11 @@ function landing({ history }: View, all: readonly LandingPage[], open: OpenKeywo
   )
 }
 
-function competing({ history, statuses, filters, shown }: View, open: OpenKeyword): HTMLElement {
+function competing(view: View, open: OpenKeyword): HTMLElement {
+  const { history, statuses } = view
   const words = say.pages
-  if (statuses.length === 0) return empty(noMatch())
   const byKeyword = new Map(statuses.map((one) => [one.series.keyword, one]))
-  const own = history.series.filter(({ target }) => target === filters.target)
-  const found = urlSwaps(
-    filterHistory({ ...history, series: own }, { from: history.days[shown.start] ?? '' }),
-  )
+  const found = urlSwaps(shownOf(view))
   if (found.length === 0) return empty(words.noRival)
   const distinguish = disambiguate(history.keywords)
   const order = found.flatMap(({ keyword }) => byKeyword.get(keyword) ?? [])
@@ -109,7 +122,6 @@ function competing({ history, statuses, filters, shown }: View, open: OpenKeywor
 
 function ranking({ statuses, target }: View, found: readonly LandingPage[]): HTMLElement {
   const words = say.pages
-  if (statuses.length === 0) return empty(noMatch())
   const byLink = new Map<string, KeywordStatus[]>()
   for (const { link, status } of found)
     if (link !== null) byLink.set(link, [...(byLink.get(link) ?? []), status])
@@ -119,7 +131,10 @@ function ranking({ statuses, target }: View, found: readonly LandingPage[]): HTM
     best: Math.min(...ranked.map(({ current }) => current.rank ?? Number.POSITIVE_INFINITY)),
     volume: searches(ranked.map(({ keyword }) => keyword)),
   }))
-  if (all.length === 0) return empty(words.noneRanks)
+  if (all.length === 0)
+    return empty(
+      statuses.some(({ current }) => current.state === 'ranked') ? words.notKnown : words.noneRanks,
+    )
   all.sort((a, b) => b.keywords - a.keywords || b.volume - a.volume || a.best - b.best)
   return html(
     'div',

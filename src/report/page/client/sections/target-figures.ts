@@ -109,14 +109,18 @@ function columnsOf({ history, data, filters }: View, rows: readonly Row[]): read
       ),
     ),
     ...(isSame(rows.map(checked)) ? [] : [figures<Row>(words.checked, checked, ' wide')]),
-    figures<Row>(chosen?.own ? words.beatsYou : words.beats(chosen?.label ?? ''), ({ rivalry }) => {
-      if (rivalry === null) return noValue(words.itself)
-      const { won, lost, tied, neither, undecided } = rivalry
-      return html(
-        'span',
-        { title: words.beatsNote(tied, neither, undecided) },
-        words.ofKeywords(won, won + lost),
-      )
-    }),
+    ...(rows.some(({ rivalry }) => rivalry !== null && rivalry.won + rivalry.lost > 0)
+      ? [
+          figures<Row>(chosen?.own ? words.beatsYou : words.beats(chosen?.label ?? ''), ({ rivalry }) => {
+            if (rivalry === null) return noValue(words.itself)
+            const { won, lost, tied, neither, undecided } = rivalry
+            return html(
+              'span',
+              { title: words.beatsNote(tied, neither, undecided) },
+              words.ofKeywords(won, won + lost),
+            )
+          }),
+        ]
+      : []),
   ]
 }

@@ -20,11 +20,12 @@ import { empty, halves, panel } from '../section.ts'
 /** Keywords in a list at most. */
 const most = 6
 
-/** Winners and losers by clicks, with what they gain and lose in all. */
-export function movers({ statuses, data, history }: View, open: OpenKeyword): HTMLElement {
+/** Winners and losers by clicks, with what they gain and lose in all; null where there are neither. */
+export function movers({ statuses, data, history }: View, open: OpenKeyword): HTMLElement | null {
   const words = say.overview
   const distinguish = disambiguate(history.keywords)
   const { winners, losers } = winnersAndLosers(statuses, data.measure.curve)
+  if (winners.length + losers.length === 0) return null
   const gains = [...winners, ...losers].flatMap(({ gain }) => (gain === null ? [] : [gain]))
   const net = gains.reduce((sum, gain) => sum + gain, 0)
   return html(

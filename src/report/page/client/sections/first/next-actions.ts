@@ -41,20 +41,24 @@ export function nextActionsPanel(all: View, facts: Facts, open: OpenKeyword): HT
       cell: (action) => reasonsOf(action, say, isolated),
       taken: (action) => reasonsOf(action, say),
     },
-    figures(
-      words.clicks,
-      ({ clicks }) =>
-        clicks === null
-          ? noValue(words.noClicks)
-          : html(
-              'span',
-              '',
-              number(Math.round(clicks)),
-              html('span', 'action-unit', ` ${say.overview.clicksAMonth}`),
-            ),
-      ' action-clicks',
-      ({ clicks }) => (clicks === null ? null : Math.round(clicks)),
-    ),
+    ...(actions.every(({ clicks }) => clicks === null)
+      ? []
+      : [
+          figures<NextAction>(
+            words.clicks,
+            ({ clicks }) =>
+              clicks === null
+                ? noValue(words.noClicks)
+                : html(
+                    'span',
+                    '',
+                    number(Math.round(clicks)),
+                    html('span', 'action-unit', ` ${say.overview.clicksAMonth}`),
+                  ),
+            ' action-clicks',
+            ({ clicks }) => (clicks === null ? null : Math.round(clicks)),
+          ),
+        ]),
     {
       title: words.page,
       class: 'action-page',
