@@ -78,6 +78,11 @@ export function siteTrends(
   }
 }
 
+/** Whether a site gains so much that it is seen: shares are shown to a tenth of a point. */
+export function isGaining({ change }: Pick<SiteShare, 'change'>): boolean {
+  return Math.round((change ?? 0) * 1000) > 0
+}
+
 function resultsOf(serp: Serp, depth: number): readonly SerpResult[] {
   return firstResults(serp, Math.min(10, depth))
 }

@@ -5,9 +5,10 @@ import { keywordStatuses } from '../../../src/report/history/keyword-status.ts'
 import { citationShare, ownership } from '../../../src/report/metrics/ownership.ts'
 import { serpPairs } from '../../../src/report/metrics/serps.ts'
 import { serpShareOfVoice } from '../../../src/report/metrics/share-of-voice.ts'
-import { discoverCompetitors } from '../../../src/report/metrics/site-shares.ts'
+import { discoverCompetitors, isGaining } from '../../../src/report/metrics/site-shares.ts'
 import { volatility } from '../../../src/report/metrics/turnover.ts'
 import type { Serp } from '../../../src/report/page/data.ts'
+import { testTable } from '../../support/test-table.ts'
 import { aHistory, aSerp, curve } from './history.ts'
 
 /** Keywords of two days, with their volumes. */
@@ -181,6 +182,16 @@ test('SERPs of the last day stand beside those of the day that is compared with'
 })
 
 describe('competitor discovery', () => {
+  testTable<[number | null, boolean]>([
+    [null, false],
+    [-0.01, false],
+    [0, false],
+    [0.0004, false],
+    [0.0005, true],
+  ])('a change of %d is a gain that is seen: %s', (change, expected) => {
+    expect(isGaining({ change })).toBe(expected)
+  })
+
   test('tells which sites gain, of the SERPs that were looked at on both days', () => {
     const serps = [
       aSerp([7, 1, 2], { day: 0, targets }),

@@ -1,4 +1,5 @@
 import type { Words } from '../en/index.ts'
+import { counts } from './counts.ts'
 import { counted, formats } from './formats.ts'
 
 const ofKeywords = (part: number, whole: number) => `${formats.number(part)} von ${formats.number(whole)}`
@@ -57,7 +58,7 @@ export const competitors: Words['competitors'] = {
   gaining: 'Weitere aufsteigende Websites',
   share: 'Anteil',
   since: 'Änderung',
-  trend: 'Verlauf',
+  trendOf: (days) => `Verlauf (${counts.days(days)})`,
   inTopTen: 'In den Top 10',
   noSerps: 'Nicht bekannt: Die ersten zehn Ergebnisse des letzten Tages liegen nicht vor.',
   sameWeight: 'alle Suchbegriffe zählen gleich',
@@ -66,6 +67,7 @@ export const competitors: Words['competitors'] = {
     `Von ${counted(keywords, 'Suchbegriff', 'Suchbegriffen')} mit bekannten Top 10, ${weight}.`,
   basisBoth: (keywords, weight) =>
     `Von ${counted(keywords, 'Suchbegriff', 'Suchbegriffen')}, deren Top 10 an beiden Tagen bekannt sind, ${weight}.`,
+  wholeSites: 'Eine Website ist hier eine ganze Domain mit allen ihren Ergebnissen.',
   turnover: (share, part, whole) =>
     `${share} der Seiten in den Top 10 waren am Vergleichstag nicht dort (${ofKeywords(part, whole)}).`,
   add: 'In die Job-Datei',

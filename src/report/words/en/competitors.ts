@@ -1,3 +1,4 @@
+import { counts } from './counts.ts'
 import { counted, formats } from './formats.ts'
 
 const ofKeywords = (part: number, whole: number) => `${formats.number(part)} of ${formats.number(whole)}`
@@ -58,7 +59,7 @@ export const competitors = {
   gaining: 'Other sites that gain',
   share: 'Share',
   since: 'Change',
-  trend: 'Trend',
+  trendOf: (days: number) => `Trend (${counts.days(days)})`,
   inTopTen: 'In top 10',
   noSerps: 'Not known: the first ten results of the last day are not at hand.',
   sameWeight: 'all keywords count the same',
@@ -67,6 +68,7 @@ export const competitors = {
     `Of ${counted(keywords, 'keyword')} with a known top 10, ${weight}.`,
   basisBoth: (keywords: number, weight: string) =>
     `Of ${counted(keywords, 'keyword')} whose top 10 is known on both days, ${weight}.`,
+  wholeSites: 'Here a site is a whole domain, with all of its results.',
   turnover: (share: string, part: number, whole: number) =>
     `${share} of the pages in the top 10 were not there on the compared day (${ofKeywords(part, whole)}).`,
   add: 'Add to job file',

@@ -71,7 +71,7 @@ export function rankOrder(status: KeywordStatus | undefined): number | null {
 type KeywordColumn = GridColumn<KeywordStatus>
 
 function columnsOf(view: View): readonly KeywordColumn[] {
-  const { history, statuses } = view
+  const { history, statuses, shown } = view
   const words = say.keywords
   const { days, keywords } = history
   const hasVolume = keywords.some(({ volume }) => volume !== null)
@@ -100,7 +100,11 @@ function columnsOf(view: View): readonly KeywordColumn[] {
       title: words.trend,
       class: 'trend',
       cell: ({ series }) =>
-        spark(series.cells.map((cell) => (cell !== null && cell > 0 ? Math.trunc(cell) : null))),
+        spark(
+          series.cells
+            .slice(shown.start, shown.end)
+            .map((cell) => (cell !== null && cell > 0 ? Math.trunc(cell) : null)),
+        ),
       taken: [],
     },
     {

@@ -1,5 +1,5 @@
 import { type SerpPair, samePage, serpPairs } from '../../../metrics/serps.ts'
-import { discoverCompetitors, type SiteShare, siteTrends } from '../../../metrics/site-shares.ts'
+import { discoverCompetitors, isGaining, type SiteShare, siteTrends } from '../../../metrics/site-shares.ts'
 import { volatility } from '../../../metrics/turnover.ts'
 import { trendLine } from '../chart/sparkline.ts'
 import { breakable, html } from '../dom.ts'
@@ -61,7 +61,7 @@ function tables(
     .toSorted((a, b) => (b.share ?? 0) - (a.share ?? 0) || b.appearances - a.appearances)
     .slice(0, mostSites)
   const gaining = sites
-    .filter((one) => one.targets.length === 0 && !byShare.includes(one) && (one.change ?? 0) > 0)
+    .filter((one) => one.targets.length === 0 && !byShare.includes(one) && isGaining(one))
     .slice(0, mostGaining)
   const nameOf = ({ site }: SiteShare): string => data.sites[site] as string
   const columns: readonly Column<SiteShare>[] = [
@@ -80,7 +80,7 @@ function tables(
       ? []
       : [
           {
-            title: words.trend,
+            title: words.trendOf(trends.days.length),
             class: 'spark-cell',
             cell: ({ site }: SiteShare) => trendLine(trends.sharesOf(site), false),
             taken: [],
@@ -106,7 +106,12 @@ function tables(
     gaining.length === 0 ? null : html('h4', '', words.gaining),
     gaining.length === 0 ? null : simpleTable(words.gaining, gaining, columns),
     line.element,
-    note(isCompared ? words.basisBoth(serps, by) : words.basis(serps, by)),
+    note(
+      [
+        isCompared ? words.basisBoth(serps, by) : words.basis(serps, by),
+        ...([...byShare, ...gaining].some(({ targets }) => targets.length > 0) ? [words.wholeSites] : []),
+      ].join(' '),
+    ),
   )
 
   function badge({ targets }: SiteShare): HTMLElement | null {
