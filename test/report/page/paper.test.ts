@@ -1,5 +1,6 @@
 import { parseHTML } from 'linkedom'
 import { describe, expect, test } from 'vitest'
+import type { Keyword } from '../../../src/report/history/rank-history.ts'
 import type { PageData } from '../../../src/report/page/data.ts'
 import { reportAssets } from '../../../src/report/page/html.ts'
 import { paperPage } from '../../../src/report/page/paper.ts'
@@ -57,18 +58,43 @@ describe('a page on paper', () => {
     expect(await styleOf(hostilePage())).toMatch(/^--running-head:"[\p{L}\p{N} ]+"$/u)
   })
 
-  test('defines for a client nothing that the job does not have', async () => {
-    const page = samplePage({ keywords: 8, days: 3 })
-    const keywords = page.history.keywords.map((one) => ({ ...one, kind: 'organic' as const, url: null }))
-    const termsFor = async (audience: 'client' | 'team') => {
-      const presentation = { ...page.presentation, audience }
-      const { document } = await drawn({ ...page, presentation, history: { ...page.history, keywords } })
+  describe('defines no figure that the report does not have', () => {
+    const page = samplePage({ keywords: 8, days: 3, targets: 2 })
+    const { history } = page
+    const termsOf = async (data: PageData) => {
+      const { document } = await drawn(data)
       return [...document.querySelectorAll('#definitions dt')].map(({ textContent }) => textContent)
     }
-    const [client, team] = [await termsFor('client'), await termsFor('team')]
-    expect(team.filter((term) => !client.includes(term))).toEqual([
-      ...['Landing page', 'Answers that cite', 'Share of citations', 'Index of citations'],
-    ])
+    const withKeywords = (change: Partial<Keyword>): PageData => ({
+      ...page,
+      history: { ...history, keywords: history.keywords.map((one) => ({ ...one, ...change })) },
+    })
+
+    testTable<[string, PageData, readonly string[]]>([
+      [
+        'without keywords for AI answers',
+        withKeywords({ kind: 'organic' }),
+        ['Answers that cite', 'Share of citations', 'Index of citations'],
+      ],
+      ['without target pages', withKeywords({ url: null }), ['Landing page']],
+      [
+        'without volumes',
+        withKeywords({ volume: null }),
+        ['Share of voice', 'Estimated clicks a month', 'Gain'],
+      ],
+      [
+        'without result pages',
+        { ...page, serps: [] },
+        ['Share of voice among the first ten results', 'Turnover of the first ten', 'Share of a site'],
+      ],
+    ])('%s', async (_, without, missing) => {
+      const [all, rest] = [await termsOf(page), await termsOf(without)]
+      expect(all.filter((term) => !rest.includes(term))).toEqual(missing)
+    })
+
+    test('nothing without figures', async () => {
+      for (const data of [emptyPage(), targetlessPage()]) expect(await termsOf(data)).toEqual([])
+    })
   })
 
   test('has the size of paper that was asked for', async () => {
