@@ -75,6 +75,29 @@ export function winnersAndLosers(statuses: readonly KeywordStatus[], curve: CtrC
   }
 }
 
+/** Keywords by what their movements are worth, gains and losses alike; equal ones by volume, then by rank. */
+export function byWorthOfMovement(statuses: readonly KeywordStatus[], curve: CtrCurve) {
+  const all = statuses.map((status) => ({ status, worth: worthOf(status, curve) }))
+  const ordered = all.toSorted(
+    (a, b) =>
+      b.worth - a.worth ||
+      (b.status.keyword.volume ?? 0) - (a.status.keyword.volume ?? 0) ||
+      bestOf(a.status) - bestOf(b.status),
+  )
+  return {
+    ordered: ordered.map(({ status }) => status),
+    /** How many have a movement that is worth something. */
+    moved: all.filter(({ worth }) => worth > 0).length,
+  }
+}
+
+/** The clicks a month that a keyword gained or lost; those of one search without a volume. */
+function worthOf(status: KeywordStatus, curve: CtrCurve): number {
+  if (!['improved', 'declined', 'entered', 'left'].includes(status.change.movement)) return 0
+  const { gain, ofOneSearch } = weighed(status, curve)
+  return Math.abs(gain ?? ofOneSearch)
+}
+
 /** What winners and losers gained together, in clicks a month; null if the gain of none is known. */
 export function netGain(movers: readonly Pick<Mover, 'gain'>[]): number | null {
   const gains = movers.flatMap(({ gain }) => gain ?? [])

@@ -4,6 +4,7 @@ import { type KeywordStatus, keywordStatuses } from '../../../src/report/history
 import type { DayValue, RankHistory } from '../../../src/report/history/rank-history.ts'
 import { headToHead, leads } from '../../../src/report/metrics/head-to-head.ts'
 import {
+  byWorthOfMovement,
   countMovements,
   type Mover,
   movementNames,
@@ -141,6 +142,43 @@ describe('winners and losers', () => {
       ['no searches', 0],
       ['no volume, to the top', null],
     ])
+  })
+})
+
+describe('keywords by what their movements are worth', () => {
+  const inOrder = (...all: readonly ASeries[]) => {
+    const { ordered, moved } = byWorthOfMovement(keywordStatuses(aHistory(all), null), curve)
+    return { order: ordered.map(({ keyword }) => keyword.query), moved }
+  }
+
+  test('gains and losses alike, then those with the most searches, then those with the best ranks', () => {
+    expect(
+      inOrder(
+        { query: 'same, few searches', volume: 10, cells: [1, 1] },
+        { query: 'below the curve', volume: 900, cells: [20, 12] },
+        { query: 'new', volume: 800, cells: [null, 1] },
+        { query: 'failed today', volume: 700, cells: [1, 0] },
+        { query: 'loses 30', volume: 100, cells: [1, 2] },
+        { query: 'gains 50', volume: 500, cells: [-11, 3] },
+        { query: 'as few, a worse rank', volume: 10, cells: [2, 2] },
+      ),
+    ).toEqual({
+      order: [
+        ...['gains 50', 'loses 30', 'below the curve', 'new', 'failed today'],
+        ...['same, few searches', 'as few, a worse rank'],
+      ],
+      moved: 2,
+    })
+  })
+
+  test('without volumes by the clicks of one search', () => {
+    expect(
+      inOrder(
+        { query: 'stays', cells: [1, 1] },
+        { query: 'a small step', cells: [3, 2] },
+        { query: 'a large step', cells: [2, 1] },
+      ),
+    ).toEqual({ order: ['a large step', 'a small step', 'stays'], moved: 2 })
   })
 })
 

@@ -299,6 +299,17 @@ test.each([english, german])('one keyword is told in the singular', ({ pages: { 
   ])
 })
 
+test('a lead says which of many keywords are printed', () => {
+  const { mostChanged } = english.tables
+  const of = (moved: number, hasVolume = true) => mostChanged(80, 300, { moved, hasVolume })
+  expect([of(80), of(79), of(0), of(0, false)]).toEqual([
+    'The 80 keywords whose clicks changed most, of 300.',
+    'The 79 keywords whose clicks changed, and 1 other with the most searches, of 300.',
+    'The 80 keywords with the most searches, of 300.',
+    'The 80 keywords with the best ranks, of 300.',
+  ])
+})
+
 test('keywords of one text are told apart by what they differ in, and others by nothing', () => {
   const all = [
     keyword('desk', 'alpha.search', { gl: 'us' }),

@@ -29,6 +29,7 @@ export const competitors: Words['competitors'] = {
   best: 'Bester Wettbewerber',
   noneRanks: 'kein Wettbewerber platziert',
   bestOfAll: ', am besten von allen',
+  beside: (name, [from, to], all) => `${name} neben Website ${from} bis ${to} von ${all}`,
   scroll: (sites) =>
     `${counted(sites, 'Website', 'Websites')} nebeneinander: Die Tabelle lässt sich seitlich verschieben.`,
   more: (value, rank) => `${formats.number(value)} weitere ab Position ${rank}`,

@@ -12,8 +12,18 @@ export const tables: Words['tables'] = {
   notCopied: 'Der Browser erlaubt das Kopieren hier nicht',
   saved: (file) => `Gespeichert als ${file}`,
   more: (next, all) => `${formats.number(next)} weitere von ${counted(all, 'Zeile', 'Zeilen')}`,
-  printed: (first, all) =>
-    `Die ersten ${formats.number(first)} von ${counted(all, 'Zeile', 'Zeilen')}. Die CSV-Datei der Seite enthält alle.`,
+  printed: (first, all) => `Die ersten ${formats.number(first)} von ${counted(all, 'Zeile', 'Zeilen')}.`,
+  mostChanged: (shown, all, { moved, hasVolume }) => {
+    const others = hasVolume ? 'mit den meisten Suchen' : 'mit den besten Positionen'
+    const keywords = (value: number): string => counted(value, 'Suchbegriff', 'Suchbegriffe')
+    const which =
+      moved === shown
+        ? `${keywords(shown)} mit der größten Änderung der Klicks`
+        : moved === 0
+          ? `${keywords(shown)} ${others}`
+          : `${keywords(moved)} mit geänderten Klicks und ${formats.number(shown - moved)} weitere ${others}`
+    return `${which}, von ${formats.number(all)}.`
+  },
 }
 
 export const keywords: Words['keywords'] = {

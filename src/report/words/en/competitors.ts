@@ -29,6 +29,9 @@ export const competitors = {
   best: 'Best competitor',
   noneRanks: 'no competitor ranks',
   bestOfAll: ', best of all',
+  /** Some of the other sites. */
+  beside: (name: string, [from, to]: readonly [number, number], all: number) =>
+    `${name} beside sites ${from} to ${to} of ${all}`,
   scroll: (sites: number) =>
     `${counted(sites, 'site')} side by side: scroll the table sideways to see all of them.`,
   more: (value: number, rank: number) => `${formats.number(value)} more from rank ${rank}`,

@@ -12,8 +12,22 @@ export const tables = {
   notCopied: 'The browser does not allow copying here',
   saved: (file: string) => `Saved as ${file}`,
   more: (next: number, all: number) => `${formats.number(next)} more of ${counted(all, 'row')}`,
-  printed: (first: number, all: number) =>
-    `The first ${formats.number(first)} of ${counted(all, 'row')}. The CSV file of the page has all of them.`,
+  printed: (first: number, all: number) => `The first ${formats.number(first)} of ${counted(all, 'row')}.`,
+  /** Which keywords are printed: those that moved, and others if these are few. */
+  mostChanged: (
+    shown: number,
+    all: number,
+    { moved, hasVolume }: { readonly moved: number; readonly hasVolume: boolean },
+  ) => {
+    const others = hasVolume ? 'with the most searches' : 'with the best ranks'
+    const which =
+      moved === shown
+        ? `${counted(shown, 'keyword')} whose clicks changed most`
+        : moved === 0
+          ? `${counted(shown, 'keyword')} ${others}`
+          : `${counted(moved, 'keyword')} whose clicks changed, and ${counted(shown - moved, 'other')} ${others}`
+    return `The ${which}, of ${formats.number(all)}.`
+  },
 }
 
 /** The table of all keywords. */

@@ -11,6 +11,7 @@ import { spark } from '../chart/sparkline.ts'
 import { html, twoLines } from '../dom.ts'
 import { month, number, pathOf, shortDay } from '../format.ts'
 import { say } from '../language.ts'
+import { mostChanged } from '../paper/most-changed.ts'
 import { type GridView, grid } from '../table/grid.ts'
 import type { GridColumn, SortOrder } from '../table/simple-table.ts'
 import type { TakenColumn } from '../table/take-away.ts'
@@ -35,6 +36,7 @@ export function keywordTable(
   const columns = columnsOf(view)
   const table = grid<KeywordStatus>({
     ...{ label: say.keywords.label, columns, open, empty: noMatch() },
+    choice: mostChanged(view.data.measure.curve, (status) => status),
     order: orderIn(sort, columns),
     onOrder: ({ by, descending }) =>
       onSort(by === 'rank' && !descending ? '' : `${descending ? '-' : ''}${by}`),

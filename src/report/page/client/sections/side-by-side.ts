@@ -3,6 +3,7 @@ import type { RankHistory } from '../../../history/rank-history.ts'
 import { leads } from '../../../metrics/head-to-head.ts'
 import { breakable, html, onResize, srOnly } from '../dom.ts'
 import { say } from '../language.ts'
+import { mostChanged } from '../paper/most-changed.ts'
 import { grid } from '../table/grid.ts'
 import type { GridColumn } from '../table/simple-table.ts'
 import { rankMark } from '../text.ts'
@@ -19,7 +20,7 @@ interface Row {
   readonly others: readonly KeywordStatus[]
 }
 
-/** Targets in one table on paper at most. */
+/** Targets beside the chosen one in one table on paper at most. */
 const mostOnPaper = 4
 /** From so many targets on, the best of the others has a column of its own. */
 const manyTargets = 5
@@ -33,7 +34,7 @@ const mostPrintedRows = 40
  * The ranks of all targets for each keyword. On wide screens each has a column, the chosen one first; narrow screens list the names
  * and ranks below the keyword.
  */
-export function sideBySide({ allTargets, history, filters }: View, open: OpenKeyword): HTMLElement {
+export function sideBySide({ allTargets, history, filters, data }: View, open: OpenKeyword): HTMLElement {
   const rows = rowsOf(allTargets(), filters.target)
   const severalOperations = new Set(rows.map(({ main }) => main.keyword.operation)).size > 1
   const keyword: GridColumn<Row> = {
@@ -64,8 +65,12 @@ export function sideBySide({ allTargets, history, filters }: View, open: OpenKey
     empty: noMatch(),
     // The best one is as wide as two.
     manyColumns: targets.length + 2 * best.length,
-    onPaper: evenParts(targets, mostOnPaper).map((some) => [keyword, ...some]),
+    onPaper: evenParts(others, mostOnPaper).map(({ from, some }) => ({
+      title: say.competitors.beside(chosen.title, [from + 1, from + some.length], others.length),
+      columns: [keyword, chosen, ...some],
+    })),
     printedRows: mostPrintedRows,
+    choice: mostChanged(data.measure.curve, ({ main }) => main),
     columns: [keyword, chosen, ...best, ...others],
   })
   table.show(rows)
@@ -179,8 +184,14 @@ function scrollHint(frame: HTMLElement, targets: number): HTMLElement {
 }
 
 /** A list in as few parts as possible, of about the same length. */
-function evenParts<T>(all: readonly T[], most: number): readonly (readonly T[])[] {
+function evenParts<T>(
+  all: readonly T[],
+  most: number,
+): readonly { readonly from: number; readonly some: readonly T[] }[] {
   const parts = Math.max(1, Math.ceil(all.length / most))
   const size = Math.ceil(all.length / parts)
-  return Array.from({ length: parts }, (_, part) => all.slice(part * size, (part + 1) * size))
+  return Array.from({ length: parts }, (_, part) => ({
+    from: part * size,
+    some: all.slice(part * size, (part + 1) * size),
+  }))
 }

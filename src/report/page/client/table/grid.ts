@@ -26,11 +26,24 @@ export interface Grid<Row> {
   readonly empty: string
   /** Columns beside the first one, if there may be many. A table that is too wide scrolls sideways, and its first column stays. */
   readonly manyColumns?: number
-  /** On paper the columns are split over several tables, one below the other; without it there is one table. */
-  readonly onPaper?: readonly (readonly GridColumn<Row>[])[]
+  /** On paper the columns are split over several tables with titles, one below the other; without it there is one table. */
+  readonly onPaper?: readonly PaperTable<Row>[]
   /** Rows on paper at most, if fewer than of other tables: what is printed elsewhere as well is not printed whole. */
   readonly printedRows?: number
+  /** Which rows are printed if not all are; without it the first ones. */
+  readonly choice?: PaperChoice<Row>
 }
+
+export interface PaperTable<Row> {
+  readonly title: string
+  readonly columns: readonly GridColumn<Row>[]
+}
+
+/** The most important rows, and a sentence that says which these are. */
+export type PaperChoice<Row> = (
+  all: readonly Row[],
+  most: number,
+) => { readonly chosen: readonly Row[]; readonly lead: string }
 
 export interface GridView<Row> {
   readonly element: HTMLElement
@@ -45,11 +58,11 @@ const usualHeight = 640
 /** Rows that a narrow screen shows at first, and rows that each click on the button adds. */
 const narrowRows = 20
 /** Rows on paper at most. */
-const mostPrintedRows = 200
+const mostPrintedRows = 80
 
 /**
  * A table of any number of rows. Only visible rows are elements; all rows have the same height. Arrow keys, Page Up and Down,
- * Home and End go from row to row. On paper the first rows are printed, and a note says how many.
+ * Home and End go from row to row. On paper some rows are printed, and a note says which.
  */
 export function grid<Row>({
   label,
@@ -62,6 +75,7 @@ export function grid<Row>({
   manyColumns,
   onPaper = [],
   printedRows = mostPrintedRows,
+  choice = firstRows,
 }: Grid<Row>): GridView<Row> {
   const isApart = onPaper.length > 1
   let order = first
@@ -114,7 +128,7 @@ export function grid<Row>({
   })
   drawHead()
   return {
-    element: html('div', 'grid-frame', box, paper, more, nothing, tools, note),
+    element: html('div', 'grid-frame', note, box, paper, more, nothing, tools),
     show: (next) => {
       given = next
       if (isPressed === undefined) goToTop()
@@ -167,18 +181,25 @@ export function grid<Row>({
     const from = Math.max(0, top - margin)
     const seen = printed ? printedRows : whole ? most : Math.ceil(height / high) + margin
     const to = Math.min(rows.length, top + seen)
-    note.textContent = rows.length > printedRows ? say.tables.printed(printedRows, rows.length) : ''
     more.hidden = printed || !whole || to === rows.length
     more.textContent = say.tables.more(Math.min(narrowRows, rows.length - to), rows.length)
     const next = `${from}-${to} ${high} ${printed}`
     if (next === drawn) return
+    const isCut = printed && rows.length > printedRows
+    const { chosen, lead } = isCut ? choice(rows, printedRows) : { chosen: rows, lead: '' }
+    note.textContent = lead
     const focused = body.contains(document.activeElement)
     drawn = next
     above.style.height = `${from * high}px`
     below.style.height = whole ? '0px' : `${(rows.length - to) * high}px`
     if (active < from || active >= to) active = Math.min(rows.length - 1, from + (whole ? 0 : margin))
-    body.replaceChildren(...rows.slice(from, to).map((row, place) => line(row, from + place)))
-    if (isApart) paper.replaceChildren(...(printed ? onPaper.map(paperTable) : []))
+    body.replaceChildren(...chosen.slice(from, to).map((row, place) => line(row, from + place)))
+    if (isApart)
+      paper.replaceChildren(
+        ...(printed ? onPaper : []).map(({ title, columns: some }) =>
+          html('div', 'grid', html('h4', '', title), wholeTable(some, chosen)),
+        ),
+      )
     if (focused && !printed) buttonAt(active)?.focus({ preventScroll: true })
   }
 
@@ -187,10 +208,6 @@ export function grid<Row>({
     most += narrowRows
     draw()
     if (open !== undefined) reach(first)
-  }
-
-  function paperTable(some: readonly GridColumn<Row>[]): HTMLElement {
-    return html('div', 'grid', wholeTable(some, rows.slice(0, printedRows)))
   }
 
   function line(row: Row, index: number): HTMLElement {
@@ -258,6 +275,10 @@ export function grid<Row>({
   function buttonAt(index: number): HTMLElement | null {
     return body.querySelector<HTMLElement>(`tr[data-index="${index}"] .row-button`)
   }
+}
+
+function firstRows<Row>(all: readonly Row[], most: number): ReturnType<PaperChoice<Row>> {
+  return { chosen: all.slice(0, most), lead: say.tables.printed(most, all.length) }
 }
 
 /** Whether tables show all their rows: on a phone a table that scrolls would catch the finger that scrolls the page. */
