@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { dayLabels } from '../../../src/report/page/client/chart/day-labels.ts'
-import { spread } from '../../../src/report/page/client/chart/end-labels.ts'
+import { endGutter, spread } from '../../../src/report/page/client/chart/end-labels.ts'
 import { eventsWithin, eventTexts, markersAt } from '../../../src/report/page/client/chart/events.ts'
 import { timeAxis } from '../../../src/report/page/client/chart/frame.ts'
 import { type Fit, fittedScale, type Scale } from '../../../src/report/page/client/chart/scale.ts'
@@ -83,6 +83,12 @@ describe('labels at the ends of lines', () => {
     expect(spread(wanted, { from: 0, to: 100, gap: 13 })).toEqual(places)
   })
 
+  test('have as much room as the longest needs', () => {
+    expect(endGutter([])).toBe(10)
+    expect(endGutter(['12 %', '5 %'])).toBe(58)
+    expect(endGutter(['northdesk.example 57 %', '5 %'])).toBeGreaterThan(150)
+  })
+
   test('never overlap where there is room for all, and stay within the plot', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 100 }), { minLength: 1, maxLength: 12 }), (wanted) => {
@@ -118,6 +124,13 @@ describe('names of days', () => {
     ['none', [], 300, []],
   ])('%s', (_, days, width, names) => {
     expect(namesOf(days, width)).toEqual(names)
+  })
+
+  test('the last one is as near to its day as the edge of the drawing lets it', () => {
+    const days = daysFrom(1, 28)
+    const last = (right: number) => dayLabels(days, timeAxis(days, { left: 40, right }), 300).at(-1)
+    expect(last(240)).toEqual({ x: 240, text: '28 Mar', anchor: 'middle' })
+    expect(last(290)).toEqual({ x: 300, text: '28 Mar', anchor: 'end' })
   })
 
   test('never overlap', () => {

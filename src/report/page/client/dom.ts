@@ -107,7 +107,6 @@ export function onWidth(element: Element, draw: (width: number) => void): void {
 
 /** Browsers do not say how wide things will be on paper. These are parts of A4 between its margins, as the style sheet has them. */
 function paperWidth(element: Element): number {
-  if (element.closest('.halves') !== null) return 312
   if (element.closest('.trend-part') === null) return 660
   return element.closest('.trend-part > :last-child') === null ? 378 : 243
 }

@@ -31,12 +31,15 @@ export function dayLabels(days: readonly string[], axis: Axis, width: number): r
   const text = first.slice(0, 4) === last.slice(0, 4) ? shortDay : mediumDay
   if (first === last) return [{ x: axis.xOf(first), text: text(first), anchor: 'middle' }]
   const half = widthOf(text(last)) / 2
-  const ends = [
+  // A label that has no room around its day ends at the edge of the drawing.
+  const ends: readonly [DayLabel, DayLabel] = [
     { x: axis.left, text: text(first), anchor: axis.left < half ? 'start' : 'middle' },
-    { x: axis.right, text: text(last), anchor: width - axis.right < half ? 'end' : 'middle' },
-  ] as const
+    width - axis.right < half
+      ? { x: width, text: text(last), anchor: 'end' }
+      : { x: axis.right, text: text(last), anchor: 'middle' },
+  ]
   const from = axis.left + half * (ends[0].anchor === 'start' ? 2 : 1) + gap
-  const to = axis.right - half * (ends[1].anchor === 'end' ? 2 : 1) - gap
+  const to = Math.min(axis.right, width - half) - half - gap
   const all = between(first, last, (axis.right - axis.left) / (2 * half + gap)).map(
     ({ at, text: name }): DayLabel => ({ x: axis.xOf(at), text: name, anchor: 'middle' }),
   )

@@ -1,9 +1,14 @@
 import { svg } from '../dom.ts'
 import { lookClass, round } from './frame.ts'
 
-/** Room for labels right of a plot. */
-export const endGutter = 58
+/** Room right of a plot for labels with these texts. */
+export function endGutter(texts: readonly string[]): number {
+  const longest = Math.max(0, ...texts.map(({ length }) => length))
+  return longest === 0 ? 10 : Math.max(58, longest * letter)
+}
 
+/** Pixels of a letter, about. */
+const letter = 8.5
 /** Pixels from one label to the next. */
 const lineHeight = 13
 

@@ -51,7 +51,7 @@ export interface ScaledChart extends Pick<Frame, 'label' | 'days' | 'tip' | 'abo
   readonly top?: number
   /** Room left and right of the plot. */
   readonly gutter?: number
-  readonly endGutter?: number
+  readonly endGutter?: () => number
   /** Room between the plot and the names of the days. */
   readonly lanes?: number
   readonly axis?: (edges: Edges) => TimeAxis
@@ -77,7 +77,7 @@ export function scaledChart(chart: ScaledChart): HTMLElement {
       ]
       const y = (value: number): number =>
         from + ((value - scale.top) / (scale.bottom - scale.top || 1)) * (to - from)
-      const edges = { left: gutter, right: width - (chart.endGutter ?? 10) }
+      const edges = { left: gutter, right: width - (chart.endGutter?.() ?? 10) }
       const axis = chart.axis?.(edges) ?? timeAxis(days, edges)
       const grid = scale.ticks.map((tick) => gridLine(edges, y(tick), format(tick)))
       const cut = isCut ? [cutMark(edges, isInverted ? [top, 1] : [bottom, -1], format(scale.cutFrom))] : []

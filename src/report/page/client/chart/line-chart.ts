@@ -18,8 +18,8 @@ export interface LineChart extends Omit<ScaledChart, 'axis' | 'draw' | 'tip' | '
   readonly exact?: (value: number, line: Line, day: number) => string
   /** The text for a day without a value. */
   readonly missing: (line: Line, day: number) => string
-  /** Writes the last value of each line at its end. */
-  readonly ends?: (value: number) => string
+  /** Writes the last value of a line at its end; an empty text leaves it out. */
+  readonly ends?: (value: number, line: Line) => string
   /** Drawn below the lines. */
   readonly ground?: ScaledChart['draw']
   /** Drawn over the lines, and in the lanes below them. */
@@ -31,7 +31,7 @@ export function lineChart(chart: LineChart): HTMLElement {
   const { days, lines, format, exact = format, missing, ends, ground, marks } = chart
   return scaledChart({
     ...chart,
-    ...(ends === undefined ? {} : { endGutter }),
+    endGutter: () => endGutter(lastValues(lines, ends).map(({ text }) => text)),
     draw: (plot) => {
       const { axis } = plot
       const roomy = (axis.right - axis.left) / days.length >= 9
@@ -39,7 +39,7 @@ export function lineChart(chart: LineChart): HTMLElement {
       return [
         ...(ground?.(plot) ?? []),
         ...mainLast.flatMap((line) => drawn(line, plot, roomy && line.main)),
-        ...(ends === undefined ? [] : endsOf(mainLast, plot, ends)),
+        ...endsOf(lastValues(mainLast, ends), plot),
         ...(marks?.(plot) ?? []),
       ]
     },
@@ -55,16 +55,28 @@ export function lineChart(chart: LineChart): HTMLElement {
   })
 }
 
-function endsOf(
-  lines: readonly Line[],
-  { axis, y, top, bottom }: Plot,
-  write: (value: number) => string,
-): readonly SVGElement[] {
-  const ends = lines.flatMap(({ values, target, main }) => {
-    const day = values.findLastIndex((value) => value !== null)
-    const value = values[day] ?? null
-    return value === null ? [] : [{ target, main, x: axis.x(day), y: y(value), text: write(value) }]
+interface LastValue {
+  readonly line: Line
+  readonly day: number
+  readonly value: number
+  readonly text: string
+}
+
+/** The last value of each line that has a text at its end. */
+function lastValues(lines: readonly Line[], ends: LineChart['ends']): readonly LastValue[] {
+  return lines.flatMap((line) => {
+    const day = line.values.findLastIndex((value) => value !== null)
+    const value = line.values[day] ?? null
+    const text = value === null ? '' : (ends?.(value, line) ?? '')
+    return value === null || text === '' ? [] : [{ line, day, value, text }]
   })
+}
+
+function endsOf(last: readonly LastValue[], { axis, y, top, bottom }: Plot): readonly SVGElement[] {
+  const ends = last.map(({ line: { target, main }, day, value, text }) => ({
+    ...{ target, main, text },
+    ...{ x: axis.x(day), y: y(value) },
+  }))
   return endLabels(ends, { right: axis.right, top, bottom })
 }
 

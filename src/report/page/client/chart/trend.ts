@@ -5,6 +5,7 @@ import { buckets } from '../../../metrics/distribution.ts'
 import { button, html } from '../dom.ts'
 import { longDay } from '../format.ts'
 import { say } from '../language.ts'
+import { isPrinted, onMedium } from '../paper/medium.ts'
 import { empty, figure, panel } from '../sections/section.ts'
 import { metricLabel, metricTooltip, withTooltip } from '../text.ts'
 import type { View } from '../view.ts'
@@ -46,6 +47,8 @@ function hiddenOf(targets: readonly TrackedTarget[]): Set<number> {
   return hidden
 }
 
+/** Lines on paper whose names are enough to tell them apart; those of more have their last values in the legend too. */
+const mostTold = 4
 /** If there are more values of all targets, the lines of other targets are drawn after the page is shown. */
 const mostAtOnce = 100_000
 
@@ -140,7 +143,10 @@ export function trend(view: View, own: readonly DailyFigures[], choice: FigureCh
             dayOf,
           }),
     )
-    lines.replaceChildren(toggles(all))
+    const drawLegend = () =>
+      lines.replaceChildren(toggles(isPrinted() ? inOrderOfEnds(all, scale) : all, shown.text))
+    drawLegend()
+    onMedium(lines, drawLegend)
     const list = notesList(events)
     below.replaceChildren(html('p', 'key', keyOf(shown, scale).join(' ')), ...(list === null ? [] : [list]))
   }
@@ -175,8 +181,10 @@ export function trend(view: View, own: readonly DailyFigures[], choice: FigureCh
     return html('fieldset', 'chart-switch', html('legend', 'sr-only', say.charts.choose), ...fields)
   }
 
-  function toggles(all: readonly Line[]): HTMLElement {
-    const entries = all.map(({ target, label }) => {
+  function toggles(all: readonly Line[], text: (value: number) => string): HTMLElement {
+    const entries = all.map((line) => {
+      const { target, label } = line
+      const last = isPrinted() && all.length > mostTold ? lastOf(line) : null
       const toggle = button(
         '',
         () => {
@@ -188,6 +196,7 @@ export function trend(view: View, own: readonly DailyFigures[], choice: FigureCh
         { 'aria-pressed': String(!hidden.has(target)), 'data-target': target },
         lineSample(target),
         html('bdi', '', label),
+        last === null ? null : html('b', '', text(last)),
       )
       return html('li', '', toggle)
     })
@@ -209,6 +218,16 @@ export function trend(view: View, own: readonly DailyFigures[], choice: FigureCh
         : [say.charts.comparedBefore(longDay(compared))]),
     ]
   }
+}
+
+function lastOf({ values }: Line): number | null {
+  return values.findLast((value) => value !== null) ?? null
+}
+
+/** From top to bottom, as the lines end. */
+function inOrderOfEnds(lines: readonly Line[], { top, bottom }: Scale): readonly Line[] {
+  const height = (line: Line): number => (lastOf(line) ?? bottom) * Math.sign(top - bottom)
+  return lines.toSorted((a, b) => height(b) - height(a))
 }
 
 interface Shown {

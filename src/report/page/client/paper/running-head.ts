@@ -24,7 +24,8 @@ function lengthOf(text: string): number {
   return [...text].length
 }
 
-function shortened(text: string, most: number): string {
+/** A text, or as much of it as has room. */
+export function shortened(text: string, most: number): string {
   return lengthOf(text) <= most
     ? text
     : `${[...text]

@@ -6,6 +6,8 @@ import { scaleFromZero } from '../chart/scale.ts'
 import { html } from '../dom.ts'
 import { capitalised, longDay, percent } from '../format.ts'
 import { say } from '../language.ts'
+import { isPrinted } from '../paper/medium.ts'
+import { shortened } from '../paper/running-head.ts'
 import { type Column, figures, simpleTable } from '../table/simple-table.ts'
 import { metricText, metricTooltip, targetName, withDelta, withTooltip } from '../text.ts'
 import type { View } from '../view.ts'
@@ -13,6 +15,8 @@ import { empty, figure, halves, noMatch, note, noValue, panel, section } from '.
 
 /** A line needs as many days. */
 const leastDays = 3
+/** Letters of a name at the end of a line at most. */
+const mostOfName = 24
 
 /** Citations in AI answers, and the share of the target in each kind of results. */
 export function answers(view: View): HTMLElement {
@@ -147,6 +151,8 @@ function overTime({ history, data, filters }: View, asked: ReadonlySet<number>):
       lines,
       scale: scaleFromZero(lines.flatMap(({ values }) => values)),
       format: (value) => percent(value, 0),
+      // On paper nobody can point at a line.
+      ends: (value, { label }) => (isPrinted() ? `${shortened(label, mostOfName)} ${percent(value, 0)}` : ''),
       missing: (_, day) => {
         const { found, expected } = byDay[day] ?? { found: [], expected: 0 }
         return found.length === 0 ? say.answers.noAnswer : say.answers.leftOut(found.length, expected)
