@@ -62,7 +62,10 @@ export function header(
   return {
     element,
     show: (view, found) => {
-      const labels = [...filterLabels(view.filters, data), [say.header.shown, found] as const]
+      const labels = [
+        ...filterLabels(view.filters, data),
+        ...(history.series.length === 0 ? [] : [[say.header.shown, found] as const]),
+      ]
       selection.replaceChildren(
         ...labels.map(([name, value]) =>
           html('div', '', html('dt', '', name), html('dd', '', html('bdi', '', value))),

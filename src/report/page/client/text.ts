@@ -215,12 +215,20 @@ export function disambiguate(keywords: readonly Keyword[]): (keyword: Keyword) =
     const same = known.get(keyword.query) ?? []
     const differ = (partOf: (one: Keyword) => string): boolean => new Set(same.map(partOf)).size > 1
     const parts = [localeOf, ({ operation }: Keyword): string => operation].filter(differ)
-    if (same.length > 1 && parts.length === 0) return requestText(keyword)
+    if (same.length > 1 && parts.length === 0) return ownParams(keyword, same)
     return parts
       .map((partOf) => partOf(keyword))
       .filter((part) => part !== '')
       .join(' · ')
   }
+}
+
+/** The params that not all of these keywords have. */
+function ownParams({ params }: Keyword, same: readonly Keyword[]): string {
+  const texts = same.map((one) => paramTexts(one.params))
+  return paramTexts(params)
+    .filter((text) => !texts.every((all) => all.includes(text)))
+    .join('  ')
 }
 
 function byQuery(keywords: readonly Keyword[]): ReadonlyMap<string, readonly Keyword[]> {

@@ -65,7 +65,8 @@ function landing({ history }: View, all: readonly LandingPage[], open: OpenKeywo
   const counts = countLanding(all)
   if (counts['none intended'] === all.length) {
     const named = history.keywords.some(({ url }) => url !== null)
-    return empty(named ? words.noTargetPageHere : words.noTargetPage)
+    if (named) return empty(words.noTargetPageHere)
+    return empty(words.noTargetPage, html('span', 'only-screen', ` ${words.nameTargetPage}`))
   }
   const wrong = all.filter(({ state }) => state === 'wrong page')
   const wrongStatuses = wrong.map(({ status }) => status)

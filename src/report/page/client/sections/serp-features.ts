@@ -55,7 +55,9 @@ function table({ history, data, asked, shown }: View): HTMLElement {
     ]),
     note(words.basis(longDay(days.at(-1) as string))),
     // Clients have no job to change.
-    data.presentation.audience === 'team' && rows.length < allFeatures.length ? note(words.asked) : null,
+    data.presentation.audience === 'team' && rows.length < allFeatures.length
+      ? html('p', 'note only-screen', words.asked)
+      : null,
   )
 }
 
