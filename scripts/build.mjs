@@ -83,7 +83,7 @@ if (process.argv.includes('--bench')) {
   await copyMigrations('dist/migrations')
 }
 
-/** A report is in one language: it need not carry the words of the others. */
+/** The page of a report is in one language: it carries neither the words of the others, nor those of messages and portfolios. */
 function wordsOnly(language) {
   return {
     name: 'words-of-one-language',
@@ -93,6 +93,9 @@ function wordsOnly(language) {
         if (other === language) return null
         const contents = `export { ${words[language]} as ${words[other]} } from '../${language}/index.ts'`
         return { contents, loader: 'ts' }
+      })
+      onLoad({ filter: /[\\/]words[\\/][a-z]{2}[\\/](email|portfolio)\.ts$/ }, ({ path }) => {
+        return { contents: `export const ${basename(path, '.ts')} = {}`, loader: 'ts' }
       })
     },
   }

@@ -38,8 +38,8 @@ export interface PackedPage extends Omit<PageData, 'serps' | 'links' | 'history'
   readonly features: readonly (readonly number[])[]
   readonly results: readonly PackedResult[]
   /**
-   * Keyword, day and depth, then the place of each result, from rank 1 on. A rank that does not follow the one before stands before
-   * its result, as a negative number.
+   * Keyword, day and depth, then the first place of its results, and from there the place of each, from rank 1 on: results of a
+   * keyword stand near each other. A rank that does not follow the one before stands before its result, as a negative number.
    */
   readonly serps: readonly (readonly number[])[]
 }
@@ -100,27 +100,30 @@ function packedSerps(serps: readonly Serp[]): Pick<PackedPage, 'serps' | 'result
   const results = numbered<PackedResult>((result) => JSON.stringify(result))
   return {
     serps: serps.map(({ keyword, day, depth, results: own }) => {
+      const places = own.map(([, ...result]) => results.placeOf(result))
+      const first = places.length === 0 ? 0 : Math.min(...places)
       let last = 0
-      const places = own.flatMap(([rank, ...result]) => {
+      const shown = own.flatMap(([rank], index) => {
         const isNext = rank === last + 1
         last = rank
-        return isNext ? [results.placeOf(result)] : [-rank, results.placeOf(result)]
+        const place = (places[index] as number) - first
+        return isNext ? [place] : [-rank, place]
       })
-      return [keyword, day, depth, ...places]
+      return [keyword, day, depth, first, ...shown]
     }),
     results: results.all,
   }
 }
 
 function unpackedSerp(
-  [keyword = 0, day = 0, depth = 0, ...places]: readonly number[],
+  [keyword = 0, day = 0, depth = 0, first = 0, ...places]: readonly number[],
   results: readonly PackedResult[],
 ): Serp {
   const own: SerpResult[] = []
   let rank = 0
   for (const place of places)
     if (place < 0) rank = -place - 1
-    else own.push([++rank, ...(results[place] as PackedResult)])
+    else own.push([++rank, ...(results[first + place] as PackedResult)])
   return { keyword, day, depth, results: own }
 }
 

@@ -49,5 +49,5 @@ test('a result that stays is in the file once', () => {
   const all = [0, 1, 2].map((day) => ({ keyword: 0, day, depth: 10, results }))
   const page = packed(aPageOf(aHistory([{ cells: [1] }]), { serps: all }))
   expect(page.results).toHaveLength(2)
-  expect(page.serps).toEqual([0, 1, 2].map((day) => [0, day, 10, 0, 1]))
+  expect(page.serps).toEqual([0, 1, 2].map((day) => [0, day, 10, 0, 0, 1]))
 })
