@@ -34,7 +34,9 @@ const dayOf = (cell: unknown): string => (cell as Date).toISOString().slice(0, 1
 describe('a form', () => {
   test('for the terminal has sentences, figures, what to do next, then the table with trends', async () => {
     const [sentences, figures, tags, next, table, footer] = (await said()).split('\n\n')
-    expect(sentences).toMatch(/^acme\.com:\n“desk” is at rank 13, unchanged in 2 days\.\n/)
+    expect(sentences).toMatch(
+      /^acme\.com:\n2 of 3 keywords are in the top 10, 2 in the top 3\.\n“lamp” is at rank 3, unchanged in 2 days\.\n/,
+    )
     expect(next).toMatch(/^What to do next:\nacme\.com:\n- desk: /)
     expect(figures).toMatch(/^target +ranked +visibility +share of voice +average position +clicks a month$/m)
     expect(tags).toMatch(
