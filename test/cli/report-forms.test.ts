@@ -72,7 +72,7 @@ describe('a form', () => {
       expect.arrayContaining([
         '## Figures',
         '## By tag',
-        '## Head to head',
+        '## Ahead of another site',
         '## All keywords',
         '## Last runs',
         '## Definitions',

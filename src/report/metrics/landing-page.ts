@@ -4,7 +4,7 @@ import type { MetricDefinition } from './figure.ts'
 import { rankingLink, samePage } from './serps.ts'
 
 export const landingPageMetric: MetricDefinition = {
-  label: 'landing page',
+  label: 'target page',
   unit: 'keywords',
   better: null,
   definition: 'The keywords for which the target page ranks, or another page.',

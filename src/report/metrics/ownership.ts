@@ -26,7 +26,7 @@ export const citedAnswersMetric: MetricDefinition = {
 }
 
 export const citationShareMetric: MetricDefinition = {
-  label: 'share of citations',
+  label: 'share of references',
   unit: 'share',
   better: 'higher',
   definition: 'The share of the references of AI answers that leads to the site.',
@@ -37,11 +37,11 @@ export const citationShareMetric: MetricDefinition = {
 }
 
 export const citationIndexMetric: MetricDefinition = {
-  label: 'index of citations',
+  label: 'first place among references',
   unit: 'index',
   better: null,
   definition:
-    'The mean place of the site among the references of AI answers, over all citations and over the first one in each answer.',
+    'The mean place of the first reference to the site in each AI answer that cites it, and of all references to it.',
   formula: 'mean of the indexes, as the service sent them',
   denominator: 'references to the target; answers that cite it',
   missing: 'not cited: not counted',

@@ -3,7 +3,7 @@ import type { MetricDefinition } from './figure.ts'
 import { rankingLinks, samePage } from './serps.ts'
 
 export const urlSwapsMetric: MetricDefinition = {
-  label: 'URL swaps',
+  label: 'page swaps',
   unit: 'pages',
   better: 'lower',
   definition: 'How often the ranking page of a keyword changed back to a page that had ranked before.',

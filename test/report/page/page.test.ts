@@ -146,7 +146,7 @@ describe.skipIf(chromium === undefined)(title, () => {
     expect((await texts(page, '#keywords thead th')).length).toBe(3)
     expect(await texts(page, '#pages p')).toEqual(['No page ranks.'])
     expect(await page.$$('.movers-head, .side-by-side, .passed')).toEqual([])
-    expect((await texts(page, '#competitors th')).filter((one) => one.startsWith('Beats'))).toEqual([])
+    expect((await texts(page, '#competitors th')).filter((one) => one.startsWith('Ahead'))).toEqual([])
     expect(await text(page, '.cards + .panel .empty')).toMatch(/^Nothing ranks, .* most searches: /)
     expect(mishaps).toEqual([])
   })

@@ -76,9 +76,9 @@ describe('a page on paper', () => {
       [
         'without keywords for AI answers',
         withKeywords({ kind: 'organic' }),
-        ['Answers that cite', 'Share of citations', 'Index of citations'],
+        ['Answers that cite', 'Share of references', 'First place among references'],
       ],
-      ['without target pages', withKeywords({ url: null }), ['Landing page']],
+      ['without target pages', withKeywords({ url: null }), ['Target page']],
       [
         'without volumes',
         withKeywords({ volume: null }),

@@ -206,7 +206,7 @@ export function headToHeadSection({ targets }: Summary): readonly string[] {
     toTheRight<(typeof pairs)[number]>(name, ({ rivalry }) => String(rivalry[name])),
   )
   return [
-    '## Head to head',
+    '## Ahead of another site',
     mdTable(
       [
         { title: 'target', cell: ({ target }) => targetName(target) },
@@ -258,7 +258,7 @@ export function urlSwapsSection(history: RankHistory): readonly string[] {
   const columns: readonly MdColumn<(typeof all)[number]>[] = [
     ...keywordColumns<(typeof all)[number]>(history, ({ keyword }) => history.keywords[keyword] as Keyword),
     { title: 'target', cell: ({ target }) => mdText(history.targets[target]?.label ?? '') },
-    toTheRight('swaps', ({ swaps }) => String(swaps)),
+    toTheRight('page swaps', ({ swaps }) => String(swaps)),
     toTheRight('days together', ({ together }) => String(together.length)),
     {
       title: 'pages, and the days on which they ranked',

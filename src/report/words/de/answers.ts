@@ -19,7 +19,7 @@ export const answers: Words['answers'] = {
   site: 'Website',
   answers: 'Antworten',
   answerShare: 'Anteil',
-  ofReferences: 'Anteil an Quellen',
+  ofReferences: 'Anteil an den Quellen',
   firstPlace: 'Erste Nennung',
   note: (part, day) =>
     `${part} Antworten am ${day} geprüft. Erste Nennung: der durchschnittliche Platz der ersten Quelle einer Website, ab 1 gezählt.`,

@@ -121,7 +121,7 @@ const words: Readonly<Record<Exclude<MetricName, 'average_position'>, MetricWord
     source: 'eigene Definition; Adressen sind gleich, wie der URL-Standard der WHATWG sie liest',
   },
   head_to_head: {
-    label: 'direkter Vergleich',
+    label: 'vor einer anderen Website',
     definition:
       'Die Suchbegriffe, bei denen eine Website vor einer anderen steht oder als einzige von beiden platziert ist.',
     formula: 'Suchbegriffe mit Position < Position der anderen Website',
@@ -153,9 +153,9 @@ const words: Readonly<Record<Exclude<MetricName, 'average_position'>, MetricWord
     source: own,
   },
   citation_index: {
-    label: 'Platz unter den Quellen',
+    label: 'erste Nennung',
     definition:
-      'Der mittlere Platz der Website unter den Quellen der KI-Antworten, über alle Nennungen und über die jeweils erste.',
+      'Der mittlere Platz der ersten Nennung der Website unter den Quellen jeder KI-Antwort, und der aller Nennungen.',
     formula: 'Mittel der Plätze, die der Dienst angibt',
     source: own,
   },

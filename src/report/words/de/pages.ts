@@ -27,7 +27,7 @@ export const pages: Words['pages'] = {
   noRival: 'Kein Suchbegriff hat mehr als eine Seite.',
   keyword: 'Suchbegriff',
   pages: 'Seiten',
-  swaps: 'Wechsel',
+  swaps: 'Seitenwechsel',
   together: 'Tage mit mehreren',
   most: 'Platzierte Seiten',
   noneRanks: 'Keine Seite ist platziert.',

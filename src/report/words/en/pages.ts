@@ -30,7 +30,7 @@ export const pages = {
   noRival: 'No keyword has more than one page.',
   keyword: 'Keyword',
   pages: 'Pages',
-  swaps: 'Swaps',
+  swaps: 'Page swaps',
   together: 'Days with several',
   most: 'Ranking pages',
   noneRanks: 'No page ranks.',
