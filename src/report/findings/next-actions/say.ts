@@ -2,7 +2,7 @@ import { pathOf, shortLink } from '../../cells.ts'
 import type { Words } from '../../words/words.ts'
 import { shortName } from '../say.ts'
 import type { NextAction, Reason } from './action.ts'
-import type { MeantKeyword, NothingToDo } from './nothing.ts'
+import type { NothingToDo } from './nothing.ts'
 
 /**
  * Why something should be done about a keyword: the strongest reason as a sentence, the others in short.
@@ -33,20 +33,13 @@ export function nothingText(nothing: NothingToDo, { nextActions: say }: Words, m
       return say.notCompared(nothing.ofClicks)
     case 'nothing stands out':
       return say.none(nothing.ofClicks)
-    case 'nothing ranks': {
-      const { keywords } = nothing
-      const list = keywords.map((one) => meant(one, named, say))
-      const hasVolumes = keywords.some(({ volume }) => volume !== null)
-      const look =
-        list.length === 0 ? say.lookForPages : (hasVolumes ? say.lookAtMost : say.lookAtPages)(list)
-      return `${say.nothingRanks} ${look}`
-    }
+    case 'nothing ranks':
+      return say.nothingRanks(
+        nothing.keywords.map(({ query, volume, url }) =>
+          say.meant(named(query), volume, url === null ? null : named(pathOf(url))),
+        ),
+      )
   }
-}
-
-/** A keyword with its searches and the page that is meant for it, as far as they are known. */
-function meant({ query, volume, url }: MeantKeyword, named: Named, say: Words['nextActions']): string {
-  return say.meant(named(query), volume, url === null ? null : named(pathOf(url)))
 }
 
 /** Clicks a month at stake that the sentence does not tell; null if it tells them, or they are not known. */

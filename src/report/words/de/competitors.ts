@@ -58,7 +58,6 @@ export const competitors: Words['competitors'] = {
   sites: 'Websites mit dem größten Anteil an den Top 10',
   gaining: 'Weitere aufsteigende Websites',
   share: 'Anteil',
-  since: 'Änderung',
   trendOf: (days) => `Verlauf (${counts.days(days)})`,
   inTopTen: 'In den Top 10',
   noSerps: 'Nicht bekannt: Die ersten zehn Ergebnisse des letzten Tages liegen nicht vor.',

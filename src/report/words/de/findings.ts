@@ -1,4 +1,4 @@
-import { threeDigits } from '../en/findings.ts'
+import { begun, threeDigits, withMore } from '../en/findings.ts'
 import type { Words } from '../en/index.ts'
 import { minus } from '../formats.ts'
 import { counts } from './counts.ts'
@@ -72,26 +72,19 @@ export const findings: Words['findings'] = {
       : `${number(cited)} von ${number(answers)} KI-Antworten ${cited === 1 ? 'zitiert' : 'zitieren'} ${of ?? 'Sie'}`,
   clicks: (clicks) => `Etwa ${counts.clicks(threeDigits(clicks))} im Monat`,
   lowRanks: (of, topTen, ranked, keywords) =>
-    [
-      of === null ? '' : `${of}: `,
-      topTen === 0
-        ? `${of === null ? 'Kein' : 'kein'} Suchbegriff in den Top 10`
-        : `${number(topTen)} von ${keywordsDative(keywords)} in den Top 10`,
-      `, ${number(ranked - topTen)} von ${number(keywords)} dahinter.`,
-    ].join(''),
+    begun(
+      of,
+      `${topTen === 0 ? 'Kein Suchbegriff' : `${number(topTen)} von ${keywordsDative(keywords)}`} in den Top 10, ${number(ranked - topTen)} von ${number(keywords)} dahinter.`,
+    ),
   average: (rank) => `Durchschnittsposition ${decimal(rank)}`,
   topRanks: (of, three, ten, keywords) => {
-    const whose = of === null ? '' : `${of}: `
-    if (ten === 0)
-      return `${whose}${of === null ? 'Keiner' : 'keiner'} der ${counts.keywords(keywords)} ist in den Top 10.`
     const isAll = (some: number) => some === keywords && keywords > 2
-    return [
-      whose,
-      isAll(ten)
-        ? `${of === null ? 'Alle' : 'alle'} ${counts.keywords(keywords)} in den Top 10`
-        : `${number(ten)} von ${keywordsDative(keywords)} in den Top 10`,
-      `, ${three === 0 ? 'keiner' : isAll(three) ? 'und alle' : number(three)} in den Top 3.`,
-    ].join('')
+    if (ten === 0) return begun(of, `Keiner der ${counts.keywords(keywords)} ist in den Top 10.`)
+    const inTen = isAll(ten)
+      ? `Alle ${counts.keywords(keywords)}`
+      : `${number(ten)} von ${keywordsDative(keywords)}`
+    const inThree = three === 0 ? 'keiner' : isAll(three) ? 'und alle' : number(three)
+    return begun(of, `${inTen} in den Top 10, ${inThree} in den Top 3.`)
   },
   up: (share, days, day) => `plus ${points(share)} ${since(days, day)}`,
   down: (share, days, day) => `minus ${points(share)} ${since(days, day)}`,
@@ -147,7 +140,6 @@ export const findings: Words['findings'] = {
 
 const withClicks = (ofClicks: boolean) =>
   ofClicks ? ', jeweils ab einem Klick im Monat, um den es geht' : ''
-const inBrackets = (parts: readonly string[]) => (parts.length === 0 ? '' : ` (${parts.join(', ')})`)
 
 export const nextActions: Words['nextActions'] = {
   title: 'Was als Nächstes zu tun ist',
@@ -157,22 +149,15 @@ export const nextActions: Words['nextActions'] = {
   notCompared: (ofClicks) =>
     `Kein Suchbegriff steht knapp hinter den Top 3${withClicks(ofClicks)}. Was gefallen ist, steht hier, sobald es einen Tag zum Vergleichen gibt.`,
   noneOfAnswers: 'Nichts fällt auf: Keine KI-Antwort zitiert einen Wettbewerber und Sie nicht.',
-  notChecked: 'Kein Suchbegriff konnte geprüft werden, deshalb gibt es keinen Anhaltspunkt.',
-  nothingRanks: 'Kein Suchbegriff hat eine Position, deshalb lässt sich noch keine verbessern.',
-  lookAtMost: (keywords) =>
-    `Zuerst lohnt ein Blick auf die Seiten für die Suchbegriffe mit den meisten Suchen: ${list(keywords)}.`,
-  lookAtPages: (keywords) =>
-    `Zuerst lohnt ein Blick auf die Seiten für die Suchbegriffe, etwa ${list(keywords)}.`,
-  lookForPages:
-    'Zuerst lohnt die Frage, ob es zu jedem Suchbegriff eine Seite gibt, die Suchmaschinen finden können.',
+  notChecked: 'Nichts konnte geprüft werden.',
+  nothingRanks: (keywords) =>
+    `Kein Suchbegriff hat eine Position, deshalb lässt sich noch keine verbessern. Zuerst lohnt ${
+      keywords.length === 0
+        ? 'die Frage, ob es zu jedem eine Seite gibt, die Suchmaschinen finden können'
+        : `ein Blick auf die Seiten für ${list(keywords)}`
+    }.`,
   meant: (query, volume, page) =>
-    [
-      quoted(query),
-      inBrackets([
-        ...(volume === null ? [] : [`${number(volume)} im Monat`]),
-        ...(page === null ? [] : [page]),
-      ]),
-    ].join(''),
+    withMore(quoted(query), [volume === null ? null : `${number(volume)} Suchen im Monat`, page]),
   keyword: 'Suchbegriff',
   reason: 'Grund',
   clicks: 'Klicks im Monat, um die es geht',

@@ -61,7 +61,6 @@ export const competitors = {
   sites: 'Sites with the largest share of the top 10',
   gaining: 'Other sites that gain',
   share: 'Share',
-  since: 'Change',
   trendOf: (days: number) => `Trend (${counts.days(days)})`,
   inTopTen: 'In top 10',
   noSerps: 'Not known: the first ten results of the last day are not at hand.',

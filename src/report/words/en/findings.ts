@@ -25,6 +25,9 @@ const over = (days: number, day: string) =>
   days === 1 || days > countedDays ? since(days, day) : `over ${days} days`
 const you = (of: string | null) => of ?? 'you'
 const isAre = (of: string | null) => (of === null ? 'You are' : `${of} is`)
+/** A sentence that begins with whom it is about. */
+export const begun = (of: string | null, sentence: string) =>
+  of === null ? sentence : `${of}: ${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`
 const quoted = (text: string) => `“${text}”`
 
 /** Sentences above the figures. `of` names a target that is not the reader's own. */
@@ -63,8 +66,7 @@ export const findings = {
   keywordSame: (days: number, day: string) => `unchanged ${since(days, day)}`,
   keywordEntered: (day: string) => `; on ${longDay(day)} it was not found`,
   keywordLeft: (rank: number, day: string) => `; on ${longDay(day)} it was at rank ${rank}`,
-  visibility: (of: string | null, share: number) =>
-    of === null ? `Visibility ${percent(share)}` : `${of}: visibility ${percent(share)}`,
+  visibility: (of: string | null, share: number) => begun(of, `Visibility ${percent(share)}`),
   cited: (of: string | null, cited: number, answers: number) =>
     answers === 1
       ? `The AI answer cites ${you(of)}`
@@ -72,26 +74,19 @@ export const findings = {
   /** The beginning of a sentence about a number of clicks. */
   clicks: (clicks: number) => `About ${counts.clicks(threeDigits(clicks))} a month`,
   lowRanks: (of: string | null, topTen: number, ranked: number, keywords: number) =>
-    [
-      of === null ? '' : `${of}: `,
-      topTen === 0
-        ? `${of === null ? 'No' : 'no'} keyword is in the top 10`
-        : `${number(topTen)} of ${counts.keywords(keywords)} in the top 10`,
-      `, ${number(ranked - topTen)} of ${number(keywords)} rank below it.`,
-    ].join(''),
+    begun(
+      of,
+      `${topTen === 0 ? 'No keyword is' : `${number(topTen)} of ${counts.keywords(keywords)}`} in the top 10, ${number(ranked - topTen)} of ${number(keywords)} rank below it.`,
+    ),
   average: (rank: number) => `Average position ${decimal(rank)}`,
   topRanks: (of: string | null, three: number, ten: number, keywords: number) => {
-    const whose = of === null ? '' : `${of}: `
-    if (ten === 0)
-      return `${whose}${of === null ? 'None' : 'none'} of the ${counts.keywords(keywords)} is in the top 10.`
     const isAll = (some: number) => some === keywords && keywords > 2
-    return [
-      whose,
-      isAll(ten)
-        ? `${of === null ? 'All' : 'all'} ${counts.keywords(keywords)} are in the top 10`
-        : `${number(ten)} of ${counts.keywords(keywords)} ${ten === 1 ? 'is' : 'are'} in the top 10`,
-      `, ${three === 0 ? 'none' : isAll(three) ? 'and all' : number(three)} in the top 3.`,
-    ].join('')
+    if (ten === 0) return begun(of, `None of the ${counts.keywords(keywords)} is in the top 10.`)
+    const inTen = isAll(ten)
+      ? `All ${counts.keywords(keywords)} are`
+      : `${number(ten)} of ${counts.keywords(keywords)} ${ten === 1 ? 'is' : 'are'}`
+    const inThree = three === 0 ? 'none' : isAll(three) ? 'and all' : number(three)
+    return begun(of, `${inTen} in the top 10, ${inThree} in the top 3.`)
   },
   up: (share: number, days: number, day: string) => `up ${points(share)} ${since(days, day)}`,
   down: (share: number, days: number, day: string) => `down ${points(share)} ${since(days, day)}`,
@@ -154,7 +149,11 @@ export const findings = {
 
 /** Keywords with less at stake are left out. */
 const withClicks = (ofClicks: boolean) => (ofClicks ? ' with a click a month or more at stake' : '')
-const inBrackets = (parts: readonly string[]) => (parts.length === 0 ? '' : ` (${parts.join(', ')})`)
+/** With what is known in brackets. */
+export const withMore = (text: string, known: readonly (string | null)[]) => {
+  const parts = known.filter((part) => part !== null)
+  return parts.length === 0 ? text : `${text} (${parts.join(', ')})`
+}
 
 /** What to do next. The first reason of a row is a sentence, the others follow it in short. */
 export const nextActions = {
@@ -163,23 +162,18 @@ export const nextActions = {
   none: (ofClicks: boolean) =>
     `Nothing stands out: no keyword fell out of the top 3 or 10, and none ranks close behind the top 3${withClicks(ofClicks)}.`,
   notCompared: (ofClicks: boolean) =>
-    `No keyword ranks close behind the top 3${withClicks(ofClicks)}. What fell is told as soon as there is a day to compare with.`,
+    `No keyword ranks close behind the top 3${withClicks(ofClicks)}. What fell is told once there is a day to compare with.`,
   noneOfAnswers: 'Nothing stands out: no AI answer cites a competitor without citing you.',
-  notChecked: 'No keyword could be checked, so there is nothing to go by.',
-  nothingRanks: 'Nothing ranks, so there is no rank to improve.',
-  lookAtMost: (keywords: readonly string[]) =>
-    `Look first at the pages meant for the keywords with the most searches: ${list(keywords)}.`,
-  lookAtPages: (keywords: readonly string[]) =>
-    `Look first at the pages meant for the keywords, such as ${list(keywords)}.`,
-  lookForPages: 'Look first whether each keyword has a page about it that search engines can find.',
+  notChecked: 'Nothing could be checked.',
+  nothingRanks: (keywords: readonly string[]) =>
+    `Nothing ranks, so there is no rank to improve. Look first ${
+      keywords.length === 0
+        ? 'whether each keyword has a page that search engines can find'
+        : `at the pages meant for ${list(keywords)}`
+    }.`,
+  /** A keyword with what is known of it. */
   meant: (query: string, volume: number | null, page: string | null) =>
-    [
-      quoted(query),
-      inBrackets([
-        ...(volume === null ? [] : [`${number(volume)} a month`]),
-        ...(page === null ? [] : [page]),
-      ]),
-    ].join(''),
+    withMore(quoted(query), [volume === null ? null : `${number(volume)} searches a month`, page]),
   keyword: 'Keyword',
   reason: 'Reason',
   clicks: 'Clicks a month to win or lose',
