@@ -242,7 +242,9 @@ function pageColumn({ history: { days, links } }: View): KeywordColumn {
     value: linkOf,
     cell: (status) => {
       const link = linkOf(status)
-      return link === null ? noValue(words.noPage) : html('bdi', { title: link, dir: 'ltr' }, pathOf(link))
+      return link === null
+        ? noValue(status.current.state === 'absent' ? words.noPage : say.ranks.notKnown)
+        : html('bdi', { title: link, dir: 'ltr' }, pathOf(link))
     },
     taken: linkOf,
   }

@@ -62,7 +62,10 @@ export function nextActionsPanel(all: View, facts: Facts, open: OpenKeyword): HT
     {
       title: words.page,
       class: 'action-page',
-      cell: ({ page }) => (page === null ? noValue(words.noPage) : linkTo(page, pathOf(page))),
+      cell: ({ page, status: { current } }) =>
+        page === null
+          ? noValue(current.state === 'absent' ? words.noPage : say.ranks.notKnown)
+          : linkTo(page, pathOf(page)),
       taken: ({ page }) => page,
     },
     {
