@@ -72,7 +72,7 @@ describe('a form', () => {
       expect.arrayContaining([
         '## Figures',
         '## By tag',
-        '## Ahead of another site',
+        '## Head to head',
         '## All keywords',
         '## Last runs',
         '## Definitions',

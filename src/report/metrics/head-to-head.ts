@@ -4,7 +4,7 @@ import type { DayValue } from '../history/rank-history.ts'
 import type { MetricDefinition } from './figure.ts'
 
 export const headToHeadMetric: MetricDefinition = {
-  label: 'ahead of another site',
+  label: 'beats another site on',
   unit: 'keywords',
   better: 'higher',
   definition: 'The keywords on which a site ranks better than another one, or alone.',

@@ -206,7 +206,7 @@ export function headToHeadSection({ targets }: Summary): readonly string[] {
     toTheRight<(typeof pairs)[number]>(name, ({ rivalry }) => String(rivalry[name])),
   )
   return [
-    '## Ahead of another site',
+    '## Head to head',
     mdTable(
       [
         { title: 'target', cell: ({ target }) => targetName(target) },

@@ -17,8 +17,8 @@ export const competitors = {
   checked: 'Checked',
   checkedAll: (part: string) => `${part} keywords checked.`,
   ofKeywords,
-  beatsYou: 'Ahead of you on',
-  beats: (name: string) => `Ahead of ${name} on`,
+  beatsYou: 'Beats you on',
+  beats: (name: string) => `Beats ${name} on`,
   itself: 'the chosen site itself',
   beatsNote: (tied: number, neither: number, undecided: number) =>
     `${tied} with the same result, ${neither} on which neither ranks, ${undecided} not known`,
