@@ -9,7 +9,7 @@ export const bestRankMetric: MetricDefinition = {
   formula: 'lowest rank of all days',
   denominator: null,
   missing: 'no rank',
-  source: 'ours',
+  source: 'own definition',
 }
 
 /** The best rank of all days, and the place of its first day; null if it never ranked. Unit: rank; lower is better. */

@@ -17,7 +17,7 @@ export const clicks = {
   formula: 'sum of volume x CTR(rank)',
   denominator: null,
   missing: 'absent: no clicks; unknown, or without volume: not counted',
-  source: 'ours, based on the share of voice of STAT',
+  source: 'own definition, based on the share of voice of STAT',
   byClicks: true,
   needs: 'volume',
   compute: (all, { curve }) => {

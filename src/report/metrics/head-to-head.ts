@@ -11,7 +11,7 @@ export const headToHeadMetric: MetricDefinition = {
   formula: 'keywords with rank < rank of the other site',
   denominator: 'keywords tracked for both',
   missing: 'absent: loses to a rank within its checked depth; unknown: undecided',
-  source: 'ours',
+  source: 'own definition',
 }
 
 /** A target against another one, on the keywords that both are tracked for, on the last day. Unit: keywords. */

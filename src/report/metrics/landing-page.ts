@@ -11,7 +11,7 @@ export const landingPageMetric: MetricDefinition = {
   formula: 'best ranking page = target page, without the fragment',
   denominator: 'adds up to all keywords',
   missing: 'absent: not ranked; unknown: counted separately',
-  source: 'ours; URLs are equal as the URL standard of WHATWG parses them, without fragment',
+  source: 'own definition; URLs are equal as the URL standard of WHATWG parses them, without fragment',
 }
 
 /** `unknown`: it is not known whether the target ranks, or the service sent no link for its result. */

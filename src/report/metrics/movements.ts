@@ -13,7 +13,7 @@ export const movementsMetric: MetricDefinition = {
   denominator: 'adds up to all keywords',
   missing:
     'absent: entered or left if the other day was checked as deep as the rank; unknown: counted separately',
-  source: 'docs/ranks.md',
+  source: 'own definition',
 }
 
 export const gainMetric: MetricDefinition = {
@@ -24,7 +24,7 @@ export const gainMetric: MetricDefinition = {
   formula: 'volume x (CTR(rank now) - CTR(rank before))',
   denominator: null,
   missing: 'absent: no clicks; unknown: neither winner nor loser; no volume: not counted',
-  source: 'ours, based on the share of voice of STAT',
+  source: 'own definition, based on the share of voice of STAT',
   byClicks: true,
 }
 

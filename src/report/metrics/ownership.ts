@@ -11,7 +11,7 @@ export const firstTenShareMetric: MetricDefinition = {
   formula: 'own results / results, among the first ten',
   denominator: 'results among the first ten of the checked SERPs',
   missing: 'SERP not checked: not counted',
-  source: 'ours',
+  source: 'own definition',
 }
 
 export const citedAnswersMetric: MetricDefinition = {
@@ -22,7 +22,7 @@ export const citedAnswersMetric: MetricDefinition = {
   formula: 'AI answers that cite the site / checked AI answers',
   denominator: 'checked AI answers',
   missing: 'answer not checked: not counted',
-  source: 'ours',
+  source: 'own definition',
 }
 
 export const citationShareMetric: MetricDefinition = {
@@ -33,7 +33,7 @@ export const citationShareMetric: MetricDefinition = {
   formula: 'references to the site / references of the checked AI answers',
   denominator: 'references of the checked AI answers',
   missing: 'answer not checked: not counted',
-  source: 'ours',
+  source: 'own definition',
 }
 
 export const citationIndexMetric: MetricDefinition = {
@@ -45,7 +45,7 @@ export const citationIndexMetric: MetricDefinition = {
   formula: 'mean of the indexes, as the service sent them',
   denominator: 'references to the target; answers that cite it',
   missing: 'not cited: not counted',
-  source: 'ours',
+  source: 'own definition',
 }
 
 /**

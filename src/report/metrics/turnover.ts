@@ -10,7 +10,7 @@ export const turnoverMetric: MetricDefinition = {
   formula: '(pages of the day with more - pages of both days) / pages of the day with more',
   denominator: 'the pages of the day that has more of them',
   missing: 'SERPs not checked on both days and results without a link: not counted',
-  source: 'ours: 1 - overlap of two lists cut at ten',
+  source: 'own definition: 1 - overlap of two lists cut at ten',
 }
 
 /** Results count down to this rank. */

@@ -10,7 +10,7 @@ export const urlSwapsMetric: MetricDefinition = {
   formula: 'changes back to an earlier page',
   denominator: null,
   missing: 'days without a rank, or not known: no change',
-  source: 'ours',
+  source: 'own definition',
 }
 
 /**
