@@ -104,14 +104,15 @@ describe('labels at the ends of lines', () => {
 })
 
 describe('names of days', () => {
-  const namesOf = (days: readonly string[], width: number) => {
+  const namesOf = (days: readonly string[], width: number, marked: string | null = null) => {
     const axis = timeAxis(days, { left: 40, right: width - 10 })
-    return dayLabels(days, axis, width).map(({ text }) => text)
+    return dayLabels(days, axis, width, marked).map(({ text }) => text)
   }
+  const inMarch = (day: string): string => `${day} Mar`
   const daysFrom = (first: number, count: number) =>
     Array.from({ length: count }, (_, day) => march(first + day))
 
-  testTable<[string, readonly string[], number, readonly string[]]>([
+  testTable<[string, readonly string[], number, readonly string[], (string | null)?]>([
     ['one day', [march(1)], 300, ['1 Mar']],
     ['both of two', [march(1), march(2)], 300, ['1 Mar', '2 Mar']],
     ['first and last, and weeks between them', daysFrom(1, 28), 300, ['1 Mar', '14 Mar', '28 Mar']],
@@ -122,15 +123,35 @@ describe('names of days', () => {
       ['28 Feb 2025', 'Jul 2025', 'Oct 2025', '28 Feb 2026'],
     ],
     ['none', [], 300, []],
-  ])('%s', (_, days, width, names) => {
-    expect(namesOf(days, width)).toEqual(names)
+    [
+      'every second one, to the last',
+      daysFrom(1, 14),
+      560,
+      ['1', '4', '6', '8', '10', '12', '14'].map(inMarch),
+    ],
+    [
+      'the marked one in place of what it would cover',
+      daysFrom(1, 28),
+      360,
+      ['1', '7', '17', '21', '28'].map(inMarch),
+      march(17),
+    ],
+    [
+      'not the marked one where it would cover the last',
+      daysFrom(1, 2),
+      300,
+      ['1', '2'].map(inMarch),
+      march(1),
+    ],
+  ])('%s', (_, days, width, names, marked) => {
+    expect(namesOf(days, width, marked)).toEqual(names)
   })
 
   test('the last one is as near to its day as the edge of the drawing lets it', () => {
     const days = daysFrom(1, 28)
     const last = (right: number) => dayLabels(days, timeAxis(days, { left: 40, right }), 300).at(-1)
-    expect(last(240)).toEqual({ x: 240, text: '28 Mar', anchor: 'middle' })
-    expect(last(290)).toEqual({ x: 300, text: '28 Mar', anchor: 'end' })
+    expect(last(240)).toEqual({ x: 240, text: '28 Mar' })
+    expect(last(290)).toEqual({ x: 282, text: '28 Mar' })
   })
 
   test('never overlap', () => {
@@ -138,10 +159,7 @@ describe('names of days', () => {
       fc.property(fc.integer({ min: 1, max: 400 }), fc.integer({ min: 250, max: 1900 }), (count, width) => {
         const days = daysFrom(1, count)
         const labels = dayLabels(days, timeAxis(days, { left: 40, right: width - 60 }), width)
-        const edges = labels.map(({ x, text, anchor }) => {
-          const from = { start: 0, middle: 0.5, end: 1 }[anchor] * text.length * 6
-          return [x - from, x - from + text.length * 6] as const
-        })
+        const edges = labels.map(({ x, text }) => [x - text.length * 3, x + text.length * 3] as const)
         for (const [index, [from]] of edges.slice(1).entries())
           expect(from).toBeGreaterThanOrEqual((edges[index] as readonly [number, number])[1])
         expect(labels[0]?.text.split(' ')[0]).toBe(String(Number((days[0] as string).slice(8))))

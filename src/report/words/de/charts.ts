@@ -31,8 +31,6 @@ export const charts: Words['charts'] = {
     days === 1
       ? 'Gestreift: ein Tag, an dem weniger als die Hälfte der Suchbegriffe geprüft wurde. Er fehlt in den Linien.'
       : `Gestreift: ${counted(days, 'Tag', 'Tage')}, an denen weniger als die Hälfte der Suchbegriffe geprüft wurde. Sie fehlen in den Linien.`,
-  cutAtZero: 'Die Skala beginnt nicht bei 0.',
-  cutAtFirst: 'Die Skala beginnt nicht bei Position 1.',
   sharesOfChecked: 'Anteil an den Suchbegriffen, die an dem Tag geprüft wurden.',
   clicksOfChecked: (curve) =>
     `Eine Schätzung nach der Klickkurve ${curve}, für geprüfte Suchbegriffe mit Suchvolumen. An Tagen, an denen weniger geprüft wurde, ist sie niedriger.`,

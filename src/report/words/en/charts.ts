@@ -34,8 +34,6 @@ export const charts = {
     days === 1
       ? 'Striped: a day on which fewer than half of the keywords were checked. It is left out of the lines.'
       : `Striped: ${counted(days, 'day')} on which fewer than half of the keywords were checked. They are left out of the lines.`,
-  cutAtZero: 'The scale does not begin at 0.',
-  cutAtFirst: 'The scale does not begin at rank 1.',
   sharesOfChecked: 'Share of the keywords that were checked on the day.',
   clicksOfChecked: (curve: string) =>
     `An estimate by the click-through curve ${curve}, of checked keywords with a volume. It is lower on days on which fewer were checked.`,

@@ -85,26 +85,25 @@ export function eventMarks(
       svg('text', { x: round(left + width / 2), y: row + 4, 'text-anchor': 'middle' }, text),
     )
   })
-  return [
-    ...(compared === null ? [] : comparedMark(axis.xOf(compared), axis, { top, bottom: floor })),
-    ...lines,
-    ...markers,
-  ]
+  return [...(compared === null ? [] : comparedMark(axis.xOf(compared), axis, floor)), ...lines, ...markers]
 }
+
+/** Room for the name of the compared day, above everything else. */
+export const nameHeight = 13
 
 function comparedMark(
   at: number,
   { left, right }: { readonly left: number; readonly right: number },
-  { top, bottom }: { readonly top: number; readonly bottom: number },
+  bottom: number,
 ): readonly SVGElement[] {
   const x = round(at)
   const isLate = at > (left + right) / 2
-  const place = { x: x + (isLate ? -5 : 5), y: bottom - 5, 'text-anchor': isLate ? 'end' : 'start' }
+  const place = { x: x + (isLate ? -5 : 5), y: nameHeight - 3, 'text-anchor': isLate ? 'end' : 'start' }
   return [
     svg(
       'g',
       'compared-day',
-      svg('line', { x1: x, x2: x, y1: top, y2: bottom }),
+      svg('line', { x1: x, x2: x, y1: 0, y2: bottom }),
       svg('text', place, say.charts.comparedDay),
     ),
   ]

@@ -24,6 +24,8 @@ export interface Frame {
   tip(day: number): readonly TipRow[]
   /** What else there is to say of a day, below its values. */
   readonly about?: ((day: number) => readonly string[]) | undefined
+  /** A day that has its name below the chart. */
+  readonly marked?: string | null
 }
 
 export interface TipRow {
@@ -42,7 +44,7 @@ export interface Plot {
   y(value: number): number
 }
 
-export interface ScaledChart extends Pick<Frame, 'label' | 'days' | 'tip' | 'about'> {
+export interface ScaledChart extends Pick<Frame, 'label' | 'days' | 'tip' | 'about' | 'marked'> {
   readonly scale: Scale
   /** How the axis writes a value. */
   readonly format: (value: number) => string
@@ -84,7 +86,7 @@ export function scaledChart(chart: ScaledChart): HTMLElement {
       const marks = [
         ...cut,
         ...grid,
-        timeLabels(days, axis, { width, y: height - 6 }),
+        timeLabels(days, axis, { width, y: height - 6, marked: chart.marked ?? null }),
         ...draw({ axis, y, top, bottom, floor: to }),
       ]
       return { axis, marks, bottom: bottom + lanes }
@@ -96,10 +98,14 @@ export function scaledChart(chart: ScaledChart): HTMLElement {
 export function timeLabels(
   days: readonly string[],
   axis: TimeAxis,
-  { width, y }: { readonly width: number; readonly y: number },
+  {
+    width,
+    y,
+    marked = null,
+  }: { readonly width: number; readonly y: number; readonly marked?: string | null },
 ): SVGElement {
-  const labels = dayLabels(days, axis, width).map(({ x, text, anchor }) =>
-    svg('text', { x: round(x), y, 'text-anchor': anchor }, text),
+  const labels = dayLabels(days, axis, width, marked).map(({ x, text }) =>
+    svg('text', { x: round(x), y, 'text-anchor': 'middle' }, text),
   )
   return svg('g', 'axis', ...labels)
 }

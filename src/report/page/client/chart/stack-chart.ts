@@ -1,7 +1,7 @@
-import { svg } from '../dom.ts'
+import { html, svg } from '../dom.ts'
 import { number } from '../format.ts'
 import { stripes } from './events.ts'
-import { bandSample, legend, round, scaledChart, timeAxis } from './frame.ts'
+import { bandSample, legend, round, type ScaledChart, scaledChart, timeAxis } from './frame.ts'
 import { scaleFromZero } from './scale.ts'
 
 export interface Band {
@@ -11,11 +11,14 @@ export interface Band {
 }
 
 /** A bar for each day, divided into bands, the first one at the bottom. */
-export function stackChart(label: string, days: readonly string[], bands: readonly Band[]): HTMLElement {
+export function stackChart(
+  { days, ...named }: Pick<ScaledChart, 'label' | 'days' | 'marked'>,
+  bands: readonly Band[],
+): HTMLElement {
   const heights = days.map((_, day) => countBelow(bands, day))
   let bar = 0
   return scaledChart({
-    label,
+    ...named,
     days,
     scale: scaleFromZero(heights, { whole: true }),
     format: number,
@@ -54,6 +57,14 @@ function spanOf(days: readonly string[]): number {
 
 export function bandLegend(bands: readonly Band[]): HTMLElement {
   return legend(shown(bands))
+}
+
+/** The numbers of a single day, which need no chart. */
+export function bandCounts(bands: readonly Band[]): HTMLElement {
+  const items = shown(bands).map(({ sample, label, counts }) =>
+    html('li', '', sample, `${label}: `, html('b', '', number(counts[0] ?? 0))),
+  )
+  return html('ul', 'legend', ...items)
 }
 
 /** The bands that occur on any day, each with its sample. */

@@ -16,12 +16,13 @@ import {
   eventTexts,
   hatchedDays,
   markerRow,
+  nameHeight,
   notesList,
 } from './events.ts'
 import { lineSample } from './frame.ts'
 import { type Line, lineChart } from './line-chart.ts'
 import { fittedScale, type Scale } from './scale.ts'
-import { bandLegend, stackChart } from './stack-chart.ts'
+import { type Band, bandCounts, bandLegend, stackChart } from './stack-chart.ts'
 import { lineValues, type TrendFigure, trendFigures } from './trend-figures.ts'
 
 export interface Trend {
@@ -100,7 +101,10 @@ export function trend(view: View, own: readonly DailyFigures[], choice: FigureCh
   )
   draw()
   return {
-    element: html('div', 'trend-part', chart, panel(ranksTitle(), ranksOverTime(days, own))),
+    element:
+      days.length < 2
+        ? panel(ranksTitle(), bandCounts(bandsOf(own)), notesList(events))
+        : html('div', 'trend-part', chart, panel(ranksTitle(), ranksOverTime(days, own, events.compared))),
     steps: waiting.length === 0 ? [] : [...waiting.map((target) => () => add(target)), draw],
     showFigure: (figure) => {
       wanted = figure
@@ -148,7 +152,7 @@ export function trend(view: View, own: readonly DailyFigures[], choice: FigureCh
     drawLegend()
     onMedium(lines, drawLegend)
     const list = notesList(events)
-    below.replaceChildren(html('p', 'key', keyOf(shown, scale).join(' ')), ...(list === null ? [] : [list]))
+    below.replaceChildren(html('p', 'key', keyOf(shown).join(' ')), ...(list === null ? [] : [list]))
   }
 
   function linesOf(shown: TrendFigure): readonly Line[] {
@@ -203,15 +207,12 @@ export function trend(view: View, own: readonly DailyFigures[], choice: FigureCh
     return html('ul', { class: 'legend toggles', 'aria-label': say.charts.lines }, ...entries)
   }
 
-  function keyOf({ name, fit }: TrendFigure, scale: Scale): readonly string[] {
+  function keyOf({ name }: TrendFigure): readonly string[] {
     const { curve } = data.measure
     const incomplete = own.filter(({ isPartial }) => isPartial).length
     return [
       ...(name === 'top_3' || name === 'top_10' ? [say.charts.sharesOfChecked] : []),
       ...(name === 'clicks' ? [say.charts.clicksOfChecked(`${curve.name}, ${curve.version}`)] : []),
-      ...(scale.cutFrom === undefined
-        ? []
-        : [fit.origin === 0 ? say.charts.cutAtZero : say.charts.cutAtFirst]),
       ...(incomplete === 0 ? [] : [say.charts.striped(incomplete)]),
       ...(compared === null || events.compared !== null
         ? []
@@ -250,7 +251,7 @@ function chartOf({ shown, visible, scale, label, days, events, own, dayOf }: Sho
     lines: visible,
     scale,
     height: 320,
-    top: events.notes.length === 0 ? 12 : 12 + markerRow,
+    top: nameHeight + (events.notes.length === 0 ? 4 : markerRow),
     gutter: 46,
     format: (value) => shown.axisText(value, second - first),
     exact: (value, line, day) => {
@@ -262,6 +263,7 @@ function chartOf({ shown, visible, scale, label, days, events, own, dayOf }: Sho
     ground: (plot) => hatchedDays(incomplete, plot, days.length),
     marks: (plot) => eventMarks(events, plot),
     about: (day) => eventTexts(days, day, events),
+    marked: events.compared,
   })
 }
 
@@ -288,12 +290,20 @@ function ranksTitle(): HTMLElement {
   return withTooltip(metricLabel('distribution'), metricTooltip('distribution'))
 }
 
-function ranksOverTime(days: readonly string[], own: readonly DailyFigures[]): HTMLElement {
+function ranksOverTime(
+  days: readonly string[],
+  own: readonly DailyFigures[],
+  marked: string | null,
+): HTMLElement {
+  const bands = bandsOf(own)
+  return figure(stackChart({ label: say.charts.ranksOverTime, days, marked }, bands), bandLegend(bands))
+}
+
+function bandsOf(own: readonly DailyFigures[]): readonly Band[] {
   const { over, absent, unknown } = say.charts.ranges
   const named: Readonly<Record<string, string>> = { '>100': over, absent, unknown }
-  const bands = buckets.map((bucket) => ({
+  return buckets.map((bucket) => ({
     label: named[bucket] ?? bucket.replace('-', '–'),
     counts: own.map((day) => day.distribution[bucket]),
   }))
-  return figure(stackChart(say.charts.ranksOverTime, days, bands), bandLegend(bands))
 }

@@ -49,7 +49,7 @@ export function historyChart(
       return value === null ? say.charts.notChecked : rankText(value)
     },
     height: 310,
-    top: events.notes.length === 0 ? 24 : 24 + markerRow,
+    top: 26 + (events.notes.length === 0 ? 0 : markerRow),
     gutter: historyGutter,
     lanes: 2 * lane + 6,
     marks: (plot) => [
@@ -59,6 +59,7 @@ export function historyChart(
       ...laneMarks(values, plot.axis, plot.bottom),
     ],
     about: (day) => eventTexts(days, day, events),
+    marked: compared,
   })
   return figure(chart, lineLegend(lines), html('p', 'key', say.charts.historyKey), notesList(events))
 }

@@ -17,6 +17,8 @@ import { empty, figure, halves, noMatch, note, noValue, panel, section } from '.
 const leastDays = 3
 /** Letters of a name at the end of a line at most. */
 const mostOfName = 24
+/** Lines beside that of the chosen target at most: shares of a few answers cross a lot. */
+const mostRivals = 3
 
 /** Citations in AI answers, and the share of the target in each kind of results. */
 export function answers(view: View): HTMLElement {
@@ -24,7 +26,7 @@ export function answers(view: View): HTMLElement {
   const byKind = panel(withTooltip(words.byKind, metricTooltip('first_ten_share')), kinds(view))
   if (isWithoutAnswers(view.data)) return section({ id: 'answers', title: words.titleWithoutAnswers }, byKind)
   const cited = panel(withTooltip(words.cited, metricTooltip('cited_answers')), citations(view))
-  return section({ id: 'answers', title: words.title }, halves(cited, byKind))
+  return section({ id: 'answers', title: words.title }, cited, byKind)
 }
 
 /** Whether no keyword of the job asks for AI answers. The team is told, a client misses nothing. */
@@ -76,11 +78,21 @@ export function citations(view: View): HTMLElement {
     ...citationShare(now, target, asked.size),
     change: changeOf(citationShare(nowToo, target, asked.size), citationShare(before, target, asked.size)),
   }))
-  return html(
+  const lines = mostCited(rows, view.filters.target)
+  const chart = overTime(view, asked, lines)
+  const table = html(
     'div',
     '',
     simpleTable(words.citedLabel, rows, [
-      { title: words.site, cell: ({ target }) => targetName(history, target) },
+      {
+        title: words.site,
+        cell: ({ target }) =>
+          html(
+            'span',
+            chart === null || lines.includes(target) ? '' : 'without-line',
+            targetName(history, target),
+          ),
+      },
       figures(words.answers, ({ answers }) => words.of(answers.numerator, answers.denominator)),
       figures(
         words.answerShare,
@@ -96,9 +108,26 @@ export function citations(view: View): HTMLElement {
         ' wide',
       ),
     ]),
-    overTime(view, asked),
+  )
+  return html(
+    'div',
+    '',
+    chart === null ? table : halves(table, chart),
     note(words.note(words.of(now.length, asked.size), longDay(history.days[last] as string))),
   )
+}
+
+interface Row {
+  readonly target: number
+  readonly answers: { readonly value: number | null }
+}
+
+/** The targets that have a line: the chosen one and those that most answers cite. */
+function mostCited(rows: readonly Row[], chosen: number): readonly number[] {
+  const others = rows
+    .filter(({ target }) => target !== chosen)
+    .sort((a, b) => (b.answers.value ?? 0) - (a.answers.value ?? 0))
+  return [chosen, ...others.slice(0, mostRivals).map(({ target }) => target)]
 }
 
 /** The answers of two days to the keywords that have one on both. */
@@ -120,7 +149,11 @@ function changeOf({ answers: now }: CitationShare, { answers: before }: Citation
 }
 
 /** The share of answers that cite each target, beginning with the first day that has an answer. */
-function overTime({ history, data, filters }: View, asked: ReadonlySet<number>): HTMLElement | null {
+function overTime(
+  { history, data, filters }: View,
+  asked: ReadonlySet<number>,
+  targets: readonly number[],
+): HTMLElement | null {
   const all = data.citations
   const first = Math.min(...all.map(({ day }) => day))
   const days = history.days.slice(first)
@@ -133,9 +166,9 @@ function overTime({ history, data, filters }: View, asked: ReadonlySet<number>):
     const expected = [...asked].filter((keyword) => (since.get(keyword) ?? 0) <= day).length
     return { found: all.filter((one) => one.day === day), expected }
   })
-  const lines = history.targets.map(
-    ({ label }, target): Line => ({
-      label,
+  const lines = targets.map(
+    (target): Line => ({
+      label: history.targets[target]?.label ?? '',
       target,
       // A day without most of its answers is a gap in the line.
       values: byDay.map(({ found, expected }) =>
@@ -151,13 +184,14 @@ function overTime({ history, data, filters }: View, asked: ReadonlySet<number>):
       lines,
       scale: scaleFromZero(lines.flatMap(({ values }) => values)),
       format: (value) => percent(value, 0),
-      // On paper nobody can point at a line.
-      ends: (value, { label }) => (isPrinted() ? `${shortened(label, mostOfName)} ${percent(value, 0)}` : ''),
+      // Nothing can be pointed at on paper.
+      ends: (value, { label }) =>
+        isPrinted() ? `${shortened(label, mostOfName)} ${percent(value, 0)}` : percent(value, 0),
       missing: (_, day) => {
         const { found, expected } = byDay[day] ?? { found: [], expected: 0 }
         return found.length === 0 ? say.answers.noAnswer : say.answers.leftOut(found.length, expected)
       },
-      height: 180,
+      height: 220,
     }),
   )
 }
