@@ -161,6 +161,7 @@ export const nextActions: Words['nextActions'] = {
   keyword: 'Suchbegriff',
   reason: 'Grund',
   clicks: 'Klicks im Monat, um die es geht',
+  atStake: 'Klicks im Monat stehen auf dem Spiel',
   page: 'Seite',
   stake: (clicks) => `(${counts.clicks(Math.round(clicks))} im Monat)`,
   why: 'Warum',

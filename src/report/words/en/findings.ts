@@ -177,6 +177,7 @@ export const nextActions = {
   keyword: 'Keyword',
   reason: 'Reason',
   clicks: 'Clicks a month to win or lose',
+  atStake: 'clicks a month at stake',
   page: 'Page',
   /** Follows the reasons. */
   stake: (clicks: number) => `(${counts.clicks(Math.round(clicks))} a month)`,

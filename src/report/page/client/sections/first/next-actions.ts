@@ -2,7 +2,7 @@ import type { Facts } from '../../../../findings/facts.ts'
 import type { NextAction } from '../../../../findings/next-actions/action.ts'
 import { nextActions } from '../../../../findings/next-actions/find.ts'
 import { nothingToDo } from '../../../../findings/next-actions/nothing.ts'
-import { nothingText, reasonsOf } from '../../../../findings/next-actions/say.ts'
+import { nothingText, reasonsOf, untoldClicks } from '../../../../findings/next-actions/say.ts'
 import { button, html, linkTo, twoLines } from '../../dom.ts'
 import { number, pathOf } from '../../format.ts'
 import { say } from '../../language.ts'
@@ -46,14 +46,14 @@ export function nextActionsPanel(all: View, facts: Facts, open: OpenKeyword): HT
       : [
           figures<NextAction>(
             words.clicks,
-            ({ clicks }) =>
-              clicks === null
+            (action) =>
+              action.clicks === null
                 ? noValue(words.noClicks)
                 : html(
                     'span',
-                    '',
-                    number(Math.round(clicks)),
-                    html('span', 'action-unit', ` ${say.overview.clicksAMonth}`),
+                    untoldClicks(action) === null ? 'told' : '',
+                    number(Math.round(action.clicks)),
+                    html('span', 'action-unit', ` ${words.atStake}`),
                   ),
             ' action-clicks',
             ({ clicks }) => (clicks === null ? null : Math.round(clicks)),
