@@ -557,15 +557,18 @@ describe.skipIf(chromium === undefined)(title, () => {
     expect([lines.length, new Set(lines).size]).toEqual([9, 2])
   })
 
-  test('with eight targets no table of a few rows is wider than its panel on a screen', async () => {
-    await using opened = await openPage(browser, rivals)
+  test.each([
+    ['eight targets', rivals],
+    ['hostile texts', hostilePage()],
+  ])('with %s no table of a few rows is wider than its panel on a screen', async (_, data) => {
+    await using opened = await openPage(browser, data)
     const { page } = opened
-    for (const width of [1280, 1920]) {
+    for (const width of [390, 768, 1024, 1280, 1920]) {
       await page.setViewport({ width, height: 900 })
       const cut = await page.$$eval('.table-frame', (all) =>
         all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.getAttribute('aria-label')),
       )
-      expect(cut).toEqual([])
+      expect([width, ...cut]).toEqual([width])
     }
   })
 
@@ -580,6 +583,12 @@ describe.skipIf(chromium === undefined)(title, () => {
         .map(({ className }) => className),
     )
     expect(traps).toEqual([])
+    expect(await page.$$eval('.actions tbody tr', (all) => all.length)).toBeGreaterThan(1)
+    const untold = await page.$$eval('.actions td.action-clicks', (all) =>
+      all.filter((one) => one.checkVisibility()).map((one) => (one as HTMLElement).innerText),
+    )
+    expect(untold.filter((one) => !/^[\d,]+ clicks a month at stake$/.test(one))).toEqual([])
+    expect(await page.$$eval('.actions .told', (all) => all.some((one) => one.checkVisibility()))).toBe(false)
     expect(await rowsOf(page)).toBe(20)
     await page.click('#keywords .more-rows')
     expect(await rowsOf(page)).toBe(30)

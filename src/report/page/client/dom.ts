@@ -80,7 +80,7 @@ export function ariaHidden(text: string, className = ''): HTMLElement {
 
 /** A name that may break after a dot, a slash or a dash, but not within a word that fits into a line. */
 export function breakable(name: string): HTMLElement {
-  const parts = name.split(/(?<=[./_-])/)
+  const parts = name.split(/(?<=[./_-])(?=\S)/)
   const broken = parts.flatMap((part, place) => (place === 0 ? [part] : [html('wbr'), part]))
   return html('bdi', 'breakable', ...broken)
 }

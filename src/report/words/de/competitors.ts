@@ -26,10 +26,9 @@ export const competitors: Words['competitors'] = {
   sideBySideLabel: 'Platzierungen aller Websites nebeneinander',
   keyword: 'Suchbegriff',
   notTracked: 'für diesen Suchbegriff nicht beobachtet',
-  best: 'Bester Wettbewerber',
-  noneRanks: 'kein Wettbewerber platziert',
   bestOfAll: ', am besten von allen',
   beside: (name, [from, to], all) => `${name} neben Website ${from} bis ${to} von ${all}`,
+  rankKey: '● am besten von allen. Fett: Positionen 1 bis 3.',
   scroll: (sites) =>
     `${counted(sites, 'Website', 'Websites')} nebeneinander: Die Tabelle lässt sich seitlich verschieben.`,
   more: (value, rank) => `${formats.number(value)} weitere ab Position ${rank}`,

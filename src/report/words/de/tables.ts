@@ -11,7 +11,7 @@ export const tables: Words['tables'] = {
   copied: (rows) => `${counted(rows, 'Zeile', 'Zeilen')} kopiert`,
   notCopied: 'Der Browser erlaubt das Kopieren hier nicht',
   saved: (file) => `Gespeichert als ${file}`,
-  more: (next, all) => `${formats.number(next)} weitere von ${counted(all, 'Zeile', 'Zeilen')}`,
+  more: (next, all) => `${formats.number(next)} weitere von ${formats.number(all)} zeigen`,
   printed: (first, all) => `Die ersten ${formats.number(first)} von ${counted(all, 'Zeile', 'Zeilen')}.`,
   mostChanged: (shown, all, { moved, hasVolume }) => {
     const others = hasVolume ? 'mit den meisten Suchen' : 'mit den besten Positionen'

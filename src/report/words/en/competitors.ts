@@ -26,12 +26,11 @@ export const competitors = {
   sideBySideLabel: 'Ranks of all sites side by side',
   keyword: 'Keyword',
   notTracked: 'not tracked for this keyword',
-  best: 'Best competitor',
-  noneRanks: 'no competitor ranks',
   bestOfAll: ', best of all',
   /** Some of the other sites. */
   beside: (name: string, [from, to]: readonly [number, number], all: number) =>
     `${name} beside sites ${from} to ${to} of ${all}`,
+  rankKey: '● best of all sites. Bold: ranks 1 to 3.',
   scroll: (sites: number) =>
     `${counted(sites, 'site')} side by side: scroll the table sideways to see all of them.`,
   more: (value: number, rank: number) => `${formats.number(value)} more from rank ${rank}`,

@@ -11,7 +11,7 @@ export const tables = {
   copied: (rows: number) => `${counted(rows, 'row')} copied`,
   notCopied: 'The browser does not allow copying here',
   saved: (file: string) => `Saved as ${file}`,
-  more: (next: number, all: number) => `${formats.number(next)} more of ${counted(all, 'row')}`,
+  more: (next: number, all: number) => `Show ${formats.number(next)} more of ${formats.number(all)}`,
   printed: (first: number, all: number) => `The first ${formats.number(first)} of ${counted(all, 'row')}.`,
   /** Which keywords are printed: those that moved, and others if these are few. */
   mostChanged: (

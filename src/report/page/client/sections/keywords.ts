@@ -180,7 +180,7 @@ function beforeColumn({ history, statuses }: View): KeywordColumn {
   return {
     key: 'before',
     title: isOneDay ? words.on(shortDay(day)) : words.before,
-    class: `figure wide${isOneDay ? '' : ' dated'}`,
+    class: `figure wide mid ${isOneDay ? 'before' : 'dated'}`,
     value: ({ baseline }) => baseline?.value.rank ?? null,
     cell: ({ baseline }) => {
       if (baseline === null) return noValue(words.notCompared)
@@ -199,7 +199,7 @@ function volumeColumn(): KeywordColumn {
   return {
     key: 'volume',
     title: words.volume,
-    class: 'figure wide volume',
+    class: 'figure wide mid volume',
     descends: true,
     value: ({ keyword }) => keyword.volume,
     cell: ({ keyword }) => (keyword.volume === null ? noValue(words.noVolume) : number(keyword.volume)),
@@ -215,7 +215,7 @@ function clicksColumn({ data: { measure } }: View): KeywordColumn {
   return {
     key: 'clicks',
     title: words.clicks,
-    class: 'figure wide',
+    class: 'figure wide mid',
     descends: true,
     value: clicks,
     cell: (status) => {

@@ -152,7 +152,7 @@ function columnsOf(by: Facet['by'], { history }: PageData): readonly GridColumn<
   const delta = ({ figures }: Card): number | null => figures.visibility.cohort?.delta ?? null
   const byVolume = [
     figureColumn('share_of_voice', words.shareOfVoice, ' wide long'),
-    figureColumn('clicks', words.clicks, ' wide long'),
+    figureColumn('clicks', words.clicks, ' wide mid long'),
   ] as const
   const overDays: readonly GridColumn<Card>[] = [
     {
@@ -187,11 +187,11 @@ function columnsOf(by: Facet['by'], { history }: PageData): readonly GridColumn<
     figureColumn('visibility', words.visibility, ''),
     ...(history.days.length < 2 ? [] : overDays),
     ...(hasVolume ? [byVolume[0]] : []),
-    figureColumn('average_position', words.average),
+    figureColumn('average_position', words.average, ' wide'),
     {
       key: 'top-ten',
       title: words.topTen,
-      class: 'figure wide',
+      class: 'figure wide mid',
       descends: true,
       value: topTenOf,
       cell: (card) => metricText('top_ranks', topTenOf(card)),
@@ -222,7 +222,7 @@ function nameCell({ key, name, coverage: { expected, observed } }: Card): HTMLEl
 
 type ScoreName = 'visibility' | 'share_of_voice' | 'average_position' | 'clicks'
 
-function figureColumn(name: ScoreName & MetricName, title: string, more = ' wide'): GridColumn<Card> {
+function figureColumn(name: ScoreName & MetricName, title: string, more: string): GridColumn<Card> {
   const value = ({ figures }: Card): number | null => figures[name].value
   const isShare = name === 'visibility' || name === 'share_of_voice'
   return {

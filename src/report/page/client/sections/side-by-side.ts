@@ -22,8 +22,6 @@ interface Row {
 
 /** Targets beside the chosen one in one table on paper at most. */
 const mostOnPaper = 4
-/** From so many targets on, the best of the others has a column of its own. */
-const manyTargets = 5
 /** Other targets that a narrow screen names for a keyword at most. */
 const mostNamed = 8
 
@@ -54,27 +52,31 @@ export function sideBySide({ allTargets, history, filters, data }: View, open: O
   const inOrder = chosenFirst(history, filters.target)
   const targets = inOrder.map((target) => targetColumn(history, target, target === filters.target))
   const [chosen, ...others] = targets as [GridColumn<Row>, ...GridColumn<Row>[]]
-  const best = targets.length < manyTargets ? [] : [bestColumn(history, filters.target)]
   const table = grid<Row>({
     label: say.competitors.sideBySideLabel,
-    order: { by: chosen.key, descending: false },
+    order: { by: keyOf(filters.target), descending: false },
     open: ({ main }, all) => {
       const statuses = all.map((row) => row.main)
       open(main, statuses)
     },
     empty: noMatch(),
-    // The best one is as wide as two.
-    manyColumns: targets.length + 2 * best.length,
+    manyColumns: targets.length,
     onPaper: evenParts(others, mostOnPaper).map(({ from, some }) => ({
       title: say.competitors.beside(chosen.title, [from + 1, from + some.length], others.length),
       columns: [keyword, chosen, ...some],
     })),
     printedRows: mostPrintedRows,
     choice: mostChanged(data.measure.curve, ({ main }) => main),
-    columns: [keyword, chosen, ...best, ...others],
+    columns: [keyword, ...targets],
   })
   table.show(rows)
-  return html('div', 'side-by-side', scrollHint(table.element, targets.length), table.element)
+  return html(
+    'div',
+    'side-by-side',
+    scrollHint(table.element, targets.length),
+    table.element,
+    html('p', 'key', say.competitors.rankKey),
+  )
 }
 
 function rowsOf(statuses: readonly KeywordStatus[], chosen: number): readonly Row[] {
@@ -103,8 +105,9 @@ function orderOf(status: KeywordStatus): number {
 
 function targetColumn({ targets }: RankHistory, target: number, isChosen: boolean): GridColumn<Row> {
   return {
-    key: `target-${target}`,
+    key: keyOf(target),
     title: targets[target]?.label ?? '',
+    ...(targets[target]?.own ? { badge: say.competitors.own } : {}),
     class: `figure target-column${isChosen ? ' chosen' : ''}`,
     value: ({ byTarget }) => rankOrder(byTarget.get(target)),
     cell: ({ byTarget }) => {
@@ -122,25 +125,8 @@ function targetColumn({ targets }: RankHistory, target: number, isChosen: boolea
   }
 }
 
-/** The best of those that compete with the chosen target, with its name. */
-function bestColumn({ targets }: RankHistory, chosen: number): GridColumn<Row> {
-  const isOwn = targets[chosen]?.own
-  const bestOf = ({ others }: Row): KeywordStatus | undefined =>
-    others.find(
-      ({ current, series }) => current.state === 'ranked' && !(isOwn && targets[series.target]?.own),
-    )
-  return {
-    key: 'best-other',
-    title: say.competitors.best,
-    class: 'best-other',
-    value: (row) => rankOrder(bestOf(row)),
-    cell: (row) => {
-      const status = bestOf(row)
-      if (status === undefined) return noValue(say.competitors.noneRanks)
-      const label = targets[status.series.target]?.label ?? ''
-      return html('span', { class: 'named-rank', title: label }, rankMark(status.current), breakable(label))
-    },
-  }
+function keyOf(target: number): string {
+  return `target-${target}`
 }
 
 /** Names with ranks: the chosen target, then the others, the best first. */

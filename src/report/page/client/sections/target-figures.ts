@@ -48,7 +48,9 @@ export function targetFigures(view: View, place: HTMLElement): readonly (() => v
       if (part !== undefined) rows.push({ ...part, target, rivalry, days })
     }),
     () => {
-      place.append(simpleTable(say.competitors.figuresLabel, rows, columnsOf(view, rows)))
+      place.append(
+        html('div', 'target-figures', simpleTable(say.competitors.figuresLabel, rows, columnsOf(view, rows))),
+      )
       const [first] = rows
       if (first !== undefined && isSame(rows.map(checked)))
         place.append(note(say.competitors.checkedAll(checked(first))))

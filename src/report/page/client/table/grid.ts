@@ -55,6 +55,8 @@ export interface GridView<Row> {
 const margin = 8
 /** The greatest height by the style sheet; used until the real height is known. */
 const usualHeight = 640
+/** Pixels of a row, and of the head at least. */
+const [rowHeight, headHeight] = [48, 38]
 /** Rows that a narrow screen shows at first, and rows that each click on the button adds. */
 const narrowRows = 20
 /** Rows on paper at most. */
@@ -98,10 +100,7 @@ export function grid<Row>({
     table,
   )
   const paper = html('div', 'only-print')
-  if (manyColumns !== undefined) {
-    table.classList.add('many-columns')
-    table.style.setProperty('--columns', String(manyColumns))
-  }
+  if (manyColumns !== undefined) table.classList.add('many-columns')
   const more = button('quiet more-rows', showMore, { hidden: true })
   const note = html('p', 'note only-print')
   const nothing = html('p', { class: 'empty', hidden: true }, empty)
@@ -127,8 +126,10 @@ export function grid<Row>({
     if (index !== null) openAt(index)
   })
   drawHead()
+  const element = html('div', 'grid-frame', note, box, paper, more, nothing, tools)
+  if (manyColumns !== undefined) element.style.setProperty('--columns', String(manyColumns))
   return {
-    element: html('div', 'grid-frame', note, box, paper, more, nothing, tools),
+    element,
     show: (next) => {
       given = next
       if (isPressed === undefined) goToTop()
@@ -175,23 +176,25 @@ export function grid<Row>({
   }
 
   function draw(): void {
-    const [printed, high] = [isPrinted(), rowHeight()]
+    const printed = isPrinted()
     const whole = printed || isNarrow()
-    const top = whole ? 0 : Math.floor(scrolled / high)
+    const top = whole ? 0 : Math.floor(scrolled / rowHeight)
     const from = Math.max(0, top - margin)
-    const seen = printed ? printedRows : whole ? most : Math.ceil(height / high) + margin
+    const seen = printed ? printedRows : whole ? most : Math.ceil(height / rowHeight) + margin
     const to = Math.min(rows.length, top + seen)
     more.hidden = printed || !whole || to === rows.length
     more.textContent = say.tables.more(Math.min(narrowRows, rows.length - to), rows.length)
-    const next = `${from}-${to} ${high} ${printed}`
+    const hidden = headHeight + rows.length * rowHeight - scrolled - height
+    box.classList.toggle('goes-down', !whole && hidden > 1)
+    const next = `${from}-${to} ${whole} ${printed}`
     if (next === drawn) return
     const isCut = printed && rows.length > printedRows
     const { chosen, lead } = isCut ? choice(rows, printedRows) : { chosen: rows, lead: '' }
     note.textContent = lead
     const focused = body.contains(document.activeElement)
     drawn = next
-    above.style.height = `${from * high}px`
-    below.style.height = whole ? '0px' : `${(rows.length - to) * high}px`
+    above.style.height = `${from * rowHeight}px`
+    below.style.height = whole ? '0px' : `${(rows.length - to) * rowHeight}px`
     if (active < from || active >= to) active = Math.min(rows.length - 1, from + (whole ? 0 : margin))
     body.replaceChildren(...chosen.slice(from, to).map((row, place) => line(row, from + place)))
     if (isApart)
@@ -240,7 +243,7 @@ export function grid<Row>({
   }
 
   function steer(event: KeyboardEvent): void {
-    const page = Math.max(1, Math.floor(box.clientHeight / rowHeight()) - 1)
+    const page = Math.max(1, Math.floor(box.clientHeight / rowHeight) - 1)
     const step = {
       ArrowDown: 1,
       ArrowUp: -1,
@@ -260,9 +263,9 @@ export function grid<Row>({
   function reach(index: number): void {
     buttonAt(active)?.setAttribute('tabindex', '-1')
     active = index
-    const [room, high] = [box.clientHeight - head.offsetHeight, rowHeight()]
-    if (index * high < box.scrollTop) box.scrollTop = index * high
-    else if ((index + 1) * high > box.scrollTop + room) box.scrollTop = (index + 1) * high - room
+    const room = box.clientHeight - head.offsetHeight
+    if (index * rowHeight < box.scrollTop) box.scrollTop = index * rowHeight
+    else if ((index + 1) * rowHeight > box.scrollTop + room) box.scrollTop = (index + 1) * rowHeight - room
     scrolled = box.scrollTop
     draw()
     buttonAt(index)?.setAttribute('tabindex', '0')
@@ -284,11 +287,6 @@ function firstRows<Row>(all: readonly Row[], most: number): ReturnType<PaperChoi
 /** Whether tables show all their rows: on a phone a table that scrolls would catch the finger that scrolls the page. */
 function isNarrow(): boolean {
   return narrow.matches
-}
-
-/** Height of the rows of grids, in pixels. */
-function rowHeight(): number {
-  return narrow.matches ? 64 : 48
 }
 
 function spacer(): HTMLElement {

@@ -17,6 +17,8 @@ export interface Column<Row> {
 /** A column that rows can be sorted by, if it has a value. */
 export interface GridColumn<Row> extends Column<Row> {
   readonly key: string
+  /** What else there is to say of it, below its title. */
+  readonly badge?: string
   /** The value that rows are sorted by; null comes last in both directions. */
   readonly value?: (row: Row) => number | string | null
   /** Whether the first click sorts in descending order. */
@@ -89,7 +91,7 @@ export function tableRow<Row>(
     const className = column.class ?? null
     return place === 0
       ? html('th', { scope: 'row', class: className }, wrap(column.cell(row)))
-      : html('td', { class: className }, column.cell(row))
+      : html('td', { class: className, 'data-title': column.title }, column.cell(row))
   })
   return html('tr', attributes, ...cells)
 }
@@ -124,7 +126,7 @@ export function sortable<Row>(
   order: SortOrder,
   sort: (order: SortOrder) => void,
 ): HTMLElement {
-  const { key, title, value, descends = false } = column
+  const { key, title, badge, value, descends = false } = column
   if (value === undefined) return columnHead(column, {}, title)
   const current = order.by === key
   const next = { by: key, descending: current ? !order.descending : descends }
@@ -137,6 +139,7 @@ export function sortable<Row>(
       () => sort(next),
       { 'data-column': key, title },
       breakable(title),
+      badge === undefined ? null : html('span', 'badge', badge),
       ariaHidden({ ascending: '↑', descending: '↓', none: '' }[direction], 'arrow'),
     ),
     // Chromium prints no buttons in heads that it repeats on every page.
