@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { count } from '../../../src/model/text.ts'
 import { addDays } from '../../../src/model/time.ts'
 import { valueRank } from '../../../src/report/cells.ts'
+import type { KeywordStatus } from '../../../src/report/history/keyword-status.ts'
 import { compare, groupOf } from '../../../src/report/history/movement.ts'
+import { partKey } from '../../../src/report/history/parts.ts'
 import { absentCell, dayValue, type Keyword, rankedCell } from '../../../src/report/history/rank-history.ts'
 import { timeAxis } from '../../../src/report/page/client/chart/frame.ts'
 import { pathOf } from '../../../src/report/page/client/chart/line-chart.ts'
@@ -14,7 +16,7 @@ import { runningHead } from '../../../src/report/page/client/paper/running-head.
 import { searches } from '../../../src/report/page/client/sections/pages.ts'
 import { sorted } from '../../../src/report/page/client/table/simple-table.ts'
 import { askedText, disambiguate, rankText } from '../../../src/report/page/client/text.ts'
-import { countedView, type View, viewOf } from '../../../src/report/page/client/view.ts'
+import { countedView, type View, viewOf, withMovement } from '../../../src/report/page/client/view.ts'
 import { german } from '../../../src/report/words/de/index.ts'
 import { english } from '../../../src/report/words/en/index.ts'
 import { testTable } from '../../support/test-table.ts'
@@ -117,15 +119,26 @@ describe('what is chosen', () => {
   })
 
   test('of a movement leaves keywords out of the list alone: figures of winners only would be no figures', () => {
-    const [all, improved] = ['', 'improved'].map((movement) => viewOf(page, { ...noFilters, movement }))
-    expect(improved?.listed.length).toBeGreaterThan(0)
-    expect(improved?.listed.map(({ change }) => change.movement)).toEqual(
-      improved?.listed.map(() => 'improved'),
-    )
-    expect(improved?.listed).toEqual(all?.statuses.filter(({ change }) => change.movement === 'improved'))
-    expect(improved?.statuses).toEqual(all?.statuses)
-    expect(improved?.allTargets()).toEqual(all?.allTargets())
-    expect(improved?.data).toEqual(all?.data)
+    const [all, improved] = ['', 'improved'].map((movement) => viewOf(page, { ...noFilters, movement })) as [
+      View,
+      View,
+    ]
+    const isImproved = ({ change }: KeywordStatus): boolean => change.movement === 'improved'
+    expect(improved.listed.length).toBeGreaterThan(0)
+    // Those of another part are counted by no button.
+    expect(improved.listed).toEqual(countedView(all).statuses.filter(isImproved))
+    expect(improved.listed.length).toBeLessThan(all.statuses.filter(isImproved).length)
+    expect(withMovement(all, 'improved').listed).toEqual(improved.listed)
+    expect(improved.statuses).toEqual(all.statuses)
+    expect(improved.allTargets()).toEqual(all.allTargets())
+    expect(improved.data).toEqual(all.data)
+  })
+
+  test('a part that no selected keyword is of is not what figures are of, on screen and on paper', () => {
+    const view = viewOf(page, { ...noFilters, operation: 'alpha.news', part: 'reference-alpha' })
+    expect(view.parts.map(partKey)).toEqual(['news-alpha'])
+    expect(filterLabels(view.filters, page).map(([name]) => name)).toEqual(['Target', 'Engine'])
+    expect(withMovement(view, 'improved').filters.part).toBe('')
   })
 })
 
@@ -136,13 +149,13 @@ test('what ranks on neither day is not among what stayed', () => {
   expect(groupOf(compare(ranked, ranked))).toBe('same')
   const { days, series } = page.history
   const never = series.map((one) =>
-    one.keyword === 3 ? { ...one, cells: days.map(() => absentCell(30, false)) } : one,
+    one.keyword === 2 ? { ...one, cells: days.map(() => absentCell(30, false)) } : one,
   )
   const data = { ...page, history: { ...page.history, series: never } }
   const listed = (movement: string) =>
     viewOf(data, { ...noFilters, movement }).listed.map(({ series: { keyword } }) => keyword)
-  expect(listed('unranked')).toEqual([3])
-  expect(listed('same')).not.toContain(3)
+  expect(listed('unranked')).toEqual([2])
+  expect(listed('same')).not.toContain(2)
 })
 
 describe('scales', () => {

@@ -214,13 +214,18 @@ describe.skipIf(chromium === undefined)(title, () => {
       texts(page, '.card, .moved b, #competitors tbody tr')
     await page.waitForSelector('#definitions')
     const before = await figures()
+    const counted = await text(page, '[data-movement="improved"] b')
     await page.click('[data-movement="improved"]')
     const improved = await texts(page, '#keywords tbody .change')
     expect(improved.length).toBeGreaterThan(0)
     expect(improved.every((text) => text?.startsWith('▲'))).toBe(true)
     await page.waitForSelector('#definitions')
     expect(await figures()).toEqual(before)
-    expect(await text(page, '.found')).toBe(`70 keywords, ${improved.length} listed`)
+    expect(await text(page, '.found')).toBe(`70 keywords, ${counted} listed`)
+    expect(await attributes(page, '#keywords table', 'aria-rowcount')).toEqual([`${Number(counted) + 1}`])
+    expect(await text(page, '#keywords .lead')).toMatch(
+      RegExp(`^Only ${counted} of \\d+: improved \\(web results, alpha\\)\\.`),
+    )
   })
 
   test('a movement redraws the table of keywords alone, and keeps its order', async () => {
@@ -241,7 +246,7 @@ describe.skipIf(chromium === undefined)(title, () => {
       await page.keyboard.press('Enter')
       expect(await attributes(page, '.moved [aria-pressed="true"]', 'data-movement')).toEqual([movement])
       expect(await attributes(page, ':focus', 'data-movement')).toEqual([movement])
-      expect(await text(page, '#keywords .lead')).toContain(`: ${movement}.`)
+      expect(await text(page, '#keywords .lead')).toContain(`: ${movement} (`)
       expect(await page.$eval('#keywords thead', (head) => head.innerText)).toBe(sorting)
       expect(await redrawn()).toBe(0)
     }

@@ -1,4 +1,5 @@
 import type { KeywordStatus } from '../../history/keyword-status.ts'
+import { type Part, partLabel } from '../../history/parts.ts'
 import type { PageData } from '../data.ts'
 import { type PackedPage, unpacked } from '../packed.ts'
 import { undrawn } from '../page-names.ts'
@@ -23,7 +24,7 @@ import { runs } from './sections/runs.ts'
 import { scorecardSection } from './sections/scorecards.ts'
 import { empty, section } from './sections/section.ts'
 import { serpFeatures } from './sections/serp-features.ts'
-import { countedView, type View, viewOf, withMovement } from './view.ts'
+import { countedView, ofFirstPart, type View, viewOf, withMovement } from './view.ts'
 
 const root = document.getElementById('report')
 if (root !== null) begin(root)
@@ -118,7 +119,7 @@ function draw(data: PageData, root: HTMLElement): void {
     const isOtherMovement = hashOf({ ...next, movement: filters.movement }, data) === hashOf(filters, data)
     filters = next
     if (showMovement !== undefined && isOtherMovement) {
-      view = withMovement(view, filters)
+      view = withMovement(view, filters.movement)
       showFound()
       showMovement()
     } else {
@@ -134,7 +135,7 @@ function draw(data: PageData, root: HTMLElement): void {
   function showFound(): void {
     const what = found(view, tracked[filters.target] ?? 0)
     tabs?.show(filters)
-    fields.show(filters, what)
+    fields.show(view, what)
     head.show(view, what)
   }
 
@@ -199,12 +200,15 @@ function found({ statuses, listed, filters }: View, all: number): string {
 }
 
 function leadOf(view: View): string {
-  const { history, statuses, listed, filters } = view
+  const { history, statuses, listed, filters, parts } = view
   const last = history.days.at(-1)
   const removed = history.removed.length
   const { movement } = filters
+  const counted = ofFirstPart(statuses, parts)
+  const ofPart = counted.length < statuses.length ? ` (${partLabel(parts[0] as Part, say)})` : ''
   return [
-    movement !== '' && say.header.onlyGroup(listed.length, statuses.length, listedLabel(movement)),
+    movement !== '' &&
+      say.header.onlyGroup(listed.length, counted.length, `${listedLabel(movement)}${ofPart}`),
     last !== undefined && say.header.rankOn(say.longDay(last), comparedText(view)),
     removed > 0 && say.header.notShown(removed),
   ]

@@ -58,18 +58,20 @@ export function viewOf(data: PageData, filters: Filters): View {
   const statuses = keywordStatuses(own, asked)
   const parts = partsOf(history, data.measure.kind)
   const chosen = parts.find((part) => partKey(part) === filters.part)
+  const inOrder = chosen === undefined ? parts : [chosen, ...parts.filter((part) => part !== chosen)]
   return {
     data: selected,
-    filters,
+    // What the part of other keywords is, no field and no print may say.
+    filters: chosen === undefined ? { ...filters, part: '' } : filters,
     history,
     target: data.history.targets[filters.target] as TrackedTarget,
     period,
     shown: { start: Math.max(0, start), end: days.length },
     asked,
     statuses,
-    listed: listedOf(statuses, movement),
+    listed: listedOf(statuses, movement, inOrder),
     allTargets: once(() => keywordStatuses(history, asked)),
-    parts: chosen === undefined ? parts : [chosen, ...parts.filter((part) => part !== chosen)],
+    parts: inOrder,
   }
 }
 
@@ -80,12 +82,31 @@ function fits(data: PageData, { view, locale }: Filters): (keyword: Keyword) => 
 }
 
 /** The view with another chosen movement; nothing else in it depends on the movement. */
-export function withMovement(view: View, filters: Filters): View {
-  return { ...view, filters, listed: listedOf(view.statuses, filters.movement) }
+export function withMovement(view: View, movement: string): View {
+  return {
+    ...view,
+    filters: { ...view.filters, movement },
+    listed: listedOf(view.statuses, movement, view.parts),
+  }
 }
 
-function listedOf(statuses: readonly KeywordStatus[], movement: string): readonly KeywordStatus[] {
-  return movement === '' ? statuses : statuses.filter((status) => isListed(movement, status))
+/** Those that moved in a way are of the first part, as buttons and sentences count them. */
+function listedOf(
+  statuses: readonly KeywordStatus[],
+  movement: string,
+  parts: readonly Part[],
+): readonly KeywordStatus[] {
+  return movement === '' ? statuses : ofFirstPart(statuses, parts).filter((one) => isListed(movement, one))
+}
+
+/** The statuses that figures are of. */
+export function ofFirstPart(
+  statuses: readonly KeywordStatus[],
+  [first, ...others]: readonly Part[],
+): readonly KeywordStatus[] {
+  if (first === undefined || others.length === 0) return statuses
+  const key = partKey(first)
+  return statuses.filter(({ keyword }) => partKey(partOf(keyword)) === key)
 }
 
 /** The view of the first part: figures never mix parts. */
@@ -95,13 +116,13 @@ export function countedView(view: View): View {
   const key = partKey(counted)
   const isCounted = view.history.keywords.map((keyword) => partKey(partOf(keyword)) === key)
   const data = keepKeywords(view.data, (keyword) => isCounted[keyword] === true)
-  const ofPart = (all: readonly KeywordStatus[]) => all.filter(({ series }) => isCounted[series.keyword])
+  const { parts } = view
   return {
     ...view,
     data,
     history: data.history,
-    statuses: ofPart(view.statuses),
-    listed: ofPart(view.listed),
-    allTargets: once(() => ofPart(view.allTargets())),
+    statuses: ofFirstPart(view.statuses, parts),
+    listed: ofFirstPart(view.listed, parts),
+    allTargets: once(() => ofFirstPart(view.allTargets(), parts)),
   }
 }

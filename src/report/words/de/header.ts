@@ -36,7 +36,10 @@ export const header: Words['header'] = {
   listed: (part) => `${formats.number(part)} aufgeführt`,
   notRun: 'Der Job ist noch nicht gelaufen.',
   noTarget: 'Der Job beobachtet keine Website, deshalb gibt es keine Positionen.',
-  onlyGroup: (part, all, group) => `Nur ${formats.number(part)} von ${formats.number(all)}: ${group}.`,
+  onlyGroup: (part, all, group) =>
+    part === 0
+      ? `Keiner von ${counted(all, 'Suchbegriff', 'Suchbegriffen')}: ${group}.`
+      : `Nur ${formats.number(part)} von ${formats.number(all)}: ${group}.`,
   rankOn: (day, compared) => `Die Position jedes Suchbegriffs am ${day}, ${compared}.`,
   notShown: (queries) =>
     `Nicht gezeigt: ${keywords(queries)}, ${queries === 1 ? 'der nicht mehr abgefragt wird' : 'die nicht mehr abgefragt werden'}.`,

@@ -34,7 +34,9 @@ export const header = {
   notRun: 'The job has not run yet.',
   noTarget: 'The job tracks no target, so there are no ranks.',
   onlyGroup: (part: number, all: number, group: string) =>
-    `Only ${formats.number(part)} of ${formats.number(all)}: ${group}.`,
+    part === 0
+      ? `None of ${counted(all, 'keyword')}: ${group}.`
+      : `Only ${formats.number(part)} of ${formats.number(all)}: ${group}.`,
   rankOn: (day: string, compared: string) => `The rank of each keyword on ${day}, ${compared}.`,
   notShown: (queries: number) => `Not shown: ${counted(queries, 'keyword')} that the job no longer has.`,
   selectKeyword: 'Select a keyword for its history.',

@@ -6,6 +6,7 @@ import { countSet, type FilterKey, type Filters, noFilters } from '../filters.ts
 import { capitalised } from '../format.ts'
 import { say } from '../language.ts'
 import { localeOf } from '../text.ts'
+import type { View } from '../view.ts'
 import { type Field, field, inputField, type Option } from './field.ts'
 import { listedGroups, listedLabel } from './listed.ts'
 import { periodFields } from './period-fields.ts'
@@ -77,7 +78,7 @@ export function controls(data: PageData, choose: (change: Partial<Filters>) => v
   return {
     element: form,
     /** Shows the filters in the fields, and how many keywords match. */
-    show: (filters: Filters, what: string): void => {
+    show: ({ filters, parts }: View, what: string): void => {
       view = filters.view
       const shown = targetsOfView(data.history, savedView(data, view))
       for (const [place, option] of [...target.select.options].entries())
@@ -85,6 +86,8 @@ export function controls(data: PageData, choose: (change: Partial<Filters>) => v
       target.select.value = String(filters.target)
       if (text.input.value.trim() !== filters.text) text.input.value = filters.text
       tags.show(filters.tags)
+      const there = ['', ...parts.map(partKey)]
+      for (const option of selects.part.select.options) option.disabled = !there.includes(option.value)
       for (const [key, { select, element }] of Object.entries(selects)) {
         select.value = filters[key as Select]
         element.classList.toggle('set', select.value !== '')

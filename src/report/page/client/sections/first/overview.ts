@@ -4,7 +4,7 @@ import { shareFloors } from '../../../../findings/spread.ts'
 import { isSwing, isUsual } from '../../../../findings/swing.ts'
 import { headline, isKnownOnBothDays } from '../../../../headline.ts'
 import { alignDepths } from '../../../../history/keyword-status.ts'
-import { partLabel } from '../../../../history/parts.ts'
+import { partKey, partLabel, partOf } from '../../../../history/parts.ts'
 import { type Distribution, distribution, top } from '../../../../metrics/distribution.ts'
 import { type Coverage, coverageOf, type MetricOptions } from '../../../../metrics/figure.ts'
 import { type MetricName, metrics, pageMetrics } from '../../../../metrics/index.ts'
@@ -85,12 +85,14 @@ export function standInsIn(root: Element | null): StandIns {
 /** With more series, of all targets, sentences and next actions are found after the figures are on the screen. */
 const manySeries = 2_000
 
-/** Names the part that the figures are of if several parts are selected. */
-function leadOf({ parts: [counted, ...others] }: View): string {
-  return counted === undefined || others.length === 0
-    ? ''
+/** Names the part that the figures are of if the job has several parts. */
+function leadOf({ parts: [counted, ...others], history: { keywords } }: View): string {
+  if (counted === undefined || new Set(keywords.map(partOf).map(partKey)).size < 2) return ''
+  const label = partLabel(counted, say)
+  return others.length === 0
+    ? `${say.filters.figuresOf} ${label}.`
     : say.overview.figuresOf(
-        partLabel(counted, say),
+        label,
         others.map((one) => partLabel(one, say)),
       )
 }
