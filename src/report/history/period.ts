@@ -41,8 +41,9 @@ export function reportPeriod(
   if (first === undefined || last === undefined) return null
   const { from, until } = daysOfPeriod(period ?? usualIn(first, last), first, last)
   const day = comparedDay(compare, { from, until }, period ?? usualPeriod)
+  const isTooLong = from < first && lengthIn(period ?? '') !== null
   return {
-    from,
+    from: isTooLong ? first : from,
     until,
     compare:
       day >= until || (compare === null && first >= until)

@@ -16,6 +16,8 @@ describe('the days of a period and the day that it is compared with', () => {
   testTable([
     [null, null, '2026-10-24', '2026-11-20', '2026-10-23'],
     ['28d', null, '2026-10-24', '2026-11-20', '2026-10-23'],
+    // Longer than the history: it begins with its first day.
+    ['9999d', '7d', '2025-11-01', '2026-11-20', '2026-11-13'],
     ['4w', null, '2026-10-24', '2026-11-20', '2026-10-23'],
     ['7d', null, '2026-11-14', '2026-11-20', '2026-11-13'],
     ['1d', null, '2026-11-20', '2026-11-20', '2026-11-19'],

@@ -149,16 +149,29 @@ describe.skipIf(chromium === undefined)(title, () => {
     expect(await hash()).toBe('#period=2026-11-10..2026-11-20')
     await type('#choose-until', '11182026')
     expect(await hash()).toBe('#period=2026-11-10..2026-11-18')
-    // After Until, before the first day, and after the last one: no day that can be chosen.
+    // After Until, and before From: the earlier day is the first one.
+    await type('#choose-from', '11192026')
+    expect(await hash()).toBe('#period=2026-11-18..2026-11-19')
+    await type('#choose-until', '11102026')
+    expect(await hash()).toBe('#period=2026-11-10..2026-11-18')
+    expect([await isSetTo('#choose-from'), await isSetTo('#choose-until')]).toEqual([
+      '2026-11-10',
+      '2026-11-18',
+    ])
+    // Before the first day, and after the last one: no day that can be chosen.
     for (const [field, day] of [
-      ['#choose-from', '11192026'],
-      ['#choose-until', '11092026'],
       ['#choose-from', '01012020'],
       ['#choose-until', '12312027'],
     ] as const) {
       await type(field, day)
       expect(await hash()).toBe('#period=2026-11-10..2026-11-18')
     }
+    await page.select('#choose-compare', 'free')
+    expect(await hash()).toBe('#period=2026-11-10..2026-11-18&compare=2026-11-11')
+    await type('#choose-until', '11102026')
+    expect(await hash()).toBe('#period=2026-11-10..2026-11-10')
+    expect(await page.$('#choose-compared-day').then((field) => field?.isVisible())).toBe(false)
+    await type('#choose-until', '11182026')
     await page.select('#choose-compare', 'free')
     await type('#choose-compared-day', '11032026')
     expect(await text('.days')).toMatch(/^10 Nov to 18 Nov 2026, compared with 3 November 2026/)
@@ -192,8 +205,9 @@ describe.skipIf(chromium === undefined)(title, () => {
   })
 
   async function type(field: string, digits: string): Promise<void> {
+    // In a field that has the focus already, typing would go on in the year.
+    await page.$eval(field, (one) => (one as HTMLInputElement).blur())
     await page.focus(field)
-    await page.$eval(field, (one) => (one as HTMLInputElement).select())
     await page.keyboard.type(digits)
     await page.keyboard.press('Enter')
   }

@@ -10,7 +10,13 @@ import { absentCell, dayValue, type Keyword, rankedCell } from '../../../src/rep
 import { timeAxis } from '../../../src/report/page/client/chart/frame.ts'
 import { pathOf } from '../../../src/report/page/client/chart/line-chart.ts'
 import { scaleFromZero, scaleOfRanks } from '../../../src/report/page/client/chart/scale.ts'
-import { filterLabels, filtersIn, hashOf, noFilters } from '../../../src/report/page/client/filters.ts'
+import {
+  filterLabels,
+  filtersIn,
+  hashOf,
+  noFilters,
+  withUsedDay,
+} from '../../../src/report/page/client/filters.ts'
 import { decimal, longDay, percent, shortDay, shortLink } from '../../../src/report/page/client/format.ts'
 import { runningHead } from '../../../src/report/page/client/paper/running-head.ts'
 import { searches } from '../../../src/report/page/client/sections/pages.ts'
@@ -39,7 +45,7 @@ describe('what is chosen', () => {
         fc.constantFrom('', '7d', '90d', 'all', ...days.slice(1).map((day) => `${days[0]}..${day}`)),
         fc.constantFrom('', '1d', 'year', ...days.slice(0, -1)),
         (target, text, tags, period, compare) => {
-          const choice = { ...noFilters, target, text, tags, period, compare }
+          const choice = withUsedDay(data, { ...noFilters, target, text, tags, period, compare })
           expect(filtersIn(`#${hashOf(choice, data)}`, data)).toEqual(choice)
         },
       ),
@@ -55,6 +61,17 @@ describe('what is chosen', () => {
       ),
     ).toEqual(noFilters)
     expect(hashOf(noFilters, page)).toBe('')
+  })
+
+  test('is no compared day that is not before the end of the period', () => {
+    const day = (place: number): string => page.history.days[place] as string
+    for (const [last, compare] of [
+      [12, day(12)],
+      [12, day(15)],
+      [19, day(19)],
+    ] as const)
+      expect(filtersIn(`#period=${day(3)}..${day(last)}&compare=${compare}`, page).compare).toBe('')
+    expect(filtersIn(`#period=${day(3)}..${day(12)}&compare=${day(11)}`, page).compare).toBe(day(11))
   })
 
   test('is said in words, for paper has no fields', () => {

@@ -1,3 +1,4 @@
+import { isDay } from '../../../model/settings/period.ts'
 import { partKey, partLabel, partOf, partsOf } from '../../history/parts.ts'
 import { savedView, targetsOfView } from '../../presentation/saved-view.ts'
 import { daysInWords } from '../../words/period-text.ts'
@@ -62,7 +63,7 @@ export function filtersIn(hash: string, data: PageData): Filters {
   const tags = new Set(keywords.flatMap((keyword) => (keyword.tags.length === 0 ? [''] : keyword.tags)))
   const ofView = targetsOfView(history, savedView(data, given.get('view') ?? ''))
   const target = ofView.find((place) => targets[place]?.label === given.get('target'))
-  return {
+  return withUsedDay(data, {
     ...noFilters,
     ...Object.fromEntries(chosen),
     target: target ?? ofView[0] ?? 0,
@@ -70,7 +71,13 @@ export function filtersIn(hash: string, data: PageData): Filters {
     tags: [...new Set(given.getAll('tag'))].filter((tag) => tags.has(tag)),
     period: knownPeriod(given.get('period') ?? '', days),
     compare: knownComparison(given.get('compare') ?? '', days),
-  }
+  })
+}
+
+/** The filters without a compared day that is not before the end of the period, which is not compared with. */
+export function withUsedDay(data: PageData, filters: Filters): Filters {
+  const isUsed = !isDay(filters.compare) || periodOf(data, filters)?.compare?.day === filters.compare
+  return isUsed ? filters : { ...filters, compare: '' }
 }
 
 /** The filters as the part of an address behind `#`. */

@@ -9,7 +9,7 @@ import { listedLabel } from './controls/listed.ts'
 import { navigation } from './controls/navigation.ts'
 import { viewTabs } from './controls/saved-views.ts'
 import { drawInSteps, html } from './dom.ts'
-import { type Filters, hashOf } from './filters.ts'
+import { type Filters, hashOf, withUsedDay } from './filters.ts'
 import { comparedText, focusOn, footer, goTo, header, sectionLink } from './header.ts'
 import { keywordDialog } from './keyword/dialog.ts'
 import { say, speak } from './language.ts'
@@ -78,7 +78,7 @@ function draw(data: PageData, root: HTMLElement): void {
   function choose(change: Partial<Filters>): void {
     // A typed text is one entry of the browser's history, not one for each letter.
     const step = Object.keys(change).join() === 'text' ? 'text' : ''
-    go({ filters: { ...filters, ...change }, section: null }, step)
+    go({ filters: withUsedDay(data, { ...filters, ...change }), section: null }, step)
     show(place().filters)
   }
 

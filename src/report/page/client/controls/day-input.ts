@@ -11,10 +11,6 @@ export function onDay(input: HTMLInputElement, react: (day: string) => void): vo
   // A field that is hidden loses the focus, too, with a day that the reader did not enter.
   let isEdited = false
   let pause: ReturnType<typeof setTimeout> | undefined
-  let taken = ''
-  input.addEventListener('focus', () => {
-    taken = input.value
-  })
   input.addEventListener('input', () => {
     isEdited = true
   })
@@ -34,20 +30,20 @@ export function onDay(input: HTMLInputElement, react: (day: string) => void): vo
     if (!isEdited) return
     take()
     isEdited = false
-    if (input.value === '' || !input.validity.valid) setDay(input, taken)
+    if (input.value === '' || !input.validity.valid) setDay(input, input.defaultValue)
   })
 
   function take(): void {
     clearTimeout(pause)
     const { value, validity } = input
-    if (value === '' || !validity.valid || value === taken) return
-    taken = value
+    if (value === '' || !validity.valid || value === input.defaultValue) return
     isEdited = false
     react(value)
   }
 }
 
-/** Shows a day. The same day again would undo what is being typed. */
+/** Shows a day, which the field has until another one is taken. The same day again would undo what is being typed. */
 export function setDay(input: HTMLInputElement, day: string): void {
   if (input.value !== day) input.value = day
+  if (input.defaultValue !== day) input.defaultValue = day
 }

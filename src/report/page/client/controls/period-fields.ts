@@ -8,7 +8,7 @@ import type { Filters } from '../filters.ts'
 import { say } from '../language.ts'
 import { onDay, setDay } from './day-input.ts'
 import { field, inputField, type Option, optionsOf } from './field.ts'
-import { isComparable, lastDays, periodOf, periodsIn, rangeOf, rangeText } from './periods.ts'
+import { isComparable, lastBefore, periodOf, periodsIn, rangeOf, rangeText } from './periods.ts'
 
 /** The choice in a list that shows the fields of free days. */
 const free = 'free'
@@ -44,6 +44,8 @@ export function periodFields(data: PageData, choose: (change: Partial<Filters>) 
   compare.select.addEventListener('change', () => {
     isFreeDay = compare.select.value === free
     if (!isFreeDay) choose({ compare: compare.select.value })
+    // The day that stands in the field is chosen, too, unless it is before the first one.
+    else if (day.input.validity.valid) choose({ compare: day.input.value })
     reveal()
     if (isFreeDay) day.input.focus()
   })
@@ -62,7 +64,7 @@ export function periodFields(data: PageData, choose: (change: Partial<Filters>) 
         period.select.value = filters.period
       }
       showEnds(shown)
-      const { before } = lastDays(days, shown)
+      const before = lastBefore(days, shown)
       day.input.max = before
       setDay(day.input, isFreeDay ? filters.compare : (shown.compare?.day ?? before))
       compare.select.replaceChildren(...optionsOf(comparisonsOf(data, filters)))
@@ -74,11 +76,8 @@ export function periodFields(data: PageData, choose: (change: Partial<Filters>) 
   }
 
   function showEnds(ends: Days): void {
-    const { last } = lastDays(days, ends)
     setDay(from.input, ends.from)
     setDay(until.input, ends.until)
-    from.input.max = last
-    until.input.min = ends.from
   }
 
   function chooseRange(start: string, end: string): void {

@@ -83,11 +83,7 @@ export function isComparable(days: readonly string[], { until, compare }: Report
   )
 }
 
-/** The last day of a period on which something was checked, and the last one before it that can be compared with. */
-export function lastDays(
-  days: readonly string[],
-  { until }: Days,
-): { readonly last: string; readonly before: string } {
-  const last = days.findLast((day) => day <= until) ?? until
-  return { last, before: addDays(last, -1) }
+/** The last day that a period can be compared with: that before the last one of it on which something was checked. */
+export function lastBefore(days: readonly string[], { until }: Days): string {
+  return addDays(days.findLast((day) => day <= until) ?? until, -1)
 }
