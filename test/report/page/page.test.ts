@@ -382,6 +382,13 @@ describe.skipIf(chromium === undefined)(title, () => {
     expect(sentences[0]).toMatch(/^Visibility [\d.]+%/)
     expect(await page.$$eval('.headline :is(a, button)', (all) => all.length)).toBe(sentences.length)
     expect(await page.$$eval('.action-reason', (all) => all.length)).toBeLessThanOrEqual(9)
+    const entries = (): Promise<number> => page.evaluate(() => history.length)
+    const before = await entries()
+    await page.$$eval('.headline button', (all) =>
+      all.find((one) => one.textContent?.includes('top'))?.click(),
+    )
+    expect(await page.evaluate(() => location.hash)).toMatch(/^#movement=[a-z0-9-]+&section=keywords$/)
+    expect(await entries()).toBe(before + 1)
     const keyword = await text(page, 'tbody .action-keyword bdi')
     await page.$eval('.action-why button', (one) => (one as HTMLElement).click())
     await page.waitForSelector('dialog[open]')

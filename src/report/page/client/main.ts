@@ -75,11 +75,12 @@ function draw(data: PageData, root: HTMLElement): void {
   showKeyword(place().keyword)
   showSection(place().section)
 
-  function choose(change: Partial<Filters>): void {
+  function choose(change: Partial<Filters>, section: SectionId | null = null): void {
     // A typed text is one entry of the browser's history, not one for each letter.
     const step = Object.keys(change).join() === 'text' ? 'text' : ''
-    go({ filters: withUsedDay(data, { ...filters, ...change }), section: null }, step)
+    go({ filters: withUsedDay(data, { ...filters, ...change }), section }, step)
     show(place().filters)
+    if (section !== null) arrive(section)
   }
 
   function restore(next: Place, before: Place): void {
@@ -93,15 +94,17 @@ function draw(data: PageData, root: HTMLElement): void {
 
   function goToSection(section: SectionId): void {
     go({ section })
+    arrive(section)
+  }
+
+  function arrive(section: SectionId, behavior?: ScrollBehavior): void {
     later.finish()
-    goTo(section)
+    goTo(section, behavior)
   }
 
   /** The browser cannot go to a section that is not drawn yet. */
   function showSection(section: SectionId | null): void {
-    if (section === null) return
-    later.finish()
-    goTo(section, 'instant')
+    if (section !== null) arrive(section, 'instant')
   }
 
   function showKeyword(keyword: number | null): void {

@@ -15,7 +15,8 @@ import type { OpenKeyword } from '../keywords.ts'
 /** What a sentence or a row can open. */
 export interface Opening {
   readonly open: OpenKeyword
-  readonly choose: (change: Partial<Filters>) => void
+  /** Sets filters and goes to a section, in one step of the browser's history. */
+  readonly choose: (change: Partial<Filters>, section?: SectionId) => void
   readonly goToSection: (section: SectionId) => void
   readonly chart: FigureChoice
 }
@@ -38,10 +39,7 @@ export function headlineList(view: View, facts: Facts, { open, choose, goToSecti
       const status = view.statuses.find(({ series }) => series.keyword === link.keyword)
       if (status !== undefined) open(status, view.statuses)
     }
-    if (link.to === 'group') {
-      choose({ movement: link.group })
-      goToSection('keywords')
-    }
+    if (link.to === 'group') choose({ movement: link.group }, 'keywords')
   }
 }
 
