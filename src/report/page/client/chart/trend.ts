@@ -39,12 +39,17 @@ export interface FigureChoice {
   readonly onFigure: (figure: string) => void
 }
 
-/** Targets whose lines the reader hid, as long as the page is open. */
-const hiddenLines = new WeakMap<readonly TrackedTarget[], Set<number>>()
+/** Targets whose lines the reader hid, as long as the page is open, and the target that was chosen then. */
+const hiddenLines = new WeakMap<
+  readonly TrackedTarget[],
+  { readonly hidden: Set<number>; readonly of: number }
+>()
 
-function hiddenOf(targets: readonly TrackedTarget[]): Set<number> {
-  const hidden = hiddenLines.get(targets) ?? new Set<number>()
-  hiddenLines.set(targets, hidden)
+/** A target that is newly chosen has its line again. */
+function hiddenOf(targets: readonly TrackedTarget[], chosen: number): Set<number> {
+  const { hidden, of } = hiddenLines.get(targets) ?? { hidden: new Set<number>(), of: chosen }
+  if (of !== chosen) hidden.delete(chosen)
+  hiddenLines.set(targets, { hidden, of: chosen })
   return hidden
 }
 
@@ -71,7 +76,7 @@ export function firstKnown(view: View): number {
  */
 export function trend(view: View, own: readonly DailyFigures[], choice: FigureChoice): Trend {
   const { history, filters, data } = view
-  const hidden = hiddenOf(data.history.targets)
+  const hidden = hiddenOf(data.history.targets, filters.target)
   const from = firstDrawn(view)
   const days = history.days.slice(from)
   const compared = history.days[comparedDay(view) ?? -1] ?? null
