@@ -237,5 +237,7 @@ describe.skipIf(chromium === undefined)(title, () => {
     expect(await isSetTo('.link-field')).toBe(page.url())
     expect(page.url()).toContain('#tag=desks')
     expect(await page.evaluate(() => getSelection()?.toString())).toBe(page.url())
+    await chooseTag(page, 'money')
+    expect(await page.$('.link-field').then((field) => field?.isVisible())).toBe(false)
   })
 })

@@ -128,6 +128,13 @@ describe.skipIf(chromium === undefined)(title, () => {
     expect(await text('.found')).toBe(
       `${keywords.filter(({ kind }) => kind === 'news').length} of 40 keywords`,
     )
+    const news = keywords.filter(({ kind }) => kind === 'news')
+    const offered = new Set(news.flatMap(({ tags }) => (tags.length === 0 ? [''] : tags)))
+    expect(
+      await page.$$eval('#tag-list input[type="checkbox"]', (all) =>
+        all.map((one) => (one as HTMLInputElement).value),
+      ),
+    ).toEqual([...offered].sort())
     await page.click('.outcome button')
     expect(await hash()).toBe('#view=News')
     await page.click('.views button:first-child')

@@ -85,7 +85,8 @@ export function controls(data: PageData, choose: (change: Partial<Filters>) => v
         option.hidden = option.disabled = !shown.includes(place)
       target.select.value = String(filters.target)
       if (text.input.value.trim() !== filters.text) text.input.value = filters.text
-      tags.show(filters.tags)
+      text.element.classList.toggle('set', filters.text !== '')
+      tags.show(filters)
       const there = ['', ...parts.map(partKey)]
       for (const option of selects.part.select.options) option.disabled = !there.includes(option.value)
       for (const [key, { select, element }] of Object.entries(selects)) {

@@ -6,13 +6,22 @@ import { say } from '../language.ts'
 const shownFor = 2_500
 
 /** Copies the address of what is shown. Where the browser refuses that, it shows the address, selected. */
-export function copyLink(): HTMLElement {
+export function copyLink(): {
+  readonly element: HTMLElement
+  /** Takes away the address, which is an old one when something else is shown. */
+  readonly close: () => void
+} {
   const words = say.header
   const said = html('span', { class: 'sr-only', role: 'status' })
   const field = html('input', { class: 'link-field', readonly: true, 'aria-label': words.linkToCopy })
   field.hidden = true
   const copy = button('quiet copy-link', press, {}, words.copyLink)
-  return html('span', 'copying', copy, field, said)
+  return {
+    element: html('span', 'copying', copy, field, said),
+    close: () => {
+      field.hidden = true
+    },
+  }
 
   async function press(): Promise<void> {
     const link = location.href

@@ -1,6 +1,8 @@
+import type { Keyword } from '../../../history/rank-history.ts'
+import { isInView, savedView } from '../../../presentation/saved-view.ts'
 import type { PageData } from '../../data.ts'
 import { ariaHidden, button, html } from '../dom.ts'
-import type { Filters } from '../filters.ts'
+import { type Filters, noFilters } from '../filters.ts'
 import { number } from '../format.ts'
 import { say } from '../language.ts'
 import { tagName } from '../text.ts'
@@ -14,15 +16,16 @@ export interface TagPicker {
   readonly chips: HTMLElement
   /** Whether there is anything to choose. */
   readonly useful: boolean
-  show(chosen: readonly string[]): void
+  show(filters: Filters): void
 }
 
 /** The choice of tags: a button that opens a list of checkboxes. An empty tag stands for keywords without tags. */
 export function tagPicker(data: PageData, choose: (change: Partial<Filters>) => void): TagPicker {
   const words = say.filters
-  const counts = tagCounts(data)
-  const entries = Array.from(counts, ([tag, count]) => entryOf(tag, count))
-  let chosen: readonly string[] = []
+  const all = tagCounts(data.history.keywords)
+  const isSearchable = all.size >= searchable
+  let entries = entriesOf(all)
+  let [chosen, shown]: [readonly string[], string] = [[], noFilters.view]
   const value = html('span', 'picked')
   const opener = button(
     'picker',
@@ -49,7 +52,7 @@ export function tagPicker(data: PageData, choose: (change: Partial<Filters>) => 
   const panel = html(
     'div',
     { class: 'picker-panel', id: 'tag-list', role: 'group', 'aria-label': words.tag, hidden: true },
-    entries.length < searchable ? null : search,
+    isSearchable ? search : null,
     list,
     nothing,
     clear,
@@ -68,10 +71,16 @@ export function tagPicker(data: PageData, choose: (change: Partial<Filters>) => 
   document.addEventListener('pointerdown', ({ target }) => {
     if (!panel.hidden && !element.contains(target as Node)) setOpen(false)
   })
-  return { element, chips, useful: counts.size > 1, show }
+  return { element, chips, useful: all.size > 1, show }
 
-  function show(tags: readonly string[]): void {
+  function show({ view, tags }: Filters): void {
     chosen = tags
+    if (view !== shown) {
+      const inView = data.history.keywords.filter((keyword) => isInView(keyword, savedView(data, view)))
+      entries = entriesOf(tagCounts(inView))
+      list.replaceChildren(...entries.map(({ item }) => item))
+      shown = view
+    }
     for (const { tag, box } of entries) box.checked = tags.includes(tag)
     const [only] = tags
     value.textContent =
@@ -104,8 +113,7 @@ export function tagPicker(data: PageData, choose: (change: Partial<Filters>) => 
     if (!isOpen) return
     search.value = ''
     narrow()
-    const first =
-      entries.length < searchable ? (entries.find(({ box }) => box.checked) ?? entries[0])?.box : search
+    const first = isSearchable ? search : (entries.find(({ box }) => box.checked) ?? entries[0])?.box
     first?.focus({ preventScroll: true })
   }
 
@@ -128,7 +136,7 @@ export function tagPicker(data: PageData, choose: (change: Partial<Filters>) => 
     const seen = entries.filter(({ item }) => !item.hidden).map(({ box }) => box)
     const at = seen.indexOf(document.activeElement as HTMLInputElement)
     const next = seen[at === -1 ? (step === 1 ? 0 : seen.length - 1) : at + step]
-    const back = entries.length < searchable ? opener : search
+    const back = isSearchable ? search : opener
     ;(next ?? back).focus()
   }
 
@@ -138,7 +146,7 @@ export function tagPicker(data: PageData, choose: (change: Partial<Filters>) => 
 }
 
 /** Keywords with each tag, in the order of the tags; those without a tag last. */
-function tagCounts({ history: { keywords } }: PageData): ReadonlyMap<string, number> {
+function tagCounts(keywords: readonly Keyword[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const { tags } of keywords)
     for (const tag of tags.length === 0 ? [''] : new Set(tags)) counts.set(tag, (counts.get(tag) ?? 0) + 1)
@@ -153,6 +161,10 @@ interface Entry {
   readonly name: string
   readonly item: HTMLElement
   readonly box: HTMLInputElement
+}
+
+function entriesOf(counts: ReadonlyMap<string, number>): readonly Entry[] {
+  return Array.from(counts, ([tag, count]) => entryOf(tag, count))
 }
 
 function entryOf(tag: string, count: number): Entry {
