@@ -621,6 +621,38 @@ describe.skipIf(chromium === undefined)(title, () => {
     expect(broken).toEqual([])
   })
 
+  test('no list of tags and no meaning of a figure is cut off, and open filters scroll away', async () => {
+    const page = await usualPage('#tag=desks&tag=money&text=desk')
+    expect(await page.$$('.choose-text.set')).toHaveLength(1)
+    for (const width of [390, 480, 768, 1280]) {
+      await page.setViewport({ width, height: 900 })
+      const isFolded = await page.$eval('.more', (one) => one.checkVisibility())
+      if (isFolded) await page.click('.more')
+      await page.click('#choose-tag')
+      const edges = await page.$eval('#tag-list', (one) => [
+        one.getBoundingClientRect().left,
+        innerWidth - one.getBoundingClientRect().right,
+      ])
+      expect(Math.min(...edges)).toBeGreaterThanOrEqual(0)
+      expect(await page.$eval('.controls', (one) => getComputedStyle(one).position)).toBe(
+        width <= 760 ? 'relative' : 'sticky',
+      )
+      await page.keyboard.press('Escape')
+      if (isFolded) await page.click('.more')
+      for (const term of await page.$$('.card .term')) {
+        await term.focus()
+        expect(
+          await term.evaluate((one) => one.nextElementSibling?.getBoundingClientRect().left),
+        ).toBeGreaterThanOrEqual(0)
+      }
+    }
+    const spoken = await page.$eval('#keywords tbody th', (one) => [
+      one.textContent,
+      `${one.querySelector('bdi')?.textContent} ${[...one.querySelectorAll('.tag')].map((tag) => `${tag.textContent} `).join('')}en-`,
+    ])
+    expect(spoken[0]).toContain(spoken[1])
+  })
+
   test('the switch turns dark into light, and needs no storage', async () => {
     await using opened = await openPage(browser, usual, { scheme: 'dark' })
     const { page } = opened

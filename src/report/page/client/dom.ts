@@ -65,7 +65,7 @@ export function button(
 
 /** A name, and below it more about it. */
 export function twoLines(name: Child, about: Child): HTMLElement {
-  return html('span', 'two-lines', name, html('span', 'about', about))
+  return html('span', 'two-lines', name, ' ', html('span', 'about', about))
 }
 
 /** A text for screen readers only. */

@@ -32,7 +32,7 @@ export function withDelta(
 
 /** The name of a target with a piece of its line in charts. */
 export function targetName({ targets }: RankHistory, target: number, badge: Child = null): HTMLElement {
-  return html('span', 'target-name', lineSample(target), breakable(targets[target]?.label ?? ''), badge)
+  return html('span', 'target-name', lineSample(target), breakable(targets[target]?.label ?? ''), ' ', badge)
 }
 
 /**

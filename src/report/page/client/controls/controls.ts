@@ -106,6 +106,8 @@ export function controls(data: PageData, choose: (change: Partial<Filters>) => v
     const open = more.getAttribute('aria-expanded') !== 'true'
     more.setAttribute('aria-expanded', String(open))
     bar.classList.toggle('open', open)
+    // The bar may have its place above the window.
+    if (open) form.scrollIntoView({ block: 'nearest' })
   }
 }
 

@@ -104,7 +104,7 @@ function list({ serp, other, view, pages, isNow }: Side): readonly HTMLElement[]
     const href = link === null ? null : (links[link] as string)
     const heading = title === null ? words.noTitle : (texts[title] as string)
     const badge = mine ? words.target : owner?.own ? words.own : words.competitor
-    const whose = [owner === null ? null : html('span', 'badge', badge), html('bdi', '', name)]
+    const whose = [...(owner === null ? [] : [html('span', 'badge', badge), ' ']), html('bdi', '', name)]
     const about =
       href === null
         ? html('span', 'about', ...whose)

@@ -59,7 +59,7 @@ export function keywordCell(
 ): HTMLElement {
   const { query, operation } = keyword
   const about = [localeOf(keyword), withOperation ? operation : ''].filter((part) => part !== '')
-  const chips = tags.map((tag) => html('span', { class: 'tag', dir: 'auto' }, tag))
+  const chips = tags.flatMap((tag) => [html('span', { class: 'tag', dir: 'auto' }, tag), ' '])
   return twoLines(html('bdi', { title: query }, query), html('span', 'tags', ...chips, about.join(' · ')))
 }
 

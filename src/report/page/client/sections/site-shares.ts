@@ -67,7 +67,7 @@ function tables(
   const columns: readonly Column<SiteShare>[] = [
     {
       title: words.site,
-      cell: (one) => html('span', 'site-name', breakable(nameOf(one)), badge(one)),
+      cell: (one) => html('span', 'site-name', breakable(nameOf(one)), ' ', badge(one)),
       taken: nameOf,
     },
     figures(
