@@ -352,10 +352,11 @@ test('keywords of one text are told apart by what they differ in, and others by 
     keyword('lamp', 'alpha.search', { gl: 'us' }),
     keyword('lamp', 'alpha.search', { gl: 'us' }),
   ]
-  expect(all.map(disambiguate(all))).toEqual([
+  expect(all.map(disambiguate(all, 'team'))).toEqual([
     ...['us', 'gb', 'alpha.search', 'alpha.news', ''],
     ...['num=10', 'num=20', '', ''],
   ])
+  expect(disambiguate(all, 'client')(all[5] as Keyword)).toBe('alpha.search · us')
 })
 
 test('what is asked for a keyword is told to a client without the names of params', () => {

@@ -208,14 +208,15 @@ function requestText({ operation, params }: Keyword): string {
 const namesakes = new WeakMap<readonly Keyword[], ReadonlyMap<string, readonly Keyword[]>>()
 
 /** Makes a short text that tells a keyword from others with the same query; empty if there are none. */
-export function disambiguate(keywords: readonly Keyword[]): (keyword: Keyword) => string {
+export function disambiguate(keywords: readonly Keyword[], audience: Audience): (keyword: Keyword) => string {
   const known = namesakes.get(keywords) ?? byQuery(keywords)
   namesakes.set(keywords, known)
   return (keyword) => {
     const same = known.get(keyword.query) ?? []
     const differ = (partOf: (one: Keyword) => string): boolean => new Set(same.map(partOf)).size > 1
     const parts = [localeOf, ({ operation }: Keyword): string => operation].filter(differ)
-    if (same.length > 1 && parts.length === 0) return ownParams(keyword, same)
+    if (same.length > 1 && parts.length === 0)
+      return audience === 'team' ? ownParams(keyword, same) : askedText(keyword, audience)
     return parts
       .map((partOf) => partOf(keyword))
       .filter((part) => part !== '')

@@ -1,4 +1,4 @@
-import { type KeywordStatus, keywordStatuses } from '../../history/keyword-status.ts'
+import { baselineOrder, type KeywordStatus, keywordStatuses } from '../../history/keyword-status.ts'
 import type { ComparisonDay } from '../../history/movement.ts'
 import { type Part, partKey, partOf, partsOf } from '../../history/parts.ts'
 import type { ReportPeriod } from '../../history/period.ts'
@@ -107,6 +107,11 @@ export function ofFirstPart(
   if (first === undefined || others.length === 0) return statuses
   const key = partKey(first)
   return statuses.filter(({ keyword }) => partKey(partOf(keyword)) === key)
+}
+
+/** Whether there is a day that keywords can be compared with. */
+export function hasCompared({ history, asked }: View): boolean {
+  return baselineOrder(history.days, asked).length > 0
 }
 
 /** The view of the first part: figures never mix parts. */

@@ -3,12 +3,12 @@ import { bestRank } from '../../../metrics/best-rank.ts'
 import { button, type Child, html, linkTo } from '../dom.ts'
 import { mediumDay, number } from '../format.ts'
 import { say } from '../language.ts'
-import { askedText, rankMark, statusChange } from '../text.ts'
-import type { View } from '../view.ts'
+import { askedText, disambiguate, rankMark, statusChange } from '../text.ts'
+import { hasCompared, type View } from '../view.ts'
 import { featuresOverTime } from './features.ts'
 import { historyChart } from './history-chart.ts'
 import { firstTen } from './top-ten.ts'
-import { urlHistory } from './url-history.ts'
+import { intendedPage, urlHistory } from './url-history.ts'
 
 /** The details of one keyword: figures, history, pages and the first ten results. */
 function keywordDetail(view: View, status: KeywordStatus): HTMLElement {
@@ -32,9 +32,11 @@ function keywordDetail(view: View, status: KeywordStatus): HTMLElement {
   )
 }
 
-function facts({ history, target }: View, status: KeywordStatus): HTMLElement {
+function facts(view: View, status: KeywordStatus): HTMLElement {
+  const { history, target } = view
   const { current, baseline, series, keyword } = status
   const { days } = history
+  const intended = intendedPage(view, status)
   const best = bestRank(series.cells)
   const first = series.cells.findIndex((cell) => cell !== null)
   const dayText = (day: number): string => mediumDay(days[day] as string)
@@ -47,15 +49,15 @@ function facts({ history, target }: View, status: KeywordStatus): HTMLElement {
     'dl',
     'facts',
     fact(target.label, rankMark(current), days.length === 0 ? '' : dayText(days.length - 1)),
-    fact(words.change, statusChange(status), ...since),
+    fact(words.change, days.length < 2 || hasCompared(view) ? statusChange(status) : '–', ...since),
     best === null
       ? fact(words.best, '–', words.neverRanked)
       : fact(words.best, number(best.rank), dayText(best.day)),
     keyword.volume === null ? null : fact(words.volume, number(keyword.volume), words.searches),
     fact(words.firstChecked, html('span', 'small', first === -1 ? '–' : dayText(first))),
-    keyword.url === null
+    intended === null
       ? null
-      : html('div', 'long', html('dt', '', words.targetPage), html('dd', 'small', linkTo(keyword.url))),
+      : html('div', 'long', html('dt', '', words.targetPage), html('dd', 'small', linkTo(intended))),
   )
 }
 
@@ -90,7 +92,12 @@ export function keywordDialog(shown: (keyword: number | null) => void) {
   dialog.addEventListener('click', (event) => {
     if (event.target === dialog) dialog.close()
   })
-  dialog.addEventListener('close', () => shown(null))
+  dialog.addEventListener('close', () => {
+    // Of a table the row of the keyword that was seen last has the focus, if it is drawn.
+    const rows = document.activeElement?.closest('tr[data-index]')?.parentElement
+    rows?.querySelector<HTMLElement>(`[data-index="${index}"] button`)?.focus()
+    shown(null)
+  })
   return {
     element: dialog,
     // On paper no dialog can be opened, nor closed.
@@ -102,13 +109,19 @@ export function keywordDialog(shown: (keyword: number | null) => void) {
         const one = all[next]
         if (one === undefined) return
         index = next
-        title.replaceChildren(html('bdi', '', one.keyword.query))
+        title.replaceChildren(html('bdi', '', one.keyword.query), ...aboutOf(one))
         place.textContent = say.keyword.place(next + 1, all.length)
-        before.disabled = next === 0
-        after.disabled = next === all.length - 1
+        // A button that is disabled would lose the focus.
+        before.ariaDisabled = String(next === 0)
+        after.ariaDisabled = String(next === all.length - 1)
         body.replaceChildren(keywordDetail(view, one))
         body.scrollTop = 0
         shown(one.series.keyword)
+      }
+      const distinguish = disambiguate(view.history.keywords, view.data.presentation.audience)
+      const aboutOf = ({ keyword }: KeywordStatus): readonly (Node | string)[] => {
+        const about = distinguish(keyword)
+        return about === '' ? [] : [' ', html('span', 'about', about)]
       }
       show(Math.max(0, all.indexOf(status)))
       if (!dialog.open) dialog.showModal()

@@ -127,10 +127,10 @@ function list({ serp, other, view, pages, isNow }: Side): readonly HTMLElement[]
     if (other === null || link === null) return null
     const there = placed(rankIn(other, pages.get(link), pages), other)
     const here: Observed = { state: 'ranked', rank, unbrokenDepth: serp.depth }
-    if (isNow) return changeMark(compare(here, there))
+    if (isNow) return changeMark(compare(here, there), other.depth)
     // The earlier side marks only results that left.
     const change = compare(there, here)
-    return change.movement === 'left' ? changeMark(change) : null
+    return change.movement === 'left' ? changeMark(change, other.depth) : null
   }
 }
 

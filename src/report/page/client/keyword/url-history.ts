@@ -12,8 +12,10 @@ import { historyGutter } from './history-chart.ts'
 const letters = 'ABCDEFGH'
 
 /** The pages of the target that ranked, with their days; the target page is marked. */
-export function urlHistory({ history }: View, { series, keyword, current }: KeywordStatus): HTMLElement {
-  const { days, links } = history
+export function urlHistory(view: View, status: KeywordStatus): HTMLElement {
+  const { series, current } = status
+  const { days, links } = view.history
+  const intended = intendedPage(view, status)
   const ranking = rankingLinks(series)
   const last = days.length - 1
   const pages = [...new Set(ranking.filter((link) => link !== null))].map((link) => {
@@ -21,13 +23,13 @@ export function urlHistory({ history }: View, { series, keyword, current }: Keyw
     return { link, on, text: links[link] as string }
   })
   pages.sort((a, b) => b.on.length - a.on.length)
-  if (pages.length === 0) return html('div', 'empty', say.keyword.noPage, intention(keyword.url, []))
+  if (pages.length === 0) return html('div', 'empty', say.keyword.noPage, intention(intended, []))
   const several = pages.length > 1
   const now = ranking[last]
   const items = pages.map(({ text, on, link }, place) => {
     const marks = [
       say.keyword.onDays(on.length, span(days, on)),
-      ...(isIntended(text, keyword.url) ? [say.keyword.isTarget] : []),
+      ...(isIntended(text, intended) ? [say.keyword.isTarget] : []),
       ...(link === now && current.state === 'ranked' ? [say.keyword.ranksNow] : []),
     ]
     const letter = several && html('span', `letter url-${letterIndex(place)}`, letterOf(place))
@@ -51,8 +53,13 @@ export function urlHistory({ history }: View, { series, keyword, current }: Keyw
       : null,
     html('ul', 'url-list', ...items),
     also.length === 0 ? null : note(say.keyword.further(mediumDay(days[last] as string)), ...further),
-    intention(keyword.url, texts),
+    intention(intended, texts),
   )
+}
+
+/** The target page of a keyword, which is one of the client's: no competitor should rank with it. */
+export function intendedPage({ target }: View, { keyword }: KeywordStatus): string | null {
+  return target.own ? keyword.url : null
 }
 
 function span(days: readonly string[], on: readonly number[]): string {

@@ -16,7 +16,7 @@ import { type GridView, grid } from '../table/grid.ts'
 import type { GridColumn, SortOrder } from '../table/simple-table.ts'
 import type { TakenColumn } from '../table/take-away.ts'
 import { localeOf, movementLabel, rankMark, shortStatusChange } from '../text.ts'
-import type { View } from '../view.ts'
+import { hasCompared, type View } from '../view.ts'
 import { noMatch, noValue } from './section.ts'
 
 export type OpenKeyword = (status: KeywordStatus, all: readonly KeywordStatus[]) => void
@@ -128,7 +128,7 @@ function columnsOf(view: View): readonly KeywordColumn[] {
     pageColumn(view),
   ]
   const empty = [
-    ...(days.length < 2 ? ofSeveralDays : []),
+    ...(days.length < 2 ? ofSeveralDays : hasCompared(view) ? [] : ofTwoDays),
     ...(statuses.some(({ series }) => hasRanked(series)) ? [] : ofRanks),
   ]
   return columns.filter(({ key }) => !empty.includes(key))
@@ -139,8 +139,9 @@ function nearDay(day: string, days: readonly string[]): string {
   return daysBetween(day, days.at(-1) as string) < 300 ? shortDay(day) : month(day)
 }
 
-/** Columns in which nothing can stand on the first day of a job. */
-const ofSeveralDays = ['change', 'before', 'trend', 'best']
+/** Columns in which nothing can stand without a compared day, and on the first day of a job. */
+const ofTwoDays = ['change', 'before']
+const ofSeveralDays = [...ofTwoDays, 'trend', 'best']
 /** Columns in which nothing can stand if no keyword ever ranked. */
 const ofRanks = [...ofSeveralDays, 'clicks', 'page']
 

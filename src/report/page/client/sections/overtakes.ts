@@ -41,7 +41,7 @@ function list(view: View, all: readonly Overtake[], byVolume: boolean, open: Ope
   const { history } = view
   const words = say.competitors
   if (all.length === 0) return empty(words.nonePassed)
-  const distinguish = disambiguate(history.keywords)
+  const distinguish = disambiguate(history.keywords, view.data.presentation.audience)
   const statuses = new Map(
     view.statuses.map((status) => [status.series.keyword, status] as const satisfies [number, KeywordStatus]),
   )

@@ -27,17 +27,17 @@ export function pages(view: View, open: OpenKeyword, place: HTMLElement): readon
   const most = panel(words.most)
   const lead = html('span', '', before, html('bdi', '', view.target.label), after)
   const { keywords } = view.history
-  const first = keywords.some(({ url }) => url !== null)
-    ? [halves(wrong, inTurn)]
-    : view.data.presentation.audience === 'client'
-      ? [inTurn]
-      : [wrong, inTurn]
+  const { audience } = view.data.presentation
+  const isNamed = keywords.some(({ url }) => url !== null)
+  // Target pages are the client's. Clients have no job file to name them in.
+  const isTold = view.target.own && (isNamed || audience === 'team')
+  const first = !isTold ? [inTurn] : isNamed ? [halves(wrong, inTurn)] : [wrong, inTurn]
   const element = section({ id: 'pages', title: words.title, lead }, ...first, most)
   let found: readonly LandingPage[] = []
   return [
     () => {
       found = landingPages(view.statuses, view.history)
-      wrong.append(landing(view, found, open))
+      if (isTold) wrong.append(landing(view, found, open))
       place.append(element)
     },
     () => inTurn.append(competing(view, open)),
@@ -59,9 +59,9 @@ function shownOf({ history, filters, shown }: View): RankHistory {
   return filterHistory({ ...history, series: own }, { from: history.days[shown.start] ?? '' })
 }
 
-function landing({ history }: View, all: readonly LandingPage[], open: OpenKeyword): HTMLElement {
+function landing({ history, data }: View, all: readonly LandingPage[], open: OpenKeyword): HTMLElement {
   const words = say.pages
-  const distinguish = disambiguate(history.keywords)
+  const distinguish = disambiguate(history.keywords, data.presentation.audience)
   const counts = countLanding(all)
   if (counts['none intended'] === all.length) {
     const named = history.keywords.some(({ url }) => url !== null)
@@ -95,12 +95,12 @@ function landing({ history }: View, all: readonly LandingPage[], open: OpenKeywo
 }
 
 function competing(view: View, open: OpenKeyword): HTMLElement {
-  const { history, statuses } = view
+  const { history, data, statuses } = view
   const words = say.pages
   const byKeyword = new Map(statuses.map((one) => [one.series.keyword, one]))
   const found = urlSwaps(shownOf(view))
   if (found.length === 0) return empty(words.noRival)
-  const distinguish = disambiguate(history.keywords)
+  const distinguish = disambiguate(history.keywords, data.presentation.audience)
   const order = found.flatMap(({ keyword }) => byKeyword.get(keyword) ?? [])
   return html(
     'div',

@@ -118,6 +118,7 @@ export function grid<Row>({
   })
   onMedium(box, draw)
   body.addEventListener('keydown', steer)
+  body.addEventListener('focusin', ({ target }) => activate(indexOf(target as Element) ?? active))
   body.addEventListener('click', (event) => {
     // A click on a link follows the link, and selecting text opens nothing.
     if (open === undefined || (event.target as Element).closest('a') !== null) return
@@ -261,18 +262,23 @@ export function grid<Row>({
 
   /** Brings a row into sight and puts the focus on it. */
   function reach(index: number): void {
-    buttonAt(active)?.setAttribute('tabindex', '-1')
-    active = index
+    activate(index)
     const room = box.clientHeight - head.offsetHeight
     if (index * rowHeight < box.scrollTop) box.scrollTop = index * rowHeight
     else if ((index + 1) * rowHeight > box.scrollTop + room) box.scrollTop = (index + 1) * rowHeight - room
     scrolled = box.scrollTop
     draw()
-    buttonAt(index)?.setAttribute('tabindex', '0')
     buttonAt(index)?.focus({ preventScroll: true })
     // The table may be partly outside the window.
     const row = buttonAt(index)?.closest('tr')
     row?.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' })
+  }
+
+  /** The row that Tab goes to. */
+  function activate(index: number): void {
+    buttonAt(active)?.setAttribute('tabindex', '-1')
+    active = index
+    buttonAt(index)?.setAttribute('tabindex', '0')
   }
 
   function buttonAt(index: number): HTMLElement | null {

@@ -23,7 +23,7 @@ const most = 6
 /** Winners and losers by clicks, with what they gain and lose in all; null where there are neither. */
 export function movers({ statuses, data, history }: View, open: OpenKeyword): HTMLElement | null {
   const words = say.overview
-  const distinguish = disambiguate(history.keywords)
+  const distinguish = disambiguate(history.keywords, data.presentation.audience)
   const { winners, losers } = winnersAndLosers(statuses, data.measure.curve)
   if (winners.length + losers.length === 0) return null
   const gains = [...winners, ...losers].flatMap(({ gain }) => (gain === null ? [] : [gain]))

@@ -23,7 +23,7 @@ export function nextActionsPanel(all: View, facts: Facts, open: OpenKeyword): HT
   const statuses = all.statuses.filter(({ keyword }) => keyword.kind === 'reference')
   const actions = nextActions(facts, { statuses, citations: all.data.citations })
   const order = actions.map(({ status }) => status)
-  const distinguish = disambiguate(all.history.keywords)
+  const distinguish = disambiguate(all.history.keywords, all.data.presentation.audience)
   const columns: readonly Column<NextAction>[] = [
     {
       title: words.keyword,
@@ -75,7 +75,10 @@ export function nextActionsPanel(all: View, facts: Facts, open: OpenKeyword): HT
         button(
           'quiet',
           () => open(status, order),
-          { 'aria-haspopup': 'dialog', 'aria-label': words.whyOf(status.keyword.query) },
+          {
+            'aria-haspopup': 'dialog',
+            'aria-label': words.whyOf([status.keyword.query, distinguish(status.keyword)].join(' ').trim()),
+          },
           words.why,
         ),
       taken: [],

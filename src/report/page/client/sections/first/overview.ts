@@ -14,7 +14,7 @@ import { firstDrawn, firstKnown, type Trend, trend } from '../../chart/trend.ts'
 import { html } from '../../dom.ts'
 import { say } from '../../language.ts'
 import { deltaMark, metricLabel, metricText, metricTooltip, usualMark, withTooltip } from '../../text.ts'
-import type { View } from '../../view.ts'
+import { hasCompared, type View } from '../../view.ts'
 import { empty, noMatch, section } from '../section.ts'
 import { headlineList, type Opening } from './headline.ts'
 import { type Moves, moved, movers } from './movers.ts'
@@ -64,9 +64,9 @@ export function overview(
     cards(view, days, known),
     actions,
     chart.element,
-    moves.element,
-    // On the first day of a job nothing can have moved.
-    history.days.length < 2 ? null : movers(view, opening.open),
+    // Of a later day it would be wrong that its keywords are checked for the first time.
+    history.days.length < 2 || hasCompared(view) ? moves.element : null,
+    hasCompared(view) ? movers(view, opening.open) : null,
   )
   if (!isLater) for (const find of found) find()
   const steps = [...(isLater ? found : []), ...chart.steps]
