@@ -167,6 +167,10 @@ describe.skipIf(chromium === undefined)(
       const names = await texts(page, '.passed-list .opener')
       expect(names.length).toBeGreaterThan(1)
       for (const name of names) expect(name).toMatch(/Place \d+/)
+      await page.click('.passed-list .opener')
+      expect(await texts(page, 'dialog h2 .about')).toEqual([expect.stringMatching(/Place \d+/)])
+      const why = await page.$$eval('.action-why button', (all) => all.map((one) => one.ariaLabel))
+      expect(new Set(why).size).toBe(why.length)
       expect(mishaps).toEqual([])
     })
 
@@ -200,6 +204,78 @@ describe.skipIf(chromium === undefined)(
         )
         expect(shown).toEqual(wanted)
       }
+    })
+
+    test('whether answers were not checked, or are not in the file', async () => {
+      const data = samplePage({ keywords: 24, days: 20 })
+      const said = async (one: PageData): Promise<readonly string[]> => {
+        await using opened = await open(one)
+        await opened.page.waitForSelector('#answers .empty')
+        return await texts(opened.page, '#answers .halves > :first-child .empty')
+      }
+      const without = { ...data, citations: data.citations.filter(({ day }) => day < 19) }
+      expect(await said(without)).toEqual([
+        'The results of 20 November 2026 are not in this report. More days come with --serps, for instance --serps 30d.',
+      ])
+      const series = data.history.series.map((one) => ({ ...one, cells: one.cells.with(19, 0) }))
+      expect(await said({ ...without, history: { ...data.history, series } })).toEqual([
+        'No AI answer was checked on the last selected day.',
+      ])
+    })
+
+    test('a competitor is not asked for the pages of others, and has a line when it is chosen', async () => {
+      await using opened = await open(samplePage({ keywords: 24, days: 20 }))
+      const { page } = opened
+      const [main, titles] = ['.chart-panel path.line.main:not(.sample *)', '#pages h3 button']
+      expect(await texts(page, titles)).toContain('Target pages')
+      await page.$eval('.toggles [data-target="2"]', (one) => (one as HTMLElement).click())
+      expect(await page.$$('.toggles [aria-pressed="false"]')).toHaveLength(1)
+      await page.select('#choose-target', '2')
+      await page.waitForSelector('#definitions')
+      expect(await texts(page, titles)).not.toContain('Target pages')
+      expect(await page.$$('.toggles [aria-pressed="false"]')).toEqual([])
+      expect(await page.$$(main)).toHaveLength(1)
+    })
+
+    test('what is copied has one figure in a column, its unit in the title, and all rows', async () => {
+      const data = samplePage({ keywords: 120, days: 40 })
+      const series = data.history.series.map((one) => ({
+        ...one,
+        links: one.links.map(([day]) => [day, one.keyword] as const),
+      }))
+      await using opened = await open({ ...data, history: { ...data.history, series } })
+      const { page } = opened
+      await page.waitForSelector('#definitions')
+      const tables = await page.evaluate(async () => {
+        const copied: (readonly string[])[][] = []
+        Object.defineProperty(navigator, 'clipboard', {
+          value: {
+            writeText: async (one: string) =>
+              copied.push(
+                one
+                  .trimEnd()
+                  .split('\r\n')
+                  .map((line) => line.split('\t')),
+              ),
+          },
+        })
+        for (const one of document.querySelectorAll<HTMLElement>(
+          'section:not(#runs, #definitions) .table-tools .tool:first-of-type',
+        ))
+          one.click()
+        await new Promise((done) => setTimeout(done, 100))
+        return copied
+      })
+      expect(tables.length).toBeGreaterThan(8)
+      const cells = tables.flatMap(([, ...rows]) => rows.flat())
+      expect(cells.filter((cell) => /^\d+ of \d+|%|^'?[=+]|\.\d{2}/.test(cell))).toEqual([])
+      const heads = tables.map(([head]) => (head ?? []).join())
+      expect(heads).toContain('Site,Answers,Answers (of),Share (%),Share of references (%),First place')
+      const lengthOf = (name: string): number =>
+        tables[heads.findIndex((head) => head.includes(name))]?.length ?? 0
+      const counted = Number((await texts(page, '#pages p.tally b'))[0])
+      expect(counted).toBeGreaterThan(12)
+      expect(lengthOf('Days with several') - 1).toBe(counted)
     })
 
     test('gives the line for the job file, for as many sites as are pressed', async () => {

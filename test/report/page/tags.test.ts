@@ -174,7 +174,7 @@ describe.skipIf(chromium === undefined)(title, () => {
         'Rank',
         'Change',
         'Before',
-        'Day before',
+        'Compared day',
         'Best',
         'Best on',
       ],

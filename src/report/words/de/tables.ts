@@ -11,6 +11,7 @@ export const tables: Words['tables'] = {
   copied: (rows) => `${counted(rows, 'Zeile', 'Zeilen')} kopiert`,
   notCopied: 'Der Browser erlaubt das Kopieren hier nicht',
   saved: (file) => `Gespeichert als ${file}`,
+  outOf: (title) => `${title} (von)`,
   more: (next, all) => `${formats.number(next)} weitere von ${formats.number(all)} zeigen`,
   printed: (first, all) => `Die ersten ${formats.number(first)} von ${counted(all, 'Zeile', 'Zeilen')}.`,
   mostChanged: (shown, all, { moved, hasVolume }) => {
@@ -36,7 +37,7 @@ export const keywords: Words['keywords'] = {
   change: 'Änderung',
   before: 'Vorher',
   on: (day) => `Am ${day}`,
-  dayBefore: 'Tag davor',
+  comparedDay: 'Vergleichstag',
   notCompared: 'kein Vergleich möglich',
   trend: 'Verlauf',
   best: 'Bestwert',

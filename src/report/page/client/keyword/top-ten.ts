@@ -71,7 +71,13 @@ function whyNoResults(view: View, own: readonly Serp[]): string {
   if (last === undefined) return say.serps.noEarlier
   const isDayThere = data.serps.some(({ day }) => day === history.days.length - 1)
   if (isDayThere) return say.serps.notChecked(longDay(last))
-  return `${say.serps.notIncluded(longDay(last))} ${daysIncluded(view, own)}`
+  return notIncluded(view, own)
+}
+
+/** Says that the report is without the results of the last day, though they are known. */
+export function notIncluded(view: View, own: readonly Serp[]): string {
+  const last = longDay(view.history.days.at(-1) as string)
+  return [say.serps.notIncluded(last), daysIncluded(view, own)].filter((part) => part !== '').join(' ')
 }
 
 /** Names the days whose results there are. */

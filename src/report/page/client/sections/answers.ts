@@ -5,10 +5,12 @@ import { type Line, lineChart } from '../chart/line-chart.ts'
 import { scaleFromZero } from '../chart/scale.ts'
 import { html } from '../dom.ts'
 import { capitalised, longDay, percent } from '../format.ts'
+import { notIncluded } from '../keyword/top-ten.ts'
 import { say } from '../language.ts'
 import { isPrinted } from '../paper/medium.ts'
 import { shortened } from '../paper/running-head.ts'
-import { type Column, figures, simpleTable } from '../table/simple-table.ts'
+import { type Column, figures, parts, simpleTable } from '../table/simple-table.ts'
+import { takenFigure, takenPart } from '../table/taken.ts'
 import { metricText, metricTooltip, targetName, withDelta, withTooltip } from '../text.ts'
 import type { View } from '../view.ts'
 import { empty, figure, halves, noMatch, note, noValue, panel, section } from './section.ts'
@@ -41,14 +43,25 @@ function kinds({ history, data, statuses, filters }: View): HTMLElement {
   if (rows.length === 0) return empty(noMatch())
   const words = say.answers
   const ofFirstTen: readonly Column<(typeof rows)[number]>[] = [
-    figures(words.topTen, ({ firstTen: { coverage } }) =>
-      coverage.observed === 0 ? noValue(words.noFirstTen) : words.of(coverage.ranked, coverage.observed),
+    figures(
+      words.topTen,
+      ({ firstTen: { coverage } }) =>
+        coverage.observed === 0 ? noValue(words.noFirstTen) : words.of(coverage.ranked, coverage.observed),
+      '',
+      takenPart(words.topTen, ({ firstTen: { coverage } }) =>
+        coverage.observed === 0 ? null : [coverage.ranked, coverage.observed],
+      ),
     ),
-    figures(words.share, ({ firstTen }) => metricText('first_ten_share', firstTen.value)),
+    figures(
+      words.share,
+      ({ firstTen }) => metricText('first_ten_share', firstTen.value),
+      '',
+      takenFigure(words.share, 'first_ten_share', ({ firstTen }) => firstTen.value),
+    ),
   ]
   return simpleTable(words.byKindLabel, rows, [
     { title: words.kind, cell: ({ kind }) => capitalised(say.kinds[kind]) },
-    figures(words.ranked, ({ coverage }) => words.of(coverage.ranked, coverage.observed), ' wide'),
+    parts(words.ranked, ({ coverage }) => [coverage.ranked, coverage.observed], ' wide'),
     ...(rows.some(({ firstTen }) => firstTen.coverage.observed > 0) ? ofFirstTen : []),
   ])
 }
@@ -67,17 +80,28 @@ export function citations(view: View): HTMLElement {
   )
   if (history.series.length === 0) return empty(noMatch())
   if (asked.size === 0) return empty(words.notAsked)
-  if (now.length === 0) return empty(words.notChecked)
+  if (now.length === 0) {
+    const isChecked = view.statuses.some(
+      ({ keyword, current }) => keyword.kind === 'reference' && current.state !== 'unknown',
+    )
+    return empty(isChecked ? notIncluded(view, []) : words.notChecked)
+  }
   const compared = baselineOrder(history.days, view.asked)[0]
   const [nowToo, before] = answeredTwice(
     now,
     data.citations.filter(({ day }) => day === compared),
   )
-  const rows = history.targets.map((_, target) => ({
-    target,
-    ...citationShare(now, target, asked.size),
-    change: changeOf(citationShare(nowToo, target, asked.size), citationShare(before, target, asked.size)),
-  }))
+  const rows = history.targets.map((_, target) => {
+    const share = citationShare(now, target, asked.size)
+    const { averageFirstIndex: index } = share
+    return {
+      target,
+      ...share,
+      // The service counts from 0, people from 1.
+      firstPlace: index === null ? null : index + 1,
+      change: changeOf(citationShare(nowToo, target, asked.size), citationShare(before, target, asked.size)),
+    }
+  })
   const lines = mostCited(rows, view.filters.target)
   const chart = overTime(view, asked, lines)
   const table = html(
@@ -93,19 +117,24 @@ export function citations(view: View): HTMLElement {
             targetName(history, target),
           ),
       },
-      figures(words.answers, ({ answers }) => words.of(answers.numerator, answers.denominator)),
+      parts(words.answers, ({ answers }) => [answers.numerator, answers.denominator]),
       figures(
         words.answerShare,
         ({ answers, change }) => withDelta('cited_answers', answers.value, change),
         '',
-        ({ answers }) => answers.value,
+        takenFigure(words.answerShare, 'cited_answers', ({ answers }) => answers.value),
       ),
-      figures(words.ofReferences, (one) => metricText('citation_share', one.citations.value), ' wide'),
-      // The service counts from 0, people from 1.
+      figures(
+        words.ofReferences,
+        (one) => metricText('citation_share', one.citations.value),
+        ' wide',
+        takenFigure(words.ofReferences, 'citation_share', (one) => one.citations.value),
+      ),
       figures(
         words.firstPlace,
-        ({ averageFirstIndex: index }) => metricText('citation_index', index === null ? null : index + 1),
+        (one) => metricText('citation_index', one.firstPlace),
         ' wide',
+        takenFigure(words.firstPlace, 'citation_index', (one) => one.firstPlace),
       ),
     ]),
   )

@@ -151,26 +151,45 @@ export function hasRanked({ cells }: Pick<RankSeries, 'cells'>): boolean {
 
 function keywordColumn(keywords: readonly Keyword[]): KeywordColumn {
   const words = say.keywords
-  const several = (of: (keyword: Keyword) => string): boolean => new Set(keywords.map(of)).size > 1
-  const operationOf = ({ operation }: Keyword): string => operation
-  const [hasOperations, hasTags] = [several(operationOf), keywords.some(({ tags }) => tags.length > 0)]
-  const taken = (title: string, of: (keyword: Keyword) => string): TakenColumn<KeywordStatus> => ({
-    title,
-    of: ({ keyword }) => of(keyword),
-  })
+  const hasTags = keywords.some(({ tags }) => tags.length > 0)
   return {
     key: 'keyword',
     title: words.keyword,
     class: 'keyword',
     value: ({ keyword }) => keyword.query,
-    cell: ({ keyword }) => keywordCell(keyword, hasOperations, keyword.tags),
+    cell: ({ keyword }) => keywordCell(keyword, differ(keywords, operationOf), keyword.tags),
     taken: [
-      taken(words.keyword, ({ query }) => query),
-      ...(several(localeOf) ? [taken(words.locale, localeOf)] : []),
-      ...(hasOperations ? [taken(words.operation, operationOf)] : []),
-      ...(hasTags ? [taken(words.tags, ({ tags }) => tags.join('; '))] : []),
+      ...takenKeyword<KeywordStatus>(keywords, ({ keyword }) => keyword),
+      ...(hasTags
+        ? [{ title: words.tags, of: ({ keyword }: KeywordStatus) => keyword.tags.join('; ') }]
+        : []),
     ],
   }
+}
+
+/** The text of a keyword, and in columns of their own what tells those of the same text apart. */
+export function takenKeyword<Row>(
+  keywords: readonly Keyword[],
+  keywordOf: (row: Row) => Keyword,
+): readonly TakenColumn<Row>[] {
+  const words = say.keywords
+  const taken = (title: string, of: (keyword: Keyword) => string): TakenColumn<Row> => ({
+    title,
+    of: (row) => of(keywordOf(row)),
+  })
+  return [
+    taken(words.keyword, ({ query }) => query),
+    ...(differ(keywords, localeOf) ? [taken(words.locale, localeOf)] : []),
+    ...(differ(keywords, operationOf) ? [taken(words.operation, operationOf)] : []),
+  ]
+}
+
+function operationOf({ operation }: Keyword): string {
+  return operation
+}
+
+function differ(keywords: readonly Keyword[], of: (keyword: Keyword) => string): boolean {
+  return new Set(keywords.map(of)).size > 1
 }
 
 /** The compared day is the head of the column; below each rank where keywords have several. */
@@ -190,7 +209,7 @@ function beforeColumn({ history, statuses }: View): KeywordColumn {
     },
     taken: [
       { title: words.before, of: ({ baseline }) => (baseline === null ? null : takenRank(baseline.value)) },
-      { title: words.dayBefore, of: ({ baseline }) => dayAt(history.days, baseline?.day) },
+      { title: words.comparedDay, of: ({ baseline }) => dayAt(history.days, baseline?.day) },
     ],
   }
 }
@@ -252,7 +271,7 @@ function pageColumn({ history: { days, links } }: View): KeywordColumn {
 }
 
 /** A number where there is one: `>30` stays text. */
-function takenRank(value: DayValue): number | string {
+export function takenRank(value: DayValue): number | string {
   return value.rank ?? valueRank(value)
 }
 

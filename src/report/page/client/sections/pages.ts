@@ -9,7 +9,7 @@ import { say } from '../language.ts'
 import { type Column, figures, simpleTable } from '../table/simple-table.ts'
 import { disambiguate, localeOf, metricTooltip, rankMark, withTooltip } from '../text.ts'
 import type { View } from '../view.ts'
-import { hasRanked, type OpenKeyword } from './keywords.ts'
+import { hasRanked, type OpenKeyword, takenKeyword } from './keywords.ts'
 import { empty, halves, noMatch, note, noValue, panel, section } from './section.ts'
 
 /** Rows of each list at most. */
@@ -83,6 +83,7 @@ function landing({ history, data }: View, all: readonly LandingPage[], open: Ope
       {
         title: words.wrong,
         cell: ({ status }) => opener(status, distinguish, () => open(status, wrongStatuses)),
+        taken: takenKeyword(history.keywords, ({ status }) => status.keyword),
       },
       {
         title: words.page,
@@ -113,6 +114,7 @@ function competing(view: View, open: OpenKeyword): HTMLElement {
           const status = byKeyword.get(keyword)
           return status === undefined ? '' : opener(status, distinguish, () => open(status, order))
         },
+        taken: takenKeyword(history.keywords, ({ keyword }) => history.keywords[keyword] as Keyword),
       },
       figures(words.pages, (one) => number(one.pages.length)),
       figures(words.swaps, ({ swaps }) => number(swaps), ' wide'),
@@ -155,13 +157,13 @@ export function searches(keywords: readonly Keyword[]): number {
   return [...volumes.values()].reduce((sum, volume) => sum + volume, 0)
 }
 
-/** A table of the first rows of a list, with a note where there are more; nothing for an empty list. */
+/** A table of the first rows of a list, of which all can be taken away, with a note where there are more; nothing for an empty list. */
 function firstRows<Row>(label: string, all: readonly Row[], columns: readonly Column<Row>[]): Child {
   if (all.length === 0) return null
   return html(
     'div',
     '',
-    simpleTable(label, all.slice(0, most), columns),
+    simpleTable(label, all.slice(0, most), columns, all),
     all.length > most ? note(say.pages.firstOf(most, all.length)) : null,
   )
 }

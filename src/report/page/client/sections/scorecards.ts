@@ -10,9 +10,9 @@ import { drawInSteps, html, twoLines } from '../dom.ts'
 import { type Filters, noFilters } from '../filters.ts'
 import { longDay, number } from '../format.ts'
 import { say } from '../language.ts'
-import type { TakenValue } from '../table/delimited.ts'
 import { type GridView, grid } from '../table/grid.ts'
 import type { GridColumn } from '../table/simple-table.ts'
+import { inPercent, takenFigure } from '../table/taken.ts'
 import { deltaMark, localeOf, metricText, tagName, usualMark } from '../text.ts'
 import { countedView, type View, viewOf } from '../view.ts'
 import { noMatch, section } from './section.ts'
@@ -162,7 +162,7 @@ function columnsOf(by: Facet['by'], { history }: PageData): readonly GridColumn<
       descends: true,
       value: delta,
       cell: (card) => changeCell(card, deltaMark('visibility', delta(card))),
-      taken: [{ title: words.changeInPoints, of: (card) => inPoints(delta(card)) }],
+      taken: [{ title: words.changeInPoints, of: (card) => inPercent(delta(card)) }],
     },
     { key: 'trend', title: words.trend, class: 'trend', cell: trendCell, taken: [] },
   ]
@@ -224,7 +224,6 @@ type ScoreName = 'visibility' | 'share_of_voice' | 'average_position' | 'clicks'
 
 function figureColumn(name: ScoreName & MetricName, title: string, more: string): GridColumn<Card> {
   const value = ({ figures }: Card): number | null => figures[name].value
-  const isShare = name === 'visibility' || name === 'share_of_voice'
   return {
     key: name,
     title,
@@ -232,21 +231,8 @@ function figureColumn(name: ScoreName & MetricName, title: string, more: string)
     descends: name !== 'average_position',
     value,
     cell: (card) => metricText(name, value(card)),
-    taken: [
-      {
-        title: isShare ? `${title} (%)` : title,
-        of: (card): TakenValue => (isShare ? inPoints(value(card)) : rounded(value(card))),
-      },
-    ],
+    taken: takenFigure(title, name, value),
   }
-}
-
-function inPoints(share: number | null): number | null {
-  return share === null ? null : rounded(share * 100)
-}
-
-function rounded(value: number | null): number | null {
-  return value === null ? null : Math.round(value * 10) / 10
 }
 
 interface Drawn {

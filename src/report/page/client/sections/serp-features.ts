@@ -6,6 +6,7 @@ import { ariaHidden, html, srOnly } from '../dom.ts'
 import { longDay, number, percent } from '../format.ts'
 import { say } from '../language.ts'
 import { type Column, figures, simpleTable } from '../table/simple-table.ts'
+import { inPercent, takenPart } from '../table/taken.ts'
 import { withTooltip } from '../text.ts'
 import type { View } from '../view.ts'
 import { empty, noMatch, note, panel, section } from './section.ts'
@@ -40,17 +41,38 @@ function table({ history, data, asked, shown }: View): HTMLElement {
         cell: ({ feature }) => withTooltip(words.names[feature], [words.meanings[feature]]),
         taken: ({ feature }) => words.names[feature],
       },
-      figures(words.present, ({ there, known }) =>
-        known === 0
-          ? words.unknown
-          : html(
-              'span',
-              'with-share',
-              words.of(there, known),
-              html('span', 'about', percent(there / known, 0)),
-            ),
+      figures(
+        words.present,
+        ({ there, known }) =>
+          known === 0
+            ? words.unknown
+            : html(
+                'span',
+                'with-share',
+                words.of(there, known),
+                html('span', 'about', percent(there / known, 0)),
+              ),
+        '',
+        [
+          ...takenPart<FeatureFigures>(words.present, ({ there, known }) =>
+            known === 0 ? null : [there, known],
+          ),
+          {
+            title: `${words.present} (%)`,
+            of: ({ there, known }) => (known === 0 ? null : inPercent(there / known)),
+          },
+        ],
       ),
-      ...(days.length < 2 ? [] : [figures<FeatureFigures>(words.change, ({ both }) => changeOf(both))]),
+      ...(days.length < 2
+        ? []
+        : [
+            figures<FeatureFigures>(
+              words.change,
+              ({ both }) => changeOf(both),
+              '',
+              ({ both }) => both && both.now - both.before,
+            ),
+          ]),
       ...(shown.end - shown.start < leastDays ? [] : [trend]),
     ]),
     note(words.basis(longDay(days.at(-1) as string))),

@@ -8,7 +8,7 @@ import { grid } from '../table/grid.ts'
 import type { GridColumn } from '../table/simple-table.ts'
 import { rankMark } from '../text.ts'
 import type { View } from '../view.ts'
-import { keywordCell, type OpenKeyword, rankOrder } from './keywords.ts'
+import { keywordCell, type OpenKeyword, rankOrder, takenKeyword } from './keywords.ts'
 import { noMatch, note, noValue } from './section.ts'
 import { chosenFirst } from './target-figures.ts'
 
@@ -47,7 +47,7 @@ export function sideBySide({ allTargets, history, filters, data }: View, open: O
         keywordCell(row.main.keyword, severalOperations),
         rankList(row, history, filters.target),
       ),
-    taken: ({ main }) => main.keyword.query,
+    taken: takenKeyword(history.keywords, ({ main }) => main.keyword),
   }
   const inOrder = chosenFirst(history, filters.target)
   const targets = inOrder.map((target) => targetColumn(history, target, target === filters.target))

@@ -6,6 +6,7 @@ import { breakable, html } from '../dom.ts'
 import { number } from '../format.ts'
 import { say } from '../language.ts'
 import { type Column, figures, simpleTable } from '../table/simple-table.ts'
+import { takenFigure } from '../table/taken.ts'
 import { metricText, withDelta } from '../text.ts'
 import type { View } from '../view.ts'
 import { jobLine } from './job-line.ts'
@@ -74,7 +75,7 @@ function tables(
       words.share,
       ({ share, change }) => withDelta('site_share', share, isCompared ? change : null),
       '',
-      ({ share }) => share,
+      takenFigure(words.share, 'site_share', ({ share }) => share),
     ),
     ...(trends.days.length < leastDays
       ? []
@@ -86,7 +87,12 @@ function tables(
             taken: [],
           },
         ]),
-    figures(words.inTopTen, ({ appearances }) => number(appearances), ' wide'),
+    figures(
+      words.inTopTen,
+      ({ appearances }) => number(appearances),
+      ' wide',
+      ({ appearances }) => appearances,
+    ),
     ...(canAdd
       ? [
           {

@@ -11,7 +11,8 @@ import { firstKnown } from '../chart/trend.ts'
 import { html } from '../dom.ts'
 import { number } from '../format.ts'
 import { say } from '../language.ts'
-import { type Column, figures, simpleTable } from '../table/simple-table.ts'
+import { type Column, figures, parts, simpleTable } from '../table/simple-table.ts'
+import { takenFigure, takenPart } from '../table/taken.ts'
 import { metricText, shortMetricLabel, targetName, withDelta } from '../text.ts'
 import type { View } from '../view.ts'
 import { note, noValue } from './section.ts'
@@ -32,7 +33,7 @@ export function chosenFirst({ series }: RankHistory, chosen: number): readonly n
 
 /** The figures of all targets, the chosen one first: a step for each, and one that draws them. */
 export function targetFigures(view: View, place: HTMLElement): readonly (() => void)[] {
-  const { history, data, filters, parts } = view
+  const { history, data, filters } = view
   const chosen = filters.target
   const rows: Row[] = []
   let byTarget: ReadonlyMap<number, readonly KeywordStatus[]> = new Map()
@@ -42,7 +43,7 @@ export function targetFigures(view: View, place: HTMLElement): readonly (() => v
     },
     ...chosenFirst(history, chosen).map((target) => () => {
       const own = byTarget.get(target) ?? []
-      const [part] = partSummaries(own, parts.slice(0, 1), data.measure)
+      const [part] = partSummaries(own, view.parts.slice(0, 1), data.measure)
       const rivalry = target === chosen ? null : headToHead(own, byTarget.get(chosen) ?? [])
       const days = daily(history, target, data.measure, firstKnown(view))
       if (part !== undefined) rows.push({ ...part, target, rivalry, days })
@@ -70,6 +71,7 @@ function columnsOf({ history, data, filters }: View, rows: readonly Row[]): read
   const words = say.competitors
   const { targets } = history
   const chosen = targets[filters.target]
+  const beats = chosen?.own ? words.beatsYou : words.beats(chosen?.label ?? '')
   const shown = data.serps.filter(({ day }) => day === history.days.length - 1)
   const shares = serpSharesOfVoice(shown, targets.length, { history, curve: data.measure.curve })
   const headlines = pageMetrics.filter(
@@ -90,7 +92,7 @@ function columnsOf({ history, data, filters }: View, rows: readonly Row[]): read
           return withDelta(name, value, cohort?.delta ?? null, isSwing(name, figures[name], days))
         },
         '',
-        (one) => one.figures[name].value,
+        takenFigure(shortMetricLabel(name), name, (one) => one.figures[name].value),
       ),
     ),
     ...(shown.length === 0
@@ -100,7 +102,7 @@ function columnsOf({ history, data, filters }: View, rows: readonly Row[]): read
             words.topTenShare,
             ({ target }) => metricText('serp_share_of_voice', shares.of(target).value),
             ' wide',
-            ({ target }) => shares.of(target).value,
+            takenFigure(words.topTenShare, 'serp_share_of_voice', ({ target }) => shares.of(target).value),
           ),
         ]),
     ...([3, 10] as const).map((rank) =>
@@ -108,20 +110,28 @@ function columnsOf({ history, data, filters }: View, rows: readonly Row[]): read
         words.top(rank),
         ({ distribution }) => number(top(distribution, rank)),
         rank === 3 ? ' wide' : '',
+        ({ distribution }) => top(distribution, rank),
       ),
     ),
-    ...(isSame(rows.map(checked)) ? [] : [figures<Row>(words.checked, checked, ' wide')]),
+    ...(isSame(rows.map(checked))
+      ? []
+      : [parts<Row>(words.checked, ({ coverage }) => [coverage.observed, coverage.expected], ' wide')]),
     ...(rows.some(({ rivalry }) => rivalry !== null && rivalry.won + rivalry.lost > 0)
       ? [
-          figures<Row>(chosen?.own ? words.beatsYou : words.beats(chosen?.label ?? ''), ({ rivalry }) => {
-            if (rivalry === null) return noValue(words.itself)
-            const { won, lost, tied, neither, undecided } = rivalry
-            return html(
-              'span',
-              { title: words.beatsNote(tied, neither, undecided) },
-              words.ofKeywords(won, won + lost),
-            )
-          }),
+          figures<Row>(
+            beats,
+            ({ rivalry }) => {
+              if (rivalry === null) return noValue(words.itself)
+              const { won, lost, tied, neither, undecided } = rivalry
+              return html(
+                'span',
+                { title: words.beatsNote(tied, neither, undecided) },
+                words.ofKeywords(won, won + lost),
+              )
+            },
+            '',
+            takenPart(beats, ({ rivalry }) => rivalry && [rivalry.won, rivalry.won + rivalry.lost]),
+          ),
         ]
       : []),
   ]

@@ -2,6 +2,7 @@ import { type Attributes, ariaHidden, breakable, button, type Child, html } from
 import { say } from '../language.ts'
 import type { TakenValue } from './delimited.ts'
 import { shownText, type TakenColumn, tableTools } from './take-away.ts'
+import { takenPart } from './taken.ts'
 
 export interface Column<Row> {
   readonly title: string
@@ -30,9 +31,18 @@ export function figures<Row>(
   title: string,
   cell: (row: Row) => Child,
   more = '',
-  taken?: (row: Row) => TakenValue,
+  taken?: Column<Row>['taken'],
 ): Column<Row> {
   return { title, class: `figure${more}`, cell, ...(taken === undefined ? {} : { taken }) }
+}
+
+/** A column of numbers out of others. */
+export function parts<Row>(
+  title: string,
+  of: (row: Row) => readonly [part: number, whole: number],
+  more = '',
+): Column<Row> {
+  return figures(title, (row) => say.answers.of(...of(row)), more, takenPart(title, of))
 }
 
 /** What the columns give to copies and CSV files. */
@@ -43,11 +53,16 @@ export function takenColumns<Row>(columns: readonly Column<Row>[]): readonly Tak
   })
 }
 
-/** A table of few rows, with buttons that copy and save it. */
+/**
+ * A table of few rows, with buttons that copy and save it.
+ *
+ * @param all what is copied and saved, if more than is shown
+ */
 export function simpleTable<Row>(
   label: string,
   rows: readonly Row[],
   columns: readonly Column<Row>[],
+  all = rows,
 ): HTMLElement {
   return html(
     'div',
@@ -57,7 +72,7 @@ export function simpleTable<Row>(
       { class: 'table-frame', tabindex: 0, role: 'group', 'aria-label': label },
       wholeTable(columns, rows, html('caption', 'sr-only', label)),
     ),
-    tableTools({ label, columns: takenColumns(columns), rows: () => rows }),
+    tableTools({ label, columns: takenColumns(columns), rows: () => all }),
   )
 }
 

@@ -9,7 +9,7 @@ import { say } from '../../language.ts'
 import { type Column, figures, simpleTable } from '../../table/simple-table.ts'
 import { disambiguate, isolated } from '../../text.ts'
 import type { View } from '../../view.ts'
-import type { OpenKeyword } from '../keywords.ts'
+import { type OpenKeyword, takenKeyword } from '../keywords.ts'
 import { empty, noValue, panel } from '../section.ts'
 
 /**
@@ -33,7 +33,7 @@ export function nextActionsPanel(all: View, facts: Facts, open: OpenKeyword): HT
         const query = html('bdi', '', keyword.query)
         return about === '' ? query : twoLines(query, about)
       },
-      taken: ({ status }) => status.keyword.query,
+      taken: takenKeyword(all.history.keywords, ({ status }) => status.keyword),
     },
     {
       title: words.reason,
