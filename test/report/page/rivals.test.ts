@@ -260,7 +260,7 @@ describe.skipIf(chromium === undefined)(
           },
         })
         for (const one of document.querySelectorAll<HTMLElement>(
-          'section:not(#runs, #definitions) .table-tools .tool:first-of-type',
+          'section:not(#definitions) .table-tools .tool:first-of-type',
         ))
           one.click()
         await new Promise((done) => setTimeout(done, 100))

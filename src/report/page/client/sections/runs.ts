@@ -4,6 +4,7 @@ import { mediumDay, number } from '../format.ts'
 import { say } from '../language.ts'
 import { grid } from '../table/grid.ts'
 import type { GridColumn } from '../table/simple-table.ts'
+import { takenPart } from '../table/taken.ts'
 import type { View } from '../view.ts'
 import { empty, section } from './section.ts'
 
@@ -37,6 +38,7 @@ export function runs({ data }: View): HTMLElement {
         class: 'figure broad',
         value: ({ tasks }) => tasks.done,
         cell: ({ tasks }) => say.runs.done(tasks.done, tasks.planned),
+        taken: takenPart(columns.done, ({ tasks }) => [tasks.done, tasks.planned]),
       },
       {
         key: 'failed',
@@ -54,7 +56,14 @@ export function runs({ data }: View): HTMLElement {
 }
 
 function amount(key: 'spent' | 'ambiguous', title: string, className: string): GridColumn<RunQuality> {
-  return { key, title, class: className, value: (run) => run[key], cell: (run) => number(run[key]) }
+  return {
+    key,
+    title,
+    class: className,
+    value: (run) => run[key],
+    cell: (run) => number(run[key]),
+    taken: (run) => run[key],
+  }
 }
 
 function leadOf(all: readonly RunQuality[]): string {
