@@ -39,17 +39,23 @@ const rankOf: ReadonlyMap<string, number> = new Map(
 
 type Places = RankSeries['places']
 
-/** The results of days with several: each day as a number below zero, -1 for the first, then rank and link of each result. */
+/**
+ * The results of days with several: the first of their links, then each day as a number below zero, -1 for the first, and rank and
+ * link of each result. Links of a series stand near each other: they are counted from the first.
+ */
 export function packedPlaces(places: Places): readonly number[] {
-  const numbers: number[] = []
+  const links = Object.values(places).flatMap((results) => results.map(([, link]) => link))
+  if (links.length === 0) return []
+  const first = links.reduce((least, link) => Math.min(least, link))
+  const numbers: number[] = [first]
   for (const day in places) {
     numbers.push(-1 - Number(day))
-    for (const [rank, link] of places[day] ?? []) numbers.push(rank, link)
+    for (const [rank, link] of places[day] ?? []) numbers.push(rank, link - first)
   }
   return numbers
 }
 
-export function unpackedPlaces(numbers: readonly number[]): Places {
+export function unpackedPlaces([first = 0, ...numbers]: readonly number[]): Places {
   const places: Record<number, (readonly [rank: number, link: number])[]> = {}
   let results: (readonly [rank: number, link: number])[] = []
   for (let at = 0; at < numbers.length; at++) {
@@ -57,7 +63,7 @@ export function unpackedPlaces(numbers: readonly number[]): Places {
     if (number < 0) {
       results = []
       places[-1 - number] = results
-    } else results.push([number, numbers[++at] as number])
+    } else results.push([number, first + (numbers[++at] as number)])
   }
   return places
 }

@@ -2,8 +2,13 @@ import type { Keyword, RankHistory, RankSeries } from '../history/rank-history.t
 import type { PageData, Serp, SerpResult } from './data.ts'
 import { packedCells, packedPlaces, unpackedCells, unpackedPlaces } from './packed-days.ts'
 
-/** Title, link and site of a result as places in their lists, and its targets. */
-type PackedResult = SerpResult extends readonly [number, ...infer Rest] ? Readonly<Rest> : never
+/** Title, link and site of a result as places in their lists, then its targets. */
+type PackedResult = readonly [
+  title: number | null,
+  link: number | null,
+  site: number | null,
+  ...targets: number[],
+]
 
 /** Links by host: the place of the host and what follows it, over and over. */
 interface PackedLinks {
@@ -11,11 +16,12 @@ interface PackedLinks {
   readonly parts: readonly (number | string)[]
 }
 
-/** The fields of an object in a fixed order, without their names. */
+/** The fields of an object in a fixed order, without their names. Few keywords are asked in a way of their own. */
 type PackedKeyword = readonly [
-  ...[Keyword['query'], Keyword['operation'], Keyword['kind'], Keyword['params']],
+  ...[query: Keyword['query'], asked: number],
   ...[Keyword['tags'], Keyword['volume'], Keyword['url'], Keyword['labels']],
 ]
+type Asked = readonly [Keyword['operation'], Keyword['kind'], Keyword['params']]
 type PackedSeries = readonly [
   ...[RankSeries['keyword'], RankSeries['target'], string, RankSeries['seen']],
   ...[RankSeries['absentDepths'], RankSeries['links'], readonly number[]],
@@ -28,6 +34,8 @@ type PackedSeries = readonly [
 export interface PackedPage extends Omit<PageData, 'serps' | 'links' | 'history' | 'runs' | 'features'> {
   readonly history: Omit<RankHistory, 'keywords' | 'series' | 'links'> & {
     readonly keywords: readonly PackedKeyword[]
+    /** The ways in which keywords are asked. */
+    readonly asked: readonly Asked[]
     readonly series: readonly PackedSeries[]
     readonly links: PackedLinks
   }
@@ -45,13 +53,15 @@ export interface PackedPage extends Omit<PageData, 'serps' | 'links' | 'history'
 }
 
 export function packed({ serps, history, links, runs, features, ...page }: PageData): PackedPage {
+  const asked = numbered<Asked>((one) => JSON.stringify(one))
   return {
     history: {
       ...history,
       keywords: history.keywords.map(({ query, operation, kind, params, tags, volume, url, labels }) => [
-        ...([query, operation, kind, params] as const),
+        ...([query, asked.placeOf([operation, kind, params])] as const),
         ...([tags, volume, url, labels] as const),
       ]),
+      asked: asked.all,
       series: history.series.map(({ keyword, target, cells, seen, absentDepths, links: ranking, places }) => [
         ...([keyword, target, packedCells(cells), seen] as const),
         ...([absentDepths, ranking, packedPlaces(places)] as const),
@@ -75,13 +85,14 @@ export function unpacked({
   features,
   ...page
 }: PackedPage): PageData {
+  const { asked, ...rest } = history
   return {
     history: {
-      ...history,
-      keywords: history.keywords.map(([query, operation, kind, params, tags, volume, url, labels]) => ({
-        ...{ query, operation, kind, params },
-        ...{ tags, volume, url, labels },
-      })),
+      ...rest,
+      keywords: history.keywords.map(([query, way, tags, volume, url, labels]) => {
+        const [operation, kind, params] = asked[way] as Asked
+        return { query, operation, kind, params, tags, volume, url, labels }
+      }),
       series: history.series.map(([keyword, target, cells, seen, absentDepths, ranking, places]) => ({
         ...{ keyword, target, cells: unpackedCells(cells), seen },
         ...{ absentDepths, links: ranking, places: unpackedPlaces(places) },
@@ -100,7 +111,9 @@ function packedSerps(serps: readonly Serp[]): Pick<PackedPage, 'serps' | 'result
   const results = numbered<PackedResult>((result) => JSON.stringify(result))
   return {
     serps: serps.map(({ keyword, day, depth, results: own }) => {
-      const places = own.map(([, ...result]) => results.placeOf(result))
+      const places = own.map(([, title, link, site, targets]) =>
+        results.placeOf([title, link, site, ...targets]),
+      )
       const first = places.length === 0 ? 0 : Math.min(...places)
       let last = 0
       const shown = own.flatMap(([rank], index) => {
@@ -123,7 +136,10 @@ function unpackedSerp(
   let rank = 0
   for (const place of places)
     if (place < 0) rank = -place - 1
-    else own.push([++rank, ...(results[first + place] as PackedResult)])
+    else {
+      const [title, link, site, ...targets] = results[first + place] as PackedResult
+      own.push([++rank, title, link, site, targets])
+    }
   return { keyword, day, depth, results: own }
 }
 

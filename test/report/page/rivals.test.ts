@@ -211,7 +211,7 @@ describe.skipIf(chromium === undefined)(
       const said = async (one: PageData): Promise<readonly string[]> => {
         await using opened = await open(one)
         await opened.page.waitForSelector('#answers .empty')
-        return await texts(opened.page, '#answers .halves > :first-child .empty')
+        return await texts(opened.page, '#answers .panel:first-of-type .empty')
       }
       const without = { ...data, citations: data.citations.filter(({ day }) => day < 19) }
       expect(await said(without)).toEqual([

@@ -10,7 +10,6 @@ export const answers: Words['answers'] = {
   kind: 'Art',
   ranked: 'Platziert',
   topTen: 'In den Top 10',
-  noFirstTen: 'die ersten zehn sind nicht bekannt',
   share: 'Anteil an Ergebnissen',
   of: (part, whole) => `${formats.number(part)} von ${formats.number(whole)}`,
   notAsked: 'Für die gewählten Suchbegriffe werden keine KI-Antworten abgefragt.',

@@ -10,7 +10,6 @@ export const answers = {
   kind: 'Kind',
   ranked: 'Ranked',
   topTen: 'In top 10',
-  noFirstTen: 'first ten not known',
   share: 'Share of results',
   of: (part: number, whole: number) => `${formats.number(part)} of ${formats.number(whole)}`,
   notAsked: 'No selected keyword asks for AI answers.',

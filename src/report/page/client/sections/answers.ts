@@ -1,3 +1,4 @@
+import type { ResultKind } from '../../../../model/result.ts'
 import { baselineOrder } from '../../../history/keyword-status.ts'
 import { citationShare, ownership } from '../../../metrics/ownership.ts'
 import type { Citation, PageData } from '../../data.ts'
@@ -10,10 +11,10 @@ import { say } from '../language.ts'
 import { isPrinted } from '../paper/medium.ts'
 import { shortened } from '../paper/running-head.ts'
 import { type Column, figures, parts, simpleTable } from '../table/simple-table.ts'
-import { takenFigure, takenPart } from '../table/taken.ts'
+import { takenFigure } from '../table/taken.ts'
 import { metricText, metricTooltip, targetName, withDelta, withTooltip } from '../text.ts'
 import type { View } from '../view.ts'
-import { empty, figure, halves, noMatch, note, noValue, panel, section } from './section.ts'
+import { empty, figure, halves, noMatch, note, panel, section } from './section.ts'
 
 /** A line needs as many days. */
 const leastDays = 3
@@ -42,28 +43,25 @@ function kinds({ history, data, statuses, filters }: View): HTMLElement {
   const rows = ownership(statuses, filters.target, serps)
   if (rows.length === 0) return empty(noMatch())
   const words = say.answers
-  const ofFirstTen: readonly Column<(typeof rows)[number]>[] = [
-    figures(
-      words.topTen,
-      ({ firstTen: { coverage } }) =>
-        coverage.observed === 0 ? noValue(words.noFirstTen) : words.of(coverage.ranked, coverage.observed),
-      '',
-      takenPart(words.topTen, ({ firstTen: { coverage } }) =>
-        coverage.observed === 0 ? null : [coverage.ranked, coverage.observed],
-      ),
-    ),
-    figures(
-      words.share,
-      ({ firstTen }) => metricText('first_ten_share', firstTen.value),
-      '',
-      takenFigure(words.share, 'first_ten_share', ({ firstTen }) => firstTen.value),
-    ),
-  ]
+  const inTopTen = (wanted: ResultKind): number =>
+    statuses.filter(
+      ({ keyword, current: { rank } }) => keyword.kind === wanted && rank !== null && rank <= 10,
+    ).length
   return simpleTable(words.byKindLabel, rows, [
     { title: words.kind, cell: ({ kind }) => capitalised(say.kinds[kind]) },
     parts(words.ranked, ({ coverage }) => [coverage.ranked, coverage.observed], ' wide'),
-    ...(rows.some(({ firstTen }) => firstTen.coverage.observed > 0) ? ofFirstTen : []),
+    parts(words.topTen, ({ kind, coverage }) => [inTopTen(kind), coverage.observed]),
+    ...(rows.some(({ firstTen }) => firstTen.coverage.observed > 0) ? [ofFirstTen(words.share)] : []),
   ])
+}
+
+function ofFirstTen(title: string): Column<ReturnType<typeof ownership>[number]> {
+  return figures(
+    title,
+    ({ firstTen }) => metricText('first_ten_share', firstTen.value),
+    '',
+    takenFigure(title, 'first_ten_share', ({ firstTen }) => firstTen.value),
+  )
 }
 
 /** The citations of every target in the AI answers of the last day, and over time. */
