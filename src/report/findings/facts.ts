@@ -94,6 +94,19 @@ export interface LeadFigure {
   readonly delta: number | null
 }
 
+/** Of a share; below this the digits that are shown say nothing. */
+export const leastShown = 0.0005
+
+/**
+ * Whether a change leads to the figure that readers see: the change is of keywords that were checked on both days, the figure of all,
+ * and the two may not fit each other.
+ */
+export function isReached({ value, now, delta }: LeadFigure): boolean {
+  if (value === null || now === null || delta === null) return false
+  const before = value - delta
+  return before > -leastShown && before < 1 + leastShown && Math.abs(value - now) <= Math.abs(delta) / 2
+}
+
 export function leadOf(
   statuses: readonly KeywordStatus[],
   facts: Pick<Facts, 'metric' | 'measure'>,

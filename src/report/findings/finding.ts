@@ -122,6 +122,8 @@ export interface RivalMoved extends Whose {
   readonly kind: 'rival moved'
   readonly rival: string
   readonly value: number
+  /** Whether the change leads to that value. */
+  readonly isReached: boolean
   readonly trend: Trend
   /** Null where the two are not tracked for the same keywords. */
   readonly standing: { readonly now: Standing; readonly before: Standing | null } | null
@@ -130,6 +132,7 @@ export interface RivalMoved extends Whose {
 /** Who is in front. */
 interface Leader extends Whose {
   readonly kind: 'leader'
+  readonly metric: LeadMetric
   readonly rival: string
   readonly value: number
   /** Of the target that the report is about: the rival follows where it is ahead. */
@@ -149,7 +152,8 @@ export interface TopRanks extends Whose {
 export interface TagMoved {
   readonly kind: 'tag moved'
   readonly tag: string
-  readonly value: number
+  /** Null where the change does not lead to it. */
+  readonly value: number | null
   readonly delta: number
   /** Whether it is the one that fell most, or that rose most. */
   readonly which: 'fell' | 'rose'

@@ -2,7 +2,7 @@ import { daily } from '../daily.ts'
 import { isKnownOnBothDays } from '../headline.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import { top } from '../metrics/distribution.ts'
-import { type Facts, type LeadFigure, leadOf, leadOn, usualOf } from './facts.ts'
+import { type Facts, isReached, type LeadFigure, leadOf, leadOn, usualOf } from './facts.ts'
 import type { Crossings, Finding, TagMoved } from './finding.ts'
 import { crossing } from './groups.ts'
 import { leastKeywords } from './own.ts'
@@ -29,7 +29,8 @@ export function tagsMoved(facts: Facts): readonly TagMoved[] {
     if (found === undefined) return []
     const { name, lead } = found
     const which = sign === 1 ? 'rose' : 'fell'
-    return [{ kind: 'tag moved', tag: name, value: lead.value ?? 0, delta: lead.delta ?? 0, which }]
+    const value = isReached(lead) ? lead.value : null
+    return [{ kind: 'tag moved', tag: name, value, delta: lead.delta ?? 0, which }]
   }
   return [...first(-1), ...first(1)].toSorted((a, b) => Math.abs(b.delta) - Math.abs(a.delta))
 }

@@ -4,15 +4,12 @@ import { headlineFigure, isKnownOnBothDays } from '../headline.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import { distribution, top } from '../metrics/distribution.ts'
 import { checkedOf } from './checked.ts'
-import { type Facts, leadOf, leadOn, spanOf, targetOf, usualOf } from './facts.ts'
+import { type Facts, leadOf, leadOn, leastShown, spanOf, targetOf, usualOf } from './facts.ts'
 import type { Finding, KeywordFinding, NoTrend, TopRanks, Trend } from './finding.ts'
 import { clicksFloors, isNews, rankFloors, shareFloors } from './spread.ts'
 
 /** Changes of fewer keywords are those of single keywords, and are told as such. */
 export const leastKeywords = 5
-
-/** Below this the digits that are shown say nothing. */
-const leastShown = 0.0005
 
 /** Why there are no figures at all, and what there is instead; null where there are figures. */
 export function situation(facts: Facts): readonly Finding[] | null {

@@ -1,13 +1,10 @@
 import { isKnownOnBothDays } from '../headline.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import type { TrackedTarget } from '../history/rank-history.ts'
-import { type Facts, type LeadFigure, leadOf, leadOn, usualOf } from './facts.ts'
+import { type Facts, isReached, type LeadFigure, leadOf, leadOn, leastShown, usualOf } from './facts.ts'
 import type { Finding, RivalMoved, Standing } from './finding.ts'
 import { leastKeywords, nameOf, trendOf } from './own.ts'
 import { isNews, shareFloors } from './spread.ts'
-
-/** A difference that the shown digits do not show. */
-const leastLead = 0.0005
 
 interface Rival {
   readonly place: number
@@ -44,6 +41,7 @@ export function rivalMoved(facts: Facts): readonly RivalMoved[] {
       of: nameOf(facts),
       rival: rival.label,
       value: rival.lead.value ?? 0,
+      isReached: isReached(rival.lead),
       trend: isRivalNews ? { state: 'moved', delta: rival.lead.delta ?? 0, span } : { state: 'steady', span },
       standing,
     },
@@ -58,11 +56,14 @@ function isChanged({ now, before }: { readonly now: Standing; readonly before: S
 export function leader(facts: Facts): readonly Finding[] {
   const mine = leadOf(facts.own, facts).value
   const [best] = rivalsOf(facts)
-    .filter(({ lead, statuses }) => (lead.value ?? 0) >= leastLead && isAlike(facts, statuses))
+    .filter(({ lead, statuses }) => (lead.value ?? 0) >= leastShown && isAlike(facts, statuses))
     .toSorted((a, b) => (b.lead.value ?? 0) - (a.lead.value ?? 0))
   if (best === undefined || mine === null) return []
   const standing = order(mine, best.lead.value) ?? 'level'
-  return [{ kind: 'leader', of: nameOf(facts), rival: best.label, value: best.lead.value ?? 0, standing }]
+  const { metric } = facts
+  return [
+    { kind: 'leader', of: nameOf(facts), metric, rival: best.label, value: best.lead.value ?? 0, standing },
+  ]
 }
 
 /** The competitor with the best rank for the only keyword. */
@@ -129,5 +130,5 @@ function commonOf(mine: readonly KeywordStatus[], theirs: readonly KeywordStatus
 
 function order(one: number | null, other: number | null): Standing | null {
   if (one === null || other === null) return null
-  return Math.abs(one - other) < leastLead ? 'level' : one > other ? 'ahead' : 'behind'
+  return Math.abs(one - other) < leastShown ? 'level' : one > other ? 'ahead' : 'behind'
 }

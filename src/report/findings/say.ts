@@ -68,7 +68,7 @@ export function sentenceOf(
       return rivalSentence(finding, named(finding.rival), of, say)
     case 'leader': {
       const words = { ahead: say.leads, behind: say.rivalLeads, level: say.areLevel }[finding.standing]
-      return words(of, named(finding.rival), finding.value)
+      return words(of, named(finding.rival), finding.value, finding.metric)
     }
     case 'tag moved': {
       const { which, tag, delta, value } = finding
@@ -152,7 +152,7 @@ function keywordSentence(
 }
 
 function rivalSentence(
-  { trend, value, standing }: RivalMoved,
+  { trend, value, isReached, standing }: RivalMoved,
   rival: string,
   of: string | null,
   say: Sentences,
@@ -160,7 +160,7 @@ function rivalSentence(
   const moved =
     trend.state !== 'moved'
       ? null
-      : (trend.delta > 0 ? say.rivalRose : say.rivalFell)(rival, trend.delta, value)
+      : (trend.delta > 0 ? say.rivalRose : say.rivalFell)(rival, trend.delta, isReached ? value : null)
   if (standing === null) return `${moved}.`
   const { now, before } = standing
   const isNew = before !== null && before !== now

@@ -29,12 +29,12 @@ export const situations: readonly Situation[] = [
     () => jobOf({ keywords: tenSteady }),
     [
       'Visibility 55.1%, steady over 28 days.',
-      'You are in front; rival.com follows with 25.3%.',
+      'You lead in visibility; rival.com follows with 25.3%.',
       'All 10 keywords are in the top 10, and all in the top 3.',
     ],
     [
       'Sichtbarkeit 55,1 %, stabil seit 28 Tagen.',
-      'Sie liegen vorn; rival.com folgt mit 25,3 %.',
+      'Bei der Sichtbarkeit liegen Sie vorn; rival.com folgt mit 25,3 %.',
       'Alle 10 Suchbegriffe in den Top 10, und alle in den Top 3.',
     ],
   ],
@@ -53,7 +53,7 @@ export const situations: readonly Situation[] = [
     [
       'Visibility 55.1%, up 22.6 points in 28 days.',
       '5 keywords came into the top 3.',
-      'You are in front; rival.com follows with 25.3%.',
+      'You lead in visibility; rival.com follows with 25.3%.',
     ],
   ],
   [
@@ -62,12 +62,12 @@ export const situations: readonly Situation[] = [
     [
       'Visibility 32.5%, down 22.6 points in 28 days.',
       '5 keywords fell out of the top 3.',
-      'You are in front; rival.com follows with 25.3%.',
+      'You lead in visibility; rival.com follows with 25.3%.',
     ],
     [
       'Sichtbarkeit 32,5 %, minus 22,6 Prozentpunkte in 28 Tagen.',
       '5 Suchbegriffe sind aus den Top 3 gefallen.',
-      'Sie liegen vorn; rival.com folgt mit 25,3 %.',
+      'Bei der Sichtbarkeit liegen Sie vorn; rival.com folgt mit 25,3 %.',
     ],
   ],
   [
@@ -76,7 +76,7 @@ export const situations: readonly Situation[] = [
     [
       'Visibility 27.5%, down 5.6 points in 28 days.',
       '5 keywords fell out of the top 10.',
-      'You are in front; rival.com follows with 25.3%.',
+      'You lead in visibility; rival.com follows with 25.3%.',
     ],
   ],
   [
@@ -86,7 +86,7 @@ export const situations: readonly Situation[] = [
     [
       'Visibility 27.5%, down 5.6 points in 28 days.',
       '5 keywords fell out of the top 10.',
-      'You are in front; rival.com follows with 25.3%.',
+      'You lead in visibility; rival.com follows with 25.3%.',
     ],
   ],
   [
@@ -94,7 +94,7 @@ export const situations: readonly Situation[] = [
     () => jobOf({ keywords: [...some(9, { own: 2, rival: 5 }), { own: waves(1, 2, 1, 3), rival: 5 }] }),
     [
       'Visibility 59.6%, steady over 28 days.',
-      'You are in front; rival.com follows with 25.3%.',
+      'You lead in visibility; rival.com follows with 25.3%.',
       'All 10 keywords are in the top 10, and all in the top 3.',
     ],
   ],
@@ -103,7 +103,7 @@ export const situations: readonly Situation[] = [
     () => jobOf({ keywords: some(10, { own: waves(3, 6, 2, 5, 3), rival: waves(5, 9, 5, 7) }) }),
     [
       'Visibility 25.3%, steady over 28 days.',
-      'rival.com, at 25.3%, is level with you.',
+      'rival.com, at 25.3%, is level with you in visibility.',
       'All 10 keywords are in the top 10, none in the top 3.',
     ],
   ],
@@ -250,6 +250,24 @@ export const situations: readonly Situation[] = [
     ],
   ],
   [
+    'changes that do not lead to the figures, for many keywords are new',
+    () =>
+      jobOf({
+        keywords: [
+          ...some(6, { own: turn(out, 1), rival: turn(out, 2), tags: ['brand'] }),
+          ...some(6, { own: turn(null, out), rival: turn(null, out), tags: ['brand'] }),
+          ...some(12, { own: 2, rival: 5 }),
+        ],
+      }),
+    [
+      'Visibility 52.5%, up 33.3 points in 28 days.',
+      'rival.com rose 18.4 points to 26.4% and stays behind you.',
+      'The tag that rose most is brand, up 100.0 points.',
+      '6 keywords came into the top 3.',
+      '6 of 24 keywords are new and not part of the changes.',
+    ],
+  ],
+  [
     'tag on all',
     () => jobOf({ keywords: some(10, { own: turn(6, 2), tags: ['brand'] }) }),
     [
@@ -310,13 +328,13 @@ export const situations: readonly Situation[] = [
       }),
     [
       'Visibility 28.1%, steady over 28 days.',
-      'You are in front; rival.com follows with 17.9%.',
+      'You lead in visibility; rival.com follows with 17.9%.',
       'All 73 keywords are in the top 10, none in the top 3.',
       '7 of 80 keywords could not be checked.',
     ],
     [
       'Sichtbarkeit 28,1 %, stabil seit 28 Tagen.',
-      'Sie liegen vorn; rival.com folgt mit 17,9 %.',
+      'Bei der Sichtbarkeit liegen Sie vorn; rival.com folgt mit 17,9 %.',
       'Alle 73 Suchbegriffe in den Top 10, keiner in den Top 3.',
       '7 von 80 Suchbegriffen konnten nicht geprüft werden.',
     ],
@@ -372,7 +390,7 @@ export const situations: readonly Situation[] = [
     () => jobOf({ keywords: some(80, { own: out, rival: 3 }) }),
     [
       'None of the 80 keywords is in the top 30. None was on 1 March 2026 either.',
-      'rival.com leads with 38.6%.',
+      'rival.com leads in visibility with 38.6%.',
     ],
   ],
   [
@@ -381,10 +399,13 @@ export const situations: readonly Situation[] = [
       jobOf({
         keywords: [...some(70, { own: out, rival: 3 }), ...some(10, { own: turn(12, out), rival: 3 })],
       }),
-    ['None of the 80 keywords is in the top 30. On 1 March 2026, 10 were.', 'rival.com leads with 38.6%.'],
+    [
+      'None of the 80 keywords is in the top 30. On 1 March 2026, 10 were.',
+      'rival.com leads in visibility with 38.6%.',
+    ],
     [
       'Keiner der 80 Suchbegriffe ist in den Top 30. Am 1. März 2026 waren es 10.',
-      'rival.com liegt mit 38,6 % vorn.',
+      'Bei der Sichtbarkeit liegt rival.com mit 38,6 % vorn.',
     ],
   ],
   [
@@ -424,7 +445,7 @@ export const situations: readonly Situation[] = [
     () => jobOf({ keywords: tenSteady, length: 1 }),
     [
       'Visibility 55.1%. This is the first day, so there is nothing to compare with yet.',
-      'You are in front; rival.com follows with 25.3%.',
+      'You lead in visibility; rival.com follows with 25.3%.',
       'All 10 keywords are in the top 10, and all in the top 3.',
     ],
   ],
@@ -440,12 +461,12 @@ export const situations: readonly Situation[] = [
       }),
     [
       'Visibility 20.0%. This is the first day, so there is nothing to compare with yet.',
-      'rival.com leads with 47.8%.',
+      'rival.com leads in visibility with 47.8%.',
       'About 147 clicks a month.',
     ],
     [
       'Sichtbarkeit 20,0 %. Dies ist der erste Tag, deshalb gibt es noch keinen Vergleich.',
-      'rival.com liegt mit 47,8 % vorn.',
+      'Bei der Sichtbarkeit liegt rival.com mit 47,8 % vorn.',
       'Etwa 147 Klicks im Monat.',
     ],
   ],
@@ -455,7 +476,7 @@ export const situations: readonly Situation[] = [
     [
       'Visibility 55.1%, up 27.0 points since the day before.',
       '10 keywords came into the top 3.',
-      'You are in front; rival.com follows with 25.3%.',
+      'You lead in visibility; rival.com follows with 25.3%.',
     ],
   ],
   [
@@ -464,7 +485,7 @@ export const situations: readonly Situation[] = [
     [
       'Visibility 28.2%, steady since the day before.',
       '“keyword 100” came into the top 3.',
-      'You are in front; rival.com follows with 25.3%.',
+      'You lead in visibility; rival.com follows with 25.3%.',
     ],
   ],
   [

@@ -1,3 +1,4 @@
+import type { LeadMetric } from '../../findings/finding.ts'
 import { begun, threeDigits, withMore } from '../en/findings.ts'
 import type { Words } from '../en/index.ts'
 import { minus } from '../formats.ts'
@@ -17,6 +18,11 @@ const than = (days: number, day: string) =>
 const over = (days: number, day: string) =>
   days === 1 || days > countedDays ? since(days, day) : `seit ${days} Tagen`
 const you = (of: string | null) => of ?? 'Ihnen'
+const to = (share: number | null) => (share === null ? '' : ` auf ${percent(share)}`)
+const leading: Readonly<Record<LeadMetric, string>> = {
+  visibility: 'Bei der Sichtbarkeit',
+  cited: 'Bei den KI-Antworten',
+}
 const quoted = (text: string) => `„${text}“`
 /** `80 Suchbegriffen`. */
 const keywordsDative = (keywords: number) => `${number(keywords)} Suchbegriff${keywords === 1 ? '' : 'en'}`
@@ -98,8 +104,8 @@ export const findings: Words['findings'] = {
   notCheckedThen: (day) => `Es gibt keinen Vergleich: Um den ${longDay(day)} wurde kein Suchbegriff geprüft.`,
   fewInCommon: (common, keywords, day) =>
     `Nur ${number(common)} von ${keywordsDative(keywords)} ${common === 1 ? 'lässt' : 'lassen'} sich mit dem ${longDay(day)} vergleichen, zu wenige für einen Trend.`,
-  rivalRose: (rival, delta, share) => `${rival} ist um ${points(delta)} auf ${percent(share)} gestiegen`,
-  rivalFell: (rival, delta, share) => `${rival} ist um ${points(delta)} auf ${percent(share)} gefallen`,
+  rivalRose: (rival, delta, share) => `${rival} ist um ${points(delta)}${to(share)} gestiegen`,
+  rivalFell: (rival, delta, share) => `${rival} ist um ${points(delta)}${to(share)} gefallen`,
   rivalAt: (rival, share) => `${rival}, stabil bei ${percent(share)},`,
   isNowAhead: (of) => `liegt jetzt vor ${you(of)}`,
   staysAhead: (of) => `liegt weiter vor ${you(of)}`,
@@ -108,15 +114,16 @@ export const findings: Words['findings'] = {
   isNowLevel: (of) => `liegt jetzt gleichauf mit ${you(of)}`,
   staysLevel: (of) => `liegt weiter gleichauf mit ${you(of)}`,
   and: ' und ',
-  areLevel: (of, rival, share) => `${rival} liegt mit ${percent(share)} gleichauf mit ${you(of)}.`,
-  rivalLeads: (_, rival, share) => `${rival} liegt mit ${percent(share)} vorn.`,
+  areLevel: (of, rival, share, metric) =>
+    `${leading[metric]} liegt ${rival} mit ${percent(share)} gleichauf mit ${you(of)}.`,
+  rivalLeads: (_, rival, share, metric) => `${leading[metric]} liegt ${rival} mit ${percent(share)} vorn.`,
   bestRival: (rival, rank) => `Bester Wettbewerber: ${rival} auf Platz ${rank}.`,
-  leads: (of, rival, share) =>
-    `${of === null ? 'Sie liegen' : `${of} liegt`} vorn; ${rival} folgt mit ${percent(share)}.`,
+  leads: (of, rival, share, metric) =>
+    `${leading[metric]} ${of === null ? 'liegen Sie' : `liegt ${of}`} vorn; ${rival} folgt mit ${percent(share)}.`,
   tagFell: (tag, delta, share) =>
-    `Am stärksten gefallen ist die Gruppe ${tag}: minus ${points(delta)} auf ${percent(share)}.`,
+    `Am stärksten gefallen ist die Gruppe ${tag}: minus ${points(delta)}${to(share)}.`,
   tagRose: (tag, delta, share) =>
-    `Am stärksten gestiegen ist die Gruppe ${tag}: plus ${points(delta)} auf ${percent(share)}.`,
+    `Am stärksten gestiegen ist die Gruppe ${tag}: plus ${points(delta)}${to(share)}.`,
   lowestTag: (tag, share) => `Die geringste Sichtbarkeit hat die Gruppe ${tag}: ${percent(share)}.`,
   cameIn: (top, query) => `${quoted(query)} ist neu in den Top ${top}.`,
   fellOut: (top, query) => `${quoted(query)} ist aus den Top ${top} gefallen.`,

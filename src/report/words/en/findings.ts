@@ -1,4 +1,4 @@
-import type { KeywordGroup } from '../../findings/finding.ts'
+import type { KeywordGroup, LeadMetric } from '../../findings/finding.ts'
 import { minus } from '../formats.ts'
 import { counts } from './counts.ts'
 import { counted, formats } from './formats.ts'
@@ -24,7 +24,8 @@ const than = (days: number, day: string) =>
 const over = (days: number, day: string) =>
   days === 1 || days > countedDays ? since(days, day) : `over ${days} days`
 const you = (of: string | null) => of ?? 'you'
-const isAre = (of: string | null) => (of === null ? 'You are' : `${of} is`)
+const to = (share: number | null) => (share === null ? '' : ` to ${percent(share)}`)
+const leading: Readonly<Record<LeadMetric, string>> = { visibility: 'in visibility', cited: 'in AI answers' }
 /** A sentence that begins with whom it is about. */
 export const begun = (of: string | null, sentence: string) =>
   of === null ? sentence : `${of}: ${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`
@@ -103,10 +104,11 @@ export const findings = {
     `There is nothing to compare with: no keyword was checked around ${longDay(day)}.`,
   fewInCommon: (common: number, keywords: number, day: string) =>
     `Only ${number(common)} of ${counts.keywords(keywords)} can be compared with ${longDay(day)}, too few for a trend.`,
-  rivalRose: (rival: string, delta: number, share: number) =>
-    `${rival} rose ${points(delta)} to ${percent(share)}`,
-  rivalFell: (rival: string, delta: number, share: number) =>
-    `${rival} fell ${points(delta)} to ${percent(share)}`,
+  /** @param share null where the change does not lead to it */
+  rivalRose: (rival: string, delta: number, share: number | null) =>
+    `${rival} rose ${points(delta)}${to(share)}`,
+  rivalFell: (rival: string, delta: number, share: number | null) =>
+    `${rival} fell ${points(delta)}${to(share)}`,
   rivalAt: (rival: string, share: number) => `${rival}, steady at ${percent(share)},`,
   isNowAhead: (of: string | null) => `is now ahead of ${you(of)}`,
   staysAhead: (of: string | null) => `stays ahead of ${you(of)}`,
@@ -115,16 +117,17 @@ export const findings = {
   isNowLevel: (of: string | null) => `is now level with ${you(of)}`,
   staysLevel: (of: string | null) => `stays level with ${you(of)}`,
   and: ' and ',
-  rivalLeads: (_: string | null, rival: string, share: number) => `${rival} leads with ${percent(share)}.`,
-  areLevel: (of: string | null, rival: string, share: number) =>
-    `${rival}, at ${percent(share)}, is level with ${you(of)}.`,
+  rivalLeads: (_: string | null, rival: string, share: number, metric: LeadMetric) =>
+    `${rival} leads ${leading[metric]} with ${percent(share)}.`,
+  areLevel: (of: string | null, rival: string, share: number, metric: LeadMetric) =>
+    `${rival}, at ${percent(share)}, is level with ${you(of)} ${leading[metric]}.`,
   bestRival: (rival: string, rank: number) => `Best competitor: ${rival}, at rank ${rank}.`,
-  leads: (of: string | null, rival: string, share: number) =>
-    `${isAre(of)} in front; ${rival} follows with ${percent(share)}.`,
-  tagFell: (tag: string, delta: number, share: number) =>
-    `The tag that fell most is ${tag}, down ${points(delta)} to ${percent(share)}.`,
-  tagRose: (tag: string, delta: number, share: number) =>
-    `The tag that rose most is ${tag}, up ${points(delta)} to ${percent(share)}.`,
+  leads: (of: string | null, rival: string, share: number, metric: LeadMetric) =>
+    `${of === null ? 'You lead' : `${of} leads`} ${leading[metric]}; ${rival} follows with ${percent(share)}.`,
+  tagFell: (tag: string, delta: number, share: number | null) =>
+    `The tag that fell most is ${tag}, down ${points(delta)}${to(share)}.`,
+  tagRose: (tag: string, delta: number, share: number | null) =>
+    `The tag that rose most is ${tag}, up ${points(delta)}${to(share)}.`,
   lowestTag: (tag: string, share: number) =>
     `The tag with the lowest visibility is ${tag}: ${percent(share)}.`,
   cameIn: (top: number, query: string) => `${quoted(query)} came into the top ${top}.`,
