@@ -11,16 +11,21 @@ export function isSwing(
   days: readonly DailyFigures[],
 ): boolean {
   const delta = cohort?.delta ?? null
-  const valueOn = (day: DailyFigures): number | null => day.figures[name].value
+  const valueOn = (day: DailyFigures): number | null => levelOn(day, name)
   if (name !== 'clicks')
     return isUsual(delta, days, valueOn, metrics[name].unit === 'rank' ? rankFloors : shareFloors)
   const common = cohort?.now.coverage.observed ?? 0
-  // For each keyword, because on days with fewer checked keywords there are fewer clicks.
-  const clicksOn = (day: DailyFigures): number | null => {
-    const clicks = valueOn(day)
-    return clicks === null || day.coverage.observed === 0 ? null : clicks / day.coverage.observed
-  }
-  return isUsual(delta === null ? null : delta / common, days, clicksOn, clicksFloors(value ?? 0, common))
+  return isUsual(delta === null ? null : delta / common, days, valueOn, clicksFloors(value ?? 0, common))
+}
+
+/** A figure of a day that can be held against other days: clicks for each keyword, because with fewer checked there are fewer. */
+export function levelOn(
+  { figures, coverage: { observed } }: DailyFigures,
+  name: HeadlineName,
+): number | null {
+  const { value } = figures[name]
+  if (name !== 'clicks' || value === null) return value
+  return observed === 0 ? null : value / observed
 }
 
 /** The same of any value that there is for each day. */

@@ -1,7 +1,7 @@
 import { type DailyFigures, daily } from '../../../../daily.ts'
 import { factsOf } from '../../../../findings/facts.ts'
 import { shareFloors } from '../../../../findings/spread.ts'
-import { isSwing, isUsual } from '../../../../findings/swing.ts'
+import { isSwing, isUsual, levelOn } from '../../../../findings/swing.ts'
 import { headline, isKnownOnBothDays } from '../../../../headline.ts'
 import { alignDepths } from '../../../../history/keyword-status.ts'
 import { partKey, partLabel, partOf } from '../../../../history/parts.ts'
@@ -144,7 +144,7 @@ function cards(
         measure,
         delta,
         isUsual: isSwing(name, figures[name], known),
-        trend: trendOf(days, (day) => day.figures[name].value),
+        trend: trendOf(days, (day) => levelOn(day, name)),
         about: uncounted === 0 ? checked : `${checked}, ${say.overview.notCounted(uncounted)}`,
       })
     }),
