@@ -90,7 +90,7 @@ describe('what is chosen', () => {
       'Search: oak',
       'Tag: desks',
       'Engine: alpha.search',
-      'Country and language: en-us',
+      'Country, language: en-us',
       'Figures of: AI references, alpha',
       'Listed keywords: improved',
       'Period: 4 Nov to 13 Nov 2026',

@@ -21,7 +21,7 @@ export const filters: Words['filters'] = {
   removeTag: (tag) => `Gruppe ${tag} entfernen`,
   noTag: 'Keine Gruppe passt',
   engine: 'Suchmaschine',
-  locale: 'Land und Sprache',
+  locale: 'Land, Sprache',
   figuresOf: 'Zahlen für',
   usualPart: 'Hauptergebnisse',
   movement: 'Veränderung',

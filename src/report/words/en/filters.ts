@@ -21,7 +21,7 @@ export const filters = {
   removeTag: (tag: string) => `Remove the tag ${tag}`,
   noTag: 'No tag fits',
   engine: 'Engine',
-  locale: 'Country and language',
+  locale: 'Country, language',
   figuresOf: 'Figures of',
   usualPart: 'Main results',
   movement: 'Movement',
