@@ -1,7 +1,9 @@
 import { type DailyFigures, daily } from '../daily.ts'
 import { type TopRanks, topRanksOf } from '../digest.ts'
+import { mostChanges } from '../findings/spread.ts'
 import { keywordStatuses } from '../history/keyword-status.ts'
 import { historyOfParts, type Part, partsOf } from '../history/parts.ts'
+import type { TrackedTarget } from '../history/rank-history.ts'
 import { builtHistory, type ReportSource } from '../report.ts'
 import { type Summary, summarise, type TargetSummary } from '../summary.ts'
 
@@ -21,6 +23,8 @@ export interface OwnFigures {
   readonly parts: readonly Part[]
   /** Visibility of each day of the period. */
   readonly trend: readonly TrendDay[]
+  /** The days that say how much the figures of a target usually swing. */
+  readonly daysOf: (target: TrackedTarget) => readonly DailyFigures[]
 }
 
 export interface TrendDay {
@@ -48,11 +52,13 @@ export function ownFigures(source: ReportSource, movers = 0): OwnFigures | null 
   )
   const from = period?.from ?? summary.date
   const place = history.targets.indexOf(own.target)
+  const first = Math.max(0, history.days.length - 1 - mostChanges)
+  const daysOf = (target: TrackedTarget) => daily(history, history.targets.indexOf(target), measure, first)
   const trend = daily(history, place, measure)
     .filter(({ day }) => day >= from)
     .map((day) => ({ day: day.day, value: visibilityOf(day) }))
   return {
-    ...{ summary, own, trend, parts },
+    ...{ summary, own, trend, parts, daysOf },
     ...{ topThree: topRanksOf(statuses, 3), topTen: topRanksOf(statuses, 10) },
     ...{ from, until: summary.date, compared: summary.compared.at(-1) ?? null },
   }

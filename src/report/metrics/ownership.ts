@@ -41,9 +41,9 @@ export const citationIndexMetric: MetricDefinition = {
   unit: 'index',
   better: null,
   definition:
-    'The mean place of the first reference to the site in each AI answer that cites it, and of all references to it.',
-  formula: 'mean of the indexes, as the service sent them',
-  denominator: 'references to the target; answers that cite it',
+    'The mean place of the first reference to the site in each AI answer that cites it, counted from 1.',
+  formula: 'mean of (index of the first reference + 1)',
+  denominator: 'answers that cite it',
   missing: 'not cited: not counted',
   source: 'own definition',
 }

@@ -54,15 +54,21 @@ export function discoverCompetitors(
 /**
  * The share of sites on each day on which at least half as many SERPs are at hand as on the last one, each day by all SERPs of its own.
  * The days ascend.
+ *
+ * @param from place of the first day that is wanted
  */
 export function siteTrends(
   serps: readonly Serp[],
-  { history, curve }: { readonly history: RankHistory; readonly curve: CtrCurve },
+  {
+    history,
+    curve,
+    from,
+  }: { readonly history: RankHistory; readonly curve: CtrCurve; readonly from: number },
 ) {
   const [weights, asked] = [weightsOf(history), keywordsOf(history)]
   const byDay = new Map<number, { serps: number; readonly shares: Snapshot }>()
   for (const serp of serps) {
-    if (serp.depth === 0 || !asked.has(serp.keyword)) continue
+    if (serp.depth === 0 || serp.day < from || !asked.has(serp.keyword)) continue
     const day = byDay.get(serp.day) ?? { serps: 0, shares: new Snapshot(curve) }
     byDay.set(serp.day, day)
     day.serps++
@@ -73,8 +79,18 @@ export function siteTrends(
   return {
     /** Places in `days` of the history. */
     days: days.map(([day]) => day),
+    /** The share of a site on each day from the first of these on; on days without SERPs, what lies between their neighbours. */
     sharesOf: (site: number): readonly (number | null)[] =>
-      days.map(([, { shares }]) => shares.shareOf(site)),
+      days.flatMap(([day, { shares }], place) => {
+        const [before, earlier] = days[place - 1] ?? []
+        const steps = before === undefined ? 1 : day - before
+        const [share, shareBefore] = [shares.shareOf(site), earlier?.shares.shareOf(site) ?? null]
+        return Array.from({ length: steps }, (_, step) => {
+          const part = (step + 1) / steps
+          if (part === 1 || share === null || shareBefore === null) return part === 1 ? share : null
+          return shareBefore * (1 - part) + share * part
+        })
+      }),
   }
 }
 

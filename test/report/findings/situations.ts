@@ -33,7 +33,7 @@ export const situations: readonly Situation[] = [
       'All 10 keywords are in the top 10, and all in the top 3.',
     ],
     [
-      'Sichtbarkeit 55,1 %, stabil seit 28 Tagen.',
+      'Sichtbarkeit 55,1 %, kaum anders als vor 28 Tagen.',
       'Bei der Sichtbarkeit liegen Sie vorn; rival.com folgt mit 25,3 %.',
       'Alle 10 Suchbegriffe in den Top 10, und alle in den Top 3.',
     ],
@@ -116,7 +116,7 @@ export const situations: readonly Situation[] = [
       'All 10 keywords are in the top 10, and all in the top 3.',
     ],
     [
-      'Sichtbarkeit 38,6 %, stabil seit 28 Tagen.',
+      'Sichtbarkeit 38,6 %, kaum anders als vor 28 Tagen.',
       'rival.com ist um 86,0 Prozentpunkte auf 100,0 % gestiegen und liegt jetzt vor Ihnen.',
       'Alle 10 Suchbegriffe in den Top 10, und alle in den Top 3.',
     ],
@@ -189,7 +189,7 @@ export const situations: readonly Situation[] = [
       'All 10 keywords are in the top 10, none in the top 3.',
     ],
     [
-      'Sichtbarkeit 28,1 %, stabil seit 28 Tagen.',
+      'Sichtbarkeit 28,1 %, kaum anders als vor 28 Tagen.',
       'rival.com ist um 18,2 Prozentpunkte auf 28,1 % gestiegen und liegt jetzt gleichauf mit Ihnen.',
       'Alle 10 Suchbegriffe in den Top 10, keiner in den Top 3.',
     ],
@@ -333,7 +333,7 @@ export const situations: readonly Situation[] = [
       '7 of 80 keywords could not be checked.',
     ],
     [
-      'Sichtbarkeit 28,1 %, stabil seit 28 Tagen.',
+      'Sichtbarkeit 28,1 %, kaum anders als vor 28 Tagen.',
       'Bei der Sichtbarkeit liegen Sie vorn; rival.com folgt mit 17,9 %.',
       'Alle 73 Suchbegriffe in den Top 10, keiner in den Top 3.',
       '7 von 80 Suchbegriffen konnten nicht geprüft werden.',
@@ -349,7 +349,7 @@ export const situations: readonly Situation[] = [
     ],
     [
       '20 von 80 Suchbegriffen konnten nicht geprüft werden: Alle Zahlen gelten für die übrigen.',
-      'Sichtbarkeit 28,1 %, stabil seit 28 Tagen.',
+      'Sichtbarkeit 28,1 %, kaum anders als vor 28 Tagen.',
       'Alle 60 Suchbegriffe in den Top 10, keiner in den Top 3.',
     ],
   ],
@@ -579,7 +579,7 @@ export const situations: readonly Situation[] = [
       '2 von 3 Suchbegriffen in den Top 10, keiner in den Top 3.',
       '„keyword 1“ steht auf Platz 4, 3 Plätze besser als vor 28 Tagen.',
       '„keyword 2“ steht auf Platz 5, einen Platz schlechter als vor 28 Tagen.',
-      '„keyword 3“ ist nicht in den Top 30, unverändert seit 28 Tagen.',
+      '„keyword 3“ ist nicht in den Top 30, wie vor 28 Tagen.',
     ],
   ],
   [
@@ -610,8 +610,8 @@ export const situations: readonly Situation[] = [
     ],
     [
       'Keiner der 2 Suchbegriffe ist in den Top 10.',
-      '„keyword 1“ steht auf Platz 14, unverändert seit 28 Tagen.',
-      '„keyword 2“ steht auf Platz 20, unverändert seit 28 Tagen.',
+      '„keyword 1“ steht auf Platz 14, wie vor 28 Tagen.',
+      '„keyword 2“ steht auf Platz 20, wie vor 28 Tagen.',
     ],
   ],
   [

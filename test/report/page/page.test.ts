@@ -43,6 +43,10 @@ async function usualPage(hash = ''): Promise<Page> {
   shared ??= await openPage(browser, usual)
   const { page } = shared
   await page.setViewport({ width: 1280, height: 900 })
+  // A dialog that was closed takes its keyword out of the address a moment later.
+  await page.waitForFunction(
+    () => document.querySelector('dialog[open]') !== null || !location.hash.includes('keyword='),
+  )
   for (const next of ['#text=drawn+anew', hash]) {
     await page.evaluate((one) => {
       location.hash = one
@@ -159,7 +163,7 @@ describe.skipIf(chromium === undefined)(title, () => {
       'Which pages rank is not known: their addresses are not at hand.',
     ])
     expect(await texts(page, '#competitors :is(h3, .lead)')).toEqual([
-      expect.stringMatching('^Sites with the largest share of the top 10'),
+      expect.stringMatching('^Sites with the largest share of the clicks on the top 10'),
     ])
     expect(mishaps).toEqual([])
   })

@@ -48,7 +48,10 @@ export function nextActions(facts: Facts, answers: Answers): readonly NextAction
   const rules = rulesOf(facts, clicked)
   const landing = new Map(landingPages(clicked, history).map((page) => [page.status, page]))
   const drafts = clicked.flatMap((status): readonly Draft[] => {
-    const found = rules.flatMap((rule) => rule(status, landing.get(status) as LandingPage))
+    const all = rules.flatMap((rule) => rule(status, landing.get(status) as LandingPage))
+    // Of one that fell it is known that it can be better.
+    const hasFallen = all.some(({ reason }) => reason.kind === 'fell out')
+    const found = hasFallen ? all.filter((one) => !isChance(one)) : all
     const reasons = found.toSorted((a, b) => Number(isChance(a)) - Number(isChance(b)) || b.rate - a.rate)
     const page = landing.get(status)?.link ?? null
     return isSome(reasons) ? [{ status, reasons, page }] : []

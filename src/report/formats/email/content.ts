@@ -117,7 +117,7 @@ export function emailContent(source: ReportSource, say: Words, week: DigestSecti
     site: owns > 1 ? sanitizeLine(own.target.label) : null,
     figures: figuresOf(figures, say),
     trend: trendOf(figures, say),
-    sites: sitesOf(summary.targets, say),
+    sites: sitesOf(figures, say),
     ...moversOf(own, keywordNames(history), say),
     actions,
     asOf: asOfText(figures, say),
@@ -159,8 +159,10 @@ function conclusionsOf(source: ReportSource, figures: OwnFigures | null, say: Wo
 
 const noMovers: EmailMovers = { lines: [], more: 0 }
 
-function figuresOf({ own: { figures }, topTen, topThree }: OwnFigures, say: Words): readonly EmailFigure[] {
+function figuresOf({ own, topTen, topThree, daysOf }: OwnFigures, say: Words): readonly EmailFigure[] {
   const { labels, ofChecked } = say.email
+  const { figures, target } = own
+  const days = daysOf(target)
   const headline = figureOrder.flatMap((name): readonly EmailFigure[] => {
     const figure = figures[name]
     if (figure.value === null) return []
@@ -168,7 +170,7 @@ function figuresOf({ own: { figures }, topTen, topThree }: OwnFigures, say: Word
       {
         label: capitalised(say.metric(name, {}).label),
         value: figureText(name, figure.value, say),
-        change: changeText(name, figure, say),
+        change: changeText(name, figure, days, say),
       },
     ]
   })
@@ -210,8 +212,8 @@ function trendOf({ own, trend }: OwnFigures, say: Words): EmailTrend | null {
   }
 }
 
-function sitesOf(targets: readonly TargetSummary[], say: Words): readonly EmailSite[] {
-  const sites = targets.flatMap(({ target, figures }): readonly EmailSite[] => {
+function sitesOf({ summary, daysOf }: OwnFigures, say: Words): readonly EmailSite[] {
+  const sites = summary.targets.flatMap(({ target, figures }): readonly EmailSite[] => {
     const { visibility } = figures
     const { value } = visibility
     if (value === null) return []
@@ -219,7 +221,7 @@ function sitesOf(targets: readonly TargetSummary[], say: Words): readonly EmailS
       {
         ...{ label: sanitizeLine(target.label), isOwn: target.own, share: value },
         value: figureText('visibility', value, say),
-        change: changeText('visibility', visibility, say),
+        change: changeText('visibility', visibility, daysOf(target), say),
       },
     ]
   })

@@ -1,8 +1,10 @@
+import type { DailyFigures } from '../../daily.ts'
+import { isSwing } from '../../findings/swing.ts'
 import type { ComparedFigure } from '../../headline.ts'
 import { type HeadlineName, metrics } from '../../metrics/index.ts'
 import type { Words } from '../../words/words.ts'
 
-/** A change in words, and whether it is good for the site. */
+/** A change in words, and whether it is good for the site. `same`: none, or no more than the figure usually swings. */
 export interface WrittenChange {
   readonly text: string
   readonly way: 'better' | 'worse' | 'same'
@@ -15,12 +17,18 @@ export function figureText(name: HeadlineName, value: number, say: Words): strin
   return unit === 'rank' ? say.decimal(value) : say.number(Math.round(value))
 }
 
-/** How a figure changed since the compared day; null where that is not known. */
+/**
+ * How a figure changed since the compared day; null where that is not known.
+ *
+ * @param days say how much it usually swings
+ */
 export function changeText(
   name: HeadlineName,
-  { cohort }: Pick<ComparedFigure, 'cohort'>,
+  figure: ComparedFigure,
+  days: readonly DailyFigures[],
   say: Words,
 ): WrittenChange | null {
+  const { cohort } = figure
   if (cohort === null || cohort.delta === null) return null
   const { unit, better } = metrics[name]
   const { points, up, down, unchanged, better: isBetter, worse } = say.email
@@ -29,7 +37,7 @@ export function changeText(
   if (Number(size.toFixed(digits)) === 0) return { text: unchanged, way: 'same' }
   const rises = cohort.delta > 0
   const isGood = rises === (better === 'higher')
-  const way = isGood ? 'better' : 'worse'
+  const way = isSwing(name, figure, days) ? 'same' : isGood ? 'better' : 'worse'
   if (unit === 'share') return { text: rises ? up(points(size)) : down(points(size)), way }
   const number = say.decimal(size, digits)
   // A position that goes up is a number that goes down.

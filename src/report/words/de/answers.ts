@@ -21,7 +21,7 @@ export const answers: Words['answers'] = {
   ofReferences: 'Anteil an den Quellen',
   firstPlace: 'Erste Nennung',
   note: (part, day) =>
-    `${part} Antworten am ${day} geprüft. Erste Nennung: der durchschnittliche Platz der ersten Quelle einer Website, ab 1 gezählt.`,
+    `${part} Antworten am ${day} geprüft; Änderungen von denen, die an beiden Tagen geprüft wurden. Erste Nennung: der durchschnittliche Platz der ersten Quelle einer Website, ab 1 gezählt.`,
   chart: 'Anteil der KI-Antworten, die eine Website zitieren.',
   noAnswer: 'keine Antwort',
   leftOut: (part, whole) => `ausgelassen, ${part} von ${whole} Antworten`,

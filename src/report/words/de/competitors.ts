@@ -6,7 +6,7 @@ const ofKeywords = (part: number, whole: number) => `${formats.number(part)} von
 
 export const competitors: Words['competitors'] = {
   title: 'Wettbewerber',
-  lead: 'Alle beobachteten Websites bei denselben Suchbegriffen, und die Websites mit dem größten Anteil an den Top 10.',
+  lead: 'Alle beobachteten Websites bei denselben Suchbegriffen, und die Websites mit dem größten Anteil an den Klicks auf die Top 10.',
   figures: 'Websites im Vergleich',
   figuresLabel: 'Zahlen aller beobachteten Websites',
   site: 'Website',
@@ -49,12 +49,12 @@ export const competitors: Words['competitors'] = {
   youPassedIt: (other, day) => `Sie haben ${other} am ${day} überholt: `,
   ranks: (mine, theirs) => `${mine.join('\u00a0→\u00a0')}, dort ${theirs.join('\u00a0→\u00a0')}`,
   atStake: 'Klicks im Monat',
-  atStakeNote: 'Zuerst, wo zwischen den beiden Positionen die meisten Klicks im Monat liegen.',
+  atStakeNote: 'Sortiert nach den Klicks im Monat, die zwischen den beiden Positionen liegen.',
   withoutVolumes:
     'Zuerst, wo sich die Klickraten am stärksten unterscheiden, weil es keine Suchvolumen gibt.',
   noOrder: 'Bei keinem Suchbegriff hat sich die Reihenfolge dauerhaft geändert.',
   firstOf: (shown, all) => `Die ersten ${formats.number(shown)} von ${formats.number(all)}.`,
-  sites: 'Websites mit dem größten Anteil an den Top 10',
+  sites: 'Websites mit dem größten Anteil an den Klicks auf die Top 10',
   gaining: 'Weitere aufsteigende Websites',
   share: 'Anteil',
   trendOf: (days) => `Verlauf (${counts.days(days)})`,

@@ -42,8 +42,16 @@ export const definitions: Words['definitions'] = {
   title: 'Erklärungen',
   lead: 'Suchbegriffe, die nicht geprüft werden konnten, gehen in keine Kennzahl ein.',
   signs: [
-    ['7', 'Position', 'Die Anzahl der verschiedenen Treffer davor, plus eins, über alle geprüften Seiten.'],
-    ['~7', 'Geschätzte Position', 'Eine Seite davor wurde nicht geprüft und zählt mit ihrer üblichen Größe.'],
+    [
+      '7',
+      'Position',
+      'Die Anzahl der verschiedenen Treffer davor, plus eins, über alle geprüften Ergebnisseiten.',
+    ],
+    [
+      '~7',
+      'Geschätzte Position',
+      'Eine Ergebnisseite davor wurde nicht geprüft und zählt mit der üblichen Zahl an Treffern.',
+    ],
     [
       '>30',
       'Nicht in den Top 30',

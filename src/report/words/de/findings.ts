@@ -15,8 +15,6 @@ const since = (days: number, day: string) =>
   days === 1 ? 'seit dem Vortag' : days <= countedDays ? `in ${days} Tagen` : `seit dem ${longDay(day)}`
 const than = (days: number, day: string) =>
   days === 1 ? 'als am Vortag' : days <= countedDays ? `als vor ${days} Tagen` : `als am ${longDay(day)}`
-const over = (days: number, day: string) =>
-  days === 1 || days > countedDays ? since(days, day) : `seit ${days} Tagen`
 const you = (of: string | null) => of ?? 'Ihnen'
 const to = (share: number | null) => (share === null ? '' : ` auf ${percent(share)}`)
 const leading: Readonly<Record<LeadMetric, string>> = {
@@ -67,7 +65,8 @@ export const findings: Words['findings'] = {
   keywordNotChecked: (query) => `${quoted(query)} konnte nicht geprüft werden.`,
   keywordUp: (ranks, days, day) => `${places(ranks)} besser ${than(days, day)}`,
   keywordDown: (ranks, days, day) => `${places(ranks)} schlechter ${than(days, day)}`,
-  keywordSame: (days, day) => `unverändert ${over(days, day)}`,
+  keywordSame: (days, day) =>
+    days === 1 ? 'wie am Vortag' : days <= countedDays ? `wie vor ${days} Tagen` : `wie am ${longDay(day)}`,
   keywordEntered: (day) => `; am ${longDay(day)} war die Website dort nicht zu finden`,
   keywordLeft: (rank, day) => `; am ${longDay(day)} war es Platz ${rank}`,
   visibility: (of, share) =>
@@ -98,7 +97,7 @@ export const findings: Words['findings'] = {
   worse: (ranks, days, day) => `um ${decimal(Math.abs(ranks))} schlechter ${than(days, day)}`,
   more: (some, days, day) => `${number(threeDigits(some))} mehr ${than(days, day)}`,
   fewer: (some, days, day) => `${number(threeDigits(some))} weniger ${than(days, day)}`,
-  steady: (days, day) => `stabil ${over(days, day)}`,
+  steady: (days, day) => `kaum anders ${than(days, day)}`,
   firstDay: () => 'Dies ist der erste Tag, deshalb gibt es noch keinen Vergleich.',
   beginsLater: (first) => `Es gibt keinen Vergleich: Die ersten Zahlen sind vom ${longDay(first)}.`,
   notCheckedThen: (day) => `Es gibt keinen Vergleich: Um den ${longDay(day)} wurde kein Suchbegriff geprüft.`,
@@ -108,11 +107,11 @@ export const findings: Words['findings'] = {
   rivalFell: (rival, delta, share) => `${rival} ist um ${points(delta)}${to(share)} gefallen`,
   rivalAt: (rival, share) => `${rival}, stabil bei ${percent(share)},`,
   isNowAhead: (of) => `liegt jetzt vor ${you(of)}`,
-  staysAhead: (of) => `liegt weiter vor ${you(of)}`,
+  staysAhead: (of) => `liegt weiterhin vor ${you(of)}`,
   isNowBehind: (of) => `liegt jetzt hinter ${you(of)}`,
-  staysBehind: (of) => `liegt weiter hinter ${you(of)}`,
+  staysBehind: (of) => `liegt weiterhin hinter ${you(of)}`,
   isNowLevel: (of) => `liegt jetzt gleichauf mit ${you(of)}`,
-  staysLevel: (of) => `liegt weiter gleichauf mit ${you(of)}`,
+  staysLevel: (of) => `liegt weiterhin gleichauf mit ${you(of)}`,
   and: ' und ',
   areLevel: (of, rival, share, metric) =>
     `${leading[metric]} liegt ${rival} mit ${percent(share)} gleichauf mit ${you(of)}.`,
@@ -168,7 +167,7 @@ export const nextActions: Words['nextActions'] = {
   keyword: 'Suchbegriff',
   reason: 'Grund',
   clicks: 'Klicks im Monat, um die es geht',
-  atStake: 'Klicks im Monat stehen auf dem Spiel',
+  atStake: 'Klicks im Monat, um die es geht',
   page: 'Seite',
   stake: (clicks) => `(${counts.clicks(Math.round(clicks))} im Monat)`,
   why: 'Warum',
@@ -188,7 +187,7 @@ export const nextActions: Words['nextActions'] = {
           : `Platz ${rank}, zuvor ${before}.`,
       clicks === null
         ? 'Die Top 3 sind in Reichweite.'
-        : `Die Top 3 brächten etwa ${counts.clicks(threeDigits(clicks))} mehr im Monat.`,
+        : `Platz 3 brächte etwa ${counts.clicks(threeDigits(clicks))} mehr im Monat.`,
     ].join(' '),
   otherPage: (page, intended) => `Statt ${intended} ist ${page} platziert.`,
   pagesInTurn: (one, other, swaps) =>
@@ -230,7 +229,7 @@ export const overview: Words['overview'] = {
   net: (clicks) =>
     Math.round(clicks) === 0
       ? 'Insgesamt so viele Klicks im Monat wie zuvor.'
-      : `Insgesamt etwa ${counts.clicks(threeDigits(clicks))} im Monat ${clicks > 0 ? 'mehr' : 'weniger'}.`,
+      : `Insgesamt etwa ${counts.clicks(threeDigits(clicks))} ${clicks > 0 ? 'mehr' : 'weniger'} im Monat.`,
   clicksAMonth: 'Klicks im Monat',
   gain: (clicks) => `${clicks < 0 ? minus : '+'}${number(Math.abs(clicks))}`,
   clicksMore: (clicks) => `etwa ${counts.clicks(Math.round(Math.abs(clicks)))} im Monat mehr`,

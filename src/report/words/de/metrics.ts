@@ -11,7 +11,8 @@ const groups: Readonly<Record<MovementGroup, (depth: number | null) => string>> 
   improved: () => 'verbessert',
   declined: () => 'verschlechtert',
   same: () => 'unverändert',
-  unranked: (depth) => (depth === null ? 'weiter ohne Position' : `weiter nicht in den Top ${number(depth)}`),
+  unranked: (depth) =>
+    depth === null ? 'weiterhin ohne Position' : `weiterhin nicht in den Top ${number(depth)}`,
   entered: (depth) => (depth === null ? 'neu platziert' : `neu in den Top ${number(depth)}`),
   left: (depth) => (depth === null ? 'herausgefallen' : `aus den Top ${number(depth)} gefallen`),
   new: () => 'erstmals geprüft',
@@ -155,8 +156,8 @@ const words: Readonly<Record<Exclude<MetricName, 'average_position'>, MetricWord
   citation_index: {
     label: 'erste Nennung',
     definition:
-      'Der mittlere Platz der ersten Nennung der Website unter den Quellen jeder KI-Antwort, und der aller Nennungen.',
-    formula: 'Mittel der Plätze, die der Dienst angibt',
+      'Der mittlere Platz der ersten Nennung der Website unter den Quellen jeder KI-Antwort, die sie zitiert; gezählt ab 1.',
+    formula: 'Mittel der Plätze der ersten Nennungen',
     source: own,
   },
 }

@@ -33,7 +33,7 @@ export const pages: Words['pages'] = {
   noneRanks: 'Keine Seite ist platziert.',
   notKnown: 'Welche Seiten platziert sind, ist nicht bekannt: Ihre Adressen liegen nicht vor.',
   keywords: 'Suchbegriffe',
-  best: 'Beste Position',
+  best: 'Beste Position heute',
   volume: 'Suchvolumen',
   noVolume: 'kein Suchvolumen angegeben',
   firstOf: (shown, all) => `Die ersten ${formats.number(shown)} von ${formats.number(all)}.`,

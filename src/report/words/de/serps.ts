@@ -32,8 +32,8 @@ export const serps: Words['serps'] = {
     of: (part, whole) => `${formats.number(part)} von ${formats.number(whole)}`,
     key: 'Gefüllt: vorhanden. Leer: nicht vorhanden. Ohne Zeichen: nicht bekannt.',
     none: 'Für die gewählten Suchbegriffe ist nicht bekannt, was neben den Ergebnissen steht.',
-    basis: (day) =>
-      `Von den Suchbegriffen, für die es am ${day} bekannt ist; Änderungen von denen, die an beiden Tagen bekannt sind.`,
+    basis: (day, isCompared) =>
+      `Von den Suchbegriffen, für die es am ${day} bekannt ist${isCompared ? '; Änderungen von denen, die an beiden Tagen bekannt sind' : ''}.`,
     asked: 'KI-Antworten, Nachrichten und Videos sind nur bekannt, wo sie mit geprüft werden.',
     names: {
       knowledge: 'Knowledge Panel',

@@ -12,7 +12,7 @@ export const answers = {
   topTen: 'In top 10',
   share: 'Share of results',
   of: (part: number, whole: number) => `${formats.number(part)} of ${formats.number(whole)}`,
-  notAsked: 'No selected keyword asks for AI answers.',
+  notAsked: 'No AI answers are tracked for the selected keywords.',
   notChecked: 'No AI answer was checked on the last selected day.',
   citedLabel: 'Citations by site',
   site: 'Site',
@@ -21,7 +21,7 @@ export const answers = {
   ofReferences: 'Share of references',
   firstPlace: 'First place',
   note: (part: string, day: string) =>
-    `${part} answers checked on ${day}. First place: the average position of the first reference to a site, counted from 1.`,
+    `${part} answers checked on ${day}; changes are of those checked on both days. First place: the average position of the first reference to a site, counted from 1.`,
   chart: 'Share of AI answers that cite each site.',
   noAnswer: 'no answer',
   leftOut: (part: number, whole: number) => `left out, ${part} of ${whole} answers`,

@@ -6,7 +6,7 @@ const ofKeywords = (part: number, whole: number) => `${formats.number(part)} of 
 /** The section on competitors. */
 export const competitors = {
   title: 'Competitors',
-  lead: 'All tracked sites on the same keywords, and the sites with the largest share of the top 10.',
+  lead: 'All tracked sites on the same keywords, and the sites with the largest share of the clicks on the top 10.',
   figures: 'Sites compared',
   figuresLabel: 'Figures of all tracked sites',
   site: 'Site',
@@ -52,12 +52,12 @@ export const competitors = {
   ranks: (mine: readonly [string, string], theirs: readonly [string, string]) =>
     `${mine.join('\u00a0→\u00a0')}, they ${theirs.join('\u00a0→\u00a0')}`,
   atStake: 'clicks a month',
-  atStakeNote: 'The most clicks a month between the two ranks come first.',
+  atStakeNote: 'Sorted by the clicks a month between the two ranks.',
   withoutVolumes:
     'The largest difference in click-through rate comes first, because there are no search volumes.',
   noOrder: 'No lasting change of order on any keyword.',
   firstOf: (shown: number, all: number) => `The first ${formats.number(shown)} of ${formats.number(all)}.`,
-  sites: 'Sites with the largest share of the top 10',
+  sites: 'Sites with the largest share of the clicks on the top 10',
   gaining: 'Other sites that gain',
   share: 'Share',
   trendOf: (days: number) => `Trend (${counts.days(days)})`,

@@ -41,13 +41,17 @@ export const definitions = {
   lead: 'Keywords that could not be checked are left out of every figure.',
   signs: [
     ['7', 'Rank', 'The number of distinct results above it, plus one, over all checked pages.'],
-    ['~7', 'Estimated rank', 'A page before it was not checked, and counts with its usual size.'],
+    [
+      '~7',
+      'Estimated rank',
+      'A result page before it was not checked, and counts with its usual number of results.',
+    ],
     [
       '>30',
       'Not in top 30',
       'The first 30 results were checked without finding the site. It may rank lower.',
     ],
-    ['?', 'Not known', 'A page failed or was not fetched.'],
+    ['?', 'Not known', 'A result page failed or was not fetched.'],
     [
       '▲ ▼',
       'Better, worse',

@@ -36,7 +36,7 @@ export const pages = {
   noneRanks: 'No page ranks.',
   notKnown: 'Which pages rank is not known: their addresses are not at hand.',
   keywords: 'Keywords',
-  best: 'Best rank',
+  best: 'Best rank now',
   volume: 'Volume',
   noVolume: 'no volume given',
   firstOf: (shown: number, all: number) => `The first ${formats.number(shown)} of ${formats.number(all)}.`,

@@ -32,8 +32,8 @@ export const serps = {
     of: (part: number, whole: number) => `${formats.number(part)} of ${formats.number(whole)}`,
     key: 'Filled: there. Hollow: not there. No sign: not known.',
     none: 'For the selected keywords it is not known what stands beside the results.',
-    basis: (day: string) =>
-      `Of the keywords for which it is known on ${day}; changes are of those known on both days.`,
+    basis: (day: string, isCompared: boolean) =>
+      `Of the keywords for which it is known on ${day}${isCompared ? '; changes are of those known on both days' : ''}.`,
     asked: 'AI answers, news and videos are known only where they are checked too.',
     names: {
       knowledge: 'Knowledge panel',

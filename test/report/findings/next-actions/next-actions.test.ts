@@ -72,8 +72,8 @@ const situations: readonly Situation[] = [
         { own: turn(1, 4), volume: 1000 },
       ],
     },
-    ['keyword 2: Fell out of the top 3: from rank 1 to 4. Also: within reach of the top 3. [205]'],
-    ['keyword 2: Aus den Top 3 gefallen: von Platz 1 auf 4. Außerdem: in Reichweite der Top 3. [205]'],
+    ['keyword 2: Fell out of the top 3: from rank 1 to 4. [205]'],
+    ['keyword 2: Aus den Top 3 gefallen: von Platz 1 auf 4. [205]'],
   ],
   [
     'fell out of the top 10',
@@ -111,8 +111,8 @@ const situations: readonly Situation[] = [
       'keyword 2: Rank 4, as before. The top 3 is within reach.',
     ],
     [
-      'keyword 1: Platz 4, wie zuvor. Die Top 3 brächten etwa 30 Klicks mehr im Monat. [30]',
-      'keyword 3: Platz 15, wie zuvor. Die Top 3 brächten etwa 11 Klicks mehr im Monat. [11]',
+      'keyword 1: Platz 4, wie zuvor. Platz 3 brächte etwa 30 Klicks mehr im Monat. [30]',
+      'keyword 3: Platz 15, wie zuvor. Platz 3 brächte etwa 11 Klicks mehr im Monat. [11]',
       'keyword 2: Platz 4, wie zuvor. Die Top 3 sind in Reichweite.',
     ],
   ],
@@ -136,9 +136,9 @@ const situations: readonly Situation[] = [
       'keyword 3: Rank 8. The top 3 would bring about 8 more clicks a month. [8]',
     ],
     [
-      'keyword 1: Platz 9, zuvor 5. Die Top 3 brächten etwa 820 Klicks mehr im Monat. [820]',
-      'keyword 2: Platz 8. Die Top 3 brächten etwa 78 Klicks mehr im Monat. [78]',
-      'keyword 3: Platz 8. Die Top 3 brächten etwa 8 Klicks mehr im Monat. [8]',
+      'keyword 1: Platz 9, zuvor 5. Platz 3 brächte etwa 820 Klicks mehr im Monat. [820]',
+      'keyword 2: Platz 8. Platz 3 brächte etwa 78 Klicks mehr im Monat. [78]',
+      'keyword 3: Platz 8. Platz 3 brächte etwa 8 Klicks mehr im Monat. [8]',
     ],
   ],
   ['within reach for less than a click', { keywords: [{ own: 4, volume: 10 }] }, []],
@@ -219,9 +219,7 @@ const situations: readonly Situation[] = [
   [
     'fell and was passed',
     { keywords: [{ own: turn(2, 9), rival: 4, volume: 1000 }] },
-    [
-      'keyword 1: Fell out of the top 3: from rank 2 to 9. Also: rival.com passed you; within reach of the top 3. [129]',
-    ],
+    ['keyword 1: Fell out of the top 3: from rank 2 to 9. Also: rival.com passed you. [129]'],
   ],
   [
     'an answer cites a competitor only',

@@ -149,7 +149,8 @@ function facetTable(
 function columnsOf(by: Facet['by'], { history }: PageData): readonly GridColumn<Card>[] {
   const words = say.scorecards
   const hasVolume = history.keywords.some(({ volume }) => volume !== null)
-  const delta = ({ figures }: Card): number | null => figures.visibility.cohort?.delta ?? null
+  const delta = (card: Card): number | null =>
+    isKnown(card) ? (card.figures.visibility.cohort?.delta ?? null) : null
   const byVolume = [
     figureColumn('share_of_voice', words.shareOfVoice, ' wide long'),
     figureColumn('clicks', words.clicks, ' wide mid long'),
@@ -201,9 +202,14 @@ function columnsOf(by: Facet['by'], { history }: PageData): readonly GridColumn<
   ]
 }
 
-/** Keywords in the top 10; null where none could be checked. */
-function topTenOf({ topTen, coverage }: Card): number | null {
-  return coverage.observed === 0 ? null : topTen
+/** Keywords in the top 10. */
+function topTenOf(card: Card): number | null {
+  return isKnown(card) ? card.topTen : null
+}
+
+/** Whether half of the keywords could be checked at least: as for days in charts, figures of fewer are none of the group. */
+function isKnown({ coverage: { observed, expected } }: Card): boolean {
+  return observed > 0 && observed * 2 >= expected
 }
 
 /** The name; on a narrow screen with the number of keywords, which has no column there. */
@@ -223,7 +229,7 @@ function nameCell({ key, name, coverage: { expected, observed } }: Card): HTMLEl
 type ScoreName = 'visibility' | 'share_of_voice' | 'average_position' | 'clicks'
 
 function figureColumn(name: ScoreName & MetricName, title: string, more: string): GridColumn<Card> {
-  const value = ({ figures }: Card): number | null => figures[name].value
+  const value = (card: Card): number | null => (isKnown(card) ? card.figures[name].value : null)
   return {
     key: name,
     title,

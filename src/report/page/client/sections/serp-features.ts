@@ -75,7 +75,7 @@ function table({ history, data, asked, shown }: View): HTMLElement {
           ]),
       ...(shown.end - shown.start < leastDays ? [] : [trend]),
     ]),
-    note(words.basis(longDay(days.at(-1) as string))),
+    note(words.basis(longDay(days.at(-1) as string), days.length > 1)),
     // Clients have no job to change.
     data.presentation.audience === 'team' && rows.length < allFeatures.length
       ? html('p', 'note only-screen', words.asked)

@@ -32,7 +32,7 @@ export function siteShares(view: View, place: HTMLElement): readonly (() => void
       shares = { ...discoverCompetitors(counted, options), isCompared }
     },
     () => {
-      const trends = siteTrends(data.serps, options)
+      const trends = siteTrends(data.serps, { ...options, from: view.shown.start })
       place.append(
         shares === null || pairs.length === 0 ? empty(say.competitors.noSerps) : tables(view, shares, trends),
       )
