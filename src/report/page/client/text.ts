@@ -19,15 +19,21 @@ export function metricText(name: MetricName, value: number | null): string {
   return number(value)
 }
 
-/** A value with its change since the compared day. */
+/**
+ * A value with its change since the compared day.
+ *
+ * @param swing whether it is more than the value usually swings from day to day; else it is grey
+ */
 export function withDelta(
   name: MetricName,
   value: number | null,
   delta: number | null,
-  isUsual = false,
+  swing: 'more' | 'usual' | 'unknown',
 ): HTMLElement {
   const change = deltaMark(name, delta)
-  return html('span', 'with-delta', metricText(name, value), isUsual ? usualMark(change) : change)
+  if (swing === 'usual') usualMark(change)
+  if (swing === 'unknown') change?.classList.add('usual')
+  return html('span', 'with-delta', metricText(name, value), change)
 }
 
 /** The name of a target with a piece of its line in charts. */

@@ -61,7 +61,7 @@ export const definitions: Words['definitions'] = {
     [
       '▲ ▼',
       'Besser, schlechter',
-      'Grau: nicht mehr als die übliche Schwankung von Tag zu Tag. Zwei Tage werden nur so weit verglichen, wie beide geprüft wurden; sonst ist die Veränderung nicht bekannt.',
+      'Grau: nicht mehr als die übliche Schwankung von Tag zu Tag, oder diese ist nicht bekannt. Zwei Tage werden nur so weit verglichen, wie beide geprüft wurden; sonst ist die Veränderung nicht bekannt.',
     ],
   ],
   source: (text) => `Quelle: ${text}.`,

@@ -55,7 +55,7 @@ export const definitions = {
     [
       '▲ ▼',
       'Better, worse',
-      'Grey: no more than the figure usually swings from day to day. Two days are compared only as deep as both were checked; otherwise the change is not known.',
+      'Grey: no more than the figure usually swings from day to day, or how much it swings is not known. Two days are compared only as deep as both were checked; otherwise the change is not known.',
     ],
   ] as readonly (readonly [sign: string, term: string, meaning: string])[],
   source: (text: string) => `Source: ${text}.`,

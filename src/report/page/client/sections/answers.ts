@@ -118,7 +118,7 @@ export function citations(view: View): HTMLElement {
       parts(words.answers, ({ answers }) => [answers.numerator, answers.denominator]),
       figures(
         words.answerShare,
-        ({ answers, change }) => withDelta('cited_answers', answers.value, change),
+        ({ answers, change }) => withDelta('cited_answers', answers.value, change, 'unknown'),
         '',
         takenFigure(words.answerShare, 'cited_answers', ({ answers }) => answers.value),
       ),

@@ -73,7 +73,7 @@ function tables(
     },
     figures(
       words.share,
-      ({ share, change }) => withDelta('site_share', share, isCompared ? change : null),
+      ({ share, change }) => withDelta('site_share', share, isCompared ? change : null, 'unknown'),
       '',
       takenFigure(words.share, 'site_share', ({ share }) => share),
     ),

@@ -89,7 +89,8 @@ function columnsOf({ history, data, filters }: View, rows: readonly Row[]): read
         shortMetricLabel(name),
         ({ figures, days }) => {
           const { value, cohort } = figures[name]
-          return withDelta(name, value, cohort?.delta ?? null, isSwing(name, figures[name], days))
+          const swing = isSwing(name, figures[name], days) ? 'usual' : 'more'
+          return withDelta(name, value, cohort?.delta ?? null, swing)
         },
         '',
         takenFigure(shortMetricLabel(name), name, (one) => one.figures[name].value),
