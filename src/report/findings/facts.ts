@@ -5,10 +5,10 @@ import { alignDepths, type KeywordStatus, keywordStatuses } from '../history/key
 import type { ComparisonDay } from '../history/movement.ts'
 import { hasClicks, historyOfParts, partsOf } from '../history/parts.ts'
 import type { RankHistory, TrackedTarget } from '../history/rank-history.ts'
-import type { MetricOptions } from '../metrics/figure.ts'
+import { type Coverage, coverageOf, type MetricOptions } from '../metrics/figure.ts'
 import { statusesByTarget } from '../summary.ts'
 import type { LeadMetric, Span } from './finding.ts'
-import { mostChanges, usualChange } from './spread.ts'
+import { firstNeeded, usualChange } from './spread.ts'
 
 /** What findings are made of: one part of a history, seen from one of its targets. */
 export interface Facts {
@@ -49,7 +49,7 @@ export function factsOf(history: RankHistory, { target, compare, measure, ...kno
   const span = spanOf(own, ofPart.days)
   // Those since the compared day, and enough to know what is usual.
   const since = span === null ? ofPart.days.length : ofPart.days.indexOf(span.day)
-  const firstDay = Math.max(0, Math.min(since, ofPart.days.length - 1 - mostChanges))
+  const firstDay = firstNeeded(ofPart.days.length, since)
   const found = new Map<number, readonly DailyFigures[]>()
   return {
     history: ofPart,
@@ -159,4 +159,9 @@ export function usualOf(
   value: (day: DailyFigures) => number | null,
 ): number | null {
   return usualChange(days.map((day) => (day.isPartial ? null : value(day))))
+}
+
+/** How many of these keywords were checked on the last day, and how many of them rank. */
+export function checkedOf(statuses: readonly KeywordStatus[]): Coverage {
+  return coverageOf(statuses.map(({ current }) => ({ value: current })))
 }

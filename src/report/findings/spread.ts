@@ -1,5 +1,5 @@
 /** Changes from one checked day to the next that the usual change is taken from. */
-export const mostChanges = 28
+const mostChanges = 28
 /** With fewer changes, nothing is known of what is usual. */
 const leastChanges = 5
 /**
@@ -7,6 +7,15 @@ const leastChanges = 5
  * the median change of one day is 0.95 standard deviations, a change between two days is within 2.77 of them 19 times of 20.
  */
 const factor = 3
+
+/**
+ * The place of the first day that figures are needed of, to know what is usual.
+ *
+ * @param wanted place of a day that is needed anyway
+ */
+export function firstNeeded(days: number, wanted = days): number {
+  return Math.max(0, Math.min(wanted, days - 1 - mostChanges))
+}
 
 /** How small a change is that is steady, whatever is usual. */
 export interface Floors {

@@ -1,6 +1,6 @@
 import { type DailyFigures, daily } from '../daily.ts'
 import { type TopRanks, topRanksOf } from '../digest.ts'
-import { mostChanges } from '../findings/spread.ts'
+import { firstNeeded } from '../findings/spread.ts'
 import { keywordStatuses } from '../history/keyword-status.ts'
 import { historyOfParts, type Part, partsOf } from '../history/parts.ts'
 import type { TrackedTarget } from '../history/rank-history.ts'
@@ -52,7 +52,7 @@ export function ownFigures(source: ReportSource, movers = 0): OwnFigures | null 
   )
   const from = period?.from ?? summary.date
   const place = history.targets.indexOf(own.target)
-  const first = Math.max(0, history.days.length - 1 - mostChanges)
+  const first = firstNeeded(history.days.length)
   const daysOf = (target: TrackedTarget) => daily(history, history.targets.indexOf(target), measure, first)
   const trend = daily(history, place, measure)
     .filter(({ day }) => day >= from)

@@ -1,7 +1,6 @@
 import { isKnownOnBothDays } from '../../headline.ts'
 import type { Keyword } from '../../history/rank-history.ts'
-import { checkedOf } from '../checked.ts'
-import type { Facts } from '../facts.ts'
+import { checkedOf, type Facts } from '../facts.ts'
 
 /** Why no keyword asks for anything. */
 export type NothingToDo =

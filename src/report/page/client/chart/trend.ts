@@ -1,5 +1,5 @@
 import { type DailyFigures, daily } from '../../../daily.ts'
-import { mostChanges } from '../../../findings/spread.ts'
+import { firstNeeded } from '../../../findings/spread.ts'
 import type { TrackedTarget } from '../../../history/rank-history.ts'
 import { buckets } from '../../../metrics/distribution.ts'
 import { button, html } from '../dom.ts'
@@ -66,7 +66,7 @@ export function firstDrawn(view: View): number {
 
 /** The place of the first day of daily figures: they are of the days that are drawn, and enough to know what is usual. */
 export function firstKnown(view: View): number {
-  return Math.max(0, Math.min(firstDrawn(view), view.history.days.length - 1 - mostChanges))
+  return firstNeeded(view.history.days.length, firstDrawn(view))
 }
 
 /**

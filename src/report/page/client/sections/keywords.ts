@@ -5,14 +5,15 @@ import { groupOf } from '../../../history/movement.ts'
 import type { DayValue, Keyword, RankSeries } from '../../../history/rank-history.ts'
 import { bestRank } from '../../../metrics/best-rank.ts'
 import { clicksOf } from '../../../metrics/clicks.ts'
+import type { CtrCurve } from '../../../metrics/figure.ts'
+import { byWorthOfMovement } from '../../../metrics/movements.ts'
 import { rankingLink } from '../../../metrics/serps.ts'
 import { comparedDays } from '../../../summary.ts'
 import { spark } from '../chart/sparkline.ts'
 import { html, twoLines } from '../dom.ts'
 import { month, number, pathOf, shortDay } from '../format.ts'
 import { say } from '../language.ts'
-import { mostChanged } from '../paper/most-changed.ts'
-import { type GridView, grid } from '../table/grid.ts'
+import { type GridView, grid, type PaperChoice } from '../table/grid.ts'
 import type { GridColumn, SortOrder } from '../table/simple-table.ts'
 import type { TakenColumn } from '../table/take-away.ts'
 import { localeOf, movementLabel, rankMark, shortStatusChange } from '../text.ts'
@@ -284,4 +285,17 @@ function changeOrder({ change: { movement, change } }: KeywordStatus): number | 
   if (movement === 'entered') return 1e6
   if (movement === 'left') return -1e6
   return movement === 'same' ? 0 : change
+}
+
+/** Of many keywords those whose clicks changed most are printed, then those with the most searches. */
+export function mostChanged<Row>(curve: CtrCurve, statusOf: (row: Row) => KeywordStatus): PaperChoice<Row> {
+  return (all, most) => {
+    const rows = new Map(all.map((row) => [statusOf(row), row]))
+    const { ordered, moved } = byWorthOfMovement([...rows.keys()], curve)
+    const hasVolume = ordered.some(({ keyword }) => keyword.volume !== null)
+    return {
+      chosen: ordered.slice(0, most).map((status) => rows.get(status) as Row),
+      lead: say.tables.mostChanged(most, all.length, { moved: Math.min(most, moved), hasVolume }),
+    }
+  }
 }
