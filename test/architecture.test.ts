@@ -81,16 +81,15 @@ function local({ name, imports }: SourceFile): readonly Import[] {
     .map(({ path, isType }) => ({ path: relative(src, join(src, dirname(name), path)), isType }))
 }
 
-test('the page lists every folder, and each has at most 18 entries', () => {
+test('the page lists every folder', () => {
   const folders = [...new Set(files.map(({ name }) => dirname(name)))].sort()
   const listed = tableUnder('Folders').map(([folder]) => quoted(folder)[0])
   expect(folders.length).toBeGreaterThan(30)
   expect([...listed].sort()).toEqual(folders)
-  for (const folder of folders) expect(readdirSync(join(src, folder)).length, folder).toBeLessThanOrEqual(18)
 })
 
-test('a file has at most 500 lines', () => {
-  const long = files.filter(({ text }) => text.split('\n').length > 501).map(({ name }) => name)
+test('a file has at most 600 lines', () => {
+  const long = files.filter(({ text }) => text.split('\n').length > 601).map(({ name }) => name)
   expect(long).toEqual([])
 })
 
