@@ -34,6 +34,7 @@ export async function renormalise(
 ): Promise<Renormalised> {
   const total = { queries: 0, answers: 0, results: 0, malformed: 0, unreadable: 0, changed: 0, repaired: 0 }
   let after = 0
+  await store.mendLinks()
   for (;;) {
     const queries = store.queriesToDerive(which, after, portion)
     const last = queries.at(-1)

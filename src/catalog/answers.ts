@@ -28,7 +28,7 @@ import {
 import type { BillableOperation, ResponseShape } from './operation.ts'
 
 /** Raised with every change of a normaliser, so that results of older ones can be recognised. */
-export const normaliserVersion = 3
+export const normaliserVersion = 4
 
 /** Why a body is not an answer: one sentence for people. */
 export interface ParseFailure {

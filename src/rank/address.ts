@@ -1,6 +1,6 @@
 import { publicSuffixOf, siteOf } from '../model/public-suffix.ts'
 import type { Variant } from '../model/target.ts'
-import { parseUrl, percentDecoded } from '../model/url.ts'
+import { namesNoPage, parseUrl, percentDecoded } from '../model/url.ts'
 
 /** The normalised address of a page; equal for all addresses of the page. */
 export interface Address {
@@ -44,7 +44,7 @@ function queryOf(search: string): string {
     .slice(1)
     .split('&')
     .map((part) => canonical(part.replaceAll('+', '%20'), plainInQuery).replace(/^([^=]+)=$/, '$1'))
-    .filter((part) => part !== '' && !isTracking(nameOf(part)))
+    .filter((part) => part !== '' && !namesNoPage(part))
     .sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : nameOf(a) > nameOf(b) ? 1 : 0))
     .join('&')
 }
@@ -67,51 +67,6 @@ function canonical(text: string, plain: RegExp): string {
     const character = String.fromCharCode(Number.parseInt(part.slice(1), 16))
     return plain.test(character) ? character : part.toUpperCase()
   })
-}
-
-interface Tracking {
-  readonly why: string
-  /** Lower case; `*` at the end stands for any rest. */
-  readonly names: readonly string[]
-}
-
-/**
- * Query parameters that say how a visitor came and never which page it is. Names that some sites use for pages (`ref`, `id`,
- * `page`, `source`, `sa`, `ei`, `cid`) are not here, although they mostly track.
- */
-const tracking: readonly Tracking[] = [
-  { why: 'campaign tags of web analytics', names: ['utm_*', 'mtm_*', 'pk_campaign', 'pk_kwd', 'pk_keyword'] },
-  { why: 'older campaign tags of web analytics', names: ['pk_source', 'pk_medium', 'pk_content', 'pk_cid'] },
-  { why: 'visitors handed over between domains by web analytics', names: ['_ga', '_gl', '_gac'] },
-  { why: 'put on shopping results by a search engine', names: ['srsltid'] },
-  { why: 'state of a page of search results', names: ['sca_esv', 'sca_upv', 'ved', 'usg', 'sxsrf'] },
-  { why: 'typing in the search box', names: ['gs_lcp', 'gs_lcrp', 'gws_rd'] },
-  {
-    why: 'clicks on ads of search engines',
-    names: ['gclid', 'gclsrc', 'gbraid', 'wbraid', 'dclid', 'msclkid'],
-  },
-  { why: 'more about clicks on ads of search engines', names: ['gad_source', 'gad_campaignid'] },
-  { why: 'clicks on ads and results of another search engine', names: ['yclid', 'ysclid', '_openstat'] },
-  { why: 'clicks in social networks', names: ['fbclid', 'igshid', 'igsh', 'ttclid', 'twclid', 'li_fat_id'] },
-  { why: 'more clicks in social networks', names: ['epik', 'rdt_cid', 'sccid', 'ref_src'] },
-  { why: 'clicks in content ads and affiliate networks', names: ['tblci', 'dicbo', 'irclickid'] },
-  { why: 'readers of newsletters', names: ['mc_cid', 'mc_eid', 'mkt_tok', '_kx', 'vero_id'] },
-  { why: 'more readers of newsletters', names: ['oly_enc_id', 'oly_anon_id'] },
-  {
-    why: 'contacts of a marketing suite',
-    names: ['_hsenc', '_hsmi', '__hstc', '__hssc', '__hsfp', 'hsctatracking'],
-  },
-  { why: 'added by AMP caches', names: ['amp_js_v', 'amp_gsa', 'amp_r', 'usqp'] },
-]
-
-const names = tracking.flatMap((row) => row.names)
-const exact: ReadonlySet<string> = new Set(names.filter((name) => !name.endsWith('*')))
-const beginnings = names.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1))
-
-/** Whether a query parameter only says how a visitor came. */
-function isTracking(name: string): boolean {
-  const lower = name.toLowerCase()
-  return exact.has(lower) || beginnings.some((beginning) => lower.startsWith(beginning))
 }
 
 /** Labels before the host of a site that serves the same pages in another form. */

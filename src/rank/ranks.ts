@@ -16,7 +16,7 @@ export type PageState =
 
 /** One result of a page, with the fields that ranks need. */
 export interface RankedItem {
-  /** The same number for the same link (after WHATWG parsing, without its fragment); null without a link. */
+  /** The same number for all links of a page; null without a link. */
   readonly sameAs: number | null
   readonly link: string | null
 }

@@ -37,7 +37,7 @@ export interface RunToJudge {
   readonly settled: ReadonlySet<number>
 }
 
-/** An answered observation of a target, as short as it can be said. Link: a number that is the same for the same address. */
+/** An answered observation of a target, as short as it can be said. Link: a number, mostly the same for the same page. */
 export type LookRow = readonly [rank: number | null, depth: number, pages: number | null, link: number | null]
 
 export interface LooksOfPair {

@@ -128,8 +128,6 @@ export interface ResultRecord {
   readonly position: number | null
   readonly title: string | null
   readonly link: string | null
-  /** The same number for the same link (after WHATWG parsing, without its fragment); null where there is no link. */
-  readonly sameAs: number | null
   readonly snippet: string | null
 }
 

@@ -16,6 +16,8 @@ export interface HistoryStore {
    * then the run is one of those that are still to adopt them.
    */
   backfill(adoption: BackfillStep, scoreQuery: ScoreQuery): Promise<BackfillResult>
+  /** Gives each stored link the page that it leads to by the rules of this version. */
+  mendLinks(): Promise<void>
   /** The next queries after one (0 for the first) with stored bodies whose results an older normaliser derived, or any. */
   queriesToDerive(which: DeriveFilter, after: number, limit: number): readonly QueryToDerive[]
   /** Stored bodies of the answers to a query, in the order of the runs. */

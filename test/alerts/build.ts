@@ -30,7 +30,7 @@ export function aRun(health: Partial<RunHealth> = {}): RunHealth {
 }
 
 /**
- * An observation as tables write it: `5` is a rank, `5b` the same with page b, `-30` an absence after thirty results. Ranks were
+ * An observation as tables write it: `5` is a rank, `5b` the same with page b, `5B` with page b and a token, `-30` an absence after thirty results. Ranks were
  * looked for among thirty.
  */
 export function look(written: string): Look {
@@ -38,7 +38,7 @@ export function look(written: string): Look {
     const depth = Number(written.slice(1))
     return { rank: null, depth, pages: depth / 10, link: null }
   }
-  const [, rank, page] = written.match(/^(\d+)([a-z]?)$/) as unknown as [string, string, string]
+  const [, rank, page] = written.match(/^(\d+)([a-z]?)$/i) as unknown as [string, string, string]
   return { rank: Number(rank), depth: 30, pages: 3, link: page === '' ? 1 : page.charCodeAt(0) }
 }
 
@@ -52,7 +52,11 @@ const noFacts = {
   skipped: null,
   pairs: [],
   serps: [],
-  linkText: (id: number) => `https://acme.com/${String.fromCharCode(id)}`,
+  linkText: (id: number) => {
+    const letter = String.fromCharCode(id)
+    const page = letter.toLowerCase()
+    return `https://acme.com/${page}${letter === page ? '' : `?srsltid=${letter}`}`
+  },
 }
 
 /** What is told run by run, where each run adds one fact to those before; `null` stands for a run without an answer. */

@@ -121,6 +121,13 @@ testTable<[Parameters<typeof aRule>[0], string, string]>([
     '2: url-changed open https://acme.com/a→https://acme.com/b; 3: url-changed over https://acme.com/a→https://acme.com/a',
   ],
   [{ when: 'url-changed', top: 3 }, '5a 5b', ''],
+  // Page A is page a with a token.
+  [{ when: 'url-changed' }, '5a 5A 5a', ''],
+  [
+    { when: 'url-changed' },
+    '5b 5A 5a 5b',
+    '2: url-changed open https://acme.com/b→https://acme.com/a?srsltid=A; 4: url-changed over https://acme.com/b→https://acme.com/b',
+  ],
 ])('%j, observations %s', (rule, looks, expected) => {
   expect(told(rankStory([aRule(rule)], looksOf(looks)))).toBe(expected)
 })

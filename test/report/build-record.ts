@@ -13,7 +13,6 @@ export function aPage(page: number, links: readonly string[], base = (page - 1) 
       position: index + 1,
       title: 'A title',
       link,
-      sameAs: base + index + 1,
       snippet: null,
     })),
   }

@@ -48,7 +48,7 @@ test('a text is found again by the next process', async () => {
   expect(sql('SELECT count(*) AS n FROM links')).toEqual([{ n: 2 }])
 })
 
-describe('two results are the same where their links are equal after WHATWG parsing, without the fragment', () => {
+describe('two results are the same where their links are equal after WHATWG parsing, without the fragment and tokens', () => {
   testTable<[string, string, boolean]>([
     ['https://acme.com/a', 'https://acme.com/a#b', true],
     ['https://acme.com/a#b', 'https://acme.com/a#c', true],
@@ -60,6 +60,13 @@ describe('two results are the same where their links are equal after WHATWG pars
     ['https://acme.com/é', 'https://acme.com/%C3%A9', true],
     [' https://acme.com/ ', 'https://acme.com/', true],
     ['https://acme.com/?', 'https://acme.com/?#x', true],
+    ['https://acme.com/a', 'https://acme.com/a?srsltid=AfmBOop1', true],
+    ['https://acme.com/a?srsltid=AfmBOop1', 'https://acme.com/a?srsltid=AfmBOoq2', true],
+    ['https://acme.com/?id=7&utm_source=news&UTM_Medium=x', 'https://acme.com/?gclid=1&id=7&fbclid=2', true],
+    ['https://acme.com/a?msclkid=1#:~:text=oak%20desk', 'https://acme.com/a', true],
+    ['//acme.com/a?srsltid=AfmBOop1', '//acme.com/a', true],
+    ['https://acme.com/?id=7&utm_source=news', 'https://acme.com/?id=8&utm_source=news', false],
+    ['https://acme.com/?utm=1', 'https://acme.com/', false],
     ['https://acme.com/a', 'https://acme.com/a/', false],
     ['https://acme.com/a', 'https://acme.com/A', false],
     ['https://acme.com/?a=1', 'https://acme.com/?a=2', false],

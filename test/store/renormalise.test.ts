@@ -4,6 +4,7 @@ import { renormalise } from '../../src/app/renormalise.ts'
 import { normaliserVersion } from '../../src/catalog/answers.ts'
 import type { DeriveFilter } from '../../src/store/results.ts'
 import { dropOld } from '../../src/store/sqlite/maintenance/prune.ts'
+import { openStore } from '../../src/store/sqlite/open.ts'
 import { aTarget } from '../plan/build.ts'
 import { testTable } from '../support/test-table.ts'
 import { bodyOf, everythingPublic, readBody, webBody, workBodies } from './bodies.ts'
@@ -105,6 +106,34 @@ describe('what is derived again from stored bodies is what was there', () => {
     expect(rest.queries).toBe(2)
     expect(everythingPublic(temp)).toBe(before)
   })
+})
+
+test('links that an older version took for different pages become one', async () => {
+  const temp = await aStore()
+  const rows = ['c', 'a.example/?srsltid=A', 'c', 'a.example/?srsltid=B#x', 'b', 'acme.example/']
+  const body = JSON.stringify({
+    organic_results: rows.map((row, index) => ({
+      ...{ position: index + 1, title: row, link: `https://${row.includes('/') ? row : `${row}.example/`}` },
+    })),
+  })
+  const run = await plan(temp.store, { job: { targets }, queries: text('desk') })
+  await workBodies(temp.store, run, () => body)
+  const before = everythingPublic(temp)
+  expect(temp.sql('SELECT rank FROM rankings WHERE own')).toEqual([{ rank: 4 }])
+  // As it was stored when fragments alone were left out.
+  temp.exec(`DELETE FROM links WHERE link = 'https://a.example/';
+    INSERT INTO links (hash, link, host_id) SELECT 0, 'https://a.example/?srsltid=B', host_id FROM links
+      WHERE link = 'https://a.example/?srsltid=A';
+    UPDATE links SET same_as = NULL WHERE link = 'https://a.example/?srsltid=A';
+    UPDATE links SET same_as = (SELECT max(id) FROM links) WHERE link LIKE '%#x';
+    UPDATE tasks_ SET ranks = '[1,2,1,3,4,5]'; UPDATE observations SET depth = 5; UPDATE observations SET rank = 5 WHERE rank = 4`)
+
+  // Another process: this one remembers its links.
+  await using other = await openStore(temp.path)
+  expect(await renormalise(other, { ...all, unless: normaliserVersion }, () => {})).toEqual(nothing)
+  expect(await renormalise(other, all, () => {})).toMatchObject({ answers: 1, changed: 1 })
+
+  expect(everythingPublic(temp)).toBe(before)
 })
 
 describe('what is left alone', () => {

@@ -67,7 +67,7 @@ test('a first page that nobody could read is no look at the results', async () =
   expect(store.serpDates({ job: 'acme' }, query?.queryId ?? 0)).toEqual([])
 })
 
-test('results have the number of their link, which equal links share, and their snippet', async () => {
+test('results have their link as it was sent, and their snippet', async () => {
   const { store } = await aStore()
   const run = await plan(store, { queries: [{}] })
   const [first, second] = webPage('ab').results
@@ -84,11 +84,12 @@ test('results have the number of their link, which equal links share, and their 
   const record = store.storedSerp(run.id, query?.queryId ?? 0)
   expect(record).toMatchObject({ run: run.id, date: '2026-03-01' })
   const results = record.pages[0]?.results ?? []
-  const [one, two, again, none] = results.map(({ sameAs }) => sameAs)
-  expect(one).toEqual(expect.any(Number))
-  expect(again).toBe(one)
-  expect(two).not.toBe(one)
-  expect(none).toBeNull()
+  expect(results.map(({ rank, link }) => [rank, link])).toEqual([
+    [1, 'https://A.example/#top'],
+    [2, second?.link],
+    [1, 'https://a.example'],
+    [3, null],
+  ])
   expect(results.map(({ snippet }) => snippet)).toEqual(['Of a', null, null, null])
 })
 

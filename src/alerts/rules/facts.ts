@@ -10,7 +10,7 @@ export interface Look {
   readonly depth: number
   /** Pages looked at without a gap, all planned ones where the results ended; null in old rows. */
   readonly pages: number | null
-  /** Number of the page that ranks, the same for the same address; null where none does. */
+  /** Number of the link of the page that ranks; null where none does. */
   readonly link: number | null
 }
 

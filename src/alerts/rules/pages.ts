@@ -1,4 +1,5 @@
 import type { AlertRule } from '../../model/settings/alert.ts'
+import { pageAddress } from '../../model/url.ts'
 import { confirmedBeginning } from './confirm.ts'
 import type { Look, OpenAlert, Verdict, WatchedPair } from './facts.ts'
 import { queryName } from './ranks.ts'
@@ -35,17 +36,21 @@ export function judgePage(
   const now = looks.at(-1)
   if (now === undefined || ranking.at(-1) !== now) return null
   const address = linkText(now.link as number)
+  const ranksNow = (page: OpenAlert['now']): boolean =>
+    typeof page === 'string' && pageAddress(page) === pageAddress(address)
   if (open !== null) {
-    if (address === open.now) return null
-    const back = address === open.before ? 'again' : 'now'
+    if (ranksNow(open.now)) return null
+    const back = ranksNow(open.before) ? 'again' : 'now'
     const text = `${target.label} ranks for ${queryName(query)} with ${address} ${back}, not with ${open.now}`
     return { state: 'over', before: open.before, now: address, text }
   }
-  const says = (earlier: Look, look: Look): boolean => earlier.link !== now.link && look.link === now.link
+  // Links that an older version stored have different numbers for one page.
+  const isSame = ({ link }: Look): boolean => link === now.link || ranksNow(linkText(link as number))
+  const says = (earlier: Look, look: Look): boolean => !isSame(earlier) && isSame(look)
   const beginning = confirmedBeginning(ranking, says, rule.confirm)
   if (beginning === null) return null
   const lately = ranking.slice(0, ranking.indexOf(beginning.before)).slice(-lateLooks)
-  if (lately.some(({ link }) => link === now.link)) return null
+  if (lately.some(isSame)) return null
   const before = linkText(beginning.before.link as number)
   const text = `${target.label} ranks for ${queryName(query)} with another page: ${address}, before ${before}`
   return { state: 'open', before, now: address, text }

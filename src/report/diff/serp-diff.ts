@@ -1,3 +1,4 @@
+import { pageAddress } from '../../model/url.ts'
 import type { ResultRecord, SerpDate, SerpRecord } from '../../store/reports.ts'
 import { missingPages, type PageStatus, pageStatuses } from '../explain/pages.ts'
 import { type ComparisonDay, isBetterBaseline } from '../history/movement.ts'
@@ -167,11 +168,11 @@ function resultsOf(pages: readonly PageStatus[]): readonly ResultRecord[] {
   return pages.flatMap(({ results }) => results)
 }
 
-/** Equal links are the same result. A result without a link is known by its title and the number of that title before it. */
+/** Links of one page are the same result. A result without a link is known by its title and the number of that title before it. */
 function keyed(results: readonly ResultRecord[]): readonly SerpResult[] {
   const times = new Map<string, number>()
-  return results.map(({ rank, title, link, sameAs, snippet }) => {
-    if (sameAs !== null) return { rank, title, link, snippet, key: sameAs }
+  return results.map(({ rank, title, link, snippet }) => {
+    if (link !== null) return { rank, title, link, snippet, key: pageAddress(link) }
     const text = title ?? ''
     const time = times.get(text) ?? 0
     times.set(text, time + 1)

@@ -1,17 +1,19 @@
+import { pageAddress } from '../../model/url.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import type { RankHistory } from '../history/rank-history.ts'
 import type { MetricDefinition } from './figure.ts'
-import { rankingLink, samePage } from './serps.ts'
+import { rankingLink } from './serps.ts'
 
 export const landingPageMetric: MetricDefinition = {
   label: 'target page',
   unit: 'keywords',
   better: null,
   definition: 'The keywords for which the target page ranks, or another page.',
-  formula: 'best ranking page = target page, without the fragment',
+  formula: 'best ranking page = target page, without the fragment and tracking parameters',
   denominator: 'adds up to all keywords',
   missing: 'absent: not ranked; unknown: counted separately',
-  source: 'own definition; URLs are equal as the URL standard of WHATWG parses them, without fragment',
+  source:
+    'own definition; URLs are equal as the URL standard of WHATWG parses them, without fragment and tracking parameters',
 }
 
 /** `unknown`: it is not known whether the target ranks, or the service sent no link for its result. */
@@ -30,7 +32,7 @@ export interface LandingPage {
 
 /**
  * The page that ranks on the last day, compared with the `url` that the job intends. URLs are compared as browsers parse them,
- * without the fragment: `HTTPS://Acme.com` is `https://acme.com/`, but `/a` is not `/a/`, and `?x=1` is another page.
+ * without the fragment and without parameters that only track: `HTTPS://Acme.com` is `https://acme.com/`, but `/a` is not `/a/`, and `?x=1` is another page.
  */
 export function landingPages(
   statuses: readonly KeywordStatus[],
@@ -41,10 +43,10 @@ export function landingPages(
     const { series, current, keyword } = status
     const place = rankingLink(series, last)
     const link = place === null ? null : (links[place] as string)
-    const intended = keyword.url === null ? null : samePage(keyword.url)
+    const intended = keyword.url === null ? null : pageAddress(keyword.url)
     const shown = series.places[last] ?? (place === null ? [] : [[current.rank ?? 0, place] as const])
     const found =
-      intended === null ? undefined : shown.find(([, one]) => samePage(links[one] as string) === intended)
+      intended === null ? undefined : shown.find(([, one]) => pageAddress(links[one] as string) === intended)
     return { status, state: stateOf(status, link, intended), link, intendedRank: found?.[0] ?? null }
   })
 }
@@ -60,5 +62,5 @@ function stateOf({ current }: KeywordStatus, link: string | null, intended: stri
   if (intended === null) return 'none intended'
   if (current.state === 'absent') return 'not ranked'
   if (current.state === 'unknown' || link === null) return 'unknown'
-  return samePage(link) === intended ? 'right' : 'wrong page'
+  return pageAddress(link) === intended ? 'right' : 'wrong page'
 }

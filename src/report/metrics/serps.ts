@@ -1,19 +1,18 @@
-import { parseLink } from '../../model/url.ts'
+import { pageAddress } from '../../model/url.ts'
 import { baselineOrder } from '../history/keyword-status.ts'
 import type { ComparisonDay } from '../history/movement.ts'
 import type { Keyword, RankHistory, RankSeries } from '../history/rank-history.ts'
 import type { Serp, SerpResult } from '../page/data.ts'
 
 /**
- * For each link the place of the first link of the same page. Links of one page are equal when parsed as browsers do, without
- * the fragment. So pages are compared by number, and each link is parsed once.
+ * For each link the place of the first link of the same page. So pages are compared by number, and each link is parsed once.
  */
 export function pagesOf(links: readonly string[]): readonly number[] {
   const found = known.get(links)
   if (found !== undefined) return found
   const first = new Map<string, number>()
   const pages = links.map((link, index) => {
-    const page = samePage(link)
+    const page = pageAddress(link)
     const same = first.get(page)
     if (same === undefined) first.set(page, index)
     return same ?? index
@@ -24,11 +23,6 @@ export function pagesOf(links: readonly string[]): readonly number[] {
 
 /** A report asks many times for the same list, which does not change. */
 const known = new WeakMap<readonly string[], readonly number[]>()
-
-/** The page of a link as a text: equal for all links of the page. */
-export function samePage(link: string): string {
-  return parseLink(link)?.canonical ?? link
-}
 
 /** The link that ranked on a day; null if none did, or the service sent no link. */
 export function rankingLink({ cells, links }: RankSeries, day: number): number | null {

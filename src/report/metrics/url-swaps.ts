@@ -1,6 +1,7 @@
+import { pageAddress } from '../../model/url.ts'
 import type { RankHistory, RankSeries } from '../history/rank-history.ts'
 import type { MetricDefinition } from './figure.ts'
-import { rankingLinks, samePage } from './serps.ts'
+import { rankingLinks } from './serps.ts'
 
 export const urlSwapsMetric: MetricDefinition = {
   label: 'page swaps',
@@ -15,7 +16,7 @@ export const urlSwapsMetric: MetricDefinition = {
 
 /**
  * Keywords for which several pages of one target were in one SERP, or the ranking page changed back and forth. Days without a
- * rank and unknown days are no change. Pages are compared by link, without the fragment. Keywords with the most swaps come
+ * rank and unknown days are no change. Pages are compared by their address, whatever tracks in it. Keywords with the most swaps come
  * first, then those with the most days together.
  */
 export function urlSwaps(history: RankHistory) {
@@ -42,7 +43,7 @@ function hasPlaces({ places }: RankSeries): boolean {
 }
 
 /** For each link of these series the first one of the same page. */
-function pagesIn(all: readonly RankSeries[], links: readonly string[]): ReadonlyMap<number, number> {
+export function pagesIn(all: readonly RankSeries[], links: readonly string[]): ReadonlyMap<number, number> {
   const used = new Set<number>()
   for (const { links: ranking, places } of all) {
     for (const [, link] of ranking) if (link !== null) used.add(link)
@@ -53,7 +54,7 @@ function pagesIn(all: readonly RankSeries[], links: readonly string[]): Readonly
     [...used]
       .sort((a, b) => a - b)
       .map((link) => {
-        const page = samePage(links[link] as string)
+        const page = pageAddress(links[link] as string)
         const same = first.get(page) ?? link
         first.set(page, same)
         return [link, same]

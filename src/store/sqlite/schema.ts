@@ -59,7 +59,7 @@ export const links = sqliteTable(
     id: integer().primaryKey(),
     hash: integer().notNull(),
     link: text().notNull(),
-    /** The link that this one is equal to after WHATWG parsing without its fragment; null where it is its own. */
+    /** The link that is the address of its page; null where it is its own. */
     sameAs: integer('same_as'),
     hostId: integer('host_id'),
   },

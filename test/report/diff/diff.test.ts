@@ -25,7 +25,6 @@ function page(number: number, results: string | readonly Sent[], base = (number 
       position: null,
       title: `The ${letter}`,
       link: `https://${letter}.example/`,
-      sameAs: letter.charCodeAt(0),
       snippet: `About ${letter}`,
       ...result,
     })),
@@ -106,12 +105,23 @@ describe('what a run left of a query', () => {
     expect(record('2026-03-01', 1, pages, end)).toMatchObject(expected)
   })
 
+  test('has a result with another token as the same one', () => {
+    const withToken = (token: string) => [{ letter: 'a', link: `https://a.example/?srsltid=${token}` }]
+    const looks = { from: record('2026-03-01', 1, [page(1, withToken('A'))]) }
+    const found = diffDocument(
+      query,
+      { ...looks, to: record('2026-03-02', 2, [page(1, withToken('B'))]) },
+      { job: 'acme', targets },
+    )
+    expect(found).toMatchObject({ entered: [], left: [] })
+  })
+
   test('tells results without a link by their text, the second of a text by its number', () => {
     const alone = (...titles: readonly (string | null)[]) =>
       record('2026-03-01', 1, [
         page(
           1,
-          titles.map((title) => ({ title, link: null, sameAs: null })),
+          titles.map((title) => ({ title, link: null })),
         ),
       ])
     const keys = (...titles: readonly (string | null)[]) => alone(...titles).results.map(({ key }) => key)

@@ -6,9 +6,14 @@ import { urlSwaps } from '../../../src/report/metrics/url-swaps.ts'
 import { type ASeries, aHistory } from './history.ts'
 
 const [a, b, c, aPart] = [0, 1, 2, 3]
-const links = ['https://acme.com/a', 'https://acme.com/b', 'https://acme.com/c', 'https://ACME.com/a#part']
+const links = [
+  'https://acme.com/a',
+  'https://acme.com/b',
+  'https://acme.com/c',
+  'https://ACME.com/a?utm_source=news#part',
+]
 
-test('links name the same page where they are equal as browsers parse them, but for the fragment', () => {
+test('links name the same page where they are equal as browsers parse them, but for the fragment and tokens', () => {
   expect(pagesOf([...links, 'https://acme.com/a/', 'https://acme.com/a?x=1', 'no link', 'no link'])).toEqual([
     0, 1, 2, 0, 4, 5, 6, 6,
   ])
@@ -134,7 +139,7 @@ describe('landing page', () => {
 
   test.each<[string, ASeries, string, number | null]>([
     ['it ranks', { url, cells: [3], links: [[0, a]] }, 'right', 3],
-    ['it ranks, with a fragment', { url, cells: [3], links: [[0, aPart]] }, 'right', 3],
+    ['it ranks, with a token and a fragment', { url, cells: [3], links: [[0, aPart]] }, 'right', 3],
     ['another ranks', { url, cells: [3], links: [[0, b]] }, 'wrong page', null],
     [
       'another ranks before it',

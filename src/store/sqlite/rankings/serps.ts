@@ -136,7 +136,6 @@ const resultsOfPage = prepared(($: Values<{ run: number; query: number; page: nu
       title: textOf(results.titleId),
       snippet: textOf(results.snippetId),
       link: links.link,
-      sameAs: sql<number | null>`coalesce(${links.sameAs}, ${links.id})`,
     })
     .from(tasks)
     .innerJoin(results, and(eq(results.answerId, tasks.answerId), ne(results.kind, kindCodes.related)))

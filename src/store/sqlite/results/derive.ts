@@ -6,7 +6,16 @@ import type { StoreCache } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { lazy, orm, prepared, type Values } from '../connection/statements.ts'
 import { forgetCountsOf } from '../rankings/observations.ts'
-import { answers, observations, queries, rawAnswers, runQueries as rq, runs, tasks } from '../schema.ts'
+import {
+  answers,
+  links,
+  observations,
+  queries,
+  rawAnswers,
+  runQueries as rq,
+  runs,
+  tasks,
+} from '../schema.ts'
 import { backfiller, runsToBackfill } from './backfill.ts'
 import { queryStateReader, queryUpdateWriter } from './query-state.ts'
 import { resultWriter } from './write-results.ts'
@@ -119,6 +128,19 @@ const bodiesOf = prepared(($: Values<DeriveFilter & { query: number }>) =>
     .orderBy(answers.id),
 )
 
+/** Other links lead to one page by every version. */
+const linksWithQuery = prepared(($: Values<{ after: number; limit: number }>) =>
+  orm
+    .select({ id: links.id, link: links.link })
+    .from(links)
+    .where(and(gt(links.id, $.after), sql`instr(${links.link}, '?') > 0`))
+    .orderBy(links.id)
+    .limit($.limit),
+)
+
+/** Links that share a commit. */
+const linksTogether = 5_000
+
 /** Derives results and targets again from stored answers. */
 export function historyStore(db: Database, writer: GroupCommit, memory: StoreCache): HistoryStore {
   const deriveAgain = lazy(() => deriver(db, memory))
@@ -131,6 +153,17 @@ export function historyStore(db: Database, writer: GroupCommit, memory: StoreCac
     storedQuery: (runId, queryId) => readQuery(runId, queryId).query,
     runsToBackfill: (job, targets, newest) => runsToBackfill(db, job, targets, newest),
     backfill: (step, scoreQuery) => writer.write(() => backfillTargets(step, scoreQuery)),
+    mendLinks: async () => {
+      let after = 0
+      for (;;) {
+        const some = linksWithQuery.all(db, { after, limit: linksTogether })
+        const last = some.at(-1)
+        if (last === undefined) return
+        // To look a link up mends it.
+        await writer.write(() => void memory.dictionary.links(some.map(({ link }) => link)))
+        after = last.id
+      }
+    },
     queriesToDerive: (which, after, limit) => queriesToDerive.all(db, { ...which, after, limit }),
     *bodiesOf(query, which) {
       for (const { encoding, body, ...answer } of bodiesOf.each(db, { ...which, query }))

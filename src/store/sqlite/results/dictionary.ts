@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Database, Statement } from 'better-sqlite3'
 import QuickLRU from 'quick-lru'
 import { siteOf } from '../../../model/public-suffix.ts'
-import { parseLink } from '../../../model/url.ts'
+import { pageAddress, parseLink } from '../../../model/url.ts'
 import { redirectedHost } from '../../../rank/address.ts'
 import { insertOrFail } from '../connection/statements.ts'
 
@@ -17,7 +17,7 @@ export interface Dictionary {
 
 export interface Link {
   readonly id: number
-  /** The number of the first link that is equal to it after WHATWG parsing, without the fragment. */
+  /** The number of the link that is the address of its page. */
   readonly sameAs: number
   /** As it is stored. */
   readonly link: string
@@ -56,9 +56,14 @@ export function dictionary(db: Database): Dictionary {
     return id
   }
 
+  const setSameAs = db.prepare<[number | null, number]>('UPDATE links SET same_as = ? WHERE id = ?')
+  /** Links found since the last lookup that may have been stored by a version that knew fewer tokens. */
+  const unchecked: Link[] = []
+
   const storedLink = (hash: number, link: string): Link | undefined => {
     const found = findLink.get(hash, link)
     if (found === undefined) return undefined
+    if (link.includes('?')) unchecked.push({ ...found, link })
     // It may have been stored by a version that did not know the redirect.
     const redirected = redirectedHost(link)
     if (redirected !== null) {
@@ -70,11 +75,10 @@ export function dictionary(db: Database): Dictionary {
 
   const addNewLinks = (hashes: ReadonlyMap<string, number>): ReadonlyMap<string, Link> => {
     const missing = [...hashes.keys()].map((link) => ({ link, parsed: parseLink(link) }))
-    const canonical = missing.map(({ link, parsed }) =>
-      parsed === null || parsed.canonical === link ? null : parsed.canonical,
+    const same = linksOf(
+      missing.map(({ link, parsed }) => (parsed === null || parsed.page === link ? null : parsed.page)),
     )
-    const same = linksOf(canonical)
-    // If one of them is the canonical form of another, it is stored by now.
+    // If one of them is the address of the page of another, it is stored by now.
     const stored = new Set(same.map((one) => one?.link))
     const rest = missing.filter(({ link }) => !stored.has(link))
     const sameAs = new Map(missing.map(({ link }, index) => [link, same[index]?.id ?? null]))
@@ -103,11 +107,33 @@ export function dictionary(db: Database): Dictionary {
     },
   )
   const linksOf = lookup<Link>(knownLinks, storedLink, addNewLinks)
+
+  /** Gives the links that were found lately their pages; whether one of them had another. */
+  const mendPages = (): boolean => {
+    const found = unchecked.splice(0)
+    const pages = linksOf(found.map(({ link }) => pageAddress(link)))
+    // To find the pages is no reason to check them.
+    unchecked.length = 0
+    let isMended = false
+    for (const [index, { id, sameAs, link }] of found.entries()) {
+      const page = (pages[index] as Link).id
+      if (page === sameAs) continue
+      setSameAs.run(page === id ? null : page, id)
+      knownLinks.delete(link)
+      isMended = true
+    }
+    return isMended
+  }
+
   return {
     texts: textsOf,
-    links: linksOf,
+    links: (links) => {
+      const found = linksOf(links)
+      return unchecked.length > 0 && mendPages() ? linksOf(links) : found
+    },
     forget: () => {
       for (const one of [knownTexts, knownLinks, hosts]) one.clear()
+      unchecked.length = 0
     },
   }
 }

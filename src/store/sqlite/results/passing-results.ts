@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { parseLink } from '../../../model/url.ts'
+import { pageAddress } from '../../../model/url.ts'
 import type { ReadAnswer } from '../../results.ts'
 import type { PageItems, StoreCache, StoredItem } from '../cache.ts'
 import { updateOrFail } from '../connection/statements.ts'
@@ -29,9 +29,9 @@ export function passingResultWriter(
   )
   const numbers = new Map<string, number>()
   const numberOf = (link: string): number => {
-    const canonical = parseLink(link)?.canonical ?? link
-    const number = numbers.get(canonical) ?? numbers.size + 1
-    numbers.set(canonical, number)
+    const page = pageAddress(link)
+    const number = numbers.get(page) ?? numbers.size + 1
+    numbers.set(page, number)
     return number
   }
   return ({ answerId, normaliser, says: { results, facts, echoMismatch } }) => {

@@ -1,5 +1,7 @@
+import { pageAddress } from '../../../../model/url.ts'
 import type { KeywordStatus } from '../../../history/keyword-status.ts'
-import { rankingLinks, samePage } from '../../../metrics/serps.ts'
+import { rankingLinks } from '../../../metrics/serps.ts'
+import { pagesIn } from '../../../metrics/url-swaps.ts'
 import { chartFrame, round, timeAxis } from '../chart/frame.ts'
 import { html, linkTo, svg, twoLines } from '../dom.ts'
 import { mediumDay, shortDay } from '../format.ts'
@@ -16,7 +18,8 @@ export function urlHistory(view: View, status: KeywordStatus): HTMLElement {
   const { series, current } = status
   const { days, links } = view.history
   const intended = intendedPage(view, status)
-  const ranking = rankingLinks(series)
+  const pageOf = pagesIn([series], links)
+  const ranking = rankingLinks(series).map((link) => (link === null ? null : (pageOf.get(link) as number)))
   const last = days.length - 1
   const pages = [...new Set(ranking.filter((link) => link !== null))].map((link) => {
     const on = ranking.flatMap((one, day) => (one === link ? [day] : []))
@@ -35,7 +38,7 @@ export function urlHistory(view: View, status: KeywordStatus): HTMLElement {
     const letter = several && html('span', `letter url-${letterIndex(place)}`, letterOf(place))
     return html('li', '', letter, twoLines(linkTo(text), marks.join(' · ')))
   })
-  const also = (series.places[last] ?? []).filter(([, link]) => link !== now)
+  const also = (series.places[last] ?? []).filter(([, link]) => pageOf.get(link) !== now)
   const further = also.flatMap(([rank, link], index) => [
     `${index === 0 ? '' : ', '}${say.keyword.rank(rank)}`,
     linkTo(links[link] as string),
@@ -70,7 +73,7 @@ function span(days: readonly string[], on: readonly number[]): string {
 }
 
 function isIntended(link: string, url: string | null): boolean {
-  return url !== null && samePage(link) === samePage(url)
+  return url !== null && pageAddress(link) === pageAddress(url)
 }
 
 function intention(url: string | null, ranked: readonly string[]): HTMLElement | null {

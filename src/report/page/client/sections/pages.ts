@@ -1,3 +1,4 @@
+import { pageAddress } from '../../../../model/url.ts'
 import { filterHistory } from '../../../history/filter-history.ts'
 import type { KeywordStatus } from '../../../history/keyword-status.ts'
 import type { Keyword, RankHistory, TrackedTarget } from '../../../history/rank-history.ts'
@@ -125,10 +126,15 @@ function competing(view: View, open: OpenKeyword): HTMLElement {
 
 function ranking({ statuses, target }: View, found: readonly LandingPage[]): HTMLElement {
   const words = say.pages
-  const byLink = new Map<string, KeywordStatus[]>()
-  for (const { link, status } of found)
-    if (link !== null) byLink.set(link, [...(byLink.get(link) ?? []), status])
-  const all = [...byLink].map(([link, ranked]) => ({
+  const byPage = new Map<string, { readonly link: string; readonly ranked: KeywordStatus[] }>()
+  for (const { link, status } of found) {
+    if (link === null) continue
+    const page = pageAddress(link)
+    const known = byPage.get(page)
+    if (known === undefined) byPage.set(page, { link, ranked: [status] })
+    else known.ranked.push(status)
+  }
+  const all = [...byPage.values()].map(({ link, ranked }) => ({
     link,
     keywords: ranked.length,
     best: Math.min(...ranked.map(({ current }) => current.rank ?? Number.POSITIVE_INFINITY)),

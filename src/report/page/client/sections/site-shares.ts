@@ -1,4 +1,5 @@
-import { type SerpPair, samePage, serpPairs } from '../../../metrics/serps.ts'
+import { pageAddress } from '../../../../model/url.ts'
+import { type SerpPair, serpPairs } from '../../../metrics/serps.ts'
 import { discoverCompetitors, isGaining, type SiteShare, siteTrends } from '../../../metrics/site-shares.ts'
 import { volatility } from '../../../metrics/turnover.ts'
 import { trendLine } from '../chart/sparkline.ts'
@@ -130,7 +131,7 @@ function tables(
 
 /** How many of the pages in the top 10 changed. */
 function turnoverNote(pairs: readonly SerpPair[], links: readonly string[]): HTMLElement | null {
-  const { value, numerator, denominator } = volatility(pairs, (link) => samePage(links[link] as string))
+  const { value, numerator, denominator } = volatility(pairs, (link) => pageAddress(links[link] as string))
   if (value === null) return null
   return note(say.competitors.turnover(metricText('turnover', value), numerator, denominator))
 }
