@@ -254,6 +254,29 @@ test('a job whose time is changed runs at the new one; a new job at once; one th
   ])
 })
 
+test('a job whose file has mistakes at its time is looked at again at once when they are mended, and then at its times', async () => {
+  let isBroken = false
+  const set = (text: string, to: boolean): TimedEvent => ({
+    at: at(text),
+    happens: () => {
+      isBroken = to
+    },
+  })
+  const { looks } = await played({
+    jobs: () => [{ ...form('a', '0 6 * * *'), isBroken }, form('b', '0 6 * * *')],
+    from: '2026-01-01T05:00Z',
+    until: '2026-01-03T07:00Z',
+    events: [set('2026-01-02T05:00Z', true), set('2026-01-02T08:10Z', false)],
+  })
+  expect(looks).toEqual([
+    '2026-01-01T05:00 a b',
+    '2026-01-01T06:00 a b',
+    '2026-01-02T06:00 a b',
+    '2026-01-02T08:10 a',
+    '2026-01-03T06:00 a b',
+  ])
+})
+
 test('a changed file is read again; a broken one is reported once and keeps its last good form', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'rankline-files-'))
   const file = join(folder, 'job.yaml')

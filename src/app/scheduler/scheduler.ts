@@ -113,7 +113,9 @@ function updated(
       // Clocks can be set back: a look that lies ahead of now counts as one made now.
       const lookedAt = before?.lookedAt == null ? null : Math.min(before.lookedAt, now)
       const isSame = before?.lookedAt === lookedAt && sameTimes(before.form.settings, form.settings)
-      const next = isSame ? before.next : nextLook(form.settings, lookedAt, now)
+      // A time may have passed while the file could not be read: the database says whether it was run.
+      const isMended = before?.form.isBroken === true && !form.isBroken
+      const next = isMended ? now : isSame ? before.next : nextLook(form.settings, lookedAt, now)
       return [form.path, { form, lookedAt, next, tries, last, failure }]
     }),
   )
