@@ -53,7 +53,7 @@ describe('README', () => {
   })
 
   test('shows only commands that exist', () => {
-    const known = [...commands.map(({ usage }) => usage.split(' ')[0]), 'completion']
+    const known = commands.map(({ usage }) => usage.split(' ')[0])
     const text = read('README.md')
     const blocks = [...text.matchAll(/```sh\n[\s\S]*?```/g)].join('\n')
     const named = [...blocks.matchAll(/^rankline ([a-z]+)/gm), ...text.matchAll(/`rankline ([a-z]+)/g)]

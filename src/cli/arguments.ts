@@ -89,7 +89,10 @@ export async function findJob(
     // Loaded only here: a name needs nothing that reads files.
     const { openJob } = await import('../jobfile/open.ts')
     const { mistakePrinter } = await import('../jobfile/source.ts')
-    const { report, end } = mistakePrinter(terminal.log, verbose === true)
+    const { report, end } = mistakePrinter(
+      (line) => terminal.log(line, { level: 'error', code: 2 }),
+      verbose === true,
+    )
     const file = await openJob(job, {}, report)
     end()
     return file === null ? null : { name: file.settings.name, settings: file.settings }

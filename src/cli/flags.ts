@@ -7,11 +7,25 @@ import type { Terminal } from '../output/terminal.ts'
 export interface Command {
   readonly flags: Flags
   /** What may be typed, and what that does. */
-  readonly examples?: readonly (readonly [typed: string, does: string])[]
+  readonly examples: readonly (readonly [typed: string, does: string])[]
+  /** The words that the first argument can be, for completion. */
+  readonly words?: readonly string[]
+  /** The exit codes it can have, where they are not those of a command that reads. */
+  readonly exits?: readonly number[]
+  /** The page about it, from the root of the project; README.md if not given. */
+  readonly docs?: string
   /** Whether `-` stands for a job on standard input. */
   readonly readsStdin?: true
   /** Does what the command says and answers the exit code. */
   readonly run: (flags: never, terminal: Terminal) => Promise<number>
+}
+
+/** One line of the program's help; the command itself is loaded when it is typed. */
+export interface Registered {
+  /** Name and positional arguments, as yargs reads them. */
+  readonly usage: string
+  readonly describe: string
+  readonly load: () => Promise<Command>
 }
 
 export const globalFlags = {
@@ -19,18 +33,12 @@ export const globalFlags = {
   json: switchFlag('Print JSON'),
   quiet: switchFlag('Print problems only: no progress, no notes, no summary after success'),
   verbose: switchFlag('Show every mistake of a job file, and stack traces'),
+  'no-color': switchFlag('Print without colors; the same as NO_COLOR=1'),
+  'no-input': switchFlag('Ask nothing, as if there were no terminal'),
 } satisfies Flags
 
 /** What was typed for a command with these flags. */
 export type TypedFlags<F extends Flags> = FlagsOf<F> & FlagsOf<typeof globalFlags>
-
-/** Shown below the help of every command. */
-export const exitCodeHelp = `Exit codes:
-  0 done · 1 a bug in rankline · 2 nothing ran: flags, settings or a job file are wrong
-  3 done, but some tasks failed · 4 stopped for money: balance, budget or quota
-  5 the key was refused · 6 the service, or room on the disk, is unavailable
-  7 another process on this machine is collecting · 130, 143 interrupted
-  After 4 to 7, 130 and 143, run the same command again to continue.`
 
 // Flags that several commands share, worded once.
 
@@ -88,10 +96,12 @@ export const outFlags = {
   out: { ...textFlag('File to write; its extension sets the format. Default: stdout'), alias: 'o' },
 } satisfies Flags
 
-export function outputFlags(formats: string) {
+/** @param formats the first one is the default */
+export function outputFlags(formats: readonly string[]) {
+  const others = formats.slice(0, -1).join(', ')
   return {
     ...outFlags,
-    format: textFlag(formats),
+    format: { ...textFlag(`${others} or ${formats.at(-1)} [${formats[0]}]`), values: formats },
     raw: switchFlag('CSV as it is, without the quote that keeps spreadsheets from running formulas'),
   } satisfies Flags
 }

@@ -3,20 +3,26 @@ import yargs from 'yargs'
 import { logFormat, version } from '../app/config.ts'
 import { showsPassword } from '../app/connect/postgres-address.ts'
 import { OutputClosed, RanklineError, UsageError } from '../model/errors.ts'
-import type { Flags } from '../model/flag.ts'
+import type { Flag, Flags } from '../model/flag.ts'
 import { closestMatch } from '../model/text.ts'
 import { note, quietTerminal, type Terminal } from '../output/terminal.ts'
 import { flagNamed, markText, meantFlags, unmarked } from './argv.ts'
-import { commands, type Registered } from './commands/index.ts'
-import { type Command, exitCodeHelp, globalFlags, type TypedFlags } from './flags.ts'
+import { commandName, commandOf, commands } from './commands/index.ts'
+import { type Command, globalFlags, type Registered, type TypedFlags } from './flags.ts'
+import { commandsEpilogue, epilogueOf, errorDocument, grouped, noCommand } from './help.ts'
 
 type Typed = TypedFlags<Flags>
 
 /** Reads what was typed, does it, and answers the exit code. */
-export async function main(typed: readonly string[], given: Terminal): Promise<number> {
-  let args = typed
-  let terminal = given
+export async function main(words: readonly string[], given: Terminal): Promise<number> {
+  if (words[0] === '__complete') {
+    const { complete } = await import('./commands/workspace/completion.ts')
+    return await complete(commands, words.slice(1), given)
+  }
+  let args = words
+  let terminal = words.includes('--json') ? errorsAsJson(given) : given
   try {
+    const typed = helpAsFlag(words)
     // Only what may be meant is loaded: a name can also stand for a job or a text.
     const named = commands.filter((command) => typed.includes(commandName(command)))
     const loaded = new Map(await Promise.all(named.map(async (one) => [one, await one.load()] as const)))
@@ -36,12 +42,13 @@ export async function main(typed: readonly string[], given: Terminal): Promise<n
         'boolean-negation': false,
         'greedy-arrays': false,
       })
-      .options(optionsOf(globalFlags))
+      .options(optionsOf(globalFlags, globalGroup))
       .version(version)
-      .alias('h', 'help')
+      .alias({ h: 'help', V: 'version' })
+      .group(['version', 'help'], globalGroup)
       .strict()
       .demandCommand(1, noCommand)
-      .epilogue(exitCodeHelp)
+      .epilogue(commandsEpilogue)
       .exitProcess(false)
       .wrap(Math.min(terminal.columns, 100))
       .fail((message, error) => {
@@ -61,7 +68,6 @@ export async function main(typed: readonly string[], given: Terminal): Promise<n
         },
       )
     }
-    parser.completion('completion', 'Print a completion script for bash or zsh')
     try {
       await parser.parseAsync()
       return 0
@@ -91,19 +97,35 @@ class Chosen {
   }
 }
 
-function withFlags(yargs: Argv, { flags, examples = [] }: Command): Argv {
-  const shown = examples.map(([typed, does]): [string, string] => [
+const globalGroup = 'Global:'
+
+/** `help run` as `run --help`, `help` as `--help`. */
+function helpAsFlag(words: readonly string[]): readonly string[] {
+  if (words[0] !== 'help') return words
+  const [, name, ...rest] = words
+  if (name === undefined || name.startsWith('-')) return ['--help']
+  if (commandOf([name]) === undefined) throw new UsageError(unknownCommand([name]))
+  return [name, '--help', ...rest]
+}
+
+function withFlags(yargs: Argv, command: Command): Argv {
+  const shown = command.examples.map(([typed, does]): [string, string] => [
     typed.includes('rankline') ? typed : `$0 ${typed}`,
     does,
   ])
-  return yargs.example(shown).epilogue(exitCodeHelp).options(optionsOf(flags))
+  return yargs.example(shown).epilogue(epilogueOf(command)).options(optionsOf(command.flags))
 }
 
-/** The flags as yargs wants them. */
-function optionsOf(flags: Flags): Record<string, Options> {
+/** The flags as yargs wants them, in the order of the help; all in one group, or each in its own. */
+function optionsOf(flags: Flags, sharedGroup?: string): Record<string, Options> {
   return Object.fromEntries(
-    Object.entries(flags).map(([name, { kind, help, ...alias }]) => {
-      const shared = { describe: help, ...alias }
+    grouped(flags).map(([name, ownGroup]) => {
+      const { kind, help, alias } = flags[name] as Flag
+      const shared = {
+        describe: help,
+        group: sharedGroup ?? ownGroup,
+        ...(alias === undefined ? {} : { alias }),
+      }
       if (kind === 'switch') return [name, { type: 'boolean', ...shared }]
       if (kind === 'list') return [name, { type: 'string', array: true, nargs: 1, ...shared }]
       return [name, { type: 'string', requiresArg: true, ...shared }]
@@ -122,7 +144,12 @@ async function perform(
   rejectValues(args, known)
   rejectRepeats(registered.usage, typed, known)
   const flags = meantFlags(commandName(registered), typed, command.readsStdin === true)
-  const heard = flags.quiet === true ? quietTerminal(terminal) : terminal
+  const shown = {
+    ...terminal,
+    ...(flags['no-color'] === true ? { color: false } : {}),
+    ...(flags['no-input'] === true ? { ask: null, askText: null } : {}),
+  }
+  const heard = flags.quiet === true ? quietTerminal(shown) : shown
   if (showsPassword(flags.queue)) note(heard, passwordShown)
   return await command.run(flags as never, heard)
 }
@@ -151,37 +178,36 @@ function rejectRepeats(usage: string, typed: Typed, flags: Flags): void {
   if (repeated !== undefined) throw new UsageError(`--${repeated[0]} is given more than once; write it once`)
 }
 
+/** A terminal whose errors are documents: those that say which exit code they lead to. */
+function errorsAsJson(terminal: Terminal): Terminal {
+  return {
+    ...terminal,
+    log: (line, about) =>
+      typeof about?.code === 'number'
+        ? terminal.log(JSON.stringify(errorDocument(line.replace(/^rankline: /, ''), about.code)), about)
+        : terminal.log(line, about),
+  }
+}
+
 /** One sentence for what was foreseen; for a bug of ours, how to tell it. */
 function explain(error: unknown, verbose: boolean, { log }: Terminal): number {
   if (error instanceof OutputClosed) return error.exitCode
   const foreseen = error instanceof RanklineError
   const message = error instanceof Error ? error.message : String(error)
-  const level = 'error'
-  if (foreseen) log(`rankline: ${message}`, { level })
+  const about = { level: 'error', code: foreseen ? error.exitCode : 1 } as const
+  if (foreseen) log(`rankline: ${message}`, about)
   else
     log(
       `rankline: internal error: ${message}${verbose ? '' : '. Run the command again with --verbose to see where it comes from.'}`,
-      { level },
+      about,
     )
-  if (verbose && error instanceof Error) log(error.stack ?? '', { level })
-  return foreseen ? error.exitCode : 1
+  if (verbose && error instanceof Error) log(error.stack ?? '', { level: 'error' })
+  return about.code
 }
-
-/** Where no command was typed. */
-export const noCommand = 'Name a command; rankline --help lists them.'
 
 const flagHints: Readonly<Record<string, string>> = {
   'api-key':
     'A key is never given as a flag, because other users of the machine could read it; set RANKLINE_API_KEY or use --api-key-file.',
-}
-
-export function commandName({ usage }: Registered): string {
-  return usage.split(' ')[0] as string
-}
-
-/** The command that was typed; undefined where none was. */
-export function commandOf(args: readonly string[]): Registered | undefined {
-  return args.flatMap((arg) => commands.find((command) => commandName(command) === arg) ?? [])[0]
 }
 
 /** What yargs found wrong, as one sentence of ours that says what to type. */

@@ -16,7 +16,7 @@ export function planEvents(terminal: Terminal): PlanEvents {
     ({ job, queries }) => `Reading ${job}: ${count(queries, 'query', 'queries')}`,
   )
   return {
-    log: (text) => terminal.log(text, { level: 'error' }),
+    log: (text) => terminal.log(text, { level: 'error', code: 2 }),
     note: (text) => note(terminal, text),
     ask: terminal.ask ?? null,
     onRead: (read) => (read === null ? line.end() : line.show(read)),

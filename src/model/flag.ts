@@ -4,6 +4,8 @@ export interface Flag {
   readonly help: string
   /** One letter. */
   readonly alias?: string
+  /** What can be written, where that is a short list. */
+  readonly values?: readonly string[]
 }
 
 /** The text typed for a flag; numbers are parsed where they are used. */

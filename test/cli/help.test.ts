@@ -1,30 +1,120 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { flagNamed } from '../../src/cli/argv.ts'
+import { runCommand } from '../../src/cli/commands/collect/run.ts'
+import { commandName, commands } from '../../src/cli/commands/index.ts'
+import { globalFlags } from '../../src/cli/flags.ts'
+import { epilogueOf, errorDocument, grouped } from '../../src/cli/help.ts'
 import { mistyped } from '../../src/cli/main.ts'
 import { type Workspace, workspace } from '../support/rankline.ts'
 
+const root = fileURLToPath(new URL('../..', import.meta.url))
 let place: Workspace
 beforeAll(async () => {
   place = await workspace()
 })
 afterAll(() => place[Symbol.asyncDispose]())
 
-test('the help of a command has examples and the exit codes', async () => {
+test('the help of a command groups its flags, the global ones last, and has examples, its exit codes and its docs', async () => {
   const { code, stdout } = await place.run(['run', '--help'])
   expect(code).toBe(0)
+  expect(stdout.match(/^[A-Z][a-z ]+:$/gm)).toEqual([
+    'What is asked:',
+    'Which queries:',
+    'Limits:',
+    'Service:',
+    'Output:',
+    'Machines:',
+    'Global:',
+    'Examples:',
+    'Exit codes:',
+  ])
   expect(stdout).toContain('cat keywords.csv | rankline run - --name keywords')
   expect(stdout).toContain('rankline run --skip-bad acme.yaml umbrella.yaml')
-  expect(stdout).toMatch(/^Exit codes:\n {2}0 done/m)
+  expect(stdout).toMatch(/^ {2}7 {4}another process/m)
+  expect(stdout).toContain('Docs: https://github.com/rankline/rankline/blob/main/jobs/README.md')
+  const { stdout: reading } = await place.run(['help', 'operations'])
+  expect(reading).toContain('nothing ran')
+  expect(reading).not.toContain('stopped for money')
+})
+
+describe.each(commands.map((command) => [commandName(command), command] as const))('%s', (name, { load }) => {
+  test('has examples with flags that it has, a page that exists, and exit codes with a meaning', async () => {
+    const command = await load()
+    expect(command.examples.length).toBeGreaterThan(0)
+    const known = { ...globalFlags, ...command.flags }
+    for (const [typed, does] of command.examples) {
+      expect(does).not.toBe('')
+      expect(typed).toMatch(new RegExp(`(^|rankline )${name}\\b`))
+      for (const [, flag = ''] of typed.matchAll(/ --([a-z-]+)/g)) expect(known).toHaveProperty([flag])
+      for (const [, letter = ''] of typed.matchAll(/ -([a-z]) /g))
+        expect(flagNamed(letter, known)).toBeDefined()
+    }
+    expect(existsSync(join(root, command.docs ?? 'README.md'))).toBe(true)
+    expect(epilogueOf(command)).not.toContain('undefined')
+  })
+})
+
+test('flags of commands that have many stand in a group', async () => {
+  const ungrouped = grouped({ ...runCommand.flags }).filter(([, group]) => group === 'Options:')
+  expect(ungrouped).toEqual([])
+})
+
+test('without a command, the first five are shown; help and version have their usual names', async () => {
+  const bare = await place.call([])
+  expect(bare).toMatchObject({ code: 2, stdout: '' })
+  expect(bare.stderr.match(/^ {2}rankline [a-z]+/gm)).toEqual([
+    '  rankline demo',
+    '  rankline init',
+    '  rankline plan',
+    '  rankline run',
+    '  rankline report',
+  ])
+  expect((await place.run(['help', 'run'])).stdout).toContain('Which queries:')
+  expect((await place.run(['help'])).stdout).toContain('Commands:')
+  expect((await place.run(['-V'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+  const unknown = await place.call(['help', 'rnu'])
+  expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('Did you mean run?') })
+})
+
+test('with --json, what ends a command is a document on standard error', async () => {
+  const unknown = await place.call(['report', 'nobody', '--json'])
+  expect(unknown.code).toBe(2)
+  expect(JSON.parse(unknown.stderr)).toEqual({
+    error: { code: 2, message: expect.stringMatching(/database/), hint: expect.any(String) },
+  })
+  await place.file('bad.yaml', 'queries: [a]\ndepht: 10\npges: 2\n')
+  const bad = await place.call(['plan', 'bad.yaml', '--json'], {
+    RANKLINE_BASE_URL: 'http://127.0.0.1:9',
+    RANKLINE_API_KEY: 'a-key-of-the-test',
+  })
+  expect(bad).toMatchObject({ code: 2, stdout: '' })
+  const documents = bad.stderr
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(documents).toHaveLength(2)
+  expect(documents[0]).toEqual({
+    error: {
+      code: 2,
+      message: expect.stringContaining("bad.yaml:2:1: unknown key 'depht'"),
+      hint: expect.stringContaining('depth'),
+    },
+  })
 })
 
 test.each([
-  ['/bin/bash', 'complete -o bashdefault'],
-  ['/bin/zsh', '#compdef rankline'],
-])('completion prints a script for %s, which asks the program', async (shell, part) => {
-  const { code, stdout } = await place.run(['completion'], { SHELL: shell })
-  expect(code).toBe(0)
-  expect(stdout).toContain(part)
-  const asked = await place.run(['--get-yargs-completions', 'rankline', 'run', '--ski'], { SHELL: shell })
-  expect(asked.stdout).toContain('--skip-bad')
+  ['There is no job. List runs', { message: 'There is no job', hint: 'List runs' }],
+  ["x.yaml:1:2: no 'a; b'; write c", { message: "x.yaml:1:2: no 'a; b'", hint: 'write c' }],
+  [
+    "The file acme's list.csv is empty. Add rows",
+    { message: "The file acme's list.csv is empty", hint: 'Add rows' },
+  ],
+  ['Nothing to do', { message: 'Nothing to do', hint: null }],
+])('an error as a document: %s', (text, document) => {
+  expect(errorDocument(text, 2)).toEqual({ error: { code: 2, ...document } })
 })
 
 test.each([

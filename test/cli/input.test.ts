@@ -55,7 +55,6 @@ testTable<[string, readonly string[], Readonly<Record<string, string>>, RegExp]>
   ['a database that is something else', ['runs', '--db', 'job.csv'], {}, /is not a SQLite database/],
   ['a job file that is not there', ['run', 'nope.csv'], service, /nope\.csv/],
   ['no job file', ['run'], service, /job/],
-  ['no command', [], {}, /rankline --help/],
   ['an unknown command', ['rnu'], {}, /Did you mean run\?/],
   ['an unknown flag', ['runs', '--limt', '3'], {}, /--limt.*--limit/],
   ['a flag twice', ['runs', '--limit', '3', '--limit', '4'], {}, /--limit is given more than once/],

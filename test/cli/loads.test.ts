@@ -20,6 +20,7 @@ const toBegin = [
   'src/cli/argv.ts',
   'src/cli/commands/index.ts',
   'src/cli/flags.ts',
+  'src/cli/help.ts',
   'src/cli/main.ts',
   'src/cli/start.ts',
   'src/cli/terminal.ts',

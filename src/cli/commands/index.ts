@@ -1,11 +1,12 @@
-import type { Command } from '../flags.ts'
+import type { Registered } from '../flags.ts'
 
-/** One line of the program's help; the command itself is loaded when it is typed. */
-export interface Registered {
-  /** Name and positional arguments, as yargs reads them. */
-  readonly usage: string
-  readonly describe: string
-  readonly load: () => Promise<Command>
+export function commandName({ usage }: Registered): string {
+  return usage.split(' ')[0] as string
+}
+
+/** The command that was typed; undefined where none was. */
+export function commandOf(args: readonly string[]): Registered | undefined {
+  return args.flatMap((arg) => commands.find((command) => commandName(command) === arg) ?? [])[0]
 }
 
 /** Every command. */
@@ -144,5 +145,10 @@ export const commands: readonly Registered[] = [
     usage: 'demo',
     describe: 'Sandbox, a month of history and the report, in seconds, with no account',
     load: async () => (await import('./workspace/demo.ts')).demoCommand,
+  },
+  {
+    usage: 'completion [shell]',
+    describe: 'Print a completion script for bash, zsh, fish or powershell',
+    load: async () => (await import('./workspace/completion.ts')).completionCommand,
   },
 ]

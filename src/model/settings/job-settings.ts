@@ -339,8 +339,14 @@ function flaggedIn(table: SettingTable, above: readonly string[]): readonly Flag
   return Object.entries(table).flatMap(([key, { value, flag = {} }]) => {
     const path = [...above, key]
     if (typeof value !== 'string' && !isScalar(value)) return flaggedIn(value, path)
-    return Object.entries(flag).map(([name, one]) => ({ path, name, flag: one }))
+    return Object.entries(flag).map(([name, one]) => ({ path, name, flag: withValues(one, value) }))
   })
+}
+
+/** A setting that is one of a list says so in its flag, too. */
+function withValues(flag: Flag, value: Setting['value']): Flag {
+  const list = typeof value !== 'string' && isScalar(value) ? value.json.enum : undefined
+  return Array.isArray(list) ? { ...flag, values: list } : flag
 }
 
 /** The flags of all these settings. */

@@ -26,6 +26,9 @@ export type LedgerFlags = TypedFlags<typeof flags> & { readonly what?: string }
 
 export const ledgerCommand = {
   flags,
+  words: ['verify'],
+  exits: [0, 1, 2, 3, 6],
+  docs: 'docs/money-and-crashes.md',
   examples: [
     ['ledger --by job', 'credits by job'],
     ['ledger verify', 'the ledger compared with the count of the service'],

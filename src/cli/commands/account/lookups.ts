@@ -10,11 +10,18 @@ import { exitCodes } from '../../../model/run.ts'
 import { formatTable } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import { type Command, serviceFlags, type TypedFlags } from '../../flags.ts'
+import { lookupExits } from '../../help.ts'
 
 type LookupFlags = TypedFlags<typeof serviceFlags> & { readonly text?: string; readonly engine?: string }
 
 export const healthCommand = {
   flags: serviceFlags,
+  words: engines(),
+  exits: lookupExits,
+  examples: [
+    ['health', 'every engine'],
+    ['health /v1/alpha/search', 'one path'],
+  ],
   run: health,
 } satisfies Command
 
@@ -58,6 +65,8 @@ function healthCells(snapshot: Readonly<Record<string, unknown>>): readonly stri
 
 export const countriesCommand = {
   flags: serviceFlags,
+  exits: lookupExits,
+  examples: [['countries king', 'codes of the countries whose name contains king']],
   run: countries,
 } satisfies Command
 
@@ -68,6 +77,8 @@ export function countries(flags: LookupFlags, terminal: Terminal): Promise<numbe
 
 export const languagesCommand = {
   flags: serviceFlags,
+  exits: lookupExits,
+  examples: [['languages port', 'codes of the languages whose name contains port']],
   run: languages,
 } satisfies Command
 

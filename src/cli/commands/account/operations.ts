@@ -8,6 +8,11 @@ type OperationsFlags = TypedFlags<Record<never, never>>
 
 export const operationsCommand = {
   flags: {},
+  exits: [0, 1, 2],
+  examples: [
+    ['operations', 'the catalog'],
+    ['operations --json', 'for programs'],
+  ],
   run: operations,
 } satisfies Command
 

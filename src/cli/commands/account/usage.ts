@@ -10,6 +10,7 @@ import { grouped } from '../../../model/text.ts'
 import { formatTable } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import { type Command, serviceFlags, type TypedFlags } from '../../flags.ts'
+import { lookupExits } from '../../help.ts'
 
 const flags = serviceFlags satisfies Flags
 
@@ -17,6 +18,12 @@ export type UsageFlags = TypedFlags<typeof flags>
 
 export const usageCommand = {
   flags,
+  exits: lookupExits,
+  docs: 'docs/budgets.md',
+  examples: [
+    ['usage', 'balance, limits and quotas'],
+    ['usage --json', 'the record as the service sends it'],
+  ],
   run: usage,
 } satisfies Command
 

@@ -123,7 +123,8 @@ async function printEnds(
 ): Promise<void> {
   const onScreen = isScreen(terminal)
   const logCause = (): void => {
-    if (cause !== null && cause.reason !== 'interrupted') terminal.log(cause.message, { level: 'error' })
+    if (cause !== null && cause.reason !== 'interrupted')
+      terminal.log(cause.message, { level: 'error', code: exitCodeOf(cause) })
   }
   if (onScreen) logCause()
   for (const { show, document } of ended) if (show === 'collect') logEnd(terminal, document)

@@ -27,6 +27,7 @@ import type { QueryState } from '../../../rank/advance.ts'
 import type { AskedQuery } from '../../../store/results.ts'
 import type { Store } from '../../../store/store.ts'
 import { type Command, fitFlags, logFlags, serviceFlags, type TypedFlags } from '../../flags.ts'
+import { lookupExits } from '../../help.ts'
 import { planEvents } from '../../progress.ts'
 import { accountWarnings } from '../account/usage.ts'
 import { jobFileFlags, withDueJobs, withNamedJobs } from './job-arguments.ts'
@@ -43,6 +44,8 @@ export type PlanFlags = TypedFlags<typeof flags> & { readonly job?: readonly str
 
 export const planCommand = {
   flags,
+  exits: lookupExits,
+  docs: 'jobs/README.md',
   examples: [
     ['plan keywords.csv --target acme.com --depth 30', 'a list of queries'],
     ['plan acme.yaml --backtest', 'paging policies on the history of a job'],

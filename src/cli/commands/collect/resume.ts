@@ -23,6 +23,7 @@ import {
   type TypedFlags,
   waitFlags,
 } from '../../flags.ts'
+import { collectingExits } from '../../help.ts'
 import { collectRuns, readCollectFlags } from './collect-runs.ts'
 
 const flags = {
@@ -39,6 +40,12 @@ type ResumeFlags = TypedFlags<typeof flags> & { readonly run?: string }
 
 export const resumeCommand = {
   flags,
+  exits: collectingExits,
+  docs: 'docs/money-and-crashes.md',
+  examples: [
+    ['resume', 'the newest unfinished run'],
+    ['resume 12', 'that run'],
+  ],
   run: resume,
 } satisfies Command
 
@@ -58,6 +65,12 @@ export async function resume(flags: ResumeFlags, terminal: Terminal): Promise<nu
 
 export const retryCommand = {
   flags,
+  exits: collectingExits,
+  docs: 'docs/money-and-crashes.md',
+  examples: [
+    ['retry', 'the newest run with failed tasks'],
+    ['retry 12', 'that run'],
+  ],
   run: retry,
 } satisfies Command
 

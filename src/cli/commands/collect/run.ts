@@ -15,6 +15,7 @@ import {
   type TypedFlags,
   waitFlags,
 } from '../../flags.ts'
+import { collectingExits } from '../../help.ts'
 import { planEvents } from '../../progress.ts'
 import { collectRuns, readCollectFlags } from './collect-runs.ts'
 import { jobFileFlags, withNamedJobs } from './job-arguments.ts'
@@ -40,6 +41,8 @@ export type RunFlags = TypedFlags<typeof flags> & { readonly job?: readonly stri
 
 export const runCommand = {
   flags,
+  exits: collectingExits,
+  docs: 'jobs/README.md',
   examples: [
     ['run keywords.csv --target acme.com --depth 30', 'ranks among the first 30 results'],
     ['run --skip-bad acme.yaml umbrella.yaml', 'several jobs, for cron'],

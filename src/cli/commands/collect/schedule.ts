@@ -8,6 +8,8 @@ import { stayUp } from './schedule-run.ts'
 
 export const scheduleCommand = {
   flags: scheduleFlags,
+  exits: [0, 1, 2, 5, 6, 7, 130],
+  docs: 'docs/schedule.md',
   examples: [
     ['schedule', 'every job of this folder, until it is stopped'],
     ['schedule --list', 'when each job of this folder runs next'],

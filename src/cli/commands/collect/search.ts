@@ -3,6 +3,7 @@ import { lookupPatience } from '../../../app/connect/service.ts'
 import { searchJob } from '../../../app/job-files.ts'
 import { collectorLock } from '../../../app/lock.ts'
 import { collectAndFinish, defaultCollectRequest } from '../../../app/run-jobs.ts'
+import { operations } from '../../../catalog/index.ts'
 import { exitCodeOf } from '../../../collect/finish.ts'
 import { exportKinds } from '../../../export/kinds.ts'
 import { readOneQuery } from '../../../jobfile/queries.ts'
@@ -19,6 +20,7 @@ import { planQuery } from '../../../plan/plan-query.ts'
 import { unpackSound } from '../../../store/compression.ts'
 import type { Store } from '../../../store/store.ts'
 import { type Command, serviceFlags, type TypedFlags, waitFlags } from '../../flags.ts'
+import { collectingExits } from '../../help.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
 import { malformedLines, mismatchLines } from '../../run-summary.ts'
 
@@ -33,6 +35,8 @@ export type SearchFlags = TypedFlags<typeof flags> & { readonly operation: strin
 
 export const searchCommand = {
   flags,
+  words: operations.filter(({ billable }) => billable).map(({ name }) => name),
+  exits: collectingExits,
   examples: [
     ["search alpha.search 'standing desk' -p gl=us", 'one call'],
     ['search alpha.search -- -inurl', 'a text that begins with -'],
@@ -42,7 +46,9 @@ export const searchCommand = {
 
 /** `rankline search`: one call, shown, stored and in the ledger. */
 export async function search(flags: SearchFlags, terminal: Terminal): Promise<number> {
-  const read = readOneQuery(flags, searchJob, (problem) => terminal.log(formatProblem(problem)))
+  const read = readOneQuery(flags, searchJob, (problem) =>
+    terminal.log(formatProblem(problem), { level: 'error', code: 2 }),
+  )
   if (read === null) return 2
   const { query, settings } = read
   using lock = collectorLock(flags, (line) => note(terminal, line))

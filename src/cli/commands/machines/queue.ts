@@ -19,6 +19,8 @@ type QueueCommandFlags = TypedFlags<typeof flags> & { readonly what: string }
 
 export const queueCommand = {
   flags,
+  words: Object.keys(works),
+  docs: 'docs/many-machines.md',
   examples: [
     ['queue status', 'runs, workers and readers; problems first'],
     ['queue drain', 'runs stop, and workers finish what they have'],

@@ -21,6 +21,8 @@ type SyncFlags = TypedFlags<typeof flags>
 
 export const syncCommand = {
   flags,
+  exits: [0, 1, 2, 6, 7, 130, 143],
+  docs: 'docs/many-machines.md',
   examples: [['sync --queue postgres://queue.example/rankline', 'before reports, by cron']],
   run: sync,
 } satisfies Command

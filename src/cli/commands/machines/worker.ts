@@ -38,6 +38,8 @@ type WorkerFlags = TypedFlags<typeof flags>
 
 export const workerCommand = {
   flags,
+  exits: [0, 1, 2, 4, 5, 6, 130],
+  docs: 'docs/many-machines.md',
   examples: [
     ['worker --queue postgres://queue.example/rankline', 'stays up, as a service'],
     ['worker --once', 'with RANKLINE_QUEUE set, for containers that are started on demand'],
@@ -79,7 +81,7 @@ export async function worker(flags: WorkerFlags, terminal: Terminal): Promise<nu
     note(terminal, 'Worker ended.')
     return 0
   }
-  terminal.log(cause.message, { level: 'error' })
+  terminal.log(cause.message, { level: 'error', code: exitCodeOf(cause) })
   return exitCodeOf(cause)
 }
 

@@ -27,6 +27,9 @@ type AlertsFlags = TypedFlags<typeof flags> & { readonly what: string; readonly 
 
 export const alertsCommand = {
   flags,
+  words: Object.keys(works),
+  exits: [0, 1, 2, 3, 6],
+  docs: 'docs/alerts.md',
   examples: [
     ['alerts list', 'what is open, what was over in the last week, and messages that wait'],
     ['alerts mute 4f2a90c1b7d3 --until 7d', 'nothing is sent about it for a week'],

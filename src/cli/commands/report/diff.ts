@@ -28,6 +28,7 @@ export type DiffFlags = TypedFlags<typeof flags> & { readonly job: string }
 
 export const diffCommand = {
   flags,
+  docs: 'docs/diff.md',
   examples: [["diff acme --query 'standing desk' --compare 7d", 'which results entered, left or moved']],
   run: diff,
 } satisfies Command

@@ -21,7 +21,7 @@ import { exportProgress } from '../../progress.ts'
 import { syncFirst, syncFirstFlags } from '../../sync-first.ts'
 
 const flags = {
-  ...outputFlags('csv, jsonl, json, parquet or xlsx [csv]'),
+  ...outputFlags(Object.keys(rowFormats)),
   job: textFlag('Of this job only'),
   run: textFlag('Of this run only'),
   query: textFlag('Of this query only'),
@@ -42,6 +42,8 @@ export type ExportFlags = TypedFlags<typeof flags> & { readonly kind: string }
 
 export const exportCommand = {
   flags,
+  words: Object.keys(exportKinds),
+  docs: 'docs/exports.md',
   examples: [
     ['export organic --job acme --out acme.csv', 'all results of a job'],
     ['export organic --out new.parquet --cursor-file organic.cursor', 'what is new since the last time'],

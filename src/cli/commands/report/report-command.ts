@@ -15,6 +15,7 @@ type ReportCommandFlags = TypedFlags<typeof flags> & { readonly job?: readonly s
 
 export const reportCommand = {
   flags,
+  docs: 'docs/reports.md',
   examples: [
     ['report acme --period month', 'this month, compared with the day before it began'],
     ['report acme --compare 7d', 'compared with a week ago'],

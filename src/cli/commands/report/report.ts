@@ -34,7 +34,7 @@ import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } fro
 import { syncFirst, syncFirstFlags } from '../../sync-first.ts'
 
 export const reportFlags = {
-  ...outputFlags('table, csv, json, jsonl, md, xlsx, html, pdf or email [table]'),
+  ...outputFlags(Object.keys(reportFormats)),
   period: textFlag(
     '7d, 28d, month, last-month, quarter, all or two days such as 2026-10-01..2026-10-31; default: 28d, or the whole history if it is shorter',
   ),

@@ -23,6 +23,11 @@ export type RunsFlags = TypedFlags<typeof flags> & { readonly run?: string }
 
 export const runsCommand = {
   flags,
+  examples: [
+    ['runs', 'the last twenty'],
+    ['runs 12', 'one run, with every failed task'],
+    ['runs --job acme --json', 'for programs'],
+  ],
   run: runs,
 } satisfies Command
 

@@ -19,6 +19,8 @@ export type StatusFlags = TypedFlags<typeof flags>
 
 export const statusCommand = {
   flags,
+  exits: [0, 1, 2, 3, 6],
+  docs: 'docs/status.md',
   examples: [
     ['status', 'what is wrong, and how each job is doing'],
     ['status --quiet', 'for cron: nothing while all is well'],

@@ -31,6 +31,9 @@ export type DbFlags = PruneFlags & { readonly what: string; readonly file?: stri
 
 export const dbCommand = {
   flags,
+  words: Object.keys(works),
+  exits: [0, 1, 2, 3, 6, 7],
+  docs: 'docs/retention.md',
   examples: [
     ['db backup acme-copy.db', 'a whole copy'],
     ['db prune --answers 90d --dry-run', 'how much old bodies take'],

@@ -41,6 +41,10 @@ export type DemoFlags = TypedFlags<typeof flags>
 
 export const demoCommand = {
   flags,
+  examples: [
+    ['demo', 'a month of a made-up shop'],
+    ['demo --days 7', 'a week'],
+  ],
   run: demo,
 } satisfies Command
 

@@ -13,6 +13,12 @@ export type DoctorFlags = TypedFlags<typeof flags>
 
 export const doctorCommand = {
   flags,
+  exits: [0, 1, 2, 3],
+  docs: 'docs/doctor.md',
+  examples: [
+    ['doctor', 'what a run needs, and whether it is there'],
+    ['doctor --json', 'for programs'],
+  ],
   run: doctor,
 } satisfies Command
 

@@ -34,6 +34,8 @@ export type InitFlags = TypedFlags<typeof flags> & { readonly dir?: string }
 
 export const initCommand = {
   flags,
+  exits: [0, 1, 2],
+  docs: 'docs/workspace.md',
   examples: [
     ['init ranks', 'a new folder, after three questions'],
     ['init --yes --site acme.com --country de', 'this folder, without a question'],
