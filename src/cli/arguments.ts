@@ -7,6 +7,7 @@ import type { FlagsOf } from '../model/flag.ts'
 import type { JobSettings } from '../model/job.ts'
 import { closestMatch, parseDuration } from '../model/text.ts'
 import type { ReadResult } from '../model/values.ts'
+import type { CsvForm } from '../output/formats/format.ts'
 import { rowFormats } from '../output/formats/index.ts'
 import type { Terminal } from '../output/terminal.ts'
 import { reportFormats } from '../report/formats/index.ts'
@@ -52,6 +53,13 @@ export function chosenFormat<T extends string>(
       `${asked} and --out ${out} ask for two formats. Leave out ${asked.split(' ')[0]}, or name a file that ends in .${chosen}`,
     )
   return chosen
+}
+
+/** How CSV is to be written. Throws a sentence for two forms at once. */
+export function csvForm({ raw = false, excel = false }: FormatFlags): CsvForm {
+  if (raw && excel)
+    throw new UsageError('--raw is for programs, and --excel for people. Leave one of them out')
+  return raw ? 'raw' : excel ? 'excel' : 'guarded'
 }
 
 /** Whether a file of that extension, which no format has, can be of the format that is written where none is named. */

@@ -103,6 +103,9 @@ export function outputFlags(formats: readonly string[]) {
     ...outFlags,
     format: { ...textFlag(`${others} or ${formats.at(-1)} [${formats[0]}]`), values: formats },
     raw: switchFlag('CSV as it is, without the quote that keeps spreadsheets from running formulas'),
+    excel: switchFlag(
+      'CSV that a double click opens in Excel where decimals follow a comma: UTF-8 mark, semicolons; .xlsx opens everywhere',
+    ),
   } satisfies Flags
 }
 

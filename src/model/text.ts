@@ -63,12 +63,30 @@ export function size(bytes: number): string {
   return `${(bytes / unit).toFixed(1)} ${name}`
 }
 
-/** What spreadsheets take for the beginning of a formula, in half and full width, and what they skip before one. */
-const formulaSigns = new Set(['=', '+', '-', '@', '\t', '\r', '\uff1d', '\uff0b', '\uff0d', '\uff20'])
+/** What spreadsheets take for the beginning of a formula, in half and full width. */
+const formulaSigns = '=+\\-@\uff1d\uff0b\uff0d\uff20'
 
-/** Text that no spreadsheet runs as a formula: a quote stands before one. */
+/**
+ * Where a cell can begin with a formula: at its start, also behind what spreadsheets skip there, and behind signs that another
+ * separator or a lost quote makes the end of a cell. Quotes that stand there already are kept apart from the one of the guard.
+ */
+const unguarded = {
+  first: new RegExp(`^(?='*[\t\r${formulaSigns}])`),
+  later: new RegExp(`([;\t\r\n])(?='*[${formulaSigns}])`, 'g'),
+}
+const guarded = {
+  first: new RegExp(`^'(?='*[\t\r${formulaSigns}])`),
+  later: new RegExp(`([;\t\r\n])'(?='*[${formulaSigns}])`, 'g'),
+}
+
+/** Text that no spreadsheet runs as a formula: a quote stands before each beginning of one. */
 export function withoutFormula(text: string): string {
-  return formulaSigns.has(text.charAt(0)) ? `'${text}` : text
+  return text.replace(unguarded.later, "$1'").replace(unguarded.first, "'")
+}
+
+/** The text that `withoutFormula` was given. */
+export function withFormula(text: string): string {
+  return text.replace(guarded.later, '$1').replace(guarded.first, '')
 }
 
 const unitMs: Readonly<Record<string, number>> = {

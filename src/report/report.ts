@@ -1,6 +1,7 @@
 import type { SerpFeature } from '../model/features.ts'
 import type { Run, RunQuality } from '../model/run.ts'
 import type { BrowserPlaces } from '../output/browser/find.ts'
+import type { CsvForm } from '../output/formats/format.ts'
 import type { TrackingStore } from '../store/reports.ts'
 import type { BuiltHistory } from './history/build-history.ts'
 import type { ComparisonDay } from './history/movement.ts'
@@ -81,8 +82,7 @@ export interface ReportSource {
   /** What answers of an operation can show beside their results. */
   readonly featuresOf: (operation: string) => readonly SerpFeature[]
   readonly look: TextLook & { readonly ascii: boolean }
-  /** CSV for programs: text that a spreadsheet would read as a formula is not changed. */
-  readonly raw: boolean
+  readonly csv: CsvForm
   /** Days before the last one whose SERPs are included, if the format shows SERPs. */
   readonly serpDays: number
   readonly print: PrintSettings
@@ -129,8 +129,8 @@ export interface ReportFormat {
   readonly tabs?: true
   /** Whether it is printed on paper of a size. */
   readonly printed?: true
-  /** Whether text can be written unchanged or made safe for spreadsheets. */
-  readonly raw?: true
+  /** Whether it is CSV, which has forms of its own. */
+  readonly csv?: true
   /** Whether it is for programs, which compare with the day before unless a flag says otherwise. */
   readonly dayBefore?: true
 }

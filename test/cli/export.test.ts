@@ -38,6 +38,9 @@ const bytes = (name: string) => readFile(join(place.folder, name))
 const exported = (kind: string, format: string, ...more: readonly string[]) =>
   place.call(['export', kind, '--format', format, '--out', `${kind}.${format}`, ...more])
 
+/** A cell of a format that has no type for lists and objects. */
+const text = (cell: unknown) => (typeof cell === 'object' && cell !== null ? JSON.stringify(cell) : cell)
+
 describe.each(kinds)('an export of %s', (kind) => {
   test('holds the same in every format', async () => {
     const ended = await Promise.all(['jsonl', 'parquet', 'xlsx'].map((format) => exported(kind, format)))
@@ -46,6 +49,10 @@ describe.each(kinds)('an export of %s', (kind) => {
     const rows: Record<string, unknown>[] = lines.map((line) => JSON.parse(line))
     expect(rows.length).toBeGreaterThan(0)
     const columns = Object.keys(rows[0] ?? {})
+    expect(rows.map(({ params = {} }) => params)).toEqual(rows.map(() => ({})))
+    const flat = rows.map((row) =>
+      Object.fromEntries(Object.entries(row).map(([of, cell]) => [of, text(cell)])),
+    )
 
     const { buffer, byteOffset, length } = await bytes(`${kind}.parquet`)
     const file = buffer.slice(byteOffset, byteOffset + length) as ArrayBuffer
@@ -54,12 +61,12 @@ describe.each(kinds)('an export of %s', (kind) => {
     const packed = (await parquetReadObjects({ file })).map((row) =>
       Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plain(value)])),
     )
-    expect(packed).toEqual(rows)
+    expect(packed).toEqual(flat)
 
     const [sheet] = await readSheets(await bytes(`${kind}.xlsx`), { trim: false })
     expect(sheet?.sheet).toBe(kind)
     expect(sheet?.data[0]).toEqual(columns)
-    const cells = rows.map((row) => columns.map((name) => (row[name] === '' ? null : row[name])))
+    const cells = flat.map((row) => columns.map((name) => (row[name] === '' ? null : row[name])))
     // Instants of sheets are fractions of days, which the reader cuts to milliseconds.
     const told = (cell: unknown, expected: unknown) =>
       cell instanceof Date && Math.abs(cell.getTime() - Date.parse(String(expected))) <= 1 ? expected : cell
@@ -86,6 +93,9 @@ describe('an export', () => {
     expect(csv).toContain(",'=1+1 desk,")
     expect(raw).toContain(',=1+1 desk,')
     expect(raw).not.toContain("'=1+1")
+    const excel = (await place.call(['export', 'organic', '--excel'])).stdout
+    expect(excel).toMatch(/^\ufeffrun_id;job;.*;params;label_team\n/)
+    expect(excel).toContain(";'=1+1 desk;")
   })
 
   test('goes into a pipe as it is, and says on stderr where the next begins', async () => {
@@ -215,6 +225,8 @@ describe('a mistake is one sentence', () => {
     [['--run', '999'], /There is no run 999\. List them with: rankline runs$/m],
     [['--from', '2026-03-02', '--until', '2026-03-02'], /--until 2026-03-02 is not after --from 2026-03-02/],
     [['--form', 'csv'], /takes no --form\. Did you mean --f(ormat|rom)\?/],
+    [['--raw', '--excel'], /--raw is for programs, and --excel for people/],
+    [['--excel', '--format', 'jsonl'], /--excel has no meaning for jsonl, which is no CSV/],
     [['--json', '--format', 'parquet'], /--json and --format parquet ask for two formats/],
     [['--xyz'], /takes no --xyz\. See: rankline export --help$/m],
     [['--format', 'parket'], /csv, jsonl, json, parquet, xlsx/],

@@ -64,7 +64,7 @@ describe('rows', () => {
       ['no where?', 'ok'],
       ['plain', 'ok'],
     ])
-    expect(rows[0]).toMatchObject({ problems: expect.stringContaining('1 of 2 tasks of run'), checked: 1 })
+    expect(rows[0]).toMatchObject({ problems: [expect.stringContaining('1 of 2 tasks of run')], checked: 1 })
     expect(rows[3]).toMatchObject({ visibility: 0, top_10: 0, clicks: 0, clicks_change: 0 })
     expect(rows[1]).toMatchObject({ client: 'Acme Inc.', site: 'acme.com', keywords: 3, checked: 3 })
     expect(rows[4]).toMatchObject({ site: null, visibility: null, last_good_run: expect.any(String) })
@@ -136,7 +136,7 @@ describe('the page', () => {
     const { code, stdout } = await place.call(['report', 'gone.yaml', 'acme', '--json'])
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject([
-      { job: 'gone', level: 'warning', problems: expect.stringContaining('The logo') },
+      { job: 'gone', level: 'warning', problems: [expect.stringContaining('The logo')] },
       { job: 'acme', level: 'ok', site: 'acme.com' },
     ])
   })
@@ -151,6 +151,7 @@ const meaningless = [
   [['--all', '--format', 'html'], /Name a file or a folder with --out/],
   [['--all', '--format', 'pdf'], /--format cannot be 'pdf'/],
   [['--all', '--raw'], /--raw has no meaning/],
+  [['--all', '--excel'], /--excel has no meaning here, where nothing is CSV/],
   [['--all', '--period', '3x'], /--period cannot be '3x'/],
   [['--all', '--out', 'acme.yaml/'], /acme\.yaml/],
   [['acme', 'nobody'], /There is no job 'nobody'/],

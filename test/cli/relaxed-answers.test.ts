@@ -66,9 +66,9 @@ describe('a service that answers another question than the one asked', () => {
     const table = await said('report', 'desks')
     expect(table).toMatch(/^oak desk .* (?:\d+|>\d+)!/m)
     expect(table).toContain('!: suspect')
-    const rows = JSON.parse(await said('report', 'desks', '--format', 'json')) as { suspect: number }[]
-    expect(rows.map(({ suspect }) => suspect).sort()).toEqual([0, 0, 1])
-    expect(await said('report', 'desks', '--format', 'csv')).toMatch(/,best_date,suspect\n/)
+    const rows = JSON.parse(await said('report', 'desks', '--format', 'json')) as { suspect: boolean }[]
+    expect(rows.map(({ suspect }) => suspect).sort()).toEqual([false, false, true])
+    expect(await said('report', 'desks', '--format', 'csv')).toMatch(/,best_date,suspect,/)
     expect(await said('report', 'desks', '--format', 'md')).toContain(
       'a different query than requested: 1 observation',
     )

@@ -223,6 +223,7 @@ describe('what is reported', () => {
     ],
     ['a kind for rows', ['--json', '--kind', 'news'], '--kind has no meaning for --format json'],
     ['absent for rows', ['--json', '--absent', 'depth'], '--absent has no meaning for --format json'],
+    ['Markdown for Excel', ['--format', 'md', '--excel'], '--excel has no meaning for --format md'],
     ['Markdown as it is', ['--format', 'md', '--raw'], '--raw has no meaning for --format md'],
     ['a query and a tag', ['--explain', 'desk', '--tag', 'head'], '--tag has no meaning for --explain'],
     ['a query and figures', ['--explain', 'desk', '--metrics'], '--metrics has no meaning for --explain'],

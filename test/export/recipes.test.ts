@@ -51,7 +51,7 @@ async function exported(name: string, labels: readonly string[], rows: readonly 
   const columns =
     first === undefined ? all : all.map((column) => (column.name === first.name ? first : column))
   const pieces: Uint8Array[] = []
-  const options = { columns, name: 'organic', raw: false }
+  const options = { columns, name: 'organic', csv: 'guarded' as const }
   for await (const piece of writeParquet(cellsOf(rows, columns), options)) pieces.push(piece)
   await writeFile(join(folder, name), Buffer.concat(pieces))
 }

@@ -78,7 +78,7 @@ async function csvRows({ store }: TempStore, kind: ExportKind): Promise<readonly
   using snapshot = store.snapshot()
   const { rows, columns } = labelled(snapshot, kind, { after: 0 })
   const pieces: string[] = []
-  for await (const piece of writeCsv(rows, { columns, raw: true })) pieces.push(piece)
+  for await (const piece of writeCsv(rows, { columns, csv: 'raw' })) pieces.push(piece)
   const typeOf = new Map<string, string>(columns.map(({ name, type }) => [name, type]))
   const parsed: Record<string, string>[] = parse(pieces.join(''), { columns: true })
   const stored = (name: string, cell: string): unknown =>

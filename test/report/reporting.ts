@@ -68,7 +68,6 @@ function source(rankings: readonly Row[], asked: readonly Row[], last: string): 
         queries: [...new Set(asked.map(query))].map((id) => ({
           ...textOf(id),
           ...saidOf(asked.find((row) => query(row) === id)),
-          labels: {},
         })),
         targets: distinct(asked)
           .filter((row, index, all) => all.findIndex((one) => target(one) === target(row)) === index)
@@ -84,11 +83,12 @@ function source(rankings: readonly Row[], asked: readonly Row[], last: string): 
 }
 
 /** What the job says of the query of a row. */
-function saidOf({ tags, volume, intended_url: url }: Row = {}) {
+function saidOf({ tags, volume, intended_url: url, labels }: Row = {}) {
   return {
     tags: tags == null ? [] : String(tags).split(';'),
     volume: volume == null ? null : Number(volume),
     url: url == null ? null : String(url),
+    labels: JSON.parse(String(labels ?? '{}')) as Record<string, string>,
   }
 }
 

@@ -214,6 +214,6 @@ test('the report has the columns of rankings, then its own', () => {
     ...['job', 'query', 'target', 'operation', 'gl', 'hl', 'location', 'tags', 'date', 'observed_at'],
     ...['state', 'rank', 'exactness', 'depth', 'url', 'title', 'run_id'],
     ...['previous_date', 'previous_state', 'previous_rank', 'change', 'movement', 'best_rank', 'best_date'],
-    'suspect',
+    ...['suspect', 'volume', 'intended_url', 'params'],
   ])
 })

@@ -1,5 +1,6 @@
 import { featuresOf } from '../../catalog/features.ts'
 import type { JobSettings } from '../../model/job.ts'
+import type { CsvForm } from '../../output/formats/format.ts'
 import { type RowOrder, sortRows } from '../../report/formats/rows.ts'
 import type { AskedPeriod } from '../../report/history/period.ts'
 import type { MetricOptions } from '../../report/metrics/figure.ts'
@@ -27,7 +28,7 @@ export interface ReportRequest {
   readonly order?: RowOrder
   readonly presentation?: Presentation
   readonly look: ReportSource['look']
-  readonly raw?: boolean
+  readonly csv?: CsvForm
   readonly serpDays?: number
   readonly paper?: Paper
 }
@@ -49,7 +50,7 @@ export async function reportSource(store: Store, request: ReportRequest): Promis
     ...{ job, measure, store, asked, look: request.look, featuresOf },
     ranked: sorted,
     presentation: request.presentation ?? plainPresentation,
-    raw: request.raw ?? false,
+    csv: request.csv ?? 'guarded',
     serpDays: request.serpDays ?? 0,
     print: { browsers: browserPlaces(), paper: request.paper ?? papers[0] },
   }

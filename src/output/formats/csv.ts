@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync'
 import { withoutFormula } from '../../model/text.ts'
-import { type Cells, type TextOptions, textChunks } from './format.ts'
+import { type Cells, type CsvForm, type TextOptions, textChunks } from './format.ts'
 
 /** Rows as CSV, with the names of the columns in the first line. */
 export function writeCsv(rows: Iterable<Cells>, options: TextOptions): AsyncGenerator<string> {
@@ -10,9 +10,24 @@ export function writeCsv(rows: Iterable<Cells>, options: TextOptions): AsyncGene
 /** Rows that are written together, because each call of the package has a fixed cost. */
 const batchRows = 50
 
-function* lines(rows: Iterable<Cells>, { columns, raw }: TextOptions): Generator<string> {
-  const options = raw ? {} : { cast: { string: withoutFormula } }
-  yield stringify([columns.map(({ name }) => name)])
+/** Cells with what parts cells or lines anywhere are quoted, so that a reader with another separator keeps the columns. */
+const quotedMatch = /[,;\t\r\n]/
+
+const forms: Readonly<Record<CsvForm, Parameters<typeof stringify>[1]>> = {
+  raw: { quoted_match: quotedMatch },
+  guarded: { quoted_match: quotedMatch, cast: { string: withoutFormula } },
+  excel: {
+    quoted_match: quotedMatch,
+    delimiter: ';',
+    // Where columns end with a semicolon, decimals follow a comma.
+    cast: { string: withoutFormula, number: (value) => String(value).replace('.', ',') },
+  },
+}
+
+function* lines(rows: Iterable<Cells>, { columns, csv }: TextOptions): Generator<string> {
+  const options = forms[csv]
+  const head = stringify([columns.map(({ name }) => name)], options)
+  yield csv === 'excel' ? `\ufeff${head}` : head
   let batch: Cells[] = []
   for (const row of rows) {
     batch.push(row)

@@ -2,7 +2,7 @@ import type { Cell, Row } from '../../model/result.ts'
 
 /**
  * The type of the cells of a column, in every format. `integer` has 32 bits; `long` has 64, for numbers of the service. An
- * `instant` is ISO 8601 text in UTC, and `json` is its text, if a format has no type for it.
+ * `instant` is ISO 8601 text in UTC, and `json` is its text, if a format has no type for it. In JSON, `json` is a value.
  */
 export type ColumnType = 'text' | 'integer' | 'long' | 'instant' | 'json'
 
@@ -19,11 +19,16 @@ export function* cellsOf(rows: Iterable<Row>, columns: TextOptions['columns']): 
   for (const row of rows) yield columns.map(({ name }) => row[name] ?? null)
 }
 
-/** The options of text formats, which have no types. */
+/**
+ * How CSV is written. `guarded` keeps spreadsheets from running text as formulas; `excel` is that in the form that Excel opens by a double
+ * click where decimals follow a comma; `raw` is text as it is, for programs.
+ */
+export type CsvForm = 'guarded' | 'excel' | 'raw'
+
+/** The options of text formats. Only `json` is written in another way than as text, and only as JSON. */
 export interface TextOptions {
-  readonly columns: readonly Pick<Column, 'name'>[]
-  /** CSV for programs: text that a spreadsheet would read as a formula is not changed. */
-  readonly raw: boolean
+  readonly columns: readonly (Pick<Column, 'name'> & Partial<Pick<Column, 'type'>>)[]
+  readonly csv: CsvForm
 }
 
 export interface RowOptions extends TextOptions {

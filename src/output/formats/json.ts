@@ -27,10 +27,23 @@ function* lines(rows: Iterable<Cells>, columns: TextOptions['columns']): Generat
 
 /** Writes rows as JSON objects; names are encoded only once. */
 function objectWriter(columns: TextOptions['columns']): (cells: Cells) => string {
-  const keys = columns.map(({ name }, index) => `${index === 0 ? '' : ','}${JSON.stringify(name)}:`)
+  const fields = columns.map(({ name, type }, index) => ({
+    key: `${index === 0 ? '' : ','}${JSON.stringify(name)}:`,
+    write: type === 'json' ? jsonText : JSON.stringify,
+  }))
   return (cells) => {
     let text = '{'
-    for (let index = 0; index < keys.length; index++) text += keys[index] + JSON.stringify(cells[index])
+    for (const [index, { key, write }] of fields.entries()) text += key + write(cells[index] ?? null)
     return `${text}}`
+  }
+}
+
+/** The value that a JSON text says, in one line; text that is no JSON stays text. */
+function jsonText(cell: Cells[number]): string {
+  if (typeof cell !== 'string') return JSON.stringify(cell)
+  try {
+    return JSON.stringify(JSON.parse(cell))
+  } catch {
+    return JSON.stringify(cell)
   }
 }

@@ -1,5 +1,5 @@
 import type { Row } from '../../model/result.ts'
-import { cellsOf } from '../../output/formats/format.ts'
+import { type CsvForm, cellsOf } from '../../output/formats/format.ts'
 import { rowFormats } from '../../output/formats/index.ts'
 import type { CellKind } from '../../output/xlsx.ts'
 import type { ReportFormat } from '../report.ts'
@@ -71,28 +71,66 @@ export const columnKinds = {
   best_rank: 'number',
   best_date: 'date',
   suspect: 'number',
+  volume: 'number',
+  intended_url: 'text',
+  params: 'text',
 } as const satisfies Record<string, CellKind>
 
 export const reportColumns: readonly string[] = Object.keys(columnKinds)
 
-export const csvFormat: ReportFormat = { ...rowsFormat('csv'), raw: true }
+export const csvFormat: ReportFormat = { ...rowsFormat('csv'), csv: true }
 export const jsonFormat = rowsFormat('json')
 export const jsonLinesFormat = rowsFormat('jsonl')
 
 /** The rows of a report, for programs. */
 function rowsFormat(name: 'csv' | 'json' | 'jsonl'): ReportFormat {
   return {
-    chunks: ({ ranked, raw }) => {
-      const { rows } = ranked.report()
-      return chunks(rows, raw)
+    chunks: ({ ranked, csv }) => {
+      const report = ranked.report()
+      return chunks(name === 'csv' ? rowsOf(report) : valuesOf(report), labelNames(report), csv)
     },
     sorted: true,
     dayBefore: true,
   }
 
-  async function* chunks(rows: Iterable<Row>, raw: boolean): AsyncGenerator<string> {
+  async function* chunks(
+    rows: Iterable<Row>,
+    labels: readonly string[],
+    csv: CsvForm,
+  ): AsyncGenerator<string> {
     const write = await rowFormats[name].load()
-    const columns = reportColumns.map((column) => ({ name: column }))
-    yield* write(cellsOf(rows, columns), { columns, raw })
+    const columns = [...reportColumns, ...labels.map(labelColumn)].map((column) => ({
+      name: column,
+      type: values.has(column) ? ('json' as const) : ('text' as const),
+    }))
+    yield* write(cellsOf(rows, columns), { columns, csv })
+  }
+}
+
+/** Names of the labels of the queries in a report. */
+export function labelNames({ statuses }: RankedRows): readonly string[] {
+  return [...new Set(statuses.flatMap(({ keyword }) => Object.keys(keyword.labels)))].sort()
+}
+
+/** The column of a label, as in exports. */
+export const labelColumn = (name: string): string => `label_${name}`
+
+/** The rows of a report with the labels of their queries. */
+export function* rowsOf({ rows, statuses }: RankedRows): Generator<Row> {
+  for (const [place, row] of rows.entries()) {
+    const labels = Object.entries(statuses[place]?.keyword.labels ?? {})
+    yield { ...row, ...Object.fromEntries(labels.map(([name, label]) => [labelColumn(name), label])) }
+  }
+}
+
+/** Columns that are no text and no number in JSON. */
+const values: ReadonlySet<string> = new Set(['tags', 'suspect', 'params'])
+
+/** The same with the JSON text of those. */
+function* valuesOf(report: RankedRows): Generator<Row> {
+  let place = 0
+  for (const row of rowsOf(report)) {
+    const tags = JSON.stringify(report.statuses[place++]?.keyword.tags ?? [])
+    yield { ...row, tags, suspect: String(row.suspect === 1) }
   }
 }

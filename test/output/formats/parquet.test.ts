@@ -15,7 +15,8 @@ const columns: readonly Column[] = [
 
 async function written(rows: Iterable<Cells>, own = columns): Promise<ArrayBuffer> {
   const pieces: Uint8Array[] = []
-  for await (const piece of writeParquet(rows, { columns: own, name: 'rows', raw: false })) pieces.push(piece)
+  for await (const piece of writeParquet(rows, { columns: own, name: 'rows', csv: 'guarded' }))
+    pieces.push(piece)
   const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
   let at = 0
   for (const piece of pieces) {

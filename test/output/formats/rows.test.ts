@@ -2,7 +2,8 @@ import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Row } from '../../../src/model/result.ts'
-import { cellsOf } from '../../../src/output/formats/format.ts'
+import { withFormula } from '../../../src/model/text.ts'
+import { type CsvForm, cellsOf, type TextOptions } from '../../../src/output/formats/format.ts'
 import { rowFormats } from '../../../src/output/formats/index.ts'
 import { anyText } from '../../api/any-text.ts'
 import { testTable } from '../../support/test-table.ts'
@@ -11,16 +12,25 @@ type TextFormat = 'csv' | 'json' | 'jsonl'
 
 const columns = ['query', 'rank', 'title']
 
-async function written(rows: Iterable<Row>, format: TextFormat, raw = false): Promise<string> {
+async function written(
+  rows: Iterable<Row>,
+  format: TextFormat,
+  csv: CsvForm = 'guarded',
+  own: TextOptions['columns'] = columns.map((name) => ({ name })),
+): Promise<string> {
   let text = ''
-  for await (const chunk of await chunks(rows, format, raw)) text += chunk
+  for await (const chunk of await chunks(rows, format, csv, own)) text += chunk
   return text
 }
 
-async function chunks(rows: Iterable<Row>, format: TextFormat, raw: boolean): Promise<AsyncIterable<string>> {
-  const named = columns.map((name) => ({ name }))
+async function chunks(
+  rows: Iterable<Row>,
+  format: TextFormat,
+  csv: CsvForm,
+  own: TextOptions['columns'],
+): Promise<AsyncIterable<string>> {
   const write = await rowFormats[format].load()
-  return write(cellsOf(rows, named), { columns: named, raw })
+  return write(cellsOf(rows, own), { columns: own, csv })
 }
 
 const readCsv = (text: string): Record<string, string>[] => parse(text, { columns: true })
@@ -69,7 +79,13 @@ describe('rows', () => {
     for (const format of ['csv', 'json', 'jsonl'] as const) {
       taken = 0
       let read = 0
-      for await (const _ of await chunks(many(), format, true)) if (++read === 3) break
+      for await (const _ of await chunks(
+        many(),
+        format,
+        'raw',
+        columns.map((name) => ({ name })),
+      ))
+        if (++read === 3) break
       expect(taken).toBeLessThan(200)
     }
   })
@@ -92,11 +108,73 @@ describe('text that a spreadsheet would take for a formula', () => {
   testTable(formulas)('%j is marked as text in CSV, and stays as it is for programs', async (title) => {
     const rows = [{ query: 'a', rank: 1, title }]
     expect(readCsv(await written(rows, 'csv'))[0]?.title).toBe(`'${title}`)
-    expect(readCsv(await written(rows, 'csv', true))[0]?.title).toBe(title)
+    expect(readCsv(await written(rows, 'csv', 'raw'))[0]?.title).toBe(title)
+  })
+
+  testTable([
+    ['a;=1+1', "a;'=1+1"],
+    ['a\t@x\n-y', "a\t'@x\n'-y"],
+    ['Desk; from -5 %', 'Desk; from -5 %'],
+  ])('%j is no formula behind another separator either', async (title, guarded) => {
+    const rows = [{ query: 'a', rank: 1, title }]
+    expect(readCsv(await written(rows, 'csv'))[0]?.title).toBe(guarded)
+    expect(readCsv(await written(rows, 'csv', 'raw'))[0]?.title).toBe(title)
+  })
+
+  test('is harmless as the name of a column', async () => {
+    const own = [{ name: 'label_a;=1+1' }]
+    expect(await written([], 'csv', 'guarded', own)).toBe(`"label_a;'=1+1"\n`)
   })
 
   test('is not what a negative number is', async () => {
     expect(await written([{ query: 'a', rank: -5, title: null }], 'csv')).toContain('\na,-5,\n')
+  })
+})
+
+describe('cells that hold a separator of other readers', () => {
+  const rows = [{ query: 'a;b', rank: 1, title: 'x\ty' }]
+
+  test('are quoted, so that these find the columns too', async () => {
+    expect(await written(rows, 'csv')).toBe('query,rank,title\n"a;b",1,"x\ty"\n')
+    expect(await written(rows, 'csv', 'raw')).toBe('query,rank,title\n"a;b",1,"x\ty"\n')
+  })
+})
+
+describe('CSV for Excel', () => {
+  test('begins with the mark of UTF-8, parts cells with semicolons and decimals with commas', async () => {
+    const rows: readonly Row[] = [
+      { query: 'café; bar', rank: 1.5, title: '=1+1' },
+      { query: 'a,b', rank: -3, title: null },
+    ]
+    expect(await written(rows, 'csv', 'excel')).toBe(
+      '\ufeffquery;rank;title\n"café; bar";"1,5";\'=1+1\n"a,b";-3;\n',
+    )
+    expect(await written([], 'csv', 'excel')).toBe('\ufeffquery;rank;title\n')
+  })
+})
+
+describe('JSON in cells', () => {
+  const own = [{ name: 'query' }, { name: 'params', type: 'json' }] as const
+  const rows = [
+    { query: '{"a":1}', params: '{"gl":"us",\n "num":20}' },
+    { query: 'b', params: null },
+    { query: 'c', params: 'no JSON' },
+  ]
+
+  test('is a value in JSON, in one line, and text in CSV', async () => {
+    const values = [
+      { query: '{"a":1}', params: { gl: 'us', num: 20 } },
+      { query: 'b', params: null },
+      { query: 'c', params: 'no JSON' },
+    ]
+    expect(JSON.parse(await written(rows, 'json', 'guarded', own))).toEqual(values)
+    const lines = (await written(rows, 'jsonl', 'guarded', own)).trimEnd().split('\n')
+    expect(lines.map((line) => JSON.parse(line))).toEqual(values)
+    expect(readCsv(await written(rows, 'csv', 'raw', own))).toMatchObject([
+      { params: rows[0]?.params },
+      {},
+      {},
+    ])
   })
 })
 
@@ -135,13 +213,13 @@ describe('any rows come back as they were', () => {
   test('from CSV for programs, null as nothing', async () => {
     await fc.assert(
       fc.asyncProperty(rows, async (rows) => {
-        const read = parse(await written(rows as Row[], 'csv', true)) as string[][]
+        const read = parse(await written(rows as Row[], 'csv', 'raw')) as string[][]
         expect(read).toEqual([columns, ...rows.map(whole).map(cells)])
       }),
     )
   })
 
-  test('from CSV, but for the mark in front of what would be a formula; and nothing is one', async () => {
+  test('from CSV, once the marks in front of what would be formulas are taken off; and nothing is one', async () => {
     await fc.assert(
       fc.asyncProperty(rows, async (rows) => {
         const [head, ...read] = parse(await written(rows as Row[], 'csv')) as string[][]
@@ -150,8 +228,10 @@ describe('any rows come back as they were', () => {
         for (const [index, row] of rows.map(whole).entries())
           for (const [column, cell] of cells(row).entries()) {
             const got = read[index]?.[column] as string
-            if (typeof row[columns[column] as string] === 'string') expect(got).not.toMatch(/^[=+\-@\t\r]/)
-            expect([cell, `'${cell}`]).toContain(got)
+            if (typeof row[columns[column] as string] === 'string') {
+              expect(got).not.toMatch(/^[=+\-@\t\r]|[;\t\r\n][=+\-@]/)
+              expect(withFormula(got)).toBe(cell)
+            }
           }
       }),
     )

@@ -1,5 +1,14 @@
-import { expect, test } from 'vitest'
-import { type RowOrder, rowOrders, sortRows } from '../../../src/report/formats/rows.ts'
+import { parse } from 'csv-parse/sync'
+import { describe, expect, test } from 'vitest'
+import {
+  csvFormat,
+  jsonFormat,
+  jsonLinesFormat,
+  type RowOrder,
+  rowOrders,
+  sortRows,
+} from '../../../src/report/formats/rows.ts'
+import type { ReportFormat, ReportSource } from '../../../src/report/report.ts'
 import { absent, aRanking, unknown } from '../build.ts'
 import { reportOn } from '../reporting.ts'
 
@@ -46,4 +55,57 @@ test('what left comes after every loss, but before what cannot be compared, what
 
 test('no order loses a row', () => {
   for (const order of rowOrders) expect(new Set(sortRows(report, order).rows)).toEqual(new Set(report.rows))
+})
+
+describe('rows for programs', () => {
+  const rows = reportOn([
+    aRanking({
+      ...{
+        query: 'desk',
+        gl: 'us',
+        params: '{"gl":"us","num":20}',
+        tags: 'head;money',
+        volume: 2400,
+        suspect: 1,
+      },
+      ...{ intended_url: 'https://acme.com/desks', labels: '{"team":"A","=1;-1":"x"}' },
+    }),
+    aRanking({ query: 'desk', gl: 'gb', params: '{"gl":"gb"}', labels: '{"market":"7"}' }),
+  ])
+
+  async function written(format: ReportFormat): Promise<string> {
+    const source = {
+      ranked: { report: () => sortRows(rows, 'volume') },
+      csv: 'guarded',
+    } as unknown as ReportSource
+    let text = ''
+    for await (const piece of format.chunks(source)) text += piece
+    return text
+  }
+
+  test('say their place, volume and labels in CSV', async () => {
+    const [head = [], ...cells] = parse(await written(csvFormat)) as string[][]
+    const behind = head.indexOf('suspect')
+    expect(head.slice(behind)).toEqual([
+      ...['suspect', 'volume', 'intended_url', 'params'],
+      ...["label_=1;'-1", 'label_market', 'label_team'],
+    ])
+    expect(cells.map((row) => row.slice(behind))).toEqual([
+      ['1', '2400', 'https://acme.com/desks', '{"gl":"us","num":20}', 'x', '', 'A'],
+      ['0', '', '', '{"gl":"gb"}', '', '7', ''],
+    ])
+  })
+
+  test('hold values in JSON: lists, objects and booleans', async () => {
+    const lines = (await written(jsonLinesFormat)).trimEnd().split('\n')
+    const documents = [JSON.parse(await written(jsonFormat)), lines.map((line) => JSON.parse(line))]
+    for (const document of documents)
+      expect(document).toMatchObject([
+        {
+          ...{ tags: ['head', 'money'], suspect: true, params: { gl: 'us', num: 20 }, volume: 2400 },
+          ...{ label_team: 'A', label_market: null },
+        },
+        { tags: [], suspect: false, params: { gl: 'gb' }, volume: null, label_team: null, label_market: '7' },
+      ])
+  })
 })

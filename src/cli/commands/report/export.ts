@@ -14,7 +14,7 @@ import { isScreen, note, type Terminal } from '../../../output/terminal.ts'
 import type { RowFilter } from '../../../store/reports.ts'
 import { openReader } from '../../../store/sqlite/open.ts'
 import type { Store } from '../../../store/store.ts'
-import { chosenFormat, dayOrInstant, operationName, refuseUnknownJob } from '../../arguments.ts'
+import { chosenFormat, csvForm, dayOrInstant, operationName, refuseUnknownJob } from '../../arguments.ts'
 import { type Command, outputFlags, type TypedFlags } from '../../flags.ts'
 import { refuseOntoJobFiles, writeOutput } from '../../output.ts'
 import { exportProgress } from '../../progress.ts'
@@ -45,7 +45,10 @@ export const exportCommand = {
   words: Object.keys(exportKinds),
   docs: 'docs/exports.md',
   examples: [
-    ['export organic --job acme --out acme.csv', 'all results of a job'],
+    [
+      'export organic --job acme --out acme.xlsx',
+      'all results of a job, to open in Excel; also .csv, .jsonl, .parquet',
+    ],
     ['export organic --out new.parquet --cursor-file organic.cursor', 'what is new since the last time'],
     ['export organic --to postgres://bi@db.example/warehouse', 'the same as a table, for BI'],
   ],
@@ -80,6 +83,7 @@ async function exportToFile(flags: ExportFlags, terminal: Terminal): Promise<num
   const kind = chosenKind(flags.kind)
   const name = chosenFormat(flags, Object.keys(rowFormats) as RowFormatName[])
   refuseUnfit(flags, name, terminal)
+  const csv = csvForm(flags)
   const filter = rowFilter(flags)
   const since = cursorOf(flags)
   await syncFirst(flags, terminal)
@@ -91,9 +95,8 @@ async function exportToFile(flags: ExportFlags, terminal: Terminal): Promise<num
   const after = since === null ? 0 : readCursor(since, kind, numbers)
   const { rows, columns } = labelled(snapshot, kind, { ...filter, after })
   const progress = exportProgress(terminal, systemClock, flags.out)
-  const raw = flags.raw === true
   const write: WriteRows = await rowFormats[name].load()
-  await writeOutput(write(progress.count(rows), { name: kind, columns, raw }), flags.out, terminal)
+  await writeOutput(write(progress.count(rows), { name: kind, columns, csv }), flags.out, terminal)
   progress.end()
   const cursor = cursorText(kind, numbers)
   await keepCursor(flags, cursor)
@@ -109,7 +112,7 @@ async function refuseUnknown(store: Store, { job, run }: RowFilter): Promise<voi
 }
 
 function refuseUnfitForTable(flags: ExportFlags): void {
-  const ofFiles = (['out', 'format', 'json', 'raw', 'cursor-file'] as const).find(
+  const ofFiles = (['out', 'format', 'json', 'raw', 'excel', 'cursor-file'] as const).find(
     (name) => flags[name] !== undefined && flags[name] !== false,
   )
   if (ofFiles === 'cursor-file')
@@ -122,6 +125,10 @@ function refuseUnfit(flags: ExportFlags, name: RowFormatName, terminal: Terminal
   const { out, since, 'cursor-file': file } = flags
   if ('binary' in rowFormats[name] && out === undefined && isScreen(terminal))
     throw new UsageError(`A terminal cannot show ${name}. Name a file with --out, or write into a pipe`)
+  if (flags.excel === true && name !== 'csv')
+    throw new UsageError(
+      `--excel has no meaning for ${name}, which is no CSV. Leave it out, or use --format csv`,
+    )
   if (file === undefined) return
   if (since !== undefined)
     throw new UsageError('--since and --cursor-file both say where to begin. Leave one of them out')

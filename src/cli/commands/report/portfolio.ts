@@ -9,7 +9,7 @@ import { comparison, period } from '../../../model/settings/period.ts'
 import { count } from '../../../model/text.ts'
 import { systemClock } from '../../../model/time.ts'
 import { writeFileAtomically } from '../../../output/file.ts'
-import { asStream, cellsOf } from '../../../output/formats/format.ts'
+import { asStream, type CsvForm, cellsOf } from '../../../output/formats/format.ts'
 import { rowFormats } from '../../../output/formats/index.ts'
 import { asciiSigns } from '../../../output/table.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'
@@ -23,7 +23,7 @@ import type { ReportSource } from '../../../report/report.ts'
 import { openCopy, openReader } from '../../../store/sqlite/open.ts'
 import type { Store } from '../../../store/store.ts'
 import { type StatusDocument, statusDocument } from '../../../workspace/status/document.ts'
-import { chosenFormat, findJob, valueFlag } from '../../arguments.ts'
+import { chosenFormat, csvForm, findJob, valueFlag } from '../../arguments.ts'
 import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'
 import { syncFirst } from '../../sync-first.ts'
 import { audienceOf, metricOptions, type ReportOptions, toleranceOf } from './report.ts'
@@ -79,7 +79,7 @@ export async function portfolio(
   }
   terminal.status?.('')
   if (rows.length === 0) terminal.log('No job has run yet. Start one with: rankline run <job file>')
-  await writeRows({ rows: inOrder(rows), status, now }, { format, out, raw: flags.raw === true }, terminal)
+  await writeRows({ rows: inOrder(rows), status, now }, { format, out, csv: csvForm(flags) }, terminal)
   return 0
 }
 
@@ -120,13 +120,15 @@ function isFolder(path: string): boolean {
 }
 
 function refuseMeaningless(flags: ReportOptions, format: Format): void {
-  const { tag, target, serps, paper, sort, metrics, kind, date, explain, comment, raw } = flags
+  const { tag, target, serps, paper, sort, metrics, kind, date, explain, comment, raw, excel } = flags
   const ofOneJob = { tag, target, serps, paper, sort, metrics, kind, date, explain, comment }
   const found = Object.entries(ofOneJob).find(([, value]) => value !== undefined)
   if (found !== undefined)
     throw new UsageError(`--${found[0]} has no meaning for several jobs. Leave it out, or name one job`)
   if (raw === true && format !== 'csv')
     throw new UsageError('--raw has no meaning here, where no text runs as a formula; use --format csv')
+  if (excel === true && format !== 'csv')
+    throw new UsageError('--excel has no meaning here, where nothing is CSV; use --format csv')
 }
 
 /** Every job of the database; what its newest run stored says how its report looks. */
@@ -172,7 +174,7 @@ interface Content {
 
 async function writeRows(
   { rows, status, now }: Content,
-  { format, out, raw }: Omit<Output, 'folder'> & { readonly raw: boolean },
+  { format, out, csv }: Omit<Output, 'folder'> & { readonly csv: CsvForm },
   terminal: Terminal,
 ): Promise<void> {
   const ofAll = status.problems.filter(({ job }) => job === null)
@@ -194,10 +196,14 @@ async function writeRows(
     const isAscii = !isFile && terminal.ascii === true
     await writeOutput(asStream(isAscii ? asciiSigns(shown) : shown), out, terminal, true)
   } else {
-    const all = rows.map(portfolioCells)
-    const columns = portfolioColumns.map((name) => ({ name }))
+    const json = format !== 'csv'
+    const all = rows.map((row) => portfolioCells(row, json))
+    const columns = portfolioColumns.map((name) => ({
+      name,
+      type: json && name === 'problems' ? ('json' as const) : ('text' as const),
+    }))
     const write = await rowFormats[format].load()
-    await writeOutput(write(cellsOf(all, columns), { columns, raw }), out, terminal)
+    await writeOutput(write(cellsOf(all, columns), { columns, csv }), out, terminal)
   }
 }
 

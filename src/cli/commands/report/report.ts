@@ -28,7 +28,7 @@ import {
 } from '../../../report/report.ts'
 import { openCopy, openReader } from '../../../store/sqlite/open.ts'
 import type { Store } from '../../../store/store.ts'
-import { chosenFormat, day, daysFlag, findJob, isJsonAsked, valueFlag } from '../../arguments.ts'
+import { chosenFormat, csvForm, day, daysFlag, findJob, isJsonAsked, valueFlag } from '../../arguments.ts'
 import { compareFlags, outputFlags, type TypedFlags } from '../../flags.ts'
 import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'
 import { syncFirst, syncFirstFlags } from '../../sync-first.ts'
@@ -67,6 +67,7 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
   rejectInputAsOutput(flags.out, [flags.job, flags.ctr, flags.comment])
   const json = flags.explain === undefined ? false : isJsonAsked(flags)
   const format = await chosenReportFormat(flags, terminal)
+  const csv = csvForm(flags)
   const audience = audienceOf(flags)
   const order = rowOrder(flags)
   const measure = metricOptions(flags)
@@ -111,7 +112,7 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
       ...{ job, settings, format, date, asked, tolerance, measure, order, look, presentation },
       ...{ serpDays: days, paper },
       filter: { tags: flags.tag, targets: flags.target },
-      raw: flags.raw === true,
+      csv,
     })
     const { ranked } = source
     if (ranked.built !== null) refuseMissingKind(measure, ranked.built.history)
@@ -184,7 +185,7 @@ const noDocument = 'which is no document; use --format html, pdf, email, md or x
 const noComment = 'which does not show it; use --format html, pdf, email or md'
 
 function refuseMeaningless(flags: ReportOptions, format: ReportFormat, named: string): void {
-  const { ctr, absent, kind, sort, serps, raw, for: reader, comment, paper } = flags
+  const { ctr, absent, kind, sort, serps, raw, excel, for: reader, comment, paper } = flags
   const reasons = [
     ['--ctr', ctr !== undefined && format.measured !== true, 'which has ranks and no figures'],
     ['--absent', absent !== undefined && format.measured !== true, 'which has ranks and no figures'],
@@ -194,7 +195,8 @@ function refuseMeaningless(flags: ReportOptions, format: ReportFormat, named: st
     ['--for', reader !== undefined && format.document !== true, noDocument],
     ['--comment', comment !== undefined && format.commented !== true, noComment],
     ['--paper', paper !== undefined && format.printed !== true, 'which is not printed; use --format pdf'],
-    ['--raw', raw === true && format.raw !== true, 'where no text runs as a formula; use --format csv'],
+    ['--raw', raw === true && format.csv !== true, 'where no text runs as a formula; use --format csv'],
+    ['--excel', excel === true && format.csv !== true, 'which is no CSV; use --format csv'],
   ] as const
   const found = reasons.find(([, meaningless]) => meaningless)
   if (found !== undefined) throw new UsageError(`${found[0]} has no meaning for ${named}, ${found[2]}`)
@@ -244,10 +246,24 @@ export function serpDays({ serps }: ReportOptions): number {
 /** What says how ranks are compared, chosen or written has no meaning for one query's evidence. */
 export function rejectWithExplain(flags: ReportOptions): void {
   if (flags.explain === undefined) return
-  const { period, compare, tolerance, raw, format, ctr, absent, kind, metrics, sort, serps } = flags
-  const { paper, tag, target, comment } = flags
+  const { period, compare, tolerance, raw, excel, format, ctr, absent, kind, metrics, sort } = flags
+  const { serps, paper, tag, target, comment } = flags
   const ofDays = { period, compare, tolerance, serps }
-  const others = { ...ofDays, raw, format, ctr, absent, kind, metrics, sort, paper, tag, target, comment }
+  const others = {
+    ...ofDays,
+    raw,
+    excel,
+    format,
+    ctr,
+    absent,
+    kind,
+    metrics,
+    sort,
+    paper,
+    tag,
+    target,
+    comment,
+  }
   const meaningless = Object.entries(others).find(([, value]) => value !== undefined)
   if (meaningless !== undefined)
     throw new UsageError(

@@ -128,7 +128,7 @@ async function printDemo(
       'the ranks of the last day, compared with the day before and the best ever',
     ],
     [
-      await write('demo-serps.csv', writeCsv(cellsOf(latest, columns), { columns, raw: false })),
+      await write('demo-serps.csv', writeCsv(cellsOf(latest, columns), { columns, csv: 'guarded' })),
       'every result of the last day',
     ],
   ] as const
@@ -138,6 +138,7 @@ async function printDemo(
 
 ${written.map(([file, about]) => `  ${file}  ${about}\n`).join('')}
 Look around: rankline runs --db ${database} · rankline report ${job} --db ${database} --compare 7d
+For a spreadsheet: rankline report ${job} --db ${database} --out ranks.xlsx
 `,
   )
 }

@@ -25,14 +25,22 @@ export const portfolioColumns = [
   'open_alerts',
 ] as const
 
-/** A row for programs. Shares are from 0 to 1, changes are now minus before; null is not known. */
-export function portfolioCells(row: PortfolioRow): Readonly<Record<(typeof portfolioColumns)[number], Cell>> {
+/**
+ * A row for programs. Shares are from 0 to 1, changes are now minus before; null is not known.
+ *
+ * @param json whether problems are a list, as JSON text
+ */
+export function portfolioCells(
+  row: PortfolioRow,
+  json: boolean,
+): Readonly<Record<(typeof portfolioColumns)[number], Cell>> {
   const { ranks } = row
+  const problems = row.problems.map(({ text }) => text)
   return {
     job: row.job,
     client: row.name,
     level: row.level,
-    problems: row.problems.length === 0 ? null : row.problems.map(({ text }) => text).join('; '),
+    problems: json ? JSON.stringify(problems) : problems.join('; ') || null,
     site: ranks?.site ?? null,
     keywords: ranks?.keywords ?? null,
     checked: ranks?.checked ?? null,

@@ -10,7 +10,7 @@ import { discoverCompetitors, type SiteShare } from '../../metrics/site-shares.t
 import type { Serp, SerpResult } from '../../page/data.ts'
 import type { ReportWithSerps, WholeReport } from '../../report.ts'
 import { statusesByTarget } from '../../summary.ts'
-import { columnKinds } from '../rows.ts'
+import { columnKinds, labelColumn, labelNames, rowsOf } from '../rows.ts'
 import { field, keywordFields, type SheetField, sheet } from './sheet.ts'
 
 const textWidths: Readonly<Partial<Record<string, number>>> = {
@@ -26,14 +26,14 @@ const textWidths: Readonly<Partial<Record<string, number>>> = {
   intended_url: 50,
 }
 
-/** The rows of the report as in CSV and JSON, then the volume, the intended page and the params of each query. */
+/** The rows of the report as in CSV. */
 export function rankingsSheet({ report, presentation }: WholeReport): Sheet {
-  const kinds = { ...columnKinds, volume: 'number', intended_url: 'text', params: 'text' } as const
+  const labels = labelNames(report).map((name) => [labelColumn(name), 'text'] as const)
   const isShown = (name: string): boolean => presentation.audience === 'team' || name !== 'run_id'
-  const fields = Object.entries(kinds).flatMap(([name, kind]) =>
+  const fields = [...Object.entries(columnKinds), ...labels].flatMap(([name, kind]) =>
     isShown(name) ? [field<Row>(name, kind, (row) => row[name] ?? null, textWidths[name])] : [],
   )
-  return sheet('Rankings', fields, report.rows)
+  return sheet('Rankings', fields, rowsOf(report))
 }
 
 interface Moved extends Mover {

@@ -34,7 +34,7 @@ export function sourceOf({ history = sample, presentation = {}, asked }: Asked =
     asked: period,
     presentation: { ...plainPresentation, ...presentation },
     look: { width: 80, color: false, ascii: false },
-    raw: false,
+    csv: 'guarded',
     serpDays: 0,
   } as unknown as ReportSource
 }

@@ -117,7 +117,7 @@ describe('the workbook', () => {
 
   test('has the rows of the report, with days as days and numbers as numbers', () => {
     const [first] = sheets.Rankings ?? []
-    expect(Object.keys(first ?? {})).toEqual([...reportColumns, 'volume', 'intended_url', 'params'])
+    expect(Object.keys(first ?? {})).toEqual([...reportColumns])
     expect(first).toMatchObject({
       query: 'standing desk',
       date: day('2026-03-02'),
