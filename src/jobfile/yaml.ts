@@ -1,6 +1,7 @@
 import {
   type Alias,
   Composer,
+  CST,
   type Document,
   type ErrorCode,
   isAlias,
@@ -51,10 +52,12 @@ export function parseYaml(
     const { line, col } = lines.linePos(offset)
     return { where, line: Math.max(line, 1), column: Math.max(col, 1) }
   }
+  const lost = lostToComments(text)
   const documents = compose(text, lines, (offset) =>
     report({ ...place(offset), message: 'the nesting is too deep', fix: 'write a flat list of queries' }),
   )
-  if (documents === null || !reportSyntax(documents, text, place, report, words)) return null
+  for (const { offset, mistake } of lost.texts) report({ ...place(offset), ...mistake })
+  if (documents === null || !reportSyntax(documents, text, place, report, words, lost.closing)) return null
   const contents = documents[0]?.contents ?? null
   if (contents === null || (isScalar(contents) && contents.source === '')) {
     const nothing = { where, line: null, column: null }
@@ -94,6 +97,60 @@ function compose(text: string, lines: LineCounter, tooDeep: (offset: number) => 
   if (reached === null) return documents
   tooDeep(reached - 1)
   return null
+}
+
+interface LostText {
+  readonly offset: number
+  readonly mistake: InvalidValue
+}
+
+/**
+ * Texts whose rest YAML takes for a comment because it begins with `#` behind a space. A comment of people has a space behind
+ * its `#`, too.
+ */
+function lostToComments(text: string): { readonly texts: readonly LostText[]; readonly closing: number } {
+  const texts: LostText[] = []
+  // Inside brackets such a comment also swallows what closes them.
+  let closing = Number.POSITIVE_INFINITY
+  let offset = 0
+  let depth = 0
+  let scalarFollows = false
+  /** What stands before on the same line: a plain text, or a sign inside brackets after which one begins. */
+  let before: { readonly offset: number; readonly text: string } | null = null
+  for (const lexeme of new Lexer().lex(text)) {
+    const type = CST.tokenType(lexeme)
+    if (type === 'doc-mode' || type === 'flow-error-end') continue
+    if (type === 'scalar') {
+      scalarFollows = true
+      continue
+    }
+    if (scalarFollows) before = { offset, text: lexeme }
+    else if (type === 'comment') {
+      if (before !== null && /^#\S/.test(lexeme)) {
+        const swallowed = depth === 0 ? /\s+#\s.*$/ : /\s*[,\]}].*$|\s+#\s.*$/
+        const rest = lexeme.replace(swallowed, '')
+        const whole = before.text === '' ? rest : text.slice(before.offset, offset) + rest
+        texts.push({ offset: before.text === '' ? offset : before.offset, mistake: commented(whole, rest) })
+        if (depth > 0) closing = Math.min(closing, offset)
+      }
+      before = null
+    } else if (type !== 'space') {
+      if (type === 'flow-map-start' || type === 'flow-seq-start') depth++
+      if (type === 'flow-map-end' || type === 'flow-seq-end') depth--
+      const opens = depth > 0 && type !== 'newline' && type !== 'flow-map-end' && type !== 'flow-seq-end'
+      before = opens && /^[,:[{]$/.test(lexeme) ? { offset, text: '' } : null
+    }
+    scalarFollows = false
+    offset += lexeme.length
+  }
+  return { texts, closing }
+}
+
+function commented(whole: string, rest: string): InvalidValue {
+  return {
+    message: `${quoted(rest)} is read as a comment`,
+    fix: `write "${whole}" with quotes, or a space after the #`,
+  }
 }
 
 const common: InvalidValue = {
@@ -153,13 +210,18 @@ function misalignedAt(text: string, code: ErrorCode, offset: number, isMultiline
   return next === undefined ? null : offset + next.length
 }
 
-/** Reports errors of the YAML syntax; false where the rest cannot be trusted. */
+/**
+ * Reports errors of the YAML syntax; false where the rest cannot be trusted.
+ *
+ * @param closing from where errors come from a bracket that a comment swallowed, which was reported
+ */
 export function reportSyntax(
   documents: readonly Document[],
   text: string,
   place: ToPlace,
   report: Report,
   words: FileWords = jobWords,
+  closing = Number.POSITIVE_INFINITY,
 ): boolean {
   const second = documents[1]
   let trusted = true
@@ -170,8 +232,9 @@ export function reportSyntax(
   )
   let misalignedFrom = Number.POSITIVE_INFINITY
   for (const { code, pos } of errors) {
+    if (pos[0] >= closing) trusted = false
     // Errors after a misaligned line follow from it, or are reported once the line is right.
-    if (reported.has(pos[0]) || pos[0] >= misalignedFrom) continue
+    if (reported.has(pos[0]) || pos[0] >= misalignedFrom || pos[0] >= closing) continue
     reported.add(pos[0])
     const begin = misalignedAt(text, code, pos[0], multiline.has(pos[0]))
     if (begin !== null) {
@@ -203,11 +266,19 @@ interface Made {
   readonly size: number
 }
 
+interface Anchor {
+  readonly node: Node
+  readonly name: string
+  made?: Made
+}
+
 interface Walk {
   readonly text: string
   readonly aliased: Aliased
   /** The latest node of each anchor; what it became is missing while it is being read. */
-  readonly anchors: Map<string, { node: Node; made?: Made }>
+  readonly anchors: Map<string, Anchor>
+  /** Anchors that no alias has repeated so far. */
+  readonly unused: Set<Anchor>
   readonly complain: (node: Node, mistake: InvalidValue) => void
   repeated: number
 }
@@ -226,20 +297,31 @@ export function toTree(
     text,
     aliased: new Map(),
     anchors: new Map(),
+    unused: new Set(),
     complain: (node, mistake) => report({ ...place(node.range?.[0] ?? 0), ...mistake }),
     repeated: 0,
   }
   const { tree } = convert(map, walk)
-  if (walk.repeated <= maxRepeated) return { tree: tree as TreeMap, aliased: walk.aliased }
-  const message = 'the aliases repeat more than 100,000 values'
-  walk.complain(map, { message, fix: 'write the values out, or put the queries in a CSV' })
-  return null
+  if (walk.repeated > maxRepeated) {
+    const message = 'the aliases repeat more than 100,000 values'
+    walk.complain(map, { message, fix: 'write the values out, or put the queries in a CSV' })
+    return null
+  }
+  for (const { node, name } of walk.unused)
+    walk.complain(node, {
+      message: `${quoted(`&${name}`)} is read as a YAML anchor, which no alias repeats`,
+      fix: 'put the text in quotes, or remove the anchor',
+    })
+  return { tree: tree as TreeMap, aliased: walk.aliased }
 }
 
 function convert(node: Node, walk: Walk): Made {
   if (isAlias(node)) return follow(node, walk)
-  const anchor: { node: Node; made?: Made } = { node }
-  if (node.anchor !== undefined) walk.anchors.set(node.anchor, anchor)
+  const anchor: Anchor = { node, name: node.anchor ?? '' }
+  if (node.anchor !== undefined) {
+    walk.anchors.set(node.anchor, anchor)
+    walk.unused.add(anchor)
+  }
   if (node.tag !== undefined && node.tag !== 'tag:yaml.org,2002:str')
     walk.complain(node, {
       message: `${quoted(node.tag.replace('tag:yaml.org,2002:', '!!'))} is read as a YAML tag`,
@@ -256,6 +338,7 @@ function convert(node: Node, walk: Walk): Made {
 
 function follow(alias: Alias, walk: Walk): Made {
   const anchor = walk.anchors.get(alias.source)
+  if (anchor !== undefined) walk.unused.delete(anchor)
   if (anchor?.made === undefined) {
     const message =
       anchor === undefined
@@ -269,10 +352,19 @@ function follow(alias: Alias, walk: Walk): Made {
   return anchor.made
 }
 
+/** An empty value behind which stands what was meant as its text, such as `accent: #0a5`. */
+function complainOfCommented(value: Node | null, before: Node, walk: Walk): void {
+  if (value !== null && !(isScalar(value) && value.source === '' && value.type === 'PLAIN')) return
+  const end = value === null ? (before.range?.[1] ?? 0) : (value.range?.[0] ?? 0)
+  const rest = walk.text.slice(end).match(/^:?[ \t]*(#\S.*)/)?.[1]
+  if (rest !== undefined) walk.complain(before, commented(rest, rest))
+}
+
 function convertSeq(items: readonly unknown[], walk: Walk): Made {
   const tree: Tree[] = []
   let size = 1
   for (const item of items) {
+    complainOfCommented(item as Node, item as Node, walk)
     const made = convert(item as Node, walk)
     tree.push(made.tree)
     size += made.size
@@ -285,6 +377,7 @@ function convertMap(map: YAMLMap, walk: Walk): Made {
   let size = 1
   for (const pair of map.items as Pair<Node, Node | null>[]) {
     const key = keyOf(pair, walk)
+    complainOfCommented(pair.value, pair.key, walk)
     const made = pair.value === null ? { tree: null, size: 1 } : convert(pair.value, walk)
     if (key === null) continue
     tree[key] ??= made.tree
@@ -299,6 +392,12 @@ function keyOf({ key }: Pair<Node, unknown>, walk: Walk): string | null {
     return null
   }
   const name = textOf(key)
+  const mark = key.anchor === undefined ? key.tag : `&${key.anchor}`
+  if (mark !== undefined)
+    walk.complain(key, {
+      message: `${quoted(mark)} is read as YAML, not as a part of the key`,
+      fix: 'remove it',
+    })
   if (name === '<<')
     walk.complain(key, { message: 'merge keys (<<) are not supported', fix: 'write the keys out' })
   else if (name === '__proto__')
