@@ -1,19 +1,16 @@
 import { dirname, resolve } from 'node:path'
-import { formatProblem, mistakePrinter, type Report } from '../jobfile/source.ts'
+import { firstMistake, mistakePrinter, type Report } from '../jobfile/source.ts'
 import type { WorkspaceFile } from '../jobfile/workspace.ts'
 import { UsageError } from '../model/errors.ts'
 import { noFile, type Problem } from '../model/job.ts'
 import type { Workspace } from '../model/settings/workspace.ts'
-import { count } from '../model/text.ts'
 
 /** The workspace of a folder, empty where it has no `rankline.yaml`. Throws one sentence where that file has a mistake. */
 export async function openWorkspace(folder: string): Promise<Workspace> {
   const mistakes: Problem[] = []
   const read = await readWorkspace(folder, (mistake) => mistakes.push(mistake))
   if (read !== null) return read.workspace
-  const [first, ...others] = mistakes
-  const more = others.length === 0 ? '' : `, and ${count(others.length, 'mistake')} more`
-  throw new UsageError(first === undefined ? `${folder} cannot be read` : `${formatProblem(first)}${more}`)
+  throw new UsageError(firstMistake(mistakes) ?? `${folder} cannot be read`)
 }
 
 /** The workspace of the folder that a job file is in; that of the working folder for a job that has no file. */

@@ -1,5 +1,5 @@
 import type { Problem } from '../model/job.ts'
-import { grouped } from '../model/text.ts'
+import { count, grouped } from '../model/text.ts'
 
 /** Takes one mistake; called as often as there are mistakes. */
 export type Report = (problem: Problem) => void
@@ -11,6 +11,12 @@ export type FilePosition = Pick<Problem, 'where' | 'line' | 'column'>
 export function formatProblem({ where, line, column, message, fix }: Problem): string {
   const place = [where, line, column].filter((part) => part !== null).join(':')
   return `${place}: ${message}; ${fix}`
+}
+
+/** The first mistake, and how many more there are, in one line. */
+export function firstMistake([first, ...others]: readonly Problem[]): string | null {
+  if (first === undefined) return null
+  return `${formatProblem(first)}${others.length === 0 ? '' : `, and ${count(others.length, 'mistake')} more`}`
 }
 
 /** Mistakes of one file that are printed; the others are counted. */

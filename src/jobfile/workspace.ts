@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import * as z from 'zod'
+import type { Problem } from '../model/job.ts'
 import * as settings from '../model/settings/job-settings.ts'
 import type { Channel, PeriodBudget, Workspace } from '../model/settings/workspace.ts'
 import { closestMatch, parseDuration } from '../model/text.ts'
@@ -28,6 +29,11 @@ export interface WorkspaceFile {
 /** Whether a path names the file of a workspace, which is no job. */
 export function isWorkspaceFile(file: string): boolean {
   return path.basename(file) === workspaceFile
+}
+
+/** Whether a mistake stands in the file of a workspace, or is the other extension of its name. */
+export function isWorkspaceMistake({ where }: Pick<Problem, 'where'>): boolean {
+  return isWorkspaceFile(where.replace(/\.yml$/, '.yaml'))
 }
 
 /**

@@ -39,7 +39,7 @@ test('a workspace where all is well is exit 0, and --quiet says nothing of it', 
   const { code, stdout, stderr } = await place.run(['status'])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(/^All is well: 1 job\.\n/)
-  expect(stdout).toMatch(/^acme +ok +just now +100 % +done +(now|in 0 min) +3 +3$/m)
+  expect(stdout).toMatch(/^acme +ok +just now +100 % +done +(now|in 0 min) +- +3 +3$/m)
   expect(stdout).toMatch(/^Spent: 3 today, 3 this month\.$/m)
   expect(await place.call(['status', '--quiet'])).toEqual({ code: 0, stdout: '', stderr: '' })
 })
@@ -136,7 +136,6 @@ test('why a time was skipped, open alerts, messages and a file that is gone are 
     expect.stringMatching(/^messages: 1 message to mail was given up \(error 550\)/),
     expect.stringMatching(/^messages: 1 message to chat is not delivered yet \(connection refused\)/),
     'slot: Its time just now was skipped: another process was collecting',
-    'alerts: a: acme.com is lost. See: rankline alerts list',
     expect.stringMatching(/^job-file: Its file gone\.yaml is gone/),
   ])
   expect(document).toMatchObject({
@@ -148,6 +147,7 @@ test('why a time was skipped, open alerts, messages and a file that is gone are 
         next_slot: expect.stringMatching(/T06:00:00\.000Z$/),
         last_good_run: { run: 1, coverage: 1 },
         last_slot: { outcome: 'skipped', reason: 'another process was collecting' },
+        // A column, not a warning.
         open_alerts: [{ id: 'a' }, { id: 'b' }],
       },
       { job: 'gone', next_slot: null },
@@ -155,6 +155,32 @@ test('why a time was skipped, open alerts, messages and a file that is gone are 
     messages: { waiting: 1, dead: 1 },
     spent_today: 3,
   })
+})
+
+test('a broken file is named with its place, one that jobs share once; a CSV file is read where a time was missed', async () => {
+  const { place } = await staged()
+  const job = `schedule: "* * * * *"\nqueries: [{ file: list.csv }]\n`
+  await place.file('a.yaml', job)
+  await place.file('b.yaml', job)
+  await place.file('list.csv', 'query\ndesk\n')
+  await place.call(['run', 'a.yaml', 'b.yaml'])
+  place.change(`${olderBy(5, 'a')}; ${olderBy(5, 'b')}`)
+  await place.file('list.csv', 'query,locaton\ndesk,Austin\n')
+  const problems = async () => {
+    const { code, stdout } = await place.call(['status'])
+    return [code, stdout.slice(0, stdout.indexOf('\njob ')).replaceAll(/\s+/g, ' ')]
+  }
+  expect(await problems()).toEqual([
+    6,
+    expect.stringMatching(
+      /^2 errors in 2 jobs: error a: list\.csv:1.*locaton.* No good run since its scheduled time 4 h ago error b: list\.csv/,
+    ),
+  ])
+  await place.file('rankline.yaml', 'defaluts: {}\n')
+  expect(await problems()).toEqual([
+    6,
+    "1 error in 2 jobs: error rankline.yaml:1:1: unknown key 'defaluts'; write 'defaults'. The 2 jobs that use it are not run until it is mended ",
+  ])
 })
 
 test('a hostile name paints nothing and stays on its line', async () => {

@@ -35,7 +35,7 @@ export function aRun({
 export function aJob(parts: Partial<JobFacts> = {}): JobFacts {
   return {
     job: 'acme',
-    file: { path: 'acme.yaml', state: 'sound' },
+    file: { path: 'acme.yaml', state: 'sound', mistake: null },
     timezone: 'UTC',
     schedule: '0 6 * * *',
     every: null,
@@ -67,6 +67,7 @@ export function facts(parts: Partial<StatusFacts> = {}): StatusFacts {
     },
     messages: { waiting: none, dead: none },
     database: { path: 'data/rankline.db', isMissing: false, damage: null, freeBytes: 1e12 },
+    brokenShared: [],
     ...parts,
   }
 }

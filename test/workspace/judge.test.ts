@@ -159,17 +159,24 @@ testTable<[what: string, job: Partial<JobFacts>, said: readonly string[]]>([
   expect(saidOf(job)).toEqual(expected)
 })
 
-const alert = { id: 'a', job: 'acme', when: 'lost', text: 'desk: acme.com is lost.', openedAt: now } as const
+const alert = {
+  id: 'a',
+  job: 'acme',
+  when: 'suspect',
+  text: 'acme got 2 answers to a different query.',
+  openedAt: now,
+} as const
 
 testTable<[what: string, parts: Partial<StatusFacts>, said: readonly string[]]>([
   ['nothing', {}, []],
   [
-    'alerts that are open, but for those that are muted and those of good news',
+    'alerts about the work that are open and not muted; those about ranks are no problem',
     {
       jobs: [
         aJob({
           alerts: [
             { ...alert, when: 'gain', mutedUntil: null, text: 'desk: acme.com rose' },
+            { ...alert, when: 'lost', mutedUntil: null, text: 'desk: acme.com is lost' },
             { ...alert, mutedUntil: now + hour },
             { ...alert, mutedUntil: null },
             { ...alert, mutedUntil: now - hour, text: 'other' },
@@ -177,21 +184,54 @@ testTable<[what: string, parts: Partial<StatusFacts>, said: readonly string[]]>(
         }),
       ],
     },
-    ['warning alerts: desk: acme.com is lost (and 1 alert more). See: rankline alerts list'],
+    ['warning alerts: acme got 2 answers to a different query (and 1 alert more). See: rankline alerts list'],
   ],
   [
-    'a file with mistakes',
-    { jobs: [aJob({ file: { path: 'acme.yaml', state: 'broken' } })] },
-    ['error job-file: Its file has mistakes. List them with: rankline plan acme.yaml'],
+    'a file with mistakes over a scheduled time: one line that says why nothing ran',
+    {
+      jobs: [
+        aJob({
+          file: {
+            path: 'acme.yaml',
+            state: 'broken',
+            mistake: "list.csv:3:1: unknown column 'gll'; write gl",
+          },
+          missed: [now - 3 * hour],
+        }),
+      ],
+    },
+    [
+      "error job-file: list.csv:3:1: unknown column 'gll'; write gl. No good run since its scheduled time 3 h ago",
+    ],
+  ],
+  [
+    'mistakes in the file that jobs share: one line, whatever the number of jobs',
+    {
+      jobs: [1, 2, 3].map((n) =>
+        aJob({
+          job: `job ${n}`,
+          file: { path: 'a.yaml', state: 'waiting', mistake: 'x' },
+          missed: [now - day],
+        }),
+      ),
+      brokenShared: [{ mistake: "rankline.yaml:1:1: unknown key 'defaluts'; write 'defaults'", jobs: 3 }],
+    },
+    [
+      "error workspace: rankline.yaml:1:1: unknown key 'defaluts'; write 'defaults'. The 3 jobs that use it are not run until it is mended",
+    ],
   ],
   [
     'a scheduled job whose file is gone',
-    { jobs: [aJob({ file: { path: 'acme.yaml', state: 'missing' }, missed: [now - day] })] },
+    { jobs: [aJob({ file: { path: 'acme.yaml', state: 'missing', mistake: null }, missed: [now - day] })] },
     [expect.stringMatching(/^warning job-file: Its file acme.yaml is gone/) as unknown as string],
   ],
   [
     'one that has not run for two weeks, whose file is gone',
-    { jobs: [aJob({ file: { path: 'acme.yaml', state: 'missing' }, last: aRun({ ago: 15 * day }) })] },
+    {
+      jobs: [
+        aJob({ file: { path: 'acme.yaml', state: 'missing', mistake: null }, last: aRun({ ago: 15 * day }) }),
+      ],
+    },
     [],
   ],
   [
@@ -249,7 +289,7 @@ testTable<[what: string, parts: Partial<StatusFacts>, said: readonly string[]]>(
   [
     'anything before the first run',
     {
-      jobs: [aJob({ file: { path: 'acme.yaml', state: 'broken' } })],
+      jobs: [aJob({ file: { path: 'acme.yaml', state: 'broken', mistake: null } })],
       database: { ...facts().database, isMissing: true },
     },
     [],

@@ -9,6 +9,7 @@ import type { Store } from '../../store/store.ts'
 import type {
   DatabaseFacts,
   JobFacts,
+  JobFileFacts,
   MessageFacts,
   MoneyFacts,
   RunFacts,
@@ -18,7 +19,7 @@ import { countedSince, missedSlots } from '../../workspace/status/missed.ts'
 import { databaseSetting, type SettingFlags } from '../config.ts'
 import { openWhatIsStored } from '../connect/open-stored.ts'
 import { searchJob } from '../job-files.ts'
-import { type KnownJob, knownJobs } from './jobs.ts'
+import { isChangedSince, type KnownJob, knownJobs, mistakeInQueries } from './jobs.ts'
 import { recentSpending, unexplainedSince } from './spending.ts'
 
 /** Credits that nothing explains, and messages that were given up, are told for so long. */
@@ -33,7 +34,7 @@ export async function gatherStatus(flags: SettingFlags, now: number): Promise<St
   await using store = await openWhatIsStored(flags)
   const spending = spendingOf(store, now)
   const isCollecting = !isMissing && (await isCollected(path))
-  const known = await knownJobs(store, '.')
+  const { jobs: known, brokenShared } = await knownJobs(store, '.')
   const jobs: JobFacts[] = []
   for (const job of known) jobs.push(await jobFacts(job, { store, now, isCollecting, spending }))
   return {
@@ -49,6 +50,7 @@ export async function gatherStatus(flags: SettingFlags, now: number): Promise<St
       dead: await messageFacts(store, 'dead', ({ createdAt }) => createdAt >= now - recentMs),
     },
     database: await databaseFacts(store, path, isMissing),
+    brokenShared,
   }
 }
 
@@ -75,9 +77,10 @@ async function jobFacts(
   const [slot = null] = await store.slots(name, 1)
   const since = countedSince({ last, good, slot, changedAt }, { schedule, timezone })
   const isGone = file.state === 'missing'
+  const missed = isGone ? [] : missedSlots({ schedule, timezone }, since ?? now, now)
   return {
     job: name,
-    file,
+    file: described === null ? file : await withQueries(file, { last, missed }),
     timezone,
     schedule,
     every,
@@ -85,12 +88,23 @@ async function jobFacts(
     last: last === null ? null : await runFacts(store, last),
     good: good === null ? null : await runFacts(store, good),
     isRunning: isCollecting && last !== null && last.finishReason === null,
-    missed: isGone ? [] : missedSlots({ schedule, timezone }, since ?? now, now),
+    missed,
     slot,
     nextSlot: schedule === null || isGone ? null : nextSlot(schedule, timezone, now),
     ...(await spending(name, timezone)),
     alerts: await store.openAlerts(name),
   }
+}
+
+/** Where a time was missed, or files have changed since the last run, the queries are read, too. */
+async function withQueries(
+  file: JobFileFacts,
+  { last, missed }: { readonly last: Run | null; readonly missed: readonly number[] },
+): Promise<JobFileFacts> {
+  if (file.state !== 'sound' || file.path === null) return file
+  const mayBeWrong = missed.length > 0 || last === null || (await isChangedSince(file.path, last.startedAt))
+  const mistake = mayBeWrong ? await mistakeInQueries(file.path) : null
+  return mistake === null ? file : { ...file, state: 'broken', mistake }
 }
 
 async function runFacts(store: Store, run: Run): Promise<RunFacts> {

@@ -19,11 +19,6 @@ export const alertKinds = [
 ] as const
 export type AlertKind = (typeof alertKinds)[number]
 
-/** Whether an alert of this kind tells of something that needs no action. */
-export function isGoodNews(when: AlertKind): boolean {
-  return when === 'gain' || when === 'entered' || when === 'citation-won'
-}
-
 /** One entry of `alerts:` in a job file. */
 export interface AlertRule {
   readonly when: AlertKind

@@ -43,7 +43,7 @@ const stopSeconds = 600
 const everyMinutes = 5
 
 /** What is typed where a program of the system asks every few minutes. */
-const dueArgs = ['run', '--due', '--quiet']
+const dueArgs = ['run', '--due', '--skip-bad', '--quiet']
 
 function systemdUnit({
   node,

@@ -11,6 +11,15 @@ export interface StatusFacts {
   readonly money: MoneyFacts
   readonly messages: { readonly waiting: MessageFacts; readonly dead: MessageFacts }
   readonly database: DatabaseFacts
+  /** Files that jobs share (`rankline.yaml`) and that have mistakes. */
+  readonly brokenShared: readonly BrokenShared[]
+}
+
+export interface BrokenShared {
+  /** Place and text of its first mistake, and how many more there are. */
+  readonly mistake: string
+  /** Jobs that are not run until it is mended. */
+  readonly jobs: number
 }
 
 export interface JobFacts {
@@ -44,7 +53,10 @@ export type OpenAlert = Pick<StoredAlert, 'id' | 'when' | 'text' | 'openedAt' | 
 export interface JobFileFacts {
   /** As a user can name it from the working folder; null for a job without a file. */
   readonly path: string | null
-  readonly state: 'sound' | 'broken' | 'missing'
+  /** `waiting` where a file that jobs share has mistakes, and so cannot be read with it. */
+  readonly state: 'sound' | 'broken' | 'waiting' | 'missing'
+  /** Place and text of its first mistake, or that of a file it names, and how many more there are; null where there is none. */
+  readonly mistake: string | null
 }
 
 export interface RunFacts {

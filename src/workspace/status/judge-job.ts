@@ -1,5 +1,5 @@
 import { endOf, type FinishReason, isComplete, isGoodRun } from '../../model/run.ts'
-import { isGoodNews } from '../../model/settings/alert.ts'
+import type { AlertKind } from '../../model/settings/alert.ts'
 import type { RunFreshness } from '../../model/settings/job-settings.ts'
 import { count, grouped } from '../../model/text.ts'
 import { dayMs, hourMs } from '../../model/time.ts'
@@ -26,7 +26,7 @@ export function jobProblems(facts: JobFacts, now: number): readonly Problem[] {
   const found =
     facts.file.state === 'missing'
       ? [missingFile(facts)]
-      : [brokenFile(facts), stale(facts, now), lastRun(facts), lostSlot(facts, now), alerts(facts, now)]
+      : [brokenFile(facts, now), stale(facts, now), lastRun(facts), lostSlot(facts, now), alerts(facts, now)]
   return found.flatMap((one) => (one === null ? [] : { ...one, job: facts.job }))
 }
 
@@ -35,10 +35,11 @@ function missingFile({ file }: JobFacts): Found {
   return { level: 'warning', kind: 'job-file', text }
 }
 
-function brokenFile({ file }: JobFacts): Found {
+function brokenFile({ file, missed: [first] }: JobFacts, now: number): Found {
   if (file.state !== 'broken') return null
-  const text = `Its file has mistakes. List them with: rankline plan ${file.path}`
-  return { level: 'error', kind: 'job-file', text }
+  const mistake = file.mistake ?? `Its file has mistakes. List them with: rankline plan ${file.path}`
+  const since = first === undefined ? '' : `. No good run since its scheduled time ${age(now - first)}`
+  return { level: 'error', kind: 'job-file', text: `${mistake}${since}` }
 }
 
 /**
@@ -46,7 +47,9 @@ function brokenFile({ file }: JobFacts): Found {
  * without a schedule, a period of `every` that passed without one.
  */
 function stale(facts: JobFacts, now: number): Found {
-  const { missed, isRunning, schedule, every } = facts
+  const { missed, isRunning, schedule, every, file } = facts
+  // Why is said already.
+  if (file.state !== 'sound') return null
   const kind: ProblemKind = 'stale'
   const freshness = facts.freshness ?? (schedule === null && every !== null ? freshnessOf(every) : null)
   if (freshness === null) {
@@ -164,9 +167,14 @@ function lostSlot({ slot, last, isRunning }: JobFacts, now: number): Found {
   return { level: 'warning', kind, text: `${time} was taken by a process that was killed before it ran` }
 }
 
+/** What alerts tell of the work itself, beyond what is judged here; those about ranks and citations are counted in a column. */
+const ofWork: ReadonlySet<AlertKind> = new Set([
+  ...(['coverage', 'balance', 'days-left', 'unexplained', 'suspect'] as const),
+])
+
 function alerts({ alerts }: JobFacts, now: number): Found {
   const loud = alerts.filter(
-    ({ when, mutedUntil }) => !isGoodNews(when) && (mutedUntil === null || mutedUntil <= now),
+    ({ when, mutedUntil }) => ofWork.has(when) && (mutedUntil === null || mutedUntil <= now),
   )
   const [first] = loud
   if (first === undefined) return null

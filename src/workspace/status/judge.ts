@@ -1,14 +1,22 @@
 import { count, grouped, size } from '../../model/text.ts'
 import { dayMs } from '../../model/time.ts'
-import type { DatabaseFacts, MessageFacts, MoneyFacts, StatusFacts } from './facts.ts'
+import type { BrokenShared, DatabaseFacts, MessageFacts, MoneyFacts, StatusFacts } from './facts.ts'
 import { jobProblems } from './judge-job.ts'
 import { type Level, levels, type Problem } from './problem.ts'
 
 /** Everything that is wrong, the worst first; of the same level, what concerns all jobs stands before single ones. */
-export function problemsOf({ jobs, money, messages, database, now }: StatusFacts): readonly Problem[] {
+export function problemsOf({
+  jobs,
+  money,
+  messages,
+  database,
+  brokenShared,
+  now,
+}: StatusFacts): readonly Problem[] {
   if (database.isMissing) return []
   const all = [
     ...databaseProblems(database),
+    ...brokenShared.map(sharedProblem),
     ...moneyProblems(money, now),
     ...messageProblems(messages),
     ...jobs.flatMap((job) => jobProblems(job, now)),
@@ -33,6 +41,14 @@ export function daysLeft(
 ): number | null {
   const perDay = spentPerDay({ spent }, now)
   return balance === null || perDay === 0 ? null : Math.max(0, balance.credits) / perDay
+}
+
+function sharedProblem({ mistake, jobs }: BrokenShared): Problem {
+  const waiting = jobs === 1 ? 'The job that uses it is' : `The ${jobs} jobs that use it are`
+  return {
+    ...{ level: 'error', job: null, kind: 'workspace' },
+    text: `${mistake}. ${waiting} not run until it is mended`,
+  }
 }
 
 const fewDays = 7

@@ -5,6 +5,7 @@ export type Level = (typeof levels)[number]
 /** What a problem is about. */
 export type ProblemKind =
   | 'job-file'
+  | 'workspace'
   | 'stale'
   | 'run'
   | 'slot'

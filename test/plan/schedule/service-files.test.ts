@@ -42,7 +42,7 @@ testTable(folders)(
     const command = line.slice('*/5 * * * * '.length).replaceAll('\\%', '%')
     const shown = `cd() { printf '%s\\n' "$1"; }; ${command.replace('&& /usr/bin/node', "&& printf '%s\\n'")}`
     const words = execFileSync('/bin/sh', ['-c', shown], { encoding: 'utf8' }).split('\n')
-    expect(words).toEqual([folder, plan.program, 'run', '--due', '--quiet', ...args, ''])
+    expect(words).toEqual([folder, plan.program, 'run', '--due', '--skip-bad', '--quiet', ...args, ''])
   },
 )
 
@@ -69,7 +69,9 @@ testTable([
   ['C:\\my dir\\', '"C:\\my dir\\\\"'],
   ['a "b', '"a \\"b"'],
 ])('on a Windows command line %s is one word', (program, word) => {
-  expect(serviceFiles.windows({ ...plan, program })).toContain(`-Argument '${word} run --due --quiet'`)
+  expect(serviceFiles.windows({ ...plan, program })).toContain(
+    `-Argument '${word} run --due --skip-bad --quiet'`,
+  )
 })
 
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0

@@ -80,6 +80,7 @@ const tableColumns = [
   { title: 'coverage', align: 'right' },
   { title: 'last run' },
   { title: 'next run' },
+  { title: 'alerts', align: 'right' },
   { title: 'today', align: 'right', dropped: true },
   { title: 'month', align: 'right', dropped: true },
 ] as const
@@ -106,6 +107,7 @@ function cells(job: JobDocument, now: number): readonly string[] {
     covered === null ? '-' : `${Math.floor(covered * 100)} %`,
     lastRun(job),
     next === null ? (job.every === null ? '-' : 'when due') : ahead(Date.parse(next) - now),
+    job.open_alerts.length === 0 ? '-' : grouped(job.open_alerts.length),
     grouped(job.spent_today),
     grouped(job.spent_this_month),
   ]
