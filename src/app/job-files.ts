@@ -7,8 +7,9 @@ import type { JobFile } from '../jobfile/open.ts'
 import { mistakePrinter, type Report } from '../jobfile/source.ts'
 import { UsageError } from '../model/errors.ts'
 import { type JobSettings, noFile } from '../model/job.ts'
-import type { JobQuery } from '../model/query.ts'
+import type { JobQuery, QuerySource } from '../model/query.ts'
 import type { JobFlags } from '../model/settings/job-settings.ts'
+import { count, grouped } from '../model/text.ts'
 import type { InvalidValue } from '../model/values.ts'
 import { planQuery } from '../plan/plan-query.ts'
 import type { PlanDraft, RunStore } from '../store/runs.ts'
@@ -32,6 +33,8 @@ export interface StagedJob {
   readonly originOpen: boolean
   /** Rows of the file that are planned. */
   readonly chosen: number
+  /** What was read otherwise than it is written, in sentences. */
+  readonly notices: readonly string[]
 }
 
 /** Which queries of a job are planned. */
@@ -109,7 +112,7 @@ export async function stageJobs(
   return jobs.length >= enough ? jobs : null
 }
 
-const noQueries = { tracked: false, originOpen: false, chosen: 0 }
+const noQueries = { tracked: false, originOpen: false, chosen: 0, notices: [] }
 
 function shownName(path: string): string {
   return path === noFile ? stdinName : path
@@ -182,6 +185,7 @@ async function stage(
   let read = 0
   let chosen = 0
   let batch: JobQuery[] = []
+  const marked: Places = { first: [], count: 0, last: null }
   const flush = async (): Promise<void> => {
     const planned = batch.map(planQuery)
     const keys = planned.map(({ key }) => key)
@@ -203,11 +207,35 @@ async function stage(
     const watched = settings.targets.length > 0 || query.targets.length > 0
     tracked ||= watched
     originOpen ||= watched && isOriginOpen(query)
+    if (query.marksLeftOut) addPlace(marked, query.source)
     batch.push(query)
     if (batch.length >= staged) await flush()
   }
   await flush()
-  return { tracked, originOpen, chosen }
+  return { tracked, originOpen, chosen, notices: marked.count === 0 ? [] : [marksLeftOut(marked)] }
+}
+
+/** Lines that a sentence names at most. */
+const mostPlaces = 5
+
+/** Lines of files: how many, and the first few. */
+interface Places {
+  readonly first: string[]
+  count: number
+  last: QuerySource | null
+}
+
+function addPlace(places: Places, source: QuerySource): void {
+  // The queries of a row follow each other, and it is told once.
+  if (source === places.last) return
+  places.last = source
+  places.count += 1
+  if (places.count <= mostPlaces) places.first.push(`${source.file}:${source.line}`)
+}
+
+function marksLeftOut({ first, count: texts }: Places): string {
+  const more = texts > first.length ? ` and ${grouped(texts - first.length)} more` : ''
+  return `${first.join(', ')}${more}: marks that no one sees (zero-width or of direction) are left out of ${count(texts, 'text')}.`
 }
 
 const originParams = ['location', 'uule', 'lat', 'lon']

@@ -34,7 +34,7 @@ const meantCountries = new Map(Object.entries({ uk: 'gb', en: 'gb', ja: 'jp', el
 const meantLanguages = new Map(
   Object.entries({
     jp: 'ja',
-    cn: 'zh-cn',
+    cn: 'zh-CN',
     dk: 'da',
     cz: 'cs',
     us: 'en',

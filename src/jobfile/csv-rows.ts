@@ -1,5 +1,6 @@
 import { billableOperation } from '../catalog/index.ts'
 import { memoized } from '../model/memo.ts'
+import { hasMarks } from '../model/spelling.ts'
 import type { Target } from '../model/target.ts'
 import { closestMatch, editDistance } from '../model/text.ts'
 import { badCharacters, type InvalidValue, queryText, quoted, type ReadResult } from '../model/values.ts'
@@ -161,6 +162,7 @@ export function rowReader(columns: Columns, plan: JobPlan, where: string): ReadR
       labels: labelsOf(columns, cells),
       own: ownParams(columns, cells),
       at: () => place,
+      marksLeftOut: hasMarks(textOf('query')),
       source: { file: where, line },
     }
     return { row, good }

@@ -6,6 +6,7 @@ import {
   type ParamValue,
   type Style,
 } from '../catalog/operation.ts'
+import { normalParam } from '../model/spelling.ts'
 import { closestMatch } from '../model/text.ts'
 import { badCharacters, type InvalidValue, quoted, type ReadResult } from '../model/values.ts'
 
@@ -66,10 +67,11 @@ export function unknownParam(
   return { message, fix: `write one of ${[...new Set(names)].join(', ')}` }
 }
 
-/** Checks the text of a parameter; the message of a mistake begins with the name. */
+/** Checks the text of a parameter and reads it into its one spelling; the message of a mistake begins with the name. */
 export function paramValue(param: Param, name: string, text: string): ReadResult<ParamValue> {
-  const read = badCharacters(text, false) ?? checkParam(param, text)
-  const fix = 'value' in read ? param.unknownCode?.(text) : null
+  const written = normalParam(name, text)
+  const read = badCharacters(text, false) ?? checkParam(param, written)
+  const fix = 'value' in read ? param.unknownCode?.(written) : null
   if (fix) return { message: `${name} cannot be ${quoted(text)}`, fix }
   return 'value' in read ? read : { message: `${name} ${read.message}`, fix: read.fix }
 }

@@ -2,6 +2,7 @@ import { billableOperation } from '../catalog/index.ts'
 import type { BillableOperation } from '../catalog/operation.ts'
 import type { JobSettings } from '../model/job.ts'
 import type { JobQuery } from '../model/query.ts'
+import { hasMarks } from '../model/spelling.ts'
 import type { Target } from '../model/target.ts'
 import { count } from '../model/text.ts'
 import { type InvalidValue, queryText } from '../model/values.ts'
@@ -14,7 +15,7 @@ import { readMap, readValue } from './issues.ts'
 import { depthAndPages } from './params.ts'
 import { fileSchema, operationName, querySchema, textSchema, type WrittenQuery } from './schema.ts'
 import { flagPosition, type JobPlan, readSettings } from './settings.ts'
-import { inFileOrder, isMap, type Path, type Report, type Source, type Tree } from './source.ts'
+import { inFileOrder, isMap, type Path, partAt, type Report, type Source, type Tree } from './source.ts'
 import { inFile, readTargets } from './targets.ts'
 
 /** All that a reading of the queries needs. */
@@ -200,6 +201,7 @@ export function readEntry(plan: JobPlan, source: Source, index: number, report: 
 
 function rowOf(data: Partial<WrittenQuery>, plan: JobPlan, source: Source, path: Path, report: Report): Row {
   const { where, line } = source.at(path)
+  const entry = partAt(source.tree, path)
   const counted = data.depth !== undefined || data.pages !== undefined
   const operations = data.operation === undefined ? null : [...new Set([data.operation].flat())]
   return {
@@ -216,6 +218,7 @@ function rowOf(data: Partial<WrittenQuery>, plan: JobPlan, source: Source, path:
     labels: noLabels,
     own: Object.entries(data.params ?? {}),
     at: (name, part) => source.at([...path, 'params', name], part),
+    marksLeftOut: hasMarks(String((isMap(entry) ? entry.query : entry) ?? '')),
     source: { file: where, line: line ?? 1 },
   }
 }

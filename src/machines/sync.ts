@@ -2,6 +2,7 @@ import { normaliserVersion } from '../catalog/answers.ts'
 import { parseStored } from '../collect/answers.ts'
 import { UsageError } from '../model/errors.ts'
 import { noFile } from '../model/job.ts'
+import { inOneSpelling, type PlannedQuery } from '../model/query.ts'
 import type { FinishReason, Run } from '../model/run.ts'
 import type { Clock } from '../model/time.ts'
 import { scoreQuery } from '../rank/advance.ts'
@@ -115,12 +116,17 @@ async function importPlan(
   const known = await store.importRun(here)
   if (known.planVersion >= version) return 0
   await using draft = await store.draft()
+  const former: PlannedQuery[] = []
   for await (const { queries, leftOut } of journal.changes.plan(run.id, version)) {
-    await draft.add(run.job, queries)
+    // An older rankline may have published it, for which a query had several spellings.
+    const written = queries.map((query) => ({ ...query, ...inOneSpelling(query) }))
+    former.push(...queries.filter(({ key }, place) => written[place]?.key.equals(key) === false))
+    await draft.add(run.job, written)
     await draft.leaveOut(run.job, leftOut)
   }
   if (file === noFile) await store.nameJob(run.job, noFile)
   const [planned] = await draft.commit([plannedJob(here, known.runId)], run.startedAt)
+  if (former.length > 0) await store.linkSpellings(former)
   await store.linkRun(known.runId, run, version)
   if (planned !== undefined) await onPlanned?.(planned)
   return 1

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { normalParams, normalText } from './spelling.ts'
 import type { Target } from './target.ts'
 
 /** Two rows that ask for the same query are one: the deeper and the more urgent wins, tags, labels and targets join. */
@@ -23,7 +24,8 @@ function isSame(a: Target, b: Target): boolean {
   return a.site === b.site && a.match === b.match && a.also.join() === b.also.join()
 }
 
-function mergeLabels(a: PlannedQuery['labels'], b: PlannedQuery['labels']): PlannedQuery['labels'] {
+/** All that two rows say of a label, in one text. */
+export function mergeLabels(a: PlannedQuery['labels'], b: PlannedQuery['labels']): PlannedQuery['labels'] {
   const names = [...new Set([...Object.keys(a), ...Object.keys(b)])]
   return Object.fromEntries(
     names.map((name) => {
@@ -43,6 +45,20 @@ export function queryKey({
 }: Pick<JobQuery, 'operation' | 'text' | 'params'>): Buffer {
   const canonical = JSON.stringify([operation, text, canonicalParams(params)])
   return Buffer.from(hash('sha256', canonical, 'buffer').subarray(0, 16))
+}
+
+/** The one spelling of a query that was planned, with its key; params are JSON. */
+export function inOneSpelling({
+  operation,
+  text,
+  params,
+}: Pick<PlannedQuery, 'operation' | 'text' | 'params'>) {
+  const query = { operation, text: normalText(text), params: normalParams(JSON.parse(params)) }
+  return {
+    key: queryKey(query),
+    text: query.text,
+    params: JSON.stringify(Object.fromEntries(canonicalParams(query.params))),
+  }
 }
 
 /** Params as a list of pairs in the order of their names. */
@@ -72,8 +88,16 @@ export interface JobQuery {
   readonly labels: Readonly<Record<string, string>>
   /** Targets that only this query has. */
   readonly targets: readonly Target[]
+  /** Whether its text was written with marks that no one sees, which are left out. */
+  readonly marksLeftOut: boolean
   /** Where it stands. */
-  readonly source: { readonly file: string; readonly line: number }
+  readonly source: QuerySource
+}
+
+/** The line of a file that asks a query. */
+export interface QuerySource {
+  readonly file: string
+  readonly line: number
 }
 
 /** One query of a run: its text and params, price and paging. */
@@ -97,6 +121,8 @@ export interface PlannedQuery {
   readonly tags: readonly string[]
   readonly labels: Readonly<Record<string, string>>
   readonly targets: readonly Target[]
+  /** Where it stands; missing where it was not planned from a file. */
+  readonly source?: QuerySource
 }
 
 /** What became of a query in the runs of its job. Instants are epoch milliseconds. */

@@ -1,4 +1,5 @@
 import { UsageError } from './errors.ts'
+import { normalText } from './spelling.ts'
 import { closestMatch, parseDuration } from './text.ts'
 import { parseUrl } from './url.ts'
 
@@ -88,11 +89,11 @@ export function plainText(text: string): ReadResult<string> {
   return badCharacters(value, false) ?? { value }
 }
 
-/** Reads the text of a query, trimmed at both ends; everything else stays as it was written. */
+/** Reads the text of a query into its one spelling. */
 export function queryText(text: string): ReadResult<string> {
-  const value = text.trim()
+  const value = normalText(text)
   if (value === '') return { message: 'is empty', fix: 'write the text to search for' }
-  return badCharacters(value, false) ?? { value }
+  return badCharacters(text.trim(), false) ?? { value }
 }
 
 /** Reads the name of a job: it becomes part of file names. */

@@ -21,6 +21,7 @@ export function planQuery(query: JobQuery): PlannedQuery {
     tags: query.tags,
     labels: query.labels,
     targets: query.targets,
+    source: query.source,
   }
 }
 

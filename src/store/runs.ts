@@ -1,6 +1,6 @@
 import type { FitFunds, SkippedTotal } from '../ledger/fit.ts'
 import type { JobSettings } from '../model/job.ts'
-import type { PlannedQuery } from '../model/query.ts'
+import type { PlannedQuery, QuerySource } from '../model/query.ts'
 import type { FinishReason, PlanSummary, Run, RunTotals } from '../model/run.ts'
 
 /** Plans of the jobs of one command, in the making. */
@@ -9,12 +9,21 @@ export interface PlanDraft extends AsyncDisposable {
   add(job: string, queries: readonly PlannedQuery[]): Promise<void>
   /** Notes the keys of queries that the job asks, and that this plan leaves out. */
   leaveOut(job: string, keys: readonly Buffer[]): Promise<void>
+  /** The first rows of a job that ask what an earlier row asks, once it is summed up. */
+  repeats(job: string): readonly RepeatedRow[]
   /** What the plan comes to beside what is stored; `continues` as given. */
   summary(job: PlannedJob): Promise<PlanSummary>
   /** What would be left out of the jobs so that the rest is covered; `runs` of the means are jobs here. */
   fit(jobs: readonly PlannedJob[], means: FitFunds): Promise<ReadonlyMap<string, SkippedTotal>>
   /** Makes the runs, or plans the continued ones again, in one change. */
   commit(jobs: readonly PlannedJob[], now: number): Promise<readonly Run[]>
+}
+
+/** A row whose query is that of an earlier row. */
+export interface RepeatedRow {
+  readonly text: string
+  readonly row: QuerySource
+  readonly of: QuerySource
 }
 
 /** A job of a draft with the run that it continues. */

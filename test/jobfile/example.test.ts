@@ -114,6 +114,7 @@ describe('a job file with every key', () => {
       every: '12h',
       labels: {},
       targets: [],
+      marksLeftOut: false,
       source: { file: expect.stringMatching(/job\.yaml$/), line: 18 },
     })
     expect(queries[4]).toMatchObject({ tags: ['a', 'b'], labels: { team: 'red' } })

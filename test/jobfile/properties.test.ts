@@ -8,6 +8,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { stringify as toYaml } from 'yaml'
 import { openJob } from '../../src/jobfile/open.ts'
+import { normalText } from '../../src/model/spelling.ts'
 import { folderOf, readIn } from './reading.ts'
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: texts with them are refused
@@ -38,11 +39,11 @@ const text = fc
     fc.string({ unit: 'binary', maxLength: 20 }),
     fc.array(fc.oneof(signs, fc.string({ maxLength: 3 })), { maxLength: 12 }).map((parts) => parts.join('')),
   )
-  .filter((value) => !refused.test(value) && value.trim() !== '')
+  .filter((value) => !refused.test(value) && normalText(value) !== '')
 
 const runs = { numRuns: 60 }
 
-test('any text written as CSV is read back as it was, trimmed at both ends', async () => {
+test('any text written as CSV is read back in its one spelling, and labels as they were', async () => {
   const folder = await folderOf({})
   const row = fc.record({ query: text, note: fc.oneof(text, fc.constant('')) })
   const form = fc.record({
@@ -58,7 +59,7 @@ test('any text written as CSV is read back as it was, trimmed at both ends', asy
       const { queries, problems } = await readIn(folder, 'k.csv')
       expect(problems).toEqual([])
       expect(queries.map(({ text, labels }) => [text, labels.note ?? ''])).toEqual(
-        rows.map(({ query, note }) => [query.trim(), note.trim() === '' ? '' : note]),
+        rows.map(({ query, note }) => [normalText(query), note.trim() === '' ? '' : note]),
       )
       await rm(path.join(folder, 'k.csv'))
     }),
@@ -66,14 +67,14 @@ test('any text written as CSV is read back as it was, trimmed at both ends', asy
   )
 })
 
-test('any text written as YAML is read back as it was, trimmed at both ends', async () => {
+test('any text written as YAML is read back in its one spelling', async () => {
   const folder = await folderOf({})
   await fc.assert(
     fc.asyncProperty(fc.array(text, { minLength: 1, maxLength: 5 }), async (texts) => {
       await writeFile(path.join(folder, 'job.yaml'), toYaml({ queries: texts }, { lineWidth: 0 }))
       const { queries, problems } = await readIn(folder, 'job.yaml')
       expect(problems).toEqual([])
-      expect(queries.map((query) => query.text)).toEqual(texts.map((value) => value.trim()))
+      expect(queries.map((query) => query.text)).toEqual(texts.map(normalText))
     }),
     runs,
   )

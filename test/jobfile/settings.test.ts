@@ -1,6 +1,7 @@
 import { Cron } from 'croner'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { type JobQuery, queryKey } from '../../src/model/query.ts'
 import type { JobFlags } from '../../src/model/settings/job-settings.ts'
 import { schedule } from '../../src/plan/schedule/cron.ts'
 import { noBudget } from '../plan/build.ts'
@@ -458,6 +459,58 @@ queries: [x, { query: y, depth: 7 }]
     expect(await csvProblems('query,gl\na,usa\n', { depth: '0' })).toEqual([
       "--depth: depth cannot be '0'; write a whole number from 1 up",
       "k.csv:2: gl cannot be 'usa'; write a two-letter country code such as us",
+    ])
+  })
+})
+
+describe('one query has one spelling', () => {
+  const spellings = [
+    'standing desk,US,EN,Austin',
+    'standing  desk,us,en, Austin',
+    'standing\u00a0desk,Us,en,Austin\u200b',
+    'standing\u200b desk,us,En,Austin',
+  ]
+
+  test('whatever the case of codes, white space, composition and marks, from a cell, a flag, a matrix and the folder', async () => {
+    const csv = `query,gl,hl,location\n${spellings.join('\n')}\n`
+    const { queries } = await readJob({ 'k.csv': csv })
+    const keys = (list: readonly JobQuery[]) => list.map((query) => queryKey(query).toString('hex'))
+    const usual = { text: 'standing desk', params: { gl: 'us', hl: 'en', location: 'Austin' } }
+    const key = queryKey({ operation: 'alpha.search', ...usual }).toString('hex')
+    expect(keys(queries)).toEqual([key, key, key, key])
+    expect(queries.map(({ marksLeftOut }) => marksLeftOut)).toEqual([false, false, false, true])
+
+    const param = ['gl=US', 'hl=EN', 'location=Austin ']
+    const flagged = await readJob({ 'k.csv': 'query\nstanding desk\n' }, { param })
+    expect(keys(flagged.queries)).toEqual([key])
+    const varied = await readJob({
+      'job.yaml': `matrix: { gl: [US, us, uS] }\nqueries: ["standing\u200b desk", { query: " standing desk", params: { hl: EN } }]\n`,
+      'rankline.yaml': 'defaults: { params: { hl: EN, location: Austin } }\n',
+    })
+    expect(keys(varied.queries)).toEqual([key, key])
+    expect(varied.queries.map(({ marksLeftOut }) => marksLeftOut)).toEqual([true, false])
+  })
+
+  test('which is that of the service', async () => {
+    const { queries } = await readJob({
+      'job.yaml': `queries:
+  - { query: a, params: { hl: pt-br } }
+  - { query: a, operation: beta.search, params: { mkt: EN-us } }
+  - { query: a, operation: gamma.images, params: { safe: Strict } }
+  - { query: a, operation: alpha.images, params: { alpha_domains: ENGINE.de } }
+`,
+    })
+    expect(queries.map(({ params }) => params)).toEqual([
+      { hl: 'pt-BR' },
+      { mkt: 'en-US' },
+      { safe: 'strict' },
+      { alpha_domains: 'engine.de' },
+    ])
+  })
+
+  test('and a text of nothing but marks is empty', async () => {
+    expect(await csvProblems('query,gl\n\u200b\u2060,us\n')).toEqual([
+      'k.csv:2: query is empty; write the text to search for',
     ])
   })
 })

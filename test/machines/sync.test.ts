@@ -1,9 +1,11 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { syncJournal } from '../../src/machines/sync.ts'
+import { type PlannedQuery, queryKey } from '../../src/model/query.ts'
 import { systemClock } from '../../src/model/time.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { openJournal } from '../../src/store/postgres/open.ts'
+import type { JournalChange } from '../../src/store/shared/changes.ts'
 import type { SharedJournal } from '../../src/store/shared/journal.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -74,6 +76,53 @@ test.each([[1], [2], [7], [1_000]])(
     })
   },
 )
+
+/** The same journal as an older rankline has written it, for which a text with another mark was another query. */
+function ofBefore(): Pick<SharedJournal, 'changes'> {
+  const { changes } = journal
+  const written = new Map<string, PlannedQuery>()
+  const former = <T extends { readonly query: Buffer }>(one: T): T => ({
+    ...one,
+    query: written.get(one.query.toString('hex'))?.key ?? one.query,
+  })
+  const changed = (change: JournalChange): JournalChange => {
+    if (change.kind === 'call' && change.call.task !== null)
+      return { ...change, call: { ...change.call, task: former(change.call.task) } }
+    if (change.kind === 'answer') return { ...change, answer: former(change.answer) }
+    if (change.kind !== 'task-end') return change
+    return { ...change, ended: { ...change.ended, task: former(change.ended.task) } }
+  }
+  return {
+    changes: {
+      ...changes,
+      plan: async function* (run, version) {
+        for await (const part of changes.plan(run, version)) {
+          const queries = part.queries.map((query) => {
+            const text = `${query.text}\u200b`
+            const key = queryKey({ ...query, text, params: JSON.parse(query.params) })
+            const one = { ...query, text, key }
+            written.set(query.key.toString('hex'), one)
+            return one
+          })
+          yield { ...part, queries }
+        }
+      },
+      after: async (position) => {
+        const batch = await changes.after(position, 20)
+        return { ...batch, changes: batch.changes.map(changed) }
+      },
+    },
+  }
+}
+
+test('a journal of an older rankline names queries by their spelling of then', async () => {
+  await using reader = await workspace()
+  await using store = await openStore(join(reader.folder, 'data/rankline.db'))
+
+  await syncJournal({ journal: ofBefore(), store, clock: systemClock, name: 'reader' })
+
+  expect(contents(reader)).toEqual(whole)
+})
 
 test('a database follows one queue for life, and notices one that was restored from an older state', async () => {
   await using reader = await workspace()

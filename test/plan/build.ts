@@ -17,6 +17,7 @@ export function aJobQuery(query: Partial<JobQuery> = {}): JobQuery {
     every: null,
     labels: {},
     targets: [],
+    marksLeftOut: false,
     source: { file: 'job.yaml', line: 1 },
     ...query,
   }

@@ -26,6 +26,29 @@ describe('a plan', () => {
     expect(tasksOf(temp, run.id)).toEqual(['b/1 pending', 'b/2 pending', 'a/1 pending', 'c/1 pending'])
   })
 
+  test('says which rows repeat another, ten at most', async () => {
+    const { store } = await aStore()
+    await using draft = await store.draft()
+    const row = (line: number, text: string, gl = 'us') =>
+      aQuery({ text, params: { gl }, source: { file: 'k.csv', line } })
+    // A matrix makes two queries of each row.
+    const rows = (line: number, text: string) => [row(line, text), row(line, text, 'gb')]
+    await draft.add('acme', [...rows(2, 'a'), ...rows(3, 'b'), ...rows(4, 'a')])
+    await draft.add('acme', rows(5, 'a'))
+    expect((await draft.summary(plannedJob({}))).duplicates).toBe(4)
+    const of = { file: 'k.csv', line: 2 }
+    expect(draft.repeats('acme')).toEqual([
+      { text: 'a', row: { file: 'k.csv', line: 4 }, of },
+      { text: 'a', row: { file: 'k.csv', line: 5 }, of },
+    ])
+    await draft.add(
+      'acme',
+      Array.from({ length: 20 }, (_, index) => row(6 + index, 'b')),
+    )
+    await draft.summary(plannedJob({}))
+    expect(draft.repeats('acme')).toHaveLength(10)
+  })
+
   test('is seen by nobody before it is committed, and leaves nothing when it is dropped', async () => {
     const { store, sql } = await aStore()
     {

@@ -2,6 +2,7 @@ import { UsageError } from '../../model/errors.ts'
 import type { FlagsOf } from '../../model/flag.ts'
 import { listFlag, textFlag } from '../../model/flag.ts'
 import type { JobQuery } from '../../model/query.ts'
+import { normalText } from '../../model/spelling.ts'
 import { closestMatch } from '../../model/text.ts'
 import { numberFlag, quoted } from '../../model/values.ts'
 
@@ -69,7 +70,7 @@ function flagText(name: string, values: readonly string[]): readonly string[] {
 }
 
 function folded(text: string): string {
-  return text.trim().toLowerCase()
+  return normalText(text).toLowerCase()
 }
 
 function engineOf({ operation }: Pick<JobQuery, 'operation'>): string {

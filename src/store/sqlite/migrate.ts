@@ -6,6 +6,7 @@ import type { MigrationMeta } from 'drizzle-orm/migrator'
 import { integer, numeric, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { UsageError } from '../../model/errors.ts'
 import { orm, prepared, type Values } from './connection/statements.ts'
+import { joinSpellings } from './join-spellings.ts'
 import journal from './migrations/meta/_journal.json' with { type: 'json' }
 import { triggers, writeStatistics } from './triggers.ts'
 import { views } from './views.ts'
@@ -58,6 +59,9 @@ const knownMigrations = journal.entries.length
 
 /** Time of the newest migration that this program has. */
 export const newestMigration: number = Math.max(...journal.entries.map(({ when }) => when))
+
+/** From this migration on a query has one spelling. */
+const spellingMigration = journal.entries.find(({ tag }) => tag.endsWith('_one_spelling'))?.when
 
 /** Whether a copy is kept beside a database that is migrated. */
 export type Keeping = 'keep-copy' | 'keep-none'
@@ -176,6 +180,7 @@ function applyMigrations(db: Database, files: readonly MigrationMeta[]): void {
     for (const { sql, hash, folderMillis } of files) {
       if (folderMillis <= applied) continue
       for (const statement of sql) db.exec(statement)
+      if (folderMillis === spellingMigration) joinSpellings(db)
       record.run(db, { hash, at: folderMillis })
     }
     writeStatistics(db)

@@ -85,6 +85,8 @@ export const queries = sqliteTable(
     operation: text().notNull(),
     text: text().notNull(),
     params: text({ mode: 'json' }).$type<Task['params']>().notNull(),
+    /** The query that this is another spelling of, from before queries had one spelling; null where it is its own. */
+    sameAs: integer('same_as'),
   },
   (table) => [index('queries_text').on(table.text)],
 )
@@ -137,6 +139,7 @@ export const runQueries = sqliteTable(
     targets: text({ mode: 'json' }).$type<readonly number[]>().notNull(),
     /** Those of `targets` that the query was planned with; null where it was with all. The others were only looked up later. */
     plannedTargets: text('planned_targets', { mode: 'json' }).$type<readonly number[]>(),
+    /** The plan that asked it last; 0 where it is another spelling of a query of the run, whose ranks count. */
     planNumber: integer('plan_number').notNull(),
     /** Why no page follows any more; null while pages may follow. */
     pagingEnd: text('paging_end'),

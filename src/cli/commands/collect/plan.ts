@@ -7,7 +7,6 @@ import { accountOf, decideJobs, unfit } from '../../../app/planning/plan-jobs.ts
 import { dearRuns, priceList } from '../../../app/spending/confirm-price.ts'
 import { plannedLimits } from '../../../app/spending/limits.ts'
 import { billableOperation } from '../../../catalog/index.ts'
-import type { AccountReading } from '../../../collect/account.ts'
 import { exitCodeOf } from '../../../collect/finish.ts'
 import { UsageUnavailable } from '../../../collect/stop.ts'
 import type { BudgetStanding } from '../../../ledger/budget.ts'
@@ -19,12 +18,14 @@ import type { JobSettings } from '../../../model/job.ts'
 import type { PlanSummary } from '../../../model/run.ts'
 import type { Target } from '../../../model/target.ts'
 import { count, duration, grouped } from '../../../model/text.ts'
+import { quoted } from '../../../model/values.ts'
 import { formatTable } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import { type Backtest, backtest, type Day, type PolicyOutcome } from '../../../plan/backtest.ts'
 import { mayNotCall, type PlanDocument, planDocuments } from '../../../plan/document.ts'
 import type { QueryState } from '../../../rank/advance.ts'
 import type { AskedQuery } from '../../../store/results.ts'
+import type { RepeatedRow } from '../../../store/runs.ts'
 import type { Store } from '../../../store/store.ts'
 import { type Command, fitFlags, logFlags, serviceFlags, type TypedFlags } from '../../flags.ts'
 import { lookupExits } from '../../help.ts'
@@ -109,7 +110,9 @@ export async function plan(given: PlanFlags, terminal: Terminal): Promise<number
     flags['fit-balance'] === true ? await unfit(draft, budgeted, account, quotaLeft(quotas)) : null
   const documents = planDocuments(budgeted, account, leftOut)
   for (const warning of [
-    ...warnings(jobs, account),
+    ...(await originAdvice(store, jobs)),
+    ...accountWarnings(account),
+    ...jobs.flatMap(({ notices, settings }) => [...notices, ...repeatedRows(draft.repeats(settings.name))]),
     ...quotaWarnings(quotas, documents),
     ...limitWarnings(limits.flat()),
     ...(dear.length === 0 ? [] : [`${priceList(dear)}: run asks first, or needs --yes.`]),
@@ -141,14 +144,23 @@ function quotaWarnings(
     )
 }
 
-function warnings(jobs: readonly StagedJob[], account: AccountReading): readonly string[] {
-  const open = jobs
-    .filter(({ originOpen }) => originOpen)
-    .map(
-      ({ settings }) =>
-        `${settings.name}: ranks are tracked, but neither location nor uule is set, so the service may search from any place; set a location`,
-    )
-  return [...open, ...accountWarnings(account)]
+/** Told until a job has run: a location that is set later makes each of its queries another one, without a history. */
+async function originAdvice(store: Store, jobs: readonly StagedJob[]): Promise<readonly string[]> {
+  const lines: string[] = []
+  for (const { settings, originOpen } of jobs)
+    if (originOpen && (await store.runs({ job: settings.name, limit: 1 })).length === 0)
+      lines.push(
+        `${settings.name}: ranks are tracked, but neither location nor uule is set, so the service may search from any place; set a location before the first run`,
+      )
+  return lines
+}
+
+/** A line for each of the first rows that repeat another. */
+function repeatedRows(repeats: readonly RepeatedRow[]): readonly string[] {
+  const place = ({ file, line }: RepeatedRow['row']) => `${file}:${line}`
+  return repeats.map(
+    ({ text, row, of }) => `${place(row)} asks the same as ${place(of)}: ${quoted(text)}. It is bought once.`,
+  )
 }
 
 /** `rankline plan --backtest`: what each paging policy would have cost and missed over what is stored. Calls nothing. */

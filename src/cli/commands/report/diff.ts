@@ -3,6 +3,7 @@ import { askedDay, newestRun, notYetRun, reportedTargets } from '../../../app/re
 import { askedQueries, comparer, type Fits, type Look, ordered } from '../../../app/reports/serp-diff.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type Flags, listFlag, textFlag } from '../../../model/flag.ts'
+import { normalText } from '../../../model/spelling.ts'
 import { numberFlag } from '../../../model/values.ts'
 import { asStream } from '../../../output/formats/format.ts'
 import { asciiSigns } from '../../../output/table.ts'
@@ -55,7 +56,12 @@ export async function diff(flags: DiffFlags, terminal: Terminal): Promise<number
     return 0
   }
   const compare = comparison === null ? null : askedDay(comparison, run.date)
-  const queries = await askedQueries(store, { job, date, text: flags.query, fits })
+  const queries = await askedQueries(store, {
+    job,
+    date,
+    text: flags.query === undefined ? undefined : normalText(flags.query),
+    fits,
+  })
   const targets = reportedTargets(settings?.targets, run, date)
   const look = comparer(store, { job, date, depth, targets, compare })
   const table = {

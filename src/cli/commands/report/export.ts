@@ -4,6 +4,7 @@ import { cursorText, labelled, numbersOf, readCursor } from '../../../export/exp
 import { type ExportKind, exportKinds } from '../../../export/kinds.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type Flags, textFlag } from '../../../model/flag.ts'
+import { normalText } from '../../../model/spelling.ts'
 import { closestMatch } from '../../../model/text.ts'
 import { systemClock } from '../../../model/time.ts'
 import { numberFlag } from '../../../model/values.ts'
@@ -172,7 +173,7 @@ function rowFilter(flags: ExportFlags): RowFilter {
   const given = {
     job,
     run,
-    query,
+    query: query === undefined ? undefined : normalText(query),
     operation: operationName(flags.operation),
     from: dayOrInstant('--from', from),
     until: dayOrInstant('--until', until),

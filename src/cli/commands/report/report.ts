@@ -8,6 +8,7 @@ import { type Flags, listFlag, switchFlag, textFlag } from '../../../model/flag.
 import type { ResultKind } from '../../../model/result.ts'
 import { comparison, period } from '../../../model/settings/period.ts'
 import { type Audience, audiences } from '../../../model/settings/presentation.ts'
+import { normalText } from '../../../model/spelling.ts'
 import { parseDuration } from '../../../model/text.ts'
 import { asStream } from '../../../output/formats/format.ts'
 import { isScreen, note, sanitize, type Terminal } from '../../../output/terminal.ts'
@@ -104,7 +105,7 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
   const { ranked, chunks } = await atOneMoment(store, async () => {
     if (flags.explain !== undefined) {
       const { explainQuery } = await import('../../../app/reports/explain.ts')
-      const asked = { job, text: flags.explain, date }
+      const asked = { job, text: normalText(flags.explain), date }
       const text = await explainQuery(store, asked, { json, width: look.width })
       return { ranked: null, chunks: asStream(text) }
     }

@@ -61,8 +61,8 @@ export const invariants: readonly Invariant[] = [
   {
     broken: 'Done or answered tasks without a stored answer to their page',
     of: 'task',
-    rows: rows(t.id)`${t}
-      LEFT JOIN ${a} ON ${a.id} = ${t.answerId} AND ${a.queryId} = ${t.queryId} AND ${a.page} = ${t.page}
+    rows: rows(t.id)`${t} JOIN ${q} ON ${q.id} = ${t.queryId}
+      LEFT JOIN ${a} ON ${a.id} = ${t.answerId} AND ${a.queryId} = coalesce(${q.sameAs}, ${q.id}) AND ${a.page} = ${t.page}
       WHERE ${t.state} IN ('done', 'answered') AND ${a.id} IS NULL`,
   },
   {

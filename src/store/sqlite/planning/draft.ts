@@ -43,6 +43,7 @@ export function openDraft(db: Database, writer: GroupCommit, watched: RunTargets
   return {
     add: async (job, queries) => add(job, queries),
     leaveOut: async (job, keys) => leaveOut(job, keys),
+    repeats: (job) => staged(job).repeats,
     summary: async (job) => {
       const duplicates = join(job.settings.name)
       return summarise(db, staged(job.settings.name), job, duplicates)
@@ -208,7 +209,7 @@ function restQueries(db: Database, run: number, { leftOut }: Staged): void {
             WHERE ${runQueries.runId} = ${before}
           UNION ALL
           SELECT ${restingQueries.queryId}, ${restingQueries.lastRun} FROM ${restingQueries} WHERE ${restingQueries.runId} = ${before})
-        WHERE query_id IN (SELECT ${queries.id} FROM ${leftOut} JOIN ${queries} ON ${queries.key} = ${leftOut.key})
+        WHERE query_id IN (SELECT coalesce(${queries.sameAs}, ${queries.id}) FROM ${leftOut} JOIN ${queries} ON ${queries.key} = ${leftOut.key})
           AND query_id NOT IN (SELECT ${runQueries.queryId} FROM ${runQueries}
             JOIN ${runs} ON ${runs.id} = ${runQueries.runId} AND ${runs.planNumber} = ${runQueries.planNumber}
             WHERE ${runQueries.runId} = ${run})`,

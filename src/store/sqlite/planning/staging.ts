@@ -11,6 +11,7 @@ import {
 } from 'drizzle-orm/sqlite-core'
 import { mergeQueries, type PlannedQuery } from '../../../model/query.ts'
 import type { Target } from '../../../model/target.ts'
+import type { RepeatedRow } from '../../runs.ts'
 import { insertFrom, orm, prepared, type Values, withSortMemory } from '../connection/statements.ts'
 import { queries } from '../schema.ts'
 
@@ -36,6 +37,8 @@ function stagedQueries(number: number) {
     labels: text({ mode: 'json' }).$type<PlannedQuery['labels']>().notNull(),
     /** The number of a list. */
     targets: integer(),
+    file: text(),
+    line: integer(),
   })
 }
 
@@ -110,9 +113,12 @@ export function stagedJob(db: Database, number: number) {
       JSON.stringify(q.tags),
       JSON.stringify(q.labels),
       listOf.number(q.targets),
+      q.source?.file ?? null,
+      q.source?.line ?? null,
     )
   }
-  const mergeAll = duplicateMerger(db, table, listOf, add)
+  const first: RepeatedRow[] = []
+  const mergeAll = duplicateMerger(db, table, listOf, add, first)
   let isIndexed = false
   let repeats = 0
   return {
@@ -129,6 +135,8 @@ export function stagedJob(db: Database, number: number) {
       isIndexed = false
       for (const query of queries) add(query)
     },
+    /** The first rows that repeat an earlier one, once duplicates are merged. */
+    repeats: first,
     /** Merges duplicates; returns how many there were so far. */
     mergeDuplicates: (): number => {
       if (!isIndexed) {
@@ -174,6 +182,9 @@ function listNumbers(db: Database, table: Staged['lists']) {
   }
 }
 
+/** Rows that are told at most. */
+const mostRepeats = 10
+
 /** Keys that are read at once. */
 const keysAtOnce = 1_000
 
@@ -183,6 +194,7 @@ function duplicateMerger(
   table: Staged['table'],
   lists: Lists,
   insert: (query: PlannedQuery, id: number) => void,
+  repeats: RepeatedRow[],
 ): () => number {
   const repeated = prepared(($: Values<{ after: Buffer }>) =>
     orm
@@ -200,13 +212,21 @@ function duplicateMerger(
   const drop = prepared(($: Values<{ key: Buffer }>) => orm.delete(table).where(eq(table.key, $.key)))
   const merge = (key: Buffer): number => {
     let first: { readonly id: number; readonly query: PlannedQuery } | null = null
-    for (const { id, targets, ...row } of rows.each(db, { key })) {
-      const query = { ...row, targets: lists.targets(targets) }
+    for (const { id, targets, file, line, ...row } of rows.each(db, { key })) {
+      const source = file === null || line === null ? {} : { source: { file, line } }
+      const query: PlannedQuery = { ...row, targets: lists.targets(targets), ...source }
+      if (first !== null) note(first.query, query)
       first = first === null ? { id, query } : { id: first.id, query: mergeQueries(first.query, query) }
     }
     const { changes } = drop.run(db, { key })
     if (first !== null) insert(first.query, first.id)
     return changes - 1
+  }
+  const note = ({ source: of }: PlannedQuery, { source: row, text }: PlannedQuery): void => {
+    if (of === undefined || row === undefined || repeats.length >= mostRepeats) return
+    // A matrix makes several queries of a row.
+    const isKnown = repeats.some(({ row: known }) => known.file === row.file && known.line === row.line)
+    if (!isKnown && (of.file !== row.file || of.line !== row.line)) repeats.push({ text, row, of })
   }
   return () => {
     let gone = 0
@@ -241,7 +261,7 @@ export function assignQueryIds(db: Database, { table, index }: Staged): void {
         queryId: sql`coalesce(known, ${newest} + sum(${isNew}) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING))`,
         added: isNew,
       },
-      sql`FROM (SELECT ${table.id} AS id, ${queries.id} AS known
+      sql`FROM (SELECT ${table.id} AS id, coalesce(${queries.sameAs}, ${queries.id}) AS known
         FROM ${table} INDEXED BY ${sql.identifier(index)} LEFT JOIN ${queries} ON ${queries.key} = ${table.key})`,
     ),
   )

@@ -22,7 +22,7 @@ const allQueries: QueryRange = { from: 0, to: Number.MAX_SAFE_INTEGER }
 const fill = (pairs: string): string =>
   raw`INSERT OR IGNORE INTO ${o} (${o.runId}, ${o.queryId}, ${o.targetId}, ${o.observedAt}, ${o.state}, ${o.depth})
     SELECT rq.${rq.runId}, rq.${rq.queryId}, rt.${rt.targetId}, @at, 'unknown', 0
-    FROM ${pairs} AND rq.${rq.queryId} BETWEEN @from AND @to`
+    FROM ${pairs} AND rq.${rq.queryId} BETWEEN @from AND @to AND rq.${rq.planNumber} > 0`
 
 const fillOfJob = fill(raw`${rt} rt CROSS JOIN ${rq} rq ON rq.${rq.runId} = rt.${rt.runId}
     WHERE rt.${rt.runId} = @run AND rt.${rt.everywhere} = 1`)
@@ -50,7 +50,7 @@ const withoutObservation = prepared(
     sql<{ id: number }>`WITH everywhere AS MATERIALIZED (
         SELECT ${rt.targetId} AS target FROM ${rt} WHERE ${rt.runId} = ${$.run} AND ${rt.everywhere} = 1)
       SELECT ${rq.queryId} AS id FROM ${rq}
-      WHERE ${rq.runId} = ${$.run} AND ${rq.queryId} BETWEEN ${$.from} AND ${$.to}
+      WHERE ${rq.runId} = ${$.run} AND ${rq.queryId} BETWEEN ${$.from} AND ${$.to} AND ${rq.planNumber} > 0
         AND EXISTS (SELECT 1 FROM (
           SELECT target FROM everywhere
           UNION ALL SELECT ${rt.targetId} FROM ${rt} WHERE ${rt.runId} = ${$.run} AND ${rt.everywhere} = 0

@@ -38,7 +38,7 @@ const queryTexts = prepared(($: Values<{ job: string }>) =>
     .from(queries)
     .where(
       sql`EXISTS (SELECT 1 FROM ${runs} JOIN ${runQueries} ON ${runQueries.runId} = ${runs.id}
-        AND ${runQueries.queryId} = ${queries.id} WHERE ${runs.job} = ${$.job})`,
+        AND ${runQueries.queryId} = ${queries.id} WHERE ${runs.job} = ${$.job}) AND ${queries.sameAs} IS NULL`,
     )
     .orderBy(queries.text),
 )

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { and, eq, gt, sql } from 'drizzle-orm'
+import { and, eq, gt, isNull, sql } from 'drizzle-orm'
 import { unpackSound } from '../../compression.ts'
 import type { DeriveFilter, HistoryStore } from '../../results.ts'
 import type { StoreCache } from '../cache.ts'
@@ -84,7 +84,7 @@ const askedQueries = prepared(($: Values<{ job: string }>) =>
     .from(rq)
     .innerJoin(runs, eq(runs.id, rq.runId))
     .innerJoin(queries, eq(queries.id, rq.queryId))
-    .where(eq(runs.job, $.job))
+    .where(and(eq(runs.job, $.job), isNull(queries.sameAs)))
     .orderBy(rq.queryId, rq.runId),
 )
 

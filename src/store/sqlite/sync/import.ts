@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from 'better-sqlite3'
-import { and, asc, eq, lte, max, sql } from 'drizzle-orm'
+import { and, asc, eq, lte, max, type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { JobSettings } from '../../../model/job.ts'
+import { inOneSpelling } from '../../../model/query.ts'
 import type { SharedCall, StoredAnswer } from '../../shared/calls.ts'
 import type { ImportBatch, SyncStep, SyncStore } from '../../sync.ts'
 import type { ApiKeyIds } from '../cache.ts'
@@ -23,6 +24,13 @@ export function syncStore(db: Database, writer: GroupCommit, keys: ApiKeyIds): S
     localRun: async (id) => localRun.get(db, { id }) ?? null,
     linkRun: (runId, { id, groupId }, planVersion) =>
       writer.write(() => void link.run(db, { runId, id, groupId, planVersion })),
+    linkSpellings: (former) =>
+      writer.write(() => {
+        for (const query of former) {
+          const { key, operation, text, params } = query
+          addFormer.run(db, { key, operation, text, params, is: inOneSpelling(query).key })
+        }
+      }),
     sharedGroupId: async (group) => sharedGroup.get(db, { group })?.groupId ?? null,
     importRun: (run) =>
       writer.write(() => {
@@ -123,6 +131,16 @@ const forgetSteps = prepared(($: Values<{ upTo: number }>) =>
   orm.delete(syncSteps).where(lte(syncSteps.id, $.upTo)),
 )
 
+/** The number of a query here. Journals of before may name one by the key of a former spelling. */
+const idOfKey = (key: Placeholder): SQL =>
+  sql`(SELECT coalesce(named.same_as, named.id) FROM ${queries} named WHERE named.key = ${key})`
+
+type Former = { key: Buffer; operation: string; text: string; params: string; is: Buffer }
+const addFormer = prepared(
+  ($: Values<Former>) => sql`INSERT OR IGNORE INTO ${queries} (key, operation, text, params, same_as)
+    SELECT ${$.key}, ${$.operation}, ${$.text}, ${$.params}, id FROM ${queries} WHERE key = ${$.is}`,
+)
+
 type TaskKey = { run: number; key: Buffer; page: number }
 
 const taskOf = prepared(($: Values<TaskKey>) =>
@@ -134,7 +152,7 @@ const taskOf = prepared(($: Values<TaskKey>) =>
     })
     .from(tasks)
     .innerJoin(queries, eq(queries.id, tasks.queryId))
-    .where(and(eq(tasks.runId, $.run), eq(queries.key, $.key), eq(tasks.page, $.page))),
+    .where(and(eq(tasks.runId, $.run), sql`${tasks.queryId} = ${idOfKey($.key)}`, eq(tasks.page, $.page))),
 )
 
 /** A page whose task follows from the page before it, which may be read later. */
@@ -144,7 +162,7 @@ const addTask = prepared(
   ) => sql`INSERT INTO ${tasks} (run_id, query_id, page, state, ready, priority, credits)
     SELECT ${$.run}, ${queries.id}, ${$.page}, 'pending', 1,
       coalesce((SELECT priority FROM ${tasks} WHERE run_id = ${$.run} AND query_id = ${queries.id} AND page = 1), 0), ${$.credits}
-    FROM ${queries} WHERE ${queries.key} = ${$.key} ON CONFLICT DO NOTHING`,
+    FROM ${queries} WHERE ${queries.id} = ${idOfKey($.key)} ON CONFLICT DO NOTHING`,
 )
 
 const attach = prepared(($: Values<{ task: number; answer: number; reused: number }>) =>
@@ -282,7 +300,10 @@ function batchImporter(db: Database, keys: ApiKeyIds): (batch: ImportBatch) => v
 }
 
 const queryOf = prepared(($: Values<{ key: Buffer }>) =>
-  orm.select({ id: queries.id }).from(queries).where(eq(queries.key, $.key)),
+  orm
+    .select({ id: queries.id })
+    .from(queries)
+    .where(sql`${queries.id} = ${idOfKey($.key)}`),
 )
 
 /** A UUID as its 16 bytes. */

@@ -1,0 +1,195 @@
+import type { Database } from 'better-sqlite3'
+import { inOneSpelling, mergeLabels } from '../../model/query.ts'
+
+/*
+ * A step of one migration, so it names tables as they were then. Before it `US` and `us`, or a text with one space and one with two,
+ * were queries of their own. Each gets its one spelling, and what was one query in truth has one history.
+ */
+
+interface StoredQuery {
+  readonly id: number
+  readonly key: Buffer
+  readonly operation: string
+  readonly text: string
+  readonly params: string
+}
+
+/** Gives each stored query its one spelling and joins those that become the same. Inside a transaction. */
+export function joinSpellings(db: Database): void {
+  const find = db.prepare<[Buffer], { id: number }>('SELECT id FROM queries WHERE key = ?')
+  const rename = db.prepare('UPDATE queries SET key = ?, text = ?, params = ? WHERE id = ?')
+  const keepFormer = db.prepare(
+    'INSERT INTO queries (key, operation, text, params, same_as) VALUES (?, ?, ?, ?, ?)',
+  )
+  const follow = db.prepare('UPDATE queries SET same_as = ? WHERE id = ?')
+  const withAlerts = new Set(db.prepare<[], number>('SELECT query_id FROM alerts').pluck().all())
+  for (const query of otherwiseSpelt(db)) {
+    const { id, key, operation, text, params } = query
+    const normal = inOneSpelling(query)
+    const known = find.get(normal.key)?.id
+    if (known === undefined) {
+      rename.run(normal.key, normal.text, normal.params, id)
+      keepFormer.run(key, operation, text, params, id)
+    } else {
+      joinQueries(db, known, id)
+      follow.run(known, id)
+    }
+    if (withAlerts.has(id))
+      renameAlerts(db, { query: known ?? id, former: id, key: normal.key.toString('hex') })
+  }
+}
+
+/** All at once, because they are changed while they are looked at; few databases have any. */
+function otherwiseSpelt(db: Database): readonly StoredQuery[] {
+  const found: StoredQuery[] = []
+  const all = db.prepare<[], StoredQuery>('SELECT id, key, operation, text, params FROM queries ORDER BY id')
+  for (const query of all.iterate()) {
+    const normal = inOneSpelling(query)
+    const isOther = normal.text !== query.text || normal.params !== query.params
+    // A text of nothing but marks would be none.
+    if (isOther && normal.text !== '') found.push(query)
+  }
+  return found
+}
+
+/** Gives all that is known of one query to another. What a run knows of both stays with its first answer. */
+function joinQueries(db: Database, kept: number, former: number): void {
+  // Run by run: no index of these tables begins with the query.
+  for (const run of runsWith(db, 'run_queries', former)) {
+    if (has(db, 'run_queries', run, kept)) joinInRun(db, { run, kept, former })
+    else for (const table of ofRuns) move(db, { table, run, from: former, to: kept })
+  }
+  for (const run of runsWith(db, 'resting_queries', former)) {
+    const isKnown = has(db, 'run_queries', run, kept) || has(db, 'resting_queries', run, kept)
+    if (!isKnown) move(db, { table: 'resting_queries', run, from: former, to: kept })
+  }
+  db.prepare('DELETE FROM resting_queries WHERE query_id = ?').run(former)
+  db.prepare('UPDATE answers_ SET query_id = ? WHERE query_id = ?').run(kept, former)
+}
+
+/** Tables that say what a run made of a query. */
+const ofRuns = ['run_queries', 'tasks_', 'observations'] as const
+type RunTable = (typeof ofRuns)[number] | 'resting_queries'
+
+function runsWith(db: Database, table: RunTable, query: number): readonly number[] {
+  return db
+    .prepare<[number], number>(
+      `SELECT id FROM runs_ r WHERE EXISTS (SELECT 1 FROM ${table} q WHERE q.run_id = r.id AND q.query_id = ?)`,
+    )
+    .pluck()
+    .all(query)
+}
+
+function has(db: Database, table: RunTable, run: number, query: number): boolean {
+  return db.prepare(`SELECT 1 FROM ${table} WHERE run_id = ? AND query_id = ?`).get(run, query) !== undefined
+}
+
+interface Move {
+  readonly table: RunTable
+  readonly run: number
+  readonly from: number
+  readonly to: number
+}
+
+function move(db: Database, { table, run, from, to }: Move): void {
+  db.prepare(`UPDATE ${table} SET query_id = ? WHERE run_id = ? AND query_id = ?`).run(to, run, from)
+}
+
+interface BothInRun {
+  readonly run: number
+  readonly kept: number
+  readonly former: number
+}
+
+interface RunQueryRow {
+  readonly query_id: number
+  readonly tags: string
+  readonly labels: string
+  readonly targets: string
+  readonly volume: number | null
+  readonly url: string | null
+  readonly plan_number: number
+}
+
+/** The tasks of the later answer stay below the former spelling, with all that was paid for them; its ranks do not count. */
+function joinInRun(db: Database, { run, kept, former }: BothInRun): void {
+  if (answersFirst(db, { run, kept, former }) === former) exchange(db, { run, kept, former })
+  const rows = db
+    .prepare<[number, number, number], RunQueryRow>(
+      'SELECT * FROM run_queries WHERE run_id = ? AND query_id IN (?, ?)',
+    )
+    .all(run, kept, former)
+  const first = rows.find(({ query_id }) => query_id === kept)
+  const second = rows.find(({ query_id }) => query_id === former)
+  if (first === undefined || second === undefined) return
+  db.prepare(
+    `UPDATE run_queries SET tags = @tags, labels = @labels, targets = @targets, volume = @volume, url = @url, plan_number = @plan
+      WHERE run_id = @run AND query_id = @kept`,
+  ).run({
+    run,
+    kept,
+    tags: joinedLists(first.tags, second.tags),
+    targets: joinedLists(first.targets, second.targets),
+    labels: JSON.stringify(mergeLabels(JSON.parse(first.labels), JSON.parse(second.labels))),
+    volume: first.volume ?? second.volume,
+    url: first.url ?? second.url,
+    plan: Math.max(first.plan_number, second.plan_number),
+  })
+  const loser = { run, kept, former }
+  // Of a target that only the second row had, its observation is the only one.
+  db.prepare(
+    'UPDATE OR IGNORE observations SET query_id = @kept WHERE run_id = @run AND query_id = @former',
+  ).run(loser)
+  db.prepare('DELETE FROM observations WHERE run_id = ? AND query_id = ?').run(run, former)
+  db.prepare('UPDATE run_queries SET plan_number = 0 WHERE run_id = ? AND query_id = ?').run(run, former)
+  db.prepare(
+    `UPDATE tasks_ SET state = 'skipped', cause = 'the same query is asked in another spelling'
+      WHERE run_id = ? AND query_id = ? AND state IN ('pending', 'leased', 'sent', 'failed')`,
+  ).run(run, former)
+  db.prepare('DELETE FROM counted_runs WHERE run_id = ?').run(run)
+}
+
+/** Which of the two queries was answered first in a run; the one that is kept where neither was. */
+function answersFirst(db: Database, { run, kept, former }: BothInRun): number {
+  const first = db
+    .prepare<[number, number, number], number>(
+      `SELECT t.query_id FROM tasks_ t JOIN answers_ a ON a.id = t.answer_id
+        WHERE t.run_id = ? AND t.query_id IN (?, ?) AND t.state IN ('done', 'answered')
+        ORDER BY a.fetched_at, a.id LIMIT 1`,
+    )
+    .pluck()
+    .get(run, kept, former)
+  return first ?? kept
+}
+
+/** Each of the two queries takes the place of the other in a run. */
+function exchange(db: Database, { run, kept, former }: BothInRun): void {
+  for (const table of ofRuns) {
+    move(db, { table, run, from: kept, to: -1 })
+    move(db, { table, run, from: former, to: kept })
+    move(db, { table, run, from: -1, to: former })
+  }
+}
+
+function joinedLists(a: string, b: string): string {
+  return JSON.stringify([...new Set<unknown>([...JSON.parse(a), ...JSON.parse(b)])])
+}
+
+/** Identities of alerts name the key of their query. Of two that become one, the one that began first stays open. */
+function renameAlerts(
+  db: Database,
+  { query, former, key }: { readonly query: number; readonly former: number; readonly key: string },
+): void {
+  const rename = db.prepare(
+    `UPDATE OR IGNORE alerts SET query_id = @query, identity = json_set(identity, '$[2]', @key)
+      WHERE id = @id`,
+  )
+  const end = db.prepare(
+    "UPDATE alerts SET state = 'over', over_at = opened_at, query_id = @query, identity = json_set(identity, '$[2]', @key) WHERE id = @id",
+  )
+  const ofQuery = db
+    .prepare<[number], string>('SELECT id FROM alerts WHERE query_id = ? ORDER BY opened_at')
+    .pluck()
+  for (const id of ofQuery.all(former))
+    if (rename.run({ id, query, key }).changes === 0) end.run({ id, query, key })
+}

@@ -1,0 +1,1 @@
+ALTER TABLE `queries` ADD `same_as` integer;
